@@ -2,7 +2,7 @@
 
 import itertools
 import re
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Sequence
 from typing import Final, get_args
 
 from ultracluster_catalog.machines.instance_type import InstanceType
@@ -31,7 +31,9 @@ def neuron_container(framework: Framework, instance_type: InstanceType) -> Neuro
     for row in NEURON_CONTAINERS:
         if row.framework == framework and instance_type.accelerator in row.accelerators:
             return row
-    others = _frameworks_for(instance_type)
+    others = {
+        row.framework: None for row in NEURON_CONTAINERS if instance_type.accelerator in row.accelerators
+    }
     raise FindingsError.of(
         "UC6331",
         f"no image of {framework} runs on {instance_type.name} ({instance_type.accelerator})",
@@ -52,11 +54,6 @@ def check_container(image: str, instance_type: InstanceType) -> list[Finding]:
         remedy="Choose an image that `ultracluster docs images` lists for these chips",
         path="image",
     )
-
-
-def _frameworks_for(instance_type: InstanceType) -> Iterable[str]:
-    frameworks = (row.framework for row in NEURON_CONTAINERS if instance_type.accelerator in row.accelerators)
-    return dict.fromkeys(frameworks)
 
 
 def container_uri(container: NeuronContainer, registry: str = PUBLIC_GALLERY) -> str:

@@ -369,13 +369,13 @@ def check_associations(
     for index, association in enumerate(associations):
         findings += _check_association(association, f"{path}[{index}]")
     findings += _overlaps(
-        [_folder(association) for association in associations],
+        [f"{each.file_system_path.rstrip('/')}/" for each in associations],
         code="UC5023",
         path=path,
         name="file_system_path",
     )
     findings += _overlaps(
-        [_prefix(association) for association in associations],
+        [f"{each.data_repository_path.rstrip('/')}/" for each in associations],
         code="UC5024",
         path=path,
         name="data_repository_path",
@@ -445,14 +445,6 @@ def _check_association(association: DataRepositoryAssociation, path: str) -> Ite
                 path=f"{path}.{name}",
                 allowed="NEW, CHANGED and DELETED, each at most once",
             )
-
-
-def _folder(association: DataRepositoryAssociation) -> str:
-    return association.file_system_path.rstrip("/") + "/"
-
-
-def _prefix(association: DataRepositoryAssociation) -> str:
-    return association.data_repository_path.rstrip("/") + "/"
 
 
 def _overlaps(places: Sequence[str], *, code: str, path: str, name: str) -> Iterator[Finding]:

@@ -9,7 +9,7 @@ import inspect
 import types
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache, wraps
-from typing import Any, Final, Literal, ParamSpec, TypeVar, Union, Unpack, get_args, get_origin
+from typing import Any, Final, Literal, ParamSpec, Required, TypeVar, Union, Unpack, get_args, get_origin
 
 from ultracluster_rules.findings import Finding, is_number_token, printable, quote, reject
 
@@ -90,7 +90,10 @@ def _arguments(function: Callable[..., Any]) -> dict[str, Any]:
                 annotations = (
                     inspect.get_annotations(base) | annotations if isinstance(base, type) else annotations
                 )
-    return annotations
+    return {
+        name: get_args(annotation)[0] if get_origin(annotation) is Required else annotation
+        for name, annotation in annotations.items()
+    }
 
 
 def _find_types(values: Mapping[str, Any], annotations: Mapping[str, Any]) -> list[Finding]:

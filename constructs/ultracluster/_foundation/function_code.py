@@ -23,15 +23,20 @@ _EXCLUDE = [
 ]
 
 
-def function_code() -> lambda_.Code:
-    """Return the code of a function whose handler is in `ultracluster_runtime`; boto3 is part of Lambda's runtime.
+def runtime_folder() -> Path:
+    """Return the folder of `ultracluster_runtime`.
 
     Raises:
-        ImportError: If the packages are not installed beside this one.
+        ImportError: If the package is not installed beside this one.
     """
     # The package is located instead of imported, because its import needs boto3.
     spec = find_spec("ultracluster_runtime")
     if spec is None or spec.origin is None:
         raise ImportError("the package ultracluster_runtime is not installed")
-    root = Path(spec.origin).parents[1]
+    return Path(spec.origin).parent
+
+
+def function_code() -> lambda_.Code:
+    """Return the code of a function whose handler is in `ultracluster_runtime`; boto3 is part of Lambda's runtime."""
+    root = runtime_folder().parent
     return lambda_.Code.from_asset(str(root), exclude=_EXCLUDE, ignore_mode=IgnoreMode.GIT)

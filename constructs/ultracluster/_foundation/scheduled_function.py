@@ -7,12 +7,13 @@ from aws_cdk import Duration
 from aws_cdk import aws_cloudwatch as cloudwatch
 from aws_cdk import aws_events as events
 from aws_cdk import aws_iam as iam
+from aws_cdk import aws_kms as kms
 from aws_cdk import aws_lambda as lambda_
-from aws_cdk import aws_logs as logs
 from aws_cdk import aws_sns as sns
 from constructs import Construct
 
-from ultracluster._foundation.log_group import write_statement
+from ultracluster._foundation.function_code import function_code
+from ultracluster._foundation.log_group import RetainedLogGroup, write_statement
 from ultracluster._foundation.private_topic import grant_publish
 
 _MINUTE = 60
@@ -23,7 +24,8 @@ class ScheduledFunction(lambda_.Function):
 
     No concurrency is reserved, because accounts with a quota of 10 concurrent executions cannot: two invocations may overlap.
 
-    The function and its role are the children ``Function`` and ``Role`` of another construct, as are its rules and its alarm.
+    The function, its role and its log group are the children ``Function``, ``Role`` and ``Logs`` of another construct, as are its
+    rules and its alarm.
     Rules and alarm are L1, because the modules of L2 targets and actions import half of the CDK.
     """
 
@@ -31,35 +33,36 @@ class ScheduledFunction(lambda_.Function):
         self,
         scope: Construct,
         *,
-        log_group: logs.ILogGroup,
         description: str,
         role_description: str,
         policy_name: str,
         statements: Sequence[iam.PolicyStatement],
         handler: str,
-        code: lambda_.Code,
         environment: Mapping[str, str],
         timeout: Duration,
+        code: lambda_.Code | None = None,
         memory_size: int | None = None,
         retries: bool = True,
+        kms_key: kms.IKey | None = None,
     ) -> None:
         """Define the function.
 
         Args:
             scope: Parent construct.
-            log_group: Log group of the function.
             description: Description of the function.
             role_description: Description of the role.
             policy_name: Name of the inline policy of the role.
             statements: Permissions in addition to writing the log.
             handler: Handler.
-            code: Code.
             environment: Environment variables.
             timeout: Timeout.
+            code: Code. Default: `function_code`.
             memory_size: Memory in MiB. Default: 128.
             retries: Whether Lambda retries a failed asynchronous invocation. Not useful for a function that runs every minute.
                 Default: twice.
+            kms_key: KMS key for the log group. Default: encryption by CloudWatch Logs.
         """
+        log_group = RetainedLogGroup(scope, kms_key=kms_key)
         role = iam.Role(
             scope,
             "Role",
@@ -76,7 +79,7 @@ class ScheduledFunction(lambda_.Function):
             runtime=lambda_.Runtime.PYTHON_3_13,
             architecture=lambda_.Architecture.ARM_64,
             handler=handler,
-            code=code,
+            code=code or function_code(),
             role=role,
             log_group=log_group,
             environment=environment,

@@ -32,10 +32,14 @@ class IUltraCluster(Construct):
     It is a base class, because jsii interfaces cannot be declared in Python.
     """
 
-    _checkpoint_bucket: CheckpointBucket | None
-    _cluster_name: str
-    _compile_cache: CompileCache | PosixCompileCache | None
-    _queue: ITrainingQueue
+    checkpoint_bucket: CheckpointBucket | None
+    """Bucket for checkpoints, if there is one."""
+    cluster_name: str
+    """Name of the cluster in its metrics."""
+    compile_cache: CompileCache | PosixCompileCache | None
+    """Neuron compile cache, if there is one."""
+    queue: ITrainingQueue
+    """Main job queue."""
 
     def add_multi_node_job(
         self,
@@ -61,8 +65,8 @@ class IUltraCluster(Construct):
         job = MultiNodeJob(
             self,
             construct_id,
-            queue=queue or self._queue,
-            compile_cache=self._compile_cache,
+            queue=queue or self.queue,
+            compile_cache=self.compile_cache,
             node_count=node_count,
             without_efa=without_efa,
             **options,
@@ -91,9 +95,9 @@ class IUltraCluster(Construct):
         job = SingleNodeJob(
             self,
             construct_id,
-            queue=queue or self._queue,
+            queue=queue or self.queue,
             array_size=array_size,
-            compile_cache=self._compile_cache,
+            compile_cache=self.compile_cache,
             **options,
         )
         return self._let_resume(self._tag_queue(self._grant_checkpoints(job)))
@@ -126,7 +130,7 @@ class IUltraCluster(Construct):
         gate = FabricGate(
             self,
             construct_id,
-            queue=queue or self._queue,
+            queue=queue or self.queue,
             node_count=node_count,
             min_bandwidth=min_bandwidth,
             max_latency=max_latency,
@@ -165,10 +169,10 @@ class IUltraCluster(Construct):
         gate = SmokeTrain(
             self,
             construct_id,
-            queue=queue or self._queue,
+            queue=queue or self.queue,
             node_count=node_count,
             processes_per_node=processes_per_node,
-            compile_cache=self._compile_cache,
+            compile_cache=self.compile_cache,
             device=device,
             steps=steps,
             timeout=timeout,
@@ -177,12 +181,12 @@ class IUltraCluster(Construct):
         return self._tag_queue(gate)
 
     def _grant_checkpoints(self, job: _Job) -> _Job:
-        if self._checkpoint_bucket is not None:
-            self._checkpoint_bucket.grant_use(job)
+        if self.checkpoint_bucket is not None:
+            self.checkpoint_bucket.grant_use(job)
         return job
 
     def _tag_queue(self, job: _Job) -> _Job:
-        if job.queue is not self._queue:
+        if job.queue is not self.queue:
             Tags.of(job).add(
                 QUEUE_TAG, job.queue.job_queue_arn, include_resource_types=["AWS::Batch::JobDefinition"]
             )
@@ -192,7 +196,7 @@ class IUltraCluster(Construct):
         return job  # an imported cluster cannot submit it again, and `check_job` refuses `resume`
 
     def _queues(self) -> Sequence[ITrainingQueue]:
-        return [self._queue]
+        return [self.queue]
 
     def grant_submit(self, grantee: iam.IGrantable) -> iam.Grant:
         """Grant permission to submit the jobs of this stack to the queues that the cluster has so far.
@@ -220,7 +224,7 @@ class IUltraCluster(Construct):
         Raises:
             FindingsError: If there is no such metric (UC6442).
         """
-        return cluster_metric(self._cluster_name, metric_name, **options)
+        return cluster_metric(self.cluster_name, metric_name, **options)
 
     def metric_core_utilization(self, **options: Any) -> cloudwatch.Metric:
         """Return the utilization of the NeuronCores in percent; `**options` as for `metric`."""
@@ -233,26 +237,6 @@ class IUltraCluster(Construct):
     def metric_unused_nodes(self, **options: Any) -> cloudwatch.Metric:
         """Return the number of paid instances in which nothing runs; `**options` as for `metric`."""
         return self.metric("UnusedNodes", **options)
-
-    @property
-    def checkpoint_bucket(self) -> CheckpointBucket | None:
-        """Bucket for checkpoints, if there is one."""
-        return self._checkpoint_bucket
-
-    @property
-    def cluster_name(self) -> str:
-        """Name of the cluster in its metrics."""
-        return self._cluster_name
-
-    @property
-    def compile_cache(self) -> CompileCache | PosixCompileCache | None:
-        """Neuron compile cache, if there is one."""
-        return self._compile_cache
-
-    @property
-    def queue(self) -> ITrainingQueue:
-        """Main job queue."""
-        return self._queue
 
 
 class ImportedCluster(IUltraCluster):
@@ -271,7 +255,7 @@ class ImportedCluster(IUltraCluster):
         """Keep what jobs use of the cluster."""
         super().__init__(scope, construct_id)
         name_cluster(self, cluster_name)
-        self._cluster_name = cluster_name
-        self._queue = queue
-        self._compile_cache = compile_cache
-        self._checkpoint_bucket = checkpoint_bucket
+        self.cluster_name = cluster_name
+        self.queue = queue
+        self.compile_cache = compile_cache
+        self.checkpoint_bucket = checkpoint_bucket

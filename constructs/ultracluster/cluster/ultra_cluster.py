@@ -60,9 +60,26 @@ class UltraCluster(IUltraCluster):
     Parts that are passed in are used as they are; the others are created.
     """
 
-    _compile_cache: CompileCache | PosixCompileCache
-    _queue: TrainingQueue
-    _job_resume: JobResume | None = None
+    alarms: ClusterAlarms | None
+    """Alarms of the cluster, or None without any."""
+    block_lifecycles: tuple[BlockLifecycle, ...]
+    """Life cycle of each Capacity Block, in the order of the sources."""
+    compile_cache: CompileCache | PosixCompileCache
+    """Neuron compile cache."""
+    file_system: SharedFileSystem
+    """Shared file system."""
+    job_resume: JobResume | None = None
+    """Function that submits interrupted jobs again, or None before a job was added."""
+    metrics: NodeMetrics | None
+    """Node metrics, or None without alarms."""
+    network: ClusterNetwork
+    """Network of the nodes."""
+    fleets: tuple[NodeFleet, ...]
+    """Auto Scaling groups of the sources that have one."""
+    node_groups: tuple[NodeGroup, ...]
+    """Nodes of each capacity source, in order of preference."""
+    queue: TrainingQueue
+    """Main job queue."""
 
     @rejects_unsafe_numbers
     def __init__(
@@ -203,7 +220,7 @@ class UltraCluster(IUltraCluster):
             if isinstance(network, ClusterNetwork | None)
             else partial(ClusterNetwork.from_subnet, vpc=network, subnet=vpc_subnets)
         )
-        self._network = (
+        self.network = (
             network
             if isinstance(network, ClusterNetwork)
             else place(
@@ -224,26 +241,26 @@ class UltraCluster(IUltraCluster):
             file_system = SharedFileSystem(
                 self,
                 "FileSystem",
-                network=self._network,
+                network=self.network,
                 checkpoint_bucket=checkpoint_bucket,
                 kms_key=kms_key,
             )
-        self._checkpoint_bucket = checkpoint_bucket
-        self._file_system = file_system
-        self._compile_cache = compile_cache or CompileCache(self, "CompileCache", kms_key=kms_key)
-        _allow_buckets(self._network, self._checkpoint_bucket, self._compile_cache)
-        self._metrics = (
+        self.checkpoint_bucket = checkpoint_bucket
+        self.file_system = file_system
+        self.compile_cache = compile_cache or CompileCache(self, "CompileCache", kms_key=kms_key)
+        _allow_buckets(self.network, self.checkpoint_bucket, self.compile_cache)
+        self.metrics = (
             NodeMetrics(
                 self, "Metrics", cluster_name=settings.cluster_name or cluster_name(self), kms_key=kms_key
             )
             if settings
             else None
         )
-        self._node_groups = tuple(
+        self.node_groups = tuple(
             NodeGroup(
                 self,
                 named("Nodes", source),
-                network=self._network,
+                network=self.network,
                 instance_type=instance_type,
                 image_id=ami,
                 capacity=source,
@@ -251,26 +268,26 @@ class UltraCluster(IUltraCluster):
                 file_system=file_system,
                 scratch_path=scratch_path,
                 tags=tags,
-                metrics=self._metrics,
+                metrics=self.metrics,
                 kms_key=kms_key,
                 joins=self._cluster_of(source, machine.vcpus * node_count),
             )
             for source in sources
         )
-        self._fleets = tuple(
+        self.fleets = tuple(
             NodeFleet(
                 self,
                 named("Fleet", group.capacity),
                 nodes=group,
                 max_nodes=(group.capacity and group.capacity.max_nodes) or node_count,
             )
-            for group in self._node_groups
+            for group in self.node_groups
             if group.joins
         )
-        self._queue = TrainingQueue(
+        self.queue = TrainingQueue(
             self,
             "Queue",
-            nodes=self._node_groups,
+            nodes=self.node_groups,
             max_nodes=node_count,
             sources=queue_sources,
             priority=queue_priority,
@@ -279,21 +296,19 @@ class UltraCluster(IUltraCluster):
             kms_key=kms_key,
         )
         self._further_queues: list[TrainingQueue] = []
-        self._cluster_name = self._metrics.cluster_name if self._metrics else cluster_name(self)
+        self.cluster_name = self.metrics.cluster_name if self.metrics else cluster_name(self)
         self._watch: ClusterWatch | None = None
-        self._alarms: ClusterAlarms | None = None
-        if settings and self._metrics:
-            self._define_alarms(
-                settings, self._metrics, file_system=file_system, topic=topic, kms_key=kms_key
-            )
-        self._topic = topic or (self._alarms.topic if self._alarms else None)
-        self._block_lifecycles = tuple(
+        self.alarms: ClusterAlarms | None = None
+        if settings and self.metrics:
+            self._define_alarms(settings, self.metrics, file_system=file_system, topic=topic, kms_key=kms_key)
+        self._topic = topic or (self.alarms.topic if self.alarms else None)
+        self.block_lifecycles = tuple(
             BlockLifecycle(
                 self,
                 named("BlockLifecycle", source),
                 block=source,
-                queue=self._queue,
-                fleet=next((fleet for fleet in self._fleets if fleet.nodes.capacity is source), None),
+                queue=self.queue,
+                fleet=next((fleet for fleet in self.fleets if fleet.nodes.capacity is source), None),
                 checkpoint_lead=checkpoint_lead,
                 max_refusals=max_refusals,
                 topic=self._topic,
@@ -357,9 +372,9 @@ class UltraCluster(IUltraCluster):
         kms_key: kms.IKey | None,
     ) -> None:
         self._watch = ClusterWatch(
-            self, "Watch", metrics=metrics, queue=self._queue, node_groups=self._node_groups, kms_key=kms_key
+            self, "Watch", metrics=metrics, queue=self.queue, node_groups=self.node_groups, kms_key=kms_key
         )
-        self._alarms = ClusterAlarms(
+        self.alarms = ClusterAlarms(
             self,
             "Alarms",
             metrics=metrics,
@@ -393,9 +408,9 @@ class UltraCluster(IUltraCluster):
             FindingsError: If the cluster has no such source (UC6312), or the queue rejects its arguments.
         """
         environments = {
-            environment.source_name: environment for environment in self._queue.dedicated_environments
+            environment.source_name: environment for environment in self.queue.dedicated_environments
         }
-        used = used_by_queue([nodes.capacity for nodes in self._node_groups], sources, path="sources")
+        used = used_by_queue([nodes.capacity for nodes in self.node_groups], sources, path="sources")
         queue = TrainingQueue(
             self,
             f"Queue-{name}",
@@ -403,18 +418,18 @@ class UltraCluster(IUltraCluster):
             priority=priority,
             fair_share=fair_share,
             wait_limits=wait_limits,
-            log_group=self._queue.log_group,
+            log_group=self.queue.log_group,
         )
         # `ultracluster jobs` finds the queue by this tag, because CloudFormation generates its name.
         Tags.of(queue).add(QUEUE_NAME_TAG, name, include_resource_types=["AWS::Batch::JobQueue"])
-        for lifecycle in self._block_lifecycles:
+        for lifecycle in self.block_lifecycles:
             if lifecycle.block in used:
                 lifecycle.watch(queue)
         if self._watch:
             self._watch.watch(queue)
         self._further_queues.append(queue)
-        if self._job_resume:
-            self._job_resume.watch(queue)
+        if self.job_resume:
+            self.job_resume.watch(queue)
         return queue
 
     def add_precompile_job(
@@ -450,11 +465,11 @@ class UltraCluster(IUltraCluster):
             self,
             construct_id,
             queue=queue
-            or precompile_queue(self, cluster=self._node_groups[0], instance_type=instance_type, phase=phase),
-            compile_cache=self._compile_cache,
+            or precompile_queue(self, cluster=self.node_groups[0], instance_type=instance_type, phase=phase),
+            compile_cache=self.compile_cache,
             method=method,
             phase=phase,
-            for_instance_type=self._node_groups[0].instance_type,
+            for_instance_type=self.node_groups[0].instance_type,
             retries=retries,
             **options,
         )
@@ -462,82 +477,32 @@ class UltraCluster(IUltraCluster):
 
     def _let_resume(self, job: _Job) -> _Job:
         # Defined for each job, because `ultracluster jobs submit --resume` can request it at submission.
-        if self._job_resume is None:
+        if self.job_resume is None:
             lifecycle = self.block_lifecycle
-            self._job_resume = JobResume(
+            self.job_resume = JobResume(
                 self,
                 "JobResume",
-                queue=self._queue,
+                queue=self.queue,
                 topic=lifecycle.topic if lifecycle else self._topic,
                 kms_key=self._kms_key,
             )
             for queue in self._further_queues:
-                self._job_resume.watch(queue)
-        self._job_resume.allow(job.job_definition_arn)
+                self.job_resume.watch(queue)
+        self.job_resume.allow(job.job_definition_arn)
         return job
 
     def _queues(self) -> Sequence[ITrainingQueue]:
         return [each for each in self.node.find_all() if isinstance(each, ITrainingQueue)]
 
     @property
-    def alarms(self) -> ClusterAlarms | None:
-        """Alarms of the cluster, or None without any."""
-        return self._alarms
-
-    @property
     def block_lifecycle(self) -> BlockLifecycle | None:
         """Life cycle of the first Capacity Block, or None for other capacity."""
-        return self._block_lifecycles[0] if self._block_lifecycles else None
-
-    @property
-    def block_lifecycles(self) -> tuple[BlockLifecycle, ...]:
-        """Life cycle of each Capacity Block, in the order of the sources."""
-        return self._block_lifecycles
-
-    @property
-    def compile_cache(self) -> CompileCache | PosixCompileCache:
-        """Neuron compile cache."""
-        return self._compile_cache
-
-    @property
-    def file_system(self) -> SharedFileSystem:
-        """Shared file system."""
-        return self._file_system
-
-    @property
-    def job_resume(self) -> JobResume | None:
-        """Function that submits interrupted jobs again, or None before a job was added."""
-        return self._job_resume
-
-    @property
-    def metrics(self) -> NodeMetrics | None:
-        """Node metrics, or None without alarms."""
-        return self._metrics
-
-    @property
-    def network(self) -> ClusterNetwork:
-        """Network of the nodes."""
-        return self._network
+        return self.block_lifecycles[0] if self.block_lifecycles else None
 
     @property
     def nodes(self) -> NodeGroup:
         """Nodes of the first capacity source."""
-        return self._node_groups[0]
-
-    @property
-    def fleets(self) -> tuple[NodeFleet, ...]:
-        """Auto Scaling groups of the sources that have one."""
-        return self._fleets
-
-    @property
-    def node_groups(self) -> tuple[NodeGroup, ...]:
-        """Nodes of each capacity source, in order of preference."""
-        return self._node_groups
-
-    @property
-    def queue(self) -> TrainingQueue:
-        """Main job queue."""
-        return self._queue
+        return self.node_groups[0]
 
 
 def _check(

@@ -27,6 +27,9 @@ class ClusterKey(Construct):
         UltraCluster(stack, "Cluster", kms_key=key, ...)
     """
 
+    key: kms.IKey
+    """Underlying key."""
+
     @rejects_unsafe_numbers
     def __init__(
         self, scope: Construct, construct_id: str, *, removal_policy: RemovalPolicy = RemovalPolicy.RETAIN
@@ -39,20 +42,15 @@ class ClusterKey(Construct):
             removal_policy: Removal policy of the key. Data encrypted with a deleted key is lost. Default: RETAIN.
         """
         super().__init__(scope, construct_id)
-        self._key = kms.Key(
+        self.key = kms.Key(
             self,
             "Resource",
             description="What a training cluster keeps",
             enable_key_rotation=True,
             removal_policy=removal_policy,
         )
-        self.node.default_child = self._key.node.default_child
-        let_services_use(self._key, self)
-
-    @property
-    def key(self) -> kms.IKey:
-        """Underlying key."""
-        return self._key
+        self.node.default_child = self.key.node.default_child
+        let_services_use(self.key, self)
 
 
 def let_services_use(key: kms.IKey, scope: Construct) -> list[Finding]:

@@ -57,7 +57,11 @@ class TemplateCheck:
             context: Paths of the templates, from the CDK.
         """
         sources = [
-            Source(name=stack.template_path, body=_body(stack.template_path), region=stack.region)
+            Source(
+                name=stack.template_path,
+                body=json.loads(Path(stack.template_path).read_text(encoding="utf-8")),
+                region=stack.region,
+            )
             for stack in context.stack_templates
         ]
         report = check_templates(sources, skip=self._skip)
@@ -69,11 +73,6 @@ class TemplateCheck:
             ],
             plugin_version=self.version,
         )
-
-
-def _body(path: str) -> Mapping[str, object]:
-    body: Mapping[str, object] = json.loads(Path(path).read_text(encoding="utf-8"))
-    return body
 
 
 def _violation(problem: Problem, finding: Finding) -> cdk.PolicyViolation:

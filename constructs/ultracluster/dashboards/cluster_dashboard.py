@@ -18,6 +18,9 @@ _WHOLE_WIDTH = 24
 class ClusterDashboard(Construct):
     """A dashboard of a cluster with alarms: alarm states first, then a row of widgets for each topic."""
 
+    dashboard: cloudwatch.Dashboard
+    """Underlying dashboard."""
+
     @rejects_unsafe_numbers
     def __init__(self, scope: Construct, construct_id: str, *, cluster: UltraCluster) -> None:
         """Define the dashboard.
@@ -39,8 +42,8 @@ class ClusterDashboard(Construct):
             )
         super().__init__(scope, construct_id)
         self._metrics: NodeMetrics = cluster.metrics
-        self._dashboard = cloudwatch.Dashboard(self, "Resource", default_interval=Duration.hours(12))
-        self.node.default_child = self._dashboard.node.default_child
+        self.dashboard = cloudwatch.Dashboard(self, "Resource", default_interval=Duration.hours(12))
+        self.node.default_child = self.dashboard.node.default_child
         self._add_alarms(cluster.alarms)
         self._add_rows()
         storage = [self._graph("Lustre, bytes a minute", "LustreReadBytes:Sum", "LustreWriteBytes:Sum")]
@@ -116,15 +119,10 @@ class ClusterDashboard(Construct):
             title: Heading.
             *widgets: Widgets with a total width of at most 24.
         """
-        self._dashboard.add_widgets(
+        self.dashboard.add_widgets(
             cloudwatch.TextWidget(markdown=f"## {title}", width=_WHOLE_WIDTH, height=1)
         )
-        self._dashboard.add_widgets(*widgets)
-
-    @property
-    def dashboard(self) -> cloudwatch.Dashboard:
-        """Underlying dashboard."""
-        return self._dashboard
+        self.dashboard.add_widgets(*widgets)
 
 
 def _free_space(file_system: SharedFileSystem) -> cloudwatch.GraphWidget:

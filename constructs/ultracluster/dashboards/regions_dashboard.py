@@ -27,6 +27,9 @@ class RegionsDashboard(Construct):
     after them, in any Region of the same account.
     """
 
+    dashboard: cloudwatch.Dashboard
+    """Underlying dashboard."""
+
     @rejects_unsafe_numbers
     def __init__(self, scope: Construct, construct_id: str, *, clusters: Sequence[tuple[str, str]]) -> None:
         """Define the dashboard.
@@ -47,13 +50,13 @@ class RegionsDashboard(Construct):
                 path="clusters",
             )
         super().__init__(scope, construct_id)
-        self._dashboard = cloudwatch.Dashboard(self, "Resource", default_interval=Duration.hours(12))
-        self.node.default_child = self._dashboard.node.default_child
+        self.dashboard = cloudwatch.Dashboard(self, "Resource", default_interval=Duration.hours(12))
+        self.node.default_child = self.dashboard.node.default_child
         for name, region in clusters:
-            self._dashboard.add_widgets(
+            self.dashboard.add_widgets(
                 cloudwatch.TextWidget(markdown=f"## {name}, {region}", width=24, height=1)
             )
-            self._dashboard.add_widgets(*(_graph(title, names, name, region) for title, names in _GRAPHS))
+            self.dashboard.add_widgets(*(_graph(title, names, name, region) for title, names in _GRAPHS))
 
     def add_widgets(self, *widgets: cloudwatch.IWidget) -> None:
         """Add a row of widgets at the end.
@@ -61,12 +64,7 @@ class RegionsDashboard(Construct):
         Args:
             *widgets: Widgets with a total width of at most 24.
         """
-        self._dashboard.add_widgets(*widgets)
-
-    @property
-    def dashboard(self) -> cloudwatch.Dashboard:
-        """Underlying dashboard."""
-        return self._dashboard
+        self.dashboard.add_widgets(*widgets)
 
 
 def _graph(title: str, names: Sequence[str], cluster: str, region: str) -> cloudwatch.GraphWidget:

@@ -38,6 +38,13 @@ class NeuronAmi(Construct):
     `name`, by which ``ultracluster ami resolve --baked`` finds it.
     """
 
+    name: str
+    """Name, which is also the tag value of its AMIs."""
+    parts: tuple[ImagePart, ...]
+    """Parts that the pipeline adds to the parent."""
+    pipeline_arn: str
+    """ARN of the pipeline, for ``aws imagebuilder start-image-pipeline-execution``."""
+
     @rejects_unsafe_numbers
     def __init__(
         self,
@@ -99,8 +106,8 @@ class NeuronAmi(Construct):
             ]
         )
         super().__init__(scope, construct_id)
-        self._name = name
-        self._parts = parts
+        self.name = name
+        self.parts = parts
         self._role = define_build_role(self, container_images)
         recipe = self._define_recipe(data, parent, root_volume_gib)
         infrastructure = self._define_infrastructure(vpc, subnet, instance_type)
@@ -118,7 +125,7 @@ class NeuronAmi(Construct):
             enhanced_image_metadata_enabled=True,
             status="ENABLED",  # without a schedule, the pipeline only runs when it is started
         )
-        self._pipeline_arn = pipeline.attr_arn
+        self.pipeline_arn = pipeline.attr_arn
 
     def _define_recipe(
         self, data: str, parent: NeuronImage, root_volume_gib: int
@@ -129,7 +136,7 @@ class NeuronAmi(Construct):
         component = imagebuilder.CfnComponent(
             self,
             "Component",
-            name=f"{self._name}-{digest}",
+            name=f"{self.name}-{digest}",
             version=_VERSION,
             platform="Linux",
             supported_os_versions=[_SYSTEM],
@@ -139,7 +146,7 @@ class NeuronAmi(Construct):
         return imagebuilder.CfnImageRecipe(
             self,
             "Recipe",
-            name=f"{self._name}-{self._digest(digest, parent.image_id, str(root_volume_gib))}",
+            name=f"{self.name}-{self._digest(digest, parent.image_id, str(root_volume_gib))}",
             version=_VERSION,
             parent_image=parent.image_id,
             components=[
@@ -186,7 +193,7 @@ class NeuronAmi(Construct):
         return imagebuilder.CfnInfrastructureConfiguration(
             self,
             "Infrastructure",
-            name=self._name,
+            name=self.name,
             instance_profile_name=iam.CfnInstanceProfile(
                 self, "InstanceProfile", roles=[self._role.role_name]
             ).ref,
@@ -204,13 +211,13 @@ class NeuronAmi(Construct):
         # A dict with the names of CloudFormation: the CDK passes this property on unchanged, and would keep the camelCase
         # names of its own class, which CloudFormation rejects.
         ami = {
-            "Name": f"{self._name}-{{{{ imagebuilder:buildDate }}}}",
-            "AmiTags": {BAKED_IMAGE_TAG: self._name},
+            "Name": f"{self.name}-{{{{ imagebuilder:buildDate }}}}",
+            "AmiTags": {BAKED_IMAGE_TAG: self.name},
         }
         return imagebuilder.CfnDistributionConfiguration(
             self,
             "Distribution",
-            name=self._name,
+            name=self.name,
             distributions=[
                 properties(region=region, ami_distribution_configuration=ami)
                 for region in [Stack.of(self).region, *regions]
@@ -221,18 +228,3 @@ class NeuronAmi(Construct):
     def grant_principal(self) -> iam.IPrincipal:
         """Role of the build instance; grant it permission to pull images whose references are tokens."""
         return self._role
-
-    @property
-    def name(self) -> str:
-        """Name, which is also the tag value of its AMIs."""
-        return self._name
-
-    @property
-    def parts(self) -> tuple[ImagePart, ...]:
-        """Parts that the pipeline adds to the parent."""
-        return self._parts
-
-    @property
-    def pipeline_arn(self) -> str:
-        """ARN of the pipeline, for ``aws imagebuilder start-image-pipeline-execution``."""
-        return self._pipeline_arn

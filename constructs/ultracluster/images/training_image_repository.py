@@ -27,6 +27,9 @@ class TrainingImageRepository(Construct):
     with KMS. Only untagged images expire.
     """
 
+    repository: ecr.IRepository
+    """Underlying repository."""
+
     @rejects_unsafe_numbers
     def __init__(
         self,
@@ -54,7 +57,7 @@ class TrainingImageRepository(Construct):
                 "UC6339", f"got {quote(untagged_days)}", allowed="1 or more", path="untagged_days"
             )
         super().__init__(scope, construct_id)
-        self._repository = ecr.Repository(
+        self.repository = ecr.Repository(
             self,
             "Resource",
             image_tag_mutability=ecr.TagMutability.IMMUTABLE,
@@ -70,7 +73,7 @@ class TrainingImageRepository(Construct):
                 )
             ],
         )
-        self.node.default_child = self._repository.node.default_child
+        self.node.default_child = self.repository.node.default_child
 
     def image(self, tag: str) -> ContainerImage:
         """Return an image for jobs, with permission to pull it.
@@ -78,7 +81,7 @@ class TrainingImageRepository(Construct):
         Args:
             tag: Tag of the image.
         """
-        return ContainerImage.from_repository(self._repository, tag)
+        return ContainerImage.from_repository(self.repository, tag)
 
     def grant_pull(self, grantee: iam.IGrantable) -> iam.Grant:
         """Grant permission to pull images.
@@ -86,7 +89,7 @@ class TrainingImageRepository(Construct):
         Args:
             grantee: Principal to grant permissions to, such as the execution role of a job.
         """
-        return self._repository.grant_pull(grantee)
+        return self.repository.grant_pull(grantee)
 
     def grant_push(self, grantee: iam.IGrantable) -> iam.Grant:
         """Grant permission to push images.
@@ -94,12 +97,7 @@ class TrainingImageRepository(Construct):
         Args:
             grantee: Principal to grant permissions to, such as the role of an image build.
         """
-        return self._repository.grant_push(grantee)
-
-    @property
-    def repository(self) -> ecr.IRepository:
-        """Underlying repository."""
-        return self._repository
+        return self.repository.grant_push(grantee)
 
 
 class PullThroughCache(Construct):
@@ -108,6 +106,9 @@ class PullThroughCache(Construct):
     Amazon ECR cannot fetch an image through VPC endpoints alone, so the first pull needs internet access. Pull each image
     once from elsewhere; nodes without internet access can then pull it from the cache.
     """
+
+    prefix: str
+    """Prefix of the repositories of the cache."""
 
     @rejects_unsafe_numbers
     def __init__(self, scope: Construct, construct_id: str, *, prefix: str = "ecr-public") -> None:
@@ -129,7 +130,7 @@ class PullThroughCache(Construct):
                 path="prefix",
             )
         super().__init__(scope, construct_id)
-        self._prefix = prefix
+        self.prefix = prefix
         ecr.CfnPullThroughCacheRule(
             self, "Resource", ecr_repository_prefix=prefix, upstream_registry_url=_GALLERY
         )
@@ -144,7 +145,7 @@ class PullThroughCache(Construct):
             FindingsError: If the tag of the image is unknown (UC6332).
         """
         stack = Stack.of(self)
-        registry = f"{stack.account}.dkr.ecr.{stack.region}.{Aws.URL_SUFFIX}/{self._prefix}/{_ALIAS}"
+        registry = f"{stack.account}.dkr.ecr.{stack.region}.{Aws.URL_SUFFIX}/{self.prefix}/{_ALIAS}"
         return ContainerImage(reference=container_uri(container, registry), grant_pull=self.grant_pull)
 
     def grant_pull(self, grantee: iam.IGrantable) -> iam.Grant:
@@ -178,13 +179,8 @@ class PullThroughCache(Construct):
             ],
             resource_arns=[
                 stack.format_arn(
-                    service="ecr", resource="repository", resource_name=f"{self._prefix}/{_ALIAS}/*"
+                    service="ecr", resource="repository", resource_name=f"{self.prefix}/{_ALIAS}/*"
                 )
             ],
         )
         return login.combine(pull)
-
-    @property
-    def prefix(self) -> str:
-        """Prefix of the repositories of the cache."""
-        return self._prefix

@@ -11,7 +11,7 @@ from aws_cdk import aws_logs as logs
 from constructs import Construct
 
 from ultracluster.images.container_image import ContainerImage
-from ultracluster.jobs.job_options import ProgramOptions, reject_unknown_options
+from ultracluster.jobs.job_options import ProgramOptions, check_options
 from ultracluster.jobs.multi_node_job import MultiNodeJob
 from ultracluster.scheduling.i_training_queue import ITrainingQueue
 from ultracluster_catalog.observability.metrics import BAKE_OFF_NAMESPACE, CANDIDATE_DIMENSION
@@ -77,7 +77,7 @@ class BakeOff(Construct):
                 rejected.
             TypeError: If an option is unknown or a required one is missing.
         """
-        reject_unknown_options(program, ProgramOptions)
+        check_options(program, ProgramOptions)
         reject(_check(candidates, figures))
         super().__init__(scope, construct_id)
         self._candidates = dict(candidates)

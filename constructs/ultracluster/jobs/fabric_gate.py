@@ -6,7 +6,7 @@ from aws_cdk import Duration
 from constructs import Construct
 
 from ultracluster._foundation.script import lean_script
-from ultracluster.jobs.job_options import GateOptions, reject_unknown_options
+from ultracluster.jobs.job_options import GateOptions, check_options
 from ultracluster.jobs.multi_node_job import MultiNodeJob
 from ultracluster.scheduling.i_training_queue import ITrainingQueue
 from ultracluster_rules.findings import Finding, reject
@@ -58,7 +58,7 @@ class FabricGate(MultiNodeJob):
                 fit the queue.
             TypeError: If an option is unknown or a required one is missing.
         """
-        reject_unknown_options(options, GateOptions)
+        check_options(options, GateOptions)
         wait = patience or Duration.minutes(15)
         reject(_check(queue, min_bandwidth=min_bandwidth, max_latency=max_latency))
         neuron = options.get("neuron")

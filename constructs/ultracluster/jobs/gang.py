@@ -2,9 +2,8 @@
 
 import ast
 from collections.abc import Mapping, Sequence
-from importlib.util import find_spec
-from pathlib import Path
 
+from ultracluster._foundation.function_code import runtime_folder
 from ultracluster.jobs.launcher import Launcher, launch_command
 from ultracluster_catalog.names.submission_tags import GANG_SIZE_VARIABLE
 from ultracluster_rules.commands import LAUNCHER_PATH, encode_word
@@ -36,10 +35,7 @@ def gang_environment(*, nodes: int, place: str) -> Mapping[str, str]:
 
 def _source() -> str:
     """Return the modules of the rendezvous as one, without docstrings, comments and imports of each other."""
-    spec = find_spec("ultracluster_runtime")
-    if spec is None or spec.origin is None:
-        raise ImportError("the package ultracluster_runtime is not installed")
-    folder = Path(spec.origin).parent / "gang"
+    folder = runtime_folder() / "gang"
     merged = ast.Module(body=[], type_ignores=[])
     for name in _MODULES:
         module = ast.parse((folder / f"{name}.py").read_text(encoding="utf-8"))

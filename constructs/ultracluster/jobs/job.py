@@ -2,10 +2,10 @@
 
 import re
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, Final, Unpack
 
 import jsii
-from aws_cdk import Annotations, Aws, Duration, Stack
+from aws_cdk import Annotations, Aws, Stack
 from aws_cdk import aws_batch as batch
 from aws_cdk import aws_iam as iam
 from constructs import Construct
@@ -14,26 +14,58 @@ from ultracluster._foundation.cluster_name import cluster_name
 from ultracluster._foundation.log_group import write_statement
 from ultracluster.images.container_image import ContainerImage, pull_image
 from ultracluster.jobs.job_checks import check_job
-from ultracluster.jobs.job_container import job_container
-from ultracluster.jobs.job_environment import job_environment
-from ultracluster.jobs.launcher import Launcher
+from ultracluster.jobs.job_options import JobOptions
 from ultracluster.nodes.node_group import NodeGroup
 from ultracluster.scheduling.i_training_queue import ITrainingQueue, grant_submit
 from ultracluster.storage.compile_cache import CompileCache
 from ultracluster.storage.posix_compile_cache import PosixCompileCache
 from ultracluster_catalog.machines.instance_type import InstanceType
+from ultracluster_catalog.machines.peak_flops import node_peak_tflops
 from ultracluster_catalog.names.exit_codes import LOST_NODE
 from ultracluster_catalog.names.identifiers import ECR_IMAGE
 from ultracluster_catalog.names.submission_tags import AFTER_TAG, QUEUE_TAG, RESUME_TAG
+from ultracluster_catalog.neuron.compiler_flags import merge_compiler_flags
+from ultracluster_catalog.neuron.neuron import XLA_COMPILER_FLAGS_VARIABLE
 from ultracluster_catalog.neuron.neuron_settings import NeuronSettings
 from ultracluster_rules.findings import Finding, Severity, reject
 from ultracluster_rules.images import check_container
+from ultracluster_rules.job_definitions import DEVICES_VARIABLE, PROCESSES_VARIABLE
 from ultracluster_rules.numbers import rejects_unsafe_numbers
+
+# Values of AWS's multi-node examples: aws-neuron/neuronx-distributed-training, examples/train_setup.sh (glibc's arenas of
+# many threads exhaust the memory of the host), and the tutorials for trn2 of the Neuron documentation, 2026-08, whose pages
+# name 30 and 600 seconds as the default: a step that waits for another node takes longer than 30.
+_NEURON_DEFAULTS: Final = {"MALLOC_ARENA_MAX": "128", "NEURON_RT_EXEC_TIMEOUT": "600"}
+
+# From AWS's multi-node template for p6 on AWS Batch (awslabs/awsome-distributed-ai, 2026-07-23).
+_SHARED_MEMORY_MIB: Final = 49152
+# Bytes, and open files as on the node (node-boot.sh); the stack is that of the same template.
+_LIMITS: Final = {"memlock": -1, "stack": 67108864, "nofile": 1048576}
+
+# Folder in which a node is notified of the end of its Capacity Block; the launcher watches it (`ultracluster docs capacity-lifecycle`).
+_ORDERS_PATH: Final = "/run/ultracluster"
 
 
 @jsii.implements(iam.IGrantable)
 class Job(Construct):
     """Base class of the jobs: two roles, and the parts of a job definition that do not depend on its type."""
+
+    depends_on: tuple["Job", ...]
+    """Jobs that must succeed before this one starts; `ultracluster jobs submit` submits them first."""
+    environment: Mapping[str, str]
+    """Environment variables of the container."""
+    execution_role: iam.IRole
+    """Execution role, which pulls the image and writes the logs."""
+    image: str
+    """Reference of the container image."""
+    job_definition_arn: str
+    """ARN of the job definition, with its revision."""
+    queue: ITrainingQueue
+    """Queue of the job."""
+    role: iam.IRole
+    """Job role, which the training program assumes."""
+    workers: int
+    """Number of devices that the job computes on: one per process with torchrun."""
 
     _trains = True
     _on_several_nodes = False
@@ -46,91 +78,52 @@ class Job(Construct):
         *,
         queue: ITrainingQueue,
         node_count: int,
-        image: str | ContainerImage,
-        command: Sequence[str],
         compile_cache: CompileCache | PosixCompileCache | None = None,
-        processes_per_node: int | None = None,
-        neuron: NeuronSettings | None = None,
-        environment: Mapping[str, str] | None = None,
-        secrets: Mapping[str, batch.Secret] | None = None,
-        timeout: Duration | None = None,
-        attempts: int = 1,
-        resume: int = 0,
-        launcher: Launcher = "torchrun",
-        depends_on: Sequence["Job"] = (),
         default_environment: Mapping[str, str] | None = None,
         findings: Sequence[Finding] = (),
         for_instance_type: InstanceType | None = None,
+        **options: Unpack[JobOptions],
     ) -> None:
         """Validate the arguments that all jobs share, and define the roles.
-
-        The parameters that users set are documented in `JobOptions`.
 
         Args:
             scope: Parent construct.
             construct_id: Construct ID; also the prefix of the log streams and the name of the job on the command line.
             queue: Queue of the job.
             node_count: Number of nodes.
-            image: See `JobOptions`.
-            command: See `JobOptions`.
             compile_cache: Compile cache to use. Default: none.
-            processes_per_node: See `JobOptions`.
-            neuron: See `JobOptions`.
-            environment: See `JobOptions`.
-            secrets: See `JobOptions`.
-            timeout: See `JobOptions`.
-            attempts: See `JobOptions`.
-            resume: See `JobOptions`.
-            launcher: See `JobOptions`.
-            depends_on: See `JobOptions`.
             default_environment: Variables that this type of job sets unless `environment` does. Default: none.
             findings: Findings of the subclass; errors are raised, warnings become annotations. Default: none.
             for_instance_type: Instance type that Neuron settings are for. Default: that of the queue.
+            **options: Arguments of `JobOptions`.
 
         Raises:
             FindingsError: With all errors among the findings and those of `check_job`.
         """
-        variables = dict(environment or {})
-        findings = [
-            *findings,
-            *check_job(
-                queue=queue,
-                command=command,
-                launcher=launcher,
-                processes_per_node=processes_per_node,
-                environment=variables,
-                secrets=secrets or {},
-                attempts=attempts,
-                resume=resume,
-                neuron=neuron,
-                depends_on=depends_on,
-                compile_cache=compile_cache,
-                machine=for_instance_type or queue.nodes.instance_type,
-                image=image.reference if isinstance(image, ContainerImage) else image,
-                timeout=timeout,
-            ),
-        ]
+        machine = for_instance_type or queue.nodes.instance_type
+        findings = [*findings, *check_job(queue, options, compile_cache=compile_cache, machine=machine)]
         reject([finding for finding in findings if finding.severity is Severity.ERROR])
         super().__init__(scope, construct_id)
-        self._queue = queue
-        self._image = image.reference if isinstance(image, ContainerImage) else image
-        self._command = command
-        self._launcher = launcher
-        self._timeout = timeout
-        self._attempts = attempts
-        self._resume = resume
-        self._depends_on = tuple(depends_on)
+        image = options["image"]
+        self.queue = queue
+        self.image = image.reference if isinstance(image, ContainerImage) else image
+        self._command = options["command"]
+        self._launcher = options.get("launcher", "torchrun")
+        self._timeout = options.get("timeout")
+        self._attempts = options.get("attempts", 1)
+        self._resume = options.get("resume", 0)
+        self.depends_on = tuple(options.get("depends_on", ()))
         tasks = iam.ServicePrincipal(
             "ecs-tasks.amazonaws.com", conditions={"StringEquals": {"aws:SourceAccount": Aws.ACCOUNT_ID}}
         )
-        self._role = iam.Role(self, "Role", assumed_by=tasks, description="What the training program may do")
+        self.role = iam.Role(self, "Role", assumed_by=tasks, description="What the training program may do")
         if compile_cache is not None:
-            compile_cache.grant_use(self._role)
+            compile_cache.grant_use(self.role)
         execution = [write_statement(queue.log_group)]
         if isinstance(image, str):
             execution += pull_image(self, image)
             _let_pull(queue, image)
-        self._execution_role = iam.Role(
+        self.execution_role = iam.Role(
             self,
             "ExecutionRole",
             assumed_by=tasks,
@@ -138,27 +131,47 @@ class Job(Construct):
             inline_policies={"Execution": iam.PolicyDocument(statements=execution)},
         )
         if isinstance(image, ContainerImage):
-            image.grant_pull(self._execution_role)
-        self._secrets = dict(secrets or {})
+            image.grant_pull(self.execution_role)
+        self._secrets = dict(options.get("secrets") or {})
         for secret in self._secrets.values():
-            secret.grant_read(self._execution_role)
+            secret.grant_read(self.execution_role)
+        neuron = options.get("neuron")
+        processes_per_node = options.get("processes_per_node")
         devices = _devices(queue, neuron)
         processes = devices if processes_per_node is None else processes_per_node
-        self._workers = node_count * (processes if launcher == "torchrun" else devices)
-        self._environment = job_environment(
-            region=Stack.of(self).region,
-            cluster=cluster_name(self),
-            job=construct_id,
-            machine=queue.nodes.instance_type,
-            processes=processes if launcher == "torchrun" else 1,
-            devices=devices if launcher == "jax" else None,
-            cache=compile_cache.environment if compile_cache else {},
-            neuron=neuron,
-            overrides={**(default_environment or {}), **variables},
-            trains=self._trains,
+        self.workers = node_count * (processes if self._launcher == "torchrun" else devices)
+        program = {
+            "AWS_REGION": Stack.of(self).region,
+            "AWS_DEFAULT_REGION": Stack.of(self).region,
+            "UC_CLUSTER": cluster_name(self),
+            "UC_JOB": construct_id,
+            **_peak(queue.nodes.instance_type),
+            PROCESSES_VARIABLE: str(processes if self._launcher == "torchrun" else 1),
+        }
+        cache = compile_cache.environment if compile_cache else {}
+        overrides = {**(default_environment or {}), **(options.get("environment") or {})}
+        # Overrides win, except that compiler flags are merged.
+        self.environment = {
+            **(program if self._trains else {}),
+            "FI_PROVIDER": "efa",
+            "FI_EFA_USE_DEVICE_RDMA": "1",
+            **({DEVICES_VARIABLE: str(devices)} if self._launcher == "jax" else {}),
+            **(_NEURON_DEFAULTS if queue.nodes.instance_type.is_neuron else {}),
+            **cache,
+            **(neuron.variables() if neuron else {}),
+            **overrides,
+        }
+        flags = merge_compiler_flags(
+            [
+                cache.get(XLA_COMPILER_FLAGS_VARIABLE, ""),
+                *(neuron.flags() if neuron else ()),
+                overrides.get(XLA_COMPILER_FLAGS_VARIABLE, ""),
+            ]
         )
-        warnings = [*findings, *check_container(self._image, for_instance_type or queue.nodes.instance_type)]
-        for dependency in depends_on:
+        if flags:
+            self.environment |= {XLA_COMPILER_FLAGS_VARIABLE: flags}
+        warnings = [*findings, *check_container(self.image, machine)]
+        for dependency in self.depends_on:
             warnings += dependency._dependency_warnings(self)  # noqa: SLF001 - the same class
         for finding in warnings:
             Annotations.of(self).add_warning_v2(f"ultracluster:{finding.code}", str(finding))
@@ -166,13 +179,13 @@ class Job(Construct):
     def _define(self, *, tags: Mapping[str, str] | None = None, **properties: Any) -> None:
         """Define the job definition, with the properties of its type."""
         dependencies = (
-            {AFTER_TAG: " ".join(job.node.id for job in self._depends_on)} if self._depends_on else {}
+            {AFTER_TAG: " ".join(job.node.id for job in self.depends_on)} if self.depends_on else {}
         )
         resume = {RESUME_TAG: str(self._resume)} if self._resume else {}
-        same_stack = Stack.of(self._queue) is Stack.of(self)
+        same_stack = Stack.of(self.queue) is Stack.of(self)
         # `ultracluster jobs submit` finds the queue by it, where the stack of the job has none.
-        has_queue = same_stack and not self._queue.is_imported
-        queue = {} if has_queue else {QUEUE_TAG: self._queue.job_queue_arn}
+        has_queue = same_stack and not self.queue.is_imported
+        queue = {} if has_queue else {QUEUE_TAG: self.queue.job_queue_arn}
         # Status reason when the instance is lost or reclaimed.
         retries = [
             batch.CfnJobDefinition.EvaluateOnExitProperty(action="RETRY", on_status_reason="Host EC2*")
@@ -197,27 +210,88 @@ class Job(Construct):
                 else None
             ),
             # AWS Batch rejects jobs without a priority on a queue with shares (nextflow#3505), and with one on others.
-            scheduling_priority=0 if self._queue.has_shares else None,
+            scheduling_priority=0 if self.queue.has_shares else None,
             tags={**dependencies, **resume, **queue, **(tags or {})} or None,
             **properties,
         )
-        self._job_definition_arn = definition.ref
+        self.job_definition_arn = definition.ref
         if same_stack:  # otherwise the stack of the queue would depend on that of the job
-            self._queue.add_job_definition(definition.ref)
+            self.queue.add_job_definition(definition.ref)
 
     def _container(
         self, command: Sequence[str], *, instance_type: str | None = None
     ) -> batch.CfnJobDefinition.ContainerPropertiesProperty:
-        return job_container(
-            queue=self._queue,
-            image=self._image,
-            command=command,
-            environment=self._environment,
-            secrets={name: secret.arn for name, secret in self._secrets.items()},
-            role_arn=self._role.role_arn,
-            execution_role_arn=self._execution_role.role_arn,
-            log_stream_prefix=self.node.id,
+        """Return the container properties of the job, which occupies a whole node; only multi-node jobs need `instance_type`.
+
+        Devices are listed one by one: mapping the whole of ``/dev/infiniband`` silently disables EFA on hosts that have other
+        devices in it (aws-samples/aws-do-eks#63). The container is not privileged.
+        """
+        nodes = self.queue.nodes
+        machine = nodes.instance_type
+        # Path on the node and in the container, and whether it is read-only, by the name of the volume.
+        mounts = {"orders": (_ORDERS_PATH, True)}
+        if nodes.file_system is not None:
+            mounts = {"file-system": (nodes.file_system.mount_path, False), **mounts}
+        if nodes.scratch_path is not None:
+            mounts["scratch"] = (nodes.scratch_path, False)
+        requirements = {"VCPU": machine.vcpus, "MEMORY": machine.container_memory_mib}
+        if (
+            machine.gpus
+        ):  # AWS Batch assigns GPUs; Neuron devices, for which it has no requirement, are listed below
+            requirements["GPU"] = machine.gpus
+        return batch.CfnJobDefinition.ContainerPropertiesProperty(
+            image=self.image,
             instance_type=instance_type,
+            command=list(command),
+            environment=[
+                batch.CfnJobDefinition.EnvironmentProperty(name=name, value=value)
+                for name, value in sorted(self.environment.items())
+            ],
+            secrets=[
+                batch.CfnJobDefinition.SecretProperty(name=name, value_from=secret.arn)
+                for name, secret in sorted(self._secrets.items())
+            ]
+            or None,
+            job_role_arn=self.role.role_arn,
+            execution_role_arn=self.execution_role.role_arn,
+            resource_requirements=[
+                batch.CfnJobDefinition.ResourceRequirementProperty(type=kind, value=str(amount))
+                for kind, amount in requirements.items()
+            ],
+            linux_parameters=batch.CfnJobDefinition.LinuxParametersProperty(
+                devices=[
+                    batch.CfnJobDefinition.DeviceProperty(
+                        host_path=path, container_path=path, permissions=["READ", "WRITE", "MKNOD"]
+                    )
+                    for path in (*machine.neuron_devices, *nodes.efa_devices)
+                ],
+                shared_memory_size=min(_SHARED_MEMORY_MIB, machine.container_memory_mib // 4),
+                init_process_enabled=True,
+            ),
+            ulimits=[
+                batch.CfnJobDefinition.UlimitProperty(name=name, soft_limit=limit, hard_limit=limit)
+                for name, limit in _LIMITS.items()
+            ],
+            volumes=[
+                batch.CfnJobDefinition.VolumesProperty(
+                    name=name, host=batch.CfnJobDefinition.VolumesHostProperty(source_path=path)
+                )
+                for name, (path, _) in mounts.items()
+            ],
+            mount_points=[
+                batch.CfnJobDefinition.MountPointsProperty(
+                    source_volume=name, container_path=path, read_only=read_only
+                )
+                for name, (path, read_only) in mounts.items()
+            ],
+            log_configuration=batch.CfnJobDefinition.LogConfigurationProperty(
+                log_driver="awslogs",
+                options={
+                    "awslogs-group": self.queue.log_group_name,
+                    "awslogs-region": Stack.of(self.queue).region,
+                    "awslogs-stream-prefix": self.node.id,
+                },
+            ),
         )
 
     def grant_submit(self, grantee: iam.IGrantable) -> iam.Grant:
@@ -226,56 +300,16 @@ class Job(Construct):
         Args:
             grantee: Principal to grant permissions to.
         """
-        return grant_submit(grantee, self._queue.job_queue_arn, [self._job_definition_arn])
+        return grant_submit(grantee, self.queue.job_queue_arn, [self.job_definition_arn])
 
     def _dependency_warnings(self, dependent: "Job") -> list[Finding]:  # noqa: ARG002 - for subclasses to override
         """Return warnings about a job that depends on this one."""
         return []
 
     @property
-    def depends_on(self) -> tuple["Job", ...]:
-        """Jobs that must succeed before this one starts; `ultracluster jobs submit` submits them first."""
-        return self._depends_on
-
-    @property
-    def environment(self) -> Mapping[str, str]:
-        """Environment variables of the container."""
-        return self._environment
-
-    @property
-    def execution_role(self) -> iam.IRole:
-        """Execution role, which pulls the image and writes the logs."""
-        return self._execution_role
-
-    @property
     def grant_principal(self) -> iam.IPrincipal:
         """Job role."""
-        return self._role
-
-    @property
-    def image(self) -> str:
-        """Reference of the container image."""
-        return self._image
-
-    @property
-    def job_definition_arn(self) -> str:
-        """ARN of the job definition, with its revision."""
-        return self._job_definition_arn
-
-    @property
-    def queue(self) -> ITrainingQueue:
-        """Queue of the job."""
-        return self._queue
-
-    @property
-    def role(self) -> iam.IRole:
-        """Job role, which the training program assumes."""
-        return self._role
-
-    @property
-    def workers(self) -> int:
-        """Number of devices that the job computes on: one per process with torchrun."""
-        return self._workers
+        return self.role
 
 
 def _let_pull(queue: ITrainingQueue, image: str) -> None:
@@ -289,3 +323,10 @@ def _devices(queue: ITrainingQueue, neuron: NeuronSettings | None) -> int:
     machine = queue.nodes.instance_type
     cores = neuron.processes_per_node(machine) if neuron else machine.logical_neuron_cores
     return cores or machine.chips
+
+
+def _peak(machine: InstanceType) -> dict[str, str]:
+    """Return the variable with the peak FLOPS that model utilisation is measured against, if they are known."""
+    figures = node_peak_tflops(machine)
+    peak = ",".join(f"{name}:{figure:g}" for name, figure in figures.items())
+    return {"UC_PEAK_TFLOPS": peak} if figures else {}

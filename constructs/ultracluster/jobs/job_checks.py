@@ -3,22 +3,21 @@
 import re
 from collections.abc import Iterator, Mapping, Sequence
 
-from aws_cdk import Duration, Stack, Token
-from aws_cdk import aws_batch as batch
+from aws_cdk import Stack, Token
 from constructs import Construct
 
+from ultracluster.images.container_image import ContainerImage
+from ultracluster.jobs.job_options import JobOptions
 from ultracluster.nodes.node_group import NodeGroup
 from ultracluster.scheduling.i_training_queue import ITrainingQueue
 from ultracluster.storage.compile_cache import CompileCache
 from ultracluster.storage.posix_compile_cache import PosixCompileCache
 from ultracluster_catalog.machines.instance_type import InstanceType
-from ultracluster_catalog.neuron.neuron_settings import NeuronSettings
 from ultracluster_rules.buckets import refuse_unmounted_cache
 from ultracluster_rules.commands import encode_word
 from ultracluster_rules.credentials import credential_kind, names_credential
 from ultracluster_rules.findings import Finding, quote
 from ultracluster_rules.job_definitions import (
-    ARRAY_SIZE,
     ATTEMPTS,
     IMAGE_REFERENCE,
     RESUME,
@@ -42,24 +41,17 @@ _READS_SECRET = re.compile(r"\{\{resolve:(?:secretsmanager|ssm-secure):")
 
 
 def check_job(
-    *,
     queue: ITrainingQueue,
-    command: Sequence[str],
-    launcher: str,
-    processes_per_node: int | None,
-    environment: Mapping[str, str],
-    secrets: Mapping[str, batch.Secret],
-    attempts: int,
-    resume: int,
-    neuron: NeuronSettings | None,
-    depends_on: Sequence[Construct],
+    options: JobOptions,
+    *,
     compile_cache: CompileCache | PosixCompileCache | None,
     machine: InstanceType,
-    image: str,
-    timeout: Duration | None,
 ) -> list[Finding]:
-    """Check the arguments of a job, which are those of `JobOptions`."""
-    findings = check_launcher(launcher, processes_per_node, command)
+    """Check the arguments of a job; `machine` is what its Neuron settings are for."""
+    command, environment = options["command"], options.get("environment") or {}
+    secrets = options.get("secrets") or {}
+    processes = options.get("processes_per_node")
+    findings = check_launcher(options.get("launcher", "torchrun"), processes, command)
     findings += check_variables(environment, path="environment.")
     findings += check_secrets(
         secrets,
@@ -71,20 +63,23 @@ def check_job(
     )
     findings += check_definition_size(_size(queue, environment, command))
     findings += _check_credentials(queue, environment, command)
-    if neuron is not None:
+    if (neuron := options.get("neuron")) is not None:
         findings += check_neuron_settings(neuron, machine, environment)
-    if not Token.is_unresolved(image):
-        findings += IMAGE_REFERENCE.check(image, path="image")
-    if timeout is not None and not timeout.is_unresolved():
+    image = options["image"]
+    reference = image.reference if isinstance(image, ContainerImage) else image
+    if not Token.is_unresolved(reference):
+        findings += IMAGE_REFERENCE.check(reference, path="image")
+    if (timeout := options.get("timeout")) is not None and not timeout.is_unresolved():
         seconds = int(timeout.to_seconds(integral=False))
         findings += [finding.at("timeout") for finding in check_timeout_seconds(seconds)]
-    findings += ATTEMPTS.check(attempts, path="attempts")
+    findings += ATTEMPTS.check(options.get("attempts", 1), path="attempts")
+    resume = options.get("resume", 0)
     findings += RESUME.check(resume, path="resume")
     if resume and queue.is_imported:
         findings += [finding.at("resume") for finding in refuse_resume("a job on an imported queue")]
     if isinstance(compile_cache, PosixCompileCache) and compile_cache.file_system != queue.nodes.file_system:
         findings.append(refuse_unmounted_cache(compile_cache.path))
-    names = [job.node.id for job in depends_on]
+    names = [job.node.id for job in options.get("depends_on", ())]
     findings += check_dependencies(names, path="depends_on")
     return findings + [
         finding.at("depends_on")
@@ -134,8 +129,3 @@ def _template_text(scope: Construct, value: str) -> str:
         return str(Stack.of(scope).resolve(value))
     except RuntimeError:  # for example a resource of another environment, whose physical name is not set yet
         return value
-
-
-def check_array_size(array_size: int | None) -> list[Finding]:
-    """Check that AWS Batch supports an array of this size, if the job is one."""
-    return [] if array_size is None else ARRAY_SIZE.check(array_size, path="array_size")

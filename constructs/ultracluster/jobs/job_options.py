@@ -1,7 +1,7 @@
 """Arguments that the job constructs share, each of them declared and documented once."""
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Required, TypedDict
+from typing import TYPE_CHECKING, Any, Required, TypedDict
 
 from aws_cdk import Duration
 from aws_cdk import aws_batch as batch
@@ -68,18 +68,19 @@ class JobOptions(GateOptions, ProgramOptions, total=False):
     resume: int
 
 
-def reject_unknown_options(
-    options: Mapping[str, object], allowed: type[GateOptions | ProgramOptions]
-) -> None:
-    """Raise for a keyword argument that is not one of the allowed options, as Python does for explicit parameters.
+def check_options(options: Mapping[str, object], allowed: Any) -> None:
+    """Raise for an argument that is unknown or missing, as Python does for explicit parameters.
 
     Args:
         options: Keyword arguments of a call.
-        allowed: Definition of the allowed ones.
+        allowed: `TypedDict` of the allowed ones.
 
     Raises:
-        TypeError: If one of them is unknown.
+        TypeError: If one of them is unknown, or a required one is missing.
     """
     for name in options:
         if name not in allowed.__annotations__:
             raise TypeError(f"got an unexpected keyword argument {name!r}")
+    for name in allowed.__annotations__:
+        if name in allowed.__required_keys__ and name not in options:
+            raise TypeError(f"missing the required keyword argument {name!r}")

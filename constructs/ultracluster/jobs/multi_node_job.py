@@ -7,7 +7,7 @@ from constructs import Construct
 
 from ultracluster.jobs.gang import gang_command, gang_environment
 from ultracluster.jobs.job import Job
-from ultracluster.jobs.job_options import JobOptions, reject_unknown_options
+from ultracluster.jobs.job_options import JobOptions, check_options
 from ultracluster.jobs.launcher import launch_command
 from ultracluster.scheduling.i_training_queue import ITrainingQueue
 from ultracluster.storage.checkpoint_bucket import CheckpointBucket
@@ -73,7 +73,7 @@ class MultiNodeJob(Job):
                 only (UC6140) or has nothing to start (UC6142).
             TypeError: If an option is unknown or a required one is missing.
         """
-        reject_unknown_options(options, JobOptions)
+        check_options(options, JobOptions)
         nodes = queue.max_nodes if node_count is None else node_count
         machine = queue.nodes.instance_type
         file_system = queue.nodes.file_system
@@ -118,7 +118,7 @@ class MultiNodeJob(Job):
                         target_nodes="0:",
                         container=self._container(
                             launch_command(self._command, self._launcher),
-                            instance_type=self._queue.nodes.instance_type.name,
+                            instance_type=self.queue.nodes.instance_type.name,
                         ),
                     )
                 ],
@@ -131,11 +131,11 @@ class MultiNodeJob(Job):
             command = launch_command(self._command, self._launcher)
             self._define(type="container", container_properties=self._container(command))
             return
-        file_system = self._queue.nodes.file_system
+        file_system = self.queue.nodes.file_system
         place = f"s3://{bucket.bucket_name}" if bucket else file_system.mount_path if file_system else ""
         if bucket:
-            bucket.grant_use(self._role)
-        self._environment = {**self._environment, **gang_environment(nodes=nodes, place=place)}
+            bucket.grant_use(self.role)
+        self.environment = {**self.environment, **gang_environment(nodes=nodes, place=place)}
         self._define(
             type="container",
             tags={ARRAY_SIZE_TAG: str(nodes)},

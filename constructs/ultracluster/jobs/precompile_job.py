@@ -8,7 +8,7 @@ from constructs import Construct
 
 from ultracluster._foundation.machines import AnyInstanceType, machine_of
 from ultracluster.jobs.job import Job
-from ultracluster.jobs.job_options import JobOptions, reject_unknown_options
+from ultracluster.jobs.job_options import JobOptions, check_options
 from ultracluster.jobs.launcher import Launcher, launch_command
 from ultracluster.nodes.node_group import NodeGroup
 from ultracluster.scheduling.i_training_queue import ITrainingQueue
@@ -100,7 +100,7 @@ class PrecompileJob(Job):
                 ``first-steps`` (UC6112), or `SingleNodeJob` would reject an argument.
             TypeError: If an option is unknown or a required one is missing.
         """
-        reject_unknown_options(options, JobOptions)
+        check_options(options, JobOptions)
         options.setdefault("attempts", 3)
         resume = refuse_resume("a precompile job") if options.get("resume") else []
         machine = queue.nodes.instance_type

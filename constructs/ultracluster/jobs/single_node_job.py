@@ -5,14 +5,13 @@ from typing import Unpack
 from constructs import Construct
 
 from ultracluster.jobs.job import Job
-from ultracluster.jobs.job_checks import check_array_size
-from ultracluster.jobs.job_options import JobOptions, reject_unknown_options
+from ultracluster.jobs.job_options import JobOptions, check_options
 from ultracluster.jobs.launcher import launch_command
 from ultracluster.scheduling.i_training_queue import ITrainingQueue
 from ultracluster.storage.compile_cache import CompileCache
 from ultracluster.storage.posix_compile_cache import PosixCompileCache
 from ultracluster_catalog.names.submission_tags import ARRAY_SIZE_TAG
-from ultracluster_rules.job_definitions import refuse_resume
+from ultracluster_rules.job_definitions import ARRAY_SIZE, refuse_resume
 from ultracluster_rules.numbers import rejects_unsafe_numbers
 
 
@@ -51,16 +50,18 @@ class SingleNodeJob(Job):
                 has too many dependencies (UC6113).
             TypeError: If an option is unknown or a required one is missing.
         """
-        reject_unknown_options(options, JobOptions)
+        check_options(options, JobOptions)
         options.setdefault("attempts", 3)
-        resume = refuse_resume("an array") if options.get("resume") and array_size is not None else []
+        findings = [] if array_size is None else ARRAY_SIZE.check(array_size, path="array_size")
+        if options.get("resume") and array_size is not None:
+            findings += [finding.at("resume") for finding in refuse_resume("an array")]
         super().__init__(
             scope,
             construct_id,
             queue=queue,
             node_count=1,
             compile_cache=compile_cache,
-            findings=[*check_array_size(array_size), *(finding.at("resume") for finding in resume)],
+            findings=findings,
             **options,
         )
         self._define(

@@ -43,6 +43,24 @@ class ClusterNetwork(Construct):
     internet gateway: nodes reach AWS services through interface endpoints, and S3 through a gateway endpoint.
     """
 
+    endpoint_policies: EndpointPolicies | None
+    """Policies of the endpoints, to allow further buckets and accounts; None if they are open or of an existing VPC."""
+    security_group: ec2.ISecurityGroup
+    """Security group of the nodes and of every EFA interface.
+
+        Tasks of multi-node jobs have the default group of the VPC on the interface of their own.
+        """
+    services: tuple[str, ...] | None
+    """Services that nodes reach through endpoints; None with a NAT gateway or an existing subnet."""
+    subnet_id: str
+    """ID of the subnet."""
+    vpc: ec2.IVpc
+    """The VPC."""
+    vpc_id: str
+    """ID of the VPC."""
+    zone_id: str
+    """Availability Zone ID."""
+
     @rejects_unsafe_numbers
     def __init__(
         self,
@@ -92,39 +110,39 @@ class ClusterNetwork(Construct):
         nodes_cidr = subnet_cidr(cidr, needed, subnet_prefix, nat_gateway=nat_gateway)
         super().__init__(scope, construct_id)
         self._place: tuple[CfnResource, ...]
-        self._services: tuple[str, ...] | None
-        self._endpoint_policies = (
+        self.services: tuple[str, ...] | None
+        self.endpoint_policies = (
             EndpointPolicies(self)
             if (not nat_gateway if limit_endpoints is None else limit_endpoints)
             else None
         )
-        self._zone_id = zone_id
-        self._services = None if nat_gateway else (*NODE_SERVICES, "s3", *endpoints)
+        self.zone_id = zone_id
+        self.services = None if nat_gateway else (*NODE_SERVICES, "s3", *endpoints)
         self._instance_type = machine
         self._nic_layout = nic_layout
 
         vpc = ec2.CfnVPC(self, "Vpc", cidr_block=cidr, enable_dns_hostnames=True, enable_dns_support=True)
         self.node.default_child = vpc
-        self._vpc_id = vpc.ref
+        self.vpc_id = vpc.ref
         subnet = ec2.CfnSubnet(
             self,
             "Subnet",
-            vpc_id=self._vpc_id,
+            vpc_id=self.vpc_id,
             cidr_block=nodes_cidr,
             availability_zone_id=zone_id,
             map_public_ip_on_launch=False,
         )
-        self._subnet_id = subnet.ref
+        self.subnet_id = subnet.ref
         self._place = (vpc, subnet)
-        route_table_id = ec2.CfnRouteTable(self, "RouteTable", vpc_id=self._vpc_id).ref
+        route_table_id = ec2.CfnRouteTable(self, "RouteTable", vpc_id=self.vpc_id).ref
         ec2.CfnSubnetRouteTableAssociation(
-            self, "RouteTableAssociation", route_table_id=route_table_id, subnet_id=self._subnet_id
+            self, "RouteTableAssociation", route_table_id=route_table_id, subnet_id=self.subnet_id
         )
-        ids, tables = [self._subnet_id], [route_table_id]
-        self._vpc = ec2.Vpc.from_vpc_attributes(
+        ids, tables = [self.subnet_id], [route_table_id]
+        self.vpc = ec2.Vpc.from_vpc_attributes(
             self,
             "ImportedVpc",
-            vpc_id=self._vpc_id,
+            vpc_id=self.vpc_id,
             vpc_cidr_block=cidr,
             availability_zones=[subnet.attr_availability_zone],
             isolated_subnet_ids=None if nat_gateway else ids,
@@ -133,7 +151,7 @@ class ClusterNetwork(Construct):
             private_subnet_route_table_ids=tables if nat_gateway else None,
         )
         nodes = self._define_security_group()
-        self._security_group: ec2.ISecurityGroup = nodes
+        self.security_group: ec2.ISecurityGroup = nodes
         # The interface of a multi-node task has the VPC's default group (decision 0018). EC2 makes that group with the
         # rules that tasks need among themselves: all from itself, all out. A rule of ours would be its duplicate.
         self._define_endpoints(
@@ -145,7 +163,7 @@ class ClusterNetwork(Construct):
         if nat_gateway:
             define_nat_gateway(
                 self,
-                vpc_id=self._vpc_id,
+                vpc_id=self.vpc_id,
                 public_cidr=public_subnet_cidr(cidr),
                 zone_id=zone_id,
                 route_table_id=route_table_id,
@@ -234,7 +252,7 @@ class ClusterNetwork(Construct):
         group = ec2.SecurityGroup(
             self,
             "SecurityGroup",
-            vpc=self._vpc,
+            vpc=self.vpc,
             description="Nodes of the cluster: EFA among themselves, HTTPS to AWS services",
             allow_all_outbound=False,
         )
@@ -247,11 +265,11 @@ class ClusterNetwork(Construct):
         self, route_table_id: str, nodes: ec2.SecurityGroup, *, services: Sequence[str], tasks_group_id: str
     ) -> None:
         region = Stack.of(self).region
-        policies = self._endpoint_policies
+        policies = self.endpoint_policies
         ec2.CfnVPCEndpoint(
             self,
             "S3",
-            vpc_id=self._vpc_id,
+            vpc_id=self.vpc_id,
             service_name=f"com.amazonaws.{region}.s3",
             vpc_endpoint_type="Gateway",
             route_table_ids=[route_table_id],
@@ -260,7 +278,7 @@ class ClusterNetwork(Construct):
         group = ec2.SecurityGroup(
             self,
             "EndpointSecurityGroup",
-            vpc=self._vpc,
+            vpc=self.vpc,
             description="Interface endpoints of the cluster: HTTPS from its nodes",
             allow_all_outbound=False,
         )
@@ -280,10 +298,10 @@ class ClusterNetwork(Construct):
             ec2.CfnVPCEndpoint(
                 self,
                 "".join(part.capitalize() for part in re.split("[.-]", service)),
-                vpc_id=self._vpc_id,
+                vpc_id=self.vpc_id,
                 service_name=f"com.amazonaws.{region}.{service}",
                 vpc_endpoint_type="Interface",
-                subnet_ids=[self._subnet_id],
+                subnet_ids=[self.subnet_id],
                 security_group_ids=[group_id],
                 private_dns_enabled=True,
                 policy_document=policies and policies.document(service),
@@ -318,47 +336,9 @@ class ClusterNetwork(Construct):
         return self.security_group.connections
 
     @property
-    def endpoint_policies(self) -> EndpointPolicies | None:
-        """Policies of the endpoints, to allow further buckets and accounts; None if they are open or of an existing VPC."""
-        return self._endpoint_policies
-
-    @property
-    def security_group(self) -> ec2.ISecurityGroup:
-        """Security group of the nodes and of every EFA interface.
-
-        Tasks of multi-node jobs have the default group of the VPC on the interface of their own.
-        """
-        return self._security_group
-
-    @property
     def security_group_id(self) -> str:
         """ID of the security group."""
-        return self._security_group.security_group_id
-
-    @property
-    def services(self) -> tuple[str, ...] | None:
-        """Services that nodes reach through endpoints; None with a NAT gateway or an existing subnet."""
-        return self._services
-
-    @property
-    def subnet_id(self) -> str:
-        """ID of the subnet."""
-        return self._subnet_id
-
-    @property
-    def vpc(self) -> ec2.IVpc:
-        """The VPC."""
-        return self._vpc
-
-    @property
-    def vpc_id(self) -> str:
-        """ID of the VPC."""
-        return self._vpc_id
-
-    @property
-    def zone_id(self) -> str:
-        """Availability Zone ID."""
-        return self._zone_id
+        return self.security_group.security_group_id
 
 
 class _ExistingNetwork(ClusterNetwork):
@@ -381,12 +361,12 @@ class _ExistingNetwork(ClusterNetwork):
     ) -> None:
         Construct.__init__(self, scope, construct_id)
         self._place = ()
-        self._endpoint_policies = None
-        self._services = None
-        self._vpc = vpc
-        self._vpc_id = vpc.vpc_id
-        self._subnet_id = subnet_id
-        self._zone_id = zone_id
+        self.endpoint_policies = None
+        self.services = None
+        self.vpc = vpc
+        self.vpc_id = vpc.vpc_id
+        self.subnet_id = subnet_id
+        self.zone_id = zone_id
         self._instance_type = instance_type
         self._nic_layout = nic_layout
         if default_security_group is None:
@@ -402,9 +382,9 @@ class _ExistingNetwork(ClusterNetwork):
         else:
             add_task_rules(self, security_group_id=default_security_group.security_group_id)
         if security_group is None:
-            self._security_group = self._define_security_group()
+            self.security_group = self._define_security_group()
             return
-        self._security_group = security_group
+        self.security_group = security_group
         if efa_rules:
             add_efa_rules(self, security_group_id=security_group.security_group_id)
             return

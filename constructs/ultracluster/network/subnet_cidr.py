@@ -16,14 +16,10 @@ _LARGEST_DEFAULT_PREFIX = 20
 _PUBLIC_PREFIX = 28  # the smallest subnet that EC2 supports; the NAT gateway uses one address of it
 
 
-def _public_subnet(network: ipaddress.IPv4Network) -> ipaddress.IPv4Network:
-    size = 2 ** (32 - _PUBLIC_PREFIX)
-    return ipaddress.IPv4Network((int(network.broadcast_address) + 1 - size, _PUBLIC_PREFIX))
-
-
 def public_subnet_cidr(cidr: str) -> str:
     """Return the CIDR block of the public subnet, the last /28 of the VPC."""
-    return str(_public_subnet(ipaddress.IPv4Network(cidr)))
+    last = ipaddress.IPv4Network(cidr).broadcast_address
+    return str(ipaddress.IPv4Network(f"{last}/{_PUBLIC_PREFIX}", strict=False))
 
 
 def subnet_cidr(cidr: str, needed: int, prefix: int | None, *, nat_gateway: bool) -> str:

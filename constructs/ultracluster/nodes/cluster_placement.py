@@ -15,6 +15,9 @@ from ultracluster_rules.numbers import rejects_unsafe_numbers
 class ClusterPlacement(Construct):
     """A cluster placement group: nodes close together in one Availability Zone."""
 
+    placement_group_name: str
+    """Name of the group."""
+
     @rejects_unsafe_numbers
     def __init__(
         self, scope: Construct, construct_id: str, *, placement_group_name: str | None = None
@@ -30,7 +33,7 @@ class ClusterPlacement(Construct):
         super().__init__(scope, construct_id)
         if placement_group_name is None:
             placement_group_name = ec2.CfnPlacementGroup(self, "Resource", strategy="cluster").ref
-        self._placement_group_name = placement_group_name
+        self.placement_group_name = placement_group_name
 
     @classmethod
     def for_capacity(cls, scope: Construct, construct_id: str, capacity: Capacity | None) -> Self | None:
@@ -60,13 +63,8 @@ class ClusterPlacement(Construct):
     def placement_group_arn(self) -> str:
         """ARN of the group; pass it as ``PlacementGroupArn`` to create a reservation in the group."""
         return Stack.of(self).format_arn(
-            service="ec2", resource="placement-group", resource_name=self._placement_group_name
+            service="ec2", resource="placement-group", resource_name=self.placement_group_name
         )
-
-    @property
-    def placement_group_name(self) -> str:
-        """Name of the group."""
-        return self._placement_group_name
 
 
 def placement_of(

@@ -17,6 +17,11 @@ class NodeFleet(Construct):
     it to 0.
     """
 
+    max_nodes: int
+    """Maximum number of nodes."""
+    nodes: NodeGroup
+    """Nodes of the group."""
+
     def __init__(self, scope: Construct, construct_id: str, *, nodes: NodeGroup, max_nodes: int) -> None:
         """Define the group, of at most as many nodes as the reservation has."""
         super().__init__(scope, construct_id)
@@ -51,8 +56,8 @@ class NodeFleet(Construct):
             )
         )
         self._name = group.ref
-        self._max_nodes = max_nodes
-        self._nodes = nodes
+        self.max_nodes = max_nodes
+        self.nodes = nodes
 
     def size_statements(self) -> list[iam.PolicyStatement]:
         """Return the permissions to read the group, set its desired capacity and let it end nodes."""
@@ -76,13 +81,3 @@ class NodeFleet(Construct):
     def auto_scaling_group_name(self) -> str:
         """Name of the group."""
         return self._name
-
-    @property
-    def max_nodes(self) -> int:
-        """Maximum number of nodes."""
-        return self._max_nodes
-
-    @property
-    def nodes(self) -> NodeGroup:
-        """Nodes of the group."""
-        return self._nodes

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 import jsii
-from aws_cdk import Annotations, Fn, IStableAnyProducer, ITaggable, Lazy, TagManager, TagType
+from aws_cdk import Annotations, Fn, IStableAnyProducer, ITaggable, Lazy, TagManager, TagType, Token
 from aws_cdk import aws_ec2 as ec2
 from aws_cdk import aws_iam as iam
 from aws_cdk import aws_kms as kms
@@ -12,11 +12,11 @@ from constructs import Construct
 
 from ultracluster._foundation.cluster_name import cluster_name
 from ultracluster._foundation.machines import AnyInstanceType, machine_of
-from ultracluster.capacity.capacity import Capacity
+from ultracluster.capacity.capacity import Capacity, CapacityBlock, CapacityReservation, ReservationGroup
+from ultracluster.capacity.sources import check_source
 from ultracluster.capacity.unreserved_capacity import SpotCapacity
 from ultracluster.network.cluster_network import ClusterNetwork
 from ultracluster.nodes.cluster_placement import ClusterPlacement
-from ultracluster.nodes.node_checks import check_nodes
 from ultracluster.nodes.node_image import image_id_of
 from ultracluster.nodes.node_metrics import NodeMetrics
 from ultracluster.nodes.node_role import define_node_role
@@ -25,7 +25,8 @@ from ultracluster.storage.shared_file_system import SharedFileSystem
 from ultracluster_catalog.machines.instance_type import InstanceType
 from ultracluster_catalog.machines.nic_layouts import NetworkInterface
 from ultracluster_catalog.names.cluster_tag import CLUSTER_TAG
-from ultracluster_rules.findings import collect, reject
+from ultracluster_rules.capacity import check_block_placement
+from ultracluster_rules.findings import Finding, collect, quote, reject, require
 from ultracluster_rules.machines import check_figures_are_sourced, check_scratch
 from ultracluster_rules.network import check_network_interfaces
 from ultracluster_rules.numbers import rejects_unsafe_numbers
@@ -33,6 +34,9 @@ from ultracluster_rules.numbers import rejects_unsafe_numbers
 # Above that of `Tags.of`, which is 100 unless set.
 _TAG_PRIORITY = 1000
 
+# The ECS-optimized AMIs of Amazon Linux 2023 have a volume of 30 GiB (Amazon ECS Developer Guide); a gp3 volume has at most
+# 64 TiB (Amazon EBS User Guide); both read 2026-11.
+_ROOT_VOLUME_GIB = (30, 65_536)
 _ROOT_IOPS = 3000
 _ROOT_THROUGHPUT_MIB = (
     500  # gp3's default of 125 MiB/s would double the billed time for pulling images of tens of GB
@@ -59,6 +63,37 @@ class NodeGroup(Construct):
     A node with fewer Neuron or EFA devices than its instance type has, or without its file system, does not join the
     cluster: it masks the ECS agent, writes the reason to its console and terminates itself, so that another node is launched.
     """
+
+    capacity: Capacity | None
+    """Capacity source; None is On-Demand."""
+    cluster_name: str
+    """Name of the cluster, as in the tag ``ultracluster:cluster`` of the nodes."""
+    efa_devices: tuple[str, ...]
+    """Paths of the EFA devices of every node, such as ``/dev/infiniband/uverbs0``."""
+    file_system: SharedFileSystem | None
+    """File system that is mounted at boot."""
+    image_id: str
+    """ID of the AMI."""
+    instance_type: InstanceType
+    """Instance type of the nodes."""
+    joins: JoinedCluster | None
+    """Cluster that the nodes join by themselves; None if AWS Batch starts them."""
+    kms_key: kms.IKey | None
+    """KMS key of the root volumes; None for the default EBS key."""
+    launch_template_id: str
+    """ID of the launch template."""
+    launch_template_version: str
+    """Number of the latest version; explicit, so that changes reach compute environments."""
+    network: ClusterNetwork
+    """Network of the nodes."""
+    network_interfaces: tuple[NetworkInterface, ...]
+    """Network interfaces of every node, the primary one first."""
+    placement: ClusterPlacement | None
+    """Cluster placement group of the nodes."""
+    role: iam.IRole
+    """Instance role, with permissions for the ECS agent and Session Manager, and none for jobs."""
+    scratch_path: str | None
+    """Mount point of the instance store volumes; None if they are not mounted."""
 
     @rejects_unsafe_numbers
     def __init__(
@@ -114,7 +149,7 @@ class NodeGroup(Construct):
         """
         machine = machine_of(instance_type)
         interfaces = network.interfaces_of(machine)
-        findings = check_nodes(
+        findings = _check(
             network=network,
             capacity=capacity,
             placement=placement,
@@ -128,30 +163,30 @@ class NodeGroup(Construct):
         super().__init__(scope, construct_id)
         for finding in (*check_figures_are_sourced(machine), *check_network_interfaces(machine, interfaces)):
             Annotations.of(self).add_warning_v2(f"ultracluster:{finding.code}", str(finding))
-        self._network = network
-        self._network_interfaces = interfaces
-        self._instance_type = machine
-        self._capacity = capacity
-        self._image_id = ami
-        self._placement = placement
-        self._file_system = file_system
-        self._scratch_path = scratch_path
-        self._kms_key = kms_key
-        self._joins = joins
-        self._role = define_node_role(self)
+        self.network = network
+        self.network_interfaces = interfaces
+        self.instance_type = machine
+        self.capacity = capacity
+        self.image_id = ami
+        self.placement = placement
+        self.file_system = file_system
+        self.scratch_path = scratch_path
+        self.kms_key = kms_key
+        self.joins = joins
+        self.role = define_node_role(self)
         if metrics is not None:
-            metrics.grant_publish(self._role)
+            metrics.grant_publish(self.role)
         self._instance_profile = iam.CfnInstanceProfile(
-            self, "InstanceProfile", roles=[self._role.role_name]
+            self, "InstanceProfile", roles=[self.role.role_name]
         ).attr_arn
         efa_devices = sum(interface.interface_type != "interface" for interface in interfaces)
-        self._efa_devices = machine.efa_devices[:efa_devices]
+        self.efa_devices = machine.efa_devices[:efa_devices]
         group_id = network.security_group_id
-        self._cluster_name = (tags or {}).get(CLUSTER_TAG) or cluster_name(self)
+        self.cluster_name = (tags or {}).get(CLUSTER_TAG) or cluster_name(self)
         self._tags = TagManager(TagType.KEY_VALUE, "AWS::EC2::LaunchTemplate", dict(tags or {}))
         # The life cycle of a block finds its nodes by these, whatever tags an app adds.
         for key, value in {
-            CLUSTER_TAG: self._cluster_name,
+            CLUSTER_TAG: self.cluster_name,
             **(capacity.node_tags if capacity else {}),
         }.items():
             self._tags.set_tag(key, value, _TAG_PRIORITY)
@@ -194,7 +229,7 @@ class NodeGroup(Construct):
                 user_data=Fn.base64(
                     node_user_data(
                         instance_type=machine,
-                        efa_devices=len(self._efa_devices),
+                        efa_devices=len(self.efa_devices),
                         file_system=file_system,
                         scratch_path=scratch_path,
                         metrics=metrics,
@@ -205,18 +240,8 @@ class NodeGroup(Construct):
         )
         # cfn-lint takes instance types from On-Demand price lists, which lack some Regions with Capacity Blocks.
         template.add_metadata("cfn-lint", {"config": {"ignore_checks": ["E3628"]}})
-        self._launch_template_id = template.ref
-        self._launch_template_version = template.attr_latest_version_number
-
-    @property
-    def capacity(self) -> Capacity | None:
-        """Capacity source; None is On-Demand."""
-        return self._capacity
-
-    @property
-    def cluster_name(self) -> str:
-        """Name of the cluster, as in the tag ``ultracluster:cluster`` of the nodes."""
-        return self._cluster_name
+        self.launch_template_id = template.ref
+        self.launch_template_version = template.attr_latest_version_number
 
     @property
     def tags(self) -> TagManager:
@@ -226,82 +251,59 @@ class NodeGroup(Construct):
     @property
     def connections(self) -> ec2.Connections:
         """Connections of the nodes."""
-        return self._network.connections
+        return self.network.connections
 
     @property
     def grant_principal(self) -> iam.IPrincipal:
         """Instance role."""
-        return self._role
-
-    @property
-    def efa_devices(self) -> tuple[str, ...]:
-        """Paths of the EFA devices of every node, such as ``/dev/infiniband/uverbs0``."""
-        return self._efa_devices
-
-    @property
-    def file_system(self) -> SharedFileSystem | None:
-        """File system that is mounted at boot."""
-        return self._file_system
-
-    @property
-    def image_id(self) -> str:
-        """ID of the AMI."""
-        return self._image_id
+        return self.role
 
     @property
     def instance_profile_arn(self) -> str:
         """ARN of the instance profile."""
         return self._instance_profile
 
-    @property
-    def instance_type(self) -> InstanceType:
-        """Instance type of the nodes."""
-        return self._instance_type
 
-    @property
-    def joins(self) -> JoinedCluster | None:
-        """Cluster that the nodes join by themselves; None if AWS Batch starts them."""
-        return self._joins
-
-    @property
-    def kms_key(self) -> kms.IKey | None:
-        """KMS key of the root volumes; None for the default EBS key."""
-        return self._kms_key
-
-    @property
-    def launch_template_id(self) -> str:
-        """ID of the launch template."""
-        return self._launch_template_id
-
-    @property
-    def launch_template_version(self) -> str:
-        """Number of the latest version; explicit, so that changes reach compute environments."""
-        return self._launch_template_version
-
-    @property
-    def network(self) -> ClusterNetwork:
-        """Network of the nodes."""
-        return self._network
-
-    @property
-    def network_interfaces(self) -> tuple[NetworkInterface, ...]:
-        """Network interfaces of every node, the primary one first."""
-        return self._network_interfaces
-
-    @property
-    def placement(self) -> ClusterPlacement | None:
-        """Cluster placement group of the nodes."""
-        return self._placement
-
-    @property
-    def role(self) -> iam.IRole:
-        """Instance role, with permissions for the ECS agent and Session Manager, and none for jobs."""
-        return self._role
-
-    @property
-    def scratch_path(self) -> str | None:
-        """Mount point of the instance store volumes; None if they are not mounted."""
-        return self._scratch_path
+def _check(
+    *,
+    network: ClusterNetwork,
+    capacity: Capacity | None,
+    placement: ClusterPlacement | None,
+    root_volume_gib: int,
+) -> list[Finding]:
+    """Check that network, capacity and placement of nodes fit together; values unknown until deployment pass."""
+    block = check_block_placement(block=isinstance(capacity, CapacityBlock), placed=placement is not None)
+    group = None
+    if isinstance(capacity, (CapacityReservation, ReservationGroup)):
+        group = capacity.placement_group_name
+    name = placement.placement_group_name if placement else None
+    zone = capacity.zone_id if capacity else None
+    minimum, maximum = _ROOT_VOLUME_GIB
+    return [
+        *check_source(capacity, path="capacity"),
+        *(finding.at("placement") for finding in block),
+        *require(
+            group in {None, name} or any(map(Token.is_unresolved, (group, name))),
+            "UC4023",
+            f"the reservation was made inside the placement group {quote(group)}, got {quote(name)}",
+            remedy="Use that group as placement, as ClusterPlacement.for_capacity does",
+            path="placement",
+        ),
+        *require(
+            minimum <= root_volume_gib <= maximum,
+            "UC2252",
+            f"got {quote(root_volume_gib)} GiB",
+            allowed=f"{minimum} to {maximum:,}, and not less than the AMI has",
+            path="root_volume_gib",
+        ),
+        *require(
+            zone in {None, network.zone_id} or any(map(Token.is_unresolved, (zone, network.zone_id))),
+            "UC4021",
+            f"the capacity is in {quote(zone)}, the network in {quote(network.zone_id)}",
+            remedy="Put the network into the zone of the capacity",
+            path="capacity",
+        ),
+    ]
 
 
 def _market_options(

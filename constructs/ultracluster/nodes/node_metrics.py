@@ -26,6 +26,11 @@ class NodeMetrics(Construct):
     number of nodes.
     """
 
+    cluster_name: str
+    """Value of the cluster dimension."""
+    log_group: logs.ILogGroup
+    """Log group of the metrics."""
+
     @rejects_unsafe_numbers
     def __init__(
         self,
@@ -58,9 +63,9 @@ class NodeMetrics(Construct):
                 path="cluster_name",
             )
         super().__init__(scope, construct_id)
-        self._cluster_name = cluster_name
-        self._log_group = RetainedLogGroup(self, retention=log_retention, kms_key=kms_key)
-        self.node.default_child = self._log_group.node.default_child
+        self.cluster_name = cluster_name
+        self.log_group = RetainedLogGroup(self, retention=log_retention, kms_key=kms_key)
+        self.node.default_child = self.log_group.node.default_child
 
     def grant_publish(self, grantee: iam.IGrantable) -> iam.Grant:
         """Grant permission to write metrics.
@@ -68,7 +73,7 @@ class NodeMetrics(Construct):
         Args:
             grantee: Principal to grant permissions to, such as the role of nodes.
         """
-        return self._log_group.grant_write(grantee)
+        return self.log_group.grant_write(grantee)
 
     def metric(
         self, name: str, *, statistic: str = "Average", period: Duration | None = None
@@ -84,26 +89,16 @@ class NodeMetrics(Construct):
             FindingsError: If there is no such metric (UC6442).
         """
         return cluster_metric(
-            self._cluster_name, name, statistic=statistic, period=period or Duration.minutes(1)
+            self.cluster_name, name, statistic=statistic, period=period or Duration.minutes(1)
         )
-
-    @property
-    def cluster_name(self) -> str:
-        """Value of the cluster dimension."""
-        return self._cluster_name
-
-    @property
-    def log_group(self) -> logs.ILogGroup:
-        """Log group of the metrics."""
-        return self._log_group
 
     @property
     def settings(self) -> dict[str, str]:
         """Environment variables of the service that publishes the metrics on a node."""
         region = Stack.of(self).region
         return {
-            "UC_CLUSTER": self._cluster_name,
-            "UC_LOG_GROUP": self._log_group.log_group_name,
+            "UC_CLUSTER": self.cluster_name,
+            "UC_LOG_GROUP": self.log_group.log_group_name,
             "UC_LOGS_URL": f"https://logs.{region}.{Aws.URL_SUFFIX}",
             "UC_REGION": region,
         }

@@ -5,12 +5,9 @@ from typing import Final
 from aws_cdk import Aws, Duration
 from aws_cdk import aws_iam as iam
 from aws_cdk import aws_kms as kms
-from aws_cdk import aws_lambda as lambda_
 from aws_cdk import aws_sns as sns
 from constructs import Construct
 
-from ultracluster._foundation.function_code import function_code
-from ultracluster._foundation.log_group import RetainedLogGroup
 from ultracluster._foundation.private_topic import publish_statements
 from ultracluster._foundation.scheduled_function import ScheduledFunction
 from ultracluster._foundation.state_table import StateTable
@@ -67,6 +64,13 @@ class BlockLifecycle(Construct):
     keep the Auto Scaling group from replacing more, so that a bad image does not launch nodes in a loop. Only one invocation runs at a time: it holds a lease in a DynamoDB table.
     """
 
+    block: CapacityBlock
+    """Capacity Block."""
+    function: ScheduledFunction
+    """Function that manages the block."""
+    topic: sns.ITopic
+    """Topic of the notices."""
+
     @rejects_unsafe_numbers
     def __init__(
         self,
@@ -107,40 +111,38 @@ class BlockLifecycle(Construct):
         environment = _environment_of(block, queue=queue, lead=checkpoint_lead, max_refusals=max_refusals)
         super().__init__(scope, construct_id)
         self._environment = environment
-        self._block = block
+        self.block = block
         self._queue = queue
         self._fleet = fleet
         self._additional_queues: list[str] = []
         self._kms_key = kms_key
-        self._topic = topic or sns.Topic(self, "Notices", master_key=kms_key, enforce_ssl=True)
+        self.topic = topic or sns.Topic(self, "Notices", master_key=kms_key, enforce_ssl=True)
         self._state = StateTable(self, kms_key=kms_key)
-        self._function = self._define_function(lead, max_refusals)
-        self.node.default_child = self._function.node.default_child
+        self.function = self._define_function(lead, max_refusals)
+        self.node.default_child = self.function.node.default_child
         self._add_schedules()
-        self._function.alarm_on_errors(
+        self.function.alarm_on_errors(
             "Alarm",
             description=f"The Capacity Block {block.reservation_id} is not managed: its function failed or did not run "
             f"for {_SILENT_MINUTES} minutes",
             minutes=_SILENT_MINUTES,
             treat_missing_data="breaching",
-            topic=self._topic,
+            topic=self.topic,
         )
 
     def _define_function(self, lead: float, max_refusals: int) -> ScheduledFunction:
         return ScheduledFunction(
             self,
-            log_group=RetainedLogGroup(self, kms_key=self._kms_key),
             description="Looks after one Capacity Block",
             role_description="Opens, drains and reports one Capacity Block; cannot buy",
             policy_name="Lifecycle",
             statements=self._statements(),
             handler="ultracluster_runtime.lifecycle.handler.handler",
-            code=function_code(),
             environment={
-                "UC_RESERVATION_ID": self._block.reservation_id,
+                "UC_RESERVATION_ID": self.block.reservation_id,
                 "UC_COMPUTE_ENVIRONMENT": self._environment.arn,
                 "UC_JOB_QUEUE": self._queue.job_queue_arn,
-                "UC_TOPIC": self._topic.topic_arn,
+                "UC_TOPIC": self.topic.topic_arn,
                 "UC_STATE_TABLE": self._state.table_name,
                 "UC_CHECKPOINT_LEAD_SECONDS": str(lead),
                 "UC_MAX_REFUSALS": str(max_refusals),
@@ -149,6 +151,7 @@ class BlockLifecycle(Construct):
             timeout=Duration.seconds(TIMEOUT),
             memory_size=_MEMORY_MIB,
             retries=False,
+            kms_key=self._kms_key,
         )
 
     def _statements(self) -> list[iam.PolicyStatement]:
@@ -188,7 +191,7 @@ class BlockLifecycle(Construct):
                 actions=["ssm:SendCommand"],
                 resources=[f"arn:{partition}:ec2:{scope}:instance/*"],
                 conditions={
-                    "StringEquals": {f"ssm:resourceTag/{RESERVATION_TAG}": self._block.reservation_id}
+                    "StringEquals": {f"ssm:resourceTag/{RESERVATION_TAG}": self.block.reservation_id}
                 },
             ),
             iam.PolicyStatement(
@@ -206,26 +209,26 @@ class BlockLifecycle(Construct):
                 actions=["ec2:GetConsoleOutput"],
                 resources=[f"arn:{partition}:ec2:{scope}:instance/*"],
                 conditions={
-                    "StringEquals": {f"aws:ResourceTag/{RESERVATION_TAG}": self._block.reservation_id}
+                    "StringEquals": {f"aws:ResourceTag/{RESERVATION_TAG}": self.block.reservation_id}
                 },
             ),
             *(self._fleet.size_statements() if self._fleet else ()),
             *self._state.statements("dynamodb:Scan", "dynamodb:UpdateItem"),
-            *publish_statements("Notify", self._topic, self._topic.master_key),
+            *publish_statements("Notify", self.topic, self.topic.master_key),
         ]
 
     def _add_schedules(self) -> None:
-        self._function.add_schedule(
+        self.function.add_schedule(
             "EveryMinute", description="Runs the lifecycle function of a Capacity Block"
         )
         # Events are delivered on a best-effort basis; they only make the function react before the next minute.
-        self._function.add_schedule(
+        self.function.add_schedule(
             "BlockEvents",
             description="EC2's events about a Capacity Block, under both names that AWS documents",
             event_pattern={
                 "source": ["aws.ec2"],
                 "detail-type": [*BLOCK_DELIVERED_EVENTS, *BLOCK_EXPIRATION_WARNING_EVENTS],
-                "detail": {"capacity-reservation-id": [self._block.reservation_id]},
+                "detail": {"capacity-reservation-id": [self.block.reservation_id]},
             },
         )
 
@@ -239,22 +242,7 @@ class BlockLifecycle(Construct):
             queue: Queue to add.
         """
         self._additional_queues.append(queue.job_queue_arn)
-        self._function.add_environment("UC_ADDITIONAL_JOB_QUEUES", ",".join(self._additional_queues))
-
-    @property
-    def block(self) -> CapacityBlock:
-        """Capacity Block."""
-        return self._block
-
-    @property
-    def function(self) -> lambda_.IFunction:
-        """Function that manages the block."""
-        return self._function
-
-    @property
-    def topic(self) -> sns.ITopic:
-        """Topic of the notices."""
-        return self._topic
+        self.function.add_environment("UC_ADDITIONAL_JOB_QUEUES", ",".join(self._additional_queues))
 
 
 def _environment_of(

@@ -32,6 +32,11 @@ class ClusterAlarms(Construct):
     which most others depend on. The composite alarm has no actions, because each alarm notifies the topic itself.
     """
 
+    composite: cloudwatch.CompositeAlarm
+    """Composite alarm of the cluster."""
+    topic: sns.ITopic
+    """Topic of the notifications."""
+
     @rejects_unsafe_numbers
     def __init__(
         self,
@@ -65,8 +70,8 @@ class ClusterAlarms(Construct):
         super().__init__(scope, construct_id)
         self._metrics = metrics
         self._alarms: dict[str, cloudwatch.Alarm] = {}
-        self._topic = topic or notification_topic(self, emails=emails, kms_key=kms_key)
-        self._action = actions.SnsAction(self._topic)
+        self.topic = topic or notification_topic(self, emails=emails, kms_key=kms_key)
+        self._action = actions.SnsAction(self.topic)
         self._minute = Duration.minutes(1)
         self._define_money()
         self._define_queue()
@@ -74,7 +79,7 @@ class ClusterAlarms(Construct):
         self._define_training()
         if file_system is not None:
             self._define_storage(file_system)
-        self._composite = cloudwatch.CompositeAlarm(
+        self.composite = cloudwatch.CompositeAlarm(
             self,
             "Cluster",
             alarm_description=f"Something is wrong in cluster {metrics.cluster_name}; the alarms in its rule say what",
@@ -291,13 +296,3 @@ class ClusterAlarms(Construct):
     def alarms(self) -> dict[str, cloudwatch.Alarm]:
         """Alarms by ID, such as ``Idle``."""
         return dict(self._alarms)
-
-    @property
-    def composite(self) -> cloudwatch.CompositeAlarm:
-        """Composite alarm of the cluster."""
-        return self._composite
-
-    @property
-    def topic(self) -> sns.ITopic:
-        """Topic of the notifications."""
-        return self._topic

@@ -1,8 +1,6 @@
 """A budget for one cluster that sends notifications and can close its job queues at a threshold."""
 
 from collections.abc import Sequence
-from importlib.util import find_spec
-from pathlib import Path
 
 from aws_cdk import Aws, Duration, Stack
 from aws_cdk import aws_budgets as budgets
@@ -12,7 +10,7 @@ from aws_cdk import aws_lambda as lambda_
 from aws_cdk import aws_sns as sns
 from constructs import Construct
 
-from ultracluster._foundation.log_group import RetainedLogGroup
+from ultracluster._foundation.function_code import runtime_folder
 from ultracluster._foundation.private_topic import grant_publish, publish_statements
 from ultracluster._foundation.scheduled_function import ScheduledFunction
 from ultracluster.scheduling.training_queue import TrainingQueue
@@ -32,6 +30,11 @@ class ClusterBudget(Construct):
     mistakes of days, not of minutes. The tag must be activated as a cost allocation tag in the billing console of the paying
     account; until then the budget stays at 0. A Capacity Block is billed in the month of its purchase.
     """
+
+    function: lambda_.IFunction | None
+    """Function that closes the queues; None without queues."""
+    topic: sns.ITopic
+    """Topic of the notifications."""
 
     @rejects_unsafe_numbers
     def __init__(
@@ -91,11 +94,11 @@ class ClusterBudget(Construct):
         super().__init__(scope, construct_id)
         self._kms_key = kms_key
         self._topic_key = None if topic else kms_key
-        self._topic = topic or self._define_topic("Notices")
-        self._function = self._define_closing(queues_to_close) if queues_to_close else None
-        topics = {("ACTUAL", percent): self._topic for percent in actual_percents}
-        topics |= {("FORECASTED", percent): self._topic for percent in forecast_percents}
-        if self._function is not None:
+        self.topic = topic or self._define_topic("Notices")
+        self.function = self._define_closing(queues_to_close) if queues_to_close else None
+        topics = {("ACTUAL", percent): self.topic for percent in actual_percents}
+        topics |= {("FORECASTED", percent): self.topic for percent in forecast_percents}
+        if self.function is not None:
             # A notification has one SNS topic; the function notifies the other one when it has closed the queues.
             closing = self._define_topic("Closing")
             sns.CfnSubscription(
@@ -103,9 +106,9 @@ class ClusterBudget(Construct):
                 "Subscription",
                 topic_arn=closing.topic_arn,
                 protocol="lambda",
-                endpoint=self._function.function_arn,
+                endpoint=self.function.function_arn,
             )
-            self._function.add_permission(
+            self.function.add_permission(
                 "ByClosing", principal=iam.ServicePrincipal("sns.amazonaws.com"), source_arn=closing.topic_arn
             )
             topics["ACTUAL", close_at_percent] = closing
@@ -159,7 +162,6 @@ class ClusterBudget(Construct):
         arns = [queue.job_queue_arn for queue in queues]
         function = ScheduledFunction(
             self,
-            log_group=RetainedLogGroup(self, kms_key=self._kms_key),
             description="Closes job queues when a budget is spent",
             role_description="Closes job queues for new jobs when a budget is spent",
             policy_name="Close",
@@ -167,16 +169,19 @@ class ClusterBudget(Construct):
                 iam.PolicyStatement(
                     sid="Close", actions=["batch:TagResource", "batch:UpdateJobQueue"], resources=arns
                 ),
-                *publish_statements("Tell", self._topic, self._topic_key),
+                *publish_statements("Tell", self.topic, self._topic_key),
             ],
             handler="index.handler",
-            code=lambda_.Code.from_inline(_source()),
             environment={
                 "UC_JOB_QUEUES": ",".join(arns),
-                "UC_TOPIC": self._topic.topic_arn,
+                "UC_TOPIC": self.topic.topic_arn,
                 "UC_CLOSED_TAG": CLOSED_BY_BUDGET_TAG,
             },
             timeout=Duration.seconds(_TIMEOUT),
+            code=lambda_.Code.from_inline(
+                (runtime_folder() / "functions" / "close_queues.py").read_text(encoding="utf-8")
+            ),
+            kms_key=self._kms_key,
         )
         function.alarm_on_errors(
             "NotClosed",
@@ -184,7 +189,7 @@ class ClusterBudget(Construct):
             "aws batch update-job-queue --state DISABLED, and see the function's log",
             minutes=1,
             treat_missing_data="notBreaching",
-            topic=self._topic,
+            topic=self.topic,
         )
         return function
 
@@ -192,21 +197,3 @@ class ClusterBudget(Construct):
     def budget_name(self) -> str:
         """Generated name of the budget."""
         return self._budget.ref
-
-    @property
-    def function(self) -> lambda_.IFunction | None:
-        """Function that closes the queues; None without queues."""
-        return self._function
-
-    @property
-    def topic(self) -> sns.ITopic:
-        """Topic of the notifications."""
-        return self._topic
-
-
-def _source() -> str:
-    # The package is located instead of imported, because its import needs boto3.
-    spec = find_spec("ultracluster_runtime")
-    if spec is None or spec.origin is None:
-        raise ImportError("the package ultracluster_runtime is not installed")
-    return Path(spec.origin).with_name("functions").joinpath("close_queues.py").read_text("utf-8")

@@ -5,11 +5,8 @@ from collections.abc import Sequence
 from aws_cdk import Duration
 from aws_cdk import aws_iam as iam
 from aws_cdk import aws_kms as kms
-from aws_cdk import aws_lambda as lambda_
 from constructs import Construct
 
-from ultracluster._foundation.function_code import function_code
-from ultracluster._foundation.log_group import RetainedLogGroup
 from ultracluster._foundation.scheduled_function import ScheduledFunction
 from ultracluster.capacity.capacity import CapacityBlock, CapacityReservation
 from ultracluster.nodes.node_group import NodeGroup
@@ -27,6 +24,9 @@ class ClusterWatch(Construct):
     AWS Batch counts what jobs pass through, not what waits, and the metrics of EC2 for reservations have a period of five minutes. The function has read-only
     permissions and publishes through its log, in CloudWatch embedded metric format.
     """
+
+    function: ScheduledFunction
+    """Underlying function."""
 
     @rejects_unsafe_numbers
     def __init__(
@@ -56,9 +56,8 @@ class ClusterWatch(Construct):
         reserved = [
             capacity for capacity in capacities if isinstance(capacity, (CapacityBlock, CapacityReservation))
         ]
-        self._function = ScheduledFunction(
+        self.function = ScheduledFunction(
             self,
-            log_group=RetainedLogGroup(self, kms_key=kms_key),
             description="Publishes what is seen of one cluster",
             role_description="Looks at one cluster; changes nothing",
             policy_name="Watch",
@@ -77,7 +76,6 @@ class ClusterWatch(Construct):
                 )
             ],
             handler="ultracluster_runtime.watch.handler.handler",
-            code=function_code(),
             environment={
                 "UC_CLUSTER": metrics.cluster_name,
                 "UC_JOB_QUEUES": queue.job_queue_arn,
@@ -88,9 +86,10 @@ class ClusterWatch(Construct):
             timeout=Duration.seconds(_TIMEOUT),
             memory_size=_MEMORY_MIB,
             retries=False,
+            kms_key=kms_key,
         )
-        self.node.default_child = self._function.node.default_child
-        self._function.add_schedule("EveryMinute", description="Wakes up what looks at a cluster")
+        self.node.default_child = self.function.node.default_child
+        self.function.add_schedule("EveryMinute", description="Wakes up what looks at a cluster")
 
     def watch(self, queue: TrainingQueue) -> None:
         """Observe another queue of the cluster.
@@ -99,9 +98,4 @@ class ClusterWatch(Construct):
             queue: Queue to add.
         """
         self._queues.append(queue.job_queue_arn)
-        self._function.add_environment("UC_JOB_QUEUES", ",".join(self._queues))
-
-    @property
-    def function(self) -> lambda_.IFunction:
-        """Underlying function."""
-        return self._function
+        self.function.add_environment("UC_JOB_QUEUES", ",".join(self._queues))

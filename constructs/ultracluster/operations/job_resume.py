@@ -3,12 +3,9 @@
 from aws_cdk import Aws, Duration
 from aws_cdk import aws_iam as iam
 from aws_cdk import aws_kms as kms
-from aws_cdk import aws_lambda as lambda_
 from aws_cdk import aws_sns as sns
 from constructs import Construct
 
-from ultracluster._foundation.function_code import function_code
-from ultracluster._foundation.log_group import RetainedLogGroup
 from ultracluster._foundation.private_topic import publish_statements
 from ultracluster._foundation.scheduled_function import ScheduledFunction
 from ultracluster._foundation.state_table import StateTable
@@ -36,6 +33,9 @@ class JobResume(Construct):
     dependencies, because those have succeeded; its tags name the job that it continues.
     """
 
+    function: ScheduledFunction
+    """Underlying function."""
+
     @rejects_unsafe_numbers
     def __init__(
         self,
@@ -61,9 +61,8 @@ class JobResume(Construct):
         state = StateTable(self, kms_key=kms_key, expires="expires")
         self._submit = iam.PolicyStatement(sid="Submit", actions=["batch:SubmitJob"])
         account = f"{Aws.REGION}:{Aws.ACCOUNT_ID}"
-        self._function = ScheduledFunction(
+        self.function = ScheduledFunction(
             self,
-            log_group=RetainedLogGroup(self, kms_key=kms_key),
             description="Submits jobs of one cluster again that were ended by no fault of theirs",
             role_description="Submits jobs of one cluster again",
             policy_name="Resume",
@@ -80,7 +79,6 @@ class JobResume(Construct):
                 *(publish_statements("Notify", topic, topic.master_key) if topic else []),
             ],
             handler="ultracluster_runtime.resume.handler.handler",
-            code=function_code(),
             environment={
                 "UC_STATE_TABLE": state.table_name,
                 **({"UC_TOPIC": topic.topic_arn} if topic else {}),
@@ -88,15 +86,16 @@ class JobResume(Construct):
             timeout=Duration.seconds(_TIMEOUT),
             memory_size=_MEMORY_MIB,
             retries=False,
+            kms_key=kms_key,
         )
-        self.node.default_child = self._function.node.default_child
-        self._function.add_schedule("EveryMinute", description="Looks for jobs to submit again")
+        self.node.default_child = self.function.node.default_child
+        self.function.add_schedule("EveryMinute", description="Looks for jobs to submit again")
         # Events are delivered on a best-effort basis; they only make the function react before the next minute.
-        self._ended = self._function.add_schedule(
+        self._ended = self.function.add_schedule(
             "JobsEnded", description="Jobs that failed", event_pattern={}
         )
         if topic is not None:
-            self._function.alarm_on_errors(
+            self.function.alarm_on_errors(
                 "Alarm",
                 description=f"No job is submitted again: for {_SILENT_MINUTES} minutes the function failed or did not run",
                 minutes=_SILENT_MINUTES,
@@ -113,7 +112,7 @@ class JobResume(Construct):
         """
         self._queues.append(queue.job_queue_arn)
         self._submit.add_resources(queue.job_queue_arn)
-        self._function.add_environment("UC_JOB_QUEUES", ",".join(self._queues))
+        self.function.add_environment("UC_JOB_QUEUES", ",".join(self._queues))
         self._ended.event_pattern = {
             "source": ["aws.batch"],
             "detail-type": ["Batch Job State Change"],
@@ -129,8 +128,3 @@ class JobResume(Construct):
             job_definition_arn: ARN of the job definition, with its revision.
         """
         self._submit.add_resources(job_definition_arn)
-
-    @property
-    def function(self) -> lambda_.IFunction:
-        """Underlying function."""
-        return self._function

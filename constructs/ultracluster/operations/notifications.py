@@ -13,6 +13,9 @@ from ultracluster_rules.numbers import rejects_unsafe_numbers
 class Notifications(Construct):
     """A topic with its subscriptions, or an existing topic."""
 
+    topic: sns.ITopic
+    """Topic to notify."""
+
     @rejects_unsafe_numbers
     def __init__(
         self,
@@ -24,13 +27,8 @@ class Notifications(Construct):
     ) -> None:
         """Define a topic with addresses, or import the one whose ARN is given; its policy must let CloudWatch publish."""
         super().__init__(scope, construct_id)
-        self._topic = (
+        self.topic = (
             sns.Topic.from_topic_arn(self, "Topic", recipients[0])
             if recipients[0].startswith("arn:")
             else notification_topic(self, emails=recipients, kms_key=kms_key)
         )
-
-    @property
-    def topic(self) -> sns.ITopic:
-        """Topic to notify."""
-        return self._topic

@@ -38,6 +38,11 @@ class CapacityGuard(Construct):
     basis: the guard reports purchases and does not prevent them.
     """
 
+    rule: events.IRule
+    """EventBridge rule that matches the calls."""
+    topic: sns.ITopic
+    """Topic of the notifications."""
+
     @rejects_unsafe_numbers
     def __init__(
         self,
@@ -58,7 +63,7 @@ class CapacityGuard(Construct):
                 source. Default: a new key, because EventBridge cannot use the AWS managed key for SNS.
         """
         super().__init__(scope, construct_id)
-        self._topic = sns.Topic(
+        self.topic = sns.Topic(
             self,
             "Topic",
             display_name="Capacity guard",
@@ -66,8 +71,8 @@ class CapacityGuard(Construct):
             enforce_ssl=True,
         )
         for email in emails:
-            self._topic.add_subscription(subscriptions.EmailSubscription(email))
-        self._rule = events.Rule(
+            self.topic.add_subscription(subscriptions.EmailSubscription(email))
+        self.rule = events.Rule(
             self,
             "Resource",
             description="Calls that commit to pay for capacity",
@@ -76,9 +81,9 @@ class CapacityGuard(Construct):
                 detail_type=["AWS API Call via CloudTrail"],
                 detail={"eventName": _CALLS, "errorCode": _NO_DRY_RUN},
             ),
-            targets=[targets.SnsTopic(self._topic, message=_message())],
+            targets=[targets.SnsTopic(self.topic, message=_message())],
         )
-        self.node.default_child = self._rule.node.default_child
+        self.node.default_child = self.rule.node.default_child
 
     def _define_key(self) -> kms.Key:
         key = kms.Key(self, "Key", description="Messages of the capacity guard", enable_key_rotation=True)
@@ -92,16 +97,6 @@ class CapacityGuard(Construct):
             )
         )
         return key
-
-    @property
-    def rule(self) -> events.IRule:
-        """EventBridge rule that matches the calls."""
-        return self._rule
-
-    @property
-    def topic(self) -> sns.ITopic:
-        """Topic of the notifications."""
-        return self._topic
 
 
 def _message() -> events.RuleTargetInput:

@@ -62,6 +62,9 @@ class CapacitySearchRole(Construct):
     Purchases are denied explicitly, so that a policy attached later cannot allow them.
     """
 
+    role: iam.IRole
+    """Underlying role."""
+
     @rejects_unsafe_numbers
     def __init__(
         self,
@@ -84,20 +87,15 @@ class CapacitySearchRole(Construct):
         """
         reject(_check_principal(trusted_by))
         super().__init__(scope, construct_id)
-        self._role = iam.Role(
+        self.role = iam.Role(
             self, "Resource", assumed_by=trusted_by, description="Finds and compares capacity; cannot buy"
         )
-        self.node.default_child = self._role.node.default_child
-        self._role.add_to_policy(_allow("Look", [*_LOOK, *_COMPARE], ["*"]))
-        self._role.add_to_policy(_read_rehearsals(self, ["*"]))
-        self._role.add_to_policy(_deny("NeverSpend", _SPEND))
+        self.node.default_child = self.role.node.default_child
+        self.role.add_to_policy(_allow("Look", [*_LOOK, *_COMPARE], ["*"]))
+        self.role.add_to_policy(_read_rehearsals(self, ["*"]))
+        self.role.add_to_policy(_deny("NeverSpend", _SPEND))
         if ledger is not None:
-            ledger.grant_read(self._role).assert_success()
-
-    @property
-    def role(self) -> iam.IRole:
-        """Underlying role."""
-        return self._role
+            ledger.grant_read(self.role).assert_success()
 
 
 class CapacityPurchaseRole(Construct):
@@ -108,6 +106,9 @@ class CapacityPurchaseRole(Construct):
     Capacity Blocks, AWS does not document that EC2 passes type and count to IAM, so they apply only if it does; the
     reliable limit is the quota of the account (`ultracluster docs capacity-security`).
     """
+
+    role: iam.IRole
+    """Underlying role."""
 
     @rejects_unsafe_numbers
     def __init__(
@@ -145,13 +146,13 @@ class CapacityPurchaseRole(Construct):
             ]
         )
         super().__init__(scope, construct_id)
-        self._role = iam.Role(
+        self.role = iam.Role(
             self,
             "Resource",
             assumed_by=trusted_by,
             description="Buys capacity by approved orders; apart from the roles that deploy and those of nodes",
         )
-        self.node.default_child = self._role.node.default_child
+        self.node.default_child = self.role.node.default_child
         of_an_order = {"Null": {f"aws:ResourceTag/{_ORDER_TAG}": "false"}}
         types = {"ec2:InstanceType": list(instance_types)}
         count = {"ec2:InstanceCount": str(max_instances)}
@@ -181,13 +182,8 @@ class CapacityPurchaseRole(Construct):
                 {"StringNotEquals": {"ec2:Region": list(regions)}},
             ),
         ):
-            self._role.add_to_policy(statement)
-        ledger.grant_record(self._role).assert_success()
-
-    @property
-    def role(self) -> iam.IRole:
-        """Underlying role."""
-        return self._role
+            self.role.add_to_policy(statement)
+        ledger.grant_record(self.role).assert_success()
 
 
 def _allow(

@@ -22,6 +22,17 @@ class SageMakerTrainingQueue(Construct):
     none. Waiting jobs have no time limit, because it would also cancel those that wait for a training plan to start.
     """
 
+    execution_role: iam.IRole
+    """Execution role of the training jobs. Grant it access to images, data and checkpoints."""
+    job_queue_arn: str
+    """ARN of the job queue."""
+    service_environment_arn: str
+    """ARN of the service environment."""
+    share_names: tuple[str, ...]
+    """Names of the quota shares; each job specifies one."""
+    training_plan_arn: str | None
+    """Training plan for jobs."""
+
     @rejects_unsafe_numbers
     def __init__(
         self,
@@ -56,9 +67,9 @@ class SageMakerTrainingQueue(Construct):
             ]
         )
         super().__init__(scope, construct_id)
-        self._training_plan_arn = training_plan_arn
-        self._share_names = tuple(share.name for share in chosen)
-        self._execution_role = self._define_execution_role()
+        self.training_plan_arn = training_plan_arn
+        self.share_names = tuple(share.name for share in chosen)
+        self.execution_role = self._define_execution_role()
         environment = batch.CfnServiceEnvironment(
             self,
             "ServiceEnvironment",
@@ -89,8 +100,8 @@ class SageMakerTrainingQueue(Construct):
                 )
             ],
         )
-        self._job_queue_arn = queue.attr_job_queue_arn
-        self._service_environment_arn = environment.attr_service_environment_arn
+        self.job_queue_arn = queue.attr_job_queue_arn
+        self.service_environment_arn = environment.attr_service_environment_arn
         scope_of_shares = Construct(self, "Shares")
         for share in chosen:
             _define_share(scope_of_shares, share, queue.attr_job_queue_arn)
@@ -136,7 +147,7 @@ class SageMakerTrainingQueue(Construct):
         submit = iam.Grant.add_to_principal(
             grantee=grantee,
             actions=["batch:SubmitServiceJob"],
-            resource_arns=[self._job_queue_arn, f"{self._job_queue_arn}/quota-share/*"],
+            resource_arns=[self.job_queue_arn, f"{self.job_queue_arn}/quota-share/*"],
         )
         look = iam.Grant.add_to_principal(
             grantee=grantee,
@@ -146,35 +157,10 @@ class SageMakerTrainingQueue(Construct):
         hand_over = iam.Grant.add_to_principal(
             grantee=grantee,
             actions=["iam:PassRole"],
-            resource_arns=[self._execution_role.role_arn],
+            resource_arns=[self.execution_role.role_arn],
             conditions={"StringEquals": {"iam:PassedToService": "sagemaker.amazonaws.com"}},
         )
         return submit.combine(look).combine(hand_over)
-
-    @property
-    def execution_role(self) -> iam.IRole:
-        """Execution role of the training jobs. Grant it access to images, data and checkpoints."""
-        return self._execution_role
-
-    @property
-    def job_queue_arn(self) -> str:
-        """ARN of the job queue."""
-        return self._job_queue_arn
-
-    @property
-    def service_environment_arn(self) -> str:
-        """ARN of the service environment."""
-        return self._service_environment_arn
-
-    @property
-    def share_names(self) -> tuple[str, ...]:
-        """Names of the quota shares; each job specifies one."""
-        return self._share_names
-
-    @property
-    def training_plan_arn(self) -> str | None:
-        """Training plan for jobs."""
-        return self._training_plan_arn
 
 
 def _define_share(scope: Construct, share: QuotaShare, job_queue: str) -> None:

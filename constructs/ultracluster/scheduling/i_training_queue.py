@@ -49,11 +49,17 @@ class ITrainingQueue(Construct):
     Every job takes either. It is a base class, because jsii interfaces cannot be declared in Python.
     """
 
-    _job_queue_arn: str
-    _launched_by: tuple[LaunchedBy, ...]
-    _has_shares: bool
-    _has_spot: bool
-    _max_nodes: int
+    has_shares: bool
+    """Whether nodes are divided among share identifiers, so that each job needs one and a scheduling priority."""
+    has_spot: bool
+    """Whether AWS Batch launches Spot nodes for the queue, on which multi-node jobs cannot run."""
+    job_queue_arn: str
+    """ARN of the job queue."""
+    launched_by: tuple[LaunchedBy, ...]
+    """What starts the nodes of each compute environment, in order: ``batch`` or ``auto-scaling``."""
+    max_nodes: int
+    """Maximum number of nodes of a job, that of the largest compute environment; a job never spans two."""
+
     _nodes: NodeGroup | ImportedNodes | None
     _log_group: logs.ILogGroup | None
 
@@ -81,7 +87,7 @@ class ITrainingQueue(Construct):
         Args:
             grantee: Principal to grant permissions to.
         """
-        grant = grant_submit(grantee, self._job_queue_arn, self._job_definitions)
+        grant = grant_submit(grantee, self.job_queue_arn, self._job_definitions)
         self._submit_statements += [
             each for each in grant.principal_statements if each.actions == ["batch:SubmitJob"]
         ]
@@ -97,7 +103,7 @@ class ITrainingQueue(Construct):
         """
         grants = [
             _grant(grantee, _DESCRIBE, "*"),
-            _grant(grantee, ["batch:GetJobQueueSnapshot"], self._job_queue_arn),
+            _grant(grantee, ["batch:GetJobQueueSnapshot"], self.job_queue_arn),
             _grant(grantee, ["cloudformation:ListStackResources"], Stack.of(self).stack_id),
         ]
         if self._log_group is not None:
@@ -163,20 +169,10 @@ class ITrainingQueue(Construct):
             event_pattern=events.EventPattern(
                 source=["aws.batch"],
                 detail_type=["Batch Job Queue Blocked"],
-                detail={"jobQueue": [self._job_queue_arn]},
+                detail={"jobQueue": [self.job_queue_arn]},
             ),
             targets=[target],
         )
-
-    @property
-    def has_shares(self) -> bool:
-        """Whether nodes are divided among share identifiers, so that each job needs one and a scheduling priority."""
-        return self._has_shares
-
-    @property
-    def has_spot(self) -> bool:
-        """Whether AWS Batch launches Spot nodes for the queue, on which multi-node jobs cannot run."""
-        return self._has_spot
 
     @property
     def is_imported(self) -> bool:
@@ -186,23 +182,13 @@ class ITrainingQueue(Construct):
     @property
     def is_managed(self) -> bool:
         """Whether AWS Batch starts the nodes of its first source."""
-        return self._launched_by[0] == "batch"
-
-    @property
-    def job_queue_arn(self) -> str:
-        """ARN of the job queue."""
-        return self._job_queue_arn
+        return self.launched_by[0] == "batch"
 
     @property
     def job_queue_name(self) -> str:
         """Name of the job queue."""
-        arn = Stack.of(self).split_arn(self._job_queue_arn, ArnFormat.SLASH_RESOURCE_NAME)
+        arn = Stack.of(self).split_arn(self.job_queue_arn, ArnFormat.SLASH_RESOURCE_NAME)
         return str(arn.resource_name)
-
-    @property
-    def launched_by(self) -> tuple[LaunchedBy, ...]:
-        """What starts the nodes of each compute environment, in order: ``batch`` or ``auto-scaling``."""
-        return self._launched_by
 
     @property
     def log_group(self) -> logs.ILogGroup:
@@ -220,11 +206,6 @@ class ITrainingQueue(Construct):
     def log_group_name(self) -> str:
         """Name of the log group of the jobs."""
         return self.log_group.log_group_name
-
-    @property
-    def max_nodes(self) -> int:
-        """Maximum number of nodes of a job, that of the largest compute environment; a job never spans two."""
-        return self._max_nodes
 
     @property
     def nodes(self) -> NodeGroup | ImportedNodes:

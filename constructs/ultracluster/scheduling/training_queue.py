@@ -38,6 +38,11 @@ class TrainingQueue(ITrainingQueue):
     before the start and after the end of a block, lets the job move on.
     """
 
+    environments: tuple[ComputeEnvironment, ...]
+    """Compute environments, in the order in which AWS Batch tries them."""
+    dedicated_environments: tuple[ComputeEnvironment, ...]
+    """Compute environments created with this queue, including those that only other queues use."""
+
     @rejects_unsafe_numbers
     def __init__(
         self,
@@ -89,7 +94,7 @@ class TrainingQueue(ITrainingQueue):
         _check(groups, all_nodes, max_nodes=max_nodes, priority=priority, wait_limits=wait_limits)
         super().__init__(scope, construct_id)
         self._log_group = log_group or RetainedLogGroup(self, retention=log_retention, kms_key=kms_key)
-        self._dedicated_environments = tuple(
+        self.dedicated_environments = tuple(
             define_compute_environment(
                 self,
                 named("ComputeEnvironment", group.capacity),
@@ -98,15 +103,15 @@ class TrainingQueue(ITrainingQueue):
             )
             for group in groups
         )
-        created = {environment.nodes: environment for environment in self._dedicated_environments}
-        self._environments = (*(created[group] for group in used), *environments)
+        created = {environment.nodes: environment for environment in self.dedicated_environments}
+        self.environments = (*(created[group] for group in used), *environments)
         # With a policy AWS Batch rejects jobs without a share and a priority (nextflow#3505), so there is none by default.
         policy = (
             batch.CfnSchedulingPolicy(self, "SchedulingPolicy", fairshare_policy=fair_share.policy)
             if fair_share
             else None
         )
-        self._has_shares = policy is not None
+        self.has_shares = policy is not None
         queue = batch.CfnJobQueue(
             self,
             "Resource",
@@ -117,17 +122,15 @@ class TrainingQueue(ITrainingQueue):
                 batch.CfnJobQueue.ComputeEnvironmentOrderProperty(
                     compute_environment=environment.arn, order=order
                 )
-                for order, environment in enumerate(self._environments, start=1)
+                for order, environment in enumerate(self.environments, start=1)
             ],
             job_state_time_limit_actions=wait_limits.actions,
         )
-        self._job_queue_arn = queue.attr_job_queue_arn
-        self._nodes = self._environments[0].nodes
-        self._max_nodes = max(environment.max_nodes for environment in self._environments)
-        self._has_spot = any(each.is_spot and each.is_managed for each in self._environments)
-        self._launched_by = tuple(
-            "batch" if each.is_managed else "auto-scaling" for each in self._environments
-        )
+        self.job_queue_arn = queue.attr_job_queue_arn
+        self._nodes = self.environments[0].nodes
+        self.max_nodes = max(environment.max_nodes for environment in self.environments)
+        self.has_spot = any(each.is_spot and each.is_managed for each in self.environments)
+        self.launched_by = tuple("batch" if each.is_managed else "auto-scaling" for each in self.environments)
 
     @classmethod
     def from_training_queue_arn(
@@ -206,22 +209,12 @@ class TrainingQueue(ITrainingQueue):
     @property
     def compute_environment_arn(self) -> str:
         """ARN of the first compute environment."""
-        return self._environments[0].arn
-
-    @property
-    def environments(self) -> tuple[ComputeEnvironment, ...]:
-        """Compute environments, in the order in which AWS Batch tries them."""
-        return self._environments
-
-    @property
-    def dedicated_environments(self) -> tuple[ComputeEnvironment, ...]:
-        """Compute environments created with this queue, including those that only other queues use."""
-        return self._dedicated_environments
+        return self.environments[0].arn
 
     @property
     def nodes(self) -> NodeGroup:
         """Nodes of the first compute environment; those of the others are equivalent."""
-        return self._environments[0].nodes
+        return self.environments[0].nodes
 
 
 class _ImportedQueue(ITrainingQueue):
@@ -241,12 +234,12 @@ class _ImportedQueue(ITrainingQueue):
         nodes: ImportedNodes | None = None,
     ) -> None:
         super().__init__(scope, construct_id)
-        self._job_queue_arn = job_queue_arn
+        self.job_queue_arn = job_queue_arn
         self._log_group = log_group
-        self._max_nodes = max_nodes
-        self._has_shares = has_shares
-        self._has_spot = has_spot
-        self._launched_by = (launched_by,)
+        self.max_nodes = max_nodes
+        self.has_shares = has_shares
+        self.has_spot = has_spot
+        self.launched_by = (launched_by,)
         self._nodes = nodes
 
     @property
@@ -274,20 +267,15 @@ def _check(
     priority: int,
     wait_limits: WaitLimits,
 ) -> None:
-    findings = [
-        *_check_nodes(groups, max_nodes),
-        *_check_environments(groups, all_nodes),
-        *wait_limits.check([group.capacity for group in all_nodes]),
-    ]
-    findings += PRIORITY.check(priority, path="priority")
-    reject(findings)
-
-
-def _check_nodes(groups: Sequence[NodeGroup], max_nodes: int | None) -> list[Finding]:
     limits = [max_nodes] if max_nodes is not None else [_most_nodes(group, None) for group in groups]
-    return [
-        finding for limit in dict.fromkeys(limits) for finding in check_max_nodes(limit, path="max_nodes")
-    ]
+    reject(
+        [
+            *(each for limit in dict.fromkeys(limits) for each in check_max_nodes(limit, path="max_nodes")),
+            *_check_environments(groups, all_nodes),
+            *wait_limits.check([group.capacity for group in all_nodes]),
+            *PRIORITY.check(priority, path="priority"),
+        ]
+    )
 
 
 def _check_environments(groups: Sequence[NodeGroup], all_nodes: Sequence[NodeGroup]) -> list[Finding]:

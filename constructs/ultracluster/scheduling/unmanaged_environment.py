@@ -5,8 +5,6 @@ from aws_cdk import aws_batch as batch
 from aws_cdk import aws_iam as iam
 from constructs import Construct
 
-from ultracluster._foundation.function_code import function_code
-from ultracluster._foundation.log_group import RetainedLogGroup
 from ultracluster._foundation.scheduled_function import ScheduledFunction
 from ultracluster.nodes.node_group import JoinedCluster
 
@@ -43,7 +41,6 @@ class UnmanagedEnvironment(Construct):
         self._arn = environment.attr_compute_environment_arn
         function = ScheduledFunction(
             self,
-            log_group=RetainedLogGroup(self),
             description="Names the ECS cluster of a compute environment to its nodes",
             role_description="Reads which ECS cluster a compute environment has",
             policy_name="ReadCluster",
@@ -52,7 +49,6 @@ class UnmanagedEnvironment(Construct):
                 iam.PolicyStatement(actions=["batch:DescribeComputeEnvironments"], resources=["*"])
             ],
             handler="ultracluster_runtime.functions.ecs_cluster.handler",
-            code=function_code(),
             environment={},
             timeout=Duration.minutes(1),
         )

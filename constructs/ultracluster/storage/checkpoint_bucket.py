@@ -19,6 +19,9 @@ class CheckpointBucket(Construct):
     Versioning keeps a copy of a checkpoint when a file is deleted on Lustre or overwritten by a restarted job.
     """
 
+    bucket: s3.IBucket
+    """Underlying bucket."""
+
     @rejects_unsafe_numbers
     def __init__(
         self,
@@ -41,7 +44,7 @@ class CheckpointBucket(Construct):
             removal_policy: Removal policy of the bucket. Default: RETAIN.
         """
         super().__init__(scope, construct_id)
-        self._bucket: s3.IBucket = define_bucket(
+        self.bucket: s3.IBucket = define_bucket(
             self,
             versioned=True,
             lifecycle_rules=[
@@ -69,14 +72,9 @@ class CheckpointBucket(Construct):
         return _ExistingCheckpointBucket(scope, construct_id, bucket)
 
     @property
-    def bucket(self) -> s3.IBucket:
-        """Underlying bucket."""
-        return self._bucket
-
-    @property
     def bucket_name(self) -> str:
         """Name of the bucket."""
-        return self._bucket.bucket_name
+        return self.bucket.bucket_name
 
     def grant_use(self, grantee: iam.IGrantable) -> iam.Grant:
         """Grant permission to list, read and write checkpoints, but not to delete them.
@@ -85,7 +83,7 @@ class CheckpointBucket(Construct):
             grantee: Principal to grant permissions to, such as a job.
         """
         return grant_objects(
-            self._bucket, grantee, actions=["s3:AbortMultipartUpload", "s3:GetObject", "s3:PutObject"]
+            self.bucket, grantee, actions=["s3:AbortMultipartUpload", "s3:GetObject", "s3:PutObject"]
         )
 
 
@@ -95,4 +93,4 @@ class _ExistingCheckpointBucket(CheckpointBucket):
     @rejects_unsafe_numbers
     def __init__(self, scope: Construct, construct_id: str, bucket: s3.IBucket) -> None:
         Construct.__init__(self, scope, construct_id)
-        self._bucket = bucket
+        self.bucket = bucket

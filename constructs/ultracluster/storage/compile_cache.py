@@ -43,6 +43,9 @@ class CompileCache(Construct):
     plugin compiles with the same library. TorchNeuron (native) needs a POSIX path instead: `PosixCompileCache`.
     """
 
+    bucket: s3.IBucket
+    """Underlying bucket."""
+
     @rejects_unsafe_numbers
     def __init__(
         self,
@@ -86,7 +89,8 @@ class CompileCache(Construct):
         versions = dict(expire_compilers or {})
         _check_versions(versions)
         check_destinations(replicate_to)
-        _check_key(kms_key, replicate_to)
+        findings = check_replication_key(has_key=kms_key is not None, replicated=bool(replicate_to))
+        reject(finding.at("kms_key") for finding in findings)
         versioned = versioned or bool(replicate_to)
         super().__init__(scope, construct_id)
         role = replication_role(self) if replicate_to else None
@@ -118,7 +122,7 @@ class CompileCache(Construct):
             allow_replication(role, source=bucket, destinations=replicate_to, prefix=f"{_PREFIX}/")
         if request_metrics:
             bucket.add_metric(id=_METRICS_ID, prefix=f"{_PREFIX}/")
-        self._bucket: s3.IBucket = bucket
+        self.bucket: s3.IBucket = bucket
         self._prefix = _PREFIX
         self._metrics_id = _METRICS_ID if request_metrics else None
 
@@ -141,14 +145,9 @@ class CompileCache(Construct):
         return _ExistingCache(scope, construct_id, bucket=bucket, prefix=prefix)
 
     @property
-    def bucket(self) -> s3.IBucket:
-        """Underlying bucket."""
-        return self._bucket
-
-    @property
     def url(self) -> str:
         """S3 URL of the cache."""
-        return f"s3://{self._bucket.bucket_name}/{self._prefix}"
+        return f"s3://{self.bucket.bucket_name}/{self._prefix}"
 
     @property
     def environment(self) -> Mapping[str, str]:
@@ -167,7 +166,7 @@ class CompileCache(Construct):
             grantee: Principal to grant permissions to, such as a job.
         """
         return grant_objects(
-            self._bucket, grantee, actions=["s3:GetObject", "s3:PutObject"], prefix=f"{self._prefix}/"
+            self.bucket, grantee, actions=["s3:GetObject", "s3:PutObject"], prefix=f"{self._prefix}/"
         )
 
     def metric_hits(self) -> cloudwatch.Metric:
@@ -202,7 +201,7 @@ class CompileCache(Construct):
         return cloudwatch.Metric(
             namespace="AWS/S3",
             metric_name=name,
-            dimensions_map={"BucketName": self._bucket.bucket_name, "FilterId": self._metrics_id},
+            dimensions_map={"BucketName": self.bucket.bucket_name, "FilterId": self._metrics_id},
             statistic="Sum",
             period=Duration.minutes(1),
             label=label,
@@ -215,7 +214,7 @@ class _ExistingCache(CompileCache):
     @rejects_unsafe_numbers
     def __init__(self, scope: Construct, construct_id: str, *, bucket: s3.IBucket, prefix: str) -> None:
         Construct.__init__(self, scope, construct_id)
-        self._bucket = bucket
+        self.bucket = bucket
         self._prefix = prefix
         self._metrics_id = None
 
@@ -223,12 +222,6 @@ class _ExistingCache(CompileCache):
 def _compiler_folder(version: str) -> str:
     """Return the key prefix of a compiler version, with the next separator so that 2.1 does not match 2.19."""
     return f"neuronxcc-{version}{'+' if version.count('.') == _WHOLE_VERSION_DOTS else '.'}"
-
-
-def _check_key(kms_key: kms.IKey | None, replicate_to: Sequence[s3.IBucket]) -> None:
-    findings = check_replication_key(has_key=kms_key is not None, replicated=bool(replicate_to))
-    if findings:
-        raise FindingsError([finding.at("kms_key") for finding in findings])
 
 
 def _check_versions(versions: Mapping[str, Duration]) -> None:

@@ -20,6 +20,9 @@ class DatasetBucket(Construct):
     Versioning makes it possible to repeat a run on the same data.
     """
 
+    bucket: s3.IBucket
+    """Underlying bucket."""
+
     @rejects_unsafe_numbers
     def __init__(
         self,
@@ -47,7 +50,7 @@ class DatasetBucket(Construct):
         transition = infrequent_access_after and s3.Transition(
             storage_class=s3.StorageClass.INFREQUENT_ACCESS, transition_after=infrequent_access_after
         )
-        self._bucket: s3.IBucket = define_bucket(
+        self.bucket: s3.IBucket = define_bucket(
             self,
             versioned=True,
             lifecycle_rules=[
@@ -75,11 +78,6 @@ class DatasetBucket(Construct):
         """
         return _ExistingDatasetBucket(scope, construct_id, bucket)
 
-    @property
-    def bucket(self) -> s3.IBucket:
-        """Underlying bucket."""
-        return self._bucket
-
     def association(self, file_system_path: str) -> DataRepositoryAssociation:
         """Return a read-only data repository association that imports the data into a file system path.
 
@@ -88,7 +86,7 @@ class DatasetBucket(Construct):
         """
         return DataRepositoryAssociation(
             file_system_path=file_system_path,
-            data_repository_path=f"s3://{self._bucket.bucket_name}",
+            data_repository_path=f"s3://{self.bucket.bucket_name}",
             export_events=(),
         )
 
@@ -98,7 +96,7 @@ class DatasetBucket(Construct):
         Args:
             grantee: Principal to grant permissions to, such as a job.
         """
-        return grant_objects(self._bucket, grantee, actions=["s3:GetObject"])
+        return grant_objects(self.bucket, grantee, actions=["s3:GetObject"])
 
 
 class _ExistingDatasetBucket(DatasetBucket):
@@ -107,4 +105,4 @@ class _ExistingDatasetBucket(DatasetBucket):
     @rejects_unsafe_numbers
     def __init__(self, scope: Construct, construct_id: str, bucket: s3.IBucket) -> None:
         Construct.__init__(self, scope, construct_id)
-        self._bucket = bucket
+        self.bucket = bucket

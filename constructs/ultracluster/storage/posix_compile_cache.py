@@ -24,6 +24,11 @@ class PosixCompileCache:
     locks do not work on a shared file system.
     """
 
+    file_system: SharedFileSystem | MountedFileSystem
+    """File system of the cache."""
+    path: str
+    """Path on the nodes and in containers."""
+
     def __init__(
         self, file_system: SharedFileSystem | MountedFileSystem, *, folder: str = "compile-cache"
     ) -> None:
@@ -37,8 +42,8 @@ class PosixCompileCache:
             FindingsError: If the folder is outside the mount path (UC6016).
         """
         reject(check_cache_folder(folder))
-        self._file_system = file_system
-        self._path = str(PurePosixPath(file_system.mount_path) / folder)
+        self.file_system = file_system
+        self.path = str(PurePosixPath(file_system.mount_path) / folder)
 
     @property
     def environment(self) -> Mapping[str, str]:
@@ -48,20 +53,10 @@ class PosixCompileCache:
         which Neuron supports from JAX 0.4.34 on: known issues of JAX NeuronX, read 2026-11.)
         """
         return {
-            JAX_CACHE_VARIABLE: f"{self._path}/jax",
-            TORCHNEURON_CACHE_VARIABLE: f"{self._path}/torchneuron",
-            VLLM_REMOTE_CACHE_VARIABLE: f"{self._path}/vllm",
+            JAX_CACHE_VARIABLE: f"{self.path}/jax",
+            TORCHNEURON_CACHE_VARIABLE: f"{self.path}/torchneuron",
+            VLLM_REMOTE_CACHE_VARIABLE: f"{self.path}/vllm",
         }
-
-    @property
-    def file_system(self) -> SharedFileSystem | MountedFileSystem:
-        """File system of the cache."""
-        return self._file_system
-
-    @property
-    def path(self) -> str:
-        """Path on the nodes and in containers."""
-        return self._path
 
     def grant_use(self, grantee: iam.IGrantable) -> None:
         """Grant nothing: every container that mounts the file system can use the cache.

@@ -1,10 +1,11 @@
 """FSx for Lustre, shared by all nodes and linked to S3: a new file system or an existing one."""
 
 from collections.abc import Sequence
-from typing import Any
+from dataclasses import replace
+from typing import Any, Final
 
 import jsii
-from aws_cdk import Annotations, Duration, RemovalPolicy, Stack
+from aws_cdk import Annotations, Duration, RemovalPolicy, Stack, Token
 from aws_cdk import aws_cloudwatch as cloudwatch
 from aws_cdk import aws_ec2 as ec2
 from aws_cdk import aws_fsx as fsx
@@ -12,24 +13,57 @@ from aws_cdk import aws_kms as kms
 from aws_cdk import aws_s3 as s3
 from constructs import Construct
 
-from ultracluster._foundation.machines import AnyInstanceType
+from ultracluster._foundation.machines import AnyInstanceType, machine_of
 from ultracluster.network.cluster_network import ClusterNetwork
 from ultracluster.storage.checkpoint_bucket import CheckpointBucket
-from ultracluster.storage.file_system_checks import (
-    check_existing_file_system,
-    check_new_file_system,
-    warn_of_existing_file_system,
-)
 from ultracluster.storage.lustre_resources import define_association, lustre_configuration
 from ultracluster.storage.lustre_rules import add_lustre_rules
 from ultracluster_catalog.lustre.lustre import INTELLIGENT_TIERING, LUSTRE_PORTS, LustreSettings
 from ultracluster_catalog.lustre.lustre_associations import DataRepositoryAssociation
+from ultracluster_rules.findings import Finding, collect, reject
+from ultracluster_rules.lustre import (
+    DNS_NAME,
+    FILE_SYSTEM,
+    MOUNT_NAME,
+    check_access,
+    check_associations,
+    check_deployment_type,
+    check_efa_clients,
+    check_file_system,
+    check_key,
+    check_zone_of_file_system,
+)
 from ultracluster_rules.numbers import rejects_unsafe_numbers, takes_number_tokens
+
+_DEPLOYMENT_TYPES: Final = ("PERSISTENT_2", "SCRATCH_2")
+
+# Stand-ins for numbers that are unknown until deployment, so that the other arguments can be validated.
+_STAND_INS: Final = {
+    "storage_capacity_gib": 38_400,
+    "per_unit_storage_throughput": 250,
+    "throughput_capacity": 4000,
+    "read_cache_gib": 131_072,
+    "metadata_iops": 12_000,
+    "backup_retention_days": 1,
+}
 
 
 @jsii.implements(ec2.IConnectable)
 class SharedFileSystem(Construct):
     """An FSx for Lustre file system in the subnet of the cluster, retained when the stack is deleted."""
+
+    dns_name: str
+    """DNS name of the file system."""
+    efa_enabled: bool
+    """Whether clients can mount the file system over EFA."""
+    file_system_id: str
+    """ID of the file system."""
+    mount_name: str
+    """Lustre mount name."""
+    mount_path: str
+    """Mount point on nodes and in jobs."""
+    storage_capacity_gib: int | None
+    """Size in GiB; None if it grows on demand, or is unknown because the file system was imported."""
 
     @takes_number_tokens
     def __init__(
@@ -128,16 +162,19 @@ class SharedFileSystem(Construct):
                 file_system_path=checkpoint_path, data_repository_path=f"s3://{checkpoint_bucket.bucket_name}"
             )
             named_associations.insert(0, ("Checkpoints", checkpoints))
-        check_new_file_system(
-            settings,
-            [association for _, association in named_associations],
-            kms_key=kms_key,
-            efa_clients=efa_clients,
-        )
+        findings = _check(settings, [association for _, association in named_associations])
+        if kms_key is not None:
+            findings += check_key(deployment_type, path="kms_key")
+        if efa_clients is not None:
+            unknown: list[Finding] = []
+            machine = collect(unknown, lambda: machine_of(efa_clients))
+            wrong = check_efa_clients([machine]) if machine else unknown
+            findings += [finding.at("efa_clients") for finding in wrong]
+        reject(findings)
         super().__init__(scope, construct_id)
-        self._mount_path = mount_path
-        self._efa_enabled = settings.efa_enabled
-        self._storage_capacity_gib = settings.storage_capacity_gib
+        self.mount_path = mount_path
+        self.efa_enabled = settings.efa_enabled
+        self.storage_capacity_gib = settings.storage_capacity_gib
         security_group = ec2.SecurityGroup(
             self,
             "SecurityGroup",
@@ -172,12 +209,12 @@ class SharedFileSystem(Construct):
         )
         file_system.apply_removal_policy(removal_policy, apply_to_update_replace_policy=True)
         file_system.node.add_dependency(*rules)
-        self._file_system_id = file_system.ref
-        self._dns_name = file_system.attr_dns_name
-        self._mount_name = file_system.attr_lustre_mount_name
+        self.file_system_id = file_system.ref
+        self.dns_name = file_system.attr_dns_name
+        self.mount_name = file_system.attr_lustre_mount_name
         for association_id, association in named_associations:
             resource = define_association(
-                self, association_id, file_system_id=self._file_system_id, association=association
+                self, association_id, file_system_id=self.file_system_id, association=association
             )
             resource.apply_removal_policy(removal_policy, apply_to_update_replace_policy=True)
 
@@ -215,13 +252,20 @@ class SharedFileSystem(Construct):
         Raises:
             FindingsError: If an ID or name is malformed (UC5030), or the zones differ (UC5031).
         """
-        check_existing_file_system(
-            network_zone_id=network.zone_id,
-            file_system_id=file_system_id,
-            mount_name=mount_name,
-            dns_name=dns_name,
-            zone_id=zone_id,
-        )
+        findings = [
+            finding
+            for path, value, form in (
+                ("file_system_id", file_system_id, FILE_SYSTEM),
+                ("mount_name", mount_name, MOUNT_NAME),
+                ("dns_name", dns_name, DNS_NAME),
+            )
+            if value is not None and not Token.is_unresolved(value)
+            for finding in form.check(value, path=path)
+        ]
+        if zone_id is not None and not any(map(Token.is_unresolved, (zone_id, network.zone_id))):
+            zone = check_zone_of_file_system(zone_id, network.zone_id)
+            findings += [finding.at("zone_id") for finding in zone]
+        reject(findings)
         return _ExistingFileSystem(
             scope,
             construct_id,
@@ -249,7 +293,7 @@ class SharedFileSystem(Construct):
         return cloudwatch.Metric(
             namespace="AWS/FSx",
             metric_name=metric_name,
-            dimensions_map={"FileSystemId": self._file_system_id},
+            dimensions_map={"FileSystemId": self.file_system_id},
             **defaults | options,
         )
 
@@ -269,36 +313,6 @@ class SharedFileSystem(Construct):
     def connections(self) -> ec2.Connections:
         """Connections of the file system's security group; the default port is Lustre's, TCP 988."""
         return self._connections
-
-    @property
-    def dns_name(self) -> str:
-        """DNS name of the file system."""
-        return self._dns_name
-
-    @property
-    def efa_enabled(self) -> bool:
-        """Whether clients can mount the file system over EFA."""
-        return self._efa_enabled
-
-    @property
-    def file_system_id(self) -> str:
-        """ID of the file system."""
-        return self._file_system_id
-
-    @property
-    def mount_name(self) -> str:
-        """Lustre mount name."""
-        return self._mount_name
-
-    @property
-    def mount_path(self) -> str:
-        """Mount point on nodes and in jobs."""
-        return self._mount_path
-
-    @property
-    def storage_capacity_gib(self) -> int | None:
-        """Size in GiB; None if it grows on demand, or is unknown because the file system was imported."""
-        return self._storage_capacity_gib
 
 
 class _ExistingFileSystem(SharedFileSystem):
@@ -320,15 +334,17 @@ class _ExistingFileSystem(SharedFileSystem):
         mount_path: str,
     ) -> None:
         Construct.__init__(self, scope, construct_id)
-        self._file_system_id = file_system_id
-        self._mount_name = mount_name
-        self._dns_name = dns_name
-        self._efa_enabled = efa_enabled
-        self._storage_capacity_gib = None
-        self._mount_path = mount_path
+        self.file_system_id = file_system_id
+        self.mount_name = mount_name
+        self.dns_name = dns_name
+        self.efa_enabled = efa_enabled
+        self.storage_capacity_gib = None
+        self.mount_path = mount_path
         self._connections = _connections_of(security_group)
-        for finding in warn_of_existing_file_system(
-            network_zone_id=network.zone_id, zone_id=zone_id, has_security_group=security_group is not None
+        zone = check_zone_of_file_system(None, network.zone_id) if zone_id is None else []
+        for finding in (
+            *(finding.at("zone_id") for finding in zone),
+            *(finding.at("security_group") for finding in check_access(has_rules=security_group is not None)),
         ):
             Annotations.of(self).add_warning_v2(f"ultracluster:{finding.code}", str(finding))
         if security_group is None:
@@ -347,3 +363,15 @@ def _connections_of(security_group: ec2.ISecurityGroup | None) -> ec2.Connection
         security_groups=[security_group] if security_group else None,
         default_port=ec2.Port.tcp(LUSTRE_PORTS[0][0]),
     )
+
+
+def _check(settings: LustreSettings, associations: Sequence[DataRepositoryAssociation]) -> list[Finding]:
+    """Check for what FSx would reject of a new file system."""
+    reject(check_deployment_type(settings.deployment_type, _DEPLOYMENT_TYPES))
+    stand_ins: dict[str, Any] = {
+        name: value
+        for name, value in _STAND_INS.items()
+        if (setting := getattr(settings, name)) is not None and Token.is_unresolved(setting)
+    }
+    known_settings = replace(settings, **stand_ins)
+    return check_file_system(known_settings) + check_associations(associations, settings=known_settings)

@@ -9,7 +9,7 @@ from datetime import date, time, timedelta
 from types import MappingProxyType
 from typing import Final
 
-from ultracluster_catalog.machines.instance_type import CAPACITY_BLOCK, InstanceType
+from ultracluster_catalog.machines.instance_type import InstanceType
 from ultracluster_catalog.machines.instance_types import FAMILIES, INSTANCE_TYPES, MACHINES
 
 BLOCK_REGIONS_DATED: Final = date(2026, 9, 1)
@@ -21,11 +21,6 @@ BLOCK_REGIONS: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
     {name: blocks.regions for name, blocks in _SALES.items()}
 )
 """Regions that the User Guide lists for Capacity Blocks of an instance type; types without blocks are absent."""
-
-BLOCK_LOCAL_ZONES: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
-    {name: blocks.local_zones for name, blocks in _SALES.items() if blocks.local_zones}
-)
-"""Local Zones with Capacity Blocks, by instance type. An account must opt in to a Local Zone."""
 
 BLOCK_REGIONS_SEEN: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
     {name: blocks.regions_seen for name, blocks in _SALES.items() if blocks.regions_seen}
@@ -58,9 +53,6 @@ MAX_INSTANCES_ACROSS_BLOCKS: Final = 256
 BLOCK_END_UTC: Final = time(11, 30)
 """Every block ends at this time of day, UTC."""
 
-WARNING_BEFORE_END: Final = timedelta(minutes=40)
-"""Time before the end at which EC2 sends the expiration warning (best effort)."""
-
 TERMINATION_BEFORE_END: Final = timedelta(minutes=30)
 """Time before the end at which EC2 starts to terminate instances."""
 
@@ -78,24 +70,6 @@ EXTENSION_OPENS: Final = timedelta(days=57)
 
 EXTENSION_CLOSES: Final = timedelta(hours=1)
 """Time before the end until which an extension can be bought."""
-
-BLOCK_STATES: Final = (
-    "active",
-    "expired",
-    "unavailable",
-    "cancelled",
-    "failed",
-    "scheduled",
-    "payment-pending",
-    "payment-failed",
-)
-"""States of a Capacity Block."""
-
-RESERVATION_STATES: Final = (*BLOCK_STATES, "pending", "assessing", "delayed", "unsupported", "cancelling")
-"""States of a Capacity Reservation of any kind."""
-
-EXTENSION_STATES: Final = ("payment-pending", "payment-failed", "payment-succeeded")
-"""States of the extension of a block."""
 
 BLOCK_PLATFORMS: Final = (
     "Linux/UNIX",
@@ -132,11 +106,6 @@ def block_regions(instance_type: str) -> tuple[str, ...]:
     if row is not None and row.ultraserver_type is not None:
         return ULTRASERVER_REGIONS[row.ultraserver_type]
     return BLOCK_REGIONS.get(instance_type, ()) + BLOCK_REGIONS_SEEN.get(instance_type, ())
-
-
-def sold_by_instance_type(instance_type: InstanceType) -> bool:
-    """Whether blocks are searched and bought by the instance type's name, rather than by UltraServer or not at all."""
-    return CAPACITY_BLOCK in instance_type.purchase_options and instance_type.ultraserver_type is None
 
 
 def drain_before_end(instance_type: InstanceType) -> timedelta:

@@ -82,17 +82,13 @@ SPOT_QUOTAS: Final[Mapping[str, Quota]] = MappingProxyType(
 """Quotas on Spot Instances by class."""
 
 
-def _family(instance_type: InstanceType) -> str:
-    return instance_type.name.split(".")[0]
-
-
 def _instance_class(instance_type: InstanceType) -> str:
     return next(name for name in ON_DEMAND_QUOTAS if instance_type.name.startswith(name))
 
 
 def capacity_block_quotas(instance_type: InstanceType) -> CapacityBlockQuotas | None:
     """Return the quotas that a Capacity Block of this type counts against; None where they are not known."""
-    return CAPACITY_BLOCK_QUOTAS.get(_family(instance_type))
+    return CAPACITY_BLOCK_QUOTAS.get(instance_type.name.split(".")[0])
 
 
 def on_demand_quota(instance_type: InstanceType) -> Quota:

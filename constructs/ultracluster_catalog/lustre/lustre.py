@@ -19,9 +19,6 @@ METADATA_IOPS: Final[tuple[int, ...]] = (1500, 3000, 6000, *range(12_000, 192_00
 INTELLIGENT_TIERING: Final = "INTELLIGENT_TIERING"
 """Storage type without a fixed size; billed by throughput, cache, stored data and requests."""
 
-STORAGE_TYPES: Final = ("SSD", "HDD", INTELLIGENT_TIERING)
-"""Storage types of FSx for Lustre."""
-
 INTELLIGENT_TIERING_METADATA_IOPS: Final = (6000, 12_000)
 """Metadata IOPS of Intelligent-Tiering, which must be provisioned."""
 

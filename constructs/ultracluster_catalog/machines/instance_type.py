@@ -100,11 +100,6 @@ class InstanceType:
     notes: str = ""
 
     @property
-    def is_trainium(self) -> bool:
-        """Whether the chips are Trainium of any generation."""
-        return self.accelerator.startswith("Trainium")
-
-    @property
     def is_neuron(self) -> bool:
         """Whether the chips use the Neuron SDK: Trainium and Inferentia."""
         return self.neuron_cores > 0

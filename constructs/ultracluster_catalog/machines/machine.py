@@ -22,12 +22,11 @@ class BlockSales:
     """Where Capacity Blocks of a type are sold by its name, and the list price of an instance hour, by Region.
 
     `regions` are those of the EC2 User Guide, `regions_seen` others with real offerings, from which `usd_per_hour_seen` is
-    derived. An account must opt in to a Local Zone.
+    derived.
     """
 
     regions: tuple[str, ...]
     regions_seen: tuple[str, ...] = ()
-    local_zones: tuple[str, ...] = ()
     usd_per_hour: Mapping[str, Decimal] = field(default_factory=dict)
     usd_per_hour_seen: Mapping[str, Decimal] = field(default_factory=dict)
 
@@ -118,14 +117,12 @@ def block_sales(
     *,
     usd_per_hour: Mapping[str, str],
     regions_seen: str = "",
-    local_zones: str = "",
     usd_per_hour_seen: Mapping[str, str] = MappingProxyType({}),
 ) -> BlockSales:
     """Describe where Capacity Blocks of a type are sold, in names separated by spaces; see `BlockSales`."""
     return BlockSales(
         regions=tuple(regions.split()),
         regions_seen=tuple(regions_seen.split()),
-        local_zones=tuple(local_zones.split()),
         usd_per_hour=_by_region(usd_per_hour),
         usd_per_hour_seen=_by_region(usd_per_hour_seen),
     )

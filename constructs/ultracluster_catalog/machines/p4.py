@@ -1,6 +1,7 @@
 """P4d and P4de: NVIDIA A100, for comparison."""
 
 from decimal import Decimal
+from functools import partial
 from typing import Final
 
 from ultracluster_catalog.machines.instance_type import CAPACITY_BLOCK, ON_DEMAND, SPOT, network_cards
@@ -13,23 +14,26 @@ from ultracluster_catalog.machines.machine import (
     zone_ids,
 )
 
+_p4 = partial(
+    known_type,
+    vcpus=96,
+    memory_gib=1152,
+    chips=8,
+    accelerator="A100",
+    cards=network_cards(4, max_interfaces=15, gbps=100),
+    ipv4_per_interface=50,
+    nvme=(8, 1000),
+    purchase_options=(ON_DEMAND, SPOT, CAPACITY_BLOCK),
+    efa_generation=1,
+    nitro_generation=3,
+)
+
 P4: Final = MachineFamily(
     machines=(
         Machine(
-            instance_type=known_type(
+            instance_type=_p4(
                 "p4d.24xlarge",
-                vcpus=96,
-                memory_gib=1152,
-                chips=8,
-                accelerator="A100",
                 device_memory_gib=40,
-                cards=network_cards(4, max_interfaces=15, gbps=100),
-                ipv4_per_interface=50,
-                network_gbps=400,
-                nvme=(8, 1000),
-                purchase_options=(ON_DEMAND, SPOT, CAPACITY_BLOCK),
-                efa_generation=1,
-                nitro_generation=3,
             ),
             zone_ids=zone_ids(
                 "apne1-az1 apne1-az4 apne2-az2 apne2-az4 aps1-az1 aps1-az2 aps1-az3 apse2-az1 "
@@ -45,20 +49,9 @@ P4: Final = MachineFamily(
             training_plans=True,
         ),
         Machine(
-            instance_type=known_type(
+            instance_type=_p4(
                 "p4de.24xlarge",
-                vcpus=96,
-                memory_gib=1152,
-                chips=8,
-                accelerator="A100",
                 device_memory_gib=80,
-                cards=network_cards(4, max_interfaces=15, gbps=100),
-                ipv4_per_interface=50,
-                network_gbps=400,
-                nvme=(8, 1000),
-                purchase_options=(ON_DEMAND, SPOT, CAPACITY_BLOCK),
-                efa_generation=1,
-                nitro_generation=3,
             ),
             zone_ids=zone_ids(
                 "apne1-az1 apne1-az4 apse1-az2 apse1-az3 euc1-az1 euc1-az2 ilc1-az1 ilc1-az2 "

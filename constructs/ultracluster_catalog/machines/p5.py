@@ -1,6 +1,7 @@
 """P5, P5e and P5en: NVIDIA H100 and H200, for comparison."""
 
 from decimal import Decimal
+from functools import partial
 from typing import Final
 
 from ultracluster_catalog.machines.instance_type import CAPACITY_BLOCK, ON_DEMAND, SPOT, network_cards
@@ -22,6 +23,16 @@ _HOPPER: Final = peak_tflops(
     source="glennklockwood.com/garden/processors/h100, after NVIDIA; sparse figures left out",
 )
 
+_p5_48xlarge = partial(
+    known_type,
+    vcpus=192,
+    memory_gib=2048,
+    chips=8,
+    ipv4_per_interface=50,
+    nvme=(8, 3800),
+    purchase_options=(ON_DEMAND, SPOT, CAPACITY_BLOCK),
+)
+
 P5: Final = MachineFamily(
     machines=(
         Machine(
@@ -34,7 +45,6 @@ P5: Final = MachineFamily(
                 device_memory_gib=80,
                 cards=network_cards(1, max_interfaces=4, gbps=100),
                 ipv4_per_interface=30,
-                network_gbps=100,
                 nvme=(1, 3800),
                 purchase_options=(ON_DEMAND, SPOT, CAPACITY_BLOCK),
                 efa_generation=2,
@@ -60,18 +70,11 @@ P5: Final = MachineFamily(
             training_plans=True,
         ),
         Machine(
-            instance_type=known_type(
+            instance_type=_p5_48xlarge(
                 "p5.48xlarge",
-                vcpus=192,
-                memory_gib=2048,
-                chips=8,
                 accelerator="H100",
                 device_memory_gib=80,
                 cards=network_cards(32, max_interfaces=2, gbps=100),
-                ipv4_per_interface=50,
-                network_gbps=3200,
-                nvme=(8, 3800),
-                purchase_options=(ON_DEMAND, SPOT, CAPACITY_BLOCK),
                 efa_generation=2,
                 nitro_generation=4,
             ),
@@ -93,7 +96,6 @@ P5: Final = MachineFamily(
                         "sa-east-1"
                     ),
                 },
-                local_zones="us-east-1-atl-2a",
             ),
             on_demand_usd={"us-east-1": Decimal("55.04")},
             sagemaker_training=True,
@@ -101,18 +103,11 @@ P5: Final = MachineFamily(
             lustre_efa_interfaces=8,
         ),
         Machine(
-            instance_type=known_type(
+            instance_type=_p5_48xlarge(
                 "p5e.48xlarge",
-                vcpus=192,
-                memory_gib=2048,
-                chips=8,
                 accelerator="H200",
                 device_memory_gib=141,
                 cards=network_cards(32, max_interfaces=2, gbps=100),
-                ipv4_per_interface=50,
-                network_gbps=3200,
-                nvme=(8, 3800),
-                purchase_options=(ON_DEMAND, SPOT, CAPACITY_BLOCK),
                 efa_generation=2,
                 nitro_generation=4,
             ),
@@ -131,25 +126,17 @@ P5: Final = MachineFamily(
                         "ap-southeast-3 eu-north-1 eu-west-2 sa-east-1"
                     )
                 },
-                local_zones="us-west-2-phx-2a",
             ),
             sagemaker_training=True,
             training_plans=True,
             lustre_efa_interfaces=8,
         ),
         Machine(
-            instance_type=known_type(
+            instance_type=_p5_48xlarge(
                 "p5en.48xlarge",
-                vcpus=192,
-                memory_gib=2048,
-                chips=8,
                 accelerator="H200",
                 device_memory_gib=141,
                 cards=network_cards(16, max_interfaces=4, gbps=200),
-                ipv4_per_interface=50,
-                network_gbps=3200,
-                nvme=(8, 3800),
-                purchase_options=(ON_DEMAND, SPOT, CAPACITY_BLOCK),
                 efa_generation=3,
                 nitro_generation=5,
             ),
@@ -170,7 +157,6 @@ P5: Final = MachineFamily(
                         "eu-west-2"
                     ),
                 },
-                local_zones="us-east-1-atl-2a",
             ),
             on_demand_usd={"us-east-1": Decimal("63.296")},
             sagemaker_training=True,

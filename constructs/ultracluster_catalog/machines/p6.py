@@ -1,6 +1,7 @@
 """P6: NVIDIA B200 and B300, for comparison."""
 
 from decimal import Decimal
+from functools import partial
 from typing import Final
 
 from ultracluster_catalog.machines.instance_type import CAPACITY_BLOCK, ON_DEMAND, SPOT, network_cards
@@ -13,23 +14,26 @@ from ultracluster_catalog.machines.machine import (
     zone_ids,
 )
 
+_p6 = partial(
+    known_type,
+    vcpus=192,
+    chips=8,
+    ipv4_per_interface=50,
+    nvme=(8, 3800),
+    purchase_options=(ON_DEMAND, SPOT, CAPACITY_BLOCK),
+    efa_generation=4,
+    nitro_generation=6,
+)
+
 P6: Final = MachineFamily(
     machines=(
         Machine(
-            instance_type=known_type(
+            instance_type=_p6(
                 "p6-b200.48xlarge",
-                vcpus=192,
                 memory_gib=2048,
-                chips=8,
                 accelerator="B200",
                 device_memory_gib=179.06,
                 cards=network_cards(8, max_interfaces=4, gbps=400),
-                ipv4_per_interface=50,
-                network_gbps=3200,
-                nvme=(8, 3800),
-                purchase_options=(ON_DEMAND, SPOT, CAPACITY_BLOCK),
-                efa_generation=4,
-                nitro_generation=6,
                 notes="Bandwidth of a card: DescribeInstanceTypes says 200 Gbps (what ENA reaches); the EC2 User Guide says "
                 "400 for EFA, which alone adds up to the 3,200 of the instance.",
             ),
@@ -51,23 +55,15 @@ P6: Final = MachineFamily(
             lustre_efa_interfaces=8,
         ),
         Machine(
-            instance_type=known_type(
+            instance_type=_p6(
                 "p6-b300.48xlarge",
-                vcpus=192,
                 memory_gib=4096,
-                chips=8,
                 accelerator="B300",
                 device_memory_gib=268.59,
                 cards=(
                     network_cards(1, max_interfaces=4, gbps=350, efa=False)
                     + network_cards(16, max_interfaces=4, gbps=400, first=1)
                 ),
-                ipv4_per_interface=50,
-                network_gbps=6400,
-                nvme=(8, 3800),
-                purchase_options=(ON_DEMAND, SPOT, CAPACITY_BLOCK),
-                efa_generation=4,
-                nitro_generation=6,
                 notes="Network card 0 takes no EFA; its 350 Gbps come on top of the 6,400 of the instance.",
             ),
             zone_ids=zone_ids(
@@ -77,7 +73,6 @@ P6: Final = MachineFamily(
             blocks=block_sales(
                 "us-east-1 us-west-2 ap-northeast-2 ap-south-2 ap-southeast-3 us-gov-east-1",
                 usd_per_hour={"112.32": "us-east-1 us-west-2", "117.0": "us-gov-east-1"},
-                local_zones="us-east-1-atl-2a",
             ),
             on_demand_usd={"us-east-1": Decimal("142.416")},
             lustre_efa_interfaces=16,

@@ -8,9 +8,6 @@ from ultracluster_catalog.machines.instance_type import InstanceType
 from ultracluster_catalog.machines.instance_types import FAMILIES
 from ultracluster_catalog.machines.machine import PeakTflops
 
-PRECISIONS: Final = ("fp8", "bf16", "fp16", "tf32", "fp32")
-"""Precisions that peaks are kept for."""
-
 PEAK_TFLOPS: Final[Mapping[str, PeakTflops]] = MappingProxyType(
     {chip: peak for family in FAMILIES for chip, peak in family.peaks.items()}
 )

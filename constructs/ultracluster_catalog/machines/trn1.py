@@ -1,6 +1,7 @@
 """Trn1 and Trn1n: Trainium."""
 
 from decimal import Decimal
+from functools import partial
 from typing import Final
 
 from ultracluster_catalog.machines.instance_type import CAPACITY_BLOCK, ON_DEMAND, SPOT, network_cards
@@ -15,23 +16,26 @@ from ultracluster_catalog.machines.machine import (
     zone_ids,
 )
 
+_trn1 = partial(
+    known_type,
+    accelerator="Trainium",
+    device_memory_gib=32,
+    cores_per_chip=2,
+    nitro_generation=4,
+)
+
 TRN1: Final = MachineFamily(
     machines=(
         Machine(
-            instance_type=known_type(
+            instance_type=_trn1(
                 "trn1.2xlarge",
                 vcpus=8,
                 memory_gib=32,
                 chips=1,
-                accelerator="Trainium",
-                device_memory_gib=32,
-                cores_per_chip=2,
                 cards=network_cards(1, max_interfaces=4, gbps=12.5, efa=False),
                 ipv4_per_interface=15,
-                network_gbps=12.5,
                 nvme=(1, 474),
                 purchase_options=(ON_DEMAND, SPOT),
-                nitro_generation=4,
             ),
             zone_ids=zone_ids("use1-az5 use1-az6 use2-az3 usw2-az1 usw2-az4"),
             on_demand_usd={"us-east-1": Decimal("1.34375")},
@@ -39,21 +43,16 @@ TRN1: Final = MachineFamily(
             sagemaker_training=True,
         ),
         Machine(
-            instance_type=known_type(
+            instance_type=_trn1(
                 "trn1.32xlarge",
                 vcpus=128,
                 memory_gib=512,
                 chips=16,
-                accelerator="Trainium",
-                device_memory_gib=32,
-                cores_per_chip=2,
                 cards=network_cards(8, max_interfaces=5, gbps=100),
                 ipv4_per_interface=50,
-                network_gbps=800,
                 nvme=(4, 1900),
                 purchase_options=(ON_DEMAND, SPOT, CAPACITY_BLOCK),
                 efa_generation=2,
-                nitro_generation=4,
                 measured_container_memory_mib=507_821,
             ),
             zone_ids=zone_ids(
@@ -73,21 +72,16 @@ TRN1: Final = MachineFamily(
             training_plans=True,
         ),
         Machine(
-            instance_type=known_type(
+            instance_type=_trn1(
                 "trn1n.32xlarge",
                 vcpus=128,
                 memory_gib=512,
                 chips=16,
-                accelerator="Trainium",
-                device_memory_gib=32,
-                cores_per_chip=2,
                 cards=network_cards(16, max_interfaces=5, gbps=100),
                 ipv4_per_interface=50,
-                network_gbps=1600,
                 nvme=(4, 1900),
                 purchase_options=(ON_DEMAND, SPOT),
                 efa_generation=2,
-                nitro_generation=4,
             ),
             zone_ids=zone_ids("use1-az6 use2-az3 usw2-az4"),
             on_demand_usd={"us-east-1": Decimal("24.78")},

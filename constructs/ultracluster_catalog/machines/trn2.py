@@ -1,5 +1,6 @@
 """Trn2 and Trn2u: Trainium2."""
 
+from functools import partial
 from typing import Final
 
 from ultracluster_catalog.machines.instance_type import CAPACITY_BLOCK, ON_DEMAND, SPOT, network_cards
@@ -19,25 +20,28 @@ _NOTES: Final = (
     "say 96. EC2 lists the usage class on-demand, but no on-demand price is published: plan with a Capacity Block."
 )
 
+_trn2 = partial(
+    known_type,
+    accelerator="Trainium2",
+    device_memory_gib=96,
+    cores_per_chip=8,
+    logical_nc_config=2,
+    efa_generation=3,
+    nitro_generation=5,
+)
+
 TRN2: Final = MachineFamily(
     machines=(
         Machine(
-            instance_type=known_type(
+            instance_type=_trn2(
                 "trn2.3xlarge",
                 vcpus=12,
                 memory_gib=128,
                 chips=1,
-                accelerator="Trainium2",
-                device_memory_gib=96,
-                cores_per_chip=8,
-                logical_nc_config=2,
                 cards=network_cards(1, max_interfaces=2, gbps=50),
                 ipv4_per_interface=15,
-                network_gbps=50,
                 nvme=(1, 470),
                 purchase_options=(ON_DEMAND, SPOT, CAPACITY_BLOCK),
-                efa_generation=3,
-                nitro_generation=5,
                 notes=_NOTES
                 + " Bandwidth: DescribeInstanceTypes says 50 Gbps for its only network card and 200 for the instance; "
                 "the lower figure is used, so that nothing is promised that the card may not hold.",
@@ -52,22 +56,15 @@ TRN2: Final = MachineFamily(
             },
         ),
         Machine(
-            instance_type=known_type(
+            instance_type=_trn2(
                 "trn2.48xlarge",
                 vcpus=192,
                 memory_gib=2048,
                 chips=16,
-                accelerator="Trainium2",
-                device_memory_gib=96,
-                cores_per_chip=8,
-                logical_nc_config=2,
                 cards=network_cards(16, max_interfaces=2, gbps=200),
                 ipv4_per_interface=50,
-                network_gbps=3200,
                 nvme=(4, 1900),
                 purchase_options=(ON_DEMAND, SPOT, CAPACITY_BLOCK),
-                efa_generation=3,
-                nitro_generation=5,
                 notes=_NOTES,
             ),
             zone_ids=zone_ids("aps2-az1 aps2-az2 aps2-az3 use2-az1 use2-az2 use2-az3"),
@@ -82,22 +79,15 @@ TRN2: Final = MachineFamily(
             training_plans=True,
         ),
         Machine(
-            instance_type=known_type(
+            instance_type=_trn2(
                 "trn2u.48xlarge",
                 vcpus=192,
                 memory_gib=2048,
                 chips=16,
-                accelerator="Trainium2",
-                device_memory_gib=96,
-                cores_per_chip=8,
-                logical_nc_config=2,
                 cards=network_cards(16, max_interfaces=2, gbps=200),
                 ipv4_per_interface=50,
-                network_gbps=3200,
                 nvme=(4, 1900),
                 purchase_options=(ON_DEMAND, CAPACITY_BLOCK),
-                efa_generation=3,
-                nitro_generation=5,
                 ultraserver=("u-trn2x64", 4),
                 notes="Chips: DescribeInstanceTypes lists none; the Neuron documentation says 16, as in trn2.48xlarge. "
                 "A Capacity Block is bought by UltraServer type and count: field reports of 2026-10-03 show that the "

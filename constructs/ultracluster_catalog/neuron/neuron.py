@@ -6,28 +6,8 @@ torch-neuronx on PyTorch/XLA.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
-from datetime import date
 from types import MappingProxyType
 from typing import Final
-
-from ultracluster_catalog.machines.instance_type import InstanceType
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class NeuronSdk:
-    """A release of the Neuron SDK, with the versions of its kernel driver and runtime library."""
-
-    version: str
-    released: date
-    driver: str
-    runtime: str
-
-
-NEURON_SDK: Final = NeuronSdk(
-    version="2.33.0", released=date(2026, 10, 19), driver="2.31.7.0", runtime="2.35.30.0"
-)
-"""The newest release."""
 
 ECS_NEURON_AMI_PARAMETER: Final = (
     "/aws/service/ecs/optimized-ami/amazon-linux-2023/neuron/recommended/image_id"
@@ -55,14 +35,6 @@ NEURON_DLAMI_PARAMETERS: Final[Mapping[str, str]] = MappingProxyType(
 pytorch-2.9 is frozen at SDK 2.31.1. A field report misses all of them in ap-south-2.
 """
 
-LAST_XLA_TRAINING_IMAGE: Final = (
-    "public.ecr.aws/neuron/pytorch-training-neuronx:2.9.0-neuronx-py312-sdk2.30.0-ubuntu24.04"
-)
-"""The last training image with torch-neuronx on PyTorch/XLA; AWS ended the line with SDK 2.31.0.
-
-The tag of the TorchNeuron training image of SDK 2.33 was not found in a source of record.
-"""
-
 XLA_CACHE_VARIABLE: Final = "NEURON_COMPILE_CACHE_URL"
 """Compile cache of torch-neuronx: an S3 URL or a path. `CACHE_URL_FLAG` in the compiler flags wins over it."""
 
@@ -81,19 +53,8 @@ RETRY_FAILED_COMPILATION_FLAG: Final = "--retry_failed_compilation"
 TORCHNEURON_CACHE_VARIABLE: Final = "TORCH_NEURONX_NEFF_CACHE_DIR"
 """Compile cache of TorchNeuron: a POSIX path; it cannot be in S3."""
 
-TORCHNEURON_LOCAL_CACHE_VARIABLE: Final = "TORCH_NEURONX_NEFF_LOCAL_CACHE_DIR"
-"""Local cache of TorchNeuron on the disk of a node, in front of a shared cache."""
-
 VLLM_REMOTE_CACHE_VARIABLE: Final = "NEURON_LIBTORCH_REMOTE_CACHE"
 """Compile cache of vLLM Neuron that nodes share: a POSIX path, filled by ``save_cache()``; its local one is elsewhere."""
 
 JAX_CACHE_VARIABLE: Final = "JAX_COMPILATION_CACHE_DIR"
 """JAX's own persistent cache of executables: a path. The Neuron plugin additionally uses `XLA_CACHE_VARIABLE`."""
-
-ROOT_COMM_ID_VARIABLE: Final = "NEURON_RT_ROOT_COMM_ID"
-"""Address and port of the rendezvous of all Neuron runtimes."""
-
-
-def runs_torchneuron(instance_type: InstanceType) -> bool:
-    """Whether TorchNeuron supports this type; other Neuron types use torch-neuronx on PyTorch/XLA."""
-    return instance_type.accelerator == "Trainium2"

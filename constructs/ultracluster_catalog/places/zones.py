@@ -5,7 +5,6 @@ Zone IDs instead of names, because a name such as us-east-1a maps to different z
 
 import re
 from collections.abc import Mapping
-from datetime import date
 from types import MappingProxyType
 from typing import Final
 
@@ -58,16 +57,10 @@ botocore also knows me-west-1 and sa-west-1, for which that guide lists no zones
 REGIONS: Final = tuple(sorted(ZONE_ID_PREFIXES.values()))
 """Every commercial Region with known zones, in alphabetical order."""
 
-OFFERED_ZONES_SOURCE: Final = "EC2 DescribeInstanceTypeOfferings by zone id (copy in moto 5.2.5)"
-"""Source of `OFFERED_ZONES`."""
-
-OFFERED_ZONES_DATED: Final = date(2026, 8, 21)
-"""Day of the newest evidence for `OFFERED_ZONES`."""
-
 OFFERED_ZONES: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
     {name: machine.zone_ids for name, machine in MACHINES.items()}
 )
-"""Zone IDs that EC2 lists an instance type in, by instance type.
+"""Zone IDs that EC2 lists an instance type in, by instance type (DescribeInstanceTypeOfferings, copy in moto 5.2.5, 2026-08-21).
 
 Capacity Blocks are sold elsewhere too (see `capacity_blocks.block_regions`), and offers change, so warn about a zone
 that is not listed, but do not reject it.

@@ -3,9 +3,7 @@
 import dataclasses
 import json
 import os
-from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
 from ultracluster_rules.findings import FindingsError, quote
 from ultracluster_rules.untrusted_files import LARGEST_JSON_FILE, parse_untrusted_json, read_untrusted_file
@@ -44,7 +42,7 @@ def read_journal(path: Path) -> FileJournal:
     try:
         whole, _, torn = read_untrusted_file(path, most_bytes=LARGEST_JSON_FILE).rpartition(b"\n")
         lines = [parse_untrusted_json(line) for line in whole.splitlines()]
-        entries = [_entry(line) for line in lines]
+        entries = [Entry(**{**line, "kind": Kind(line["kind"])}) for line in lines]
         if not entries or entries[0].kind is not Kind.PLANNED:
             raise ValueError("it does not begin with a plan")  # noqa: TRY301 - reported like the other errors
         plan = RolloutPlan.from_values(entries[0].values)
@@ -64,7 +62,3 @@ def _append(path: Path, entry: Entry) -> None:
         file.write(line.encode("ascii"))
         file.flush()
         os.fsync(file.fileno())
-
-
-def _entry(values: Mapping[str, Any]) -> Entry:
-    return Entry(**{**values, "kind": Kind(values["kind"])})

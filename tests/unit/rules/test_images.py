@@ -1,10 +1,6 @@
 import pytest
 
 from ultracluster_catalog.machines.instance_types import INSTANCE_TYPES
-from ultracluster_catalog.neuron.neuron import (
-    LAST_XLA_TRAINING_IMAGE,
-    runs_torchneuron,
-)
 from ultracluster_catalog.neuron.neuron_images import (
     IMAGE_KINDS,
     NeuronImage,
@@ -40,15 +36,16 @@ TRN1 = get_instance_type("trn1.32xlarge")
 TRN2 = get_instance_type("trn2.48xlarge")
 
 
-def test_the_last_training_image_for_pytorch_xla_is_the_one_that_the_neuron_facts_name() -> None:
-    assert container_uri(neuron_container("torch-neuronx", TRN1)) == LAST_XLA_TRAINING_IMAGE
-    assert container_uri(neuron_container("torch-neuronx", TRN2)) == LAST_XLA_TRAINING_IMAGE
+def test_the_last_training_image_for_pytorch_xla_is_pinned_to_a_tag_with_its_sdk() -> None:
+    last = "public.ecr.aws/neuron/pytorch-training-neuronx:2.9.0-neuronx-py312-sdk2.30.0-ubuntu24.04"
+    assert container_uri(neuron_container("torch-neuronx", TRN1)) == last
+    assert container_uri(neuron_container("torch-neuronx", TRN2)) == last
 
 
 @pytest.mark.parametrize("name", INSTANCE_TYPES)
 def test_torchneuron_has_an_image_exactly_where_it_runs(name: str) -> None:
     machine = INSTANCE_TYPES[name]
-    if runs_torchneuron(machine):
+    if machine.accelerator == "Trainium2":
         assert neuron_container("torchneuron", machine).framework == "torchneuron"
     else:
         with pytest.raises(FindingsError, match="UC6331"):

@@ -9,7 +9,6 @@ from ultracluster_catalog.lustre.lustre import (
     BACKUP_RETENTION_DAYS,
     READ_CACHE_GIB_PER_STEP,
     READ_CACHE_MODES,
-    STORAGE_TYPES,
     THROUGHPUT_CAPACITIES,
     LustreSettings,
 )
@@ -38,7 +37,6 @@ def test_bounds_are_those_of_fsx(shapes: Mapping[str, Any]) -> None:
     assert (THROUGHPUT_CAPACITIES[0], THROUGHPUT_CAPACITIES[-1]) == (throughput["min"], throughput["max"])
     assert (BACKUP_RETENTION_DAYS[0], BACKUP_RETENTION_DAYS[-1]) == (days["min"], days["max"])
     assert set(READ_CACHE_MODES) == set(shapes["LustreReadCacheSizingMode"]["enum"])
-    assert set(STORAGE_TYPES) == set(shapes["StorageType"]["enum"])
     said = shapes["LustreReadCacheConfiguration"]["members"]["SizeGiB"]["documentation"]
     least, most = READ_CACHE_GIB_PER_STEP[0], READ_CACHE_GIB_PER_STEP[-1]
     assert f"minimum of {least} GiB and maximum of {most} GiB" in said

@@ -28,7 +28,6 @@ from tests.unit.ultracluster.builders import (
 import ultracluster as uc
 from ultracluster._foundation import function_code
 from ultracluster.jobs import gang
-from ultracluster.operations import cluster_budget
 from ultracluster_catalog.neuron.neuron_images import NeuronImage
 from ultracluster_rules.findings import FindingsError
 
@@ -348,20 +347,31 @@ def test_notifications_of_a_cluster_go_to_one_topic(stack: cdk.Stack) -> None:
 
 @pytest.mark.parametrize("spec", [None, SimpleNamespace(origin=None)])
 @pytest.mark.parametrize(
-    ("module", "read"),
+    "read",
     [
-        (function_code, function_code.function_code),
-        (gang, lambda: gang.gang_command(["train.py"], "raw")),
-        (cluster_budget, cluster_budget._source),
+        function_code.function_code,
+        lambda: gang.gang_command(["train.py"], "raw"),
+        lambda: _close_queues(new_stack()),
     ],
 )
 def test_the_code_of_functions_and_jobs_needs_the_runtime(
-    monkeypatch: pytest.MonkeyPatch, module: Any, read: Callable[[], object], spec: object
+    monkeypatch: pytest.MonkeyPatch, read: Callable[[], object], spec: object
 ) -> None:
-    monkeypatch.setattr(module, "find_spec", lambda _: spec)
+    monkeypatch.setattr(function_code, "find_spec", lambda _: spec)
 
     with pytest.raises(ImportError, match="ultracluster_runtime is not installed"):
         read()
+
+
+def _close_queues(stack: cdk.Stack) -> uc.ClusterBudget:
+    return uc.ClusterBudget(
+        stack,
+        "Budget",
+        monthly_usd=1,
+        tag_value="a",
+        emails=["a@example.com"],
+        queues_to_close=[queue(stack)],
+    )
 
 
 def test_nodes_of_a_queue_are_the_group_that_it_was_given(stack: cdk.Stack) -> None:

@@ -8,31 +8,26 @@ from ultracluster_catalog.capacity.capacity_blocks import (
     BLOCK_DELIVERED_EVENTS,
     BLOCK_END_UTC,
     BLOCK_EXPIRATION_WARNING_EVENTS,
-    BLOCK_LOCAL_ZONES,
     BLOCK_PLATFORMS,
     BLOCK_REGIONS,
     BLOCK_REGIONS_SEEN,
-    BLOCK_STATES,
     DRAIN_BEFORE_END,
     EXTENSION_CLOSES,
     EXTENSION_OPENS,
-    EXTENSION_STATES,
     FURTHEST_START,
     LONGEST_BLOCK,
     MAX_INSTANCES_ACROSS_BLOCKS,
     MAX_INSTANCES_PER_BLOCK,
     NEAREST_START,
-    RESERVATION_STATES,
     TERMINATION_BEFORE_END,
     ULTRASERVER_DRAIN_BEFORE_END,
     ULTRASERVER_TERMINATION_BEFORE_END,
-    WARNING_BEFORE_END,
     block_durations,
     block_regions,
     drain_before_end,
     is_block_duration,
-    sold_by_instance_type,
 )
+from ultracluster_catalog.machines.instance_type import CAPACITY_BLOCK
 from ultracluster_catalog.machines.instance_types import INSTANCE_TYPES
 from ultracluster_catalog.places.zones import REGIONS
 from ultracluster_rules.machines import get_instance_type
@@ -43,21 +38,6 @@ _DAY = 24
 @pytest.fixture(scope="module")
 def shapes(botocore_shapes: Callable[[str], Mapping[str, Any]]) -> Mapping[str, Any]:
     return botocore_shapes("ec2/2016-11-15")
-
-
-@pytest.mark.parametrize(
-    ("ours", "shape"),
-    [
-        (BLOCK_STATES, "CapacityBlockResourceState"),
-        (RESERVATION_STATES, "CapacityReservationState"),
-        (EXTENSION_STATES, "CapacityBlockExtensionStatus"),
-    ],
-)
-def test_knows_the_states_of_the_ec2_api(
-    ours: tuple[str, ...], shape: str, shapes: Mapping[str, Any]
-) -> None:
-    assert len(set(ours)) == len(ours)
-    assert set(ours) == set(shapes[shape]["enum"])
 
 
 def test_block_platforms_are_platforms_of_the_ec2_api(shapes: Mapping[str, Any]) -> None:
@@ -81,8 +61,8 @@ def test_has_the_clock_of_the_user_guide() -> None:
 
 
 def test_every_type_with_block_regions_can_be_bought_as_a_block_by_its_name() -> None:
-    assert set(BLOCK_REGIONS) == {name for name, row in INSTANCE_TYPES.items() if sold_by_instance_type(row)}
-    assert set(BLOCK_LOCAL_ZONES) <= set(BLOCK_REGIONS)
+    sold = {name for name, row in INSTANCE_TYPES.items() if CAPACITY_BLOCK in row.purchase_options}
+    assert set(BLOCK_REGIONS) == sold - {"trn2u.48xlarge"}  # sold by UltraServer
     assert set(BLOCK_REGIONS_SEEN) <= set(BLOCK_REGIONS)
 
 
@@ -103,7 +83,6 @@ def test_searches_trn2_in_the_regions_of_the_guide_and_where_it_was_seen() -> No
 
 def test_looks_for_trn2u_where_its_ultraserver_is_sold() -> None:
     assert block_regions("trn2u.48xlarge") == ("us-east-2",)
-    assert not sold_by_instance_type(get_instance_type("trn2u.48xlarge"))
 
 
 @pytest.mark.parametrize("name", ["trn1.2xlarge", "trn1n.32xlarge", "inf2.48xlarge", "m7i.large"])
@@ -115,7 +94,7 @@ def test_work_stops_ten_minutes_before_ec2_terminates() -> None:
     ten = timedelta(minutes=10)
     assert ten == DRAIN_BEFORE_END - TERMINATION_BEFORE_END
     assert ten == ULTRASERVER_DRAIN_BEFORE_END - ULTRASERVER_TERMINATION_BEFORE_END
-    assert drain_before_end(get_instance_type("trn2.48xlarge")) == timedelta(minutes=40) == WARNING_BEFORE_END
+    assert drain_before_end(get_instance_type("trn2.48xlarge")) == timedelta(minutes=40)
     assert drain_before_end(get_instance_type("trn2u.48xlarge")) == timedelta(minutes=70)
 
 

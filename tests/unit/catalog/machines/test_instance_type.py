@@ -17,14 +17,12 @@ def test_names_the_device_files_of_chips_and_efa() -> None:
     assert gpu.neuron_devices == ()
     assert len(gpu.efa_devices) == 32
     assert not gpu.is_neuron
-    assert not gpu.is_trainium
     assert (gpu.gpus, trn1.gpus) == (8, 0)
 
     inferentia = get_instance_type("inf2.xlarge")
     assert inferentia.neuron_devices == ("/dev/neuron0",)
     assert inferentia.efa_devices == ()
     assert inferentia.is_neuron
-    assert not inferentia.is_trainium
 
 
 def test_facts_cannot_be_changed() -> None:

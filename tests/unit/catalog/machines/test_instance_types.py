@@ -168,7 +168,7 @@ def test_trn2_is_the_machine_of_the_neuron_documentation() -> None:
 
     assert (trn2.chips, trn2.device_memory_gib * trn2.chips) == (16, 1536)
     assert (trn2.neuron_cores, trn2.logical_neuron_cores) == (128, 64)
-    assert trn2.is_trainium
+    assert trn2.accelerator == "Trainium2"
     assert trn2.is_neuron
 
 

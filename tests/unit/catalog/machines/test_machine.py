@@ -10,7 +10,6 @@ def test_each_region_of_a_price_has_that_price() -> None:
         "us-east-1 us-east-2",
         usd_per_hour={"35.76": "us-east-1 us-east-2", "40.2": "eu-north-1"},
         usd_per_hour_seen={"36": "us-west-2"},
-        local_zones="use1-atl2-az1",
     )
 
     assert sales.usd_per_hour == {
@@ -20,7 +19,6 @@ def test_each_region_of_a_price_has_that_price() -> None:
     }
     assert sales.usd_per_hour_seen == {"us-west-2": Decimal(36)}
     assert (sales.regions, sales.regions_seen) == (("us-east-1", "us-east-2"), ())
-    assert sales.local_zones == ("use1-atl2-az1",)
 
 
 def test_both_precisions_of_16_bits_have_one_peak() -> None:

@@ -5,12 +5,9 @@ from importlib.metadata import distribution
 from pathlib import Path
 from typing import Any
 
-from ultracluster_catalog.machines.instance_types import INSTANCE_TYPES
 from ultracluster_catalog.neuron.neuron import (
     ECS_NEURON_AMI_PARAMETER,
-    LAST_XLA_TRAINING_IMAGE,
     NEURON_DLAMI_PARAMETERS,
-    runs_torchneuron,
 )
 
 
@@ -28,16 +25,3 @@ def test_the_parameter_of_the_ecs_ami_exists() -> None:
 def test_parameters_of_deep_learning_amis_are_public_ones_that_end_in_the_image_id() -> None:
     for name, parameter in NEURON_DLAMI_PARAMETERS.items():
         assert parameter == f"/aws/service/neuron/dlami/{name}/latest/image_id"
-
-
-def test_the_training_image_is_pinned_to_a_tag_with_its_sdk() -> None:
-    repository, tag = LAST_XLA_TRAINING_IMAGE.rsplit(":", 1)
-    assert repository.startswith("public.ecr.aws/neuron/")
-    assert "sdk2.30.0" in tag
-    assert "latest" not in tag
-
-
-def test_torchneuron_runs_on_trainium2_only() -> None:
-    supported = [row for row in INSTANCE_TYPES.values() if runs_torchneuron(row)]
-    assert {row.accelerator for row in supported} == {"Trainium2"}
-    assert len(supported) == sum(name.startswith("trn2") for name in INSTANCE_TYPES)

@@ -4,7 +4,6 @@ import aws_cdk as cdk
 import pytest
 from aws_cdk import aws_iam as iam
 from aws_cdk import aws_lambda as lambda_
-from aws_cdk import aws_logs as logs
 from aws_cdk import aws_sns as sns
 from tests.unit.ultracluster.builders import of_type, only
 
@@ -16,7 +15,6 @@ pytestmark = pytest.mark.synth
 def function(stack: cdk.Stack, *, retries: bool = True) -> ScheduledFunction:
     return ScheduledFunction(
         stack,
-        log_group=logs.LogGroup(stack, "Log"),
         description="Looks.",
         role_description="Of the function.",
         policy_name="Look",

@@ -49,7 +49,6 @@ def test_both_know_the_same_of_an_instance_type(name: str) -> None:
         ("NEAREST_START", "NEAREST_START"),
         ("TERMINATION_BEFORE_END", "TERMINATION_BEFORE_END"),
         ("ULTRASERVER_TERMINATION_BEFORE_END", "ULTRASERVER_TERMINATION_BEFORE_END"),
-        ("WARNING_BEFORE_END", "EXPIRATION_WARNING_BEFORE_END"),
     ],
 )
 def test_both_know_the_same_figure(theirs: str, ours: str) -> None:
