@@ -143,7 +143,7 @@ def test_versions_are_not_switched_off(status: str, codes: set[str]) -> None:
     ("value", "mounts", "codes"),
     [
         ("file:///tmp/checkpoints", [], {"UC5210"}),
-        ("/home/run", [], {"UC5210"}),
+        ("/dev/shm/run", [], {"UC5210"}),  # noqa: S108 - in a template, not on this machine
         ("/mnt/run", ["/mnt/run"], set()),
         ("/fsx/checkpoints", [], set()),
         ("s3://data/checkpoints", [], set()),
