@@ -34,7 +34,7 @@ _SERVING: Final = (
     ("AWS::ImageBuilder::InfrastructureConfiguration", ("AWS::ImageBuilder::ImagePipeline",), ()),
     (KEY, _ENCRYPTED, (ROLE, *POLICIES)),
 )  # fmt: skip
-# With one of them, a resource is used by whoever knows its name, or is attached by itself.
+# With one of them, a resource is used by anyone who knows its name, or is attached by itself.
 _ATTACHED: Final = ("LaunchTemplateName", "GroupName", "InstanceProfileName", "InstanceId", "AssociateWithPrivateIp", "Name")  # fmt: skip
 
 

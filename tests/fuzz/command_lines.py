@@ -413,12 +413,17 @@ def _streams(stream: str) -> Callable[[int, int], None]:
 
 
 def _skip_pauses() -> None:
-    """Skip pauses until they add up to more than `MOST_SECONDS`, and then make up for all of them."""
+    """Skip pauses until they add up to more than `MOST_SECONDS`, and then make up for all of them.
+
+    Who follows a job, which may never start, presses Ctrl-C then.
+    """
     sleep, paused = time.sleep, 0.0
 
     def pause(seconds: float) -> None:
         nonlocal paused
         paused += seconds
+        if paused > MOST_SECONDS and "_FOLLOW_SECONDS" in sys._getframe(1).f_globals:
+            raise KeyboardInterrupt
         if paused > MOST_SECONDS:
             sleep(paused)
             paused = 0.0

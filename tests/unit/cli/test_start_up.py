@@ -98,12 +98,20 @@ def test_a_command_that_never_calls_aws_does_not_import_boto3(
 def test_the_command_line_starts_quickly(
     answered: dict[str, tuple[float, set[str]]], arguments: str, limit: float
 ) -> None:
-    def processor_seconds() -> float:
-        before = resource.getrusage(resource.RUSAGE_CHILDREN)
-        program = f"from ultracluster_cli.main import main; main({arguments.split()})"
-        subprocess.run([sys.executable, "-c", program], capture_output=True, check=True)
-        after = resource.getrusage(resource.RUSAGE_CHILDREN)
-        return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+    program = f"from ultracluster_cli.main import main; main({arguments.split()})"
 
-    # Processor time, and the best of a few runs: other work on this machine must not fail the test.
-    assert answered[arguments][0] < limit or any(processor_seconds() < limit for _ in range(5))
+    def is_quick() -> bool:
+        libraries = processor_seconds("import boto3, pydantic, rich.console, typer")
+        return processor_seconds(program) < max(limit, 3 * limit * libraries)
+
+    # Processor time, and the best of a few runs: other work on this machine must not fail the test. On a slow one, the limit
+    # is three times what the libraries take that commands share.
+    assert answered[arguments][0] < limit or any(is_quick() for _ in range(5))
+
+
+def processor_seconds(program: str) -> float:
+    """Return the processor seconds in which a new Python runs a program."""
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    subprocess.run([sys.executable, "-c", program], capture_output=True, check=True)
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime

@@ -36,6 +36,7 @@ class _Nothing:
 
 
 def test_counts_retries(local_aws: LocalAws, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(boto3, "DEFAULT_SESSION", None)  # it keeps the credentials of another local AWS
     for name, value in local_aws.environment(REGION).items():
         monkeypatch.setenv(name, value)
     calls = CallCounts()
