@@ -1,4 +1,4 @@
-"""Alarms: on a metric that something writes and a resource that exists, able to rise, and with somebody to notify."""
+"""Alarms: on a metric that something writes and a resource that exists, able to rise, and with a recipient."""
 
 from collections.abc import Iterator
 from typing import Final
