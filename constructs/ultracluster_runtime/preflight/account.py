@@ -37,7 +37,8 @@ _NOT_ENABLED: Final = frozenset(
 _LEAST_BOOTSTRAP_VERSION: Final = 6
 
 
-_account_check: Final = partial(check, subjects=lambda rollout: (rollout,))
+_account_check: Final = partial(check, subjects=lambda rollout: (rollout,), after=())
+_region_check: Final = partial(check, subjects=RolloutRequirements.regions)
 
 
 def identity(reader: AwsReader, region: str) -> Mapping[str, Any]:
@@ -46,11 +47,12 @@ def identity(reader: AwsReader, region: str) -> Mapping[str, Any]:
 
 
 def _try_identity(reader: AwsReader, requirements: RolloutRequirements) -> Mapping[str, Any] | Exception:
+    response: Mapping[str, Any] | Exception
     try:
-        return identity(reader, requirements.home)
+        response = identity(reader, requirements.home)
     except (BotoCoreError, ClientError) as error:
-        refusal: Exception = error
-        return refusal
+        response = error
+    return response
 
 
 @_account_check(CREDENTIALS, _try_identity, "sts:GetCallerIdentity")
@@ -118,13 +120,7 @@ def _region(reader: AwsReader, requirements: RegionRequirements) -> str:
     return str(description["Regions"][0].get("OptInStatus", "opt-in-not-required"))
 
 
-@check(
-    REGION_IS_ENABLED,
-    _region,
-    "ec2:DescribeRegions",
-    subjects=RolloutRequirements.regions,
-    after=ACCOUNT_IS_KNOWN,
-)
+@_region_check(REGION_IS_ENABLED, _region, "ec2:DescribeRegions", after=ACCOUNT_IS_KNOWN)
 def _check_region(requirements: RegionRequirements, status: str) -> Outcome:
     if status in {"opt-in-not-required", "opted-in"}:
         return passed(f"it is {status}")
@@ -144,13 +140,7 @@ def _bootstrap(reader: AwsReader, requirements: RegionRequirements) -> str | Non
     return None if response is None else str(response["Parameter"]["Value"])
 
 
-@check(
-    BOOTSTRAPPED,
-    _bootstrap,
-    "ssm:GetParameter",
-    subjects=RolloutRequirements.regions,
-    after=(REGION_IS_ENABLED,),
-)
+@_region_check(BOOTSTRAPPED, _bootstrap, "ssm:GetParameter")
 def _check_bootstrap(requirements: RegionRequirements, version: str | None) -> Outcome:
     remedy = f"Run `cdk bootstrap aws://ACCOUNT/{requirements.region}`"
     if version is None:

@@ -110,16 +110,12 @@ def check(
     gather: Callable[[AwsReader, RequirementsT], ObservationsT],
     *calls: str,
     subjects: Callable[[RolloutRequirements], Iterable[RequirementsT]],
-    after: tuple[str, ...] = (),
+    after: tuple[str, ...] = (REGION_IS_ENABLED,),
 ) -> Callable[[Callable[[RequirementsT, ObservationsT], Outcome]], Check[RequirementsT, ObservationsT]]:
     """Make the function below a check, which evaluates what was gathered; for the arguments see `Check`."""
-
-    def of(
-        evaluate: Callable[[RequirementsT, ObservationsT], Outcome],
-    ) -> Check[RequirementsT, ObservationsT]:
-        return Check(code=code, calls=calls, subjects=subjects, gather=gather, evaluate=evaluate, after=after)
-
-    return of
+    return lambda evaluate: Check(
+        code=code, calls=calls, subjects=subjects, gather=gather, evaluate=evaluate, after=after
+    )
 
 
 AnyCheck = Check[Any, Any]  # check of any subject

@@ -5,15 +5,7 @@ from functools import partial
 from typing import Any, Final
 
 from ultracluster_catalog.lustre.lustre import LUSTRE_PORTS
-from ultracluster_runtime.preflight.check import (
-    REGION_IS_ENABLED,
-    Outcome,
-    check,
-    failed,
-    passed,
-    skipped,
-    warned,
-)
+from ultracluster_runtime.preflight.check import Outcome, check, failed, passed, skipped, warned
 from ultracluster_runtime.preflight.network import covers_ports
 from ultracluster_runtime.preflight.reader import AwsReader
 from ultracluster_runtime.preflight.requirements import FileSystemRequirements
@@ -38,7 +30,7 @@ def _system(reader: AwsReader, requirements: FileSystemRequirements) -> Descript
     )
 
 
-@_system_check(_FILE_SYSTEM, _system, "fsx:DescribeFileSystems", after=(REGION_IS_ENABLED,))
+@_system_check(_FILE_SYSTEM, _system, "fsx:DescribeFileSystems")
 def _check_system(requirements: FileSystemRequirements, description: Description | None) -> Outcome:
     if description is None:
         return failed(
@@ -106,21 +98,18 @@ def _groups(reader: AwsReader, requirements: FileSystemRequirements) -> list[Des
     interfaces = (_system(reader, requirements) or {}).get("NetworkInterfaceIds", [])
     if not interfaces:
         return []
-    response = reader.call_or_none(
+    interface = reader.find(
         "ec2:DescribeNetworkInterfaces",
         requirements.region,
+        "NetworkInterfaces",
         absent=("InvalidNetworkInterfaceID.NotFound",),
         NetworkInterfaceIds=interfaces[:1],
     )
-    if response is None:
-        return []
-    ids = [group["GroupId"] for group in response["NetworkInterfaces"][0].get("Groups", [])]
+    ids = [group["GroupId"] for group in (interface or {}).get("Groups", [])]
     if not ids:
         return []
-    groups: list[Description] = reader.call("ec2:DescribeSecurityGroups", requirements.region, GroupIds=ids)[
-        "SecurityGroups"
-    ]
-    return groups
+    response = reader.call("ec2:DescribeSecurityGroups", requirements.region, GroupIds=ids)
+    return list(response["SecurityGroups"])
 
 
 @_system_check(
@@ -149,12 +138,8 @@ def _check_ports(requirements: FileSystemRequirements, groups: list[Description]
         for low, high in LUSTRE_PORTS
         if not any(covers_ports(rule, low, high) for rule in rules)
     ]
-    if not closed:
-        return warned(
-            f"{', '.join(sorted(ids))} allow Lustre traffic; whether from the nodes is unknown",
-            f"Set file_system.security_group_id: {min(ids)}, so that the deployment adds the rules",
-        )
-    return failed(
-        f"{', '.join(sorted(ids))} allow no traffic on TCP {', '.join(closed)}",
-        f"Set file_system.security_group_id: {min(ids)}, so that the deployment adds the rules",
-    )
+    names = ", ".join(sorted(ids))
+    remedy = f"Set file_system.security_group_id: {min(ids)}, so that the deployment adds the rules"
+    if closed:
+        return failed(f"{names} allow no traffic on TCP {', '.join(closed)}", remedy)
+    return warned(f"{names} allow Lustre traffic; whether from the nodes is unknown", remedy)

@@ -6,21 +6,13 @@ import urllib.request
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from functools import partial
 from typing import Any, Final
 
 from ultracluster_catalog.names.identifiers import ECR_IMAGE
 from ultracluster_catalog.neuron.neuron_images import BAKED_IMAGE_TAG
 from ultracluster_rules.images import explain_entrypoint
-from ultracluster_runtime.preflight.check import (
-    REGION_IS_ENABLED,
-    MakesCheck,
-    Outcome,
-    check,
-    failed,
-    passed,
-    skipped,
-    warned,
-)
+from ultracluster_runtime.preflight.check import Outcome, check, failed, passed, skipped, warned
 from ultracluster_runtime.preflight.reader import AwsReader
 from ultracluster_runtime.preflight.requirements import (
     ClusterRequirements,
@@ -32,7 +24,6 @@ Description = Mapping[str, Any]
 
 _EXISTS: Final = "UC9442"
 _IMAGE: Final = "UC9447"
-_REPOSITORY: Final = "UC9446"
 _ARCHITECTURE: Final = "x86_64"  # all types in the catalog have it: Trainium, Inferentia and P instances
 
 
@@ -55,19 +46,7 @@ def _shown(reader: AwsReader, requirements: ClusterRequirements) -> Description:
     return _find(reader, requirements) or {}
 
 
-def _ami_check(code: str, gather: Any = _shown) -> MakesCheck:
-    return check(
-        code, gather, "ec2:DescribeImages", subjects=lambda rollout: rollout.clusters, after=(_EXISTS,)
-    )
-
-
-@check(
-    _EXISTS,
-    _find,
-    "ec2:DescribeImages",
-    subjects=lambda rollout: rollout.clusters,
-    after=(REGION_IS_ENABLED,),
-)
+@check(_EXISTS, _find, "ec2:DescribeImages", subjects=lambda rollout: rollout.clusters)
 def _check_ami(requirements: ClusterRequirements, description: Description | None) -> Outcome:
     remedy = "Pin another AMI: `ultracluster ami resolve ROLLOUT --write`"
     if description is None:
@@ -80,7 +59,10 @@ def _check_ami(requirements: ClusterRequirements, description: Description | Non
     return passed(f"{requirements.image_id} is {description.get('Name', 'unnamed')}")
 
 
-@_ami_check("UC9443")
+_ami_check: Final = partial(check, subjects=lambda rollout: rollout.clusters, after=(_EXISTS,))
+
+
+@_ami_check("UC9443", _shown, "ec2:DescribeImages")
 def _check_architecture(_: ClusterRequirements, description: Description) -> Outcome:
     got = description.get("Architecture")
     if got == _ARCHITECTURE:
@@ -88,7 +70,7 @@ def _check_architecture(_: ClusterRequirements, description: Description) -> Out
     return failed(f"it is for {got}; the nodes are {_ARCHITECTURE}", f"Pin an AMI for {_ARCHITECTURE}")
 
 
-@_ami_check("UC9444")
+@_ami_check("UC9444", _shown, "ec2:DescribeImages")
 def _check_purpose(requirements: ClusterRequirements, description: Description) -> Outcome:
     """Check that the AMI is meant for such nodes: by the tag of images built by a NeuronAmi, else by its name."""
     name = description.get("Name", "")
@@ -105,7 +87,9 @@ def _check_purpose(requirements: ClusterRequirements, description: Description) 
     )
 
 
-@_ami_check("UC9445", lambda reader, requirements: (_shown(reader, requirements), reader.now))
+@_ami_check(
+    "UC9445", lambda reader, requirements: (_shown(reader, requirements), reader.now), "ec2:DescribeImages"
+)
 def _check_deprecation(_: ClusterRequirements, evidence: tuple[Description, datetime]) -> Outcome:
     description, now = evidence
     text = description.get("DeprecationTime")
@@ -166,7 +150,7 @@ def _repository(reader: AwsReader, requirements: ImageRequirements) -> bool | No
     return response is not None
 
 
-@check(_REPOSITORY, _repository, "ecr:DescribeRepositories", subjects=_images, after=(REGION_IS_ENABLED,))
+@check("UC9446", _repository, "ecr:DescribeRepositories", subjects=_images)
 def _check_repository(requirements: ImageRequirements, exists: bool | None) -> Outcome:
     reference = read_reference(requirements.image)
     if reference is None or exists is None:
@@ -203,7 +187,7 @@ def _image(reader: AwsReader, requirements: ImageRequirements) -> Description | 
     )
 
 
-@check(_IMAGE, _image, "ecr:DescribeImages", subjects=_images, after=(REGION_IS_ENABLED,))
+@check(_IMAGE, _image, "ecr:DescribeImages", subjects=_images)
 def _check_image(_: ImageRequirements, description: Description | None) -> Outcome:
     if description is None:
         return failed(

@@ -7,15 +7,7 @@ from functools import partial
 from typing import Any, Final
 
 from ultracluster_catalog.places.cluster_subnet import NODE_SERVICES
-from ultracluster_runtime.preflight.check import (
-    REGION_IS_ENABLED,
-    ZONE_IS_VISIBLE,
-    Outcome,
-    check,
-    failed,
-    passed,
-    warned,
-)
+from ultracluster_runtime.preflight.check import ZONE_IS_VISIBLE, Outcome, check, failed, passed, warned
 from ultracluster_runtime.preflight.quotas import is_deployed
 from ultracluster_runtime.preflight.reader import AwsReader
 from ultracluster_runtime.preflight.requirements import (
@@ -62,7 +54,7 @@ def _shown(reader: AwsReader, requirements: SubnetRequirements) -> Description:
     return _find(reader, requirements) or {}
 
 
-@check(_EXISTS, _find, _SUBNET, subjects=_subnets, after=(REGION_IS_ENABLED,))
+@check(_EXISTS, _find, _SUBNET, subjects=_subnets)
 def _check_subnet(requirements: SubnetRequirements, description: Description | None) -> Outcome:
     if description is None:
         return failed(
@@ -131,25 +123,30 @@ def _in_vpc(reader: AwsReader, requirements: SubnetRequirements, call: str, key:
 def _routes(reader: AwsReader, requirements: SubnetRequirements) -> Routes:
     tables = _in_vpc(reader, requirements, "ec2:DescribeRouteTables", "RouteTables")
     table = _table_of(requirements.subnet_id, tables)
-    endpoints = _in_vpc(reader, requirements, "ec2:DescribeVpcEndpoints", "VpcEndpoints")
-    usable = [endpoint for endpoint in endpoints if endpoint.get("State", "available").lower() == "available"]
-    start = f"com.amazonaws.{requirements.region}."
-    gateways = {
-        endpoint["ServiceName"].removeprefix(start)
-        for endpoint in usable
-        if endpoint.get("VpcEndpointType") == "Gateway"
-        and table.get("RouteTableId") in endpoint.get("RouteTableIds", [])
-    }
-    named: dict[bool, set[str]] = {True: set(), False: set()}
-    for endpoint in usable:
+    gateways: set[str] = set()
+    interfaces: dict[bool, set[str]] = {
+        True: set(),
+        False: set(),
+    }  # services by whether private DNS is enabled
+    for service, endpoint in _endpoints(reader, requirements):
+        if endpoint.get("State", "available").lower() != "available":
+            continue
         if endpoint.get("VpcEndpointType") == "Interface":
-            named[bool(endpoint.get("PrivateDnsEnabled"))].add(endpoint["ServiceName"].removeprefix(start))
+            interfaces[bool(endpoint.get("PrivateDnsEnabled"))].add(service)
+        elif table.get("RouteTableId") in endpoint.get("RouteTableIds", []):
+            gateways.add(service)
     return Routes(
         default=_default_route(table),
         gateways=frozenset(gateways),
-        endpoints=frozenset(named[True]),
-        without_private_dns=frozenset(named[False] - named[True]),
+        endpoints=frozenset(interfaces[True]),
+        without_private_dns=frozenset(interfaces[False] - interfaces[True]),
     )
+
+
+def _endpoints(reader: AwsReader, requirements: SubnetRequirements) -> Iterator[tuple[str, Description]]:
+    """Yield the endpoints in the VPC of a subnet, each with the name of its service, such as ecr.api."""
+    for endpoint in _in_vpc(reader, requirements, "ec2:DescribeVpcEndpoints", "VpcEndpoints"):
+        yield endpoint["ServiceName"].removeprefix(f"com.amazonaws.{requirements.region}."), endpoint
 
 
 def _table_of(subnet_id: str, tables: list[Any]) -> Description:
@@ -215,20 +212,12 @@ def _check_services(requirements: SubnetRequirements, routes: Routes) -> Outcome
 
 
 def _dns(reader: AwsReader, requirements: SubnetRequirements) -> dict[str, bool]:
-    return {
-        name: bool(
-            reader.call(
-                "ec2:DescribeVpcAttribute",
-                requirements.region,
-                VpcId=requirements.vpc_id,
-                Attribute=attribute,
-            )[member]["Value"]
-        )
-        for name, attribute, member in (
-            ("DNS support", "enableDnsSupport", "EnableDnsSupport"),
-            ("DNS hostnames", "enableDnsHostnames", "EnableDnsHostnames"),
-        )
-    }
+    settings = {}
+    for name, attribute in (("DNS support", "DnsSupport"), ("DNS hostnames", "DnsHostnames")):
+        request = {"VpcId": requirements.vpc_id, "Attribute": f"enable{attribute}"}
+        response = reader.call("ec2:DescribeVpcAttribute", requirements.region, **request)
+        settings[name] = bool(response[f"Enable{attribute}"]["Value"])
+    return settings
 
 
 @_subnet_check("UC9440", _dns, "ec2:DescribeVpcAttribute")
@@ -268,11 +257,9 @@ def _task_network(reader: AwsReader, requirements: SubnetRequirements) -> TaskNe
     if default is None:
         return TaskNetwork(group=None, closed_endpoints=())
     block = ipaddress.IPv4Network(_shown(reader, requirements).get("CidrBlock", _ANYWHERE))
-    endpoints = _in_vpc(reader, requirements, "ec2:DescribeVpcEndpoints", "VpcEndpoints")
-    start = f"com.amazonaws.{requirements.region}."
     closed = {
-        endpoint["ServiceName"].removeprefix(start)
-        for endpoint in endpoints
+        service
+        for service, endpoint in _endpoints(reader, requirements)
         if endpoint.get("VpcEndpointType") == "Interface"
         and not any(
             _lets_in(groups.get(group["GroupId"], {}), default["GroupId"], block)
@@ -285,15 +272,12 @@ def _task_network(reader: AwsReader, requirements: SubnetRequirements) -> TaskNe
 
 def _lets_in(group: Description, source_id: str, block: ipaddress.IPv4Network) -> bool:
     """Return whether a group admits another one, or all addresses of a subnet, to port 443."""
-    return any(
-        any(pair.get("GroupId") == source_id for pair in rule.get("UserIdGroupPairs", []))
-        or any(
-            block.subnet_of(ipaddress.IPv4Network(each["CidrIp"], strict=False))
-            for each in rule.get("IpRanges", [])
-        )
-        for rule in group.get("IpPermissions", [])
-        if covers_ports(rule, _HTTPS, _HTTPS)
-    )
+    for rule in group.get("IpPermissions", []):
+        groups = {pair.get("GroupId") for pair in rule.get("UserIdGroupPairs", [])}
+        ranges = [ipaddress.IPv4Network(item["CidrIp"], strict=False) for item in rule.get("IpRanges", [])]
+        if covers_ports(rule, _HTTPS, _HTTPS) and (source_id in groups or any(map(block.subnet_of, ranges))):
+            return True
+    return False
 
 
 def covers_ports(rule: Description, low: int, high: int) -> bool:
@@ -317,7 +301,7 @@ def _check_task_network(requirements: SubnetRequirements, network: TaskNetwork) 
         )
     out = group.get("IpPermissionsEgress", [])
     anywhere = [
-        rule for rule in out if any(each.get("CidrIp") == _ANYWHERE for each in rule.get("IpRanges", []))
+        rule for rule in out if any(item.get("CidrIp") == _ANYWHERE for item in rule.get("IpRanges", []))
     ]
     has = {
         "all traffic in from itself": _all_to_itself(group, "IpPermissions"),

@@ -1,7 +1,7 @@
 """Checks of service quotas: existing usage plus what the rollout adds, against the quotas of the account."""
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from typing import Any, Final
 
@@ -9,7 +9,6 @@ from ultracluster_catalog.limits.service_quotas import SERVICE_QUOTAS, ServiceQu
 from ultracluster_catalog.machines.instance_types import INSTANCE_TYPES
 from ultracluster_catalog.names.cluster_tag import CLUSTER_TAG
 from ultracluster_runtime.preflight.check import (
-    REGION_IS_ENABLED,
     AnyCheck,
     Outcome,
     Status,
@@ -39,7 +38,7 @@ _GONE: Final = frozenset({"DELETE_COMPLETE", "REVIEW_IN_PROGRESS"})
 class Share:
     """Usage of one quota."""
 
-    service: str  # Service code in Service Quotas
+    service: str = "ec2"  # service code in Service Quotas
     code: str
     name: str  # what the quota limits
     value: float | None  # value of the quota; None if Service Quotas does not know it
@@ -101,8 +100,7 @@ def quota_check(code: str, gather: Any, *calls: str, evaluate: Any = evaluate_sh
 
     `gather` returns the shares; `calls` are those that it makes in addition to those of Service Quotas.
     """
-    regions, after = RolloutRequirements.regions, (REGION_IS_ENABLED,)
-    return check(code, gather, *_READ_QUOTA, *calls, subjects=regions, after=after)(evaluate)
+    return check(code, gather, *_READ_QUOTA, *calls, subjects=RolloutRequirements.regions)(evaluate)
 
 
 # Accelerated instances: Capacity Blocks, On-Demand and Spot
@@ -122,7 +120,6 @@ def _block_shares(reader: AwsReader, requirements: RegionRequirements) -> list[S
     blocks = [source for source in requirements.sources if source.market_type == "capacity-block"]
     return [
         Share(
-            service="ec2",
             code=code,
             name=f"vCPUs of {members[0].instance_type} in active Capacity Blocks",
             value=quota_value(reader, requirements.region, "ec2", code),
@@ -160,12 +157,13 @@ def _instance_shares(reader: AwsReader, requirements: RegionRequirements, *, mar
             Filters=[{"Name": "instance-state-name", "Values": ["pending", "running"]}],
         )
         for instance in reservation["Instances"]
-        if _counts(instance, spot=spot) and not _is_of(instance, requirements.clusters)
+        # Those in Capacity Blocks count against neither quota.
+        if instance.get("InstanceLifecycle") == ("spot" if spot else None)
+        and not _is_of(instance, requirements.clusters)
     ]
     bought = "Spot" if spot else "on-demand"
     return [
         Share(
-            service="ec2",
             code=quota,
             name=f"vCPUs of {bought} {members[0].family} instances",
             value=quota_value(reader, requirements.region, "ec2", quota),
@@ -178,12 +176,6 @@ def _instance_shares(reader: AwsReader, requirements: RegionRequirements, *, mar
         )
         for quota, members in by_code.items()
     ]
-
-
-def _counts(instance: Any, *, spot: bool) -> bool:
-    """Return whether an instance counts against this quota; those in Capacity Blocks count against neither."""
-    lifecycle = instance.get("InstanceLifecycle")
-    return bool(lifecycle == "spot" if spot else lifecycle is None)
 
 
 def _vcpus(instance: Any) -> int:
@@ -209,10 +201,17 @@ _check_spot = quota_check("UC9413", partial(_instance_shares, market="spot"), "e
 # Resources
 
 
-def _share(reader: AwsReader, region: str, quota: ServiceQuota, *, used: int, needed: int) -> Share:
+def _share(
+    reader: AwsReader, region: str, quota: ServiceQuota, *, used: int, needed: int, name: str = ""
+) -> Share:
     value = quota_value(reader, region, quota.service, quota.code)
     return Share(
-        service=quota.service, code=quota.code, name=quota.name, value=value, used=used, needed=needed
+        service=quota.service,
+        code=quota.code,
+        name=name or quota.name,
+        value=value,
+        used=used,
+        needed=needed,
     )
 
 
@@ -233,15 +232,14 @@ def _interface_shares(reader: AwsReader, requirements: RegionRequirements) -> li
     zones = zones_of(reader, requirements.region)
     interfaces = reader.list_all("ec2:DescribeNetworkInterfaces", requirements.region, "NetworkInterfaces")
     new = _new(reader, requirements, _CLUSTER)
+    quota = SERVICE_QUOTAS["network-interfaces"]
     shares = []
     for zone_id in dict.fromkeys(cluster.zone_id for cluster in requirements.clusters):
-        name = zones.get(zone_id, {}).get("ZoneName")
-        used = sum(interface.get("AvailabilityZone") == name for interface in interfaces)
+        zone = zones.get(zone_id, {}).get("ZoneName")
+        used = sum(interface.get("AvailabilityZone") == zone for interface in interfaces)
         added = sum(cluster.interfaces for cluster in new if cluster.zone_id == zone_id)
-        share = _share(
-            reader, requirements.region, SERVICE_QUOTAS["network-interfaces"], used=used, needed=added
-        )
-        shares.append(replace(share, name=f"network interfaces in {zone_id}"))
+        name = f"network interfaces in {zone_id}"
+        shares.append(_share(reader, requirements.region, quota, used=used, needed=added, name=name))
     return shares
 
 
@@ -260,8 +258,9 @@ def _storage_shares(reader: AwsReader, requirements: RegionRequirements) -> list
             if item.get("LustreConfiguration", {}).get("DeploymentType") in kinds
         )
         if any(item.storage_quota == quota.code for item in requirements.clusters):
-            shares.append(_share(reader, requirements.region, quota, used=used, needed=added))
-    return [replace(share, name=f"GiB of {share.name}") for share in shares]
+            name = f"GiB of {quota.name}"
+            shares.append(_share(reader, requirements.region, quota, used=used, needed=added, name=name))
+    return shares
 
 
 def _concurrency(reader: AwsReader, requirements: RegionRequirements) -> list[Share]:

@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from ultracluster_runtime.preflight.check import REGION_IS_ENABLED, Outcome, check, passed, skipped, warned
+from ultracluster_runtime.preflight.check import Outcome, check, passed, skipped, warned
 from ultracluster_runtime.preflight.quotas import is_deployed
 from ultracluster_runtime.preflight.reader import AwsReader
 from ultracluster_runtime.preflight.requirements import ClusterRequirements
@@ -31,7 +31,6 @@ def _record(reader: AwsReader, requirements: ClusterRequirements) -> str | None:
     "cloudformation:DescribeStacks",
     "ssm:GetParameter",
     subjects=lambda rollout: rollout.clusters,
-    after=(REGION_IS_ENABLED,),
 )
 def _check(requirements: ClusterRequirements, record: str | None) -> Outcome:
     if record == _DEPLOYED:

@@ -5,16 +5,7 @@ from datetime import datetime, timedelta
 from typing import Any, Final
 
 from ultracluster_runtime.preflight.account import identity
-from ultracluster_runtime.preflight.check import (
-    REGION_IS_ENABLED,
-    MakesCheck,
-    Outcome,
-    check,
-    failed,
-    passed,
-    skipped,
-    warned,
-)
+from ultracluster_runtime.preflight.check import MakesCheck, Outcome, check, failed, passed, skipped, warned
 from ultracluster_runtime.preflight.reader import AwsReader
 from ultracluster_runtime.preflight.requirements import RolloutRequirements, SourceRequirements
 
@@ -38,7 +29,7 @@ def _reserved(rollout: RolloutRequirements) -> Iterator[SourceRequirements]:
 
 def _find(reader: AwsReader, requirements: SourceRequirements) -> Description | None:
     return reader.find(
-        "ec2:DescribeCapacityReservations",
+        _DESCRIBE,
         requirements.region,
         "CapacityReservations",
         absent=("InvalidCapacityReservationId.NotFound",),
@@ -58,7 +49,7 @@ def _reservation_check(code: str, gather: Any = _shown, *calls: str) -> MakesChe
     return check(code, gather, _DESCRIBE, *calls, subjects=_reserved, after=(_EXISTS,))
 
 
-@check(_EXISTS, _find, _DESCRIBE, subjects=_reserved, after=(REGION_IS_ENABLED,))
+@check(_EXISTS, _find, _DESCRIBE, subjects=_reserved)
 def _check_exists(requirements: SourceRequirements, description: Description | None) -> Outcome:
     if description is None:
         return failed(
@@ -206,10 +197,8 @@ def _check_group(requirements: SourceRequirements, description: Description) -> 
 def _check_free(requirements: SourceRequirements, description: Description) -> Outcome:
     if description.get("State") != "active":
         return skipped(f"it is {description.get('State')}, so no instances can be in use")
-    free, total = (
-        int(description.get("AvailableInstanceCount", 0)),
-        int(description.get("TotalInstanceCount", 0)),
-    )
+    free = int(description.get("AvailableInstanceCount", 0))
+    total = int(description.get("TotalInstanceCount", 0))
     if free >= requirements.nodes:
         return passed(f"{free} of {total} instances are free")
     return warned(
@@ -237,20 +226,11 @@ def _members(reader: AwsReader, requirements: SourceRequirements) -> list[Descri
     ids = [arn.rpartition("/")[2] for arn in arns if ":capacity-reservation/" in arn]
     if not ids:
         return []
-    reservations: list[Description] = reader.call(
-        "ec2:DescribeCapacityReservations", requirements.region, CapacityReservationIds=ids
-    )["CapacityReservations"]
-    return reservations
+    response = reader.call(_DESCRIBE, requirements.region, CapacityReservationIds=ids)
+    return list(response["CapacityReservations"])
 
 
-@check(
-    "UC9434",
-    _members,
-    "resource-groups:ListGroupResources",
-    _DESCRIBE,
-    subjects=_grouped,
-    after=(REGION_IS_ENABLED,),
-)
+@check("UC9434", _members, "resource-groups:ListGroupResources", _DESCRIBE, subjects=_grouped)
 def _check_members(requirements: SourceRequirements, members: list[Description] | None) -> Outcome:
     if members is None:
         return failed(

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from functools import partial
 from typing import Any, Final
 
-from ultracluster_runtime.preflight.check import REGION_IS_ENABLED, Outcome, check, failed, passed, warned
+from ultracluster_runtime.preflight.check import Outcome, check, failed, passed, warned
 from ultracluster_runtime.preflight.reader import AwsReader
 from ultracluster_runtime.preflight.requirements import BucketRequirements, KeyRequirements
 
@@ -32,7 +32,7 @@ def _location(reader: AwsReader, requirements: BucketRequirements) -> str | None
     return {"": "us-east-1", "EU": "eu-west-1"}.get(name, str(name))  # legacy names of the API
 
 
-@_bucket_check(_BUCKET, _location, "s3:GetBucketLocation", after=(REGION_IS_ENABLED,))
+@_bucket_check(_BUCKET, _location, "s3:GetBucketLocation")
 def _check_bucket(requirements: BucketRequirements, region: str | None) -> Outcome:
     if region is None:
         return failed(f"the bucket {requirements.name} does not exist", "Create it, or correct its name")
@@ -110,7 +110,7 @@ def _key(reader: AwsReader, requirements: KeyRequirements) -> Description | None
     return response["KeyMetadata"] if response else None
 
 
-@_key_check(_KEY, _key, "kms:DescribeKey", after=(REGION_IS_ENABLED,))
+@_key_check(_KEY, _key, "kms:DescribeKey")
 def _check_key(requirements: KeyRequirements, description: Description | None) -> Outcome:
     if description is None:
         return failed(f"the key {requirements.arn} does not exist", "Create it, or correct its ARN")

@@ -1,18 +1,13 @@
 """Checks of zones: visible to the account, and offering the instance type."""
 
-from typing import Any
+from functools import partial
+from typing import Any, Final
 
-from ultracluster_runtime.preflight.check import (
-    REGION_IS_ENABLED,
-    ZONE_IS_VISIBLE,
-    Outcome,
-    check,
-    failed,
-    passed,
-    warned,
-)
+from ultracluster_runtime.preflight.check import ZONE_IS_VISIBLE, Outcome, check, failed, passed, warned
 from ultracluster_runtime.preflight.reader import AwsReader
 from ultracluster_runtime.preflight.requirements import ClusterRequirements
+
+_cluster_check: Final = partial(check, subjects=lambda rollout: rollout.clusters)
 
 
 def zones_of(reader: AwsReader, region: str) -> dict[str, Any]:
@@ -21,12 +16,10 @@ def zones_of(reader: AwsReader, region: str) -> dict[str, Any]:
     return {zone["ZoneId"]: zone for zone in description["AvailabilityZones"]}
 
 
-@check(
+@_cluster_check(
     ZONE_IS_VISIBLE,
     lambda reader, requirements: zones_of(reader, requirements.region),
     "ec2:DescribeAvailabilityZones",
-    subjects=lambda rollout: rollout.clusters,
-    after=(REGION_IS_ENABLED,),
 )
 def _check_zone(requirements: ClusterRequirements, zones: dict[str, Any]) -> Outcome:
     zone = zones.get(requirements.zone_id)
@@ -57,13 +50,7 @@ def _offered(reader: AwsReader, requirements: ClusterRequirements) -> list[str]:
     return sorted(offering["Location"] for offering in offered)
 
 
-@check(
-    "UC9421",
-    _offered,
-    "ec2:DescribeInstanceTypeOfferings",
-    subjects=lambda rollout: rollout.clusters,
-    after=(ZONE_IS_VISIBLE,),
-)
+@_cluster_check("UC9421", _offered, "ec2:DescribeInstanceTypeOfferings", after=(ZONE_IS_VISIBLE,))
 def _check_offered(requirements: ClusterRequirements, zones: list[str]) -> Outcome:
     """Check that EC2 offers the type in the zone; Capacity Blocks are also sold where it is not listed."""
     if requirements.zone_id in zones:

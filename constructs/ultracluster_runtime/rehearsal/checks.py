@@ -74,7 +74,7 @@ _REMEDIES: Final = (
 )
 
 
-_check: Final = partial(check, subjects=lambda rollout: rollout.clusters)
+_check: Final = partial(check, subjects=lambda rollout: rollout.clusters, after=())
 
 
 def _remedy(words: str) -> str:
