@@ -20,8 +20,7 @@ import botocore.session
 from ultracluster_catalog.machines.instance_types import INSTANCE_TYPES
 from ultracluster_catalog.places.zones import REGIONS
 from ultracluster_catalog.prices import prices
-from ultracluster_catalog.prices.billable_items import price_of
-from ultracluster_catalog.prices.prices import BillableItem, Price, PriceUnit
+from ultracluster_catalog.prices.prices import BillableItem, Price, PriceUnit, price_of
 from ultracluster_catalog.prices.service_prices import PAID_SERVICES
 from ultracluster_runtime.costs.price_list import PRICE_LIST_REGION, listed_prices
 
@@ -164,17 +163,12 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--table", type=Path, default=TABLE)
     given = parser.parse_args(arguments)
     old: Table = dict(prices.PRICE_TABLE)
-    machines: Table = {
-        (item, region): price
-        for (name, region), price in prices.ON_DEMAND_PRICES.items()
-        if ((item := BillableItem(kind="on-demand", name=name)), region) not in old
-    }
     new: Table = {}
     for file in given.files:
         new |= prices_of_map(json.loads(file.read_text("utf-8")), given.source)
     if not given.files:
         new = prices_of_api()
-    table = {key: price for key, price in merged(machines | old, new).items() if machines.get(key) != price}
+    table = merged(old, new)
     given.table.write_text(written(table), "utf-8")
     changed = [key for key in table if key in old and table[key].bounds != old[key].bounds]
     sys.stdout.write(

@@ -6,7 +6,7 @@ from math import inf
 from typing import Final
 
 from scale.layout import Layout, RegionLayout, in_one_account
-from ultracluster_catalog.limits.quotas import capacity_block_quotas
+from ultracluster_catalog.limits.quotas import capacity_block_quota
 from ultracluster_catalog.limits.service_limits import SERVICE_LIMITS, LimitScope, ServiceLimit
 from ultracluster_catalog.lustre.lustre_figures import can_mount_over_efa, efa_connections
 from ultracluster_rules.network import cluster_addresses, network_interfaces
@@ -100,15 +100,15 @@ def _demands(layout: Layout) -> list[tuple[ServiceLimit, Callable[[Layout], int]
         if name != "efa-connections" or can_mount_over_efa(layout.instance_type)
     ]
     demands.append((SERVICE_LIMITS["instances-in-blocks"], lambda at: at.nodes))
-    if quotas := capacity_block_quotas(layout.instance_type):
+    if counted := capacity_block_quota(layout.instance_type):
         quota = ServiceLimit(
-            name=f"vCPUs of {quotas.account.name}",
+            name=f"vCPUs of {counted.name}",
             value=0,
             scope=LimitScope.REGION,
             adjustable=True,
-            source=quotas.account.source,
-            dated=quotas.account.dated,
-            quota_code=quotas.account.code,
+            source=counted.source,
+            dated=counted.dated,
+            quota_code=counted.code,
         )
         vcpus = layout.instance_type.vcpus
         demands.append((quota, _need(quota, lambda at: at.nodes_per_block * vcpus)))

@@ -288,7 +288,7 @@ def _our_quotas(stand_in: StandIn) -> None:
         each.code: each.name
         for each in [*SERVICE_QUOTAS.values(), *ON_DEMAND_QUOTAS.values(), *SPOT_QUOTAS.values()]
     }
-    names |= {each.account.code: each.account.name for each in CAPACITY_BLOCK_QUOTAS.values()}
+    names |= {each.code: each.name for each in CAPACITY_BLOCK_QUOTAS.values()}
 
     def answer(request: Mapping[str, Any]) -> dict[str, Any]:
         return {"Quota": {"QuotaName": names[request["QuotaCode"]], "QuotaCode": request["QuotaCode"]}}

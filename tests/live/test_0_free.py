@@ -254,7 +254,7 @@ def test_service_quotas_knows_our_quota_codes(live: Live) -> None:
     quotas = live.client("service-quotas")
     named = [(each.service, each.code, each.name) for each in SERVICE_QUOTAS.values()]
     named += [("ec2", each.code, each.name) for each in [*ON_DEMAND_QUOTAS.values(), *SPOT_QUOTAS.values()]]
-    named += [("ec2", each.account.code, each.account.name) for each in CAPACITY_BLOCK_QUOTAS.values()]
+    named += [("ec2", each.code, each.name) for each in CAPACITY_BLOCK_QUOTAS.values()]
     wrong, not_in_account = [], []
     for service, code, name in named:
         try:

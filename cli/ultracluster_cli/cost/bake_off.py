@@ -9,8 +9,7 @@ from typing import Annotated, Any, Final, Literal
 import typer
 from botocore.exceptions import BotoCoreError, ClientError
 
-from ultracluster_catalog.prices.billable_items import price_of
-from ultracluster_catalog.prices.prices import BillableItem, Price
+from ultracluster_catalog.prices.prices import BillableItem, Price, price_of
 from ultracluster_cli._aws.targets import account
 from ultracluster_cli.options import JsonOption
 from ultracluster_cli.output import print_json, print_table

@@ -9,8 +9,7 @@ from typing import Annotated, Any
 import typer
 
 from ultracluster_catalog.capacity.capacity_blocks import SHORTEST_BLOCK
-from ultracluster_catalog.prices.billable_items import price_of
-from ultracluster_catalog.prices.prices import BillableItem, Price
+from ultracluster_catalog.prices.prices import BillableItem, Price, price_of
 from ultracluster_cli import options
 from ultracluster_cli._aws.selection import clusters_named, clusters_of
 from ultracluster_cli._aws.targets import account

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 
-from ultracluster_catalog.limits.quotas import ON_DEMAND_QUOTAS, SPOT_QUOTAS, capacity_block_quotas
+from ultracluster_catalog.limits.quotas import ON_DEMAND_QUOTAS, SPOT_QUOTAS, capacity_block_quota
 from ultracluster_catalog.limits.service_quotas import SERVICE_QUOTAS
 from ultracluster_catalog.lustre.lustre import INTELLIGENT_TIERING
 from ultracluster_catalog.machines.instance_type import InstanceType
@@ -95,7 +95,7 @@ def _nodes(
 ) -> requirements.SourceRequirements:
     # The quotas of a custom instance type may be unknown.
     family = next((prefix for prefix in ON_DEMAND_QUOTAS if machine.name.startswith(prefix)), None)
-    blocks = capacity_block_quotas(machine)
+    block_quota = capacity_block_quota(machine)
     return requirements.SourceRequirements(
         key=(config.region, config.name, name),
         zone_id=config.zone_id,
@@ -109,7 +109,7 @@ def _nodes(
         placement_group=capacity.placement_group,
         start=capacity.start,
         end=capacity.end,
-        block_quota=blocks.account.code if blocks else None,
+        block_quota=block_quota.code if block_quota else None,
         on_demand_quota=ON_DEMAND_QUOTAS[family].code if family else None,
         spot_quota=SPOT_QUOTAS[family].code if family else None,
     )

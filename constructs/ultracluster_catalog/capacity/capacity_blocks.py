@@ -15,15 +15,13 @@ from ultracluster_catalog.machines.instance_types import FAMILIES, INSTANCE_TYPE
 BLOCK_REGIONS_DATED: Final = date(2026, 9, 1)
 """Earliest day on which the User Guide's table of Regions was read; the latest is two months later."""
 
-_SALES: Final = {name: machine.blocks for name, machine in MACHINES.items() if machine.blocks}
-
 BLOCK_REGIONS: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
-    {name: blocks.regions for name, blocks in _SALES.items()}
+    {name: machine.block_regions for name, machine in MACHINES.items() if machine.block_regions}
 )
 """Regions that the User Guide lists for Capacity Blocks of an instance type; types without blocks are absent."""
 
 BLOCK_REGIONS_SEEN: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
-    {name: blocks.regions_seen for name, blocks in _SALES.items() if blocks.regions_seen}
+    {name: machine.block_regions_seen for name, machine in MACHINES.items() if machine.block_regions_seen}
 )
 """Regions with real offerings that the User Guide does not list: a field report of 2026-10-03."""
 

@@ -23,6 +23,10 @@ class ServiceQuota:
     source: str
     dated: date
 
+    def request_command(self, *, value: int, region: str) -> str:
+        """Return the AWS CLI command that requests an increase of this quota."""
+        return quota_request_command(service=self.service, code=self.code, value=value, region=region)
+
 
 def quota_request_command(*, service: str, code: str, value: int, region: str) -> str:
     """Return the AWS CLI command that requests an increase of a quota."""

@@ -112,9 +112,8 @@ DEPLOYMENT_TYPES: Final = tuple(dict.fromkeys(tier.deployment_type for tier in L
 def get_lustre_tier(deployment_type: str, per_unit_storage_throughput: int | None) -> LustreTier:
     """Return a tier, whose throughput is None for scratch types; ValueError if there is no such tier."""
     for tier in LUSTRE_TIERS:
-        if (tier.deployment_type, tier.per_unit_storage_throughput) == (
-            deployment_type,
-            per_unit_storage_throughput,
+        if tier.deployment_type == deployment_type and (
+            tier.per_unit_storage_throughput == per_unit_storage_throughput
         ):
             return tier
     raise ValueError(f"no tier of {deployment_type!a} with {per_unit_storage_throughput!a} MB/s per TiB")

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Final, Literal, TypeAlias
 
-from ultracluster_catalog.machines.instance_type import InstanceType, NetworkCard
+from ultracluster_catalog.machines.instance_type import InstanceType
 
 __all__ = ["NIC_LAYOUTS", "NetworkInterface", "NicLayout", "addresses_per_node"]
 
@@ -46,8 +46,14 @@ def _primary(instance_type: InstanceType, *, with_efa: bool) -> NetworkInterface
     return NetworkInterface(card=0, device=0, interface_type="efa" if efa else "interface")
 
 
-def _further_efa_cards(instance_type: InstanceType) -> tuple[NetworkCard, ...]:
-    return tuple(card for card in instance_type.network_cards[1:] if card.efa)
+def _on_further_cards(
+    instance_type: InstanceType, interface_type: Literal["efa", "efa-only"], *, device: int
+) -> tuple[NetworkInterface, ...]:
+    return tuple(
+        NetworkInterface(card=card.index, device=device, interface_type=interface_type)
+        for card in instance_type.network_cards[1:]
+        if card.efa
+    )
 
 
 def _batch(instance_type: InstanceType) -> tuple[NetworkInterface, ...]:
@@ -61,13 +67,8 @@ def _batch(instance_type: InstanceType) -> tuple[NetworkInterface, ...]:
     (awslabs/awsome-distributed-ai, 2026-07).
     """
     device = 1 if instance_type.neuron_devices else 0
-    return (
-        _primary(instance_type, with_efa=True),
-        *(
-            NetworkInterface(card=card.index, device=device, interface_type="efa-only")
-            for card in _further_efa_cards(instance_type)
-        ),
-    )
+    primary = _primary(instance_type, with_efa=True)
+    return (primary, *_on_further_cards(instance_type, "efa-only", device=device))
 
 
 def _ec2_guide(instance_type: InstanceType) -> tuple[NetworkInterface, ...]:
@@ -75,26 +76,16 @@ def _ec2_guide(instance_type: InstanceType) -> tuple[NetworkInterface, ...]:
 
     It separates IP and EFA traffic. Not for multi-node parallel jobs on a type with two slots on card 0.
     """
-    first = instance_type.network_cards[0]
-    return (
-        _primary(instance_type, with_efa=False),
-        *((NetworkInterface(card=0, device=1, interface_type="efa-only"),) if first.efa else ()),
-        *(
-            NetworkInterface(card=card.index, device=0, interface_type="efa-only")
-            for card in _further_efa_cards(instance_type)
-        ),
-    )
+    interfaces = [_primary(instance_type, with_efa=False)]
+    if instance_type.network_cards[0].efa:
+        interfaces.append(NetworkInterface(card=0, device=1, interface_type="efa-only"))
+    return (*interfaces, *_on_further_cards(instance_type, "efa-only", device=0))
 
 
 def _all_efa(instance_type: InstanceType) -> tuple[NetworkInterface, ...]:
     """Return the layout of the Neuron samples: EFA with ENA on every card, with one address per card."""
-    return (
-        _primary(instance_type, with_efa=True),
-        *(
-            NetworkInterface(card=card.index, device=1, interface_type="efa")
-            for card in _further_efa_cards(instance_type)
-        ),
-    )
+    primary = _primary(instance_type, with_efa=True)
+    return (primary, *_on_further_cards(instance_type, "efa", device=1))
 
 
 NIC_LAYOUTS: Final[Mapping[str, _NamedLayout]] = MappingProxyType(

@@ -4,16 +4,7 @@ from functools import partial
 from typing import Final
 
 from ultracluster_catalog.machines.instance_type import CAPACITY_BLOCK, ON_DEMAND, SPOT, network_cards
-from ultracluster_catalog.machines.machine import (
-    BlockQuotaCodes,
-    Machine,
-    MachineFamily,
-    block_sales,
-    known_type,
-    peak_tflops,
-    spot_range,
-    zone_ids,
-)
+from ultracluster_catalog.machines.machine import BlockQuota, MachineFamily, describe_machine, peak_tflops
 
 _NOTES: Final = (
     "Device memory: DescribeInstanceTypes says 512 GiB per chip; the Neuron documentation and field measurements "
@@ -21,7 +12,7 @@ _NOTES: Final = (
 )
 
 _trn2 = partial(
-    known_type,
+    describe_machine,
     accelerator="Trainium2",
     device_memory_gib=96,
     cores_per_chip=8,
@@ -32,68 +23,51 @@ _trn2 = partial(
 
 TRN2: Final = MachineFamily(
     machines=(
-        Machine(
-            instance_type=_trn2(
-                "trn2.3xlarge",
-                vcpus=12,
-                memory_gib=128,
-                chips=1,
-                cards=network_cards(1, max_interfaces=2, gbps=50),
-                ipv4_per_interface=15,
-                nvme=(1, 470),
-                purchase_options=(ON_DEMAND, SPOT, CAPACITY_BLOCK),
-                notes=_NOTES
-                + " Bandwidth: DescribeInstanceTypes says 50 Gbps for its only network card and 200 for the instance; "
-                "the lower figure is used, so that nothing is promised that the card may not hold.",
-            ),
-            zone_ids=zone_ids("aps2-az1 aps2-az2 aps2-az3 apse4-az3 sae1-az1 sae1-az2 sae1-az3"),
-            blocks=block_sales(
-                "ap-southeast-4 sa-east-1", usd_per_hour={"2.235": "ap-southeast-4 sa-east-1"}
-            ),
-            spot={
-                "ap-southeast-4": spot_range("2.27", "2.27", "seen once"),
-                "sa-east-1": spot_range("2.57", "2.57", "seen once"),
-            },
+        _trn2(
+            "trn2.3xlarge",
+            vcpus=12,
+            memory_gib=128,
+            chips=1,
+            cards=network_cards(1, max_interfaces=2, gbps=50),
+            ipv4_per_interface=15,
+            nvme=(1, 470),
+            purchase_options=(ON_DEMAND, SPOT, CAPACITY_BLOCK),
+            notes=_NOTES
+            + " Bandwidth: DescribeInstanceTypes says 50 Gbps for its only network card and 200 for the instance; "
+            "the lower figure is used, so that nothing is promised that the card may not hold.",
+            zone_ids="aps2-az1 aps2-az2 aps2-az3 apse4-az3 sae1-az1 sae1-az2 sae1-az3",
+            block_regions="ap-southeast-4 sa-east-1",
         ),
-        Machine(
-            instance_type=_trn2(
-                "trn2.48xlarge",
-                vcpus=192,
-                memory_gib=2048,
-                chips=16,
-                cards=network_cards(16, max_interfaces=2, gbps=200),
-                ipv4_per_interface=50,
-                nvme=(4, 1900),
-                purchase_options=(ON_DEMAND, SPOT, CAPACITY_BLOCK),
-                notes=_NOTES,
-            ),
-            zone_ids=zone_ids("aps2-az1 aps2-az2 aps2-az3 use2-az1 use2-az2 use2-az3"),
-            blocks=block_sales(
-                "us-east-2",
-                usd_per_hour={"35.7608": "us-east-2"},
-                regions_seen="ap-south-2",
-                usd_per_hour_seen={"35.7608": "ap-south-2"},
-            ),
-            spot={"us-east-2": spot_range("8.99", "15.37", "seen in 30 days")},
+        _trn2(
+            "trn2.48xlarge",
+            vcpus=192,
+            memory_gib=2048,
+            chips=16,
+            cards=network_cards(16, max_interfaces=2, gbps=200),
+            ipv4_per_interface=50,
+            nvme=(4, 1900),
+            purchase_options=(ON_DEMAND, SPOT, CAPACITY_BLOCK),
+            notes=_NOTES,
+            zone_ids="aps2-az1 aps2-az2 aps2-az3 use2-az1 use2-az2 use2-az3",
+            block_regions="us-east-2",
+            block_regions_seen="ap-south-2",
             sagemaker_training=True,
             training_plans=True,
         ),
-        Machine(
-            instance_type=_trn2(
-                "trn2u.48xlarge",
-                vcpus=192,
-                memory_gib=2048,
-                chips=16,
-                cards=network_cards(16, max_interfaces=2, gbps=200),
-                ipv4_per_interface=50,
-                nvme=(4, 1900),
-                purchase_options=(ON_DEMAND, CAPACITY_BLOCK),
-                ultraserver=("u-trn2x64", 4),
-                notes="Chips: DescribeInstanceTypes lists none; the Neuron documentation says 16, as in trn2.48xlarge. "
-                "A Capacity Block is bought by UltraServer type and count: field reports of 2026-10-03 show that the "
-                "instance type is refused. No on-demand price is published.",
-            ),
-            zone_ids=zone_ids("aps2-az1 aps2-az2 aps2-az3"),
+        _trn2(
+            "trn2u.48xlarge",
+            vcpus=192,
+            memory_gib=2048,
+            chips=16,
+            cards=network_cards(16, max_interfaces=2, gbps=200),
+            ipv4_per_interface=50,
+            nvme=(4, 1900),
+            purchase_options=(ON_DEMAND, CAPACITY_BLOCK),
+            ultraserver=("u-trn2x64", 4),
+            notes="Chips: DescribeInstanceTypes lists none; the Neuron documentation says 16, as in trn2.48xlarge. "
+            "A Capacity Block is bought by UltraServer type and count: field reports of 2026-10-03 show that the "
+            "instance type is refused. No on-demand price is published.",
+            zone_ids="aps2-az1 aps2-az2 aps2-az3",
         ),
     ),
     peaks={
@@ -105,7 +79,7 @@ TRN2: Final = MachineFamily(
             source="Neuron documentation 2.29, Trainium2 architecture; sparse figures left out",
         )
     },
-    block_quotas={"trn2": BlockQuotaCodes(family="Trn2", account="L-64569A79", organization="L-24E8B4C0")},
+    block_quotas={"trn2": BlockQuota(family="Trn2", code="L-64569A79")},
     ultraserver_regions={"u-trn2x64": ("us-east-2",)},
 )
 """The family, with everything that is known about each of its instance types."""

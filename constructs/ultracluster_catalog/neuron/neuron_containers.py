@@ -6,6 +6,7 @@ access need a copy in a private registry. A tag that no source states is unknown
 
 from dataclasses import dataclass
 from datetime import date
+from functools import partial
 from typing import Final, Literal
 
 Framework = Literal["torch-neuronx", "torchneuron", "jax", "nxd", "vllm"]
@@ -54,72 +55,59 @@ class NeuronContainer:
         return f"{registry}/{self.repository}:{self.tag}"
 
 
-_README: Final = "README of aws-neuron/deep-learning-containers"
-_README_DATED: Final = date(2026, 8, 17)
-_GUIDE: Final = "Neuron documentation 2.33, Install PyTorch via Deep Learning Container"
-_GUIDE_DATED: Final = date(2026, 10, 16)
-
-_EVERY_CHIP: Final = frozenset({"Inferentia2", "Trainium", "Trainium2", "Trainium3"})
-_NATIVE: Final = frozenset({"Trainium2", "Trainium3"})
+_of_the_readme = partial(
+    NeuronContainer,
+    accelerators=frozenset({"Inferentia2", "Trainium", "Trainium2", "Trainium3"}),
+    source="README of aws-neuron/deep-learning-containers",
+    dated=date(2026, 8, 17),
+)
+_of_the_guide = partial(
+    NeuronContainer,
+    accelerators=frozenset({"Trainium2", "Trainium3"}),
+    source="Neuron documentation 2.33, Install PyTorch via Deep Learning Container",
+    dated=date(2026, 10, 16),
+)
 
 NEURON_CONTAINERS: Final[tuple[NeuronContainer, ...]] = (
-    NeuronContainer(
+    _of_the_readme(
         framework="torch-neuronx",
         repository="pytorch-training-neuronx",
         tag="2.9.0-neuronx-py312-sdk2.30.0-ubuntu24.04",
         sdk="2.30.0",
-        accelerators=_EVERY_CHIP,
-        source=_README,
-        dated=_README_DATED,
         note="The last training image of this line; AWS ended it with SDK 2.31.0.",
     ),
-    NeuronContainer(
+    _of_the_guide(
         framework="torchneuron",
         repository="pytorch-training-neuronx",
         tag=None,
         sdk="2.33.0",
-        accelerators=_NATIVE,
-        source=_GUIDE,
-        dated=_GUIDE_DATED,
         note="The guide says that there is one, and names neither repository nor tag: the repository is that of "
         "the older training images.",
     ),
-    NeuronContainer(
+    _of_the_readme(
         framework="jax",
         repository="jax-training-neuronx",
         tag="0.10.0-neuronx-py313-sdk2.32.0-ubuntu24.04",
         sdk="2.32.0",
-        accelerators=_EVERY_CHIP,
-        source=_README,
-        dated=_README_DATED,
     ),
-    NeuronContainer(
+    _of_the_readme(
         framework="nxd",
         repository="pytorch-training-neuronx",
         tag="2.9.0-neuronx-py312-sdk2.30.0-ubuntu24.04",
         sdk="2.30.0",
-        accelerators=_EVERY_CHIP,
-        source=_README,
-        dated=_README_DATED,
         note="Holds neuronx_distributed and neuronx_distributed_training; from SDK 2.31.0 no image does.",
     ),
-    NeuronContainer(
+    _of_the_guide(
         framework="vllm",
         repository="pytorch-inference-vllm-neuronx",
         tag="0.29.0.1.2.0-neuronx-py314-sdk2.33.0-ubuntu26.04",
         sdk="2.33.0",
-        accelerators=_NATIVE,
-        source=_GUIDE,
-        dated=_GUIDE_DATED,
     ),
-    NeuronContainer(
+    _of_the_readme(
         framework="vllm",
         repository="pytorch-inference-vllm-neuronx",
         tag="0.16.0-neuronx-py312-sdk2.31.1-ubuntu24.04",
         sdk="2.31.1",
-        accelerators=_EVERY_CHIP,
-        source=_README,
-        dated=_README_DATED,
         note="The last one for chips before Trainium2.",
     ),
 )

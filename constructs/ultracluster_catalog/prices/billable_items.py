@@ -1,38 +1,10 @@
-"""Price of a billable item, of its Region or else of the nearest one."""
+"""Price of a billable item in a Region, or else in the nearest one."""
 
 from collections.abc import Callable, Collection, Iterator
 from dataclasses import replace
-from typing import cast
 
 from ultracluster_catalog.machines.instance_types import INSTANCE_TYPES
-from ultracluster_catalog.prices.prices import (
-    CAPACITY_BLOCK_PRICES,
-    ON_DEMAND_PRICES,
-    PRICE_TABLE,
-    SPOT_PRICES,
-    BillableItem,
-    Price,
-    capacity_block_price,
-    lustre_storage_price,
-    on_demand_price,
-    spot_price,
-)
-from ultracluster_catalog.prices.service_prices import PaidService, service_price
-
-
-def price_of(item: BillableItem, region: str) -> Price:
-    """Return the price of an item in a Region."""
-    match item.kind:
-        case "capacity-block":
-            return capacity_block_price(item.name, region)
-        case "on-demand":
-            return on_demand_price(item.name, region)
-        case "spot":
-            return spot_price(item.name, region)
-        case "lustre":
-            return lustre_storage_price(item.name, item.tier, region)
-        case "service":
-            return service_price(cast("PaidService", item.name), region)
+from ultracluster_catalog.prices.prices import PRICE_TABLE, BillableItem, Price, price_of
 
 
 def nearest_price(
@@ -79,7 +51,4 @@ def nearest_regions(region: str, others: Collection[str]) -> list[str]:
 
 
 def _priced_regions(item: BillableItem) -> set[str]:
-    instances = {"capacity-block": CAPACITY_BLOCK_PRICES, "on-demand": ON_DEMAND_PRICES, "spot": SPOT_PRICES}
-    if item.kind in instances:
-        return {region for name, region in instances[item.kind] if name == item.name}
     return {region for priced, region in PRICE_TABLE if priced == item}

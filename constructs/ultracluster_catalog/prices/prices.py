@@ -13,8 +13,6 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Final, Literal
 
-from ultracluster_catalog.machines.instance_types import MACHINES
-
 PriceUnit = Literal[
     "instance-hour",
     "hour",
@@ -74,9 +72,10 @@ def _read_table() -> Iterator[tuple[tuple[BillableItem, str], Price]]:
         item = BillableItem(kind=row["kind"], name=row["name"], tier=row.get("tier"))
         for amounts, regions in row["usd"].items():
             bounds = [Decimal(amount) for amount in amounts.split()]
+            varies = "reason" in row
             price = Price(
-                amount=bounds[0] if len(bounds) == 1 else None,
-                seen=None if len(bounds) == 1 else (bounds[0], bounds[1]),
+                amount=None if varies else bounds[0],
+                seen=(bounds[0], bounds[-1]) if varies else None,
                 unit=row["unit"],
                 source=row["source"],
                 dated=date.fromisoformat(row["dated"]),
@@ -87,109 +86,84 @@ def _read_table() -> Iterator[tuple[tuple[BillableItem, str], Price]]:
 
 
 PRICE_TABLE: Final[Mapping[tuple[BillableItem, str], Price]] = MappingProxyType(dict(_read_table()))
-"""Prices of services, file systems and On-Demand Instances by Region, which `make prices` writes."""
-
-_BLOCK_PAGE: Final = (
-    "aws.amazon.com/ec2/capacityblocks/pricing, as kept by koyakimu/ec2-capacity-blocks-for-ml-pricing-json"
-)
-_BLOCK_PAGE_DATED: Final = date(2026, 7, 22)
-_BLOCK_FIELD: Final = "UpfrontFee of an offering for 24 hours ($858.26), field report"
-_BLOCK_FIELD_DATED: Final = date(2026, 10, 3)
-_ON_DEMAND: Final = "AWS Price List, as kept by Karpenter's generated price table"
-_ON_DEMAND_DATED: Final = date(2026, 7, 20)
-_SPOT: Final = "Spot price history of one zone in 30 days, field report"
-_SPOT_DATED: Final = date(2026, 10, 3)
-_PRICE_LIST: Final = "AWS Price List, AWS's pricing pages and field reports"
-_SEARCHED: Final = date(2026, 11, 22)
-
-
-def _per_hour(amount: Decimal, *, source: str, dated: date) -> Price:
-    return Price(amount=amount, unit="instance-hour", source=source, dated=dated)
-
-
-_SALES: Final = {name: machine.blocks for name, machine in MACHINES.items() if machine.blocks}
-
-CAPACITY_BLOCK_PRICES: Final[Mapping[tuple[str, str], Price]] = MappingProxyType(
-    {
-        (name, region): _per_hour(usd, source=_BLOCK_PAGE, dated=_BLOCK_PAGE_DATED)
-        for name, blocks in _SALES.items()
-        for region, usd in blocks.usd_per_hour.items()
-    }
-    | {
-        (name, region): _per_hour(usd, source=_BLOCK_FIELD, dated=_BLOCK_FIELD_DATED)
-        for name, blocks in _SALES.items()
-        for region, usd in blocks.usd_per_hour_seen.items()
-    }
-)
-"""List price of one instance hour in a Capacity Block, by instance type and Region."""
+"""Prices by item and Region, which `make prices` updates. Spot prices are ranges and never an amount to rely on."""
 
 ON_DEMAND_PRICES: Final[Mapping[tuple[str, str], Price]] = MappingProxyType(
-    {
-        (name, region): _per_hour(usd, source=_ON_DEMAND, dated=_ON_DEMAND_DATED)
-        for name, machine in MACHINES.items()
-        for region, usd in machine.on_demand_usd.items()
-    }
-    | {
-        (item.name, region): price
-        for (item, region), price in PRICE_TABLE.items()
-        if item.kind == "on-demand"
-    }
+    {(item.name, region): price for (item, region), price in PRICE_TABLE.items() if item.kind == "on-demand"}
 )
 """On-demand price of one instance hour with Linux, by instance type and Region."""
 
-SPOT_PRICES: Final[Mapping[tuple[str, str], Price]] = MappingProxyType(
+_SERVICE_UNITS: Final[Mapping[str, PriceUnit]] = MappingProxyType(
+    dict[str, PriceUnit]({"FSx read cache": "GB-month", "FSx Intelligent-Tiering data": "GB-month"})
+    | {item.name: price.unit for (item, _), price in PRICE_TABLE.items() if item.kind == "service"}
+)
+"""Units of services, also of those without a known price."""
+
+_SEARCHED: Final = date(2026, 11, 22)
+
+# By kind: sources that were searched, and why a price is not known.
+_UNKNOWN: Final[Mapping[str, tuple[str, str]]] = MappingProxyType(
     {
-        (name, region): Price(
-            amount=None,
-            unit="instance-hour",
-            source=_SPOT,
-            dated=_SPOT_DATED,
-            reason=f"moves at any time; {spot.seen}",
-            seen=(spot.lowest_usd, spot.highest_usd),
-        )
-        for name, machine in MACHINES.items()
-        for region, spot in machine.spot.items()
+        "capacity-block": (
+            "aws.amazon.com/ec2/capacityblocks/pricing, as kept by koyakimu/ec2-capacity-blocks-for-ml-pricing-json",
+            "no dated list price for blocks of {} in {}; ask for offerings",
+        ),
+        "on-demand": (
+            "AWS Price List, as kept by Karpenter's generated price table",
+            "no dated on-demand price for {} in {}",
+        ),
+        "spot": (
+            "Spot price history of one zone in 30 days, field report",
+            "no Spot price of {} was seen in {}",
+        ),
+        "lustre": ("AWS Price List, AWS's pricing pages and field reports", "no dated price for {} in {}"),
+        "service": (
+            "AWS Price List, as AWS's pricing pages, Infracost and field reports keep it",
+            "no dated price of {} in {}",
+        ),
     }
 )
-"""Spot prices of one instance hour that were seen, by instance type and Region. Never an amount to rely on."""
+
+
+def price_of(item: BillableItem, region: str) -> Price:
+    """Return the price of one unit of an item in a Region; where it has tiers, that of the first."""
+    price = PRICE_TABLE.get((item, region))
+    if price is not None:
+        return price
+    source, reason = _UNKNOWN[item.kind]
+    name = item.name if item.tier is None else f"{item.name}-{item.tier}"
+    return Price(
+        amount=None, unit=_unit(item), source=source, dated=_SEARCHED, reason=reason.format(name, region)
+    )
+
+
+def _unit(item: BillableItem) -> PriceUnit:
+    match item.kind:
+        case "service":
+            return _SERVICE_UNITS[item.name]
+        case "lustre":
+            return "GB-month"
+        case _:
+            return "instance-hour"
 
 
 def capacity_block_price(instance_type: str, region: str) -> Price:
     """Return the list price of one instance hour in a Capacity Block."""
-    return CAPACITY_BLOCK_PRICES.get((instance_type, region)) or unknown_price(
-        "instance-hour",
-        source=_BLOCK_PAGE,
-        reason=f"no dated list price for blocks of {instance_type} in {region}; ask for offerings",
-    )
+    return price_of(BillableItem(kind="capacity-block", name=instance_type), region)
 
 
 def on_demand_price(instance_type: str, region: str) -> Price:
     """Return the on-demand price of one instance hour with Linux."""
-    return ON_DEMAND_PRICES.get((instance_type, region)) or unknown_price(
-        "instance-hour", source=_ON_DEMAND, reason=f"no dated on-demand price for {instance_type} in {region}"
-    )
+    return price_of(BillableItem(kind="on-demand", name=instance_type), region)
 
 
 def spot_price(instance_type: str, region: str) -> Price:
     """Return the range of Spot prices of one instance hour that were seen."""
-    return SPOT_PRICES.get((instance_type, region)) or unknown_price(
-        "instance-hour", source=_SPOT, reason=f"no Spot price of {instance_type} was seen in {region}"
-    )
+    return price_of(BillableItem(kind="spot", name=instance_type), region)
 
 
 def lustre_storage_price(deployment_type: str, per_unit_storage_throughput: int | None, region: str) -> Price:
     """Return the price of one GB of FSx for Lustre storage with SSDs per month."""
-    item = BillableItem(kind="lustre", name=deployment_type, tier=per_unit_storage_throughput)
-    tier = (
-        deployment_type
-        if per_unit_storage_throughput is None
-        else f"{deployment_type}-{per_unit_storage_throughput}"
+    return price_of(
+        BillableItem(kind="lustre", name=deployment_type, tier=per_unit_storage_throughput), region
     )
-    return PRICE_TABLE.get((item, region)) or unknown_price(
-        "GB-month", source=_PRICE_LIST, reason=f"no dated price for {tier} in {region}"
-    )
-
-
-def unknown_price(unit: PriceUnit, *, source: str, reason: str) -> Price:
-    """Return a price without an amount, with the sources that were searched and the reason."""
-    return Price(amount=None, unit=unit, source=source, dated=_SEARCHED, reason=reason)

@@ -14,8 +14,7 @@ from typing import Any, Final
 
 from botocore.exceptions import BotoCoreError, ClientError
 
-from ultracluster_catalog.prices.billable_items import price_of
-from ultracluster_catalog.prices.prices import BillableItem, Price
+from ultracluster_catalog.prices.prices import BillableItem, Price, price_of
 from ultracluster_rules.findings import Finding, FindingsError
 
 PRICE_LIST_REGION: Final = "us-east-1"  # Region of the Price List API, which covers all Regions

@@ -299,7 +299,7 @@ class _PendingJobReader:
         return Quota(
             name=counts.name,
             vcpus=quota["Value"],
-            request=counts.request_command(vcpus=job.nodes * machine.vcpus, region=quotas.meta.region_name),
+            request=counts.request_command(value=job.nodes * machine.vcpus, region=quotas.meta.region_name),
         )
 
 

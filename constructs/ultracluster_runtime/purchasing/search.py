@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, Final
 
-from ultracluster_catalog.limits.quotas import capacity_block_quotas
+from ultracluster_catalog.limits.quotas import capacity_block_quota
 from ultracluster_catalog.machines.instance_types import INSTANCE_TYPES
 from ultracluster_rules.findings import Finding
 from ultracluster_runtime.aws.aws_session import refuse_credentials
@@ -148,22 +148,22 @@ def _finding(search: Search, region: str, failure: ReadFailed) -> Finding:
             else "",
         )
     members = _members(search)
-    quotas = capacity_block_quotas(members[0]) if members else None
+    quota = capacity_block_quota(members[0]) if members else None
     nodes = max(search.counts, default=1) * (
         members[0].instances_per_ultraserver if search.ultraserver_type and members else 1
     )
     remedy = (
-        quotas.account.request_command(vcpus=members[0].vcpus * nodes, region=region)
-        if quotas
+        quota.request_command(value=members[0].vcpus * nodes, region=region)
+        if quota
         else "Request the quota for Capacity Blocks of this family in the Service Quotas console"
     )
     what = search.instance_type or search.ultraserver_type
-    named = f" (quota {quotas.account.code}, {quotas.account.name})" if quotas else ""
+    named = f" (quota {quota.code}, {quota.name})" if quota else ""
     return Finding(
         code="UC7041",
         path=region,
         problem=f"the account has no quota for Capacity Blocks of {what}{named}",
-        remedy=f"Request it: {remedy}" if quotas else remedy,
+        remedy=f"Request it: {remedy}" if quota else remedy,
     )
 
 

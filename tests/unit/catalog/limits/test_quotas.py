@@ -10,23 +10,17 @@ from ultracluster_catalog.limits.quotas import (
     CAPACITY_BLOCK_QUOTAS,
     ON_DEMAND_QUOTAS,
     SPOT_QUOTAS,
-    Quota,
-    capacity_block_quotas,
+    capacity_block_quota,
     on_demand_quota,
     spot_quota,
 )
+from ultracluster_catalog.limits.service_quotas import ServiceQuota
 from ultracluster_catalog.machines.instance_types import INSTANCE_TYPES
 from ultracluster_rules.machines import get_instance_type
 
 
-def _all_quotas() -> list[Quota]:
-    blocks = [
-        quota
-        for quotas in CAPACITY_BLOCK_QUOTAS.values()
-        for quota in (quotas.account, quotas.organization)
-        if quota is not None
-    ]
-    return [*blocks, *ON_DEMAND_QUOTAS.values(), *SPOT_QUOTAS.values()]
+def _all_quotas() -> list[ServiceQuota]:
+    return [*CAPACITY_BLOCK_QUOTAS.values(), *ON_DEMAND_QUOTAS.values(), *SPOT_QUOTAS.values()]
 
 
 def test_codes_look_like_those_of_service_quotas_and_differ() -> None:
@@ -39,15 +33,13 @@ def test_codes_look_like_those_of_service_quotas_and_differ() -> None:
 
 def test_a_code_that_is_not_in_the_guide_is_marked() -> None:
     not_in_guide = {
-        family
-        for family, quotas in CAPACITY_BLOCK_QUOTAS.items()
-        if "not in AWS's guide" in quotas.account.source
+        family for family, quota in CAPACITY_BLOCK_QUOTAS.items() if "not in AWS's guide" in quota.source
     }
     assert not_in_guide == {"p4de", "p6-b200", "p6-b300"}
 
 
 def test_every_type_that_is_sold_as_a_block_has_its_quotas() -> None:
-    assert {name for name, row in INSTANCE_TYPES.items() if capacity_block_quotas(row)} >= set(BLOCK_REGIONS)
+    assert {name for name, row in INSTANCE_TYPES.items() if capacity_block_quota(row)} >= set(BLOCK_REGIONS)
 
 
 @pytest.mark.parametrize(
@@ -72,18 +64,18 @@ def test_finds_the_quota_that_a_type_counts_against(
     name: str, blocks: str | None, on_demand: str, spot: str
 ) -> None:
     row = get_instance_type(name)
-    quotas = capacity_block_quotas(row)
-    assert (quotas.account.code if quotas else None) == blocks
+    quota = capacity_block_quota(row)
+    assert (quota.code if quota else None) == blocks
     assert (on_demand_quota(row).code, spot_quota(row).code) == (on_demand, spot)
 
 
 def test_gives_a_command_with_the_parameters_of_the_service_quotas_api(
     botocore_shapes: Callable[[str], Mapping[str, Any]],
 ) -> None:
-    quotas = capacity_block_quotas(get_instance_type("trn2.48xlarge"))
-    assert quotas
+    quota = capacity_block_quota(get_instance_type("trn2.48xlarge"))
+    assert quota
     program, service, operation, *options = shlex.split(
-        quotas.account.request_command(vcpus=4 * 192, region="us-east-2")
+        quota.request_command(value=4 * 192, region="us-east-2")
     )
     given = dict(zip(options[::2], options[1::2], strict=True))
 

@@ -1,24 +1,28 @@
 """Facts of a machine are written as short texts and read as values."""
 
-from decimal import Decimal
+from ultracluster_catalog.machines.instance_type import ON_DEMAND, network_cards
+from ultracluster_catalog.machines.machine import describe_machine, peak_tflops
 
-from ultracluster_catalog.machines.machine import block_sales, peak_tflops, spot_range, zone_ids
 
-
-def test_each_region_of_a_price_has_that_price() -> None:
-    sales = block_sales(
-        "us-east-1 us-east-2",
-        usd_per_hour={"35.76": "us-east-1 us-east-2", "40.2": "eu-north-1"},
-        usd_per_hour_seen={"36": "us-west-2"},
+def test_zones_and_regions_of_a_text_are_separate_names() -> None:
+    machine = describe_machine(
+        "trn9.48xlarge",
+        vcpus=192,
+        memory_gib=2048,
+        accelerator="Trainium9",
+        chips=16,
+        device_memory_gib=96,
+        cards=network_cards(1, max_interfaces=2, gbps=200),
+        ipv4_per_interface=50,
+        purchase_options=(ON_DEMAND,),
+        nitro_generation=5,
+        zone_ids=" use2-az1  use2-az3 ",
+        block_regions="us-east-1 us-east-2",
     )
 
-    assert sales.usd_per_hour == {
-        "us-east-1": Decimal("35.76"),
-        "us-east-2": Decimal("35.76"),
-        "eu-north-1": Decimal("40.2"),
-    }
-    assert sales.usd_per_hour_seen == {"us-west-2": Decimal(36)}
-    assert (sales.regions, sales.regions_seen) == (("us-east-1", "us-east-2"), ())
+    assert machine.zone_ids == ("use2-az1", "use2-az3")
+    assert (machine.block_regions, machine.block_regions_seen) == (("us-east-1", "us-east-2"), ())
+    assert machine.instance_type.name == "trn9.48xlarge"
 
 
 def test_both_precisions_of_16_bits_have_one_peak() -> None:
@@ -28,8 +32,3 @@ def test_both_precisions_of_16_bits_have_one_peak() -> None:
     assert (peak["fp8"], peak["fp32"]) == (1299, 181)
     assert peak["tf32"] == 667
     assert len(peak) == 5
-
-
-def test_amounts_and_zones_of_a_text_are_exact() -> None:
-    assert spot_range("8.99", "15.37", "weekly").lowest_usd == Decimal("8.99")
-    assert zone_ids(" use2-az1  use2-az3 ") == ("use2-az1", "use2-az3")

@@ -4,13 +4,14 @@ from decimal import Decimal
 
 import pytest
 
-from ultracluster_catalog.prices.billable_items import nearest_price, nearest_regions, price_of
+from ultracluster_catalog.prices.billable_items import nearest_price, nearest_regions
 from ultracluster_catalog.prices.prices import (
     BillableItem,
     Price,
     capacity_block_price,
     lustre_storage_price,
     on_demand_price,
+    price_of,
     spot_price,
 )
 from ultracluster_catalog.prices.service_prices import service_price

@@ -7,10 +7,8 @@ from ultracluster_catalog.lustre.lustre_tiers import get_lustre_tier
 from ultracluster_catalog.machines.instance_types import INSTANCE_TYPES
 from ultracluster_catalog.places.zones import REGIONS
 from ultracluster_catalog.prices.prices import (
-    CAPACITY_BLOCK_PRICES,
     ON_DEMAND_PRICES,
     PRICE_TABLE,
-    SPOT_PRICES,
     BillableItem,
     Price,
     capacity_block_price,
@@ -29,6 +27,12 @@ _WITHOUT_LIST_PRICE = {
     ("p6-b300.48xlarge", "ap-southeast-3"),
     ("p5e.48xlarge", "us-east-1"),
     ("p5en.48xlarge", "ap-southeast-2"),
+}
+
+_CAPACITY_BLOCK_PRICES = {
+    (item.name, region): price
+    for (item, region), price in PRICE_TABLE.items()
+    if item.kind == "capacity-block"
 }
 
 
@@ -80,19 +84,17 @@ def test_says_that_a_price_is_unknown_and_why_instead_of_guessing(price: Price, 
 
 
 def test_every_price_has_an_amount_above_nothing_and_a_known_subject() -> None:
-    for (name, region), price in {**CAPACITY_BLOCK_PRICES, **ON_DEMAND_PRICES}.items():
-        assert name in INSTANCE_TYPES
-        assert price.amount is not None
-        assert price.amount > 0
-        assert price.unit == "instance-hour"
-        assert region
     for (item, region), price in PRICE_TABLE.items():
-        assert region in REGIONS
+        assert region in REGIONS or (item.kind == "capacity-block" and region.startswith("us-gov-"))
         assert price.bounds
         assert price.bounds[0] > 0
         if item.kind == "lustre":
             assert get_lustre_tier(item.name, item.tier)
             assert price.unit == "GB-month"
+        elif item.kind != "service":
+            assert item.name in INSTANCE_TYPES
+            assert price.unit == "instance-hour"
+            assert (price.amount is None) == (item.kind == "spot")
 
 
 def test_the_figures_of_two_sources_are_those_of_the_table() -> None:
@@ -109,14 +111,14 @@ def test_the_figures_of_two_sources_are_those_of_the_table() -> None:
 
 def test_every_region_with_blocks_has_a_list_price_except_the_listed_ones() -> None:
     sold = {(name, region) for name in BLOCK_REGIONS for region in block_regions(name)}
-    assert set(CAPACITY_BLOCK_PRICES) <= sold
-    assert sold - set(CAPACITY_BLOCK_PRICES) == _WITHOUT_LIST_PRICE
+    assert set(_CAPACITY_BLOCK_PRICES) <= sold
+    assert sold - set(_CAPACITY_BLOCK_PRICES) == _WITHOUT_LIST_PRICE
 
 
 def test_a_block_costs_less_than_on_demand_for_the_same_type() -> None:
     compared = 0
     for (name, region), on_demand in ON_DEMAND_PRICES.items():
-        block = CAPACITY_BLOCK_PRICES.get((name, region))
+        block = _CAPACITY_BLOCK_PRICES.get((name, region))
         if block is not None:
             assert block.amount is not None
             assert on_demand.amount is not None
@@ -129,7 +131,9 @@ def test_a_spot_price_is_a_range_and_never_an_amount() -> None:
     price = spot_price("trn2.48xlarge", "us-east-2")
 
     assert price.bounds == (Decimal("8.99"), Decimal("15.37"))
-    assert all(_unknown(each) and each.bounds for each in SPOT_PRICES.values())
+    assert all(
+        _unknown(price) and price.bounds for (item, _), price in PRICE_TABLE.items() if item.kind == "spot"
+    )
     assert spot_price("trn2.48xlarge", "us-east-1").bounds is None
 
 

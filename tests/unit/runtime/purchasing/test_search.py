@@ -100,7 +100,7 @@ def test_distinguishes_a_missing_quota_from_throttling_and_prints_the_command() 
     (finding,) = result.findings
     assert finding.code == "UC7041"
     assert slept == []  # waiting does not help
-    code = CAPACITY_BLOCK_QUOTAS["trn2"].account.code
+    code = CAPACITY_BLOCK_QUOTAS["trn2"].code
     assert f"--quota-code {code} --desired-value {16 * 192} --region us-east-2" in finding.remedy
 
 
