@@ -67,6 +67,51 @@ def test_every_keyword_is_passed_somewhere(
     assert {called: keywords for called, keywords in missing.items() if keywords} == {}
 
 
+def test_every_argument_is_documented_but_the_scope_and_id_of_a_construct(
+    modules: Mapping[str, ast.Module],
+) -> None:
+    missing = {
+        f"{module}.{function.name}:{function.lineno}": undocumented
+        for module, tree in modules.items()
+        for function in ast.walk(tree)
+        if isinstance(function, ast.FunctionDef) and (undocumented := _undocumented(function))
+    }
+
+    assert missing == {}
+
+
+def _undocumented(function: ast.FunctionDef) -> set[str]:
+    """Arguments that the section of arguments in a docstring lacks."""
+    _, section, documented = (ast.get_docstring(function) or "").partition("\nArgs:\n")
+    if not section:
+        return set()
+    arguments = [*function.args.posonlyargs, *function.args.args, *function.args.kwonlyargs]
+    return {
+        argument.arg
+        for argument in arguments
+        if argument.arg not in {"self", "cls", "scope", "construct_id"}
+        and f"    {argument.arg}: " not in documented
+    }
+
+
+@pytest.mark.parametrize(
+    ("documented", "undocumented"),
+    [
+        ("Args:\n        size: Its size.\n        colour: Its colour.", set()),
+        ("Args:\n        size: Its size.", {"colour"}),
+        ("It has a size.", set()),
+    ],
+)
+def test_an_undocumented_argument_is_seen(documented: str, undocumented: set[str]) -> None:
+    code = (
+        f'def make(scope, construct_id, *, size, colour):\n    """Make a thing.\n\n    {documented}\n    """'
+    )
+    (function,) = ast.parse(code).body
+    assert isinstance(function, ast.FunctionDef)
+
+    assert _undocumented(function) == undocumented
+
+
 OFFERED = {"Thing": {"colour", "size"}, "Thing.paint": {"coats"}}
 
 

@@ -48,7 +48,6 @@ class ScheduledFunction(lambda_.Function):
         """Define the function.
 
         Args:
-            scope: Parent construct.
             description: Description of the function.
             role_description: Description of the role.
             policy_name: Name of the inline policy of the role.

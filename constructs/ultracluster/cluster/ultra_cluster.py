@@ -116,8 +116,6 @@ class UltraCluster(IUltraCluster):
         """Define the cluster.
 
         Args:
-            scope: Parent construct.
-            construct_id: Construct ID.
             instance_type: Type of the nodes, such as ``trn2.48xlarge``, an `ec2.InstanceType`, or a custom `InstanceType`.
             node_count: Maximum number of nodes of each capacity source at one time, 1 to 1000, unless the source has its own
                 `max_nodes`.
@@ -340,8 +338,6 @@ class UltraCluster(IUltraCluster):
         (UC6117), and cannot add queues or precompile jobs.
 
         Args:
-            scope: Parent construct.
-            construct_id: Construct ID.
             cluster_name: Name of the cluster, a dimension of its metrics.
             queue: Queue of its jobs, from `TrainingQueue.from_training_queue_attributes`.
             compile_cache: Its compile cache, from `CompileCache.from_bucket`. Default: none.

@@ -37,8 +37,6 @@ class ClusterKey(Construct):
         """Define the key.
 
         Args:
-            scope: Parent construct.
-            construct_id: Construct ID.
             removal_policy: Removal policy of the key. Data encrypted with a deleted key is lost. Default: RETAIN.
         """
         super().__init__(scope, construct_id)

@@ -26,8 +26,6 @@ class ClusterDashboard(Construct):
         """Define the dashboard.
 
         Args:
-            scope: Parent construct.
-            construct_id: Construct ID.
             cluster: Cluster with alarms, which provide its metrics.
 
         Raises:

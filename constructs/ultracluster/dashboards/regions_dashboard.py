@@ -35,8 +35,6 @@ class RegionsDashboard(Construct):
         """Define the dashboard.
 
         Args:
-            scope: Parent construct.
-            construct_id: Construct ID.
             clusters: Cluster name, as in its metrics, and Region of each cluster, 1 to 100, in the order of the rows.
 
         Raises:

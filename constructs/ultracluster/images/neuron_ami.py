@@ -66,8 +66,6 @@ class NeuronAmi(Construct):
         """Define the pipeline.
 
         Args:
-            scope: Parent construct.
-            construct_id: Construct ID.
             name: Name, unique in an account and Region: 3 to 64 letters, digits and hyphens.
             parent: AMI to start from, based on Amazon Linux 2023.
             container_images: Images in private Amazon ECR repositories, with a tag or digest, to store in the AMI so that

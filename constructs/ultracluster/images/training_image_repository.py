@@ -43,8 +43,6 @@ class TrainingImageRepository(Construct):
         """Define the repository.
 
         Args:
-            scope: Parent construct.
-            construct_id: Construct ID.
             untagged_days: Days until an untagged image expires, at least 1. Default: 14.
             encryption_key: KMS key. Default: the AWS managed key for Amazon ECR.
             removal_policy: Removal policy of the repository. Default: RETAIN.
@@ -115,8 +113,6 @@ class PullThroughCache(Construct):
         """Define the rule.
 
         Args:
-            scope: Parent construct.
-            construct_id: Construct ID.
             prefix: Prefix of the repositories of the cache, unique in an account and Region. Default: ``ecr-public``.
 
         Raises:

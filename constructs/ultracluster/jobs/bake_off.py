@@ -64,8 +64,6 @@ class BakeOff(Construct):
         """Define the jobs and the dashboard.
 
         Args:
-            scope: Parent construct.
-            construct_id: Construct ID.
             candidates: The 2 to 10 sides to compare, by name, such as ``{"trn2": ..., "p5": ...}``.
             figures: Names of the 1 to 10 figures that the program reports. Those that end with ``_per_second`` are also
                 shown per dollar. Default: ``tokens_per_second`` and ``loss``.

@@ -42,8 +42,6 @@ class FabricGate(MultiNodeJob):
         """Define the gate.
 
         Args:
-            scope: Parent construct.
-            construct_id: Construct ID.
             queue: Queue of the job that the gate protects.
             node_count: Number of nodes of that job. Default: all nodes of the queue.
             min_bandwidth: Bus bandwidth in GiB/s (nccom-test prints GB/s) that an all-reduce of 1 GiB must reach. AWS

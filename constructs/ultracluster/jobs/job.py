@@ -87,7 +87,6 @@ class Job(Construct):
         """Validate the arguments that all jobs share, and define the roles.
 
         Args:
-            scope: Parent construct.
             construct_id: Construct ID; also the prefix of the log streams and the name of the job on the command line.
             queue: Queue of the job.
             node_count: Number of nodes.

@@ -53,8 +53,6 @@ class MultiNodeJob(Job):
         """Define the job.
 
         Args:
-            scope: Parent construct.
-            construct_id: Construct ID.
             queue: Queue of the job.
             node_count: Number of nodes; it can be lowered at submission. Default: all nodes of the queue.
             compile_cache: Compile cache to use. Default: none.

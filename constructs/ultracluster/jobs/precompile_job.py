@@ -81,8 +81,6 @@ class PrecompileJob(Job):
         """Define the job.
 
         Args:
-            scope: Parent construct.
-            construct_id: Construct ID.
             queue: Queue of the node that compiles; On-Demand or Spot, so that no paid block waits.
             compile_cache: Compile cache to fill.
             method: ``neuron-parallel-compile`` or ``first-steps``. Default: ``neuron-parallel-compile``.
@@ -174,7 +172,6 @@ def precompile_queue(
     """Return the queue for precompile jobs on an instance type, and create it on first use.
 
     Args:
-        scope: Parent construct.
         cluster: Nodes of the cluster, whose network, AMI and file system the queue uses.
         instance_type: Instance type, or ``cpu`` for a host without Neuron devices. None for the smallest with the same chips
             in the zone and, where there is none, for ``cpu`` if `phase` allows it.

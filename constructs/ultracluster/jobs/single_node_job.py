@@ -36,8 +36,6 @@ class SingleNodeJob(Job):
         """Define the job.
 
         Args:
-            scope: Parent construct.
-            construct_id: Construct ID.
             queue: Queue of the job.
             array_size: Number of jobs in the array, 2 to 10,000, which read their index from AWS_BATCH_JOB_ARRAY_INDEX;
                 applied by `ultracluster jobs submit`. Default: a single job.

@@ -41,8 +41,6 @@ class SmokeTrain(MultiNodeJob):
         """Define the gate.
 
         Args:
-            scope: Parent construct.
-            construct_id: Construct ID.
             queue: Queue of the job that the gate protects.
             node_count: Number of nodes of that job. Default: all nodes of the queue.
             processes_per_node: Processes on each node. Default: one per logical NeuronCore or GPU.

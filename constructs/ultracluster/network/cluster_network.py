@@ -80,8 +80,6 @@ class ClusterNetwork(Construct):
         """Define the network.
 
         Args:
-            scope: Parent construct.
-            construct_id: Construct ID.
             zone_id: Availability Zone ID of the capacity, such as ``use2-az3``.
             instance_type: Type of the nodes, such as ``trn2.48xlarge``, or a custom `InstanceType`.
             node_count: Maximum number of nodes at one time.
@@ -195,8 +193,6 @@ class ClusterNetwork(Construct):
         a NAT gateway or through endpoints that admit the security group of the nodes; none are created here.
 
         Args:
-            scope: Parent construct.
-            construct_id: Construct ID.
             vpc: VPC, for example an ``ec2.Vpc``, or one from ``ec2.Vpc.from_lookup`` or ``from_vpc_attributes``.
             subnet: Subnet, for example from ``ec2.Subnet.from_subnet_id``, or a selection of one. Default: the private subnet
                 of the VPC, if it has one only.

@@ -25,8 +25,6 @@ class ClusterPlacement(Construct):
         """Define a placement group, or import one.
 
         Args:
-            scope: Parent construct.
-            construct_id: Construct ID.
             placement_group_name: Name of an existing cluster placement group. Default: a new group with a generated name,
                 because a fixed name would collide with the group of an earlier deployment.
         """
@@ -44,8 +42,6 @@ class ClusterPlacement(Construct):
         group. Spot nodes run single-node jobs, which do not benefit from a group, and launch less often in one.
 
         Args:
-            scope: Parent construct.
-            construct_id: Construct ID.
             capacity: Capacity source. None is On-Demand.
         """
         match capacity:

@@ -117,8 +117,6 @@ class NodeGroup(Construct):
         """Define the nodes.
 
         Args:
-            scope: Parent construct.
-            construct_id: Construct ID.
             network: Network of the nodes, which also defines their network interface layout.
             instance_type: Type of the nodes, such as ``trn2.48xlarge``, or a custom `InstanceType`.
             image_id: ID of an AMI with the Neuron and EFA drivers, the ECS agent and the Lustre client, or an

@@ -44,8 +44,6 @@ class NodeMetrics(Construct):
         """Define the log group.
 
         Args:
-            scope: Parent construct.
-            construct_id: Construct ID.
             cluster_name: Value of the cluster dimension, unique in an account and Region: up to 100 letters, digits, dots,
                 underscores and hyphens.
             log_retention: Retention of the log events; the metrics stay for 15 months. Default: 3 months.

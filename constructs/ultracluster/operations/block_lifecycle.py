@@ -88,8 +88,6 @@ class BlockLifecycle(Construct):
         """Define the function, its schedules and its topic.
 
         Args:
-            scope: Parent construct.
-            construct_id: Construct ID.
             block: Capacity Block. Its start and end are not needed here; the function reads them from EC2.
             queue: Queue with the compute environment that launches into the block. It is disabled with the environment,
                 unless another of its environments can still run jobs.

@@ -53,8 +53,6 @@ class ClusterAlarms(Construct):
         """Define the alarms.
 
         Args:
-            scope: Parent construct.
-            construct_id: Construct ID.
             metrics: Metrics of the cluster.
             file_system: File system to monitor. Default: none.
             topic: SNS topic to notify. Its policy must allow CloudWatch to publish. Default: a new one.

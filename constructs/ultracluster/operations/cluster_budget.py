@@ -56,8 +56,6 @@ class ClusterBudget(Construct):
         """Define the budget.
 
         Args:
-            scope: Parent construct.
-            construct_id: Construct ID.
             monthly_usd: Monthly limit in US dollars, above 0.
             tag_value: Tag value of the resources to count, such as the name of the cluster.
             tag_key: Tag key. Default: ``ultracluster:cluster``, which clusters of rollout files have.

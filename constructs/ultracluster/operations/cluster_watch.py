@@ -42,8 +42,6 @@ class ClusterWatch(Construct):
         """Define the function.
 
         Args:
-            scope: Parent construct.
-            construct_id: Construct ID.
             metrics: Metrics of the cluster, which provide its name.
             queue: Queue to observe; `watch` adds others.
             node_groups: Nodes of the cluster, for all capacity sources.

@@ -49,8 +49,6 @@ class JobResume(Construct):
         """Define the function, its schedule and its table.
 
         Args:
-            scope: Parent construct.
-            construct_id: Construct ID.
             queue: Queue of the jobs; `watch` adds others.
             topic: SNS topic for notices about each ending and for the alarm on the function. Default: no notices.
             kms_key: KMS key for the log group and the table; its policy must allow CloudWatch Logs to use it. Default: AWS

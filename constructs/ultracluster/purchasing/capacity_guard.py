@@ -55,8 +55,6 @@ class CapacityGuard(Construct):
         """Define the guard.
 
         Args:
-            scope: Parent construct.
-            construct_id: Construct ID.
             emails: Addresses to notify; each must confirm its subscription. Default: none, so subscribe to the topic
                 separately.
             encryption_key: KMS key of the topic. Its policy must allow EventBridge to use it, without conditions on the

@@ -37,8 +37,6 @@ class CapacityLedger(Construct):
         """Define the table.
 
         Args:
-            scope: Parent construct.
-            construct_id: Construct ID.
             encryption_key: KMS key of the table. If the key is lost, so is the ledger. Default: an AWS owned key, free of
                 charge.
         """
@@ -54,8 +52,6 @@ class CapacityLedger(Construct):
         """Import an existing ledger by the name of its table in the Region of the stack.
 
         Args:
-            scope: Parent construct.
-            construct_id: Construct ID.
             table_name: Name of the table.
             encryption_key: KMS key of the table. Default: an AWS owned key.
         """

@@ -77,8 +77,6 @@ class CapacitySearchRole(Construct):
         """Define the role.
 
         Args:
-            scope: Parent construct.
-            construct_id: Construct ID.
             trusted_by: Principal that may assume the role.
             ledger: Ledger to grant read access to. Default: none.
 
@@ -125,8 +123,6 @@ class CapacityPurchaseRole(Construct):
         """Define the role.
 
         Args:
-            scope: Parent construct.
-            construct_id: Construct ID.
             trusted_by: Principal that may assume the role; neither one that deploys nor a node.
             ledger: Ledger to record purchases in.
             regions: Regions to allow.

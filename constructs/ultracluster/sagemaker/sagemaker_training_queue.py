@@ -46,8 +46,6 @@ class SageMakerTrainingQueue(Construct):
         """Define the queue.
 
         Args:
-            scope: Parent construct.
-            construct_id: Construct ID.
             instances: Maximum number of instances by SageMaker instance type, such as ``{"ml.trn2.48xlarge": 4}``. A job
                 with another type waits forever.
             shares: Quota shares. Default: one share ``default`` with all instances.

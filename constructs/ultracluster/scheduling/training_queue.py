@@ -63,8 +63,6 @@ class TrainingQueue(ITrainingQueue):
         """Define the queue.
 
         Args:
-            scope: Parent construct.
-            construct_id: Construct ID.
             nodes: Nodes for which to create compute environments, one each, in order of preference. Default: none.
             max_nodes: Maximum number of nodes of each of these at one time, 1 to 1000, unless the capacity source has its
                 own `max_nodes`. Determines maxvCpus exactly: with the usual default of 256, one trn2.48xlarge would fit,
@@ -141,8 +139,6 @@ class TrainingQueue(ITrainingQueue):
         Jobs need its nodes as well: `from_training_queue_attributes`.
 
         Args:
-            scope: Parent construct.
-            construct_id: Construct ID.
             training_queue_arn: ARN of the job queue.
         """
         return _ImportedQueue(scope, construct_id, job_queue_arn=training_queue_arn)
@@ -170,8 +166,6 @@ class TrainingQueue(ITrainingQueue):
         The arguments describe the queue as its app defines it; a job that differs from them waits forever or fails.
 
         Args:
-            scope: Parent construct.
-            construct_id: Construct ID.
             job_queue_arn: ARN of the job queue.
             instance_type: Type of its nodes, such as ``trn2.48xlarge``, or a custom `InstanceType`.
             max_nodes: Maximum number of nodes of a job.

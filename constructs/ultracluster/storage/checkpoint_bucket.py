@@ -35,8 +35,6 @@ class CheckpointBucket(Construct):
         """Define the bucket.
 
         Args:
-            scope: Parent construct.
-            construct_id: Construct ID.
             kms_key: KMS key for new objects. Its policy must allow FSx to use it if the bucket is linked to a file
                 system, which accesses it with the service-linked role of FSx for S3. Default: S3 managed keys.
             noncurrent_version_expiration: When noncurrent versions are deleted; current versions never are.
@@ -64,8 +62,6 @@ class CheckpointBucket(Construct):
         """Import an existing bucket, without changes to it.
 
         Args:
-            scope: Parent construct.
-            construct_id: Construct ID.
             bucket: Bucket, for example from ``s3.Bucket.from_bucket_name``, or from ``s3.Bucket.from_bucket_attributes``
                 if it has a customer managed key. It should be versioned, because restarted jobs overwrite objects.
         """

@@ -63,8 +63,6 @@ class CompileCache(Construct):
         """Define the cache.
 
         Args:
-            scope: Parent construct.
-            construct_id: Construct ID.
             expire_after: When entries are deleted, counted from their creation. Default: never; compiling again in a paid
                 block costs more than storage.
             expire_compilers: The same for individual versions of neuronx-cc, such as ``{"2.19": Duration.days(30)}``.
@@ -133,8 +131,6 @@ class CompileCache(Construct):
         """Import an existing bucket, such as one that several clusters of a Region share.
 
         Args:
-            scope: Parent construct.
-            construct_id: Construct ID.
             bucket: Bucket in the Region of the nodes, with its encryption key if it has a customer managed one.
             prefix: Key prefix of the cache, without a slash at either end. Default: ``neuron``.
 

@@ -37,8 +37,6 @@ class DatasetBucket(Construct):
         """Define the bucket.
 
         Args:
-            scope: Parent construct.
-            construct_id: Construct ID.
             kms_key: KMS key for new objects. Its policy must allow FSx to use it if the bucket is linked to a file
                 system. Default: S3 managed keys.
             noncurrent_version_expiration: When noncurrent versions are deleted. Default: after 90 days.
@@ -71,8 +69,6 @@ class DatasetBucket(Construct):
         """Import an existing bucket, without changes to it.
 
         Args:
-            scope: Parent construct.
-            construct_id: Construct ID.
             bucket: Bucket, for example from ``s3.Bucket.from_bucket_name``, or from ``s3.Bucket.from_bucket_attributes``
                 if it has a customer managed key.
         """

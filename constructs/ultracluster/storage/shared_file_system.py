@@ -95,8 +95,6 @@ class SharedFileSystem(Construct):
         """Define the file system.
 
         Args:
-            scope: Parent construct.
-            construct_id: Construct ID.
             network: Network of its clients.
             deployment_type: ``PERSISTENT_2``, or ``SCRATCH_2`` for data that may be lost with a server, because it is not
                 replicated. Changing this replaces the file system. Default: ``PERSISTENT_2``.
@@ -236,8 +234,6 @@ class SharedFileSystem(Construct):
         """Import an existing FSx for Lustre file system, without lookups and without changes to it.
 
         Args:
-            scope: Parent construct.
-            construct_id: Construct ID.
             network: Network of its clients.
             file_system_id: File system ID, such as ``fs-0123456789abcdef0``.
             mount_name: Lustre mount name, such as ``abcdefgh``.
