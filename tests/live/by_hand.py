@@ -131,7 +131,7 @@ untested(
     "Does the pipeline of a `NeuronAmi` produce an AMI with the role that the construct defines?",
     """Deploy `examples/node-image` with a real parent and image, and run `aws imagebuilder start-image-pipeline-execution`. Expected: `aws imagebuilder
 list-image-pipeline-images` reports `AVAILABLE`, and `ultracluster ami resolve ROLLOUT --baked nodes` finds the AMI in both Regions. If the log group
-`/aws/imagebuilder/…` has an `AccessDenied`, add the action that it names to `build_role.py`, with the date. Note how long the build took.""",
+`/aws/imagebuilder/…` has an `AccessDenied`, add the action that it names to `neuron_ami.py`, with the date. Note how long the build took.""",
     cost="two small instances for an hour, snapshots",
     tier=1,
     reason="a person chooses the parent image and the account's parameters, and the pipeline occupies two instances for an hour or more",

@@ -6,6 +6,8 @@ from aws_cdk import aws_kms as kms
 from aws_cdk import aws_logs as logs
 from constructs import Construct
 
+from ultracluster._foundation.permissions import allow
+
 
 class RetainedLogGroup(logs.LogGroup):
     """The log group of a construct, as its child ``Logs``, retained when the stack is deleted."""
@@ -25,6 +27,4 @@ class RetainedLogGroup(logs.LogGroup):
 
 def write_statement(log_group: logs.ILogGroup) -> iam.PolicyStatement:
     """Return the statement that allows a role to write to a log group."""
-    return iam.PolicyStatement(
-        sid="Log", actions=["logs:CreateLogStream", "logs:PutLogEvents"], resources=[log_group.log_group_arn]
-    )
+    return allow("Log", ["logs:CreateLogStream", "logs:PutLogEvents"], [log_group.log_group_arn])

@@ -8,6 +8,8 @@ from aws_cdk import aws_kms as kms
 from aws_cdk import aws_sns as sns
 from constructs import Construct
 
+from ultracluster._foundation.permissions import allow
+
 
 def notification_topic(scope: Construct, *, emails: Sequence[str], kms_key: kms.IKey | None) -> sns.Topic:
     """Define a topic that CloudWatch alarms may notify, as the child ``Topic``; its key must let CloudWatch use it."""
@@ -43,10 +45,8 @@ def grant_publish(
 
 def publish_statements(sid: str, topic: sns.ITopic, kms_key: kms.IKey | None) -> list[iam.PolicyStatement]:
     """Return the statements that allow a role to publish to a topic and to use its KMS key, if it has one."""
-    statements = [iam.PolicyStatement(sid=sid, actions=["sns:Publish"], resources=[topic.topic_arn])]
+    statements = [allow(sid, ["sns:Publish"], [topic.topic_arn])]
     if kms_key is not None:
         uses = ["kms:Decrypt", "kms:GenerateDataKey"]
-        statements.append(
-            iam.PolicyStatement(sid=f"{sid}Encrypted", actions=uses, resources=[kms_key.key_arn])
-        )
+        statements.append(allow(f"{sid}Encrypted", uses, [kms_key.key_arn]))
     return statements

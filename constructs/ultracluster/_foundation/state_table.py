@@ -6,6 +6,8 @@ from aws_cdk import aws_iam as iam
 from aws_cdk import aws_kms as kms
 from constructs import Construct
 
+from ultracluster._foundation.permissions import allow
+
 # Amazon DynamoDB Developer Guide, "DynamoDB encryption at rest: usage notes", read 2026-11, without the creation of grants.
 _USE_KEY = [
     "kms:Decrypt",
@@ -42,16 +44,14 @@ class StateTable(dynamodb.Table):
 
     def statements(self, *actions: str) -> list[iam.PolicyStatement]:
         """Return the statements that allow a role some actions, such as ``dynamodb:UpdateItem``, on items of the table."""
-        statements = [iam.PolicyStatement(sid="Remember", actions=list(actions), resources=[self.table_arn])]
+        statements = [allow("Remember", actions, [self.table_arn])]
         if self.encryption_key is not None:
             statements.append(
-                iam.PolicyStatement(
-                    sid="RememberEncrypted",
-                    actions=_USE_KEY,
-                    resources=[self.encryption_key.key_arn],
-                    conditions={
-                        "StringEquals": {"kms:ViaService": f"dynamodb.{Aws.REGION}.{Aws.URL_SUFFIX}"}
-                    },
+                allow(
+                    "RememberEncrypted",
+                    _USE_KEY,
+                    [self.encryption_key.key_arn],
+                    {"StringEquals": {"kms:ViaService": f"dynamodb.{Aws.REGION}.{Aws.URL_SUFFIX}"}},
                 )
             )
         return statements

@@ -4,13 +4,14 @@ from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Literal, TypeVar, Unpack, cast
 
-from aws_cdk import Annotations, Duration, RemovalPolicies, RemovalPolicy, Tags
+from aws_cdk import Duration, RemovalPolicies, RemovalPolicy, Tags
 from aws_cdk import aws_ec2 as ec2
 from aws_cdk import aws_kms as kms
 from aws_cdk import aws_s3 as s3
 from aws_cdk import aws_sns as sns
 from constructs import Construct
 
+from ultracluster._foundation.annotations import warn
 from ultracluster._foundation.cluster_name import cluster_name, tag_resources
 from ultracluster._foundation.machines import AnyInstanceType, machine_of
 from ultracluster.capacity.capacity import Capacity, CapacityBlock
@@ -201,18 +202,16 @@ class UltraCluster(IUltraCluster):
         has_block = any(isinstance(source, CapacityBlock) for source in sources)
         settings = _alarm_settings(alarms, has_block=has_block)
         super().__init__(scope, construct_id)
-        for finding in check_whole_ultraservers(machine, node_count):
-            Annotations.of(self).add_warning_v2(f"ultracluster:{finding.code}", str(finding))
+        warn(self, *check_whole_ultraservers(machine, node_count))
         topic = (
             cast("sns.ITopic | None", notify or None)
             if not isinstance(notify, (list, tuple)) or not notify
             else Notifications(self, "Notify", recipients=notify, kms_key=kms_key).topic
         )
         if has_block and topic is None and not (settings and (settings.emails or settings.topic)):
-            finding = warn_of_missing_recipients()
-            Annotations.of(self).add_warning_v2(f"ultracluster:{finding.code}", str(finding))
-        for finding in let_services_use(kms_key, self) if kms_key else ():
-            Annotations.of(self).add_warning_v2(f"ultracluster:{finding.code}", str(finding))
+            warn(self, warn_of_missing_recipients())
+        if kms_key:
+            warn(self, *let_services_use(kms_key, self))
         place = (
             partial(ClusterNetwork, endpoints=endpoints)
             if isinstance(network, ClusterNetwork | None)

@@ -9,6 +9,7 @@ from aws_cdk import Annotations, Aws, Token
 from aws_cdk import aws_iam as iam
 from constructs import Construct
 
+from ultracluster._foundation.permissions import PULL_ACTIONS, allow
 from ultracluster_catalog.names.identifiers import ECR_IMAGE
 
 if TYPE_CHECKING:
@@ -61,10 +62,6 @@ def pull_image(scope: Construct, image: str) -> list[iam.PolicyStatement]:
         return []
     resource = f"{repository['region']}:{repository['account']}:repository/{repository['repository']}"
     return [
-        iam.PolicyStatement(sid="Login", actions=["ecr:GetAuthorizationToken"], resources=["*"]),
-        iam.PolicyStatement(
-            sid="Pull",
-            actions=["ecr:BatchCheckLayerAvailability", "ecr:BatchGetImage", "ecr:GetDownloadUrlForLayer"],
-            resources=[f"arn:{Aws.PARTITION}:ecr:{resource}"],
-        ),
+        allow("Login", ["ecr:GetAuthorizationToken"], ["*"]),
+        allow("Pull", PULL_ACTIONS, [f"arn:{Aws.PARTITION}:ecr:{resource}"]),
     ]

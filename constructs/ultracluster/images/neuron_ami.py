@@ -2,18 +2,19 @@
 
 import hashlib
 import json
+import re
 from collections.abc import Sequence
 
 import jsii
-from aws_cdk import Stack
+from aws_cdk import Aws, Stack, Token
 from aws_cdk import aws_ec2 as ec2
 from aws_cdk import aws_iam as iam
 from aws_cdk import aws_imagebuilder as imagebuilder
 from constructs import Construct
 
+from ultracluster._foundation.permissions import PULL_ACTIONS, allow
 from ultracluster.images.bake_component import bake_component
-from ultracluster.images.build_role import define_build_role
-from ultracluster.images.neuron_ami_checks import check_document, check_place, check_sources
+from ultracluster_catalog.names.identifiers import ECR_IMAGE
 from ultracluster_catalog.neuron.neuron_images import (
     BAKED_IMAGE_TAG,
     EFA_INSTALLER_VERSION,
@@ -21,12 +22,43 @@ from ultracluster_catalog.neuron.neuron_images import (
     ImagePart,
     NeuronImage,
 )
-from ultracluster_rules.findings import reject
+from ultracluster_rules.findings import Finding, quote, reject, require
 from ultracluster_rules.images import check_neuron_image
 from ultracluster_rules.numbers import rejects_unsafe_numbers
 
 _SYSTEM = "Amazon Linux 2023"
 _VERSION = "1.0.0"
+_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9-]{1,62}[A-Za-z0-9]")
+_SHA256 = re.compile(r"[0-9a-f]{64}")
+_EFA_VERSION = re.compile(r"[0-9]+\.[0-9]+\.[0-9]+")
+_REGION = re.compile(r"[a-z]{2}(?:-[a-z]+)+-[0-9]")
+_LONGEST_DATA = 16_000  # characters; limit of the registry schema of AWS::ImageBuilder::Component
+_LEAST_DISK_GIB = 30  # size of the ECS Neuron AMI
+
+# Permissions of AWS Systems Manager for the steps of Image Builder on the instance. Compared with the managed policies of
+# the guide, these omit reading all parameters and permissions for container builds. The actions have no resource level, or
+# read documents of AWS, whose ARNs vary.
+_RUN_COMMAND_ACTIONS = [
+    "ec2messages:AcknowledgeMessage",
+    "ec2messages:DeleteMessage",
+    "ec2messages:FailMessage",
+    "ec2messages:GetEndpoint",
+    "ec2messages:GetMessages",
+    "ec2messages:SendReply",
+    "ssm:DescribeDocument",
+    "ssm:GetDocument",
+    "ssm:ListAssociations",
+    "ssm:PutInventory",
+    "ssmmessages:CreateControlChannel",
+    "ssmmessages:CreateDataChannel",
+    "ssmmessages:OpenControlChannel",
+    "ssmmessages:OpenDataChannel",
+]
+_MANAGED_INSTANCE_ACTIONS = [
+    "ssm:ListInstanceAssociations",
+    "ssm:UpdateInstanceAssociationStatus",
+    "ssm:UpdateInstanceInformation",
+]
 
 
 @jsii.implements(iam.IGrantable)
@@ -98,15 +130,15 @@ class NeuronAmi(Construct):
         )
         reject(
             [
-                *check_sources(parent, efa_installer_version, checksum, container_images),
-                *check_place(name=name, vpc=vpc, subnet=subnet, disk=root_volume_gib, regions=regions),
-                *check_document(data, container_images),
+                *_check_sources(parent, efa_installer_version, checksum, container_images),
+                *_check_place(name=name, vpc=vpc, subnet=subnet, disk=root_volume_gib, regions=regions),
+                *_check_document(data, container_images),
             ]
         )
         super().__init__(scope, construct_id)
         self.name = name
         self.parts = parts
-        self._role = define_build_role(self, container_images)
+        self._role = _define_build_role(self, container_images)
         recipe = self._define_recipe(data, parent, root_volume_gib)
         infrastructure = self._define_infrastructure(vpc, subnet, instance_type)
         distribution = self._define_distribution(regions)
@@ -226,3 +258,127 @@ class NeuronAmi(Construct):
     def grant_principal(self) -> iam.IPrincipal:
         """Role of the build instance; grant it permission to pull images whose references are tokens."""
         return self._role
+
+
+def _define_build_role(scope: Construct, container_images: Sequence[str]) -> iam.Role:
+    """Define the role of build instances, which runs the steps, writes logs and pulls images; tokens are granted elsewhere."""
+    role = iam.Role(
+        scope,
+        "Role",
+        assumed_by=iam.ServicePrincipal("ec2.amazonaws.com"),
+        description="The instance that EC2 Image Builder makes an AMI from",
+    )
+    account = f"{Aws.REGION}:{Aws.ACCOUNT_ID}"
+    statements = [
+        allow(
+            "Component",
+            ["imagebuilder:GetComponent"],
+            [f"arn:{Aws.PARTITION}:imagebuilder:{account}:component/*"],
+        ),
+        allow("Tools", ["s3:GetObject"], [f"arn:{Aws.PARTITION}:s3:::ec2imagebuilder*/*"]),
+        allow(
+            "Logs",
+            ["logs:CreateLogGroup", "logs:CreateLogStream", "logs:PutLogEvents"],
+            [f"arn:{Aws.PARTITION}:logs:{account}:log-group:/aws/imagebuilder/*"],
+        ),
+        allow("RunCommand", _RUN_COMMAND_ACTIONS, ["*"]),
+        allow(
+            "ManagedInstance",
+            _MANAGED_INSTANCE_ACTIONS,
+            [
+                f"arn:{Aws.PARTITION}:ec2:{account}:instance/*",
+                f"arn:{Aws.PARTITION}:ssm:{account}:association/*",
+                f"arn:{Aws.PARTITION}:ssm:{account}:managed-instance/*",
+            ],
+        ),
+    ]
+    if container_images:
+        statements.append(allow("Login", ["ecr:GetAuthorizationToken"], ["*"]))
+    repositories = {
+        f"arn:{Aws.PARTITION}:ecr:{match['region']}:{match['account']}:repository/{match['repository']}"
+        for image in container_images
+        if (match := _private_image(image))
+    }
+    if repositories:
+        statements.append(allow("Pull", PULL_ACTIONS, sorted(repositories)))
+    for statement in statements:
+        role.add_to_policy(statement)
+    return role
+
+
+def _private_image(image: str) -> re.Match[str] | None:
+    """Return account, region and repository of a private image with a tag or digest; None for others and tokens."""
+    match = None if Token.is_unresolved(image) else re.fullmatch(ECR_IMAGE, image)
+    return match if match and (match["tag"] or match["digest"]) else None
+
+
+def _check_sources(
+    parent: NeuronImage, efa_version: str, efa_sha256: str | None, images: Sequence[str]
+) -> list[Finding]:
+    """Check the parent, the EFA installer and the container images of an AMI."""
+    findings = []
+    findings += require(
+        parent.facts.operating_system in {_SYSTEM, ""},
+        "UC4051",
+        f"got {parent.kind}, which is {parent.facts.operating_system}",
+        allowed=_SYSTEM,
+        path="parent",
+    )
+    findings += require(
+        _EFA_VERSION.fullmatch(efa_version) and _SHA256.fullmatch(efa_sha256 or ""),
+        "UC4052",
+        f"got version {quote(efa_version)} with checksum {quote(efa_sha256)}",
+        allowed=f"{', '.join(EFA_INSTALLERS)}, or another version with its SHA-256",
+        path="efa_installer_version",
+    )
+    findings += [
+        Finding(
+            "UC4053",
+            f"got {quote(image)}",
+            allowed="an image in a private repository of Amazon ECR, with a tag or digest",
+            path=f"container_images[{index}]",
+        )
+        for index, image in enumerate(images)
+        if not (Token.is_unresolved(image) or _private_image(image))
+    ]
+    return findings
+
+
+def _check_document(data: str, images: Sequence[str]) -> list[Finding]:
+    """Check that the component document does not exceed the limit of Image Builder."""
+    return require(
+        len(data) <= _LONGEST_DATA,
+        "UC4054",
+        f"with {len(images)} images the document has {len(data):,} characters",
+        allowed=f"at most {_LONGEST_DATA:,}",
+        remedy="Remove images",
+        path="container_images",
+    )
+
+
+def _check_place(
+    *, name: str, vpc: ec2.IVpc | None, subnet: ec2.ISubnet | None, disk: int, regions: Sequence[str]
+) -> list[Finding]:
+    """Check the name, the network, the size and the Regions of an AMI."""
+
+    def wrong(path: str, value: object, allowed: str) -> Finding:
+        return Finding("UC4054", f"got {quote(value)}", allowed=allowed, path=path)
+
+    findings = []
+    if not _NAME.fullmatch(name):
+        findings.append(wrong("name", name, "3 to 64 letters, digits and hyphens"))
+    findings += require(
+        (vpc is None) == (subnet is None),
+        "UC4054",
+        f"got {'a subnet without its VPC' if vpc is None else 'a VPC without a subnet'}",
+        allowed="both or neither",
+        path="subnet",
+    )
+    if disk < _LEAST_DISK_GIB:
+        findings.append(wrong("root_volume_gib", disk, f"{_LEAST_DISK_GIB} or more"))
+    findings += [
+        wrong(f"regions[{index}]", region, "another Region, once")
+        for index, region in enumerate(regions)
+        if not _REGION.fullmatch(region) or region in regions[:index]
+    ]
+    return findings

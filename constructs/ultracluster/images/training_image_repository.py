@@ -8,6 +8,7 @@ from aws_cdk import aws_iam as iam
 from aws_cdk import aws_kms as kms
 from constructs import Construct
 
+from ultracluster._foundation.permissions import PULL_ACTIONS, grant
 from ultracluster.images.container_image import ContainerImage
 from ultracluster_catalog.neuron.neuron_containers import NeuronContainer
 from ultracluster_rules.findings import FindingsError, quote
@@ -161,22 +162,8 @@ class PullThroughCache(Construct):
         return self._grant(grantee, ["ecr:BatchImportUpstreamImage", "ecr:CreateRepository"])
 
     def _grant(self, grantee: iam.IGrantable, more: list[str]) -> iam.Grant:
-        stack = Stack.of(self)
-        login = iam.Grant.add_to_principal(
-            grantee=grantee, actions=["ecr:GetAuthorizationToken"], resource_arns=["*"]
+        copies = Stack.of(self).format_arn(
+            service="ecr", resource="repository", resource_name=f"{self.prefix}/{_ALIAS}/*"
         )
-        pull = iam.Grant.add_to_principal(
-            grantee=grantee,
-            actions=[
-                "ecr:BatchCheckLayerAvailability",
-                "ecr:BatchGetImage",
-                "ecr:GetDownloadUrlForLayer",
-                *more,
-            ],
-            resource_arns=[
-                stack.format_arn(
-                    service="ecr", resource="repository", resource_name=f"{self.prefix}/{_ALIAS}/*"
-                )
-            ],
-        )
-        return login.combine(pull)
+        login = grant(grantee, ["ecr:GetAuthorizationToken"], ["*"])
+        return login.combine(grant(grantee, [*PULL_ACTIONS, *more], [copies]))

@@ -5,11 +5,12 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final, Unpack
 
 import jsii
-from aws_cdk import Annotations, Aws, Stack
+from aws_cdk import Aws, Stack
 from aws_cdk import aws_batch as batch
 from aws_cdk import aws_iam as iam
 from constructs import Construct
 
+from ultracluster._foundation.annotations import warn
 from ultracluster._foundation.cluster_name import cluster_name
 from ultracluster._foundation.log_group import write_statement
 from ultracluster.images.container_image import ContainerImage, pull_image
@@ -172,8 +173,7 @@ class Job(Construct):
         warnings = [*findings, *check_container(self.image, machine)]
         for dependency in self.depends_on:
             warnings += dependency._dependency_warnings(self)  # noqa: SLF001 - the same class
-        for finding in warnings:
-            Annotations.of(self).add_warning_v2(f"ultracluster:{finding.code}", str(finding))
+        warn(self, *warnings)
 
     def _define(self, *, tags: Mapping[str, str] | None = None, **properties: Any) -> None:
         """Define the job definition, with the properties of its type."""

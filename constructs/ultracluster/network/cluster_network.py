@@ -6,13 +6,14 @@ import sys
 from collections.abc import Sequence
 
 import jsii
-from aws_cdk import Annotations, CfnResource, RemovalPolicy, Stack, Token
+from aws_cdk import CfnResource, RemovalPolicy, Stack, Token
 from aws_cdk import aws_ec2 as ec2
 from constructs import Construct
 
+from ultracluster._foundation.annotations import warn
 from ultracluster._foundation.machines import AnyInstanceType, machine_of
-from ultracluster.network.efa_rules import add_efa_rules, add_task_rules
 from ultracluster.network.endpoint_policies import EndpointPolicies
+from ultracluster.network.group_rules import add_efa_rules, add_task_rules
 from ultracluster.network.nat_gateway import define_nat_gateway
 from ultracluster.network.subnet_cidr import public_subnet_cidr, subnet_cidr
 from ultracluster_catalog.machines.instance_type import InstanceType
@@ -374,7 +375,7 @@ class _ExistingNetwork(ClusterNetwork):
                 "interface endpoints must allow it on port 443",
                 path="vpc",
             )
-            Annotations.of(self).add_warning_v2(f"ultracluster:{tasks.code}", str(tasks))
+            warn(self, tasks)
         else:
             add_task_rules(self, security_group_id=default_security_group.security_group_id)
         if security_group is None:
@@ -384,8 +385,7 @@ class _ExistingNetwork(ClusterNetwork):
         if efa_rules:
             add_efa_rules(self, security_group_id=security_group.security_group_id)
             return
-        finding = warn_of_unknown_efa_rules("the imported security group").at("security_group")
-        Annotations.of(self).add_warning_v2(f"ultracluster:{finding.code}", str(finding))
+        warn(self, warn_of_unknown_efa_rules("the imported security group").at("security_group"))
 
 
 def private_subnet(

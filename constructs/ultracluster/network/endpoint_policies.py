@@ -6,6 +6,8 @@ from aws_cdk import Aws, Stack, Token
 from aws_cdk import aws_iam as iam
 from constructs import Construct
 
+from ultracluster._foundation.permissions import PULL_ACTIONS
+
 # Buckets of AWS that nodes read: layers of images (Amazon ECR User Guide, "Minimum Amazon S3 bucket permissions"), packages and
 # patches of the agent (Systems Manager User Guide, "SSM Agent communications with AWS managed S3 buckets"), the ECS agent, which
 # an image without it downloads (Amazon ECS Developer Guide, "Installing the Amazon ECS container agent"), and packages of Amazon
@@ -29,7 +31,6 @@ _AWS_BUCKETS = (
 # AWS Deep Learning Containers are in this account in most Regions ("Available images" of their repository, 2026-11). Jobs add
 # the accounts of their images.
 _DEEP_LEARNING_CONTAINERS = "763104351884"
-_PULL = ("ecr:BatchCheckLayerAvailability", "ecr:BatchGetImage", "ecr:GetDownloadUrlForLayer")
 
 
 class EndpointPolicies:
@@ -101,7 +102,7 @@ class EndpointPolicies:
         """
         if account not in self._allowed:
             self._allowed.add(account)
-            _allow(self._ecr, _PULL, [_repositories_arn(account)])
+            _allow(self._ecr, PULL_ACTIONS, [_repositories_arn(account)])
 
 
 def _allow(

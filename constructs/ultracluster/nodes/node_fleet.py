@@ -5,6 +5,7 @@ from aws_cdk import aws_autoscaling as autoscaling
 from aws_cdk import aws_iam as iam
 from constructs import Construct
 
+from ultracluster._foundation.permissions import allow
 from ultracluster.nodes.node_group import NodeGroup
 from ultracluster_catalog.limits.queues import ENVIRONMENT_TAG
 
@@ -67,13 +68,9 @@ class NodeFleet(Construct):
         )
         return [
             # Without resource-level permissions.
-            iam.PolicyStatement(
-                sid="ReadGroup", actions=["autoscaling:DescribeAutoScalingGroups"], resources=["*"]
-            ),
-            iam.PolicyStatement(
-                sid="SizeGroup",
-                actions=["autoscaling:SetDesiredCapacity", "autoscaling:SetInstanceProtection"],
-                resources=[group],
+            allow("ReadGroup", ["autoscaling:DescribeAutoScalingGroups"], ["*"]),
+            allow(
+                "SizeGroup", ["autoscaling:SetDesiredCapacity", "autoscaling:SetInstanceProtection"], [group]
             ),
         ]
 

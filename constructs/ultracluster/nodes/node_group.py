@@ -4,14 +4,16 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 import jsii
-from aws_cdk import Annotations, Fn, IStableAnyProducer, ITaggable, Lazy, TagManager, TagType, Token
+from aws_cdk import Aws, Fn, IStableAnyProducer, ITaggable, Lazy, TagManager, TagType, Token
 from aws_cdk import aws_ec2 as ec2
 from aws_cdk import aws_iam as iam
 from aws_cdk import aws_kms as kms
 from constructs import Construct
 
+from ultracluster._foundation.annotations import warn
 from ultracluster._foundation.cluster_name import cluster_name
 from ultracluster._foundation.machines import AnyInstanceType, machine_of
+from ultracluster._foundation.permissions import allow
 from ultracluster.capacity.capacity import Capacity, CapacityBlock, CapacityReservation, ReservationGroup
 from ultracluster.capacity.sources import check_source
 from ultracluster.capacity.unreserved_capacity import SpotCapacity
@@ -19,7 +21,6 @@ from ultracluster.network.cluster_network import ClusterNetwork
 from ultracluster.nodes.cluster_placement import ClusterPlacement
 from ultracluster.nodes.node_image import image_id_of
 from ultracluster.nodes.node_metrics import NodeMetrics
-from ultracluster.nodes.node_role import define_node_role
 from ultracluster.nodes.user_data import node_user_data
 from ultracluster.storage.shared_file_system import SharedFileSystem
 from ultracluster_catalog.machines.instance_type import InstanceType
@@ -41,6 +42,29 @@ _ROOT_IOPS = 3000
 _ROOT_THROUGHPUT_MIB = (
     500  # gp3's default of 125 MiB/s would double the billed time for pulling images of tens of GB
 )
+
+# Calls of the ECS agent on clusters and container instances. They cannot be restricted to one cluster, because AWS Batch
+# generates the name of the ECS cluster of a compute environment when it creates it.
+_ECS_AGENT_ACTIONS = [
+    "ecs:DeregisterContainerInstance",
+    "ecs:Poll",
+    "ecs:RegisterContainerInstance",
+    "ecs:StartTelemetrySession",
+    "ecs:SubmitAttachmentStateChanges",
+    "ecs:SubmitContainerStateChange",
+    "ecs:SubmitTaskStateChange",
+    "ecs:UpdateContainerInstancesState",
+]
+
+# Calls without resource-level permissions: the endpoints of the ECS agent and the channels of Session Manager, for shell
+# access without SSH.
+_CONNECTION_ACTIONS = [
+    "ecs:DiscoverPollEndpoint",
+    "ssmmessages:CreateControlChannel",
+    "ssmmessages:CreateDataChannel",
+    "ssmmessages:OpenControlChannel",
+    "ssmmessages:OpenDataChannel",
+]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -159,8 +183,7 @@ class NodeGroup(Construct):
         )
         reject(findings)
         super().__init__(scope, construct_id)
-        for finding in (*check_figures_are_sourced(machine), *check_network_interfaces(machine, interfaces)):
-            Annotations.of(self).add_warning_v2(f"ultracluster:{finding.code}", str(finding))
+        warn(self, *check_figures_are_sourced(machine), *check_network_interfaces(machine, interfaces))
         self.network = network
         self.network_interfaces = interfaces
         self.instance_type = machine
@@ -171,7 +194,7 @@ class NodeGroup(Construct):
         self.scratch_path = scratch_path
         self.kms_key = kms_key
         self.joins = joins
-        self.role = define_node_role(self)
+        self.role = _define_role(self)
         if metrics is not None:
             metrics.grant_publish(self.role)
         self._instance_profile = iam.CfnInstanceProfile(
@@ -260,6 +283,42 @@ class NodeGroup(Construct):
     def instance_profile_arn(self) -> str:
         """ARN of the instance profile."""
         return self._instance_profile
+
+
+def _define_role(scope: Construct) -> iam.Role:
+    """Define the role ``Role`` of nodes, with permissions for the ECS agent and Session Manager, and none for jobs."""
+    # Restricted to this account and Region: with `*`, stolen credentials could register nodes in other Regions.
+    partition = Aws.PARTITION
+    scope_arn = f"{Aws.REGION}:{Aws.ACCOUNT_ID}"
+    ecs = f"arn:{partition}:ecs:{scope_arn}"
+    statements = [
+        allow("EcsAgent", _ECS_AGENT_ACTIONS, [f"{ecs}:*"]),
+        # The agent tags the container instance when it registers it.
+        allow(
+            "TagAtRegistration",
+            ["ecs:TagResource"],
+            [f"{ecs}:container-instance/*"],
+            {"StringEquals": {"ecs:CreateAction": "RegisterContainerInstance"}},
+        ),
+        # The heartbeat of SSM Agent: the ARN of a node has one of two forms.
+        allow(
+            "SystemsManager",
+            ["ssm:UpdateInstanceInformation"],
+            [
+                f"arn:{partition}:ec2:{scope_arn}:instance/*",
+                f"arn:{partition}:ssm:{scope_arn}:managed-instance/*",
+            ],
+        ),
+        allow("Connections", _CONNECTION_ACTIONS, ["*"]),
+    ]
+    return iam.Role(
+        scope,
+        "Role",
+        assumed_by=iam.ServicePrincipal("ec2.amazonaws.com"),
+        description="Nodes of the cluster: the ECS agent and Session Manager",
+        # An inline policy, so that no node starts before the role has all permissions.
+        inline_policies={"Node": iam.PolicyDocument(statements=statements)},
+    )
 
 
 def _check(

@@ -8,6 +8,7 @@ from aws_cdk import aws_kms as kms
 from aws_cdk import aws_sns as sns
 from constructs import Construct
 
+from ultracluster._foundation.permissions import allow
 from ultracluster._foundation.private_topic import publish_statements
 from ultracluster._foundation.scheduled_function import ScheduledFunction
 from ultracluster._foundation.state_table import StateTable
@@ -156,59 +157,43 @@ class BlockLifecycle(Construct):
         partition, region = Aws.PARTITION, Aws.REGION
         scope = f"{region}:{Aws.ACCOUNT_ID}"
         return [
-            iam.PolicyStatement(sid="Look", actions=list(_LOOK), resources=["*"]),
-            iam.PolicyStatement(
-                sid="FindNodesOfJobs",
-                actions=["ecs:DescribeContainerInstances"],
-                # AWS Batch generates the name of the ECS cluster of a compute environment when it creates it.
-                resources=[f"arn:{partition}:ecs:{scope}:container-instance/*/*"],
+            allow("Look", _LOOK, ["*"]),
+            # AWS Batch generates the name of the ECS cluster of a compute environment when it creates it.
+            allow(
+                "FindNodesOfJobs",
+                ["ecs:DescribeContainerInstances"],
+                [f"arn:{partition}:ecs:{scope}:container-instance/*/*"],
             ),
-            iam.PolicyStatement(
-                sid="OpenAndCloseEnvironment",
-                actions=["batch:UpdateComputeEnvironment"],
-                resources=[self._environment.arn],
+            allow("OpenAndCloseEnvironment", ["batch:UpdateComputeEnvironment"], [self._environment.arn]),
+            allow("OpenAndCloseQueue", ["batch:UpdateJobQueue"], [self._queue.job_queue_arn]),
+            # Job IDs are unknown before submission, and jobs only have the tags of their submission.
+            allow("EndJobs", ["batch:TerminateJob"], [f"arn:{partition}:batch:{scope}:job/*"]),
+            allow(
+                "RunShellScript",
+                ["ssm:SendCommand"],
+                [f"arn:{partition}:ssm:{region}::document/AWS-RunShellScript"],
             ),
-            iam.PolicyStatement(
-                sid="OpenAndCloseQueue",
-                actions=["batch:UpdateJobQueue"],
-                resources=[self._queue.job_queue_arn],
+            allow(
+                "OnNodesOfTheBlock",
+                ["ssm:SendCommand"],
+                [f"arn:{partition}:ec2:{scope}:instance/*"],
+                {"StringEquals": {f"ssm:resourceTag/{RESERVATION_TAG}": self.block.reservation_id}},
             ),
-            iam.PolicyStatement(
-                sid="EndJobs",
-                actions=["batch:TerminateJob"],
-                # Job IDs are unknown before submission, and jobs only have the tags of their submission.
-                resources=[f"arn:{partition}:batch:{scope}:job/*"],
-            ),
-            iam.PolicyStatement(
-                sid="RunShellScript",
-                actions=["ssm:SendCommand"],
-                resources=[f"arn:{partition}:ssm:{region}::document/AWS-RunShellScript"],
-            ),
-            iam.PolicyStatement(
-                sid="OnNodesOfTheBlock",
-                actions=["ssm:SendCommand"],
-                resources=[f"arn:{partition}:ec2:{scope}:instance/*"],
-                conditions={
-                    "StringEquals": {f"ssm:resourceTag/{RESERVATION_TAG}": self.block.reservation_id}
-                },
-            ),
-            iam.PolicyStatement(
-                # Jobs go on in the former block when a deployment names another one.
-                sid="OnNodesOfFormerBlocks",
-                actions=["ssm:SendCommand"],
-                resources=[f"arn:{partition}:ec2:{scope}:instance/*"],
-                conditions={
+            # Jobs go on in the former block when a deployment names another one.
+            allow(
+                "OnNodesOfFormerBlocks",
+                ["ssm:SendCommand"],
+                [f"arn:{partition}:ec2:{scope}:instance/*"],
+                {
                     "StringEquals": {f"ssm:resourceTag/{CLUSTER_TAG}": self._environment.nodes.cluster_name},
                     "StringLike": {f"ssm:resourceTag/{RESERVATION_TAG}": "cr-*"},
                 },
             ),
-            iam.PolicyStatement(
-                sid="ReadReasonsOfNodes",
-                actions=["ec2:GetConsoleOutput"],
-                resources=[f"arn:{partition}:ec2:{scope}:instance/*"],
-                conditions={
-                    "StringEquals": {f"aws:ResourceTag/{RESERVATION_TAG}": self.block.reservation_id}
-                },
+            allow(
+                "ReadReasonsOfNodes",
+                ["ec2:GetConsoleOutput"],
+                [f"arn:{partition}:ec2:{scope}:instance/*"],
+                {"StringEquals": {f"aws:ResourceTag/{RESERVATION_TAG}": self.block.reservation_id}},
             ),
             *(self._fleet.size_statements() if self._fleet else ()),
             *self._state.statements("dynamodb:Scan", "dynamodb:UpdateItem"),

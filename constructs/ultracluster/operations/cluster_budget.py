@@ -11,6 +11,7 @@ from aws_cdk import aws_sns as sns
 from constructs import Construct
 
 from ultracluster._foundation.function_code import runtime_folder
+from ultracluster._foundation.permissions import allow
 from ultracluster._foundation.private_topic import grant_publish, publish_statements
 from ultracluster._foundation.scheduled_function import ScheduledFunction
 from ultracluster.scheduling.training_queue import TrainingQueue
@@ -164,9 +165,7 @@ class ClusterBudget(Construct):
             role_description="Closes job queues for new jobs when a budget is spent",
             policy_name="Close",
             statements=[
-                iam.PolicyStatement(
-                    sid="Close", actions=["batch:TagResource", "batch:UpdateJobQueue"], resources=arns
-                ),
+                allow("Close", ["batch:TagResource", "batch:UpdateJobQueue"], arns),
                 *publish_statements("Tell", self.topic, self._topic_key),
             ],
             handler="index.handler",

@@ -3,10 +3,10 @@
 from collections.abc import Sequence
 
 from aws_cdk import Duration
-from aws_cdk import aws_iam as iam
 from aws_cdk import aws_kms as kms
 from constructs import Construct
 
+from ultracluster._foundation.permissions import allow
 from ultracluster._foundation.scheduled_function import ScheduledFunction
 from ultracluster.capacity.capacity import CapacityBlock, CapacityReservation
 from ultracluster.nodes.node_group import NodeGroup
@@ -60,9 +60,9 @@ class ClusterWatch(Construct):
             role_description="Looks at one cluster; changes nothing",
             policy_name="Watch",
             statements=[
-                iam.PolicyStatement(
-                    sid="Look",
-                    actions=[
+                allow(
+                    "Look",
+                    [
                         "batch:DescribeComputeEnvironments",
                         "batch:DescribeJobQueues",
                         "batch:ListJobs",
@@ -70,7 +70,7 @@ class ClusterWatch(Construct):
                         "ec2:DescribeCapacityReservations",
                         "ec2:DescribeInstances",
                     ],
-                    resources=["*"],  # these actions have no resource-level permissions
+                    ["*"],  # these actions have no resource-level permissions
                 )
             ],
             handler="ultracluster_runtime.watch.handler.handler",

@@ -6,6 +6,7 @@ from aws_cdk import aws_kms as kms
 from aws_cdk import aws_sns as sns
 from constructs import Construct
 
+from ultracluster._foundation.permissions import allow
 from ultracluster._foundation.private_topic import publish_statements
 from ultracluster._foundation.scheduled_function import ScheduledFunction
 from ultracluster._foundation.state_table import StateTable
@@ -65,14 +66,10 @@ class JobResume(Construct):
             role_description="Submits jobs of one cluster again",
             policy_name="Resume",
             statements=[
-                iam.PolicyStatement(sid="Look", actions=list(_READ), resources=["*"]),
+                allow("Look", _READ, ["*"]),
                 self._submit,
-                iam.PolicyStatement(
-                    sid="TagJobs",
-                    actions=["batch:TagResource"],
-                    # Job IDs are unknown before submission.
-                    resources=[f"arn:{Aws.PARTITION}:batch:{account}:job/*"],
-                ),
+                # Job IDs are unknown before submission.
+                allow("TagJobs", ["batch:TagResource"], [f"arn:{Aws.PARTITION}:batch:{account}:job/*"]),
                 *state.statements("dynamodb:PutItem", "dynamodb:Scan", "dynamodb:UpdateItem"),
                 *(publish_statements("Notify", topic, topic.master_key) if topic else []),
             ],

@@ -9,6 +9,7 @@ from aws_cdk import aws_iam as iam
 from aws_cdk import aws_kms as kms
 from constructs import Construct
 
+from ultracluster._foundation.permissions import grant
 from ultracluster_rules.numbers import rejects_unsafe_numbers
 
 # Table layout, defined by ultracluster_runtime.purchasing.ledger; a test compares the two.
@@ -120,12 +121,7 @@ class CapacityLedger(Construct):
     def _grant(
         self, grantee: iam.IGrantable, actions: Sequence[str], *, conditions: Mapping[str, Any] | None = None
     ) -> iam.Grant:
-        return iam.Grant.add_to_principal(
-            grantee=grantee,
-            actions=list(actions),
-            resource_arns=[self._table.table_arn],
-            conditions=conditions,
-        )
+        return grant(grantee, actions, [self._table.table_arn], conditions)
 
 
 class _ExistingLedger(CapacityLedger):

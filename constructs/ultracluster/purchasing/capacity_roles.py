@@ -13,6 +13,7 @@ from aws_cdk import ArnFormat, Stack, Token
 from aws_cdk import aws_iam as iam
 from constructs import Construct
 
+from ultracluster._foundation.permissions import allow
 from ultracluster.purchasing.capacity_ledger import CapacityLedger
 from ultracluster_rules.findings import Finding, FindingsError, quote, reject, require
 from ultracluster_rules.machines import get_instance_type
@@ -89,7 +90,7 @@ class CapacitySearchRole(Construct):
             self, "Resource", assumed_by=trusted_by, description="Finds and compares capacity; cannot buy"
         )
         self.node.default_child = self.role.node.default_child
-        self.role.add_to_policy(_allow("Look", [*_LOOK, *_COMPARE], ["*"]))
+        self.role.add_to_policy(allow("Look", [*_LOOK, *_COMPARE], ["*"]))
         self.role.add_to_policy(_read_rehearsals(self, ["*"]))
         self.role.add_to_policy(_deny("NeverSpend", _SPEND))
         if ledger is not None:
@@ -157,12 +158,12 @@ class CapacityPurchaseRole(Construct):
         caps = {"StringEquals": types, "NumericLessThanEquals": count}
         reservations = [_ec2_arn(self, "capacity-reservation")]
         for statement in (
-            _allow("Look", _LOOK, ["*"]),
+            allow("Look", _LOOK, ["*"]),
             _read_rehearsals(self, regions),
-            _allow("Buy", [_BUY], reservations, caps_where_known),
-            _allow("Reserve", [_RESERVE], reservations, caps),
-            _allow("ExtendOrGiveBack", [_EXTEND, _CANCEL], reservations, of_an_order),
-            _allow(
+            allow("Buy", [_BUY], reservations, caps_where_known),
+            allow("Reserve", [_RESERVE], reservations, caps),
+            allow("ExtendOrGiveBack", [_EXTEND, _CANCEL], reservations, of_an_order),
+            allow(
                 "TagWhatIsBought",
                 ["ec2:CreateTags"],
                 [*reservations, _ec2_arn(self, "capacity-block")],
@@ -182,14 +183,6 @@ class CapacityPurchaseRole(Construct):
         ledger.grant_record(self.role).assert_success()
 
 
-def _allow(
-    sid: str, actions: Sequence[str], resources: Sequence[str], conditions: Mapping[str, Any] | None = None
-) -> iam.PolicyStatement:
-    return iam.PolicyStatement(
-        sid=sid, actions=list(actions), resources=list(resources), conditions=conditions
-    )
-
-
 def _read_rehearsals(scope: Construct, regions: Sequence[str]) -> iam.PolicyStatement:
     """Return the permission to read whether a cluster was rehearsed, which `approve` and `buy` report."""
     arns = [
@@ -198,7 +191,7 @@ def _read_rehearsals(scope: Construct, regions: Sequence[str]) -> iam.PolicyStat
         )
         for region in regions
     ]
-    return _allow("ReadRehearsals", ["ssm:GetParameter"], arns)
+    return allow("ReadRehearsals", ["ssm:GetParameter"], arns)
 
 
 def _deny(

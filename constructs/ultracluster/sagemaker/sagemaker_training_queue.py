@@ -7,6 +7,7 @@ from aws_cdk import aws_batch as batch
 from aws_cdk import aws_iam as iam
 from constructs import Construct
 
+from ultracluster._foundation.permissions import allow, grant
 from ultracluster.sagemaker.quota_share import QuotaShare, check_instances, check_plan, check_shares
 from ultracluster_rules.findings import reject
 from ultracluster_rules.numbers import rejects_unsafe_numbers
@@ -115,23 +116,23 @@ class SageMakerTrainingQueue(Construct):
         )
         logs = f"arn:{Aws.PARTITION}:logs:{Aws.REGION}:{Aws.ACCOUNT_ID}:log-group:{_LOG_GROUP}"
         role.add_to_policy(
-            iam.PolicyStatement(
-                sid="Logs",
-                actions=[
+            allow(
+                "Logs",
+                [
                     "logs:CreateLogGroup",
                     "logs:CreateLogStream",
                     "logs:DescribeLogStreams",
                     "logs:PutLogEvents",
                 ],
-                resources=[logs, f"{logs}:*"],
+                [logs, f"{logs}:*"],
             )
         )
         role.add_to_policy(
-            iam.PolicyStatement(
-                sid="Metrics",
-                actions=["cloudwatch:PutMetricData"],
-                resources=["*"],
-                conditions={"StringEquals": {"cloudwatch:namespace": _NAMESPACE}},
+            allow(
+                "Metrics",
+                ["cloudwatch:PutMetricData"],
+                ["*"],
+                {"StringEquals": {"cloudwatch:namespace": _NAMESPACE}},
             )
         )
         return role
@@ -142,21 +143,15 @@ class SageMakerTrainingQueue(Construct):
         Args:
             grantee: Principal to grant permissions to.
         """
-        submit = iam.Grant.add_to_principal(
-            grantee=grantee,
-            actions=["batch:SubmitServiceJob"],
-            resource_arns=[self.job_queue_arn, f"{self.job_queue_arn}/quota-share/*"],
+        submit = grant(
+            grantee, ["batch:SubmitServiceJob"], [self.job_queue_arn, f"{self.job_queue_arn}/quota-share/*"]
         )
-        look = iam.Grant.add_to_principal(
-            grantee=grantee,
-            actions=["batch:DescribeServiceJob", "batch:ListServiceJobs"],
-            resource_arns=["*"],
-        )
-        hand_over = iam.Grant.add_to_principal(
-            grantee=grantee,
-            actions=["iam:PassRole"],
-            resource_arns=[self.execution_role.role_arn],
-            conditions={"StringEquals": {"iam:PassedToService": "sagemaker.amazonaws.com"}},
+        look = grant(grantee, ["batch:DescribeServiceJob", "batch:ListServiceJobs"], ["*"])
+        hand_over = grant(
+            grantee,
+            ["iam:PassRole"],
+            [self.execution_role.role_arn],
+            {"StringEquals": {"iam:PassedToService": "sagemaker.amazonaws.com"}},
         )
         return submit.combine(look).combine(hand_over)
 

@@ -11,9 +11,10 @@ from aws_cdk import aws_iam as iam
 from aws_cdk import aws_logs as logs
 from constructs import Construct
 
+from ultracluster._foundation.permissions import grant
 from ultracluster.capacity.capacity_source import LaunchedBy
 from ultracluster.nodes.node_group import NodeGroup
-from ultracluster.storage.mounted_file_system import MountedFileSystem
+from ultracluster.storage.shared_file_system import MountedFileSystem
 from ultracluster_catalog.machines.instance_type import InstanceType
 from ultracluster_catalog.machines.nic_layouts import NetworkInterface
 from ultracluster_rules.findings import FindingsError
@@ -87,11 +88,13 @@ class ITrainingQueue(Construct):
         Args:
             grantee: Principal to grant permissions to.
         """
-        grant = grant_submit(grantee, self.job_queue_arn, self._job_definitions)
+        granted = grant_submit(grantee, self.job_queue_arn, self._job_definitions)
         self._submit_statements += [
-            each for each in grant.principal_statements if each.actions == ["batch:SubmitJob"]
+            statement
+            for statement in granted.principal_statements
+            if statement.actions == ["batch:SubmitJob"]
         ]
-        return grant
+        return granted
 
     def grant_read(self, grantee: iam.IGrantable) -> iam.Grant:
         """Grant permission to list and describe jobs and to read their logs, as `ultracluster jobs` does.
@@ -101,18 +104,15 @@ class ITrainingQueue(Construct):
         Args:
             grantee: Principal to grant permissions to.
         """
-        grants = [
-            _grant(grantee, _DESCRIBE, "*"),
-            _grant(grantee, ["batch:GetJobQueueSnapshot"], self.job_queue_arn),
-            _grant(grantee, ["cloudformation:ListStackResources"], Stack.of(self).stack_id),
-        ]
-        if self._log_group is not None:
-            events_of_jobs = ["logs:FilterLogEvents", "logs:GetLogEvents"]
-            grants.append(_grant(grantee, events_of_jobs, self._log_group.log_group_arn))
-        granted, *others = grants
-        for other in others:
-            granted = granted.combine(other)
-        return granted
+        granted = (
+            grant(grantee, _DESCRIBE, ["*"])
+            .combine(grant(grantee, ["batch:GetJobQueueSnapshot"], [self.job_queue_arn]))
+            .combine(grant(grantee, ["cloudformation:ListStackResources"], [Stack.of(self).stack_id]))
+        )
+        if self._log_group is None:
+            return granted
+        log_actions = ["logs:FilterLogEvents", "logs:GetLogEvents"]
+        return granted.combine(grant(grantee, log_actions, [self._log_group.log_group_arn]))
 
     def metric(self, metric_name: str, **options: Any) -> cloudwatch.Metric:
         """Return a metric that AWS Batch publishes for the queue, without charge and on a best-effort basis.
@@ -227,10 +227,6 @@ def grant_submit(grantee: iam.IGrantable, job_queue_arn: str, job_definitions: S
     """Grant permission to submit jobs of definitions to a queue, and to tag the jobs, as `ultracluster jobs submit` does."""
     # Job IDs are unknown before submission.
     jobs = f"arn:{Aws.PARTITION}:batch:{Aws.REGION}:{Aws.ACCOUNT_ID}:job/*"
-    return iam.Grant.add_to_principal(
-        grantee=grantee, actions=["batch:SubmitJob"], resource_arns=[job_queue_arn, *job_definitions]
-    ).combine(_grant(grantee, ["batch:TagResource"], jobs))
-
-
-def _grant(grantee: iam.IGrantable, actions: Sequence[str], resource_arn: str) -> iam.Grant:
-    return iam.Grant.add_to_principal(grantee=grantee, actions=list(actions), resource_arns=[resource_arn])
+    return grant(grantee, ["batch:SubmitJob"], [job_queue_arn, *job_definitions]).combine(
+        grant(grantee, ["batch:TagResource"], [jobs])
+    )

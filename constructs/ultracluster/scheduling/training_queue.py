@@ -16,7 +16,7 @@ from ultracluster.scheduling.compute_environment import ComputeEnvironment, defi
 from ultracluster.scheduling.fair_share import FairShare
 from ultracluster.scheduling.i_training_queue import ImportedNodes, ITrainingQueue
 from ultracluster.scheduling.wait_limits import WaitLimits
-from ultracluster.storage.mounted_file_system import MountedFileSystem
+from ultracluster.storage.shared_file_system import MountedFileSystem
 from ultracluster_catalog.machines.nic_layouts import NicLayout
 from ultracluster_rules.capacity import check_max_nodes
 from ultracluster_rules.findings import Finding, reject, require

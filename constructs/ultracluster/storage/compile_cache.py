@@ -1,29 +1,23 @@
 """The Neuron compile cache on S3, which lets a cluster compile each graph once, before its paid hours."""
 
-import re
 from collections.abc import Mapping, Sequence
 
-from aws_cdk import Duration, RemovalPolicy
+from aws_cdk import Duration, RemovalPolicy, Token
 from aws_cdk import aws_cloudwatch as cloudwatch
 from aws_cdk import aws_iam as iam
 from aws_cdk import aws_kms as kms
 from aws_cdk import aws_s3 as s3
 from constructs import Construct
 
-from ultracluster.storage.bucket_replication import (
-    allow_replication,
-    check_destinations,
-    replication_role,
-    replication_rules,
-)
 from ultracluster.storage.private_bucket import define_bucket, grant_objects
 from ultracluster_catalog.neuron.neuron import (
     RETRY_FAILED_COMPILATION_FLAG,
     XLA_CACHE_VARIABLE,
     XLA_COMPILER_FLAGS_VARIABLE,
 )
+from ultracluster_rules import buckets
 from ultracluster_rules.buckets import COMPILER_VERSION, check_cache_prefix, check_replication_key
-from ultracluster_rules.findings import FindingsError, reject
+from ultracluster_rules.findings import Finding, FindingsError, quote, reject
 from ultracluster_rules.numbers import rejects_unsafe_numbers
 
 _PREFIX = "neuron"
@@ -32,7 +26,6 @@ _METRICS_ID = "compile-cache"
 _NONCURRENT_DAYS = 7  # entries never change, so older versions are useless
 
 # The cache stores the entries of a compiler in the folder neuronxcc-MAJOR.MINOR.PATCH.BUILD+HASH.
-_VERSION = re.compile(r"\d+\.\d+(?:\.\d+){0,2}")
 _WHOLE_VERSION_DOTS = 3
 
 
@@ -85,13 +78,24 @@ class CompileCache(Construct):
                 (UC5140, UC5141), or `kms_key` and `replicate_to` are both set (UC5250).
         """
         versions = dict(expire_compilers or {})
-        _check_versions(versions)
-        check_destinations(replicate_to)
+        reject(
+            finding
+            for version in versions
+            for finding in COMPILER_VERSION.check(version, path="expire_compilers")
+        )
+        reject(_check_destinations(replicate_to))
         findings = check_replication_key(has_key=kms_key is not None, replicated=bool(replicate_to))
         reject(finding.at("kms_key") for finding in findings)
         versioned = versioned or bool(replicate_to)
         super().__init__(scope, construct_id)
-        role = replication_role(self) if replicate_to else None
+        role = None
+        if replicate_to:
+            role = iam.Role(
+                self,
+                "ReplicationRole",
+                assumed_by=iam.ServicePrincipal("s3.amazonaws.com"),
+                description="Copies new objects to buckets of other Regions",
+            )
         bucket = define_bucket(
             self,
             versioned=versioned,
@@ -114,10 +118,10 @@ class CompileCache(Construct):
             removal_policy=removal_policy,
             kms_key=kms_key,
             replication_role=role,
-            replication_rules=replication_rules(replicate_to, prefix=f"{_PREFIX}/") if role else None,
+            replication_rules=_replication_rules(replicate_to),
         )
         if role:
-            allow_replication(role, source=bucket, destinations=replicate_to, prefix=f"{_PREFIX}/")
+            _allow_replication(role, source=bucket, destinations=replicate_to)
         if request_metrics:
             bucket.add_metric(id=_METRICS_ID, prefix=f"{_PREFIX}/")
         self.bucket: s3.IBucket = bucket
@@ -220,9 +224,53 @@ def _compiler_folder(version: str) -> str:
     return f"neuronxcc-{version}{'+' if version.count('.') == _WHOLE_VERSION_DOTS else '.'}"
 
 
-def _check_versions(versions: Mapping[str, Duration]) -> None:
-    reject(
-        finding
-        for version in versions
-        for finding in COMPILER_VERSION.check(version, path="expire_compilers")
-    )
+def _check_destinations(destinations: Sequence[s3.IBucket]) -> list[Finding]:
+    """Check for duplicate destinations (UC5140), and for those with a customer managed key (UC5141)."""
+    names = [bucket.bucket_name for bucket in destinations]
+    known = [None if Token.is_unresolved(name) else name for name in names]
+    findings = [finding.at(f"replicate_to[{index}]") for index, finding in buckets.check_destinations(known)]
+    findings += [
+        Finding(
+            "UC5141",
+            f"{quote(bucket.bucket_name)} has a customer managed key",
+            remedy="Use a bucket with S3 managed keys, such as that of a CompileCache",
+            path=f"replicate_to[{index}]",
+        )
+        for index, bucket in enumerate(destinations)
+        if bucket.encryption_key is not None
+    ]
+    return findings
+
+
+def _replication_rules(destinations: Sequence[s3.IBucket]) -> list[s3.ReplicationRule]:
+    """Return one rule for new entries per destination. Deletions are not replicated."""
+    return [
+        s3.ReplicationRule(
+            id=f"copy-{number}",
+            priority=number,  # must be unique, even though each rule has its own destination
+            destination=bucket,
+            filter=s3.Filter(prefix=f"{_PREFIX}/"),
+            delete_marker_replication=False,
+        )
+        for number, bucket in enumerate(destinations, start=1)
+    ]
+
+
+def _allow_replication(role: iam.Role, *, source: s3.IBucket, destinations: Sequence[s3.IBucket]) -> None:
+    """Allow S3 to read new versions from the source and to write them to the destinations.
+
+    The actions are those of the S3 User Guide, "Setting up permissions for live replication" (read 2026-10), without
+    the one that replicates deletions.
+    """
+    for actions, resources in (
+        (["s3:GetReplicationConfiguration", "s3:ListBucket"], [source.bucket_arn]),
+        (
+            ["s3:GetObjectVersionForReplication", "s3:GetObjectVersionAcl", "s3:GetObjectVersionTagging"],
+            [f"{source.bucket_arn}/{_PREFIX}/*"],
+        ),
+        (
+            ["s3:ReplicateObject", "s3:ReplicateTags"],
+            [f"{bucket.bucket_arn}/{_PREFIX}/*" for bucket in destinations],
+        ),
+    ):
+        role.add_to_policy(iam.PolicyStatement(actions=actions, resources=resources))

@@ -5,8 +5,7 @@ from pathlib import PurePosixPath
 
 from aws_cdk import aws_iam as iam
 
-from ultracluster.storage.mounted_file_system import MountedFileSystem
-from ultracluster.storage.shared_file_system import SharedFileSystem
+from ultracluster.storage.shared_file_system import MountedFileSystem, SharedFileSystem
 from ultracluster_catalog.neuron.neuron import (
     JAX_CACHE_VARIABLE,
     TORCHNEURON_CACHE_VARIABLE,

@@ -8,6 +8,8 @@ from aws_cdk import aws_kms as kms
 from aws_cdk import aws_s3 as s3
 from constructs import Construct
 
+from ultracluster._foundation.permissions import grant
+
 _MINIMUM_TLS = 1.2
 
 
@@ -50,16 +52,12 @@ def grant_objects(
 
     The grants of the CDK use wildcard actions and allow deletion.
     """
-    granted = _grant(grantee, ["s3:ListBucket"], bucket.bucket_arn).combine(
-        _grant(grantee, actions, f"{bucket.bucket_arn}/{prefix}*")
+    granted = grant(grantee, ["s3:ListBucket"], [bucket.bucket_arn]).combine(
+        grant(grantee, actions, [f"{bucket.bucket_arn}/{prefix}*"])
     )
     key = bucket.encryption_key
     if key is None:
         return granted
     # S3 decrypts the parts of a multipart upload to complete it, so writing needs both permissions.
     uses = ["kms:Decrypt", *(["kms:GenerateDataKey"] if "s3:PutObject" in actions else [])]
-    return granted.combine(_grant(grantee, uses, key.key_arn))
-
-
-def _grant(grantee: iam.IGrantable, actions: Sequence[str], resource_arn: str) -> iam.Grant:
-    return iam.Grant.add_to_principal(grantee=grantee, actions=list(actions), resource_arns=[resource_arn])
+    return granted.combine(grant(grantee, uses, [key.key_arn]))

@@ -1,11 +1,11 @@
 """FSx for Lustre, shared by all nodes and linked to S3: a new file system or an existing one."""
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any, Final
 
 import jsii
-from aws_cdk import Annotations, Duration, RemovalPolicy, Stack, Token
+from aws_cdk import CfnResource, Duration, RemovalPolicy, Stack, Token
 from aws_cdk import aws_cloudwatch as cloudwatch
 from aws_cdk import aws_ec2 as ec2
 from aws_cdk import aws_fsx as fsx
@@ -13,11 +13,11 @@ from aws_cdk import aws_kms as kms
 from aws_cdk import aws_s3 as s3
 from constructs import Construct
 
+from ultracluster._foundation.annotations import warn
 from ultracluster._foundation.machines import AnyInstanceType, machine_of
 from ultracluster.network.cluster_network import ClusterNetwork
+from ultracluster.network.group_rules import allow_between_groups
 from ultracluster.storage.checkpoint_bucket import CheckpointBucket
-from ultracluster.storage.lustre_resources import define_association, lustre_configuration
-from ultracluster.storage.lustre_rules import add_lustre_rules
 from ultracluster_catalog.lustre.lustre import INTELLIGENT_TIERING, LUSTRE_PORTS, LustreSettings
 from ultracluster_catalog.lustre.lustre_associations import DataRepositoryAssociation
 from ultracluster_rules.findings import Finding, collect, reject
@@ -46,6 +46,17 @@ _STAND_INS: Final = {
     "metadata_iops": 12_000,
     "backup_retention_days": 1,
 }
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class MountedFileSystem:
+    """The file system of an imported queue, of which jobs need its mount point only.
+
+    Attributes:
+        mount_path: Mount point on nodes and in jobs, such as ``/fsx``.
+    """
+
+    mount_path: str
 
 
 @jsii.implements(ec2.IConnectable)
@@ -186,7 +197,7 @@ class SharedFileSystem(Construct):
         if removal_policy is RemovalPolicy.RETAIN:
             network.retain()
         self._connections = _connections_of(security_group)
-        rules = add_lustre_rules(
+        rules = _add_lustre_rules(
             self,
             file_system_group=security_group.security_group_id,
             node_group=network.security_group_id,
@@ -203,7 +214,7 @@ class SharedFileSystem(Construct):
             subnet_ids=[network.subnet_id],
             security_group_ids=[security_group.security_group_id],
             kms_key_id=kms_key.key_arn if kms_key else None,
-            lustre_configuration=lustre_configuration(settings, data_compression=data_compression),
+            lustre_configuration=_lustre_configuration(settings, data_compression=data_compression),
         )
         file_system.apply_removal_policy(removal_policy, apply_to_update_replace_policy=True)
         file_system.node.add_dependency(*rules)
@@ -211,7 +222,7 @@ class SharedFileSystem(Construct):
         self.dns_name = file_system.attr_dns_name
         self.mount_name = file_system.attr_lustre_mount_name
         for association_id, association in named_associations:
-            resource = define_association(
+            resource = _define_association(
                 self, association_id, file_system_id=self.file_system_id, association=association
             )
             resource.apply_removal_policy(removal_policy, apply_to_update_replace_policy=True)
@@ -338,14 +349,12 @@ class _ExistingFileSystem(SharedFileSystem):
         self.mount_path = mount_path
         self._connections = _connections_of(security_group)
         zone = check_zone_of_file_system(None, network.zone_id) if zone_id is None else []
-        for finding in (
-            *(finding.at("zone_id") for finding in zone),
-            *(finding.at("security_group") for finding in check_access(has_rules=security_group is not None)),
-        ):
-            Annotations.of(self).add_warning_v2(f"ultracluster:{finding.code}", str(finding))
+        access = check_access(has_rules=security_group is not None)
+        warn(self, *(finding.at("zone_id") for finding in zone))
+        warn(self, *(finding.at("security_group") for finding in access))
         if security_group is None:
             return
-        add_lustre_rules(
+        _add_lustre_rules(
             self,
             file_system_group=security_group.security_group_id,
             node_group=network.security_group_id,
@@ -371,3 +380,102 @@ def _check(settings: LustreSettings, associations: Sequence[DataRepositoryAssoci
     }
     known_settings = replace(settings, **stand_ins)
     return check_file_system(known_settings) + check_associations(associations, settings=known_settings)
+
+
+def _lustre_configuration(
+    settings: LustreSettings, *, data_compression: bool
+) -> fsx.CfnFileSystem.LustreConfigurationProperty:
+    """Return the Lustre configuration of a file system, without unset properties."""
+    backups = settings.backup_retention_days != 0
+    return fsx.CfnFileSystem.LustreConfigurationProperty(
+        deployment_type=settings.deployment_type,
+        per_unit_storage_throughput=settings.per_unit_storage_throughput,
+        throughput_capacity=settings.throughput_capacity,
+        data_read_cache_configuration=_read_cache(settings),
+        # Required for hard disks: CreateFileSystem, DriveCacheType.
+        drive_cache_type="NONE" if settings.storage_type == "HDD" else None,
+        data_compression_type="LZ4" if data_compression else "NONE",
+        metadata_configuration=_metadata(settings),
+        efa_enabled=True if settings.efa_enabled else None,
+        automatic_backup_retention_days=settings.backup_retention_days if backups else None,
+        daily_automatic_backup_start_time=settings.backup_start_time,
+        # Set even without backups: backups can be enabled later, but this property cannot change after creation.
+        copy_tags_to_backups=True if settings.copy_tags_to_backups else None,
+    )
+
+
+def _read_cache(settings: LustreSettings) -> fsx.CfnFileSystem.DataReadCacheConfigurationProperty | None:
+    if settings.storage_type != INTELLIGENT_TIERING:
+        return None
+    return fsx.CfnFileSystem.DataReadCacheConfigurationProperty(
+        sizing_mode=settings.read_cache, size_gib=settings.read_cache_gib
+    )
+
+
+def _metadata(settings: LustreSettings) -> fsx.CfnFileSystem.MetadataConfigurationProperty | None:
+    if settings.deployment_type != "PERSISTENT_2":
+        return None
+    if settings.metadata_iops is not None:
+        return fsx.CfnFileSystem.MetadataConfigurationProperty(
+            mode="USER_PROVISIONED", iops=settings.metadata_iops
+        )
+    # Metadata configuration cannot be added later, and metadata IOPS cannot grow without it.
+    return fsx.CfnFileSystem.MetadataConfigurationProperty(mode="AUTOMATIC")
+
+
+def _define_association(
+    scope: Construct, construct_id: str, *, file_system_id: str, association: DataRepositoryAssociation
+) -> fsx.CfnDataRepositoryAssociation:
+    """Define a data repository association of a file system."""
+    resource = fsx.CfnDataRepositoryAssociation
+    imports, exports = association.import_events, association.export_events
+    return resource(
+        scope,
+        construct_id,
+        file_system_id=file_system_id,
+        file_system_path=association.file_system_path,
+        data_repository_path=association.data_repository_path,
+        batch_import_meta_data_on_create=association.import_existing,
+        s3=resource.S3Property(
+            auto_import_policy=resource.AutoImportPolicyProperty(events=list(imports)) if imports else None,
+            auto_export_policy=resource.AutoExportPolicyProperty(events=list(exports)) if exports else None,
+        )
+        if imports or exports
+        else None,
+    )
+
+
+def _add_lustre_rules(
+    scope: Construct,
+    *,
+    file_system_group: str,
+    node_group: str,
+    efa: bool,
+    within_file_system: RemovalPolicy | None,
+) -> list[CfnResource]:
+    """Allow Lustre traffic between file system and nodes, in both directions.
+
+    The rules open the ports of Lustre, or all traffic for EFA, which needs rules that refer to a group. They are defined
+    in this stack, whichever stack contains the group of the nodes: with CDK connections they would be created in the
+    stack of the network, and both stacks would depend on each other. Without `within_file_system`, a removal policy, there
+    are none among the servers, since EC2 rejects a duplicate rule.
+    """
+    pairs = [("FromNodes", node_group, file_system_group), ("ToNodes", file_system_group, node_group)]
+    if within_file_system is not None:
+        pairs.insert(0, ("Own", file_system_group, file_system_group))
+    rules: list[CfnResource] = []
+    for ports in (None,) if efa else LUSTRE_PORTS:
+        suffix = ports[0] if ports else "All"
+        for name, source, destination in pairs:
+            both = allow_between_groups(
+                scope,
+                (f"{name}Ingress{suffix}", f"{name}Egress{suffix}"),
+                source=source,
+                destination=destination,
+                descriptions=("Lustre", "Lustre"),
+                ports=ports,
+            )
+            for rule in both if source == destination else ():
+                rule.apply_removal_policy(within_file_system, apply_to_update_replace_policy=True)
+            rules += both
+    return rules

@@ -5,7 +5,7 @@ import pytest
 from tests.unit.ultracluster.builders import IMAGE, network, nodes, queue
 
 from ultracluster import PosixCompileCache, SharedFileSystem, SingleNodeJob, TrainingQueue
-from ultracluster.storage.mounted_file_system import MountedFileSystem
+from ultracluster.storage.shared_file_system import MountedFileSystem
 from ultracluster_rules.findings import FindingsError
 
 pytestmark = pytest.mark.synth

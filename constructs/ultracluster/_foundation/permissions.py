@@ -1,0 +1,34 @@
+"""IAM statements and grants."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
+
+from aws_cdk import aws_iam as iam
+
+PULL_ACTIONS: Final = (
+    "ecr:BatchCheckLayerAvailability",
+    "ecr:BatchGetImage",
+    "ecr:GetDownloadUrlForLayer",
+)
+"""Actions on a repository of Amazon ECR that an image pull needs."""
+
+
+def allow(
+    sid: str, actions: Sequence[str], resources: Sequence[str], conditions: Mapping[str, Any] | None = None
+) -> iam.PolicyStatement:
+    """Return the statement of a policy that allows actions on resources."""
+    return iam.PolicyStatement(
+        sid=sid, actions=list(actions), resources=list(resources), conditions=conditions
+    )
+
+
+def grant(
+    grantee: iam.IGrantable,
+    actions: Sequence[str],
+    resources: Sequence[str],
+    conditions: Mapping[str, Any] | None = None,
+) -> iam.Grant:
+    """Grant a principal permission for actions on resources."""
+    return iam.Grant.add_to_principal(
+        grantee=grantee, actions=list(actions), resource_arns=list(resources), conditions=conditions
+    )
