@@ -7,7 +7,7 @@ from tests.unit.runtime.metrics.recordings import day, recording, series
 
 from ultracluster_catalog.lustre.lustre import LustreSettings
 from ultracluster_runtime.advice import advise
-from ultracluster_runtime.advice.report import RULES
+from ultracluster_runtime.advice.rules import RULES
 
 
 def test_a_normal_day_leads_to_no_advice() -> None:
