@@ -13,23 +13,11 @@ from ultracluster.scheduling.i_training_queue import ITrainingQueue
 from ultracluster.storage.compile_cache import CompileCache
 from ultracluster.storage.posix_compile_cache import PosixCompileCache
 from ultracluster_catalog.machines.instance_type import InstanceType
+from ultracluster_rules import job_definitions
 from ultracluster_rules.buckets import refuse_unmounted_cache
 from ultracluster_rules.commands import encode_word
 from ultracluster_rules.credentials import credential_kind, names_credential
 from ultracluster_rules.findings import Finding, quote
-from ultracluster_rules.job_definitions import (
-    ATTEMPTS,
-    IMAGE_REFERENCE,
-    RESUME,
-    check_definition_size,
-    check_dependencies,
-    check_dependency,
-    check_launcher,
-    check_secrets,
-    check_timeout_seconds,
-    check_variables,
-    refuse_resume,
-)
 from ultracluster_rules.jobs import check_neuron_settings
 
 # Sizes of a definition without its command and the user's variables, and of one device.
@@ -51,9 +39,9 @@ def check_job(
     command, environment = options["command"], options.get("environment") or {}
     secrets = options.get("secrets") or {}
     processes = options.get("processes_per_node")
-    findings = check_launcher(options.get("launcher", "torchrun"), processes, command)
-    findings += check_variables(environment, path="environment.")
-    findings += check_secrets(
+    findings = job_definitions.check_launcher(options.get("launcher", "torchrun"), processes, command)
+    findings += job_definitions.check_variables(environment, path="environment.")
+    findings += job_definitions.check_secrets(
         secrets,
         environment,
         # The ARN of a secret of the same stack is a token, that of a parameter has its service in it.
@@ -61,30 +49,32 @@ def check_job(
         services=queue.nodes.network.services if isinstance(queue.nodes, NodeGroup) else None,
         path="secrets",
     )
-    findings += check_definition_size(_size(queue, environment, command))
+    findings += job_definitions.check_definition_size(_size(queue, environment, command))
     findings += _check_credentials(queue, environment, command)
     if (neuron := options.get("neuron")) is not None:
         findings += check_neuron_settings(neuron, machine, environment)
     image = options["image"]
     reference = image.reference if isinstance(image, ContainerImage) else image
     if not Token.is_unresolved(reference):
-        findings += IMAGE_REFERENCE.check(reference, path="image")
+        findings += job_definitions.IMAGE_REFERENCE.check(reference, path="image")
     if (timeout := options.get("timeout")) is not None and not timeout.is_unresolved():
         seconds = int(timeout.to_seconds(integral=False))
-        findings += [finding.at("timeout") for finding in check_timeout_seconds(seconds)]
-    findings += ATTEMPTS.check(options.get("attempts", 1), path="attempts")
+        findings += [finding.at("timeout") for finding in job_definitions.check_timeout_seconds(seconds)]
+    findings += job_definitions.ATTEMPTS.check(options.get("attempts", 1), path="attempts")
     resume = options.get("resume", 0)
-    findings += RESUME.check(resume, path="resume")
+    findings += job_definitions.RESUME.check(resume, path="resume")
     if resume and queue.is_imported:
-        findings += [finding.at("resume") for finding in refuse_resume("a job on an imported queue")]
+        findings += [
+            finding.at("resume") for finding in job_definitions.refuse_resume("a job on an imported queue")
+        ]
     if isinstance(compile_cache, PosixCompileCache) and compile_cache.file_system != queue.nodes.file_system:
         findings.append(refuse_unmounted_cache(compile_cache.path))
     names = [job.node.id for job in options.get("depends_on", ())]
-    findings += check_dependencies(names, path="depends_on")
+    findings += job_definitions.check_dependencies(names, path="depends_on")
     return findings + [
         finding.at("depends_on")
         for index, name in enumerate(names)
-        for finding in check_dependency(name, earlier=names[:index], known=None)
+        for finding in job_definitions.check_dependency(name, earlier=names[:index], known=None)
     ]
 
 

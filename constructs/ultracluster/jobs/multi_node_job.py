@@ -14,15 +14,8 @@ from ultracluster.storage.checkpoint_bucket import CheckpointBucket
 from ultracluster.storage.compile_cache import CompileCache
 from ultracluster.storage.posix_compile_cache import PosixCompileCache
 from ultracluster_catalog.names.submission_tags import ARRAY_SIZE_TAG
+from ultracluster_rules import job_definitions
 from ultracluster_rules.findings import Finding
-from ultracluster_rules.job_definitions import (
-    ULTRASERVER_VARIABLE,
-    check_meeting_place,
-    check_nodes_can_talk,
-    check_nodes_fit,
-    check_one_road,
-    check_spot,
-)
 from ultracluster_rules.machines import check_job_ultraservers
 from ultracluster_rules.network import check_task_interface
 from ultracluster_rules.numbers import rejects_unsafe_numbers
@@ -79,7 +72,7 @@ class MultiNodeJob(Job):
         if without_efa and not queue.nodes.efa_devices:
             variables = {"FI_PROVIDER": "tcp", "FI_EFA_USE_DEVICE_RDMA": "0"}
         if machine.ultraserver_type is not None:
-            variables[ULTRASERVER_VARIABLE] = str(machine.instances_per_ultraserver)
+            variables[job_definitions.ULTRASERVER_VARIABLE] = str(machine.instances_per_ultraserver)
         super().__init__(
             scope,
             construct_id,
@@ -89,7 +82,7 @@ class MultiNodeJob(Job):
             default_environment=variables,
             findings=[
                 *_check_nodes(queue, nodes, without_efa=without_efa),
-                *check_meeting_place(
+                *job_definitions.check_meeting_place(
                     nodes,
                     has_place=bool(queue.is_managed or file_system or meeting_place),
                     path="meeting_place",
@@ -145,8 +138,8 @@ def _check_nodes(queue: ITrainingQueue, nodes: int, *, without_efa: bool) -> lis
     machine = queue.nodes.instance_type.name
     has_efa = without_efa or bool(queue.nodes.efa_devices)
     return [
-        *check_spot(spot=queue.has_spot, path="queue"),
-        *check_one_road(queue.launched_by, path="queue"),
-        *check_nodes_fit(nodes, queue.max_nodes, path="node_count"),
-        *check_nodes_can_talk(nodes, machine, has_efa=has_efa, path="node_count"),
+        *job_definitions.check_spot(spot=queue.has_spot, path="queue"),
+        *job_definitions.check_one_road(queue.launched_by, path="queue"),
+        *job_definitions.check_nodes_fit(nodes, queue.max_nodes, path="node_count"),
+        *job_definitions.check_nodes_can_talk(nodes, machine, has_efa=has_efa, path="node_count"),
     ]

@@ -25,15 +25,8 @@ from ultracluster_catalog.neuron.neuron import (
     XLA_COMPILER_FLAGS_VARIABLE,
 )
 from ultracluster_catalog.neuron.neuron_settings import compile_target
+from ultracluster_rules import job_definitions
 from ultracluster_rules.findings import Finding, FindingsError
-from ultracluster_rules.job_definitions import (
-    captures_graphs,
-    check_compile_type,
-    check_phase,
-    refuse_default_compile_type,
-    refuse_resume,
-    warn_of_other_graphs,
-)
 from ultracluster_rules.numbers import rejects_unsafe_numbers
 
 _TARGET = "NEURON_PLATFORM_TARGET_OVERRIDE"
@@ -100,7 +93,7 @@ class PrecompileJob(Job):
         """
         check_options(options, JobOptions)
         options.setdefault("attempts", 3)
-        resume = refuse_resume("a precompile job") if options.get("resume") else []
+        resume = job_definitions.refuse_resume("a precompile job") if options.get("resume") else []
         machine = queue.nodes.instance_type
         target = machine if for_instance_type is None else machine_of(for_instance_type)
         self._target = compile_target(target)
@@ -121,14 +114,14 @@ class PrecompileJob(Job):
             default_environment=variables,
             findings=[
                 *(finding.at("resume") for finding in resume),
-                *(finding.at("phase") for finding in check_phase(method, phase)),
+                *(finding.at("phase") for finding in job_definitions.check_phase(method, phase)),
                 *(
                     finding.at("for_instance_type")
-                    for finding in check_compile_type(
+                    for finding in job_definitions.check_compile_type(
                         machine,
                         target,
                         phase=phase,
-                        captures=captures_graphs(method, options.get("environment")),
+                        captures=job_definitions.captures_graphs(method, options.get("environment")),
                     )
                 ),
             ],
@@ -162,7 +155,7 @@ class PrecompileJob(Job):
             )
         return [
             finding.at("depends_on")
-            for finding in warn_of_other_graphs(self.node.id, dependent.node.id, differences)
+            for finding in job_definitions.warn_of_other_graphs(self.node.id, dependent.node.id, differences)
         ]
 
 
@@ -210,7 +203,7 @@ def _compile_machine(cluster: NodeGroup, instance_type: AnyInstanceType | None, 
         machine, zone_id=zone if known else "", phase=phase, instance_type=CPU if instance_type else None
     )
     if found is None:
-        raise FindingsError([refuse_default_compile_type(machine.name, "the zone")])
+        raise FindingsError([job_definitions.refuse_default_compile_type(machine.name, "the zone")])
     return found
 
 

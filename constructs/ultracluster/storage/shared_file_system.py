@@ -20,19 +20,8 @@ from ultracluster.network.group_rules import allow_between_groups
 from ultracluster.storage.checkpoint_bucket import CheckpointBucket
 from ultracluster_catalog.lustre.lustre import INTELLIGENT_TIERING, LUSTRE_PORTS, LustreSettings
 from ultracluster_catalog.lustre.lustre_associations import DataRepositoryAssociation
+from ultracluster_rules import lustre
 from ultracluster_rules.findings import Finding, collect, reject
-from ultracluster_rules.lustre import (
-    DNS_NAME,
-    FILE_SYSTEM,
-    MOUNT_NAME,
-    check_access,
-    check_associations,
-    check_deployment_type,
-    check_efa_clients,
-    check_file_system,
-    check_key,
-    check_zone_of_file_system,
-)
 from ultracluster_rules.numbers import rejects_unsafe_numbers, takes_number_tokens
 
 _DEPLOYMENT_TYPES: Final = ("PERSISTENT_2", "SCRATCH_2")
@@ -173,11 +162,11 @@ class SharedFileSystem(Construct):
             named_associations.insert(0, ("Checkpoints", checkpoints))
         findings = _check(settings, [association for _, association in named_associations])
         if kms_key is not None:
-            findings += check_key(deployment_type, path="kms_key")
+            findings += lustre.check_key(deployment_type, path="kms_key")
         if efa_clients is not None:
             unknown: list[Finding] = []
             machine = collect(unknown, lambda: machine_of(efa_clients))
-            wrong = check_efa_clients([machine]) if machine else unknown
+            wrong = lustre.check_efa_clients([machine]) if machine else unknown
             findings += [finding.at("efa_clients") for finding in wrong]
         reject(findings)
         super().__init__(scope, construct_id)
@@ -262,15 +251,15 @@ class SharedFileSystem(Construct):
         findings = [
             finding
             for path, value, form in (
-                ("file_system_id", file_system_id, FILE_SYSTEM),
-                ("mount_name", mount_name, MOUNT_NAME),
-                ("dns_name", dns_name, DNS_NAME),
+                ("file_system_id", file_system_id, lustre.FILE_SYSTEM),
+                ("mount_name", mount_name, lustre.MOUNT_NAME),
+                ("dns_name", dns_name, lustre.DNS_NAME),
             )
             if value is not None and not Token.is_unresolved(value)
             for finding in form.check(value, path=path)
         ]
         if zone_id is not None and not any(map(Token.is_unresolved, (zone_id, network.zone_id))):
-            zone = check_zone_of_file_system(zone_id, network.zone_id)
+            zone = lustre.check_zone_of_file_system(zone_id, network.zone_id)
             findings += [finding.at("zone_id") for finding in zone]
         reject(findings)
         return _ExistingFileSystem(
@@ -348,8 +337,8 @@ class _ExistingFileSystem(SharedFileSystem):
         self.storage_capacity_gib = None
         self.mount_path = mount_path
         self._connections = _connections_of(security_group)
-        zone = check_zone_of_file_system(None, network.zone_id) if zone_id is None else []
-        access = check_access(has_rules=security_group is not None)
+        zone = lustre.check_zone_of_file_system(None, network.zone_id) if zone_id is None else []
+        access = lustre.check_access(has_rules=security_group is not None)
         warn(self, *(finding.at("zone_id") for finding in zone))
         warn(self, *(finding.at("security_group") for finding in access))
         if security_group is None:
@@ -372,14 +361,16 @@ def _connections_of(security_group: ec2.ISecurityGroup | None) -> ec2.Connection
 
 def _check(settings: LustreSettings, associations: Sequence[DataRepositoryAssociation]) -> list[Finding]:
     """Check for what FSx would reject of a new file system."""
-    reject(check_deployment_type(settings.deployment_type, _DEPLOYMENT_TYPES))
+    reject(lustre.check_deployment_type(settings.deployment_type, _DEPLOYMENT_TYPES))
     stand_ins: dict[str, Any] = {
         name: value
         for name, value in _STAND_INS.items()
         if (setting := getattr(settings, name)) is not None and Token.is_unresolved(setting)
     }
     known_settings = replace(settings, **stand_ins)
-    return check_file_system(known_settings) + check_associations(associations, settings=known_settings)
+    return lustre.check_file_system(known_settings) + lustre.check_associations(
+        associations, settings=known_settings
+    )
 
 
 def _lustre_configuration(

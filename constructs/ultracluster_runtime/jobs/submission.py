@@ -5,16 +5,9 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from ultracluster_catalog.names.submission_tags import DEFAULT_SHARE, RESUME_TAG
+from ultracluster_rules import job_definitions
 from ultracluster_rules.commands import LAUNCHER_PATH, check_parameters, encode_word
 from ultracluster_rules.findings import Finding, FindingsError, quote
-from ultracluster_rules.job_definitions import (
-    ARRAY_SIZE,
-    RESUME,
-    check_dependencies,
-    check_nodes_fit,
-    check_variables,
-    refuse_resume,
-)
 from ultracluster_runtime.jobs.dependencies import array_size_of
 
 # SubmitJob, API Reference of AWS Batch, botocore 1.44.5.
@@ -53,10 +46,10 @@ def submission(
         *_check_names(name=name, share=share, fair_share=fair_share),
         *_check_priority(definition, priority=priority, fair_share=fair_share),
         *_check_numbers(priority=priority, timeout_seconds=timeout_seconds),
-        *check_variables(variables, path="--env "),
+        *job_definitions.check_variables(variables, path="--env "),
         *check_parameters(command, path="COMMAND"),
         *_check_nodes(definition, nodes=nodes, most_nodes=most_nodes),
-        *check_dependencies(after, tagged=False, path="--depends-on"),
+        *job_definitions.check_dependencies(after, tagged=False, path="--depends-on"),
         *_check_array(definition, array_size),
         *_check_resume(resume, size),
     ]
@@ -185,7 +178,7 @@ def _check_nodes(
     if "nodeProperties" not in definition:
         got = f"{quote(nodes)} for a single-container job"
         return [refuse_option("--nodes", got, remedy="Omit it")]
-    if findings := check_nodes_fit(nodes, most_nodes, path="--nodes"):
+    if findings := job_definitions.check_nodes_fit(nodes, most_nodes, path="--nodes"):
         return findings
     ranges = [node_range["targetNodes"] for node_range in definition["nodeProperties"]["nodeRangeProperties"]]
     if not any(node_range.endswith(":") for node_range in ranges):
@@ -199,8 +192,8 @@ def _check_resume(resume: int | None, array_size: int | None) -> list[Finding]:
     if resume is None:
         return []
     if resume and array_size is not None:
-        return [finding.at("--resume") for finding in refuse_resume("an array")]
-    return RESUME.check(resume, path="--resume")
+        return [finding.at("--resume") for finding in job_definitions.refuse_resume("an array")]
+    return job_definitions.RESUME.check(resume, path="--resume")
 
 
 def _check_array(definition: Mapping[str, Any], size: int | None) -> list[Finding]:
@@ -208,5 +201,9 @@ def _check_array(definition: Mapping[str, Any], size: int | None) -> list[Findin
         return []
     if "nodeProperties" in definition:
         problem = f"got {quote(size)} for a multi-node job, which cannot be an array"
-        return [Finding(code=ARRAY_SIZE.code, problem=problem, remedy="Omit it", path="--array-size")]
-    return ARRAY_SIZE.check(size, path="--array-size")
+        return [
+            Finding(
+                code=job_definitions.ARRAY_SIZE.code, problem=problem, remedy="Omit it", path="--array-size"
+            )
+        ]
+    return job_definitions.ARRAY_SIZE.check(size, path="--array-size")

@@ -17,13 +17,7 @@ from botocore.exceptions import (
 )
 
 from ultracluster_runtime.functions.responses import UNREADABLE
-from ultracluster_runtime.purchasing.effects import (
-    ConditionFailed,
-    DryRunPassed,
-    OutcomeUnknown,
-    ReadFailed,
-    Refused,
-)
+from ultracluster_runtime.purchasing import effects
 
 
 class UnreadableAnswerError(ValueError):
@@ -107,51 +101,51 @@ def server_time(response: dict[str, Any]) -> datetime | None:
         return None
 
 
-def classify_send_error(error: Exception, *, sent: bool = True) -> Refused | OutcomeUnknown:
+def classify_send_error(error: Exception, *, sent: bool = True) -> effects.Refused | effects.OutcomeUnknown:
     """Classify an exception of a purchase request; `sent` if the request left this machine."""
     if not sent or isinstance(error, _NEVER_LEFT):
-        return Refused(type(error).__name__, _message(error), sent=False)
+        return effects.Refused(type(error).__name__, _message(error), sent=False)
     refused = (
         isinstance(error, ClientError)
         and _status(error) in _CLIENT_ERRORS
         and _code(error) in REFUSED_BEFORE_EXECUTION
     )
     if refused and isinstance(error, ClientError):
-        return Refused(_code(error), _message(error))
-    return OutcomeUnknown(_message(error))
+        return effects.Refused(_code(error), _message(error))
+    return effects.OutcomeUnknown(_message(error))
 
 
-def classify_dry_run_error(error: Exception) -> DryRunPassed | Refused:
+def classify_dry_run_error(error: Exception) -> effects.DryRunPassed | effects.Refused:
     """Classify an exception of a dry run: only DryRunOperation means that it passed."""
     if isinstance(error, ClientError):
         if _code(error) == "DryRunOperation":
-            return DryRunPassed(server_time(error.response))
-        return Refused(_code(error), _message(error))
-    return Refused(type(error).__name__, _message(error))
+            return effects.DryRunPassed(server_time(error.response))
+        return effects.Refused(_code(error), _message(error))
+    return effects.Refused(type(error).__name__, _message(error))
 
 
-def is_zero_quota(response: ReadFailed) -> bool:
+def is_zero_quota(response: effects.ReadFailed) -> bool:
     """Return whether a search failed because the quota is zero: the same code also means rate limiting."""
     # Message of AWS: "existing service limits ... not sufficient to use EC2 Capacity Blocks" (seen in 2026).
     return response.code == CAPACITY_BLOCK_LIMIT and "not sufficient" in response.message.lower()
 
 
-def classify_read_error(error: Exception) -> ReadFailed:
+def classify_read_error(error: Exception) -> effects.ReadFailed:
     """Classify an exception of a read, and whether a retry may help."""
     if isinstance(error, UNREADABLE):
-        return ReadFailed(code=UNREADABLE_ANSWER, message=_message(error), transient=True)
+        return effects.ReadFailed(code=UNREADABLE_ANSWER, message=_message(error), transient=True)
     if not isinstance(error, ClientError):
         transient = not isinstance(error, _NEVER_LEFT)
-        return ReadFailed(code=type(error).__name__, message=_message(error), transient=transient)
+        return effects.ReadFailed(code=type(error).__name__, message=_message(error), transient=transient)
     code = _code(error)
     transient = code in _THROTTLED or _status(error) not in _CLIENT_ERRORS
-    response = ReadFailed(code=code, message=_message(error), transient=transient)
+    response = effects.ReadFailed(code=code, message=_message(error), transient=transient)
     return replace(response, transient=False) if is_zero_quota(response) else response
 
 
 def classify_transaction_error(
     error: Exception, conditions: tuple[str | None, ...]
-) -> ConditionFailed | OutcomeUnknown:
+) -> effects.ConditionFailed | effects.OutcomeUnknown:
     """Classify an exception of a DynamoDB transaction by the meaning of the condition of each of its items."""
     if isinstance(error, ClientError) and _code(error) == "TransactionCanceledException":
         reasons = error.response.get("CancellationReasons", [])
@@ -161,5 +155,5 @@ def classify_transaction_error(
             if reason.get("Code") == "ConditionalCheckFailed" and meaning
         )
         if failed:
-            return ConditionFailed(failed)
-    return OutcomeUnknown(_message(error))
+            return effects.ConditionFailed(failed)
+    return effects.OutcomeUnknown(_message(error))

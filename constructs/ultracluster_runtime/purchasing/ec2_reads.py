@@ -8,27 +8,19 @@ from botocore.config import Config
 
 from ultracluster_rules.findings import Finding
 from ultracluster_runtime.functions.responses import AWS_ERRORS
-from ultracluster_runtime.purchasing import ec2_answers
+from ultracluster_runtime.purchasing import ec2_answers, effects
 from ultracluster_runtime.purchasing.aws_errors import classify_read_error
-from ultracluster_runtime.purchasing.effects import (
-    DescribeBlocks,
-    DescribeExtensionHistory,
-    DescribeExtensionOfferings,
-    DescribeOfferings,
-    DescribeReservations,
-    Page,
-)
 from ultracluster_runtime.purchasing.offerings import parse_offering
 
 MakeClient = Callable[[str, str, Config], Any]
 """Creates a boto3 client for a service, Region and configuration."""
 
 ReadEffect = (
-    DescribeOfferings
-    | DescribeReservations
-    | DescribeBlocks
-    | DescribeExtensionOfferings
-    | DescribeExtensionHistory
+    effects.DescribeOfferings
+    | effects.DescribeReservations
+    | effects.DescribeBlocks
+    | effects.DescribeExtensionOfferings
+    | effects.DescribeExtensionHistory
 )
 
 _READING: Final = Config(
@@ -58,21 +50,21 @@ class Ec2Reads:
         except AWS_ERRORS as error:
             return classify_read_error(error)
 
-    def _read(self, effect: ReadEffect) -> Page[Any]:
+    def _read(self, effect: ReadEffect) -> effects.Page[Any]:
         client = self.client(effect.region)
         paging: dict[str, Any] = {"NextToken": effect.page} if effect.page else {}
-        if isinstance(effect, DescribeReservations):
+        if isinstance(effect, effects.DescribeReservations):
             response = client.describe_capacity_reservations(MaxResults=_PAGE_SIZE, **paging)
             return _page(response, map(ec2_answers.reservation, response["CapacityReservations"]))
-        if isinstance(effect, DescribeBlocks):
+        if isinstance(effect, effects.DescribeBlocks):
             response = client.describe_capacity_blocks(MaxResults=_PAGE_SIZE, **paging)
             return _page(response, map(ec2_answers.block, response["CapacityBlocks"]))
-        if isinstance(effect, DescribeExtensionHistory):
+        if isinstance(effect, effects.DescribeExtensionHistory):
             response = client.describe_capacity_block_extension_history(
                 CapacityReservationIds=[effect.reservation_id], MaxResults=_PAGE_SIZE, **paging
             )
             return _page(response, map(ec2_answers.extension, response["CapacityBlockExtensions"]))
-        if isinstance(effect, DescribeExtensionOfferings):
+        if isinstance(effect, effects.DescribeExtensionOfferings):
             response = client.describe_capacity_block_extension_offerings(
                 CapacityReservationId=effect.reservation_id,
                 CapacityBlockExtensionDurationHours=effect.hours,
@@ -86,7 +78,9 @@ class Ec2Reads:
             return _page(response, read)
         return self._offerings(client, effect, paging)
 
-    def _offerings(self, client: Any, effect: DescribeOfferings, paging: dict[str, Any]) -> Page[Any]:
+    def _offerings(
+        self, client: Any, effect: effects.DescribeOfferings, paging: dict[str, Any]
+    ) -> effects.Page[Any]:
         if effect.ultraserver_type is not None:
             what: dict[str, Any] = {
                 "UltraserverType": effect.ultraserver_type,
@@ -129,5 +123,5 @@ class Ec2Reads:
             return self._clients[region]
 
 
-def _page(response: Mapping[str, Any], items: Iterable[Any]) -> Page[Any]:
-    return Page(items=tuple(items), next_token=response.get("NextToken") or None)
+def _page(response: Mapping[str, Any], items: Iterable[Any]) -> effects.Page[Any]:
+    return effects.Page(items=tuple(items), next_token=response.get("NextToken") or None)

@@ -4,15 +4,7 @@ from datetime import datetime
 from typing import Final
 
 from ultracluster_rules.findings import FindingsError
-from ultracluster_runtime.purchasing.effects import (
-    Advance,
-    CancelReservation,
-    Committed,
-    ConditionFailed,
-    Now,
-    Refused,
-    Steps,
-)
+from ultracluster_runtime.purchasing import effects
 from ultracluster_runtime.purchasing.evidence import Evidence, find_evidence
 from ultracluster_runtime.purchasing.orders import OnDemandOrder, OrderState, Record
 from ultracluster_runtime.purchasing.reads_and_refusals import (
@@ -26,7 +18,7 @@ from ultracluster_runtime.purchasing.reconcile import Outcome, apply_change, fin
 _BOUGHT: Final = frozenset({OrderState.PURCHASED, OrderState.PAID})
 
 
-def cancel(name: str) -> Steps[Outcome]:
+def cancel(name: str) -> effects.Steps[Outcome]:
     """Revoke an approval, or cancel an On-Demand Capacity Reservation; AWS refunds nothing else (UC7040)."""
     record: Record = yield from read_record(name)
     if record.state is OrderState.APPROVED:
@@ -40,17 +32,17 @@ def cancel(name: str) -> Steps[Outcome]:
             allowed="On-Demand Capacity Reservations can be cancelled; Capacity Blocks and extensions cannot",
         )
     for reservation_id in record.reservation_ids:
-        reply = yield CancelReservation(region=record.region, reservation_id=reservation_id)
-        if isinstance(reply, Refused):
+        reply = yield effects.CancelReservation(region=record.region, reservation_id=reservation_id)
+        if isinstance(reply, effects.Refused):
             raise refused_by_aws(f"AWS refused to cancel {reservation_id}: {reply.code}: {reply.message}")
-        if not isinstance(reply, Committed):
+        if not isinstance(reply, effects.Committed):
             raise unanswered(
                 f"whether {reservation_id} was cancelled is unknown: {reply.message}", remedy="Cancel again"
             )
     return (yield from _decide(record, OrderState.CANCELLED, "cancelled"))
 
 
-def close(name: str, *, evidence: str) -> Steps[Outcome]:
+def close(name: str, *, evidence: str) -> effects.Steps[Outcome]:
     """Decide that an UNKNOWN order bought nothing, after another lookup in EC2.
 
     `evidence` is the reason (UC7044), such as the CloudTrail query and its result.
@@ -71,14 +63,14 @@ def close(name: str, *, evidence: str) -> Steps[Outcome]:
     return (yield from _decide(record, OrderState.CLOSED, f"nothing was bought: {evidence.strip()}"))
 
 
-def _decide(record: Record, state: OrderState, reason: str) -> Steps[Outcome]:
-    now: datetime = yield Now()
+def _decide(record: Record, state: OrderState, reason: str) -> effects.Steps[Outcome]:
+    now: datetime = yield effects.Now()
     after = apply_change(record, state, reason=reason, evidence=Evidence(), now=now)
     if after is None:
         return Outcome(record=record)
-    reply = yield Advance(before=record, after=after)
-    if isinstance(reply, Committed):
+    reply = yield effects.Advance(before=record, after=after)
+    if isinstance(reply, effects.Committed):
         return Outcome(record=after)
-    if isinstance(reply, ConditionFailed):
+    if isinstance(reply, effects.ConditionFailed):
         raise wrong_state(f"order {record.order.name} changed concurrently", remedy="Check its status")
     raise unanswered(f"the ledger did not confirm: {reply.message}", remedy="Check the status of the order")

@@ -11,24 +11,8 @@ from typing import Any, Final
 
 from ultracluster_rules.findings import Finding, FindingsError
 from ultracluster_rules.findings import quote as quoted
+from ultracluster_runtime.purchasing import effects
 from ultracluster_runtime.purchasing.ec2_objects import Quote
-from ultracluster_runtime.purchasing.effects import (
-    Advance,
-    Bought,
-    Committed,
-    ConditionFailed,
-    Confirm,
-    DryRun,
-    DryRunExecuted,
-    DryRunPassed,
-    GetCallerAccount,
-    Now,
-    ReadFailed,
-    Refused,
-    Send,
-    Sleep,
-    Steps,
-)
 from ultracluster_runtime.purchasing.evidence import Evidence, find_evidence
 from ultracluster_runtime.purchasing.orders import ExtensionOrder, OrderState, Record
 from ultracluster_runtime.purchasing.quotes import choose_quote, read_quote_again
@@ -58,7 +42,7 @@ SEND_WITHIN: Final = timedelta(seconds=60)
 _OVER: Final = frozenset({OrderState.REVOKED, OrderState.CLOSED, OrderState.CANCELLED})
 
 
-def buy(name: str, *, nonce: str) -> Steps[Outcome]:
+def buy(name: str, *, nonce: str) -> effects.Steps[Outcome]:
     """Buy the capacity of an approved order at most once, even if several processes run this repeatedly.
 
     An order past APPROVED is reconciled instead. A `FindingsError` means that the purchase is refused and nothing was sent.
@@ -67,7 +51,7 @@ def buy(name: str, *, nonce: str) -> Steps[Outcome]:
     if record.state is not OrderState.APPROVED:
         return (yield from _reconcile_instead(name))
     yield from _check_account(record)
-    now: datetime = yield Now()
+    now: datetime = yield effects.Now()
     _check_expiry(record, now)
     # A lost and recreated ledger does not know an earlier purchase; the tag in EC2 does.
     earlier: Evidence = yield from find_evidence(record)
@@ -82,11 +66,11 @@ def buy(name: str, *, nonce: str) -> Steps[Outcome]:
     return (yield from _send(record, quote, nonce))
 
 
-def _confirm(record: Record, quote: Quote) -> Steps[Quote]:
+def _confirm(record: Record, quote: Quote) -> effects.Steps[Quote]:
     """Return the quote that a person confirmed, as AWS offers it after that."""
-    shown_at: datetime = yield Now()
-    confirmed: bool = yield Confirm(order=record.order, quote=quote)
-    now: datetime = yield Now()
+    shown_at: datetime = yield effects.Now()
+    confirmed: bool = yield effects.Confirm(order=record.order, quote=quote)
+    now: datetime = yield effects.Now()
     if not confirmed or now - shown_at > CONFIRM_WITHIN:
         minutes = CONFIRM_WITHIN // timedelta(minutes=1)
         raise FindingsError.of(
@@ -99,7 +83,7 @@ def _confirm(record: Record, quote: Quote) -> Steps[Quote]:
     return (yield from read_quote_again(record.order, quote, now=now))
 
 
-def _reconcile_instead(name: str) -> Steps[Outcome]:
+def _reconcile_instead(name: str) -> effects.Steps[Outcome]:
     outcome: Outcome = yield from reconcile(name)
     state = outcome.record.state
     if state in _OVER:
@@ -111,9 +95,9 @@ def _reconcile_instead(name: str) -> Steps[Outcome]:
     return outcome
 
 
-def _check_account(record: Record) -> Steps[None]:
-    account = yield GetCallerAccount()
-    if isinstance(account, ReadFailed):
+def _check_account(record: Record) -> effects.Steps[None]:
+    account = yield effects.GetCallerAccount()
+    if isinstance(account, effects.ReadFailed):
         raise unanswered(f"the credentials could not be identified: {account.code}: {account.message}")
     if account != record.order.account:
         raise FindingsError.of(
@@ -132,9 +116,9 @@ def _check_expiry(record: Record, now: datetime) -> None:
         )
 
 
-def _dry_run(record: Record, quote: Quote) -> Steps[None]:
-    reply = yield DryRun(quote.request)
-    if isinstance(reply, DryRunExecuted):
+def _dry_run(record: Record, quote: Quote) -> effects.Steps[None]:
+    reply = yield effects.DryRun(quote.request)
+    if isinstance(reply, effects.DryRunExecuted):
         # The request may have been executed. From here on, only evidence in EC2 counts.
         yield from settle(record, OrderState.UNKNOWN, reason="the dry run succeeded like a real request")
         raise FindingsError.of(
@@ -142,11 +126,11 @@ def _dry_run(record: Record, quote: Quote) -> Steps[None]:
             f"the dry run of order {record.order.name} succeeded like a real request, and may have bought",
             remedy="Nothing else was sent; reconcile the order and check CloudTrail",
         )
-    if not isinstance(reply, DryRunPassed):
+    if not isinstance(reply, effects.DryRunPassed):
         raise refused_by_aws(
             f"the dry run was refused: {reply.code}: {reply.message}", remedy="Nothing was bought"
         )
-    now: datetime = yield Now()
+    now: datetime = yield effects.Now()
     if reply.server_time is None or abs(now - reply.server_time) > MOST_CLOCK_SKEW:
         server_date = reply.server_time.isoformat() if reply.server_time else "nothing"
         raise FindingsError.of(
@@ -179,29 +163,29 @@ def _sending(record: Record, quote: Quote, nonce: str, now: datetime) -> Record:
     )
 
 
-def _send(record: Record, quote: Quote, nonce: str) -> Steps[Outcome]:
+def _send(record: Record, quote: Quote, nonce: str) -> effects.Steps[Outcome]:
     name = record.order.name
-    now: datetime = yield Now()
+    now: datetime = yield effects.Now()
     _check_expiry(record, now)
     sending = _sending(record, quote, nonce, now)
-    reply = yield Advance(before=record, after=sending)
-    if isinstance(reply, ConditionFailed):
+    reply = yield effects.Advance(before=record, after=sending)
+    if isinstance(reply, effects.ConditionFailed):
         if "state" in reply.reasons:  # another process was faster, or the order was revoked
             return (yield from _reconcile_instead(name))
         raise _not_free(record, quote, reply)
     try:
-        if not isinstance(reply, Committed):
+        if not isinstance(reply, effects.Committed):
             raise unanswered(f"the ledger did not confirm: {reply.message}", remedy="Nothing was sent")
         yield from _prove(sending)
     except FindingsError:
         yield from settle(sending, OrderState.REJECTED, reason="the ledger did not confirm; nothing was sent")
         raise
     not_after = min(now + SEND_WITHIN, record.order.expires_at)
-    sent = yield Send(request=quote.request, not_after=not_after)
+    sent = yield effects.Send(request=quote.request, not_after=not_after)
     return (yield from _after_sending(sending, quote, sent))
 
 
-def _prove(sending: Record) -> Steps[None]:
+def _prove(sending: Record) -> effects.Steps[None]:
     """Read the order back from the ledger, since a proxy may have answered in its place."""
     held: Record = yield from read_record(sending.order.name)
     if held != sending:
@@ -212,7 +196,7 @@ def _prove(sending: Record) -> Steps[None]:
         )
 
 
-def _not_free(record: Record, quote: Quote, reply: ConditionFailed) -> Exception:
+def _not_free(record: Record, quote: Quote, reply: effects.ConditionFailed) -> Exception:
     order = record.order
     if "lock" in reply.reasons:
         return FindingsError.of(
@@ -227,10 +211,10 @@ def _not_free(record: Record, quote: Quote, reply: ConditionFailed) -> Exception
     )
 
 
-def _after_sending(sending: Record, quote: Quote, sent: Any) -> Steps[Outcome]:
-    if isinstance(sent, Bought):
+def _after_sending(sending: Record, quote: Quote, sent: Any) -> effects.Steps[Outcome]:
+    if isinstance(sent, effects.Bought):
         return (yield from _after_purchase(sending, quote, sent))
-    if isinstance(sent, Refused):
+    if isinstance(sent, effects.Refused):
         return (yield from _after_refusal(sending, quote, sent))
     # The outcome is unknown. The order stays SENDING until it is reconciled.
     try:
@@ -240,7 +224,7 @@ def _after_sending(sending: Record, quote: Quote, sent: Any) -> Steps[Outcome]:
     return replace(outcome, quote=quote)
 
 
-def _after_purchase(sending: Record, quote: Quote, sent: Bought) -> Steps[Outcome]:
+def _after_purchase(sending: Record, quote: Quote, sent: effects.Bought) -> effects.Steps[Outcome]:
     ids = tuple(sorted({*sent.reservation_ids}))
     evidence = Evidence(reservation_ids=ids, block_ids=tuple(sorted({*sent.block_ids})))
     record: Record = yield from settle(
@@ -261,12 +245,12 @@ def _after_purchase(sending: Record, quote: Quote, sent: Bought) -> Steps[Outcom
     return Outcome(record=shown, findings=(_not_written(record, ids or evidence.block_ids),), quote=quote)
 
 
-def _after_refusal(sending: Record, quote: Quote, sent: Refused) -> Steps[Outcome]:
+def _after_refusal(sending: Record, quote: Quote, sent: effects.Refused) -> effects.Steps[Outcome]:
     reason = f"AWS refused: {sent.code}: {sent.message}"
     evidence = Evidence()
     if sent.sent:
         # A proxy may have refused after AWS executed the request.
-        yield Sleep(LOOK_AFTER.total_seconds())
+        yield effects.Sleep(LOOK_AFTER.total_seconds())
         try:
             evidence = yield from find_evidence(sending)
         except FindingsError as error:

@@ -6,6 +6,7 @@ from functools import partial
 
 from ultracluster_catalog.capacity.capacity_blocks import EXTENSION_CLOSES, EXTENSION_OPENS, LONGEST_BLOCK
 from ultracluster_rules.findings import FindingsError
+from ultracluster_runtime.purchasing import effects
 from ultracluster_runtime.purchasing.ec2_objects import (
     CreateReservation,
     Extension,
@@ -14,13 +15,6 @@ from ultracluster_runtime.purchasing.ec2_objects import (
     PurchaseExtension,
     Quote,
     Reservation,
-)
-from ultracluster_runtime.purchasing.effects import (
-    DescribeExtensionHistory,
-    DescribeExtensionOfferings,
-    DescribeOfferings,
-    DescribeReservations,
-    Steps,
 )
 from ultracluster_runtime.purchasing.offerings import Offering, rank_offerings
 from ultracluster_runtime.purchasing.orders import (
@@ -36,7 +30,7 @@ _PENDING = "payment-pending"
 _REASONS_SHOWN = 5
 
 
-def choose_quote(order: Order, *, now: datetime) -> Steps[Quote]:
+def choose_quote(order: Order, *, now: datetime) -> effects.Steps[Quote]:
     """Return the best offering that meets every term (UC7027).
 
     The block to extend must be as expected (UC7028), and no other extension of it in progress (UC7029).
@@ -44,7 +38,7 @@ def choose_quote(order: Order, *, now: datetime) -> Steps[Quote]:
     return (yield from _read_quote(order, now, None))
 
 
-def read_quote_again(order: Order, confirmed: Quote, *, now: datetime) -> Steps[Quote]:
+def read_quote_again(order: Order, confirmed: Quote, *, now: datetime) -> effects.Steps[Quote]:
     """Return the confirmed quote as AWS offers it now: its fee may have fallen, anything else must be the same (UC7050)."""
     quote: Quote = yield from _read_quote(order, now, confirmed)
     after = _described(quote)
@@ -75,7 +69,7 @@ def _described(quote: Quote) -> dict[str, object]:
     return described
 
 
-def _read_quote(order: Order, now: datetime, confirmed: Quote | None) -> Steps[Quote]:
+def _read_quote(order: Order, now: datetime, confirmed: Quote | None) -> effects.Steps[Quote]:
     """Return the best quote, or what was confirmed before as it is now."""
     if isinstance(order, BlockOrder):
         return (yield from _block_quote(order, confirmed))
@@ -142,13 +136,13 @@ def _no_offer(kind: str, broken: list[str]) -> Exception:
     )
 
 
-def _block_quote(order: BlockOrder, confirmed: Quote | None) -> Steps[Quote]:
+def _block_quote(order: BlockOrder, confirmed: Quote | None) -> effects.Steps[Quote]:
     offered: dict[str, Offering] = {}
     latest_end = order.start_before + timedelta(hours=order.max_hours)
     for region in order.regions if confirmed is None else (confirmed.request.region,):
         for hours in order.request_hours:
             describe = partial(
-                DescribeOfferings,
+                effects.DescribeOfferings,
                 region=region,
                 instance_type=order.instance_type,
                 ultraserver_type=order.ultraserver_type,
@@ -204,9 +198,11 @@ def _not_extensible(order: ExtensionOrder, reservation: Reservation, now: dateti
     return ""
 
 
-def _guard_extension(order: ExtensionOrder, now: datetime) -> Steps[Reservation]:
-    reservations = partial(DescribeReservations, region=order.region)
-    history = partial(DescribeExtensionHistory, region=order.region, reservation_id=order.reservation_id)
+def _guard_extension(order: ExtensionOrder, now: datetime) -> effects.Steps[Reservation]:
+    reservations = partial(effects.DescribeReservations, region=order.region)
+    history = partial(
+        effects.DescribeExtensionHistory, region=order.region, reservation_id=order.reservation_id
+    )
     listed: list[Reservation] = yield from iterate_pages(reservations, "the Capacity Reservations")
     reservation = next((item for item in listed if item.reservation_id == order.reservation_id), None)
     problem = "does not exist" if reservation is None else _not_extensible(order, reservation, now)
@@ -225,10 +221,10 @@ def _guard_extension(order: ExtensionOrder, now: datetime) -> Steps[Reservation]
     return reservation
 
 
-def _extension_quote(order: ExtensionOrder, now: datetime, confirmed: Quote | None) -> Steps[Quote]:
+def _extension_quote(order: ExtensionOrder, now: datetime, confirmed: Quote | None) -> effects.Steps[Quote]:
     reservation: Reservation = yield from _guard_extension(order, now)
     describe = partial(
-        DescribeExtensionOfferings,
+        effects.DescribeExtensionOfferings,
         region=order.region,
         reservation_id=order.reservation_id,
         hours=order.extension_hours,

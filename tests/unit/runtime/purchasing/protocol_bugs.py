@@ -33,21 +33,21 @@ BUGS = (
     Bug(
         "sends-before-it-writes",
         "purchase",
-        "    reply = yield Advance(before=record, after=sending)\n",
-        "    sent = yield Send(request=quote.request, not_after=record.order.expires_at)\n    reply = yield Advance(before=record, after=sending)\n",
+        "    reply = yield effects.Advance(before=record, after=sending)\n",
+        "    sent = yield effects.Send(request=quote.request, not_after=record.order.expires_at)\n    reply = yield effects.Advance(before=record, after=sending)\n",
     ),
     Bug(
         "sends-again-when-unclear",
         "purchase",
-        "    sent = yield Send(request=quote.request, not_after=not_after)\n",
-        "    sent = yield Send(request=quote.request, not_after=not_after)\n"
-        "    if not isinstance(sent, Bought | Refused):\n"
-        "        sent = yield Send(request=quote.request, not_after=not_after)\n",
+        "    sent = yield effects.Send(request=quote.request, not_after=not_after)\n",
+        "    sent = yield effects.Send(request=quote.request, not_after=not_after)\n"
+        "    if not isinstance(sent, effects.Bought | effects.Refused):\n"
+        "        sent = yield effects.Send(request=quote.request, not_after=not_after)\n",
     ),
     Bug(
         "takes-an-unclear-write-for-a-written-one",
         "purchase",
-        "        if not isinstance(reply, Committed):\n",
+        "        if not isinstance(reply, effects.Committed):\n",
         "        if False:\n",
         also=(("purchase", "        yield from _prove(sending)\n", "        pass\n"),),
     ),
@@ -79,8 +79,8 @@ BUGS = (
     Bug(
         "ignores-that-another-was-first",
         "purchase",
-        "    if isinstance(reply, ConditionFailed):\n        if",
-        "    reply = Committed() if isinstance(reply, ConditionFailed) else reply\n    if False:\n        if",
+        "    if isinstance(reply, effects.ConditionFailed):\n        if",
+        "    reply = effects.Committed() if isinstance(reply, effects.ConditionFailed) else reply\n    if False:\n        if",
         also=(("purchase", "        yield from _prove(sending)\n", "        pass\n"),),
     ),
     Bug(
@@ -100,14 +100,14 @@ BUGS = (
     Bug(
         "takes-a-normal-answer-for-a-dry-run",
         "purchase",
-        "    if isinstance(reply, DryRunExecuted):\n",
-        "    if isinstance(reply, DryRunExecuted):\n        return\n    if isinstance(reply, DryRunExecuted):\n",
+        "    if isinstance(reply, effects.DryRunExecuted):\n",
+        "    if isinstance(reply, effects.DryRunExecuted):\n        return\n    if isinstance(reply, effects.DryRunExecuted):\n",
     ),
     Bug(
         "takes-a-refused-dry-run-for-permission",
         "purchase",
-        "    if not isinstance(reply, DryRunPassed):\n",
-        "    if not isinstance(reply, DryRunPassed):\n        return\n    if not isinstance(reply, DryRunPassed):\n",
+        "    if not isinstance(reply, effects.DryRunPassed):\n",
+        "    if not isinstance(reply, effects.DryRunPassed):\n        return\n    if not isinstance(reply, effects.DryRunPassed):\n",
     ),
     Bug("forgets-to-look-before-buying", "purchase", "if earlier.verdict is not None:", "if False:"),
     Bug("buys-in-any-account", "purchase", "if account != record.order.account:", "if False:"),
@@ -133,8 +133,8 @@ BUGS = (
     Bug(
         "takes-a-time-out-for-a-no",
         "aws_errors",
-        "    return OutcomeUnknown(_message(error))\n\n\ndef classify_dry_run_error",
-        '    return Refused("Timeout", _message(error))\n\n\ndef classify_dry_run_error',
+        "    return effects.OutcomeUnknown(_message(error))\n\n\ndef classify_dry_run_error",
+        '    return effects.Refused("Timeout", _message(error))\n\n\ndef classify_dry_run_error',
     ),
     Bug(
         "takes-an-empty-page-for-the-end",
