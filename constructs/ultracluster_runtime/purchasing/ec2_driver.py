@@ -93,13 +93,7 @@ class Ec2Driver:
                 return self._send(effect.request, effect.not_after)
             case effects.CancelReservation():
                 return self._cancel(effect)
-            case (
-                effects.DescribeOfferings()
-                | effects.DescribeReservations()
-                | effects.DescribeBlocks()
-                | effects.DescribeExtensionOfferings()
-                | effects.DescribeExtensionHistory()
-            ):
+            case effects.Describe():
                 return self.reads.perform(effect)
             case _:
                 assert_never(effect)

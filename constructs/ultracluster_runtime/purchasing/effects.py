@@ -57,55 +57,49 @@ class Advance:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class DescribeOfferings:
-    """Read a page of Capacity Block offerings. Reply: `Page[Offering]` or `ReadFailed`."""
+class Describe:
+    """Read a page of a listing of EC2; None is the first. Reply: `Page` or `ReadFailed`."""
 
     region: str
+    page: str | None
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class DescribeOfferings(Describe):
+    """Read Capacity Block offerings: `Page[Offering]`."""
+
     instance_type: str | None
     ultraserver_type: str | None
     count: int
     hours: int
     start_after: datetime
     end_by: datetime
-    page: str | None
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class DescribeReservations:
-    """Read a page of all Capacity Reservations in any state. Reply: `Page[Reservation]` or `ReadFailed`.
+class DescribeReservations(Describe):
+    """Read all Capacity Reservations in any state: `Page[Reservation]`.
 
     DescribeCapacityReservations has no documented filter for tags, so the protocol filters them itself.
     """
 
-    region: str
-    page: str | None
+
+class DescribeBlocks(Describe):
+    """Read all Capacity Blocks in any state: `Page[Block]`."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class DescribeBlocks:
-    """Read a page of all Capacity Blocks in any state. Reply: `Page[Block]` or `ReadFailed`."""
+class DescribeExtensionOfferings(Describe):
+    """Read extension offerings: `Page[ExtensionOffering]`."""
 
-    region: str
-    page: str | None
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class DescribeExtensionOfferings:
-    """Read a page of extension offerings. Reply: `Page[ExtensionOffering]` or `ReadFailed`."""
-
-    region: str
     reservation_id: str
     hours: int
-    page: str | None
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class DescribeExtensionHistory:
-    """Read a page of the extensions of a reservation. Reply: `Page[Extension]` or `ReadFailed`."""
+class DescribeExtensionHistory(Describe):
+    """Read the extensions of a reservation: `Page[Extension]`."""
 
-    region: str
     reservation_id: str
-    page: str | None
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -150,11 +144,7 @@ Effect = (
     | GetCallerAccount
     | ReadRecord
     | Advance
-    | DescribeOfferings
-    | DescribeReservations
-    | DescribeBlocks
-    | DescribeExtensionOfferings
-    | DescribeExtensionHistory
+    | Describe
     | Confirm
     | DryRun
     | Send

@@ -9,8 +9,9 @@ from botocore.config import Config
 from botocore.exceptions import ClientError, NoCredentialsError
 from botocore.parsers import ResponseParserError
 
-from ultracluster_runtime.purchasing.ec2_reads import Ec2Reads, ReadEffect
+from ultracluster_runtime.purchasing.ec2_reads import Ec2Reads
 from ultracluster_runtime.purchasing.effects import (
+    Describe,
     DescribeBlocks,
     DescribeExtensionHistory,
     DescribeExtensionOfferings,
@@ -105,7 +106,7 @@ def offerings(**changes: Any) -> DescribeOfferings:
     ],
 )
 def test_reads_one_page_of_a_listing(
-    effect: ReadEffect, call: str, key: str, arguments: dict[str, Any]
+    effect: Describe, call: str, key: str, arguments: dict[str, Any]
 ) -> None:
     ec2 = Ec2(**{call: {key: [], "NextToken": "next"}})
 
