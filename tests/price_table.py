@@ -20,8 +20,7 @@ import botocore.session
 from ultracluster_catalog.machines.instance_types import INSTANCE_TYPES
 from ultracluster_catalog.places.zones import REGIONS
 from ultracluster_catalog.prices import prices
-from ultracluster_catalog.prices.prices import BillableItem, Price, PriceUnit, price_of
-from ultracluster_catalog.prices.service_prices import PAID_SERVICES
+from ultracluster_catalog.prices.prices import PAID_SERVICES, BillableItem, Price, PriceUnit, price_of
 from ultracluster_runtime.costs.price_list import PRICE_LIST_REGION, listed_prices
 
 Table = dict[tuple[BillableItem, str], Price]

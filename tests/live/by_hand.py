@@ -186,7 +186,7 @@ untested(
     "L72",
     "Do the prices of an estimate match the bill?",
     """Two days after L1, compare `ultracluster cost ROLLOUT --hours H`, with the hours of the run, with the bill, line by line. A line that differs by more than 3 %
-has a wrong or old price: record the new one with the day in `ultracluster_catalog/prices/prices.py` or `service_prices.py`.""",
+has a wrong or old price: record the new one with the day in `ultracluster_catalog/prices/price_table.json`.""",
     cost="same as L1",
     tier=2,
     reason="the bill is available days later, and a person judges each difference",

@@ -4,8 +4,12 @@ from decimal import Decimal
 
 from tests.live.question import Cost
 
-from ultracluster_catalog.prices.prices import capacity_block_price, lustre_storage_price, on_demand_price
-from ultracluster_catalog.prices.service_prices import service_price
+from ultracluster_catalog.prices.prices import (
+    capacity_block_price,
+    lustre_storage_price,
+    on_demand_price,
+    service_price,
+)
 
 __all__ = ["block", "cluster", "file_system", "nodes", "once", "standing"]
 

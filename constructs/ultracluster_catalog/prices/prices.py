@@ -5,13 +5,15 @@ source is unknown (`amount` is None, with the reason) and never guessed.
 """
 
 import json
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Iterator, Mapping
+from dataclasses import dataclass, replace
 from datetime import date
 from decimal import Decimal
 from pathlib import Path
 from types import MappingProxyType
-from typing import Final, Literal
+from typing import Final, Literal, get_args
+
+from ultracluster_catalog.machines.instance_types import INSTANCE_TYPES
 
 PriceUnit = Literal[
     "instance-hour",
@@ -25,6 +27,34 @@ PriceUnit = Literal[
     "dashboard-month",
 ]
 """Unit that a price is for."""
+
+PaidService = Literal[
+    "alarm",
+    "composite alarm",
+    "custom metric",
+    "dashboard",
+    "data transfer out",
+    "data transfer to another Region",
+    "interface endpoint",
+    "interface endpoint data",
+    "logs ingested",
+    "logs stored",
+    "NAT gateway",
+    "NAT gateway data",
+    "public IPv4 address",
+    "S3 Standard storage",
+    "volume gp3",
+    "volume gp3 throughput",
+    "FSx metadata IOPS",
+    "FSx Intelligent-Tiering throughput",
+    "FSx read cache",
+    "FSx Intelligent-Tiering data",
+    "FSx backups",
+]
+"""Billed service, named as in AWS's bill where possible."""
+
+PAID_SERVICES: Final[tuple[PaidService, ...]] = get_args(PaidService)
+"""Every `PaidService`."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -167,3 +197,55 @@ def lustre_storage_price(deployment_type: str, per_unit_storage_throughput: int 
     return price_of(
         BillableItem(kind="lustre", name=deployment_type, tier=per_unit_storage_throughput), region
     )
+
+
+def service_price(service: PaidService, region: str) -> Price:
+    """Return the price of one unit of a service; where it has tiers, that of the first."""
+    return price_of(BillableItem(kind="service", name=service), region)
+
+
+def nearest_price(
+    item: BillableItem, region: str, *, prices: Callable[[BillableItem, str], Price] = price_of
+) -> Price:
+    """Return the price of an item in a Region, or else that of the nearest Region with one.
+
+    An instance type that has no price in any Region takes that of one with the same chips: no price of trn2u.48xlarge is
+    published, and AWS prices a chip of trn2.3xlarge and of trn2.48xlarge alike. `Price.borrowed_from` names what is borrowed.
+    Without such a type the price stays unknown.
+    """
+    own = prices(item, region)
+    if own.bounds is not None:
+        return own
+    for other in nearest_regions(region, _priced_regions(item)):
+        return replace(prices(item, other), borrowed_from=other)
+    for alike in _alike(item):
+        for other in nearest_regions(region, _priced_regions(alike)):
+            return replace(prices(alike, other), borrowed_from=f"{alike.name} in {other}")
+    return own
+
+
+def _alike(item: BillableItem) -> Iterator[BillableItem]:
+    """Yield the other instance types with as many chips of the same kind."""
+    own = INSTANCE_TYPES.get(item.name)
+    for name, machine in INSTANCE_TYPES.items():
+        if own and name != item.name and (machine.accelerator, machine.chips) == (own.accelerator, own.chips):
+            yield replace(item, name=name)
+
+
+def nearest_regions(region: str, others: Collection[str]) -> list[str]:
+    """Return Regions from the nearest to the farthest.
+
+    Regions are near by their names: the same part of a continent, such as ``us-east``, then the same continent, then
+    us-east-1, whose prices are the best known, then all others.
+    """
+    part, continent = region.rpartition("-")[0], region.partition("-")[0]
+
+    def distance(other: str) -> tuple[bool, bool, bool, str]:
+        same_part, same_continent = other.rpartition("-")[0] == part, other.partition("-")[0] == continent
+        return (not same_part, not same_continent, other != "us-east-1", other)
+
+    return sorted(others, key=distance)
+
+
+def _priced_regions(item: BillableItem) -> set[str]:
+    return {region for priced, region in PRICE_TABLE if priced == item}

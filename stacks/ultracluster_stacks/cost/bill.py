@@ -11,8 +11,7 @@ from ultracluster_catalog.lustre.lustre import (
     LustreSettings,
 )
 from ultracluster_catalog.lustre.lustre_figures import automatic_metadata_iops
-from ultracluster_catalog.prices.prices import BillableItem, Price
-from ultracluster_catalog.prices.service_prices import PaidService
+from ultracluster_catalog.prices.prices import BillableItem, PaidService, Price
 from ultracluster_stacks.cost.footprint import Footprint, NodeSupply
 from ultracluster_stacks.cost.line import Line, Usage
 

@@ -5,8 +5,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Final
 
-from ultracluster_catalog.prices.billable_items import nearest_price
-from ultracluster_catalog.prices.prices import BillableItem, Price, price_of
+from ultracluster_catalog.prices.prices import BillableItem, Price, nearest_price, price_of
 from ultracluster_stacks.cost.bill import Prices, additional_nodes, bill
 from ultracluster_stacks.cost.footprint import Footprint
 from ultracluster_stacks.cost.line import Line, Usage

@@ -4,17 +4,18 @@ from decimal import Decimal
 
 import pytest
 
-from ultracluster_catalog.prices.billable_items import nearest_price, nearest_regions
 from ultracluster_catalog.prices.prices import (
     BillableItem,
     Price,
     capacity_block_price,
     lustre_storage_price,
+    nearest_price,
+    nearest_regions,
     on_demand_price,
     price_of,
+    service_price,
     spot_price,
 )
-from ultracluster_catalog.prices.service_prices import service_price
 
 REGION = "us-east-1"
 

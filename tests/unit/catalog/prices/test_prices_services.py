@@ -2,8 +2,7 @@
 
 from decimal import Decimal
 
-from ultracluster_catalog.prices.prices import PRICE_TABLE, Price
-from ultracluster_catalog.prices.service_prices import PAID_SERVICES, service_price
+from ultracluster_catalog.prices.prices import PAID_SERVICES, PRICE_TABLE, Price, service_price
 
 
 def _unknown(price: Price) -> bool:
