@@ -15,7 +15,7 @@ from ultracluster_cli.options import JsonOption
 from ultracluster_cli.output import print_json, print_table
 from ultracluster_rules.findings import Finding, FindingsError, quote, reject
 from ultracluster_runtime.metrics import bake_off_report
-from ultracluster_runtime.metrics.bake_off_reads import find_figures, read_samples
+from ultracluster_runtime.metrics.bake_off_report import find_figures, read_samples
 
 _MOST_WEEKS: Final = 65  # CloudWatch keeps metrics for 455 days
 _NODES: Final = re.compile(r"([a-z][A-Za-z0-9_]*)=([1-9][0-9]{0,5})(?:x([a-z0-9.-]+))?")

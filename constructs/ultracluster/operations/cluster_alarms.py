@@ -100,7 +100,6 @@ class ClusterAlarms(Construct):
             self._metric("UnusedNodes", "Minimum"),
             f"instances of an active reservation have run nothing for {limits.idle_minutes} minutes, and are paid. "
             "Submit work; if jobs wait, ultracluster jobs says why they do not start",
-            threshold=1,
             minutes=limits.idle_minutes,
         )
         self._alarm(
@@ -146,7 +145,6 @@ class ClusterAlarms(Construct):
             self._metric("BlockedJobs", "Maximum"),
             "AWS Batch says that a waiting job cannot start, and it holds up those behind it. ultracluster jobs gives the reason; "
             "cancel the job or change what it asks for",
-            threshold=1,
             minutes=5,
         )
 
@@ -155,7 +153,6 @@ class ClusterAlarms(Construct):
             self._metric("InvalidEnvironments", "Maximum"),
             "a compute environment is INVALID, and AWS Batch places no jobs in it. Correct the cause that aws batch "
             "describe-compute-environments shows, then disable and enable it: a deployment without a change does not check it again",
-            threshold=1,
             minutes=2,
         )
 
@@ -165,7 +162,6 @@ class ClusterAlarms(Construct):
             self._metric("NodesRefused", "Maximum"),
             "a node lacked devices or its file system at boot, did not join and ended itself; another one is launched. Its console "
             "has the reason for an hour (aws ec2 get-console-output); the same reason again means a bad image or network",
-            threshold=1,
             minutes=1,
         )
         self._alarm(
@@ -181,7 +177,6 @@ class ClusterAlarms(Construct):
             ),
             "instances run that have not reported for 5 minutes: the node hangs, its Python or its way to CloudWatch Logs is "
             "missing. Look at it with Session Manager; end it if it does not answer",
-            threshold=1,
             minutes=5,
         )
         self._alarm(
@@ -189,14 +184,12 @@ class ClusterAlarms(Construct):
             self._metric("EfaDevicesMissing", "Maximum"),
             "a node lacks EFA devices, and jobs on it hang or slow all others. A node that lacked them at boot has not joined; end "
             "the instance so that a new one comes",
-            threshold=1,
             minutes=2,
         )
         self._alarm(
             "NeuronMissing",
             self._metric("NeuronDevicesMissing", "Maximum"),
             "a node lacks Neuron devices. A node that lacked them at boot has not joined; end the instance so that a new one comes",
-            threshold=1,
             minutes=2,
         )
         self._alarm(
@@ -204,7 +197,6 @@ class ClusterAlarms(Construct):
             self._metric("TcpFallback", "Sum"),
             "nodes of a job talk over TCP while EFA is silent, which is many times slower. Look for FI_PROVIDER, the libfabric of "
             "the image and the security group's rules to itself; a fabric gate refuses such jobs before they cost",
-            threshold=1,
             minutes=5,
             least=3,
         )
@@ -213,7 +205,6 @@ class ClusterAlarms(Construct):
             self._metric("EccUncorrected", "Sum"),
             "device memory had an error that could not be corrected; results can be wrong. Go back to the checkpoint before it, "
             "and end the instance",
-            threshold=1,
             minutes=1,
         )
         self._alarm(
@@ -221,7 +212,6 @@ class ClusterAlarms(Construct):
             self._metric("RunningNodes", "SampleCount"),
             "the cluster has not been monitored for 5 minutes, so that most alarms cannot fire. See the log of its watch function",
             comparison=_BELOW,
-            threshold=1,
             minutes=5,
             missing=_BAD,
         )
@@ -269,8 +259,8 @@ class ClusterAlarms(Construct):
         metric: cloudwatch.IMetric,
         description: str,
         *,
-        threshold: float,
         minutes: int,
+        threshold: float = 1,
         least: int | None = None,
         comparison: cloudwatch.ComparisonOperator = _AT_LEAST,
         missing: cloudwatch.TreatMissingData = _GOOD,

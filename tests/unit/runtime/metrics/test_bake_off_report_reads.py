@@ -6,8 +6,7 @@ from typing import Any
 import boto3
 from botocore.stub import ANY, Stubber
 
-from ultracluster_runtime.metrics.bake_off_reads import find_figures, read_samples
-from ultracluster_runtime.metrics.bake_off_report import Samples, weeks_until
+from ultracluster_runtime.metrics.bake_off_report import Samples, find_figures, read_samples, weeks_until
 
 MONDAY = date(2026, 11, 16)
 
