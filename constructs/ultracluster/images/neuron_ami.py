@@ -14,7 +14,7 @@ from constructs import Construct
 
 from ultracluster._foundation.permissions import PULL_ACTIONS, allow
 from ultracluster.images.bake_component import bake_component
-from ultracluster_catalog.names.identifiers import ECR_IMAGE
+from ultracluster_catalog.names.identifiers import ECR_IMAGE, REGION
 from ultracluster_catalog.neuron.neuron_images import (
     BAKED_IMAGE_TAG,
     EFA_INSTALLER_VERSION,
@@ -31,7 +31,6 @@ _VERSION = "1.0.0"
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9-]{1,62}[A-Za-z0-9]")
 _SHA256 = re.compile(r"[0-9a-f]{64}")
 _EFA_VERSION = re.compile(r"[0-9]+\.[0-9]+\.[0-9]+")
-_REGION = re.compile(r"[a-z]{2}(?:-[a-z]+)+-[0-9]")
 _LONGEST_DATA = 16_000  # characters; limit of the registry schema of AWS::ImageBuilder::Component
 _LEAST_DISK_GIB = 30  # size of the ECS Neuron AMI
 
@@ -379,6 +378,6 @@ def _check_place(
     findings += [
         wrong(f"regions[{index}]", region, "another Region, once")
         for index, region in enumerate(regions)
-        if not _REGION.fullmatch(region) or region in regions[:index]
+        if not re.fullmatch(REGION, region) or region in regions[:index]
     ]
     return findings

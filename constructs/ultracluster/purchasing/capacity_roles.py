@@ -15,13 +15,13 @@ from constructs import Construct
 
 from ultracluster._foundation.permissions import allow
 from ultracluster.purchasing.capacity_ledger import CapacityLedger
+from ultracluster_catalog.names.identifiers import REGION
 from ultracluster_rules.findings import Finding, FindingsError, quote, reject, require
 from ultracluster_rules.machines import get_instance_type
 from ultracluster_rules.numbers import rejects_unsafe_numbers
 
 _ORDER_TAG: Final = "uc:po"  # same tag as in ultracluster_runtime.purchasing.orders; a test compares the two
 _REHEARSALS: Final = "ultracluster/rehearsals/*"  # names of ultracluster_runtime.rollout.rehearsal_record
-_REGION: Final = re.compile(r"[a-z]{2}(-[a-z]+)+-[0-9]")
 
 _MOST_INSTANCES: Final = 1_000_000  # far above any order, and representable in IAM and JSON
 _BUY: Final = "ec2:PurchaseCapacityBlock"
@@ -235,7 +235,7 @@ def _check_regions(regions: Sequence[str]) -> Iterator[Finding]:
         )
         return
     for region in regions:
-        if not Token.is_unresolved(region) and not _REGION.fullmatch(region):
+        if not Token.is_unresolved(region) and not re.fullmatch(REGION, region):
             yield Finding(
                 "UC7201",
                 f"got {quote(region)}",

@@ -23,6 +23,9 @@ IAM_PATH: Final = "/(?:[A-Za-z0-9_.,+@=-]{1,100}/){1,5}"
 IMAGE_ID: Final = "ami-(?:[0-9a-f]{17}|[0-9a-f]{8})"
 """ID of an AMI; old AMIs have the short form."""
 
+REGION: Final = "[a-z]{2}(?:-[a-z]+)+-[0-9]"
+"""Name of a Region."""
+
 RESERVATION_ID: Final = "cr-[0-9a-f]{17}"
 """ID of a Capacity Reservation; a Capacity Block has one, too."""
 

@@ -19,7 +19,7 @@ from ultracluster_catalog.capacity.capacity_blocks import (
     is_block_duration,
 )
 from ultracluster_catalog.machines.instance_type import CAPACITY_BLOCK, ON_DEMAND
-from ultracluster_catalog.names.identifiers import RESERVATION_ID
+from ultracluster_catalog.names.identifiers import REGION, RESERVATION_ID
 from ultracluster_catalog.places.zones import region_of_zone_id
 from ultracluster_rules.capacity import check_block_duration
 from ultracluster_rules.findings import Finding, FindingsError, quote
@@ -35,7 +35,6 @@ _TEXTS = (
     ("UC7001", "cluster", r"[a-z][a-z0-9-]{1,31}", f"2 to 32 {_CHARACTERS}"),
     ("UC7005", "currency", r"[A-Z]{3}", "three letters such as USD"),
 )  # code, name, pattern and description of each term that is a text
-_REGION = r"[a-z]{2}(-[a-z]+)+-[0-9]"
 MAX_INSTANCES_RESERVED = 1000
 """Maximum number of instances of one On-Demand Capacity Reservation that an order may have."""
 PRICE_DECIMALS = 6  # maximum number of decimals of the price of an instance-hour, such as 35.7608
@@ -332,7 +331,7 @@ def _check_regions(path: str, regions: tuple[Any, ...]) -> Iterator[Finding]:
         )
     allowed = "the name of a Region, such as us-east-2"
     for region in regions:
-        yield from _check_text("UC7003", path, region, _REGION, allowed=allowed)
+        yield from _check_text("UC7003", path, region, REGION, allowed=allowed)
 
 
 def _check_instances(
