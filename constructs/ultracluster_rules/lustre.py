@@ -369,13 +369,13 @@ def check_associations(
     for index, association in enumerate(associations):
         findings += _check_association(association, f"{path}[{index}]")
     findings += _overlaps(
-        [f"{each.file_system_path.rstrip('/')}/" for each in associations],
+        [f"{association.file_system_path.rstrip('/')}/" for association in associations],
         code="UC5023",
         path=path,
         name="file_system_path",
     )
     findings += _overlaps(
-        [f"{each.data_repository_path.rstrip('/')}/" for each in associations],
+        [f"{association.data_repository_path.rstrip('/')}/" for association in associations],
         code="UC5024",
         path=path,
         name="data_repository_path",

@@ -112,7 +112,7 @@ def check_source_exists(name: str | None, known: Collection[str | None], *, path
         name in known,
         "UC6312",
         f"got {quote(name)}",
-        allowed=", ".join(each or "None, the source without a name" for each in known),
+        allowed=", ".join(name or "None, the source without a name" for name in known),
         path=path,
     )
 

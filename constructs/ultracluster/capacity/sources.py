@@ -27,7 +27,7 @@ def sources_of(capacity: Capacity | Sequence[Capacity] | None) -> tuple[Capacity
         for index, source in enumerate(capacity)
         for finding in check_source(source, path=f"capacity[{index}]")
     ]
-    findings += check_names([each.name for each in capacity], path="capacity")
+    findings += check_names([source.name for source in capacity], path="capacity")
     findings += [finding.at("capacity") for _, finding in check_targets(list(map(_reservation, capacity)))]
     reject(findings)
     return tuple(capacity)
@@ -35,7 +35,7 @@ def sources_of(capacity: Capacity | Sequence[Capacity] | None) -> tuple[Capacity
 
 def check_source(source: Capacity | None, *, path: str) -> list[Finding]:
     """Check the attributes of a source."""
-    return [replace(each, path=f"{path}.{each.path}") for each in source.check()] if source else []
+    return [replace(finding, path=f"{path}.{finding.path}") for finding in source.check()] if source else []
 
 
 def used_by_queue(
@@ -46,12 +46,12 @@ def used_by_queue(
     Raises:
         FindingsError: If the cluster has no such source (UC6312), or there are not one to three (UC4120).
     """
-    named_sources = {each.name if each else None: each for each in sources}
+    named_sources = {source.name if source else None: source for source in sources}
     names = list(named_sources if wanted is None else dict.fromkeys(wanted))
-    findings = [finding for each in names for finding in check_source_exists(each, named_sources, path=path)]
+    findings = [finding for name in names for finding in check_source_exists(name, named_sources, path=path)]
     findings += check_environment_count(len(names), path=path)
     reject(findings)
-    return tuple(named_sources[each] for each in names)
+    return tuple(named_sources[name] for name in names)
 
 
 def check_main_queue(sources: Sequence[Capacity | None], wanted: Sequence[str | None] | None) -> None:
@@ -60,8 +60,8 @@ def check_main_queue(sources: Sequence[Capacity | None], wanted: Sequence[str | 
     reject(
         finding.at("queue_sources")
         for finding in check_blocks_used(
-            [each.reservation_id for each in sources if isinstance(each, CapacityBlock)],
-            [each.reservation_id for each in used if isinstance(each, CapacityBlock)],
+            [source.reservation_id for source in sources if isinstance(source, CapacityBlock)],
+            [source.reservation_id for source in used if isinstance(source, CapacityBlock)],
         )
     )
 

@@ -487,7 +487,7 @@ class UltraCluster(IUltraCluster):
         return job
 
     def _queues(self) -> Sequence[ITrainingQueue]:
-        return [each for each in self.node.find_all() if isinstance(each, ITrainingQueue)]
+        return [construct for construct in self.node.find_all() if isinstance(construct, ITrainingQueue)]
 
     @property
     def block_lifecycle(self) -> BlockLifecycle | None:

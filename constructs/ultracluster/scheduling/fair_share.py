@@ -64,6 +64,8 @@ class FairShare:
 def _with_default(parts: Mapping[str, int]) -> Mapping[str, int]:
     """Declare the share of jobs that name none: AWS Batch answered 500 to first jobs of an undeclared one (hyp3#802)."""
     named = any(
-        one == DEFAULT_SHARE or (one.endswith("*") and DEFAULT_SHARE.startswith(one[:-1])) for one in parts
+        identifier == DEFAULT_SHARE
+        or (identifier.endswith("*") and DEFAULT_SHARE.startswith(identifier[:-1]))
+        for identifier in parts
     )
     return parts if named or len(parts) == MOST_SHARES else {**parts, DEFAULT_SHARE: 1}

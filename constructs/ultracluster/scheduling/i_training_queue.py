@@ -41,7 +41,9 @@ class ImportedNodes:
     @property
     def efa_devices(self) -> tuple[str, ...]:
         """Paths of the EFA devices of every node."""
-        return self.instance_type.efa_devices[: sum(each.has_efa for each in self.network_interfaces)]
+        return self.instance_type.efa_devices[
+            : sum(interface.has_efa for interface in self.network_interfaces)
+        ]
 
 
 class ITrainingQueue(Construct):

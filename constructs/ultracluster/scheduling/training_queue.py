@@ -127,8 +127,12 @@ class TrainingQueue(ITrainingQueue):
         self.job_queue_arn = queue.attr_job_queue_arn
         self._nodes = self.environments[0].nodes
         self.max_nodes = max(environment.max_nodes for environment in self.environments)
-        self.has_spot = any(each.is_spot and each.is_managed for each in self.environments)
-        self.launched_by = tuple("batch" if each.is_managed else "auto-scaling" for each in self.environments)
+        self.has_spot = any(
+            environment.is_spot and environment.is_managed for environment in self.environments
+        )
+        self.launched_by = tuple(
+            "batch" if environment.is_managed else "auto-scaling" for environment in self.environments
+        )
 
     @classmethod
     def from_training_queue_arn(
@@ -264,7 +268,11 @@ def _check(
     limits = [max_nodes] if max_nodes is not None else [_most_nodes(group, None) for group in groups]
     reject(
         [
-            *(each for limit in dict.fromkeys(limits) for each in check_max_nodes(limit, path="max_nodes")),
+            *(
+                finding
+                for limit in dict.fromkeys(limits)
+                for finding in check_max_nodes(limit, path="max_nodes")
+            ),
             *_check_environments(groups, all_nodes),
             *wait_limits.check([group.capacity for group in all_nodes]),
             *PRIORITY.check(priority, path="priority"),

@@ -28,8 +28,8 @@ def handler(event: Mapping[str, Any], context: Any) -> None:
 
 
 def _cluster(environment: str) -> str:
-    found = boto3.client("batch").describe_compute_environments(computeEnvironments=[environment])
-    arn: str = found["computeEnvironments"][0]["ecsClusterArn"]
+    response = boto3.client("batch").describe_compute_environments(computeEnvironments=[environment])
+    arn: str = response["computeEnvironments"][0]["ecsClusterArn"]
     if not arn:
         raise ValueError(f"{environment} has no ECS cluster yet")
     return arn

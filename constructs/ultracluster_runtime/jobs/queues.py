@@ -88,7 +88,7 @@ def find_queues(cluster: str, *, region: str, client: Client) -> list[Queue]:
     definitions = tuple(arn for kind, arn in resources if kind == _DEFINITION)
     if not arns and definitions:  # the queue is that of another stack
         described = list_definitions(Queue(arn="", definitions=definitions), client=client)
-        arns = sorted({arn for each in described if (arn := queue_of(each))})
+        arns = sorted({arn for definition in described if (arn := queue_of(definition))})
     names = _queue_names(arns, client=client) if len(arns) > 1 else {}
     queues = [Queue(arn=arn, definitions=definitions, name=names.get(arn)) for arn in arns]
     if sum(queue.name is None for queue in queues) != 1:
