@@ -28,9 +28,7 @@ from ultracluster_rules.findings import Finding, FindingsError, quote, reject
 from ultracluster_rules.images import check_image_kind
 from ultracluster_runtime.aws.aws_session import aws_session
 from ultracluster_runtime.images import MachineImage, image_of_parameter, newest_baked_image
-from ultracluster_stacks.config.editing.image_references import ClusterImage, cluster_images, with_images
-from ultracluster_stacks.config.loading.loader import rollout_findings
-from ultracluster_stacks.config.reading.source_file import read_source_file
+from ultracluster_stacks.config.editing import ClusterImage, cluster_images, image_values, update_rollout
 
 app = typer.Typer(
     add_completion=False, no_args_is_help=True, help="Bake and find AMIs, and pin rollouts to their IDs."
@@ -90,11 +88,9 @@ def resolve(
         for place in selected
     ]
     if write:
-        text = read_source_file(rollout)
         ids = {loc: image_found.image_id for loc, image_found in images.items()}
-        new = with_images(text, selected, ids, others=len(selected) < len(all_images))
-        rollout.write_text(new, encoding="utf-8", newline="")
-        warnings += rollout_findings(rollout)
+        values = image_values(selected, ids, others=len(selected) < len(all_images))
+        warnings += update_rollout(rollout, values)
     print_findings(warnings)
     if as_json:
         print_json(

@@ -18,14 +18,12 @@ from ultracluster_runtime.purchasing.order_checks import check_ranking, parse_am
 from ultracluster_runtime.purchasing.placement import PlacementRequest, PlacementRules
 from ultracluster_runtime.purchasing.placement import place as choose
 from ultracluster_runtime.purchasing.search import Search, search_offerings
-from ultracluster_stacks.config.editing.order_references import (
+from ultracluster_stacks.config.editing import (
     OrderedCapacity,
     cluster_places,
     ordered_capacity,
+    update_rollout,
 )
-from ultracluster_stacks.config.loading.loader import rollout_findings
-from ultracluster_stacks.config.reading.source_file import read_source_file
-from ultracluster_stacks.config.reading.yaml_edit import set_values
 
 
 def place(
@@ -83,8 +81,7 @@ def place(
             for capacity, row in zip(unplaced, rows, strict=True)
             for name in ("region", "zone_id")
         }
-        rollout.write_text(set_values(read_source_file(rollout), values), encoding="utf-8", newline="")
-        print_findings(rollout_findings(rollout))
+        print_findings(update_rollout(rollout, values))
     if as_json:
         print_json({"clusters": rows, "written": write})
         return

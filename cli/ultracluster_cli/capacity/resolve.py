@@ -11,10 +11,7 @@ from ultracluster_cli.output import print_findings, print_json, print_table, say
 from ultracluster_rules.findings import Finding, quote, reject
 from ultracluster_runtime.purchasing.orders import ExtensionOrder, OrderState, Record
 from ultracluster_runtime.purchasing.reads_and_refusals import edited_ledger, unknown_order
-from ultracluster_stacks.config.editing.order_references import OrderedCapacity, ordered_capacity
-from ultracluster_stacks.config.loading.loader import rollout_findings
-from ultracluster_stacks.config.reading.source_file import read_source_file
-from ultracluster_stacks.config.reading.yaml_edit import set_values
+from ultracluster_stacks.config.editing import OrderedCapacity, ordered_capacity, update_rollout
 
 
 def resolve(
@@ -41,9 +38,7 @@ def resolve(
             for place, row in zip(places, rows, strict=True)
             if place.gives_zone
         }
-        text = set_values(read_source_file(rollout), values)
-        rollout.write_text(text, encoding="utf-8", newline="")
-        print_findings(rollout_findings(rollout))
+        print_findings(update_rollout(rollout, values))
     if as_json:
         print_json({"capacity": rows, "written": write})
         return

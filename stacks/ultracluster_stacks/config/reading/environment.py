@@ -13,7 +13,7 @@ from typing import Any, Final
 
 from ultracluster_rules.did_you_mean import suggestion
 from ultracluster_rules.findings import Finding, FindingsError, reject
-from ultracluster_stacks.config.reading.defaults import cluster_locs, merge
+from ultracluster_stacks.config.reading.defaults import cluster_locs, map_clusters, merge
 from ultracluster_stacks.config.reading.problem import Loc, loc_text, shown, unknown_key, value_at, wrong_type
 from ultracluster_stacks.config.reading.yaml_source import YamlSource, read_yaml
 
@@ -71,7 +71,7 @@ def _wrong_values(own: YamlSource) -> list[Finding]:
         (("clusters",), clusters),
     ]
     if isinstance(clusters, Mapping):
-        parts += [(("clusters", name), each) for name, each in clusters.items()]
+        parts += [(("clusters", name), overrides) for name, overrides in clusters.items()]
     findings += [
         own.locate(wrong_type(loc, value, allowed="a mapping"))
         for loc, value in parts
@@ -167,18 +167,5 @@ def _override(own: YamlSource, base: YamlSource) -> YamlSource:
             under = value_at(base.values, loc)
             places.lay(overrides[name], ("clusters", name), under, loc)
             changed[loc] = merge(under, overrides[name])
-    if changed:
-        values["waves"] = _with_clusters(values["waves"], changed)
+    values = map_clusters(values, changed.get)
     return replace(own, values=values, lines=places.lines, names=places.names, problems=())
-
-
-def _with_clusters(waves: tuple[Any, ...], changed: Mapping[Loc, Any]) -> tuple[Any, ...]:
-    def override(w: int, c: int, cluster: Any) -> Any:
-        return changed.get(("waves", w, "clusters", c), cluster)
-
-    return tuple(
-        {**wave, "clusters": tuple(override(w, c, cluster) for c, cluster in enumerate(wave["clusters"]))}
-        if isinstance(wave, Mapping) and isinstance(wave.get("clusters"), tuple)
-        else wave
-        for w, wave in enumerate(waves)
-    )

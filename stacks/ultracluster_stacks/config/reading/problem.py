@@ -1,6 +1,6 @@
 """Problems at locations of a rollout, before file and line are known."""
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterable, Iterator
 from functools import reduce
 from operator import getitem
 from typing import Any
@@ -46,6 +46,21 @@ def shown(value: object) -> str:
 
 Problem = Located[Loc]
 """A finding at a location of the rollout."""
+
+
+def located(loc: Loc, findings: Iterable[Finding]) -> Iterator[Problem]:
+    """Yield findings as problems at a location."""
+    return (Problem(loc, finding) for finding in findings)
+
+
+def duplicates(names: Iterable[str | None]) -> Iterator[tuple[int, str]]:
+    """Yield index and text of each name that occurs before in the list; None is one that could not be read."""
+    seen: set[str] = set()
+    for index, name in enumerate(names):
+        if name in seen:
+            yield index, name
+        elif name is not None:
+            seen.add(name)
 
 
 def under(prefix: Loc, problem: Problem) -> Problem:

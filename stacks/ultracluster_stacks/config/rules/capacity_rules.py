@@ -1,6 +1,6 @@
 """Rules about the capacity of a cluster: how its type is sold, the size of a block, its reservation and its window."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from datetime import timedelta
 from typing import Final
 
@@ -19,7 +19,7 @@ from ultracluster_rules.capacity import (
     check_window,
 )
 from ultracluster_stacks.config.models.cluster import ClusterConfig
-from ultracluster_stacks.config.reading.problem import Loc, Problem
+from ultracluster_stacks.config.reading.problem import Loc, Problem, located
 
 UNRESOLVED_ORDER: Final = "UC2220"
 """Code of capacity whose order has no reservation yet; `capacity resolve` fixes it."""
@@ -28,8 +28,8 @@ UNRESOLVED_ORDER: Final = "UC2220"
 def type_is_sold_so(cluster: ClusterConfig) -> Iterator[Problem]:
     """Refuse a purchase option that the instance type lacks."""
     for loc, capacity in cluster.sources():
-        for finding in check_purchase_option(cluster.machine, capacity.market_type):
-            yield Problem((*loc, "market_type"), finding)
+        findings = check_purchase_option(cluster.machine, capacity.market_type)
+        yield from located((*loc, "market_type"), findings)
 
 
 def block_holds_nodes(cluster: ClusterConfig) -> Iterator[Problem]:
@@ -119,8 +119,9 @@ def settings_fit_kind(cluster: ClusterConfig) -> Iterator[Problem]:
                     (*loc, name), SETTING_OF_ANOTHER_KIND, f"{name} is for {whose}", remedy="Remove it"
                 )
         strategy = capacity.allocation_strategy
-        for finding in check_allocation_strategy(kind, strategy, path="") if strategy else ():
-            yield Problem((*loc, "allocation_strategy"), finding)
+        if strategy:
+            findings = check_allocation_strategy(kind, strategy, path="")
+            yield from located((*loc, "allocation_strategy"), findings)
         price = capacity.max_price_percent if kind == "spot" else None
         for finding in check_group_settings(capacity.launched_by, kind, strategy, price):
             yield Problem((*loc, finding.path), finding)
@@ -169,7 +170,7 @@ def window_is_in_order(cluster: ClusterConfig) -> Iterator[Problem]:
         if capacity.start is None or capacity.end is None:
             continue
         if order := check_window(capacity.start, capacity.end):
-            yield from (Problem((*loc, "end"), finding) for finding in order)
+            yield from located((*loc, "end"), order)
         elif block and capacity.end - capacity.start > LONGEST_BLOCK:
             yield Problem.of(
                 (*loc, "end"),
@@ -177,16 +178,3 @@ def window_is_in_order(cluster: ClusterConfig) -> Iterator[Problem]:
                 f"got {(capacity.end - capacity.start) / timedelta(days=1):.1f} days, but a Capacity Block lasts at most {LONGEST_BLOCK.days}",
                 remedy="Use the StartDate and EndDate of the reservation",
             )
-
-
-RULES: Final[tuple[Callable[[ClusterConfig], Iterator[Problem]], ...]] = (
-    type_is_sold_so,
-    block_holds_nodes,
-    block_is_sold_in_region,
-    block_names_reservation,
-    settings_fit_kind,
-    block_settings_have_a_block,
-    reservation_is_one_source,
-    window_is_in_order,
-)
-"""The rules in the order in which their problems are found."""

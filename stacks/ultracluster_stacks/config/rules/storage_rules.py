@@ -1,7 +1,7 @@
 """Rules about the file system, buckets and compile cache of a cluster."""
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Final
 
 from ultracluster_catalog.lustre.lustre_associations import DataRepositoryAssociation
@@ -18,7 +18,7 @@ from ultracluster_rules.lustre import (
 from ultracluster_stacks.config.models.buckets import CheckpointsConfig, DatasetConfig
 from ultracluster_stacks.config.models.cluster import ClusterConfig
 from ultracluster_stacks.config.models.file_system import OF_EXISTING, FileSystemConfig
-from ultracluster_stacks.config.reading.problem import Loc, Problem
+from ultracluster_stacks.config.reading.problem import Loc, Problem, duplicates, located
 
 _OF_THE_BUCKET: Final = (
     "expire_after_days",
@@ -96,7 +96,7 @@ def efa_has_clients(cluster: ClusterConfig) -> Iterator[Problem]:
         return
     machine = cluster.machine
     if findings := check_efa_clients([machine]):
-        yield from (Problem(("file_system", "efa"), finding) for finding in findings)
+        yield from located(("file_system", "efa"), findings)
         return
     connections = efa_connections(machine, nodes=cluster.most_nodes)
     if connections > EFA_CONNECTIONS_PER_FILE_SYSTEM:
@@ -153,17 +153,16 @@ def existing_file_system_is_near(cluster: ClusterConfig) -> Iterator[Problem]:
     if settings.file_system_id is None:
         return
     name = "file_system_id" if settings.zone_id is None else "zone_id"
-    for finding in check_zone_of_file_system(settings.zone_id, cluster.zone_id):
-        yield Problem(("file_system", name), finding)
-    for finding in check_access(has_rules=settings.security_group_id is not None):
-        yield Problem(("file_system", "file_system_id"), finding)
+    yield from located(("file_system", name), check_zone_of_file_system(settings.zone_id, cluster.zone_id))
+    yield from located(
+        ("file_system", "file_system_id"), check_access(has_rules=settings.security_group_id is not None)
+    )
 
 
 def keys_are_near(cluster: ClusterConfig) -> Iterator[Problem]:
     """Refuse KMS keys of another Region."""
     if cluster.file_system.kms_key_arn is not None:
-        for finding in check_key(cluster.file_system.deployment_type):
-            yield Problem(("file_system", "kms_key_arn"), finding)
+        yield from located(("file_system", "kms_key_arn"), check_key(cluster.file_system.deployment_type))
     places: list[tuple[Loc, str | None]] = [
         (("kms_key_arn",), cluster.kms_key_arn),
         (("file_system", "kms_key_arn"), cluster.file_system.kms_key_arn),
@@ -195,15 +194,13 @@ def buckets_are_new_or_existing(cluster: ClusterConfig) -> Iterator[Problem]:
                 "noncurrent_days is for a new bucket only",
                 remedy="Remove it, or remove bucket_name",
             )
-    names = [each.name for each in cluster.datasets]
-    for index, name in enumerate(names):
-        if name in names[:index]:
-            yield Problem.of(
-                ("datasets", index, "name"),
-                "UC5113",
-                f"duplicate dataset {name}",
-                remedy="Use a unique name for each dataset",
-            )
+    for index, name in duplicates(dataset.name for dataset in cluster.datasets):
+        yield Problem.of(
+            ("datasets", index, "name"),
+            "UC5113",
+            f"duplicate dataset {name}",
+            remedy="Use a unique name for each dataset",
+        )
 
 
 def cache_is_in_one_place(cluster: ClusterConfig) -> Iterator[Problem]:
@@ -238,21 +235,7 @@ def copies_have_no_key(cluster: ClusterConfig) -> Iterator[Problem]:
     """Refuse replication of entries that a customer managed key encrypts."""
     cache = cluster.compile_cache
     has_key = cluster.kms_key_arn is not None and not cache.on_file_system
-    for finding in check_replication_key(has_key=has_key, replicated=bool(cache.replicate_to)):
-        yield Problem(("compile_cache", "replicate_to"), finding)
-
-
-RULES: Final[tuple[Callable[[ClusterConfig], Iterator[Problem]], ...]] = (
-    file_system_exists,
-    associations_can_be_made,
-    buckets_have_one_use,
-    efa_has_clients,
-    existing_file_system_is_whole,
-    existing_file_system_is_near,
-    keys_are_near,
-    buckets_are_new_or_existing,
-    cache_is_in_one_place,
-    copies_go_to_each_bucket_once,
-    copies_have_no_key,
-)
-"""The rules in the order in which their problems are found."""
+    yield from located(
+        ("compile_cache", "replicate_to"),
+        check_replication_key(has_key=has_key, replicated=bool(cache.replicate_to)),
+    )

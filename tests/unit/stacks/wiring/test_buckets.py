@@ -7,7 +7,7 @@ from aws_cdk import aws_kms as kms
 from tests.unit.ultracluster import builders
 
 from ultracluster_stacks.config import ClusterConfig
-from ultracluster_stacks.config.models.permissions import PermissionsConfig
+from ultracluster_stacks.config.models.job import PermissionsConfig
 from ultracluster_stacks.wiring.buckets import (
     checkpoint_bucket,
     compile_cache_bucket,

@@ -9,8 +9,7 @@ from tests.unit.stacks.config.conftest import VALID
 
 from ultracluster_rules.findings import FindingsError
 from ultracluster_stacks.config import ClusterConfig, load_rollout
-from ultracluster_stacks.config.editing.image_references import cluster_images
-from ultracluster_stacks.config.editing.order_references import ordered_capacity
+from ultracluster_stacks.config.editing import cluster_images, ordered_capacity
 from ultracluster_stacks.config.explain import explain_rollout
 from ultracluster_stacks.config.schema import rollout_schema
 

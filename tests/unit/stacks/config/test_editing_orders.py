@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from ultracluster_rules.findings import FindingsError
-from ultracluster_stacks.config.editing.order_references import cluster_places, ordered_capacity
+from ultracluster_stacks.config.editing import cluster_places, ordered_capacity
 
 Write = Callable[[str | bytes], Path]
 RESERVATION = "          reservation_id: cr-0123456789abcdef0\n"

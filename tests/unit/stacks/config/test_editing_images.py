@@ -6,7 +6,8 @@ from pathlib import Path
 import pytest
 
 from ultracluster_rules.findings import FindingsError
-from ultracluster_stacks.config.editing.image_references import cluster_images, with_images
+from ultracluster_stacks.config.editing import cluster_images, image_values
+from ultracluster_stacks.config.reading.yaml_edit import set_values
 
 NEW = "ami-00000000000000001"
 OTHER = "ami-00000000000000002"
@@ -35,7 +36,7 @@ def test_the_defaults_keep_the_id_when_all_clusters_take_it_from_there(write: Wr
     assert [(one.cluster, one.region, one.image_id) for one in images] == [
         ("train", "us-east-2", "ami-0123456789abcdef0")
     ]
-    assert with_images(valid, images, {images[0].loc: NEW}) == valid.replace(
+    assert set_values(valid, image_values(images, {images[0].loc: NEW})) == valid.replace(
         "ami-0123456789abcdef0", f'"{NEW}"'
     )
 
@@ -43,7 +44,7 @@ def test_the_defaults_keep_the_id_when_all_clusters_take_it_from_there(write: Wr
 def test_a_rollout_without_amis_or_with_wrong_ones_gets_one_for_each_region(write: Write) -> None:
     path = write(TWO_REGIONS)
     images = cluster_images(path)
-    text = with_images(TWO_REGIONS, images, {images[0].loc: NEW, images[1].loc: OTHER})
+    text = set_values(TWO_REGIONS, image_values(images, {images[0].loc: NEW, images[1].loc: OTHER}))
 
     assert [one.image_id for one in images] == ["", "latest"]
     assert "# the first" in text
@@ -57,7 +58,7 @@ def test_the_defaults_do_not_keep_an_id_that_accounts_differ_in(write: Write, va
     two = f"{head}      - name: train\n{cluster}      - name: other\n        profile: other\n{cluster}"
     images = cluster_images(write(two))
     assert [one.profile for one in images] == [None, "other"]
-    text = with_images(two, images, {images[0].loc: NEW, images[1].loc: OTHER})
+    text = set_values(two, image_values(images, {images[0].loc: NEW, images[1].loc: OTHER}))
     assert "ami-0123456789abcdef0" in text
     assert [one.image_id for one in cluster_images(write(text))] == [NEW, OTHER]
 

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from ultracluster_rules.findings import FindingsError
-from ultracluster_stacks.config.editing.raw_clusters import read_clusters, validated_clusters
+from ultracluster_stacks.config.editing import read_clusters, validated_clusters
 
 Write = Callable[[str | bytes], Path]
 
