@@ -79,7 +79,7 @@ def _values(value: Any, loc: Loc, source: YamlSource, note: str = "") -> Iterato
 
 def _explained(value: Any, loc: Loc, source: YamlSource, note: str) -> ExplainedValue:
     place = origin(source.values, loc)
-    given = place in source.lines
+    given = place in source.places
     return ExplainedValue(
         path=loc_text(loc[CLUSTER_DEPTH:]),
         value=list(value) if isinstance(value, tuple) else value,

@@ -76,9 +76,9 @@ def load_rollout(path: str | os.PathLike[str], *, deployable: bool = True) -> Lo
 
 def _check_size(source: YamlSource) -> None:
     """Limit the size after merging, since `defaults` are copied into each cluster."""
-    inherited = sum(loc[:1] == ("defaults",) for loc in source.lines)
+    inherited = sum(loc[:1] == ("defaults",) for loc in source.places)
     clusters = len(cluster_locs(source.values))
-    size = len(source.lines) + clusters * (inherited + _VALUES_OF_EMPTY_CLUSTER)
+    size = len(source.places) + clusters * (inherited + _VALUES_OF_EMPTY_CLUSTER)
     if size > LARGEST_ROLLOUT:
         problem = (
             f"got {clusters:,} clusters with {inherited:,} values under defaults, {size:,} values in total"
@@ -142,7 +142,7 @@ def _findings(source: YamlSource, problems: list[Problem]) -> tuple[Finding, ...
 def _line(source: YamlSource, problem: Problem) -> int:
     if problem.finding.location:  # the YAML reader adds a location such as rollout.yaml:12
         return int(problem.finding.location.rpartition(":")[2])
-    return source.line(origin(source.values, problem.place))
+    return source.place(origin(source.values, problem.place))[1]
 
 
 def _too_many(source: YamlSource) -> Finding:

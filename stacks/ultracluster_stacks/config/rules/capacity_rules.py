@@ -72,7 +72,7 @@ def block_is_sold_in_region(cluster: ClusterConfig) -> Iterator[Problem]:
     regions = block_regions(cluster.instance_type)
     if not regions or cluster.region in regions:
         return
-    if any(capacity.market_type == "capacity-block" for _, capacity in cluster.sources()):
+    if cluster.has_block:
         yield Problem.of(
             ("region",),
             "UC4107",
@@ -137,8 +137,7 @@ def settings_fit_kind(cluster: ClusterConfig) -> Iterator[Problem]:
 def block_settings_have_a_block(cluster: ClusterConfig) -> Iterator[Problem]:
     """Refuse settings of the life cycle of Capacity Blocks where there is none; they would be silently ignored."""
     for name in ("checkpoint_lead_minutes", "max_refusals"):
-        default = ClusterConfig.model_fields[name].default
-        if getattr(cluster, name) != default and not cluster.has_block:
+        if cluster.differs(name) and not cluster.has_block:
             yield Problem.of(
                 (name,), SETTING_OF_ANOTHER_KIND, f"{name} is for `capacity-block`", remedy="Remove it"
             )

@@ -202,7 +202,7 @@ def image_runs_on_chips(cluster: ClusterConfig, job: JobConfig) -> Iterator[Prob
 def job_has_settings_of_its_kind(cluster: ClusterConfig, job: JobConfig) -> Iterator[Problem]:  # noqa: ARG001 - one signature
     """Refuse settings of another kind of job, which would be ignored."""
     for name, kind in _KINDS.items():
-        if job.kind != kind and getattr(job, name) != type(job).model_fields[name].get_default():
+        if job.kind != kind and job.differs(name):
             remedy = f"Remove it, or set kind: {kind}"
             yield Problem((name,), refuse_for_kind(shown(getattr(job, name)), job.kind, remedy=remedy))
     if job.kind == "precompile":

@@ -24,6 +24,14 @@ from ultracluster_stacks.config.models.network import EXISTING_GROUP, EXISTING_S
 from ultracluster_stacks.config.reading.problem import Problem, located
 
 _PRIVATE: Final = tuple(map(ipaddress.IPv4Network, ("10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16")))
+_OF_NEW_VPC: Final = (
+    "nat_gateway",
+    "subnet_prefix",
+    "endpoints",
+    "limit_endpoints",
+    "allowed_accounts",
+    "allowed_buckets",
+)
 _DOCKER: Final = ipaddress.IPv4Network("172.17.0.0/16")
 
 
@@ -98,20 +106,12 @@ def existing_subnet_is_whole(cluster: ClusterConfig) -> Iterator[Problem]:
             remedy="Set both for an existing subnet, or neither for a new one",
         )
     existing = settings.subnet_id is not None
-    for name, is_given, belongs in (
-        ("nat_gateway", settings.nat_gateway, "a new VPC only"),
-        ("subnet_prefix", settings.subnet_prefix is not None, "a new VPC only"),
-        ("endpoints", bool(settings.endpoints), "a new VPC only"),
-        ("limit_endpoints", settings.limit_endpoints is not None, "a new VPC only"),
-        ("allowed_accounts", bool(settings.allowed_accounts), "a new VPC only"),
-        ("allowed_buckets", bool(settings.allowed_buckets), "a new VPC only"),
-        ("available_addresses", settings.available_addresses is not None, "an existing subnet only"),
-    ):
-        if is_given and existing != (name == "available_addresses"):
+    for name in _OF_NEW_VPC if existing else ("available_addresses",):
+        if settings.differs(name):
             yield Problem.of(
                 ("network", name),
                 EXISTING_SUBNET,
-                f"{name} is for {belongs}",
+                f"{name} is for {'a new VPC' if existing else 'an existing subnet'} only",
                 remedy="Remove it" if existing else "Remove it, or set vpc_id and subnet_id",
             )
 

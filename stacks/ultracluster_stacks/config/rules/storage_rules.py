@@ -120,22 +120,14 @@ def existing_file_system_is_whole(cluster: ClusterConfig) -> Iterator[Problem]:
             "file_system_id is set without mount_name",
             remedy="Set both for an existing file system; `aws fsx describe-file-systems` shows them",
         )
-    for name, field in FileSystemConfig.model_fields.items():
-        if getattr(settings, name) == field.get_default(call_default_factory=True) or name == "efa":
-            continue
-        if existing and name not in _OF_BOTH:
+    of_new = [name for name in FileSystemConfig.model_fields if name not in _OF_BOTH]
+    for name in of_new if existing else OF_EXISTING:
+        if settings.differs(name):
             yield Problem.of(
                 ("file_system", name),
                 "UC5103",
-                f"{name} is for a new file system only",
-                remedy="Remove it, or remove file_system_id",
-            )
-        if not existing and name in OF_EXISTING:
-            yield Problem.of(
-                ("file_system", name),
-                "UC5103",
-                f"{name} is for an existing file system only",
-                remedy="Remove it, or set file_system_id",
+                f"{name} is for {'a new' if existing else 'an existing'} file system only",
+                remedy=f"Remove it, or {'remove' if existing else 'set'} file_system_id",
             )
     for index, dataset in enumerate(cluster.datasets):
         if existing and dataset.file_system_path is not None:
