@@ -70,12 +70,8 @@ def existing_buckets(config: ClusterConfig) -> list[str]:
         for resource in statement.resources
     )
     named = [re.match(r"arn:[^:]*:s3:::([a-z0-9.-]+)", resource) for resource in resources]
-    existing = [config.checkpoints.bucket_name, *(each.bucket_name for each in config.datasets)]
-    return [
-        *config.network.allowed_buckets,
-        *filter(None, existing),
-        *(match[1] for match in named if match),
-    ]
+    existing = [bucket.bucket_name for _, bucket in config.buckets() if bucket.bucket_name]
+    return [*config.network.allowed_buckets, *existing, *(match[1] for match in named if match)]
 
 
 def encryption_key(scope: Construct, construct_id: str, arn: str | None) -> kms.IKey | None:

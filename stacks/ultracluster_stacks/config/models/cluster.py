@@ -242,6 +242,12 @@ class ClusterConfig(ConfigModel):
         for index, capacity in enumerate(self.additional_capacity):
             yield ("additional_capacity", index), capacity
 
+    def buckets(self) -> Iterator[tuple[Loc, CheckpointsConfig | DatasetConfig]]:
+        """Iterate over the buckets for checkpoints and datasets, with the location of each in the cluster."""
+        yield ("checkpoints",), self.checkpoints
+        for index, dataset in enumerate(self.datasets):
+            yield ("datasets", index), dataset
+
     @property
     def named_capacity(self) -> dict[str, CapacityConfig]:
         """All capacity by the names that queues use, in order of preference."""

@@ -15,7 +15,6 @@ from ultracluster_rules.lustre import (
     check_key,
     check_zone_of_file_system,
 )
-from ultracluster_stacks.config.models.buckets import CheckpointsConfig, DatasetConfig
 from ultracluster_stacks.config.models.cluster import ClusterConfig
 from ultracluster_stacks.config.models.file_system import OF_EXISTING, FileSystemConfig
 from ultracluster_stacks.config.reading.problem import Loc, Problem, duplicates, located
@@ -158,11 +157,7 @@ def keys_are_near(cluster: ClusterConfig) -> Iterator[Problem]:
     places: list[tuple[Loc, str | None]] = [
         (("kms_key_arn",), cluster.kms_key_arn),
         (("file_system", "kms_key_arn"), cluster.file_system.kms_key_arn),
-        (("checkpoints", "kms_key_arn"), cluster.checkpoints.kms_key_arn),
-        *(
-            (("datasets", index, "kms_key_arn"), each.kms_key_arn)
-            for index, each in enumerate(cluster.datasets)
-        ),
+        *(((*loc, "kms_key_arn"), bucket.kms_key_arn) for loc, bucket in cluster.buckets()),
     ]
     for loc, arn in places:
         if arn is not None and arn.split(":")[3] != cluster.region:
@@ -176,9 +171,7 @@ def keys_are_near(cluster: ClusterConfig) -> Iterator[Problem]:
 
 def buckets_are_new_or_existing(cluster: ClusterConfig) -> Iterator[Problem]:
     """Refuse settings of new buckets on existing ones, and duplicate datasets."""
-    buckets: list[tuple[Loc, CheckpointsConfig | DatasetConfig]] = [(("checkpoints",), cluster.checkpoints)]
-    buckets += [(("datasets", index), each) for index, each in enumerate(cluster.datasets)]
-    for loc, bucket in buckets:
+    for loc, bucket in cluster.buckets():
         if bucket.bucket_name is not None and bucket.noncurrent_days is not None:
             yield Problem.of(
                 (*loc, "noncurrent_days"),
@@ -214,7 +207,7 @@ def copies_go_to_each_bucket_once(cluster: ClusterConfig) -> Iterator[Problem]:
     for index, finding in check_destinations(buckets):
         yield Problem(("compile_cache", "replicate_to", index), finding)
     for index, name in enumerate(buckets):
-        if name in {cluster.checkpoints.bucket_name, *(each.bucket_name for each in cluster.datasets)}:
+        if name in [bucket.bucket_name for _, bucket in cluster.buckets()]:
             yield Problem.of(
                 ("compile_cache", "replicate_to", index),
                 "UC5142",
