@@ -13,16 +13,12 @@ _TOPIC: Final = "AWS::SNS::Topic"
 BLOCK_VARIABLE: Final = "UC_RESERVATION_ID"
 """Variable of functions that serve one Capacity Block."""
 
-# Resources without a purpose of their own, and the properties that name what they serve.
-_SERVANTS: Final[Mapping[str, str]] = {
-    "AWS::CloudWatch::Alarm": "Dimensions",
-    "AWS::Events::Rule": "Targets",
-    "AWS::Lambda::Permission": "FunctionName",
-    "AWS::SNS::Subscription": "TopicArn",
-}
+# Resources without a purpose of their own, and the properties that name what they serve, the main one first.
 _SERVED: Final[Mapping[str, tuple[str, ...]]] = {
-    kind: (name,) if kind != "AWS::Lambda::Permission" else (name, "SourceArn")
-    for kind, name in _SERVANTS.items()
+    "AWS::CloudWatch::Alarm": ("Dimensions",),
+    "AWS::Events::Rule": ("Targets",),
+    "AWS::Lambda::Permission": ("FunctionName", "SourceArn"),
+    "AWS::SNS::Subscription": ("TopicArn",),
 }
 _MINUTES: Final = {"minute": 1, "hour": 60, "day": 1440}
 
@@ -42,8 +38,8 @@ def control_stops(update: ResourceUpdate) -> Iterator[Stop]:
     ):
         reason = "its subscriptions end: people must confirm new ones, and those made by hand are lost"
         yield change.stop(StopKind.CONTROL, reason)
-    elif kind in _SERVANTS and goes:
-        for served in _serves(old.get(_SERVANTS[kind])):
+    elif kind in _SERVED and goes:
+        for served in _serves(old.get(_SERVED[kind][0])):
             if update.new_resources.get(served, {}).get("Type") in {FUNCTION, _TOPIC}:
                 reason = f"{served} remains, and is no longer invoked, watched or read"
                 yield change.stop(StopKind.CONTROL, reason)

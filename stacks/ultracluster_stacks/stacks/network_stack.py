@@ -8,7 +8,7 @@ from constructs import Construct
 
 from ultracluster import ClusterNetwork
 from ultracluster_stacks.config import ClusterConfig
-from ultracluster_stacks.wiring.buckets import existing_buckets
+from ultracluster_stacks.wiring.storage import existing_buckets
 
 
 class NetworkStack(cdk.Stack):

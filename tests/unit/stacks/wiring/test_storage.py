@@ -8,7 +8,7 @@ from tests.unit.ultracluster import builders
 
 from ultracluster_stacks.config import ClusterConfig
 from ultracluster_stacks.config.models.job import PermissionsConfig
-from ultracluster_stacks.wiring.buckets import (
+from ultracluster_stacks.wiring.storage import (
     checkpoint_bucket,
     compile_cache_bucket,
     dataset_bucket,

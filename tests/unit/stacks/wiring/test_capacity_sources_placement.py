@@ -7,7 +7,7 @@ from tests.unit.ultracluster import builders
 
 import ultracluster as uc
 from ultracluster_stacks.config import ClusterConfig
-from ultracluster_stacks.wiring.node_placement import node_placement
+from ultracluster_stacks.wiring.capacity_sources import node_placement
 
 pytestmark = pytest.mark.synth
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from ultracluster_stacks.synthesis.assembly.store import EntryStore
+from ultracluster_stacks.synthesis.assembly.cache import EntryStore
 
 
 def test_gives_back_what_was_kept(tmp_path: Path) -> None:
