@@ -21,10 +21,7 @@ from ultracluster_cli.plan.planning import is_approved
 from ultracluster_cli.plan.stacks import assembled_stacks
 from ultracluster_stacks.config import load_rollout
 
-app = typer.Typer(add_completion=False)
 
-
-@app.command()
 def deploy(
     rollout: options.OptionalRolloutArgument = None,
     *,

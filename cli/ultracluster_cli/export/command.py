@@ -20,13 +20,10 @@ from ultracluster_rules.findings import FindingsError, quote
 from ultracluster_stacks.config import ClusterConfig, load_rollout
 from ultracluster_stacks.export import exported_template, stack_set_template, text_of
 
-app = typer.Typer(add_completion=False)
-
 _LONGEST_BODY = 51_200  # maximum bytes of TemplateBody; larger templates need TemplateURL
 _NO_TIME = (1980, 1, 1, 0, 0, 0)  # reproducible archives
 
 
-@app.command()
 def export(
     rollout: OptionalRolloutArgument = None,
     *,

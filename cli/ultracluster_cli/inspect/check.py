@@ -15,10 +15,7 @@ from ultracluster_rules.findings import Finding, FindingsError, quote, reject
 from ultracluster_rules.names import REGION
 from ultracluster_stacks.check import read_templates
 
-app = typer.Typer(add_completion=False)
 
-
-@app.command()
 def check(
     templates: Annotated[
         list[Path],

@@ -11,10 +11,7 @@ from ultracluster_cli.options import JsonOption, RolloutArgument
 from ultracluster_cli.output import print_json, print_table
 from ultracluster_stacks.config.explain import explain_rollout
 
-app = typer.Typer(add_completion=False)
 
-
-@app.command()
 def explain(
     rollout: RolloutArgument,
     cluster: Annotated[

@@ -11,12 +11,9 @@ from ultracluster_cli.output import print_json
 from ultracluster_rules.findings import Finding, FindingsError, quote
 from ultracluster_rules.registry import RULES, Rule
 
-app = typer.Typer(add_completion=False)
-
 _WIDTH = 110
 
 
-@app.command()
 def rules(
     codes: Annotated[
         list[str] | None, typer.Argument(metavar="CODE", help="Codes such as UC4105. Default: list all.")

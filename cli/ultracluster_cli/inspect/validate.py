@@ -3,8 +3,6 @@
 from collections.abc import Mapping
 from typing import Any
 
-import typer
-
 from ultracluster_catalog.lustre.lustre_figures import file_system_figures
 from ultracluster_catalog.machines.nic_layouts import addresses_per_node
 from ultracluster_cli.options import JsonOption, RolloutArgument
@@ -12,10 +10,7 @@ from ultracluster_cli.output import print_findings, print_json, print_table
 from ultracluster_rules.network import addresses_of_existing_subnet, cluster_addresses, network_interfaces
 from ultracluster_stacks.config import ClusterConfig, load_rollout
 
-app = typer.Typer(add_completion=False)
 
-
-@app.command()
 def validate(rollout: RolloutArgument, *, as_json: JsonOption = False) -> None:
     """Validate a rollout file and list its clusters.
 

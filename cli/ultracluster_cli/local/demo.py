@@ -34,10 +34,7 @@ _HEADER = """# Written by `ultracluster demo`: {rollout} with Capacity Blocks th
 # with fake money. They do not exist in any account.
 """
 
-app = typer.Typer(add_completion=False)
 
-
-@app.command()
 def demo(
     rollout: OptionalRolloutArgument = None,
     *,

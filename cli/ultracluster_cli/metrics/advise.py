@@ -6,8 +6,6 @@ from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
-import typer
-
 from ultracluster_catalog.neuron.neuron import XLA_COMPILER_FLAGS_VARIABLE
 from ultracluster_catalog.prices.prices import Price, capacity_block_price, on_demand_price, spot_price
 from ultracluster_cli import options
@@ -21,12 +19,9 @@ from ultracluster_runtime.advice import advise as advise_on
 from ultracluster_runtime.metrics.recorded_metrics import Recording
 from ultracluster_stacks.config import ClusterConfig, load_rollout
 
-app = typer.Typer(add_completion=False)
-
 _PRICES = {"capacity-block": capacity_block_price, "on-demand": on_demand_price, "spot": spot_price}
 
 
-@app.command()
 def advise(
     rollout: options.RolloutArgument,
     *,

@@ -22,8 +22,6 @@ from ultracluster_runtime.lifecycle.reader import chunks
 from ultracluster_stacks import cost
 from ultracluster_stacks.config import ClusterConfig
 
-app = typer.Typer(add_completion=False)
-
 _RETAINING: Final = {"Retain", "RetainExceptOnCreate"}
 _COSTS: Final = {"AWS::FSx::FileSystem": "file system", "AWS::S3::Bucket": "buckets"}  # lines of the estimate
 # Service, operation and argument that delete a resource, each only after what is in it: EC2 and FSx refuse the others with
@@ -49,7 +47,6 @@ _POLL_SECONDS: Final = 1.0
 _PATIENCE_SECONDS: Final = 1_800.0  # FSx deletes a file system within minutes
 
 
-@app.command()
 def destroy(
     rollout: options.OptionalRolloutArgument = None,
     *,

@@ -45,8 +45,6 @@ from ultracluster_stacks.config import ClusterConfig, load_rollout
 from ultracluster_stacks.config.rehearsal import cluster_digest
 from ultracluster_stacks.plan import StackTemplate
 
-app = typer.Typer(add_completion=False)
-
 STACKS: Final = ("Network", "Storage", "Cluster")
 """The stacks of a cluster, in the order of their deployment."""
 
@@ -54,7 +52,6 @@ _ALARMS: Final = ("AWS::CloudWatch::Alarm", "AWS::CloudWatch::CompositeAlarm")
 _ACTIVE: Final = tuple(state for state in STATES if state not in {"SUCCEEDED", "FAILED"})
 
 
-@app.command()
 def status(
     rollout: OptionalRolloutArgument = None,
     *,

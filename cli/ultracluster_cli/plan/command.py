@@ -28,10 +28,7 @@ from ultracluster_stacks.config.rehearsal import PLAN, cluster_digest
 from ultracluster_stacks.cost import catalogue_prices, cost_differences
 from ultracluster_stacks.plan import compare, headroom
 
-app = typer.Typer(add_completion=False)
 
-
-@app.command()
 def plan(
     rollout: options.OptionalRolloutArgument = None,
     *,

@@ -29,8 +29,6 @@ from ultracluster_runtime.preflight.registry import CHECKS
 from ultracluster_runtime.preflight.run import CheckResult, run_checks
 from ultracluster_stacks.config import ClusterConfig, load_rollout
 
-app = typer.Typer(add_completion=False)
-
 # The standard retry mode backs off when a service throttles.
 _CONFIG = Config(
     retries={"total_max_attempts": 5, "mode": "standard"},
@@ -40,7 +38,6 @@ _CONFIG = Config(
 )
 
 
-@app.command()
 def preflight(
     rollout: options.RolloutArgument,
     *,

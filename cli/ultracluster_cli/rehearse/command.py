@@ -27,10 +27,7 @@ from ultracluster_runtime.preflight.run import CheckResult
 from ultracluster_stacks.config import ClusterConfig, load_rollout
 from ultracluster_stacks.config.rehearsal import REHEARSAL, REHEARSAL_WITHOUT_FILE_SYSTEM, left_out, rehearsed
 
-app = typer.Typer(add_completion=False)
 
-
-@app.command()
 def rehearse(
     rollout: options.OptionalRolloutArgument = None,
     *,

@@ -36,8 +36,6 @@ from ultracluster_runtime.rollout.journal import open_journal
 from ultracluster_runtime.rollout.machine import Decision, Entry, Kind
 from ultracluster_stacks.config import RolloutConfig, load_rollout
 
-app = typer.Typer(add_completion=False)
-
 _NOT_LOCALLY = (REGION_IS_ENABLED,)  # moto reports opt-in Regions as disabled, but deploys to them
 _QUALIFIER = "hnb659fds"  # default bootstrap qualifier of the CDK CLI
 _DAY = 24 * 60
@@ -84,7 +82,6 @@ class _RolloutContext:
     targets: ClusterTargets
 
 
-@app.command()
 @with_option_groups
 def rollout(request: RolloutRequest) -> None:
     """Deploy a rollout wave by wave, with gates in between.

@@ -30,15 +30,12 @@ from ultracluster_runtime.jobs.queues import Client, Queue, find_definition, fin
 from ultracluster_runtime.jobs.submission import refuse_option
 from ultracluster_stacks.config import load_rollout
 
-app = typer.Typer(add_completion=False)
-
 _FOLLOW_SECONDS = 1.0
 _ENDED = ("SUCCEEDED", "FAILED")
 _PREFIX = "code/"
 _LONGEST_TAG = 256
 
 
-@app.command()
 def run(
     program: Annotated[str, typer.Argument(metavar="PROGRAM", help="Python program in the folder.")],
     arguments: Annotated[
