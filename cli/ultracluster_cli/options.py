@@ -11,12 +11,15 @@ from ultracluster_rules.findings import FindingsError, quote
 LEDGER_VARIABLE = "ULTRACLUSTER_LEDGER"
 LEDGER_REGION_VARIABLE = "ULTRACLUSTER_LEDGER_REGION"
 
-_ROLLOUT = "Rollout file. Default: the `rollout` context value in cdk.json."
 RolloutArgument = Annotated[
     Path,
-    typer.Argument(metavar="ROLLOUT", help=_ROLLOUT, default_factory=default_rollout, show_default=False),
+    typer.Argument(
+        metavar="ROLLOUT",
+        help="Rollout file. Default: the `rollout` context value in cdk.json.",
+        default_factory=default_rollout,
+        show_default=False,
+    ),
 ]
-OptionalRolloutArgument = Annotated[Path | None, typer.Argument(metavar="ROLLOUT", help=_ROLLOUT)]
 WaveOption = Annotated[str | None, typer.Option(help="Limit to the clusters of this wave. Default: all.")]
 ClusterOption = Annotated[str | None, typer.Option(help="Limit to this cluster. Default: all.")]
 ClustersOption = Annotated[

@@ -52,8 +52,9 @@ class Project:
 
 
 @contextmanager
-def open_project(directory: Path) -> Iterator[Project]:
-    """Find the toolchain of a CDK app, and create the temporary directory of this process."""
+def open_project() -> Iterator[Project]:
+    """Find the toolchain of the CDK app in the current folder, and create the temporary directory of this process."""
+    directory = Path.cwd()
     toolchain = find_toolchain(directory)
     with run_directory(state_directory(directory)) as temporary:
         yield Project(directory=directory, temporary=temporary, toolchain=toolchain)

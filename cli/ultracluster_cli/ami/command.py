@@ -8,7 +8,6 @@ import uuid
 from collections.abc import Sequence
 from datetime import UTC, datetime
 from functools import cache
-from pathlib import Path
 from typing import Annotated, Any
 
 import typer
@@ -153,7 +152,7 @@ def _create(name: str, region: str, profile: str | None) -> None:
         clients_of(profile), regions=[region], image="ecs-neuron", parameter=None, baked=None
     )
     context = {"name": name, "region": region, "parent": images[region].image_id}
-    with open_project(Path.cwd()) as project:
+    with open_project() as project:
         log = project.state / "logs" / "cdk-deploy-image.log"
         log.parent.mkdir(exist_ok=True)
         command = [str(project.toolchain.cdk), "deploy", "--require-approval", "never", "--no-color"]

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from ultracluster_catalog.places.zones import REGIONS
-from ultracluster_cli._aws.call_counts import CallCounts
+from ultracluster_cli._aws.target import CallCounts
 from ultracluster_cli.capacity import options
 from ultracluster_cli.capacity.parsing import block_search, read_size, searched_regions
 from ultracluster_cli.exit_codes import ExitCode

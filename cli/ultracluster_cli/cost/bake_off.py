@@ -60,26 +60,23 @@ def bake_off(
     today = datetime.now(UTC).date()
     node_counts, paid_prices = _parse(nodes or (), price or (), weeks=weeks, today=today)
     mondays = bake_off_report.weeks_until(today, weeks)
-    with account() as target:
-        cloudwatch = target.client("cloudwatch", region)
-        try:
-            figures_found = find_figures(cloudwatch, bake_off=path)
-            names = list(dict.fromkeys([*node_counts, *sorted(figures_found)]))
-            figure_names = list(
-                dict.fromkeys(
-                    figure or sorted({name for names_found in figures_found.values() for name in names_found})
-                )
+    cloudwatch = account().client("cloudwatch", region)
+    try:
+        figures_found = find_figures(cloudwatch, bake_off=path)
+        names = list(dict.fromkeys([*node_counts, *sorted(figures_found)]))
+        figure_names = list(
+            dict.fromkeys(
+                figure or sorted({name for names_found in figures_found.values() for name in names_found})
             )
-            reports = (
-                read_samples(
-                    cloudwatch, bake_off=path, candidates=names, figures=figure_names, mondays=mondays
-                )
-                if names and figure_names
-                else {}
-            )
-        except (BotoCoreError, ClientError) as error:
-            remedy = "Check the credentials, their permissions (cloudwatch:ListMetrics, cloudwatch:GetMetricData) and the Region"
-            raise FindingsError.of("UC9343", str(error), remedy=remedy) from error
+        )
+        reports = (
+            read_samples(cloudwatch, bake_off=path, candidates=names, figures=figure_names, mondays=mondays)
+            if names and figure_names
+            else {}
+        )
+    except (BotoCoreError, ClientError) as error:
+        remedy = "Check the credentials, their permissions (cloudwatch:ListMetrics, cloudwatch:GetMetricData) and the Region"
+        raise FindingsError.of("UC9343", str(error), remedy=remedy) from error
     if not reports:
         problem = f"CloudWatch in {region} has no metrics of {quote(path)} since {mondays[0]}"
         remedy = (

@@ -12,7 +12,7 @@ from ultracluster_catalog.capacity.capacity_blocks import SHORTEST_BLOCK
 from ultracluster_catalog.prices.billable_items import price_of
 from ultracluster_catalog.prices.prices import BillableItem, Price
 from ultracluster_cli import options
-from ultracluster_cli._aws.selection import clusters_named, clusters_of
+from ultracluster_cli._aws.selection import load_clusters
 from ultracluster_cli._aws.targets import account
 from ultracluster_cli.cost.output import cost_json, invalid_number, print_cost, print_total, total_json
 from ultracluster_cli.output import print_findings, print_json, say
@@ -22,7 +22,7 @@ from ultracluster_runtime.costs.price_list import PRICE_LIST_REGION, listed_pric
 from ultracluster_runtime.purchasing.ledger import Ledger
 from ultracluster_runtime.purchasing.orders import BlockOrder
 from ultracluster_stacks import cost
-from ultracluster_stacks.config import ClusterConfig, load_rollout
+from ultracluster_stacks.config import ClusterConfig
 
 _MOST_IN_DETAIL = 3  # clusters whose lines are printed; more have a line each
 _AMOUNTS = ("stored_gb", "logs_gb", "endpoint_gb", "nat_gb", "transfer_gb", "backup_gb", "tiered_gb")
@@ -98,11 +98,7 @@ def estimate(
 
     Unknown prices are reported as unknown, never as 0.
     """
-    loaded = load_rollout(rollout, deployable=False)
-    print_findings(loaded.warnings)
-    clusters = clusters_named(
-        clusters_of(loaded.config, None), [] if cluster is None else [cluster], rollout=rollout
-    )
+    _, clusters = load_clusters(rollout, names=[cluster] if cluster else [], deployable=False)
     footprints = [cost.configured_footprint(cluster_config) for cluster_config in clusters]
     findings = [*_figure_findings(plans), *_savings_plan_findings(plans, footprints)]
     reject(findings)
@@ -163,8 +159,7 @@ def _prices_of_today(
             if plans.compare is not None:
                 cost.compare_with(plans.compare, estimate, prices=prices, throughput_ratio=None)
 
-    with account() as target:
-        prices, findings = listed_today(estimate_all, target.client("pricing", PRICE_LIST_REGION))
+    prices, findings = listed_today(estimate_all, account().client("pricing", PRICE_LIST_REGION))
     print_findings(findings)
     return prices
 
@@ -175,8 +170,7 @@ def _ordered_hours(clusters: Sequence[ClusterConfig], plans: _Plans) -> dict[str
     if not names or not plans.ledger or not plans.ledger_region:
         return {}
     try:
-        with account() as target:
-            records = Ledger(target.client("dynamodb", plans.ledger_region), plans.ledger).orders()
+        records = Ledger(account().client("dynamodb", plans.ledger_region), plans.ledger).orders()
     except FindingsError as error:
         print_findings(error.findings)
         return {}

@@ -93,9 +93,9 @@ def deploy_to(
             say(f"  | {line}")
         require_deployed(code, log=log)
     with measure(steps, "reading back"):
-        stacks = [assembled.stack for assembled in assembled_stacks(assembly)]
+        stacks = [stack for stack in assembled_stacks(assembly) if stack.cluster]
         read = read_clusters(
-            [stack for stack in stacks if stack.cluster and (not only or stack.cluster in only)],
+            [stack for stack in stacks if not only or stack.cluster in only],
             client=target.client,
             own_types={
                 cluster.instance_type: cluster.machine for cluster in clusters if cluster.custom_instance_type

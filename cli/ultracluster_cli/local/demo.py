@@ -10,7 +10,7 @@ from typing import Annotated, Any
 
 import typer
 
-from ultracluster_cli._aws.selection import clusters_of
+from ultracluster_cli._aws.selection import load_clusters
 from ultracluster_cli._aws.targets import open_targets
 from ultracluster_cli._cdk.cdk_synthesis import synthesize_into
 from ultracluster_cli._cdk.timing import measure, measure_and_report
@@ -20,8 +20,8 @@ from ultracluster_cli.deploy.deployment import deploy_to, own_log
 from ultracluster_cli.deploy.summary import print_next_steps, print_summary, summary_json
 from ultracluster_cli.local import demo_purchase
 from ultracluster_cli.local.demo_job import DemoTraining, can_train
-from ultracluster_cli.options import JsonOption, OptionalRolloutArgument
-from ultracluster_cli.output import print_findings, print_json, print_table, say
+from ultracluster_cli.options import JsonOption, RolloutArgument
+from ultracluster_cli.output import print_json, print_table, say
 from ultracluster_rules.findings import FindingsError
 from ultracluster_stacks.config import ClusterConfig, RolloutConfig, load_rollout
 from ultracluster_stacks.config.reading.environment import refuse_environment
@@ -36,7 +36,7 @@ _HEADER = """# Written by `ultracluster demo`: {rollout} with Capacity Blocks th
 
 
 def demo(
-    rollout: OptionalRolloutArgument = None,
+    rollout: RolloutArgument,
     *,
     no_job: Annotated[bool, typer.Option("--no-job", help="Stop after the deployment.")] = False,
     as_json: JsonOption = False,
@@ -47,15 +47,13 @@ def demo(
     and does not train, because the demo moves the clock only of a local AWS that it started itself.
     """
     directory = Path.cwd()
-    rollout = rollout_file(directory, rollout)
+    rollout = rollout_file(rollout)
     refuse_environment(rollout)
-    loaded = load_rollout(rollout)
-    print_findings(loaded.warnings)
+    loaded, clusters = load_clusters(rollout)
     blocks = blocks_of(loaded.config)
-    clusters = clusters_of(loaded.config, None)
     steps: dict[str, float] = {}
     with (
-        open_project(directory) as project,
+        open_project() as project,
         measure(steps, "in all"),
         # Where the CDK has never run, Python compiles its modules and jsii unpacks them, while other steps wait for answers.
         subprocess.Popen(
@@ -68,7 +66,6 @@ def demo(
         open_targets(
             clusters,
             local=True,
-            state=project.state,
             temporary=project.temporary,
             steps=steps,
             seed_blocks=False,

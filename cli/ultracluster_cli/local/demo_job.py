@@ -65,11 +65,7 @@ class DemoTraining:
 
     def train(self, cluster: ClusterConfig, purchase: Purchase) -> TrainedJob:
         """Submit the job (UC9011 if it fails), and move the clock through the block, whose extension is paid after the drain."""
-        region = cluster.region
-
-        def client(service: str) -> Any:
-            return self.target.client(service, region)
-
+        region, client = cluster.region, self.target.in_region(cluster.region)
         with measure(self.steps, "training"):
             job = self._submit(cluster)
             start = short_time(datetime.fromisoformat(purchase.start))

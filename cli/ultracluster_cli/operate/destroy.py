@@ -48,7 +48,7 @@ _PATIENCE_SECONDS: Final = 1_800.0  # FSx deletes a file system within minutes
 
 
 def destroy(
-    rollout: options.OptionalRolloutArgument = None,
+    rollout: options.RolloutArgument,
     *,
     cluster: options.ClustersOption = None,
     local: options.LocalOption = False,
@@ -68,30 +68,30 @@ def destroy(
     cancelled.
     """
     doomed = delete_data or []
-    with open_clusters(rollout, cluster or [], local=local) as (clusters, targets):
-        names = [one.name for one in clusters]
-        if unknown := [name for name in doomed if name not in names]:
-            problem = f"--delete-data got {quote(unknown[0])}"
-            raise FindingsError.of("UC9017", problem, allowed=", ".join(names))
-        with doing("Reading the stacks"):
-            found = [_Deployed(one, targets.of(one.stage)) for one in clusters]
-        found = [one for one in found if one.stacks]
-        if not found:
-            say("Nothing is deployed.")
-        reject(one.refuse_to_lose() for one in found if one.lost and one.config.name not in doomed)
-        if not as_json:
-            for one in found:
-                one.show(delete_data=one.config.name in doomed)
-        if found and not (yes or local):
-            what = ", ".join(one.config.stage for one in found)
-            data = f" AND THE DATA of {', '.join(doomed)}" if doomed else ""
-            typer.confirm(f"Delete {what}{data} in {targets.name}?", abort=True, err=True)
+    clusters, targets = open_clusters(rollout, cluster or [], local=local)
+    names = [one.name for one in clusters]
+    if unknown := [name for name in doomed if name not in names]:
+        problem = f"--delete-data got {quote(unknown[0])}"
+        raise FindingsError.of("UC9017", problem, allowed=", ".join(names))
+    with doing("Reading the stacks"):
+        found = [_Deployed(one, targets.of(one.stage)) for one in clusters]
+    found = [one for one in found if one.stacks]
+    if not found:
+        say("Nothing is deployed.")
+    reject(one.refuse_to_lose() for one in found if one.lost and one.config.name not in doomed)
+    if not as_json:
         for one in found:
-            one.delete(delete_data=one.config.name in doomed)
-        if as_json:
-            print_json({"clusters": [one.as_json(delete_data=one.config.name in doomed) for one in found]})
-        elif found:
-            say("Everything else is deleted." if any(one.kept for one in found) else "Everything is deleted.")
+            one.show(delete_data=one.config.name in doomed)
+    if found and not (yes or local):
+        what = ", ".join(one.config.stage for one in found)
+        data = f" AND THE DATA of {', '.join(doomed)}" if doomed else ""
+        typer.confirm(f"Delete {what}{data} in {targets.name}?", abort=True, err=True)
+    for one in found:
+        one.delete(delete_data=one.config.name in doomed)
+    if as_json:
+        print_json({"clusters": [one.as_json(delete_data=one.config.name in doomed) for one in found]})
+    elif found:
+        say("Everything else is deleted." if any(one.kept for one in found) else "Everything is deleted.")
 
 
 class _Deployed:

@@ -4,10 +4,8 @@ import sys
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
-from functools import partial
 from pathlib import Path
 from typing import Annotated, Any, Final
 
@@ -16,21 +14,19 @@ from botocore.exceptions import ClientError
 
 from ultracluster_catalog.capacity.capacity_blocks import drain_before_end
 from ultracluster_catalog.names.cluster_tag import CLUSTER_TAG
-from ultracluster_cli._aws.cluster_targets import ClusterTargets, single_target
 from ultracluster_cli._aws.deployed_template import read_deployed, stack_resources
-from ultracluster_cli._aws.rehearsals import describe_rehearsals
-from ultracluster_cli._aws.selection import clusters_named, clusters_of
-from ultracluster_cli._aws.target import Target
-from ultracluster_cli._aws.targets import running_local_aws, targets_by_profile
-from ultracluster_cli._cdk.workspace import default_rollout, state_directory
+from ultracluster_cli._aws.rehearsals import rehearsals_of
+from ultracluster_cli._aws.selection import clusters_named
+from ultracluster_cli._aws.target import ClusterTargets, Target
+from ultracluster_cli._aws.targets import existing_targets
 from ultracluster_cli.cost.actual import estimated_cost, in_hours
 from ultracluster_cli.jobs.session import job_row
 from ultracluster_cli.options import (
     ClustersOption,
     JsonOption,
     LocalOption,
-    OptionalRolloutArgument,
     PictureOption,
+    RolloutArgument,
 )
 from ultracluster_cli.output import print_json, print_table, say, short_time
 from ultracluster_cli.pictures.status import draw_status
@@ -42,7 +38,6 @@ from ultracluster_runtime.jobs.describe import STATES, list_jobs
 from ultracluster_runtime.jobs.queues import find_queues
 from ultracluster_runtime.preflight.live_facts import live_facts, summarize
 from ultracluster_stacks.config import ClusterConfig, load_rollout
-from ultracluster_stacks.config.rehearsal import cluster_digest
 from ultracluster_stacks.plan import StackTemplate
 
 STACKS: Final = ("Network", "Storage", "Cluster")
@@ -53,7 +48,7 @@ _ACTIVE: Final = tuple(state for state in STATES if state not in {"SUCCEEDED", "
 
 
 def status(
-    rollout: OptionalRolloutArgument = None,
+    rollout: RolloutArgument,
     *,
     cluster: ClustersOption = None,
     local: LocalOption = False,
@@ -66,54 +61,43 @@ def status(
 
     Sends only read requests that cost nothing.
     """
-    with open_clusters(rollout, cluster or [], local=local) as (clusters, targets):
-        while True:
-            with doing("Reading the clusters"):
-                states = [read_status(one, targets.of(one.stage)) for one in clusters]
-            if watch and sys.stdout.isatty():
-                sys.stdout.write("\x1b[H\x1b[2J")
-            if as_json:
-                facts = [str(fact) for fact in live_facts()]
-                print_json({"target": targets.name, "clusters": states, "live_tests": facts})
-            else:
-                for state in states:
-                    _print(state, where=targets.name)
-                if live_tests := summarize(live_facts()):
-                    say(live_tests)
-            if picture is not None:
-                templates = [list(_templates(one, targets.of(one.stage))) for one in clusters]
-                texts = [[line for line in _lines(state) if line[1]] for state in states]
-                drawing = draw_status(states, templates, texts, now=datetime.now(UTC))
-                picture.write_text(drawing.svg(), encoding="utf-8")
-            sys.stdout.flush()
-            if not watch:
-                return
-            time.sleep(every)
+    clusters, targets = open_clusters(rollout, cluster or [], local=local)
+    while True:
+        with doing("Reading the clusters"):
+            states = [read_status(one, targets.of(one.stage)) for one in clusters]
+        if watch and sys.stdout.isatty():
+            sys.stdout.write("\x1b[H\x1b[2J")
+        if as_json:
+            facts = [str(fact) for fact in live_facts()]
+            print_json({"target": targets.name, "clusters": states, "live_tests": facts})
+        else:
+            for state in states:
+                _print(state, where=targets.name)
+            if live_tests := summarize(live_facts()):
+                say(live_tests)
+        if picture is not None:
+            templates = [list(_templates(one, targets.of(one.stage))) for one in clusters]
+            texts = [[line for line in _lines(state) if line[1]] for state in states]
+            drawing = draw_status(states, templates, texts, now=datetime.now(UTC))
+            picture.write_text(drawing.svg(), encoding="utf-8")
+        sys.stdout.flush()
+        if not watch:
+            return
+        time.sleep(every)
 
 
-@contextmanager
 def open_clusters(
-    rollout: Path | None, names: Sequence[str], *, local: bool
-) -> Iterator[tuple[list[ClusterConfig], ClusterTargets]]:
-    """Open the accounts of the clusters of a rollout, by default that of cdk.json, or the running local AWS."""
-    directory = Path.cwd()
-    file = rollout or default_rollout(directory)
-    config = load_rollout(file, deployable=False).config
-    clusters = clusters_named(clusters_of(config, None), names, rollout=file)
-    if local:
-        state = state_directory(directory)
-        yield clusters, single_target(running_local_aws(state=state, region=clusters[0].region))
-        return
-    with targets_by_profile(clusters) as targets:
-        yield clusters, targets
+    rollout: Path, names: Sequence[str], *, local: bool
+) -> tuple[list[ClusterConfig], ClusterTargets]:
+    """Return the clusters of a rollout with given names, and their accounts or the running local AWS."""
+    config = load_rollout(rollout, deployable=False).config
+    clusters = clusters_named(config.clusters(), names, rollout=rollout)
+    return clusters, existing_targets(clusters, local=local)
 
 
 def read_status(cluster: ClusterConfig, target: Target) -> dict[str, Any]:
     """Return the state of a cluster as plain values. What cannot be read is listed under ``unread``."""
-
-    def client(service: str) -> Any:
-        return target.client(service, cluster.region)
-
+    client = target.in_region(cluster.region)
     now, unread = datetime.now(UTC), []
 
     def read(what: str, function: Callable[[], Any]) -> Any:
@@ -138,12 +122,7 @@ def read_status(cluster: ClusterConfig, target: Target) -> dict[str, Any]:
         "jobs": [job for queue in queues for job in queue["jobs"]],
         "alarms": read("alarms", lambda: _alarms(cluster, client)) if deployed else None,
         "cost": _cost(cluster, datetime.fromisoformat(created), blocks, now) if created else None,
-        "rehearsal": describe_rehearsals(
-            cluster.name,
-            [cluster.region],
-            ssm=partial(target.client, "ssm"),
-            digests={cluster.region: cluster_digest(cluster)},
-        ),
+        "rehearsal": rehearsals_of(cluster, target),
         "unread": unread,
     }
 

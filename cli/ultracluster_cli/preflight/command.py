@@ -13,12 +13,12 @@ import typer
 from botocore.config import Config
 
 from ultracluster_cli import options
-from ultracluster_cli._aws.selection import clusters_named, clusters_of
+from ultracluster_cli._aws.selection import load_clusters
 from ultracluster_cli._aws.target import Client
 from ultracluster_cli._aws.targets import open_targets
 from ultracluster_cli._cdk.workspace import run_directory, state_directory
 from ultracluster_cli.exit_codes import ExitCode
-from ultracluster_cli.output import print_findings, print_json, print_table, say
+from ultracluster_cli.output import print_json, print_table, say
 from ultracluster_cli.preflight.requirements import rollout_requirements
 from ultracluster_rules.findings import Finding, FindingsError, quote
 from ultracluster_runtime.aws.aws_session import aws_session
@@ -27,7 +27,7 @@ from ultracluster_runtime.preflight.live_facts import facts_on, live_facts, summ
 from ultracluster_runtime.preflight.reader import AwsReader
 from ultracluster_runtime.preflight.registry import CHECKS
 from ultracluster_runtime.preflight.run import CheckResult, run_checks
-from ultracluster_stacks.config import ClusterConfig, load_rollout
+from ultracluster_stacks.config import ClusterConfig
 
 # The standard retry mode backs off when a service throttles.
 _CONFIG = Config(
@@ -56,10 +56,8 @@ def preflight(
 
     Sends only read requests. Exits with code 4 if a check fails.
     """
-    loaded = load_rollout(rollout)
-    selected = clusters_named(clusters_of(loaded.config, wave), cluster or [], rollout=rollout)
+    loaded, selected = load_clusters(rollout, wave=wave, names=cluster or [])
     check_codes(skip or [])
-    print_findings(loaded.warnings)
     results: list[CheckResult] = []
     sent: Counter[str] = Counter()
     deadline = time.monotonic() + timeout
@@ -143,10 +141,9 @@ def check_codes(codes: Sequence[str]) -> None:
 @contextmanager
 def _clients(clusters: Sequence[ClusterConfig], *, local: bool, profile: str | None) -> Iterator[Client]:
     if local:
-        state = state_directory(Path.cwd())
         with (
-            run_directory(state) as temporary,
-            open_targets(clusters, local=True, state=state, temporary=temporary, steps={}) as targets,
+            run_directory(state_directory(Path.cwd())) as temporary,
+            open_targets(clusters, local=True, temporary=temporary) as targets,
         ):
             say(f"Checking {targets.name}")
             yield targets.of(clusters[0].stage).client

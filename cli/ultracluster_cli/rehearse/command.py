@@ -9,14 +9,14 @@ from typing import Annotated
 import typer
 
 from ultracluster_cli import options
-from ultracluster_cli._aws.cluster_targets import ClusterTargets
-from ultracluster_cli._aws.selection import clusters_named
+from ultracluster_cli._aws.selection import load_clusters
+from ultracluster_cli._aws.target import ClusterTargets
 from ultracluster_cli._aws.targets import open_targets
 from ultracluster_cli._cdk.cdk_synthesis import synthesize_into
 from ultracluster_cli._cdk.toolchain import Project, find_toolchain
 from ultracluster_cli._cdk.workspace import rollout_file, run_directory, state_directory
 from ultracluster_cli.exit_codes import ExitCode
-from ultracluster_cli.output import print_findings, print_json, say
+from ultracluster_cli.output import print_json, say
 from ultracluster_cli.preflight.command import print_results, result_row
 from ultracluster_cli.rehearse.guard import check_assembly
 from ultracluster_cli.rehearse.price import hourly_price, price_text
@@ -24,12 +24,12 @@ from ultracluster_cli.rehearse.run import AccountRehearsal, removed_at_the_end
 from ultracluster_runtime.costs.price_list import PRICE_LIST_REGION
 from ultracluster_runtime.preflight.check import Status
 from ultracluster_runtime.preflight.run import CheckResult
-from ultracluster_stacks.config import ClusterConfig, load_rollout
+from ultracluster_stacks.config import ClusterConfig
 from ultracluster_stacks.config.rehearsal import REHEARSAL, REHEARSAL_WITHOUT_FILE_SYSTEM, left_out, rehearsed
 
 
 def rehearse(
-    rollout: options.OptionalRolloutArgument = None,
+    rollout: options.RolloutArgument,
     *,
     cluster: options.ClustersOption = None,
     no_file_system: Annotated[
@@ -53,16 +53,11 @@ def rehearse(
     Starts no node and buys nothing. Exits with code 4 if a check fails.
     """
     directory, start = Path.cwd(), time.monotonic()
-    rollout = rollout_file(directory, rollout)
-    loaded = load_rollout(rollout, deployable=False)
-    print_findings(loaded.warnings)
-    clusters = clusters_named(loaded.config.clusters(), cluster or [], rollout=rollout)
-    state = state_directory(directory)
+    rollout = rollout_file(rollout)
+    _, clusters = load_clusters(rollout, names=cluster or [], deployable=False)
     with (
-        run_directory(state) as temporary,
-        open_targets(
-            clusters, local=local, state=state, temporary=temporary, steps={}, seed_blocks=False
-        ) as targets,
+        run_directory(state_directory(directory)) as temporary,
+        open_targets(clusters, local=local, temporary=temporary, seed_blocks=False) as targets,
     ):
         rehearsals = [
             _of_account(targets, profile, clusters, file_system=not no_file_system)

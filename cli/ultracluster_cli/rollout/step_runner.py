@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from ultracluster_cli._aws.cluster_targets import ClusterTargets
+from ultracluster_cli._aws.target import ClusterTargets
 from ultracluster_cli._cdk.toolchain import Project
 from ultracluster_cli.deploy.cdk_progress import DeploymentProgress
 from ultracluster_cli.deploy.deployment import cdk_deploy
@@ -149,10 +149,7 @@ class Steps:
 
     def _run_job(self, cluster: rollout_plan.PlannedCluster, task: Task) -> Result:
         target = self.targets.of(cluster.name)
-
-        def client(service: str) -> Any:
-            return target.client(service, cluster.region)
-
+        client = target.in_region(cluster.region)
         job = task.step.removeprefix(rollout_plan.JOB)
         stack = next(
             planned_stack.name for planned_stack in cluster.stacks if planned_stack.name.endswith("-Cluster")

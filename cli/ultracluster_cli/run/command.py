@@ -13,7 +13,7 @@ from botocore.exceptions import ClientError
 
 from ultracluster_catalog.names.submission_tags import CODE_TAG, COMMAND_TAG, COMMIT_TAG
 from ultracluster_cli._aws.deployed_template import stack_resources
-from ultracluster_cli._cdk.workspace import rollout_file
+from ultracluster_cli._cdk.workspace import default_rollout
 from ultracluster_cli.exit_codes import ExitCode
 from ultracluster_cli.jobs.session import aws_errors_as_findings, open_region, read_duration, read_variables
 from ultracluster_cli.jobs.submit import submit_all
@@ -182,7 +182,7 @@ def _place(cluster: str | None, region: str | None) -> tuple[str, str | None]:
     """Return the cluster and its Region, from the rollout in cdk.json as far as they are not given."""
     if cluster is not None and (region is not None or not Path("cdk.json").is_file()):
         return cluster, region
-    clusters = load_rollout(rollout_file(Path.cwd(), None)).config.clusters()
+    clusters = load_rollout(default_rollout()).config.clusters()
     found = [one for one in clusters if cluster in (None, one.name) and region in (None, one.region)]
     if len(found) == 1:
         return found[0].name, found[0].region

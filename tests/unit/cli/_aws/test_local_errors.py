@@ -49,12 +49,11 @@ def test_without_ultracluster_local_a_command_reports_what_to_install(
 def test_only_the_local_target_needs_ultracluster_local() -> None:
     code = """
 import sys
-from pathlib import Path
 sys.modules["ultracluster_local"] = None
 import ultracluster_cli.deploy.deployment, ultracluster_cli.local.demo, ultracluster_cli.rollout.command
 from ultracluster_cli._aws.targets import running_local_aws
 try:
-    running_local_aws(state=Path(), region="us-east-1")
+    running_local_aws(region="us-east-1")
 except ValueError as error:
     print(error)
 """

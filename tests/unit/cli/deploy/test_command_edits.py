@@ -3,8 +3,7 @@
 import json
 import os
 import shutil
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -69,9 +68,8 @@ def deploy_edit(run: Run, project: Path, monkeypatch: pytest.MonkeyPatch) -> Dep
         deployed: list[Path] = []
         cloudformation = CloudFormation({stack.name: stack.template for stack in before})
 
-        @contextmanager
-        def account(_: str | None = None) -> Iterator[Target]:
-            yield Target(
+        def account(_: str | None = None) -> Target:
+            return Target(
                 name="an account", local=False, environment=os.environ, client=lambda *_: cloudformation
             )
 
@@ -95,7 +93,7 @@ def base(tmp_path_factory: pytest.TempPathFactory) -> Stacks:
     folder = tmp_path_factory.mktemp("quickstart") / "cdk.out"
     quickstart = Path(__file__).parents[4] / "stacks" / "rollouts" / "quickstart.yaml"
     synthesize(load_rollout(quickstart).config.clusters(), folder, processes=1)
-    stacks = Stacks([one.stack for one in assembled_stacks(folder)])
+    stacks = Stacks(assembled_stacks(folder))
     shutil.rmtree(folder)
     stacks.named("Cluster")["Resources"] |= template_edits.UNKNOWN_RESOURCES
     return stacks

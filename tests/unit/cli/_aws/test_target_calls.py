@@ -9,7 +9,7 @@ from botocore.awsrequest import AWSResponse
 from botocore.config import Config
 from botocore.exceptions import ClientError
 
-from ultracluster_cli._aws.call_counts import CallCounts
+from ultracluster_cli._aws.target import CallCounts
 from ultracluster_local import LocalAws
 
 pytestmark = pytest.mark.deploy

@@ -3,7 +3,7 @@
 import pytest
 from tests.unit.cli._aws.two_accounts import TARGETS
 
-from ultracluster_cli._aws.cluster_targets import single_target
+from ultracluster_cli._aws.target import single_target
 from ultracluster_rules.findings import FindingsError
 
 

@@ -1,4 +1,4 @@
-"""Artifacts of a cloud assembly are read by their kind."""
+"""Stacks of a cloud assembly are those of its stages."""
 
 import json
 from pathlib import Path
@@ -6,12 +6,14 @@ from typing import Any
 
 import pytest
 
-from ultracluster_cli._cdk.assembly import artifacts
+from ultracluster_cli.plan.stacks import assembled_stacks
+from ultracluster_rules.findings import FindingsError
 
 
 def write_manifest(directory: Path, artifacts: dict[str, Any]) -> None:
     directory.mkdir(exist_ok=True)
     (directory / "manifest.json").write_text(json.dumps({"version": "55.0.0", "artifacts": artifacts}))
+    (directory / "t.json").write_text('{"Resources": {}}')
 
 
 def stage(name: str) -> dict[str, Any]:
@@ -25,18 +27,24 @@ def stack(name: str, region: str) -> dict[str, Any]:
     return {
         "type": "aws:cloudformation:stack",
         "environment": f"aws://unknown-account/{region}",
-        "properties": {"stackName": name},
+        "properties": {"stackName": name, "templateFile": "t.json"},
     }
 
 
-def test_lists_the_artifacts_of_one_kind_without_those_of_stages(tmp_path: Path) -> None:
+def test_reads_the_stacks_of_stages_and_no_other_artifacts(tmp_path: Path) -> None:
     write_manifest(tmp_path, {"Tree": {"type": "cdk:tree"}, "a": stage("a-us-east-2")})
     write_manifest(tmp_path / "assembly-a-us-east-2", {"N1": stack("a-Network", "us-east-2")})
 
-    assert dict(artifacts(tmp_path, kind="cdk:cloud-assembly")) == {"a": stage("a-us-east-2")}
-    assert list(artifacts(tmp_path, kind="aws:cloudformation:stack")) == []
+    (read,) = assembled_stacks(tmp_path)
+
+    assert (read.cluster, read.name, read.region, read.account) == (
+        "a-us-east-2",
+        "a-Network",
+        "us-east-2",
+        None,
+    )
 
 
-def test_an_assembly_that_is_not_there_is_an_error(tmp_path: Path) -> None:
-    with pytest.raises(OSError, match=r"manifest\.json"):
-        artifacts(tmp_path, kind="cdk:cloud-assembly")
+def test_an_assembly_that_is_not_there_is_a_finding(tmp_path: Path) -> None:
+    with pytest.raises(FindingsError, match=r"^UC9202: .*manifest\.json"):
+        assembled_stacks(tmp_path)
