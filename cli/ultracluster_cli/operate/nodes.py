@@ -81,19 +81,8 @@ def describe(
     say_command(["ultracluster", "nodes", "shell", found["node"], *place])
     say_command(["ultracluster", "nodes", "replace", found["node"], *place])
     say("The console of a node that does not join the cluster says why:")
-    say_command(
-        [
-            "aws",
-            "ec2",
-            "get-console-output",
-            "--latest",
-            "--output",
-            "text",
-            "--instance-id",
-            found["node"],
-            *place,
-        ]
-    )
+    console = ("aws", "ec2", "get-console-output", "--latest", "--output", "text", "--instance-id")
+    say_command([*console, found["node"], *place])
 
 
 @app.command()

@@ -10,11 +10,10 @@ from pathlib import Path
 from typing import Annotated, Any, Final
 
 import typer
-from botocore.exceptions import ClientError
 
 from ultracluster_catalog.capacity.capacity_blocks import drain_before_end
 from ultracluster_catalog.names.cluster_tag import CLUSTER_TAG
-from ultracluster_cli._aws.deployed_template import read_deployed, stack_resources
+from ultracluster_cli._aws.deployed_template import describe_stack, read_deployed, stack_resources
 from ultracluster_cli._aws.rehearsals import rehearsals_of
 from ultracluster_cli._aws.selection import clusters_named
 from ultracluster_cli._aws.target import ClusterTargets, Target
@@ -64,7 +63,7 @@ def status(
     clusters, targets = open_clusters(rollout, cluster or [], local=local)
     while True:
         with doing("Reading the clusters"):
-            states = [read_status(one, targets.of(one.stage)) for one in clusters]
+            states = [read_status(config, targets.of(config.stage)) for config in clusters]
         if watch and sys.stdout.isatty():
             sys.stdout.write("\x1b[H\x1b[2J")
         if as_json:
@@ -76,7 +75,7 @@ def status(
             if live_tests := summarize(live_facts()):
                 say(live_tests)
         if picture is not None:
-            templates = [list(_templates(one, targets.of(one.stage))) for one in clusters]
+            templates = [list(_templates(config, targets.of(config.stage))) for config in clusters]
             texts = [[line for line in _lines(state) if line[1]] for state in states]
             drawing = draw_status(states, templates, texts, now=datetime.now(UTC))
             picture.write_text(drawing.svg(), encoding="utf-8")
@@ -129,23 +128,17 @@ def read_status(cluster: ClusterConfig, target: Target) -> dict[str, Any]:
 
 def stacks_of(cluster: ClusterConfig, cloudformation: Any) -> list[dict[str, Any]]:
     """Return the existing stacks of a cluster, in the order of their deployment."""
-    found = []
-    for part in STACKS:
-        try:
-            (stack,) = cloudformation.describe_stacks(StackName=f"{cluster.stage}-{part}")["Stacks"]
-        except ClientError as error:
-            if "does not exist" not in str(error):
-                raise
-            continue
-        found.append(
-            {
-                "name": stack["StackName"],
-                "id": stack["StackId"],
-                "status": stack["StackStatus"],
-                "created": stack["CreationTime"].isoformat(),
-            }
-        )
-    return found
+    stacks = (describe_stack(f"{cluster.stage}-{part}", cloudformation) for part in STACKS)
+    return [
+        {
+            "name": stack["StackName"],
+            "id": stack["StackId"],
+            "status": stack["StackStatus"],
+            "created": stack["CreationTime"].isoformat(),
+        }
+        for stack in stacks
+        if stack is not None
+    ]
 
 
 def _templates(cluster: ClusterConfig, target: Target) -> Iterator[StackTemplate]:
@@ -161,10 +154,10 @@ def nodes_of(cluster: str | None, ec2: Any, *, node: str = "*") -> Iterator[dict
 
     ``node`` is an instance ID, in which `*` stands for any characters.
     """
-    tag = {"Name": f"tag:{CLUSTER_TAG}", "Values": [cluster]} if cluster else {}
+    tagged = {"Name": "tag-key", "Values": [CLUSTER_TAG]}
     pages = ec2.get_paginator("describe_instances").paginate(
         Filters=[
-            tag or {"Name": "tag-key", "Values": [CLUSTER_TAG]},
+            {"Name": f"tag:{CLUSTER_TAG}", "Values": [cluster]} if cluster else tagged,
             {"Name": "instance-state-name", "Values": ["pending", "running", "shutting-down", "stopping"]},
             {"Name": "instance-id", "Values": [node]},
         ]
@@ -213,28 +206,29 @@ def _blocks(cluster: ClusterConfig, ec2: Any, now: datetime) -> list[dict[str, A
 
 
 def _queues(cluster: ClusterConfig, client: Callable[[str], Any]) -> list[dict[str, Any]]:
-    found = []
+    rows = []
     for queue in find_queues(cluster.name, region=cluster.region, client=client):
         described = client("batch").describe_job_queues(jobQueues=[queue.arn])["jobQueues"]
         jobs = [job_row(job) for job in list_jobs(queue.arn, states=_ACTIVE, client=client)]
-        found.append(
+        running = sum(job["state"] == "RUNNING" for job in jobs)
+        rows.append(
             {
                 "queue": queue.name or "main",
                 "state": described[0]["state"] if described else "missing",
                 "status": described[0]["status"] if described else "missing",
-                "running": sum(job["state"] == "RUNNING" for job in jobs),
-                "waiting": sum(job["state"] != "RUNNING" for job in jobs),
+                "running": running,
+                "waiting": len(jobs) - running,
                 "jobs": jobs,
             }
         )
-    return found
+    return rows
 
 
 def _alarms(cluster: ClusterConfig, client: Callable[[str], Any]) -> dict[str, Any]:
     names = [
         resource["PhysicalResourceId"]
         for resource in stack_resources(f"{cluster.stage}-Cluster", client("cloudformation"))
-        if resource["ResourceType"] in _ALARMS and "PhysicalResourceId" in resource
+        if resource["ResourceType"] in _ALARMS
     ]
     firing = [
         {"alarm": alarm["AlarmName"], "reason": alarm.get("StateReason")}
