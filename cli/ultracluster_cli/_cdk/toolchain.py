@@ -94,12 +94,9 @@ def _supported_version(cdk: Path, path: str) -> str:
     match = re.match(r"(\d+)\.(\d+)\.\d+", version)
     if match and int(match[1]) == _MAJOR and int(match[2]) >= _OLDEST_MINOR:
         return match[0]
-    raise FindingsError.of(
-        "UC9005",
-        f"the CDK CLI {quote(str(cdk))} has version {quote(version)}",
-        allowed=f"{_MAJOR}.{_OLDEST_MINOR} or newer, below {_MAJOR + 1}",
-        remedy=_INSTALL,
-    )
+    problem = f"the CDK CLI {quote(str(cdk))} has version {quote(version)}"
+    allowed = f"{_MAJOR}.{_OLDEST_MINOR} or newer, below {_MAJOR + 1}"
+    raise FindingsError.of("UC9005", problem, allowed=allowed, remedy=_INSTALL)
 
 
 def _installed_version(cdk: Path) -> str | None:

@@ -189,11 +189,8 @@ def _follow(builder: Any, build: str) -> dict[str, Any]:
 def _check_choice(image: str, parameter: str | None, baked: str | None) -> None:
     findings = check_image_kind(image, _LINES, path="--image")
     if parameter and baked:
-        findings.append(
-            Finding(
-                code="UC4057", problem="got --parameter and --baked", allowed="one of them", path="--baked"
-            )
-        )
+        problem = "got --parameter and --baked"
+        findings.append(Finding(code="UC4057", problem=problem, allowed="one of them", path="--baked"))
     reject(findings)
 
 

@@ -125,9 +125,6 @@ def _row(capacity: OrderedCapacity, offering: Offering) -> dict[str, Any]:
 
 
 def _unplaced_finding(capacity: OrderedCapacity) -> Finding:
-    return Finding(
-        code="UC9660",
-        path=capacity.cluster,
-        problem=f"no offering of {capacity.nodes} x {capacity.instance_type} meets the constraints",
-        remedy="Allow more Regions, other durations, a later start or a higher fee; nothing was written",
-    )
+    problem = f"no offering of {capacity.nodes} x {capacity.instance_type} meets the constraints"
+    remedy = "Allow more Regions, other durations, a later start or a higher fee; nothing was written"
+    return Finding(code="UC9660", path=capacity.cluster, problem=problem, remedy=remedy)

@@ -268,11 +268,9 @@ def _figure_findings(plans: _Plans) -> Iterator[Finding]:
 def _savings_plan_findings(plans: _Plans, footprints: Sequence[cost.Footprint]) -> Iterator[Finding]:
     markets = {supply.market for footprint in footprints for supply in footprint.paid_supplies()}
     if plans.savings_plan is not None and "on-demand" not in markets:
-        yield Finding(
-            code="UC9304",
-            problem=f"Savings Plans do not apply to {', '.join(sorted(markets))} nodes",
-            remedy="Omit --savings-plan, or select a cluster with on-demand nodes with --cluster",
-        )
+        problem = f"Savings Plans do not apply to {', '.join(sorted(markets))} nodes"
+        remedy = "Omit --savings-plan, or select a cluster with on-demand nodes with --cluster"
+        yield Finding(code="UC9304", problem=problem, remedy=remedy)
 
 
 def _check_month(hours: Decimal, runs: int) -> None:

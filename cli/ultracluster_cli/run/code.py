@@ -88,14 +88,9 @@ def _check_files(paths: dict[str, Path]) -> list[Finding]:
     for name, path in paths.items():
         kind = _secret_kind(name, path)
         if kind:
-            findings.append(
-                Finding(
-                    code="UC6210",
-                    problem=f"{quote(name)} looks like {kind}",
-                    remedy="Add it to .gitignore; programs read secrets from AWS Secrets Manager",
-                    path="--folder",
-                )
-            )
+            problem = f"{quote(name)} looks like {kind}"
+            remedy = "Add it to .gitignore; programs read secrets from AWS Secrets Manager"
+            findings.append(Finding(code="UC6210", problem=problem, remedy=remedy, path="--folder"))
     return findings
 
 

@@ -146,12 +146,9 @@ def _line(source: YamlSource, problem: Problem) -> int:
 
 
 def _too_many(source: YamlSource) -> Finding:
-    return Finding(
-        "UC1031",
-        f"the file has more than {MOST_PROBLEMS - 1:,} problems; only the first are shown",
-        remedy="Check that this is a rollout file, or fix these problems and validate again",
-        location=source.name,
-    )
+    problem = f"the file has more than {MOST_PROBLEMS - 1:,} problems; only the first are shown"
+    remedy = "Check that this is a rollout file, or fix these problems and validate again"
+    return Finding("UC1031", problem, remedy=remedy, location=source.name)
 
 
 def _suppressions(values: Mapping[str, Any], rollout: RolloutConfig) -> dict[Loc, Mapping[str, str]]:
@@ -197,9 +194,5 @@ def _unused_suppressions(
     ]
     for loc in dict.fromkeys(written):
         if loc not in used:
-            yield Problem.of(
-                loc,
-                "UC2243",
-                f"there is no {loc[-1]} to suppress here",
-                remedy="Remove it; otherwise, it would hide the next warning",
-            )
+            remedy = "Remove it; otherwise, it would hide the next warning"
+            yield Problem.of(loc, "UC2243", f"there is no {loc[-1]} to suppress here", remedy=remedy)

@@ -44,14 +44,8 @@ def _read_utc(value: Any) -> Any:
         remedy = "Write T between date and time, and Z at the end if it is UTC"
     else:
         remedy = "Convert it to UTC"
-    raise refusal(
-        Finding(
-            UTC_TIME,
-            f"got {shown(text)}",
-            allowed='ISO 8601 in UTC, such as "2026-12-01T11:30:00Z"',
-            remedy=remedy,
-        )
-    )
+    allowed = 'ISO 8601 in UTC, such as "2026-12-01T11:30:00Z"'
+    raise refusal(Finding(UTC_TIME, f"got {shown(text)}", allowed=allowed, remedy=remedy))
 
 
 _Utc = Annotated[

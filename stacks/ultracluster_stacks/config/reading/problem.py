@@ -92,9 +92,5 @@ def unknown_key(loc: Loc, known: Collection[str], *, of: str = "") -> Problem:
 
 def credential(problem: str) -> Finding:
     """Return the finding of a credential in the file, described without its value."""
-    return Finding(
-        "UC2108",
-        problem,
-        allowed="no credentials",
-        remedy="Remove it from the file, rotate it, and let the job read it from AWS Secrets Manager",
-    )
+    remedy = "Remove it from the file, rotate it, and let the job read it from AWS Secrets Manager"
+    return Finding("UC2108", problem, allowed="no credentials", remedy=remedy)

@@ -13,12 +13,8 @@ def recipients_are_emails_or_a_topic(cluster: ClusterConfig) -> Iterator[Problem
     """Refuse email addresses together with an existing topic, which has its own subscribers."""
     alarms = cluster.alarms
     if alarms and alarms.emails and alarms.topic_arn:
-        yield Problem.of(
-            ("alarms", "emails"),
-            "UC6445",
-            "got addresses and a topic",
-            remedy="Subscribe the addresses to the topic, or leave topic_arn out",
-        )
+        remedy = "Subscribe the addresses to the topic, or leave topic_arn out"
+        yield Problem.of(("alarms", "emails"), "UC6445", "got addresses and a topic", remedy=remedy)
 
 
 def emails_are_unique(cluster: ClusterConfig) -> Iterator[Problem]:
@@ -31,12 +27,9 @@ def topic_is_in_the_region(cluster: ClusterConfig) -> Iterator[Problem]:
     """Refuse a topic in another Region, to which CloudWatch does not publish."""
     alarms = cluster.alarms
     if alarms and alarms.topic_arn and alarms.topic_arn.split(":")[3] != cluster.region:
-        yield Problem.of(
-            ("alarms", "topic_arn"),
-            TOPIC_ARN.code,
-            f"the topic is in {alarms.topic_arn.split(':')[3]}, the cluster in {cluster.region}",
-            remedy="Use a topic in the cluster's Region",
-        )
+        problem = f"the topic is in {alarms.topic_arn.split(':')[3]}, the cluster in {cluster.region}"
+        remedy = "Use a topic in the cluster's Region"
+        yield Problem.of(("alarms", "topic_arn"), TOPIC_ARN.code, problem, remedy=remedy)
 
 
 def alarms_have_recipients(cluster: ClusterConfig) -> Iterator[Problem]:

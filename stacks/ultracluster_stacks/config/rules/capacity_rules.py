@@ -51,20 +51,12 @@ def block_holds_nodes(cluster: ClusterConfig) -> Iterator[Problem]:
                     remedy="Define one cluster for each UltraServer",
                 )
         elif nodes > MAX_INSTANCES_PER_BLOCK:
-            yield Problem.of(
-                loc,
-                "UC4102",
-                f"got {nodes} nodes in one Capacity Block",
-                allowed=f"1 to {MAX_INSTANCES_PER_BLOCK}",
-                remedy="Define one cluster for each block",
-            )
+            problem = f"got {nodes} nodes in one Capacity Block"
+            remedy = "Define one cluster for each block"
+            yield Problem.of(loc, "UC4102", problem, allowed=f"1 to {MAX_INSTANCES_PER_BLOCK}", remedy=remedy)
         elif nodes.bit_count() != 1:
-            yield Problem.of(
-                loc,
-                "UC4103",
-                f"got {nodes} nodes; blocks are usually offered in powers of two",
-                remedy="Check that the block has as many instances",
-            )
+            problem = f"got {nodes} nodes; blocks are usually offered in powers of two"
+            yield Problem.of(loc, "UC4103", problem, remedy="Check that the block has as many instances")
 
 
 def block_is_sold_in_region(cluster: ClusterConfig) -> Iterator[Problem]:
@@ -73,12 +65,8 @@ def block_is_sold_in_region(cluster: ClusterConfig) -> Iterator[Problem]:
     if not regions or cluster.region in regions:
         return
     if cluster.has_block:
-        yield Problem.of(
-            ("region",),
-            "UC4107",
-            f"Capacity Blocks of {cluster.instance_type} are not known to be sold in {cluster.region}",
-            remedy=f"Known Regions: {', '.join(regions)}",
-        )
+        problem = f"Capacity Blocks of {cluster.instance_type} are not known to be sold in {cluster.region}"
+        yield Problem.of(("region",), "UC4107", problem, remedy=f"Known Regions: {', '.join(regions)}")
 
 
 def block_names_reservation(cluster: ClusterConfig) -> Iterator[Problem]:
@@ -93,13 +81,10 @@ def block_names_reservation(cluster: ClusterConfig) -> Iterator[Problem]:
                 remedy="Buy it with `ultracluster capacity buy`, then run `ultracluster capacity resolve ROLLOUT --write`",
             )
         elif capacity.market_type == "capacity-block" and capacity.reservation_id is None:
-            yield Problem.of(
-                (*loc, "reservation_id"),
-                "UC4108",
-                "reservation_id is required for a Capacity Block",
-                allowed="cr- and 17 hexadecimal digits",
-                remedy="Set the reservation of the block that was bought; a deployment never buys anything",
-            )
+            problem = "reservation_id is required for a Capacity Block"
+            allowed = "cr- and 17 hexadecimal digits"
+            remedy = "Set the reservation of the block that was bought; a deployment never buys anything"
+            yield Problem.of((*loc, "reservation_id"), "UC4108", problem, allowed=allowed, remedy=remedy)
 
 
 def settings_fit_kind(cluster: ClusterConfig) -> Iterator[Problem]:
@@ -126,12 +111,9 @@ def settings_fit_kind(cluster: ClusterConfig) -> Iterator[Problem]:
         for finding in check_group_settings(capacity.launched_by, kind, strategy, price):
             yield Problem((*loc, finding.path), finding)
         if kind == "on-demand" and capacity.reservation_id and capacity.resource_group_arn:
-            yield Problem.of(
-                (*loc, "resource_group_arn"),
-                "UC4128",
-                "reservation_id is set too",
-                remedy="Set either the reservation or its group",
-            )
+            problem = "reservation_id is set too"
+            remedy = "Set either the reservation or its group"
+            yield Problem.of((*loc, "resource_group_arn"), "UC4128", problem, remedy=remedy)
 
 
 def block_settings_have_a_block(cluster: ClusterConfig) -> Iterator[Problem]:
@@ -160,12 +142,8 @@ def window_is_in_order(cluster: ClusterConfig) -> Iterator[Problem]:
     for loc, capacity in cluster.sources():
         block = capacity.market_type == "capacity-block"
         if block and capacity.end is not None and capacity.end.time() != BLOCK_END_UTC:
-            yield Problem.of(
-                (*loc, "end"),
-                "UC4113",
-                f"got an end at {capacity.end:%H:%M:%S} UTC, but Capacity Blocks end at 11:30 UTC",
-                remedy="Use the EndDate of the reservation",
-            )
+            problem = f"got an end at {capacity.end:%H:%M:%S} UTC, but Capacity Blocks end at 11:30 UTC"
+            yield Problem.of((*loc, "end"), "UC4113", problem, remedy="Use the EndDate of the reservation")
         if capacity.start is None or capacity.end is None:
             continue
         if order := check_window(capacity.start, capacity.end):

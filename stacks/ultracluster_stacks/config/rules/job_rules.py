@@ -108,12 +108,8 @@ def node_holds_processes(cluster: ClusterConfig, job: JobConfig) -> Iterator[Pro
         machine = get_instance_type(str(job.instance_type))
     cores = machine.neuron_cores
     if job.processes_per_node is not None and 0 < cores < job.processes_per_node:
-        yield Problem.of(
-            ("processes_per_node",),
-            PROCESSES_PER_NODE.code,
-            f"got {job.processes_per_node}, but {machine.name} has {cores} NeuronCores",
-            allowed=f"1 to {cores}",
-        )
+        problem = f"got {job.processes_per_node}, but {machine.name} has {cores} NeuronCores"
+        yield Problem.of(("processes_per_node",), PROCESSES_PER_NODE.code, problem, allowed=f"1 to {cores}")
 
 
 def launcher_starts_command(cluster: ClusterConfig, job: JobConfig) -> Iterator[Problem]:  # noqa: ARG001 - one signature
@@ -159,12 +155,8 @@ def timeout_is_within_capacity(cluster: ClusterConfig, job: JobConfig) -> Iterat
 def gates_have_their_own_names(cluster: ClusterConfig, job: JobConfig) -> Iterator[Problem]:
     """Refuse a job with the name of a gate, which is a job too."""
     for name in sorted(set(job.gate_names) & {getattr(each, "name", None) for each in cluster.jobs}):
-        yield Problem.of(
-            ("gates",),
-            "UC6153",
-            f"a gate and a job have the same name {shown(name)}",
-            remedy="Rename the job",
-        )
+        problem = f"a gate and a job have the same name {shown(name)}"
+        yield Problem.of(("gates",), "UC6153", problem, remedy="Rename the job")
 
 
 def gates_protect_several_nodes(cluster: ClusterConfig, job: JobConfig) -> Iterator[Problem]:  # noqa: ARG001 - one signature

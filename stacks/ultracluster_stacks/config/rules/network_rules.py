@@ -41,19 +41,12 @@ def addresses_are_private(cluster: ClusterConfig) -> Iterator[Problem]:
         return
     network = ipaddress.IPv4Network(cluster.network.cidr)
     if not any(network.subnet_of(private) for private in _PRIVATE):
-        yield Problem.of(
-            ("network", "cidr"),
-            "UC3104",
-            f"{network} is not private (RFC 1918), so the nodes cannot reach its owner on the internet",
-            remedy="Use a part of 10.0.0.0/8, 172.16.0.0/12 or 192.168.0.0/16",
-        )
+        problem = f"{network} is not private (RFC 1918), so the nodes cannot reach its owner on the internet"
+        remedy = "Use a part of 10.0.0.0/8, 172.16.0.0/12 or 192.168.0.0/16"
+        yield Problem.of(("network", "cidr"), "UC3104", problem, remedy=remedy)
     if network.overlaps(_DOCKER):
-        yield Problem.of(
-            ("network", "cidr"),
-            "UC3104",
-            f"{network} overlaps {_DOCKER}, which Docker uses on each node",
-            remedy="Use another CIDR block",
-        )
+        problem = f"{network} overlaps {_DOCKER}, which Docker uses on each node"
+        yield Problem.of(("network", "cidr"), "UC3104", problem, remedy="Use another CIDR block")
 
 
 def subnet_holds_nodes(cluster: ClusterConfig) -> Iterator[Problem]:
@@ -99,12 +92,9 @@ def existing_subnet_is_whole(cluster: ClusterConfig) -> Iterator[Problem]:
     settings = cluster.network
     if (settings.vpc_id is None) != (settings.subnet_id is None):
         given, missing = ("subnet_id", "vpc_id") if settings.vpc_id is None else ("vpc_id", "subnet_id")
-        yield Problem.of(
-            ("network", given),
-            EXISTING_SUBNET,
-            f"{given} is set without {missing}",
-            remedy="Set both for an existing subnet, or neither for a new one",
-        )
+        problem = f"{given} is set without {missing}"
+        remedy = "Set both for an existing subnet, or neither for a new one"
+        yield Problem.of(("network", given), EXISTING_SUBNET, problem, remedy=remedy)
     existing = settings.subnet_id is not None
     for name in _OF_NEW_VPC if existing else ("available_addresses",):
         if settings.differs(name):
@@ -166,28 +156,19 @@ def security_group_has_a_subnet(cluster: ClusterConfig) -> Iterator[Problem]:
     """Refuse a security group without its subnet, and warn about existing groups, whose rules are unknown."""
     settings = cluster.network
     if settings.add_efa_rules and settings.security_group_id is None:
-        yield Problem.of(
-            ("network", "add_efa_rules"),
-            EXISTING_GROUP,
-            "add_efa_rules is for an existing security group only",
-            remedy="Remove it: a new group has the rules",
-        )
+        problem = "add_efa_rules is for an existing security group only"
+        remedy = "Remove it: a new group has the rules"
+        yield Problem.of(("network", "add_efa_rules"), EXISTING_GROUP, problem, remedy=remedy)
     if settings.default_security_group_id is not None and settings.subnet_id is None:
-        yield Problem.of(
-            ("network", "default_security_group_id"),
-            EXISTING_GROUP,
-            "default_security_group_id is for an existing VPC only",
-            remedy="Remove it: the default group of a new VPC has the rules",
-        )
+        problem = "default_security_group_id is for an existing VPC only"
+        remedy = "Remove it: the default group of a new VPC has the rules"
+        yield Problem.of(("network", "default_security_group_id"), EXISTING_GROUP, problem, remedy=remedy)
     if settings.security_group_id is None:
         return
     if settings.subnet_id is None:
-        yield Problem.of(
-            ("network", "security_group_id"),
-            EXISTING_GROUP,
-            "security_group_id is set without subnet_id, but a new VPC has no existing group",
-            remedy="Set vpc_id and subnet_id of its VPC",
-        )
+        problem = "security_group_id is set without subnet_id, but a new VPC has no existing group"
+        remedy = "Set vpc_id and subnet_id of its VPC"
+        yield Problem.of(("network", "security_group_id"), EXISTING_GROUP, problem, remedy=remedy)
     elif not settings.add_efa_rules:
         finding = warn_of_unknown_efa_rules(settings.security_group_id)
         yield Problem(("network", "security_group_id"), finding)

@@ -25,22 +25,16 @@ def boundary_is_of_the_account(cluster: ClusterConfig) -> Iterator[Problem]:
         return
     account = boundary.split(":")[4]
     if account not in {"aws", cluster.account}:
-        yield Problem.of(
-            ("permissions_boundary",),
-            "UC2262",
-            f"the policy is in {account}, the cluster in {cluster.account}",
-            remedy="Specify the name of the policy, which refers to the account of the cluster",
-        )
+        problem = f"the policy is in {account}, the cluster in {cluster.account}"
+        remedy = "Specify the name of the policy, which refers to the account of the cluster"
+        yield Problem.of(("permissions_boundary",), "UC2262", problem, remedy=remedy)
 
 
 def partition_is_tested(cluster: ClusterConfig) -> Iterator[Problem]:
     """Warn about Regions outside the commercial partition."""
     if cluster.region not in REGIONS:
-        yield Problem.of(
-            ("region",),
-            "UC2103",
-            f"{cluster.region} is in a partition in which these stacks were never tested",
-        )
+        problem = f"{cluster.region} is in a partition in which these stacks were never tested"
+        yield Problem.of(("region",), "UC2103", problem)
 
 
 def zone_is_in_region(cluster: ClusterConfig) -> Iterator[Problem]:

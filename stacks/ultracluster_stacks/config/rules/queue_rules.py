@@ -20,12 +20,9 @@ def names_are_unique(cluster: ClusterConfig) -> Iterator[Problem]:
     for index, finding in check_source_names([OWN_CAPACITY, *names]):
         yield Problem(("additional_capacity", index - 1, "name"), finding)
     for index, name in duplicates(getattr(queue, "name", None) for queue in cluster.additional_queues):
-        yield Problem.of(
-            ("additional_queues", index, "name"),
-            "UC6310",
-            f"{shown(name)} is a duplicate name",
-            remedy="Use a different name for each",
-        )
+        problem = f"{shown(name)} is a duplicate name"
+        remedy = "Use a different name for each"
+        yield Problem.of(("additional_queues", index, "name"), "UC6310", problem, remedy=remedy)
 
 
 def used_capacity_exists(cluster: ClusterConfig) -> Iterator[Problem]:

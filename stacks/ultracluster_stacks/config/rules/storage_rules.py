@@ -61,12 +61,9 @@ def buckets_have_one_use(cluster: ClusterConfig) -> Iterator[Problem]:
     name = cluster.checkpoints.bucket_name
     for index, dataset in enumerate(cluster.datasets):
         if name is not None and dataset.bucket_name == name and dataset.file_system_path is None:
-            yield Problem.of(
-                ("datasets", index, "bucket_name"),
-                "UC2251",
-                f"{name} is also the checkpoint bucket, to which jobs write",
-                remedy="Use separate buckets for datasets and checkpoints",
-            )
+            problem = f"{name} is also the checkpoint bucket, to which jobs write"
+            remedy = "Use separate buckets for datasets and checkpoints"
+            yield Problem.of(("datasets", index, "bucket_name"), "UC2251", problem, remedy=remedy)
 
 
 def _joined(file_system_path: str, bucket_name: str) -> DataRepositoryAssociation:
@@ -113,12 +110,9 @@ def existing_file_system_is_whole(cluster: ClusterConfig) -> Iterator[Problem]:
     settings = cluster.file_system
     existing = settings.file_system_id is not None
     if existing and settings.mount_name is None:
-        yield Problem.of(
-            ("file_system", "file_system_id"),
-            "UC5103",
-            "file_system_id is set without mount_name",
-            remedy="Set both for an existing file system; `aws fsx describe-file-systems` shows them",
-        )
+        problem = "file_system_id is set without mount_name"
+        remedy = "Set both for an existing file system; `aws fsx describe-file-systems` shows them"
+        yield Problem.of(("file_system", "file_system_id"), "UC5103", problem, remedy=remedy)
     of_new = [name for name in FileSystemConfig.model_fields if name not in _OF_BOTH]
     for name in of_new if existing else OF_EXISTING:
         if settings.differs(name):
@@ -130,12 +124,8 @@ def existing_file_system_is_whole(cluster: ClusterConfig) -> Iterator[Problem]:
             )
     for index, dataset in enumerate(cluster.datasets):
         if existing and dataset.file_system_path is not None:
-            yield Problem.of(
-                ("datasets", index, "file_system_path"),
-                "UC5103",
-                "file_system_path is for a new file system only; an existing one is not changed",
-                remedy="Remove it",
-            )
+            problem = "file_system_path is for a new file system only; an existing one is not changed"
+            yield Problem.of(("datasets", index, "file_system_path"), "UC5103", problem, remedy="Remove it")
 
 
 def existing_file_system_is_near(cluster: ClusterConfig) -> Iterator[Problem]:
@@ -161,31 +151,20 @@ def keys_are_near(cluster: ClusterConfig) -> Iterator[Problem]:
     ]
     for loc, arn in places:
         if arn is not None and arn.split(":")[3] != cluster.region:
-            yield Problem.of(
-                loc,
-                "UC5104",
-                f"the key is in {arn.split(':')[3]}, the cluster in {cluster.region}",
-                remedy="Use a key in the Region of the cluster",
-            )
+            problem = f"the key is in {arn.split(':')[3]}, the cluster in {cluster.region}"
+            yield Problem.of(loc, "UC5104", problem, remedy="Use a key in the Region of the cluster")
 
 
 def buckets_are_new_or_existing(cluster: ClusterConfig) -> Iterator[Problem]:
     """Refuse settings of new buckets on existing ones, and duplicate datasets."""
     for loc, bucket in cluster.buckets():
         if bucket.bucket_name is not None and bucket.noncurrent_days is not None:
-            yield Problem.of(
-                (*loc, "noncurrent_days"),
-                "UC5112",
-                "noncurrent_days is for a new bucket only",
-                remedy="Remove it, or remove bucket_name",
-            )
+            problem = "noncurrent_days is for a new bucket only"
+            remedy = "Remove it, or remove bucket_name"
+            yield Problem.of((*loc, "noncurrent_days"), "UC5112", problem, remedy=remedy)
     for index, name in duplicates(dataset.name for dataset in cluster.datasets):
-        yield Problem.of(
-            ("datasets", index, "name"),
-            "UC5113",
-            f"duplicate dataset {name}",
-            remedy="Use a unique name for each dataset",
-        )
+        remedy = "Use a unique name for each dataset"
+        yield Problem.of(("datasets", index, "name"), "UC5113", f"duplicate dataset {name}", remedy=remedy)
 
 
 def cache_is_in_one_place(cluster: ClusterConfig) -> Iterator[Problem]:
@@ -193,12 +172,8 @@ def cache_is_in_one_place(cluster: ClusterConfig) -> Iterator[Problem]:
     cache = cluster.compile_cache
     for name in _OF_THE_BUCKET:
         if cache.on_file_system and getattr(cache, name):
-            yield Problem.of(
-                ("compile_cache", name),
-                "UC6018",
-                f"{name} applies to a cache on S3, but this one is on the file system",
-                remedy="Remove one of them",
-            )
+            problem = f"{name} applies to a cache on S3, but this one is on the file system"
+            yield Problem.of(("compile_cache", name), "UC6018", problem, remedy="Remove one of them")
 
 
 def copies_go_to_each_bucket_once(cluster: ClusterConfig) -> Iterator[Problem]:
@@ -208,12 +183,9 @@ def copies_go_to_each_bucket_once(cluster: ClusterConfig) -> Iterator[Problem]:
         yield Problem(("compile_cache", "replicate_to", index), finding)
     for index, name in enumerate(buckets):
         if name in [bucket.bucket_name for _, bucket in cluster.buckets()]:
-            yield Problem.of(
-                ("compile_cache", "replicate_to", index),
-                "UC5142",
-                f"{name} holds checkpoints or data of this cluster",
-                remedy="Use the bucket of a compile cache in another Region",
-            )
+            problem = f"{name} holds checkpoints or data of this cluster"
+            remedy = "Use the bucket of a compile cache in another Region"
+            yield Problem.of(("compile_cache", "replicate_to", index), "UC5142", problem, remedy=remedy)
 
 
 def copies_have_no_key(cluster: ClusterConfig) -> Iterator[Problem]:
