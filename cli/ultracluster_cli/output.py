@@ -67,8 +67,12 @@ def print_findings(findings: Iterable[Finding]) -> None:
 
 
 def print_json(value: Any) -> None:
-    """Print `value` to stdout as one JSON document."""
-    sys.stdout.write(json.dumps(value, indent=2, default=str) + "\n")
+    """Print `value` to stdout as one JSON document, with times in ISO 8601."""
+    sys.stdout.write(json.dumps(value, indent=2, default=_json_text) + "\n")
+
+
+def _json_text(value: object) -> str:
+    return value.isoformat() if isinstance(value, datetime) else str(value)
 
 
 def short_time(at: datetime) -> str:

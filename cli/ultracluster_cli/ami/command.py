@@ -23,11 +23,12 @@ from ultracluster_cli._cdk.toolchain import open_project
 from ultracluster_cli.exit_codes import ExitCode
 from ultracluster_cli.output import print_findings, print_json, print_table, say, short_time
 from ultracluster_cli.progress import doing, if_interrupted
-from ultracluster_rules.findings import Finding, FindingsError, quote, reject
+from ultracluster_rules.findings import Finding, FindingsError, quote, reject, require
 from ultracluster_rules.images import check_image_kind
 from ultracluster_runtime.aws.aws_session import aws_session
 from ultracluster_runtime.images import MachineImage, image_of_parameter, newest_baked_image
 from ultracluster_stacks.config.editing import ClusterImage, cluster_images, image_values, update_rollout
+from ultracluster_stacks.config.reading.problem import Loc
 
 app = typer.Typer(
     add_completion=False, no_args_is_help=True, help="Bake and find AMIs, and pin rollouts to their IDs."
@@ -58,20 +59,14 @@ def resolve(
     _check_choice(image, parameter, baked)
     all_images = cluster_images(rollout)
     selected, warnings = _choose(all_images, cluster or [], neuron_only=not (parameter or baked))
-    profiles = {place.loc: profile or place.profile for place in selected}
-    clients = {profile_name: clients_of(profile_name) for profile_name in dict.fromkeys(profiles.values())}
-    images_found = {
-        (profile_name, region): image_found
-        for profile_name, client in clients.items()
-        for region, image_found in find_images(
-            client,
-            regions=sorted({place.region for place in selected if profiles[place.loc] == profile_name}),
-            image=image,
-            parameter=parameter,
-            baked=baked,
-        ).items()
-    }
-    images = {place.loc: images_found[profiles[place.loc], place.region] for place in selected}
+    by_profile: dict[str | None, list[ClusterImage]] = {}
+    for place in selected:
+        by_profile.setdefault(profile or place.profile, []).append(place)
+    images: dict[Loc, MachineImage] = {}
+    for name, places in by_profile.items():
+        regions = sorted({place.region for place in places})
+        newest = find_images(clients_of(name), regions=regions, image=image, parameter=parameter, baked=baked)
+        images |= {place.loc: newest[place.region] for place in places}
     warnings += [] if parameter or baked else _missing_parts(image)
     now = datetime.now(UTC)
     rows: list[dict[str, Any]] = [
@@ -81,20 +76,18 @@ def resolve(
             "image_id_now": place.image_id or None,
             "image_id": images[place.loc].image_id,
             "name": images[place.loc].name,
-            "created": images[place.loc].created.date().isoformat(),
+            "created": images[place.loc].created.date(),
             "age_days": images[place.loc].age_days(now),
         }
         for place in selected
     ]
     if write:
-        ids = {loc: image_found.image_id for loc, image_found in images.items()}
+        ids = {loc: machine_image.image_id for loc, machine_image in images.items()}
         values = image_values(selected, ids, others=len(selected) < len(all_images))
         warnings += update_rollout(rollout, values)
     print_findings(warnings)
     if as_json:
-        print_json(
-            {"clusters": rows, "written": write, "warnings": [str(image_found) for image_found in warnings]}
-        )
+        print_json({"clusters": rows, "written": write, "warnings": list(map(str, warnings))})
         return
     print_table(columns=list(rows[0]) if rows else [], rows=rows)
     say(f"Updated {rollout}." if write else "Nothing written; use --write to pin the rollout to these AMIs.")
@@ -143,7 +136,8 @@ def bake(
 
 def _pipeline(builder: Any, name: str) -> str | None:
     answer = builder.list_image_pipelines(filters=[{"name": "name", "values": [name]}])
-    return next((one["arn"] for one in answer.get("imagePipelineList", ()) if one["name"] == name), None)
+    pipelines = answer.get("imagePipelineList", ())
+    return next((pipeline["arn"] for pipeline in pipelines if pipeline["name"] == name), None)
 
 
 def _create(name: str, region: str, profile: str | None) -> None:
@@ -198,19 +192,13 @@ def _choose(
     places: Sequence[ClusterImage], names: Sequence[str], *, neuron_only: bool
 ) -> tuple[list[ClusterImage], list[Finding]]:
     """Return the selected clusters that can use a Neuron AMI, and warnings about the others."""
-    names_known = {place.cluster for place in places}
-    if unknown := [name for name in names if name not in names_known]:
-        raise FindingsError(
-            [
-                Finding(
-                    code="UC4060",
-                    problem=f"got {quote(name)}",
-                    allowed=", ".join(sorted(names_known)) or "the rollout has no clusters",
-                    path="--cluster",
-                )
-                for name in unknown
-            ]
-        )
+    known = {place.cluster for place in places}
+    allowed = ", ".join(sorted(known)) or "the rollout has no clusters"
+    reject(
+        Finding(code="UC4060", problem=f"got {quote(name)}", allowed=allowed, path="--cluster")
+        for name in names
+        if name not in known
+    )
     selected, findings = [], []
     for place in places:
         machine = INSTANCE_TYPES.get(place.instance_type)  # None for a custom instance type
@@ -227,16 +215,12 @@ def _choose(
 
 def _missing_parts(image: str) -> list[Finding]:
     kind = IMAGE_KINDS[image]
-    if not kind.missing:
-        return []
-    return [
-        Finding(
-            code="UC4058",
-            problem=f"{image} is not known to include {', '.join(kind.missing)} ({kind.source}, {kind.dated})",
-            remedy="Bake an AMI with NeuronAmi (`ultracluster docs images`) and resolve it with --baked; incomplete nodes do not "
-            "join the cluster",
-        )
-    ]
+    problem = f"{image} is not known to include {', '.join(kind.missing)} ({kind.source}, {kind.dated})"
+    remedy = (
+        "Bake an AMI with NeuronAmi (`ultracluster docs images`) and resolve it with --baked; incomplete nodes do not "
+        "join the cluster"
+    )
+    return require(not kind.missing, "UC4058", problem, remedy=remedy)
 
 
 def clients_of(profile: str | None) -> Client:

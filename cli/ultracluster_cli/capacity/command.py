@@ -74,7 +74,7 @@ def buy(
     record = outcome.record
     outputs: dict[str, Callable[[], object]] = {}
     if record.reservation_ids and write is not None:
-        outputs[f"file {str(write)!r}"] = lambda: write_fragment(record, write)
+        outputs[f"file {str(write)!r}"] = lambda: write.write_text(fragment(record), encoding="utf-8")
     if record.reservation_ids and parameter and (region := record.region):
         outputs["SSM parameter"] = lambda: say(
             f"Wrote {write_parameter(record, session.make_client('ssm', region, Config()))}."
@@ -192,11 +192,6 @@ def fragment(record: Record) -> str:
     if len(record.reservation_ids) > 1:
         parts.insert(1, f"# {len(record.reservation_ids)} reservations: use each for a separate cluster")
     return "\n".join(parts) + "\n"
-
-
-def write_fragment(record: Record, path: Path) -> None:
-    """Write the fragment to a file."""
-    path.write_text(fragment(record), encoding="utf-8")
 
 
 def write_parameter(record: Record, client: Any) -> str:

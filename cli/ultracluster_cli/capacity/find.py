@@ -107,8 +107,8 @@ def offering_row(offering: Offering, *, earliest: datetime) -> dict[str, Any]:
         "instances": offering.instance_count,
         "ultraservers": offering.ultraserver_count or None,
         "segments": len(offering.segments) or None,
-        "start": offering.start.isoformat(),
-        "end": offering.end.isoformat(),
+        "start": offering.start,
+        "end": offering.end,
         "gap_hours": round((offering.start - earliest) / timedelta(hours=1), 1),
         "hours": round(offering.duration / timedelta(hours=1), 2),
         "usable_hours": round(offering.window.usable / timedelta(hours=1), 2),
@@ -144,7 +144,7 @@ def _show_offerings(
             "per_node_hour": _rounded(comparison.price.amount),
             "per_chip_hour": _rounded(comparison.per_chip_hour),
             "currency": comparison.price.currency,
-            "dated": comparison.price.dated.isoformat(),
+            "dated": comparison.price.dated,
             "source": comparison.price.reason or comparison.price.source,
         }
         for comparison in comparisons.values()

@@ -77,8 +77,8 @@ def actual(
         )
         comparisons.append(_Comparison(cluster=config, actual=amounts, node_hours=paid, estimate=estimate))
     if as_json:
-        period = {"first": start.isoformat(), "last": (end - _DAY).isoformat()}
-        print_json({**period, "clusters": [_json(comparison) for comparison in comparisons]})
+        rows = [_json(comparison) for comparison in comparisons]
+        print_json({"first": start, "last": end - _DAY, "clusters": rows})
         return
     for comparison in comparisons:
         _print(comparison, start, end, by=by)

@@ -154,7 +154,7 @@ def _side_json(side: bake_off_report.Candidate) -> dict[str, Any]:
         "nodes": side.nodes,
         "node_hour_usd": None if price is None or price.amount is None else str(price.amount),
         "source": price and price.source,
-        "dated": price and price.dated.isoformat(),
+        "dated": price and price.dated,
         "reason": _unknown_price_reason(side),
     }
 
@@ -165,8 +165,8 @@ def _unknown_price_reason(side: bake_off_report.Candidate) -> str:
 
 def _week_json(week: bake_off_report.Week) -> dict[str, Any]:
     return {
-        "first": week.first.isoformat(),
-        "last": week.last.isoformat(),
+        "first": week.first,
+        "last": week.last,
         "over": week.over,
         "figures": [
             {

@@ -120,7 +120,7 @@ def read_status(cluster: ClusterConfig, target: Target) -> dict[str, Any]:
         "queues": [{name: value for name, value in queue.items() if name != "jobs"} for queue in queues],
         "jobs": [job for queue in queues for job in queue["jobs"]],
         "alarms": read("alarms", lambda: _alarms(cluster, client)) if deployed else None,
-        "cost": _cost(cluster, datetime.fromisoformat(created), blocks, now) if created else None,
+        "cost": _cost(cluster, created, blocks, now) if created else None,
         "rehearsal": rehearsals_of(cluster, target),
         "unread": unread,
     }
@@ -134,7 +134,7 @@ def stacks_of(cluster: ClusterConfig, cloudformation: Any) -> list[dict[str, Any
             "name": stack["StackName"],
             "id": stack["StackId"],
             "status": stack["StackStatus"],
-            "created": stack["CreationTime"].isoformat(),
+            "created": stack["CreationTime"],
         }
         for stack in stacks
         if stack is not None
@@ -171,7 +171,7 @@ def nodes_of(cluster: str | None, ec2: Any, *, node: str = "*") -> Iterator[dict
                     "state": instance["State"]["Name"],
                     "type": instance["InstanceType"],
                     "zone": instance["Placement"]["AvailabilityZone"],
-                    "launched": instance["LaunchTime"].isoformat(),
+                    "launched": instance["LaunchTime"],
                     "address": instance.get("PrivateIpAddress"),
                     "image": instance.get("ImageId"),
                     "reservation": instance.get("CapacityReservationId"),
@@ -196,9 +196,9 @@ def _blocks(cluster: ClusterConfig, ec2: Any, now: datetime) -> list[dict[str, A
                 "state": item["State"],
                 "instances": item["TotalInstanceCount"],
                 "free": item["AvailableInstanceCount"],
-                "start": item["StartDate"].isoformat() if item.get("StartDate") else None,
-                "end": end.isoformat() if end else None,
-                "drain": drain.isoformat() if drain else None,
+                "start": item.get("StartDate"),
+                "end": end,
+                "drain": drain,
                 "hours_left": round((end - now) / timedelta(hours=1), 1) if end else None,
             }
         )
@@ -241,15 +241,15 @@ def _cost(
     cluster: ClusterConfig, created: datetime, blocks: Sequence[dict[str, Any]], now: datetime
 ) -> dict[str, Any]:
     """Return the cost so far at list prices: nodes from the start of their capacity, the rest from the first deployment."""
-    start = next((datetime.fromisoformat(block["start"]) for block in blocks if block["start"]), None)
-    end = next((datetime.fromisoformat(block["end"]) for block in blocks if block["end"]), now)
+    start = next((block["start"] for block in blocks if block["start"]), None)
+    end = next((block["end"] for block in blocks if block["end"]), now)
     paid = in_hours(max(min(now, end) - start, timedelta(0))) if start else Decimal(0)
     money = estimated_cost(cluster, node_hours=paid, hours=in_hours(now - created))
     return {
         "usd_so_far": money.text(),
         "without": list(money.without),
         "node_hours": f"{paid:.1f}",
-        "since": created.isoformat(),
+        "since": created,
     }
 
 
@@ -291,11 +291,11 @@ def _lines(state: dict[str, Any]) -> Iterator[tuple[str, str]]:
 def _block_text(block: dict[str, Any]) -> str:
     text = f"{block['id']} {block['state']}: {block['free']} of {block['instances']} instances free"
     if block["start"]:
-        text += f", from {short_time(datetime.fromisoformat(block['start']))}"
+        text += f", from {short_time(block['start'])}"
     if block["end"]:
         hours = block["hours_left"]
         left = f"{hours / 24:.0f} days" if hours >= 72 else f"{hours:.1f} hours"  # noqa: PLR2004 - three days
-        text += f" to {short_time(datetime.fromisoformat(block['end']))} (in {left})"
+        text += f" to {short_time(block['end'])} (in {left})"
     if block["drain"]:
-        text += f"; jobs end from {short_time(datetime.fromisoformat(block['drain']))}"
+        text += f"; jobs end from {short_time(block['drain'])}"
     return text
