@@ -17,9 +17,7 @@ from ultracluster_catalog.machines.instance_types import INSTANCE_TYPES
 from ultracluster_catalog.neuron.neuron_images import IMAGE_KINDS
 from ultracluster_cli import options
 from ultracluster_cli._aws.target import Client
-from ultracluster_cli._cdk.cdk_synthesis import require_deployed
-from ultracluster_cli._cdk.child_process import run_logged
-from ultracluster_cli._cdk.toolchain import open_project
+from ultracluster_cli._cdk.toolchain import open_project, require_deployed
 from ultracluster_cli.exit_codes import ExitCode
 from ultracluster_cli.output import print_findings, print_json, print_table, say, short_time
 from ultracluster_cli.progress import doing, if_interrupted
@@ -148,21 +146,13 @@ def _create(name: str, region: str, profile: str | None) -> None:
     context = {"name": name, "region": region, "parent": images[region].image_id}
     with open_project() as project:
         log = project.state / "logs" / "cdk-deploy-image.log"
-        log.parent.mkdir(exist_ok=True)
-        command = [str(project.toolchain.cdk), "deploy", "--require-approval", "never", "--no-color"]
-        command += ["--app", shlex.join([sys.executable, "-m", "ultracluster_stacks.stacks.image_app"])]
-        command += ["--output", str(project.temporary / "image")]
-        command += [word for key, value in context.items() for word in ("--context", f"{key}={value}")]
-        command += ["--profile", profile] if profile else []
+        arguments = ["deploy", "--require-approval", "never", "--output", str(project.temporary / "image")]
+        arguments += ["--app", shlex.join([sys.executable, "-m", "ultracluster_stacks.stacks.image_app"])]
+        arguments += [word for key, value in context.items() for word in ("--context", f"{key}={value}")]
+        arguments += ["--profile", profile] if profile else []
         say(f"Creating the pipeline {name}, with {images[region].name} as parent")
         with doing(f"Creating the stack {name}-image"):
-            code = run_logged(
-                command,
-                directory=project.directory,
-                environment=project.environment(os.environ),
-                log=log,
-                on_line=lambda _: None,
-            )
+            code = project.run_cdk(*arguments, environment=os.environ, log=log, on_line=lambda _: None)
     require_deployed(code, log=log)
 
 

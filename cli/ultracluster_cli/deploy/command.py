@@ -9,7 +9,6 @@ import typer
 from ultracluster_cli import options
 from ultracluster_cli._aws.selection import load_clusters
 from ultracluster_cli._aws.targets import open_targets
-from ultracluster_cli._cdk.cdk_synthesis import synthesize_into
 from ultracluster_cli._cdk.timing import measure
 from ultracluster_cli._cdk.toolchain import open_project
 from ultracluster_cli._cdk.workspace import rollout_file
@@ -47,9 +46,8 @@ def deploy(
     ):
         assembly = project.temporary / "deploy"
         with measure(steps, "cdk synth"):
-            synthesize_into(
+            project.synthesize(
                 assembly,
-                project,
                 rollout=rollout,
                 wave=wave,
                 environment=targets.environment,

@@ -4,7 +4,7 @@ import shlex
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from ultracluster_cli.deploy.cdk_progress import DeployedStack
+from ultracluster_cli.deploy.deployment import DeployedStack
 from ultracluster_cli.output import print_json, print_table, say, short_time
 
 _FROM_LOCAL = """

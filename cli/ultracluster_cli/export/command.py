@@ -10,7 +10,6 @@ from typing import Annotated, Any
 import typer
 
 from ultracluster_cli._aws.selection import load_clusters
-from ultracluster_cli._cdk.cdk_synthesis import synthesize_into
 from ultracluster_cli._cdk.toolchain import open_project
 from ultracluster_cli._cdk.workspace import rollout_file
 from ultracluster_cli.options import JsonOption, RolloutArgument, WaveOption
@@ -45,7 +44,7 @@ def export(
         raise FindingsError.of("UC9611", problem, remedy="Choose another folder")
     with open_project() as project:
         assembly = project.temporary / "export"
-        synthesize_into(assembly, project, rollout=rollout, wave=wave, environment=os.environ)
+        project.synthesize(assembly, rollout=rollout, wave=wave, environment=os.environ)
         rows = export_assembly(assembly, clusters, output=output, bucket=bucket)
     if as_json:
         print_json({"templates": rows})

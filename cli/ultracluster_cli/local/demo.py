@@ -12,7 +12,6 @@ import typer
 
 from ultracluster_cli._aws.selection import load_clusters
 from ultracluster_cli._aws.targets import open_targets
-from ultracluster_cli._cdk.cdk_synthesis import synthesize_into
 from ultracluster_cli._cdk.timing import measure, measure_and_report
 from ultracluster_cli._cdk.toolchain import open_project
 from ultracluster_cli._cdk.workspace import rollout_file
@@ -96,7 +95,7 @@ def demo(
         assembly = project.temporary / "demo"
         with measure(steps, "cdk synth"):
             loading.wait()
-            synthesize_into(assembly, project, rollout=copy, wave=None, environment=target.environment)
+            project.synthesize(assembly, rollout=copy, wave=None, environment=target.environment)
         with own_log(project.state / "logs") as (log, _):
             deployed, stacks = deploy_to(
                 target, project, assembly=assembly, clusters=clusters, steps=steps, log=log

@@ -11,7 +11,6 @@ from ultracluster_cli import options
 from ultracluster_cli._aws.rehearsals import rehearsals_of
 from ultracluster_cli._aws.selection import load_clusters
 from ultracluster_cli._aws.targets import existing_targets
-from ultracluster_cli._cdk.cdk_synthesis import synthesize_into
 from ultracluster_cli._cdk.toolchain import open_project
 from ultracluster_cli._cdk.workspace import rollout_file
 from ultracluster_cli.exit_codes import ExitCode
@@ -58,9 +57,8 @@ def plan(
     saved = None if against == "deployed" else Path(against)
     with open_project() as project:
         targets = existing_targets(clusters, local=True) if local else None
-        synthesize_into(
+        project.synthesize(
             project.temporary / "plan",
-            project,
             rollout=rollout,
             wave=wave,
             environment=targets.environment if targets else os.environ,

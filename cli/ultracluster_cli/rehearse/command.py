@@ -12,7 +12,6 @@ from ultracluster_cli import options
 from ultracluster_cli._aws.selection import load_clusters
 from ultracluster_cli._aws.target import ClusterTargets
 from ultracluster_cli._aws.targets import open_targets
-from ultracluster_cli._cdk.cdk_synthesis import synthesize_into
 from ultracluster_cli._cdk.toolchain import Project, find_toolchain
 from ultracluster_cli._cdk.workspace import rollout_file, run_directory, state_directory
 from ultracluster_cli.exit_codes import ExitCode
@@ -77,9 +76,8 @@ def rehearse(
             typer.confirm("Begin?", abort=True, err=True)
         results = {id(rehearsal): rehearsal.check_before(qualifier=qualifier) for rehearsal in rehearsals}
         assembly = temporary / "rehearsal"
-        synthesize_into(
+        project.synthesize(
             assembly,
-            project,
             rollout=rollout,
             wave=None,
             environment=rehearsals[0].target.environment,

@@ -14,7 +14,6 @@ from ultracluster_cli import options
 from ultracluster_cli._aws.selection import load_clusters
 from ultracluster_cli._aws.target import ClusterTargets
 from ultracluster_cli._aws.targets import open_targets
-from ultracluster_cli._cdk.cdk_synthesis import synthesize_into
 from ultracluster_cli._cdk.toolchain import Project, open_project
 from ultracluster_cli._cdk.workspace import rollout_file, state_directory
 from ultracluster_cli.exit_codes import ExitCode
@@ -165,9 +164,8 @@ def _plan(context: _RolloutContext) -> history.Run | None:
         ]
     else:
         synthesized = context.project.temporary / "rollout"
-        synthesize_into(
+        context.project.synthesize(
             synthesized,
-            context.project,
             rollout=context.file,
             wave=request.wave,
             environment=targets.environment,

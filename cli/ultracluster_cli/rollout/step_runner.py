@@ -10,8 +10,7 @@ from typing import Any
 
 from ultracluster_cli._aws.target import ClusterTargets
 from ultracluster_cli._cdk.toolchain import Project
-from ultracluster_cli.deploy.cdk_progress import DeploymentProgress
-from ultracluster_cli.deploy.deployment import cdk_deploy
+from ultracluster_cli.deploy.deployment import DeploymentProgress, cdk_deploy
 from ultracluster_cli.jobs.session import open_region
 from ultracluster_cli.jobs.submit import submit_all
 from ultracluster_cli.rollout import stack_status
@@ -111,13 +110,11 @@ class Steps:
             target=target,
             log=log,
             progress=progress,
-            on_change=lambda: self.show(cluster.name, progress.current or "preparing"),
+            on_change=lambda _: self.show(cluster.name, progress.current or "preparing"),
         )
         if code:
-            messages = (progress.failures or list(progress.last_lines))[:3]
-            return Result(
-                passed=False, note=f"cdk deploy ended with code {code}: {' / '.join(messages)}; see {log}"
-            )
+            messages = " / ".join(progress.explanation(3))
+            return Result(passed=False, note=f"cdk deploy ended with code {code}: {messages}; see {log}")
         changed = sum(stack.changed for stack in progress.deployed)
         return Result(passed=True, note=f"{changed} of {len(progress.deployed)} stacks changed")
 

@@ -15,6 +15,7 @@ from tests.unit.stacks.plan.conftest import Stacks
 
 from ultracluster_cli._aws import targets
 from ultracluster_cli._aws.target import Target
+from ultracluster_cli._cdk.toolchain import Project
 from ultracluster_cli.deploy import command as deploy
 from ultracluster_cli.exit_codes import ExitCode
 from ultracluster_cli.plan.stacks import assembled_stacks
@@ -78,7 +79,7 @@ def deploy_edit(run: Run, project: Path, monkeypatch: pytest.MonkeyPatch) -> Dep
             return [], []
 
         monkeypatch.setattr(targets, "account", account)
-        monkeypatch.setattr(deploy, "synthesize_into", lambda output, _, **__: write(output, after))
+        monkeypatch.setattr(Project, "synthesize", lambda _, output, **__: write(output, after))
         monkeypatch.setattr(deploy, "deploy_to", deploy_to)
         outcome = run("deploy", "--yes")
         assert deployed in ([], [project / "cdk.out"])

@@ -1,13 +1,8 @@
 """The CDK CLI's words, recorded from `cdk deploy "**" --progress events` of version 2.1148.1, are understood."""
 
-import sys
-from typing import Any
-
 import pytest
-import rich.progress
 
-from ultracluster_cli.deploy import cdk_progress
-from ultracluster_cli.deploy.cdk_progress import DeployedStack, DeploymentProgress, progress_display
+from ultracluster_cli.deploy.deployment import DeployedStack, DeploymentProgress
 
 FIRST = """
 ✨  Synthesis time: 1.72s
@@ -99,61 +94,29 @@ def test_other_lines_change_nothing(progress: DeploymentProgress, line: str) -> 
 
 # Showing it
 
-LINES = [
-    "✨  Synthesis time: 1.5s",
-    "a/N (a-N): deploying... [1/2]",
-    "a-N | 2/9 | 3:43:52 AM | CREATE_COMPLETE | AWS::EC2::VPC | Vpc",
-    "✅  a/N (a-N)",
-    "✨  Deployment time: 0.5s",
-    "b/N (b-N): deploying... [2/2]",
-    "✅  b/N (b-N) (no changes)",
-    "✨  Deployment time: 0s",
-]
-TOLD = ["a/N: deployed, 0.5 s", "b/N: no changes, 0.0 s"]
+
+def test_each_stack_is_returned_once_when_its_time_is_known(progress: DeploymentProgress) -> None:
+    finished = [stack for line in FIRST + REST if (stack := progress.read(line))]
+
+    assert [str(stack) for stack in finished] == [
+        "a-us-east-2/Network: deployed, 0.1 s",
+        "b-us-east-2/Network: no changes, 0.0 s",
+    ]
 
 
-@pytest.fixture
-def bars(monkeypatch: pytest.MonkeyPatch) -> list[rich.progress.Progress]:
-    """The bars that are shown."""
-    made: list[rich.progress.Progress] = []
+def test_the_activity_follows_the_stack_and_its_resources(progress: DeploymentProgress) -> None:
+    activities = [progress.activity]
+    for line in FIRST + REST:
+        progress.read(line)
+        if progress.activity != activities[-1]:
+            activities.append(progress.activity)
 
-    def make(*columns: Any, **options: Any) -> rich.progress.Progress:
-        made.append(rich.progress.Progress(*columns, **options))
-        return made[-1]
-
-    monkeypatch.setattr(cdk_progress, "Progress", make)
-    return made
-
-
-@pytest.mark.parametrize("terminal", [True, False])
-def test_each_step_is_printed_once_and_in_order_and_only_a_terminal_has_a_bar(
-    terminal: bool,
-    bars: list[rich.progress.Progress],
-    progress: DeploymentProgress,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
-) -> None:
-    monkeypatch.setattr(sys.stderr, "isatty", lambda: terminal, raising=False)
-    with progress_display() as show:
-        for line in LINES:
-            progress.read(line)
-            show(progress)
-
-    captured = capsys.readouterr()
-    assert [told for line in captured.err.splitlines() for told in TOLD if line.endswith(told)] == TOLD
-    assert captured.out == ""
-    assert len(bars) == terminal
-
-
-def test_the_bar_follows_the_stack_and_its_resources(
-    bars: list[rich.progress.Progress], progress: DeploymentProgress, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(sys.stderr, "isatty", lambda: True, raising=False)
-    with progress_display() as show:
-        for line in LINES[:3]:
-            progress.read(line)
-            show(progress)
-        (task,) = bars[0].tasks
-
-    assert task.description == "[1/2] a/N"
-    assert (task.completed, task.total) == (2, 9)
+    assert activities == [
+        "Preparing the next stack",
+        "[1/4] a-us-east-2/Network",
+        "[1/4] a-us-east-2/Network, 0 of 22 resources",
+        "[1/4] a-us-east-2/Network, 3 of 22 resources",
+        "Preparing the next stack",
+        "[2/4] b-us-east-2/Network",
+        "Preparing the next stack",
+    ]

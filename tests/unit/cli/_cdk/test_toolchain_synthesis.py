@@ -9,7 +9,6 @@ from typing import Any
 import pytest
 from tests.unit.cli._cdk.fake_cdk import install_cdk
 
-from ultracluster_cli._cdk.cdk_synthesis import synthesize_into
 from ultracluster_cli._cdk.toolchain import Project, Toolchain
 from ultracluster_rules.findings import FindingsError
 
@@ -38,7 +37,7 @@ def synthesize(project: Path, program: str, **changes: Any) -> None:
         cdk=project / "node_modules" / ".bin" / "cdk", version="2.1148.1", path=os.environ["PATH"]
     )
     app = Project(directory=project, temporary=project, toolchain=toolchain)
-    synthesize_into(project / "new", app, **given | changes)
+    app.synthesize(project / "new", **given | changes)
 
 
 @pytest.mark.parametrize(("wave", "context"), [(None, []), ("canary", ["wave=canary"])])
