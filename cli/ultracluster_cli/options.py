@@ -1,7 +1,11 @@
 """Options shared by several commands, so that they have the same name and help everywhere."""
 
+import functools
+import inspect
+from collections.abc import Callable
+from dataclasses import is_dataclass
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -106,3 +110,31 @@ WriteOption = Annotated[
     bool, typer.Option("--write", help="Update the rollout file. Default: only show the result.")
 ]
 YesOption = Annotated[bool, typer.Option("--yes", help="Skip confirmation prompts.")]
+
+
+def with_option_groups(command: Callable[..., None]) -> Callable[..., None]:
+    """Return a command for Typer, with one option for each field of a parameter whose type is a data class."""
+    signature = inspect.signature(command, eval_str=True)
+    groups: dict[str, Callable[..., Any]] = {
+        name: parameter.annotation
+        for name, parameter in signature.parameters.items()
+        if isinstance(parameter.annotation, type) and is_dataclass(parameter.annotation)
+    }
+
+    @functools.wraps(command)
+    def run(**options: Any) -> None:
+        for name, group in groups.items():
+            options[name] = group(
+                **{field: options.pop(field) for field in inspect.signature(group).parameters}
+            )
+        command(**options)
+
+    parameters = [
+        option
+        for name, parameter in signature.parameters.items()
+        for option in (
+            inspect.signature(groups[name]).parameters.values() if name in groups else (parameter,)
+        )
+    ]
+    run.__signature__ = signature.replace(parameters=parameters)  # type: ignore[attr-defined]
+    return run

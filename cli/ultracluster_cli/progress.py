@@ -1,4 +1,4 @@
-"""Show on a terminal what a silent command is doing, and remember what an interruption leaves behind."""
+"""Show what a command is doing and how long its steps take, and remember what an interruption leaves behind."""
 
 import sys
 import threading
@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any, Final, TextIO
 
+from ultracluster_cli.output import say
 from ultracluster_rules.findings import printable
 
 _SILENT_SECONDS: Final = 1.0
@@ -35,6 +36,24 @@ def doing(what: str) -> Iterator[Callable[[str], None]]:
         yield rename
     finally:
         _activities.remove(activity)
+
+
+@contextmanager
+def measure(steps: dict[str, float], step: str) -> Iterator[None]:
+    """Add the duration of the body to `step`, unless it fails."""
+    start = time.monotonic()
+    yield
+    steps[step] = steps.get(step, 0.0) + time.monotonic() - start
+
+
+@contextmanager
+def measure_and_report(steps: dict[str, float], step: str) -> Iterator[list[str]]:
+    """Measure the body, then print the messages that it appended and its duration."""
+    messages: list[str] = []
+    start = time.monotonic()
+    with measure(steps, step):
+        yield messages
+    say(f"{'; '.join(messages)} ({time.monotonic() - start:.1f} s)")
 
 
 @contextmanager

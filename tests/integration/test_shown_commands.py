@@ -37,7 +37,7 @@ from ultracluster_cli._aws.local_target import node_files
 from ultracluster_cli._cdk import toolchain
 from ultracluster_cli.cost import estimate
 from ultracluster_cli.jobs import command as jobs
-from ultracluster_cli.jobs import shell
+from ultracluster_cli.jobs import session as shell
 from ultracluster_cli.main import main
 from ultracluster_cli.operate import nodes, status
 from ultracluster_cli.rollout import step_runner

@@ -11,8 +11,8 @@ from pathlib import Path
 import ultracluster_local
 from ultracluster_catalog.names.identifiers import ECR_IMAGE
 from ultracluster_cli._aws.target import CallCounts, Target
-from ultracluster_cli._cdk.timing import measure
 from ultracluster_cli._cdk.workspace import state_directory
+from ultracluster_cli.progress import measure
 from ultracluster_local.instance.clients import Clients
 from ultracluster_local.instance.environment import ACCOUNT, child_environment
 from ultracluster_local.jobs.settings import JobSettings

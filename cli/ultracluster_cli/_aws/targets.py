@@ -8,9 +8,8 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from ultracluster_cli._aws.local_errors import local_aws_findings
 from ultracluster_cli._aws.target import CallCounts, Client, ClusterTargets, Target, single_target
-from ultracluster_rules.findings import FindingsError
+from ultracluster_rules.findings import Finding, FindingsError
 from ultracluster_runtime.aws.aws_session import aws_session, refuse_credentials
 from ultracluster_runtime.functions.responses import AWS_ERRORS, problem_of
 from ultracluster_stacks.config import ClusterConfig
@@ -64,6 +63,26 @@ def existing_targets(clusters: Sequence[ClusterConfig], *, local: bool = False) 
     profiles = {cluster.stage: cluster.profile for cluster in clusters}
     targets = {profile: account(profile) for profile in dict.fromkeys(profiles.values())}
     return ClusterTargets(profiles=profiles, targets=targets)
+
+
+@contextmanager
+def local_aws_findings() -> Iterator[None]:
+    """Raise errors of the local AWS as findings with the same code and text.
+
+    Raises:
+        FindingsError: If ultracluster-local is not installed (UC8004) or raises an error (UC8001 to UC8007).
+    """
+    try:
+        from ultracluster_local.errors import LocalAwsError  # noqa: PLC0415 - optional dependency
+    except ModuleNotFoundError:
+        problem = "Python module ultracluster_local is missing"
+        remedy = "Install ultracluster[local]"
+        raise FindingsError.of("UC8004", problem, remedy=remedy) from None
+    try:
+        yield
+    except LocalAwsError as error:
+        finding = Finding(code=error.code, problem=error.problem, allowed=error.allowed, remedy=error.remedy)
+        raise FindingsError([finding]) from error
 
 
 @contextmanager

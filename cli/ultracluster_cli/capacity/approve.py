@@ -10,7 +10,7 @@ import typer
 
 from ultracluster_catalog.capacity.capacity_blocks import LONGEST_BLOCK
 from ultracluster_cli.capacity import options
-from ultracluster_cli.capacity.parsing import accepted_hours, read_regions, read_size, searched_regions
+from ultracluster_cli.capacity.options import accepted_hours, read_regions, read_size, searched_regions
 from ultracluster_cli.capacity.session import open_session, record_row, say_rehearsals
 from ultracluster_cli.options import JsonOption
 from ultracluster_cli.output import print_findings, print_json, say, short_time

@@ -21,8 +21,7 @@ from ultracluster_cli.capacity.session import (
     show_records,
 )
 from ultracluster_cli.capacity.verify import verify
-from ultracluster_cli.option_groups import with_option_groups
-from ultracluster_cli.options import JsonOption
+from ultracluster_cli.options import JsonOption, with_option_groups
 from ultracluster_cli.output import print_json, print_table, say
 from ultracluster_runtime.purchasing.operator_actions import cancel as cancel_order
 from ultracluster_runtime.purchasing.operator_actions import close

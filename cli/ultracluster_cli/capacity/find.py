@@ -10,7 +10,7 @@ import typer
 from ultracluster_catalog.places.zones import REGIONS
 from ultracluster_cli._aws.target import CallCounts
 from ultracluster_cli.capacity import options
-from ultracluster_cli.capacity.parsing import block_search, read_size, searched_regions
+from ultracluster_cli.capacity.options import block_search, read_size, searched_regions
 from ultracluster_cli.exit_codes import ExitCode
 from ultracluster_cli.options import JsonOption, PictureOption, ProfileOption
 from ultracluster_cli.output import print_findings, print_json, print_table, say, say_command

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 import typer
 
 from ultracluster_cli.capacity import options
-from ultracluster_cli.capacity.parsing import block_search, read_regions
+from ultracluster_cli.capacity.options import block_search, read_regions
 from ultracluster_cli.options import JsonOption, ProfileOption, RolloutArgument, WriteOption
 from ultracluster_cli.output import print_findings, print_json, print_table, say
 from ultracluster_rules.findings import Finding, FindingsError, quote, reject

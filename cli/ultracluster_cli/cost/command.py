@@ -8,7 +8,7 @@ from typer.core import TyperGroup
 from ultracluster_cli.cost.actual import actual
 from ultracluster_cli.cost.bake_off import bake_off
 from ultracluster_cli.cost.estimate import estimate
-from ultracluster_cli.option_groups import with_option_groups
+from ultracluster_cli.options import with_option_groups
 
 
 class _EstimateUnlessNamed(TyperGroup):

@@ -9,7 +9,6 @@ import typer
 from ultracluster_cli import options
 from ultracluster_cli._aws.selection import load_clusters
 from ultracluster_cli._aws.targets import open_targets
-from ultracluster_cli._cdk.timing import measure
 from ultracluster_cli._cdk.toolchain import open_project
 from ultracluster_cli._cdk.workspace import rollout_file
 from ultracluster_cli.deploy.deployment import deploy_to, own_log
@@ -18,6 +17,7 @@ from ultracluster_cli.exit_codes import ExitCode
 from ultracluster_cli.output import say
 from ultracluster_cli.plan.planning import is_approved
 from ultracluster_cli.plan.stacks import assembled_stacks
+from ultracluster_cli.progress import measure
 
 
 def deploy(

@@ -12,12 +12,11 @@ from typing import Any
 from filelock import FileLock, Timeout
 
 from ultracluster_cli._aws.target import Target
-from ultracluster_cli._cdk.timing import measure
 from ultracluster_cli._cdk.toolchain import Project, require_deployed
 from ultracluster_cli.deploy.verification import read_clusters
 from ultracluster_cli.output import say
 from ultracluster_cli.plan.stacks import assembled_stacks
-from ultracluster_cli.progress import doing, if_interrupted
+from ultracluster_cli.progress import doing, if_interrupted, measure
 from ultracluster_stacks.config import ClusterConfig
 
 _COLORS = re.compile(r"\x1b\[[0-9;]*m")

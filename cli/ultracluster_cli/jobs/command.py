@@ -14,11 +14,11 @@ from ultracluster_cli.jobs.session import (
     aws_errors_as_findings,
     job_row,
     open_region,
+    open_shell,
     read_duration,
     read_variables,
     report_notified,
 )
-from ultracluster_cli.jobs.shell import open_shell
 from ultracluster_cli.jobs.submit import submit_all
 from ultracluster_cli.options import JsonOption, ProfileOption
 from ultracluster_cli.output import print_findings, print_json, print_table, say

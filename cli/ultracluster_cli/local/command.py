@@ -9,7 +9,7 @@ from typing import Annotated, Any
 
 import typer
 
-from ultracluster_cli._aws.local_errors import local_aws_findings
+from ultracluster_cli._aws.targets import local_aws_findings
 from ultracluster_cli.exit_codes import ExitCode
 from ultracluster_cli.options import JsonOption
 from ultracluster_cli.output import print_json, print_table, say

@@ -12,7 +12,6 @@ import typer
 
 from ultracluster_cli._aws.selection import load_clusters
 from ultracluster_cli._aws.targets import open_targets
-from ultracluster_cli._cdk.timing import measure, measure_and_report
 from ultracluster_cli._cdk.toolchain import open_project
 from ultracluster_cli._cdk.workspace import rollout_file
 from ultracluster_cli.deploy.deployment import deploy_to, own_log
@@ -21,6 +20,7 @@ from ultracluster_cli.local import demo_purchase
 from ultracluster_cli.local.demo_job import DemoTraining, can_train
 from ultracluster_cli.options import JsonOption, RolloutArgument
 from ultracluster_cli.output import print_json, print_table, say
+from ultracluster_cli.progress import measure, measure_and_report
 from ultracluster_rules.findings import FindingsError
 from ultracluster_stacks.config import ClusterConfig, RolloutConfig, load_rollout
 from ultracluster_stacks.config.reading.environment import refuse_environment

@@ -10,9 +10,9 @@ from pathlib import Path
 from typing import Any, Final
 
 from ultracluster_cli._aws.target import Target
-from ultracluster_cli._cdk.timing import measure
 from ultracluster_cli.local.demo_purchase import CommandRunner, Purchase, failed_command
 from ultracluster_cli.output import say, short_time
+from ultracluster_cli.progress import measure
 from ultracluster_cli.project.project_files import shipped
 from ultracluster_rules.findings import FindingsError
 from ultracluster_runtime.jobs.describe import describe_job

@@ -6,8 +6,13 @@ from typing import Annotated, Any
 
 import typer
 
-from ultracluster_cli.jobs.session import aws_errors_as_findings, open_region, read_duration, report_notified
-from ultracluster_cli.jobs.shell import open_shell
+from ultracluster_cli.jobs.session import (
+    aws_errors_as_findings,
+    open_region,
+    open_shell,
+    read_duration,
+    report_notified,
+)
 from ultracluster_cli.operate.status import nodes_of
 from ultracluster_cli.options import JsonOption, ProfileOption, YesOption
 from ultracluster_cli.output import print_json, print_table, say, say_command

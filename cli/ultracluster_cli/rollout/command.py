@@ -17,7 +17,7 @@ from ultracluster_cli._aws.targets import open_targets
 from ultracluster_cli._cdk.toolchain import Project, open_project
 from ultracluster_cli._cdk.workspace import rollout_file, state_directory
 from ultracluster_cli.exit_codes import ExitCode
-from ultracluster_cli.option_groups import with_option_groups
+from ultracluster_cli.options import with_option_groups
 from ultracluster_cli.output import print_json, print_table, say
 from ultracluster_cli.pictures.waves import draw_waves
 from ultracluster_cli.plan.planning import is_approved
@@ -26,8 +26,7 @@ from ultracluster_cli.preflight.command import check_codes
 from ultracluster_cli.preflight.requirements import rollout_requirements
 from ultracluster_cli.rollout import history, planning
 from ultracluster_cli.rollout.display import RolloutDisplay, rows_of
-from ultracluster_cli.rollout.executor import ThreadedExecutor
-from ultracluster_cli.rollout.step_runner import Steps
+from ultracluster_cli.rollout.step_runner import Steps, ThreadedExecutor
 from ultracluster_rules.findings import Finding, FindingsError, quote, reject
 from ultracluster_runtime.preflight.check import REGION_IS_ENABLED
 from ultracluster_runtime.rollout.drive import drive

@@ -1,19 +1,24 @@
-"""Run the steps of a rollout for one cluster: deploy it, then check its gates."""
+"""Run the steps of a rollout in threads: deploy a cluster, then check its gates; finish them on Ctrl-C."""
 
+import queue
 import threading
 import time
 from collections.abc import Callable, Collection, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
+
+from botocore.exceptions import BotoCoreError, ClientError
 
 from ultracluster_cli._aws.target import ClusterTargets
 from ultracluster_cli._cdk.toolchain import Project
 from ultracluster_cli.deploy.deployment import DeploymentProgress, cdk_deploy
 from ultracluster_cli.jobs.session import open_region
 from ultracluster_cli.jobs.submit import submit_all
+from ultracluster_cli.output import say
 from ultracluster_cli.rollout import stack_status
+from ultracluster_rules.findings import FindingsError
 from ultracluster_runtime.jobs.queues import find_definition, find_queue
 from ultracluster_runtime.preflight.check import Status
 from ultracluster_runtime.preflight.reader import AwsReader
@@ -24,6 +29,7 @@ from ultracluster_runtime.rollout.drive import Result
 from ultracluster_runtime.rollout.machine import Task
 
 _PREFLIGHT_SECONDS = 120.0
+_SIGNAL_SECONDS = 0.5  # Python handles signals only between waits
 _GIVEN_UP = Result(passed=None, note="given up")
 
 
@@ -151,13 +157,13 @@ class Steps:
         stack = next(
             planned_stack.name for planned_stack in cluster.stacks if planned_stack.name.endswith("-Cluster")
         )
-        queue = find_queue(stack, region=cluster.region, client=client)
+        job_queue = find_queue(stack, region=cluster.region, client=client)
         # The name is stable across restarts, so that a job submitted by a killed process is found.
         name = f"{job}-{self.run_id}-{task.attempt}"
         pages = (
             client("batch")
             .get_paginator("list_jobs")
-            .paginate(jobQueue=queue.arn, filters=[{"name": "JOB_NAME", "values": [name]}])
+            .paginate(jobQueue=job_queue.arn, filters=[{"name": "JOB_NAME", "values": [name]}])
         )
         job_ids = [job["jobId"] for page in pages for job in page["jobSummaryList"]]
         if not job_ids:
@@ -168,8 +174,8 @@ class Steps:
                 else open_region(region=cluster.region, profile=target.profile, attempts=1)[1]
             )
             submitted = submit_all(
-                find_definition(job, queue=queue, client=client),
-                queue=queue,
+                find_definition(job, queue=job_queue, client=client),
+                queue=job_queue,
                 client=non_retrying_client,
                 name=name,
                 alone=True,
@@ -201,3 +207,56 @@ class Steps:
 
 def _result(problems: list[str], *, good: str) -> Result:
     return Result(passed=not problems, note="; ".join(problems) or good)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class ThreadedExecutor:
+    """Run each step in a separate thread.
+
+    ``report`` gets None when a step starts, and its result when it ends. ``stopping`` is set on the first Ctrl-C.
+    """
+
+    take: Callable[[Task], Result]
+    report: Callable[[Task, Result | None], None]
+    stopping: threading.Event
+    _ended: queue.SimpleQueue[tuple[Task, Result | Exception]] = field(default_factory=queue.SimpleQueue)
+
+    def begin(self, task: Task) -> None:
+        """Start a step without waiting for it."""
+        self.report(task, None)
+        # Daemon threads, so that a second Ctrl-C ends this process and its children.
+        threading.Thread(
+            target=self._work, args=(task,), name=f"{task.cluster} {task.step}", daemon=True
+        ).start()
+
+    def wait(self) -> tuple[Task, Result]:
+        """Wait for the next step to end, and return it with its result."""
+        while True:
+            try:
+                task, result = self._ended.get(timeout=_SIGNAL_SECONDS)
+            except queue.Empty:
+                continue
+            except KeyboardInterrupt:
+                if self.stopping.is_set():
+                    raise
+                self.stopping.set()
+                say(
+                    "Stopping after the current steps. Press Ctrl-C again to exit now; CloudFormation finishes its deployments."
+                )
+                continue
+            if isinstance(result, Exception):
+                raise result
+            self.report(task, result)
+            return task, result
+
+    def stop_requested(self) -> bool:
+        """Return whether Ctrl-C was pressed."""
+        return self.stopping.is_set()
+
+    def _work(self, task: Task) -> None:
+        try:
+            self._ended.put((task, self.take(task)))
+        except (FindingsError, OSError, BotoCoreError, ClientError) as error:
+            self._ended.put((task, Result(passed=False, note=str(error))))
+        except Exception as error:  # noqa: BLE001 - raised again by wait
+            self._ended.put((task, error))

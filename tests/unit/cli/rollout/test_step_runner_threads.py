@@ -5,7 +5,7 @@ import threading
 import pytest
 from tests.unit.cli.rollout.gate_step import GATE
 
-from ultracluster_cli.rollout.executor import ThreadedExecutor
+from ultracluster_cli.rollout.step_runner import ThreadedExecutor
 from ultracluster_runtime.rollout.drive import Result
 from ultracluster_runtime.rollout.machine import Task
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from ultracluster_cli.jobs.shell import open_shell
+from ultracluster_cli.jobs.session import open_shell
 from ultracluster_local.seeding import seed_client
 from ultracluster_rules.findings import FindingsError
 

@@ -4,7 +4,7 @@ import time
 
 import pytest
 
-from ultracluster_cli._cdk.timing import measure, measure_and_report
+from ultracluster_cli.progress import measure, measure_and_report
 
 
 def test_a_step_that_fails_has_no_time() -> None:

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from ultracluster_cli._aws.local_errors import local_aws_findings
+from ultracluster_cli._aws.targets import local_aws_findings
 from ultracluster_local.errors import LocalAwsError
 from ultracluster_rules.findings import FindingsError
 
