@@ -87,7 +87,7 @@ def resolve(
     if as_json:
         print_json({"clusters": rows, "written": write, "warnings": list(map(str, warnings))})
         return
-    print_table(columns=list(rows[0]) if rows else [], rows=rows)
+    print_table(rows)
     say(f"Updated {rollout}." if write else "Nothing written; use --write to pin the rollout to these AMIs.")
 
 

@@ -140,7 +140,7 @@ def history(order: OrderArgument, *, ledger: LedgerOptions, as_json: JsonOption 
     if as_json:
         print_json({"order": order, "events": rows})
     else:
-        print_table(columns=list(rows[0]), rows=rows)
+        print_table(rows)
 
 
 @app.command()

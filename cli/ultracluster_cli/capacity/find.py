@@ -163,12 +163,9 @@ def _show_offerings(
         shown = [
             {"rank": "1 best" if number == 1 else str(number), **row} for number, row in enumerate(rows, 1)
         ]
-        print_table(columns=_SHOWN, rows=shown[:limit], title=_title(offerings))
-        print_table(
-            title="Reference prices",
-            columns=["price", "per_node_hour", "per_chip_hour", "dated"],
-            rows=prices,
-        )
+        print_table(shown[:limit], columns=_SHOWN, title=_title(offerings))
+        price_columns = ["price", "per_node_hour", "per_chip_hour", "dated"]
+        print_table(prices, columns=price_columns, title="Reference prices")
         if len(rows) > limit:
             say(
                 f"{len(rows) - limit} more offerings: --limit {len(rows)} lists them, --json has every figure."

@@ -85,7 +85,7 @@ def place(
     if as_json:
         print_json({"clusters": rows, "written": write})
         return
-    print_table(columns=list(rows[0]), rows=rows)
+    print_table(rows)
     say(f"Updated {rollout}." if write else "Nothing written; use --write to update the rollout.")
     say(
         "Offerings are not held for you. Next: capacity approve, buy and resolve for each order, then ami resolve."

@@ -42,7 +42,7 @@ def resolve(
     if as_json:
         print_json({"capacity": rows, "written": write})
         return
-    print_table(columns=list(rows[0]) if rows else [], rows=rows)
+    print_table(rows)
     say(f"Updated {rollout}." if write else "Nothing written; use --write to update the rollout.")
 
 

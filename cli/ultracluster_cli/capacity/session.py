@@ -135,7 +135,7 @@ def show_records(records: list[Record], *, as_json: bool) -> None:
         print_json({"orders": rows})
     else:
         hidden = {"token", "changed_at"}
-        print_table(columns=[name for name in (rows[0] if rows else {}) if name not in hidden], rows=rows)
+        print_table({name: value for name, value in row.items() if name not in hidden} for row in rows)
 
 
 def show_outcome(

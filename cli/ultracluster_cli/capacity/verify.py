@@ -68,6 +68,6 @@ def verify(
     if as_json:
         print_json({**row, "findings": [str(finding) for finding in report.findings]})
     else:
-        print_table(columns=list(row), rows=[row])
+        print_table([row])
     if report.findings:
         raise FindingsError(report.findings)

@@ -150,9 +150,7 @@ def _print(comparison: _Comparison, start: date, end: date, *, by: str | None) -
         for group, amount in _sorted(comparison.actual.amounts).items()
     ]
     rows.append({name: "total", "actual": f"{comparison.actual.total:,.2f}"})
-    print_table(
-        columns=[name, "actual"], rows=rows, title=f"{comparison.cluster.name} in {comparison.cluster.region}"
-    )
+    print_table(rows, title=f"{comparison.cluster.name} in {comparison.cluster.region}")
     if comparison.actual.estimated:
         print("  Preliminary: AWS may still change these amounts.")  # noqa: T201 - output
     without = f", without {', '.join(comparison.estimate.without)}" if comparison.estimate.without else ""

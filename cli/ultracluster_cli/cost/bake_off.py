@@ -197,11 +197,7 @@ def _print(
     first, *others = [side.name for side in sides]
     ratios = {name: f"{name} / {first}" for name in others}
     rows = [row for week in weeks for figure in week.figures for row in _rows(week, figure, ratios)]
-    print_table(
-        columns=["week", "figure", first, *others, *ratios.values()],
-        rows=rows,
-        title=f"{path} in {region}, means of reported values",
-    )
+    print_table(rows, title=f"{path} in {region}, means of reported values")
     for side in sides:
         hourly = side.usd_per_hour
         if side.price is None or hourly is None:
@@ -215,26 +211,20 @@ def _rows(
     week: bake_off_report.Week, figure: bake_off_report.Figure, ratios: Mapping[str, str]
 ) -> Iterator[dict[str, str]]:
     period = f"{week.first} to {week.last}" if week.over else f"{week.first} to date"
-    reached = {name: mean for name, mean in figure.reached.items() if mean is not None}
-    missing = dict.fromkeys(figure.reached, "none")
-    yield {
-        "week": period,
-        "figure": figure.name,
-        **missing,
-        **{name: f"{mean.mean:,.6g}" for name, mean in reached.items()},
-        **{ratio: _text(reached[name].ratio if name in reached else None) for name, ratio in ratios.items()},
-    }
+    lines = [(figure.name, "mean", "ratio")]
     if figure.name.endswith(bake_off_report.PER_SECOND):
-        yield {
-            "week": period,
-            "figure": f"{figure.name.removesuffix(bake_off_report.PER_SECOND)} per dollar",
-            **missing,
-            **{name: _text(mean.per_dollar) for name, mean in reached.items()},
-            **{
-                ratio: _text(reached[name].ratio_per_dollar if name in reached else None)
-                for name, ratio in ratios.items()
-            },
+        per_dollar = f"{figure.name.removesuffix(bake_off_report.PER_SECOND)} per dollar"
+        lines.append((per_dollar, "per_dollar", "ratio_per_dollar"))
+    for name, value, ratio in lines:
+        values = {
+            candidate: "none" if result is None else _text(getattr(result, value))
+            for candidate, result in figure.reached.items()
         }
+        compared = {
+            heading: _text(getattr(figure.reached.get(candidate), ratio, None))
+            for candidate, heading in ratios.items()
+        }
+        yield {"week": period, "figure": name, **values, **compared}
 
 
 def _text(value: float | None) -> str:

@@ -93,21 +93,14 @@ def print_cost(estimate: Estimate, hours_from: str, alternative: Alternative | N
     rows = [_row(line, estimate, numbers) for line in estimate.lines]
     rows.append({"line": "total"} | _amounts([estimate]))
     rows += [{**_row(line, estimate, numbers), "line": f"if used: {line.name}"} for line in estimate.if_used]
-    print_table(
-        columns=["line", "what", "quantity", "price", "per hour", "per run", "per month", "source"],
-        rows=rows,
-        title=title,
-    )
+    print_table(rows, title=title)
     for source, number in numbers.items():
         print(f"  [{number}] {source}")  # noqa: T201 - output
     for name, value in _sums(estimate):
         print(f"  {name}: {value}")  # noqa: T201
     if alternative is not None:
-        print_table(
-            columns=["type", "chips", "node-hour", "chip-hour", "hours", "per run", "per million tokens"],
-            rows=_alternative_rows(estimate, alternative),
-            title=f"The same run on {alternative.instance_type}, USD",
-        )
+        title = f"The same run on {alternative.instance_type}, USD"
+        print_table(_alternative_rows(estimate, alternative), title=title)
         if alternative.estimate is None:
             print("  specify a measured --throughput-ratio to compare runs")  # noqa: T201
 
@@ -128,9 +121,7 @@ def print_total(estimates: Sequence[Estimate]) -> None:
         for estimate in estimates
     ]
     rows.append({"cluster": "total"} | _amounts(estimates))
-    print_table(
-        columns=["cluster", "hours", "per hour", "per run", "per month"], rows=rows, title="All clusters, USD"
-    )
+    print_table(rows, title="All clusters, USD")
 
 
 def _totals(estimates: Sequence[Estimate]) -> dict[str, Money]:

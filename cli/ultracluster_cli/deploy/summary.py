@@ -48,13 +48,10 @@ def print_summary(
     where = "in the local AWS (fake, no cost)" if local else "in your account"
     for cluster in clusters:
         rows = [{"property": name, "value": value} for name, value in _facts(cluster)]
-        print_table(columns=["property", "value"], rows=rows, title=f"{cluster['name']}, {where}")
+        print_table(rows, title=f"{cluster['name']}, {where}")
     stacks = [stack for cluster in clusters for stack in cluster["stacks"]]
-    print_table(
-        columns=["stack", "status", "resources", "changes", "seconds"], rows=_stack_rows(stacks, deployed)
-    )
-    timings = [{"step": step, "seconds": f"{seconds:.1f}"} for step, seconds in steps.items()]
-    print_table(columns=["step", "seconds"], rows=timings)
+    print_table(_stack_rows(stacks, deployed))
+    print_table({"step": step, "seconds": f"{seconds:.1f}"} for step, seconds in steps.items())
 
 
 def _facts(cluster: Mapping[str, Any]) -> list[tuple[str, str]]:

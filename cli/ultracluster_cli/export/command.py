@@ -49,7 +49,7 @@ def export(
     if as_json:
         print_json({"templates": rows})
     else:
-        print_table(columns=list(rows[0]), rows=rows, title=f"Written to {output}")
+        print_table(rows, title=f"Written to {output}")
         say(
             "Deploy the templates of a cluster in this order: network, storage, cluster. See `ultracluster docs export`."
         )

@@ -45,4 +45,4 @@ def explain(
             for value in cluster_settings.values
         ]
         title = f"{cluster_settings.name} in {cluster_settings.region}, wave {cluster_settings.wave}"
-        print_table(columns=["setting", "value", "source", "location"], rows=rows, title=title)
+        print_table(rows, title=title)

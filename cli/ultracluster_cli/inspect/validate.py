@@ -48,13 +48,12 @@ def validate(rollout: RolloutArgument, *, as_json: JsonOption = False) -> None:
         )
     else:
         columns = [name for name in rows[0] if name not in {"file_system", "network"}]
-        print_table(columns=columns, rows=rows)
-        network = [network_row(row) for row in rows]
-        print_table(columns=list(network[0]), rows=network, title="Network interfaces and addresses")
+        print_table(rows, columns=columns)
+        print_table(map(network_row, rows), title="Network interfaces and addresses")
         storage = [file_system_row(row) for row in rows if row["file_system"] is not None]
         if storage:
             title = "New file systems: documented maximum performance"
-            print_table(columns=list(storage[0]), rows=storage, title=title)
+            print_table(storage, title=title)
 
 
 def expected_network(cluster: ClusterConfig) -> dict[str, Any]:

@@ -159,7 +159,7 @@ def list_jobs(
     if as_json:
         print_json({"jobs": rows})
     elif rows:
-        print_table(columns=list(rows[0]), rows=rows)
+        print_table(rows)
     else:
         say("No jobs.")
 

@@ -91,7 +91,7 @@ def status(*, as_json: JsonOption = False) -> None:
     if as_json:
         print_json(_status(running))
     elif running is not None:
-        print_table(columns=["endpoint", "pid", "log"], rows=[{**_status(running), "pid": str(running.pid)}])
+        print_table([{"endpoint": running.endpoint, "pid": str(running.pid), "log": running.log}])
     if running is None:
         raise _not_running()
 

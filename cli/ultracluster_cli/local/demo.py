@@ -113,7 +113,7 @@ def demo(
         return
     columns = ["order", "state_before", "state", "reservation_id", "zone_id", "start", "end", "fake_fee"]
     rows = [_row(purchase) for purchase in purchases.values()]
-    print_table(columns=columns, rows=rows, title="Purchases on the local AWS (fake money)")
+    print_table(rows, columns=columns, title="Purchases on the local AWS (fake money)")
     print_summary(deployed, local=True, as_json=False, steps=steps, deployed=stacks)
     print_next_steps(deployed, local=True)
 

@@ -153,9 +153,9 @@ class DemoBuyer:
             messages.append(f"{len(offers)} offerings; the best costs {best['total']} USD of fake money")
         if self.shows_offers:
             print_table(
-                title="Offerings of the local AWS by price (fake money)",
+                [offer | {"fake_usd": offer["total"]} for offer in offers],
                 columns=["offering", "zone", "start", "end", "usable_hours", "fake_usd"],
-                rows=[offer | {"fake_usd": offer["total"]} for offer in offers],
+                title="Offerings of the local AWS by price (fake money)",
             )
         return best
 

@@ -135,20 +135,16 @@ class _Deployed:
     def show(self) -> None:
         """Print what will be deleted and what stays."""
         title = f"{self.config.stage}: {len(self.stacks)} stacks will be deleted"
-        print_table(
-            columns=["stack", "status"],
-            rows=[{"stack": stack.name, "status": stack.status} for stack in self.stacks],
-            title=title,
-        )
+        print_table([{"stack": stack.name, "status": stack.status} for stack in self.stacks], title=title)
         if self.lost:
-            lost = [{"resource": _name(kind), "id": physical_id} for kind, physical_id in self.lost]
-            print_table(columns=["id", "resource"], rows=lost, title="DELETED WITH THEIR DATA by the stacks")
+            lost = [{"id": physical_id, "resource": _name(kind)} for kind, physical_id in self.lost]
+            print_table(lost, title="DELETED WITH THEIR DATA by the stacks")
         rows = self.kept_rows()
         if rows and self.delete_data:
-            print_table(columns=["id", "resource"], rows=rows, title="DELETED WITH THEIR DATA")
+            print_table(rows, columns=["id", "resource"], title="DELETED WITH THEIR DATA")
         elif rows:
             columns = ["id", "resource", "usd_per_month"]
-            print_table(columns=columns, rows=rows, title="Kept, and paid for until you delete them")
+            print_table(rows, columns=columns, title="Kept, and paid for until you delete them")
             say(f"To delete these too: --delete-data {self.config.name}")
         for _, capacity in self.config.sources():
             if capacity.reservation_id and capacity.market_type == "capacity-block":

@@ -47,9 +47,8 @@ def list_nodes(
         print_json({"nodes": rows})
     elif rows:
         columns = ["node", "state", "zone", "launched", "job", "reservation"]
-        print_table(
-            columns=columns, rows=rows, title=f"{cluster} in {region}: {len(rows)} x {rows[0]['type']}"
-        )
+        title = f"{cluster} in {region}: {len(rows)} x {rows[0]['type']}"
+        print_table(rows, columns=columns, title=title)
     else:
         say(f"{cluster} has no nodes in {region} now: they start when a job waits for them.")
 
@@ -80,7 +79,7 @@ def describe(
         for name, value in document.items()
         if value
     ]
-    print_table(columns=["", "value"], rows=rows)
+    print_table(rows)
     place = ["--region", region]
     say("To look inside, and to replace it:")
     say_command(["ultracluster", "nodes", "shell", found["node"], *place])

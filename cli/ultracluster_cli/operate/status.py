@@ -256,9 +256,9 @@ def _cost(
 def _print(state: dict[str, Any], *, where: str) -> None:
     rows = [{"": name, "value": value} for name, value in _lines(state) if value]
     title = f"{state['cluster']} in {state['region']}, {where}, {short_time(datetime.now(UTC))}"
-    print_table(columns=["", "value"], rows=rows, title=title)
+    print_table(rows, title=title)
     if state["jobs"]:
-        print_table(columns=["job", "name", "state", "nodes", "since"], rows=state["jobs"], title="Jobs")
+        print_table(state["jobs"], columns=["job", "name", "state", "nodes", "since"], title="Jobs")
     for problem in state["unread"]:
         say(f"warning: not read: {problem}")
     if not state["stacks"]:

@@ -90,7 +90,7 @@ def print_results(rows: Sequence[dict[str, Any]], counts: Counter[Status], *, ca
     """Print what did not pass to stdout as a table, and the numbers of results and calls to stderr."""
     problems = [row for row in rows if row["status"] in {Status.FAIL, Status.WARN}]
     if problems:
-        print_table(columns=["status", "code", "subject", "evidence", "remedy"], rows=problems)
+        print_table(problems, columns=["status", "code", "subject", "evidence", "remedy"])
     numbers = ", ".join(f"{counts[status]} {status}" for status in Status)
     say(f"{numbers}; {calls}")
     if live_tests := summarize(live_facts()):

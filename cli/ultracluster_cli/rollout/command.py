@@ -239,7 +239,7 @@ def _report(run: history.Run, decision: Decision, *, calls: Mapping[str, int], a
     if as_json:
         print_json({"rollout": name, "ended": ended, "undoes": plan.undoes, "clusters": rows, "calls": calls})
     else:
-        print_table(columns=list(rows[0]), rows=rows, title=f"Rollout {name}: {ended}")
+        print_table(rows, title=f"Rollout {name}: {ended}")
         say(f"{sum(calls.values())} API calls, excluding those of the CDK CLI")
     failed = [row for row in rows if row["state"] == "failed"]
     begun = {row["wave"] for row in rows if row["state"] != "waiting"}
