@@ -70,7 +70,6 @@ def existing_file_system(
     settings = config.file_system
     if settings.file_system_id is None or settings.mount_name is None:
         return None
-    group = settings.security_group_id
     return SharedFileSystem.from_attributes(
         scope,
         "FileSystem",
@@ -79,9 +78,7 @@ def existing_file_system(
         mount_name=settings.mount_name,
         dns_name=settings.dns_name,
         zone_id=settings.zone_id,
-        security_group=ec2.SecurityGroup.from_security_group_id(scope, "FileSystemGroup", group)
-        if group
-        else None,
+        security_group=security_group(scope, "FileSystemGroup", settings.security_group_id),
         efa_enabled=settings.efa,
     )
 
@@ -140,6 +137,13 @@ def existing_buckets(config: ClusterConfig) -> list[str]:
     named = [re.match(r"arn:[^:]*:s3:::([a-z0-9.-]+)", resource) for resource in resources]
     existing = [bucket.bucket_name for _, bucket in config.buckets() if bucket.bucket_name]
     return [*config.network.allowed_buckets, *existing, *(match[1] for match in named if match)]
+
+
+def security_group(scope: Construct, construct_id: str, group_id: str | None) -> ec2.ISecurityGroup | None:
+    """Import a security group by its ID, if there is one."""
+    return (
+        None if group_id is None else ec2.SecurityGroup.from_security_group_id(scope, construct_id, group_id)
+    )
 
 
 def encryption_key(scope: Construct, construct_id: str, arn: str | None) -> kms.IKey | None:

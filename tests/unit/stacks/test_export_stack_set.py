@@ -1,6 +1,6 @@
 """A stack set deploys exported templates one after the other."""
 
-from tests.unit.stacks.export.exported_templates import IMAGE, ZONE, exported
+from tests.unit.stacks.exported_templates import IMAGE, ZONE, exported
 
 from ultracluster_stacks.export import stack_set_template
 
