@@ -6,7 +6,7 @@ import io
 import os
 import subprocess
 import tarfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from importlib import resources
 from pathlib import Path, PurePosixPath
@@ -125,13 +125,8 @@ def _commit(folder: Path) -> str | None:
 
 def _git(folder: Path, *words: str) -> str | None:
     try:
-        ended = subprocess.run(
-            _git_command(words), cwd=folder, capture_output=True, text=True, check=False, timeout=60
-        )
+        command = ["git", *words]
+        ended = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False, timeout=60)
     except (OSError, subprocess.TimeoutExpired):
         return None
     return ended.stdout if ended.returncode == 0 else None
-
-
-def _git_command(words: Sequence[str]) -> list[str]:
-    return ["git", *words]
