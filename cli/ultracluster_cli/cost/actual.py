@@ -110,11 +110,9 @@ def estimated_cost(
     cluster: ClusterConfig, *, node_hours: Decimal, hours: Decimal, fallback_region: str | None = None
 ) -> Money:
     """Return the estimated cost of a cluster that exists for some hours, and whose nodes are paid for some of them."""
-    estimate = estimate_cost(
-        configured_footprint(cluster),
-        usage=Usage(hours=max(node_hours, Decimal(1))),
-        prices=catalogue_prices(fallback_region=fallback_region),
-    )
+    usage = Usage(hours=max(node_hours, Decimal(1)))
+    prices = catalogue_prices(fallback_region=fallback_region)
+    estimate = estimate_cost(configured_footprint(cluster), usage=usage, prices=prices)
     nodes = Money.total(line.hour for line in estimate.lines if line.charged == "run")
     return nodes * node_hours + estimate.idle_hour * hours
 

@@ -47,12 +47,9 @@ def _selected_codes(codes: Sequence[str]) -> list[str]:
 
 def _unknown_code(code_as_typed: str) -> Finding:
     matches = difflib.get_close_matches(code_as_typed.upper()[:100], RULES, n=1)
-    return Finding(
-        code="UC9501",
-        problem=f"got {quote(code_as_typed)}",
-        allowed="a code listed by `ultracluster rules`, such as UC4105",
-        remedy=f"Did you mean {matches[0]}?" if matches else "",
-    )
+    allowed = "a code listed by `ultracluster rules`, such as UC4105"
+    remedy = f"Did you mean {matches[0]}?" if matches else ""
+    return Finding(code="UC9501", problem=f"got {quote(code_as_typed)}", allowed=allowed, remedy=remedy)
 
 
 def _row(code: str, rule: Rule) -> dict[str, Any]:

@@ -156,12 +156,9 @@ def _find(text: str, region: str, client: Client) -> dict[str, Any]:
     if len(found) == 1:
         return found[0]
     problem = f"{len(found) or 'no'} nodes in {region} match {quote(text)}"
-    raise FindingsError.of(
-        "UC6231",
-        problem,
-        allowed=", ".join(node["node"] for node in found[:10]),
-        remedy="`ultracluster nodes list CLUSTER` lists them",
-    )
+    allowed = ", ".join(node["node"] for node in found[:10])
+    remedy = "`ultracluster nodes list CLUSTER` lists them"
+    raise FindingsError.of("UC6231", problem, allowed=allowed, remedy=remedy)
 
 
 def _jobs_by_node(cluster: str, region: str, client: Client) -> dict[str, str]:

@@ -123,13 +123,8 @@ def _compilers(config: ClusterConfig, machine: InstanceType) -> Iterator[require
         if job.kind == "precompile" and job.queue is None
     ]
     for machine_type in filter(None, dict.fromkeys(nodes)):
-        yield _nodes(
-            config,
-            machine_type,
-            name=f"precompile-{machine_type.name}",
-            nodes=1,
-            capacity=CapacityConfig(market_type="on-demand"),
-        )
+        capacity = CapacityConfig(market_type="on-demand")
+        yield _nodes(config, machine_type, name=f"precompile-{machine_type.name}", nodes=1, capacity=capacity)
 
 
 def _interfaces(config: ClusterConfig, machine: InstanceType) -> int:

@@ -76,13 +76,9 @@ def rehearse(
             typer.confirm("Begin?", abort=True, err=True)
         results = {id(rehearsal): rehearsal.check_before(qualifier=qualifier) for rehearsal in rehearsals}
         assembly = temporary / "rehearsal"
-        project.synthesize(
-            assembly,
-            rollout=rollout,
-            wave=None,
-            environment=rehearsals[0].target.environment,
-            purpose=REHEARSAL_WITHOUT_FILE_SYSTEM if no_file_system else REHEARSAL,
-        )
+        environment = rehearsals[0].target.environment
+        purpose = REHEARSAL_WITHOUT_FILE_SYSTEM if no_file_system else REHEARSAL
+        project.synthesize(assembly, rollout=rollout, wave=None, environment=environment, purpose=purpose)
         check_assembly(assembly)
         with removed_at_the_end(rehearsals):
             for rehearsal in rehearsals:
@@ -103,11 +99,8 @@ def _of_account(
     targets: ClusterTargets, profile: str | None, clusters: Sequence[ClusterConfig], *, file_system: bool
 ) -> AccountRehearsal:
     own = [cluster for cluster in clusters if targets.profiles.get(cluster.stage) == profile]
-    return AccountRehearsal(
-        target=targets.targets[profile],
-        clusters=own,
-        rehearsals=[rehearsed(cluster, file_system=file_system) for cluster in own],
-    )
+    rehearsals = [rehearsed(cluster, file_system=file_system) for cluster in own]
+    return AccountRehearsal(target=targets.targets[profile], clusters=own, rehearsals=rehearsals)
 
 
 def _state_price(rehearsals: Sequence[AccountRehearsal], *, local: bool, name: str) -> None:

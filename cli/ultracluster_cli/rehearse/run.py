@@ -134,11 +134,9 @@ class AccountRehearsal:
                 yield f"the record of {cluster.name} could not be written, so that others do not see this rehearsal: {error}"
 
     def _stacks(self) -> list[LeftStack]:
-        return find_stacks(
-            self.target.client,
-            regions={cluster.region for cluster in self.rehearsals},
-            stages={cluster.stage for cluster in self.rehearsals},
-        )
+        regions = {cluster.region for cluster in self.rehearsals}
+        stages = {cluster.stage for cluster in self.rehearsals}
+        return find_stacks(self.target.client, regions=regions, stages=stages)
 
     def _run(
         self,

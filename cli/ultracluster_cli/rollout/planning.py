@@ -126,14 +126,10 @@ def _with_deployed(
 
 def _not_kept(cluster: rollout_plan.PlannedCluster) -> Finding:
     if all(stack.before is None for stack in cluster.stacks):
-        return no_rollback(
-            f"{cluster.name} did not exist before",
-            remedy=f"Delete it with `cdk destroy '{cluster.name}/**'`, or keep it",
-        )
-    return no_rollback(
-        f"no stored rollout has the earlier deployment of {cluster.name}",
-        remedy="Roll out the earlier rollout file from version control",
-    )
+        remedy = f"Delete it with `cdk destroy '{cluster.name}/**'`, or keep it"
+        return no_rollback(f"{cluster.name} did not exist before", remedy=remedy)
+    remedy = "Roll out the earlier rollout file from version control"
+    return no_rollback(f"no stored rollout has the earlier deployment of {cluster.name}", remedy=remedy)
 
 
 def no_rollback(problem: str, *, remedy: str = "", location: str = "") -> Finding:

@@ -78,14 +78,9 @@ def _check_tags(tags: dict[str, str]) -> list[Finding]:
 def _check_suppressed(code: str) -> list[Finding]:
     rule = RULES.get(code)
     if rule is None:
-        return [
-            Finding(
-                "UC2240",
-                f"got {shown(code)}, which is not a rule",
-                allowed="the code of a warning, such as UC4103",
-                remedy=suggestion(code, [known for known, rule in RULES.items() if rule.suppressible]),
-            )
-        ]
+        allowed = "the code of a warning, such as UC4103"
+        remedy = suggestion(code, [known for known, rule in RULES.items() if rule.suppressible])
+        return [Finding("UC2240", f"got {shown(code)}, which is not a rule", allowed=allowed, remedy=remedy)]
     severity = "an error" if rule.severity == "error" else f"a {rule.severity}"
     return require(
         rule.suppressible,
