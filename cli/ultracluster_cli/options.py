@@ -112,6 +112,11 @@ WriteOption = Annotated[
 YesOption = Annotated[bool, typer.Option("--yes", help="Skip confirmation prompts.")]
 
 
+def command_group(description: str, **settings: Any) -> typer.Typer:
+    """Return a group of commands, whose help shows a description."""
+    return typer.Typer(add_completion=False, no_args_is_help=True, help=description, **settings)
+
+
 def with_option_groups(command: Callable[..., None]) -> Callable[..., None]:
     """Return a command for Typer, with one option for each field of a parameter whose type is a data class."""
     signature = inspect.signature(command, eval_str=True)

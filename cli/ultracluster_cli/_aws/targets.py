@@ -8,11 +8,21 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+from botocore.config import Config
+
 from ultracluster_cli._aws.target import CallCounts, Client, ClusterTargets, Target, single_target
 from ultracluster_rules.findings import Finding, FindingsError
 from ultracluster_runtime.aws.aws_session import aws_session, refuse_credentials
 from ultracluster_runtime.functions.responses import AWS_ERRORS, problem_of
 from ultracluster_stacks.config import ClusterConfig
+
+# The standard retry mode backs off when a service throttles.
+_CONFIG = Config(
+    retries={"total_max_attempts": 5, "mode": "standard"},
+    connect_timeout=5,
+    read_timeout=30,
+    max_pool_connections=16,
+)
 
 
 def account(profile: str | None = None) -> Target:
@@ -44,10 +54,15 @@ def account(profile: str | None = None) -> Target:
     )
 
 
+def clients_of(profile: str | None) -> Client:
+    """Return a function that returns the clients of a profile, without a call to find its account."""
+    return _clients(aws_session(profile))
+
+
 def _clients(session: Any) -> Client:
     """Return a thread-safe function that creates clients, which boto3 sessions do not do concurrently."""
     lock = threading.Lock()
-    cached_client = cache(lambda service, region: session.client(service, region_name=region))
+    cached_client = cache(lambda service, region: session.client(service, region_name=region, config=_CONFIG))
 
     def client(service: str, region: str) -> Any:
         with lock:

@@ -7,16 +7,15 @@ import time
 import uuid
 from collections.abc import Sequence
 from datetime import UTC, datetime
-from functools import cache
 from typing import Annotated, Any
 
 import typer
-from botocore.config import Config
 
 from ultracluster_catalog.machines.instance_types import INSTANCE_TYPES
 from ultracluster_catalog.neuron.neuron_images import IMAGE_KINDS
 from ultracluster_cli import options
 from ultracluster_cli._aws.target import Client
+from ultracluster_cli._aws.targets import clients_of
 from ultracluster_cli._cdk.toolchain import open_project, require_deployed
 from ultracluster_cli.exit_codes import ExitCode
 from ultracluster_cli.output import print_findings, print_json, print_table, say, short_time
@@ -28,9 +27,7 @@ from ultracluster_runtime.images import MachineImage, image_of_parameter, newest
 from ultracluster_stacks.config.editing import ClusterImage, cluster_images, image_values, update_rollout
 from ultracluster_stacks.config.reading.problem import Loc
 
-app = typer.Typer(
-    add_completion=False, no_args_is_help=True, help="Bake and find AMIs, and pin rollouts to their IDs."
-)
+app = options.command_group("Bake and find AMIs, and pin rollouts to their IDs.")
 
 _ENDED = {"AVAILABLE", "CANCELLED", "DELETED", "DEPRECATED", "DISABLED", "FAILED"}
 _POLL_SECONDS = 20.0
@@ -211,13 +208,6 @@ def _missing_parts(image: str) -> list[Finding]:
         "join the cluster"
     )
     return require(not kind.missing, "UC4058", problem, remedy=remedy)
-
-
-def clients_of(profile: str | None) -> Client:
-    """Return a function that creates clients."""
-    session = aws_session(profile)
-    config = Config(retries={"total_max_attempts": 3, "mode": "standard"}, connect_timeout=5, read_timeout=30)
-    return cache(lambda service, region: session.client(service, region_name=region, config=config))
 
 
 def find_images(

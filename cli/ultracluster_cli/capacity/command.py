@@ -21,7 +21,7 @@ from ultracluster_cli.capacity.session import (
     show_records,
 )
 from ultracluster_cli.capacity.verify import verify
-from ultracluster_cli.options import JsonOption, with_option_groups
+from ultracluster_cli.options import JsonOption, command_group, with_option_groups
 from ultracluster_cli.output import print_json, print_table, say
 from ultracluster_runtime.purchasing.operator_actions import cancel as cancel_order
 from ultracluster_runtime.purchasing.operator_actions import close
@@ -32,11 +32,7 @@ from ultracluster_runtime.purchasing.reconcile import reconcile as reconcile_ord
 
 PARAMETER_PREFIX = "/ultracluster/capacity"
 
-app = typer.Typer(
-    add_completion=False,
-    no_args_is_help=True,
-    help="Find Capacity Blocks, buy each at most once, and verify their use.",
-)
+app = command_group("Find Capacity Blocks, buy each at most once, and verify their use.")
 
 
 app.command()(find)

@@ -20,7 +20,7 @@ from ultracluster_cli.jobs.session import (
     report_notified,
 )
 from ultracluster_cli.jobs.submit import submit_all
-from ultracluster_cli.options import JsonOption, ProfileOption
+from ultracluster_cli.options import JsonOption, ProfileOption, command_group
 from ultracluster_cli.output import print_findings, print_json, print_table, say
 from ultracluster_rules.findings import Finding, FindingsError, printable
 from ultracluster_runtime.jobs.describe import STATES, describe_job, describe_pending_job, find_job
@@ -30,9 +30,7 @@ from ultracluster_runtime.jobs.logs import Line, find_stream, read_new, read_tai
 from ultracluster_runtime.jobs.queues import Client, find_definition, find_queue, find_queues
 from ultracluster_runtime.jobs.stop import instances_of, request_checkpoint, stop_job
 
-app = typer.Typer(
-    add_completion=False, no_args_is_help=True, help="Submit, list, explain, follow and stop jobs."
-)
+app = command_group("Submit, list, explain, follow and stop jobs.")
 
 _FOLLOW_SECONDS = 2.0
 _CHECKPOINT_VALID = timedelta(minutes=5)  # the launcher ignores a request that reaches it later

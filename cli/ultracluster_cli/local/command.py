@@ -11,7 +11,7 @@ import typer
 
 from ultracluster_cli._aws.targets import local_aws_findings
 from ultracluster_cli.exit_codes import ExitCode
-from ultracluster_cli.options import JsonOption
+from ultracluster_cli.options import JsonOption, command_group
 from ultracluster_cli.output import print_json, print_table, say
 from ultracluster_rules.findings import FindingsError, quote
 from ultracluster_runtime.jobs.submission import refuse_option
@@ -24,10 +24,8 @@ with local_aws_findings():  # ultracluster_local is an optional dependency
     from ultracluster_local.server import daemon
     from ultracluster_local.server.daemon import DEFAULT_DIRECTORY, Status
 
-app = typer.Typer(
-    add_completion=False,
-    no_args_is_help=True,
-    help="Run a local AWS on this machine, without an account or costs.\n\nIts state is lost when it stops.",
+app = command_group(
+    "Run a local AWS on this machine, without an account or costs.\n\nIts state is lost when it stops."
 )
 
 _Region = Annotated[str, typer.Option(help="Region of the environment.")]

@@ -14,7 +14,7 @@ from ultracluster_cli.jobs.session import (
     report_notified,
 )
 from ultracluster_cli.operate.status import nodes_of
-from ultracluster_cli.options import JsonOption, ProfileOption, YesOption
+from ultracluster_cli.options import JsonOption, ProfileOption, YesOption, command_group
 from ultracluster_cli.output import print_json, print_table, say, say_command
 from ultracluster_cli.progress import doing, if_interrupted
 from ultracluster_rules.findings import FindingsError, quote
@@ -22,9 +22,7 @@ from ultracluster_runtime.jobs.describe import describe_job, list_jobs
 from ultracluster_runtime.jobs.queues import Client, find_queues
 from ultracluster_runtime.jobs.stop import instances_of, request_checkpoint
 
-app = typer.Typer(
-    add_completion=False, no_args_is_help=True, help="List, describe and replace nodes, or open a shell."
-)
+app = command_group("List, describe and replace nodes, or open a shell.")
 
 _Cluster = Annotated[str, typer.Argument(metavar="CLUSTER", help="Cluster name.")]
 _Node = Annotated[str, typer.Argument(metavar="NODE", help="Instance ID of the node, or its start.")]
