@@ -66,9 +66,9 @@ def print_findings(findings: Iterable[Finding]) -> None:
         say(f"warning: {finding}")
 
 
-def print_json(value: Any) -> None:
-    """Print `value` to stdout as one JSON document, with times in ISO 8601."""
-    sys.stdout.write(json.dumps(value, indent=2, default=_json_text) + "\n")
+def print_json(**members: Any) -> None:
+    """Print a JSON object to stdout, with times in ISO 8601, and the text of findings, amounts and paths."""
+    sys.stdout.write(json.dumps(members, indent=2, default=_json_text) + "\n")
 
 
 def _json_text(value: object) -> str:

@@ -82,7 +82,7 @@ def resolve(
         warnings += update_rollout(rollout, values)
     print_findings(warnings)
     if as_json:
-        print_json({"clusters": rows, "written": write, "warnings": list(map(str, warnings))})
+        print_json(clusters=rows, written=write, warnings=warnings)
         return
     print_table(rows)
     say(f"Updated {rollout}." if write else "Nothing written; use --write to pin the rollout to these AMIs.")

@@ -65,7 +65,7 @@ def _approve(
     say_rehearsals(order, session, approval.rollout)
     record = session.ledger.approve(order, now=_now())
     if as_json:
-        print_json({"order": record_row(record)})
+        print_json(order=record_row(record))
     else:
         say(f"Approved order {order.name} until {order.expires_at:%Y-%m-%d %H:%M} UTC, token {record.token}.")
         say(f"Nothing is bought yet. To buy: ultracluster capacity buy {order.name}")

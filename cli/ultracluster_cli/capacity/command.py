@@ -134,7 +134,7 @@ def history(order: OrderArgument, *, ledger: LedgerOptions, as_json: JsonOption 
         for event in events
     ]
     if as_json:
-        print_json({"order": order, "events": rows})
+        print_json(order=order, events=rows)
     else:
         print_table(rows)
 

@@ -150,14 +150,7 @@ def _show_offerings(
         for comparison in comparisons.values()
     ]
     if limit is None:
-        print_json(
-            {
-                "offerings": rows,
-                "prices": prices,
-                "findings": [str(finding) for finding in findings],
-                "calls": calls,
-            }
-        )
+        print_json(offerings=rows, prices=prices, findings=findings, calls=calls)
         return
     if rows:
         shown = [

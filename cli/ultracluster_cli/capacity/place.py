@@ -83,7 +83,7 @@ def place(
         }
         print_findings(update_rollout(rollout, values))
     if as_json:
-        print_json({"clusters": rows, "written": write})
+        print_json(clusters=rows, written=write)
         return
     print_table(rows)
     say(f"Updated {rollout}." if write else "Nothing written; use --write to update the rollout.")

@@ -40,7 +40,7 @@ def resolve(
         }
         print_findings(update_rollout(rollout, values))
     if as_json:
-        print_json({"capacity": rows, "written": write})
+        print_json(capacity=rows, written=write)
         return
     print_table(rows)
     say(f"Updated {rollout}." if write else "Nothing written; use --write to update the rollout.")

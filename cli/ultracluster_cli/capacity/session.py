@@ -132,7 +132,7 @@ def show_records(records: list[Record], *, as_json: bool) -> None:
     """Print orders."""
     rows = [record_row(record) for record in records]
     if as_json:
-        print_json({"orders": rows})
+        print_json(orders=rows)
     else:
         hidden = {"token", "changed_at"}
         print_table({name: value for name, value in row.items() if name not in hidden} for row in rows)
@@ -170,8 +170,7 @@ def _print_outcome(outcome: Outcome, *, as_json: bool) -> None:
         raise OSError("it is closed")
     try:
         if as_json:
-            findings = [str(finding) for finding in outcome.findings]
-            print_json({"order": record_row(outcome.record), "findings": findings})
+            print_json(order=record_row(outcome.record), findings=outcome.findings)
         else:
             show_records([outcome.record], as_json=False)
         sys.stdout.flush()

@@ -78,7 +78,7 @@ def actual(
         comparisons.append(_Comparison(cluster=config, actual=amounts, node_hours=paid, estimate=estimate))
     if as_json:
         rows = [_json(comparison) for comparison in comparisons]
-        print_json({"first": start, "last": end - _DAY, "clusters": rows})
+        print_json(first=start, last=end - _DAY, clusters=rows)
         return
     for comparison in comparisons:
         _print(comparison, start, end, by=by)
@@ -150,10 +150,10 @@ def _print(comparison: _Comparison, start: date, end: date, *, by: str | None) -
     rows.append({name: "total", "actual": f"{comparison.actual.total:,.2f}"})
     print_table(rows, title=f"{comparison.cluster.name} in {comparison.cluster.region}")
     if comparison.actual.estimated:
-        print("  Preliminary: AWS may still change these amounts.")  # noqa: T201 - output
+        typer.echo("  Preliminary: AWS may still change these amounts.")
     without = f", without {', '.join(comparison.estimate.without)}" if comparison.estimate.without else ""
-    print(  # noqa: T201
+    typer.echo(
         f"  {start} to {end - _DAY}, {comparison.actual.currency}; estimate for {comparison.node_hours:,.0f} hours of all nodes: {comparison.estimate.text()} USD{without}"
     )
     if not comparison.actual.amounts:
-        print(f"  No costs have the tag {CLUSTER_TAG}. Check that it is an active cost allocation tag.")  # noqa: T201
+        typer.echo(f"  No costs have the tag {CLUSTER_TAG}. Check that it is an active cost allocation tag.")

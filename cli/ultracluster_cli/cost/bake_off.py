@@ -95,13 +95,9 @@ def bake_off(
         reports, mondays=mondays, figures=figure_names, candidates=sides, today=today
     )
     if as_json:
+        candidates = [_side_json(side) for side in sides]
         print_json(
-            {
-                "bake_off": path,
-                "region": region,
-                "candidates": [_side_json(name) for name in sides],
-                "weeks": [_week_json(name) for name in report],
-            }
+            bake_off=path, region=region, candidates=candidates, weeks=[_week_json(week) for week in report]
         )
         return
     _print(path, region, sides, report)
@@ -204,7 +200,7 @@ def _print(
             rate = f"unknown: {_unknown_price_reason(side)}"
         else:
             rate = f"{hourly:,} USD for {side.nodes} nodes ({side.price.source}, {side.price.dated})"
-        print(f"  {side.name} per hour: {rate}")  # noqa: T201 - output
+        typer.echo(f"  {side.name} per hour: {rate}")
 
 
 def _rows(

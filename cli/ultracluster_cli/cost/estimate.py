@@ -123,7 +123,7 @@ def estimate(
     if picture is not None:
         picture.write_text(draw_costs(estimates).svg(), encoding="utf-8")
     if as_json:
-        print_json({"clusters": [cost_json(*row) for row in rows], "total": total_json(estimates)})
+        print_json(clusters=[cost_json(*row) for row in rows], total=total_json(estimates))
         return
     if len(rows) <= _MOST_IN_DETAIL:
         for row in rows:

@@ -4,6 +4,8 @@ from collections.abc import Sequence
 from decimal import Decimal
 from typing import Any, Final
 
+import typer
+
 from ultracluster_catalog.prices.prices import Price
 from ultracluster_cli.output import print_table
 from ultracluster_rules.findings import Finding, quote
@@ -95,14 +97,14 @@ def print_cost(estimate: Estimate, hours_from: str, alternative: Alternative | N
     rows += [{**_row(line, estimate, numbers), "line": f"if used: {line.name}"} for line in estimate.if_used]
     print_table(rows, title=title)
     for source, number in numbers.items():
-        print(f"  [{number}] {source}")  # noqa: T201 - output
+        typer.echo(f"  [{number}] {source}")
     for name, value in _sums(estimate):
-        print(f"  {name}: {value}")  # noqa: T201
+        typer.echo(f"  {name}: {value}")
     if alternative is not None:
         title = f"The same run on {alternative.instance_type}, USD"
         print_table(_alternative_rows(estimate, alternative), title=title)
         if alternative.estimate is None:
-            print("  specify a measured --throughput-ratio to compare runs")  # noqa: T201
+            typer.echo("  specify a measured --throughput-ratio to compare runs")
 
 
 def total_json(estimates: Sequence[Estimate]) -> dict[str, Any]:

@@ -43,7 +43,7 @@ def print_summary(
 ) -> None:
     """Print the summary to stdout."""
     if as_json:
-        print_json(summary_json(clusters, local=local, steps=steps, deployed=deployed))
+        print_json(**summary_json(clusters, local=local, steps=steps, deployed=deployed))
         return
     where = "in the local AWS (fake, no cost)" if local else "in your account"
     for cluster in clusters:

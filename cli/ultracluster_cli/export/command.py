@@ -47,7 +47,7 @@ def export(
         project.synthesize(assembly, rollout=rollout, wave=wave, environment=os.environ)
         rows = export_assembly(assembly, clusters, output=output, bucket=bucket)
     if as_json:
-        print_json({"templates": rows})
+        print_json(templates=rows)
     else:
         print_table(rows, title=f"Written to {output}")
         say(

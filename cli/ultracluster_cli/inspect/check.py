@@ -43,7 +43,7 @@ def check(
     sources = read_templates(templates, region=region)
     report = check_templates(sources, skip=skips)
     if as_json:
-        print_json(_as_json(report))
+        print_json(**_as_json(report))
         if report.errors:
             raise typer.Exit(ExitCode.FINDINGS)
         return

@@ -28,7 +28,7 @@ def explain(
         explain_rollout(rollout), [] if cluster is None else [cluster], rollout=rollout
     )
     if as_json:
-        print_json({"clusters": [dataclasses.asdict(cluster_settings) for cluster_settings in explained]})
+        print_json(clusters=[dataclasses.asdict(cluster_settings) for cluster_settings in explained])
         return
     for cluster_settings in explained:
         rows = [

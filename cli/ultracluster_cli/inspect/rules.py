@@ -27,7 +27,7 @@ def rules(
     """
     selected = _selected_codes(codes or [])
     if as_json:
-        print_json({"rules": [_row(code, RULES[code]) for code in selected or RULES]})
+        print_json(rules=[_row(code, RULES[code]) for code in selected or RULES])
     elif selected:
         typer.echo("\n".join(_explanation(code, RULES[code]) for code in selected))
     else:

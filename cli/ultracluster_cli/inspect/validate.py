@@ -36,16 +36,8 @@ def validate(rollout: RolloutArgument, *, as_json: JsonOption = False) -> None:
         for cluster in wave.clusters
     ]
     if as_json:
-        print_json(
-            {
-                "clusters": rows,
-                "warnings": [str(finding) for finding in loaded.warnings],
-                "suppressed": [
-                    {"warning": str(suppression.finding), "reason": suppression.reason}
-                    for suppression in loaded.suppressed
-                ],
-            }
-        )
+        suppressed = [{"warning": warning.finding, "reason": warning.reason} for warning in loaded.suppressed]
+        print_json(clusters=rows, warnings=loaded.warnings, suppressed=suppressed)
     else:
         columns = [name for name in rows[0] if name not in {"file_system", "network"}]
         print_table(rows, columns=columns)

@@ -121,12 +121,7 @@ def submit(
     if as_json:
         earlier = [{"job": earlier_job.job_id, "name": earlier_job.name} for earlier_job in submitted[:-1]]
         print_json(
-            {
-                "job": submitted_job.job_id,
-                "arn": submitted_job.arn,
-                "name": submitted_job.name,
-                "depends_on": earlier,
-            }
+            job=submitted_job.job_id, arn=submitted_job.arn, name=submitted_job.name, depends_on=earlier
         )
         return
     for earlier_job in submitted[:-1]:
@@ -155,7 +150,7 @@ def list_jobs(
             for job in jobs_of(queue.arn, states=states, client=client)
         ]
     if as_json:
-        print_json({"jobs": rows})
+        print_json(jobs=rows)
     elif rows:
         print_table(rows)
     else:
@@ -172,15 +167,8 @@ def why(
         snapshot = describe_pending_job(find_job(job, client=client), now=datetime.now(UTC), client=client)
     explanations = diagnose(snapshot)
     if as_json:
-        rows = [asdict(reason) for reason in explanations]
-        print_json(
-            {
-                "job": snapshot.job.id,
-                "state": snapshot.job.status,
-                "reasons": rows,
-                "unseen": list(snapshot.unseen),
-            }
-        )
+        reasons = [asdict(reason) for reason in explanations]
+        print_json(job=snapshot.job.id, state=snapshot.job.status, reasons=reasons, unseen=snapshot.unseen)
     else:
         for reason in explanations:
             typer.echo(printable(f"{reason.reason}: {reason.evidence}.\n  {reason.remedy}."))
@@ -257,12 +245,10 @@ def stop(
     report_notified(stopped.job_id, stopped.notified_nodes, stopped.problem)
     if as_json:
         print_json(
-            {
-                "job": stopped.job_id,
-                "state_before": stopped.status_before,
-                "told_nodes": list(stopped.notified_nodes),
-                "terminated": stopped.terminated,
-            }
+            job=stopped.job_id,
+            state_before=stopped.status_before,
+            told_nodes=stopped.notified_nodes,
+            terminated=stopped.terminated,
         )
     else:
         outcome = "it was terminated" if stopped.terminated else "it had already ended"
@@ -285,7 +271,7 @@ def checkpoint(
         notified, problem = request_checkpoint(described, datetime.now(UTC) + _CHECKPOINT_VALID, client)
     report_notified(described["jobId"], notified, problem)
     if as_json:
-        print_json({"job": described["jobId"], "told_nodes": list(notified)})
+        print_json(job=described["jobId"], told_nodes=notified)
     elif notified:
         say(f"{len(notified)} nodes of {described['jobName']} were asked for a checkpoint; the job goes on.")
     if not notified:

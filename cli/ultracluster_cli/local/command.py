@@ -61,7 +61,7 @@ def up(
     running = daemon.up(_directory(), port=port, jobs=images if run_jobs else None)
     environment = _environment(running, region)
     if as_json:
-        print_json({**_status(running), "environment": environment})
+        print_json(**_status(running), environment=environment)
         return
     say(f"The local AWS is running at {running.endpoint} (process {running.pid}; log {running.log}).")
     say('To use it in this shell, run: eval "$(ultracluster local env)"')
@@ -87,7 +87,7 @@ def status(*, as_json: JsonOption = False) -> None:
     """
     running = daemon.status(_directory())
     if as_json:
-        print_json(_status(running))
+        print_json(**_status(running))
     elif running is not None:
         print_table([{"endpoint": running.endpoint, "pid": str(running.pid), "log": running.log}])
     if running is None:
@@ -148,9 +148,7 @@ def clock(
     failures = [one for one in delivered if one["error"]]
     ahead = [stage for stage in known if stage.at > now]
     if as_json:
-        print_json(
-            {"now": now, "delivered": delivered, "ahead": [dataclasses.asdict(stage) for stage in ahead]}
-        )
+        print_json(now=now, delivered=delivered, ahead=[dataclasses.asdict(stage) for stage in ahead])
         return
     for one in failures:
         say(f"{one['at']}: {one['target']} failed: {one['error']}")

@@ -109,7 +109,7 @@ def demo(
         summary = summary_json(deployed, local=True, steps=steps, deployed=stacks)
         job = dataclasses.asdict(trained) if trained else None
         rows = [*map(_row, purchases.values())]
-        print_json(summary | {"rollout": str(copy), "purchases": rows, "job": job})
+        print_json(**summary, rollout=copy, purchases=rows, job=job)
         return
     columns = ["order", "state_before", "state", "reservation_id", "zone_id", "start", "end", "fake_fee"]
     rows = [_row(purchase) for purchase in purchases.values()]

@@ -6,6 +6,8 @@ from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
+import typer
+
 from ultracluster_catalog.neuron.neuron import XLA_COMPILER_FLAGS_VARIABLE
 from ultracluster_catalog.prices.prices import Price, capacity_block_price, on_demand_price, spot_price
 from ultracluster_cli import options
@@ -51,7 +53,7 @@ def advise(
     subject = _subject(_cluster_config(clusters, recorded.cluster, recorded.region, rollout), price)
     report = advise_on(recorded, subject)
     if as_json:
-        print_json(_document(recorded, subject, report))
+        print_json(**_document(recorded, subject, report))
     else:
         _print(recorded, subject, report)
 
@@ -134,6 +136,6 @@ def _print(recorded: Recording, subject: Subject, report: Report) -> None:
             "Not assessed:",
             *(f"  {advice.rule}: {advice.reason}" for advice in report.skipped_rules),
         ]
-    print("\n".join(lines))  # noqa: T201 - output
+    typer.echo("\n".join(lines))
     if report.hours < 1:
         say("warning: monthly savings are extrapolated from less than an hour")

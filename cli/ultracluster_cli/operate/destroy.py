@@ -93,7 +93,7 @@ def destroy(
     for deployed in deployments:
         deployed.delete()
     if as_json:
-        print_json({"clusters": [deployed.as_json() for deployed in deployments]})
+        print_json(clusters=[deployed.as_json() for deployed in deployments])
     elif deployments:
         kept = any(deployed.kept for deployed in deployments)
         say("Everything else is deleted." if kept else "Everything is deleted.")

@@ -42,7 +42,7 @@ def list_nodes(
         jobs = _jobs_by_node(cluster, region, client) if nodes else {}
     rows = [{**node, "job": jobs.get(node["node"])} for node in nodes]
     if as_json:
-        print_json({"nodes": rows})
+        print_json(nodes=rows)
     elif rows:
         columns = ["node", "state", "zone", "launched", "job", "reservation"]
         title = f"{cluster} in {region}: {len(rows)} x {rows[0]['type']}"
@@ -70,7 +70,7 @@ def describe(
         "events": [f"{event['Code']}: {event['Description']}" for event in health.get("Events", ())],
     }
     if as_json:
-        print_json(document)
+        print_json(**document)
         return
     rows = [
         {"": name.replace("_", " "), "value": "; ".join(value) if isinstance(value, list) else value}

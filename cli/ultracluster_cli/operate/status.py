@@ -67,8 +67,7 @@ def status(
         if watch and sys.stdout.isatty():
             sys.stdout.write("\x1b[H\x1b[2J")
         if as_json:
-            facts = [str(fact) for fact in live_facts()]
-            print_json({"target": targets.name, "clusters": states, "live_tests": facts})
+            print_json(target=targets.name, clusters=states, live_tests=live_facts())
         else:
             for state in states:
                 _print(state, where=targets.name)

@@ -84,17 +84,15 @@ def plan(
         picture.write_text(draw_plan(changes, after).svg(), encoding="utf-8")
     if as_json:
         usages = [dataclasses.asdict(usage) for usage in headroom(after)]
-        print_json(
-            plan_json(changes, against=compared_with, allowed=allowed)
-            | {"headroom": usages, "clusters": costs_json(costs, windows)}
-        )
+        document = plan_json(changes, against=compared_with, allowed=allowed)
+        print_json(**document, headroom=usages, clusters=costs_json(costs, windows))
     elif as_markdown:
-        print(plan_markdown(changes, against=compared_with, allowed=allowed))  # noqa: T201 - output
-        print("\n".join(f"- {line}" for line in cost_lines(costs, windows)))  # noqa: T201
+        typer.echo(plan_markdown(changes, against=compared_with, allowed=allowed))
+        typer.echo("\n".join(f"- {line}" for line in cost_lines(costs, windows)))
     else:
         print_plan(changes, against=compared_with, allowed=allowed)
-        print("\n".join(cost_lines(costs, windows)))  # noqa: T201
+        typer.echo("\n".join(cost_lines(costs, windows)))
         fullest_stacks = "; ".join(str(usage) for usage in headroom(after))
-        print(f"Fullest stacks: {fullest_stacks}")  # noqa: T201 - part of the output
+        typer.echo(f"Fullest stacks: {fullest_stacks}")
     if changes.stopped(allowed):
         raise typer.Exit(ExitCode.STOPPED)

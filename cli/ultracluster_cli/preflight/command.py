@@ -61,14 +61,7 @@ def preflight(
     passed = counts[Status.FAIL] == 0
     rows = [result_row(result) for result in results]
     if as_json:
-        print_json(
-            {
-                "passed": passed,
-                "results": rows,
-                "calls": dict(sent),
-                "warnings": [str(finding) for finding in loaded.warnings],
-            }
-        )
+        print_json(passed=passed, results=rows, calls=sent, warnings=loaded.warnings)
     else:
         print_results(rows, counts, calls=f"{sum(sent.values())} read-only API calls")
     if not passed:
@@ -95,7 +88,7 @@ def result_row(result: CheckResult) -> dict[str, Any]:
         "title": result.title,
         "evidence": result.outcome.evidence,
         "remedy": result.outcome.remedy or None,
-        "live_tests": [str(fact) for fact in facts_on(result.code)],
+        "live_tests": facts_on(result.code),
     }
 
 

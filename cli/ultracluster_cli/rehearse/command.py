@@ -123,7 +123,7 @@ def _print_outcome(
     if as_json:
         not_rehearsed = {cluster.stage: list(left_out(cluster)) for cluster in clusters}
         passed = counts[Status.FAIL] == 0
-        print_json({"passed": passed, "results": rows, "not_rehearsed": not_rehearsed, "seconds": seconds})
+        print_json(passed=passed, results=rows, not_rehearsed=not_rehearsed, seconds=seconds)
     else:
         print_results(rows, counts, calls=f"{seconds:.0f} s; everything is removed")
     if counts[Status.FAIL]:

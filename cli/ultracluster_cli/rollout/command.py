@@ -237,7 +237,7 @@ def _report(run: history.Run, decision: Decision, *, calls: Mapping[str, int], a
     rows = rows_of(plan, journal.entries)
     ended = "finished" if decision.finished else "stopped" if decision.stopped else "given up"
     if as_json:
-        print_json({"rollout": name, "ended": ended, "undoes": plan.undoes, "clusters": rows, "calls": calls})
+        print_json(rollout=name, ended=ended, undoes=plan.undoes, clusters=rows, calls=calls)
     else:
         print_table(rows, title=f"Rollout {name}: {ended}")
         say(f"{sum(calls.values())} API calls, excluding those of the CDK CLI")

@@ -132,7 +132,7 @@ def run(
         },
     )
     if as_json:
-        print_json({"job": submitted.job_id, "name": submitted.name, "code": url, "commit": code.commit})
+        print_json(job=submitted.job_id, name=submitted.name, code=url, commit=code.commit)
     else:
         say(f"Submitted {submitted.name} with {code.files} files of {folder.absolute().name}:")
         typer.echo(submitted.job_id)

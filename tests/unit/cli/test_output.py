@@ -66,7 +66,7 @@ def test_brackets_in_a_value_are_shown_as_they_are(capsys: pytest.CaptureFixture
 
 
 def test_json_is_one_document(capsys: pytest.CaptureFixture[str]) -> None:
-    print_json({"a": [1, None, True]})
+    print_json(a=[1, None, True])
 
     assert json.loads(capsys.readouterr().out) == {"a": [1, None, True]}
 
