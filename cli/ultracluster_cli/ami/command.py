@@ -56,18 +56,18 @@ def resolve(
     selected, warnings = _choose(all_images, cluster or [], neuron_only=not (parameter or baked))
     by_profile: dict[str | None, list[ClusterImage]] = {}
     for place in selected:
-        by_profile.setdefault(profile or place.profile, []).append(place)
+        by_profile.setdefault(profile or place.cluster.profile, []).append(place)
     images: dict[Loc, MachineImage] = {}
     for name, places in by_profile.items():
-        regions = sorted({place.region for place in places})
+        regions = sorted({place.cluster.region for place in places})
         newest = find_images(clients_of(name), regions=regions, image=image, parameter=parameter, baked=baked)
-        images |= {place.loc: newest[place.region] for place in places}
+        images |= {place.loc: newest[place.cluster.region] for place in places}
     warnings += [] if parameter or baked else _missing_parts(image)
     now = datetime.now(UTC)
     rows: list[dict[str, Any]] = [
         {
-            "cluster": place.cluster,
-            "region": place.region,
+            "cluster": place.cluster.name,
+            "region": place.cluster.region,
             "image_id_now": place.image_id or None,
             "image_id": images[place.loc].image_id,
             "name": images[place.loc].name,
@@ -179,7 +179,7 @@ def _choose(
     places: Sequence[ClusterImage], names: Sequence[str], *, neuron_only: bool
 ) -> tuple[list[ClusterImage], list[Finding]]:
     """Return the selected clusters that can use a Neuron AMI, and warnings about the others."""
-    known = {place.cluster for place in places}
+    known = {place.cluster.name for place in places}
     allowed = ", ".join(sorted(known)) or "the rollout has no clusters"
     reject(
         Finding(code="UC4060", problem=f"got {quote(name)}", allowed=allowed, path="--cluster")
@@ -188,11 +188,12 @@ def _choose(
     )
     selected, findings = [], []
     for place in places:
-        machine = INSTANCE_TYPES.get(place.instance_type)  # None for a custom instance type
-        if names and place.cluster not in names:
+        name = place.cluster.name
+        machine = INSTANCE_TYPES.get(place.cluster.instance_type)  # None for a custom instance type
+        if names and name not in names:
             continue
         if neuron_only and machine is not None and not machine.is_neuron:
-            problem = f"{place.cluster} is not updated: {machine.name} has {machine.accelerator}, not Neuron"
+            problem = f"{name} is not updated: {machine.name} has {machine.accelerator}, not Neuron"
             remedy = "Use --parameter and --cluster, or set image_id in the rollout"
             findings.append(Finding(code="UC4059", problem=problem, remedy=remedy))
         else:

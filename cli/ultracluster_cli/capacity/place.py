@@ -18,9 +18,10 @@ from ultracluster_runtime.purchasing.order_checks import check_ranking, parse_am
 from ultracluster_runtime.purchasing.placement import PlacementRequest, PlacementRules
 from ultracluster_runtime.purchasing.placement import place as choose
 from ultracluster_runtime.purchasing.search import Search, search_offerings
+from ultracluster_stacks.config import ClusterConfig
 from ultracluster_stacks.config.editing import (
     OrderedCapacity,
-    cluster_places,
+    load_editable,
     ordered_capacity,
     update_rollout,
 )
@@ -44,33 +45,25 @@ def place(
 ) -> None:
     """Choose Regions for the clusters of a wave that have no reservation yet."""
     reject(check_ranking("--prefer", prefer))
-    unplaced = [
-        capacity for capacity in ordered_capacity(rollout) if capacity.wave == wave and capacity.gives_zone
-    ]
+    config = load_editable(rollout)
+    unplaced = [capacity for capacity in ordered_capacity(config, wave=wave) if capacity.gives_zone]
     if not unplaced:
         problem = f"no cluster of wave {quote(wave)} has an order without a reservation"
         remedy = "Specify `capacity: {order: NAME}`; clusters with a reservation are not moved"
         raise FindingsError.of("UC9661", problem, remedy=remedy)
-    current_places = {(capacity.cluster, capacity.region) for capacity in unplaced}
+    current_places = {_place_of(capacity.cluster) for capacity in unplaced}
+    known_regions = read_regions(regions, known=())
+    search = block_search(regions=known_regions, days=days, between=between)
     offerings = choose(
-        [
-            PlacementRequest(
-                cluster=capacity.cluster, instance_type=capacity.instance_type, nodes=capacity.nodes
-            )
-            for capacity in unplaced
-        ],
-        _search_offerings(
-            unplaced,
-            block_search(regions=read_regions(regions, known=()), days=days, between=between),
-            profile,
-        ),
+        [_request(capacity) for capacity in unplaced],
+        _search_offerings(unplaced, search, profile),
         rules=PlacementRules(
-            regions=read_regions(regions, known=()),
+            regions=known_regions,
             max_fee=parse_amount("--max-fee", max_fee),
             max_per_region=most_per_region,
             prefer=prefer,
         ),
-        taken=[capacity for capacity in cluster_places(rollout) if capacity not in current_places],
+        taken=[place for place in map(_place_of, config.clusters()) if place not in current_places],
     )
     pairs = list(zip(unplaced, offerings, strict=True))
     reject(_unplaced_finding(capacity) for capacity, offering in pairs if offering is None)
@@ -98,7 +91,8 @@ def _search_offerings(
     """Search once for each combination of instance type and node count."""
     reads = Ec2Reads(session_clients(profile))
     offerings: list[Offering] = []
-    for instance_type, nodes in sorted({(capacity.instance_type, capacity.nodes) for capacity in capacities}):
+    sizes = {(capacity.cluster.instance_type, capacity.nodes) for capacity in capacities}
+    for instance_type, nodes in sorted(sizes):
         result = search_offerings(
             replace(search, instance_type=instance_type, counts=(nodes,)), read=reads.perform
         )
@@ -108,11 +102,20 @@ def _search_offerings(
     return offerings
 
 
+def _request(capacity: OrderedCapacity) -> PlacementRequest:
+    name, instance_type = capacity.cluster.name, capacity.cluster.instance_type
+    return PlacementRequest(cluster=name, instance_type=instance_type, nodes=capacity.nodes)
+
+
+def _place_of(cluster: ClusterConfig) -> tuple[str, str]:
+    return cluster.name, cluster.region
+
+
 def _row(capacity: OrderedCapacity, offering: Offering) -> dict[str, Any]:
     return {
-        "cluster": capacity.cluster,
+        "cluster": capacity.cluster.name,
         "order": capacity.order,
-        "region_now": capacity.region,
+        "region_now": capacity.cluster.region,
         "region": offering.region,
         "zone_id": offering.zone_ids[0],
         "nodes": capacity.nodes,
@@ -125,6 +128,6 @@ def _row(capacity: OrderedCapacity, offering: Offering) -> dict[str, Any]:
 
 
 def _unplaced_finding(capacity: OrderedCapacity) -> Finding:
-    problem = f"no offering of {capacity.nodes} x {capacity.instance_type} meets the constraints"
+    problem = f"no offering of {capacity.nodes} x {capacity.cluster.instance_type} meets the constraints"
     remedy = "Allow more Regions, other durations, a later start or a higher fee; nothing was written"
-    return Finding(code="UC9660", path=capacity.cluster, problem=problem, remedy=remedy)
+    return Finding(code="UC9660", path=capacity.cluster.name, problem=problem, remedy=remedy)

@@ -1,7 +1,7 @@
 """Load a rollout file and report all problems at once, with file and line."""
 
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
@@ -72,6 +72,23 @@ def load_rollout(path: str | os.PathLike[str], *, deployable: bool = True) -> Lo
         ),
         source=Path(path),
     )
+
+
+def load_incomplete(
+    path: str | os.PathLike[str], *, is_incomplete: Callable[[Finding], bool]
+) -> RolloutConfig:
+    """Load a rollout for a command that fills in what is missing or invalid, of which no attribute then exists.
+
+    ``is_incomplete`` selects the findings that the command fixes; all others are reported as by `load_rollout`.
+    """
+    source = read_rollout(path)
+    _check_size(source)
+    _, readable, problems = _validate(source, deployable=True)
+    kept, _ = _without_suppressed([*source.problems, *problems], _suppressions(source.values, readable))
+    others = [finding for finding in _findings(source, kept) if not is_incomplete(finding)]
+    if any(finding.severity is Severity.ERROR for finding in others):
+        raise FindingsError(others)
+    return readable
 
 
 def _check_size(source: YamlSource) -> None:

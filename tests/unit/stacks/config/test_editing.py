@@ -1,4 +1,4 @@
-"""Clusters are read as the file writes them, beside what they inherit."""
+"""Commands that edit a rollout file load it without what they fill in."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -6,17 +6,9 @@ from pathlib import Path
 import pytest
 
 from ultracluster_rules.findings import FindingsError
-from ultracluster_stacks.config.editing import read_clusters, validated_clusters
+from ultracluster_stacks.config.editing import load_editable
 
 Write = Callable[[str | bytes], Path]
-
-
-def test_a_cluster_has_its_own_values_and_the_merged_ones(write: Write, valid: str) -> None:
-    (cluster,) = read_clusters(write(valid))
-
-    assert (cluster.loc, cluster.wave) == (("waves", 0, "clusters", 0), "first")
-    assert "image_id" not in cluster.own
-    assert cluster.merged["image_id"] == "ami-0123456789abcdef0"
 
 
 @pytest.mark.parametrize(
@@ -29,7 +21,9 @@ def test_a_cluster_has_its_own_values_and_the_merged_ones(write: Write, valid: s
 def test_images_and_unresolved_orders_do_not_count_as_mistakes(
     write: Write, valid: str, old: str, new: str
 ) -> None:
-    assert len(validated_clusters(write(valid.replace(old, new)))) == 1
+    (cluster,) = load_editable(write(valid.replace(old, new))).clusters()
+
+    assert (cluster.name, cluster.nodes) == ("train", 4)
 
 
 def test_every_other_mistake_is_reported_without_them(write: Write, valid: str) -> None:
@@ -38,6 +32,6 @@ def test_every_other_mistake_is_reported_without_them(write: Write, valid: str) 
     )
 
     with pytest.raises(FindingsError) as refused:
-        validated_clusters(write(text))
+        load_editable(write(text))
 
     assert [finding.code for finding in refused.value.findings] == ["UC4101"]

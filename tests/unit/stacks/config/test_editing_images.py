@@ -33,8 +33,8 @@ Write = Callable[[str], Path]
 def test_the_defaults_keep_the_id_when_all_clusters_take_it_from_there(write: Write, valid: str) -> None:
     images = cluster_images(write(valid))
 
-    assert [(one.cluster, one.region, one.image_id) for one in images] == [
-        ("train", "us-east-2", "ami-0123456789abcdef0")
+    assert [(one.cluster.name, one.cluster.region, one.image_id, one.inherited) for one in images] == [
+        ("train", "us-east-2", "ami-0123456789abcdef0", True)
     ]
     assert set_values(valid, image_values(images, {images[0].loc: NEW})) == valid.replace(
         "ami-0123456789abcdef0", f'"{NEW}"'
@@ -57,7 +57,7 @@ def test_the_defaults_do_not_keep_an_id_that_accounts_differ_in(write: Write, va
     head, cluster = valid.split("      - name: train\n")
     two = f"{head}      - name: train\n{cluster}      - name: other\n        profile: other\n{cluster}"
     images = cluster_images(write(two))
-    assert [one.profile for one in images] == [None, "other"]
+    assert [one.cluster.profile for one in images] == [None, "other"]
     text = set_values(two, image_values(images, {images[0].loc: NEW, images[1].loc: OTHER}))
     assert "ami-0123456789abcdef0" in text
     assert [one.image_id for one in cluster_images(write(text))] == [NEW, OTHER]
