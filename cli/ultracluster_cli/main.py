@@ -118,7 +118,8 @@ def _local_option() -> Any:
 
     probing = typer.Typer(add_completion=False)
     probing.command()(probe)
-    (option,) = (each for each in typer.main.get_command(probing).params if each.name == "local")
+    options = {option.name: option for option in typer.main.get_command(probing).params}
+    option = options["local"]
     option.expose_value = False  # the commands know AWS by their environment
     return option
 

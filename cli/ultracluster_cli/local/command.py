@@ -145,13 +145,13 @@ def clock(
         target = target_time(by, to, now=now, known=known)
         delivered = move(target, endpoint=endpoint, key=key, known=known, wait=wait, report=say)
         now = read_clock(endpoint=endpoint, key=key)
-    failures = [one for one in delivered if one["error"]]
+    failures = [call for call in delivered if call["error"]]
     ahead = [stage for stage in known if stage.at > now]
     if as_json:
         print_json(now=now, delivered=delivered, ahead=[dataclasses.asdict(stage) for stage in ahead])
         return
-    for one in failures:
-        say(f"{one['at']}: {one['target']} failed: {one['error']}")
+    for call in failures:
+        say(f"{call['at']}: {call['target']} failed: {call['error']}")
     if by is None and to is None:
         for stage in ahead:
             say(f"{stage.at:%Y-%m-%d %H:%M} UTC: {stage.name} of {stage.reservation}")

@@ -58,13 +58,15 @@ def describe(
     """Describe a node: its state, its health, its job, and what to do next."""
     region, client = open_region(region=region, profile=profile)
     with doing("Reading the node"), aws_errors_as_findings():
-        found = _find(node, region, client)
-        answer = client("ec2").describe_instance_status(InstanceIds=[found["node"]], IncludeAllInstances=True)
+        instance = _find(node, region, client)
+        answer = client("ec2").describe_instance_status(
+            InstanceIds=[instance["node"]], IncludeAllInstances=True
+        )
         health = answer["InstanceStatuses"][0] if answer["InstanceStatuses"] else {}
-        jobs = _jobs_by_node(found["cluster"], region, client)
+        jobs = _jobs_by_node(instance["cluster"], region, client)
     document = {
-        **found,
-        "job": jobs.get(found["node"]),
+        **instance,
+        "job": jobs.get(instance["node"]),
         "system_status": health.get("SystemStatus", {}).get("Status"),
         "instance_status": health.get("InstanceStatus", {}).get("Status"),
         "events": [f"{event['Code']}: {event['Description']}" for event in health.get("Events", ())],
@@ -80,11 +82,11 @@ def describe(
     print_table(rows)
     place = ["--region", region]
     say("To look inside, and to replace it:")
-    say_command(["ultracluster", "nodes", "shell", found["node"], *place])
-    say_command(["ultracluster", "nodes", "replace", found["node"], *place])
+    say_command(["ultracluster", "nodes", "shell", instance["node"], *place])
+    say_command(["ultracluster", "nodes", "replace", instance["node"], *place])
     say("The console of a node that does not join the cluster says why:")
     console = ("aws", "ec2", "get-console-output", "--latest", "--output", "text", "--instance-id")
-    say_command([*console, found["node"], *place])
+    say_command([*console, instance["node"], *place])
 
 
 @app.command()
@@ -92,8 +94,8 @@ def shell(node: _Node, *, region: _Region = None, profile: ProfileOption = None)
     """Open a shell on a node with Session Manager, without SSH or open ports."""
     region, client = open_region(region=region, profile=profile)
     with aws_errors_as_findings():
-        found = _find(node, region, client)
-    open_shell(found["node"], region=region, profile=profile)
+        instance = _find(node, region, client)
+    open_shell(instance["node"], region=region, profile=profile)
 
 
 @app.command()
@@ -113,27 +115,27 @@ def replace(
     region, client = open_region(region=region, profile=profile)
     patience = timedelta(0) if now else read_duration("--wait", wait)
     with aws_errors_as_findings():
-        found = _find(node, region, client)
-        job = _jobs_by_node(found["cluster"], region, client).get(found["node"])
+        instance = _find(node, region, client)
+        job = _jobs_by_node(instance["cluster"], region, client).get(instance["node"])
     on_it = f", on which job {job} runs" if job else ""
     if not yes:
-        typer.confirm(f"Terminate {found['node']} of {found['cluster']}{on_it}?", abort=True, err=True)
+        typer.confirm(f"Terminate {instance['node']} of {instance['cluster']}{on_it}?", abort=True, err=True)
     with aws_errors_as_findings():
         if job and patience:
             with if_interrupted(
-                f"A checkpoint was requested from job {job}; {found['node']} was not terminated."
+                f"A checkpoint was requested from job {job}; {instance['node']} was not terminated."
             ):
                 _wait_for_checkpoint(job, patience, client)
-        client("ec2").terminate_instances(InstanceIds=[found["node"]])
-    group = found["auto_scaling_group"]
+        client("ec2").terminate_instances(InstanceIds=[instance["node"]])
+    group = instance["auto_scaling_group"]
     starts = (
         f"Auto Scaling group {group} starts another"
         if group
         else "AWS Batch starts another when a job needs it"
     )
-    say(f"{found['node']} is terminating. {starts}.")
-    if found["reservation"]:
-        say(f"{found['reservation']} has room for it again some minutes after this one has ended.")
+    say(f"{instance['node']} is terminating. {starts}.")
+    if instance["reservation"]:
+        say(f"{instance['reservation']} has room for it again some minutes after this one has ended.")
 
 
 def _wait_for_checkpoint(job: str, patience: timedelta, client: Client) -> None:
@@ -150,11 +152,11 @@ def _wait_for_checkpoint(job: str, patience: timedelta, client: Client) -> None:
 
 def _find(text: str, region: str, client: Client) -> dict[str, Any]:
     """Return the only node whose ID starts with `text`."""
-    found = list(nodes_of(None, client("ec2"), node=f"{text}*"))
-    if len(found) == 1:
-        return found[0]
-    problem = f"{len(found) or 'no'} nodes in {region} match {quote(text)}"
-    allowed = ", ".join(node["node"] for node in found[:10])
+    nodes = list(nodes_of(None, client("ec2"), node=f"{text}*"))
+    if len(nodes) == 1:
+        return nodes[0]
+    problem = f"{len(nodes) or 'no'} nodes in {region} match {quote(text)}"
+    allowed = ", ".join(node["node"] for node in nodes[:10])
     remedy = "`ultracluster nodes list CLUSTER` lists them"
     raise FindingsError.of("UC6231", problem, allowed=allowed, remedy=remedy)
 

@@ -88,7 +88,7 @@ def rehearse(
             for problem in rehearsal.write_records(results[id(rehearsal)]):
                 say(f"warning: {problem}")
     _print_outcome(
-        [result for found in results.values() for result in found],
+        [result for of_account in results.values() for result in of_account],
         clusters,
         seconds=round(time.monotonic() - start, 1),
         as_json=as_json,

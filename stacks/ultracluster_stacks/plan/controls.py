@@ -70,8 +70,8 @@ def _is_read(topic: str, resources: Mapping[str, Any]) -> bool:
 
 
 def _weaker_function(old: Mapping[str, Any], new: Mapping[str, Any]) -> Iterator[str]:
-    concurrency = [str(each.get("ReservedConcurrentExecutions")) for each in (old, new)]
-    if concurrency[1] == "0" != concurrency[0]:
+    before, after = (str(properties.get("ReservedConcurrentExecutions")) for properties in (old, new))
+    if after == "0" != before:
         yield "without concurrency the function never runs"
     if new.get("VpcConfig") and not old.get("VpcConfig"):
         yield "in a network the function reaches AWS only where that has a way"
@@ -86,8 +86,8 @@ def _weaker_rule(old: Mapping[str, Any], new: Mapping[str, Any]) -> Iterator[str
         yield "the rule no longer invokes its target"
     if not _covers(new.get("EventPattern"), old.get("EventPattern")):
         yield "the rule matches fewer events"
-    inputs, kept = ({_input(target) for target in each.get("Targets") or []} for each in (old, new))
-    if {arn for arn, _ in inputs - kept} & {arn for arn, _ in kept}:
+    before, after = (set(map(_input, properties.get("Targets") or [])) for properties in (old, new))
+    if {arn for arn, _ in before - after} & {arn for arn, _ in after}:
         yield "the rule sends something else to its target"
 
 

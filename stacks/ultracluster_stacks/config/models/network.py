@@ -101,10 +101,5 @@ class NetworkConfig(ConfigModel):
     @property
     def layout(self) -> NicLayout:
         """Name of the layout, or the explicit list of interfaces."""
-        return (
-            tuple(
-                NetworkInterface(card=each.card, device=each.device, interface_type=each.interface_type)
-                for each in self.network_interfaces
-            )
-            or self.nic_layout
-        )
+        explicit = (NetworkInterface(**dict(interface)) for interface in self.network_interfaces)
+        return tuple(explicit) or self.nic_layout

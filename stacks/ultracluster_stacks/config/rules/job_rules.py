@@ -55,7 +55,7 @@ def job_names_are_unique(cluster: ClusterConfig) -> Iterator[Problem]:
 
 def job_has_a_queue(cluster: ClusterConfig, job: JobConfig) -> Iterator[Problem]:
     """Refuse an unknown queue, and any queue for a precompile job, which has a separate one."""
-    names = [each.name for each in cluster.additional_queues]
+    names = [queue.name for queue in cluster.additional_queues]
     if job.queue is not None and (job.kind == "precompile" or job.queue not in names):
         yield Problem.of(
             ("queue",),
@@ -154,7 +154,7 @@ def timeout_is_within_capacity(cluster: ClusterConfig, job: JobConfig) -> Iterat
 
 def gates_have_their_own_names(cluster: ClusterConfig, job: JobConfig) -> Iterator[Problem]:
     """Refuse a job with the name of a gate, which is a job too."""
-    for name in sorted(set(job.gate_names) & {getattr(each, "name", None) for each in cluster.jobs}):
+    for name in sorted(set(job.gate_names) & {getattr(other, "name", None) for other in cluster.jobs}):
         problem = f"a gate and a job have the same name {shown(name)}"
         yield Problem.of(("gates",), "UC6153", problem, remedy="Rename the job")
 

@@ -55,8 +55,8 @@ def _ids_in_two_places(clusters: list[tuple[Loc, ClusterConfig]]) -> Iterator[Pr
             (("image_id",), place[:1], _read(cluster, "image_id")),
             (("capacity", "reservation_id"), place, _read(cluster, "capacity", "reservation_id")),
             *(
-                (("additional_capacity", index, "reservation_id"), place, _read(each, "reservation_id"))
-                for index, each in enumerate(additional)
+                (("additional_capacity", index, "reservation_id"), place, _read(capacity, "reservation_id"))
+                for index, capacity in enumerate(additional)
             ),
         ]
         for path, id_place, resource_id in ids:

@@ -44,7 +44,7 @@ def associations_can_be_made(cluster: ClusterConfig) -> Iterator[Problem]:
     if settings.file_system_id is not None:
         return
     places: list[Loc] = [("file_system", "associations", i) for i in range(len(settings.associations))]
-    joined = [each.association for each in settings.associations]
+    joined = [config.association for config in settings.associations]
     for index, dataset in enumerate(cluster.datasets):
         if dataset.file_system_path is not None:
             places.append(("datasets", index))
