@@ -110,7 +110,8 @@ class DemoTraining:
         failed = [call for call in answer["delivered"] if call["error"]]
         if failed:
             raise failed_command(f"{failed[0]['target']} failed: {failed[0]['error']}")
-        say(f"  It is {answer['now'][:16]} UTC; {len(answer['delivered'])} calls of functions and notices")
+        now = datetime.fromisoformat(answer["now"])
+        say(f"  It is {now:%Y-%m-%d %H:%M} UTC; {len(answer['delivered'])} calls of functions and notices")
 
     def _extend(self, cluster: ClusterConfig, purchase: Purchase) -> None:
         from ultracluster_local.services.ec2.capacity_market import capacity_market  # noqa: PLC0415 - optional dependency
