@@ -47,9 +47,7 @@ def main() -> int:
             synthesize(clusters, root / name, cache=cache)
             sys.stdout.write(f"{len(clusters)} clusters, {name}: {time.perf_counter() - began:.1f} s\n")
         began = time.perf_counter()
-        before, after = (
-            [one.stack for one in assembled_stacks(root / name)] for name in ("nothing known", "all known")
-        )
+        before, after = (assembled_stacks(root / name) for name in ("nothing known", "all known"))
         plan = compare(before, after)
         changes = sum(len(stack.changes) for stack in plan.stacks)
         sys.stdout.write(

@@ -14,7 +14,7 @@ from rules_page import rules_page
 from typer.testing import CliRunner
 
 import ultracluster
-from ultracluster_cli.main import COMMANDS, app
+from ultracluster_cli.main import COMMANDS, app, load_command
 
 __all__ = ["generated_pages"]
 
@@ -80,12 +80,9 @@ def _commands() -> Iterator[str]:
     for name in sorted(COMMANDS):
         yield f"## {name}\n"
         yield from _help(name)
-        group = importlib.import_module(COMMANDS[name].module).app
-        if group.registered_callback or len(group.registered_commands) > 1:
-            for command in group.registered_commands:
-                command_name = command.name or command.callback.__name__.replace("_", "-")
-                yield f"### {name} {command_name}\n"
-                yield from _help(name, command_name)
+        for command in getattr(load_command(name), "commands", {}):
+            yield f"### {name} {command}\n"
+            yield from _help(name, command)
 
 
 def _help(*command: str) -> Iterator[str]:

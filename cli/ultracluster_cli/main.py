@@ -25,7 +25,8 @@ class Command(NamedTuple):
     """A command, or a group of commands.
 
     Attributes:
-        module: Module with a `typer.Typer` called `app`, imported when the command runs.
+        module: Module, imported when the command runs, with a function of the command's name, or for a group with a
+            `typer.Typer` called `app`.
         help: One line for the list of commands; the first paragraph of the command's own help.
     """
 
@@ -117,7 +118,8 @@ def _local_option() -> Any:
 
     probing = typer.Typer(add_completion=False)
     probing.command()(probe)
-    (option,) = (each for each in typer.main.get_command(probing).params if each.name == "local")
+    options = {option.name: option for option in typer.main.get_command(probing).params}
+    option = options["local"]
     option.expose_value = False  # the commands know AWS by their environment
     return option
 
@@ -138,15 +140,25 @@ def _plain_number(parameter: Any, process_value: Callable[[Any, Any], Any], cont
     return process_value(context, value)
 
 
+def load_command(name: str) -> Any:
+    """Import a command or a group of commands."""
+    module = importlib.import_module(COMMANDS[name].module)
+    group = getattr(module, "app", None)
+    if group is None:
+        group = typer.Typer(add_completion=False)
+        group.command()(getattr(module, name))
+    command: Any = typer.main.get_command(group)
+    command.name = name
+    _add_local_option(command, _local_option())
+    _read_plain_numbers(command)
+    return command
+
+
 class _LazyCommands(Mapping[str, Any]):
     """The commands by name, each imported when it is looked up."""
 
     def __getitem__(self, name: str) -> Any:
-        command = typer.main.get_command(importlib.import_module(COMMANDS[name].module).app)
-        command.name = name
-        _add_local_option(command, _local_option())
-        _read_plain_numbers(command)
-        return command
+        return load_command(name)
 
     def __iter__(self) -> Iterator[str]:
         return iter(COMMANDS)

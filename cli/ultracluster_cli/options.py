@@ -1,7 +1,11 @@
 """Options shared by several commands, so that they have the same name and help everywhere."""
 
+import functools
+import inspect
+from collections.abc import Callable
+from dataclasses import is_dataclass
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -11,12 +15,15 @@ from ultracluster_rules.findings import FindingsError, quote
 LEDGER_VARIABLE = "ULTRACLUSTER_LEDGER"
 LEDGER_REGION_VARIABLE = "ULTRACLUSTER_LEDGER_REGION"
 
-_ROLLOUT = "Rollout file. Default: the `rollout` context value in cdk.json."
 RolloutArgument = Annotated[
     Path,
-    typer.Argument(metavar="ROLLOUT", help=_ROLLOUT, default_factory=default_rollout, show_default=False),
+    typer.Argument(
+        metavar="ROLLOUT",
+        help="Rollout file. Default: the `rollout` context value in cdk.json.",
+        default_factory=default_rollout,
+        show_default=False,
+    ),
 ]
-OptionalRolloutArgument = Annotated[Path | None, typer.Argument(metavar="ROLLOUT", help=_ROLLOUT)]
 WaveOption = Annotated[str | None, typer.Option(help="Limit to the clusters of this wave. Default: all.")]
 ClusterOption = Annotated[str | None, typer.Option(help="Limit to this cluster. Default: all.")]
 ClustersOption = Annotated[
@@ -103,3 +110,36 @@ WriteOption = Annotated[
     bool, typer.Option("--write", help="Update the rollout file. Default: only show the result.")
 ]
 YesOption = Annotated[bool, typer.Option("--yes", help="Skip confirmation prompts.")]
+
+
+def command_group(description: str, **settings: Any) -> typer.Typer:
+    """Return a group of commands, whose help shows a description."""
+    return typer.Typer(add_completion=False, no_args_is_help=True, help=description, **settings)
+
+
+def with_option_groups(command: Callable[..., None]) -> Callable[..., None]:
+    """Return a command for Typer, with one option for each field of a parameter whose type is a data class."""
+    signature = inspect.signature(command, eval_str=True)
+    groups: dict[str, Callable[..., Any]] = {
+        name: parameter.annotation
+        for name, parameter in signature.parameters.items()
+        if isinstance(parameter.annotation, type) and is_dataclass(parameter.annotation)
+    }
+
+    @functools.wraps(command)
+    def run(**options: Any) -> None:
+        for name, group in groups.items():
+            options[name] = group(
+                **{field: options.pop(field) for field in inspect.signature(group).parameters}
+            )
+        command(**options)
+
+    parameters = [
+        option
+        for name, parameter in signature.parameters.items()
+        for option in (
+            inspect.signature(groups[name]).parameters.values() if name in groups else (parameter,)
+        )
+    ]
+    run.__signature__ = signature.replace(parameters=parameters)  # type: ignore[attr-defined]
+    return run

@@ -66,9 +66,13 @@ def print_findings(findings: Iterable[Finding]) -> None:
         say(f"warning: {finding}")
 
 
-def print_json(value: Any) -> None:
-    """Print `value` to stdout as one JSON document."""
-    sys.stdout.write(json.dumps(value, indent=2, default=str) + "\n")
+def print_json(**members: Any) -> None:
+    """Print a JSON object to stdout, with times in ISO 8601, and the text of findings, amounts and paths."""
+    sys.stdout.write(json.dumps(members, indent=2, default=_json_text) + "\n")
+
+
+def _json_text(value: object) -> str:
+    return value.isoformat() if isinstance(value, datetime) else str(value)
 
 
 def short_time(at: datetime) -> str:
@@ -78,18 +82,21 @@ def short_time(at: datetime) -> str:
     return f"{local.day} {local:%b}{year} {local:%H:%M %Z}"
 
 
-def print_table(*, columns: Sequence[str], rows: Iterable[Mapping[str, Any]], title: str = "") -> None:
+def print_table(
+    rows: Iterable[Mapping[str, Any]], *, columns: Iterable[str] | None = None, title: str = ""
+) -> None:
     """Print rows to stdout as a table with a column for each key of `columns`.
 
     Columns without a value are left out. Words and IDs stay whole. Where the terminal is too narrow, columns with a single value move into the title; if that is
     not enough, each row becomes a list of its cells.
 
     Args:
-        columns: Keys of the rows in column order, which are also the headings.
         rows: Rows to print; numbers are right-aligned, None is an empty cell, and times are short and local.
+        columns: Keys of the rows in column order, which are also the headings. Default: all keys.
         title: Line above the table. Default: none.
     """
     rows = list(rows)
+    columns = dict.fromkeys(key for row in rows for key in row) if columns is None else columns
     width = shutil.get_terminal_size().columns if sys.stdout.isatty() else _UNLIMITED
     cells = {
         column: [_text(row.get(column)) for row in rows]

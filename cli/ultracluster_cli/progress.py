@@ -1,12 +1,13 @@
-"""Show on a terminal what a silent command is doing, and remember what an interruption leaves behind."""
+"""Show what a command is doing and how long its steps take, and remember what an interruption leaves behind."""
 
 import sys
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any, Final, TextIO
 
+from ultracluster_cli.output import say
 from ultracluster_rules.findings import printable
 
 _SILENT_SECONDS: Final = 1.0
@@ -18,18 +19,41 @@ _READING: Final = frozenset(
     | {f"nodes {command}" for command in ("describe", "list")}
 )
 
-_activities: list[str] = []
+_activities: list[list[str]] = []
 _interruptions: list[str] = []
 
 
 @contextmanager
-def doing(what: str) -> Iterator[None]:
-    """Name what the body does, for the line that a silent command shows."""
-    _activities.append(what)
+def doing(what: str) -> Iterator[Callable[[str], None]]:
+    """Name what the body does, for the line that a silent command shows. The yielded function changes the name."""
+    activity = [what]
+
+    def rename(new: str) -> None:
+        activity[0] = new
+
+    _activities.append(activity)
     try:
-        yield
+        yield rename
     finally:
-        _activities.remove(what)
+        _activities.remove(activity)
+
+
+@contextmanager
+def measure(steps: dict[str, float], step: str) -> Iterator[None]:
+    """Add the duration of the body to `step`, unless it fails."""
+    start = time.monotonic()
+    yield
+    steps[step] = steps.get(step, 0.0) + time.monotonic() - start
+
+
+@contextmanager
+def measure_and_report(steps: dict[str, float], step: str) -> Iterator[list[str]]:
+    """Measure the body, then print the messages that it appended and its duration."""
+    messages: list[str] = []
+    start = time.monotonic()
+    with measure(steps, step):
+        yield messages
+    say(f"{'; '.join(messages)} ({time.monotonic() - start:.1f} s)")
 
 
 @contextmanager
@@ -97,7 +121,7 @@ class _ProgressLine:
                 silent = time.monotonic() - self._since
                 if silent < _SILENT_SECONDS or self._prompting or self._ended.is_set():
                     continue
-                what = _activities[-1] if _activities else self._command
+                what = _activities[-1][0] if _activities else self._command
                 self._terminal.write(f"\r\x1b[2m{printable(what)} ... {silent:.0f} s\x1b[0m\x1b[K")
                 self._terminal.flush()
                 self._shown = True

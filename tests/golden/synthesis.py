@@ -46,7 +46,7 @@ def _rollout(path: Path, folder: Path) -> list[StackTemplate]:
     if path.name.endswith(EXPORTED):
         export_assembly(folder / "cdk.out", clusters, output=folder / "exported", bucket=None)
         return _exported(folder / "exported")
-    return [one.stack for one in assembled_stacks(folder / "cdk.out")]
+    return assembled_stacks(folder / "cdk.out")
 
 
 def _exported(folder: Path) -> list[StackTemplate]:
@@ -64,7 +64,7 @@ def _exported(folder: Path) -> list[StackTemplate]:
 def _app(path: Path, folder: Path) -> list[StackTemplate]:
     with _apps_into(folder):
         runpy.run_path(str(path))
-    return [one.stack for one in assembled_stacks(folder)]
+    return assembled_stacks(folder)
 
 
 @contextmanager

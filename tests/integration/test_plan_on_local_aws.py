@@ -9,7 +9,8 @@ from tests.unit.stacks.conftest import QUICKSTART, synthesize_rollout
 from tests.unit.stacks.plan.conftest import Stacks
 from tests.unit.stacks.plan.test_comparison_edits import DANGEROUS, SAFE
 
-from ultracluster_cli.plan.stacks import AssembledStack, assembled_stacks, deployed_stacks
+from ultracluster_cli._aws.target import Target, single_target
+from ultracluster_cli.plan.stacks import assembled_stacks, deployed_stacks
 from ultracluster_local import LocalAws
 from ultracluster_local.deploy import deploy_assembly
 from ultracluster_local.seeding.seed import bootstrap_bucket
@@ -40,7 +41,7 @@ class Deployed:
     def __init__(self, local: LocalAws, directory: Path) -> None:
         self.local = local
         self.directory = directory
-        self.base = [one.stack for one in assembled_stacks(directory)]
+        self.base = assembled_stacks(directory)
         self.cloudformation = local.client("cloudformation", self.base[0].region)
 
     def start(self) -> None:
@@ -155,8 +156,8 @@ def expected_moves(plan: Plan, stacks: list[str]) -> dict[str, str]:
 
 
 def test_reads_back_what_is_deployed_and_finds_no_difference(deployed: Deployed) -> None:
-    looked_for = [AssembledStack(account=None, stack=stack) for stack in deployed.base]
+    target = Target(name="local", local=True, environment={}, client=deployed.local.client)
 
-    read = deployed_stacks(looked_for, client=deployed.local.client, account=None)
+    read = deployed_stacks(deployed.base, single_target(target))
 
     assert [one.state for one in compare(read, deployed.base).stacks] == ["same"] * 3

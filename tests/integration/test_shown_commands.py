@@ -34,12 +34,10 @@ from tests.unit.runtime.purchasing.ledger_table import TABLE, create_table
 from ultracluster_catalog.names.cluster_tag import CLUSTER_TAG
 from ultracluster_cli._aws import local_target
 from ultracluster_cli._aws.local_target import node_files
-from ultracluster_cli._cdk import cdk_synthesis
-from ultracluster_cli.ami import command as ami
+from ultracluster_cli._cdk import toolchain
 from ultracluster_cli.cost import estimate
-from ultracluster_cli.deploy import deployment
 from ultracluster_cli.jobs import command as jobs
-from ultracluster_cli.jobs import shell
+from ultracluster_cli.jobs import session as shell
 from ultracluster_cli.main import main
 from ultracluster_cli.operate import nodes, status
 from ultracluster_cli.rollout import step_runner
@@ -644,8 +642,7 @@ STATES: Sequence[tuple[Callable[[Account], None], str]] = (
 def account(local_aws: LocalAws, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Account]:
     account = Account(local_aws, tmp_path)
     monkeypatch.setattr(boto3, "DEFAULT_SESSION", None)  # it keeps the credentials of another local AWS
-    for module in (cdk_synthesis, deployment, ami):
-        monkeypatch.setattr(module, "run_logged", account.logged_cdk)
+    monkeypatch.setattr(toolchain, "run_logged", account.logged_cdk)
     monkeypatch.setattr(estimate, "listed_prices", lambda *_, **__: ({}, []))  # moto has no price list
     # `--local` and `ultracluster local` use this local AWS instead of one in the background.
     running = daemon.Status(

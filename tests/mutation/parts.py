@@ -103,7 +103,7 @@ PARTS: Final = {
             *(f"{_CONFIG}/reading/{name}.py" for name in ("scalars", "yaml_source")),
         ),
         # Without test_loader*: they load very many files or start processes, and each of them calls every rule.
-        tests=tuple(f"{_CONFIG_TESTS}/{folder}" for folder in ("editing", "models", "reading", "rules")),
+        tests=tuple(f"{_CONFIG_TESTS}/{folder}" for folder in ("models", "reading", "rules")),
         every=8,
     ),
 }

@@ -20,6 +20,17 @@ class DeployedTemplate:
     template: Mapping[str, Any] | None
 
 
+def describe_stack(stack: str, cloudformation: Any) -> Mapping[str, Any] | None:
+    """Return the description of a stack by its name or ARN. None if it does not exist."""
+    try:
+        (described,) = cloudformation.describe_stacks(StackName=stack)["Stacks"]
+    except ClientError as error:
+        if "does not exist" in str(error):
+            return None
+        raise
+    return dict(described)
+
+
 def read_deployed(stack_name: str, cloudformation: Any) -> DeployedTemplate:
     """Read a stack from CloudFormation.
 
@@ -27,21 +38,23 @@ def read_deployed(stack_name: str, cloudformation: Any) -> DeployedTemplate:
         ClientError: If CloudFormation rejects the request.
         ValueError: If the template cannot be read.
     """
+    described = describe_stack(stack_name, cloudformation)
+    status = described["StackStatus"] if described else None
+    if status is None or status in EMPTY_STATES:
+        return DeployedTemplate(status=status, template=None)
     try:
-        (described,) = cloudformation.describe_stacks(StackName=stack_name)["Stacks"]
-        status = described["StackStatus"]
-        if status in EMPTY_STATES:
-            return DeployedTemplate(status=status, template=None)
         body = cloudformation.get_template(StackName=stack_name, TemplateStage="Original")["TemplateBody"]
     except ClientError as error:
-        # The stack may also be deleted between the two calls.
-        if error.response["Error"]["Code"] == "ValidationError" and "does not exist" in str(error):
+        if "does not exist" in str(error):  # deleted between the two calls
             return DeployedTemplate(status=None, template=None)
         raise
-    return DeployedTemplate(status=status, template=read_template(body) if isinstance(body, str) else body)
+    template = read_template(body) if isinstance(body, str) else body
+    return DeployedTemplate(status=status, template=template)
 
 
 def stack_resources(stack_name: str, cloudformation: Any) -> Iterator[Mapping[str, Any]]:
-    """Return the resources of a stack, as ListStackResources summarizes them."""
+    """Yield the resources of a stack that exist, as ListStackResources summarizes them."""
     for page in cloudformation.get_paginator("list_stack_resources").paginate(StackName=stack_name):
-        yield from page["StackResourceSummaries"]
+        for resource in page["StackResourceSummaries"]:
+            if resource.get("PhysicalResourceId") and resource.get("ResourceStatus") != "DELETE_COMPLETE":
+                yield resource

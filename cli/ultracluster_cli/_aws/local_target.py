@@ -10,14 +10,14 @@ from pathlib import Path
 
 import ultracluster_local
 from ultracluster_catalog.names.identifiers import ECR_IMAGE
-from ultracluster_cli._aws.call_counts import CallCounts
-from ultracluster_cli._aws.target import Target
-from ultracluster_cli._cdk.timing import measure
+from ultracluster_cli._aws.target import CallCounts, Target
+from ultracluster_cli._cdk.workspace import state_directory
+from ultracluster_cli.progress import measure
 from ultracluster_local.instance.clients import Clients
 from ultracluster_local.instance.environment import ACCOUNT, child_environment
 from ultracluster_local.jobs.settings import JobSettings
 from ultracluster_local.seeding.seed_client import SeedContainerImage, SeedImage, SeedReservation, seed
-from ultracluster_local.server.daemon import status
+from ultracluster_local.server.daemon import Status, status
 from ultracluster_rules.commands import LAUNCHER_PATH
 from ultracluster_rules.findings import FindingsError
 from ultracluster_stacks.config import ClusterConfig
@@ -31,7 +31,6 @@ _FAKE_BLOCK = timedelta(days=14)
 def local_aws(
     clusters: Sequence[ClusterConfig],
     *,
-    state: Path,
     temporary: Path,
     steps: dict[str, float],
     seed_blocks: bool,
@@ -40,7 +39,7 @@ def local_aws(
     """Open the running local AWS, or start one; see `open_targets`."""
     with ExitStack() as stack:
         with measure(steps, "starting the local AWS"):
-            running = status(state / "local")
+            running = _running()
             if running is None:
                 local = stack.enter_context(ultracluster_local.LocalAws(directory=temporary / "local"))
                 if run_jobs:
@@ -51,16 +50,14 @@ def local_aws(
                 endpoint, key = local.endpoint, local.key
             else:
                 endpoint, key = running.endpoint, running.key
+            files = node_files()
             seed(
                 endpoint=endpoint,
                 key=key,
                 regions={cluster.region for cluster in clusters},
                 images=[
                     SeedImage(
-                        image_id=cluster.image_id,
-                        region=cluster.region,
-                        files=node_files(),
-                        shared=_MOUNT_PATH,
+                        image_id=cluster.image_id, region=cluster.region, files=files, shared=_MOUNT_PATH
                     )
                     for cluster in clusters
                 ],
@@ -84,9 +81,13 @@ def local_aws(
         )
 
 
-def running_local_aws(*, state: Path, region: str) -> Target:
+def _running() -> Status | None:
+    return status(state_directory(Path.cwd()) / "local")
+
+
+def running_local_aws(*, region: str) -> Target:
     """Return the local AWS that runs in the background; see `targets.running_local_aws`."""
-    running = status(state / "local")
+    running = _running()
     if running is None:
         remedy = "Run `ultracluster local up`, then `ultracluster deploy --local`"
         problem = "no local AWS is running here"

@@ -1,12 +1,21 @@
 """Describe the last rehearsals of clusters."""
 
 from collections.abc import Callable, Iterable, Mapping
+from functools import partial
 from types import MappingProxyType
 from typing import Any
 
-from botocore.exceptions import BotoCoreError, ClientError
-
+from ultracluster_cli._aws.target import Target
+from ultracluster_runtime.functions.responses import AWS_ERRORS
 from ultracluster_runtime.rollout.rehearsal_record import read_rehearsal
+from ultracluster_stacks.config import ClusterConfig
+from ultracluster_stacks.config.rehearsal import cluster_digest
+
+
+def rehearsals_of(cluster: ClusterConfig, target: Target) -> list[str]:
+    """Return a sentence about the last rehearsal of a cluster in its Region; see `describe_rehearsals`."""
+    digests = {cluster.region: cluster_digest(cluster)}
+    return describe_rehearsals(cluster.name, digests, ssm=partial(target.client, "ssm"), digests=digests)
 
 
 def describe_rehearsals(
@@ -25,7 +34,7 @@ def describe_rehearsals(
     for region in regions:
         try:
             rehearsal = read_rehearsal(ssm(region), cluster)
-        except (BotoCoreError, ClientError) as error:
+        except AWS_ERRORS as error:
             sentences.append(f"The last rehearsal of {cluster} in {region} could not be read: {error}")
             continue
         if rehearsal is None:

@@ -1,11 +1,12 @@
-"""Select the clusters of a rollout by wave or by name."""
+"""Load a rollout, and select its clusters by wave or by name."""
 
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Protocol, TypeVar
 
+from ultracluster_cli.output import print_findings
 from ultracluster_rules.findings import Finding, FindingsError, quote, reject
-from ultracluster_stacks.config import ClusterConfig, RolloutConfig
+from ultracluster_stacks.config import ClusterConfig, LoadedRollout, RolloutConfig, load_rollout
 
 
 class _Named(Protocol):
@@ -14,6 +15,15 @@ class _Named(Protocol):
 
 
 _Cluster = TypeVar("_Cluster", bound=_Named)
+
+
+def load_clusters(
+    rollout: Path, *, wave: str | None = None, names: Sequence[str] = (), deployable: bool = True
+) -> tuple[LoadedRollout, list[ClusterConfig]]:
+    """Load a rollout, print its warnings, and return it with its clusters of a wave and with given names."""
+    loaded = load_rollout(rollout, deployable=deployable)
+    print_findings(loaded.warnings)
+    return loaded, clusters_named(clusters_of(loaded.config, wave), names, rollout=rollout)
 
 
 def clusters_of(config: RolloutConfig, wave: str | None) -> list[ClusterConfig]:

@@ -1,13 +1,45 @@
-"""A deployment target."""
+"""Deployment targets of the clusters of a rollout: accounts, or one local AWS for all of them."""
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
-from typing import Any
+import threading
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any, Self
 
-from ultracluster_cli._aws.call_counts import CallCounts
+from ultracluster_rules.findings import FindingsError
 
 Client = Callable[[str, str], Any]
 """Returns the boto3 client of a service in a Region."""
+
+
+class CallCounts:
+    """Count the requests of clients, including retries. Thread-safe."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._sent: Counter[str] = Counter()
+
+    @property
+    def sent(self) -> Mapping[str, int]:
+        """Number of requests by call, such as ``ec2:DescribeVpcs``, the most frequent first."""
+        with self._lock:
+            return dict(self._sent.most_common())
+
+    def wrap(self, make: Callable[..., Any]) -> Callable[..., Any]:
+        """Return a function that creates clients whose requests are counted."""
+
+        def counting(*arguments: Any, **named: Any) -> Any:
+            client = make(*arguments, **named)
+            service = client.meta.service_model.service_name
+
+            def count(event_name: str, **_: Any) -> None:
+                with self._lock:
+                    self._sent[f"{service}:{event_name.rpartition('.')[2]}"] += 1
+
+            client.meta.events.register("before-send", count, unique_id=f"call-counts-{id(self)}")
+            return client
+
+        return counting
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -33,8 +65,74 @@ class Target:
     runs_jobs: bool = False
     calls: CallCounts = field(default_factory=CallCounts)
 
+    def in_region(self, region: str) -> Callable[[str], Any]:
+        """Return a function that returns the client of a service in a Region."""
+        return lambda service: self.client(service, region)
+
     @property
     def cdk_options(self) -> tuple[str, ...]:
         """Options that make the CDK CLI use the same target."""
         options = ("--profile", self.profile) if self.profile else ()
         return (*options, "--no-notices") if self.local else options  # notices need the network
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class ClusterTargets:
+    """Where each cluster of a rollout is deployed.
+
+    Profiles are by stage name, such as ``training-a-us-east-2``, and targets by profile, in the order of the file.
+    """
+
+    profiles: Mapping[str, str | None]
+    targets: Mapping[str | None, Target]
+
+    def of(self, cluster: str) -> Target:
+        """Return the target of a cluster, which the rollout file must define (UC9665)."""
+        if cluster in self.profiles:
+            return self.targets[self.profiles[cluster]]
+        if set(self.targets) == {None}:
+            return self.targets[None]
+        problem = f"{cluster} is no longer in the rollout file, so its account is unknown"
+        remedy = "Restore the cluster and its profile in the rollout file"
+        raise FindingsError.of("UC9665", problem, remedy=remedy)
+
+    def clusters(self, profile: str | None) -> tuple[str, ...]:
+        """Return the names of the clusters of a profile."""
+        return tuple(name for name, cluster_profile in self.profiles.items() if cluster_profile == profile)
+
+    def only(self, clusters: Iterable[str]) -> Self:
+        """Return the targets restricted to some clusters."""
+        profiles = dict.fromkeys(self.profiles.get(cluster) for cluster in clusters)
+        return replace(
+            self, targets={profile: self.targets[profile] for profile in profiles if profile in self.targets}
+        )
+
+    @property
+    def name(self) -> str:
+        """Description of the targets for messages."""
+        return "; ".join(dict.fromkeys(target.name for target in self.targets.values()))
+
+    @property
+    def account(self) -> str:
+        """Account IDs or local AWS, which a resumed rollout must match."""
+        return ", ".join(dict.fromkeys(target.account or target.name for target in self.targets.values()))
+
+    @property
+    def environment(self) -> Mapping[str, str]:
+        """Environment variables for synthesis, which needs no account."""
+        return next(iter(self.targets.values())).environment
+
+    @property
+    def calls(self) -> Mapping[str, int]:
+        """Number of requests by API call, such as ``ec2:DescribeVpcs``, excluding those of the CDK CLI."""
+        return sum((Counter(target.calls.sent) for target in self.targets.values()), Counter())
+
+    @property
+    def local(self) -> bool:
+        """Whether every target is on this machine."""
+        return all(target.local for target in self.targets.values())
+
+
+def single_target(target: Target) -> ClusterTargets:
+    """Return targets that deploy every cluster to the same target, ignoring profiles."""
+    return ClusterTargets(profiles={}, targets={None: target})

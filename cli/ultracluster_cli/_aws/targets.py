@@ -3,25 +3,30 @@
 import os
 import threading
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
 from typing import Any
 
-from ultracluster_cli._aws.call_counts import CallCounts
-from ultracluster_cli._aws.cluster_targets import ClusterTargets, single_target
-from ultracluster_cli._aws.local_errors import local_aws_findings
-from ultracluster_cli._aws.target import Client, Target
-from ultracluster_cli._cdk.workspace import state_directory
-from ultracluster_rules.findings import FindingsError
+from botocore.config import Config
+
+from ultracluster_cli._aws.target import CallCounts, Client, ClusterTargets, Target, single_target
+from ultracluster_rules.findings import Finding, FindingsError
 from ultracluster_runtime.aws.aws_session import aws_session, refuse_credentials
 from ultracluster_runtime.functions.responses import AWS_ERRORS, problem_of
 from ultracluster_stacks.config import ClusterConfig
 
+# The standard retry mode backs off when a service throttles.
+_CONFIG = Config(
+    retries={"total_max_attempts": 5, "mode": "standard"},
+    connect_timeout=5,
+    read_timeout=30,
+    max_pool_connections=16,
+)
 
-@contextmanager
-def account(profile: str | None = None) -> Iterator[Target]:
-    """Open the account of a profile or of the default credentials.
+
+def account(profile: str | None = None) -> Target:
+    """Return the account of a profile or of the default credentials.
 
     Raises:
         FindingsError: If credentials are missing or invalid (UC9009).
@@ -38,7 +43,7 @@ def account(profile: str | None = None) -> Iterator[Target]:
         problem = f"profile {profile}: {problem_of(error)}" if profile else problem_of(error)
         raise refuse_credentials(problem, remedy=remedy) from error
     calls = CallCounts()
-    yield Target(
+    return Target(
         name=name,
         local=False,
         environment=os.environ,
@@ -49,10 +54,15 @@ def account(profile: str | None = None) -> Iterator[Target]:
     )
 
 
+def clients_of(profile: str | None) -> Client:
+    """Return a function that returns the clients of a profile, without a call to find its account."""
+    return _clients(aws_session(profile))
+
+
 def _clients(session: Any) -> Client:
     """Return a thread-safe function that creates clients, which boto3 sessions do not do concurrently."""
     lock = threading.Lock()
-    cached_client = cache(lambda service, region: session.client(service, region_name=region))
+    cached_client = cache(lambda service, region: session.client(service, region_name=region, config=_CONFIG))
 
     def client(service: str, region: str) -> Any:
         with lock:
@@ -61,15 +71,33 @@ def _clients(session: Any) -> Client:
     return client
 
 
-@contextmanager
-def targets_by_profile(clusters: Sequence[ClusterConfig]) -> Iterator[ClusterTargets]:
-    """Open the accounts of all profiles before using any of them."""
+def existing_targets(clusters: Sequence[ClusterConfig], *, local: bool = False) -> ClusterTargets:
+    """Return the accounts of all profiles, or the local AWS that runs in the background, as it is, for all clusters."""
+    if local:
+        return single_target(running_local_aws(region=clusters[0].region))
     profiles = {cluster.stage: cluster.profile for cluster in clusters}
-    with ExitStack() as stack:
-        targets = {
-            profile: stack.enter_context(account(profile)) for profile in dict.fromkeys(profiles.values())
-        }
-        yield ClusterTargets(profiles=profiles, targets=targets)
+    targets = {profile: account(profile) for profile in dict.fromkeys(profiles.values())}
+    return ClusterTargets(profiles=profiles, targets=targets)
+
+
+@contextmanager
+def local_aws_findings() -> Iterator[None]:
+    """Raise errors of the local AWS as findings with the same code and text.
+
+    Raises:
+        FindingsError: If ultracluster-local is not installed (UC8004) or raises an error (UC8001 to UC8007).
+    """
+    try:
+        from ultracluster_local.errors import LocalAwsError  # noqa: PLC0415 - optional dependency
+    except ModuleNotFoundError:
+        problem = "Python module ultracluster_local is missing"
+        remedy = "Install ultracluster[local]"
+        raise FindingsError.of("UC8004", problem, remedy=remedy) from None
+    try:
+        yield
+    except LocalAwsError as error:
+        finding = Finding(code=error.code, problem=error.problem, allowed=error.allowed, remedy=error.remedy)
+        raise FindingsError([finding]) from error
 
 
 @contextmanager
@@ -77,9 +105,8 @@ def open_targets(
     clusters: Sequence[ClusterConfig],
     *,
     local: bool,
-    state: Path,
     temporary: Path,
-    steps: dict[str, float],
+    steps: dict[str, float] | None = None,
     seed_blocks: bool = True,
     run_jobs: bool = False,
 ) -> Iterator[ClusterTargets]:
@@ -92,24 +119,19 @@ def open_targets(
             start (UC8002, UC8003), or rejects the reservations (UC8006).
     """
     if not local:
-        with targets_by_profile(clusters) as targets:
-            yield targets
+        yield existing_targets(clusters)
         return
     with local_aws_findings():
         from ultracluster_cli._aws.local_target import local_aws  # noqa: PLC0415 - optional dependency
 
+        steps = {} if steps is None else steps
         with local_aws(
-            clusters,
-            state=state,
-            temporary=temporary,
-            steps=steps,
-            seed_blocks=seed_blocks,
-            run_jobs=run_jobs,
+            clusters, temporary=temporary, steps=steps, seed_blocks=seed_blocks, run_jobs=run_jobs
         ) as target:
             yield single_target(target)
 
 
-def running_local_aws(*, state: Path, region: str) -> Target:
+def running_local_aws(*, region: str) -> Target:
     """Return the local AWS started by `ultracluster local up`, without seeding it.
 
     Raises:
@@ -118,13 +140,13 @@ def running_local_aws(*, state: Path, region: str) -> Target:
     with local_aws_findings():
         from ultracluster_cli._aws import local_target  # noqa: PLC0415 - optional dependency
 
-        return local_target.running_local_aws(state=state, region=region)
+        return local_target.running_local_aws(region=region)
 
 
 def use_local_aws() -> Callable[[], None]:
     """Make this process use the local AWS started by `ultracluster local up`, and return a function that undoes it."""
     region = os.environ.get("AWS_REGION") or os.environ.get("AWS_DEFAULT_REGION") or "us-east-2"
-    target = running_local_aws(state=state_directory(Path.cwd()), region=region)
+    target = running_local_aws(region=region)
     before = dict(os.environ)
     os.environ.clear()
     os.environ.update(target.environment)

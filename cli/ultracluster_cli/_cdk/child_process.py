@@ -18,7 +18,7 @@ def run_logged(
     directory: Path,
     environment: Mapping[str, str],
     log: Path,
-    on_line: Callable[[str], None],
+    on_line: Callable[[str], object],
 ) -> int:
     """Run a non-interactive command in its own process group.
 

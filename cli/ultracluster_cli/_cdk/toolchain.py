@@ -1,22 +1,26 @@
-"""Find the CDK CLI and Node, and check their versions."""
+"""Find the CDK CLI and Node, check their versions, and run the CDK CLI in a project."""
 
 import os
 import re
 import shutil
 import subprocess
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
 
+from ultracluster_cli._cdk.child_process import run_logged
 from ultracluster_cli._cdk.workspace import run_directory, state_directory
+from ultracluster_cli.output import say
+from ultracluster_cli.progress import doing
 from ultracluster_rules.findings import Finding, FindingsError, quote
 from ultracluster_rules.untrusted_files import read_untrusted_json
 
 _MAJOR = 2  # 3.0.0 was published by mistake and cannot read the assemblies of aws-cdk-lib 2 (github.com/aws/aws-cdk/issues/38113)
 _OLDEST_MINOR = 1146  # reads cloud assembly schema 55, which aws-cdk-lib 2.275.0 writes; run on 2026-11-20
+_LINES_SHOWN = 10
 _INSTALL = "Install Node.js, then the CDK CLI with `npm install --global aws-cdk@2`"
 
 
@@ -50,10 +54,71 @@ class Project:
         }
         return folders | dict(base) | {"PATH": self.toolchain.path, "TMPDIR": str(self.temporary)}
 
+    def run_cdk(
+        self, *arguments: str, environment: Mapping[str, str], log: Path, on_line: Callable[[str], object]
+    ) -> int:
+        """Run the CDK CLI without colors, keep its output in a log, and return its exit code."""
+        log.parent.mkdir(exist_ok=True)
+        return run_logged(
+            [str(self.toolchain.cdk), *arguments, "--no-color"],
+            directory=self.directory,
+            environment=self.environment(environment),
+            log=log,
+            on_line=on_line,
+        )
+
+    def synthesize(
+        self,
+        output: Path,
+        *,
+        rollout: Path,
+        wave: str | None,
+        environment: Mapping[str, str],
+        purpose: str | None = None,
+        no_cache: bool = False,
+    ) -> None:
+        """Synthesize a rollout into a separate output folder, leaving cdk.out as last deployed.
+
+        ``purpose`` is a context value of the app, for which capacity need not be bought. Default: a deployment.
+
+        Raises:
+            FindingsError: If cdk synth fails (UC9201).
+        """
+        context = {
+            "rollout": rollout,
+            "wave": wave,
+            "purpose": purpose,
+            "cache": "false" if no_cache else None,
+        }
+        values = [f"{name}={value}" for name, value in context.items() if value is not None]
+        options = [word for value in values for word in ("--context", value)]
+        log = self.state / "logs" / "cdk-synth.log"
+        lines: list[str] = []
+        with doing("Synthesizing"):
+            code = self.run_cdk(
+                *("synth", "**", "--quiet", "--no-notices", "--output", str(output), *options),
+                environment=environment,
+                log=log,
+                on_line=lines.append,
+            )
+        if code:
+            for line in lines[-_LINES_SHOWN:]:
+                say(f"  | {line}")
+            problem = f"cdk synth ended with code {code}; see {log}"
+            raise FindingsError.of("UC9201", problem, remedy="Fix the error and run the command again")
+
+
+def require_deployed(code: int, *, log: Path) -> None:
+    """Raise UC9006 if `cdk deploy` ended with another code than 0."""
+    if code:
+        problem = f"cdk deploy ended with code {code}; see {log}"
+        raise FindingsError.of("UC9006", problem, remedy="Fix the error and deploy again")
+
 
 @contextmanager
-def open_project(directory: Path) -> Iterator[Project]:
-    """Find the toolchain of a CDK app, and create the temporary directory of this process."""
+def open_project() -> Iterator[Project]:
+    """Find the toolchain of the CDK app in the current folder, and create the temporary directory of this process."""
+    directory = Path.cwd()
     toolchain = find_toolchain(directory)
     with run_directory(state_directory(directory)) as temporary:
         yield Project(directory=directory, temporary=temporary, toolchain=toolchain)
@@ -93,12 +158,9 @@ def _supported_version(cdk: Path, path: str) -> str:
     match = re.match(r"(\d+)\.(\d+)\.\d+", version)
     if match and int(match[1]) == _MAJOR and int(match[2]) >= _OLDEST_MINOR:
         return match[0]
-    raise FindingsError.of(
-        "UC9005",
-        f"the CDK CLI {quote(str(cdk))} has version {quote(version)}",
-        allowed=f"{_MAJOR}.{_OLDEST_MINOR} or newer, below {_MAJOR + 1}",
-        remedy=_INSTALL,
-    )
+    problem = f"the CDK CLI {quote(str(cdk))} has version {quote(version)}"
+    allowed = f"{_MAJOR}.{_OLDEST_MINOR} or newer, below {_MAJOR + 1}"
+    raise FindingsError.of("UC9005", problem, allowed=allowed, remedy=_INSTALL)
 
 
 def _installed_version(cdk: Path) -> str | None:

@@ -10,41 +10,35 @@ from ultracluster_rules.findings import FindingsError, quote
 from ultracluster_rules.untrusted_files import read_untrusted_json
 
 
-def rollout_file(directory: Path, rollout: Path | None) -> Path:
-    """Return the rollout file of a command that runs the CDK app: the named one, or that of cdk.json."""
-    _require_app(directory)
-    return (rollout or directory / default_rollout(directory)).resolve()
+def rollout_file(rollout: Path) -> Path:
+    """Return the absolute path of the rollout file of a command that runs the CDK app of the current folder."""
+    _require_app()
+    return rollout.resolve()
 
 
-def _require_app(directory: Path) -> None:
-    if not (directory / "cdk.json").is_file():
-        problem = f"no cdk.json in {quote(str(directory))}"
+def _require_app() -> None:
+    if not Path("cdk.json").is_file():
+        problem = f"no cdk.json in {quote(str(Path.cwd()))}"
         remedy = "Run this command in the folder of a CDK app; create one with `ultracluster init DIR`"
         raise FindingsError.of("UC9001", problem, remedy=remedy)
 
 
-def default_rollout(directory: Path | None = None) -> Path:
-    """Return the rollout file that cdk.json names. Default: in the current folder, to which it is then relative.
+def default_rollout() -> Path:
+    """Return the rollout file that cdk.json names.
 
     Raises:
         FindingsError: If cdk.json does not exist (UC9001) or does not specify a rollout (UC9002).
     """
-    directory = directory or Path()
-    _require_app(directory)
-    cdk_json = directory / "cdk.json"
+    _require_app()
     try:
-        rollout = read_untrusted_json(cdk_json).get("context", {}).get("rollout")
+        rollout = read_untrusted_json("cdk.json").get("context", {}).get("rollout")
         problem = f"context value rollout: got {quote(rollout)}"
     except (OSError, ValueError, AttributeError) as error:
         rollout, problem = None, f"cannot be read: {error}"
     if isinstance(rollout, str) and rollout:
-        return directory / rollout
-    raise FindingsError.of(
-        "UC9002",
-        problem,
-        location=str(cdk_json),
-        remedy="Specify the rollout file: ultracluster deploy ROLLOUT",
-    )
+        return Path(rollout)
+    remedy = "Specify the rollout file: ultracluster deploy ROLLOUT"
+    raise FindingsError.of("UC9002", problem, location="cdk.json", remedy=remedy)
 
 
 def state_directory(directory: Path) -> Path:

@@ -7,34 +7,27 @@ import time
 import uuid
 from collections.abc import Sequence
 from datetime import UTC, datetime
-from functools import cache
-from pathlib import Path
 from typing import Annotated, Any
 
 import typer
-from botocore.config import Config
 
 from ultracluster_catalog.machines.instance_types import INSTANCE_TYPES
 from ultracluster_catalog.neuron.neuron_images import IMAGE_KINDS
 from ultracluster_cli import options
 from ultracluster_cli._aws.target import Client
-from ultracluster_cli._cdk.cdk_synthesis import require_deployed
-from ultracluster_cli._cdk.child_process import run_logged
-from ultracluster_cli._cdk.toolchain import open_project
+from ultracluster_cli._aws.targets import clients_of
+from ultracluster_cli._cdk.toolchain import open_project, require_deployed
 from ultracluster_cli.exit_codes import ExitCode
 from ultracluster_cli.output import print_findings, print_json, print_table, say, short_time
 from ultracluster_cli.progress import doing, if_interrupted
-from ultracluster_rules.findings import Finding, FindingsError, quote, reject
+from ultracluster_rules.findings import Finding, FindingsError, quote, reject, require
 from ultracluster_rules.images import check_image_kind
 from ultracluster_runtime.aws.aws_session import aws_session
 from ultracluster_runtime.images import MachineImage, image_of_parameter, newest_baked_image
-from ultracluster_stacks.config.editing.image_references import ClusterImage, cluster_images, with_images
-from ultracluster_stacks.config.loading.loader import rollout_findings
-from ultracluster_stacks.config.reading.source_file import read_source_file
+from ultracluster_stacks.config.editing import ClusterImage, cluster_images, image_values, update_rollout
+from ultracluster_stacks.config.reading.problem import Loc
 
-app = typer.Typer(
-    add_completion=False, no_args_is_help=True, help="Bake and find AMIs, and pin rollouts to their IDs."
-)
+app = options.command_group("Bake and find AMIs, and pin rollouts to their IDs.")
 
 _ENDED = {"AVAILABLE", "CANCELLED", "DELETED", "DEPRECATED", "DISABLED", "FAILED"}
 _POLL_SECONDS = 20.0
@@ -61,47 +54,37 @@ def resolve(
     _check_choice(image, parameter, baked)
     all_images = cluster_images(rollout)
     selected, warnings = _choose(all_images, cluster or [], neuron_only=not (parameter or baked))
-    profiles = {place.loc: profile or place.profile for place in selected}
-    clients = {profile_name: clients_of(profile_name) for profile_name in dict.fromkeys(profiles.values())}
-    images_found = {
-        (profile_name, region): image_found
-        for profile_name, client in clients.items()
-        for region, image_found in find_images(
-            client,
-            regions=sorted({place.region for place in selected if profiles[place.loc] == profile_name}),
-            image=image,
-            parameter=parameter,
-            baked=baked,
-        ).items()
-    }
-    images = {place.loc: images_found[profiles[place.loc], place.region] for place in selected}
+    by_profile: dict[str | None, list[ClusterImage]] = {}
+    for place in selected:
+        by_profile.setdefault(profile or place.cluster.profile, []).append(place)
+    images: dict[Loc, MachineImage] = {}
+    for name, places in by_profile.items():
+        regions = sorted({place.cluster.region for place in places})
+        newest = find_images(clients_of(name), regions=regions, image=image, parameter=parameter, baked=baked)
+        images |= {place.loc: newest[place.cluster.region] for place in places}
     warnings += [] if parameter or baked else _missing_parts(image)
     now = datetime.now(UTC)
     rows: list[dict[str, Any]] = [
         {
-            "cluster": place.cluster,
-            "region": place.region,
+            "cluster": place.cluster.name,
+            "region": place.cluster.region,
             "image_id_now": place.image_id or None,
             "image_id": images[place.loc].image_id,
             "name": images[place.loc].name,
-            "created": images[place.loc].created.date().isoformat(),
+            "created": images[place.loc].created.date(),
             "age_days": images[place.loc].age_days(now),
         }
         for place in selected
     ]
     if write:
-        text = read_source_file(rollout)
-        ids = {loc: image_found.image_id for loc, image_found in images.items()}
-        new = with_images(text, selected, ids, others=len(selected) < len(all_images))
-        rollout.write_text(new, encoding="utf-8", newline="")
-        warnings += rollout_findings(rollout)
+        ids = {loc: machine_image.image_id for loc, machine_image in images.items()}
+        values = image_values(selected, ids, others=len(selected) < len(all_images))
+        warnings += update_rollout(rollout, values)
     print_findings(warnings)
     if as_json:
-        print_json(
-            {"clusters": rows, "written": write, "warnings": [str(image_found) for image_found in warnings]}
-        )
+        print_json(clusters=rows, written=write, warnings=warnings)
         return
-    print_table(columns=list(rows[0]) if rows else [], rows=rows)
+    print_table(rows)
     say(f"Updated {rollout}." if write else "Nothing written; use --write to pin the rollout to these AMIs.")
 
 
@@ -148,7 +131,8 @@ def bake(
 
 def _pipeline(builder: Any, name: str) -> str | None:
     answer = builder.list_image_pipelines(filters=[{"name": "name", "values": [name]}])
-    return next((one["arn"] for one in answer.get("imagePipelineList", ()) if one["name"] == name), None)
+    pipelines = answer.get("imagePipelineList", ())
+    return next((pipeline["arn"] for pipeline in pipelines if pipeline["name"] == name), None)
 
 
 def _create(name: str, region: str, profile: str | None) -> None:
@@ -157,23 +141,15 @@ def _create(name: str, region: str, profile: str | None) -> None:
         clients_of(profile), regions=[region], image="ecs-neuron", parameter=None, baked=None
     )
     context = {"name": name, "region": region, "parent": images[region].image_id}
-    with open_project(Path.cwd()) as project:
+    with open_project() as project:
         log = project.state / "logs" / "cdk-deploy-image.log"
-        log.parent.mkdir(exist_ok=True)
-        command = [str(project.toolchain.cdk), "deploy", "--require-approval", "never", "--no-color"]
-        command += ["--app", shlex.join([sys.executable, "-m", "ultracluster_stacks.stacks.image_app"])]
-        command += ["--output", str(project.temporary / "image")]
-        command += [word for key, value in context.items() for word in ("--context", f"{key}={value}")]
-        command += ["--profile", profile] if profile else []
+        arguments = ["deploy", "--require-approval", "never", "--output", str(project.temporary / "image")]
+        arguments += ["--app", shlex.join([sys.executable, "-m", "ultracluster_stacks.stacks.image_app"])]
+        arguments += [word for key, value in context.items() for word in ("--context", f"{key}={value}")]
+        arguments += ["--profile", profile] if profile else []
         say(f"Creating the pipeline {name}, with {images[region].name} as parent")
         with doing(f"Creating the stack {name}-image"):
-            code = run_logged(
-                command,
-                directory=project.directory,
-                environment=project.environment(os.environ),
-                log=log,
-                on_line=lambda _: None,
-            )
+            code = project.run_cdk(*arguments, environment=os.environ, log=log, on_line=lambda _: None)
     require_deployed(code, log=log)
 
 
@@ -194,11 +170,8 @@ def _follow(builder: Any, build: str) -> dict[str, Any]:
 def _check_choice(image: str, parameter: str | None, baked: str | None) -> None:
     findings = check_image_kind(image, _LINES, path="--image")
     if parameter and baked:
-        findings.append(
-            Finding(
-                code="UC4057", problem="got --parameter and --baked", allowed="one of them", path="--baked"
-            )
-        )
+        problem = "got --parameter and --baked"
+        findings.append(Finding(code="UC4057", problem=problem, allowed="one of them", path="--baked"))
     reject(findings)
 
 
@@ -206,26 +179,21 @@ def _choose(
     places: Sequence[ClusterImage], names: Sequence[str], *, neuron_only: bool
 ) -> tuple[list[ClusterImage], list[Finding]]:
     """Return the selected clusters that can use a Neuron AMI, and warnings about the others."""
-    names_known = {place.cluster for place in places}
-    if unknown := [name for name in names if name not in names_known]:
-        raise FindingsError(
-            [
-                Finding(
-                    code="UC4060",
-                    problem=f"got {quote(name)}",
-                    allowed=", ".join(sorted(names_known)) or "the rollout has no clusters",
-                    path="--cluster",
-                )
-                for name in unknown
-            ]
-        )
+    known = {place.cluster.name for place in places}
+    allowed = ", ".join(sorted(known)) or "the rollout has no clusters"
+    reject(
+        Finding(code="UC4060", problem=f"got {quote(name)}", allowed=allowed, path="--cluster")
+        for name in names
+        if name not in known
+    )
     selected, findings = [], []
     for place in places:
-        machine = INSTANCE_TYPES.get(place.instance_type)  # None for a custom instance type
-        if names and place.cluster not in names:
+        name = place.cluster.name
+        machine = INSTANCE_TYPES.get(place.cluster.instance_type)  # None for a custom instance type
+        if names and name not in names:
             continue
         if neuron_only and machine is not None and not machine.is_neuron:
-            problem = f"{place.cluster} is not updated: {machine.name} has {machine.accelerator}, not Neuron"
+            problem = f"{name} is not updated: {machine.name} has {machine.accelerator}, not Neuron"
             remedy = "Use --parameter and --cluster, or set image_id in the rollout"
             findings.append(Finding(code="UC4059", problem=problem, remedy=remedy))
         else:
@@ -235,23 +203,12 @@ def _choose(
 
 def _missing_parts(image: str) -> list[Finding]:
     kind = IMAGE_KINDS[image]
-    if not kind.missing:
-        return []
-    return [
-        Finding(
-            code="UC4058",
-            problem=f"{image} is not known to include {', '.join(kind.missing)} ({kind.source}, {kind.dated})",
-            remedy="Bake an AMI with NeuronAmi (`ultracluster docs images`) and resolve it with --baked; incomplete nodes do not "
-            "join the cluster",
-        )
-    ]
-
-
-def clients_of(profile: str | None) -> Client:
-    """Return a function that creates clients."""
-    session = aws_session(profile)
-    config = Config(retries={"total_max_attempts": 3, "mode": "standard"}, connect_timeout=5, read_timeout=30)
-    return cache(lambda service, region: session.client(service, region_name=region, config=config))
+    problem = f"{image} is not known to include {', '.join(kind.missing)} ({kind.source}, {kind.dated})"
+    remedy = (
+        "Bake an AMI with NeuronAmi (`ultracluster docs images`) and resolve it with --baked; incomplete nodes do not "
+        "join the cluster"
+    )
+    return require(not kind.missing, "UC4058", problem, remedy=remedy)
 
 
 def find_images(

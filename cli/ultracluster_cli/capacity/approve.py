@@ -10,7 +10,7 @@ import typer
 
 from ultracluster_catalog.capacity.capacity_blocks import LONGEST_BLOCK
 from ultracluster_cli.capacity import options
-from ultracluster_cli.capacity.parsing import accepted_hours, read_regions, read_size, searched_regions
+from ultracluster_cli.capacity.options import accepted_hours, read_regions, read_size, searched_regions
 from ultracluster_cli.capacity.session import open_session, record_row, say_rehearsals
 from ultracluster_cli.options import JsonOption
 from ultracluster_cli.output import print_findings, print_json, say, short_time
@@ -65,7 +65,7 @@ def _approve(
     say_rehearsals(order, session, approval.rollout)
     record = session.ledger.approve(order, now=_now())
     if as_json:
-        print_json({"order": record_row(record)})
+        print_json(order=record_row(record))
     else:
         say(f"Approved order {order.name} until {order.expires_at:%Y-%m-%d %H:%M} UTC, token {record.token}.")
         say(f"Nothing is bought yet. To buy: ultracluster capacity buy {order.name}")

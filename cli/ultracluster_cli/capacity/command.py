@@ -21,8 +21,7 @@ from ultracluster_cli.capacity.session import (
     show_records,
 )
 from ultracluster_cli.capacity.verify import verify
-from ultracluster_cli.option_groups import with_option_groups
-from ultracluster_cli.options import JsonOption
+from ultracluster_cli.options import JsonOption, command_group, with_option_groups
 from ultracluster_cli.output import print_json, print_table, say
 from ultracluster_runtime.purchasing.operator_actions import cancel as cancel_order
 from ultracluster_runtime.purchasing.operator_actions import close
@@ -33,11 +32,7 @@ from ultracluster_runtime.purchasing.reconcile import reconcile as reconcile_ord
 
 PARAMETER_PREFIX = "/ultracluster/capacity"
 
-app = typer.Typer(
-    add_completion=False,
-    no_args_is_help=True,
-    help="Find Capacity Blocks, buy each at most once, and verify their use.",
-)
+app = command_group("Find Capacity Blocks, buy each at most once, and verify their use.")
 
 
 app.command()(find)
@@ -74,7 +69,7 @@ def buy(
     record = outcome.record
     outputs: dict[str, Callable[[], object]] = {}
     if record.reservation_ids and write is not None:
-        outputs[f"file {str(write)!r}"] = lambda: write_fragment(record, write)
+        outputs[f"file {str(write)!r}"] = lambda: write.write_text(fragment(record), encoding="utf-8")
     if record.reservation_ids and parameter and (region := record.region):
         outputs["SSM parameter"] = lambda: say(
             f"Wrote {write_parameter(record, session.make_client('ssm', region, Config()))}."
@@ -139,9 +134,9 @@ def history(order: OrderArgument, *, ledger: LedgerOptions, as_json: JsonOption 
         for event in events
     ]
     if as_json:
-        print_json({"order": order, "events": rows})
+        print_json(order=order, events=rows)
     else:
-        print_table(columns=list(rows[0]), rows=rows)
+        print_table(rows)
 
 
 @app.command()
@@ -192,11 +187,6 @@ def fragment(record: Record) -> str:
     if len(record.reservation_ids) > 1:
         parts.insert(1, f"# {len(record.reservation_ids)} reservations: use each for a separate cluster")
     return "\n".join(parts) + "\n"
-
-
-def write_fragment(record: Record, path: Path) -> None:
-    """Write the fragment to a file."""
-    path.write_text(fragment(record), encoding="utf-8")
 
 
 def write_parameter(record: Record, client: Any) -> str:

@@ -8,9 +8,9 @@ from typing import Annotated, Any
 import typer
 
 from ultracluster_catalog.places.zones import REGIONS
-from ultracluster_cli._aws.call_counts import CallCounts
+from ultracluster_cli._aws.target import CallCounts
 from ultracluster_cli.capacity import options
-from ultracluster_cli.capacity.parsing import block_search, read_size, searched_regions
+from ultracluster_cli.capacity.options import block_search, read_size, searched_regions
 from ultracluster_cli.exit_codes import ExitCode
 from ultracluster_cli.options import JsonOption, PictureOption, ProfileOption
 from ultracluster_cli.output import print_findings, print_json, print_table, say, say_command
@@ -107,8 +107,8 @@ def offering_row(offering: Offering, *, earliest: datetime) -> dict[str, Any]:
         "instances": offering.instance_count,
         "ultraservers": offering.ultraserver_count or None,
         "segments": len(offering.segments) or None,
-        "start": offering.start.isoformat(),
-        "end": offering.end.isoformat(),
+        "start": offering.start,
+        "end": offering.end,
         "gap_hours": round((offering.start - earliest) / timedelta(hours=1), 1),
         "hours": round(offering.duration / timedelta(hours=1), 2),
         "usable_hours": round(offering.window.usable / timedelta(hours=1), 2),
@@ -144,31 +144,21 @@ def _show_offerings(
             "per_node_hour": _rounded(comparison.price.amount),
             "per_chip_hour": _rounded(comparison.per_chip_hour),
             "currency": comparison.price.currency,
-            "dated": comparison.price.dated.isoformat(),
+            "dated": comparison.price.dated,
             "source": comparison.price.reason or comparison.price.source,
         }
         for comparison in comparisons.values()
     ]
     if limit is None:
-        print_json(
-            {
-                "offerings": rows,
-                "prices": prices,
-                "findings": [str(finding) for finding in findings],
-                "calls": calls,
-            }
-        )
+        print_json(offerings=rows, prices=prices, findings=findings, calls=calls)
         return
     if rows:
         shown = [
             {"rank": "1 best" if number == 1 else str(number), **row} for number, row in enumerate(rows, 1)
         ]
-        print_table(columns=_SHOWN, rows=shown[:limit], title=_title(offerings))
-        print_table(
-            title="Reference prices",
-            columns=["price", "per_node_hour", "per_chip_hour", "dated"],
-            rows=prices,
-        )
+        print_table(shown[:limit], columns=_SHOWN, title=_title(offerings))
+        price_columns = ["price", "per_node_hour", "per_chip_hour", "dated"]
+        print_table(prices, columns=price_columns, title="Reference prices")
         if len(rows) > limit:
             say(
                 f"{len(rows) - limit} more offerings: --limit {len(rows)} lists them, --json has every figure."

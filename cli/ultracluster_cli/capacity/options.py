@@ -1,12 +1,20 @@
-"""Options shared by the commands of `ultracluster capacity`."""
+"""Options shared by the commands of `ultracluster capacity`, and their interpretation."""
 
 from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
+from ultracluster_catalog.capacity.capacity_blocks import ULTRASERVER_REGIONS, block_regions
+from ultracluster_catalog.places.zones import REGIONS
 from ultracluster_cli.options import LedgerOption, LedgerRegionOption, ProfileOption
+from ultracluster_rules.findings import FindingsError
+from ultracluster_rules.machines import INSTANCE_TYPE
+from ultracluster_rules.names import REGION
+from ultracluster_runtime.purchasing import order_checks
+from ultracluster_runtime.purchasing.search import Search
 
 DEFAULT_ULTRASERVER = "u-trn2x64"
 
@@ -79,3 +87,85 @@ class ExtensionApprovalOptions(ApprovalOptions):
     max_fee: Annotated[str, _MAX_FEE] = ""
     month_cap: Annotated[str, _MONTH_CAP] = ""
     approver: Annotated[str, _APPROVER] = ""
+
+
+def block_search(
+    *,
+    regions: tuple[str, ...],
+    instance_type: str | None = None,
+    ultraserver_type: str | None = None,
+    counts: tuple[int, ...] = (),
+    days: str,
+    between: tuple[str, str],
+) -> Search:
+    """Return the search for Capacity Blocks that start in a future window.
+
+    Raises:
+        FindingsError: If the durations, the window, a Region or the type are invalid (UC7008, UC7013, UC7014, UC7101,
+            UC2102, UC4001).
+    """
+    now = datetime.now(UTC)
+    hours = order_checks.parse_days("--days", days)
+    start_after, start_before = (order_checks.parse_time("--between", text) for text in between)
+    findings = [finding for region in regions for finding in REGION.check(region, path="--regions")]
+    if instance_type is not None:
+        findings += INSTANCE_TYPE.check(instance_type, path="--instance-type")
+    if findings := [*findings, *order_checks.check_window("--between", start_after, start_before, now=now)]:
+        raise FindingsError(findings)
+    return Search(
+        regions=regions,
+        instance_type=instance_type,
+        ultraserver_type=ultraserver_type,
+        counts=counts,
+        hours=hours,
+        start_after=max(start_after, now),
+        start_before=start_before,
+        end_by=start_before + timedelta(hours=accepted_hours(hours)[1]),
+    )
+
+
+def read_size(
+    *, instance_type: str | None, nodes: str | None, ultraservers: str | None, ultraserver_type: str
+) -> tuple[str | None, str | None, tuple[int, ...]]:
+    """Return the instance type or the UltraServer type of a block, and the counts to buy.
+
+    Raises:
+        FindingsError: UC7010 unless either nodes of an instance type or UltraServers are specified, UC7011 for invalid
+            counts.
+    """
+    if nodes is not None and instance_type is not None and ultraservers is None:
+        return instance_type, None, order_checks.parse_counts("--nodes", nodes)
+    if ultraservers is not None and instance_type is None and nodes is None:
+        return None, ultraserver_type, order_checks.parse_counts("--ultraservers", ultraservers)
+    options = {"--instance-type": instance_type, "--nodes": nodes, "--ultraservers": ultraservers}
+    specified = [option for option, value in options.items() if value is not None]
+    problem = f"got {', '.join(specified) or 'no size'}"
+    allowed = "--instance-type and --nodes, or --ultraservers"
+    raise FindingsError([order_checks.ambiguous_size(problem, allowed=allowed)])
+
+
+def read_regions(text: str, *, known: tuple[str, ...]) -> tuple[str, ...]:
+    """Read comma-separated Regions, or ``all``, which stands for the known ones."""
+    if text == "all":
+        return known
+    return tuple(dict.fromkeys(part.strip() for part in text.split(",") if part.strip()))
+
+
+def accepted_hours(hours: tuple[int, ...]) -> tuple[int, int]:
+    """Return the minimum and maximum duration to accept, in hours.
+
+    Blocks end at a fixed time of day, so EC2 offers blocks up to a day shorter or longer than requested.
+    """
+    day = timedelta(days=1) // timedelta(hours=1)
+    return max(1, min(hours) - day), max(hours) + day
+
+
+def searched_regions(
+    text: str, *, instance_type: str | None, ultraserver_type: str | None
+) -> tuple[str, ...]:
+    """Read Regions, where ``all`` stands for those known to sell the type."""
+    if instance_type is not None:
+        known = block_regions(instance_type)
+    else:
+        known = ULTRASERVER_REGIONS.get(str(ultraserver_type), ())
+    return read_regions(text, known=known or REGIONS)

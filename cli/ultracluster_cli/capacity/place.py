@@ -7,7 +7,7 @@ from typing import Annotated, Any
 import typer
 
 from ultracluster_cli.capacity import options
-from ultracluster_cli.capacity.parsing import block_search, read_regions
+from ultracluster_cli.capacity.options import block_search, read_regions
 from ultracluster_cli.options import JsonOption, ProfileOption, RolloutArgument, WriteOption
 from ultracluster_cli.output import print_findings, print_json, print_table, say
 from ultracluster_rules.findings import Finding, FindingsError, quote, reject
@@ -18,14 +18,13 @@ from ultracluster_runtime.purchasing.order_checks import check_ranking, parse_am
 from ultracluster_runtime.purchasing.placement import PlacementRequest, PlacementRules
 from ultracluster_runtime.purchasing.placement import place as choose
 from ultracluster_runtime.purchasing.search import Search, search_offerings
-from ultracluster_stacks.config.editing.order_references import (
+from ultracluster_stacks.config import ClusterConfig
+from ultracluster_stacks.config.editing import (
     OrderedCapacity,
-    cluster_places,
+    load_editable,
     ordered_capacity,
+    update_rollout,
 )
-from ultracluster_stacks.config.loading.loader import rollout_findings
-from ultracluster_stacks.config.reading.source_file import read_source_file
-from ultracluster_stacks.config.reading.yaml_edit import set_values
 
 
 def place(
@@ -46,33 +45,25 @@ def place(
 ) -> None:
     """Choose Regions for the clusters of a wave that have no reservation yet."""
     reject(check_ranking("--prefer", prefer))
-    unplaced = [
-        capacity for capacity in ordered_capacity(rollout) if capacity.wave == wave and capacity.gives_zone
-    ]
+    config = load_editable(rollout)
+    unplaced = [capacity for capacity in ordered_capacity(config, wave=wave) if capacity.gives_zone]
     if not unplaced:
         problem = f"no cluster of wave {quote(wave)} has an order without a reservation"
         remedy = "Specify `capacity: {order: NAME}`; clusters with a reservation are not moved"
         raise FindingsError.of("UC9661", problem, remedy=remedy)
-    current_places = {(capacity.cluster, capacity.region) for capacity in unplaced}
+    current_places = {_place_of(capacity.cluster) for capacity in unplaced}
+    known_regions = read_regions(regions, known=())
+    search = block_search(regions=known_regions, days=days, between=between)
     offerings = choose(
-        [
-            PlacementRequest(
-                cluster=capacity.cluster, instance_type=capacity.instance_type, nodes=capacity.nodes
-            )
-            for capacity in unplaced
-        ],
-        _search_offerings(
-            unplaced,
-            block_search(regions=read_regions(regions, known=()), days=days, between=between),
-            profile,
-        ),
+        [_request(capacity) for capacity in unplaced],
+        _search_offerings(unplaced, search, profile),
         rules=PlacementRules(
-            regions=read_regions(regions, known=()),
+            regions=known_regions,
             max_fee=parse_amount("--max-fee", max_fee),
             max_per_region=most_per_region,
             prefer=prefer,
         ),
-        taken=[capacity for capacity in cluster_places(rollout) if capacity not in current_places],
+        taken=[place for place in map(_place_of, config.clusters()) if place not in current_places],
     )
     pairs = list(zip(unplaced, offerings, strict=True))
     reject(_unplaced_finding(capacity) for capacity, offering in pairs if offering is None)
@@ -83,12 +74,11 @@ def place(
             for capacity, row in zip(unplaced, rows, strict=True)
             for name in ("region", "zone_id")
         }
-        rollout.write_text(set_values(read_source_file(rollout), values), encoding="utf-8", newline="")
-        print_findings(rollout_findings(rollout))
+        print_findings(update_rollout(rollout, values))
     if as_json:
-        print_json({"clusters": rows, "written": write})
+        print_json(clusters=rows, written=write)
         return
-    print_table(columns=list(rows[0]), rows=rows)
+    print_table(rows)
     say(f"Updated {rollout}." if write else "Nothing written; use --write to update the rollout.")
     say(
         "Offerings are not held for you. Next: capacity approve, buy and resolve for each order, then ami resolve."
@@ -101,7 +91,8 @@ def _search_offerings(
     """Search once for each combination of instance type and node count."""
     reads = Ec2Reads(session_clients(profile))
     offerings: list[Offering] = []
-    for instance_type, nodes in sorted({(capacity.instance_type, capacity.nodes) for capacity in capacities}):
+    sizes = {(capacity.cluster.instance_type, capacity.nodes) for capacity in capacities}
+    for instance_type, nodes in sorted(sizes):
         result = search_offerings(
             replace(search, instance_type=instance_type, counts=(nodes,)), read=reads.perform
         )
@@ -111,16 +102,25 @@ def _search_offerings(
     return offerings
 
 
+def _request(capacity: OrderedCapacity) -> PlacementRequest:
+    name, instance_type = capacity.cluster.name, capacity.cluster.instance_type
+    return PlacementRequest(cluster=name, instance_type=instance_type, nodes=capacity.nodes)
+
+
+def _place_of(cluster: ClusterConfig) -> tuple[str, str]:
+    return cluster.name, cluster.region
+
+
 def _row(capacity: OrderedCapacity, offering: Offering) -> dict[str, Any]:
     return {
-        "cluster": capacity.cluster,
+        "cluster": capacity.cluster.name,
         "order": capacity.order,
-        "region_now": capacity.region,
+        "region_now": capacity.cluster.region,
         "region": offering.region,
         "zone_id": offering.zone_ids[0],
         "nodes": capacity.nodes,
-        "start": offering.start.isoformat(),
-        "end": offering.end.isoformat(),
+        "start": offering.start,
+        "end": offering.end,
         "total": str(offering.fee),
         "currency": offering.currency,
         "offering": offering.offering_id,
@@ -128,9 +128,6 @@ def _row(capacity: OrderedCapacity, offering: Offering) -> dict[str, Any]:
 
 
 def _unplaced_finding(capacity: OrderedCapacity) -> Finding:
-    return Finding(
-        code="UC9660",
-        path=capacity.cluster,
-        problem=f"no offering of {capacity.nodes} x {capacity.instance_type} meets the constraints",
-        remedy="Allow more Regions, other durations, a later start or a higher fee; nothing was written",
-    )
+    problem = f"no offering of {capacity.nodes} x {capacity.cluster.instance_type} meets the constraints"
+    remedy = "Allow more Regions, other durations, a later start or a higher fee; nothing was written"
+    return Finding(code="UC9660", path=capacity.cluster.name, problem=problem, remedy=remedy)

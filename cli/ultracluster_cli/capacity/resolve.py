@@ -11,10 +11,12 @@ from ultracluster_cli.output import print_findings, print_json, print_table, say
 from ultracluster_rules.findings import Finding, quote, reject
 from ultracluster_runtime.purchasing.orders import ExtensionOrder, OrderState, Record
 from ultracluster_runtime.purchasing.reads_and_refusals import edited_ledger, unknown_order
-from ultracluster_stacks.config.editing.order_references import OrderedCapacity, ordered_capacity
-from ultracluster_stacks.config.loading.loader import rollout_findings
-from ultracluster_stacks.config.reading.source_file import read_source_file
-from ultracluster_stacks.config.reading.yaml_edit import set_values
+from ultracluster_stacks.config.editing import (
+    OrderedCapacity,
+    load_editable,
+    ordered_capacity,
+    update_rollout,
+)
 
 
 def resolve(
@@ -25,7 +27,7 @@ def resolve(
     as_json: JsonOption = False,
 ) -> None:
     """Show the capacity that the orders of a rollout have bought."""
-    places = ordered_capacity(rollout)
+    places = list(ordered_capacity(load_editable(rollout)))
     records = open_session(ledger).ledger.orders()
     rows = purchased_capacity(places, records)
     if write:
@@ -41,13 +43,11 @@ def resolve(
             for place, row in zip(places, rows, strict=True)
             if place.gives_zone
         }
-        text = set_values(read_source_file(rollout), values)
-        rollout.write_text(text, encoding="utf-8", newline="")
-        print_findings(rollout_findings(rollout))
+        print_findings(update_rollout(rollout, values))
     if as_json:
-        print_json({"capacity": rows, "written": write})
+        print_json(capacity=rows, written=write)
         return
-    print_table(columns=list(rows[0]) if rows else [], rows=rows)
+    print_table(rows)
     say(f"Updated {rollout}." if write else "Nothing written; use --write to update the rollout.")
 
 
@@ -63,14 +63,16 @@ def purchased_capacity(places: Sequence[OrderedCapacity], records: Sequence[Reco
     findings: list[Finding] = []
     for place in places:
         record = by_name.get(place.order)
-        problems = list(_order_findings(place, record)) if record else [_unknown_order(place, by_name)]
+        path = f"{place.cluster.name}.{place.path}"
+        findings_of_order = _order_findings(place, record, path) if record else _unknown(place, by_name, path)
+        problems = list(findings_of_order)
         findings += problems
         if record is None or problems:
             continue
         (reservation_id,), (zone_id,) = record.reservation_ids, record.zone_ids
         rows.append(
             {
-                "cluster": place.cluster,
+                "cluster": place.cluster.name,
                 "capacity": place.path,
                 "order": place.order,
                 "state": record.state.value,
@@ -84,14 +86,13 @@ def purchased_capacity(places: Sequence[OrderedCapacity], records: Sequence[Reco
     return rows
 
 
-def _unknown_order(place: OrderedCapacity, records: Mapping[str, Any]) -> Finding:
+def _unknown(place: OrderedCapacity, records: Mapping[str, Any], path: str) -> Sequence[Finding]:
     allowed = ", ".join(sorted(records)) or "the ledger is empty"
-    (finding,) = unknown_order(place.order, allowed=allowed, path=f"{place.cluster}.{place.path}").findings
-    return finding
+    return unknown_order(place.order, allowed=allowed, path=path).findings
 
 
-def _order_findings(place: OrderedCapacity, record: Record) -> Iterator[Finding]:
-    path = f"{place.cluster}.{place.path}"
+def _order_findings(place: OrderedCapacity, record: Record, path: str) -> Iterator[Finding]:
+    cluster = place.cluster
     if record.order.token != record.token:
         problem = f"the terms of order {quote(place.order)} differ from the approved terms"
         remedy = "The ledger was edited; approve a new order"
@@ -114,12 +115,12 @@ def _order_findings(place: OrderedCapacity, record: Record) -> Iterator[Finding]
         yield Finding(code="UC2222", problem=problem, remedy=remedy, path=path)
         return
     comparisons = {
-        "market_type": (place.market_type, order.kind),
-        "Region": (place.region, record.region),
-        "instance type": (place.instance_type, order.instance_type or place.instance_type),
+        "market_type": (place.capacity.market_type, order.kind),
+        "Region": (cluster.region, record.region),
+        "instance type": (cluster.instance_type, order.instance_type or cluster.instance_type),
     }
     if not place.gives_zone:
-        comparisons["zone"] = (place.zone_id, record.zone_ids[0])
+        comparisons["zone"] = (cluster.zone_id, record.zone_ids[0])
     for name, (expected, actual) in comparisons.items():
         if expected != actual:
             problem = f"the {name} is {expected}, but order {place.order} is for {actual}"

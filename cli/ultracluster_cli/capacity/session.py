@@ -119,8 +119,8 @@ def record_row(record: Record) -> dict[str, Any]:
         "fee": str(record.fee) if record.fee is not None else None,
         "cap": str(record.order.max_fee),
         "reservations": ", ".join(record.reservation_ids) or None,
-        "start": record.start.isoformat() if record.start else None,
-        "end": record.end.isoformat() if record.end else None,
+        "start": record.start,
+        "end": record.end,
         "zone_ids": ", ".join(record.zone_ids) or None,
         "changed_at": record.changed_at.isoformat(timespec="seconds"),
         "reason": record.reason or None,
@@ -132,10 +132,10 @@ def show_records(records: list[Record], *, as_json: bool) -> None:
     """Print orders."""
     rows = [record_row(record) for record in records]
     if as_json:
-        print_json({"orders": rows})
+        print_json(orders=rows)
     else:
         hidden = {"token", "changed_at"}
-        print_table(columns=[name for name in (rows[0] if rows else {}) if name not in hidden], rows=rows)
+        print_table({name: value for name, value in row.items() if name not in hidden} for row in rows)
 
 
 def show_outcome(
@@ -170,8 +170,7 @@ def _print_outcome(outcome: Outcome, *, as_json: bool) -> None:
         raise OSError("it is closed")
     try:
         if as_json:
-            findings = [str(finding) for finding in outcome.findings]
-            print_json({"order": record_row(outcome.record), "findings": findings})
+            print_json(order=record_row(outcome.record), findings=outcome.findings)
         else:
             show_records([outcome.record], as_json=False)
         sys.stdout.flush()

@@ -53,7 +53,7 @@ def verify(
         say(f"{item.reservation_id} is scheduled: it starts {start}, and nothing can run in it before.")
     if not (selected := [item for item in selected if item not in scheduled]):
         if as_json:
-            print_json({"reserved": 0, "inside": 0, "outside": 0, "findings": []})
+            print_json(reserved=0, inside=0, outside=0, findings=[])
         return
     filters = [{"Name": "instance-type", "Values": sorted({item.instance_type for item in selected})}]
     for text in tag or ():
@@ -66,8 +66,8 @@ def verify(
     )
     row = {"reserved": report.reserved, "inside": report.inside, "outside": report.outside}
     if as_json:
-        print_json({**row, "findings": [str(finding) for finding in report.findings]})
+        print_json(**row, findings=report.findings)
     else:
-        print_table(columns=list(row), rows=[row])
+        print_table([row])
     if report.findings:
         raise FindingsError(report.findings)

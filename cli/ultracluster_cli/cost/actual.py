@@ -9,14 +9,14 @@ from typing import Annotated, Any, Final
 import typer
 
 from ultracluster_catalog.names.cluster_tag import CLUSTER_TAG
-from ultracluster_cli._aws.selection import clusters_named
-from ultracluster_cli._aws.targets import targets_by_profile
+from ultracluster_cli._aws.selection import load_clusters
+from ultracluster_cli._aws.targets import existing_targets
 from ultracluster_cli.cost.output import invalid_number, money_json
 from ultracluster_cli.options import ClusterOption, FallbackRegionOption, JsonOption, RolloutArgument
 from ultracluster_cli.output import print_json, print_table
 from ultracluster_rules.findings import FindingsError
 from ultracluster_runtime.costs.cost_explorer import COST_EXPLORER_REGION, ActualCosts, actual_costs
-from ultracluster_stacks.config import ClusterConfig, load_rollout
+from ultracluster_stacks.config import ClusterConfig
 from ultracluster_stacks.cost import Money, Usage, catalogue_prices, configured_footprint, estimate_cost
 
 _LONGEST: Final = timedelta(days=366)  # Cost Explorer keeps daily costs for 14 months
@@ -58,30 +58,27 @@ def actual(
     if node_hours is not None and not 0 <= node_hours <= (end - start) / timedelta(hours=1):
         allowed = f"0 to {(end - start) // timedelta(hours=1)}, the hours of this period"
         raise FindingsError([invalid_number("--node-hours", node_hours, allowed=allowed)])
-    known = load_rollout(rollout).config.clusters()
-    clusters = clusters_named(known, [] if cluster is None else [cluster], rollout=rollout)
-    with targets_by_profile(clusters) as targets:
-        comparisons = []
-        for config in clusters:
-            amounts = actual_costs(
-                start=start,
-                end=end,
-                region=config.region,
-                tag_key=CLUSTER_TAG,
-                tag_value=config.name,
-                by=by,
-                client=targets.of(config.stage).client("ce", COST_EXPLORER_REGION),
-            )
-            paid = _paid_hours(config, start, end) if node_hours is None else Decimal(str(node_hours))
-            estimate = estimated_cost(
-                config, node_hours=paid, hours=in_hours(end - start), fallback_region=fallback_region
-            )
-            comparisons.append(
-                _Comparison(cluster=config, actual=amounts, node_hours=paid, estimate=estimate)
-            )
+    _, clusters = load_clusters(rollout, names=[cluster] if cluster else [])
+    targets = existing_targets(clusters)
+    comparisons = []
+    for config in clusters:
+        amounts = actual_costs(
+            start=start,
+            end=end,
+            region=config.region,
+            tag_key=CLUSTER_TAG,
+            tag_value=config.name,
+            by=by,
+            client=targets.of(config.stage).client("ce", COST_EXPLORER_REGION),
+        )
+        paid = _paid_hours(config, start, end) if node_hours is None else Decimal(str(node_hours))
+        estimate = estimated_cost(
+            config, node_hours=paid, hours=in_hours(end - start), fallback_region=fallback_region
+        )
+        comparisons.append(_Comparison(cluster=config, actual=amounts, node_hours=paid, estimate=estimate))
     if as_json:
-        period = {"first": start.isoformat(), "last": (end - _DAY).isoformat()}
-        print_json({**period, "clusters": [_json(comparison) for comparison in comparisons]})
+        rows = [_json(comparison) for comparison in comparisons]
+        print_json(first=start, last=end - _DAY, clusters=rows)
         return
     for comparison in comparisons:
         _print(comparison, start, end, by=by)
@@ -113,11 +110,9 @@ def estimated_cost(
     cluster: ClusterConfig, *, node_hours: Decimal, hours: Decimal, fallback_region: str | None = None
 ) -> Money:
     """Return the estimated cost of a cluster that exists for some hours, and whose nodes are paid for some of them."""
-    estimate = estimate_cost(
-        configured_footprint(cluster),
-        usage=Usage(hours=max(node_hours, Decimal(1))),
-        prices=catalogue_prices(fallback_region=fallback_region),
-    )
+    usage = Usage(hours=max(node_hours, Decimal(1)))
+    prices = catalogue_prices(fallback_region=fallback_region)
+    estimate = estimate_cost(configured_footprint(cluster), usage=usage, prices=prices)
     nodes = Money.total(line.hour for line in estimate.lines if line.charged == "run")
     return nodes * node_hours + estimate.idle_hour * hours
 
@@ -153,14 +148,12 @@ def _print(comparison: _Comparison, start: date, end: date, *, by: str | None) -
         for group, amount in _sorted(comparison.actual.amounts).items()
     ]
     rows.append({name: "total", "actual": f"{comparison.actual.total:,.2f}"})
-    print_table(
-        columns=[name, "actual"], rows=rows, title=f"{comparison.cluster.name} in {comparison.cluster.region}"
-    )
+    print_table(rows, title=f"{comparison.cluster.name} in {comparison.cluster.region}")
     if comparison.actual.estimated:
-        print("  Preliminary: AWS may still change these amounts.")  # noqa: T201 - output
+        typer.echo("  Preliminary: AWS may still change these amounts.")
     without = f", without {', '.join(comparison.estimate.without)}" if comparison.estimate.without else ""
-    print(  # noqa: T201
+    typer.echo(
         f"  {start} to {end - _DAY}, {comparison.actual.currency}; estimate for {comparison.node_hours:,.0f} hours of all nodes: {comparison.estimate.text()} USD{without}"
     )
     if not comparison.actual.amounts:
-        print(f"  No costs have the tag {CLUSTER_TAG}. Check that it is an active cost allocation tag.")  # noqa: T201
+        typer.echo(f"  No costs have the tag {CLUSTER_TAG}. Check that it is an active cost allocation tag.")

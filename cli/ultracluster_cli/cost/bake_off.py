@@ -59,26 +59,23 @@ def bake_off(
     today = datetime.now(UTC).date()
     node_counts, paid_prices = _parse(nodes or (), price or (), weeks=weeks, today=today)
     mondays = bake_off_report.weeks_until(today, weeks)
-    with account() as target:
-        cloudwatch = target.client("cloudwatch", region)
-        try:
-            figures_found = find_figures(cloudwatch, bake_off=path)
-            names = list(dict.fromkeys([*node_counts, *sorted(figures_found)]))
-            figure_names = list(
-                dict.fromkeys(
-                    figure or sorted({name for names_found in figures_found.values() for name in names_found})
-                )
+    cloudwatch = account().client("cloudwatch", region)
+    try:
+        figures_found = find_figures(cloudwatch, bake_off=path)
+        names = list(dict.fromkeys([*node_counts, *sorted(figures_found)]))
+        figure_names = list(
+            dict.fromkeys(
+                figure or sorted({name for names_found in figures_found.values() for name in names_found})
             )
-            reports = (
-                read_samples(
-                    cloudwatch, bake_off=path, candidates=names, figures=figure_names, mondays=mondays
-                )
-                if names and figure_names
-                else {}
-            )
-        except (BotoCoreError, ClientError) as error:
-            remedy = "Check the credentials, their permissions (cloudwatch:ListMetrics, cloudwatch:GetMetricData) and the Region"
-            raise FindingsError.of("UC9343", str(error), remedy=remedy) from error
+        )
+        reports = (
+            read_samples(cloudwatch, bake_off=path, candidates=names, figures=figure_names, mondays=mondays)
+            if names and figure_names
+            else {}
+        )
+    except (BotoCoreError, ClientError) as error:
+        remedy = "Check the credentials, their permissions (cloudwatch:ListMetrics, cloudwatch:GetMetricData) and the Region"
+        raise FindingsError.of("UC9343", str(error), remedy=remedy) from error
     if not reports:
         problem = f"CloudWatch in {region} has no metrics of {quote(path)} since {mondays[0]}"
         remedy = (
@@ -97,13 +94,9 @@ def bake_off(
         reports, mondays=mondays, figures=figure_names, candidates=sides, today=today
     )
     if as_json:
+        candidates = [_side_json(side) for side in sides]
         print_json(
-            {
-                "bake_off": path,
-                "region": region,
-                "candidates": [_side_json(name) for name in sides],
-                "weeks": [_week_json(name) for name in report],
-            }
+            bake_off=path, region=region, candidates=candidates, weeks=[_week_json(week) for week in report]
         )
         return
     _print(path, region, sides, report)
@@ -156,7 +149,7 @@ def _side_json(side: bake_off_report.Candidate) -> dict[str, Any]:
         "nodes": side.nodes,
         "node_hour_usd": None if price is None or price.amount is None else str(price.amount),
         "source": price and price.source,
-        "dated": price and price.dated.isoformat(),
+        "dated": price and price.dated,
         "reason": _unknown_price_reason(side),
     }
 
@@ -167,8 +160,8 @@ def _unknown_price_reason(side: bake_off_report.Candidate) -> str:
 
 def _week_json(week: bake_off_report.Week) -> dict[str, Any]:
     return {
-        "first": week.first.isoformat(),
-        "last": week.last.isoformat(),
+        "first": week.first,
+        "last": week.last,
         "over": week.over,
         "figures": [
             {
@@ -199,44 +192,34 @@ def _print(
     first, *others = [side.name for side in sides]
     ratios = {name: f"{name} / {first}" for name in others}
     rows = [row for week in weeks for figure in week.figures for row in _rows(week, figure, ratios)]
-    print_table(
-        columns=["week", "figure", first, *others, *ratios.values()],
-        rows=rows,
-        title=f"{path} in {region}, means of reported values",
-    )
+    print_table(rows, title=f"{path} in {region}, means of reported values")
     for side in sides:
         hourly = side.usd_per_hour
         if side.price is None or hourly is None:
             rate = f"unknown: {_unknown_price_reason(side)}"
         else:
             rate = f"{hourly:,} USD for {side.nodes} nodes ({side.price.source}, {side.price.dated})"
-        print(f"  {side.name} per hour: {rate}")  # noqa: T201 - output
+        typer.echo(f"  {side.name} per hour: {rate}")
 
 
 def _rows(
     week: bake_off_report.Week, figure: bake_off_report.Figure, ratios: Mapping[str, str]
 ) -> Iterator[dict[str, str]]:
     period = f"{week.first} to {week.last}" if week.over else f"{week.first} to date"
-    reached = {name: mean for name, mean in figure.reached.items() if mean is not None}
-    missing = dict.fromkeys(figure.reached, "none")
-    yield {
-        "week": period,
-        "figure": figure.name,
-        **missing,
-        **{name: f"{mean.mean:,.6g}" for name, mean in reached.items()},
-        **{ratio: _text(reached[name].ratio if name in reached else None) for name, ratio in ratios.items()},
-    }
+    lines = [(figure.name, "mean", "ratio")]
     if figure.name.endswith(bake_off_report.PER_SECOND):
-        yield {
-            "week": period,
-            "figure": f"{figure.name.removesuffix(bake_off_report.PER_SECOND)} per dollar",
-            **missing,
-            **{name: _text(mean.per_dollar) for name, mean in reached.items()},
-            **{
-                ratio: _text(reached[name].ratio_per_dollar if name in reached else None)
-                for name, ratio in ratios.items()
-            },
+        per_dollar = f"{figure.name.removesuffix(bake_off_report.PER_SECOND)} per dollar"
+        lines.append((per_dollar, "per_dollar", "ratio_per_dollar"))
+    for name, value, ratio in lines:
+        values = {
+            candidate: "none" if result is None else _text(getattr(result, value))
+            for candidate, result in figure.reached.items()
         }
+        compared = {
+            heading: _text(getattr(figure.reached.get(candidate), ratio, None))
+            for candidate, heading in ratios.items()
+        }
+        yield {"week": period, "figure": name, **values, **compared}
 
 
 def _text(value: float | None) -> str:

@@ -2,13 +2,12 @@
 
 from typing import Any
 
-import typer
 from typer.core import TyperGroup
 
 from ultracluster_cli.cost.actual import actual
 from ultracluster_cli.cost.bake_off import bake_off
 from ultracluster_cli.cost.estimate import estimate
-from ultracluster_cli.option_groups import with_option_groups
+from ultracluster_cli.options import command_group, with_option_groups
 
 
 class _EstimateUnlessNamed(TyperGroup):
@@ -19,12 +18,10 @@ class _EstimateUnlessNamed(TyperGroup):
         return super().resolve_command(ctx, args if known else ["estimate", *args])
 
 
-app = typer.Typer(
-    add_completion=False,
-    no_args_is_help=True,
+app = command_group(
+    "Estimate the costs of clusters, or show their actual costs.",
     cls=_EstimateUnlessNamed,
     context_settings={"ignore_unknown_options": True},
-    help="Estimate the costs of clusters, or show their actual costs.",
 )
 
 app.command()(with_option_groups(estimate))

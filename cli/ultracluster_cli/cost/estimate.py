@@ -11,7 +11,7 @@ import typer
 from ultracluster_catalog.capacity.capacity_blocks import SHORTEST_BLOCK
 from ultracluster_catalog.prices.prices import BillableItem, Price, price_of
 from ultracluster_cli import options
-from ultracluster_cli._aws.selection import clusters_named, clusters_of
+from ultracluster_cli._aws.selection import load_clusters
 from ultracluster_cli._aws.targets import account
 from ultracluster_cli.cost.output import cost_json, invalid_number, print_cost, print_total, total_json
 from ultracluster_cli.output import print_findings, print_json, say
@@ -21,7 +21,7 @@ from ultracluster_runtime.costs.price_list import PRICE_LIST_REGION, listed_pric
 from ultracluster_runtime.purchasing.ledger import Ledger
 from ultracluster_runtime.purchasing.orders import BlockOrder
 from ultracluster_stacks import cost
-from ultracluster_stacks.config import ClusterConfig, load_rollout
+from ultracluster_stacks.config import ClusterConfig
 
 _MOST_IN_DETAIL = 3  # clusters whose lines are printed; more have a line each
 _AMOUNTS = ("stored_gb", "logs_gb", "endpoint_gb", "nat_gb", "transfer_gb", "backup_gb", "tiered_gb")
@@ -97,11 +97,7 @@ def estimate(
 
     Unknown prices are reported as unknown, never as 0.
     """
-    loaded = load_rollout(rollout, deployable=False)
-    print_findings(loaded.warnings)
-    clusters = clusters_named(
-        clusters_of(loaded.config, None), [] if cluster is None else [cluster], rollout=rollout
-    )
+    _, clusters = load_clusters(rollout, names=[cluster] if cluster else [], deployable=False)
     footprints = [cost.configured_footprint(cluster_config) for cluster_config in clusters]
     findings = [*_figure_findings(plans), *_savings_plan_findings(plans, footprints)]
     reject(findings)
@@ -126,7 +122,7 @@ def estimate(
     if picture is not None:
         picture.write_text(draw_costs(estimates).svg(), encoding="utf-8")
     if as_json:
-        print_json({"clusters": [cost_json(*row) for row in rows], "total": total_json(estimates)})
+        print_json(clusters=[cost_json(*row) for row in rows], total=total_json(estimates))
         return
     if len(rows) <= _MOST_IN_DETAIL:
         for row in rows:
@@ -162,8 +158,7 @@ def _prices_of_today(
             if plans.compare is not None:
                 cost.compare_with(plans.compare, estimate, prices=prices, throughput_ratio=None)
 
-    with account() as target:
-        prices, findings = listed_today(estimate_all, target.client("pricing", PRICE_LIST_REGION))
+    prices, findings = listed_today(estimate_all, account().client("pricing", PRICE_LIST_REGION))
     print_findings(findings)
     return prices
 
@@ -174,8 +169,7 @@ def _ordered_hours(clusters: Sequence[ClusterConfig], plans: _Plans) -> dict[str
     if not names or not plans.ledger or not plans.ledger_region:
         return {}
     try:
-        with account() as target:
-            records = Ledger(target.client("dynamodb", plans.ledger_region), plans.ledger).orders()
+        records = Ledger(account().client("dynamodb", plans.ledger_region), plans.ledger).orders()
     except FindingsError as error:
         print_findings(error.findings)
         return {}
@@ -273,11 +267,9 @@ def _figure_findings(plans: _Plans) -> Iterator[Finding]:
 def _savings_plan_findings(plans: _Plans, footprints: Sequence[cost.Footprint]) -> Iterator[Finding]:
     markets = {supply.market for footprint in footprints for supply in footprint.paid_supplies()}
     if plans.savings_plan is not None and "on-demand" not in markets:
-        yield Finding(
-            code="UC9304",
-            problem=f"Savings Plans do not apply to {', '.join(sorted(markets))} nodes",
-            remedy="Omit --savings-plan, or select a cluster with on-demand nodes with --cluster",
-        )
+        problem = f"Savings Plans do not apply to {', '.join(sorted(markets))} nodes"
+        remedy = "Omit --savings-plan, or select a cluster with on-demand nodes with --cluster"
+        yield Finding(code="UC9304", problem=problem, remedy=remedy)
 
 
 def _check_month(hours: Decimal, runs: int) -> None:

@@ -4,6 +4,8 @@ from collections.abc import Sequence
 from decimal import Decimal
 from typing import Any, Final
 
+import typer
+
 from ultracluster_catalog.prices.prices import Price
 from ultracluster_cli.output import print_table
 from ultracluster_rules.findings import Finding, quote
@@ -56,7 +58,7 @@ def _line_json(line: Line, estimate: Estimate) -> dict[str, Any]:
         "unit": line.price.unit,
         "price": None if line.price.bounds is None else [str(end) for end in line.price.bounds],
         "source": line.price.source,
-        "dated": line.price.dated.isoformat(),
+        "dated": line.price.dated,
         "borrowed_from": line.price.borrowed_from or None,
         "reason": line.price.reason,
         "charged": line.charged,
@@ -74,7 +76,7 @@ def _alternative_json(alternative: Alternative) -> dict[str, Any]:
         "chips_per_node": alternative.chips_per_node,
         "price": None if alternative.price.bounds is None else [str(end) for end in alternative.price.bounds],
         "source": alternative.price.source,
-        "dated": alternative.price.dated.isoformat(),
+        "dated": alternative.price.dated,
         "hours": f"{round(estimate.usage.hours, 6):f}" if estimate else None,
         "run": money_json(estimate.run) if estimate else None,
         "million_tokens": money_json(tokens) if tokens else None,
@@ -93,23 +95,16 @@ def print_cost(estimate: Estimate, hours_from: str, alternative: Alternative | N
     rows = [_row(line, estimate, numbers) for line in estimate.lines]
     rows.append({"line": "total"} | _amounts([estimate]))
     rows += [{**_row(line, estimate, numbers), "line": f"if used: {line.name}"} for line in estimate.if_used]
-    print_table(
-        columns=["line", "what", "quantity", "price", "per hour", "per run", "per month", "source"],
-        rows=rows,
-        title=title,
-    )
+    print_table(rows, title=title)
     for source, number in numbers.items():
-        print(f"  [{number}] {source}")  # noqa: T201 - output
+        typer.echo(f"  [{number}] {source}")
     for name, value in _sums(estimate):
-        print(f"  {name}: {value}")  # noqa: T201
+        typer.echo(f"  {name}: {value}")
     if alternative is not None:
-        print_table(
-            columns=["type", "chips", "node-hour", "chip-hour", "hours", "per run", "per million tokens"],
-            rows=_alternative_rows(estimate, alternative),
-            title=f"The same run on {alternative.instance_type}, USD",
-        )
+        title = f"The same run on {alternative.instance_type}, USD"
+        print_table(_alternative_rows(estimate, alternative), title=title)
         if alternative.estimate is None:
-            print("  specify a measured --throughput-ratio to compare runs")  # noqa: T201
+            typer.echo("  specify a measured --throughput-ratio to compare runs")
 
 
 def total_json(estimates: Sequence[Estimate]) -> dict[str, Any]:
@@ -128,9 +123,7 @@ def print_total(estimates: Sequence[Estimate]) -> None:
         for estimate in estimates
     ]
     rows.append({"cluster": "total"} | _amounts(estimates))
-    print_table(
-        columns=["cluster", "hours", "per hour", "per run", "per month"], rows=rows, title="All clusters, USD"
-    )
+    print_table(rows, title="All clusters, USD")
 
 
 def _totals(estimates: Sequence[Estimate]) -> dict[str, Money]:

@@ -7,26 +7,21 @@ from typing import Annotated
 import typer
 
 from ultracluster_cli import options
-from ultracluster_cli._aws.selection import clusters_of
+from ultracluster_cli._aws.selection import load_clusters
 from ultracluster_cli._aws.targets import open_targets
-from ultracluster_cli._cdk.cdk_synthesis import synthesize_into
-from ultracluster_cli._cdk.timing import measure
 from ultracluster_cli._cdk.toolchain import open_project
 from ultracluster_cli._cdk.workspace import rollout_file
 from ultracluster_cli.deploy.deployment import deploy_to, own_log
 from ultracluster_cli.deploy.summary import print_next_steps, print_summary
 from ultracluster_cli.exit_codes import ExitCode
-from ultracluster_cli.output import print_findings, say
+from ultracluster_cli.output import say
 from ultracluster_cli.plan.planning import is_approved
 from ultracluster_cli.plan.stacks import assembled_stacks
-from ultracluster_stacks.config import load_rollout
-
-app = typer.Typer(add_completion=False)
+from ultracluster_cli.progress import measure
 
 
-@app.command()
 def deploy(
-    rollout: options.OptionalRolloutArgument = None,
+    rollout: options.RolloutArgument,
     *,
     local: options.LocalOption = False,
     wave: options.WaveOption = None,
@@ -41,24 +36,18 @@ def deploy(
 
     Plans first, and exits with code 3 where `plan` does. Reads the deployed clusters back from AWS. Never buys capacity.
     """
-    directory = Path.cwd()
-    rollout = rollout_file(directory, rollout)
-    loaded = load_rollout(rollout)
-    print_findings(loaded.warnings)
-    clusters = clusters_of(loaded.config, wave)
+    rollout = rollout_file(rollout)
+    _, clusters = load_clusters(rollout, wave=wave)
     steps: dict[str, float] = {}
     with (
-        open_project(directory) as project,
+        open_project() as project,
         measure(steps, "in all"),
-        open_targets(
-            clusters, local=local, state=project.state, temporary=project.temporary, steps=steps
-        ) as targets,
+        open_targets(clusters, local=local, temporary=project.temporary, steps=steps) as targets,
     ):
         assembly = project.temporary / "deploy"
         with measure(steps, "cdk synth"):
-            synthesize_into(
+            project.synthesize(
                 assembly,
-                project,
                 rollout=rollout,
                 wave=wave,
                 environment=targets.environment,
@@ -80,8 +69,8 @@ def deploy(
         multiple_profiles = len(targets.targets) > 1  # the CDK CLI accepts one profile per run
         with own_log(project.state / "logs") as (log, is_only):
             if is_only:  # else the CDK CLI of the other deployment reads cdk.out
-                shutil.rmtree(directory / "cdk.out", ignore_errors=True)
-                assembly = Path(shutil.move(assembly, directory / "cdk.out"))
+                shutil.rmtree(project.directory / "cdk.out", ignore_errors=True)
+                assembly = Path(shutil.move(assembly, project.directory / "cdk.out"))
             deployed = [
                 deploy_to(
                     target,

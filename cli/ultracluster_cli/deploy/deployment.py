@@ -1,25 +1,33 @@
-"""Run `cdk deploy` on a synthesized assembly and read the deployed clusters back from AWS."""
+"""Run `cdk deploy` on a synthesized assembly, parse its progress, and read the deployed clusters back from AWS."""
 
 import os
+import re
+from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 from filelock import FileLock, Timeout
 
 from ultracluster_cli._aws.target import Target
-from ultracluster_cli._cdk.cdk_synthesis import require_deployed
-from ultracluster_cli._cdk.child_process import run_logged
-from ultracluster_cli._cdk.timing import measure
-from ultracluster_cli._cdk.toolchain import Project
-from ultracluster_cli.deploy.cdk_progress import DeployedStack, DeploymentProgress, progress_display
+from ultracluster_cli._cdk.toolchain import Project, require_deployed
 from ultracluster_cli.deploy.verification import read_clusters
 from ultracluster_cli.output import say
 from ultracluster_cli.plan.stacks import assembled_stacks
-from ultracluster_cli.progress import if_interrupted
+from ultracluster_cli.progress import doing, if_interrupted, measure
 from ultracluster_stacks.config import ClusterConfig
 
+_COLORS = re.compile(r"\x1b\[[0-9;]*m")
+_STARTED = re.compile(r"^(?P<stack>\S.*): deploying\.\.\. \[(?P<number>\d+)/(?P<of>\d+)\]$")
+_EVENT = re.compile(
+    r"^(?P<name>\S+) \| +(?P<done>\d+)(?:/ *(?P<total>\d+))? \| [^|]+ \| (?P<status>[A-Z_]+) +\| "
+)
+_DEPLOYED = re.compile(r"^\s*✅  (?P<stack>\S.*?)(?P<same> \(no changes\))?$")
+_SECONDS = re.compile(r"^✨  Deployment time: (?P<seconds>[\d.]+)s$")
+_FAILED = re.compile(r"_FAILED\b|❌|^\[?Error\b|\bis not authorized\b")
+_LAST_LINES = 8
 _FAILURES_SHOWN = 10
 _LEFT = (
     "CloudFormation finishes the stack that it has begun, and later stacks are unchanged. "
@@ -27,37 +35,105 @@ _LEFT = (
 )
 
 
+@dataclass(frozen=True, kw_only=True, slots=True)
+class DeployedStack:
+    """A stack that the CDK CLI reported as deployed: its display name, ``STAGE/ID (NAME)``, and its time, if known."""
+
+    name: str
+    changed: bool
+    seconds: float | None = None
+
+    def __str__(self) -> str:
+        changes = "deployed" if self.changed else "no changes"
+        return f"{_construct_path(self.name)}: {changes}, {self.seconds or 0:.1f} s"
+
+
+@dataclass(kw_only=True, slots=True)
+class DeploymentProgress:
+    """The reported progress of `cdk deploy`.
+
+    Attributes:
+        current: Stack being deployed. None between stacks.
+        stacks: Number of stacks to deploy. 0 until the first starts.
+        resources_done: Finished resources of the current stack.
+        resources_total: Total resources of the current stack. 0 while unknown.
+        last_lines: Last non-empty output lines, shown when a failure has no line of its own.
+    """
+
+    current: str | None = None
+    stacks: int = 0
+    resources_done: int = 0
+    resources_total: int = 0
+    deployed: list[DeployedStack] = field(default_factory=list)
+    failures: list[str] = field(default_factory=list)
+    last_lines: deque[str] = field(default_factory=lambda: deque(maxlen=_LAST_LINES))
+
+    @property
+    def activity(self) -> str:
+        """What the CDK CLI does, in words."""
+        if self.current is None:
+            return "Preparing the next stack"
+        resources = (
+            f", {self.resources_done} of {self.resources_total} resources" if self.resources_total else ""
+        )
+        return f"[{len(self.deployed) + 1}/{self.stacks}] {_construct_path(self.current)}{resources}"
+
+    def explanation(self, most: int) -> list[str]:
+        """Return lines that may explain a failure: those of errors, else the last ones."""
+        return (self.failures or list(self.last_lines))[:most]
+
+    def read(self, line: str) -> DeployedStack | None:
+        """Update the progress from one line of output, and return the stack whose deployment it ends."""
+        line, finished = _COLORS.sub("", line), None
+        if match := _STARTED.match(line):
+            self.current, self.stacks = match["stack"], int(match["of"])
+            self.resources_done = self.resources_total = 0
+        elif match := _DEPLOYED.match(line):
+            self.deployed.append(DeployedStack(name=match["stack"], changed=not match["same"]))
+            self.current = None
+            self.resources_done = self.resources_total = 0
+        elif self.deployed and (match := _SECONDS.match(line)):
+            finished = replace(self.deployed.pop(), seconds=float(match["seconds"]))
+            self.deployed.append(finished)
+        elif match := _EVENT.match(line):
+            self.resources_done, self.resources_total = int(match["done"]), int(match["total"] or 0)
+        if line.strip():
+            self.last_lines.append(line.strip())
+        if _FAILED.search(line):
+            self.failures.append(line.strip())
+        return finished
+
+
+def _construct_path(stack: str) -> str:
+    """Return the name of a stack without that of CloudFormation, which the CDK CLI appends."""
+    return stack.partition(" (")[0]
+
+
 def cdk_deploy(
     assembly: Path,
     project: Project,
     *,
-    clusters: Sequence[str] = (),
+    clusters: Sequence[str],
     target: Target,
     log: Path,
     progress: DeploymentProgress,
-    on_change: Callable[[], object],
+    on_change: Callable[[DeployedStack | None], object],
     options: Sequence[str] = (),
 ) -> int:
-    """Run `cdk deploy` on an assembly whose plan has been approved, and return its exit code.
+    """Run `cdk deploy --progress events` on an assembly whose plan has been approved, and return its exit code.
 
-    ``clusters`` are stage names, such as ``training-a-us-east-2``. Default: all.
+    ``clusters`` are stage names, such as ``training-a-us-east-2``; none are all. ``on_change`` is called after each
+    line of output, with the stack whose deployment it ends.
     """
     # --all would select only stacks outside of stages.
-    command = [str(project.toolchain.cdk), "deploy", *([f"{cluster}/**" for cluster in clusters] or ["**"])]
+    stacks = [f"{cluster}/**" for cluster in clusters] or ["**"]
     # The plan, with the permissions that it widens, has been approved.
-    command += ["--app", str(assembly), "--require-approval", "never", "--progress", "events", "--no-color"]
-    log.parent.mkdir(exist_ok=True)
-
-    def on_line(line: str) -> None:
-        progress.read(line)
-        on_change()
-
-    return run_logged(
-        [*command, *options, *target.cdk_options],
-        directory=project.directory,
-        environment=project.environment(target.environment),
+    approved = ("--app", str(assembly), "--require-approval", "never")
+    return project.run_cdk(
+        *("deploy", *stacks, *approved, "--progress", "events", *options, *target.cdk_options),
+        environment=target.environment,
         log=log,
-        on_line=on_line,
+        on_line=lambda line: on_change(progress.read(line)),
     )
 
 
@@ -73,12 +149,13 @@ def deploy_to(
 ) -> tuple[list[dict[str, Any]], list[DeployedStack]]:
     """Deploy an assembly with the CDK CLI, or raise UC9006 if it fails, and read back the deployed clusters."""
     progress = DeploymentProgress()
-    with (
-        measure(steps, "cdk deploy"),
-        if_interrupted(_LEFT),
-        progress_display() as show,
-    ):
-        show(progress)
+    with measure(steps, "cdk deploy"), if_interrupted(_LEFT), doing(progress.activity) as rename:
+
+        def on_change(deployed: DeployedStack | None) -> None:
+            if deployed is not None:
+                say(str(deployed))
+            rename(progress.activity)
+
         code = cdk_deploy(
             assembly,
             project,
@@ -86,16 +163,16 @@ def deploy_to(
             target=target,
             log=log,
             progress=progress,
-            on_change=lambda: show(progress),
+            on_change=on_change,
         )
     if code:
-        for line in progress.failures[:_FAILURES_SHOWN] or progress.last_lines:
+        for line in progress.explanation(_FAILURES_SHOWN):
             say(f"  | {line}")
         require_deployed(code, log=log)
     with measure(steps, "reading back"):
-        stacks = [assembled.stack for assembled in assembled_stacks(assembly)]
+        stacks = [stack for stack in assembled_stacks(assembly) if stack.cluster]
         read = read_clusters(
-            [stack for stack in stacks if stack.cluster and (not only or stack.cluster in only)],
+            [stack for stack in stacks if not only or stack.cluster in only],
             client=target.client,
             own_types={
                 cluster.instance_type: cluster.machine for cluster in clusters if cluster.custom_instance_type

@@ -2,10 +2,9 @@
 
 import shlex
 from collections.abc import Mapping, Sequence
-from datetime import datetime
 from typing import Any
 
-from ultracluster_cli.deploy.cdk_progress import DeployedStack
+from ultracluster_cli.deploy.deployment import DeployedStack
 from ultracluster_cli.output import print_json, print_table, say, short_time
 
 _FROM_LOCAL = """
@@ -44,55 +43,45 @@ def print_summary(
 ) -> None:
     """Print the summary to stdout."""
     if as_json:
-        print_json(summary_json(clusters, local=local, steps=steps, deployed=deployed))
+        print_json(**summary_json(clusters, local=local, steps=steps, deployed=deployed))
         return
     where = "in the local AWS (fake, no cost)" if local else "in your account"
     for cluster in clusters:
         rows = [{"property": name, "value": value} for name, value in _facts(cluster)]
-        print_table(columns=["property", "value"], rows=rows, title=f"{cluster['name']}, {where}")
+        print_table(rows, title=f"{cluster['name']}, {where}")
     stacks = [stack for cluster in clusters for stack in cluster["stacks"]]
-    print_table(
-        columns=["stack", "status", "resources", "changes", "seconds"], rows=_stack_rows(stacks, deployed)
-    )
-    timings = [{"step": step, "seconds": f"{seconds:.1f}"} for step, seconds in steps.items()]
-    print_table(columns=["step", "seconds"], rows=timings)
+    print_table(_stack_rows(stacks, deployed))
+    print_table({"step": step, "seconds": f"{seconds:.1f}"} for step, seconds in steps.items())
 
 
 def _facts(cluster: Mapping[str, Any]) -> list[tuple[str, str]]:
-    reservation = cluster["reservation"]
+    cores = f"{cluster['logical_neuron_cores']:,} logical, {cluster['neuron_cores']:,} physical"
+    efa = f"{cluster['efa_interfaces_per_node']} interfaces, {cluster['efa_gbps_per_node']:,.0f} Gbit/s"
     facts = [
         ("Region", cluster["region"]),
         ("nodes", f"{cluster['nodes']} x {cluster['instance_type']}"),
         ("chips", f"{cluster['chips']:,}"),
-        ("NeuronCores", f"{cluster['logical_neuron_cores']:,} logical, {cluster['neuron_cores']:,} physical"),
-        (
-            "EFA per node",
-            f"{cluster['efa_interfaces_per_node']} interfaces, {cluster['efa_gbps_per_node']:,.0f} Gbit/s",
-        ),
+        ("NeuronCores", cores),
+        ("EFA per node", efa),
         ("placement group", cluster["placement_group"] or "none"),
-        (
-            "reservation",
-            f"{reservation['id']} ({reservation['state']}; {reservation['market_type'] or 'on-demand'}; "
-            f"{reservation['instances']} instances; ends {_time(reservation['ends'])})"
-            if reservation
-            else "none: on-demand capacity",
-        ),
+        ("reservation", _reservation(cluster["reservation"])),
     ]
     facts += [("FSx for Lustre", _file_system(system)) for system in cluster["file_systems"]]
     facts += [("bucket", bucket) for bucket in cluster["buckets"]]
     facts.append(("job queue", cluster["queue"]))
-    facts += [
-        (
-            "job definition",
-            f"{job['name']}: {job['nodes']} nodes, {job['neuron_devices']} Neuron and {job['efa_devices']} EFA devices each",
-        )
-        for job in cluster["job_definitions"]
-    ]
+    for job in cluster["job_definitions"]:
+        devices = f"{job['neuron_devices']} Neuron and {job['efa_devices']} EFA devices each"
+        facts.append(("job definition", f"{job['name']}: {job['nodes']} nodes, {devices}"))
     return facts
 
 
-def _time(text: str | None) -> str:
-    return short_time(datetime.fromisoformat(text)) if text else "never"
+def _reservation(reservation: Mapping[str, Any] | None) -> str:
+    if reservation is None:
+        return "none: on-demand capacity"
+    ends = short_time(reservation["ends"]) if reservation["ends"] else "never"
+    market = reservation["market_type"] or "on-demand"
+    instances = f"{reservation['instances']} instances"
+    return f"{reservation['id']} ({reservation['state']}; {market}; {instances}; ends {ends})"
 
 
 def _file_system(system: Mapping[str, Any]) -> str:

@@ -155,7 +155,7 @@ class _Reader:
             "state": reservation["State"],
             "market_type": template.get("InstanceMarketOptions", {}).get("MarketType"),
             "instances": reservation["TotalInstanceCount"],
-            "ends": reservation["EndDate"].isoformat() if "EndDate" in reservation else None,
+            "ends": reservation.get("EndDate"),
         }
 
     def _file_systems(self, instance_type: InstanceType, nodes: int) -> Iterator[dict[str, Any]]:

@@ -9,26 +9,22 @@ from typing import Annotated, Any
 
 import typer
 
-from ultracluster_cli._aws.selection import clusters_of
-from ultracluster_cli._cdk.cdk_synthesis import synthesize_into
+from ultracluster_cli._aws.selection import load_clusters
 from ultracluster_cli._cdk.toolchain import open_project
 from ultracluster_cli._cdk.workspace import rollout_file
-from ultracluster_cli.options import JsonOption, OptionalRolloutArgument, WaveOption
-from ultracluster_cli.output import print_findings, print_json, print_table, say
-from ultracluster_cli.plan.stacks import AssembledStack, assembled_stacks
+from ultracluster_cli.options import JsonOption, RolloutArgument, WaveOption
+from ultracluster_cli.output import print_json, print_table, say
+from ultracluster_cli.plan.stacks import assembled_stacks
 from ultracluster_rules.findings import FindingsError, quote
-from ultracluster_stacks.config import ClusterConfig, load_rollout
+from ultracluster_stacks.config import ClusterConfig
 from ultracluster_stacks.export import exported_template, stack_set_template, text_of
-
-app = typer.Typer(add_completion=False)
 
 _LONGEST_BODY = 51_200  # maximum bytes of TemplateBody; larger templates need TemplateURL
 _NO_TIME = (1980, 1, 1, 0, 0, 0)  # reproducible archives
 
 
-@app.command()
 def export(
-    rollout: OptionalRolloutArgument = None,
+    rollout: RolloutArgument,
     *,
     output: Annotated[Path, typer.Option(help="Output folder, new or empty.")],
     bucket: Annotated[
@@ -41,22 +37,19 @@ def export(
 
     Writes templates with parameters, without using an account.
     """
-    directory = Path.cwd()
-    rollout = rollout_file(directory, rollout)
-    loaded = load_rollout(rollout)
-    print_findings(loaded.warnings)
-    clusters = clusters_of(loaded.config, wave)
+    rollout = rollout_file(rollout)
+    _, clusters = load_clusters(rollout, wave=wave)
     if output.exists() and (not output.is_dir() or any(output.iterdir())):
         problem = f"{quote(str(output))} exists and is not empty"
         raise FindingsError.of("UC9611", problem, remedy="Choose another folder")
-    with open_project(directory) as project:
+    with open_project() as project:
         assembly = project.temporary / "export"
-        synthesize_into(assembly, project, rollout=rollout, wave=wave, environment=os.environ)
+        project.synthesize(assembly, rollout=rollout, wave=wave, environment=os.environ)
         rows = export_assembly(assembly, clusters, output=output, bucket=bucket)
     if as_json:
-        print_json({"templates": rows})
+        print_json(templates=rows)
     else:
-        print_table(columns=list(rows[0]), rows=rows, title=f"Written to {output}")
+        print_table(rows, title=f"Written to {output}")
         say(
             "Deploy the templates of a cluster in this order: network, storage, cluster. See `ultracluster docs export`."
         )
@@ -71,13 +64,13 @@ def export_assembly(
     for cluster in clusters:
         exported[cluster.stage] = [
             (
-                assembled.stack.name.removeprefix(f"{cluster.stage}-"),
+                stack.name.removeprefix(f"{cluster.stage}-"),
                 exported_template(
-                    assembled.stack.template, values=_values(cluster), region=cluster.region, bucket=bucket
+                    stack.template, values=_values(cluster), region=cluster.region, bucket=bucket
                 ),
             )
-            for assembled in stacks
-            if assembled.stack.cluster == cluster.stage
+            for stack in stacks
+            if stack.cluster == cluster.stage
         ]
     rows = []
     for cluster, templates in zip(clusters, exported.values(), strict=True):
@@ -91,7 +84,9 @@ def export_assembly(
         path = folder / "stack-sets.template.json"
         path.write_text(json.dumps(combined, indent=2) + "\n", encoding="utf-8")
         rows.append(_row(path, combined))
-    for name, source in sorted(dict(asset for stack in stacks for asset in _assets_of(stack)).items()):
+    folders = {stack.assembly for stack in stacks if stack.assembly}
+    assets = dict(asset for folder in folders for asset in _assets_of(folder))
+    for name, source in sorted(assets.items()):
         (output / "assets").mkdir(exist_ok=True)
         _zip(source, output / "assets" / name)
     return rows
@@ -117,15 +112,13 @@ def _row(path: Path, template: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def _assets_of(assembled: AssembledStack) -> Iterator[tuple[str, Path]]:
-    """Yield the key of each asset in the templates, and its folder."""
-    if assembled.stack.assembly is None:
-        return
-    for path in assembled.stack.assembly.glob("*.assets.json"):
+def _assets_of(assembly: Path) -> Iterator[tuple[str, Path]]:
+    """Yield the key of each asset of a cloud assembly, and its folder."""
+    for path in assembly.glob("*.assets.json"):
         for asset in json.loads(path.read_text("utf-8")).get("files", {}).values():
             if asset["source"].get("packaging") == "zip":
                 for destination in asset["destinations"].values():
-                    yield destination["objectKey"], assembled.stack.assembly / asset["source"]["path"]
+                    yield destination["objectKey"], assembly / asset["source"]["path"]
 
 
 def _zip(source: Path, target: Path) -> None:

@@ -15,10 +15,7 @@ from ultracluster_rules.findings import Finding, FindingsError, quote, reject
 from ultracluster_rules.names import REGION
 from ultracluster_stacks.check import read_templates
 
-app = typer.Typer(add_completion=False)
 
-
-@app.command()
 def check(
     templates: Annotated[
         list[Path],
@@ -46,7 +43,7 @@ def check(
     sources = read_templates(templates, region=region)
     report = check_templates(sources, skip=skips)
     if as_json:
-        print_json(_as_json(report))
+        print_json(**_as_json(report))
         if report.errors:
             raise typer.Exit(ExitCode.FINDINGS)
         return

@@ -11,10 +11,7 @@ from ultracluster_cli.options import JsonOption, RolloutArgument
 from ultracluster_cli.output import print_json, print_table
 from ultracluster_stacks.config.explain import explain_rollout
 
-app = typer.Typer(add_completion=False)
 
-
-@app.command()
 def explain(
     rollout: RolloutArgument,
     cluster: Annotated[
@@ -31,7 +28,7 @@ def explain(
         explain_rollout(rollout), [] if cluster is None else [cluster], rollout=rollout
     )
     if as_json:
-        print_json({"clusters": [dataclasses.asdict(cluster_settings) for cluster_settings in explained]})
+        print_json(clusters=[dataclasses.asdict(cluster_settings) for cluster_settings in explained])
         return
     for cluster_settings in explained:
         rows = [
@@ -48,4 +45,4 @@ def explain(
             for value in cluster_settings.values
         ]
         title = f"{cluster_settings.name} in {cluster_settings.region}, wave {cluster_settings.wave}"
-        print_table(columns=["setting", "value", "source", "location"], rows=rows, title=title)
+        print_table(rows, title=title)

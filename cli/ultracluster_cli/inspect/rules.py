@@ -11,12 +11,9 @@ from ultracluster_cli.output import print_json
 from ultracluster_rules.findings import Finding, FindingsError, quote
 from ultracluster_rules.registry import RULES, Rule
 
-app = typer.Typer(add_completion=False)
-
 _WIDTH = 110
 
 
-@app.command()
 def rules(
     codes: Annotated[
         list[str] | None, typer.Argument(metavar="CODE", help="Codes such as UC4105. Default: list all.")
@@ -30,7 +27,7 @@ def rules(
     """
     selected = _selected_codes(codes or [])
     if as_json:
-        print_json({"rules": [_row(code, RULES[code]) for code in selected or RULES]})
+        print_json(rules=[_row(code, RULES[code]) for code in selected or RULES])
     elif selected:
         typer.echo("\n".join(_explanation(code, RULES[code]) for code in selected))
     else:
@@ -50,12 +47,9 @@ def _selected_codes(codes: Sequence[str]) -> list[str]:
 
 def _unknown_code(code_as_typed: str) -> Finding:
     matches = difflib.get_close_matches(code_as_typed.upper()[:100], RULES, n=1)
-    return Finding(
-        code="UC9501",
-        problem=f"got {quote(code_as_typed)}",
-        allowed="a code listed by `ultracluster rules`, such as UC4105",
-        remedy=f"Did you mean {matches[0]}?" if matches else "",
-    )
+    allowed = "a code listed by `ultracluster rules`, such as UC4105"
+    remedy = f"Did you mean {matches[0]}?" if matches else ""
+    return Finding(code="UC9501", problem=f"got {quote(code_as_typed)}", allowed=allowed, remedy=remedy)
 
 
 def _row(code: str, rule: Rule) -> dict[str, Any]:

@@ -3,8 +3,6 @@
 from collections.abc import Mapping
 from typing import Any
 
-import typer
-
 from ultracluster_catalog.lustre.lustre_figures import file_system_figures
 from ultracluster_catalog.machines.nic_layouts import addresses_per_node
 from ultracluster_cli.options import JsonOption, RolloutArgument
@@ -12,10 +10,7 @@ from ultracluster_cli.output import print_findings, print_json, print_table
 from ultracluster_rules.network import addresses_of_existing_subnet, cluster_addresses, network_interfaces
 from ultracluster_stacks.config import ClusterConfig, load_rollout
 
-app = typer.Typer(add_completion=False)
 
-
-@app.command()
 def validate(rollout: RolloutArgument, *, as_json: JsonOption = False) -> None:
     """Validate a rollout file and list its clusters.
 
@@ -41,25 +36,16 @@ def validate(rollout: RolloutArgument, *, as_json: JsonOption = False) -> None:
         for cluster in wave.clusters
     ]
     if as_json:
-        print_json(
-            {
-                "clusters": rows,
-                "warnings": [str(finding) for finding in loaded.warnings],
-                "suppressed": [
-                    {"warning": str(suppression.finding), "reason": suppression.reason}
-                    for suppression in loaded.suppressed
-                ],
-            }
-        )
+        suppressed = [{"warning": warning.finding, "reason": warning.reason} for warning in loaded.suppressed]
+        print_json(clusters=rows, warnings=loaded.warnings, suppressed=suppressed)
     else:
         columns = [name for name in rows[0] if name not in {"file_system", "network"}]
-        print_table(columns=columns, rows=rows)
-        network = [network_row(row) for row in rows]
-        print_table(columns=list(network[0]), rows=network, title="Network interfaces and addresses")
+        print_table(rows, columns=columns)
+        print_table(map(network_row, rows), title="Network interfaces and addresses")
         storage = [file_system_row(row) for row in rows if row["file_system"] is not None]
         if storage:
             title = "New file systems: documented maximum performance"
-            print_table(columns=list(storage[0]), rows=storage, title=title)
+            print_table(storage, title=title)
 
 
 def expected_network(cluster: ClusterConfig) -> dict[str, Any]:

@@ -14,13 +14,13 @@ from ultracluster_cli.jobs.session import (
     aws_errors_as_findings,
     job_row,
     open_region,
+    open_shell,
     read_duration,
     read_variables,
     report_notified,
 )
-from ultracluster_cli.jobs.shell import open_shell
 from ultracluster_cli.jobs.submit import submit_all
-from ultracluster_cli.options import JsonOption, ProfileOption
+from ultracluster_cli.options import JsonOption, ProfileOption, command_group
 from ultracluster_cli.output import print_findings, print_json, print_table, say
 from ultracluster_rules.findings import Finding, FindingsError, printable
 from ultracluster_runtime.jobs.describe import STATES, describe_job, describe_pending_job, find_job
@@ -30,9 +30,7 @@ from ultracluster_runtime.jobs.logs import Line, find_stream, read_new, read_tai
 from ultracluster_runtime.jobs.queues import Client, find_definition, find_queue, find_queues
 from ultracluster_runtime.jobs.stop import instances_of, request_checkpoint, stop_job
 
-app = typer.Typer(
-    add_completion=False, no_args_is_help=True, help="Submit, list, explain, follow and stop jobs."
-)
+app = command_group("Submit, list, explain, follow and stop jobs.")
 
 _FOLLOW_SECONDS = 2.0
 _CHECKPOINT_VALID = timedelta(minutes=5)  # the launcher ignores a request that reaches it later
@@ -123,12 +121,7 @@ def submit(
     if as_json:
         earlier = [{"job": earlier_job.job_id, "name": earlier_job.name} for earlier_job in submitted[:-1]]
         print_json(
-            {
-                "job": submitted_job.job_id,
-                "arn": submitted_job.arn,
-                "name": submitted_job.name,
-                "depends_on": earlier,
-            }
+            job=submitted_job.job_id, arn=submitted_job.arn, name=submitted_job.name, depends_on=earlier
         )
         return
     for earlier_job in submitted[:-1]:
@@ -157,9 +150,9 @@ def list_jobs(
             for job in jobs_of(queue.arn, states=states, client=client)
         ]
     if as_json:
-        print_json({"jobs": rows})
+        print_json(jobs=rows)
     elif rows:
-        print_table(columns=list(rows[0]), rows=rows)
+        print_table(rows)
     else:
         say("No jobs.")
 
@@ -174,15 +167,8 @@ def why(
         snapshot = describe_pending_job(find_job(job, client=client), now=datetime.now(UTC), client=client)
     explanations = diagnose(snapshot)
     if as_json:
-        rows = [asdict(reason) for reason in explanations]
-        print_json(
-            {
-                "job": snapshot.job.id,
-                "state": snapshot.job.status,
-                "reasons": rows,
-                "unseen": list(snapshot.unseen),
-            }
-        )
+        reasons = [asdict(reason) for reason in explanations]
+        print_json(job=snapshot.job.id, state=snapshot.job.status, reasons=reasons, unseen=snapshot.unseen)
     else:
         for reason in explanations:
             typer.echo(printable(f"{reason.reason}: {reason.evidence}.\n  {reason.remedy}."))
@@ -259,12 +245,10 @@ def stop(
     report_notified(stopped.job_id, stopped.notified_nodes, stopped.problem)
     if as_json:
         print_json(
-            {
-                "job": stopped.job_id,
-                "state_before": stopped.status_before,
-                "told_nodes": list(stopped.notified_nodes),
-                "terminated": stopped.terminated,
-            }
+            job=stopped.job_id,
+            state_before=stopped.status_before,
+            told_nodes=stopped.notified_nodes,
+            terminated=stopped.terminated,
         )
     else:
         outcome = "it was terminated" if stopped.terminated else "it had already ended"
@@ -287,7 +271,7 @@ def checkpoint(
         notified, problem = request_checkpoint(described, datetime.now(UTC) + _CHECKPOINT_VALID, client)
     report_notified(described["jobId"], notified, problem)
     if as_json:
-        print_json({"job": described["jobId"], "told_nodes": list(notified)})
+        print_json(job=described["jobId"], told_nodes=notified)
     elif notified:
         say(f"{len(notified)} nodes of {described['jobName']} were asked for a checkpoint; the job goes on.")
     if not notified:

@@ -29,7 +29,7 @@ class Stage:
 def stages(client: Callable[[str], Any]) -> list[Stage]:
     """Return the stages of all Capacity Blocks of a Region, in order of time."""
     leads = dict(_checkpoint_leads(client("lambda")))
-    found = []
+    stages_of_blocks = []
     for reservation in client("ec2").describe_capacity_reservations().get("CapacityReservations", ()):
         if reservation.get("ReservationType") != "capacity-block" or "EndDate" not in reservation:
             continue
@@ -41,11 +41,11 @@ def stages(client: Callable[[str], Any]) -> list[Stage]:
             **({"checkpoint_lead": leads[reservation_id]} if reservation_id in leads else {}),
         )
         moments = (times.start, times.checkpoint_at, times.drain_at, times.terminates_at, times.end)
-        found += [
+        stages_of_blocks += [
             Stage(at=at, name=name, reservation=reservation_id)
             for name, at in zip(STAGES, moments, strict=True)
         ]
-    return sorted(found, key=lambda stage: stage.at)
+    return sorted(stages_of_blocks, key=lambda stage: stage.at)
 
 
 def _checkpoint_leads(functions: Any) -> Iterator[tuple[str, timedelta]]:
@@ -65,7 +65,9 @@ def target_time(by: str | None, stage: str | None, *, now: datetime, known: list
         FindingsError: UC6204 if a value is invalid or nothing lies ahead, UC7008 if it is not a time.
     """
     if stage is not None:
-        ahead = [one.at for one in known if one.name == stage and one.at > now]
+        ahead = [
+            block_stage.at for block_stage in known if block_stage.name == stage and block_stage.at > now
+        ]
         if not ahead:
             allowed = f"a stage in the future: {', '.join(STAGES)}"
             remedy = "Deploy a cluster in a Capacity Block, and see its times with `ultracluster local clock`"
@@ -93,9 +95,9 @@ def move(
     The functions that act by the minute see each stage then, and processes of running jobs have time to react,
     because they run in real time. Return what was delivered to functions, topics and queues.
     """
-    now = datetime.fromisoformat(move_clock(endpoint=endpoint, key=key)["now"])
+    now = read_clock(endpoint=endpoint, key=key)
     delivered: list[Mapping[str, Any]] = []
-    stops = [(one.at + _MINUTE, one) for one in known if now < one.at + _MINUTE <= target]
+    stops = [(stage.at + _MINUTE, stage) for stage in known if now < stage.at + _MINUTE <= target]
     for moment, stage in stops:
         answer = move_clock(endpoint=endpoint, key=key, to=moment, most_firings=1)
         delivered += answer["delivered"]

@@ -9,9 +9,9 @@ from typing import Annotated, Any
 
 import typer
 
-from ultracluster_cli._aws.local_errors import local_aws_findings
+from ultracluster_cli._aws.targets import local_aws_findings
 from ultracluster_cli.exit_codes import ExitCode
-from ultracluster_cli.options import JsonOption
+from ultracluster_cli.options import JsonOption, command_group
 from ultracluster_cli.output import print_json, print_table, say
 from ultracluster_rules.findings import FindingsError, quote
 from ultracluster_runtime.jobs.submission import refuse_option
@@ -24,10 +24,8 @@ with local_aws_findings():  # ultracluster_local is an optional dependency
     from ultracluster_local.server import daemon
     from ultracluster_local.server.daemon import DEFAULT_DIRECTORY, Status
 
-app = typer.Typer(
-    add_completion=False,
-    no_args_is_help=True,
-    help="Run a local AWS on this machine, without an account or costs.\n\nIts state is lost when it stops.",
+app = command_group(
+    "Run a local AWS on this machine, without an account or costs.\n\nIts state is lost when it stops."
 )
 
 _Region = Annotated[str, typer.Option(help="Region of the environment.")]
@@ -63,7 +61,7 @@ def up(
     running = daemon.up(_directory(), port=port, jobs=images if run_jobs else None)
     environment = _environment(running, region)
     if as_json:
-        print_json({**_status(running), "environment": environment})
+        print_json(**_status(running), environment=environment)
         return
     say(f"The local AWS is running at {running.endpoint} (process {running.pid}; log {running.log}).")
     say('To use it in this shell, run: eval "$(ultracluster local env)"')
@@ -89,9 +87,9 @@ def status(*, as_json: JsonOption = False) -> None:
     """
     running = daemon.status(_directory())
     if as_json:
-        print_json(_status(running))
+        print_json(**_status(running))
     elif running is not None:
-        print_table(columns=["endpoint", "pid", "log"], rows=[{**_status(running), "pid": str(running.pid)}])
+        print_table([{"endpoint": running.endpoint, "pid": str(running.pid), "log": running.log}])
     if running is None:
         raise _not_running()
 
@@ -147,15 +145,13 @@ def clock(
         target = target_time(by, to, now=now, known=known)
         delivered = move(target, endpoint=endpoint, key=key, known=known, wait=wait, report=say)
         now = read_clock(endpoint=endpoint, key=key)
-    failures = [one for one in delivered if one["error"]]
+    failures = [call for call in delivered if call["error"]]
     ahead = [stage for stage in known if stage.at > now]
     if as_json:
-        print_json(
-            {"now": now, "delivered": delivered, "ahead": [dataclasses.asdict(stage) for stage in ahead]}
-        )
+        print_json(now=now, delivered=delivered, ahead=[dataclasses.asdict(stage) for stage in ahead])
         return
-    for one in failures:
-        say(f"{one['at']}: {one['target']} failed: {one['error']}")
+    for call in failures:
+        say(f"{call['at']}: {call['target']} failed: {call['error']}")
     if by is None and to is None:
         for stage in ahead:
             say(f"{stage.at:%Y-%m-%d %H:%M} UTC: {stage.name} of {stage.reservation}")

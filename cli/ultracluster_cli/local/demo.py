@@ -10,18 +10,17 @@ from typing import Annotated, Any
 
 import typer
 
-from ultracluster_cli._aws.selection import clusters_of
+from ultracluster_cli._aws.selection import load_clusters
 from ultracluster_cli._aws.targets import open_targets
-from ultracluster_cli._cdk.cdk_synthesis import synthesize_into
-from ultracluster_cli._cdk.timing import measure, measure_and_report
 from ultracluster_cli._cdk.toolchain import open_project
 from ultracluster_cli._cdk.workspace import rollout_file
 from ultracluster_cli.deploy.deployment import deploy_to, own_log
 from ultracluster_cli.deploy.summary import print_next_steps, print_summary, summary_json
 from ultracluster_cli.local import demo_purchase
 from ultracluster_cli.local.demo_job import DemoTraining, can_train
-from ultracluster_cli.options import JsonOption, OptionalRolloutArgument
-from ultracluster_cli.output import print_findings, print_json, print_table, say
+from ultracluster_cli.options import JsonOption, RolloutArgument
+from ultracluster_cli.output import print_json, print_table, say
+from ultracluster_cli.progress import measure, measure_and_report
 from ultracluster_rules.findings import FindingsError
 from ultracluster_stacks.config import ClusterConfig, RolloutConfig, load_rollout
 from ultracluster_stacks.config.reading.environment import refuse_environment
@@ -34,12 +33,9 @@ _HEADER = """# Written by `ultracluster demo`: {rollout} with Capacity Blocks th
 # with fake money. They do not exist in any account.
 """
 
-app = typer.Typer(add_completion=False)
 
-
-@app.command()
 def demo(
-    rollout: OptionalRolloutArgument = None,
+    rollout: RolloutArgument,
     *,
     no_job: Annotated[bool, typer.Option("--no-job", help="Stop after the deployment.")] = False,
     as_json: JsonOption = False,
@@ -50,15 +46,13 @@ def demo(
     and does not train, because the demo moves the clock only of a local AWS that it started itself.
     """
     directory = Path.cwd()
-    rollout = rollout_file(directory, rollout)
+    rollout = rollout_file(rollout)
     refuse_environment(rollout)
-    loaded = load_rollout(rollout)
-    print_findings(loaded.warnings)
+    loaded, clusters = load_clusters(rollout)
     blocks = blocks_of(loaded.config)
-    clusters = clusters_of(loaded.config, None)
     steps: dict[str, float] = {}
     with (
-        open_project(directory) as project,
+        open_project() as project,
         measure(steps, "in all"),
         # Where the CDK has never run, Python compiles its modules and jsii unpacks them, while other steps wait for answers.
         subprocess.Popen(
@@ -71,7 +65,6 @@ def demo(
         open_targets(
             clusters,
             local=True,
-            state=project.state,
             temporary=project.temporary,
             steps=steps,
             seed_blocks=False,
@@ -102,7 +95,7 @@ def demo(
         assembly = project.temporary / "demo"
         with measure(steps, "cdk synth"):
             loading.wait()
-            synthesize_into(assembly, project, rollout=copy, wave=None, environment=target.environment)
+            project.synthesize(assembly, rollout=copy, wave=None, environment=target.environment)
         with own_log(project.state / "logs") as (log, _):
             deployed, stacks = deploy_to(
                 target, project, assembly=assembly, clusters=clusters, steps=steps, log=log
@@ -116,11 +109,11 @@ def demo(
         summary = summary_json(deployed, local=True, steps=steps, deployed=stacks)
         job = dataclasses.asdict(trained) if trained else None
         rows = [*map(_row, purchases.values())]
-        print_json(summary | {"rollout": str(copy), "purchases": rows, "job": job})
+        print_json(**summary, rollout=copy, purchases=rows, job=job)
         return
     columns = ["order", "state_before", "state", "reservation_id", "zone_id", "start", "end", "fake_fee"]
     rows = [_row(purchase) for purchase in purchases.values()]
-    print_table(columns=columns, rows=rows, title="Purchases on the local AWS (fake money)")
+    print_table(rows, columns=columns, title="Purchases on the local AWS (fake money)")
     print_summary(deployed, local=True, as_json=False, steps=steps, deployed=stacks)
     print_next_steps(deployed, local=True)
 

@@ -10,9 +10,9 @@ from pathlib import Path
 from typing import Any, Final
 
 from ultracluster_cli._aws.target import Target
-from ultracluster_cli._cdk.timing import measure
 from ultracluster_cli.local.demo_purchase import CommandRunner, Purchase, failed_command
 from ultracluster_cli.output import say, short_time
+from ultracluster_cli.progress import measure
 from ultracluster_cli.project.project_files import shipped
 from ultracluster_rules.findings import FindingsError
 from ultracluster_runtime.jobs.describe import describe_job
@@ -65,11 +65,7 @@ class DemoTraining:
 
     def train(self, cluster: ClusterConfig, purchase: Purchase) -> TrainedJob:
         """Submit the job (UC9011 if it fails), and move the clock through the block, whose extension is paid after the drain."""
-        region = cluster.region
-
-        def client(service: str) -> Any:
-            return self.target.client(service, region)
-
+        region, client = cluster.region, self.target.in_region(cluster.region)
         with measure(self.steps, "training"):
             job = self._submit(cluster)
             start = short_time(datetime.fromisoformat(purchase.start))
@@ -111,10 +107,11 @@ class DemoTraining:
 
     def _clock(self, *words: str, region: str) -> None:
         answer = self.run("local", "clock", *words, "--wait", "0", "--region", region, "--json")
-        failed = [one for one in answer["delivered"] if one["error"]]
+        failed = [call for call in answer["delivered"] if call["error"]]
         if failed:
             raise failed_command(f"{failed[0]['target']} failed: {failed[0]['error']}")
-        say(f"  It is {answer['now'][:16]} UTC; {len(answer['delivered'])} calls of functions and notices")
+        now = datetime.fromisoformat(answer["now"])
+        say(f"  It is {now:%Y-%m-%d %H:%M} UTC; {len(answer['delivered'])} calls of functions and notices")
 
     def _extend(self, cluster: ClusterConfig, purchase: Purchase) -> None:
         from ultracluster_local.services.ec2.capacity_market import capacity_market  # noqa: PLC0415 - optional dependency
@@ -143,8 +140,8 @@ class DemoTraining:
                 "jobs"
             ]
 
-        found = _wait(jobs, lambda rows: any(row["resumes"] == job for row in rows), f"resumed job of {job}")
-        return str(next(row["job"] for row in found if row["resumes"] == job))
+        rows = _wait(jobs, lambda rows: any(row["resumes"] == job for row in rows), f"resumed job of {job}")
+        return str(next(row["job"] for row in rows if row["resumes"] == job))
 
 
 class _Log:
@@ -170,43 +167,45 @@ class _Log:
         raise _failed_job(job, client)
 
     def wait_for(self, pattern: re.Pattern[str]) -> re.Match[str]:
-        return next(found for line in self._lines if (found := pattern.match(line)))
+        return next(match for line in self._lines if (match := pattern.match(line)))
 
     def show_steps(self, count: int) -> None:
         for _ in range(count):
-            found = self.wait_for(_STEP)
-            loss = float(found[2])
+            step = self.wait_for(_STEP)
+            loss = float(step[2])
             self.highest = max(self.highest, loss)
             bar = "█" * max(round(_BAR * loss / (self.highest or 1)), 1)
-            say(f"  step {int(found[1]):6,}  loss {loss:.4f}  {bar}")
+            say(f"  step {int(step[1]):6,}  loss {loss:.4f}  {bar}")
 
 
 def _wait_for_job(job: str, status: str, client: Callable[[str], Any]) -> Any:
     """Wait until a job is in a state; UC9011 with its last words if it ends in another."""
-    found = _wait(
+    described = _wait(
         lambda: describe_job(job, client=client),
-        lambda found: found["status"] in {status, "SUCCEEDED", "FAILED"},
+        lambda described: described["status"] in {status, "SUCCEEDED", "FAILED"},
         f"job {job} that is {status}",
     )
-    if found["status"] != status:
+    if described["status"] != status:
         raise _failed_job(job, client)
-    return found
+    return described
 
 
 def _failed_job(job: str, client: Callable[[str], Any]) -> FindingsError:
-    found, stream = describe_job(job, client=client), find_stream(job, node=None, client=client)
+    described, stream = describe_job(job, client=client), find_stream(job, node=None, client=client)
     words = [line.message for lines, _ in read_new(stream, token=None, client=client) for line in lines]
     last = f"; its last line: {words[-1]}" if words else ""
-    return failed_command(f"job {job} is {found['status']}: {found.get('statusReason', 'no reason')}{last}")
+    return failed_command(
+        f"job {job} is {described['status']}: {described.get('statusReason', 'no reason')}{last}"
+    )
 
 
 def _wait(read: Callable[[], Any], done: Callable[[Any], bool], what: str) -> Any:
     deadline = time.monotonic() + _PATIENCE_SECONDS
-    while not done(found := read()):
+    while not done(state := read()):
         if time.monotonic() > deadline:
             raise failed_command(f"no {what} within {_PATIENCE_SECONDS:.0f} s")
         time.sleep(_POLL_SECONDS)
-    return found
+    return state
 
 
 def _text(time: datetime) -> str:

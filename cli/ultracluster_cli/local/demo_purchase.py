@@ -15,10 +15,10 @@ import typer
 
 from ultracluster_cli._aws.target import Target
 from ultracluster_cli._cdk.child_process import run_captured
-from ultracluster_cli._cdk.timing import measure_and_report
 from ultracluster_cli.exit_codes import ExitCode
 from ultracluster_cli.options import LEDGER_REGION_VARIABLE, LEDGER_VARIABLE
 from ultracluster_cli.output import print_table, say
+from ultracluster_cli.progress import measure_and_report
 from ultracluster_rules.findings import FindingsError
 from ultracluster_rules.machines import get_instance_type
 from ultracluster_runtime.purchasing.ledger import PARTITION_KEY, SORT_KEY, Ledger
@@ -153,9 +153,9 @@ class DemoBuyer:
             messages.append(f"{len(offers)} offerings; the best costs {best['total']} USD of fake money")
         if self.shows_offers:
             print_table(
-                title="Offerings of the local AWS by price (fake money)",
+                [offer | {"fake_usd": offer["total"]} for offer in offers],
                 columns=["offering", "zone", "start", "end", "usable_hours", "fake_usd"],
-                rows=[offer | {"fake_usd": offer["total"]} for offer in offers],
+                title="Offerings of the local AWS by price (fake money)",
             )
         return best
 

@@ -11,22 +11,19 @@ import typer
 from ultracluster_catalog.neuron.neuron import XLA_COMPILER_FLAGS_VARIABLE
 from ultracluster_catalog.prices.prices import Price, capacity_block_price, on_demand_price, spot_price
 from ultracluster_cli import options
-from ultracluster_cli._aws.selection import clusters_of
+from ultracluster_cli._aws.selection import load_clusters
 from ultracluster_cli.metrics.metric_source import read_metrics
-from ultracluster_cli.output import print_findings, print_json, say
+from ultracluster_cli.output import print_json, say
 from ultracluster_rules.findings import FindingsError, quote
 from ultracluster_rules.network import network_interfaces
 from ultracluster_runtime.advice import Report, Subject
 from ultracluster_runtime.advice import advise as advise_on
 from ultracluster_runtime.metrics.recorded_metrics import Recording
-from ultracluster_stacks.config import ClusterConfig, load_rollout
-
-app = typer.Typer(add_completion=False)
+from ultracluster_stacks.config import ClusterConfig
 
 _PRICES = {"capacity-block": capacity_block_price, "on-demand": on_demand_price, "spot": spot_price}
 
 
-@app.command()
 def advise(
     rollout: options.RolloutArgument,
     *,
@@ -42,9 +39,7 @@ def advise(
 
     Reports evidence and monthly savings for nodes, time, file system and settings.
     """
-    loaded = load_rollout(rollout)
-    print_findings(loaded.warnings)
-    clusters = clusters_of(loaded.config, None)
+    _, clusters = load_clusters(rollout)
     # Check the name before reading CloudWatch in the wrong Region.
     named_cluster = _cluster_config(clusters, cluster, None, rollout) if cluster is not None else None
     recorded = read_metrics(
@@ -58,7 +53,7 @@ def advise(
     subject = _subject(_cluster_config(clusters, recorded.cluster, recorded.region, rollout), price)
     report = advise_on(recorded, subject)
     if as_json:
-        print_json(_document(recorded, subject, report))
+        print_json(**_document(recorded, subject, report))
     else:
         _print(recorded, subject, report)
 
@@ -141,6 +136,6 @@ def _print(recorded: Recording, subject: Subject, report: Report) -> None:
             "Not assessed:",
             *(f"  {advice.rule}: {advice.reason}" for advice in report.skipped_rules),
         ]
-    print("\n".join(lines))  # noqa: T201 - output
+    typer.echo("\n".join(lines))
     if report.hours < 1:
         say("warning: monthly savings are extrapolated from less than an hour")

@@ -13,13 +13,10 @@ from ultracluster_cli.metrics.metrics_page import draw_page
 from ultracluster_cli.output import say
 from ultracluster_runtime.metrics.recorded_metrics import write_recording
 
-app = typer.Typer(add_completion=False)
-
 _SAMPLE: Final = Path(__file__).with_name("sample.json")
 _NOTE: Final = "A sample, not a measurement: a seeded simulation of a day on 16 trn2.48xlarge, with one lost node and an extension."
 
 
-@app.command()
 def dashboard(
     *,
     picture: options.PictureOption = None,

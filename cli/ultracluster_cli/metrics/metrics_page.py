@@ -238,17 +238,17 @@ def read_events(recording: Recording) -> Iterator[Event]:
     nodes = recording.points("RunningNodes", "Average")
     left = recording.points("SecondsToDrain", "Minimum")
     drained = [moment for moment, seconds in left if seconds <= 0][:1]
-    found = [
+    events = [
         (moment, "lost node" if before - after < 1.5 else f"{before - after:.0f} lost nodes")  # noqa: PLR2004 - nodes
         for (_, before), (moment, after) in pairwise(nodes)
         if after <= before - 1 and not (drained and moment >= drained[0])
     ]
-    found += [
+    events += [
         (moment, f"extension by {(after - before) / 3600:.0f} hours")
         for (_, before), (moment, after) in pairwise(left)
         if after > before + 3600
     ]
-    found += [(moment, "drain") for moment in drained]
+    events += [(moment, "drain") for moment in drained]
     saves = {
         moment
         for job in recording.jobs
@@ -256,7 +256,7 @@ def read_events(recording: Recording) -> Iterator[Event]:
         if seconds > 0
     }
     letters = iter(ascii_uppercase)
-    lettered = [Event(at=moment, what=what, letter=next(letters, "+")) for moment, what in sorted(found)]
+    lettered = [Event(at=moment, what=what, letter=next(letters, "+")) for moment, what in sorted(events)]
     yield from sorted(
         (*lettered, *(Event(at=moment, what="checkpoint") for moment in saves)), key=lambda event: event.at
     )

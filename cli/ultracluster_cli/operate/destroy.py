@@ -22,8 +22,6 @@ from ultracluster_runtime.lifecycle.reader import chunks
 from ultracluster_stacks import cost
 from ultracluster_stacks.config import ClusterConfig
 
-app = typer.Typer(add_completion=False)
-
 _RETAINING: Final = {"Retain", "RetainExceptOnCreate"}
 _COSTS: Final = {"AWS::FSx::FileSystem": "file system", "AWS::S3::Bucket": "buckets"}  # lines of the estimate
 # Service, operation and argument that delete a resource, each only after what is in it: EC2 and FSx refuse the others with
@@ -49,9 +47,8 @@ _POLL_SECONDS: Final = 1.0
 _PATIENCE_SECONDS: Final = 1_800.0  # FSx deletes a file system within minutes
 
 
-@app.command()
 def destroy(
-    rollout: options.OptionalRolloutArgument = None,
+    rollout: options.RolloutArgument,
     *,
     cluster: options.ClustersOption = None,
     local: options.LocalOption = False,
@@ -70,54 +67,59 @@ def destroy(
     Data is kept unless --delete-data names its cluster. Capacity Blocks are paid for until their end and cannot be
     cancelled.
     """
-    doomed = delete_data or []
-    with open_clusters(rollout, cluster or [], local=local) as (clusters, targets):
-        names = [one.name for one in clusters]
-        if unknown := [name for name in doomed if name not in names]:
-            problem = f"--delete-data got {quote(unknown[0])}"
-            raise FindingsError.of("UC9017", problem, allowed=", ".join(names))
-        with doing("Reading the stacks"):
-            found = [_Deployed(one, targets.of(one.stage)) for one in clusters]
-        found = [one for one in found if one.stacks]
-        if not found:
-            say("Nothing is deployed.")
-        reject(one.refuse_to_lose() for one in found if one.lost and one.config.name not in doomed)
-        if not as_json:
-            for one in found:
-                one.show(delete_data=one.config.name in doomed)
-        if found and not (yes or local):
-            what = ", ".join(one.config.stage for one in found)
-            data = f" AND THE DATA of {', '.join(doomed)}" if doomed else ""
-            typer.confirm(f"Delete {what}{data} in {targets.name}?", abort=True, err=True)
-        for one in found:
-            one.delete(delete_data=one.config.name in doomed)
-        if as_json:
-            print_json({"clusters": [one.as_json(delete_data=one.config.name in doomed) for one in found]})
-        elif found:
-            say("Everything else is deleted." if any(one.kept for one in found) else "Everything is deleted.")
+    clusters, targets = open_clusters(rollout, cluster or [], local=local)
+    names = [config.name for config in clusters]
+    if unknown := [name for name in delete_data or () if name not in names]:
+        problem = f"--delete-data got {quote(unknown[0])}"
+        raise FindingsError.of("UC9017", problem, allowed=", ".join(names))
+    with doing("Reading the stacks"):
+        deployments = [
+            _Deployed(config, targets.of(config.stage), delete_data=config.name in (delete_data or ()))
+            for config in clusters
+        ]
+    deployments = [deployed for deployed in deployments if deployed.stacks]
+    if not deployments:
+        say("Nothing is deployed.")
+    reject(
+        deployed.refuse_to_lose() for deployed in deployments if deployed.lost and not deployed.delete_data
+    )
+    if not as_json:
+        for deployed in deployments:
+            deployed.show()
+    if deployments and not (yes or local):
+        stages = ", ".join(deployed.config.stage for deployed in deployments)
+        data = f" AND THE DATA of {', '.join(delete_data)}" if delete_data else ""
+        typer.confirm(f"Delete {stages}{data} in {targets.name}?", abort=True, err=True)
+    for deployed in deployments:
+        deployed.delete()
+    if as_json:
+        print_json(clusters=[deployed.as_json() for deployed in deployments])
+    elif deployments:
+        kept = any(deployed.kept for deployed in deployments)
+        say("Everything else is deleted." if kept else "Everything is deleted.")
 
 
 class _Deployed:
     """The stacks of a cluster, and what stays when they are deleted."""
 
-    def __init__(self, config: ClusterConfig, target: Target) -> None:
+    def __init__(self, config: ClusterConfig, target: Target, *, delete_data: bool) -> None:
         self.config = config
+        self.delete_data = delete_data
         self._target = target
+        self._client = target.in_region(config.region)
         cloudformation = self._client("cloudformation")
         self.stacks = [
             LeftStack(region=config.region, name=stack["name"], stack_id=stack["id"], status=stack["status"])
             for stack in stacks_of(config, cloudformation)
         ]
-        resources = [each for stack in self.stacks for each in _with_policies(stack.name, cloudformation)]
-        self.kept = [(kind, physical_id) for kind, physical_id, policy in resources if policy in _RETAINING]
-        self.lost = [
-            (kind, physical_id)
-            for kind, physical_id, policy in resources
-            if policy == "Delete" and kind in _DATA
-        ]
-
-    def _client(self, service: str) -> Any:
-        return self._target.client(service, self.config.region)
+        self.kept: list[tuple[str, str]] = []
+        self.lost: list[tuple[str, str]] = []
+        for stack in self.stacks:
+            for kind, physical_id, policy in _with_policies(stack.name, cloudformation):
+                if policy in _RETAINING:
+                    self.kept.append((kind, physical_id))
+                elif policy == "Delete" and kind in _DATA:
+                    self.lost.append((kind, physical_id))
 
     def refuse_to_lose(self) -> Finding:
         """Return the finding for data that the stacks would delete although `--delete-data` does not name the cluster."""
@@ -130,23 +132,19 @@ class _Deployed:
             path=name,
         )
 
-    def show(self, *, delete_data: bool) -> None:
+    def show(self) -> None:
         """Print what will be deleted and what stays."""
         title = f"{self.config.stage}: {len(self.stacks)} stacks will be deleted"
-        print_table(
-            columns=["stack", "status"],
-            rows=[{"stack": s.name, "status": s.status} for s in self.stacks],
-            title=title,
-        )
+        print_table([{"stack": stack.name, "status": stack.status} for stack in self.stacks], title=title)
         if self.lost:
-            lost = [{"resource": kind.rpartition("::")[2], "id": each} for kind, each in self.lost]
-            print_table(columns=["id", "resource"], rows=lost, title="DELETED WITH THEIR DATA by the stacks")
+            lost = [{"id": physical_id, "resource": _name(kind)} for kind, physical_id in self.lost]
+            print_table(lost, title="DELETED WITH THEIR DATA by the stacks")
         rows = self.kept_rows()
-        if rows and delete_data:
-            print_table(columns=["id", "resource"], rows=rows, title="DELETED WITH THEIR DATA")
+        if rows and self.delete_data:
+            print_table(rows, columns=["id", "resource"], title="DELETED WITH THEIR DATA")
         elif rows:
             columns = ["id", "resource", "usd_per_month"]
-            print_table(columns=columns, rows=rows, title="Kept, and paid for until you delete them")
+            print_table(rows, columns=columns, title="Kept, and paid for until you delete them")
             say(f"To delete these too: --delete-data {self.config.name}")
         for _, capacity in self.config.sources():
             if capacity.reservation_id and capacity.market_type == "capacity-block":
@@ -164,7 +162,7 @@ class _Deployed:
         prices = {line.name: line.month(estimate.usage).text() for line in estimate.lines}
         return [
             {
-                "resource": kind.rpartition("::")[2],
+                "resource": _name(kind),
                 "id": physical_id,
                 "usd_per_month": prices.get(_COSTS[kind], "by use") if kind in _COSTS else None,
             }
@@ -172,25 +170,25 @@ class _Deployed:
             if kind not in _PARTS
         ]
 
-    def delete(self, *, delete_data: bool) -> None:
+    def delete(self) -> None:
         """Delete the stacks, the last deployed first, then the data."""
         again = f"ultracluster destroy --cluster {self.config.name}"
         note = f"CloudFormation finishes the stack that it is deleting; the rest stays. To continue: {again}"
         with if_interrupted(note):
             for stack in self.stacks:
                 end_nodes(stack.name, self._client)
-            empty = delete_data and bool(self.lost)
+            empty = self.delete_data and bool(self.lost)
             remove_stacks(self._target.client, self.stacks, empty=empty, again=again)
-            if delete_data:
-                self._delete_data()
+            if self.delete_data:
+                self._delete_kept()
 
-    def _delete_data(self) -> None:
+    def _delete_kept(self) -> None:
         findings = []
         left = []
         for kind, physical_id in sorted(self.kept, key=lambda kept: [*_DELETIONS, kept[0]].index(kept[0])):
             if kind in _PARTS:
                 continue
-            say(f"Deleting {kind.rpartition('::')[2]} {physical_id}")
+            say(f"Deleting {_name(kind)} {physical_id}")
             try:
                 deleted = self._delete_one(kind, physical_id)
             except (*AWS_ERRORS, TimeoutError) as error:
@@ -214,22 +212,19 @@ class _Deployed:
         keep_files = {"DeleteDataInFileSystem": False} if is_link else {}
         getattr(client, operation)(**{argument: physical_id}, **keep_files)
         if is_link:
-            _wait(
-                lambda: client.describe_data_repository_associations(AssociationIds=[physical_id])[
-                    "Associations"
-                ]
-            )
+            associations = partial(client.describe_data_repository_associations, AssociationIds=[physical_id])
+            _wait(lambda: associations()["Associations"])
         elif kind == "AWS::FSx::FileSystem":
             _wait(lambda: client.describe_file_systems(FileSystemIds=[physical_id])["FileSystems"])
         return True
 
-    def as_json(self, *, delete_data: bool) -> dict[str, Any]:
+    def as_json(self) -> dict[str, Any]:
         """Return what was deleted and what is kept as plain values."""
         return {
             "cluster": self.config.name,
             "region": self.config.region,
             "deleted_stacks": [stack.name for stack in self.stacks],
-            "data_deleted": delete_data,
+            "data_deleted": self.delete_data,
             "kept": self.kept_rows(),
         }
 
@@ -242,17 +237,18 @@ def end_nodes(stack: str, client: Callable[[str], Any]) -> None:
     autoscaling = client("autoscaling")
 
     def nodes(group: str) -> list[str]:
-        found = autoscaling.describe_auto_scaling_groups(AutoScalingGroupNames=[group])["AutoScalingGroups"]
-        members = [node for one in found for node in one["Instances"]]
+        answer = autoscaling.describe_auto_scaling_groups(AutoScalingGroupNames=[group])
+        members = [node for described in answer["AutoScalingGroups"] for node in described["Instances"]]
         protected = [node["InstanceId"] for node in members if node["ProtectedFromScaleIn"]]
-        for some in chunks(protected, _PROTECTED_AT_ONCE):
+        for ids in chunks(protected, _PROTECTED_AT_ONCE):
             autoscaling.set_instance_protection(
-                AutoScalingGroupName=group, InstanceIds=some, ProtectedFromScaleIn=False
+                AutoScalingGroupName=group, InstanceIds=ids, ProtectedFromScaleIn=False
             )
         return [node["InstanceId"] for node in members]
 
-    for _, kind, group in _resources(stack, client("cloudformation")):
-        if kind == "AWS::AutoScaling::AutoScalingGroup":
+    for resource in stack_resources(stack, client("cloudformation")):
+        if resource["ResourceType"] == "AWS::AutoScaling::AutoScalingGroup":
+            group = resource["PhysicalResourceId"]
             # A maximum of 0 also keeps the life cycle of a Capacity Block from starting them again.
             autoscaling.update_auto_scaling_group(
                 AutoScalingGroupName=group, MinSize=0, MaxSize=0, DesiredCapacity=0
@@ -267,23 +263,17 @@ def end_nodes(stack: str, client: Callable[[str], Any]) -> None:
                 ) from None
 
 
+def _name(kind: str) -> str:
+    return kind.rpartition("::")[2]
+
+
 def _with_policies(stack: str, cloudformation: Any) -> Iterator[tuple[str, str, str]]:
-    """Return types, IDs and deletion policies of the resources of a stack that have one."""
+    """Yield types, IDs and deletion policies of the resources of a stack that have one."""
     template = read_deployed(stack, cloudformation).template or {}
-    policies = {
-        logical_id: resource.get("DeletionPolicy")
-        for logical_id, resource in template.get("Resources", {}).items()
-    }
-    for logical_id, kind, physical_id in _resources(stack, cloudformation):
-        if policy := policies.get(logical_id):
-            yield kind, physical_id, policy
-
-
-def _resources(stack: str, cloudformation: Any) -> Iterator[tuple[str, str, str]]:
-    """Return the logical IDs, types and physical IDs of the resources of a stack that exist."""
     for resource in stack_resources(stack, cloudformation):
-        if resource.get("PhysicalResourceId") and resource.get("ResourceStatus") != "DELETE_COMPLETE":
-            yield resource["LogicalResourceId"], resource["ResourceType"], resource["PhysicalResourceId"]
+        declared = template.get("Resources", {}).get(resource["LogicalResourceId"], {})
+        if policy := declared.get("DeletionPolicy"):
+            yield resource["ResourceType"], resource["PhysicalResourceId"], policy
 
 
 def _wait(describe: Any) -> None:

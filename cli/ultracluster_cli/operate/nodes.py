@@ -6,10 +6,15 @@ from typing import Annotated, Any
 
 import typer
 
-from ultracluster_cli.jobs.session import aws_errors_as_findings, open_region, read_duration, report_notified
-from ultracluster_cli.jobs.shell import open_shell
+from ultracluster_cli.jobs.session import (
+    aws_errors_as_findings,
+    open_region,
+    open_shell,
+    read_duration,
+    report_notified,
+)
 from ultracluster_cli.operate.status import nodes_of
-from ultracluster_cli.options import JsonOption, ProfileOption, YesOption
+from ultracluster_cli.options import JsonOption, ProfileOption, YesOption, command_group
 from ultracluster_cli.output import print_json, print_table, say, say_command
 from ultracluster_cli.progress import doing, if_interrupted
 from ultracluster_rules.findings import FindingsError, quote
@@ -17,9 +22,7 @@ from ultracluster_runtime.jobs.describe import describe_job, list_jobs
 from ultracluster_runtime.jobs.queues import Client, find_queues
 from ultracluster_runtime.jobs.stop import instances_of, request_checkpoint
 
-app = typer.Typer(
-    add_completion=False, no_args_is_help=True, help="List, describe and replace nodes, or open a shell."
-)
+app = command_group("List, describe and replace nodes, or open a shell.")
 
 _Cluster = Annotated[str, typer.Argument(metavar="CLUSTER", help="Cluster name.")]
 _Node = Annotated[str, typer.Argument(metavar="NODE", help="Instance ID of the node, or its start.")]
@@ -39,12 +42,11 @@ def list_nodes(
         jobs = _jobs_by_node(cluster, region, client) if nodes else {}
     rows = [{**node, "job": jobs.get(node["node"])} for node in nodes]
     if as_json:
-        print_json({"nodes": rows})
+        print_json(nodes=rows)
     elif rows:
         columns = ["node", "state", "zone", "launched", "job", "reservation"]
-        print_table(
-            columns=columns, rows=rows, title=f"{cluster} in {region}: {len(rows)} x {rows[0]['type']}"
-        )
+        title = f"{cluster} in {region}: {len(rows)} x {rows[0]['type']}"
+        print_table(rows, columns=columns, title=title)
     else:
         say(f"{cluster} has no nodes in {region} now: they start when a job waits for them.")
 
@@ -56,44 +58,35 @@ def describe(
     """Describe a node: its state, its health, its job, and what to do next."""
     region, client = open_region(region=region, profile=profile)
     with doing("Reading the node"), aws_errors_as_findings():
-        found = _find(node, region, client)
-        answer = client("ec2").describe_instance_status(InstanceIds=[found["node"]], IncludeAllInstances=True)
+        instance = _find(node, region, client)
+        answer = client("ec2").describe_instance_status(
+            InstanceIds=[instance["node"]], IncludeAllInstances=True
+        )
         health = answer["InstanceStatuses"][0] if answer["InstanceStatuses"] else {}
-        jobs = _jobs_by_node(found["cluster"], region, client)
+        jobs = _jobs_by_node(instance["cluster"], region, client)
     document = {
-        **found,
-        "job": jobs.get(found["node"]),
+        **instance,
+        "job": jobs.get(instance["node"]),
         "system_status": health.get("SystemStatus", {}).get("Status"),
         "instance_status": health.get("InstanceStatus", {}).get("Status"),
         "events": [f"{event['Code']}: {event['Description']}" for event in health.get("Events", ())],
     }
     if as_json:
-        print_json(document)
+        print_json(**document)
         return
     rows = [
         {"": name.replace("_", " "), "value": "; ".join(value) if isinstance(value, list) else value}
         for name, value in document.items()
         if value
     ]
-    print_table(columns=["", "value"], rows=rows)
+    print_table(rows)
     place = ["--region", region]
     say("To look inside, and to replace it:")
-    say_command(["ultracluster", "nodes", "shell", found["node"], *place])
-    say_command(["ultracluster", "nodes", "replace", found["node"], *place])
+    say_command(["ultracluster", "nodes", "shell", instance["node"], *place])
+    say_command(["ultracluster", "nodes", "replace", instance["node"], *place])
     say("The console of a node that does not join the cluster says why:")
-    say_command(
-        [
-            "aws",
-            "ec2",
-            "get-console-output",
-            "--latest",
-            "--output",
-            "text",
-            "--instance-id",
-            found["node"],
-            *place,
-        ]
-    )
+    console = ("aws", "ec2", "get-console-output", "--latest", "--output", "text", "--instance-id")
+    say_command([*console, instance["node"], *place])
 
 
 @app.command()
@@ -101,8 +94,8 @@ def shell(node: _Node, *, region: _Region = None, profile: ProfileOption = None)
     """Open a shell on a node with Session Manager, without SSH or open ports."""
     region, client = open_region(region=region, profile=profile)
     with aws_errors_as_findings():
-        found = _find(node, region, client)
-    open_shell(found["node"], region=region, profile=profile)
+        instance = _find(node, region, client)
+    open_shell(instance["node"], region=region, profile=profile)
 
 
 @app.command()
@@ -122,27 +115,27 @@ def replace(
     region, client = open_region(region=region, profile=profile)
     patience = timedelta(0) if now else read_duration("--wait", wait)
     with aws_errors_as_findings():
-        found = _find(node, region, client)
-        job = _jobs_by_node(found["cluster"], region, client).get(found["node"])
+        instance = _find(node, region, client)
+        job = _jobs_by_node(instance["cluster"], region, client).get(instance["node"])
     on_it = f", on which job {job} runs" if job else ""
     if not yes:
-        typer.confirm(f"Terminate {found['node']} of {found['cluster']}{on_it}?", abort=True, err=True)
+        typer.confirm(f"Terminate {instance['node']} of {instance['cluster']}{on_it}?", abort=True, err=True)
     with aws_errors_as_findings():
         if job and patience:
             with if_interrupted(
-                f"A checkpoint was requested from job {job}; {found['node']} was not terminated."
+                f"A checkpoint was requested from job {job}; {instance['node']} was not terminated."
             ):
                 _wait_for_checkpoint(job, patience, client)
-        client("ec2").terminate_instances(InstanceIds=[found["node"]])
-    group = found["auto_scaling_group"]
+        client("ec2").terminate_instances(InstanceIds=[instance["node"]])
+    group = instance["auto_scaling_group"]
     starts = (
         f"Auto Scaling group {group} starts another"
         if group
         else "AWS Batch starts another when a job needs it"
     )
-    say(f"{found['node']} is terminating. {starts}.")
-    if found["reservation"]:
-        say(f"{found['reservation']} has room for it again some minutes after this one has ended.")
+    say(f"{instance['node']} is terminating. {starts}.")
+    if instance["reservation"]:
+        say(f"{instance['reservation']} has room for it again some minutes after this one has ended.")
 
 
 def _wait_for_checkpoint(job: str, patience: timedelta, client: Client) -> None:
@@ -159,16 +152,13 @@ def _wait_for_checkpoint(job: str, patience: timedelta, client: Client) -> None:
 
 def _find(text: str, region: str, client: Client) -> dict[str, Any]:
     """Return the only node whose ID starts with `text`."""
-    found = list(nodes_of(None, client("ec2"), node=f"{text}*"))
-    if len(found) == 1:
-        return found[0]
-    problem = f"{len(found) or 'no'} nodes in {region} match {quote(text)}"
-    raise FindingsError.of(
-        "UC6231",
-        problem,
-        allowed=", ".join(node["node"] for node in found[:10]),
-        remedy="`ultracluster nodes list CLUSTER` lists them",
-    )
+    nodes = list(nodes_of(None, client("ec2"), node=f"{text}*"))
+    if len(nodes) == 1:
+        return nodes[0]
+    problem = f"{len(nodes) or 'no'} nodes in {region} match {quote(text)}"
+    allowed = ", ".join(node["node"] for node in nodes[:10])
+    remedy = "`ultracluster nodes list CLUSTER` lists them"
+    raise FindingsError.of("UC6231", problem, allowed=allowed, remedy=remedy)
 
 
 def _jobs_by_node(cluster: str, region: str, client: Client) -> dict[str, str]:

@@ -4,33 +4,28 @@ import sys
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
-from functools import partial
 from pathlib import Path
 from typing import Annotated, Any, Final
 
 import typer
-from botocore.exceptions import ClientError
 
 from ultracluster_catalog.capacity.capacity_blocks import drain_before_end
 from ultracluster_catalog.names.cluster_tag import CLUSTER_TAG
-from ultracluster_cli._aws.cluster_targets import ClusterTargets, single_target
-from ultracluster_cli._aws.deployed_template import read_deployed, stack_resources
-from ultracluster_cli._aws.rehearsals import describe_rehearsals
-from ultracluster_cli._aws.selection import clusters_named, clusters_of
-from ultracluster_cli._aws.target import Target
-from ultracluster_cli._aws.targets import running_local_aws, targets_by_profile
-from ultracluster_cli._cdk.workspace import default_rollout, state_directory
+from ultracluster_cli._aws.deployed_template import describe_stack, read_deployed, stack_resources
+from ultracluster_cli._aws.rehearsals import rehearsals_of
+from ultracluster_cli._aws.selection import clusters_named
+from ultracluster_cli._aws.target import ClusterTargets, Target
+from ultracluster_cli._aws.targets import existing_targets
 from ultracluster_cli.cost.actual import estimated_cost, in_hours
 from ultracluster_cli.jobs.session import job_row
 from ultracluster_cli.options import (
     ClustersOption,
     JsonOption,
     LocalOption,
-    OptionalRolloutArgument,
     PictureOption,
+    RolloutArgument,
 )
 from ultracluster_cli.output import print_json, print_table, say, short_time
 from ultracluster_cli.pictures.status import draw_status
@@ -42,10 +37,7 @@ from ultracluster_runtime.jobs.describe import STATES, list_jobs
 from ultracluster_runtime.jobs.queues import find_queues
 from ultracluster_runtime.preflight.live_facts import live_facts, summarize
 from ultracluster_stacks.config import ClusterConfig, load_rollout
-from ultracluster_stacks.config.rehearsal import cluster_digest
 from ultracluster_stacks.plan import StackTemplate
-
-app = typer.Typer(add_completion=False)
 
 STACKS: Final = ("Network", "Storage", "Cluster")
 """The stacks of a cluster, in the order of their deployment."""
@@ -54,9 +46,8 @@ _ALARMS: Final = ("AWS::CloudWatch::Alarm", "AWS::CloudWatch::CompositeAlarm")
 _ACTIVE: Final = tuple(state for state in STATES if state not in {"SUCCEEDED", "FAILED"})
 
 
-@app.command()
 def status(
-    rollout: OptionalRolloutArgument = None,
+    rollout: RolloutArgument,
     *,
     cluster: ClustersOption = None,
     local: LocalOption = False,
@@ -69,54 +60,42 @@ def status(
 
     Sends only read requests that cost nothing.
     """
-    with open_clusters(rollout, cluster or [], local=local) as (clusters, targets):
-        while True:
-            with doing("Reading the clusters"):
-                states = [read_status(one, targets.of(one.stage)) for one in clusters]
-            if watch and sys.stdout.isatty():
-                sys.stdout.write("\x1b[H\x1b[2J")
-            if as_json:
-                facts = [str(fact) for fact in live_facts()]
-                print_json({"target": targets.name, "clusters": states, "live_tests": facts})
-            else:
-                for state in states:
-                    _print(state, where=targets.name)
-                if live_tests := summarize(live_facts()):
-                    say(live_tests)
-            if picture is not None:
-                templates = [list(_templates(one, targets.of(one.stage))) for one in clusters]
-                texts = [[line for line in _lines(state) if line[1]] for state in states]
-                drawing = draw_status(states, templates, texts, now=datetime.now(UTC))
-                picture.write_text(drawing.svg(), encoding="utf-8")
-            sys.stdout.flush()
-            if not watch:
-                return
-            time.sleep(every)
+    clusters, targets = open_clusters(rollout, cluster or [], local=local)
+    while True:
+        with doing("Reading the clusters"):
+            states = [read_status(config, targets.of(config.stage)) for config in clusters]
+        if watch and sys.stdout.isatty():
+            sys.stdout.write("\x1b[H\x1b[2J")
+        if as_json:
+            print_json(target=targets.name, clusters=states, live_tests=live_facts())
+        else:
+            for state in states:
+                _print(state, where=targets.name)
+            if live_tests := summarize(live_facts()):
+                say(live_tests)
+        if picture is not None:
+            templates = [list(_templates(config, targets.of(config.stage))) for config in clusters]
+            texts = [[line for line in _lines(state) if line[1]] for state in states]
+            drawing = draw_status(states, templates, texts, now=datetime.now(UTC))
+            picture.write_text(drawing.svg(), encoding="utf-8")
+        sys.stdout.flush()
+        if not watch:
+            return
+        time.sleep(every)
 
 
-@contextmanager
 def open_clusters(
-    rollout: Path | None, names: Sequence[str], *, local: bool
-) -> Iterator[tuple[list[ClusterConfig], ClusterTargets]]:
-    """Open the accounts of the clusters of a rollout, by default that of cdk.json, or the running local AWS."""
-    directory = Path.cwd()
-    file = rollout or default_rollout(directory)
-    config = load_rollout(file, deployable=False).config
-    clusters = clusters_named(clusters_of(config, None), names, rollout=file)
-    if local:
-        state = state_directory(directory)
-        yield clusters, single_target(running_local_aws(state=state, region=clusters[0].region))
-        return
-    with targets_by_profile(clusters) as targets:
-        yield clusters, targets
+    rollout: Path, names: Sequence[str], *, local: bool
+) -> tuple[list[ClusterConfig], ClusterTargets]:
+    """Return the clusters of a rollout with given names, and their accounts or the running local AWS."""
+    config = load_rollout(rollout, deployable=False).config
+    clusters = clusters_named(config.clusters(), names, rollout=rollout)
+    return clusters, existing_targets(clusters, local=local)
 
 
 def read_status(cluster: ClusterConfig, target: Target) -> dict[str, Any]:
     """Return the state of a cluster as plain values. What cannot be read is listed under ``unread``."""
-
-    def client(service: str) -> Any:
-        return target.client(service, cluster.region)
-
+    client = target.in_region(cluster.region)
     now, unread = datetime.now(UTC), []
 
     def read(what: str, function: Callable[[], Any]) -> Any:
@@ -140,36 +119,25 @@ def read_status(cluster: ClusterConfig, target: Target) -> dict[str, Any]:
         "queues": [{name: value for name, value in queue.items() if name != "jobs"} for queue in queues],
         "jobs": [job for queue in queues for job in queue["jobs"]],
         "alarms": read("alarms", lambda: _alarms(cluster, client)) if deployed else None,
-        "cost": _cost(cluster, datetime.fromisoformat(created), blocks, now) if created else None,
-        "rehearsal": describe_rehearsals(
-            cluster.name,
-            [cluster.region],
-            ssm=partial(target.client, "ssm"),
-            digests={cluster.region: cluster_digest(cluster)},
-        ),
+        "cost": _cost(cluster, created, blocks, now) if created else None,
+        "rehearsal": rehearsals_of(cluster, target),
         "unread": unread,
     }
 
 
 def stacks_of(cluster: ClusterConfig, cloudformation: Any) -> list[dict[str, Any]]:
     """Return the existing stacks of a cluster, in the order of their deployment."""
-    found = []
-    for part in STACKS:
-        try:
-            (stack,) = cloudformation.describe_stacks(StackName=f"{cluster.stage}-{part}")["Stacks"]
-        except ClientError as error:
-            if "does not exist" not in str(error):
-                raise
-            continue
-        found.append(
-            {
-                "name": stack["StackName"],
-                "id": stack["StackId"],
-                "status": stack["StackStatus"],
-                "created": stack["CreationTime"].isoformat(),
-            }
-        )
-    return found
+    stacks = (describe_stack(f"{cluster.stage}-{part}", cloudformation) for part in STACKS)
+    return [
+        {
+            "name": stack["StackName"],
+            "id": stack["StackId"],
+            "status": stack["StackStatus"],
+            "created": stack["CreationTime"],
+        }
+        for stack in stacks
+        if stack is not None
+    ]
 
 
 def _templates(cluster: ClusterConfig, target: Target) -> Iterator[StackTemplate]:
@@ -185,10 +153,10 @@ def nodes_of(cluster: str | None, ec2: Any, *, node: str = "*") -> Iterator[dict
 
     ``node`` is an instance ID, in which `*` stands for any characters.
     """
-    tag = {"Name": f"tag:{CLUSTER_TAG}", "Values": [cluster]} if cluster else {}
+    tagged = {"Name": "tag-key", "Values": [CLUSTER_TAG]}
     pages = ec2.get_paginator("describe_instances").paginate(
         Filters=[
-            tag or {"Name": "tag-key", "Values": [CLUSTER_TAG]},
+            {"Name": f"tag:{CLUSTER_TAG}", "Values": [cluster]} if cluster else tagged,
             {"Name": "instance-state-name", "Values": ["pending", "running", "shutting-down", "stopping"]},
             {"Name": "instance-id", "Values": [node]},
         ]
@@ -202,7 +170,7 @@ def nodes_of(cluster: str | None, ec2: Any, *, node: str = "*") -> Iterator[dict
                     "state": instance["State"]["Name"],
                     "type": instance["InstanceType"],
                     "zone": instance["Placement"]["AvailabilityZone"],
-                    "launched": instance["LaunchTime"].isoformat(),
+                    "launched": instance["LaunchTime"],
                     "address": instance.get("PrivateIpAddress"),
                     "image": instance.get("ImageId"),
                     "reservation": instance.get("CapacityReservationId"),
@@ -227,9 +195,9 @@ def _blocks(cluster: ClusterConfig, ec2: Any, now: datetime) -> list[dict[str, A
                 "state": item["State"],
                 "instances": item["TotalInstanceCount"],
                 "free": item["AvailableInstanceCount"],
-                "start": item["StartDate"].isoformat() if item.get("StartDate") else None,
-                "end": end.isoformat() if end else None,
-                "drain": drain.isoformat() if drain else None,
+                "start": item.get("StartDate"),
+                "end": end,
+                "drain": drain,
                 "hours_left": round((end - now) / timedelta(hours=1), 1) if end else None,
             }
         )
@@ -237,28 +205,29 @@ def _blocks(cluster: ClusterConfig, ec2: Any, now: datetime) -> list[dict[str, A
 
 
 def _queues(cluster: ClusterConfig, client: Callable[[str], Any]) -> list[dict[str, Any]]:
-    found = []
+    rows = []
     for queue in find_queues(cluster.name, region=cluster.region, client=client):
         described = client("batch").describe_job_queues(jobQueues=[queue.arn])["jobQueues"]
         jobs = [job_row(job) for job in list_jobs(queue.arn, states=_ACTIVE, client=client)]
-        found.append(
+        running = sum(job["state"] == "RUNNING" for job in jobs)
+        rows.append(
             {
                 "queue": queue.name or "main",
                 "state": described[0]["state"] if described else "missing",
                 "status": described[0]["status"] if described else "missing",
-                "running": sum(job["state"] == "RUNNING" for job in jobs),
-                "waiting": sum(job["state"] != "RUNNING" for job in jobs),
+                "running": running,
+                "waiting": len(jobs) - running,
                 "jobs": jobs,
             }
         )
-    return found
+    return rows
 
 
 def _alarms(cluster: ClusterConfig, client: Callable[[str], Any]) -> dict[str, Any]:
     names = [
         resource["PhysicalResourceId"]
         for resource in stack_resources(f"{cluster.stage}-Cluster", client("cloudformation"))
-        if resource["ResourceType"] in _ALARMS and "PhysicalResourceId" in resource
+        if resource["ResourceType"] in _ALARMS
     ]
     firing = [
         {"alarm": alarm["AlarmName"], "reason": alarm.get("StateReason")}
@@ -271,24 +240,24 @@ def _cost(
     cluster: ClusterConfig, created: datetime, blocks: Sequence[dict[str, Any]], now: datetime
 ) -> dict[str, Any]:
     """Return the cost so far at list prices: nodes from the start of their capacity, the rest from the first deployment."""
-    start = next((datetime.fromisoformat(block["start"]) for block in blocks if block["start"]), None)
-    end = next((datetime.fromisoformat(block["end"]) for block in blocks if block["end"]), now)
+    start = next((block["start"] for block in blocks if block["start"]), None)
+    end = next((block["end"] for block in blocks if block["end"]), now)
     paid = in_hours(max(min(now, end) - start, timedelta(0))) if start else Decimal(0)
     money = estimated_cost(cluster, node_hours=paid, hours=in_hours(now - created))
     return {
         "usd_so_far": money.text(),
         "without": list(money.without),
         "node_hours": f"{paid:.1f}",
-        "since": created.isoformat(),
+        "since": created,
     }
 
 
 def _print(state: dict[str, Any], *, where: str) -> None:
     rows = [{"": name, "value": value} for name, value in _lines(state) if value]
     title = f"{state['cluster']} in {state['region']}, {where}, {short_time(datetime.now(UTC))}"
-    print_table(columns=["", "value"], rows=rows, title=title)
+    print_table(rows, title=title)
     if state["jobs"]:
-        print_table(columns=["job", "name", "state", "nodes", "since"], rows=state["jobs"], title="Jobs")
+        print_table(state["jobs"], columns=["job", "name", "state", "nodes", "since"], title="Jobs")
     for problem in state["unread"]:
         say(f"warning: not read: {problem}")
     if not state["stacks"]:
@@ -321,11 +290,11 @@ def _lines(state: dict[str, Any]) -> Iterator[tuple[str, str]]:
 def _block_text(block: dict[str, Any]) -> str:
     text = f"{block['id']} {block['state']}: {block['free']} of {block['instances']} instances free"
     if block["start"]:
-        text += f", from {short_time(datetime.fromisoformat(block['start']))}"
+        text += f", from {short_time(block['start'])}"
     if block["end"]:
         hours = block["hours_left"]
         left = f"{hours / 24:.0f} days" if hours >= 72 else f"{hours:.1f} hours"  # noqa: PLR2004 - three days
-        text += f" to {short_time(datetime.fromisoformat(block['end']))} (in {left})"
+        text += f" to {short_time(block['end'])} (in {left})"
     if block["drain"]:
-        text += f"; jobs end from {short_time(datetime.fromisoformat(block['drain']))}"
+        text += f"; jobs end from {short_time(block['drain'])}"
     return text

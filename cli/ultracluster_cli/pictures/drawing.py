@@ -76,26 +76,26 @@ def fit(words: str, room: float, *, size: float = SIZE, bold: bool = False) -> s
     return ""
 
 
-def wrap(words: str, room: float, *, size: float = SIZE, bold: bool = False) -> list[str]:
+def wrap(words: str, room: float) -> list[str]:
     """Break a text into lines of at most a width."""
     lines: list[str] = []
     for word in words.split():
         longer = f"{lines[-1]} {word}" if lines else word
-        if lines and text_width(longer, size=size, bold=bold) <= room:
+        if lines and text_width(longer) <= room:
             lines[-1] = longer
         else:
-            lines.append(fit(word, room, size=size, bold=bold))
+            lines.append(fit(word, room))
     return lines
 
 
 class Drawing:
     """A picture that grows downwards as it is drawn.
 
-    Its description for screen readers is all of its text, uncut, unless it has another.
+    Its description for screen readers is all of its text, uncut.
     """
 
-    def __init__(self, title: str, *, description: str | None = None, width: int = WIDTH) -> None:
-        self.title, self.description, self.width = title, description, width
+    def __init__(self, title: str, *, width: int = WIDTH) -> None:
+        self.title, self.width = title, width
         self.bottom = 0.0
         self._parts: list[str] = []
         self._words: list[str] = []
@@ -128,10 +128,10 @@ class Drawing:
         )
         return text_width(shown, size=size, bold=bold)
 
-    def paragraph(self, words: str, left: float, base: float, *, room: float, colour: str = INK) -> float:
+    def paragraph(self, words: str, left: float, base: float, *, room: float) -> float:
         """Draw text on as many lines as it needs, and return the base of the line after it."""
         for line in wrap(words, room):
-            self.text(line, left, base, colour=colour)
+            self.text(line, left, base)
             base += ROW
         return base
 
@@ -173,12 +173,11 @@ class Drawing:
         places = " ".join(f"{x:.1f},{y:.1f}" for x, y in points)
         self._add(f'<polygon points="{places}" fill="{colour}"/>', max(y for _, y in points))
 
-    def arrow(self, x: float, y: float, to_x: float, to_y: float, *, colour: str = INK) -> None:
+    def arrow(self, x: float, y: float, to_x: float, to_y: float) -> None:
         """Draw an arrow to the right or downwards."""
-        down = to_y > y
-        self.line((x, y), (to_x, to_y), colour=colour)
-        sides = [(-4, -7), (4, -7)] if down else [(-7, -4), (-7, 4)]
-        self.mark((to_x, to_y), *((to_x + across, to_y + along) for across, along in sides), colour=colour)
+        self.line((x, y), (to_x, to_y), colour=INK)
+        sides = [(-4, -7), (4, -7)] if to_y > y else [(-7, -4), (-7, 4)]
+        self.mark((to_x, to_y), *((to_x + across, to_y + along) for across, along in sides))
 
     def heading(self, words: str, base: float) -> float:
         """Draw a bold line over the width of the picture, and return the base of the line after it."""
@@ -202,12 +201,12 @@ class Drawing:
     def svg(self) -> str:
         """Return the picture. Equal drawings give equal texts."""
         height = self.bottom + MARGIN
-        described = self.description or "; ".join(dict.fromkeys(self._words))
+        description = "; ".join(dict.fromkeys(self._words))
         return "\n".join(
             (
                 f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {self.width} {height:.0f}"',
                 f'width="{self.width}" height="{height:.0f}" role="img" font-family="{_FONTS}">',
-                f"<title>{escape(self.title)}</title><desc>{escape(described)}</desc>",
+                f"<title>{escape(self.title)}</title><desc>{escape(description)}</desc>",
                 "<style>@media print{svg{max-width:100%;height:auto}}</style>",
                 f'<rect x="0" y="0" width="{self.width}" height="{height:.0f}" fill="{GROUND}"/>',
                 *self._parts,

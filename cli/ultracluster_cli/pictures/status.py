@@ -43,12 +43,13 @@ def draw_status(
 def _block(block: dict[str, Any], state: dict[str, Any]) -> Block:
     types = {node["type"] for node in state["nodes"] or ()}
     price = capacity_block_price(types.pop(), state["region"]) if len(types) == 1 else None
-    start, end, drain = (
-        datetime.fromisoformat(block[name] or block["end"]) for name in ("start", "end", "drain")
-    )
     return Block(
         name=block["id"],
-        window=BlockWindow(start=start, end=end, ultraserver=end - drain > DRAIN_BEFORE_END),
+        window=BlockWindow(
+            start=block["start"],
+            end=block["end"],
+            ultraserver=block["end"] - block["drain"] > DRAIN_BEFORE_END,
+        ),
         nodes=block["instances"],
         node_hour=price.amount if price else None,
     )

@@ -2,38 +2,30 @@
 
 import dataclasses
 import os
-from collections.abc import Callable, Sequence
-from functools import partial
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from ultracluster_cli import options
-from ultracluster_cli._aws.rehearsals import describe_rehearsals
-from ultracluster_cli._aws.selection import clusters_of
-from ultracluster_cli._aws.target import Target
-from ultracluster_cli._aws.targets import running_local_aws, targets_by_profile
-from ultracluster_cli._cdk.cdk_synthesis import synthesize_into
+from ultracluster_cli._aws.rehearsals import rehearsals_of
+from ultracluster_cli._aws.selection import load_clusters
+from ultracluster_cli._aws.targets import existing_targets
 from ultracluster_cli._cdk.toolchain import open_project
 from ultracluster_cli._cdk.workspace import rollout_file
 from ultracluster_cli.exit_codes import ExitCode
-from ultracluster_cli.output import print_findings, print_json, say
+from ultracluster_cli.output import print_json, say
 from ultracluster_cli.pictures.topology import draw_plan
 from ultracluster_cli.plan.output import cost_lines, costs_json, plan_json, plan_markdown, print_plan
 from ultracluster_cli.plan.planning import blocks_to_come, check_allowed, check_limits
-from ultracluster_cli.plan.stacks import assembled_stacks, deployed_by_target, deployed_stacks
-from ultracluster_stacks.config import ClusterConfig, load_rollout
-from ultracluster_stacks.config.rehearsal import PLAN, cluster_digest
+from ultracluster_cli.plan.stacks import assembled_stacks, deployed_stacks
+from ultracluster_stacks.config.rehearsal import PLAN
 from ultracluster_stacks.cost import catalogue_prices, cost_differences
 from ultracluster_stacks.plan import compare, headroom
 
-app = typer.Typer(add_completion=False)
 
-
-@app.command()
 def plan(
-    rollout: options.OptionalRolloutArgument = None,
+    rollout: options.RolloutArgument,
     *,
     against: Annotated[
         str,
@@ -57,42 +49,32 @@ def plan(
     """
     if as_json and as_markdown:
         raise typer.BadParameter("specify only one of --json and --markdown")
-    directory, allowed = Path.cwd(), allow or []
-    rollout = rollout_file(directory, rollout)
-    loaded = load_rollout(rollout, deployable=False)
-    print_findings(loaded.warnings)
-    clusters = clusters_of(loaded.config, wave)
+    rollout, allowed = rollout_file(rollout), allow or []
+    _, clusters = load_clusters(rollout, wave=wave, deployable=False)
     unbought = [order for cluster in clusters for order in cluster.unresolved_orders]
     if unbought:
         say(f"Placeholders stand for what is not bought yet: {', '.join(unbought)}")
-    with open_project(directory) as project:
-        target = running_local_aws(state=project.state, region=clusters[0].region) if local else None
-        synthesize_into(
+    saved = None if against == "deployed" else Path(against)
+    with open_project() as project:
+        targets = existing_targets(clusters, local=True) if local else None
+        project.synthesize(
             project.temporary / "plan",
-            project,
             rollout=rollout,
             wave=wave,
-            environment=target.environment if target else os.environ,
+            environment=targets.environment if targets else os.environ,
             purpose=PLAN if unbought else None,
         )
-        assembled_after = assembled_stacks(project.temporary / "plan")
-        if against != "deployed":
-            saved = Path(against)
-            before, compared_with = [assembled.stack for assembled in assembled_stacks(saved)], str(saved)
-            if wave:  # those of other waves are not removed
-                planned = {assembled.stack.cluster for assembled in assembled_after}
-                before = [stack for stack in before if stack.cluster in planned]
-        elif target is not None:
-            before, compared_with = (
-                deployed_stacks(assembled_after, client=target.client, account=None),
-                target.name,
-            )
-            _say_rehearsals(clusters, lambda _: target)
+        after = assembled_stacks(project.temporary / "plan")
+        if saved is not None:
+            planned = {stack.cluster for stack in after}  # others are not removed if they are of other waves
+            before = [stack for stack in assembled_stacks(saved) if not wave or stack.cluster in planned]
+            compared_with = str(saved)
         else:
-            with targets_by_profile(clusters) as targets:
-                before, compared_with = deployed_by_target(assembled_after, targets), targets.name
-                _say_rehearsals(clusters, targets.of)
-        after = [assembled.stack for assembled in assembled_after]
+            targets = targets or existing_targets(clusters)
+            before, compared_with = deployed_stacks(after, targets), targets.name
+            for cluster in clusters:
+                for sentence in rehearsals_of(cluster, targets.of(cluster.stage)):
+                    say(sentence)
         changes = compare(before, after, idle_blocks=blocks_to_come(clusters))
     costs = cost_differences(before, after, prices=catalogue_prices())
     windows = {cluster.stage: (cluster.capacity.start, cluster.capacity.end) for cluster in clusters}
@@ -102,27 +84,15 @@ def plan(
         picture.write_text(draw_plan(changes, after).svg(), encoding="utf-8")
     if as_json:
         usages = [dataclasses.asdict(usage) for usage in headroom(after)]
-        print_json(
-            plan_json(changes, against=compared_with, allowed=allowed)
-            | {"headroom": usages, "clusters": costs_json(costs, windows)}
-        )
+        document = plan_json(changes, against=compared_with, allowed=allowed)
+        print_json(**document, headroom=usages, clusters=costs_json(costs, windows))
     elif as_markdown:
-        print(plan_markdown(changes, against=compared_with, allowed=allowed))  # noqa: T201 - output
-        print("\n".join(f"- {line}" for line in cost_lines(costs, windows)))  # noqa: T201
+        typer.echo(plan_markdown(changes, against=compared_with, allowed=allowed))
+        typer.echo("\n".join(f"- {line}" for line in cost_lines(costs, windows)))
     else:
         print_plan(changes, against=compared_with, allowed=allowed)
-        print("\n".join(cost_lines(costs, windows)))  # noqa: T201
+        typer.echo("\n".join(cost_lines(costs, windows)))
         fullest_stacks = "; ".join(str(usage) for usage in headroom(after))
-        print(f"Fullest stacks: {fullest_stacks}")  # noqa: T201 - part of the output
+        typer.echo(f"Fullest stacks: {fullest_stacks}")
     if changes.stopped(allowed):
         raise typer.Exit(ExitCode.STOPPED)
-
-
-def _say_rehearsals(clusters: Sequence[ClusterConfig], target_of: Callable[[str], Target]) -> None:
-    for cluster in clusters:
-        client, region = target_of(cluster.stage).client, cluster.region
-        digests = {region: cluster_digest(cluster)}
-        for sentence in describe_rehearsals(
-            cluster.name, [region], ssm=partial(client, "ssm"), digests=digests
-        ):
-            say(sentence)

@@ -191,8 +191,8 @@ def costs_json(costs: Iterable[CostDifference], windows: Windows) -> list[dict[s
         rows.append(
             {
                 "name": cost.cluster,
-                "start": start and start.isoformat(),
-                "end": end and end.isoformat(),
+                "start": start,
+                "end": end,
                 "node_hour": money_json(cost.node_hour),
                 "idle_month": money_json(cost.idle_month),
             }

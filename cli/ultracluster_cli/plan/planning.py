@@ -5,10 +5,10 @@ from datetime import UTC, datetime
 
 import typer
 
-from ultracluster_cli._aws.cluster_targets import ClusterTargets
+from ultracluster_cli._aws.target import ClusterTargets
 from ultracluster_cli.output import print_findings
 from ultracluster_cli.plan.output import print_plan
-from ultracluster_cli.plan.stacks import AssembledStack, deployed_by_target
+from ultracluster_cli.plan.stacks import deployed_stacks
 from ultracluster_rules.findings import Finding, FindingsError, Severity, quote, reject
 from ultracluster_stacks.config import ClusterConfig
 from ultracluster_stacks.plan import Plan, StackState, StackTemplate, check_headroom, compare
@@ -52,7 +52,7 @@ def check_allowed(plan: Plan, allowed: Sequence[str]) -> None:
 
 
 def is_approved(
-    stacks: Sequence[AssembledStack],
+    stacks: Sequence[StackTemplate],
     *,
     targets: ClusterTargets,
     clusters: Iterable[ClusterConfig],
@@ -65,10 +65,9 @@ def is_approved(
 
     As JSON, the plan is shown only if it is stopped. Return False if it is, and abort if the answer is no.
     """
-    after = [assembled.stack for assembled in stacks]
-    plan = compare(deployed_by_target(stacks, targets), after, idle_blocks=blocks_to_come(clusters))
+    plan = compare(deployed_stacks(stacks, targets), stacks, idle_blocks=blocks_to_come(clusters))
     check_allowed(plan, allowed)
-    check_limits(after)
+    check_limits(stacks)
     stopped = plan.stopped(allowed)
     if stopped or not (targets.local or as_json):
         print_plan(plan, against=targets.name, allowed=allowed)

@@ -5,42 +5,28 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime
-from functools import cache
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
-from botocore.config import Config
 
 from ultracluster_cli import options
-from ultracluster_cli._aws.selection import clusters_named, clusters_of
+from ultracluster_cli._aws.selection import load_clusters
 from ultracluster_cli._aws.target import Client
-from ultracluster_cli._aws.targets import open_targets
+from ultracluster_cli._aws.targets import clients_of, open_targets
 from ultracluster_cli._cdk.workspace import run_directory, state_directory
 from ultracluster_cli.exit_codes import ExitCode
-from ultracluster_cli.output import print_findings, print_json, print_table, say
+from ultracluster_cli.output import print_json, print_table, say
 from ultracluster_cli.preflight.requirements import rollout_requirements
-from ultracluster_rules.findings import Finding, FindingsError, quote
-from ultracluster_runtime.aws.aws_session import aws_session
+from ultracluster_rules.findings import Finding, quote, reject
 from ultracluster_runtime.preflight.check import Status
 from ultracluster_runtime.preflight.live_facts import facts_on, live_facts, summarize
 from ultracluster_runtime.preflight.reader import AwsReader
 from ultracluster_runtime.preflight.registry import CHECKS
 from ultracluster_runtime.preflight.run import CheckResult, run_checks
-from ultracluster_stacks.config import ClusterConfig, load_rollout
-
-app = typer.Typer(add_completion=False)
-
-# The standard retry mode backs off when a service throttles.
-_CONFIG = Config(
-    retries={"total_max_attempts": 5, "mode": "standard"},
-    connect_timeout=5,
-    read_timeout=20,
-    max_pool_connections=16,
-)
+from ultracluster_stacks.config import ClusterConfig
 
 
-@app.command()
 def preflight(
     rollout: options.RolloutArgument,
     *,
@@ -59,10 +45,8 @@ def preflight(
 
     Sends only read requests. Exits with code 4 if a check fails.
     """
-    loaded = load_rollout(rollout)
-    selected = clusters_named(clusters_of(loaded.config, wave), cluster or [], rollout=rollout)
+    loaded, selected = load_clusters(rollout, wave=wave, names=cluster or [])
     check_codes(skip or [])
-    print_findings(loaded.warnings)
     results: list[CheckResult] = []
     sent: Counter[str] = Counter()
     deadline = time.monotonic() + timeout
@@ -77,14 +61,7 @@ def preflight(
     passed = counts[Status.FAIL] == 0
     rows = [result_row(result) for result in results]
     if as_json:
-        print_json(
-            {
-                "passed": passed,
-                "results": rows,
-                "calls": dict(sent),
-                "warnings": [str(finding) for finding in loaded.warnings],
-            }
-        )
+        print_json(passed=passed, results=rows, calls=sent, warnings=loaded.warnings)
     else:
         print_results(rows, counts, calls=f"{sum(sent.values())} read-only API calls")
     if not passed:
@@ -95,7 +72,7 @@ def print_results(rows: Sequence[dict[str, Any]], counts: Counter[Status], *, ca
     """Print what did not pass to stdout as a table, and the numbers of results and calls to stderr."""
     problems = [row for row in rows if row["status"] in {Status.FAIL, Status.WARN}]
     if problems:
-        print_table(columns=["status", "code", "subject", "evidence", "remedy"], rows=problems)
+        print_table(problems, columns=["status", "code", "subject", "evidence", "remedy"])
     numbers = ", ".join(f"{counts[status]} {status}" for status in Status)
     say(f"{numbers}; {calls}")
     if live_tests := summarize(live_facts()):
@@ -111,7 +88,7 @@ def result_row(result: CheckResult) -> dict[str, Any]:
         "title": result.title,
         "evidence": result.outcome.evidence,
         "remedy": result.outcome.remedy or None,
-        "live_tests": [str(fact) for fact in facts_on(result.code)],
+        "live_tests": facts_on(result.code),
     }
 
 
@@ -128,34 +105,25 @@ def _by_profile(
 def check_codes(codes: Sequence[str]) -> None:
     """Reject codes of checks that do not exist (UC9455)."""
     known = {check.code for check in CHECKS}
-    if unknown := [code for code in codes if code not in known]:
-        raise FindingsError(
-            [
-                Finding(
-                    code="UC9455",
-                    problem=f"got {quote(code)}",
-                    allowed=f"{CHECKS[0].code} to {max(known)}",
-                    remedy="See `ultracluster docs preflight`",
-                    path="--skip",
-                )
-                for code in unknown
-            ]
-        )
+    allowed, remedy = f"{CHECKS[0].code} to {max(known)}", "See `ultracluster docs preflight`"
+    reject(
+        Finding(code="UC9455", problem=f"got {quote(code)}", allowed=allowed, remedy=remedy, path="--skip")
+        for code in codes
+        if code not in known
+    )
 
 
 @contextmanager
 def _clients(clusters: Sequence[ClusterConfig], *, local: bool, profile: str | None) -> Iterator[Client]:
-    if local:
-        state = state_directory(Path.cwd())
-        with (
-            run_directory(state) as temporary,
-            open_targets(clusters, local=True, state=state, temporary=temporary, steps={}) as targets,
-        ):
-            say(f"Checking {targets.name}")
-            yield targets.of(clusters[0].stage).client
+    if not local:
+        yield clients_of(profile)
         return
-    session = aws_session(profile)
-    yield cache(lambda service, region: session.client(service, region_name=region, config=_CONFIG))
+    with (
+        run_directory(state_directory(Path.cwd())) as temporary,
+        open_targets(clusters, local=True, temporary=temporary) as targets,
+    ):
+        say(f"Checking {targets.name}")
+        yield targets.of(clusters[0].stage).client
 
 
 def report_result(result: CheckResult) -> None:

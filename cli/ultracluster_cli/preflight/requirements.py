@@ -12,7 +12,7 @@ from ultracluster_rules.network import addresses_of_existing_subnet, network_int
 from ultracluster_runtime.preflight import requirements
 from ultracluster_stacks.config import CapacityConfig, ClusterConfig
 from ultracluster_stacks.config.rehearsal import cluster_digest
-from ultracluster_stacks.cost.config_footprint import closes_queues, resumes_jobs
+from ultracluster_stacks.cost.footprint import closes_queues, resumes_jobs
 
 _STORAGE_QUOTAS = {"PERSISTENT_2": "lustre-persistent-2", "SCRATCH_2": "lustre-scratch"}
 
@@ -123,13 +123,8 @@ def _compilers(config: ClusterConfig, machine: InstanceType) -> Iterator[require
         if job.kind == "precompile" and job.queue is None
     ]
     for machine_type in filter(None, dict.fromkeys(nodes)):
-        yield _nodes(
-            config,
-            machine_type,
-            name=f"precompile-{machine_type.name}",
-            nodes=1,
-            capacity=CapacityConfig(market_type="on-demand"),
-        )
+        capacity = CapacityConfig(market_type="on-demand")
+        yield _nodes(config, machine_type, name=f"precompile-{machine_type.name}", nodes=1, capacity=capacity)
 
 
 def _interfaces(config: ClusterConfig, machine: InstanceType) -> int:
@@ -199,7 +194,7 @@ def _buckets(config: ClusterConfig) -> Iterator[requirements.BucketRequirements]
 
 
 def _keys(config: ClusterConfig) -> Iterator[requirements.KeyRequirements]:
-    arns = [config.kms_key_arn, config.file_system.kms_key_arn, config.checkpoints.kms_key_arn]
-    arns += [dataset.kms_key_arn for dataset in config.datasets]
+    arns = [config.kms_key_arn, config.file_system.kms_key_arn]
+    arns += [bucket.kms_key_arn for _, bucket in config.buckets()]
     for arn in dict.fromkeys(arn for arn in arns if arn is not None):
         yield requirements.KeyRequirements(key=(config.region, config.name, arn), arn=arn)

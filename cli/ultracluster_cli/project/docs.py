@@ -6,10 +6,7 @@ import typer
 
 from ultracluster_cli.project.project_files import shipped
 
-app = typer.Typer(add_completion=False)
 
-
-@app.command()
 def docs(
     topic: Annotated[
         str, typer.Argument(metavar="TOPIC", help="Name of a page. Default: list all.", show_default=False)

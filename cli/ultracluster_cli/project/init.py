@@ -16,8 +16,6 @@ from ultracluster_cli.project import project_files
 from ultracluster_rules.findings import quote
 from ultracluster_rules.untrusted_files import read_untrusted_json
 
-app = typer.Typer(add_completion=False)
-
 _QUESTIONS = {
     "instance_type": "Instance type",
     "region": "Region",
@@ -27,7 +25,6 @@ _QUESTIONS = {
 }
 
 
-@app.command()
 def init(
     directory: Annotated[
         Path | None,

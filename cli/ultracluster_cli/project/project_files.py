@@ -6,7 +6,7 @@ import shutil
 import string
 import tempfile
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +14,7 @@ from ultracluster_catalog.places.zones import offered_zones
 from ultracluster_cli.output import print_findings
 from ultracluster_rules.findings import Finding, FindingsError, quote, reject
 from ultracluster_stacks.config import load_rollout
+from ultracluster_stacks.config.reading.problem import Loc
 from ultracluster_stacks.config.reading.yaml_edit import set_values
 from ultracluster_stacks.config.schema import schema_text
 
@@ -111,10 +112,6 @@ def write_example(directory: Path, example: str) -> None:
         what="The app is [app.py](app.py).",
         deploy="npx cdk deploy --all",
         deploy_local='ultracluster local up && eval "$(ultracluster local env)" && npx cdk deploy --all',
-        validate="",
-        validate_gitlab="",
-        deployment="",
-        deployment_gitlab="",
     )
 
 
@@ -131,19 +128,12 @@ def _rollout(answers: ProjectAnswers) -> str:
         "# One cluster of four trn2.48xlarge: 64 Trainium2 chips, 12.8 Tbit/s of EFA.", "# One cluster."
     )
     text = text.replace(f".dkr.ecr.{_PLACEHOLDER_REGION}.", f".dkr.ecr.{answers.region}.")
-    values: dict[tuple[str | int, ...], str | int] = {
-        (*_CLUSTER, "name"): answers.name,
-        (*_CLUSTER, "region"): answers.region,
-        (*_CLUSTER, "zone_id"): answers.zone_id,
-        (*_CLUSTER, "instance_type"): answers.instance_type,
-        (*_CLUSTER, "nodes"): answers.nodes,
-        (*_CLUSTER, "jobs", 0, "nodes"): answers.nodes,
-    }
-    if answers.reservation_id is not None:
-        values[*_CLUSTER, "capacity", "reservation_id"] = answers.reservation_id
-    if answers.image_id is not None:
-        values[*_CLUSTER, "image_id"] = answers.image_id
-    return set_values(text, values)
+    settings = asdict(answers)
+    reservation_id = settings.pop("reservation_id")
+    values: dict[Loc, Any] = {(*_CLUSTER, name): value for name, value in settings.items()}
+    values[*_CLUSTER, "jobs", 0, "nodes"] = answers.nodes
+    values[*_CLUSTER, "capacity", "reservation_id"] = reservation_id
+    return set_values(text, {loc: value for loc, value in values.items() if value is not None})
 
 
 def _write_common_files(
@@ -156,7 +146,8 @@ def _write_common_files(
     (directory / "cdk.json").write_text(json.dumps(cdk_json, indent=2) + "\n", encoding="utf-8")
     for file in ("package.json", "package-lock.json", ".npmrc"):
         shutil.copyfile(shipped(file), directory / file)
-    values = {"name": name, "requirements": "\n".join(_requirements()), **template_values}
+    optional = dict.fromkeys(("validate", "validate_gitlab", "deployment", "deployment_gitlab"), "")
+    values = optional | {"name": name, "requirements": "\n".join(_requirements()), **template_values}
     for template, file in (
         ("README.md", "README.md"),
         ("requirements.txt", "requirements.txt"),

@@ -9,14 +9,13 @@ from typing import Annotated
 import typer
 
 from ultracluster_cli import options
-from ultracluster_cli._aws.cluster_targets import ClusterTargets
-from ultracluster_cli._aws.selection import clusters_named
+from ultracluster_cli._aws.selection import load_clusters
+from ultracluster_cli._aws.target import ClusterTargets
 from ultracluster_cli._aws.targets import open_targets
-from ultracluster_cli._cdk.cdk_synthesis import synthesize_into
 from ultracluster_cli._cdk.toolchain import Project, find_toolchain
 from ultracluster_cli._cdk.workspace import rollout_file, run_directory, state_directory
 from ultracluster_cli.exit_codes import ExitCode
-from ultracluster_cli.output import print_findings, print_json, say
+from ultracluster_cli.output import print_json, say
 from ultracluster_cli.preflight.command import print_results, result_row
 from ultracluster_cli.rehearse.guard import check_assembly
 from ultracluster_cli.rehearse.price import hourly_price, price_text
@@ -24,15 +23,12 @@ from ultracluster_cli.rehearse.run import AccountRehearsal, removed_at_the_end
 from ultracluster_runtime.costs.price_list import PRICE_LIST_REGION
 from ultracluster_runtime.preflight.check import Status
 from ultracluster_runtime.preflight.run import CheckResult
-from ultracluster_stacks.config import ClusterConfig, load_rollout
+from ultracluster_stacks.config import ClusterConfig
 from ultracluster_stacks.config.rehearsal import REHEARSAL, REHEARSAL_WITHOUT_FILE_SYSTEM, left_out, rehearsed
 
-app = typer.Typer(add_completion=False)
 
-
-@app.command()
 def rehearse(
-    rollout: options.OptionalRolloutArgument = None,
+    rollout: options.RolloutArgument,
     *,
     cluster: options.ClustersOption = None,
     no_file_system: Annotated[
@@ -56,16 +52,11 @@ def rehearse(
     Starts no node and buys nothing. Exits with code 4 if a check fails.
     """
     directory, start = Path.cwd(), time.monotonic()
-    rollout = rollout_file(directory, rollout)
-    loaded = load_rollout(rollout, deployable=False)
-    print_findings(loaded.warnings)
-    clusters = clusters_named(loaded.config.clusters(), cluster or [], rollout=rollout)
-    state = state_directory(directory)
+    rollout = rollout_file(rollout)
+    _, clusters = load_clusters(rollout, names=cluster or [], deployable=False)
     with (
-        run_directory(state) as temporary,
-        open_targets(
-            clusters, local=local, state=state, temporary=temporary, steps={}, seed_blocks=False
-        ) as targets,
+        run_directory(state_directory(directory)) as temporary,
+        open_targets(clusters, local=local, temporary=temporary, seed_blocks=False) as targets,
     ):
         rehearsals = [
             _of_account(targets, profile, clusters, file_system=not no_file_system)
@@ -85,14 +76,9 @@ def rehearse(
             typer.confirm("Begin?", abort=True, err=True)
         results = {id(rehearsal): rehearsal.check_before(qualifier=qualifier) for rehearsal in rehearsals}
         assembly = temporary / "rehearsal"
-        synthesize_into(
-            assembly,
-            project,
-            rollout=rollout,
-            wave=None,
-            environment=rehearsals[0].target.environment,
-            purpose=REHEARSAL_WITHOUT_FILE_SYSTEM if no_file_system else REHEARSAL,
-        )
+        environment = rehearsals[0].target.environment
+        purpose = REHEARSAL_WITHOUT_FILE_SYSTEM if no_file_system else REHEARSAL
+        project.synthesize(assembly, rollout=rollout, wave=None, environment=environment, purpose=purpose)
         check_assembly(assembly)
         with removed_at_the_end(rehearsals):
             for rehearsal in rehearsals:
@@ -102,7 +88,7 @@ def rehearse(
             for problem in rehearsal.write_records(results[id(rehearsal)]):
                 say(f"warning: {problem}")
     _print_outcome(
-        [result for found in results.values() for result in found],
+        [result for of_account in results.values() for result in of_account],
         clusters,
         seconds=round(time.monotonic() - start, 1),
         as_json=as_json,
@@ -113,11 +99,8 @@ def _of_account(
     targets: ClusterTargets, profile: str | None, clusters: Sequence[ClusterConfig], *, file_system: bool
 ) -> AccountRehearsal:
     own = [cluster for cluster in clusters if targets.profiles.get(cluster.stage) == profile]
-    return AccountRehearsal(
-        target=targets.targets[profile],
-        clusters=own,
-        rehearsals=[rehearsed(cluster, file_system=file_system) for cluster in own],
-    )
+    rehearsals = [rehearsed(cluster, file_system=file_system) for cluster in own]
+    return AccountRehearsal(target=targets.targets[profile], clusters=own, rehearsals=rehearsals)
 
 
 def _state_price(rehearsals: Sequence[AccountRehearsal], *, local: bool, name: str) -> None:
@@ -140,7 +123,7 @@ def _print_outcome(
     if as_json:
         not_rehearsed = {cluster.stage: list(left_out(cluster)) for cluster in clusters}
         passed = counts[Status.FAIL] == 0
-        print_json({"passed": passed, "results": rows, "not_rehearsed": not_rehearsed, "seconds": seconds})
+        print_json(passed=passed, results=rows, not_rehearsed=not_rehearsed, seconds=seconds)
     else:
         print_results(rows, counts, calls=f"{seconds:.0f} s; everything is removed")
     if counts[Status.FAIL]:

@@ -33,7 +33,7 @@ def check_assembly(directory: Path) -> None:
         for finding in check_templates(read_templates([directory])).findings
         if finding.code in _SPENDING
     ]
-    stacks = [assembled.stack for assembled in assembled_stacks(directory)]
+    stacks = assembled_stacks(directory)
     problems = [*spending, *(problem for stack in stacks for problem in _problems(stack))]
     if problems:
         remedy = "Use the app.py of `ultracluster init`, which reads the context value purpose"

@@ -1,13 +1,13 @@
 """Find and remove the stacks of rehearsals, whatever state they were left in."""
 
 import time
-from collections.abc import Collection, Iterator
+from collections.abc import Collection
 from dataclasses import dataclass
 from typing import Any, Final
 
 from botocore.exceptions import ClientError
 
-from ultracluster_cli._aws.deployed_template import stack_resources
+from ultracluster_cli._aws.deployed_template import describe_stack, stack_resources
 from ultracluster_cli._aws.target import Client
 from ultracluster_cli.output import say
 from ultracluster_rules.findings import Finding, reject
@@ -15,7 +15,6 @@ from ultracluster_stacks.config.rehearsal import REHEARSAL_PREFIX, REHEARSAL_TAG
 
 _ORDER: Final = ("-Cluster", "-Storage", "-Network")  # a stack is deleted after those that import from it
 _ATTEMPTS: Final = 3  # Lambda and FSx release their network interfaces minutes after they are deleted
-_OBJECTS_AT_ONCE: Final = 1_000  # DeleteObjects
 _FIRST_WAIT: Final = 0.1
 _LONGEST_WAIT: Final = 5.0
 _UNTAGGED: Final = "REVIEW_IN_PROGRESS"  # a change set that was never executed; it has no resources
@@ -37,12 +36,13 @@ def find_stacks(client: Client, *, regions: Collection[str], stages: Collection[
     A stack is one of a rehearsal by its name and its tag together.
     """
     wanted = {f"{stage}{part}" for stage in stages for part in _ORDER}
-    found = [
+    stacks = [
         LeftStack(
             region=region, name=stack["StackName"], stack_id=stack["StackId"], status=stack["StackStatus"]
         )
         for region in regions
-        for stack in _all_stacks(client("cloudformation", region))
+        for page in client("cloudformation", region).get_paginator("describe_stacks").paginate()
+        for stack in page["Stacks"]
         if stack["StackName"] in wanted
         and stack["StackName"].startswith(REHEARSAL_PREFIX)
         and (
@@ -50,12 +50,7 @@ def find_stacks(client: Client, *, regions: Collection[str], stages: Collection[
             or REHEARSAL_TAG in {tag["Key"] for tag in stack.get("Tags", [])}
         )
     ]
-    return sorted(found, key=lambda stack: _rank(stack.name))
-
-
-def _all_stacks(cloudformation: Any) -> Iterator[dict[str, Any]]:
-    for page in cloudformation.get_paginator("describe_stacks").paginate():
-        yield from page["Stacks"]
+    return sorted(stacks, key=lambda stack: _rank(stack.name))
 
 
 def _rank(name: str) -> int:
@@ -110,14 +105,9 @@ def _finish(client: Client, stack: LeftStack, *, empty: bool) -> str | None:
 def _settled(cloudformation: Any, stack: LeftStack) -> str | None:
     wait = _FIRST_WAIT
     while True:
-        try:
-            (described,) = cloudformation.describe_stacks(StackName=stack.stack_id)["Stacks"]
-        except ClientError as error:
-            if "does not exist" in str(error):
-                return None
-            raise
-        status = str(described["StackStatus"])
-        if not status.endswith("_IN_PROGRESS"):
+        described = describe_stack(stack.stack_id, cloudformation)
+        status = str(described["StackStatus"]) if described else None
+        if status is None or not status.endswith("_IN_PROGRESS"):
             return status
         time.sleep(wait)
         wait = min(wait * 1.5, _LONGEST_WAIT)
@@ -143,8 +133,6 @@ def _buckets(cloudformation: Any, stack: LeftStack) -> list[str]:
         resource["PhysicalResourceId"]
         for resource in resources
         if resource["ResourceType"] == "AWS::S3::Bucket"
-        and resource.get("PhysicalResourceId")
-        and not resource["ResourceStatus"].startswith("DELETE_COMPLETE")
     ]
 
 
@@ -152,14 +140,10 @@ def empty_bucket(s3: Any, bucket: str) -> None:
     """Delete every version of every object, such as the test object that FSx writes for a link."""
     try:
         pages = list(s3.get_paginator("list_object_versions").paginate(Bucket=bucket))
-    except s3.exceptions.NoSuchBucket:
-        return
     except ClientError:
-        return  # CloudFormation then reports why the bucket remains
-    objects = [
-        {"Key": version["Key"], "VersionId": version["VersionId"]}
-        for page in pages
-        for version in (*page.get("Versions", ()), *page.get("DeleteMarkers", ()))
-    ]
-    for first in range(0, len(objects), _OBJECTS_AT_ONCE):
-        s3.delete_objects(Bucket=bucket, Delete={"Objects": objects[first : first + _OBJECTS_AT_ONCE]})
+        return  # if the bucket remains, CloudFormation reports why
+    for page in pages:
+        versions = [*page.get("Versions", ()), *page.get("DeleteMarkers", ())]
+        objects = [{"Key": version["Key"], "VersionId": version["VersionId"]} for version in versions]
+        if objects:
+            s3.delete_objects(Bucket=bucket, Delete={"Objects": objects})

@@ -12,8 +12,7 @@ from botocore.exceptions import BotoCoreError, ClientError
 
 from ultracluster_cli._aws.target import Target
 from ultracluster_cli._cdk.toolchain import Project
-from ultracluster_cli.deploy.cdk_progress import DeploymentProgress
-from ultracluster_cli.deploy.deployment import cdk_deploy
+from ultracluster_cli.deploy.deployment import DeploymentProgress, cdk_deploy
 from ultracluster_cli.output import say
 from ultracluster_cli.preflight.command import report_result
 from ultracluster_cli.preflight.requirements import rollout_requirements
@@ -92,14 +91,6 @@ class AccountRehearsal:
         """Deploy the stacks, and keep what was created when one of them fails, for the checks."""
         log = project.state / "logs" / "cdk-rehearse.log"
         progress = DeploymentProgress()
-        known: set[str] = set()
-
-        def on_change() -> None:
-            for stack in progress.deployed:
-                if stack.name not in known:
-                    known.add(stack.name)
-                    say(f"Deployed {stack.name}")
-
         code = cdk_deploy(
             assembly,
             project,
@@ -107,12 +98,12 @@ class AccountRehearsal:
             target=self.target,
             log=log,
             progress=progress,
-            on_change=on_change,
+            on_change=lambda deployed: say(str(deployed)) if deployed else None,
             options=["--no-rollback", "--concurrency", str(_STACKS_AT_ONCE)],
         )
         if code:
             say(f"cdk deploy ended with code {code}; see {log}")
-            for line in (progress.failures or list(progress.last_lines))[:_FAILURES_SHOWN]:
+            for line in progress.explanation(_FAILURES_SHOWN):
                 say(f"  | {line}")
 
     def remove(self) -> int:
@@ -143,11 +134,9 @@ class AccountRehearsal:
                 yield f"the record of {cluster.name} could not be written, so that others do not see this rehearsal: {error}"
 
     def _stacks(self) -> list[LeftStack]:
-        return find_stacks(
-            self.target.client,
-            regions={cluster.region for cluster in self.rehearsals},
-            stages={cluster.stage for cluster in self.rehearsals},
-        )
+        regions = {cluster.region for cluster in self.rehearsals}
+        stages = {cluster.stage for cluster in self.rehearsals}
+        return find_stacks(self.target.client, regions=regions, stages=stages)
 
     def _run(
         self,

@@ -11,15 +11,14 @@ from typing import Annotated
 import typer
 
 from ultracluster_cli import options
-from ultracluster_cli._aws.cluster_targets import ClusterTargets
-from ultracluster_cli._aws.selection import clusters_of
+from ultracluster_cli._aws.selection import load_clusters
+from ultracluster_cli._aws.target import ClusterTargets
 from ultracluster_cli._aws.targets import open_targets
-from ultracluster_cli._cdk.cdk_synthesis import synthesize_into
 from ultracluster_cli._cdk.toolchain import Project, open_project
 from ultracluster_cli._cdk.workspace import rollout_file, state_directory
 from ultracluster_cli.exit_codes import ExitCode
-from ultracluster_cli.option_groups import with_option_groups
-from ultracluster_cli.output import print_findings, print_json, print_table, say
+from ultracluster_cli.options import with_option_groups
+from ultracluster_cli.output import print_json, print_table, say
 from ultracluster_cli.pictures.waves import draw_waves
 from ultracluster_cli.plan.planning import is_approved
 from ultracluster_cli.plan.stacks import assembled_stacks
@@ -27,16 +26,13 @@ from ultracluster_cli.preflight.command import check_codes
 from ultracluster_cli.preflight.requirements import rollout_requirements
 from ultracluster_cli.rollout import history, planning
 from ultracluster_cli.rollout.display import RolloutDisplay, rows_of
-from ultracluster_cli.rollout.executor import ThreadedExecutor
-from ultracluster_cli.rollout.step_runner import Steps
+from ultracluster_cli.rollout.step_runner import Steps, ThreadedExecutor
 from ultracluster_rules.findings import Finding, FindingsError, quote, reject
 from ultracluster_runtime.preflight.check import REGION_IS_ENABLED
 from ultracluster_runtime.rollout.drive import drive
 from ultracluster_runtime.rollout.journal import open_journal
 from ultracluster_runtime.rollout.machine import Decision, Entry, Kind
-from ultracluster_stacks.config import RolloutConfig, load_rollout
-
-app = typer.Typer(add_completion=False)
+from ultracluster_stacks.config import RolloutConfig
 
 _NOT_LOCALLY = (REGION_IS_ENABLED,)  # moto reports opt-in Regions as disabled, but deploys to them
 _QUALIFIER = "hnb659fds"  # default bootstrap qualifier of the CDK CLI
@@ -49,7 +45,7 @@ _POLL_SECONDS_LOCAL = 0.5
 class RolloutRequest:
     """Options of `ultracluster rollout`."""
 
-    rollout: options.OptionalRolloutArgument = None
+    rollout: options.RolloutArgument
     wave: options.WaveOption = None
     local: options.LocalOption = False
     bake: Annotated[
@@ -84,7 +80,6 @@ class _RolloutContext:
     targets: ClusterTargets
 
 
-@app.command()
 @with_option_groups
 def rollout(request: RolloutRequest) -> None:
     """Deploy a rollout wave by wave, with gates in between.
@@ -96,19 +91,14 @@ def rollout(request: RolloutRequest) -> None:
         raise typer.BadParameter("specify only one of --resume, --restart and --rollback")
     if request.wave is not None and (request.resume or request.rollback is not None):
         raise typer.BadParameter("--wave cannot be combined with --resume or --rollback")
-    directory = Path.cwd()
-    file = rollout_file(directory, request.rollout)
-    loaded = load_rollout(file)
-    print_findings(loaded.warnings)
-    clusters = clusters_of(loaded.config, request.wave)
+    file = rollout_file(request.rollout)
+    loaded, clusters = load_clusters(file, wave=request.wave)
     check_codes(request.skip or [])
-    rollouts = state_directory(directory) / "rollouts"
+    rollouts = state_directory(Path.cwd()) / "rollouts"
     with (
-        open_project(directory) as project,
+        open_project() as project,
         history.rollout_lock(rollouts),
-        open_targets(
-            clusters, local=request.local, state=project.state, temporary=project.temporary, steps={}
-        ) as targets,
+        open_targets(clusters, local=request.local, temporary=project.temporary) as targets,
     ):
         context = _RolloutContext(
             request=request,
@@ -173,9 +163,8 @@ def _plan(context: _RolloutContext) -> history.Run | None:
         ]
     else:
         synthesized = context.project.temporary / "rollout"
-        synthesize_into(
+        context.project.synthesize(
             synthesized,
-            context.project,
             rollout=context.file,
             wave=request.wave,
             environment=targets.environment,
@@ -193,7 +182,7 @@ def _plan(context: _RolloutContext) -> history.Run | None:
     if not is_approved(
         stacks,
         targets=targets,
-        clusters=clusters_of(context.config, request.wave),
+        clusters=context.config.clusters(request.wave),
         allowed=request.allow or (),
         yes=request.yes,
         as_json=request.as_json,
@@ -222,7 +211,7 @@ def _run(run: history.Run, context: _RolloutContext) -> ExitCode:
             rollouts=context.rollouts,
             needs={
                 cluster.stage: rollout_requirements([cluster], qualifier=_QUALIFIER)
-                for cluster in clusters_of(context.config, None)
+                for cluster in context.config.clusters()
             },
             skip=(*(context.request.skip or ()), *(_NOT_LOCALLY if targets.local else ())),
             targets=targets,
@@ -248,9 +237,9 @@ def _report(run: history.Run, decision: Decision, *, calls: Mapping[str, int], a
     rows = rows_of(plan, journal.entries)
     ended = "finished" if decision.finished else "stopped" if decision.stopped else "given up"
     if as_json:
-        print_json({"rollout": name, "ended": ended, "undoes": plan.undoes, "clusters": rows, "calls": calls})
+        print_json(rollout=name, ended=ended, undoes=plan.undoes, clusters=rows, calls=calls)
     else:
-        print_table(columns=list(rows[0]), rows=rows, title=f"Rollout {name}: {ended}")
+        print_table(rows, title=f"Rollout {name}: {ended}")
         say(f"{sum(calls.values())} API calls, excluding those of the CDK CLI")
     failed = [row for row in rows if row["state"] == "failed"]
     begun = {row["wave"] for row in rows if row["state"] != "waiting"}

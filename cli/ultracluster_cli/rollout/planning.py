@@ -5,13 +5,14 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from ultracluster_cli._aws.cluster_targets import ClusterTargets
-from ultracluster_cli.plan.stacks import AssembledStack, assembled_stacks
+from ultracluster_cli._aws.target import ClusterTargets
+from ultracluster_cli.plan.stacks import assembled_stacks
 from ultracluster_cli.rollout.history import Run, earlier_deployment
 from ultracluster_cli.rollout.stack_status import changing_stacks, describe_stacks, template_digest
 from ultracluster_rules.findings import Finding, FindingsError, reject
 from ultracluster_runtime.rollout import plan as rollout_plan
 from ultracluster_stacks.config import ClusterConfig, RolloutConfig
+from ultracluster_stacks.plan import StackTemplate
 
 
 def rollout_digest(config: RolloutConfig) -> str:
@@ -32,7 +33,7 @@ def plan_forward(
     wave: str | None,
     targets: ClusterTargets,
     bake_minutes: float,
-    stacks: Sequence[AssembledStack],
+    stacks: Sequence[StackTemplate],
     assembly: str,
 ) -> rollout_plan.RolloutPlan:
     """Plan a rollout, or raise UC9602 if another deployment is changing a stack.
@@ -46,7 +47,7 @@ def plan_forward(
             wave=wave_config.name,
             region=cluster.region,
             assembly=assembly,
-            stacks=_unread([stack for stack in stacks if stack.stack.cluster == cluster.stage]),
+            stacks=_unread([stack for stack in stacks if stack.cluster == cluster.stage]),
             steps=steps_of(cluster),
         )
         for wave_config in waves
@@ -91,20 +92,17 @@ def plan_rollback(
     )
 
 
-def stacks_of(cluster: rollout_plan.PlannedCluster, rollouts: Path) -> list[AssembledStack]:
+def stacks_of(cluster: rollout_plan.PlannedCluster, rollouts: Path) -> list[StackTemplate]:
     """Read the stacks of a planned cluster from its stored assembly."""
     stacks = assembled_stacks(rollouts / cluster.assembly)
-    return [stack for stack in stacks if stack.stack.cluster == cluster.name]
+    return [stack for stack in stacks if stack.cluster == cluster.name]
 
 
-def _unread(stacks: Sequence[AssembledStack]) -> tuple[rollout_plan.PlannedStack, ...]:
+def _unread(stacks: Sequence[StackTemplate]) -> tuple[rollout_plan.PlannedStack, ...]:
     """Return planned stacks whose deployed templates are not read yet."""
     return tuple(
         rollout_plan.PlannedStack(
-            name=stack.stack.name,
-            region=stack.stack.region,
-            before=None,
-            after=template_digest(stack.stack.template),
+            name=stack.name, region=stack.region, before=None, after=template_digest(stack.template)
         )
         for stack in stacks
     )
@@ -128,14 +126,10 @@ def _with_deployed(
 
 def _not_kept(cluster: rollout_plan.PlannedCluster) -> Finding:
     if all(stack.before is None for stack in cluster.stacks):
-        return no_rollback(
-            f"{cluster.name} did not exist before",
-            remedy=f"Delete it with `cdk destroy '{cluster.name}/**'`, or keep it",
-        )
-    return no_rollback(
-        f"no stored rollout has the earlier deployment of {cluster.name}",
-        remedy="Roll out the earlier rollout file from version control",
-    )
+        remedy = f"Delete it with `cdk destroy '{cluster.name}/**'`, or keep it"
+        return no_rollback(f"{cluster.name} did not exist before", remedy=remedy)
+    remedy = "Roll out the earlier rollout file from version control"
+    return no_rollback(f"no stored rollout has the earlier deployment of {cluster.name}", remedy=remedy)
 
 
 def no_rollback(problem: str, *, remedy: str = "", location: str = "") -> Finding:

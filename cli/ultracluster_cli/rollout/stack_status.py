@@ -87,7 +87,7 @@ def alarms_of(cluster: PlannedCluster, *, client: Client) -> Iterator[str]:
     """
     for stack in cluster.stacks:
         for resource in stack_resources(stack.name, client("cloudformation", stack.region)):
-            if _judges(resource) and "PhysicalResourceId" in resource:
+            if _judges(resource):
                 yield resource["PhysicalResourceId"]
 
 

@@ -1,20 +1,24 @@
-"""Run the steps of a rollout for one cluster: deploy it, then check its gates."""
+"""Run the steps of a rollout in threads: deploy a cluster, then check its gates; finish them on Ctrl-C."""
 
+import queue
 import threading
 import time
 from collections.abc import Callable, Collection, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from ultracluster_cli._aws.cluster_targets import ClusterTargets
+from botocore.exceptions import BotoCoreError, ClientError
+
+from ultracluster_cli._aws.target import ClusterTargets
 from ultracluster_cli._cdk.toolchain import Project
-from ultracluster_cli.deploy.cdk_progress import DeploymentProgress
-from ultracluster_cli.deploy.deployment import cdk_deploy
+from ultracluster_cli.deploy.deployment import DeploymentProgress, cdk_deploy
 from ultracluster_cli.jobs.session import open_region
 from ultracluster_cli.jobs.submit import submit_all
+from ultracluster_cli.output import say
 from ultracluster_cli.rollout import stack_status
+from ultracluster_rules.findings import FindingsError
 from ultracluster_runtime.jobs.queues import find_definition, find_queue
 from ultracluster_runtime.preflight.check import Status
 from ultracluster_runtime.preflight.reader import AwsReader
@@ -25,6 +29,7 @@ from ultracluster_runtime.rollout.drive import Result
 from ultracluster_runtime.rollout.machine import Task
 
 _PREFLIGHT_SECONDS = 120.0
+_SIGNAL_SECONDS = 0.5  # Python handles signals only between waits
 _GIVEN_UP = Result(passed=None, note="given up")
 
 
@@ -61,20 +66,19 @@ class Steps:
         if task.step == rollout_plan.DEPLOY:
             return self._deploy(cluster, task)
         if task.step == rollout_plan.STACKS:
-            return _result(
-                stack_status.unhealthy_stacks(
-                    stack_status.describe_stacks(cluster.stacks, client=self.targets.of(cluster.name).client)
-                ),
-                good="healthy and as planned",
-            )
+            return self._check_stacks(cluster)
         if task.step == rollout_plan.ALARMS:
             return self._bake(cluster)
         return self._run_job(cluster, task)
 
+    def _check_stacks(self, cluster: rollout_plan.PlannedCluster) -> Result:
+        client = self.targets.of(cluster.name).client
+        stacks = stack_status.describe_stacks(cluster.stacks, client=client)
+        return _result(stack_status.unhealthy_stacks(stacks), good="healthy and as planned")
+
     def _preflight(self, cluster: rollout_plan.PlannedCluster) -> Result:
-        reader = AwsReader(
-            self.targets.of(cluster.name).client, now=datetime.now(UTC), seconds=_PREFLIGHT_SECONDS
-        )
+        client = self.targets.of(cluster.name).client
+        reader = AwsReader(client, now=datetime.now(UTC), seconds=_PREFLIGHT_SECONDS)
         results = run_checks(self.needs[cluster.name], reader, skip=self.skip)
         problems = [
             f"{result.code} {result.subject}: {result.outcome.evidence}. {result.outcome.remedy}"
@@ -101,7 +105,7 @@ class Steps:
                 return _GIVEN_UP
             stacks = stack_status.describe_stacks(cluster.stacks, client=target.client)
         if problems := stack_status.changing_stacks(stacks) or stack_status.differing_stacks(stacks):
-            return Result(passed=False, note="; ".join(problems))
+            return _failed("; ".join(problems))
         progress = DeploymentProgress()
         log = self.rollouts / self.run_id / "logs" / f"{cluster.name}.log"
         code = cdk_deploy(
@@ -111,15 +115,13 @@ class Steps:
             target=target,
             log=log,
             progress=progress,
-            on_change=lambda: self.show(cluster.name, progress.current or "preparing"),
+            on_change=lambda _: self.show(cluster.name, progress.current or "preparing"),
         )
         if code:
-            messages = (progress.failures or list(progress.last_lines))[:3]
-            return Result(
-                passed=False, note=f"cdk deploy ended with code {code}: {' / '.join(messages)}; see {log}"
-            )
+            messages = " / ".join(progress.explanation(3))
+            return _failed(f"cdk deploy ended with code {code}: {messages}; see {log}")
         changed = sum(stack.changed for stack in progress.deployed)
-        return Result(passed=True, note=f"{changed} of {len(progress.deployed)} stacks changed")
+        return _passed(f"{changed} of {len(progress.deployed)} stacks changed")
 
     # Gates
 
@@ -127,7 +129,7 @@ class Steps:
         target = self.targets.of(cluster.name)
         names = list(stack_status.alarms_of(cluster, client=target.client))
         if not names:
-            return Result(passed=True, note="the stacks define no alarms")
+            return _passed("the stacks define no alarms")
         cloudwatch = target.client("cloudwatch", cluster.region)
         deadline = time.monotonic() + self.plan.bake_minutes * 60
         while True:
@@ -136,51 +138,32 @@ class Steps:
                     f"alarm {alarm['AlarmName']}: {alarm.get('StateReason') or 'no reason given'}"
                     for alarm in alarms
                 )
-                return Result(passed=False, note="; ".join(reasons))
+                return _failed("; ".join(reasons))
             seconds_left = deadline - time.monotonic()
             if seconds_left <= 0:
-                return Result(
-                    passed=True,
-                    note=f"{len(names)} alarms did not fire for {self.plan.bake_minutes:g} minutes",
-                )
+                return _passed(f"{len(names)} alarms did not fire for {self.plan.bake_minutes:g} minutes")
             self.show(cluster.name, f"baking, {seconds_left / 60:.0f} minutes left")
             if self.stopping.wait(min(seconds_left, self.poll_seconds)):
                 return _GIVEN_UP
 
     def _run_job(self, cluster: rollout_plan.PlannedCluster, task: Task) -> Result:
         target = self.targets.of(cluster.name)
-
-        def client(service: str) -> Any:
-            return target.client(service, cluster.region)
-
+        client = target.in_region(cluster.region)
         job = task.step.removeprefix(rollout_plan.JOB)
-        stack = next(
-            planned_stack.name for planned_stack in cluster.stacks if planned_stack.name.endswith("-Cluster")
-        )
-        queue = find_queue(stack, region=cluster.region, client=client)
+        stack = next(stack.name for stack in cluster.stacks if stack.name.endswith("-Cluster"))
+        job_queue = find_queue(stack, region=cluster.region, client=client)
         # The name is stable across restarts, so that a job submitted by a killed process is found.
         name = f"{job}-{self.run_id}-{task.attempt}"
-        pages = (
-            client("batch")
-            .get_paginator("list_jobs")
-            .paginate(jobQueue=queue.arn, filters=[{"name": "JOB_NAME", "values": [name]}])
-        )
+        by_name = [{"name": "JOB_NAME", "values": [name]}]
+        pages = client("batch").get_paginator("list_jobs").paginate(jobQueue=job_queue.arn, filters=by_name)
         job_ids = [job["jobId"] for page in pages for job in page["jobSummaryList"]]
         if not job_ids:
             # SubmitJob is not idempotent: retrying after a lost response would submit a second job.
-            non_retrying_client = (
-                client
-                if target.local
-                else open_region(region=cluster.region, profile=target.profile, attempts=1)[1]
-            )
-            submitted = submit_all(
-                find_definition(job, queue=queue, client=client),
-                queue=queue,
-                client=non_retrying_client,
-                name=name,
-                alone=True,
-            )
-            job_ids = [submitted[-1].job_id]
+            if not target.local:
+                _, client = open_region(region=cluster.region, profile=target.profile, attempts=1)
+            definition = find_definition(job, queue=job_queue, client=client)
+            (submitted,) = submit_all(definition, queue=job_queue, client=client, name=name, alone=True)
+            job_ids = [submitted.job_id]
         return self._wait_for(cluster, client("batch"), job_ids[0])
 
     def _wait_for(self, cluster: rollout_plan.PlannedCluster, batch: Any, job_id: str) -> Result:
@@ -189,21 +172,78 @@ class Steps:
             (job,) = batch.describe_jobs(jobs=[job_id])["jobs"]
             status = job["status"]
             if status == "SUCCEEDED":
-                return Result(passed=True, note=f"job {job_id} succeeded")
+                return _passed(f"job {job_id} succeeded")
             if status == "FAILED":
-                return Result(
-                    passed=False, note=f"job {job_id} failed: {job.get('statusReason') or 'no reason given'}"
-                )
+                return _failed(f"job {job_id} failed: {job.get('statusReason') or 'no reason given'}")
             if time.monotonic() >= deadline:
                 why = f"see `ultracluster jobs why {job_id} --region {cluster.region}`"
-                return Result(
-                    passed=False,
-                    note=f"job {job_id} is still {status} after {self.patience_minutes:g} minutes; {why}",
-                )
+                minutes = f"{self.patience_minutes:g} minutes"
+                return _failed(f"job {job_id} is still {status} after {minutes}; {why}")
             self.show(cluster.name, f"job {job_id} is {status}")
             if self.stopping.wait(self.poll_seconds):
                 return _GIVEN_UP
 
 
+def _passed(note: str) -> Result:
+    return Result(passed=True, note=note)
+
+
+def _failed(note: str) -> Result:
+    return Result(passed=False, note=note)
+
+
 def _result(problems: list[str], *, good: str) -> Result:
-    return Result(passed=not problems, note="; ".join(problems) or good)
+    return _failed("; ".join(problems)) if problems else _passed(good)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class ThreadedExecutor:
+    """Run each step in a separate thread.
+
+    ``report`` gets None when a step starts, and its result when it ends. ``stopping`` is set on the first Ctrl-C.
+    """
+
+    take: Callable[[Task], Result]
+    report: Callable[[Task, Result | None], None]
+    stopping: threading.Event
+    _ended: queue.SimpleQueue[tuple[Task, Result | Exception]] = field(default_factory=queue.SimpleQueue)
+
+    def begin(self, task: Task) -> None:
+        """Start a step without waiting for it."""
+        self.report(task, None)
+        # Daemon threads, so that a second Ctrl-C ends this process and its children.
+        threading.Thread(
+            target=self._work, args=(task,), name=f"{task.cluster} {task.step}", daemon=True
+        ).start()
+
+    def wait(self) -> tuple[Task, Result]:
+        """Wait for the next step to end, and return it with its result."""
+        while True:
+            try:
+                task, result = self._ended.get(timeout=_SIGNAL_SECONDS)
+            except queue.Empty:
+                continue
+            except KeyboardInterrupt:
+                if self.stopping.is_set():
+                    raise
+                self.stopping.set()
+                say(
+                    "Stopping after the current steps. Press Ctrl-C again to exit now; CloudFormation finishes its deployments."
+                )
+                continue
+            if isinstance(result, Exception):
+                raise result
+            self.report(task, result)
+            return task, result
+
+    def stop_requested(self) -> bool:
+        """Return whether Ctrl-C was pressed."""
+        return self.stopping.is_set()
+
+    def _work(self, task: Task) -> None:
+        try:
+            self._ended.put((task, self.take(task)))
+        except (FindingsError, OSError, BotoCoreError, ClientError) as error:
+            self._ended.put((task, _failed(str(error))))
+        except Exception as error:  # noqa: BLE001 - raised again by wait
+            self._ended.put((task, error))

@@ -6,7 +6,7 @@ import io
 import os
 import subprocess
 import tarfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from importlib import resources
 from pathlib import Path, PurePosixPath
@@ -88,14 +88,9 @@ def _check_files(paths: dict[str, Path]) -> list[Finding]:
     for name, path in paths.items():
         kind = _secret_kind(name, path)
         if kind:
-            findings.append(
-                Finding(
-                    code="UC6210",
-                    problem=f"{quote(name)} looks like {kind}",
-                    remedy="Add it to .gitignore; programs read secrets from AWS Secrets Manager",
-                    path="--folder",
-                )
-            )
+            problem = f"{quote(name)} looks like {kind}"
+            remedy = "Add it to .gitignore; programs read secrets from AWS Secrets Manager"
+            findings.append(Finding(code="UC6210", problem=problem, remedy=remedy, path="--folder"))
     return findings
 
 
@@ -130,13 +125,8 @@ def _commit(folder: Path) -> str | None:
 
 def _git(folder: Path, *words: str) -> str | None:
     try:
-        ended = subprocess.run(
-            _git_command(words), cwd=folder, capture_output=True, text=True, check=False, timeout=60
-        )
+        command = ["git", *words]
+        ended = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False, timeout=60)
     except (OSError, subprocess.TimeoutExpired):
         return None
     return ended.stdout if ended.returncode == 0 else None
-
-
-def _git_command(words: Sequence[str]) -> list[str]:
-    return ["git", *words]

@@ -13,7 +13,7 @@ from botocore.exceptions import ClientError
 
 from ultracluster_catalog.names.submission_tags import CODE_TAG, COMMAND_TAG, COMMIT_TAG
 from ultracluster_cli._aws.deployed_template import stack_resources
-from ultracluster_cli._cdk.workspace import rollout_file
+from ultracluster_cli._cdk.workspace import default_rollout
 from ultracluster_cli.exit_codes import ExitCode
 from ultracluster_cli.jobs.session import aws_errors_as_findings, open_region, read_duration, read_variables
 from ultracluster_cli.jobs.submit import submit_all
@@ -30,15 +30,12 @@ from ultracluster_runtime.jobs.queues import Client, Queue, find_definition, fin
 from ultracluster_runtime.jobs.submission import refuse_option
 from ultracluster_stacks.config import load_rollout
 
-app = typer.Typer(add_completion=False)
-
 _FOLLOW_SECONDS = 1.0
 _ENDED = ("SUCCEEDED", "FAILED")
 _PREFIX = "code/"
 _LONGEST_TAG = 256
 
 
-@app.command()
 def run(
     program: Annotated[str, typer.Argument(metavar="PROGRAM", help="Python program in the folder.")],
     arguments: Annotated[
@@ -135,7 +132,7 @@ def run(
         },
     )
     if as_json:
-        print_json({"job": submitted.job_id, "name": submitted.name, "code": url, "commit": code.commit})
+        print_json(job=submitted.job_id, name=submitted.name, code=url, commit=code.commit)
     else:
         say(f"Submitted {submitted.name} with {code.files} files of {folder.absolute().name}:")
         typer.echo(submitted.job_id)
@@ -166,13 +163,13 @@ def _follow_to_end(job_id: str, client: Client) -> Any:
             say(f"{job['jobName']} is {status}")
         if stream or status in (*_ENDED, "RUNNING"):
             try:
-                found = stream or find_stream(job_id, node=None, client=client)
-                for lines, following in read_new(found, token=token, client=client):
+                log_stream = stream or find_stream(job_id, node=None, client=client)
+                for lines, following in read_new(log_stream, token=token, client=client):
                     token = following
                     for line in lines:
                         if not line.message.startswith('{"_aws"'):  # metrics for CloudWatch
                             typer.echo(printable(line.message))
-                stream = found
+                stream = log_stream
             except FindingsError:
                 if stream:
                     raise  # else the node has not logged yet
@@ -185,14 +182,16 @@ def _place(cluster: str | None, region: str | None) -> tuple[str, str | None]:
     """Return the cluster and its Region, from the rollout in cdk.json as far as they are not given."""
     if cluster is not None and (region is not None or not Path("cdk.json").is_file()):
         return cluster, region
-    clusters = load_rollout(rollout_file(Path.cwd(), None)).config.clusters()
-    found = [one for one in clusters if cluster in (None, one.name) and region in (None, one.region)]
-    if len(found) == 1:
-        return found[0].name, found[0].region
-    if cluster is not None and not found:
+    clusters = load_rollout(default_rollout()).config.clusters()
+    matches = [
+        config for config in clusters if cluster in (None, config.name) and region in (None, config.region)
+    ]
+    if len(matches) == 1:
+        return matches[0].name, matches[0].region
+    if cluster is not None and not matches:
         return cluster, region
-    names = ", ".join(f"{one.name} in {one.region}" for one in clusters)
-    got = f"{len(found)} clusters" if cluster is None else f"{quote(cluster)} in several Regions"
+    names = ", ".join(f"{config.name} in {config.region}" for config in clusters)
+    got = f"{len(matches)} clusters" if cluster is None else f"{quote(cluster)} in several Regions"
     raise FindingsError(
         [refuse_option("--cluster", got, allowed=names, remedy="Specify --cluster and --region")]
     )
@@ -201,19 +200,19 @@ def _place(cluster: str | None, region: str | None) -> tuple[str, str | None]:
 def _definition(job: str | None, *, queue: Queue, client: Client) -> Mapping[str, Any]:
     if job is not None:
         return find_definition(job, queue=queue, client=client)
-    found = [one for one in list_definitions(queue, client=client) if _trains(one)]
-    if len(found) != 1:
-        names = ", ".join(sorted(filter(None, map(job_name, found)))) or "none: the cluster has no job"
-        remedy = "" if found else "Add a job to the cluster in the rollout file, and deploy it"
-        raise FindingsError(
-            [refuse_option("--job", f"{len(found)} training jobs", allowed=names, remedy=remedy)]
-        )
-    return found[0]
+    jobs = [definition for definition in list_definitions(queue, client=client) if _trains(definition)]
+    if len(jobs) != 1:
+        names = ", ".join(sorted(filter(None, map(job_name, jobs)))) or "none: the cluster has no job"
+        remedy = "" if jobs else "Add a job to the cluster in the rollout file, and deploy it"
+        finding = refuse_option("--job", f"{len(jobs)} training jobs", allowed=names, remedy=remedy)
+        raise FindingsError([finding])
+    return jobs[0]
 
 
 def _containers(definition: Mapping[str, Any]) -> list[Mapping[str, Any]]:
     if "nodeProperties" in definition:
-        return [one.get("container", {}) for one in definition["nodeProperties"]["nodeRangeProperties"]]
+        ranges = definition["nodeProperties"]["nodeRangeProperties"]
+        return [node_range.get("container", {}) for node_range in ranges]
     return [definition.get("containerProperties", {})]
 
 
@@ -223,7 +222,7 @@ def _trains(definition: Mapping[str, Any]) -> bool:
         LAUNCHER_PATH in container.get("command", [])
         and container["command"][0] == "python3"
         and "--no-python" not in container["command"]  # the smoke gate, which starts no program of the image
-        and any(one["name"] == "UC_JOB" for one in container.get("environment", []))
+        and any(variable["name"] == "UC_JOB" for variable in container.get("environment", []))
         for container in _containers(definition)
     )
 

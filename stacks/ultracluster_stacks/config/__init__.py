@@ -1,11 +1,10 @@
 """The rollout file: its models, and `load_rollout`, which reads and checks it."""
 
 from ultracluster_stacks.config.loading.loader import LoadedRollout, load_rollout
-from ultracluster_stacks.config.models.buckets import CheckpointsConfig, DatasetConfig
-from ultracluster_stacks.config.models.budget import BudgetConfig
+from ultracluster_stacks.config.models.alarms import BudgetConfig
+from ultracluster_stacks.config.models.buckets import CheckpointsConfig, CompileCacheConfig, DatasetConfig
 from ultracluster_stacks.config.models.capacity import AdditionalCapacityConfig, CapacityConfig
 from ultracluster_stacks.config.models.cluster import ClusterConfig
-from ultracluster_stacks.config.models.compile_cache import CompileCacheConfig
 from ultracluster_stacks.config.models.file_system import AssociationConfig, FileSystemConfig
 from ultracluster_stacks.config.models.job import JobConfig
 from ultracluster_stacks.config.models.network import NetworkConfig

@@ -9,12 +9,10 @@ from pydantic import BaseModel
 
 from ultracluster_stacks.config.loading.loader import load_rollout
 from ultracluster_stacks.config.models.model import field_descriptions
-from ultracluster_stacks.config.reading.defaults import origin
+from ultracluster_stacks.config.reading.defaults import CLUSTER_DEPTH, origin
 from ultracluster_stacks.config.reading.environment import read_rollout
 from ultracluster_stacks.config.reading.problem import Loc, loc_text
 from ultracluster_stacks.config.reading.yaml_source import YamlSource
-
-_CLUSTER_DEPTH = 4  # path of a cluster: waves, index, clusters, index
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -81,9 +79,9 @@ def _values(value: Any, loc: Loc, source: YamlSource, note: str = "") -> Iterato
 
 def _explained(value: Any, loc: Loc, source: YamlSource, note: str) -> ExplainedValue:
     place = origin(source.values, loc)
-    given = place in source.lines
+    given = place in source.places
     return ExplainedValue(
-        path=loc_text(loc[_CLUSTER_DEPTH:]),
+        path=loc_text(loc[CLUSTER_DEPTH:]),
         value=list(value) if isinstance(value, tuple) else value,
         given_by="built in" if not given else "defaults" if place[0] == "defaults" else "cluster",
         location=source.location(place) if given else "",

@@ -1,8 +1,10 @@
-"""The lines of a bill: each billable resource of a footprint with quantity and price."""
+"""The lines of a bill for a planned usage: each billable resource of a footprint with quantity and price."""
 
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
 from decimal import Decimal
-from typing import Final
+from functools import partial
+from typing import Final, Literal
 
 from ultracluster_catalog.lustre.lustre import (
     INTELLIGENT_TIERING,
@@ -13,10 +15,13 @@ from ultracluster_catalog.lustre.lustre import (
 from ultracluster_catalog.lustre.lustre_figures import automatic_metadata_iops
 from ultracluster_catalog.prices.prices import BillableItem, PaidService, Price
 from ultracluster_stacks.cost.footprint import Footprint, NodeSupply
-from ultracluster_stacks.cost.line import Line, Usage
+from ultracluster_stacks.cost.money import NOTHING, Money
 
 Prices = Callable[[BillableItem, str], Price]
 """Returns the price of a billable item in a Region."""
+
+HOURS_OF_A_MONTH: Final = 730
+"""Hours of a twelfth of a year, to convert between monthly and hourly prices."""
 
 _INCLUDED_MB_PER_S: Final = 125  # throughput included in a gp3 volume; Amazon EBS User Guide, read 2026-10
 _METRICS_OF_REQUESTS: Final = (
@@ -24,6 +29,97 @@ _METRICS_OF_REQUESTS: Final = (
 )
 _MONTHS_OF_LOGS: Final = 3  # default retention of job log groups
 _PROPORTIONAL_CACHE_GIB: Final = 20_000  # cache per step of throughput, see READ_CACHE_MODES
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Usage:
+    """Planned usage of a cluster. Lines that depend on a value that is None are reported as left out.
+
+    Attributes:
+        hours: Hours of one run, in which all nodes are billed.
+        tokens_per_second: Training throughput of the whole cluster.
+        savings_plan_rate: Price of a node-hour under a Savings Plan, billed whether used or not. Applies to on-demand
+            nodes only.
+        logs_gb: GB of logs ingested per month.
+        nat_gb: GB through the NAT gateway per month.
+        endpoint_gb: GB through the interface endpoints per month.
+        transfer_gb: GB out to the internet per month.
+        tiered_gb: GB on a file system with Intelligent-Tiering.
+        custom_metrics: Custom metrics besides those of the footprint. Default: none.
+        compile_hours: Hours of compilation before the first run. Default: 0.
+        compile_reuse: Number of runs that share the compiled graphs and their cost. Default: 1.
+    """
+
+    hours: Decimal
+    runs_per_month: int = 1
+    tokens_per_second: Decimal | None = None
+    savings_plan_rate: Price | None = None
+    stored_gb: Decimal | None = None
+    logs_gb: Decimal | None = None
+    nat_gb: Decimal | None = None
+    endpoint_gb: Decimal | None = None
+    transfer_gb: Decimal | None = None
+    backup_gb: Decimal | None = None
+    tiered_gb: Decimal | None = None
+    custom_metrics: int = 0
+    compile_hours: Decimal = Decimal(0)
+    compile_reuse: int = 1
+
+    @property
+    def node_hours_of_a_month(self) -> Decimal:
+        """Hours per month in which the nodes are billed."""
+        return min(self.hours * self.runs_per_month, Decimal(HOURS_OF_A_MONTH))
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Line:
+    """One line of a bill.
+
+    Attributes:
+        name: Name, unique in an estimate.
+        quantity: Number of units of the price; GB are per month. None if it depends on an unknown usage.
+        charged: When it is billed: in the hours of a run, always, or once before the first run.
+    """
+
+    name: str
+    what: str
+    quantity: Decimal | None
+    price: Price
+    charged: Literal["run", "always", "once"]
+
+    def _amount(self) -> Money:
+        bounds = self.price.bounds
+        if bounds is None or self.quantity is None:
+            return replace(NOTHING, without=(self.name,))
+        return Money(
+            low=bounds[0] * self.quantity,
+            high=bounds[1] * self.quantity,
+            approximate=bool(self.price.borrowed_from and self.quantity),
+        )
+
+    @property
+    def hour(self) -> Money:
+        """Cost per hour of a run; nothing for a line that is billed once."""
+        if self.charged == "once":
+            return NOTHING
+        is_hourly = self.price.unit in {"hour", "instance-hour"}
+        return self._amount() * (Decimal(1) if is_hourly else 1 / Decimal(HOURS_OF_A_MONTH))
+
+    def run(self, usage: Usage) -> Money:
+        """Return the cost per run, including a share of a line that is billed once."""
+        if self.charged == "once":
+            return self._amount() * (1 / Decimal(usage.compile_reuse))
+        return self.hour * usage.hours
+
+    def month(self, usage: Usage) -> Money:
+        """Return the cost per month."""
+        match self.charged:
+            case "once":
+                return self.run(usage) * usage.runs_per_month
+            case "always":
+                return self.hour * HOURS_OF_A_MONTH
+            case "run":
+                return self.hour * usage.node_hours_of_a_month
 
 
 def bill(footprint: Footprint, usage: Usage, prices: Prices) -> Iterator[Line]:
@@ -73,25 +169,25 @@ def _volumes(footprint: Footprint, prices: Prices) -> Iterator[Line]:
     )
     for name, what, quantity, service in rows:
         if quantity:
-            price = prices(BillableItem(kind="service", name=service), footprint.region)
-            yield Line(name=name, what=what, quantity=Decimal(quantity), price=price, charged="run")
+            line = _service(name, what, quantity, service, region=footprint.region, prices=prices)
+            yield replace(line, charged="run")
+
+
+def _service(
+    name: str, what: str, quantity: Decimal | int | None, service: PaidService, *, region: str, prices: Prices
+) -> Line:
+    price = prices(BillableItem(kind="service", name=service), region)
+    amount = None if quantity is None else Decimal(quantity)
+    return Line(name=name, what=what, quantity=amount, price=price, charged="always")
 
 
 def _file_system(settings: LustreSettings, region: str, usage: Usage, prices: Prices) -> Iterator[Line]:
-    def service(name: str, what: str, quantity: Decimal | int | None, paid: PaidService) -> Line:
-        price = prices(BillableItem(kind="service", name=paid), region)
-        amount = None if quantity is None else Decimal(quantity)
-        return Line(name=name, what=what, quantity=amount, price=price, charged="always")
-
+    service = partial(_service, region=region, prices=prices)
     if settings.storage_type == INTELLIGENT_TIERING:
         throughput = settings.throughput_capacity or 0
         included = 0
-        yield service(
-            "file system",
-            f"{throughput:,} MB/s, Intelligent-Tiering",
-            throughput,
-            "FSx Intelligent-Tiering throughput",
-        )
+        what = f"{throughput:,} MB/s, Intelligent-Tiering"
+        yield service("file system", what, throughput, "FSx Intelligent-Tiering throughput")
         cache = _read_cache_gib(settings)
         if cache:
             yield service("read cache", f"{cache:,} GiB of SSD", cache, "FSx read cache")
@@ -151,30 +247,21 @@ def _services(footprint: Footprint, usage: Usage, prices: Prices) -> Iterator[Li
     )
     for applies, name, what, quantity, service in rows:
         if applies:
-            yield Line(
-                name=name,
-                what=what,
-                quantity=None if quantity is None else Decimal(quantity),
-                price=prices(BillableItem(kind="service", name=service), footprint.region),
-                charged="always",
-            )
+            yield _service(name, what, quantity, service, region=footprint.region, prices=prices)
 
 
 def _compile(footprint: Footprint, usage: Usage, prices: Prices) -> Line:
     runs = f"shared by {usage.compile_reuse} runs" if usage.compile_reuse > 1 else "for one run"
     if footprint.compile_type is not None:
-        return Line(
-            name="compile",
-            what=f"{usage.compile_hours} h on one On-Demand {footprint.compile_type}, {runs}",
-            quantity=usage.compile_hours,
-            price=prices(BillableItem(kind="on-demand", name=footprint.compile_type), footprint.region),
-            charged="once",
-        )
-    nodes = _nodes(footprint.supplies[0], footprint.region, usage, prices)
+        where, nodes = f"one On-Demand {footprint.compile_type}", 1
+        price = prices(BillableItem(kind="on-demand", name=footprint.compile_type), footprint.region)
+    else:
+        where, nodes = "all nodes", footprint.supplies[0].nodes
+        price = _nodes(footprint.supplies[0], footprint.region, usage, prices).price
     return Line(
         name="compile",
-        what=f"{usage.compile_hours} h on all nodes, {runs}",
-        quantity=usage.compile_hours * footprint.supplies[0].nodes,
-        price=nodes.price,
+        what=f"{usage.compile_hours} h on {where}, {runs}",
+        quantity=usage.compile_hours * nodes,
+        price=price,
         charged="once",
     )

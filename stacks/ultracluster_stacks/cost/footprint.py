@@ -1,9 +1,26 @@
-"""Billable resources of a cluster."""
+"""Billable resources of a cluster, from its configuration or the templates of its stacks; tests compare the two."""
 
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Literal
+from datetime import timedelta
+from decimal import Decimal
+from typing import Any, Final, Literal
 
 from ultracluster_catalog.lustre.lustre import LustreSettings
+from ultracluster_catalog.machines.instance_types import INSTANCE_TYPES
+from ultracluster_catalog.neuron.compile_machines import compile_type
+from ultracluster_catalog.observability.metrics import METRICS
+from ultracluster_catalog.places.cluster_subnet import NODE_SERVICES
+from ultracluster_stacks.config import ClusterConfig
+from ultracluster_stacks.plan import StackTemplate
+
+# The default root volume of nodes, which a rollout file cannot change.
+_VOLUME_GIB: Final = 200
+_VOLUME_MB_PER_S: Final = 500
+
+# Metrics of a cluster with `alarms` and a file system of known size.
+_ALARM_METRICS: Final = 19
+_CUSTOM_METRICS: Final = sum(metric.source in {"node", "watch"} for metric in METRICS.values())
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -51,3 +68,161 @@ class Footprint:
     def paid_supplies(self) -> tuple[NodeSupply, ...]:
         """Return the nodes that are billed in any case: those of the first source, and reserved ones."""
         return tuple(supply for index, supply in enumerate(self.supplies) if index == 0 or supply.reserved)
+
+
+def configured_footprint(cluster: ClusterConfig) -> Footprint:
+    """Return the billable resources of a cluster."""
+    supplies = tuple(
+        NodeSupply(
+            name=getattr(capacity, "name", ""),
+            instance_type=cluster.instance_type,
+            nodes=cluster.nodes_from(capacity),
+            market=capacity.market_type,
+            reserved=capacity.reservation_id is not None or capacity.resource_group_arn is not None,
+            volume_gib=_VOLUME_GIB,
+            volume_mb_per_s=_VOLUME_MB_PER_S,
+        )
+        for _, capacity in cluster.sources()
+    )
+    alarms = cluster.effective_alarms
+    new_network = cluster.network.subnet_id is None
+    new_file_system = cluster.file_system.file_system_id is None
+    # An alarm watches the free space of a file system of known size.
+    has_size = new_file_system and cluster.file_system.settings.storage_capacity_gib is not None
+    own_cache = not cluster.compile_cache.on_file_system
+    new_buckets = sum(bucket.bucket_name is None for _, bucket in cluster.buckets())
+    return Footprint(
+        cluster=cluster.name,
+        region=cluster.region,
+        supplies=supplies,
+        file_systems=(cluster.file_system.settings,) if new_file_system else (),
+        buckets=new_buckets + own_cache,
+        interface_endpoints=len(NODE_SERVICES) + len(cluster.network.endpoints) if new_network else 0,
+        nat_gateways=1 if new_network and cluster.network.nat_gateway else 0,
+        alarms=sum(supply.market == "capacity-block" for supply in supplies)
+        + closes_queues(cluster)
+        + resumes_jobs(cluster)
+        + (0 if alarms is None else _ALARM_METRICS - (not has_size)),
+        composite_alarms=0 if alarms is None else 1,
+        dashboards=int(alarms is not None and alarms.dashboard),
+        custom_metrics=0 if alarms is None else _CUSTOM_METRICS,
+        request_metrics=int(own_cache and cluster.compile_cache.request_metrics),
+        compile_type=_compile_type(cluster),
+    )
+
+
+def resumes_jobs(cluster: ClusterConfig) -> bool:
+    """Return whether a function with an alarm submits interrupted jobs again."""
+    is_notified = cluster.has_block or bool(cluster.notify) or cluster.effective_alarms is not None
+    return is_notified and any(job.kind != "precompile" for job in cluster.jobs)
+
+
+def closes_queues(cluster: ClusterConfig) -> bool:
+    """Return whether a budget closes the queues, with a function that has an alarm."""
+    return cluster.budget is not None and cluster.budget.close_queues_at_percent is not None
+
+
+def _compile_type(cluster: ClusterConfig) -> str | None:
+    for job in cluster.jobs:
+        if job.kind == "precompile":
+            zone, phase = cluster.zone_id, job.phase
+            node = compile_type(cluster.machine, zone_id=zone, phase=phase, instance_type=job.instance_type)
+            return node.name if node else None
+    return None
+
+
+def planned_hours(cluster: ClusterConfig) -> Decimal | None:
+    """Return the hours between start and end of a cluster's capacity, or None if unknown."""
+    start, end = cluster.capacity.start, cluster.capacity.end
+    return None if start is None or end is None else Decimal((end - start) // timedelta(minutes=1)) / 60
+
+
+def template_footprint(cluster: str, stacks: Iterable[StackTemplate]) -> Footprint:
+    """Return the billable resources of a cluster.
+
+    Nodes of instance types that are not in the catalogue are left out, because templates contain vCPUs.
+    """
+    stacks = list(stacks)
+
+    def properties_of(kind: str) -> list[Mapping[str, Any]]:
+        return [
+            resource.get("Properties") or {}
+            for stack in stacks
+            for resource in stack.resources.values()
+            if resource["Type"] == kind
+        ]
+
+    buckets = properties_of("AWS::S3::Bucket")
+    return Footprint(
+        cluster=cluster,
+        region=stacks[0].region if stacks else "",
+        supplies=tuple(supply for stack in stacks for supply in _supplies(stack.resources)),
+        file_systems=tuple(map(lustre_settings, properties_of("AWS::FSx::FileSystem"))),
+        buckets=len(buckets),
+        interface_endpoints=sum(
+            len(endpoint.get("SubnetIds") or [None])
+            for endpoint in properties_of("AWS::EC2::VPCEndpoint")
+            if endpoint.get("VpcEndpointType") == "Interface"
+        ),
+        nat_gateways=len(properties_of("AWS::EC2::NatGateway")),
+        alarms=sum(map(_alarm_metrics, properties_of("AWS::CloudWatch::Alarm"))),
+        composite_alarms=len(properties_of("AWS::CloudWatch::CompositeAlarm")),
+        dashboards=len(properties_of("AWS::CloudWatch::Dashboard")),
+        request_metrics=sum(len(bucket.get("MetricsConfigurations") or ()) for bucket in buckets),
+    )
+
+
+def _supplies(resources: Mapping[str, Mapping[str, Any]]) -> Iterator[NodeSupply]:
+    for resource in resources.values():
+        properties = resource.get("Properties") or {}
+        is_group = resource["Type"] == "AWS::AutoScaling::AutoScalingGroup"
+        if not is_group and resource["Type"] != "AWS::Batch::ComputeEnvironment":
+            continue
+        compute = properties if is_group else properties.get("ComputeResources") or {}
+        template_id = (compute.get("LaunchTemplate") or {}).get("LaunchTemplateId")
+        reference = template_id.get("Ref") if isinstance(template_id, Mapping) else None
+        launch = resources.get(str(reference), {}).get("Properties", {}).get("LaunchTemplateData")
+        if launch is None:  # the environment has no nodes of a cluster
+            continue
+        row = INSTANCE_TYPES.get(str(launch.get("InstanceType")))
+        most = str(compute.get("MaxSize" if is_group else "MaxvCpus"))
+        if row is None or not most.isdecimal():
+            continue
+        sold_as = (launch.get("InstanceMarketOptions") or {}).get("MarketType")
+        spot = sold_as == "spot" or compute.get("Type") == "SPOT"
+        market: Literal["capacity-block", "on-demand", "spot"] = (
+            "capacity-block" if sold_as == "capacity-block" else "spot" if spot else "on-demand"
+        )
+        volume = (launch.get("BlockDeviceMappings") or [{}])[0].get("Ebs") or {}
+        yield NodeSupply(
+            name="",
+            instance_type=row.name,
+            nodes=int(most) if is_group else int(most) // row.vcpus,
+            market=market,
+            reserved="CapacityReservationTarget" in (launch.get("CapacityReservationSpecification") or {}),
+            volume_gib=int(volume.get("VolumeSize", 0)),
+            volume_mb_per_s=int(volume.get("Throughput", 0)),
+        )
+
+
+def _alarm_metrics(alarm: Mapping[str, Any]) -> int:
+    """Return the number of metrics of an alarm: one, or those of its expression."""
+    return sum("MetricStat" in metric for metric in alarm.get("Metrics") or ()) or 1
+
+
+def lustre_settings(properties: Mapping[str, Any]) -> LustreSettings:
+    """Return the settings of a file system, from a template or from FSx, which name them alike."""
+    lustre = properties.get("LustreConfiguration") or {}
+    cache = lustre.get("DataReadCacheConfiguration") or {}
+    return LustreSettings(
+        deployment_type=lustre.get("DeploymentType", "SCRATCH_1"),
+        storage_type=properties.get("StorageType", "SSD"),
+        storage_capacity_gib=properties.get("StorageCapacity"),
+        per_unit_storage_throughput=lustre.get("PerUnitStorageThroughput"),
+        throughput_capacity=lustre.get("ThroughputCapacity"),
+        read_cache=cache.get("SizingMode"),
+        read_cache_gib=cache.get("SizeGiB"),
+        metadata_iops=(lustre.get("MetadataConfiguration") or {}).get("Iops"),
+        efa_enabled=bool(lustre.get("EfaEnabled")),
+        backup_retention_days=lustre.get("AutomaticBackupRetentionDays") or 0,
+    )

@@ -13,16 +13,12 @@ _TOPIC: Final = "AWS::SNS::Topic"
 BLOCK_VARIABLE: Final = "UC_RESERVATION_ID"
 """Variable of functions that serve one Capacity Block."""
 
-# Resources without a purpose of their own, and the properties that name what they serve.
-_SERVANTS: Final[Mapping[str, str]] = {
-    "AWS::CloudWatch::Alarm": "Dimensions",
-    "AWS::Events::Rule": "Targets",
-    "AWS::Lambda::Permission": "FunctionName",
-    "AWS::SNS::Subscription": "TopicArn",
-}
+# Resources without a purpose of their own, and the properties that name what they serve, the main one first.
 _SERVED: Final[Mapping[str, tuple[str, ...]]] = {
-    kind: (name,) if kind != "AWS::Lambda::Permission" else (name, "SourceArn")
-    for kind, name in _SERVANTS.items()
+    "AWS::CloudWatch::Alarm": ("Dimensions",),
+    "AWS::Events::Rule": ("Targets",),
+    "AWS::Lambda::Permission": ("FunctionName", "SourceArn"),
+    "AWS::SNS::Subscription": ("TopicArn",),
 }
 _MINUTES: Final = {"minute": 1, "hour": 60, "day": 1440}
 
@@ -42,8 +38,8 @@ def control_stops(update: ResourceUpdate) -> Iterator[Stop]:
     ):
         reason = "its subscriptions end: people must confirm new ones, and those made by hand are lost"
         yield change.stop(StopKind.CONTROL, reason)
-    elif kind in _SERVANTS and goes:
-        for served in _serves(old.get(_SERVANTS[kind])):
+    elif kind in _SERVED and goes:
+        for served in _serves(old.get(_SERVED[kind][0])):
             if update.new_resources.get(served, {}).get("Type") in {FUNCTION, _TOPIC}:
                 reason = f"{served} remains, and is no longer invoked, watched or read"
                 yield change.stop(StopKind.CONTROL, reason)
@@ -74,8 +70,8 @@ def _is_read(topic: str, resources: Mapping[str, Any]) -> bool:
 
 
 def _weaker_function(old: Mapping[str, Any], new: Mapping[str, Any]) -> Iterator[str]:
-    concurrency = [str(each.get("ReservedConcurrentExecutions")) for each in (old, new)]
-    if concurrency[1] == "0" != concurrency[0]:
+    before, after = (str(properties.get("ReservedConcurrentExecutions")) for properties in (old, new))
+    if after == "0" != before:
         yield "without concurrency the function never runs"
     if new.get("VpcConfig") and not old.get("VpcConfig"):
         yield "in a network the function reaches AWS only where that has a way"
@@ -90,8 +86,8 @@ def _weaker_rule(old: Mapping[str, Any], new: Mapping[str, Any]) -> Iterator[str
         yield "the rule no longer invokes its target"
     if not _covers(new.get("EventPattern"), old.get("EventPattern")):
         yield "the rule matches fewer events"
-    inputs, kept = ({_input(target) for target in each.get("Targets") or []} for each in (old, new))
-    if {arn for arn, _ in inputs - kept} & {arn for arn, _ in kept}:
+    before, after = (set(map(_input, properties.get("Targets") or [])) for properties in (old, new))
+    if {arn for arn, _ in before - after} & {arn for arn, _ in after}:
         yield "the rule sends something else to its target"
 
 

@@ -24,13 +24,13 @@ def resolved(stack: StackTemplate) -> StackTemplate:
 
 
 def _existing(section: Mapping[str, Any], scope: "_Scope") -> dict[str, Any]:
-    found = {}
+    existing = {}
     for name, member in section.items():
         exists = scope.condition(str(member.get("Condition")))
         if exists is not False:
             literal = _literal(member, scope)
-            found[name] = {key: part for key, part in literal.items() if key != "Condition" or not exists}
-    return found
+            existing[name] = {key: part for key, part in literal.items() if key != "Condition" or not exists}
+    return existing
 
 
 def _literal(value: Any, scope: "_Scope") -> Any:
@@ -40,8 +40,8 @@ def _literal(value: Any, scope: "_Scope") -> Any:
         return value
     match value:
         case {"Fn::FindInMap": list(keys)} if len(value) == 1:
-            found = scope.mapped(resolve(keys, scope))
-            return value if isinstance(found, Unknown) else found
+            mapped = scope.mapped(resolve(keys, scope))
+            return value if isinstance(mapped, Unknown) else mapped
         case {"Fn::If": [str(name), then, other]} if len(value) == 1:
             holds = scope.condition(name)
             if holds is not None:
@@ -69,10 +69,10 @@ class _Scope:
         return Unknown()
 
     def mapped(self, keys: list[Any]) -> Any:
-        found = self._mappings
+        value = self._mappings
         for key in keys:
-            found = found.get(key) if isinstance(found, dict) and isinstance(key, str) else None
-        return Unknown() if found is None or isinstance(found, dict) else found
+            value = value.get(key) if isinstance(value, dict) and isinstance(key, str) else None
+        return Unknown() if value is None or isinstance(value, dict) else value
 
     def imported(self, name: Any) -> Any:
         del name

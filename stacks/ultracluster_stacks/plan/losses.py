@@ -45,18 +45,18 @@ def network_stops(update: ResourceUpdate) -> Iterator[Stop]:
 
 
 def _listed(value: Any) -> list[Any]:
-    found: list[Any] = canonical(value if isinstance(value, list) else [])
-    return found
+    rules: list[Any] = canonical(value if isinstance(value, list) else [])
+    return rules
 
 
 def _own_rules(name: str, group: str, resources: Resources) -> list[Any]:
     """Return the rules of a security group that are resources, as they would stand inside the group."""
-    found = []
+    rules = []
     for resource in resources.values():
         properties = resource.get("Properties") or {}
         if resource["Type"] == _RULES.get(name) and group in _names(properties.get("GroupId")):
-            found.append(canonical({key: part for key, part in properties.items() if key != "GroupId"}))
-    return found
+            rules.append(canonical({key: part for key, part in properties.items() if key != "GroupId"}))
+    return rules
 
 
 def added_stops(update: ResourceUpdate) -> Iterator[Stop]:

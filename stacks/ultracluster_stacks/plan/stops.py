@@ -131,7 +131,7 @@ def _changed_data(update: ResourceUpdate, safe: Mapping[tuple[str, ...], updates
         elif property_change.path[0] not in _POLICIES and not _is_safe(property_change, safe):
             reason = f"{name} of a resource with data or capacity is not known to be safe to change"
             yield change.stop(StopKind.DATA, reason)
-    old, new = (_part(each, _EXPIRY, "Rules") or [] for each in (update.old, update.new))
+    old, new = (_part(properties, _EXPIRY, "Rules") or [] for properties in (update.old, update.new))
     if not all(_keeps_longer(rule, old) for rule in new):
         yield change.stop(StopKind.DATA, "objects expire sooner or move to another storage class")
 
@@ -214,7 +214,7 @@ def _shares(update: ResourceUpdate) -> Iterator[Stop]:
     """Refuse to add or remove a fair-share policy (UpdateJobQueue, API Reference of AWS Batch)."""
     if update.change.resource_type != updates.QUEUE or update.change.action is not Action.UPDATE:
         return
-    had, has = (each.get("SchedulingPolicyArn") is not None for each in (update.old, update.new))
+    had, has = ("SchedulingPolicyArn" in properties for properties in (update.old, update.new))
     if had != has:
         verb = "added to" if has else "removed from"
         yield Stop.refused(f"AWS Batch refuses that a fair-share policy is {verb} a queue")

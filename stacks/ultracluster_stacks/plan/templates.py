@@ -16,6 +16,7 @@ class StackTemplate:
 
     Attributes:
         cluster: Name of the stage; empty if unknown.
+        account: Account ID in a cloud assembly. None is the account of the credentials.
         paths: Construct path by logical ID, as far as known.
         assembly: Directory of the assets. None if they are not available.
         size_bytes: Size of the template's text in bytes. 0 if unknown.
@@ -25,6 +26,7 @@ class StackTemplate:
     name: str
     region: str
     template: Mapping[str, Any]
+    account: str | None = None
     paths: Mapping[str, str] = field(default_factory=dict)
     assembly: Path | None = None
     size_bytes: int = 0

@@ -9,17 +9,17 @@ import ultracluster  # attributes of ultracluster are imported lazily
 from ultracluster import ClusterNetwork, UltraCluster
 from ultracluster_stacks.config import ClusterConfig
 from ultracluster_stacks.stacks.storage_stack import StorageStack
-from ultracluster_stacks.wiring.buckets import encryption_key
 from ultracluster_stacks.wiring.capacity_sources import (
     capacity_sources,
     define_queues,
     fair_share,
+    node_placement,
     source_names,
     wait_limits,
 )
 from ultracluster_stacks.wiring.job_definitions import define_jobs
 from ultracluster_stacks.wiring.monitoring import alarm_settings, define_budget, notify_of_blocked_queues
-from ultracluster_stacks.wiring.node_placement import node_placement
+from ultracluster_stacks.wiring.storage import encryption_key
 
 
 class ClusterStack(cdk.Stack):

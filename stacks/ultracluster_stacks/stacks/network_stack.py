@@ -8,7 +8,7 @@ from constructs import Construct
 
 from ultracluster import ClusterNetwork
 from ultracluster_stacks.config import ClusterConfig
-from ultracluster_stacks.wiring.buckets import existing_buckets
+from ultracluster_stacks.wiring.storage import existing_buckets, security_group
 
 
 class NetworkStack(cdk.Stack):
@@ -54,17 +54,9 @@ class NetworkStack(cdk.Stack):
             nic_layout=settings.layout,
             available_addresses=settings.available_addresses,
             file_system_interfaces=config.file_system.subnet_addresses,
-            security_group=(
-                ec2.SecurityGroup.from_security_group_id(self, "SecurityGroup", settings.security_group_id)
-                if settings.security_group_id
-                else None
-            ),
+            security_group=security_group(self, "SecurityGroup", settings.security_group_id),
             add_efa_rules=settings.add_efa_rules,
-            default_security_group=(
-                ec2.SecurityGroup.from_security_group_id(
-                    self, "DefaultSecurityGroup", settings.default_security_group_id
-                )
-                if settings.default_security_group_id
-                else None
+            default_security_group=security_group(
+                self, "DefaultSecurityGroup", settings.default_security_group_id
             ),
         )

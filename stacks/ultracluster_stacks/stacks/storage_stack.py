@@ -7,13 +7,14 @@ from constructs import Construct
 
 from ultracluster import ClusterNetwork, PosixCompileCache
 from ultracluster_stacks.config import ClusterConfig
-from ultracluster_stacks.wiring.buckets import (
+from ultracluster_stacks.wiring.storage import (
     checkpoint_bucket,
     compile_cache_bucket,
     dataset_bucket,
     encryption_key,
+    existing_file_system,
+    new_file_system,
 )
-from ultracluster_stacks.wiring.file_systems import existing_file_system, new_file_system
 
 
 class StorageStack(cdk.Stack):

@@ -35,12 +35,12 @@ def main() -> int:
     in_place = bool(context.get("aws:cdk:disable-asset-staging"))
     use_cache = str(context.get("cache")).lower() != "false" and Path("cdk.json").is_file()
     try:
-        synthesize(
-            _clusters(context),
-            Path(outdir) if outdir else None,
-            cache=_cache(context) if outdir and use_cache and not in_place else None,
-            processes=1 if in_place else _processes(context),
-        )
+        clusters = _clusters(context)
+        cache = None
+        if outdir and use_cache and not in_place:
+            cache = AssemblyCache(CACHE_DIRECTORY, fingerprint=synthesis_fingerprint(context, os.environ))
+        processes = 1 if in_place else _processes(context)
+        synthesize(clusters, Path(outdir) if outdir else None, cache=cache, processes=processes)
     except FindingsError as error:
         sys.stderr.write(f"{error}\n")
         return 2
@@ -73,12 +73,10 @@ def synthesize(
         parts = {stage: part for stage, config in configs.items() if (part := cache.get(config))}
     missing = [cluster for cluster in clusters if cluster.stage not in parts]
     processes = processes or processes_for(len(missing))
-    if directory is None or (processes == 1 and cache is None):
+    if directory is None or (processes == 1 and not parts):
         _synthesize_in_process(clusters, directory)
-        return
-    if cache and processes == 1 and not parts:
-        _synthesize_in_process(clusters, directory)
-        cache.put((configs[stage], part) for stage, part in split_assembly(directory).items())
+        if cache and directory:
+            cache.put((configs[stage], part) for stage, part in split_assembly(directory).items())
         return
     directory.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=directory, prefix=".parts-") as temporary:
@@ -104,10 +102,6 @@ def _clusters(context: Mapping[str, Any]) -> list[ClusterConfig]:
     if purpose in (None, PLAN):
         return clusters
     return [rehearsed(cluster, file_system=purpose == REHEARSAL) for cluster in clusters]
-
-
-def _cache(context: Mapping[str, Any]) -> AssemblyCache:
-    return AssemblyCache(CACHE_DIRECTORY, fingerprint=synthesis_fingerprint(context, os.environ))
 
 
 def _processes(context: Mapping[str, Any]) -> int | None:

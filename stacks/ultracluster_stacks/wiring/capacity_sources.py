@@ -1,15 +1,17 @@
-"""Translate capacity and queues of a cluster into arguments of `UltraCluster`."""
+"""Translate capacity, placement and queues of a cluster into arguments of `UltraCluster`."""
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, Literal
 
 from aws_cdk import Duration
+from constructs import Construct
 
 from ultracluster import (
     Capacity,
     CapacityBlock,
     CapacityReservation,
+    ClusterPlacement,
     FairShare,
     OnDemandCapacity,
     ReservationGroup,
@@ -47,6 +49,15 @@ def _source(capacity: CapacityConfig, *, zone_id: str) -> Capacity:
     if capacity.market_type == "on-demand":
         return CapacityReservation.from_reservation_id(reservation, placement_group_name=placement, **common)
     return CapacityBlock.from_reservation_id(reservation, start=capacity.start, end=capacity.end, **common)
+
+
+def node_placement(scope: Construct, config: ClusterConfig) -> ClusterPlacement | Literal["auto", "none"]:
+    """Import the placement group of a cluster, or return ``auto`` or ``none``."""
+    match config.network.placement:
+        case "auto" | "none" as choice:
+            return choice
+        case name:
+            return ClusterPlacement(scope, "Placement", placement_group_name=name)
 
 
 def source_names(queue: QueueConfig) -> Sequence[str | None] | None:

@@ -99,28 +99,23 @@ def _gates(
 ) -> list[Job]:
     """Add the gates of a job after its dependencies, so that they run just before it."""
     gates, added = job.gates, list[Job]()
+    common: dict[str, Any] = {
+        "image": job.image,
+        "node_count": job.nodes,
+        "neuron": job.neuron.settings(),
+        "queue": queue,
+    }
     if gates.fabric:
-        fabric = cluster.add_fabric_gate(
-            f"{job.name}-fabric",
-            image=job.image,
-            node_count=job.nodes,
-            neuron=job.neuron.settings(),
-            min_bandwidth=gates.min_bandwidth,
-            max_latency=gates.max_latency,
-            depends_on=depends_on,
-            queue=queue,
-        )
+        limits: dict[str, Any] = {"min_bandwidth": gates.min_bandwidth, "max_latency": gates.max_latency}
+        fabric = cluster.add_fabric_gate(f"{job.name}-fabric", depends_on=depends_on, **limits, **common)
         added.append(fabric)
     if gates.smoke:
         smoke = cluster.add_smoke_train(
             f"{job.name}-smoke",
-            image=job.image,
-            node_count=job.nodes,
             processes_per_node=job.processes_per_node if job.launcher == "torchrun" else None,
-            neuron=job.neuron.settings(),
             device=gates.device,
             depends_on=[*depends_on, *added],
-            queue=queue,
+            **common,
         )
         added.append(smoke)
     return added

@@ -10,6 +10,7 @@ from datetime import UTC, datetime
 import pytest
 
 from ultracluster_cli.output import print_json, print_table, say, short_time
+from ultracluster_rules.findings import Finding
 
 JOB = "5c0c5a0e-6f3b-4a5e-9d6e-0b1c2d3e4f50"
 
@@ -53,6 +54,12 @@ def test_a_table_shows_every_cell(capsys: pytest.CaptureFixture[str]) -> None:
     assert "1,234" in shown
 
 
+def test_a_table_shows_all_keys_unless_columns_are_chosen(capsys: pytest.CaptureFixture[str]) -> None:
+    print_table([{"name": "a"}, {"name": "b", "nodes": 2}])
+
+    assert capsys.readouterr().out.splitlines()[0] == "name  nodes"
+
+
 def test_a_long_id_is_not_broken_without_a_terminal(capsys: pytest.CaptureFixture[str]) -> None:
     print_table(columns=["id", "other"], rows=[{"id": "x" * 120, "other": "y"}])
 
@@ -66,9 +73,10 @@ def test_brackets_in_a_value_are_shown_as_they_are(capsys: pytest.CaptureFixture
 
 
 def test_json_is_one_document(capsys: pytest.CaptureFixture[str]) -> None:
-    print_json({"a": [1, None, True]})
+    print_json(a=[1, None, True], at=datetime(2026, 11, 1, tzinfo=UTC), found=(Finding("UC2230", "x"),))
 
-    assert json.loads(capsys.readouterr().out) == {"a": [1, None, True]}
+    shown = json.loads(capsys.readouterr().out)
+    assert shown == {"a": [1, None, True], "at": "2026-11-01T00:00:00+00:00", "found": ["UC2230: x."]}
 
 
 @pytest.mark.usefixtures("terminal")

@@ -1,5 +1,6 @@
 """Commands reject any invalid file with a code, without blocking or crashing."""
 
+import contextlib
 import json
 import os
 import re
@@ -8,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from ultracluster_cli._cdk.workspace import rollout_file
+from ultracluster_cli._cdk.workspace import default_rollout
 from ultracluster_cli.plan.stacks import assembled_stacks
 from ultracluster_rules.findings import FindingsError
 from ultracluster_runtime.metrics.recorded_metrics import read_recording
@@ -57,7 +58,8 @@ def _assembly(path: Path) -> object:
 
 
 def _project(path: Path) -> object:
-    return rollout_file(path.rename(path.with_name("cdk.json")).parent, None)
+    with contextlib.chdir(path.rename(path.with_name("cdk.json")).parent):
+        return default_rollout()
 
 
 READERS: dict[str, tuple[Reader, str]] = {

@@ -1,6 +1,5 @@
 """Commands that pages show exist, with the options that they show."""
 
-import importlib
 import re
 import shlex
 from collections.abc import Iterator
@@ -8,9 +7,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import typer.main
 
-from ultracluster_cli.main import COMMANDS
+from ultracluster_cli.main import COMMANDS, load_command
 
 ROOT = Path(__file__).parents[3]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*/*.md"))]
@@ -29,7 +27,7 @@ def commands_of(page: Path) -> Iterator[list[str]]:
 
 
 def find(words: list[str]) -> tuple[Any, list[str]]:
-    command = typer.main.get_command(importlib.import_module(COMMANDS[words[0]].module).app)
+    command = load_command(words[0])
     rest = words[1:]
     while getattr(command, "commands", None) and rest and rest[0] in command.commands:
         command, rest = command.commands[rest[0]], rest[1:]

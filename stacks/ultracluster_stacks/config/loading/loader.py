@@ -1,6 +1,7 @@
 """Load a rollout file and report all problems at once, with file and line."""
 
 import os
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
@@ -9,17 +10,12 @@ from pydantic import ValidationError
 
 from ultracluster_rules.findings import Finding, FindingsError, Severity
 from ultracluster_stacks.config.loading.error_messages import MISSING, MOST_PROBLEMS, translate, unread_locs
-from ultracluster_stacks.config.loading.suppressed_problems import (
-    reasons_of,
-    unused_suppressions,
-    without_suppressed,
-)
 from ultracluster_stacks.config.models.cluster import ClusterConfig
 from ultracluster_stacks.config.models.rollout import RolloutConfig, with_placeholders
-from ultracluster_stacks.config.reading.defaults import cluster_locs, origin, with_defaults
+from ultracluster_stacks.config.reading.defaults import CLUSTER_DEPTH, cluster_locs, origin, with_defaults
 from ultracluster_stacks.config.reading.environment import read_rollout
 from ultracluster_stacks.config.reading.partial import partial_model
-from ultracluster_stacks.config.reading.problem import Problem, under, wrong_type
+from ultracluster_stacks.config.reading.problem import Loc, Problem, under, wrong_type
 from ultracluster_stacks.config.reading.yaml_source import UNREADABLE, YamlSource
 from ultracluster_stacks.config.rules.cluster_rules import cluster_problems
 from ultracluster_stacks.config.rules.rollout_rules import rollout_problems
@@ -62,11 +58,11 @@ def load_rollout(path: str | os.PathLike[str], *, deployable: bool = True) -> Lo
     source = read_rollout(path)
     _check_size(source)
     config, readable, problems = _validate(source, deployable=deployable)
-    reasons = reasons_of(readable)
-    kept, suppressed = without_suppressed([*source.problems, *problems], source.values, reasons)
+    reasons = _suppressions(source.values, readable)
+    kept, suppressed = _without_suppressed([*source.problems, *problems], reasons)
     if config is None or any(problem.finding.severity is Severity.ERROR for problem in kept):
         raise FindingsError(_findings(source, kept))
-    kept += unused_suppressions(suppressed, source.values, reasons)
+    kept += _unused_suppressions(suppressed, source.values, reasons)
     return LoadedRollout(
         config=config,
         warnings=_findings(source, kept),
@@ -78,19 +74,28 @@ def load_rollout(path: str | os.PathLike[str], *, deployable: bool = True) -> Lo
     )
 
 
-def rollout_findings(path: str | os.PathLike[str]) -> tuple[Finding, ...]:
-    """Return the errors and warnings of a rollout file without raising them."""
-    try:
-        return load_rollout(path).warnings
-    except FindingsError as error:
-        return error.findings
+def load_incomplete(
+    path: str | os.PathLike[str], *, is_incomplete: Callable[[Finding], bool]
+) -> RolloutConfig:
+    """Load a rollout for a command that fills in what is missing or invalid, of which no attribute then exists.
+
+    ``is_incomplete`` selects the findings that the command fixes; all others are reported as by `load_rollout`.
+    """
+    source = read_rollout(path)
+    _check_size(source)
+    _, readable, problems = _validate(source, deployable=True)
+    kept, _ = _without_suppressed([*source.problems, *problems], _suppressions(source.values, readable))
+    others = [finding for finding in _findings(source, kept) if not is_incomplete(finding)]
+    if any(finding.severity is Severity.ERROR for finding in others):
+        raise FindingsError(others)
+    return readable
 
 
 def _check_size(source: YamlSource) -> None:
     """Limit the size after merging, since `defaults` are copied into each cluster."""
-    inherited = sum(loc[:1] == ("defaults",) for loc in source.lines)
+    inherited = sum(loc[:1] == ("defaults",) for loc in source.places)
     clusters = len(cluster_locs(source.values))
-    size = len(source.lines) + clusters * (inherited + _VALUES_OF_EMPTY_CLUSTER)
+    size = len(source.places) + clusters * (inherited + _VALUES_OF_EMPTY_CLUSTER)
     if size > LARGEST_ROLLOUT:
         problem = (
             f"got {clusters:,} clusters with {inherited:,} values under defaults, {size:,} values in total"
@@ -154,13 +159,57 @@ def _findings(source: YamlSource, problems: list[Problem]) -> tuple[Finding, ...
 def _line(source: YamlSource, problem: Problem) -> int:
     if problem.finding.location:  # the YAML reader adds a location such as rollout.yaml:12
         return int(problem.finding.location.rpartition(":")[2])
-    return source.line(origin(source.values, problem.place))
+    return source.place(origin(source.values, problem.place))[1]
 
 
 def _too_many(source: YamlSource) -> Finding:
-    return Finding(
-        "UC1031",
-        f"the file has more than {MOST_PROBLEMS - 1:,} problems; only the first are shown",
-        remedy="Check that this is a rollout file, or fix these problems and validate again",
-        location=source.name,
-    )
+    problem = f"the file has more than {MOST_PROBLEMS - 1:,} problems; only the first are shown"
+    remedy = "Check that this is a rollout file, or fix these problems and validate again"
+    return Finding("UC1031", problem, remedy=remedy, location=source.name)
+
+
+def _suppressions(values: Mapping[str, Any], rollout: RolloutConfig) -> dict[Loc, Mapping[str, str]]:
+    """Return the reason of each suppressed code, by the location of the cluster or of the defaults."""
+    defaults = values.get("defaults")
+    suppress = defaults.get("suppress") if isinstance(defaults, Mapping) else None
+    of_clusters = {loc: getattr(cluster, "suppress", {}) for loc, cluster in rollout.located_clusters()}
+    return {("defaults",): suppress if isinstance(suppress, Mapping) else {}} | of_clusters
+
+
+def _owner(problem: Problem) -> Loc:
+    """Return the location of the cluster or of the defaults that a problem is in."""
+    return problem.place[:1] if problem.place[:1] == ("defaults",) else problem.place[:CLUSTER_DEPTH]
+
+
+def _without_suppressed(
+    problems: Sequence[Problem], reasons: Mapping[Loc, Mapping[str, str]]
+) -> tuple[list[Problem], list[tuple[Problem, str]]]:
+    """Return the remaining problems, and the suppressed ones with their reasons."""
+    kept: list[Problem] = []
+    suppressed: list[tuple[Problem, str]] = []
+    for problem in problems:
+        reason = reasons.get(_owner(problem), {}).get(problem.finding.code)
+        if reason is not None and problem.finding.severity is not Severity.ERROR:
+            suppressed.append((problem, reason))
+        else:
+            kept.append(problem)
+    return kept, suppressed
+
+
+def _unused_suppressions(
+    suppressed: Sequence[tuple[Problem, str]],
+    values: Mapping[str, Any],
+    reasons: Mapping[Loc, Mapping[str, str]],
+) -> Iterator[Problem]:
+    """Find suppressed codes of clusters without such a warning."""
+    used = {origin(values, (*_owner(problem), "suppress", problem.finding.code)) for problem, _ in suppressed}
+    written = [
+        origin(values, (*owner, "suppress", code))
+        for owner, codes in reasons.items()
+        if owner != ("defaults",)
+        for code in codes
+    ]
+    for loc in dict.fromkeys(written):
+        if loc not in used:
+            remedy = "Remove it; otherwise, it would hide the next warning"
+            yield Problem.of(loc, "UC2243", f"there is no {loc[-1]} to suppress here", remedy=remedy)

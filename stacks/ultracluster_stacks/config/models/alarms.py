@@ -1,20 +1,16 @@
-"""`alarms` of a cluster: recipients and thresholds."""
+"""`alarms` and `budget` of a cluster: recipients and thresholds."""
 
-from typing import Annotated, Final
+from typing import Annotated
 
 from ultracluster_catalog.observability.alarms import THRESHOLD_BOUNDS, AlarmThresholds
-from ultracluster_rules import alarms
-from ultracluster_stacks.config.models.constraints import constraint
+from ultracluster_rules.alarms import EMAIL, THRESHOLDS, TOPIC_ARN
+from ultracluster_rules.budgets import MONTHLY_USD, PERCENT
+from ultracluster_rules.budgets import TOPIC_ARN as BUDGET_TOPIC_ARN
+from ultracluster_stacks.config.models.constraints import Constraint
 from ultracluster_stacks.config.models.model import ConfigModel
 
-EMAIL: Final = constraint(alarms.EMAIL)
-TOPIC_ARN: Final = constraint(alarms.TOPIC_ARN)
-
 _DEFAULTS = AlarmThresholds()
-
-
-def _threshold(name: str) -> object:
-    return constraint(alarms.THRESHOLDS[name])
+_Percent = Annotated[int, Constraint(PERCENT)]
 
 
 class AlarmsConfig(ConfigModel):
@@ -23,40 +19,67 @@ class AlarmsConfig(ConfigModel):
     enabled: bool = True
     """Whether there are alarms. Default: yes; without this section, for Capacity Blocks."""
 
-    emails: tuple[Annotated[str, EMAIL], ...] = ()
+    emails: tuple[Annotated[str, Constraint(EMAIL)], ...] = ()
     """Email addresses to subscribe to a new SNS topic; each must confirm. Default: `notify` of the cluster."""
 
-    topic_arn: Annotated[str, TOPIC_ARN] | None = None
+    topic_arn: Annotated[str, Constraint(TOPIC_ARN)] | None = None
     """ARN of an existing SNS topic, whose policy lets CloudWatch publish. Default: `notify` of the cluster."""
 
     dashboard: bool = True
     """Whether to create a CloudWatch dashboard of the cluster. Default: yes."""
 
-    idle_percent: Annotated[int, _threshold("idle_percent")] = _DEFAULTS.idle_percent
+    idle_percent: Annotated[int, Constraint(THRESHOLDS["idle_percent"])] = _DEFAULTS.idle_percent
     """NeuronCore utilization below which a node counts as idle, in percent."""
 
-    idle_minutes: Annotated[int, _threshold("idle_minutes")] = _DEFAULTS.idle_minutes
+    idle_minutes: Annotated[int, Constraint(THRESHOLDS["idle_minutes"])] = _DEFAULTS.idle_minutes
     """Minutes that nodes may be idle or missing in paid capacity."""
 
-    drain_minutes: Annotated[int, _threshold("drain_minutes")] = _DEFAULTS.drain_minutes
+    drain_minutes: Annotated[int, Constraint(THRESHOLDS["drain_minutes"])] = _DEFAULTS.drain_minutes
     """Minutes before the drain of a Capacity Block at which to notify."""
 
-    wait_minutes: Annotated[int, _threshold("wait_minutes")] = _DEFAULTS.wait_minutes
+    wait_minutes: Annotated[int, Constraint(THRESHOLDS["wait_minutes"])] = _DEFAULTS.wait_minutes
     """Minutes that a job that could run may wait."""
 
-    collective_percent: Annotated[int, _threshold("collective_percent")] = _DEFAULTS.collective_percent
+    collective_percent: Annotated[int, Constraint(THRESHOLDS["collective_percent"])] = (
+        _DEFAULTS.collective_percent
+    )
     """Share of a training step spent in collectives, in percent."""
 
-    stalled_steps: Annotated[int, _threshold("stalled_steps")] = _DEFAULTS.stalled_steps
+    stalled_steps: Annotated[int, Constraint(THRESHOLDS["stalled_steps"])] = _DEFAULTS.stalled_steps
     """Time without a training step, as a multiple of the median step; at least five minutes."""
 
-    free_percent: Annotated[int, _threshold("free_percent")] = _DEFAULTS.free_percent
+    free_percent: Annotated[int, Constraint(THRESHOLDS["free_percent"])] = _DEFAULTS.free_percent
     """Free space of the file system, in percent."""
 
-    cache_misses: Annotated[int, _threshold("cache_misses")] = _DEFAULTS.cache_misses
+    cache_misses: Annotated[int, Constraint(THRESHOLDS["cache_misses"])] = _DEFAULTS.cache_misses
     """Graphs compiled within 15 minutes while nodes run."""
 
     @property
     def thresholds(self) -> AlarmThresholds:
         """Thresholds for the constructs."""
         return AlarmThresholds(**{name: getattr(self, name) for name in THRESHOLD_BOUNDS})
+
+
+class BudgetConfig(ConfigModel):
+    """A monthly budget of AWS Budgets for everything with the cluster's tag in its Region."""
+
+    monthly_usd: Annotated[int, Constraint(MONTHLY_USD)]
+    """Monthly limit in US dollars. A Capacity Block is billed in the month of its purchase."""
+
+    emails: tuple[str, ...] = ()
+    """Email addresses to notify, up to 10. Default: none."""
+
+    topic_arn: Annotated[str, Constraint(BUDGET_TOPIC_ARN)] | None = None
+    """ARN of an SNS topic to notify; its policy must let budgets.amazonaws.com publish. Default: a new topic without
+    subscribers."""
+
+    actual_percents: tuple[_Percent, ...] = (50, 80, 100)
+    """Actual cost at which to notify, in percent of the limit. Default: 50, 80 and 100."""
+
+    forecast_percents: tuple[_Percent, ...] = (100,)
+    """Forecast cost of the month at which to notify, in percent of the limit. Default: 100."""
+
+    close_queues_at_percent: _Percent | None = None
+    """Actual cost at which the queues of the cluster stop accepting jobs, in percent of the limit. Running jobs continue;
+    the queues must be reopened manually. Default: never, because a Capacity Block is paid for whether its queue is open
+    or not."""

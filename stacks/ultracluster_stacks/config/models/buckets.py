@@ -1,14 +1,18 @@
-"""`checkpoints` and `datasets` of a cluster: new or existing buckets."""
+"""`checkpoints`, `datasets` and `compile_cache` of a cluster: new or existing buckets."""
 
 from typing import Annotated
 
-from ultracluster_stacks.config.models.constraints import Between, Form
+from pydantic import Field
+
+from ultracluster_rules.buckets import COMPILER_VERSION
+from ultracluster_rules.values import Between
+from ultracluster_stacks.config.models.constraints import Constraint, form
 from ultracluster_stacks.config.models.model import ConfigModel
 from ultracluster_stacks.config.models.names import KeyArn, Name
 
 BucketName = Annotated[
     str,
-    Form(
+    form(
         code="UC5110",
         # Amazon S3 User Guide, "General purpose bucket naming rules", read 2026-11.
         pattern=r"(?!xn--|sthree-|amzn-s3-demo-)(?!.*(?:\.\.|\.-|-\.))(?![0-9]+\.[0-9]+\.[0-9]+\.[0-9]+$)"
@@ -18,7 +22,8 @@ BucketName = Annotated[
     ),
 ]
 
-_NoncurrentDays = Annotated[int, Between(code="UC5111", least=1, most=3_650)]
+_NoncurrentDays = Annotated[int, Constraint(Between(code="UC5111", least=1, most=3_650))]
+_Days = Annotated[int, Constraint(Between(code="UC6017", least=1, most=3_650))]
 
 
 class CheckpointsConfig(ConfigModel):
@@ -52,3 +57,27 @@ class DatasetConfig(ConfigModel):
     file_system_path: str | None = None
     """Directory of the file system linked to the bucket, such as /datasets; nothing is exported to S3. Default: not linked;
     jobs read from S3."""
+
+
+class CompileCacheConfig(ConfigModel):
+    """A bucket for torch-neuronx and JAX, or directories of the file system for TorchNeuron and vLLM."""
+
+    on_file_system: bool = False
+    """Whether to use the file system, which TorchNeuron and vLLM require, instead of S3."""
+
+    expire_after_days: _Days | None = None
+    """Days after which entries of the bucket expire. Default: never."""
+
+    expire_compilers: dict[Annotated[str, Constraint(COMPILER_VERSION)], _Days] = Field(default_factory=dict)
+    """Days after which entries of retired versions of neuronx-cc expire, such as {"2.19": 30}."""
+
+    versioned: bool = False
+    """Whether to keep noncurrent entries for a week, which replication to this bucket requires. Cannot be undone. Default:
+    only with `replicate_to`."""
+
+    replicate_to: tuple[BucketName, ...] = ()
+    """Buckets of versioned caches in other Regions of the same account to replicate new entries to. Deletions are not
+    replicated. Default: none."""
+
+    request_metrics: bool = False
+    """Whether S3 counts hits and misses; billed as CloudWatch custom metrics."""

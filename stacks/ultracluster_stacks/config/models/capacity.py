@@ -16,12 +16,12 @@ from ultracluster_rules.capacity import (
     AllocationStrategy,
 )
 from ultracluster_rules.findings import Finding
-from ultracluster_stacks.config.models.constraints import Form, constraint, refusal
+from ultracluster_stacks.config.models.constraints import Constraint, form, refusal
 from ultracluster_stacks.config.models.model import ConfigModel
 from ultracluster_stacks.config.models.names import Name, placement_group_name
 from ultracluster_stacks.config.reading.problem import shown
 
-NodeCount = Annotated[int, constraint(MAX_NODES)]
+NodeCount = Annotated[int, Constraint(MAX_NODES)]
 """Maximum number of nodes at a time."""
 
 _UTC_TIME: Final = r"[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}(?::[0-9]{2})?Z"
@@ -44,14 +44,8 @@ def _read_utc(value: Any) -> Any:
         remedy = "Write T between date and time, and Z at the end if it is UTC"
     else:
         remedy = "Convert it to UTC"
-    raise refusal(
-        Finding(
-            UTC_TIME,
-            f"got {shown(text)}",
-            allowed='ISO 8601 in UTC, such as "2026-12-01T11:30:00Z"',
-            remedy=remedy,
-        )
-    )
+    allowed = 'ISO 8601 in UTC, such as "2026-12-01T11:30:00Z"'
+    raise refusal(Finding(UTC_TIME, f"got {shown(text)}", allowed=allowed, remedy=remedy))
 
 
 _Utc = Annotated[
@@ -74,14 +68,14 @@ class CapacityConfig(ConfigModel):
     in On-Demand Capacity Reservations with `reservation_id` or `resource_group_arn`. `spot`: Spot Instances, interrupted
     with two minutes' notice; single-node jobs only."""
 
-    reservation_id: Annotated[str, constraint(RESERVATION)] | None = None
+    reservation_id: Annotated[str, Constraint(RESERVATION)] | None = None
     """ID of the Capacity Reservation, also of a Capacity Block: cr- and 17 hexadecimal digits. Required for
     `capacity-block`."""
 
     order: (
         Annotated[
             str,
-            Form(
+            form(
                 code="UC2223",
                 pattern=r"[a-z][a-z0-9-]{1,47}",
                 allowed="the name of an order in the ledger: 2 to 48 of a-z, 0-9 and -, starting with a letter",
@@ -98,7 +92,7 @@ class CapacityConfig(ConfigModel):
     end: _Utc | None = None
     """End of the capacity: ISO 8601 in UTC, in quotes; 11:30 for a Capacity Block. Default: unknown."""
 
-    resource_group_arn: Annotated[str, constraint(RESOURCE_GROUP)] | None = None
+    resource_group_arn: Annotated[str, Constraint(RESOURCE_GROUP)] | None = None
     """ARN of a resource group of On-Demand Capacity Reservations, instead of `reservation_id`. Instances launch only into
     reservations of the group. Default: none."""
 
@@ -120,7 +114,7 @@ class CapacityConfig(ConfigModel):
     """What starts the nodes. `auto-scaling`: an Auto Scaling group, whose nodes stay while no job runs; multi-node jobs run as
     arrays of one child for each node. Default: batch."""
 
-    max_price_percent: Annotated[int, constraint(MAX_PRICE_PERCENT)] | None = None
+    max_price_percent: Annotated[int, Constraint(MAX_PRICE_PERCENT)] | None = None
     """For `spot`: maximum price, in percent of the On-Demand price. Default: 100."""
 
 

@@ -1,7 +1,7 @@
 """A cluster of the rollout: one UltraCluster in one zone of one Region."""
 
 from collections.abc import Iterator
-from typing import Annotated, Literal
+from typing import Annotated, Final, Literal
 
 from pydantic import Field
 
@@ -10,30 +10,29 @@ from ultracluster_catalog.names.identifiers import ZONE_ID
 from ultracluster_catalog.places.zones import REGIONS
 from ultracluster_rules.alarms import RECIPIENT
 from ultracluster_rules.capacity import CHECKPOINT_LEAD_MINUTES, MAX_REFUSALS
+from ultracluster_rules.did_you_mean import suggestion
+from ultracluster_rules.findings import Finding, require
 from ultracluster_rules.images import AMI
 from ultracluster_rules.machines import get_instance_type
 from ultracluster_rules.names import REGION
-from ultracluster_stacks.config.models.alarms import AlarmsConfig
-from ultracluster_stacks.config.models.buckets import CheckpointsConfig, DatasetConfig
-from ultracluster_stacks.config.models.budget import BudgetConfig
+from ultracluster_rules.registry import RULES
+from ultracluster_stacks.config.models.alarms import AlarmsConfig, BudgetConfig
+from ultracluster_stacks.config.models.buckets import CheckpointsConfig, CompileCacheConfig, DatasetConfig
 from ultracluster_stacks.config.models.capacity import (
     AdditionalCapacityConfig,
     CapacityConfig,
     NodeCount,
     placeholder_reservation,
 )
-from ultracluster_stacks.config.models.compile_cache import CompileCacheConfig
-from ultracluster_stacks.config.models.constraints import Form, constraint
+from ultracluster_stacks.config.models.constraints import Constraint, checked_by, form
 from ultracluster_stacks.config.models.file_system import FileSystemConfig
 from ultracluster_stacks.config.models.job import JobConfig
 from ultracluster_stacks.config.models.machine import CustomInstanceType, InstanceTypeName
 from ultracluster_stacks.config.models.model import ConfigModel
 from ultracluster_stacks.config.models.names import AccountId, KeyArn, Name, PolicyRef, RolePathText
 from ultracluster_stacks.config.models.network import NetworkConfig
-from ultracluster_stacks.config.models.queue import AdditionalQueueConfig, QueueConfig
-from ultracluster_stacks.config.models.suppression import Suppress
-from ultracluster_stacks.config.models.tags import Tags
-from ultracluster_stacks.config.reading.problem import Loc
+from ultracluster_stacks.config.models.queue import OWN_CAPACITY, AdditionalQueueConfig, QueueConfig
+from ultracluster_stacks.config.reading.problem import Loc, shown
 
 
 def _explain_zone_id(value: str) -> str:
@@ -45,13 +44,65 @@ def _explain_zone_id(value: str) -> str:
     return ""
 
 
+MOST_TAGS: Final = 40
+"""Maximum number of tags: below the 50 of AWS, because CloudFormation, Batch and the stacks add their own."""
+
+# Letters and digits of any script, spaces and these: + - = . _ : / @ ("Tagging AWS Resources", November 2026).
+_CHARACTER: Final = r"[^\x00-\x1f!-*,;<>?\[-^`{-\x7f]"
+
+_TagKey = Annotated[
+    str,
+    form(
+        code="UC2107",
+        pattern=rf"(?![aA][wW][sS]:){_CHARACTER}{{1,128}}",
+        allowed="1 to 128 letters, digits, spaces and + - = . _ : / @, without the reserved prefix aws:",
+    ),
+]
+
+_TagValue = Annotated[
+    str,
+    form(
+        code="UC2107",
+        # CloudFormation requires a value (CreateStack, botocore 1.44.5).
+        pattern=f"{_CHARACTER}{{1,256}}",
+        allowed="1 to 256 letters, digits, spaces and + - = . _ : / @",
+    ),
+]
+
+
+def _check_tags(tags: dict[str, str]) -> list[Finding]:
+    count = len(tags)
+    return require(count <= MOST_TAGS, "UC2107", f"got {count} tags", allowed=f"at most {MOST_TAGS}")
+
+
+def _check_suppressed(code: str) -> list[Finding]:
+    rule = RULES.get(code)
+    if rule is None:
+        allowed = "the code of a warning, such as UC4103"
+        remedy = suggestion(code, [known for known, rule in RULES.items() if rule.suppressible])
+        return [Finding("UC2240", f"got {shown(code)}, which is not a rule", allowed=allowed, remedy=remedy)]
+    severity = "an error" if rule.severity == "error" else f"a {rule.severity}"
+    return require(
+        rule.suppressible,
+        "UC2241",
+        f"{code} is {severity} that cannot be suppressed",
+        allowed="warnings that `ultracluster rules CODE` shows as suppressible",
+        remedy=f"Remove it; `ultracluster rules {code}` shows the remedy",
+    )
+
+
+def _check_reason(reason: str) -> list[Finding]:
+    allowed = "a short reason why this warning does not matter here"
+    return require(reason.strip(), "UC2242", "the reason is empty", allowed=allowed)
+
+
 class ClusterConfig(ConfigModel):
     """One UltraCluster: nodes of one type in one zone, with their network, file system and jobs."""
 
     name: Name
     """Name of the cluster, unique in its Region: lower case letters, digits and hyphens."""
 
-    region: Annotated[str, constraint(REGION)]
+    region: Annotated[str, Constraint(REGION)]
     """Region of the cluster, such as us-east-2."""
 
     account: AccountId | None = None
@@ -60,7 +111,7 @@ class ClusterConfig(ConfigModel):
     profile: (
         Annotated[
             str,
-            Form(
+            form(
                 code="UC2230",
                 pattern=r"[A-Za-z0-9_][A-Za-z0-9_.@+/-]{0,127}",
                 allowed="the name of an AWS CLI profile, such as production",
@@ -89,7 +140,7 @@ class ClusterConfig(ConfigModel):
 
     zone_id: Annotated[
         str,
-        Form(code="UC3101", pattern=ZONE_ID, allowed="a zone ID, such as use2-az3", explain=_explain_zone_id),
+        form(code="UC3101", pattern=ZONE_ID, allowed="a zone ID, such as use2-az3", explain=_explain_zone_id),
     ]
     """Zone ID of the Availability Zone of the capacity, such as use2-az3."""
 
@@ -104,7 +155,7 @@ class ClusterConfig(ConfigModel):
     """Maximum number of nodes, 1 to 1,000; 64 in a Capacity Block. With `additional_capacity`: per capacity without
     `max_nodes`."""
 
-    image_id: Annotated[str, constraint(AMI)]
+    image_id: Annotated[str, Constraint(AMI)]
     """AMI ID of the nodes, specific to the Region."""
 
     capacity: CapacityConfig = Field(default_factory=CapacityConfig.model_construct)
@@ -114,11 +165,11 @@ class ClusterConfig(ConfigModel):
     """Capacity to use when `capacity` is full, in order of preference, each with its own compute environment. Multi-node
     jobs use it only if the capacity before it is closed or too small. Default: none."""
 
-    checkpoint_lead_minutes: Annotated[int, constraint(CHECKPOINT_LEAD_MINUTES)] = 20
+    checkpoint_lead_minutes: Annotated[int, Constraint(CHECKPOINT_LEAD_MINUTES)] = 20
     """Minutes before the drain of a Capacity Block at which running jobs are told to write a checkpoint, 0 to 720. Default:
     20."""
 
-    max_refusals: Annotated[int, constraint(MAX_REFUSALS)] = 3
+    max_refusals: Annotated[int, Constraint(MAX_REFUSALS)] = 3
     """Number of nodes of a Capacity Block that refuse to join one after another before its compute environment is closed, 1
     to 100. Default: 3."""
 
@@ -153,7 +204,7 @@ class ClusterConfig(ConfigModel):
     budget: BudgetConfig | None = None
     """The monthly budget of the cluster. Default: none."""
 
-    notify: tuple[Annotated[str, constraint(RECIPIENT)], ...] = ()
+    notify: tuple[Annotated[str, Constraint(RECIPIENT)], ...] = ()
     """Email addresses, each of which must confirm, or the ARN of one SNS topic, to notify of alarms, nodes that refuse to
     join, interrupted jobs and the end of Capacity Blocks. Default: none."""
 
@@ -161,10 +212,12 @@ class ClusterConfig(ConfigModel):
     """Alarm thresholds and recipients. Default: alarms with default thresholds and without a dashboard for Capacity Blocks,
     none for other capacity."""
 
-    tags: Tags = Field(default_factory=dict)
+    tags: Annotated[dict[_TagKey, _TagValue], checked_by(_check_tags)] = Field(default_factory=dict)
     """Tags of all resources of the cluster, up to 40. Default: none."""
 
-    suppress: Suppress = Field(default_factory=dict)
+    suppress: dict[
+        Annotated[str, checked_by(_check_suppressed)], Annotated[str, checked_by(_check_reason)]
+    ] = Field(default_factory=dict)
     """Codes of warnings to hide, each with the reason; `ultracluster validate --json` still lists them. Default: none."""
 
     @property
@@ -183,6 +236,22 @@ class ClusterConfig(ConfigModel):
         yield ("capacity",), self.capacity
         for index, capacity in enumerate(self.additional_capacity):
             yield ("additional_capacity", index), capacity
+
+    def buckets(self) -> Iterator[tuple[Loc, CheckpointsConfig | DatasetConfig]]:
+        """Iterate over the buckets for checkpoints and datasets, with the location of each in the cluster."""
+        yield ("checkpoints",), self.checkpoints
+        for index, dataset in enumerate(self.datasets):
+            yield ("datasets", index), dataset
+
+    @property
+    def named_capacity(self) -> dict[str, CapacityConfig]:
+        """All capacity by the names that queues use, in order of preference."""
+        return {getattr(capacity, "name", OWN_CAPACITY): capacity for _, capacity in self.sources()}
+
+    def capacity_of(self, queue: QueueConfig) -> dict[str, CapacityConfig]:
+        """Return the capacity that a queue uses, by name, in order of preference."""
+        known = self.named_capacity
+        return {name: known[name] for name in queue.capacity or known if name in known}
 
     @property
     def unresolved_orders(self) -> list[str]:

@@ -1,16 +1,15 @@
 """Constraints on the value of one field, each with the code of its rule, for pydantic and the JSON schema."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any
 
-from pydantic import GetCoreSchemaHandler, GetJsonSchemaHandler
+from pydantic import AfterValidator, GetCoreSchemaHandler, GetJsonSchemaHandler
 from pydantic.json_schema import JsonSchemaValue
 from pydantic_core import CoreSchema, PydanticCustomError, core_schema
 
-from ultracluster_rules import values
-from ultracluster_rules.findings import Finding
-from ultracluster_stacks.config.reading.problem import Loc, Problem
+from ultracluster_rules.findings import Finding, require
+from ultracluster_rules.values import Between, Form, Known
 
 
 def refusal(finding: Finding) -> PydanticCustomError:
@@ -19,80 +18,20 @@ def refusal(finding: Finding) -> PydanticCustomError:
     return PydanticCustomError(finding.code, "{text}", {"finding": finding, "text": text})
 
 
-class _Constraint:
-    """A rule for one value, as a pydantic validator."""
+def checked_by(check: Callable[[Any], Iterable[Finding]]) -> AfterValidator:
+    """Return a validator that refuses a value with the first finding of a check."""
 
-    code: str
-    check: Callable[..., list[Finding]]
-
-    def apply(self, value: Any) -> Any:
-        """Return the value."""
-        for finding in self.check(value):
+    def validate(value: Any) -> Any:
+        for finding in check(value):
             raise refusal(finding)
         return value
 
-    def json_schema(self) -> dict[str, Any]:
-        raise NotImplementedError
-
-    def broken(self, loc: Loc, problem: str, *, allowed: str = "", remedy: str = "") -> Problem:
-        """Return the problem of a value that breaks the rule in combination with other fields."""
-        return Problem.of(loc, self.code, problem, allowed=allowed, remedy=remedy)
-
-    def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
-        return core_schema.no_info_after_validator_function(self.apply, handler(source))
-
-    def __get_pydantic_json_schema__(
-        self, schema: CoreSchema, handler: GetJsonSchemaHandler
-    ) -> JsonSchemaValue:
-        return handler(schema) | self.json_schema()
+    return AfterValidator(validate)
 
 
-class Form(values.Form, _Constraint):
-    """Require that a string matches a pattern."""
-
-    def json_schema(self) -> dict[str, Any]:
-        """Return the constraint as JSON schema."""
-        return {"pattern": f"^(?:{self.pattern})$"}
-
-
-class Between(values.Between, _Constraint):
-    """Require that an integer is within inclusive bounds."""
-
-    def json_schema(self) -> dict[str, Any]:
-        """Return the constraint as JSON schema."""
-        return {"minimum": self.least, "maximum": self.most}
-
-
-class Known(values.Known, _Constraint):
-    """Require that a string is one of the known names."""
-
-    def json_schema(self) -> dict[str, Any]:
-        """Return the constraint as JSON schema."""
-        return {"enum": list(self.names)}
-
-
-def constraint(rule: values.Form | values.Between | values.Known) -> Form | Between | Known:
-    """Return a rule for one value as a constraint on a field."""
-    kinds: dict[type, type[Form | Between | Known]] = {
-        values.Form: Form,
-        values.Between: Between,
-        values.Known: Known,
-    }
-    return kinds[type(rule)](**vars(rule))
-
-
-def resource_id(kind: str, *, code: str) -> Form:
-    """Return the constraint for the ID of an EC2 resource, such as of kind ``subnet``."""
-    return Form(
-        code=code,
-        pattern=rf"{kind}-(?:[0-9a-f]{{17}}|[0-9a-f]{{8}})",
-        allowed=f"{kind}- and 17 hexadecimal digits",
-    )
-
-
-@dataclass(kw_only=True, eq=False, repr=False)
-class NotEmpty(_Constraint):
-    """Require that a list has an item.
+@dataclass(eq=False, repr=False)
+class NotEmpty:
+    """A list has an item.
 
     Pydantic's `min_length` counts only valid items, so it also reports a list whose items are all invalid.
     """
@@ -101,10 +40,42 @@ class NotEmpty(_Constraint):
 
     def check(self, value: tuple[Any, ...]) -> list[Finding]:
         """Return a finding if the list is empty."""
-        if value:
-            return []
-        return [Finding(code=self.code, problem="the list is empty", allowed="at least one item")]
+        return require(value, self.code, "the list is empty", allowed="at least one item")
 
-    def json_schema(self) -> dict[str, Any]:
-        """Return the constraint as JSON schema."""
-        return {"minItems": 1}
+
+@dataclass(eq=False, repr=False)
+class Constraint:
+    """A rule for one value as a constraint on a field."""
+
+    rule: Form | Between | Known | NotEmpty
+
+    def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
+        validate: Any = checked_by(self.rule.check).func
+        return core_schema.no_info_after_validator_function(validate, handler(source))
+
+    def __get_pydantic_json_schema__(
+        self, schema: CoreSchema, handler: GetJsonSchemaHandler
+    ) -> JsonSchemaValue:
+        return handler(schema) | _json_schema(self.rule)
+
+
+def _json_schema(rule: Form | Between | Known | NotEmpty) -> dict[str, Any]:
+    match rule:
+        case Form():
+            return {"pattern": f"^(?:{rule.pattern})$"}
+        case Between():
+            return {"minimum": rule.least, "maximum": rule.most}
+        case Known():
+            return {"enum": list(rule.names)}
+    return {"minItems": 1}
+
+
+def form(*, code: str, pattern: str, allowed: str, explain: Callable[[str], str] | None = None) -> Constraint:
+    """Return the constraint that a text matches a pattern; see `Form`."""
+    return Constraint(Form(code=code, pattern=pattern, allowed=allowed, explain=explain))
+
+
+def resource_id(kind: str, *, code: str) -> Constraint:
+    """Return the constraint for the ID of an EC2 resource, such as of kind ``subnet``."""
+    pattern = rf"{kind}-(?:[0-9a-f]{{17}}|[0-9a-f]{{8}})"
+    return form(code=code, pattern=pattern, allowed=f"{kind}- and 17 hexadecimal digits")

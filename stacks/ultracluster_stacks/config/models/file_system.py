@@ -8,7 +8,8 @@ from ultracluster_catalog.lustre.lustre_associations import DataRepositoryAssoci
 from ultracluster_catalog.lustre.lustre_figures import file_system_interfaces
 from ultracluster_catalog.places.cluster_subnet import FILE_SYSTEM_ADDRESSES
 from ultracluster_rules.lustre import DATA_REPOSITORY, DNS_NAME, FILE_SYSTEM, MOUNT_NAME, check_file_system
-from ultracluster_stacks.config.models.constraints import Between, constraint, resource_id
+from ultracluster_rules.values import Between
+from ultracluster_stacks.config.models.constraints import Constraint, resource_id
 from ultracluster_stacks.config.models.model import ConfigModel
 from ultracluster_stacks.config.models.names import KeyArn
 
@@ -25,7 +26,7 @@ class AssociationConfig(ConfigModel):
     file_system_path: str
     """Directory of the file system, such as /datasets."""
 
-    data_repository_path: Annotated[str, constraint(DATA_REPOSITORY)]
+    data_repository_path: Annotated[str, Constraint(DATA_REPOSITORY)]
     """Existing bucket and prefix, such as s3://my-bucket/c4/."""
 
     import_events: tuple[_Event, ...] = ("NEW", "CHANGED")
@@ -53,7 +54,9 @@ class FileSystemConfig(ConfigModel):
     """`INTELLIGENT_TIERING` grows with its data and is billed by throughput, read cache, data and requests; it cannot be
     linked to S3. Changing it replaces the file system."""
 
-    storage_capacity_gib: Annotated[int, Between(code="UC5101", least=1_200, most=100_000_000)] | None = None
+    storage_capacity_gib: (
+        Annotated[int, Constraint(Between(code="UC5101", least=1_200, most=100_000_000))] | None
+    ) = None
     """Size in GiB: 1,200, 2,400 or a multiple of 2,400. Can be increased later, not decreased. Default: 4,800; not
     applicable to `INTELLIGENT_TIERING`."""
 
@@ -100,14 +103,14 @@ class FileSystemConfig(ConfigModel):
     copy_tags_to_backups: bool = False
     """Whether to copy the tags of the file system to backups. Changing it replaces the file system. Default: no."""
 
-    file_system_id: Annotated[str, constraint(FILE_SYSTEM)] | None = None
+    file_system_id: Annotated[str, Constraint(FILE_SYSTEM)] | None = None
     """ID of an existing file system, with `mount_name`. It is not changed; of the settings above only `efa` applies.
     Default: a new file system."""
 
-    mount_name: Annotated[str, constraint(MOUNT_NAME)] | None = None
+    mount_name: Annotated[str, Constraint(MOUNT_NAME)] | None = None
     """Lustre mount name of the existing file system."""
 
-    dns_name: Annotated[str, constraint(DNS_NAME)] | None = None
+    dns_name: Annotated[str, Constraint(DNS_NAME)] | None = None
     """DNS name of the existing file system. Default: derived from ID and Region."""
 
     zone_id: str | None = None

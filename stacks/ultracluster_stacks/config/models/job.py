@@ -1,11 +1,12 @@
-"""A job of a cluster: an AWS Batch job definition of one of three kinds, its gates and Neuron settings."""
+"""A job of a cluster: an AWS Batch job definition of one of three kinds, its permissions, gates and Neuron settings."""
 
 from typing import Annotated, Final, Literal
 
-from pydantic import AfterValidator, Field
+from pydantic import Field
 
 from ultracluster_catalog.neuron.neuron_settings import NeuronSettings
 from ultracluster_rules.credentials import names_credential
+from ultracluster_rules.findings import Finding
 from ultracluster_rules.job_definitions import (
     ARRAY_SIZE,
     ATTEMPTS,
@@ -19,26 +20,75 @@ from ultracluster_rules.job_definitions import (
 )
 from ultracluster_rules.jobs import NEURON_INTEGER
 from ultracluster_rules.machines import COMPILE_TYPE
-from ultracluster_stacks.config.models.constraints import Between, constraint, refusal
+from ultracluster_rules.values import Between
+from ultracluster_stacks.config.models.constraints import Constraint, NotEmpty, checked_by, form
 from ultracluster_stacks.config.models.model import ConfigModel
 from ultracluster_stacks.config.models.names import Name
-from ultracluster_stacks.config.models.permissions import PermissionsConfig, SecretArn
 from ultracluster_stacks.config.reading.problem import credential, shown
 
 PROCESSES_PER_NODE: Final = Between(code="UC6103", least=1, most=1_024)
 
 
-def _check_secret(name: str) -> str:
+def _check_secret(name: str) -> list[Finding]:
     """Refuse credentials: everyone who may describe a job definition can read its variables."""
-    if names_credential(name):
-        raise refusal(credential(f"the value of {shown(name)} is a credential"))
-    return name
+    return [credential(f"the value of {shown(name)} is a credential")] if names_credential(name) else []
 
 
-_Variable = Annotated[str, constraint(VARIABLE), AfterValidator(_check_secret)]
+_Secret = Annotated[str, Constraint(VARIABLE)]
+_Variable = Annotated[_Secret, checked_by(_check_secret)]
+_SecretArn = Annotated[
+    str,
+    form(
+        code="UC6122",
+        pattern=r"arn:aws[a-z-]*:(?:secretsmanager:[a-z0-9-]+:[0-9]{12}:secret:[A-Za-z0-9/_+=.@-]+-[A-Za-z0-9]{6}(?::[^:]+::)?"
+        r"|ssm:[a-z0-9-]+:[0-9]{12}:parameter/[A-Za-z0-9_./-]+)",
+        allowed="the ARN of a secret of AWS Secrets Manager with its six random characters, or of a parameter of Systems Manager",
+    ),
+]
 
 
-_Secret = Annotated[str, constraint(VARIABLE)]
+_Action = Annotated[
+    str,
+    form(
+        code="UC6121",
+        pattern=r"[a-z0-9-]+:[A-Za-z0-9]+",
+        allowed="SERVICE:ACTION without a wildcard, such as s3:GetObject",
+    ),
+]
+
+_Resource = Annotated[
+    str,
+    form(code="UC6121", pattern=r"arn:aws[a-z-]*:\S+|\*", allowed="an ARN, or * for actions without one"),
+]
+
+_ManagedPolicyArn = Annotated[
+    str,
+    form(
+        code="UC6122",
+        pattern=r"arn:aws[a-z-]*:iam::(?:[0-9]{12}|aws):policy/[A-Za-z0-9_.,+@=/-]+",
+        allowed="the ARN of a managed policy, such as arn:aws:iam::aws:policy/AmazonS3ReadOnlyAccess",
+    ),
+]
+
+
+class StatementConfig(ConfigModel):
+    """A statement of the policy of a job's role."""
+
+    actions: Annotated[tuple[_Action, ...], Constraint(NotEmpty("UC6121"))]
+    """Actions, such as s3:GetObject; no wildcards."""
+
+    resources: Annotated[tuple[_Resource, ...], Constraint(NotEmpty("UC6121"))]
+    """ARNs that the actions apply to."""
+
+
+class PermissionsConfig(ConfigModel):
+    """Permissions of the role of a job."""
+
+    statements: tuple[StatementConfig, ...] = ()
+    """Statements that allow actions. Default: none."""
+
+    managed_policy_arns: tuple[_ManagedPolicyArn, ...] = ()
+    """ARNs of managed policies. Default: none."""
 
 
 class GatesConfig(ConfigModel):
@@ -48,11 +98,11 @@ class GatesConfig(ConfigModel):
     """Whether to add the job JOB-fabric, which counts the EFA interfaces visible in the image and measures an all-reduce
     over all nodes. Default: no."""
 
-    min_bandwidth: Annotated[int, constraint(LEAST_BANDWIDTH)] | None = None
+    min_bandwidth: Annotated[int, Constraint(LEAST_BANDWIDTH)] | None = None
     """Minimum bus bandwidth of an all-reduce of 1 GiB in the fabric gate, in GiB/s. Default: none; the job logs the
     measurement."""
 
-    max_latency: Annotated[int, constraint(MOST_LATENCY)] | None = None
+    max_latency: Annotated[int, Constraint(MOST_LATENCY)] | None = None
     """Maximum duration of an all-reduce of 1 KiB in the fabric gate, in microseconds. Default: none."""
 
     smoke: bool = False
@@ -64,7 +114,7 @@ class GatesConfig(ConfigModel):
     Neuron instance types, else cuda."""
 
 
-_Integer = Annotated[int, constraint(NEURON_INTEGER)]
+_Integer = Annotated[int, Constraint(NEURON_INTEGER)]
 
 
 class NeuronConfig(ConfigModel):
@@ -132,16 +182,16 @@ class JobConfig(ConfigModel):
     queue: Name | None = None
     """Name of the additional queue that `ultracluster jobs submit` uses. Default: `queue` of the cluster."""
 
-    image: Annotated[str, constraint(IMAGE_REFERENCE)]
+    image: Annotated[str, Constraint(IMAGE_REFERENCE)]
     """Container image with an immutable tag or a digest, in the Amazon ECR of the Region."""
 
     command: tuple[str, ...] = ()
     """Arguments for the launcher, one per item: a script and its arguments for torchrun, else a program."""
 
-    nodes: Annotated[int, constraint(NODES)] | None = None
+    nodes: Annotated[int, Constraint(NODES)] | None = None
     """Number of nodes of a multi-node job. Default: all nodes of the cluster."""
 
-    processes_per_node: Annotated[int, PROCESSES_PER_NODE] | None = None
+    processes_per_node: Annotated[int, Constraint(PROCESSES_PER_NODE)] | None = None
     """Number of processes that torchrun starts on each node. Default: one per logical NeuronCore."""
 
     launcher: Literal["torchrun", "jax", "raw"] = "torchrun"
@@ -151,7 +201,7 @@ class JobConfig(ConfigModel):
     environment: dict[_Variable, str] = Field(default_factory=dict)
     """Environment variables of the container, without credentials: those are `secrets`. Default: none."""
 
-    secrets: dict[_Secret, SecretArn] = Field(default_factory=dict)
+    secrets: dict[_Secret, _SecretArn] = Field(default_factory=dict)
     """Environment variables with the ARN of a secret of AWS Secrets Manager, optionally followed by `:KEY::` for one key of
     it, or of a parameter of Systems Manager. The former needs `endpoints: [secretsmanager]` or a NAT gateway in `network`.
     Default: none."""
@@ -159,13 +209,13 @@ class JobConfig(ConfigModel):
     permissions: PermissionsConfig = Field(default_factory=PermissionsConfig.model_construct)
     """What the program may do besides using the compile cache, checkpoints and datasets. Default: nothing."""
 
-    timeout_hours: Annotated[int, constraint(TIMEOUT_HOURS)] | None = None
+    timeout_hours: Annotated[int, Constraint(TIMEOUT_HOURS)] | None = None
     """Hours after which AWS Batch terminates an attempt. Default: no timeout."""
 
-    attempts: Annotated[int, constraint(ATTEMPTS)] | None = None
+    attempts: Annotated[int, Constraint(ATTEMPTS)] | None = None
     """Number of attempts if the host is lost, 1 to 10. Default: 1 for a multi-node job, 3 for others."""
 
-    resume: Annotated[int, constraint(RESUME)] = 0
+    resume: Annotated[int, Constraint(RESUME)] = 0
     """How often the job is submitted again after the drain of a Capacity Block or the loss of a node, so that it continues
     from its last checkpoint, 0 to 100. Not for arrays and precompile jobs. Default: 0."""
 
@@ -179,10 +229,10 @@ class JobConfig(ConfigModel):
     """Whether to allow a multi-node job on instance types without EFA, which communicate over TCP at a fraction of the
     speed. Default: no."""
 
-    array_size: Annotated[int, constraint(ARRAY_SIZE)] | None = None
+    array_size: Annotated[int, Constraint(ARRAY_SIZE)] | None = None
     """Size of the array job for a single-node job, 2 to 10,000. Default: no array."""
 
-    instance_type: Annotated[str, constraint(COMPILE_TYPE)] | None = None
+    instance_type: Annotated[str, Constraint(COMPILE_TYPE)] | None = None
     """Instance type of a precompile job, or cpu for a host without Neuron devices, which compiles graphs that were collected
     before. Default: the smallest with the cluster's chips in its zone; for phase: compile, where there is none, cpu."""
 

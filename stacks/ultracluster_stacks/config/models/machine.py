@@ -1,7 +1,7 @@
 """`custom_instance_type` of a cluster: an instance type that the catalogue lacks, or an override."""
 
 from datetime import date
-from typing import Annotated, Final, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, ValidationInfo, WithJsonSchema
 
@@ -15,22 +15,19 @@ from ultracluster_rules.machines import (
     NETWORK_CARDS,
     OPTIONAL_COUNT,
 )
-from ultracluster_stacks.config.models.constraints import NotEmpty, constraint
+from ultracluster_stacks.config.models.constraints import Constraint, NotEmpty, refusal
 from ultracluster_stacks.config.models.model import ConfigModel
 
-KNOWN_TYPE: Final = constraint(INSTANCE_TYPE)
-
-_NAME: Final = r"[a-z][a-z0-9-]*\.[a-z0-9-]+"
+_NAME = r"[a-z][a-z0-9-]*\.[a-z0-9-]+"
 
 
 def _check_name(name: str, info: ValidationInfo) -> str:
     """Refuse a type that neither the catalogue nor the cluster describes; ignore an unreadable description."""
-    custom = (info.data or {}).get(
-        "custom_instance_type", "unread"
-    )  # there is no data if a field is read by itself
-    if custom is not None:
-        return name
-    return str(KNOWN_TYPE.apply(name))
+    values = info.data or {}  # there is no data if a field is read by itself
+    described = values.get("custom_instance_type", "unread") is not None
+    for finding in () if described else INSTANCE_TYPE.check(name):
+        raise refusal(finding)
+    return name
 
 
 InstanceTypeName = Annotated[
@@ -40,8 +37,17 @@ InstanceTypeName = Annotated[
 ]
 """Name of an instance type; the field must follow `custom_instance_type`."""
 
-_Count = Annotated[int, constraint(COUNT)]
-_CountOrNone = Annotated[int, constraint(OPTIONAL_COUNT)]
+_Count = Annotated[int, Constraint(COUNT)]
+_CountOrNone = Annotated[int, Constraint(OPTIONAL_COUNT)]
+_CONVERTED = {
+    "network_cards",
+    "interfaces_per_card",
+    "gbps_per_card",
+    "efa",
+    "nvme_disks",
+    "nvme_gb",
+    "dated",
+}
 
 
 class CustomInstanceType(ConfigModel):
@@ -65,13 +71,13 @@ class CustomInstanceType(ConfigModel):
     cores_per_chip: _CountOrNone = 0
     """NeuronCores per accelerator. Default: 0, a GPU."""
 
-    logical_nc_config: Annotated[int, constraint(LOGICAL_CORES)] = 1
+    logical_nc_config: Annotated[int, Constraint(LOGICAL_CORES)] = 1
     """NeuronCores per logical NeuronCore by default. Default: 1."""
 
-    network_cards: Annotated[int, constraint(NETWORK_CARDS)]
+    network_cards: Annotated[int, Constraint(NETWORK_CARDS)]
     """Number of network cards, all identical."""
 
-    interfaces_per_card: Annotated[int, constraint(NETWORK_CARDS)]
+    interfaces_per_card: Annotated[int, Constraint(NETWORK_CARDS)]
     """Maximum number of network interfaces per card."""
 
     gbps_per_card: _Count
@@ -90,7 +96,7 @@ class CustomInstanceType(ConfigModel):
     """Size of each instance-store disk in GB. Default: 0."""
 
     purchase_options: Annotated[
-        tuple[Literal["on-demand", "spot", "capacity-block"], ...], NotEmpty(code=COUNT.code)
+        tuple[Literal["on-demand", "spot", "capacity-block"], ...], Constraint(NotEmpty(COUNT.code))
     ]
     """Purchase options of the type."""
 
@@ -100,30 +106,16 @@ class CustomInstanceType(ConfigModel):
     source: str
     """Source of these properties."""
 
-    dated: Annotated[str, constraint(DATED)]
+    dated: Annotated[str, Constraint(DATED)]
     """Date of the source, in quotes."""
 
     def entry(self, name: str) -> InstanceType:
         """Return the type as a catalogue entry."""
-        return describe_instance_type(
-            name,
-            vcpus=self.vcpus,
-            memory_gib=self.memory_gib,
-            accelerator=self.accelerator,
-            chips=self.chips,
-            device_memory_gib=self.device_memory_gib,
-            cores_per_chip=self.cores_per_chip,
-            logical_nc_config=self.logical_nc_config,
-            cards=network_cards(
-                self.network_cards,
-                max_interfaces=self.interfaces_per_card,
-                gbps=self.gbps_per_card,
-                efa=self.efa,
-            ),
-            ipv4_per_interface=self.ipv4_per_interface,
-            nvme=(self.nvme_disks, self.nvme_gb),
-            purchase_options=self.purchase_options,
-            nitro_generation=self.nitro_generation,
-            source=self.source,
-            dated=date.fromisoformat(self.dated),
+        cards = network_cards(
+            self.network_cards, max_interfaces=self.interfaces_per_card, gbps=self.gbps_per_card, efa=self.efa
         )
+        same: dict[str, Any] = {
+            field: getattr(self, field) for field in type(self).model_fields if field not in _CONVERTED
+        }
+        nvme, dated = (self.nvme_disks, self.nvme_gb), date.fromisoformat(self.dated)
+        return describe_instance_type(name, cards=cards, nvme=nvme, dated=dated, **same)

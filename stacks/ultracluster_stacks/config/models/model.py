@@ -24,6 +24,11 @@ class ConfigModel(BaseModel):
         defer_build=True,
     )
 
+    def differs(self, name: str) -> bool:
+        """Return whether a field has another value than its default."""
+        default = type(self).model_fields[name].get_default(call_default_factory=True)
+        return bool(getattr(self, name) != default)
+
     @classmethod
     def __get_pydantic_json_schema__(cls, core_schema: Any, handler: GetJsonSchemaHandler) -> Any:
         """Describe the fields by the docstrings below them."""

@@ -4,14 +4,14 @@ from typing import Annotated, Final
 
 from ultracluster_catalog.names.identifiers import PLACEMENT_GROUP
 from ultracluster_rules.names import ROLE_PATH
-from ultracluster_stacks.config.models.constraints import Form, constraint
+from ultracluster_stacks.config.models.constraints import Constraint, form
 
 _POLICY_NAME: Final = "[A-Za-z0-9_.,+@=-]{1,128}"
 
 # 32 characters, so that `<name>-<Region>-<stack>` stays far below the 128 of a CloudFormation stack name.
 Name = Annotated[
     str,
-    Form(
+    form(
         code="UC2101",
         pattern=r"[a-z][a-z0-9-]{1,31}",
         allowed="2 to 32 lower case letters, digits and hyphens, starting with a letter",
@@ -25,7 +25,7 @@ def _explain_account(value: str) -> str:
 
 AccountId = Annotated[
     str,
-    Form(
+    form(
         code="UC2104",
         pattern="[0-9]{12}",
         allowed='12 digits in quotes, such as "123456789012"',
@@ -35,7 +35,7 @@ AccountId = Annotated[
 
 KeyArn = Annotated[
     str,
-    Form(
+    form(
         code="UC5102",
         pattern=r"arn:aws[a-z-]*:kms:[a-z0-9-]+:[0-9]{12}:key/[0-9a-f-]{36}|arn:aws[a-z-]*:kms:[a-z0-9-]+:[0-9]{12}:key/mrk-[0-9a-f]{32}",
         allowed="the ARN of a key, such as arn:aws:kms:us-east-2:123456789012:key/01234567-89ab-cdef-0123-456789abcdef",
@@ -44,16 +44,16 @@ KeyArn = Annotated[
 
 PolicyRef = Annotated[
     str,
-    Form(
+    form(
         code="UC2260",
         pattern=f"(?:arn:aws[a-z-]*:iam::(?:[0-9]{{12}}|aws):policy/)?(?:[A-Za-z0-9_.,+@=-]+/)*{_POLICY_NAME}",
         allowed="the name of a policy, such as training-boundary, or its ARN",
     ),
 ]
 
-RolePathText = Annotated[str, constraint(ROLE_PATH)]
+RolePathText = Annotated[str, Constraint(ROLE_PATH)]
 
 
-def placement_group_name(allowed: str) -> Form:
+def placement_group_name(allowed: str) -> Constraint:
     """Return the constraint for the name of a placement group."""
-    return Form(code="UC3108", pattern=PLACEMENT_GROUP, allowed=allowed)
+    return form(code="UC3108", pattern=PLACEMENT_GROUP, allowed=allowed)

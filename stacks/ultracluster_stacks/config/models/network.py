@@ -2,24 +2,20 @@
 
 from typing import Annotated, Final, Literal
 
-from pydantic import AfterValidator, WithJsonSchema
+from pydantic import WithJsonSchema
 
 from ultracluster_catalog.machines.nic_layouts import NetworkInterface, NicLayout
 from ultracluster_rules.network import FREE_ADDRESSES, NIC_LAYOUT, SUBNET_PREFIX, check_cidr
 from ultracluster_stacks.config.models.buckets import BucketName
-from ultracluster_stacks.config.models.constraints import constraint, refusal, resource_id
+from ultracluster_stacks.config.models.constraints import Constraint, checked_by, resource_id
 from ultracluster_stacks.config.models.model import ConfigModel
 from ultracluster_stacks.config.models.names import AccountId, placement_group_name
 
-_VPC_ID: Final = resource_id("vpc", code="UC3107")
-SUBNET_ID: Final = resource_id("subnet", code="UC3107")
-SECURITY_GROUP_ID: Final = resource_id("sg", code="UC3109")
+EXISTING_SUBNET: Final = "UC3107"
+EXISTING_GROUP: Final = "UC3109"
+"""Codes of the rules about an existing subnet and its security groups."""
 
-
-def _check_cidr(value: str) -> str:
-    for finding in check_cidr(value):
-        raise refusal(finding)
-    return value
+_SecurityGroupId = Annotated[str, resource_id("sg", code=EXISTING_GROUP)]
 
 
 class NetworkInterfaceConfig(ConfigModel):
@@ -40,12 +36,12 @@ class NetworkConfig(ConfigModel):
 
     cidr: Annotated[
         str,
-        AfterValidator(_check_cidr),
+        checked_by(check_cidr),
         WithJsonSchema({"type": "string", "pattern": r"^[0-9]{1,3}(\.[0-9]{1,3}){3}/(1[6-9]|2[0-8])$"}),
     ] = "10.0.0.0/16"
     """CIDR block of the VPC: an IPv4 network of /16 to /28. Clusters whose VPCs are never connected can use the same one."""
 
-    nic_layout: Annotated[str, constraint(NIC_LAYOUT)] = "batch"
+    nic_layout: Annotated[str, Constraint(NIC_LAYOUT)] = "batch"
     """Layout of network interfaces on the network cards. `batch` uses one address per node and leaves room for the interface
     of a multi-node parallel job."""
 
@@ -58,7 +54,7 @@ class NetworkConfig(ConfigModel):
     """Cluster placement group of the nodes. `auto`: a new group for on-demand nodes, none with a Capacity Block or a
     reservation. `none`: no group. Otherwise the name of an existing group. Default: auto."""
 
-    subnet_prefix: Annotated[int, constraint(SUBNET_PREFIX)] | None = None
+    subnet_prefix: Annotated[int, Constraint(SUBNET_PREFIX)] | None = None
     """Prefix length of the nodes' subnet, 16 to 28. Default: 20, or less if the nodes need more addresses; the whole VPC if
     that is smaller."""
 
@@ -80,35 +76,30 @@ class NetworkConfig(ConfigModel):
     allowed_buckets: tuple[BucketName, ...] = ()
     """Further buckets of other accounts that the endpoints allow. Default: those that this file names."""
 
-    vpc_id: Annotated[str, _VPC_ID] | None = None
+    vpc_id: Annotated[str, resource_id("vpc", code=EXISTING_SUBNET)] | None = None
     """ID of an existing VPC, with `subnet_id`. Default: a new VPC."""
 
-    subnet_id: Annotated[str, SUBNET_ID] | None = None
+    subnet_id: Annotated[str, resource_id("subnet", code=EXISTING_SUBNET)] | None = None
     """ID of an existing private subnet in the zone, with `vpc_id`, without public addresses and with a NAT gateway or VPC
     endpoints: none are added, and `cidr` is ignored. Default: a new subnet."""
 
-    available_addresses: Annotated[int, constraint(FREE_ADDRESSES)] | None = None
+    available_addresses: Annotated[int, Constraint(FREE_ADDRESSES)] | None = None
     """AvailableIpAddressCount of the existing subnet before the first deployment, checked against the needs of the cluster.
     Default: not checked."""
 
-    security_group_id: Annotated[str, SECURITY_GROUP_ID] | None = None
+    security_group_id: _SecurityGroupId | None = None
     """ID of an existing security group for the nodes, with `subnet_id`. Default: a new one."""
 
     add_efa_rules: bool = False
     """Whether to add the two rules that EFA requires to the existing security group. EC2 refuses duplicate rules. Default:
     no; they must exist."""
 
-    default_security_group_id: Annotated[str, SECURITY_GROUP_ID] | None = None
+    default_security_group_id: _SecurityGroupId | None = None
     """ID of the default security group of the existing VPC, which tasks of multi-node jobs take, to add the rules that they
     need: all traffic with itself, and HTTPS out. EC2 refuses duplicate rules. Default: none are added; they must exist."""
 
     @property
     def layout(self) -> NicLayout:
         """Name of the layout, or the explicit list of interfaces."""
-        return (
-            tuple(
-                NetworkInterface(card=each.card, device=each.device, interface_type=each.interface_type)
-                for each in self.network_interfaces
-            )
-            or self.nic_layout
-        )
+        explicit = (NetworkInterface(**dict(interface)) for interface in self.network_interfaces)
+        return tuple(explicit) or self.nic_layout

@@ -1,10 +1,12 @@
 """`queue` and `additional_queues` of a cluster: priority, shares and capacity of job queues."""
 
+from collections.abc import Iterator
 from dataclasses import replace
 from typing import Annotated, Final
 
-from pydantic import AfterValidator, Field
+from pydantic import Field
 
+from ultracluster_rules.findings import Finding
 from ultracluster_rules.queues import (
     PRIORITY,
     RESERVED_PERCENT,
@@ -12,21 +14,20 @@ from ultracluster_rules.queues import (
     WAIT_LIMIT_HOURS,
     check_shares,
 )
-from ultracluster_stacks.config.models.constraints import constraint, refusal
+from ultracluster_stacks.config.models.constraints import Constraint, checked_by
 from ultracluster_stacks.config.models.model import ConfigModel
 from ultracluster_stacks.config.models.names import Name
 
 OWN_CAPACITY: Final = "capacity"
 """Name by which a queue refers to `capacity` of the cluster, which has no name."""
 
-_Hours = Annotated[int, constraint(WAIT_LIMIT_HOURS)]
+_Hours = Annotated[int, Constraint(WAIT_LIMIT_HOURS)]
 
 
-def _check_shares(shares: dict[str, int]) -> dict[str, int]:
+def _check_shares(shares: dict[str, int]) -> Iterator[Finding]:
     for finding in check_shares(shares, path="shares"):
         where = finding.path.removeprefix("shares").removeprefix(".")
-        raise refusal(replace(finding, problem=f"{where}: {finding.problem}") if where else finding)
-    return shares
+        yield replace(finding, problem=f"{where}: {finding.problem}") if where else finding
 
 
 class WaitLimitsConfig(ConfigModel):
@@ -46,18 +47,18 @@ class WaitLimitsConfig(ConfigModel):
 class QueueConfig(ConfigModel):
     """Scheduling of a job queue."""
 
-    priority: Annotated[int, constraint(PRIORITY)] = 1
+    priority: Annotated[int, Constraint(PRIORITY)] = 1
     """Priority among queues that share nodes, 0 to 1,000; higher runs first. Default: 1."""
 
-    shares: Annotated[dict[str, int], AfterValidator(_check_shares)] = Field(default_factory=dict)
+    shares: Annotated[dict[str, int], checked_by(_check_shares)] = Field(default_factory=dict)
     """Weight of each share identifier, 1 to 1,000: a share with 4 gets four times as many nodes as one with 1. Identifiers
     are letters and digits; a trailing asterisk matches a prefix. Default: weight 1."""
 
-    share_decay_hours: Annotated[int, constraint(SHARE_DECAY_HOURS)] | None = None
+    share_decay_hours: Annotated[int, Constraint(SHARE_DECAY_HOURS)] | None = None
     """Hours of past usage that count toward fair shares, 1 to 168. Setting it gives the queue a fair-share policy. Default:
     24 if shares are set, otherwise jobs run first in, first out."""
 
-    compute_reservation_percent: Annotated[int, constraint(RESERVED_PERCENT)] = 0
+    compute_reservation_percent: Annotated[int, Constraint(RESERVED_PERCENT)] = 0
     """Capacity reserved for share identifiers without jobs, in percent, 0 to 99. Default: 0."""
 
     capacity: tuple[str, ...] = ()

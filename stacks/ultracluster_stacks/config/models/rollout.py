@@ -7,7 +7,7 @@ from pydantic import BeforeValidator
 
 from ultracluster_stacks.config.models.capacity import CapacityConfig, placeholder_reservation
 from ultracluster_stacks.config.models.cluster import ClusterConfig
-from ultracluster_stacks.config.models.constraints import NotEmpty, refusal
+from ultracluster_stacks.config.models.constraints import Constraint, NotEmpty, refusal
 from ultracluster_stacks.config.models.model import ConfigModel
 from ultracluster_stacks.config.models.names import Name
 from ultracluster_stacks.config.reading.problem import Loc, not_a_choice
@@ -35,7 +35,7 @@ class WaveConfig(ConfigModel):
     name: Name
     """Name of the wave, unique in the rollout."""
 
-    clusters: Annotated[tuple[ClusterConfig, ...], NotEmpty()]
+    clusters: Annotated[tuple[ClusterConfig, ...], Constraint(NotEmpty())]
     """Clusters of the wave, at least one."""
 
 
@@ -45,7 +45,7 @@ class RolloutConfig(ConfigModel):
     version: Annotated[Literal[1], BeforeValidator(_check_version)]
     """Version of the file format: 1."""
 
-    waves: Annotated[tuple[WaveConfig, ...], NotEmpty()]
+    waves: Annotated[tuple[WaveConfig, ...], Constraint(NotEmpty())]
     """Waves in order of deployment, at least one."""
 
     def located_clusters(self) -> Iterator[tuple[Loc, ClusterConfig]]:

@@ -12,9 +12,9 @@ from pathlib import Path
 from typing import Any, Final
 
 from ultracluster_rules.did_you_mean import suggestion
-from ultracluster_rules.findings import Finding, FindingsError, reject
-from ultracluster_stacks.config.reading.defaults import cluster_locs, merge
-from ultracluster_stacks.config.reading.problem import Loc, loc_text, shown, unknown_key, value_at, wrong_type
+from ultracluster_rules.findings import FindingsError, reject
+from ultracluster_stacks.config.reading.defaults import cluster_locs, map_clusters
+from ultracluster_stacks.config.reading.problem import Loc, Problem, shown, unknown_key, value_at, wrong_type
 from ultracluster_stacks.config.reading.yaml_source import YamlSource, read_yaml
 
 BASE: Final = "base"
@@ -22,6 +22,8 @@ BASE: Final = "base"
 
 ENVIRONMENT_KEYS: Final = ("version", BASE, "defaults", "clusters")
 """All top-level keys of an environment file."""
+
+_NO_BASE: Final = "Specify the rollout file that contains the clusters"
 
 
 def read_rollout(path: str | os.PathLike[str]) -> YamlSource:
@@ -31,13 +33,13 @@ def read_rollout(path: str | os.PathLike[str]) -> YamlSource:
         FindingsError: A file cannot be read (see `read_yaml`), or an environment file is invalid (UC1020, UC1022,
             UC2224 to UC2226).
     """
-    source = read_yaml(path)
-    if BASE not in source.values:
-        return source
-    reject(_wrong_values(source))
-    base = read_yaml(_base_path(source, Path(path)))
-    reject(_wrong_base(source, base))
-    return _override(source, base)
+    own = read_yaml(path)
+    if BASE not in own.values:
+        return own
+    reject(map(own.locate, [*own.problems, *_wrong_values(own)]))
+    base = read_yaml(_base_path(own, Path(path)))
+    reject([*map(base.locate, base.problems), *map(own.locate, _wrong_base(own, base))])
+    return _override(own, base)
 
 
 def refuse_environment(path: str | os.PathLike[str]) -> None:
@@ -45,78 +47,48 @@ def refuse_environment(path: str | os.PathLike[str]) -> None:
     source = read_yaml(path)
     if BASE in source.values:
         problem = f"the clusters of this environment file are in {shown(source.values[BASE])}"
-        remedy = "Specify the rollout file that contains the clusters"
-        raise FindingsError([_finding(source, (BASE,), "UC2227", problem, remedy=remedy)])
+        raise FindingsError([source.locate(Problem.of((BASE,), "UC2227", problem, remedy=_NO_BASE))])
 
 
-def _finding(source: YamlSource, loc: Loc, code: str, problem: str, **more: str) -> Finding:
-    return Finding(code=code, problem=problem, path=loc_text(loc), location=source.location(loc), **more)
-
-
-def _unread(source: YamlSource) -> list[Finding]:
-    """Return the findings of the YAML reader."""
-    return [source.locate(problem) for problem in source.problems]
-
-
-def _wrong_values(own: YamlSource) -> list[Finding]:
-    findings = _unread(own)
-    findings += [
-        own.locate(unknown_key((key,), ENVIRONMENT_KEYS, of="an environment file"))
-        for key in own.values
-        if key not in ENVIRONMENT_KEYS
-    ]
+def _wrong_values(own: YamlSource) -> Iterator[Problem]:
+    for key in own.values:
+        if key not in ENVIRONMENT_KEYS:
+            yield unknown_key((key,), ENVIRONMENT_KEYS, of="an environment file")
     clusters = own.values.get("clusters", {})
-    parts: list[tuple[Loc, Any]] = [
-        (("defaults",), own.values.get("defaults", {})),
-        (("clusters",), clusters),
-    ]
+    mappings: dict[Loc, Any] = {("defaults",): own.values.get("defaults", {}), ("clusters",): clusters}
     if isinstance(clusters, Mapping):
-        parts += [(("clusters", name), each) for name, each in clusters.items()]
-    findings += [
-        own.locate(wrong_type(loc, value, allowed="a mapping"))
-        for loc, value in parts
-        if not isinstance(value, Mapping)
-    ]
-    return findings
+        mappings |= {("clusters", name): overrides for name, overrides in clusters.items()}
+    for loc, value in mappings.items():
+        if not isinstance(value, Mapping):
+            yield wrong_type(loc, value, allowed="a mapping")
 
 
 def _base_path(own: YamlSource, path: Path) -> Path:
-    """The base, which stays in the folder of the environment file or below it."""
-    given = own.values[BASE]
-    folder = path.parent
-    if isinstance(given, str) and given:
+    """Return the base, which is in the folder of the environment file or below it."""
+    given, folder = own.values[BASE], path.parent
+    if isinstance(given, str) and given and not Path(given).is_absolute():
         base = folder / given
-        inside = base.resolve().is_relative_to(folder.resolve())
-        if inside and not Path(given).is_absolute():
+        if base.resolve().is_relative_to(folder.resolve()):
             return base
-    problem = f"got {shown(given)}"
     allowed = "the path of a rollout in the folder of this file, such as rollout.yaml"
-    raise FindingsError([_finding(own, (BASE,), "UC2224", problem, allowed=allowed)])
+    raise FindingsError([own.locate(Problem.of((BASE,), "UC2224", f"got {shown(given)}", allowed))])
 
 
-def _wrong_base(own: YamlSource, base: YamlSource) -> list[Finding]:
-    findings = _unread(base)
+def _wrong_base(own: YamlSource, base: YamlSource) -> Iterator[Problem]:
     if BASE in base.values:
         problem = f"{base.name} is itself an environment file"
-        findings.append(
-            _finding(
-                own, (BASE,), "UC2225", problem, remedy="Specify the rollout file that contains the clusters"
-            )
-        )
+        yield Problem.of((BASE,), "UC2225", problem, remedy=_NO_BASE)
+        return
     names = [name for _, name in _named_clusters(base)]
-    findings += [
-        _finding(
-            own,
-            ("clusters", name),
-            "UC2226",
-            f"{base.name} has no cluster {shown(name)}",
-            allowed=", ".join(dict.fromkeys(names)),
-            remedy=suggestion(name, names),
-        )
-        for name in own.values.get("clusters", {})
-        if name not in names and BASE not in base.values
-    ]
-    return findings
+    for name in own.values.get("clusters", {}):
+        if name not in names:
+            yield Problem.of(
+                ("clusters", name),
+                "UC2226",
+                f"{base.name} has no cluster {shown(name)}",
+                allowed=", ".join(dict.fromkeys(names)),
+                remedy=suggestion(name, names),
+            )
 
 
 def _named_clusters(base: YamlSource) -> Iterator[tuple[Loc, str]]:
@@ -126,59 +98,36 @@ def _named_clusters(base: YamlSource) -> Iterator[tuple[Loc, str]]:
             yield loc, name
 
 
-class _Origins:
-    """File and line of each value while an environment file overrides its base."""
-
-    def __init__(self, own: YamlSource, base: YamlSource) -> None:
-        self.own = own
-        self.lines = {place: line for place, line in base.lines.items() if place != ("version",)}
-        self.names = dict.fromkeys(self.lines, base.name)
-        self._take((), (), only=True)  # missing top-level keys are reported here
-
-    def lay(self, value: Any, loc: Loc, under: Any, target: Loc) -> None:
-        """Record the origins of overriding values and drop those of overridden ones."""
-        if isinstance(value, Mapping) and isinstance(under, Mapping):
-            for key, part in value.items():
-                self.lay(part, (*loc, key), under.get(key), (*target, key))
-            return
-        for place in [loc for loc in self.lines if loc[: len(target)] == target]:
-            del self.lines[place], self.names[place]
-        self._take(loc, target)
-
-    def _take(self, loc: Loc, target: Loc, *, only: bool = False) -> None:
-        for place, line in self.own.lines.items():
-            if place == loc or (not only and place[: len(loc)] == loc):
-                target_loc = (*target, *place[len(loc) :])
-                self.lines[target_loc], self.names[target_loc] = line, self.own.name
-
-
 def _override(own: YamlSource, base: YamlSource) -> YamlSource:
-    places = _Origins(own, base)
+    """Return the base with the values of an environment file, and where each of them is written."""
     # Each file requires a version, so the base's cannot replace a missing one.
     values = {key: value for key, value in base.values.items() if key != "version"}
+    places = {loc: place for loc, place in base.places.items() if loc != ("version",)}
+    places[()] = own.places[()]  # missing top-level keys are reported here
+
+    def override(own_loc: Loc, own_value: Any, loc: Loc, value: Any) -> Any:
+        """Record the places of an overriding value instead of those of the overridden one, and merge the two."""
+        if isinstance(own_value, Mapping) and isinstance(value, Mapping):
+            parts = {
+                key: override((*own_loc, key), part, (*loc, key), value.get(key))
+                for key, part in own_value.items()
+            }
+            return {**value, **parts}
+        for overridden in [other for other in places if other[: len(loc)] == loc]:
+            del places[overridden]
+        for other, place in own.places.items():
+            if other[: len(own_loc)] == own_loc:
+                places[*loc, *other[len(own_loc) :]] = place
+        return own_value
+
     for key in ("version", "defaults"):
         if key in own.values:
-            places.lay(own.values[key], (key,), base.values.get(key), (key,))
-            values[key] = merge(base.values.get(key), own.values[key])
+            values[key] = override((key,), own.values[key], (key,), base.values.get(key))
     overrides = own.values.get("clusters", {})
-    changed: dict[Loc, Any] = {}
-    for loc, name in _named_clusters(base):
-        if name in overrides:
-            under = value_at(base.values, loc)
-            places.lay(overrides[name], ("clusters", name), under, loc)
-            changed[loc] = merge(under, overrides[name])
-    if changed:
-        values["waves"] = _with_clusters(values["waves"], changed)
-    return replace(own, values=values, lines=places.lines, names=places.names, problems=())
-
-
-def _with_clusters(waves: tuple[Any, ...], changed: Mapping[Loc, Any]) -> tuple[Any, ...]:
-    def override(w: int, c: int, cluster: Any) -> Any:
-        return changed.get(("waves", w, "clusters", c), cluster)
-
-    return tuple(
-        {**wave, "clusters": tuple(override(w, c, cluster) for c, cluster in enumerate(wave["clusters"]))}
-        if isinstance(wave, Mapping) and isinstance(wave.get("clusters"), tuple)
-        else wave
-        for w, wave in enumerate(waves)
-    )
+    changed = {
+        loc: override(("clusters", name), overrides[name], loc, value_at(base.values, loc))
+        for loc, name in _named_clusters(base)
+        if name in overrides
+    }
+    values = map_clusters(values, changed.get)
+    return replace(own, values=values, places=places, problems=())

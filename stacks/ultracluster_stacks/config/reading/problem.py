@@ -1,6 +1,6 @@
 """Problems at locations of a rollout, before file and line are known."""
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterable, Iterator
 from functools import reduce
 from operator import getitem
 from typing import Any
@@ -48,6 +48,21 @@ Problem = Located[Loc]
 """A finding at a location of the rollout."""
 
 
+def located(loc: Loc, findings: Iterable[Finding]) -> Iterator[Problem]:
+    """Yield findings as problems at a location."""
+    return (Problem(loc, finding) for finding in findings)
+
+
+def duplicates(names: Iterable[str | None]) -> Iterator[tuple[int, str]]:
+    """Yield index and text of each name that occurs before in the list; None is one that could not be read."""
+    seen: set[str] = set()
+    for index, name in enumerate(names):
+        if name in seen:
+            yield index, name
+        elif name is not None:
+            seen.add(name)
+
+
 def under(prefix: Loc, problem: Problem) -> Problem:
     """Return a problem with a prefix added to its location."""
     return Problem((*prefix, *problem.place), problem.finding)
@@ -77,9 +92,5 @@ def unknown_key(loc: Loc, known: Collection[str], *, of: str = "") -> Problem:
 
 def credential(problem: str) -> Finding:
     """Return the finding of a credential in the file, described without its value."""
-    return Finding(
-        "UC2108",
-        problem,
-        allowed="no credentials",
-        remedy="Remove it from the file, rotate it, and let the job read it from AWS Secrets Manager",
-    )
+    remedy = "Remove it from the file, rotate it, and let the job read it from AWS Secrets Manager"
+    return Finding("UC2108", problem, allowed="no credentials", remedy=remedy)

@@ -34,13 +34,10 @@ def read_plain_scalar(text: str, loc: Loc) -> Scalar | Problem:
     if text in {"true", "false"}:
         return text == "true"
     if _AMBIGUOUS_WORD.fullmatch(text):
-        return Problem.of(
-            loc,
-            "UC1015",
-            f"got {text} without quotes, which some YAML parsers read as a boolean or null",
-            allowed="true, false or null in lower case, or text in quotes",
-            remedy=f'Write true or false, or "{text}" for the text',
-        )
+        problem = f"got {text} without quotes, which some YAML parsers read as a boolean or null"
+        allowed = "true, false or null in lower case, or text in quotes"
+        remedy = f'Write true or false, or "{text}" for the text'
+        return Problem.of(loc, "UC1015", problem, allowed=allowed, remedy=remedy)
     if _INTEGER.fullmatch(text) or _DECIMAL.fullmatch(text):
         return _read_number(text, loc)
     return _unclear_number(text, loc) or text
@@ -51,26 +48,19 @@ def _read_number(text: str, loc: Loc) -> int | float | Problem:
     number = None if digits > _DIGITS_READ else float(text) if "." in text else int(text)
     if number is not None and abs(number) < LARGEST_NUMBER:
         return number
-    return Problem.of(
-        loc,
-        "UC1014",
-        f"got the number {_cut(text)}, which is out of range",
-        allowed="numbers below 2^53 with at most 17 digits",
-        remedy='Write text that consists of digits, such as an account, in quotes: "012345678901"',
-    )
+    problem = f"got the number {_cut(text)}, which is out of range"
+    allowed = "numbers below 2^53 with at most 17 digits"
+    remedy = 'Write text that consists of digits, such as an account, in quotes: "012345678901"'
+    return Problem.of(loc, "UC1014", problem, allowed=allowed, remedy=remedy)
 
 
 def _unclear_number(text: str, loc: Loc) -> Problem | None:
     if _NOT_FINITE.fullmatch(text):
         return Problem.of(loc, "UC1014", f"got {text}", allowed="a finite number in plain decimal")
     if _TIME_OF_DAY.fullmatch(text):
-        return Problem.of(
-            loc,
-            "UC1016",
-            f"got {_cut(text)} without quotes, which some YAML readers interpret as a base-60 number",
-            allowed='times in quotes, as ISO 8601 in UTC: "2026-12-01T11:30:00Z"',
-            remedy="Write it in quotes",
-        )
+        problem = f"got {_cut(text)} without quotes, which some YAML readers interpret as a base-60 number"
+        allowed = 'times in quotes, as ISO 8601 in UTC: "2026-12-01T11:30:00Z"'
+        return Problem.of(loc, "UC1016", problem, allowed=allowed, remedy="Write it in quotes")
     if _OTHER_NUMBER.fullmatch(text):
         return Problem.of(
             loc,

@@ -4,7 +4,6 @@ import os
 import re
 from typing import Final
 
-from ultracluster_rules.findings import FindingsError
 from ultracluster_rules.untrusted_files import (
     NotRegularError,
     TooLargeError,
@@ -42,27 +41,16 @@ def read_source_file(path: str | os.PathLike[str]) -> str:
             characters.
     """
     try:
-        return _text(path, _bytes(path))
+        content = read_untrusted_file(path, most_bytes=LARGEST_FILE)
     except OSError as error:
         raise refuse_file(path, "UC1001", f"the file cannot be read: {error.strerror}") from None
-    except ValueError as error:
-        if isinstance(error, FindingsError):
-            raise
-        raise refuse_file(path, "UC1001", f"the path cannot be used: {error}") from None
-
-
-def _bytes(path: str | os.PathLike[str]) -> bytes:
-    try:
-        return read_untrusted_file(path, most_bytes=LARGEST_FILE)
     except NotRegularError:
         raise refuse_file(path, "UC1001", "this is not a regular file", "a YAML rollout file") from None
     except TooLargeError:
-        raise refuse_file(
-            path, "UC1002", "the file is larger than 256 KiB", "at most 262,144 bytes"
-        ) from None
-
-
-def _text(path: str | os.PathLike[str], content: bytes) -> str:
+        problem, allowed = "the file is larger than 256 KiB", "at most 262,144 bytes"
+        raise refuse_file(path, "UC1002", problem, allowed) from None
+    except ValueError as error:
+        raise refuse_file(path, "UC1001", f"the path cannot be used: {error}") from None
     try:
         text = content.decode("utf-8-sig")
     except UnicodeDecodeError as error:

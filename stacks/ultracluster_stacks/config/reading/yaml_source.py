@@ -6,7 +6,7 @@ tags, merge keys and duplicate keys are refused before they take effect.
 
 import os
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, Final
 
 import yaml
@@ -45,35 +45,29 @@ class YamlSource:
         name: Name of the file for messages.
         values: Top-level mapping of str, int, float, bool, None, tuple and dict values, with
             `UNREADABLE` for values with a problem.
-        lines: Line of each value, starting at 1; that of the key for a mapping entry.
+        places: File and line of each value; that of the key for a mapping entry.
         problems: Problems of single values, in file order.
-        names: File of each value that is not in `name`. Default: all values are in `name`.
     """
 
     name: str
     values: dict[str, Any]
-    lines: dict[Loc, int]
+    places: dict[Loc, tuple[str, int]]
     problems: tuple[Problem, ...]
-    names: dict[Loc, str] = field(default_factory=dict)
 
-    def line(self, loc: Loc) -> int:
-        """Return the line of a value; of the closest enclosing mapping or list if it is missing."""
-        return self.lines.get(self._nearest(loc), 1)
+    def place(self, loc: Loc) -> tuple[str, int]:
+        """Return file and line of a value; of the closest enclosing mapping or list if it is missing."""
+        while loc and loc not in self.places:
+            loc = loc[:-1]
+        return self.places.get(loc, (self.name, 1))
 
     def location(self, loc: Loc) -> str:
-        """Return file and line of a value; of the closest enclosing mapping or list if it is missing."""
-        nearest = self._nearest(loc)
-        return f"{self.names.get(nearest, self.name)}:{self.lines.get(nearest, 1)}"
+        """Return the place of a value as text, such as ``rollout.yaml:12``."""
+        return "{}:{}".format(*self.place(loc))
 
     def locate(self, problem: Problem) -> Finding:
         """Return the finding of a problem with its path, file and line."""
         finding, loc = problem.finding, problem.place
         return finding.at(loc_text(loc), finding.location or self.location(loc))
-
-    def _nearest(self, loc: Loc) -> Loc:
-        while loc and loc not in self.lines:
-            loc = loc[:-1]
-        return loc
 
 
 def read_yaml(path: str | os.PathLike[str]) -> YamlSource:
@@ -93,7 +87,8 @@ def read_yaml(path: str | os.PathLike[str]) -> YamlSource:
         raise _refusal(name, line, "UC1005", f"this is not valid YAML: {shown(error.problem)}") from None
     except yaml.YAMLError as error:
         raise _refusal(name, 1, "UC1005", f"this is not valid YAML: {shown(str(error))}") from None
-    source = YamlSource(name=name, values=values, lines=builder.lines, problems=tuple(builder.problems))
+    places = {loc: (name, line) for loc, line in builder.lines.items()}
+    source = YamlSource(name=name, values=values, places=places, problems=tuple(builder.problems))
     if values is UNREADABLE:
         raise FindingsError(map(source.locate, source.problems))
     if not isinstance(values, dict):

@@ -1,45 +1,35 @@
 """Rules about the alarms and the budget of a cluster."""
 
-from collections.abc import Callable, Iterator
-from typing import Final
+from collections.abc import Iterator
 
-from ultracluster_rules.alarms import check_recipients, warn_of_missing_recipients
+from ultracluster_rules.alarms import EMAIL, TOPIC_ARN, check_recipients, warn_of_missing_recipients
 from ultracluster_rules.budgets import check_budget
-from ultracluster_stacks.config.models.alarms import EMAIL, TOPIC_ARN, AlarmsConfig
-from ultracluster_stacks.config.models.budget import BudgetConfig
+from ultracluster_stacks.config.models.alarms import AlarmsConfig, BudgetConfig
 from ultracluster_stacks.config.models.cluster import ClusterConfig
-from ultracluster_stacks.config.reading.problem import Problem, shown
+from ultracluster_stacks.config.reading.problem import Problem, duplicates, shown
 
 
 def recipients_are_emails_or_a_topic(cluster: ClusterConfig) -> Iterator[Problem]:
     """Refuse email addresses together with an existing topic, which has its own subscribers."""
     alarms = cluster.alarms
     if alarms and alarms.emails and alarms.topic_arn:
-        yield Problem.of(
-            ("alarms", "emails"),
-            "UC6445",
-            "got addresses and a topic",
-            remedy="Subscribe the addresses to the topic, or leave topic_arn out",
-        )
+        remedy = "Subscribe the addresses to the topic, or leave topic_arn out"
+        yield Problem.of(("alarms", "emails"), "UC6445", "got addresses and a topic", remedy=remedy)
 
 
 def emails_are_unique(cluster: ClusterConfig) -> Iterator[Problem]:
     """Refuse a duplicate address, whose second subscription SNS ignores."""
-    emails = cluster.alarms.emails if cluster.alarms else ()
-    for index, address in enumerate(emails):
-        if address in emails[:index]:
-            yield EMAIL.broken(("alarms", "emails", index), f"{shown(address)} is a duplicate")
+    for index, address in duplicates(cluster.alarms.emails if cluster.alarms else ()):
+        yield Problem.of(("alarms", "emails", index), EMAIL.code, f"{shown(address)} is a duplicate")
 
 
 def topic_is_in_the_region(cluster: ClusterConfig) -> Iterator[Problem]:
     """Refuse a topic in another Region, to which CloudWatch does not publish."""
     alarms = cluster.alarms
     if alarms and alarms.topic_arn and alarms.topic_arn.split(":")[3] != cluster.region:
-        yield TOPIC_ARN.broken(
-            ("alarms", "topic_arn"),
-            f"the topic is in {alarms.topic_arn.split(':')[3]}, the cluster in {cluster.region}",
-            remedy="Use a topic in the cluster's Region",
-        )
+        problem = f"the topic is in {alarms.topic_arn.split(':')[3]}, the cluster in {cluster.region}"
+        remedy = "Use a topic in the cluster's Region"
+        yield Problem.of(("alarms", "topic_arn"), TOPIC_ARN.code, problem, remedy=remedy)
 
 
 def alarms_have_recipients(cluster: ClusterConfig) -> Iterator[Problem]:
@@ -50,7 +40,7 @@ def alarms_have_recipients(cluster: ClusterConfig) -> Iterator[Problem]:
     if cluster.has_block:
         yield Problem(("notify",), warn_of_missing_recipients())
     elif alarms:
-        yield from topic_has_subscribers("alarms", alarms)
+        yield from _topic_has_subscribers("alarms", alarms)
 
 
 def cluster_notifies_addresses_or_a_topic(cluster: ClusterConfig) -> Iterator[Problem]:
@@ -59,7 +49,7 @@ def cluster_notifies_addresses_or_a_topic(cluster: ClusterConfig) -> Iterator[Pr
         yield Problem(("notify", int(finding.path.removeprefix("notify[").removesuffix("]"))), finding)
 
 
-def topic_has_subscribers(name: str, settings: AlarmsConfig | BudgetConfig) -> Iterator[Problem]:
+def _topic_has_subscribers(name: str, settings: AlarmsConfig | BudgetConfig) -> Iterator[Problem]:
     """Warn about a new topic that notifies no one."""
     if not settings.emails and settings.topic_arn is None:
         yield Problem.of(
@@ -88,16 +78,4 @@ def budget_is_valid(cluster: ClusterConfig) -> Iterator[Problem]:
 def budget_has_recipients(cluster: ClusterConfig) -> Iterator[Problem]:
     """Warn about a budget that notifies no one."""
     if cluster.budget:
-        yield from topic_has_subscribers("budget", cluster.budget)
-
-
-RULES: Final[tuple[Callable[[ClusterConfig], Iterator[Problem]], ...]] = (
-    recipients_are_emails_or_a_topic,
-    emails_are_unique,
-    topic_is_in_the_region,
-    alarms_have_recipients,
-    cluster_notifies_addresses_or_a_topic,
-    budget_is_valid,
-    budget_has_recipients,
-)
-"""The rules in the order in which their problems are found."""
+        yield from _topic_has_subscribers("budget", cluster.budget)

@@ -1,6 +1,6 @@
 """Rules about the capacity of a cluster: how its type is sold, the size of a block, its reservation and its window."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from datetime import timedelta
 from typing import Final
 
@@ -19,7 +19,7 @@ from ultracluster_rules.capacity import (
     check_window,
 )
 from ultracluster_stacks.config.models.cluster import ClusterConfig
-from ultracluster_stacks.config.reading.problem import Loc, Problem
+from ultracluster_stacks.config.reading.problem import Loc, Problem, located
 
 UNRESOLVED_ORDER: Final = "UC2220"
 """Code of capacity whose order has no reservation yet; `capacity resolve` fixes it."""
@@ -28,8 +28,8 @@ UNRESOLVED_ORDER: Final = "UC2220"
 def type_is_sold_so(cluster: ClusterConfig) -> Iterator[Problem]:
     """Refuse a purchase option that the instance type lacks."""
     for loc, capacity in cluster.sources():
-        for finding in check_purchase_option(cluster.machine, capacity.market_type):
-            yield Problem((*loc, "market_type"), finding)
+        findings = check_purchase_option(cluster.machine, capacity.market_type)
+        yield from located((*loc, "market_type"), findings)
 
 
 def block_holds_nodes(cluster: ClusterConfig) -> Iterator[Problem]:
@@ -51,20 +51,12 @@ def block_holds_nodes(cluster: ClusterConfig) -> Iterator[Problem]:
                     remedy="Define one cluster for each UltraServer",
                 )
         elif nodes > MAX_INSTANCES_PER_BLOCK:
-            yield Problem.of(
-                loc,
-                "UC4102",
-                f"got {nodes} nodes in one Capacity Block",
-                allowed=f"1 to {MAX_INSTANCES_PER_BLOCK}",
-                remedy="Define one cluster for each block",
-            )
+            problem = f"got {nodes} nodes in one Capacity Block"
+            remedy = "Define one cluster for each block"
+            yield Problem.of(loc, "UC4102", problem, allowed=f"1 to {MAX_INSTANCES_PER_BLOCK}", remedy=remedy)
         elif nodes.bit_count() != 1:
-            yield Problem.of(
-                loc,
-                "UC4103",
-                f"got {nodes} nodes; blocks are usually offered in powers of two",
-                remedy="Check that the block has as many instances",
-            )
+            problem = f"got {nodes} nodes; blocks are usually offered in powers of two"
+            yield Problem.of(loc, "UC4103", problem, remedy="Check that the block has as many instances")
 
 
 def block_is_sold_in_region(cluster: ClusterConfig) -> Iterator[Problem]:
@@ -72,13 +64,9 @@ def block_is_sold_in_region(cluster: ClusterConfig) -> Iterator[Problem]:
     regions = block_regions(cluster.instance_type)
     if not regions or cluster.region in regions:
         return
-    if any(capacity.market_type == "capacity-block" for _, capacity in cluster.sources()):
-        yield Problem.of(
-            ("region",),
-            "UC4107",
-            f"Capacity Blocks of {cluster.instance_type} are not known to be sold in {cluster.region}",
-            remedy=f"Known Regions: {', '.join(regions)}",
-        )
+    if cluster.has_block:
+        problem = f"Capacity Blocks of {cluster.instance_type} are not known to be sold in {cluster.region}"
+        yield Problem.of(("region",), "UC4107", problem, remedy=f"Known Regions: {', '.join(regions)}")
 
 
 def block_names_reservation(cluster: ClusterConfig) -> Iterator[Problem]:
@@ -93,13 +81,10 @@ def block_names_reservation(cluster: ClusterConfig) -> Iterator[Problem]:
                 remedy="Buy it with `ultracluster capacity buy`, then run `ultracluster capacity resolve ROLLOUT --write`",
             )
         elif capacity.market_type == "capacity-block" and capacity.reservation_id is None:
-            yield Problem.of(
-                (*loc, "reservation_id"),
-                "UC4108",
-                "reservation_id is required for a Capacity Block",
-                allowed="cr- and 17 hexadecimal digits",
-                remedy="Set the reservation of the block that was bought; a deployment never buys anything",
-            )
+            problem = "reservation_id is required for a Capacity Block"
+            allowed = "cr- and 17 hexadecimal digits"
+            remedy = "Set the reservation of the block that was bought; a deployment never buys anything"
+            yield Problem.of((*loc, "reservation_id"), "UC4108", problem, allowed=allowed, remedy=remedy)
 
 
 def settings_fit_kind(cluster: ClusterConfig) -> Iterator[Problem]:
@@ -119,25 +104,22 @@ def settings_fit_kind(cluster: ClusterConfig) -> Iterator[Problem]:
                     (*loc, name), SETTING_OF_ANOTHER_KIND, f"{name} is for {whose}", remedy="Remove it"
                 )
         strategy = capacity.allocation_strategy
-        for finding in check_allocation_strategy(kind, strategy, path="") if strategy else ():
-            yield Problem((*loc, "allocation_strategy"), finding)
+        if strategy:
+            findings = check_allocation_strategy(kind, strategy, path="")
+            yield from located((*loc, "allocation_strategy"), findings)
         price = capacity.max_price_percent if kind == "spot" else None
         for finding in check_group_settings(capacity.launched_by, kind, strategy, price):
             yield Problem((*loc, finding.path), finding)
         if kind == "on-demand" and capacity.reservation_id and capacity.resource_group_arn:
-            yield Problem.of(
-                (*loc, "resource_group_arn"),
-                "UC4128",
-                "reservation_id is set too",
-                remedy="Set either the reservation or its group",
-            )
+            problem = "reservation_id is set too"
+            remedy = "Set either the reservation or its group"
+            yield Problem.of((*loc, "resource_group_arn"), "UC4128", problem, remedy=remedy)
 
 
 def block_settings_have_a_block(cluster: ClusterConfig) -> Iterator[Problem]:
     """Refuse settings of the life cycle of Capacity Blocks where there is none; they would be silently ignored."""
     for name in ("checkpoint_lead_minutes", "max_refusals"):
-        default = ClusterConfig.model_fields[name].default
-        if getattr(cluster, name) != default and not cluster.has_block:
+        if cluster.differs(name) and not cluster.has_block:
             yield Problem.of(
                 (name,), SETTING_OF_ANOTHER_KIND, f"{name} is for `capacity-block`", remedy="Remove it"
             )
@@ -160,16 +142,12 @@ def window_is_in_order(cluster: ClusterConfig) -> Iterator[Problem]:
     for loc, capacity in cluster.sources():
         block = capacity.market_type == "capacity-block"
         if block and capacity.end is not None and capacity.end.time() != BLOCK_END_UTC:
-            yield Problem.of(
-                (*loc, "end"),
-                "UC4113",
-                f"got an end at {capacity.end:%H:%M:%S} UTC, but Capacity Blocks end at 11:30 UTC",
-                remedy="Use the EndDate of the reservation",
-            )
+            problem = f"got an end at {capacity.end:%H:%M:%S} UTC, but Capacity Blocks end at 11:30 UTC"
+            yield Problem.of((*loc, "end"), "UC4113", problem, remedy="Use the EndDate of the reservation")
         if capacity.start is None or capacity.end is None:
             continue
         if order := check_window(capacity.start, capacity.end):
-            yield from (Problem((*loc, "end"), finding) for finding in order)
+            yield from located((*loc, "end"), order)
         elif block and capacity.end - capacity.start > LONGEST_BLOCK:
             yield Problem.of(
                 (*loc, "end"),
@@ -177,16 +155,3 @@ def window_is_in_order(cluster: ClusterConfig) -> Iterator[Problem]:
                 f"got {(capacity.end - capacity.start) / timedelta(days=1):.1f} days, but a Capacity Block lasts at most {LONGEST_BLOCK.days}",
                 remedy="Use the StartDate and EndDate of the reservation",
             )
-
-
-RULES: Final[tuple[Callable[[ClusterConfig], Iterator[Problem]], ...]] = (
-    type_is_sold_so,
-    block_holds_nodes,
-    block_is_sold_in_region,
-    block_names_reservation,
-    settings_fit_kind,
-    block_settings_have_a_block,
-    reservation_is_one_source,
-    window_is_in_order,
-)
-"""The rules in the order in which their problems are found."""

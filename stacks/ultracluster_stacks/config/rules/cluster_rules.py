@@ -1,9 +1,11 @@
-"""All rules over several fields of a cluster, in order.
+"""All rules over several fields of a cluster.
 
-A rule is a function that yields problems. It may be given a cluster of which only some fields could be read, so
-that all problems of a file are shown together: such a rule ends where it needs a field that is not there.
+A rule is a public function of one of the modules below; those with a parameter `job` are rules over one job, whose
+locations are as seen from the job. A rule may be given a cluster of which only some fields could be read, so that all
+problems of a file are shown together: such a rule ends where it needs a field that is not there.
 """
 
+import inspect
 from typing import Final
 
 from ultracluster_stacks.config.models.cluster import ClusterConfig
@@ -19,21 +21,28 @@ from ultracluster_stacks.config.rules import (
     storage_rules,
 )
 
-_RULES: Final = (
-    *placement_rules.RULES,
-    *capacity_rules.RULES,
-    *queue_rules.RULES,
-    *network_rules.RULES,
-    *storage_rules.RULES,
-    *job_rules.RULES,
-    *alarm_rules.RULES,
-)
+_RULES: Final = [
+    function
+    for module in (
+        placement_rules,
+        capacity_rules,
+        queue_rules,
+        network_rules,
+        storage_rules,
+        job_rules,
+        alarm_rules,
+    )
+    for name, function in vars(module).items()
+    if inspect.isfunction(function) and function.__module__ == module.__name__ and not name.startswith("_")
+]
+_JOB_RULES: Final = [rule for rule in _RULES if "job" in inspect.signature(rule).parameters]
+_CLUSTER_RULES: Final = [rule for rule in _RULES if rule not in _JOB_RULES]
 
 
 def cluster_problems(cluster: ClusterConfig) -> list[Problem]:
     """Find errors and warnings that involve several fields of a cluster, with places as seen from it."""
-    problems = [problem for rule in _RULES for problem in readable_part(rule(cluster))]
+    problems = [problem for rule in _CLUSTER_RULES for problem in readable_part(rule(cluster))]
     for index, job in enumerate(getattr(cluster, "jobs", ())):
-        for job_rule in job_rules.JOB_RULES:
-            problems += (under(("jobs", index), problem) for problem in readable_part(job_rule(cluster, job)))
+        for rule in _JOB_RULES:
+            problems += (under(("jobs", index), problem) for problem in readable_part(rule(cluster, job)))
     return problems

@@ -1,7 +1,7 @@
 """Rules about the jobs of a cluster: kind, nodes, processes, time, image, environment, dependencies and gates."""
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from datetime import timedelta
 from typing import Final
 
@@ -36,8 +36,7 @@ from ultracluster_rules.machines import get_instance_type
 from ultracluster_stacks.config.models.capacity import CapacityConfig
 from ultracluster_stacks.config.models.cluster import ClusterConfig
 from ultracluster_stacks.config.models.job import PROCESSES_PER_NODE, JobConfig
-from ultracluster_stacks.config.reading.problem import Loc, Problem, shown
-from ultracluster_stacks.config.rules.queue_rules import used
+from ultracluster_stacks.config.reading.problem import Loc, Problem, duplicates, located, shown
 
 _KINDS: Final = {
     "nodes": "multi-node",
@@ -50,18 +49,13 @@ _KINDS: Final = {
 
 def job_names_are_unique(cluster: ClusterConfig) -> Iterator[Problem]:
     """Refuse duplicate job names, which would share a job definition."""
-    seen: set[str] = set()
-    for index, job in enumerate(cluster.jobs):
-        name = getattr(job, "name", None)
-        if name in seen:
-            yield Problem.of(("jobs", index, "name"), "UC6110", f"duplicate job {shown(name)}")
-        if name is not None:
-            seen.add(name)
+    for index, name in duplicates(getattr(job, "name", None) for job in cluster.jobs):
+        yield Problem.of(("jobs", index, "name"), "UC6110", f"duplicate job {shown(name)}")
 
 
 def job_has_a_queue(cluster: ClusterConfig, job: JobConfig) -> Iterator[Problem]:
     """Refuse an unknown queue, and any queue for a precompile job, which has a separate one."""
-    names = [each.name for each in cluster.additional_queues]
+    names = [queue.name for queue in cluster.additional_queues]
     if job.queue is not None and (job.kind == "precompile" or job.queue not in names):
         yield Problem.of(
             ("queue",),
@@ -76,29 +70,25 @@ def job_has_a_queue(cluster: ClusterConfig, job: JobConfig) -> Iterator[Problem]
 
 def job_fits_cluster(cluster: ClusterConfig, job: JobConfig) -> Iterator[Problem]:
     """Refuse a job that needs more nodes than its queue has, which never starts."""
-    most = max(
-        (cluster.nodes_from(capacity) for capacity in _behind(cluster, job).values()), default=cluster.nodes
-    )
+    most = max(map(cluster.nodes_from, _behind(cluster, job)), default=cluster.nodes)
     if job.kind == "multi-node" and job.nodes is not None:
-        for finding in check_nodes_fit(job.nodes, most):
-            yield Problem(("nodes",), finding)
+        yield from located(("nodes",), check_nodes_fit(job.nodes, most))
 
 
 def queue_starts_job(cluster: ClusterConfig, job: JobConfig) -> Iterator[Problem]:
     """Refuse multi-node jobs on Spot nodes, where AWS Batch never starts them, and over nodes that differ in what starts them."""
     if job.kind != "multi-node":
         return
-    sources = _behind(cluster, job).values()
+    sources = _behind(cluster, job)
     spot = any(source.market_type == "spot" and source.launched_by == "batch" for source in sources)
-    for finding in [*check_spot(spot=spot), *check_one_road([source.launched_by for source in sources])]:
-        yield Problem(("queue",), finding)
+    yield from located(("queue",), check_spot(spot=spot))
+    yield from located(("queue",), check_one_road([source.launched_by for source in sources]))
 
 
-def _behind(cluster: ClusterConfig, job: JobConfig) -> dict[str, CapacityConfig]:
+def _behind(cluster: ClusterConfig, job: JobConfig) -> list[CapacityConfig]:
     """Return the capacity behind the queue of a job; empty where the cluster has no such queue."""
-    own = {None: cluster.queue}
-    queue = (own | {each.name: each for each in cluster.additional_queues}).get(job.queue)
-    return used(cluster, queue) if queue else {}
+    queues = {None: cluster.queue} | {queue.name: queue for queue in cluster.additional_queues}
+    return list(cluster.capacity_of(queues[job.queue]).values()) if job.queue in queues else []
 
 
 def nodes_can_talk(cluster: ClusterConfig, job: JobConfig) -> Iterator[Problem]:
@@ -107,8 +97,8 @@ def nodes_can_talk(cluster: ClusterConfig, job: JobConfig) -> Iterator[Problem]:
     if job.without_efa or job.kind != "multi-node":
         return
     machine = cluster.machine
-    for finding in check_nodes_can_talk(nodes, machine.name, has_efa=machine.efa_interfaces > 0):
-        yield Problem(("nodes",), finding)
+    findings = check_nodes_can_talk(nodes, machine.name, has_efa=machine.efa_interfaces > 0)
+    yield from located(("nodes",), findings)
 
 
 def node_holds_processes(cluster: ClusterConfig, job: JobConfig) -> Iterator[Problem]:
@@ -118,11 +108,8 @@ def node_holds_processes(cluster: ClusterConfig, job: JobConfig) -> Iterator[Pro
         machine = get_instance_type(str(job.instance_type))
     cores = machine.neuron_cores
     if job.processes_per_node is not None and 0 < cores < job.processes_per_node:
-        yield PROCESSES_PER_NODE.broken(
-            ("processes_per_node",),
-            f"got {job.processes_per_node}, but {machine.name} has {cores} NeuronCores",
-            allowed=f"1 to {cores}",
-        )
+        problem = f"got {job.processes_per_node}, but {machine.name} has {cores} NeuronCores"
+        yield Problem.of(("processes_per_node",), PROCESSES_PER_NODE.code, problem, allowed=f"1 to {cores}")
 
 
 def launcher_starts_command(cluster: ClusterConfig, job: JobConfig) -> Iterator[Problem]:  # noqa: ARG001 - one signature
@@ -165,41 +152,11 @@ def timeout_is_within_capacity(cluster: ClusterConfig, job: JobConfig) -> Iterat
         )
 
 
-def image_is_pinned(cluster: ClusterConfig, job: JobConfig) -> Iterator[Problem]:  # noqa: ARG001 - one signature
-    """Warn about an image whose tag can move, so that attempts or nodes may run different images."""
-    tag = job.image.rpartition("/")[2].partition(":")[2]  # if the image has a digest, its hexadecimal digits
-    for finding in check_image_tag(job.image, tag):
-        yield Problem(("image",), finding)
-
-
-def image_is_near(cluster: ClusterConfig, job: JobConfig) -> Iterator[Problem]:
-    """Warn about an image that nodes without internet access cannot pull."""
-    found = re.fullmatch(ECR_IMAGE, job.image)
-    for finding in check_image_region(job.image, found and found["region"], cluster.region):
-        yield Problem(("image",), finding)
-
-
-def image_runs_on_chips(cluster: ClusterConfig, job: JobConfig) -> Iterator[Problem]:
-    """Warn about a container image of AWS, or a copy of one, that is not built for the chips of the nodes."""
-    for finding in check_container(job.image, cluster.machine):
-        yield Problem(("image",), finding)
-
-
-def job_has_settings_of_its_kind(cluster: ClusterConfig, job: JobConfig) -> Iterator[Problem]:  # noqa: ARG001 - one signature
-    """Refuse settings of another kind of job, which would be ignored."""
-    for name, kind in _KINDS.items():
-        if job.kind != kind and getattr(job, name) != type(job).model_fields[name].get_default():
-            remedy = f"Remove it, or set kind: {kind}"
-            yield Problem((name,), refuse_for_kind(shown(getattr(job, name)), job.kind, remedy=remedy))
-    if job.kind == "precompile":
-        yield from (Problem(("phase",), finding) for finding in check_phase(job.method, job.phase))
-
-
-def jobs_that_resume_can_be_submitted_again(cluster: ClusterConfig, job: JobConfig) -> Iterator[Problem]:  # noqa: ARG001 - one signature
-    """Refuse resume for arrays and precompile jobs, which are not resubmitted."""
-    kind = "a precompile job" if job.kind == "precompile" else "an array" if job.array_size else None
-    if job.resume and kind is not None:
-        yield from (Problem(("resume",), finding) for finding in refuse_resume(kind))
+def gates_have_their_own_names(cluster: ClusterConfig, job: JobConfig) -> Iterator[Problem]:
+    """Refuse a job with the name of a gate, which is a job too."""
+    for name in sorted(set(job.gate_names) & {getattr(other, "name", None) for other in cluster.jobs}):
+        problem = f"a gate and a job have the same name {shown(name)}"
+        yield Problem.of(("gates",), "UC6153", problem, remedy="Rename the job")
 
 
 def gates_protect_several_nodes(cluster: ClusterConfig, job: JobConfig) -> Iterator[Problem]:  # noqa: ARG001 - one signature
@@ -209,22 +166,46 @@ def gates_protect_several_nodes(cluster: ClusterConfig, job: JobConfig) -> Itera
         yield Problem(("gates",), refuse_for_kind("gates", job.kind, remedy=remedy))
 
 
-def gates_have_their_own_names(cluster: ClusterConfig, job: JobConfig) -> Iterator[Problem]:
-    """Refuse a job with the name of a gate, which is a job too."""
-    for name in sorted(set(job.gate_names) & {getattr(each, "name", None) for each in cluster.jobs}):
-        yield Problem.of(
-            ("gates",),
-            "UC6153",
-            f"a gate and a job have the same name {shown(name)}",
-            remedy="Rename the job",
-        )
-
-
 def fabric_is_there(cluster: ClusterConfig, job: JobConfig) -> Iterator[Problem]:
     """Refuse a fabric gate on nodes without EFA."""
     machine = cluster.machine
-    findings = check_fabric(machine.name, has_efa=machine.efa_interfaces > 0) if job.gates.fabric else []
-    yield from (Problem(("gates", "fabric"), finding) for finding in findings)
+    if job.gates.fabric:
+        findings = check_fabric(machine.name, has_efa=machine.efa_interfaces > 0)
+        yield from located(("gates", "fabric"), findings)
+
+
+def image_is_pinned(cluster: ClusterConfig, job: JobConfig) -> Iterator[Problem]:  # noqa: ARG001 - one signature
+    """Warn about an image whose tag can move, so that attempts or nodes may run different images."""
+    tag = job.image.rpartition("/")[2].partition(":")[2]  # if the image has a digest, its hexadecimal digits
+    yield from located(("image",), check_image_tag(job.image, tag))
+
+
+def image_is_near(cluster: ClusterConfig, job: JobConfig) -> Iterator[Problem]:
+    """Warn about an image that nodes without internet access cannot pull."""
+    match = re.fullmatch(ECR_IMAGE, job.image)
+    yield from located(("image",), check_image_region(job.image, match and match["region"], cluster.region))
+
+
+def image_runs_on_chips(cluster: ClusterConfig, job: JobConfig) -> Iterator[Problem]:
+    """Warn about a container image of AWS, or a copy of one, that is not built for the chips of the nodes."""
+    yield from located(("image",), check_container(job.image, cluster.machine))
+
+
+def job_has_settings_of_its_kind(cluster: ClusterConfig, job: JobConfig) -> Iterator[Problem]:  # noqa: ARG001 - one signature
+    """Refuse settings of another kind of job, which would be ignored."""
+    for name, kind in _KINDS.items():
+        if job.kind != kind and job.differs(name):
+            remedy = f"Remove it, or set kind: {kind}"
+            yield Problem((name,), refuse_for_kind(shown(getattr(job, name)), job.kind, remedy=remedy))
+    if job.kind == "precompile":
+        yield from located(("phase",), check_phase(job.method, job.phase))
+
+
+def jobs_that_resume_can_be_submitted_again(cluster: ClusterConfig, job: JobConfig) -> Iterator[Problem]:  # noqa: ARG001 - one signature
+    """Refuse resume for arrays and precompile jobs, which are not resubmitted."""
+    kind = "a precompile job" if job.kind == "precompile" else "an array" if job.array_size else None
+    if job.resume and kind is not None:
+        yield from located(("resume",), refuse_resume(kind))
 
 
 def neuron_settings_agree(cluster: ClusterConfig, job: JobConfig) -> Iterator[Problem]:
@@ -247,8 +228,8 @@ def precompile_job_has_a_node(cluster: ClusterConfig, job: JobConfig) -> Iterato
         yield Problem(("instance_type",), finding)
         return
     captures = captures_graphs(job.method, job.environment)
-    for finding in check_compile_type(node, cluster.machine, phase=job.phase, captures=captures):
-        yield Problem(("instance_type",), finding)
+    findings = check_compile_type(node, cluster.machine, phase=job.phase, captures=captures)
+    yield from located(("instance_type",), findings)
 
 
 def _compiler(cluster: ClusterConfig, job: JobConfig) -> InstanceType | None:
@@ -262,13 +243,13 @@ def jobs_wait_for_jobs_of_their_cluster(cluster: ClusterConfig) -> Iterator[Prob
     waits = {job.name: job.depends_on for job in cluster.jobs}
     for index, job in enumerate(cluster.jobs):
         loc: Loc = ("jobs", index, "depends_on")
-        yield from (Problem(loc, finding) for finding in check_dependencies(job.depends_on))
+        yield from located(loc, check_dependencies(job.depends_on))
         for place, name in enumerate(job.depends_on):
             others = [other for other in waits if other != job.name] if name not in waits else None
             findings = check_dependency(name, earlier=job.depends_on[:place], known=others)
             if not findings and job.name in _reached(name, waits):
                 findings = [refuse_circle((name, job.name))]
-            yield from (Problem((*loc, place), finding) for finding in findings)
+            yield from located((*loc, place), findings)
 
 
 def precompile_job_makes_the_graphs(cluster: ClusterConfig) -> Iterator[Problem]:
@@ -279,8 +260,8 @@ def precompile_job_makes_the_graphs(cluster: ClusterConfig) -> Iterator[Problem]
             before = named.get(name)
             if before is None or before.kind != "precompile":
                 continue
-            for finding in warn_of_other_graphs(name, job.name, list(_differences(cluster, before, job))):
-                yield Problem(("jobs", index, "depends_on", place), finding)
+            findings = warn_of_other_graphs(name, job.name, list(_differences(cluster, before, job)))
+            yield from located(("jobs", index, "depends_on", place), findings)
 
 
 def _differences(cluster: ClusterConfig, before: JobConfig, job: JobConfig) -> Iterator[str]:
@@ -308,39 +289,10 @@ def _workers(cluster: ClusterConfig, job: JobConfig) -> int:
 def _reached(name: str, waits: dict[str, tuple[str, ...]]) -> set[str]:
     """Return the job and all its dependencies."""
     reached: set[str] = set()
-    follow = [name]
-    while follow:
-        if (one := follow.pop()) not in reached:
-            reached.add(one)
-            follow += waits.get(one, ())
+    pending = [name]
+    while pending:
+        job = pending.pop()
+        if job not in reached:
+            reached.add(job)
+            pending += waits.get(job, ())
     return reached
-
-
-RULES: Final[tuple[Callable[[ClusterConfig], Iterator[Problem]], ...]] = (
-    job_names_are_unique,
-    jobs_wait_for_jobs_of_their_cluster,
-    precompile_job_makes_the_graphs,
-)
-"""Rules about all jobs of a cluster."""
-
-JOB_RULES: Final[tuple[Callable[[ClusterConfig, JobConfig], Iterator[Problem]], ...]] = (
-    job_has_a_queue,
-    job_fits_cluster,
-    queue_starts_job,
-    nodes_can_talk,
-    node_holds_processes,
-    launcher_starts_command,
-    secrets_can_be_read,
-    timeout_is_within_capacity,
-    gates_have_their_own_names,
-    gates_protect_several_nodes,
-    fabric_is_there,
-    image_is_pinned,
-    image_is_near,
-    image_runs_on_chips,
-    job_has_settings_of_its_kind,
-    jobs_that_resume_can_be_submitted_again,
-    neuron_settings_agree,
-    precompile_job_has_a_node,
-)
-"""Rules over one job, in the order in which their problems are found; places are seen from the job."""

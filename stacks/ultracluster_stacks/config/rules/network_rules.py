@@ -2,7 +2,7 @@
 
 import ipaddress
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Final
 
 from ultracluster_catalog.machines.nic_layouts import NetworkInterface
@@ -20,10 +20,18 @@ from ultracluster_rules.network import (
     warn_of_unknown_efa_rules,
 )
 from ultracluster_stacks.config.models.cluster import ClusterConfig
-from ultracluster_stacks.config.models.network import SECURITY_GROUP_ID, SUBNET_ID
-from ultracluster_stacks.config.reading.problem import Problem
+from ultracluster_stacks.config.models.network import EXISTING_GROUP, EXISTING_SUBNET
+from ultracluster_stacks.config.reading.problem import Problem, located
 
 _PRIVATE: Final = tuple(map(ipaddress.IPv4Network, ("10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16")))
+_OF_NEW_VPC: Final = (
+    "nat_gateway",
+    "subnet_prefix",
+    "endpoints",
+    "limit_endpoints",
+    "allowed_accounts",
+    "allowed_buckets",
+)
 _DOCKER: Final = ipaddress.IPv4Network("172.17.0.0/16")
 
 
@@ -33,19 +41,12 @@ def addresses_are_private(cluster: ClusterConfig) -> Iterator[Problem]:
         return
     network = ipaddress.IPv4Network(cluster.network.cidr)
     if not any(network.subnet_of(private) for private in _PRIVATE):
-        yield Problem.of(
-            ("network", "cidr"),
-            "UC3104",
-            f"{network} is not private (RFC 1918), so the nodes cannot reach its owner on the internet",
-            remedy="Use a part of 10.0.0.0/8, 172.16.0.0/12 or 192.168.0.0/16",
-        )
+        problem = f"{network} is not private (RFC 1918), so the nodes cannot reach its owner on the internet"
+        remedy = "Use a part of 10.0.0.0/8, 172.16.0.0/12 or 192.168.0.0/16"
+        yield Problem.of(("network", "cidr"), "UC3104", problem, remedy=remedy)
     if network.overlaps(_DOCKER):
-        yield Problem.of(
-            ("network", "cidr"),
-            "UC3104",
-            f"{network} overlaps {_DOCKER}, which Docker uses on each node",
-            remedy="Use another CIDR block",
-        )
+        problem = f"{network} overlaps {_DOCKER}, which Docker uses on each node"
+        yield Problem.of(("network", "cidr"), "UC3104", problem, remedy="Use another CIDR block")
 
 
 def subnet_holds_nodes(cluster: ClusterConfig) -> Iterator[Problem]:
@@ -67,14 +68,13 @@ def subnet_holds_nodes(cluster: ClusterConfig) -> Iterator[Problem]:
         nic_layout=interfaces,
         endpoints=len(settings.endpoints),
     )
-    for finding in check_subnet_size(vpc, prefix, needed=needed):
-        yield Problem(("network", "subnet_prefix" if given else "cidr"), finding)
+    findings = check_subnet_size(vpc, prefix, needed=needed)
+    yield from located(("network", "subnet_prefix" if given else "cidr"), findings)
 
 
 def endpoints_are_new(cluster: ClusterConfig) -> Iterator[Problem]:
     """Refuse endpoints that the network has already, or of no service."""
-    for finding in check_endpoints(cluster.network.endpoints, path="endpoints"):
-        yield Problem(("network", "endpoints"), finding)
+    yield from located(("network", "endpoints"), check_endpoints(cluster.network.endpoints, path="endpoints"))
 
 
 def nat_gateway_has_room(cluster: ClusterConfig) -> Iterator[Problem]:
@@ -84,8 +84,7 @@ def nat_gateway_has_room(cluster: ClusterConfig) -> Iterator[Problem]:
         return
     vpc = ipaddress.IPv4Network(settings.cidr)
     if settings.subnet_prefix == vpc.prefixlen:
-        for finding in check_nat_gateway_room(vpc, settings.subnet_prefix):
-            yield Problem(("network", "subnet_prefix"), finding)
+        yield from located(("network", "subnet_prefix"), check_nat_gateway_room(vpc, settings.subnet_prefix))
 
 
 def existing_subnet_is_whole(cluster: ClusterConfig) -> Iterator[Problem]:
@@ -93,25 +92,16 @@ def existing_subnet_is_whole(cluster: ClusterConfig) -> Iterator[Problem]:
     settings = cluster.network
     if (settings.vpc_id is None) != (settings.subnet_id is None):
         given, missing = ("subnet_id", "vpc_id") if settings.vpc_id is None else ("vpc_id", "subnet_id")
-        yield SUBNET_ID.broken(
-            ("network", given),
-            f"{given} is set without {missing}",
-            remedy="Set both for an existing subnet, or neither for a new one",
-        )
+        problem = f"{given} is set without {missing}"
+        remedy = "Set both for an existing subnet, or neither for a new one"
+        yield Problem.of(("network", given), EXISTING_SUBNET, problem, remedy=remedy)
     existing = settings.subnet_id is not None
-    for name, is_given, belongs in (
-        ("nat_gateway", settings.nat_gateway, "a new VPC only"),
-        ("subnet_prefix", settings.subnet_prefix is not None, "a new VPC only"),
-        ("endpoints", bool(settings.endpoints), "a new VPC only"),
-        ("limit_endpoints", settings.limit_endpoints is not None, "a new VPC only"),
-        ("allowed_accounts", bool(settings.allowed_accounts), "a new VPC only"),
-        ("allowed_buckets", bool(settings.allowed_buckets), "a new VPC only"),
-        ("available_addresses", settings.available_addresses is not None, "an existing subnet only"),
-    ):
-        if is_given and existing != (name == "available_addresses"):
-            yield SUBNET_ID.broken(
+    for name in _OF_NEW_VPC if existing else ("available_addresses",):
+        if settings.differs(name):
+            yield Problem.of(
                 ("network", name),
-                f"{name} is for {belongs}",
+                EXISTING_SUBNET,
+                f"{name} is for {'a new VPC' if existing else 'an existing subnet'} only",
                 remedy="Remove it" if existing else "Remove it, or set vpc_id and subnet_id",
             )
 
@@ -159,33 +149,26 @@ def placement_fits_capacity(cluster: ClusterConfig) -> Iterator[Problem]:
     if placement in {"auto", "none"}:
         return
     block = all(capacity.market_type == "capacity-block" for _, capacity in cluster.sources())
-    for finding in check_block_placement(block=block, placed=True):
-        yield Problem(("network", "placement"), finding)
+    yield from located(("network", "placement"), check_block_placement(block=block, placed=True))
 
 
 def security_group_has_a_subnet(cluster: ClusterConfig) -> Iterator[Problem]:
     """Refuse a security group without its subnet, and warn about existing groups, whose rules are unknown."""
     settings = cluster.network
     if settings.add_efa_rules and settings.security_group_id is None:
-        yield SECURITY_GROUP_ID.broken(
-            ("network", "add_efa_rules"),
-            "add_efa_rules is for an existing security group only",
-            remedy="Remove it: a new group has the rules",
-        )
+        problem = "add_efa_rules is for an existing security group only"
+        remedy = "Remove it: a new group has the rules"
+        yield Problem.of(("network", "add_efa_rules"), EXISTING_GROUP, problem, remedy=remedy)
     if settings.default_security_group_id is not None and settings.subnet_id is None:
-        yield SECURITY_GROUP_ID.broken(
-            ("network", "default_security_group_id"),
-            "default_security_group_id is for an existing VPC only",
-            remedy="Remove it: the default group of a new VPC has the rules",
-        )
+        problem = "default_security_group_id is for an existing VPC only"
+        remedy = "Remove it: the default group of a new VPC has the rules"
+        yield Problem.of(("network", "default_security_group_id"), EXISTING_GROUP, problem, remedy=remedy)
     if settings.security_group_id is None:
         return
     if settings.subnet_id is None:
-        yield SECURITY_GROUP_ID.broken(
-            ("network", "security_group_id"),
-            "security_group_id is set without subnet_id, but a new VPC has no existing group",
-            remedy="Set vpc_id and subnet_id of its VPC",
-        )
+        problem = "security_group_id is set without subnet_id, but a new VPC has no existing group"
+        remedy = "Set vpc_id and subnet_id of its VPC"
+        yield Problem.of(("network", "security_group_id"), EXISTING_GROUP, problem, remedy=remedy)
     elif not settings.add_efa_rules:
         finding = warn_of_unknown_efa_rules(settings.security_group_id)
         yield Problem(("network", "security_group_id"), finding)
@@ -197,18 +180,3 @@ def _legal_interfaces(cluster: ClusterConfig) -> tuple[NetworkInterface, ...] | 
         return network_interfaces(cluster.machine, cluster.network.layout)
     except FindingsError:
         return None
-
-
-RULES: Final[tuple[Callable[[ClusterConfig], Iterator[Problem]], ...]] = (
-    addresses_are_private,
-    subnet_holds_nodes,
-    endpoints_are_new,
-    nat_gateway_has_room,
-    existing_subnet_is_whole,
-    existing_subnet_holds_cluster,
-    interfaces_are_legal,
-    task_has_a_slot,
-    placement_fits_capacity,
-    security_group_has_a_subnet,
-)
-"""The rules in the order in which their problems are found."""

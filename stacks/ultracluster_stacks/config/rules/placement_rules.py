@@ -1,6 +1,6 @@
 """Rules about the location of a cluster and its instance type: account, Region, zone, custom properties, UltraServers."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Final
 
 from ultracluster_catalog.places.zones import REGIONS, region_of_zone_id
@@ -13,7 +13,7 @@ from ultracluster_rules.machines import (
 )
 from ultracluster_rules.network import check_zone_id, check_zone_region
 from ultracluster_stacks.config.models.cluster import ClusterConfig
-from ultracluster_stacks.config.reading.problem import Problem
+from ultracluster_stacks.config.reading.problem import Problem, located
 
 _FILE_SYSTEM_PATH: Final = "/fsx"
 
@@ -25,22 +25,16 @@ def boundary_is_of_the_account(cluster: ClusterConfig) -> Iterator[Problem]:
         return
     account = boundary.split(":")[4]
     if account not in {"aws", cluster.account}:
-        yield Problem.of(
-            ("permissions_boundary",),
-            "UC2262",
-            f"the policy is in {account}, the cluster in {cluster.account}",
-            remedy="Specify the name of the policy, which refers to the account of the cluster",
-        )
+        problem = f"the policy is in {account}, the cluster in {cluster.account}"
+        remedy = "Specify the name of the policy, which refers to the account of the cluster"
+        yield Problem.of(("permissions_boundary",), "UC2262", problem, remedy=remedy)
 
 
 def partition_is_tested(cluster: ClusterConfig) -> Iterator[Problem]:
     """Warn about Regions outside the commercial partition."""
     if cluster.region not in REGIONS:
-        yield Problem.of(
-            ("region",),
-            "UC2103",
-            f"{cluster.region} is in a partition in which these stacks were never tested",
-        )
+        problem = f"{cluster.region} is in a partition in which these stacks were never tested"
+        yield Problem.of(("region",), "UC2103", problem)
 
 
 def zone_is_in_region(cluster: ClusterConfig) -> Iterator[Problem]:
@@ -52,8 +46,7 @@ def zone_is_in_region(cluster: ClusterConfig) -> Iterator[Problem]:
         findings = check_zone_region(
             cluster.zone_id, zone_region=region_of_zone_id(cluster.zone_id), region=cluster.region
         )
-    for finding in findings:
-        yield Problem(("zone_id",), finding)
+    yield from located(("zone_id",), findings)
 
 
 def type_is_offered_in_zone(cluster: ClusterConfig) -> Iterator[Problem]:
@@ -63,41 +56,25 @@ def type_is_offered_in_zone(cluster: ClusterConfig) -> Iterator[Problem]:
     ):
         return  # Capacity Blocks have a separate list, see capacity_rules
     if not any(zone_is_in_region(cluster)):
-        for finding in check_offered(cluster.instance_type, cluster.zone_id):
-            yield Problem(("zone_id",), finding)
+        yield from located(("zone_id",), check_offered(cluster.instance_type, cluster.zone_id))
 
 
 def figures_have_a_source(cluster: ClusterConfig) -> Iterator[Problem]:
     """Warn about custom properties that were not compared with EC2."""
-    for finding in check_figures_are_sourced(cluster.machine):
-        yield Problem(("custom_instance_type",), finding)
+    yield from located(("custom_instance_type",), check_figures_are_sourced(cluster.machine))
 
 
 def scratch_has_disks_and_a_path(cluster: ClusterConfig) -> Iterator[Problem]:
     """Refuse scratch without instance-store disks, and mount points that would hide files."""
-    for finding in check_scratch(cluster.machine, cluster.scratch_path, mount_path=_FILE_SYSTEM_PATH):
-        yield Problem(("scratch_path",), finding)
+    findings = check_scratch(cluster.machine, cluster.scratch_path, mount_path=_FILE_SYSTEM_PATH)
+    yield from located(("scratch_path",), findings)
 
 
 def ultraservers_are_whole(cluster: ClusterConfig) -> Iterator[Problem]:
     """Warn about paid UltraServer instances that are not used, and refuse jobs whose nodes cannot be joined."""
-    for finding in check_whole_ultraservers(cluster.machine, cluster.nodes):
-        yield Problem(("nodes",), finding)
+    yield from located(("nodes",), check_whole_ultraservers(cluster.machine, cluster.nodes))
     for index, job in enumerate(cluster.jobs):
         if job.kind != "multi-node":
             continue
         nodes = cluster.nodes if job.nodes is None else job.nodes
-        for finding in check_job_ultraservers(cluster.machine, nodes):
-            yield Problem(("jobs", index, "nodes"), finding)
-
-
-RULES: Final[tuple[Callable[[ClusterConfig], Iterator[Problem]], ...]] = (
-    boundary_is_of_the_account,
-    partition_is_tested,
-    zone_is_in_region,
-    type_is_offered_in_zone,
-    figures_have_a_source,
-    scratch_has_disks_and_a_path,
-    ultraservers_are_whole,
-)
-"""The rules in the order in which their problems are found."""
+        yield from located(("jobs", index, "nodes"), check_job_ultraservers(cluster.machine, nodes))

@@ -1,17 +1,17 @@
 """Rules across the clusters of a rollout: unique names, and IDs that exist in only one place."""
 
-from collections.abc import Callable, Iterator
-from typing import Any, Final
+from collections.abc import Iterator
+from typing import Any
 
 from ultracluster_stacks.config.models.cluster import ClusterConfig
 from ultracluster_stacks.config.models.rollout import RolloutConfig
-from ultracluster_stacks.config.reading.problem import Loc, Problem, shown
+from ultracluster_stacks.config.reading.problem import Loc, Problem, duplicates, shown
 
 
 def rollout_problems(rollout: RolloutConfig) -> list[Problem]:
     """Find problems across clusters and waves."""
     clusters = list(rollout.located_clusters())
-    return [*_repeated_waves(rollout), *(problem for rule in _RULES for problem in rule(clusters))]
+    return [*_repeated_waves(rollout), *_repeated_clusters(clusters), *_ids_in_two_places(clusters)]
 
 
 def _read(value: Any, *names: str) -> Any:
@@ -22,13 +22,8 @@ def _read(value: Any, *names: str) -> Any:
 
 
 def _repeated_waves(rollout: RolloutConfig) -> Iterator[Problem]:
-    seen: set[str] = set()
-    for index, wave in enumerate(getattr(rollout, "waves", ())):
-        name = _read(wave, "name")
-        if name in seen:
-            yield Problem.of(("waves", index, "name"), "UC2106", f"duplicate wave {shown(name)}")
-        if name is not None:
-            seen.add(name)
+    for index, name in duplicates(_read(wave, "name") for wave in getattr(rollout, "waves", ())):
+        yield Problem.of(("waves", index, "name"), "UC2106", f"duplicate wave {shown(name)}")
 
 
 def _repeated_clusters(clusters: list[tuple[Loc, ClusterConfig]]) -> Iterator[Problem]:
@@ -60,8 +55,8 @@ def _ids_in_two_places(clusters: list[tuple[Loc, ClusterConfig]]) -> Iterator[Pr
             (("image_id",), place[:1], _read(cluster, "image_id")),
             (("capacity", "reservation_id"), place, _read(cluster, "capacity", "reservation_id")),
             *(
-                (("additional_capacity", index, "reservation_id"), place, _read(each, "reservation_id"))
-                for index, each in enumerate(additional)
+                (("additional_capacity", index, "reservation_id"), place, _read(capacity, "reservation_id"))
+                for index, capacity in enumerate(additional)
             ),
         ]
         for path, id_place, resource_id in ids:
@@ -76,9 +71,3 @@ def _ids_in_two_places(clusters: list[tuple[Loc, ClusterConfig]]) -> Iterator[Pr
                     "only one of them",
                     remedy="Use the ID of each place",
                 )
-
-
-_RULES: Final[tuple[Callable[[list[tuple[Loc, ClusterConfig]]], Iterator[Problem]], ...]] = (
-    _repeated_clusters,
-    _ids_in_two_places,
-)

@@ -1,7 +1,7 @@
 """Rules about the file system, buckets and compile cache of a cluster."""
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Final
 
 from ultracluster_catalog.lustre.lustre_associations import DataRepositoryAssociation
@@ -15,10 +15,9 @@ from ultracluster_rules.lustre import (
     check_key,
     check_zone_of_file_system,
 )
-from ultracluster_stacks.config.models.buckets import CheckpointsConfig, DatasetConfig
 from ultracluster_stacks.config.models.cluster import ClusterConfig
 from ultracluster_stacks.config.models.file_system import OF_EXISTING, FileSystemConfig
-from ultracluster_stacks.config.reading.problem import Loc, Problem
+from ultracluster_stacks.config.reading.problem import Loc, Problem, duplicates, located
 
 _OF_THE_BUCKET: Final = (
     "expire_after_days",
@@ -45,7 +44,7 @@ def associations_can_be_made(cluster: ClusterConfig) -> Iterator[Problem]:
     if settings.file_system_id is not None:
         return
     places: list[Loc] = [("file_system", "associations", i) for i in range(len(settings.associations))]
-    joined = [each.association for each in settings.associations]
+    joined = [config.association for config in settings.associations]
     for index, dataset in enumerate(cluster.datasets):
         if dataset.file_system_path is not None:
             places.append(("datasets", index))
@@ -62,12 +61,9 @@ def buckets_have_one_use(cluster: ClusterConfig) -> Iterator[Problem]:
     name = cluster.checkpoints.bucket_name
     for index, dataset in enumerate(cluster.datasets):
         if name is not None and dataset.bucket_name == name and dataset.file_system_path is None:
-            yield Problem.of(
-                ("datasets", index, "bucket_name"),
-                "UC2251",
-                f"{name} is also the checkpoint bucket, to which jobs write",
-                remedy="Use separate buckets for datasets and checkpoints",
-            )
+            problem = f"{name} is also the checkpoint bucket, to which jobs write"
+            remedy = "Use separate buckets for datasets and checkpoints"
+            yield Problem.of(("datasets", index, "bucket_name"), "UC2251", problem, remedy=remedy)
 
 
 def _joined(file_system_path: str, bucket_name: str) -> DataRepositoryAssociation:
@@ -96,7 +92,7 @@ def efa_has_clients(cluster: ClusterConfig) -> Iterator[Problem]:
         return
     machine = cluster.machine
     if findings := check_efa_clients([machine]):
-        yield from (Problem(("file_system", "efa"), finding) for finding in findings)
+        yield from located(("file_system", "efa"), findings)
         return
     connections = efa_connections(machine, nodes=cluster.most_nodes)
     if connections > EFA_CONNECTIONS_PER_FILE_SYSTEM:
@@ -114,37 +110,22 @@ def existing_file_system_is_whole(cluster: ClusterConfig) -> Iterator[Problem]:
     settings = cluster.file_system
     existing = settings.file_system_id is not None
     if existing and settings.mount_name is None:
-        yield Problem.of(
-            ("file_system", "file_system_id"),
-            "UC5103",
-            "file_system_id is set without mount_name",
-            remedy="Set both for an existing file system; `aws fsx describe-file-systems` shows them",
-        )
-    for name, field in FileSystemConfig.model_fields.items():
-        if getattr(settings, name) == field.get_default(call_default_factory=True) or name == "efa":
-            continue
-        if existing and name not in _OF_BOTH:
+        problem = "file_system_id is set without mount_name"
+        remedy = "Set both for an existing file system; `aws fsx describe-file-systems` shows them"
+        yield Problem.of(("file_system", "file_system_id"), "UC5103", problem, remedy=remedy)
+    of_new = [name for name in FileSystemConfig.model_fields if name not in _OF_BOTH]
+    for name in of_new if existing else OF_EXISTING:
+        if settings.differs(name):
             yield Problem.of(
                 ("file_system", name),
                 "UC5103",
-                f"{name} is for a new file system only",
-                remedy="Remove it, or remove file_system_id",
-            )
-        if not existing and name in OF_EXISTING:
-            yield Problem.of(
-                ("file_system", name),
-                "UC5103",
-                f"{name} is for an existing file system only",
-                remedy="Remove it, or set file_system_id",
+                f"{name} is for {'a new' if existing else 'an existing'} file system only",
+                remedy=f"Remove it, or {'remove' if existing else 'set'} file_system_id",
             )
     for index, dataset in enumerate(cluster.datasets):
         if existing and dataset.file_system_path is not None:
-            yield Problem.of(
-                ("datasets", index, "file_system_path"),
-                "UC5103",
-                "file_system_path is for a new file system only; an existing one is not changed",
-                remedy="Remove it",
-            )
+            problem = "file_system_path is for a new file system only; an existing one is not changed"
+            yield Problem.of(("datasets", index, "file_system_path"), "UC5103", problem, remedy="Remove it")
 
 
 def existing_file_system_is_near(cluster: ClusterConfig) -> Iterator[Problem]:
@@ -153,57 +134,37 @@ def existing_file_system_is_near(cluster: ClusterConfig) -> Iterator[Problem]:
     if settings.file_system_id is None:
         return
     name = "file_system_id" if settings.zone_id is None else "zone_id"
-    for finding in check_zone_of_file_system(settings.zone_id, cluster.zone_id):
-        yield Problem(("file_system", name), finding)
-    for finding in check_access(has_rules=settings.security_group_id is not None):
-        yield Problem(("file_system", "file_system_id"), finding)
+    yield from located(("file_system", name), check_zone_of_file_system(settings.zone_id, cluster.zone_id))
+    yield from located(
+        ("file_system", "file_system_id"), check_access(has_rules=settings.security_group_id is not None)
+    )
 
 
 def keys_are_near(cluster: ClusterConfig) -> Iterator[Problem]:
     """Refuse KMS keys of another Region."""
     if cluster.file_system.kms_key_arn is not None:
-        for finding in check_key(cluster.file_system.deployment_type):
-            yield Problem(("file_system", "kms_key_arn"), finding)
+        yield from located(("file_system", "kms_key_arn"), check_key(cluster.file_system.deployment_type))
     places: list[tuple[Loc, str | None]] = [
         (("kms_key_arn",), cluster.kms_key_arn),
         (("file_system", "kms_key_arn"), cluster.file_system.kms_key_arn),
-        (("checkpoints", "kms_key_arn"), cluster.checkpoints.kms_key_arn),
-        *(
-            (("datasets", index, "kms_key_arn"), each.kms_key_arn)
-            for index, each in enumerate(cluster.datasets)
-        ),
+        *(((*loc, "kms_key_arn"), bucket.kms_key_arn) for loc, bucket in cluster.buckets()),
     ]
     for loc, arn in places:
         if arn is not None and arn.split(":")[3] != cluster.region:
-            yield Problem.of(
-                loc,
-                "UC5104",
-                f"the key is in {arn.split(':')[3]}, the cluster in {cluster.region}",
-                remedy="Use a key in the Region of the cluster",
-            )
+            problem = f"the key is in {arn.split(':')[3]}, the cluster in {cluster.region}"
+            yield Problem.of(loc, "UC5104", problem, remedy="Use a key in the Region of the cluster")
 
 
 def buckets_are_new_or_existing(cluster: ClusterConfig) -> Iterator[Problem]:
     """Refuse settings of new buckets on existing ones, and duplicate datasets."""
-    buckets: list[tuple[Loc, CheckpointsConfig | DatasetConfig]] = [(("checkpoints",), cluster.checkpoints)]
-    buckets += [(("datasets", index), each) for index, each in enumerate(cluster.datasets)]
-    for loc, bucket in buckets:
+    for loc, bucket in cluster.buckets():
         if bucket.bucket_name is not None and bucket.noncurrent_days is not None:
-            yield Problem.of(
-                (*loc, "noncurrent_days"),
-                "UC5112",
-                "noncurrent_days is for a new bucket only",
-                remedy="Remove it, or remove bucket_name",
-            )
-    names = [each.name for each in cluster.datasets]
-    for index, name in enumerate(names):
-        if name in names[:index]:
-            yield Problem.of(
-                ("datasets", index, "name"),
-                "UC5113",
-                f"duplicate dataset {name}",
-                remedy="Use a unique name for each dataset",
-            )
+            problem = "noncurrent_days is for a new bucket only"
+            remedy = "Remove it, or remove bucket_name"
+            yield Problem.of((*loc, "noncurrent_days"), "UC5112", problem, remedy=remedy)
+    for index, name in duplicates(dataset.name for dataset in cluster.datasets):
+        remedy = "Use a unique name for each dataset"
+        yield Problem.of(("datasets", index, "name"), "UC5113", f"duplicate dataset {name}", remedy=remedy)
 
 
 def cache_is_in_one_place(cluster: ClusterConfig) -> Iterator[Problem]:
@@ -211,12 +172,8 @@ def cache_is_in_one_place(cluster: ClusterConfig) -> Iterator[Problem]:
     cache = cluster.compile_cache
     for name in _OF_THE_BUCKET:
         if cache.on_file_system and getattr(cache, name):
-            yield Problem.of(
-                ("compile_cache", name),
-                "UC6018",
-                f"{name} applies to a cache on S3, but this one is on the file system",
-                remedy="Remove one of them",
-            )
+            problem = f"{name} applies to a cache on S3, but this one is on the file system"
+            yield Problem.of(("compile_cache", name), "UC6018", problem, remedy="Remove one of them")
 
 
 def copies_go_to_each_bucket_once(cluster: ClusterConfig) -> Iterator[Problem]:
@@ -225,34 +182,17 @@ def copies_go_to_each_bucket_once(cluster: ClusterConfig) -> Iterator[Problem]:
     for index, finding in check_destinations(buckets):
         yield Problem(("compile_cache", "replicate_to", index), finding)
     for index, name in enumerate(buckets):
-        if name in {cluster.checkpoints.bucket_name, *(each.bucket_name for each in cluster.datasets)}:
-            yield Problem.of(
-                ("compile_cache", "replicate_to", index),
-                "UC5142",
-                f"{name} holds checkpoints or data of this cluster",
-                remedy="Use the bucket of a compile cache in another Region",
-            )
+        if name in [bucket.bucket_name for _, bucket in cluster.buckets()]:
+            problem = f"{name} holds checkpoints or data of this cluster"
+            remedy = "Use the bucket of a compile cache in another Region"
+            yield Problem.of(("compile_cache", "replicate_to", index), "UC5142", problem, remedy=remedy)
 
 
 def copies_have_no_key(cluster: ClusterConfig) -> Iterator[Problem]:
     """Refuse replication of entries that a customer managed key encrypts."""
     cache = cluster.compile_cache
     has_key = cluster.kms_key_arn is not None and not cache.on_file_system
-    for finding in check_replication_key(has_key=has_key, replicated=bool(cache.replicate_to)):
-        yield Problem(("compile_cache", "replicate_to"), finding)
-
-
-RULES: Final[tuple[Callable[[ClusterConfig], Iterator[Problem]], ...]] = (
-    file_system_exists,
-    associations_can_be_made,
-    buckets_have_one_use,
-    efa_has_clients,
-    existing_file_system_is_whole,
-    existing_file_system_is_near,
-    keys_are_near,
-    buckets_are_new_or_existing,
-    cache_is_in_one_place,
-    copies_go_to_each_bucket_once,
-    copies_have_no_key,
-)
-"""The rules in the order in which their problems are found."""
+    yield from located(
+        ("compile_cache", "replicate_to"),
+        check_replication_key(has_key=has_key, replicated=bool(cache.replicate_to)),
+    )

@@ -36,7 +36,7 @@ def test_images_of_jobs_in_registries_of_the_local_account_are_seeded(
     )
     monkeypatch.setattr(local_target, "seed", lambda **wanted: seeded.update(wanted))
 
-    with open_targets(wave.clusters, local=True, state=tmp_path, temporary=tmp_path, steps={}):
+    with open_targets(wave.clusters, local=True, temporary=tmp_path):
         pass
 
     assert seeded["container_images"] == {
@@ -59,7 +59,7 @@ def test_a_seeded_block_ends_and_a_reservation_does_not(
     )
     monkeypatch.setattr(local_target, "seed", lambda **wanted: seeded.update(wanted))
 
-    with open_targets(wave.clusters, local=True, state=tmp_path, temporary=tmp_path, steps={}):
+    with open_targets(wave.clusters, local=True, temporary=tmp_path):
         pass
 
     (reservation,) = seeded["reservations"]

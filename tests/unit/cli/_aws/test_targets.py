@@ -31,8 +31,7 @@ class Session:
 def test_the_account_is_named_before_anything_is_deployed(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(boto3, "Session", Session)
 
-    with account() as target:
-        assert target.name == "account 210987654321 as arn:aws:iam::210987654321:user/jane"
+    assert account().name == "account 210987654321 as arn:aws:iam::210987654321:user/jane"
 
 
 @pytest.mark.parametrize(
@@ -47,15 +46,15 @@ def test_credentials_that_do_not_work_are_a_finding(
 ) -> None:
     monkeypatch.setattr(boto3, "Session", lambda **_: Session(error))
 
-    with pytest.raises(FindingsError, match=r"^UC9009: .*--local"), account():
-        pass
+    with pytest.raises(FindingsError, match=r"^UC9009: .*--local"):
+        account()
 
 
 def test_a_profile_that_does_not_exist_is_a_finding(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("AWS_PROFILE", "no-such-profile")
 
-    with pytest.raises(FindingsError, match=r"^UC9009: .*no-such-profile"), account():
-        pass
+    with pytest.raises(FindingsError, match=r"^UC9009: .*no-such-profile"):
+        account()
 
 
 def test_a_profile_is_that_of_the_session_and_of_the_cdk_cli(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -66,7 +65,6 @@ def test_a_profile_is_that_of_the_session_and_of_the_cdk_cli(monkeypatch: pytest
         return Session()
 
     monkeypatch.setattr(boto3, "Session", session)
-    with account("production") as named, account() as own:
-        assert named.cdk_options == ("--profile", "production")
-        assert own.cdk_options == ()
+    assert account("production").cdk_options == ("--profile", "production")
+    assert account().cdk_options == ()
     assert asked == ["production", None]

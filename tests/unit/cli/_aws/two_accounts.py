@@ -5,9 +5,7 @@ from typing import Any
 
 import botocore.exceptions
 
-from ultracluster_cli._aws.cluster_targets import ClusterTargets
-from ultracluster_cli._aws.target import Target
-from ultracluster_cli.plan.stacks import AssembledStack
+from ultracluster_cli._aws.target import ClusterTargets, Target
 from ultracluster_stacks.plan import StackTemplate
 
 
@@ -39,12 +37,14 @@ def target(stack: str, *, account: str, profile: str | None) -> Target:
     )
 
 
-def stack(cluster: str, account: str | None, folder: Path) -> AssembledStack:
-    return AssembledStack(
+def stack(cluster: str, account: str | None, folder: Path) -> StackTemplate:
+    return StackTemplate(
+        cluster=cluster,
+        name=f"{cluster}-Cluster",
+        region="us-east-2",
+        template={},
         account=account,
-        stack=StackTemplate(
-            cluster=cluster, name=f"{cluster}-Cluster", region="us-east-2", template={}, assembly=folder
-        ),
+        assembly=folder,
     )
 
 

@@ -5,36 +5,43 @@ from pathlib import Path
 
 import pytest
 
-from ultracluster_cli._cdk.workspace import rollout_file, run_directory, state_directory
+from ultracluster_cli._cdk.workspace import default_rollout, rollout_file, run_directory, state_directory
 from ultracluster_rules.findings import FindingsError
 
 
 def test_a_specified_rollout_overrides_cdk_json(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "cdk.json").write_text('{"context": {"rollout": "a.yaml"}}')
-    monkeypatch.chdir(tmp_path.parent)
+    monkeypatch.chdir(tmp_path)
 
-    assert rollout_file(tmp_path, None) == tmp_path / "a.yaml"
-    assert rollout_file(tmp_path, Path("b.yaml")) == tmp_path.parent / "b.yaml"
+    assert default_rollout() == Path("a.yaml")
+    assert rollout_file(Path("../b.yaml")) == tmp_path.parent / "b.yaml"
 
 
-def test_a_folder_without_cdk_json_is_refused(tmp_path: Path) -> None:
+def test_a_folder_without_cdk_json_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
     with pytest.raises(FindingsError, match=r"^UC9001: no cdk\.json in "):
-        rollout_file(tmp_path, Path("rollout.yaml"))
+        rollout_file(Path("rollout.yaml"))
 
 
-def test_the_rollout_of_this_repository_exists(request: pytest.FixtureRequest) -> None:
-    assert rollout_file(request.config.rootpath, None).is_file()
+def test_the_rollout_of_this_repository_exists(
+    request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(request.config.rootpath)
+    assert default_rollout().is_file()
 
 
 @pytest.mark.parametrize(
     "text",
     ["", "{", "[]", "{}", '{"context": {}}', '{"context": {"rollout": ""}}', '{"context": {"rollout": 1}}'],
 )
-def test_a_cdk_json_that_names_no_rollout_is_a_finding(tmp_path: Path, text: str) -> None:
+def test_a_cdk_json_that_names_no_rollout_is_a_finding(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, text: str
+) -> None:
     (tmp_path / "cdk.json").write_text(text)
+    monkeypatch.chdir(tmp_path)
 
     with pytest.raises(FindingsError, match=r"^UC9002: .*cdk\.json: .* Specify the rollout file"):
-        rollout_file(tmp_path, None)
+        default_rollout()
 
 
 def test_all_state_is_in_one_folder(tmp_path: Path) -> None:

@@ -11,6 +11,7 @@ import pytest
 import typer
 from tests.unit.stacks.config.conftest import VALID
 
+from ultracluster_cli._cdk import toolchain
 from ultracluster_cli.ami import command as ami
 from ultracluster_cli.main import main
 from ultracluster_runtime.images import MachineImage
@@ -232,7 +233,7 @@ def test_a_pipeline_that_cannot_be_created_is_not_started(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     deployed: list[list[str]] = []
-    monkeypatch.setattr(ami, "run_logged", lambda command, **_: deployed.append(command) or 1)
+    monkeypatch.setattr(toolchain, "run_logged", lambda command, **_: deployed.append(command) or 1)
 
     code, builder = bake("other")
 

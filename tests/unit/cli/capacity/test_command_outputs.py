@@ -1,7 +1,6 @@
 """A purchase is written as lines of a rollout."""
 
 from dataclasses import replace
-from pathlib import Path
 
 import yaml
 from tests.unit.runtime.purchasing.example_orders import on_demand_order
@@ -17,11 +16,9 @@ def paid() -> Record:
     return record
 
 
-def test_hands_a_purchase_over_as_lines_of_a_rollout(tmp_path: Path) -> None:
+def test_hands_a_purchase_over_as_lines_of_a_rollout() -> None:
     one = replace(paid(), reservation_ids=("cr-0123456789abcdef0",))
-    capacity_handover.write_fragment(one, tmp_path / "capacity.yaml")
-    read = yaml.safe_load((tmp_path / "capacity.yaml").read_text())
-    assert read == {
+    assert yaml.safe_load(capacity_handover.fragment(one)) == {
         "region": "us-east-2",
         "zone_id": "use2-az3",
         "capacity": {

@@ -1,8 +1,6 @@
 """An account that answers with its own name."""
 
 import os
-from collections.abc import Iterator
-from contextlib import contextmanager
 
 import pytest
 
@@ -13,9 +11,8 @@ from ultracluster_cli.cost import estimate as costing
 
 @pytest.fixture
 def signed_in(monkeypatch: pytest.MonkeyPatch) -> None:
-    @contextmanager
-    def account(_: str | None = None) -> Iterator[Target]:
-        yield Target(
+    def account(_: str | None = None) -> Target:
+        return Target(
             name="a", local=False, environment=os.environ, client=lambda service, region: (service, region)
         )
 

@@ -2,8 +2,7 @@
 
 import json
 import os
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -36,10 +35,9 @@ print("✨  Deployment time: 0.5s")
 """
 
 
-@contextmanager
-def account(profile: str | None = None) -> Iterator[Target]:
+def account(profile: str | None = None) -> Target:
     """Stands in for an account that credentials were found for, in which the stack of `fake_project` is deployed."""
-    yield Target(
+    return Target(
         name=f"account of {profile}",
         local=False,
         environment=os.environ,

@@ -3,8 +3,7 @@
 import json
 import os
 import shutil
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +15,7 @@ from tests.unit.stacks.plan.conftest import Stacks
 
 from ultracluster_cli._aws import targets
 from ultracluster_cli._aws.target import Target
+from ultracluster_cli._cdk.toolchain import Project
 from ultracluster_cli.deploy import command as deploy
 from ultracluster_cli.exit_codes import ExitCode
 from ultracluster_cli.plan.stacks import assembled_stacks
@@ -69,9 +69,8 @@ def deploy_edit(run: Run, project: Path, monkeypatch: pytest.MonkeyPatch) -> Dep
         deployed: list[Path] = []
         cloudformation = CloudFormation({stack.name: stack.template for stack in before})
 
-        @contextmanager
-        def account(_: str | None = None) -> Iterator[Target]:
-            yield Target(
+        def account(_: str | None = None) -> Target:
+            return Target(
                 name="an account", local=False, environment=os.environ, client=lambda *_: cloudformation
             )
 
@@ -80,7 +79,7 @@ def deploy_edit(run: Run, project: Path, monkeypatch: pytest.MonkeyPatch) -> Dep
             return [], []
 
         monkeypatch.setattr(targets, "account", account)
-        monkeypatch.setattr(deploy, "synthesize_into", lambda output, _, **__: write(output, after))
+        monkeypatch.setattr(Project, "synthesize", lambda _, output, **__: write(output, after))
         monkeypatch.setattr(deploy, "deploy_to", deploy_to)
         outcome = run("deploy", "--yes")
         assert deployed in ([], [project / "cdk.out"])
@@ -95,7 +94,7 @@ def base(tmp_path_factory: pytest.TempPathFactory) -> Stacks:
     folder = tmp_path_factory.mktemp("quickstart") / "cdk.out"
     quickstart = Path(__file__).parents[4] / "stacks" / "rollouts" / "quickstart.yaml"
     synthesize(load_rollout(quickstart).config.clusters(), folder, processes=1)
-    stacks = Stacks([one.stack for one in assembled_stacks(folder)])
+    stacks = Stacks(assembled_stacks(folder))
     shutil.rmtree(folder)
     stacks.named("Cluster")["Resources"] |= template_edits.UNKNOWN_RESOURCES
     return stacks

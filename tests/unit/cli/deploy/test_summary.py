@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from ultracluster_cli.deploy.cdk_progress import DeployedStack
+from ultracluster_cli.deploy.deployment import DeployedStack
 from ultracluster_cli.deploy.summary import print_next_steps, print_summary
 
 CLUSTER: dict[str, Any] = {

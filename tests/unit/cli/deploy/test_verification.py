@@ -198,7 +198,7 @@ def test_reads_a_cluster(read: Callable[[], dict[str, Any]]) -> None:
             "state": "active",
             "market_type": "capacity-block",
             "instances": 4,
-            "ends": "2026-12-01T11:30:00+00:00",
+            "ends": datetime(2026, 12, 1, 11, 30, tzinfo=UTC),
         },
         "file_systems": [
             {

@@ -125,7 +125,7 @@ def test_the_clock_is_shown_and_moves_forward_only(run: Run, folder: Path) -> No
     assert before < "2030"
     assert run("local", "clock", "+13d").stdout == "2030-01-14T00:00:00Z\n"
     told = json.loads(run("local", "clock", "--json").stdout)
-    assert told == {"now": "2030-01-14 00:00:00+00:00", "delivered": [], "ahead": []}
+    assert told == {"now": "2030-01-14T00:00:00+00:00", "delivered": [], "ahead": []}
     for mistake in (
         ["2029-01-01"],
         ["soon"],

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from tests.unit.cli.local.demo_orders import END, RESERVATION, START, record
 
-from ultracluster_cli.capacity.command import write_fragment
+from ultracluster_cli.capacity.command import fragment
 from ultracluster_cli.local.demo import blocks_of, require_bought, write_copy
 from ultracluster_cli.local.demo_purchase import Purchase
 from ultracluster_rules.findings import FindingsError
@@ -28,7 +28,7 @@ def cluster(quickstart: Path) -> ClusterConfig:
 
 def test_purchases_replace_placeholders_and_keep_comments(quickstart: Path, tmp_path: Path) -> None:
     (loc,) = blocks_of(load_rollout(quickstart).config)
-    write_fragment(record("demo", OrderState.PAID), tmp_path / "fragment.yaml")
+    (tmp_path / "fragment.yaml").write_text(fragment(record("demo", OrderState.PAID)))
 
     write_copy(quickstart, tmp_path / "copy.yaml", {loc: tmp_path / "fragment.yaml"})
 
@@ -60,7 +60,7 @@ def test_each_cluster_gets_its_own_purchase_and_nothing_else_changes(tmp_path: P
     fragments = {}
     for number, loc in enumerate(blocks_of(config)):
         fragments[loc] = tmp_path / f"{number}.yaml"
-        write_fragment(record("demo", OrderState.PAID, f"cr-{number:017d}"), fragments[loc])
+        fragments[loc].write_text(fragment(record("demo", OrderState.PAID, f"cr-{number:017d}")))
 
     write_copy(rollout, tmp_path / "copy.yaml", fragments)
 

@@ -1,8 +1,7 @@
 """A cluster of the quick start as AWS describes it."""
 
 import os
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from types import SimpleNamespace
 from typing import Any
@@ -206,13 +205,8 @@ class Aws:
     def describe_file_systems(self, **_: Any) -> Any:
         raise refusal("FileSystemNotFound")
 
-    def account(self, profile: str | None = None) -> Any:
+    def account(self, profile: str | None = None) -> Target:
         """Stands in for an account that credentials were found for."""
-
-        @contextmanager
-        def opened() -> Iterator[Target]:
-            yield Target(
-                name="account 123456789012", local=False, environment=os.environ, client=self, profile=profile
-            )
-
-        return opened()
+        return Target(
+            name="account 123456789012", local=False, environment=os.environ, client=self, profile=profile
+        )

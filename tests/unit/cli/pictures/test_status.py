@@ -17,9 +17,9 @@ def state(**more: Any) -> dict[str, Any]:
     block = {
         "id": "cr-0123456789abcdef0",
         "instances": 4,
-        "start": "2026-11-18T11:30:00+00:00",
-        "drain": "2026-12-02T10:50:00+00:00",
-        "end": "2026-12-02T11:30:00+00:00",
+        "start": datetime.fromisoformat("2026-11-18T11:30:00+00:00"),
+        "drain": datetime.fromisoformat("2026-12-02T10:50:00+00:00"),
+        "end": datetime.fromisoformat("2026-12-02T11:30:00+00:00"),
     }
     nodes = [{"type": "trn2.48xlarge"}]
     return {"cluster": "quickstart", "region": "us-east-2", "capacity": [block], "nodes": nodes, **more}
@@ -46,7 +46,7 @@ def test_what_is_not_deployed_and_what_is_not_a_block_is_drawn() -> None:
     reserved = {
         "id": "cr-1",
         "instances": 1,
-        "start": "2026-11-18T11:30:00+00:00",
+        "start": datetime.fromisoformat("2026-11-18T11:30:00+00:00"),
         "drain": None,
         "end": None,
     }

@@ -2,8 +2,7 @@
 
 import json
 import os
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -28,9 +27,8 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, quickstart: Path) -
 @pytest.fixture
 def deployed(monkeypatch: pytest.MonkeyPatch) -> Callable[[CloudFormation], None]:
     def deploy(cloudformation: CloudFormation) -> None:
-        @contextmanager
-        def account(_: str | None = None) -> Iterator[Target]:
-            yield Target(
+        def account(_: str | None = None) -> Target:
+            return Target(
                 name="account 123456789012",
                 local=False,
                 environment=os.environ,

@@ -14,19 +14,19 @@ from tests.unit.cli.plan.fake_project import (
     write_assembly,
 )
 
-from ultracluster_cli.plan.stacks import deployed_by_target
+from ultracluster_cli.plan.stacks import deployed_stacks
 from ultracluster_rules.findings import FindingsError
 
 
 def test_each_stack_is_read_from_the_account_of_its_cluster(tmp_path: Path) -> None:
     stacks = [stack("b", "222222222222", tmp_path), stack("a", None, tmp_path)]
 
-    assert {one.name for one in deployed_by_target(stacks, TARGETS)} == {"a-Cluster", "b-Cluster"}
+    assert {one.name for one in deployed_stacks(stacks, TARGETS)} == {"a-Cluster", "b-Cluster"}
 
 
 def test_a_profile_of_another_account_is_rejected(tmp_path: Path) -> None:
     with pytest.raises(FindingsError, match=r"UC9204: .*belongs to account 333333333333"):
-        deployed_by_target([stack("b", "333333333333", tmp_path)], TARGETS)
+        deployed_stacks([stack("b", "333333333333", tmp_path)], TARGETS)
 
 
 @pytest.mark.process

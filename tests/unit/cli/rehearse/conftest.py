@@ -2,8 +2,7 @@
 
 import json
 import os
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -44,9 +43,8 @@ class Account:
     def paginate(self, **_: Any) -> list[dict[str, Any]]:
         return [{"Stacks": [], "PriceList": []}]
 
-    @contextmanager
-    def open(self, _: str | None = None) -> Iterator[Target]:
-        yield Target(
+    def open(self, _: str | None = None) -> Target:
+        return Target(
             name="account 123456789012",
             local=False,
             environment=os.environ,

@@ -2,8 +2,7 @@
 
 import json
 import os
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -136,10 +135,9 @@ def make_project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, quickstart: Pa
     monkeypatch.chdir(tmp_path)
     aws = Aws(tmp_path / "aws")
 
-    @contextmanager
-    def account(profile: str | None = None) -> Iterator[Target]:
+    def account(profile: str | None = None) -> Target:
         given = os.environ.get("FAKE_ACCOUNT", "123456789012")
-        yield target(aws, account="999999999999" if profile else given, profile=profile)
+        return target(aws, account="999999999999" if profile else given, profile=profile)
 
     monkeypatch.setattr(targets, "account", account)
     monkeypatch.setattr(rollout_steps, "run_checks", lambda *_, **__: [])  # see tests of preflight

@@ -8,8 +8,7 @@ from typing import Any
 import pytest
 from tests.unit.cli.rollout.gate_step import GATE
 
-from ultracluster_cli._aws.cluster_targets import single_target
-from ultracluster_cli._aws.target import Target
+from ultracluster_cli._aws.target import Target, single_target
 from ultracluster_cli._cdk.toolchain import Project, Toolchain
 from ultracluster_cli.jobs.submit import Submitted
 from ultracluster_cli.rollout import step_runner as rollout_steps

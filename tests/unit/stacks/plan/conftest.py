@@ -51,7 +51,7 @@ class Stacks:
 
 @pytest.fixture(scope="session")
 def quickstart_stacks(assembly: Path) -> list[StackTemplate]:
-    return [one.stack for one in assembled_stacks(assembly)]
+    return assembled_stacks(assembly)
 
 
 @pytest.fixture

@@ -76,7 +76,7 @@ def synthesized(folder: Path, *, edited: bool) -> list[StackTemplate]:
     # In this process, which saves the start of six others: what is compared is both without the flags of cdk.json.
     waves = load_rollout(folder / "rollout.yaml").config.waves
     synthesize([each for wave in waves for each in wave.clusters], folder / "cdk.out", processes=1)
-    return [one.stack for one in assembled_stacks(folder / "cdk.out")]
+    return assembled_stacks(folder / "cdk.out")
 
 
 @pytest.fixture(scope="module")

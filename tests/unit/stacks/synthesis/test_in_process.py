@@ -75,7 +75,7 @@ def test_an_account_pins_the_environment(tmp_path: Path) -> None:
             "region: us-east-2\n", 'region: us-east-2\n        account: "123456789012"\n'
         )
     )
-    assert {(each.account, each.stack.region) for each in assembled(path)} == {("123456789012", "us-east-2")}
+    assert {(each.account, each.region) for each in assembled(path)} == {("123456789012", "us-east-2")}
 
 
 def test_another_order_and_another_region_change_no_other_cluster(tmp_path: Path) -> None:

@@ -58,8 +58,8 @@ def test_the_rules_run_once_for_each_cluster_and_once_for_the_rollout(
         seen.append("rollout")
         return iter(())
 
-    monkeypatch.setattr(cluster_rules, "_RULES", (count,))
-    monkeypatch.setattr(rollout_rules, "_RULES", (count_rollout,))
+    monkeypatch.setattr(cluster_rules, "_CLUSTER_RULES", (count,))
+    monkeypatch.setattr(rollout_rules, "_repeated_clusters", count_rollout)
     head, cluster = VALID.split("    clusters:\n")
     second = cluster.replace("name: train", "name: second")
 

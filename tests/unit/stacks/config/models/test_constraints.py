@@ -7,10 +7,10 @@ from pydantic import BaseModel, TypeAdapter, ValidationError
 
 from ultracluster_rules import values
 from ultracluster_rules.findings import Finding
-from ultracluster_stacks.config.models.constraints import NotEmpty, constraint, refusal, resource_id
+from ultracluster_stacks.config.models.constraints import Constraint, NotEmpty, refusal, resource_id
 
-COUNT = constraint(values.Between(code="UC4101", least=1, most=3))
-NAME = constraint(values.Known(code="UC4002", names=("batch", "all-efa"), explain=lambda _: ""))
+COUNT = Constraint(values.Between(code="UC4101", least=1, most=3))
+NAME = Constraint(values.Known(code="UC4002", names=("batch", "all-efa"), explain=lambda _: ""))
 SUBNET = resource_id("subnet", code="UC3107")
 
 
@@ -33,7 +33,7 @@ def code_of(kind: Any, value: object) -> str | None:
             ["subnet-0", "vpc-01234567"],
             "UC3107",
         ),
-        (Annotated[tuple[int, ...], NotEmpty()], [(1,)], [()], "UC1024"),
+        (Annotated[tuple[int, ...], Constraint(NotEmpty())], [(1,)], [()], "UC1024"),
     ],
 )
 def test_a_value_that_breaks_the_rule_is_refused_with_its_code(
@@ -48,7 +48,7 @@ def test_the_schema_has_the_same_limits() -> None:
         count: Annotated[int, COUNT]
         name: Annotated[str, NAME]
         subnet: Annotated[str, SUBNET]
-        items: Annotated[tuple[int, ...], NotEmpty()]
+        items: Annotated[tuple[int, ...], Constraint(NotEmpty())]
 
     schema = Model.model_json_schema()["properties"]
 

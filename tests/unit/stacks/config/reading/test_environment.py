@@ -9,8 +9,7 @@ from tests.unit.stacks.config.conftest import VALID
 
 from ultracluster_rules.findings import FindingsError
 from ultracluster_stacks.config import ClusterConfig, load_rollout
-from ultracluster_stacks.config.editing.image_references import cluster_images
-from ultracluster_stacks.config.editing.order_references import ordered_capacity
+from ultracluster_stacks.config.editing import cluster_images, load_editable
 from ultracluster_stacks.config.explain import explain_rollout
 from ultracluster_stacks.config.schema import rollout_schema
 
@@ -124,7 +123,7 @@ def test_a_version_is_required_in_each_file(write: Callable[..., Path]) -> None:
     assert ("UC1021", "prod.yaml:1") in findings(write(PROD.replace("version: 1\n", "")))
 
 
-@pytest.mark.parametrize("read", [cluster_images, ordered_capacity])
+@pytest.mark.parametrize("read", [cluster_images, load_editable])
 def test_commands_that_edit_a_rollout_require_the_file_with_the_clusters(
     write: Callable[..., Path], read: Callable[[Path], Any]
 ) -> None:

@@ -78,7 +78,7 @@ def test_takes_windows_line_ends(write: Write) -> None:
     source = read_yaml(write("a: 1\r\nb: x\r\n"))
 
     assert source.values == {"a": 1, "b": "x"}
-    assert source.line(("b",)) == 2
+    assert source.place(("b",))[1] == 2
 
 
 @pytest.mark.usefixtures("_parser")
@@ -139,11 +139,11 @@ def test_a_recursive_alias_is_reported(write: Write) -> None:
 def test_knows_the_line_of_each_value_and_of_what_is_missing(write: Write) -> None:
     source = read_yaml(write("a:\n  b:\n    - x\n    - c: |\n        text\n"))
 
-    assert source.line(("a", "b")) == 2
-    assert source.line(("a", "b", 0)) == 3
-    assert source.line(("a", "b", 1, "c")) == 4
-    assert source.line(("a", "b", 1, "missing", "deeper")) == 4
-    assert source.line(("elsewhere",)) == 1
+    assert source.place(("a", "b"))[1] == 2
+    assert source.place(("a", "b", 0))[1] == 3
+    assert source.place(("a", "b", 1, "c"))[1] == 4
+    assert source.place(("a", "b", 1, "missing", "deeper"))[1] == 4
+    assert source.place(("elsewhere",))[1] == 1
 
 
 def test_a_command_may_hold_a_variable_for_its_shell(write: Write) -> None:

@@ -1,1 +1,0 @@
-"""Edit a rollout file in place."""

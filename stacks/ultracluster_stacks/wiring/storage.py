@@ -1,0 +1,164 @@
+"""Define or import the storage of a cluster: its file system, and buckets for checkpoints, datasets and compiled graphs."""
+
+import re
+from collections.abc import Mapping
+
+import aws_cdk as cdk
+from aws_cdk import aws_ec2 as ec2
+from aws_cdk import aws_kms as kms
+from aws_cdk import aws_s3 as s3
+from constructs import Construct
+
+from ultracluster import CheckpointBucket, ClusterNetwork, CompileCache, DatasetBucket, SharedFileSystem
+from ultracluster_stacks.config import CheckpointsConfig, ClusterConfig, CompileCacheConfig, DatasetConfig
+
+
+def checkpoint_bucket(
+    scope: Construct, config: CheckpointsConfig, kms_key: kms.IKey | None
+) -> CheckpointBucket:
+    """Define or import the checkpoint bucket; `kms_key` is the default key of a new one."""
+    if config.bucket_name is not None:
+        bucket = _existing_bucket(scope, "ExistingCheckpoints", config.bucket_name, config.kms_key_arn)
+        return CheckpointBucket.from_bucket(scope, "Checkpoints", bucket)
+    return CheckpointBucket(
+        scope,
+        "Checkpoints",
+        kms_key=encryption_key(scope, "CheckpointsKey", config.kms_key_arn) or kms_key,
+        noncurrent_version_expiration=_days(config.noncurrent_days),
+    )
+
+
+def dataset_bucket(scope: Construct, config: DatasetConfig, kms_key: kms.IKey | None) -> DatasetBucket:
+    """Define or import the bucket of a dataset; `kms_key` is the default key of a new one."""
+    construct_id = f"Dataset-{config.name}"
+    if config.bucket_name is not None:
+        bucket = _existing_bucket(scope, f"Existing{construct_id}", config.bucket_name, config.kms_key_arn)
+        return DatasetBucket.from_bucket(scope, construct_id, bucket)
+    return DatasetBucket(
+        scope,
+        construct_id,
+        kms_key=encryption_key(scope, f"Key-{config.name}", config.kms_key_arn) or kms_key,
+        noncurrent_version_expiration=_days(config.noncurrent_days),
+    )
+
+
+def compile_cache_bucket(
+    scope: Construct, config: CompileCacheConfig, kms_key: kms.IKey | None
+) -> CompileCache:
+    """Define the compile cache on S3."""
+    return CompileCache(
+        scope,
+        "CompileCache",
+        expire_after=_days(config.expire_after_days),
+        expire_compilers={
+            version: cdk.Duration.days(days) for version, days in config.expire_compilers.items()
+        },
+        request_metrics=config.request_metrics,
+        versioned=config.versioned,
+        kms_key=kms_key,
+        replicate_to=[
+            s3.Bucket.from_bucket_name(scope, f"CopiesOfCache{index + 1}", name)
+            for index, name in enumerate(config.replicate_to)
+        ],
+    )
+
+
+def existing_file_system(
+    scope: Construct, config: ClusterConfig, network: ClusterNetwork
+) -> SharedFileSystem | None:
+    """Import the existing file system of a cluster, or return None without one."""
+    settings = config.file_system
+    if settings.file_system_id is None or settings.mount_name is None:
+        return None
+    return SharedFileSystem.from_attributes(
+        scope,
+        "FileSystem",
+        network=network,
+        file_system_id=settings.file_system_id,
+        mount_name=settings.mount_name,
+        dns_name=settings.dns_name,
+        zone_id=settings.zone_id,
+        security_group=security_group(scope, "FileSystemGroup", settings.security_group_id),
+        efa_enabled=settings.efa,
+    )
+
+
+def new_file_system(
+    scope: Construct,
+    config: ClusterConfig,
+    *,
+    network: ClusterNetwork,
+    checkpoints: CheckpointBucket,
+    datasets: Mapping[str, DatasetBucket],
+    kms_key: kms.IKey | None,
+) -> SharedFileSystem:
+    """Define a file system with its links to the buckets."""
+    settings = config.file_system
+    # SCRATCH_2 is always encrypted with a key of FSx.
+    default_key = kms_key if settings.deployment_type == "PERSISTENT_2" else None
+    return SharedFileSystem(
+        scope,
+        "FileSystem",
+        network=network,
+        deployment_type=settings.deployment_type,
+        storage_type=settings.storage_type,
+        storage_capacity_gib=settings.storage_capacity_gib,
+        per_unit_storage_throughput=settings.per_unit_storage_throughput,
+        throughput_capacity=settings.throughput_capacity,
+        read_cache=settings.read_cache,
+        read_cache_gib=settings.read_cache_gib,
+        metadata_iops=settings.metadata_iops,
+        efa_clients=config.machine if settings.efa else None,
+        data_compression=settings.data_compression,
+        kms_key=encryption_key(scope, "FileSystemKey", settings.kms_key_arn) or default_key,
+        checkpoint_bucket=checkpoints if settings.link_checkpoints else None,
+        associations=[
+            *(association.association for association in settings.associations),
+            *(
+                datasets[dataset.name].association(dataset.file_system_path)
+                for dataset in config.datasets
+                if dataset.file_system_path is not None
+            ),
+        ],
+        backup_retention_days=settings.backup_retention_days,
+        backup_start_time=settings.backup_start_time,
+        copy_tags_to_backups=settings.copy_tags_to_backups,
+    )
+
+
+def existing_buckets(config: ClusterConfig) -> list[str]:
+    """Return the existing buckets that a cluster names, which can be of other accounts."""
+    resources = (
+        resource
+        for job in config.jobs
+        for statement in job.permissions.statements
+        for resource in statement.resources
+    )
+    named = [re.match(r"arn:[^:]*:s3:::([a-z0-9.-]+)", resource) for resource in resources]
+    existing = [bucket.bucket_name for _, bucket in config.buckets() if bucket.bucket_name]
+    return [*config.network.allowed_buckets, *existing, *(match[1] for match in named if match)]
+
+
+def security_group(scope: Construct, construct_id: str, group_id: str | None) -> ec2.ISecurityGroup | None:
+    """Import a security group by its ID, if there is one."""
+    return (
+        None if group_id is None else ec2.SecurityGroup.from_security_group_id(scope, construct_id, group_id)
+    )
+
+
+def encryption_key(scope: Construct, construct_id: str, arn: str | None) -> kms.IKey | None:
+    """Import a key by its ARN, if there is one."""
+    return None if arn is None else kms.Key.from_key_arn(scope, construct_id, arn)
+
+
+def _existing_bucket(scope: Construct, construct_id: str, name: str, key_arn: str | None) -> s3.IBucket:
+    return s3.Bucket.from_bucket_attributes(
+        scope,
+        construct_id,
+        bucket_name=name,
+        encryption_key=encryption_key(scope, f"{construct_id}Key", key_arn),
+    )
+
+
+def _days(days: int | None) -> cdk.Duration | None:
+    return None if days is None else cdk.Duration.days(days)
