@@ -211,15 +211,17 @@ def logs(
     def show(lines: list[Line]) -> None:
         for line in lines:
             at = datetime.fromtimestamp(line.timestamp / 1000, UTC).isoformat(timespec="milliseconds")
-            typer.echo(
-                json.dumps({"at": at, "message": line.message})
-                if as_json
-                else printable(f"{at} {line.message}")
-            )
+            if as_json:
+                typer.echo(json.dumps({"at": at, "message": line.message}))
+            elif not line.has_metrics:
+                typer.echo(printable(f"{at} {line.message}"))
 
     _, client = open_region(job, region=region, profile=profile)
     with aws_errors_as_findings():
-        stream = find_stream(find_job(job, client=client), node=node, client=client)
+        job_id = find_job(job, client=client)
+        if follow:
+            _wait_for_start(job_id, client)
+        stream = find_stream(job_id, node=node, client=client)
         lines, token = read_tail(stream, count=tail, client=client)
         show(lines)
         while follow:
@@ -227,6 +229,16 @@ def logs(
             for page, following in read_new(stream, token=token, client=client):
                 show(page)
                 token = following
+
+
+def _wait_for_start(job_id: str, client: Client) -> None:
+    """Report each state of a job until it runs or has ended."""
+    status = ""
+    while (job := describe_job(job_id, client=client))["status"] in STATES[: STATES.index("RUNNING")]:
+        if job["status"] != status:
+            status = job["status"]
+            say(f"{job['jobName']} is {status}. To see why it waits: ultracluster jobs why {job_id}")
+        time.sleep(_FOLLOW_SECONDS)
 
 
 @app.command()

@@ -170,7 +170,7 @@ def _follow_to_end(job_id: str, client: Client) -> Any:
                 for lines, following in read_new(found, token=token, client=client):
                     token = following
                     for line in lines:
-                        if not line.message.startswith('{"_aws"'):  # metrics for CloudWatch
+                        if not line.has_metrics:
                             typer.echo(printable(line.message))
                 stream = found
             except FindingsError:
