@@ -257,11 +257,12 @@ def stop(
     """Stop a job after giving it time to write a checkpoint."""
     checkpoint_time = timedelta(0) if now else read_duration("--wait", wait)
     _, client = open_region(job, region=region, profile=profile)
-    if checkpoint_time:
-        say(f"Waiting up to {wait} for a checkpoint; use --now to stop immediately.")
     with aws_errors_as_findings():
+        job_id = find_job(job, client=client)
+        if checkpoint_time and describe_job(job_id, client=client)["status"] == "RUNNING":
+            say(f"Waiting up to {wait} for a checkpoint; use --now to stop immediately.")
         stopped = stop_job(
-            find_job(job, client=client),
+            job_id,
             reason=reason,
             wait=checkpoint_time,
             client=client,
@@ -279,10 +280,9 @@ def stop(
             }
         )
     else:
+        notified = f"{len(stopped.notified_nodes)} nodes were notified; " if stopped.notified_nodes else ""
         outcome = "it was terminated" if stopped.terminated else "it had already ended"
-        say(
-            f"{stopped.job_id} was {stopped.status_before}; {len(stopped.notified_nodes)} nodes were notified; {outcome}."
-        )
+        say(f"{stopped.job_id} was {stopped.status_before}; {notified}{outcome}.")
 
 
 @app.command()

@@ -81,6 +81,8 @@ def destroy(
         found = [one for one in found if one.stacks]
         if not found:
             say("Nothing is deployed.")
+            if doomed:
+                say("To delete what an earlier destroy has kept, see `ultracluster docs storage`.")
         reject(one.refuse_to_lose() for one in found if one.lost and one.config.name not in doomed)
         if not as_json:
             for one in found:

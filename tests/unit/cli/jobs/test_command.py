@@ -108,6 +108,15 @@ def test_a_job_that_is_ended_at_once_needs_no_warning(aws: Fake, capsys: pytest.
     assert aws.terminated == ["one"]
 
 
+def test_a_job_that_waits_is_terminated_without_a_word_on_checkpoints(
+    aws: Fake, capsys: pytest.CaptureFixture[str]
+) -> None:
+    aws.jobs = [{**JOB, "status": "RUNNABLE"}]
+
+    assert main(["jobs", "stop", "one"]) == 0
+    assert capsys.readouterr().err == "one was RUNNABLE; it was terminated.\n"
+
+
 @pytest.mark.parametrize(("options", "queue"), [([], QUEUE), (["--queue", "urgent"], URGENT)])
 def test_a_job_goes_to_the_main_queue_or_to_the_named_one(aws: Fake, options: list[str], queue: str) -> None:
     assert main(["jobs", "submit", "team", "evaluate", *options]) == 0
