@@ -237,10 +237,14 @@ class Account:
         return str(policies["Policies"][-1]["Id"])
 
     def report_metric(self) -> None:
-        """Wait until the job has reported a metric."""
-        self.job()
-        cloudwatch = self.client("cloudwatch")
-        eventually(lambda: bool(cloudwatch.list_metrics(Namespace="UltraCluster")["Metrics"]))
+        """Wait until a job has reported a metric."""
+
+        def reported() -> bool:
+            return bool(self.client("cloudwatch").list_metrics(Namespace="UltraCluster")["Metrics"])
+
+        if not reported():
+            self.job()
+            eventually(reported)
 
     def fail_rollout(self) -> None:
         """Have a rollout of a changed file stopped by an alarm, which then ends."""
@@ -350,4 +354,4 @@ def eventually(seen: Callable[[], bool]) -> None:
     deadline = time.monotonic() + 120
     while not seen():
         assert time.monotonic() < deadline
-        time.sleep(0.2)
+        time.sleep(0.4)

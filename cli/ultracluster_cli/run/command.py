@@ -137,7 +137,8 @@ def run(
     if as_json:
         print_json({"job": submitted.job_id, "name": submitted.name, "code": url, "commit": code.commit})
     else:
-        say(f"Submitted {submitted.name} with {code.files} files of {folder.absolute().name}:")
+        files = "1 file" if code.files == 1 else f"{code.files} files"
+        say(f"Submitted {submitted.name} with {files} of {folder.absolute().name}:")
         typer.echo(submitted.job_id)
     if not detach and not as_json:
         _follow(submitted.job_id, client=client)
