@@ -1,31 +1,20 @@
-"""Commands behind a `$` print what their pages show, on a local AWS: tutorials, README.md, and any other page that has one."""
+"""Commands behind a `$` of tutorials and README.md print what these pages show, on a local AWS; see test_shown_commands.py."""
 
-import doctest
 import os
-import re
 import subprocess
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
 from tests.bare_environment import bare_environment
-from tests.unit.docs.pages import PAGES as ALL_PAGES
-from tests.unit.docs.pages import ROOT
+from tests.unit.docs.pages import ROOT, code_blocks, is_shown
 
 pytestmark = pytest.mark.deploy
 
-SHOWN = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
 MARK = "-- the command has ended --"
-
-
-def steps(page: Path) -> Iterator[tuple[str, str]]:
-    """Yield each command behind a `$` of the page's console blocks, and the output that the page shows."""
-    for block in re.findall(r"^```console\n(.*?)^```", page.read_text("utf-8"), re.MULTILINE | re.DOTALL):
-        yield from re.findall(r"^\$ (.*?)\n((?:(?!\$ ).*\n)*)", block, re.MULTILINE)
-
-
-PAGES = [page for page in ALL_PAGES if any(steps(page))]
+BLOCKS = [block for block in code_blocks("console") if block.shows_output and block.in_tutorial]
+PAGES = sorted({block.page for block in BLOCKS})
 
 
 @pytest.fixture
@@ -44,8 +33,8 @@ def environment(folder: Path) -> Mapping[str, str]:
     return bare_environment(PATH=os.pathsep.join(path), COLUMNS="110", HOME=str(folder), TMPDIR=str(folder))
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
-def test_every_command_prints_what_the_page_shows(checkout: Path, page: Path) -> None:
+@pytest.mark.parametrize("page", PAGES)
+def test_every_command_prints_what_the_page_shows(checkout: Path, page: str) -> None:
     shell = subprocess.Popen(
         ["bash"],
         cwd=checkout,
@@ -57,10 +46,10 @@ def test_every_command_prints_what_the_page_shows(checkout: Path, page: Path) ->
     )
     assert shell.stdin
     assert shell.stdout
-    commands = list(steps(page))
-    assert len(commands) > 2 or page.parent.name == "how-to"  # or a tutorial has lost its commands
+    steps = [step for block in BLOCKS if block.page == page for step in block.steps]
+    assert len(steps) > 2  # or a tutorial has lost its commands
     try:
-        for command, expected in commands:
+        for command, shown in steps:
             shell.stdin.write(f"{command}\necho; echo '{MARK}' $?\n")
             shell.stdin.flush()
             lines = []
@@ -70,8 +59,7 @@ def test_every_command_prints_what_the_page_shows(checkout: Path, page: Path) ->
                 lines.append(line)
             output = "".join(lines)
             assert line == f"{MARK} 0\n", (command, output)
-            if expected:
-                assert doctest.OutputChecker().check_output(expected, output, SHOWN), (command, output)
+            assert is_shown(output, shown), (command, output)
     finally:
         shell.stdin.write("ultracluster local down\n")
         shell.stdin.close()

@@ -122,5 +122,6 @@ def print_next_steps(clusters: Sequence[Mapping[str, Any]], *, local: bool) -> N
         cluster_name = cluster["name"].removesuffix(f"-{cluster['region']}")
         for job in cluster["job_definitions"]:
             # Plain SubmitJob would skip dependencies and the share identifier.
-            words = shlex.join([cluster_name, job["name"], "--region", cluster["region"]])
-            say(f"To submit a job to {cluster['name']}: ultracluster jobs submit {words}")
+            name = job["job"] or job["name"]
+            words = ["ultracluster", "jobs", "submit", cluster_name, name, "--region", cluster["region"]]
+            say(f"To submit {name}: {shlex.join(words)}")

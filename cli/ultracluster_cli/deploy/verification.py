@@ -12,6 +12,7 @@ from ultracluster_cli._aws.deployed_template import stack_resources
 from ultracluster_cli._aws.target import Client
 from ultracluster_rules.findings import FindingsError
 from ultracluster_rules.machines import get_instance_type
+from ultracluster_runtime.jobs.dependencies import job_name
 from ultracluster_runtime.lifecycle.reader import gang_size
 from ultracluster_stacks.cost import lustre_settings
 from ultracluster_stacks.plan import StackTemplate
@@ -208,6 +209,7 @@ class _Reader:
             ]
             yield {
                 "name": f"{definition['jobDefinitionName']}:{definition['revision']}",
+                "job": job_name(definition),
                 "nodes": nodes.get("numNodes") or gang_size({"container": container}) or 1,
                 "neuron_devices": sum(device.startswith("/dev/neuron") for device in devices),
                 "efa_devices": sum(device.startswith("/dev/infiniband/uverbs") for device in devices),

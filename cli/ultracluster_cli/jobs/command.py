@@ -197,15 +197,17 @@ def logs(
     def show(lines: list[Line]) -> None:
         for line in lines:
             at = datetime.fromtimestamp(line.timestamp / 1000, UTC).isoformat(timespec="milliseconds")
-            typer.echo(
-                json.dumps({"at": at, "message": line.message})
-                if as_json
-                else printable(f"{at} {line.message}")
-            )
+            if as_json:
+                typer.echo(json.dumps({"at": at, "message": line.message}))
+            elif not line.has_metrics:
+                typer.echo(printable(f"{at} {line.message}"))
 
     _, client = open_region(job, region=region, profile=profile)
     with aws_errors_as_findings():
-        stream = find_stream(find_job(job, client=client), node=node, client=client)
+        job_id = find_job(job, client=client)
+        if follow:
+            _wait_for_start(job_id, client)
+        stream = find_stream(job_id, node=node, client=client)
         lines, token = read_tail(stream, count=tail, client=client)
         show(lines)
         while follow:
@@ -213,6 +215,16 @@ def logs(
             for page, following in read_new(stream, token=token, client=client):
                 show(page)
                 token = following
+
+
+def _wait_for_start(job_id: str, client: Client) -> None:
+    """Report each state of a job until it runs or has ended."""
+    status = ""
+    while (job := describe_job(job_id, client=client))["status"] in STATES[: STATES.index("RUNNING")]:
+        if job["status"] != status:
+            status = job["status"]
+            say(f"{job['jobName']} is {status}. To see why it waits: ultracluster jobs why {job_id}")
+        time.sleep(_FOLLOW_SECONDS)
 
 
 @app.command()
@@ -231,11 +243,12 @@ def stop(
     """Stop a job after giving it time to write a checkpoint."""
     checkpoint_time = timedelta(0) if now else read_duration("--wait", wait)
     _, client = open_region(job, region=region, profile=profile)
-    if checkpoint_time:
-        say(f"Waiting up to {wait} for a checkpoint; use --now to stop immediately.")
     with aws_errors_as_findings():
+        job_id = find_job(job, client=client)
+        if checkpoint_time and describe_job(job_id, client=client)["status"] == "RUNNING":
+            say(f"Waiting up to {wait} for a checkpoint; use --now to stop immediately.")
         stopped = stop_job(
-            find_job(job, client=client),
+            job_id,
             reason=reason,
             wait=checkpoint_time,
             client=client,
@@ -251,10 +264,9 @@ def stop(
             terminated=stopped.terminated,
         )
     else:
+        notified = f"{len(stopped.notified_nodes)} nodes were notified; " if stopped.notified_nodes else ""
         outcome = "it was terminated" if stopped.terminated else "it had already ended"
-        say(
-            f"{stopped.job_id} was {stopped.status_before}; {len(stopped.notified_nodes)} nodes were notified; {outcome}."
-        )
+        say(f"{stopped.job_id} was {stopped.status_before}; {notified}{outcome}.")
 
 
 @app.command()

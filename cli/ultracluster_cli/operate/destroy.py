@@ -80,6 +80,8 @@ def destroy(
     deployments = [deployed for deployed in deployments if deployed.stacks]
     if not deployments:
         say("Nothing is deployed.")
+        if delete_data:
+            say("To delete what an earlier destroy has kept, see `ultracluster docs storage`.")
     reject(
         deployed.refuse_to_lose() for deployed in deployments if deployed.lost and not deployed.delete_data
     )

@@ -134,7 +134,8 @@ def run(
     if as_json:
         print_json(job=submitted.job_id, name=submitted.name, code=url, commit=code.commit)
     else:
-        say(f"Submitted {submitted.name} with {code.files} files of {folder.absolute().name}:")
+        files = "1 file" if code.files == 1 else f"{code.files} files"
+        say(f"Submitted {submitted.name} with {files} of {folder.absolute().name}:")
         typer.echo(submitted.job_id)
     if not detach and not as_json:
         _follow(submitted.job_id, client=client)
@@ -167,7 +168,7 @@ def _follow_to_end(job_id: str, client: Client) -> Any:
                 for lines, following in read_new(log_stream, token=token, client=client):
                     token = following
                     for line in lines:
-                        if not line.message.startswith('{"_aws"'):  # metrics for CloudWatch
+                        if not line.has_metrics:
                             typer.echo(printable(line.message))
                 stream = log_stream
             except FindingsError:

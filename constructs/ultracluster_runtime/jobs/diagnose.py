@@ -363,8 +363,8 @@ def _nodes(environment: Environment, pending: PendingJob) -> Iterator[Reason]:
     if len(pending.environments) == 1 and pending.job.nodes <= most < busy + pending.job.nodes:
         yield Reason(
             reason="nodes-busy",
-            evidence=f"{busy} of {most} nodes run {len(pending.running)} other jobs: "
-            f"{', '.join(running_job.id for running_job in pending.running[:5])}; this job needs {pending.job.nodes}",
+            evidence=f"{busy} of {most} nodes run other jobs "
+            f"({', '.join(running_job.id for running_job in pending.running[:5])}); this job needs {pending.job.nodes}",
             remedy="Wait for them, or stop one of them (ultracluster jobs stop)",
         )
 

@@ -29,6 +29,11 @@ class Line:
     timestamp: int  # time of the event in milliseconds since the epoch
     message: str
 
+    @property
+    def has_metrics(self) -> bool:
+        """Whether the line is for CloudWatch, which reads metrics from it, and not for people."""
+        return self.message.startswith('{"_aws"')
+
 
 def find_stream(job_id: str, *, node: int | None, client: Client) -> Stream:
     """Find the log stream of a node (UC6208); without an index that of the main node, or the only one."""

@@ -11,7 +11,7 @@ from ultracluster_local.events.delivery import deliver_to_rules, new_event
 from ultracluster_local.instance.running import is_running, running
 from ultracluster_local.instance.state import regions_with_state
 from ultracluster_local.jobs.attempt import Attempt
-from ultracluster_local.jobs.nodes import Node, launch, nodes_in, terminate
+from ultracluster_local.jobs.nodes import Node, is_alive, launch, nodes_in, terminate
 from ultracluster_local.jobs.settings import JobSettings
 from ultracluster_local.services.batch.compute_resources import is_fargate
 from ultracluster_local.services.batch.containers import quantity
@@ -167,9 +167,8 @@ def _takes_jobs(environment: Mapping[str, Any]) -> bool:
 
 def _nodes_for(region: str, environment: Mapping[str, Any], job: Mapping[str, Any], count: int) -> list[Node]:
     """Return nodes with room for a job, launched if there are too few; empty if there is no room."""
-    own = [
-        one for one in nodes_in(region).values() if one.environment == environment["computeEnvironmentArn"]
-    ]
+    arn = environment["computeEnvironmentArn"]
+    own = [node for node in nodes_in(region).values() if node.environment == arn and is_alive(node)]
     if "nodeProperties" in job:
         free = [node for node in own if not node.busy][:count]
     else:

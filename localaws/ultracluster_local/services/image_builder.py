@@ -8,6 +8,8 @@ import uuid
 from collections.abc import Mapping
 from typing import Any
 
+from moto.ec2.models import ec2_backends
+
 from ultracluster_local.instance.environment import ACCOUNT
 from ultracluster_local.instance.running import running
 from ultracluster_local.instance.state import region_state
@@ -247,6 +249,8 @@ def start_image_pipeline_execution(request: Request) -> Mapping[str, Any]:
         image_id = ec2.register_image(Name=f"fake-{pipeline['name']}-{number}", RootDeviceName="/dev/xvda")[
             "ImageId"
         ]
+        # moto keeps no architecture; all instance types with Neuron devices have this one.
+        ec2_backends[ACCOUNT][region].amis[image_id].architecture = "x86_64"
         tags = distribution.get("amiDistributionConfiguration", {}).get("amiTags") or {}
         if tags:
             ec2.create_tags(

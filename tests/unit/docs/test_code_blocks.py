@@ -1,17 +1,15 @@
 """Code blocks of the pages: each Python block runs, each YAML block is valid, each `aws` command is one of the AWS CLI.
 
-Other tests read the other blocks. tests/integration/test_tutorials.py runs each command behind a `$`, on a local AWS, and compares what
-the page shows; a `...` there stands for times, ids and what depends on the machine. tests/integration/test_shown_commands.py runs most of
-the others, with exit code 0, and lists those that cannot run; test_commands_of_pages.py finds each command of ours, and its options, in
-the command line. Not run: pip, docker and the CDK CLI, which need a network or an account, and programs that training
-runs on real nodes: here torch and JAX are stand-ins, and `make training` runs the same calls with the real ones.
+Other tests read the other blocks. tests/integration/test_tutorials.py and test_shown_commands.py run all commands on a local AWS, compare
+the output that a page shows, and list what cannot run, such as pip and docker. test_demo_page.py and test_observability_page.py read the
+blocks of text, and tests/unit/local/test_pytest_plugin.py the README of the local AWS. In programs that training runs on real nodes,
+torch and JAX are stand-ins here; `make training` runs the same calls with the real ones.
 """
 
 import inspect
 import itertools
 import json
 import re
-import shlex
 import signal
 import sys
 import time
@@ -21,19 +19,17 @@ from types import SimpleNamespace
 from typing import Any
 from unittest.mock import MagicMock
 
-import botocore.session
 import pytest
 import yaml
-from botocore import xform_name
+from tests.golden.resource_changes import named_since
 from tests.unit.docs.pages import ROOT, Block, code_blocks
 
+from ultracluster_catalog.observability.metrics import METRICS, NAMESPACE
 from ultracluster_cli.main import main
 from ultracluster_rules.findings import FindingsError
 from ultracluster_stacks.config import load_rollout
 
 QUICKSTART = (ROOT / "stacks/rollouts/quickstart.yaml").read_text("utf-8")
-NO_OPERATIONS = {"s3 sync", "cloudformation deploy", "ecr get-login-password"}
-"""Commands that the AWS CLI makes of several operations."""
 
 
 def each_block(*languages: str) -> pytest.MarkDecorator:
@@ -41,9 +37,28 @@ def each_block(*languages: str) -> pytest.MarkDecorator:
 
 
 def test_every_block_is_of_a_language_that_a_test_reads() -> None:
-    # Text is an answer of a program that is no command of ours: a tree of files, a query of CloudWatch.
-    read = {"bash", "console", "json", "python", "text", "yaml"}
+    read = {"bash", "console", "json", "markdown", "python", "text", "yaml"}
     assert {block.language for block in code_blocks()} - {"{toctree}"} == read
+    texts = [block.page for block in code_blocks("text")]
+    assert texts == ["gallery/demo.md", "reference/observability.md", "CONTRIBUTING.md"]
+
+
+# CONTRIBUTING.md
+
+
+def test_the_tree_of_the_repository_has_folders_that_exist() -> None:
+    (tree,) = [block for block in code_blocks("text") if block.page == "CONTRIBUTING.md"]
+    parent = ROOT
+    for indent, names in re.findall(r"^( {0,2})(\S+(?:  \S+)*)  ", tree.text, re.MULTILINE):
+        paths = [(parent if indent else ROOT) / name for name in names.split()]
+        assert all(path.exists() for path in paths), names
+        parent = parent if indent else paths[0]
+
+
+def test_the_line_of_the_changelog_is_read_as_a_permission() -> None:
+    (line,) = code_blocks("markdown")
+    changelog = f"## [Unreleased]\n\n### Resource changes\n\n{line.text}"
+    assert named_since(changelog, None) == ["replace:*-Storage/FileSystem*"]
 
 
 # JSON and YAML
@@ -51,7 +66,14 @@ def test_every_block_is_of_a_language_that_a_test_reads() -> None:
 
 @each_block("json")
 def test_every_json_block_is_one_document(block: Block) -> None:
-    assert json.loads(block.text)
+    document = json.loads(block.text)
+    if block.page == "reference/preflight.md":  # which test_preflight_page.py compares with the calls
+        return
+    (metrics,) = document["_aws"]["CloudWatchMetrics"]
+    units = {metric["Name"]: metric["Unit"] for metric in metrics["Metrics"]}
+    assert metrics["Namespace"] == NAMESPACE
+    assert units == {name: METRICS[name].unit for name in units}
+    assert {*units, *itertools.chain(*metrics["Dimensions"])} | {"_aws"} == document.keys()
 
 
 def rollout_of(block: Block) -> str:
@@ -243,7 +265,11 @@ def signals() -> Iterator[None]:
 
 @pytest.mark.synth
 @pytest.mark.usefixtures("signals")
-@each_block("python")
+@pytest.mark.parametrize(
+    "block",
+    [block for block in code_blocks("python") if block.page != "localaws/README.md"],
+    ids=lambda block: block.name,
+)
 def test_every_python_block_runs(block: Block, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     names = NAMES.get(block.page, cluster_names)()
     monkeypatch.setenv("JAX_NUM_PROCESSES", "1")
@@ -270,47 +296,10 @@ def template_types(template: dict[str, Any]) -> set[str]:
     return {resource["Type"] for resource in template["Resources"].values()}
 
 
-# Commands of the AWS CLI and of make
-
-
-def commands_of(block: Block, program: str) -> Iterator[list[str]]:
-    text = re.sub(r"(^|\s)#.*", "", block.text.replace("\\\n", " "))
-    lexer = shlex.shlex(text, posix=True, punctuation_chars="\n;|&")
-    lexer.whitespace, lexer.whitespace_split, lexer.commenters = " \t", True, ""
-    for separates, words in itertools.groupby(lexer, lambda word: not word.strip("\n;|&")):
-        command = list(words)
-        if not separates and command[0] == program:
-            yield command[1:]
-
-
-@pytest.mark.parametrize(
-    "words",
-    [words for block in code_blocks("bash", "console") for words in commands_of(block, "aws")],
-    ids=lambda words: " ".join(words[:2]),
-)
-def test_every_aws_command_is_one_of_the_api_with_its_parameters(words: list[str]) -> None:
-    if " ".join(words[:2]) in NO_OPERATIONS:
-        return
-    model = botocore.session.get_session().get_service_model(words[0])
-    operations = {xform_name(name, "-"): name for name in model.operation_names}
-    shape = model.operation_model(operations[words[1]]).input_shape
-    options = {f"--{xform_name(name, '-')}" for name in shape.members} | {
-        "--region",
-        "--output",
-        "--max-items",
-    }
-    tokens = {name for name, member in shape.members.items() if member.metadata.get("idempotencyToken")}
-    given = {word for word in words if word.startswith("--")}
-    assert given <= options
-    assert {f"--{xform_name(name, '-')}" for name in shape.required_members if name not in tokens} <= given
-    for word in words:
-        if word.startswith("file://"):
-            assert (ROOT / word.removeprefix("file://")).is_file()
-
-
 def test_every_target_of_make_exists() -> None:
     makefile = (ROOT / "Makefile").read_text("utf-8")
     targets = set(re.findall(r"^([a-z-]+):", makefile, re.MULTILINE))
-    shown = {words[0] for block in code_blocks("bash", "console") for words in commands_of(block, "make")}
+    texts = [block.text for block in code_blocks("bash", "console")]
+    shown = {target for text in texts for target in re.findall(r"^make ([a-z-]+)", text, re.MULTILINE)}
     assert shown
     assert shown <= targets

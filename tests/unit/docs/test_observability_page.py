@@ -38,6 +38,13 @@ def test_the_table_of_alarms_names_all_of_them() -> None:
     assert {name for cell in first for name in re.findall(r"`(\w+)`", cell)} == IDS
 
 
+def test_the_query_names_metrics_and_what_each_event_has_besides() -> None:
+    (query,) = re.findall(r"^```text\n(.*?)^```", PAGE, re.MULTILINE | re.DOTALL)
+    names = set(re.findall(r"[A-Z]\w+", query))
+    assert names - METRICS.keys() == {"InstanceId"}
+    assert '"InstanceId"' in (ROOT / "constructs/ultracluster/scripts/node_metrics.py").read_text()
+
+
 def test_the_example_is_part_of_a_rollout(tmp_path: Path) -> None:
     (block,) = re.findall(r"^```yaml\n(.*?)^```", PAGE, re.MULTILINE | re.DOTALL)
     part = "".join(f"        {line}\n" for line in block.splitlines())

@@ -3,6 +3,7 @@
 moto launches instances without reservations and without our launch templates.
 """
 
+import copy
 import functools
 from collections.abc import Callable, Mapping
 from fnmatch import fnmatchcase
@@ -75,10 +76,16 @@ def _with_wildcards(original: Callable[[Any, Any], bool]) -> Callable[[Any, Any]
 
 
 def _with_all_interfaces(original: Callable[[Any], Any]) -> Callable[[Any], Any]:
-    """Delete the interfaces of all network cards; moto knows one for each device index, which the cards share."""
+    """Delete the interfaces of all network cards; moto knows one for each device index, which the cards share.
+
+    Accept an instance that is terminated already:
+    https://docs.aws.amazon.com/AWSEC2/latest/APIReference/API_TerminateInstances.html
+    """
 
     @functools.wraps(original)
     def terminate(instance: Any) -> Any:
+        if instance.state == "terminated":
+            return copy.copy(instance._state)  # noqa: SLF001 - moto has no public name for it
         own = [one for one in instance.ec2_backend.enis.values() if one.instance is instance]
         answer = original(instance)
         for interface in own:

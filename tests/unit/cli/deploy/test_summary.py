@@ -43,6 +43,7 @@ CLUSTER: dict[str, Any] = {
     "job_definitions": [
         {
             "name": "pretrain:3",
+            "job": "pretrain",
             "nodes": 4,
             "neuron_devices": 16,
             "efa_devices": 16,
@@ -134,8 +135,6 @@ def test_the_next_step_after_the_local_aws_is_a_real_account(capsys: pytest.Capt
 def test_the_next_step_in_a_real_account_is_the_first_job(capsys: pytest.CaptureFixture[str]) -> None:
     print_next_steps([CLUSTER], local=False)
 
-    (job,) = CLUSTER["job_definitions"]
     assert capsys.readouterr().err == (
-        "To submit a job to training-us-east-2: "
-        f"ultracluster jobs submit training {job['name']} --region us-east-2\n"
+        "To submit pretrain: ultracluster jobs submit training pretrain --region us-east-2\n"
     )

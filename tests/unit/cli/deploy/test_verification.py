@@ -72,7 +72,8 @@ def answers() -> Answers:
     further = {**queue, "jobQueueName": "small", "tags": {"ultracluster:queue-name": "precompile"}}
     devices = [{"hostPath": f"/dev/neuron{number}"} for number in range(16)]
     devices += [{"hostPath": f"/dev/infiniband/uverbs{number}"} for number in range(16)]
-    container = {"image": "image", "linuxParameters": {"devices": devices}}
+    log = {"logDriver": "awslogs", "options": {"awslogs-stream-prefix": "pretrain"}}
+    container = {"image": "image", "linuxParameters": {"devices": devices}, "logConfiguration": log}
     job = {
         "jobDefinitionName": "pretrain",
         "jobDefinitionArn": RESOURCES["AWS::Batch::JobDefinition"],
@@ -217,6 +218,7 @@ def test_reads_a_cluster(read: Callable[[], dict[str, Any]]) -> None:
         "job_definitions": [
             {
                 "name": "pretrain:3",
+                "job": "pretrain",
                 "nodes": 4,
                 "neuron_devices": 16,
                 "efa_devices": 16,

@@ -53,10 +53,18 @@ class Fake:
         self.snapshot: Callable[..., Any] = lambda **_: {"frontOfQueue": {"jobs": []}}
         self.terminated: list[str] = []
         self.configs: list[Any] = []
+        self.log: list[str] = []
 
     def client(self, service: str, *, config: Any, **_: Any) -> Any:
         self.configs.append(config)
-        return {"cloudformation": SimpleNamespace(get_paginator=self.pages), "batch": self.batch()}[service]
+        return {
+            "cloudformation": SimpleNamespace(get_paginator=self.pages),
+            "batch": self.batch(),
+            "logs": SimpleNamespace(get_log_events=self.events),
+        }[service]
+
+    def events(self, **_: Any) -> Any:
+        return {"events": [{"timestamp": 0, "message": line} for line in self.log], "nextForwardToken": "end"}
 
     def pages(self, call: str) -> Any:
         def resources(StackName: str) -> Any:  # noqa: N803 - the name is AWS's

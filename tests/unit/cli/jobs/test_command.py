@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Callable
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -9,6 +10,7 @@ from botocore.exceptions import EndpointConnectionError
 from tests.unit.cli.jobs.fake_batch import DEFINITION, JOB, QUEUE, URGENT, Fake, refuse
 
 from ultracluster_cli.exit_codes import ExitCode
+from ultracluster_cli.jobs import command as jobs_command
 from ultracluster_cli.main import main
 
 
@@ -106,6 +108,15 @@ def test_a_job_that_is_ended_at_once_needs_no_warning(aws: Fake, capsys: pytest.
     assert aws.terminated == ["one"]
 
 
+def test_a_job_that_waits_is_terminated_without_a_word_on_checkpoints(
+    aws: Fake, capsys: pytest.CaptureFixture[str]
+) -> None:
+    aws.jobs = [{**JOB, "status": "RUNNABLE"}]
+
+    assert main(["jobs", "stop", "one"]) == 0
+    assert capsys.readouterr().err == "one was RUNNABLE; it was terminated.\n"
+
+
 @pytest.mark.parametrize(("options", "queue"), [([], QUEUE), (["--queue", "urgent"], URGENT)])
 def test_a_job_goes_to_the_main_queue_or_to_the_named_one(aws: Fake, options: list[str], queue: str) -> None:
     assert main(["jobs", "submit", "team", "evaluate", *options]) == 0
@@ -151,3 +162,39 @@ def test_a_job_that_does_not_run_has_no_checkpoint_and_no_shell(
     assert main(["jobs", command, "pretrain"]) == ExitCode.FINDINGS
     assert "UC6230: pretrain is RUNNABLE" in capsys.readouterr().err
     assert aws.terminated == []
+
+
+def test_following_the_log_of_a_waiting_job_waits_for_its_start(
+    aws: Fake, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    states = iter(["PENDING", "RUNNABLE", "RUNNABLE", "FAILED"])
+
+    def pause(_: float) -> None:
+        aws.jobs = [{**JOB, "status": next(states)}]
+
+    pause(0)
+    monkeypatch.setattr(jobs_command, "time", SimpleNamespace(sleep=pause))
+
+    assert main(["jobs", "logs", "one", "--follow"]) == ExitCode.FINDINGS
+    waited, ended = capsys.readouterr().err.split("UC6208: ")
+    assert [line.split(".")[0] for line in waited.splitlines()] == [
+        "pretrain is PENDING",
+        "pretrain is RUNNABLE",
+    ]
+    assert ended.startswith("the job is FAILED")
+
+
+def test_lines_with_metrics_are_in_the_json_of_a_log_only(
+    aws: Fake, capsys: pytest.CaptureFixture[str]
+) -> None:
+    aws.jobs = [JOB | {"container": {"logStreamName": "stream"}}]
+    aws.log = ["step 10", '{"_aws": {}, "Loss": 0.5}', '{"loss": 0.5}']
+
+    assert main(["jobs", "logs", "one"]) == 0
+    assert [line.split(" ", 1)[1] for line in capsys.readouterr().out.splitlines()] == [
+        "step 10",
+        '{"loss": 0.5}',
+    ]
+
+    assert main(["jobs", "logs", "one", "--json"]) == 0
+    assert [json.loads(line)["message"] for line in capsys.readouterr().out.splitlines()] == aws.log

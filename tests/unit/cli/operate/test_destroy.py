@@ -101,3 +101,4 @@ def test_destroying_nothing_is_said(run: Any, aws: Aws) -> None:
     aws.stacks.clear()
 
     assert run("destroy", "--yes").stderr == "Nothing is deployed.\n"
+    assert "earlier destroy has kept" in run("destroy", "--yes", "--delete-data", "quickstart").stderr

@@ -208,8 +208,12 @@ def test_a_lost_node_takes_its_processes_along(batch: Any) -> None:
     assert "exitCode" not in lost["container"]
     assert wait_until_gone([pid]) == []
     assert batch.job(job)["status"] == "RUNNING"  # AWS Batch ends a job only with its main node
+    following = batch.submit(batch.define("sleep", "1", nodes=4))  # waits for all nodes
     batch.api.terminate_job(jobId=job, reason="enough")
     batch.wait(job)
+    batch.wait(following)
+    reasons = {batch.job(f"{following}#{index}")["statusReason"] for index in range(4)}
+    assert reasons == {"Essential container in task exited"}  # none was placed on the lost node
 
 
 def test_a_closed_environment_starts_nothing_and_an_idle_node_is_terminated(batch: Any) -> None:

@@ -121,5 +121,5 @@ def test_a_build_is_a_fake_ami_with_its_tags_in_each_region(builder: Any, local_
         found = local_aws.client("ec2", region).describe_images(
             Owners=["self"], Filters=[{"Name": "tag:made-by", "Values": ["nodes"]}]
         )["Images"]
-        assert [one["ImageId"] for one in found] == [made[region]]
+        assert [(one["ImageId"], one["Architecture"]) for one in found] == [(made[region], "x86_64")]
     assert not local_aws.client("ec2", "us-east-1").describe_instances()["Reservations"]

@@ -156,6 +156,8 @@ def test_an_instance_with_many_cards_leaves_no_interface_behind(local_aws: Local
         ImageId=image, InstanceType="trn1.32xlarge", MinCount=1, MaxCount=1, NetworkInterfaces=interfaces
     )["Instances"]
     assert [one["Attachment"]["DeviceIndex"] for one in instance["NetworkInterfaces"]] == [0] + [1] * 7
-    ec2.terminate_instances(InstanceIds=[instance["InstanceId"]])
+    for before in ("running", "terminated"):  # the second time, nothing is left to do
+        (change,) = ec2.terminate_instances(InstanceIds=[instance["InstanceId"]])["TerminatingInstances"]
+        assert change["PreviousState"]["Name"] == before
     ec2.delete_subnet(SubnetId=subnet)
     ec2.delete_vpc(VpcId=vpc)
