@@ -7,7 +7,7 @@ import shlex
 import shutil
 import sys
 import textwrap
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import Any, TextIO
 
@@ -18,6 +18,7 @@ _GAP = "  "
 _PAIRS = ", "
 _KEPT = "\x00"  # stands for the space between date and time, at which lines do not wrap
 _TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:\d\d)")
+_AMOUNT = re.compile(r"(≈ )?[\d,]+\.\d\d( to [\d,]+\.\d\d)?")
 _BOLD, _RED, _YELLOW, _GREEN = "1", "31", "33", "32"
 _STYLES = {
     _RED: re.compile(
@@ -60,6 +61,13 @@ def wrapped(text: str) -> str:
     return "\n".join("\n".join(_wrap(line, width, indent=_GAP)) for line in text.split("\n"))
 
 
+def print_note(text: str) -> None:
+    """Print a sentence below a table to stdout. A terminal gets it wrapped at words."""
+    note = f"{_GAP}{text}"
+    width = shutil.get_terminal_size().columns if sys.stdout.isatty() else len(note)
+    sys.stdout.write("".join(f"{line}\n" for line in _wrap(note, width, indent=_GAP * 2)))
+
+
 def print_findings(findings: Iterable[Finding]) -> None:
     """Print warnings to stderr, one line each."""
     for finding in findings:
@@ -83,17 +91,22 @@ def short_time(at: datetime) -> str:
 
 
 def print_table(
-    rows: Iterable[Mapping[str, Any]], *, columns: Iterable[str] | None = None, title: str = ""
+    rows: Iterable[Mapping[str, Any]],
+    *,
+    columns: Iterable[str] | None = None,
+    title: str = "",
+    details: Collection[str] = (),
 ) -> None:
     """Print rows to stdout as a table with a column for each key of `columns`.
 
-    Columns without a value are left out. Words and IDs stay whole. Where the terminal is too narrow, columns with a single value move into the title; if that is
-    not enough, each row becomes a list of its cells.
+    Columns without a value are left out. Words and IDs stay whole. Where the terminal is too narrow, `details` move below their row; if that is not enough, columns
+    with a single value move into the title; if that is not enough either, each row becomes a list of its cells.
 
     Args:
-        rows: Rows to print; numbers are right-aligned, None is an empty cell, and times are short and local.
+        rows: Rows to print; numbers and amounts are right-aligned, None is an empty cell, and times are short and local.
         columns: Keys of the rows in column order, which are also the headings. Default: all keys.
         title: Line above the table. Default: none.
+        details: Columns that explain a row, in which the first has a value if another has. Default: none.
     """
     rows = list(rows)
     columns = dict.fromkeys(key for row in rows for key in row) if columns is None else columns
@@ -103,6 +116,8 @@ def print_table(
         for column in columns
         if not rows or any(row.get(column) is not None for row in rows)
     }
+    numeric = {column for column in cells if any(_is_number(row.get(column)) for row in rows)}
+    below = {column: cells.pop(column) for column in details} if _narrowest(cells) > width else {}
     if _narrowest(cells) > width and len(rows) > 1:
         constant = {column: texts[0] for column, texts in cells.items() if len(set(texts)) == 1}
         said = ", ".join(f"{_heading(column)} {text}" for column, text in constant.items() if text)
@@ -110,16 +125,19 @@ def print_table(
         cells = {column: texts for column, texts in cells.items() if column not in constant} or cells
     lines = [_styled(line, _BOLD) for line in _wrap(title, width)] if title else []
     if _narrowest(cells) > width:
-        lines += _list_lines(cells, width)
+        lines += _list_lines(cells | below, width)
     else:
-        numeric = {
-            column for column in cells if any(isinstance(row.get(column), int | float) for row in rows)
-        }
-        lines += _table_lines(cells, width, numeric)
+        lines += _table_lines(cells, width, numeric, below)
     sys.stdout.write("".join(f"{line.rstrip()}\n" for line in lines).replace(_KEPT, " "))
 
 
-def _table_lines(cells: Mapping[str, Sequence[str]], width: int, numeric: set[str]) -> Iterable[str]:
+def _is_number(cell: Any) -> bool:
+    return isinstance(cell, int | float) or (isinstance(cell, str) and bool(_AMOUNT.fullmatch(cell)))
+
+
+def _table_lines(
+    cells: Mapping[str, Sequence[str]], width: int, numeric: set[str], below: Mapping[str, Sequence[str]]
+) -> Iterable[str]:
     widths = {
         column: max(len(_heading(column)), *map(len, texts), 0) if texts else len(_heading(column))
         for column, texts in cells.items()
@@ -144,6 +162,10 @@ def _table_lines(cells: Mapping[str, Sequence[str]], width: int, numeric: set[st
     yield _GAP.join("-" * size for size in widths.values())
     for number in range(len(next(iter(cells.values()), ()))):
         yield from lines_of({column: texts[number] for column, texts in cells.items()})
+        first, *others = [(column, texts[number]) for column, texts in below.items()] or [("", "")]
+        if first[1]:
+            pairs = [first[1], *(f"{_heading(column)}: {text}" for column, text in others)]
+            yield from _wrap(f"{_GAP}{_PAIRS.join(pairs)}", width, indent=_GAP * 2)
 
 
 def _list_lines(cells: Mapping[str, Sequence[str]], width: int) -> Iterable[str]:

@@ -13,7 +13,7 @@ from ultracluster_cli._aws.selection import load_clusters
 from ultracluster_cli._aws.targets import existing_targets
 from ultracluster_cli.cost.output import invalid_number, money_json
 from ultracluster_cli.options import ClusterOption, FallbackRegionOption, JsonOption, RolloutArgument
-from ultracluster_cli.output import print_json, print_table
+from ultracluster_cli.output import print_json, print_note, print_table
 from ultracluster_rules.findings import FindingsError
 from ultracluster_runtime.costs.cost_explorer import COST_EXPLORER_REGION, ActualCosts, actual_costs
 from ultracluster_stacks.config import ClusterConfig
@@ -150,10 +150,10 @@ def _print(comparison: _Comparison, start: date, end: date, *, by: str | None) -
     rows.append({name: "total", "actual": f"{comparison.actual.total:,.2f}"})
     print_table(rows, title=f"{comparison.cluster.name} in {comparison.cluster.region}")
     if comparison.actual.estimated:
-        typer.echo("  Preliminary: AWS may still change these amounts.")
+        print_note("Preliminary: AWS may still change these amounts.")
     without = f", without {', '.join(comparison.estimate.without)}" if comparison.estimate.without else ""
     typer.echo(
         f"  {start} to {end - _DAY}, {comparison.actual.currency}; estimate for {comparison.node_hours:,.0f} hours of all nodes: {comparison.estimate.text()} USD{without}"
     )
     if not comparison.actual.amounts:
-        typer.echo(f"  No costs have the tag {CLUSTER_TAG}. Check that it is an active cost allocation tag.")
+        print_note(f"No costs have the tag {CLUSTER_TAG}. Check that it is an active cost allocation tag.")

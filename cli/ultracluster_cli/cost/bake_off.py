@@ -12,7 +12,7 @@ from botocore.exceptions import BotoCoreError, ClientError
 from ultracluster_catalog.prices.prices import BillableItem, Price, price_of
 from ultracluster_cli._aws.targets import account
 from ultracluster_cli.options import JsonOption
-from ultracluster_cli.output import print_json, print_table
+from ultracluster_cli.output import print_json, print_note, print_table
 from ultracluster_rules.findings import Finding, FindingsError, quote, reject
 from ultracluster_runtime.metrics import bake_off_report
 from ultracluster_runtime.metrics.bake_off_report import find_figures, read_samples
@@ -199,7 +199,7 @@ def _print(
             rate = f"unknown: {_unknown_price_reason(side)}"
         else:
             rate = f"{hourly:,} USD for {side.nodes} nodes ({side.price.source}, {side.price.dated})"
-        typer.echo(f"  {side.name} per hour: {rate}")
+        print_note(f"{side.name} per hour: {rate}")
 
 
 def _rows(

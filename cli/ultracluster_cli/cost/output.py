@@ -4,10 +4,8 @@ from collections.abc import Sequence
 from decimal import Decimal
 from typing import Any, Final
 
-import typer
-
 from ultracluster_catalog.prices.prices import Price
-from ultracluster_cli.output import print_table
+from ultracluster_cli.output import print_note, print_table
 from ultracluster_rules.findings import Finding, quote
 from ultracluster_stacks.cost import APPROXIMATELY, NOT_COUNTED, Alternative, Estimate, Line, Money
 
@@ -95,16 +93,16 @@ def print_cost(estimate: Estimate, hours_from: str, alternative: Alternative | N
     rows = [_row(line, estimate, numbers) for line in estimate.lines]
     rows.append({"line": "total"} | _amounts([estimate]))
     rows += [{**_row(line, estimate, numbers), "line": f"if used: {line.name}"} for line in estimate.if_used]
-    print_table(rows, title=title)
+    print_table(rows, title=title, details=("what", "quantity", "price"))
     for source, number in numbers.items():
-        typer.echo(f"  [{number}] {source}")
+        print_note(f"[{number}] {source}")
     for name, value in _sums(estimate):
-        typer.echo(f"  {name}: {value}")
+        print_note(f"{name}: {value}")
     if alternative is not None:
         title = f"The same run on {alternative.instance_type}, USD"
         print_table(_alternative_rows(estimate, alternative), title=title)
         if alternative.estimate is None:
-            typer.echo("  specify a measured --throughput-ratio to compare runs")
+            print_note("specify a measured --throughput-ratio to compare runs")
 
 
 def total_json(estimates: Sequence[Estimate]) -> dict[str, Any]:

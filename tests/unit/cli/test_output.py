@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from ultracluster_cli.output import print_json, print_table, say, short_time
+from ultracluster_cli.output import print_json, print_note, print_table, say, short_time
 from ultracluster_rules.findings import Finding
 
 JOB = "5c0c5a0e-6f3b-4a5e-9d6e-0b1c2d3e4f50"
@@ -70,6 +70,47 @@ def test_brackets_in_a_value_are_shown_as_they_are(capsys: pytest.CaptureFixture
     print_table(columns=["value"], rows=[{"value": "[bold]x[/bold]"}])
 
     assert "[bold]x[/bold]" in capsys.readouterr().out
+
+
+ROWS = [{"line": "nodes", "what": " ".join(["trn2"] * 12), "price": "35.76 per hour", "per run": "≈ 1,048.00"}]
+TOTAL = {"line": "total", "per run": "48,062.52"}
+
+
+@pytest.mark.usefixtures("terminal")
+def test_details_move_below_their_row_where_a_terminal_is_narrow(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("COLUMNS", "28")
+
+    print_table([*ROWS, TOTAL], details=("what", "price"))
+
+    assert plain(capsys.readouterr().out).splitlines() == [
+        "line      per run",
+        "-----  ----------",
+        "nodes  ≈ 1,048.00",
+        "  trn2 trn2 trn2 trn2 trn2",
+        "    trn2 trn2 trn2 trn2 trn2",
+        "    trn2 trn2, price: 35.76",
+        "    per hour",
+        "total   48,062.52",
+    ]
+
+
+def test_details_are_columns_where_there_is_room(capsys: pytest.CaptureFixture[str]) -> None:
+    print_table([*ROWS, TOTAL], details=("what", "price"))
+
+    assert capsys.readouterr().out.splitlines()[0].split() == ["line", "what", "price", "per", "run"]
+
+
+@pytest.mark.usefixtures("terminal")
+def test_a_note_is_wrapped_in_a_terminal_only(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    print_note("never included: " + "requests " * 12)
+    monkeypatch.setattr(type(sys.stdout), "isatty", lambda _: False)
+    print_note("never included: " + "requests " * 12)
+
+    assert [len(line) <= 80 for line in capsys.readouterr().out.splitlines()] == [True, True, False]
 
 
 def test_json_is_one_document(capsys: pytest.CaptureFixture[str]) -> None:
