@@ -116,7 +116,7 @@ def _local_option() -> Any:
     ) -> None:
         del local
 
-    probing = typer.Typer(add_completion=False)
+    probing = typer.Typer(add_completion=False, rich_markup_mode=None)
     probing.command()(probe)
     options = {option.name: option for option in typer.main.get_command(probing).params}
     option = options["local"]
@@ -145,7 +145,7 @@ def load_command(name: str) -> Any:
     module = importlib.import_module(COMMANDS[name].module)
     group = getattr(module, "app", None)
     if group is None:
-        group = typer.Typer(add_completion=False)
+        group = typer.Typer(add_completion=False, rich_markup_mode=None)
         group.command()(getattr(module, name))
     command: Any = typer.main.get_command(group)
     command.name = name

@@ -2,15 +2,13 @@
 
 from typing import Any
 
-from typer.core import TyperGroup
-
 from ultracluster_cli.cost.actual import actual
 from ultracluster_cli.cost.bake_off import bake_off
 from ultracluster_cli.cost.estimate import estimate
-from ultracluster_cli.options import command_group, with_option_groups
+from ultracluster_cli.options import CommandGroup, command_group, with_option_groups
 
 
-class _EstimateUnlessNamed(TyperGroup):
+class _EstimateUnlessNamed(CommandGroup):
     """Run `ultracluster cost ROLLOUT` as `ultracluster cost estimate ROLLOUT`."""
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:

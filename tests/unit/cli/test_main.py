@@ -56,6 +56,20 @@ def test_the_list_of_commands_matches_the_help_of_each_command(name: str) -> Non
     assert load_command(name).help.partition("\n\n")[0] == COMMANDS[name].help
 
 
+@pytest.mark.parametrize("name", ["ami", "capacity", "cost", "jobs", "local", "nodes"])
+def test_the_help_of_a_group_lists_whole_sentences(run: Run, name: str) -> None:
+    words = " ".join(run(name, "--help").stdout.split())
+
+    for command in load_command(name).commands.values():
+        assert f" {command.name} {command.help.partition('.')[0]}. " in f"{words} ", command.name
+
+
+def test_the_help_of_a_command_wraps_its_paragraphs(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+
+    assert "or fail, unless each such change is allowed." in run("plan", "--help").stdout
+
+
 def test_the_help_and_the_documentation_list_every_exit_code(run: Run) -> None:
     words = " ".join(run("--help").stdout.partition("Exit codes:")[2].split())
     page = (Path(__file__).parents[3] / "docs" / "reference" / "command-line.md").read_text("utf-8")

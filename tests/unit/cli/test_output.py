@@ -72,7 +72,9 @@ def test_brackets_in_a_value_are_shown_as_they_are(capsys: pytest.CaptureFixture
     assert "[bold]x[/bold]" in capsys.readouterr().out
 
 
-ROWS = [{"line": "nodes", "what": " ".join(["trn2"] * 12), "price": "35.76 per hour", "per run": "≈ 1,048.00"}]
+ROWS = [
+    {"line": "nodes", "what": " ".join(["trn2"] * 12), "price": "35.76 per hour", "per run": "≈ 1,048.00"}
+]
 TOTAL = {"line": "total", "per run": "48,062.52"}
 
 
