@@ -3,7 +3,7 @@
 import os
 
 # What finds programs, and what keeps their temporary files and caches inside the repository's ignored folders.
-_KEPT = ("PATH", "TMPDIR", "JSII_RUNTIME_PACKAGE_CACHE_ROOT")
+_KEPT = ("PATH", "TMPDIR", "JSII_RUNTIME_PACKAGE_CACHE_ROOT", "CDK_VALIDATION")
 
 
 def bare_environment(**more: str) -> dict[str, str]:

@@ -30,9 +30,8 @@ if (_ROOT / "constructs" / "__init__.py").exists():
     )
 
 
-# The CDK's Node starts when the first file imports aws_cdk, be it a conftest.py, and keeps the environment that it finds
-# then. The CDK's own check of templates doubles each synthesis; it is on again for the processes that tests start.
-_VALIDATES = "CDK_VALIDATION" not in os.environ
+# The CDK's own check of templates takes three times as long as a synthesis. Tests that show what it finds turn it on in a
+# process; in this one, the CDK's Node keeps the environment in which the first file imports aws_cdk, be it a conftest.py.
 os.environ.setdefault("CDK_VALIDATION", "false")
 
 
@@ -58,9 +57,7 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def pytest_collection_finish() -> None:
-    """Leave child processes their validation, and save botocore what it does again for each session and each call."""
-    if _VALIDATES:
-        os.environ.pop("CDK_VALIDATION", None)
+    """Save botocore what it does again for each session and each call."""
     if botocore := sys.modules.get("botocore.session"):
         botocore.create_loader = functools.cache(botocore.create_loader)  # reads the description of a service
         # Composing the header takes a quarter of a call that a fake answers.

@@ -29,8 +29,9 @@ def no_credentials(templates: Templates) -> Iterator[Wrong]:
             got = "an access key does not expire, and outputs can show its secret"
             yield resource.properties, got, *_ALLOWED
         for name, at in _named(resource.properties):
-            written = at.text and _DYNAMIC not in at.text and "placeholder" not in at.text.lower()
-            if written and (names_credential(name) or name in _SECRETS):
+            written = at.text or _DYNAMIC
+            secret = _DYNAMIC not in written and "placeholder" not in written.lower()
+            if secret and (name in _SECRETS or names_credential(name)):
                 yield at, f"{name} is a credential by its name", *_ALLOWED
         for at in (resource["LaunchTemplateData"]["UserData"], resource["UserData"], resource["Data"]):
             for name in (found[1] for found in _ASSIGNED.finditer(at.pattern) if names_credential(found[1])):
@@ -49,6 +50,6 @@ def _texts(path: tuple[str | int, ...], value: Any) -> Iterator[tuple[tuple[str 
 def _named(at: Property) -> Iterator[tuple[str, Property]]:
     """Return the members of a mapping and of all in it by their names, and values of pairs by the name beside them."""
     pair = at["Name"].text or at["Key"].text if isinstance(at.value, dict) else None
-    for each in (*at.members, *at.items):
+    for each in at.parts:
         yield pair if pair and each.path[-1] == "Value" else str(each.path[-1]), each
         yield from _named(each)

@@ -205,7 +205,7 @@ def failed_calls_are_repeated_or_kept(cycle: tuple[Resource, list[Trigger]]) -> 
 
 
 def _waits(at: Property) -> Iterator[Property]:
-    for each in (*at.members, *at.items):
+    for each in at.parts:
         if each.path[-1] == "Seconds":
             yield each
         yield from _waits(each)

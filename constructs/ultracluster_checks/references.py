@@ -104,7 +104,7 @@ def _tags(at: Property) -> Iterator[tuple[str, Property]]:
         yield from ((str(tag.path[-1]), tag) for tag in at.members)
         yield from ((tag["Key"].pattern, tag["Value"]) for tag in at.items)
         return
-    for part in (*at.members, *at.items):
+    for part in at.parts:
         yield from _tags(part)
 
 

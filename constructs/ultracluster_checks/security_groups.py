@@ -191,7 +191,7 @@ def _beside(templates: Templates) -> dict[Resource, set[Resource | None]]:
     lists = [resource.properties for resource in templates.resources]
     while lists:
         at = lists.pop()
-        lists += [*at.members, *at.items]
+        lists += at.parts
         groups = {each.target for each in at.items}
         for group in groups if len(groups) > 1 else ():
             if group is not None and group.type == SECURITY_GROUP:

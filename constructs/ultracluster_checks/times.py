@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
+from functools import cache
 from typing import Final
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError, available_timezones
 
@@ -77,7 +78,13 @@ def too_late(
     # https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/ec2-capacity-blocks.html (2026-11)
     closing = time.replace(hour=11, minute=0)
     after = closing + timedelta(hours=13 if block else 1)
-    elsewhere = zone in available_timezones() and f"{time.astimezone(ZoneInfo(zone)):%H:%M}" < "11:00"
+    elsewhere = zone in _zones() and f"{time.astimezone(ZoneInfo(zone)):%H:%M}" < "11:00"
     if time + late >= closing and (time < after or elsewhere):
         got = f"got {time + late:%H:%M} UTC; Capacity Blocks end at 11:30 UTC, and EC2 ends nodes from 11:00"
         yield at, got, "before 11:00 UTC"
+
+
+@cache
+def _zones() -> set[str]:
+    """Return the names of all time zones, which are the files of a folder."""
+    return available_timezones()

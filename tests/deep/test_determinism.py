@@ -132,7 +132,7 @@ def synthesized(folder: Path, machine: Machine, *, python: Path | None = None) -
     rollouts = [path for path in configurations(NEXT).values() if path.suffix == ".yaml"]
     done = subprocess.run(
         [str(python or sys.executable), "-c", PROGRAM, folder / "cdk.out", *rollouts],
-        env=bare_environment(CDK_VALIDATION="false", CDK_CONTEXT_JSON=CONTEXT) | variables,
+        env=bare_environment(CDK_CONTEXT_JSON=CONTEXT) | variables,
         cwd=place,
         umask=machine.umask,
         text=True,

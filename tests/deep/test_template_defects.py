@@ -16,7 +16,7 @@ from tests.deep.template_defects.defects import (
     second_defects,
     sources,
 )
-from tests.deep.template_defects.judge import found, newly_found
+from tests.deep.template_defects.judge import FOUND_CODES, found, found_codes, newly_found
 from tests.deep.template_defects.rewrites import Rewrite, blind_rewrites, rewrites
 from tests.deep.template_defects.templates import (
     BASES,
@@ -178,6 +178,11 @@ def test_the_judge_counts_what_the_edit_adds(tried: Tried) -> None:
     sound = Rewrite(kind="itself", base="network", application=base("network"))
     assert not newly_found(sound)
     tried("template defects", f"{sum(hits.values())} of {len(hits)} defects found")
+
+
+def test_the_codes_found_of_each_defect_are_the_accepted_ones() -> None:
+    accepted = json.loads(FOUND_CODES.read_text())
+    assert {kind: found_codes(kind) for kind in accepted} == accepted
 
 
 def test_findings_do_not_depend_on_places_in_lists() -> None:

@@ -50,8 +50,7 @@ def empty(tmp_path_factory: pytest.TempPathFactory) -> Terminal:
     folder = tmp_path_factory.mktemp("empty")
     environment = {name: value for name, value in os.environ.items() if not name.startswith("AWS_")}
     outside = {"HOME": str(folder), "AWS_EC2_METADATA_DISABLED": "true", "TERM": "xterm", "TZ": "UTC"}
-    # The CDK's validator takes most of a synthesis; the commands of the tutorials run with it.
-    return Terminal(folder, environment | outside | {"CDK_VALIDATION": "false"})
+    return Terminal(folder, environment | outside)
 
 
 @pytest.fixture(scope="module")

@@ -70,7 +70,6 @@ class Project:
             "HTTP_PROXY": elsewhere,
             "http_proxy": elsewhere,
             "ULTRACLUSTER_LEDGER": "the-ledger-of-the-user",
-            "CDK_VALIDATION": "false",
         }
         return subprocess.Popen(
             [sys.executable, "-c", COMMAND_LINE, "demo", "--json"],

@@ -24,7 +24,7 @@ def assembly(tmp_path_factory: pytest.TempPathFactory) -> Path:
     directory = tmp_path_factory.mktemp("node-image") / "cdk.out"
     done = subprocess.run(
         [sys.executable, str(EXAMPLE)],
-        env=bare_environment(CDK_OUTDIR=str(directory), CDK_VALIDATION="false"),
+        env=bare_environment(CDK_OUTDIR=str(directory)),
         cwd=directory.parent,
         text=True,
         capture_output=True,

@@ -87,7 +87,6 @@ def rehearse(
     variables = child_environment(endpoint=local_aws.endpoint, key=local_aws.key, region=REGION)
     for name, value in variables.items():
         monkeypatch.setenv(name, value)
-    monkeypatch.setenv("CDK_VALIDATION", "false")  # which takes most of a synthesis
     monkeypatch.chdir(project)
     monkeypatch.setattr(estimate, "listed_prices", lambda *_, **__: ({}, []))  # moto has no price list
     seed(

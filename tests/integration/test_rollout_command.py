@@ -1,7 +1,6 @@
 """`ultracluster rollout --local` in three Regions and two waves: a failed gate, kill -9 in a wave, and a rollback."""
 
 import json
-import os
 import subprocess
 import sys
 import time
@@ -22,10 +21,6 @@ pytestmark = [pytest.mark.synth, pytest.mark.deploy, pytest.mark.process]
 CANARY, PRETRAIN, FINETUNE = "canary-us-east-1", "pretrain-us-east-2", "finetune-ap-southeast-4"
 REGIONS = {CANARY: "us-east-1", PRETRAIN: "us-east-2", FINETUNE: "ap-southeast-4"}
 PATIENCE = 120.0
-ENVIRONMENT = {
-    **os.environ,
-    "CDK_VALIDATION": "false",
-}  # test_rollouts_on_local_aws.py has the CDK check this rollout
 Events = dict[str, Counter[tuple[str, str]]]
 
 
@@ -44,7 +39,6 @@ class Project:
         return subprocess.run(
             self.command(*arguments),
             cwd=self.folder,
-            env=ENVIRONMENT,
             capture_output=True,
             text=True,
             check=False,
@@ -54,7 +48,6 @@ class Project:
         return subprocess.Popen(
             self.command(*arguments),
             cwd=self.folder,
-            env=ENVIRONMENT,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             text=True,

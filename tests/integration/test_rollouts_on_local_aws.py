@@ -49,7 +49,7 @@ def assemblies(tmp_path_factory: pytest.TempPathFactory) -> Mapping[Path, Path]:
     named = [str(path) for pair in found.items() for path in pair]
     done = subprocess.run(
         [sys.executable, "-c", APP, *named],
-        env=bare_environment(CDK_CONTEXT_JSON=json.dumps(context)),
+        env=bare_environment(CDK_CONTEXT_JSON=json.dumps(context), CDK_VALIDATION="true"),
         cwd=folder,
         text=True,
         capture_output=True,

@@ -25,7 +25,7 @@ def assembly(tmp_path_factory: pytest.TempPathFactory) -> Path:
     directory = tmp_path_factory.mktemp("sagemaker-queue") / "cdk.out"
     done = subprocess.run(
         [sys.executable, str(EXAMPLE / "app.py")],
-        env=bare_environment(CDK_OUTDIR=str(directory)),
+        env=bare_environment(CDK_OUTDIR=str(directory), CDK_VALIDATION="true"),
         cwd=directory.parent,
         text=True,
         capture_output=True,

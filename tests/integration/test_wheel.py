@@ -169,7 +169,7 @@ def test_an_app_elsewhere_synthesizes_a_cluster_from_the_wheel(installed: Path, 
         [sys.executable, "app.py"],
         cwd=project,
         env=bare_environment(
-            PYTHONPATH=str(installed), CDK_OUTDIR=str(tmp_path / "cdk.out"), CDK_VALIDATION="false"
+            PYTHONPATH=str(installed), CDK_OUTDIR=str(tmp_path / "cdk.out"), CDK_VALIDATION="true"
         ),
         text=True,
         capture_output=True,
@@ -179,6 +179,9 @@ def test_an_app_elsewhere_synthesizes_a_cluster_from_the_wheel(installed: Path, 
     # The installed copy was used, not the one of this checkout.
     assert Path(done.stdout.strip()).is_relative_to(installed)
     assert "AWS::Batch::JobDefinition" in (tmp_path / "cdk.out/Training.template.json").read_text()
+    # The CDK's own check of templates finds nothing.
+    report = json.loads((tmp_path / "cdk.out/validation-report.json").read_text())
+    assert [each["violations"] for each in report["pluginReports"]] == []
 
 
 @pytest.mark.synth
@@ -192,7 +195,7 @@ def test_a_new_project_passes_its_own_tests_and_deploys_from_the_wheel(
         done = subprocess.run(
             [sys.executable, *arguments],
             cwd=folder,
-            env=bare_environment(PYTHONPATH=str(installed), CDK_VALIDATION="false"),
+            env=bare_environment(PYTHONPATH=str(installed)),
             text=True,
             capture_output=True,
             check=False,

@@ -520,7 +520,7 @@ def test_a_record_makes_preflight_say_when_a_live_test_passed(
     finally:
         live_facts.live_facts.cache_clear()
 
-    assert row["live_tests"] == [f"L110 {said} on 2026-11-25"]
+    assert list(map(str, row["live_tests"])) == [f"L110 {said} on 2026-11-25"]
     lines = capsys.readouterr().err.splitlines()
     assert lines[0] == f"PASS UC9710 us-east-2: AWS Batch knows trn2 (L110 {said} on 2026-11-25)"
     assert f"live tests passed: {int(verdict == SHOWN)}, last run on 2026-11-25" in lines[-1]

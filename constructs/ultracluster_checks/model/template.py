@@ -212,14 +212,22 @@ class Property:
     resource: Resource
     path: tuple[str | int, ...]
     value: Any
+    # Each of many rules reads the same parts.
+    _parts: dict[str, "Property"] | None = field(default=None, init=False, repr=False, compare=False)
+    _all: list["Property"] | None = field(default=None, init=False, repr=False, compare=False)
 
     def __getitem__(self, key: str) -> "Property":
         """Return a member; absent if it is known to be missing, unknown if undecidable."""
-        if isinstance(self.value, dict):
-            value = self.value.get(key, ABSENT)
-        else:
-            value = ABSENT if self.missing else Unknown()
-        return Property(self.resource, (*self.path, key), value)
+        if self._parts is None:
+            self._parts = {}
+        part = self._parts.get(key)
+        if part is None:
+            if isinstance(self.value, dict):
+                value = self.value.get(key, ABSENT)
+            else:
+                value = ABSENT if self.missing else Unknown()
+            part = self._parts[key] = Property(self.resource, (*self.path, key), value)
+        return part
 
     @property
     def missing(self) -> bool:
@@ -249,8 +257,7 @@ class Property:
     @property
     def items(self) -> list["Property"]:
         """Return the items of a list; empty if it is not known to be a list."""
-        values = self.value if isinstance(self.value, list) else []
-        return [Property(self.resource, (*self.path, index), value) for index, value in enumerate(values)]
+        return self.parts if isinstance(self.value, list) else []
 
     @property
     def certain(self) -> list["Property"]:
@@ -270,7 +277,20 @@ class Property:
     @property
     def members(self) -> list["Property"]:
         """Return the members of a mapping."""
-        return [self[key] for key in self.value] if isinstance(self.value, dict) else []
+        return self.parts if isinstance(self.value, dict) else []
+
+    @property
+    def parts(self) -> list["Property"]:
+        """Return the members of a mapping or the items of a list."""
+        if self._all is None:
+            if isinstance(self.value, dict):
+                self._all = [self[key] for key in self.value]
+            elif isinstance(self.value, list):
+                values = enumerate(self.value)
+                self._all = [Property(self.resource, (*self.path, index), value) for index, value in values]
+            else:
+                return []
+        return self._all
 
     def places(self, path: str) -> list["Property"]:
         """Return the properties at a dotted path, in which ``*`` stands for the items of a list."""

@@ -9,7 +9,7 @@ import shutil
 import subprocess
 import tempfile
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Container, Iterable, Iterator, Sequence
 from functools import cache
 from pathlib import Path
 
@@ -43,12 +43,12 @@ def found(defect: Defect) -> Found:
     return findings(defect.application(), region(defect.base)) - _before(defect.base)
 
 
-def found_codes(kind: str) -> dict[str, list[str]]:
-    """Return the codes found of each defect of a kind, in all tables."""
+def found_codes(kind: str, ids: Container[str] | None = None) -> dict[str, list[str]]:
+    """Return the codes found of each defect of a kind, in all tables. Default: of all their ids."""
     return {
         defect.id: sorted({code for code, _ in found(defect)})
         for defect in (*defects(), *second_defects(), *blind_defects())
-        if defect.kind == kind
+        if defect.kind == kind and (ids is None or defect.id in ids)
     }
 
 

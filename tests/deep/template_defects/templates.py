@@ -1,6 +1,5 @@
 """Read templates in either notation and apply the edits of the tables."""
 
-import copy
 import fnmatch
 import json
 import re
@@ -77,13 +76,13 @@ REGIONS = {
 }
 
 
-class _Loader(yaml.SafeLoader):
+class _Loader(yaml.CSafeLoader):
     """YAML as CloudFormation reads it: short functions in their long form, dates as text."""
 
 
 _Loader.yaml_implicit_resolvers = {
     first: [(tag, pattern) for tag, pattern in resolvers if tag != "tag:yaml.org,2002:timestamp"]
-    for first, resolvers in yaml.SafeLoader.yaml_implicit_resolvers.items()
+    for first, resolvers in yaml.CSafeLoader.yaml_implicit_resolvers.items()
 }
 
 
@@ -135,7 +134,8 @@ def blind_names(blind: str) -> list[str]:
 
 def base(name: str) -> Application:
     """Return a copy of a base, as it may be edited."""
-    return copy.deepcopy(_base(name)[0])
+    application: Application = copied(_base(name)[0])
+    return application
 
 
 def region(name: str) -> str | None:
@@ -158,15 +158,24 @@ def edited(application: Application, operations: Sequence[Sequence[Any]]) -> App
     Raises:
         LookupError: If a path is not in the template, or an operation changes nothing.
     """
-    result = copy.deepcopy(application)
+    result: Application = copied(application)
+    before = json.dumps(result, sort_keys=True)
     for operation in operations:
-        before = json.dumps(result, sort_keys=True)
         done = sum(_apply(template, operation) for template in result.values())
         if not done:
             raise LookupError(f"nothing in the template fits {operation[1]}")
-        if json.dumps(result, sort_keys=True) == before:
+        after = json.dumps(result, sort_keys=True)
+        if after == before:
             raise LookupError(f"{operation} changes nothing")
+        before = after
     return result
+
+
+def copied(value: Any) -> Any:
+    """Return a copy of parsed YAML or JSON, in less time than `copy.deepcopy`."""
+    if isinstance(value, dict):
+        return {key: copied(part) for key, part in value.items()}
+    return [copied(part) for part in value] if isinstance(value, list) else value
 
 
 def _fitting(value: Any, segment: str) -> list[Any]:
@@ -206,16 +215,16 @@ def _apply(template: Template, operation: Sequence[Any]) -> int:
         if verb == "del":
             del container[key]
         elif verb == "set":
-            container[key] = copy.deepcopy(rest[0])
+            container[key] = copied(rest[0])
         elif verb == "append":
-            container[key].append(copy.deepcopy(rest[0]))
+            container[key].append(copied(rest[0]))
         elif verb == "merge":
-            container[key].update(copy.deepcopy(rest[0]))
+            container[key].update(copied(rest[0]))
         elif verb == "repeat":
             item = container[key]
             container[key] = item * rest[0] if isinstance(item, str) else item + [item[-1]] * rest[0]
         elif verb == "copy":
-            container[key] = copy.deepcopy(_value(template, rest[0]))
+            container[key] = copied(_value(template, rest[0]))
         elif verb == "replace":
             container[key] = container[key].replace(rest[0], rest[1])
         elif verb == "insert":

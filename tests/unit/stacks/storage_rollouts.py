@@ -4,7 +4,6 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-import pytest
 from tests.unit.stacks.conftest import QUICKSTART, synthesized_templates
 
 from ultracluster_stacks.config import load_rollout
@@ -13,8 +12,7 @@ from ultracluster_stacks.synthesis.in_process import synthesize
 JOBS_LINE = "        jobs:\n"
 
 
-def synthesized_with_storage(directory: Path, storage: str, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.setenv("CDK_VALIDATION", "false")
+def synthesized_with_storage(directory: Path, storage: str) -> Path:
     text = QUICKSTART.read_text()
     before = text[: text.index("        file_system:\n")]
     path = directory / "rollout.yaml"

@@ -128,8 +128,7 @@ class Account:
 
 
 @pytest.fixture
-def account(local_aws: LocalAws, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Account:
-    monkeypatch.setenv("CDK_VALIDATION", "false")
+def account(local_aws: LocalAws, tmp_path: Path) -> Account:
     return Account(local_aws, tmp_path)
 
 

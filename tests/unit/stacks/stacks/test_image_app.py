@@ -15,9 +15,7 @@ def test_the_stack_has_the_pipeline_with_its_parent(tmp_path: Path) -> None:
     context = {"name": "nodes", "region": "us-east-2", "parent": "ami-0123456789abcdef0"}
     done = subprocess.run(
         [sys.executable, "-m", "ultracluster_stacks.stacks.image_app"],
-        env=bare_environment(
-            CDK_OUTDIR=str(tmp_path), CDK_VALIDATION="false", CDK_CONTEXT_JSON=json.dumps(context)
-        ),
+        env=bare_environment(CDK_OUTDIR=str(tmp_path), CDK_CONTEXT_JSON=json.dumps(context)),
         cwd=tmp_path,
         text=True,
         capture_output=True,

@@ -16,8 +16,7 @@ pytestmark = [pytest.mark.synth, pytest.mark.deploy]
 REGION = "us-east-2"
 
 
-def _assembly(directory: Path, network: str, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.setenv("CDK_VALIDATION", "false")
+def _assembly(directory: Path, network: str) -> Path:
     line = "        image_id:"
     text = QUICKSTART.read_text()
     assert line in text
@@ -35,9 +34,7 @@ def _deploys_clean(local: LocalAws, assembly: Path) -> None:
     ] * 3
 
 
-def test_a_rollout_uses_an_existing_subnet(
-    local_aws: LocalAws, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_rollout_uses_an_existing_subnet(local_aws: LocalAws, tmp_path: Path) -> None:
     ec2 = local_aws.client("ec2", REGION)
     vpc_id = ec2.create_vpc(CidrBlock="10.7.0.0/16")["Vpc"]["VpcId"]
     subnet = ec2.create_subnet(VpcId=vpc_id, CidrBlock="10.7.0.0/20", AvailabilityZoneId="use2-az3")["Subnet"]
@@ -46,7 +43,7 @@ def test_a_rollout_uses_an_existing_subnet(
         f"{{vpc_id: {vpc_id}, subnet_id: {subnet['SubnetId']}, "
         f"available_addresses: {subnet['AvailableIpAddressCount']}}}"
     )
-    assembly = _assembly(tmp_path, network, monkeypatch)
+    assembly = _assembly(tmp_path, network)
     _deploys_clean(local_aws, assembly)
     (environment,) = local_aws.client("batch", REGION).describe_compute_environments()["computeEnvironments"]
     assert environment["computeResources"]["subnets"] == [subnet["SubnetId"]]
@@ -56,9 +53,7 @@ def test_a_rollout_uses_an_existing_subnet(
     assert {each.status for each in destroy_assembly(local_aws, assembly)} == {"DELETE_COMPLETE"}
 
 
-def test_a_rollout_gets_a_nat_gateway(
-    local_aws: LocalAws, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    _deploys_clean(local_aws, _assembly(tmp_path, "{nat_gateway: true}", monkeypatch))
+def test_a_rollout_gets_a_nat_gateway(local_aws: LocalAws, tmp_path: Path) -> None:
+    _deploys_clean(local_aws, _assembly(tmp_path, "{nat_gateway: true}"))
     gateways = local_aws.client("ec2", REGION).describe_nat_gateways()["NatGateways"]
     assert [each["State"] for each in gateways] == ["available"]

@@ -14,9 +14,7 @@ _KEY = "arn:aws:kms:us-east-2:123456789012:key/01234567-89ab-cdef-0123-456789abc
 
 
 @pytest.mark.deploy
-def test_a_rollout_joins_datasets_and_brings_buckets(
-    local_aws: LocalAws, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_rollout_joins_datasets_and_brings_buckets(local_aws: LocalAws, tmp_path: Path) -> None:
     assembly = synthesized_with_storage(
         tmp_path,
         f"""\
@@ -34,7 +32,6 @@ def test_a_rollout_joins_datasets_and_brings_buckets(
           - {{name: on-s3}}
         compile_cache: {{replicate_to: [cache-of-melbourne]}}
 """,
-        monkeypatch,
     )
     for stack in read_assembly(assembly):
         assert [str(each) for each in lint(stack.template.read_text(), regions=[REGION])] == []

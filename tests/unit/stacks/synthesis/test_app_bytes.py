@@ -86,7 +86,6 @@ def _run(
     environment = bare_environment(
         CDK_OUTDIR=str(project / outdir),
         CDK_CONTEXT_JSON=json.dumps(context | {"rollout": f"{rollout}.yaml", "cache": cache}),
-        CDK_VALIDATION="false",
         **machine,
     )
     done = subprocess.run(

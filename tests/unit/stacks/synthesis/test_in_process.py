@@ -1,6 +1,5 @@
 """A synthesis imports the modules of aws_cdk that a cluster needs, and no others of ours."""
 
-import os
 import subprocess
 import sys
 from pathlib import Path
@@ -31,12 +30,6 @@ def test_a_synthesis_imports_nothing_for_what_no_cluster_has() -> None:
 
     assert "aws_cdk.aws_batch" in imported
     assert imported & NOT_OF_A_CLUSTER == set()
-
-
-@pytest.fixture(autouse=True)
-def _without_builtin_validation(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("CDK_VALIDATION", "false")
-    assert os.environ["CDK_VALIDATION"] == "false"
 
 
 def two_clusters(tmp_path: Path, *, second_wave: bool) -> Path:

@@ -1,6 +1,5 @@
 """Sources of capacity are those of the rollout."""
 
-import os
 from pathlib import Path
 
 import pytest
@@ -8,12 +7,6 @@ from tests.unit.stacks.conftest import QUICKSTART
 from tests.unit.stacks.two_clusters import templates
 
 pytestmark = pytest.mark.synth
-
-
-@pytest.fixture(autouse=True)
-def _without_builtin_validation(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("CDK_VALIDATION", "false")
-    assert os.environ["CDK_VALIDATION"] == "false"
 
 
 def test_on_demand_capacity_and_reservations_are_deployed_as_asked(tmp_path: Path) -> None:

@@ -10,7 +10,7 @@ pytestmark = pytest.mark.synth
 _KEY = "arn:aws:kms:us-east-2:123456789012:key/01234567-89ab-cdef-0123-456789abcdef"
 
 
-def test_a_rollout_brings_its_file_system(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_rollout_brings_its_file_system(tmp_path: Path) -> None:
     assembly = synthesized_with_storage(
         tmp_path,
         """\
@@ -20,7 +20,6 @@ def test_a_rollout_brings_its_file_system(tmp_path: Path, monkeypatch: pytest.Mo
           zone_id: use2-az3
           security_group_id: sg-0123456789abcdef0
 """,
-        monkeypatch,
     )
     assert resources_of_type(assembly, "AWS::FSx::FileSystem") == []
     assert resources_of_type(assembly, "AWS::FSx::DataRepositoryAssociation") == []
@@ -30,7 +29,7 @@ def test_a_rollout_brings_its_file_system(tmp_path: Path, monkeypatch: pytest.Mo
     assert [each["Properties"]["GroupId"] for each in rules].count("sg-0123456789abcdef0") == 2
 
 
-def test_a_rollout_has_a_file_system_that_tiers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_rollout_has_a_file_system_that_tiers(tmp_path: Path) -> None:
     assembly = synthesized_with_storage(
         tmp_path,
         f"""\
@@ -44,7 +43,6 @@ def test_a_rollout_has_a_file_system_that_tiers(tmp_path: Path, monkeypatch: pyt
           backup_retention_days: 7
           backup_start_time: "03:30"
 """,
-        monkeypatch,
     )
     (system,) = resources_of_type(assembly, "AWS::FSx::FileSystem")
     assert system["Properties"]["KmsKeyId"] == _KEY
