@@ -38,6 +38,7 @@ __all__ = ["MOST_SECONDS", "CommandLine", "Outcome", "attempt", "command_lines",
 ROOT = Path(__file__).parents[2]
 MOST_SECONDS = 30  # the ledger is asked again for 20 seconds if its answers cannot be read
 _AT_ONCE = 4
+_POLL = 0.1  # subprocess asks again whether its program has ended, in less time
 _SERVICES = ("batch", "cloudformation", "cloudwatch", "dynamodb", "ec2", "logs", "ssm", "sts")
 _CODES = {0, 2, 3, 4, 5, 6}
 _DECLINED = 1  # a prompt, here by the end of standard input
@@ -421,6 +422,9 @@ def _skip_pauses() -> None:
 
     def pause(seconds: float) -> None:
         nonlocal paused
+        if seconds < _POLL:
+            sleep(seconds)
+            return
         paused += seconds
         if paused > MOST_SECONDS and "_FOLLOW_SECONDS" in sys._getframe(1).f_globals:
             raise KeyboardInterrupt
