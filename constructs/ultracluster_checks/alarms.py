@@ -3,11 +3,11 @@
 from collections.abc import Iterator
 from typing import Final
 
-from ultracluster_checks.events import misspelt
-from ultracluster_checks.model.nodes import EVENT_RULE
+from ultracluster_checks.events import is_about_blocks, misspelt
+from ultracluster_checks.model.nodes import AUTO_SCALING_GROUP, EVENT_RULE
 from ultracluster_checks.model.template import Property, Resource, Templates
 from ultracluster_checks.problem import Wrong, rule
-from ultracluster_checks.times import period_of
+from ultracluster_checks.times import period_of, start_of
 from ultracluster_checks.workers import FUNCTION, MACHINE, triggers
 from ultracluster_rules.findings import quote
 
@@ -47,6 +47,7 @@ _NAMED: Final = {
     ("AWS/ApplicationELB", "LoadBalancer"): ("AWS::ElasticLoadBalancingV2::LoadBalancer", {"LoadBalancerFullName"}),
     ("AWS/ApplicationELB", "TargetGroup"): ("AWS::ElasticLoadBalancingV2::TargetGroup", {"TargetGroupFullName"}),
 }  # fmt: skip
+_MANY: Final = 10
 _RETENTION: Final = 345_600  # seconds; the default of a queue
 _TRIES: Final = 3  # of an asynchronous invocation. AWS Lambda developer guide, error handling (2026-11)
 
@@ -91,10 +92,19 @@ def alarms_rise_when_something_fails(alarm: Resource) -> Iterator[Wrong]:
         got = f"got {operator.text}: the alarm rises while nothing fails"
         yield operator, got, "GreaterThanThreshold"
     reached = threshold.number == 0 and (operator.text or "").endswith("OrEqualToThreshold")
+    if name.text in _FAILURES and (threshold.number or 0) >= _MANY and _is_rarely_called(alarm):
+        yield threshold, f"got {threshold.number}, and it is called a few times in a block", "1"
     if name.text in _FAILURES and reached:
         yield threshold, "got 0, which is reached while nothing fails", "1"
     for dimension in alarm["Dimensions"].items:
         yield from _watches_nothing(dimension)
+
+
+def _is_rarely_called(alarm: Resource) -> bool:
+    """Return whether an alarm is about a function that only events about Capacity Blocks and single times start."""
+    about = [each["Value"].target for each in alarm["Dimensions"].items]
+    sources = [each.source for each in triggers(alarm.template.templates) if each.worker in about]
+    return bool(sources) and all(is_about_blocks(each) or start_of(each) for each in sources)
 
 
 def _watches_nothing(dimension: Property) -> Iterator[Wrong]:
@@ -138,6 +148,21 @@ def alarms_watch_what_is_written(templates: Templates) -> Iterator[Wrong]:
         unknown = any(each["Dimensions"].unknown for each in (alarm.properties, *there))
         if keys not in wanted and not unknown:
             yield alarm["Dimensions"], f"{name.text} has other ones", ", ".join(wanted[0]) or "none"
+
+
+@rule("UC6465", AUTO_SCALING_GROUP)
+def groups_publish_what_alarms_watch(group: Resource) -> Iterator[Wrong]:
+    """Find alarms on metrics of a group that does not publish them.
+
+    Amazon EC2 Auto Scaling user guide, CloudWatch metrics (2026-11): group metrics are published if they are enabled.
+    """
+    for alarm in group.template.templates.of_type(_ALARM) if group["MetricsCollection"].empty else ():
+        inside = [each["MetricStat"]["Metric"] for each in alarm["Metrics"].items]
+        for metric in (alarm.properties, *inside):
+            about = any(each["Value"].target is group for each in metric["Dimensions"].items)
+            if about and metric["Namespace"].text == "AWS/AutoScaling":
+                got = f"{alarm.logical_id} watches {metric['MetricName'].pattern}, which the group does not publish"
+                yield group["MetricsCollection"], got, "Granularity: 1Minute"
 
 
 @rule("UC6465", _ALARM)

@@ -33,6 +33,7 @@ _STARTED_BY_NAME: Final = {
 }
 _BY_POLICY: Final = {"lambda:InvokeFunction", "sns:Publish", "sqs:SendMessage"}  # of the target itself
 _LONGEST_CODE: Final = 65_536
+_WITHOUT_SDK_2: Final = 18  # Node.js
 # Names of services in the SDK, with their prefix in IAM where it is another one. Service Authorization Reference (2026-11).
 _PREFIXES: Final = {"stepfunctions": "states", "sfn": "states"} | {
     name: name
@@ -109,6 +110,38 @@ def inline_code_runs(function: Resource) -> Iterator[Wrong]:
             yield variables, f"the code reads {name}, which is not set: every invocation fails", name
 
 
+@rule(RUNNING, FUNCTION)
+def inline_scripts_run(function: Resource) -> Iterator[Wrong]:
+    """Find inline code in JavaScript without its handler, with an SDK that Lambda does not have, or that ends before its calls.
+
+    AWS Lambda developer guide, Node.js (2026-11): from Node.js 18 on the runtime has version 3 of the SDK only, and a
+    handler that returns does not wait for promises.
+    """
+    at, runtime = function["Code"]["ZipFile"], re.fullmatch(r"nodejs(\d+)\.x", function["Runtime"].text or "")
+    name = (function["Handler"].text or "").rpartition(".")[2]
+    if not at.pattern or runtime is None:
+        return
+    if not re.search(rf"exports\.{name}\b|export\b[^;]*\b{name}\b|exports\s*=[^;]*\b{name}\b", at.pattern):
+        yield at, f"no {name} is exported, and the handler is {function['Handler'].text}", f"exports.{name}"
+    if int(runtime[1]) >= _WITHOUT_SDK_2 and re.search(r"(?:require\(|from )[\"']aws-sdk[\"'/]", at.pattern):
+        yield (
+            at,
+            f"{runtime[0]} has no aws-sdk, which is version 2",
+            "the clients of version 3, such as @aws-sdk/client-batch",
+        )
+    if found := re.search(r"^[ \t]*\w+\.send\(\s*new (\w+)", at.pattern, re.MULTILINE):
+        yield at, f"the handler may end before {found[1]} has been sent", "await"
+
+
+@rule(RUNNING, FUNCTION)
+def pauses_fit_the_timeout(function: Resource) -> Iterator[Wrong]:
+    """Find inline code that sleeps for longer than its function may run."""
+    at, most = function["Code"]["ZipFile"], function["Timeout"]
+    longest = max(map(int, re.findall(r"\bsleep\((\d{1,6})\)", at.pattern)), default=0)
+    if longest and longest >= (3 if most.missing else most.number or longest + 1):
+        yield at, f"it sleeps for {longest} seconds, and its timeout is {most.number or 3}", "a shorter wait"
+
+
 def _read_variables(module: ast.Module) -> list[str]:
     """Return the environment variables that code cannot do without."""
     found: dict[str, list[type[ast.expr_context]]] = {}
@@ -127,21 +160,72 @@ def detail_keys_of(function: Resource) -> set[str]:
     return {str(key.value) for key in keys if isinstance(key, ast.Constant)}
 
 
+def event_keys_of(function: Resource) -> set[str]:
+    """Return the keys that inline code cannot do without in its event: read by name, and never asked for."""
+    module, name = _readable(function), (function["Handler"].text or "").rpartition(".")[2]
+    handlers = [each for each in module.body if isinstance(each, ast.FunctionDef) and each.name == name]
+    if (
+        len(handlers) != 1
+        or not handlers[0].args.args
+        or any(isinstance(each, ast.Try) for each in ast.walk(module))
+    ):
+        return set()
+    event, asked = handlers[0].args.args[0].arg, ast.unparse(module)
+    choices = [each for each in ast.walk(handlers[0]) if isinstance(each, ast.BoolOp | ast.IfExp)]
+    chosen = {id(part) for each in choices for part in ast.walk(each)}
+    keys = {
+        str(each.slice.value)
+        for each in ast.walk(handlers[0])
+        if isinstance(each, ast.Subscript)
+        and isinstance(each.value, ast.Name)
+        and each.value.id == event
+        and isinstance(each.slice, ast.Constant)
+        and isinstance(each.ctx, ast.Load)
+        and id(each) not in chosen
+    }
+    return {key for key in keys if f"'{key}' in {event}" not in asked and f"{event}.get('{key}'" not in asked}
+
+
+def swallowed_errors(function: Resource, method: str) -> Iterator[int]:
+    """Return the lines at which inline code catches the errors of a method and does nothing but write them out."""
+    for each in ast.walk(_readable(function)):
+        called = isinstance(each, ast.Try) and any(f".{method}(" in ast.unparse(part) for part in each.body)
+        for handler in each.handlers if isinstance(each, ast.Try) and called else ():
+            wide = handler.type is None or ast.unparse(handler.type).rpartition(".")[2] in {
+                "Exception",
+                "ClientError",
+            }
+            idle = (ast.Pass, ast.Continue)
+            texts = [
+                isinstance(part, idle) or re.match(r"print\(|log\w*\.", ast.unparse(part))
+                for part in handler.body
+            ]
+            if wide and all(texts):
+                yield handler.lineno
+
+
 def _is_of_detail(node: ast.AST) -> TypeGuard[ast.Subscript]:
     holder = node.value if isinstance(node, ast.Subscript) else None
     key = holder.slice if isinstance(holder, ast.Subscript) else None
     return isinstance(key, ast.Constant) and key.value == "detail"
 
 
-def _called_by_code(module: ast.Module) -> Iterator[str]:
-    """Return the actions of the calls of Boto3 clients."""
+def _called_by_code(module: ast.Module, handler: str) -> Iterator[str]:
+    """Return the actions of the calls of Boto3 clients, without those of functions that nothing calls."""
     clients: dict[str, str] = {}
+    named = {each.id for each in ast.walk(module) if isinstance(each, ast.Name)}
+    unused = [
+        each
+        for each in module.body
+        if isinstance(each, ast.FunctionDef) and each.name not in {*named, handler} and handler
+    ]
+    dead = {id(part) for each in unused for part in ast.walk(each)}
     for each in ast.walk(module):
         for target, value in _assigned(each):
             if isinstance(target, ast.Name) and (service := _client(value)):
                 clients[target.id] = service
     for each in ast.walk(module):
-        if not isinstance(each, ast.Call) or not isinstance(each.func, ast.Attribute):
+        if not isinstance(each, ast.Call) or not isinstance(each.func, ast.Attribute) or id(each) in dead:
             continue
         of = each.func.value
         found = clients.get(of.id) if isinstance(of, ast.Name) else _client(of)
@@ -154,7 +238,17 @@ def _called_by_code(module: ast.Module) -> Iterator[str]:
 
 def actions_of(function: Resource) -> list[str]:
     """Return the actions that the inline code of a function calls; empty if they are not known here."""
-    return list(_called_by_code(_readable(function)))
+    code = function["Code"]["ZipFile"].pattern
+    if (function["Runtime"].text or "").startswith("nodejs"):
+        services = re.findall(r"@aws-sdk/client-([\w-]+)", code)
+        names = re.findall(r"\bnew (\w+)Command\(", code)
+        calls = [*names, *re.findall(r"\bpaginate(\w+)\(", code)]
+        return (
+            [f"{_PREFIXES[services[0]]}:{name}" for name in calls]
+            if len(services) == 1 and services[0] in _PREFIXES
+            else []
+        )
+    return list(_called_by_code(_readable(function), (function["Handler"].text or "").rpartition(".")[2]))
 
 
 def _readable(function: Resource) -> ast.Module:

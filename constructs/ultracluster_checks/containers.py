@@ -15,12 +15,13 @@ _EFA_DEVICES: Final = "UC6403"
 _EFA_FOLDER: Final = "/dev/infiniband"
 _EFA: Final = re.compile(r"/dev/infiniband/uverbs(\d{1,3})")
 _DEVICE: Final = re.compile(rf"/dev/neuron(\d{{1,3}})|{_EFA.pattern}")
+_GPU: Final = re.compile(r"/dev/nvidia\S*")
 _LIKE_DEVICE: Final = re.compile(r"/dev/(?:neu?ro\w*|infiniband/\w*ver\w*)$")
 _FEW_FILES: Final = 4096
 _DEFAULT_SHARED_MEMORY_MIB: Final = 64  # Docker's default
 _UNLIMITED: Final = -1
 _MOUNTED: Final = re.compile(r"mount -t lustre .*?(/[\w/-]+)\s*$", re.MULTILINE)
-_CHECKPOINTS: Final = re.compile("CHECKPOINT|CKPT")
+_WRITTEN: Final = re.compile("CHECKPOINT|CKPT|^(?:RUN|SAVE|OUTPUT|RESULTS?)_DIR$")
 _NEEDED: Final = {"READ", "WRITE"}
 
 
@@ -53,7 +54,8 @@ def every_device_is_given(container: JobContainer) -> Iterator[Wrong]:
         return
     existing = {path for machine in machines for path in (*machine.neuron_devices, *machine.efa_devices)}
     for device in container.devices:
-        if _DEVICE.fullmatch(str(device.text)) and device.text not in existing:
+        other = _DEVICE.fullmatch(str(device.text)) or _GPU.fullmatch(str(device.text))
+        if other and device.text not in existing:
             yield device, f"{machines[0].name} has no {device.text}", _span(machines[0].neuron_devices)
     neuron = [machine.neuron_devices for machine in machines]
     efa = [machine.efa_devices for machine in machines]
@@ -192,10 +194,63 @@ def mounts_are_of_a_volume(container: JobContainer) -> Iterator[Wrong]:
 
 @rule("UC6417", job_containers)
 def checkpoints_are_kept(container: JobContainer) -> Iterator[Wrong]:
-    """Find checkpoints in a folder of the container, which ends with it, beside mounted volumes."""
-    mounted = tuple(each["ContainerPath"].pattern for each in container.at["MountPoints"].items)
-    for name, at in container.environment.items() if mounted else ():
-        folder = at.text if _CHECKPOINTS.search(name) else None
-        if folder and folder.startswith("/") and not folder.startswith((*mounted, "$")):
+    """Find checkpoints in a folder that ends with its container beside mounted volumes, or that is mounted to be read only."""
+    mounts = {each["ContainerPath"].pattern: each for each in container.at["MountPoints"].items}
+    for name, at in container.environment.items() if mounts else ():
+        folder = at.text if _WRITTEN.search(name) else None
+        around = [path for path in mounts if folder and folder.startswith((path, "$"))]
+        if folder and folder.startswith("/") and not around:
             got = f"{name}: got {folder}, which is in no volume and ends with the container"
-            yield at, got, f"a folder in {' or '.join(mounted)}"
+            yield at, got, f"a folder in {' or '.join(mounts)}"
+        for path in around:
+            if mounts[path]["ReadOnly"].flag:
+                yield mounts[path]["ReadOnly"], f"{name} is {folder}, which nothing can write", "false"
+
+
+@rule("UC5209", job_containers)
+def checkpoints_are_exported(container: JobContainer) -> Iterator[Wrong]:
+    """Find checkpoints on a file system in a folder that nothing exports to S3, though others are or it is not replicated."""
+    templates = container.at.resource.template.templates
+    systems = [
+        each for each in templates.of_type("AWS::FSx::FileSystem") if each["FileSystemType"].text == "LUSTRE"
+    ]
+    links = list(templates.of_type("AWS::FSx::DataRepositoryAssociation"))
+    exports = [each for each in links if not each["S3"]["AutoExportPolicy"].missing]
+    scratch = len(systems) == 1 and (
+        systems[0]["LustreConfiguration"]["DeploymentType"].text or ""
+    ).startswith("SCRATCH")
+    own = systems[0]["LustreConfiguration"]["ExportPath"] if scratch else container.at
+    if (
+        len(systems) != 1
+        or not (links or (scratch and own.missing))
+        or any(each["FileSystemPath"].unknown for each in links)
+    ):
+        return
+    exported = tuple((each["FileSystemPath"].text or "/").rstrip("/") + "/" for each in exports)
+    volumes = {each["Name"].text: each["Host"]["SourcePath"].text for each in container.at["Volumes"].items}
+    roots = {
+        found[1]
+        for nodes in nodes_of(templates)
+        if (found := _MOUNTED.search(nodes.data["UserData"].pattern))
+    }
+    for name, at in container.environment.items():
+        for mount in container.at["MountPoints"].items if _WRITTEN.search(name) and at.text else ():
+            inside, host = mount["ContainerPath"].text, volumes.get(mount["SourceVolume"].text)
+            if not inside or not host or not str(at.text).startswith(inside):
+                continue
+            path = host + str(at.text)[len(inside) :]
+            for root in roots:
+                if path.startswith(root) and not f"{path[len(root) :]}/".startswith(exported):
+                    got = f"{name}: got {at.text}, which no association exports: it is lost with {systems[0].logical_id}"
+                    yield at, got, "a folder of an association with AutoExportPolicy"
+
+
+@rule("UC6417", job_containers)
+def volumes_are_mounted(container: JobContainer) -> Iterator[Wrong]:
+    """Find volumes that a container does not mount, so that their files are not there."""
+    mounts = container.at["MountPoints"]
+    known = mounts.missing or isinstance(mounts.value, list)
+    mounted = {each["SourceVolume"].text for each in mounts.items}
+    for name in (each["Name"] for each in container.at["Volumes"].items if known and None not in mounted):
+        if name.text is not None and name.text not in mounted:
+            yield mounts, f"the volume {name.text} is not mounted", f"a mount point of {name.text}"

@@ -1,6 +1,7 @@
 """Patterns of events: of a bus, type, state and subject that a service sends, about the block of the nodes."""
 
 import difflib
+import json
 import re
 from collections.abc import Iterable, Iterator
 from typing import Final
@@ -10,7 +11,7 @@ from ultracluster_catalog.capacity.capacity_blocks import (
     BLOCK_EXPIRATION_WARNING_EVENTS,
     INSTANCE_INTERRUPTION_WARNING_EVENT,
 )
-from ultracluster_checks.calls import detail_keys_of
+from ultracluster_checks.calls import detail_keys_of, event_keys_of
 from ultracluster_checks.codes import EVENTS, IN_TIME, VARIABLES
 from ultracluster_checks.model.nodes import AUTO_SCALING_GROUP, EVENT_RULE, QUEUE, differ, nodes_of
 from ultracluster_checks.model.template import Property, Resource, Templates
@@ -28,6 +29,7 @@ _EVENTS: Final = {
         **dict.fromkeys(("EC2 Instance-launch Lifecycle Action", "EC2 Instance-terminate Lifecycle Action"), _HOOK),
         **dict.fromkeys(("EC2 Instance Launch Successful", "EC2 Instance Launch Unsuccessful", "EC2 Instance Terminate Successful", "EC2 Instance Terminate Unsuccessful"), _ACTIVITY),
     },
+    "aws.backup": {"Backup Job State Change": ""},
     "aws.batch": {
         "Batch Job State Change": "jobArn jobName jobId jobQueue status statusReason attempts createdAt retryStrategy startedAt stoppedAt dependsOn jobDefinition parameters container nodeProperties nodeDetails arrayProperties timeout tags propagateTags platformCapabilities eksProperties eksAttempts ecsProperties isCancelled isTerminated schedulingPriority shareIdentifier",
         "Batch Job Queue Blocked": "",
@@ -70,6 +72,19 @@ _SUBJECTS: Final = {
 }
 _READ: Final = re.compile(r"\$\.detail\.([\w-]+)")
 _PLACEHOLDER: Final = re.compile(r"<([A-Za-z][\w.-]*)>")
+
+# EventBridge user guide, events, and EventBridge Scheduler user guide, templated targets (2026-11).
+_ENVELOPE: Final = {
+    "version",
+    "id",
+    "detail-type",
+    "source",
+    "account",
+    "time",
+    "region",
+    "resources",
+    "detail",
+}
 
 
 def misspelt(text: str | None, known: Iterable[str]) -> str | None:
@@ -171,6 +186,14 @@ def details_have_what_is_read(trigger: Trigger) -> Iterator[Wrong]:
     known = [{key for kind in event_types(source) for key in _keys(kind)} for source in sources]
     paths = target["InputTransformer"]["InputPathsMap"]
     replaced = not all(target[name].missing for name in ("Input", "InputPath", "InputTransformer"))
+    event = _ENVELOPE
+    try:
+        event = {*json.loads(target["Input"].text or "")}
+    except (ValueError, TypeError):
+        event = event if not replaced else set()
+    for key in sorted(event_keys_of(worker) - event) if event and worker.type == FUNCTION else ():
+        got = f"{worker.logical_id} reads {key}, which the event does not have: every invocation fails"
+        yield (target["Input"] if replaced else worker.properties), got, ", ".join(sorted(event))
     read = [(at, key) for at in (target["InputPath"], *paths.members) for key in _READ.findall(at.pattern)]
     if not replaced:
         in_definition = {*_READ.findall(str(worker.properties.value))}
@@ -207,6 +230,30 @@ def warnings_of_blocks_arrive(templates: Templates) -> Iterator[Wrong]:
             yield named, got, str(blocks[0])
         if accounts.items and all(accounts.texts):
             yield accounts, f"events of {accounts.texts[0]} only", "no account"
+
+
+@rule(EVENTS, EVENT_RULE)
+def events_of_blocks_are_about_reservations(source: Resource) -> Iterator[Wrong]:
+    """Find rules for events of Capacity Blocks that ask for a resource of another kind.
+
+    Amazon EC2 user guide, monitor Capacity Blocks using EventBridge (2026-11): the resource is the reservation.
+    """
+    named = source["EventPattern"]["resources"].items if is_about_blocks(source) else []
+    for at in (part for each in named for part in (each, *each.members)):
+        kind = re.search(r":(?!capacity-reservation/)([a-z-]+)/", at.pattern)
+        if kind:
+            yield at, f"got {at.pattern}, a resource of kind {kind[1]}", "the ARN of the reservation"
+
+
+@rule(EVENTS)
+def blocks_are_not_interrupted(templates: Templates) -> Iterator[Wrong]:
+    """Find rules for interruptions of Spot nodes where all nodes are in Capacity Blocks, which have none."""
+    nodes = nodes_of(templates)
+    for source in templates.of_type(EVENT_RULE) if nodes and all(each.in_block for each in nodes) else ():
+        at = source["EventPattern"]["detail-type"]
+        if at.texts == ["EC2 Spot Instance Interruption Warning"]:
+            got = "all nodes are in a Capacity Block, about whose end EC2 sends another event"
+            yield at, got, "Capacity Block Reservation Expiration Warning"
 
 
 @rule(VARIABLES, EVENT_RULE)

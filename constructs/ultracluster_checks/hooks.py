@@ -1,10 +1,11 @@
 """Lifecycle hooks of Auto Scaling groups: an event that comes, to what can act on it, in the time of the hook."""
 
+import re
 from collections.abc import Iterator
 from typing import Final
 
-from ultracluster_checks.codes import EVENTS, IN_TIME
-from ultracluster_checks.model.nodes import AUTO_SCALING_GROUP, EVENT_RULE
+from ultracluster_checks.codes import EVENTS, IN_TIME, REFERENCES
+from ultracluster_checks.model.nodes import AUTO_SCALING_GROUP, EVENT_RULE, Nodes, nodes_of
 from ultracluster_checks.model.permissions import may, role_of
 from ultracluster_checks.model.template import Property, Resource
 from ultracluster_checks.problem import Wrong, rule
@@ -74,6 +75,25 @@ def hooks_wait_for_what_they_start(group: Resource) -> Iterator[Wrong]:
             if seconds is not None and seconds < longest:
                 got = f"the hook ends after {seconds} seconds, and {work.logical_id} may take {longest}"
                 yield (hook if wait.missing else wait), got, f"more than {longest} seconds"
+
+
+@rule(REFERENCES, nodes_of)
+def scripts_name_their_hook(nodes: Nodes) -> Iterator[Wrong]:
+    """Find nodes that complete the lifecycle action of a hook or group with another name than theirs."""
+    data, group = nodes.data["UserData"], nodes.owner
+    if group.type != AUTO_SCALING_GROUP:
+        return
+    hooks = [hook["LifecycleHookName"] for hook in hooks_of(group)]
+    for option, names in (
+        ("lifecycle-hook-name", hooks),
+        ("auto-scaling-group-name", [group["AutoScalingGroupName"]]),
+    ):
+        found = re.search(
+            rf"complete-lifecycle-action\b[^;&|]*?--{option}[= \\\n]+[\"']?([^\s\"'\\]+)", data.pattern
+        )
+        known = [each.pattern for each in names if not each.missing]
+        if found and known and "$" not in found[1].replace("${AWS::", "") and found[1] not in known:
+            yield data, f"--{option} is {found[1]}, which {group.logical_id} does not have", known[0]
 
 
 def _work_of(group: Resource, transition: str | None) -> Iterator[tuple[Resource, int]]:

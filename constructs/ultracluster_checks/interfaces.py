@@ -105,6 +105,14 @@ def _subnets_of(template: Resource) -> list[Resource]:
     return list(dict.fromkeys(each for each in found if each is not None and each.type == SUBNET))
 
 
+@rule("UC4013", nodes_of)
+def nodes_have_addresses_of_their_own(nodes: Nodes) -> Iterator[Wrong]:
+    """Find fixed addresses in the launch template of several nodes, of which one alone can have it."""
+    for at in (each["PrivateIpAddress"] for each in nodes.interfaces if nodes.most != 1):
+        if at.known:
+            yield at, f"got {quote(at.text)}, which one node alone can have", "no address"
+
+
 @rule("UC3203", LAUNCH_TEMPLATE)
 def interfaces_go_with_their_node(template: Resource) -> Iterator[Wrong]:
     """Find interfaces that outlive their node and keep its address."""

@@ -26,6 +26,7 @@ from ultracluster_checks.model.nodes import (
     zone_of,
 )
 from ultracluster_checks.model.template import Property, Resource, Templates
+from ultracluster_checks.model.values import ABSENT, Unknown
 from ultracluster_checks.problem import Problem, Wrong, placed, rule
 from ultracluster_rules.capacity import (
     RESERVATION,
@@ -38,6 +39,8 @@ from ultracluster_rules.findings import quote
 _RESERVATION: Final = "AWS::EC2::CapacityReservation"
 _PRICED_ON_DEMAND: Final = {name for name, _ in ON_DEMAND_PRICES}
 _FITS: Final = "UC4223"
+_ID: Final = re.compile(r"cr-[0-9a-f]{8,17}")
+_NAMED: Final = re.compile(r"(?i)reservation|block.*id|^cr_?id")
 _WITHOUT_SPOT: Final = "UC4202"
 
 
@@ -53,8 +56,14 @@ def market_and_target_go_together(template: Resource) -> Iterator[Wrong]:
     if is_block(data) and not target.unknown and _target_is_missing(data):
         got = "market type capacity-block without the reservation that nodes are launched into"
         yield target, got, "CapacityReservationId, or the ARN of a resource group of blocks"
-    if all(not target[name].missing and not target[name].unknown for name in TARGETS):
+    both = [target[name].value for name in TARGETS]
+    if not any(
+        each is ABSENT or (isinstance(each, Unknown) and (each.optional or not each.name)) for each in both
+    ):
         yield target, "an ID and a resource group, of which EC2 takes one", " or ".join(TARGETS)
+    group = target["CapacityReservationResourceGroupArn"]
+    if _ID.fullmatch(_form(group)):
+        yield group, f"got {group.pattern}, the ID of a reservation", "the ARN of a resource group"
     preference = data["CapacityReservationSpecification"]["CapacityReservationPreference"]
     one = target["CapacityReservationId"]
     if preference.text in {"open", "none"} and (is_block(data) or not one.missing):
@@ -63,6 +72,13 @@ def market_and_target_go_together(template: Resource) -> Iterator[Wrong]:
     if market.missing and not one.missing and one.value in known_blocks(template.template.templates):
         got = f"{one.pattern} is a Capacity Block, which EC2 launches into with its market type only"
         yield market, got, CAPACITY_BLOCK
+
+
+def _form(at: Property) -> str:
+    """Return the text of a property, or an ID of a reservation for a parameter that takes nothing else."""
+    name = at.value.name if isinstance(at.value, Unknown) else ""
+    parameter = at.resource.template.parameters.get(name, {})
+    return "cr-00000000" if "cr-[" in str(parameter.get("AllowedPattern")) else at.text or ""
 
 
 @rule(_WITHOUT_SPOT, LAUNCH_TEMPLATE)
@@ -207,8 +223,7 @@ def nodes_fit_their_reservation(nodes: Nodes) -> Iterator[Wrong]:
     zone = held["AvailabilityZoneId"].text or held["AvailabilityZone"].text
     if zone and zones and "None" not in zones and all(_are_apart(zone, each) for each in zones):
         yield at, f"{name} is in {zone}, and the nodes are in {', '.join(sorted(zones))}{none}", zone
-    count, most = held["InstanceCount"].number, nodes.settings["MaxvCpus"].number
-    wanted = most // nodes.types[0].vcpus if most and nodes.types else 0
+    count, wanted = held["InstanceCount"].number, nodes.most or 0
     if count is not None and wanted > count:
         yield at, f"{name} holds {count} nodes of {wanted}{none}", f"{count} nodes"
     if (held["Tenancy"].text or "default") != (tenancy.text or "default"):
@@ -216,6 +231,9 @@ def nodes_fit_their_reservation(nodes: Nodes) -> Iterator[Wrong]:
     group, own = held["PlacementGroupArn"], nodes.settings["PlacementGroup"]
     place = nodes.data["Placement"]["GroupName"] if own.missing else own
     another = place.target is None and place.text is not None and group.targets
+    if group.missing and place.target is not None and place.target["Strategy"].text == "cluster":
+        got = f"{name} is in no placement group, and the nodes are started in {place.pattern}{none}"
+        yield group, got, f"the ARN of {place.pattern}"
     if not group.missing and (place.missing or another):
         got = "the reservation was made in a placement group that the nodes do not start in"
         yield place, got, group.pattern
@@ -258,10 +276,35 @@ def reservation_parameters_are_targeted(templates: Templates) -> Iterator[Wrong]
         used = str(template.source.body.get("Resources")) + str(template.source.body.get("Conditions"))
         nodes = [each for each in nodes_of(templates) if each.owner.template is template]
         for name, parameter in template.parameters.items():
-            named = re.fullmatch(r"cr-[0-9a-f]{8,17}", str(parameter.get("Default")))
+            named = _ID.fullmatch(str(parameter.get("Default")))
             if named and nodes and f"'{name}'" not in used and f"${{{name}}}" not in used:
                 got = f"no launch template targets {name}, which is paid and stays empty"
                 yield nodes[0].settings["LaunchTemplate"], got, f"!Ref {name}"
+
+
+@rule(_FITS)
+def reservations_are_named_by_their_parameter(templates: Templates) -> Iterator[Wrong]:
+    """Find IDs of reservations written out in a template that has a parameter with another one."""
+    for template in templates.all:
+        given = {
+            name: str(parameter.get("Default") or "")
+            for name, parameter in template.parameters.items()
+            if _NAMED.search(name) and not str(parameter.get("Type")).startswith(("List", "Comma"))
+        }
+        ids = {text for text in given.values() if _ID.fullmatch(text)}
+        blank = [name for name, text in given.items() if not text]
+        for resource in template.resources.values() if ids or blank else ():
+            for at in _texts(resource.properties):
+                if _ID.fullmatch(at.text or "") and at.text not in ids:
+                    name = next(iter(blank or [name for name, text in given.items() if text in ids]))
+                    yield at, f"got {at.text}, and the reservation is that of {name}", f"!Ref {name}"
+
+
+def _texts(at: Property) -> Iterator[Property]:
+    for part in at.parts:
+        yield from _texts(part)
+    if isinstance(at.value, str):
+        yield at
 
 
 @rule(_FITS, nodes_of)

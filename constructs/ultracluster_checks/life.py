@@ -7,7 +7,7 @@ from functools import lru_cache
 from typing import Any, Final
 
 from ultracluster_catalog.capacity.capacity_blocks import TERMINATION_BEFORE_END
-from ultracluster_checks.calls import actions_of
+from ultracluster_checks.calls import actions_of, swallowed_errors
 from ultracluster_checks.codes import EVENTS, IN_TIME, RUNNING
 from ultracluster_checks.events import is_about_blocks, waits_for_aws
 from ultracluster_checks.model.nodes import (
@@ -59,6 +59,7 @@ _LONGEST_WAIT: Final = 10
 """Minutes between the warning of EC2, 40 before the end, and the termination of instances, 30 before it."""
 
 _WAITING: Final = re.compile("RUNNABLE|STARTING|SUBMITTED|PENDING")
+_DAY: Final = 86_400  # seconds; the shortest block
 _SHORTEST_TIMEOUT: Final = 30
 """Seconds in which a few dozen calls of AWS's APIs are answered; Lambda's default of 3 is one call."""
 
@@ -108,7 +109,10 @@ def block_jobs_are_ended(templates: Templates) -> Iterator[Wrong]:
     acting = life_cycles(templates) or any(templates.of_type(MACHINE))
     scheduled = any("batch" in each["Target"]["Arn"].pattern for each in templates.of_type(SCHEDULE))
     # Also without any handler, whose code is unknown here.
-    bounded = all(not job["Timeout"].missing for job in templates.of_type("AWS::Batch::JobDefinition"))
+    limits = [
+        job["Timeout"]["AttemptDurationSeconds"] for job in templates.of_type("AWS::Batch::JobDefinition")
+    ]
+    bounded = all(not each.missing and (each.number or 0) <= _DAY for each in limits)
     blocks = {nodes.owner for nodes in nodes_of(templates) if nodes.in_batch and nodes.in_block}
     for queue in () if acting or scheduled or bounded else templates.of_type(QUEUE):
         if {*(environments_of(queue) or ())} & blocks:
@@ -170,7 +174,8 @@ def life_cycles_start_in_time(cycle: tuple[Resource, list[Trigger]]) -> Iterator
     end = default_time(worker, "end")
     for source in (trigger.source for trigger in own):
         at, late = source["ScheduleExpression"], window_of(source)
-        start = start_of(source) if (at.text or "").startswith("at(") else None
+        opens = re.search("(?i)open|enable", source.logical_id + source["Target"]["Input"].pattern)
+        start = start_of(source) if (at.text or "").startswith("at(") and not opens else None
         if end and start and not TERMINATION_BEFORE_END < end - start - late <= LONGEST_LEAD:
             begins = f"it starts the end of jobs at {start + late:%Y-%m-%d %H:%M} UTC"
             got = f"got {quote(at.text)}: {begins}, and the block ends at {end:%Y-%m-%d %H:%M} UTC"
@@ -246,10 +251,20 @@ def life_cycles_end_running_jobs(worker: Resource) -> Iterator[Wrong]:
         yield at, got, "RUNNING"
 
 
+@rule("UC6434", _workers)
+def errors_are_not_swallowed(worker: Resource) -> Iterator[Wrong]:
+    """Find code that goes on when ending a job fails, so that the failure is neither repeated nor noticed."""
+    for caught in swallowed_errors(worker, "terminate_job") if worker.type == FUNCTION else ():
+        got = (
+            f"an error of terminate_job is dropped in line {caught}, and Lambda takes the call for a success"
+        )
+        yield worker["Code"]["ZipFile"], got, "an error at the end if a job was not ended"
+
+
 @rule(EVENTS, _cycles)
 def block_events_arrive_whole(cycle: tuple[Resource, list[Trigger]]) -> Iterator[Wrong]:
-    """Find inputs that replace the event of EC2."""
-    for trigger in cycle[1]:
+    """Find inputs that replace the event of EC2 for code outside of the template, which may read it."""
+    for trigger in cycle[1] if not cycle[0]["Code"]["ZipFile"].pattern else ():
         replaced = [at for name in ("Input", "InputPath") if not (at := trigger.target[name]).missing]
         if replaced and is_about_blocks(trigger.source):
             yield replaced[0], "the function gets this instead of EC2's event", "the whole event"
@@ -278,6 +293,7 @@ def functions_can_run(function: Resource) -> Iterator[Wrong]:
 def life_cycles_may_end_jobs(worker: Resource) -> Iterator[Wrong]:
     """Find functions and state machines of a life cycle that do not end jobs, or whose role does not allow it."""
     role, called, settings = role_of(role_at(worker)), _calls(worker), settings_of(worker)
+    blocks = {each.owner for each in nodes_of(worker.template.templates) if each.may_be_in_block}
     invoked = [role_of(role_at(each)) for each in settings.targets if each.type == FUNCTION]
     if worker.type == MACHINE and any(each is not None and may(each, _TERMINATE) for each in invoked):
         return  # a function that it invokes ends them
@@ -295,8 +311,11 @@ def life_cycles_may_end_jobs(worker: Resource) -> Iterator[Wrong]:
     for kind, action in _STATES.items():
         named = [each for each in settings.targets if each.type == kind]
         used = named and (called is None or action in called) and action not in lacking
-        if used and not any(may(role, action, each) for each in named):
-            lacking.append(f"{action} on {named[0].logical_id}")
+        closed = [each for each in named if used and not may(role, action, each)]
+        # A queue that goes on with other nodes stays open.
+        closed = [each for each in closed if kind != QUEUE or blocks.issuperset(environments_of(each) or ())]
+        if closed and (kind == QUEUE or len(closed) == len(named)):
+            lacking.append(f"{action} on {closed[0].logical_id}")
     if lacking:
         got = f"{role.logical_id} does not allow {', '.join(lacking)}, and {worker.logical_id} cannot end the jobs of the block"
         yield role_at(worker), got, "what the function does, on the queue of the block"
@@ -333,13 +352,14 @@ def life_cycles_are_aimed_at_their_block(worker: Resource) -> Iterator[Wrong]:
     nodes = [each for each in nodes_of(templates) if each.may_be_in_block]
     owners, role = {each.owner for each in nodes}, role_of(role_at(worker))
     blocks = [each.target["CapacityReservationId"].value for each in nodes]
-    kinds, variables = {each.type for each in settings.targets}, settings["Variables"].members
+    variables = settings["Variables"].members
     known = bool(variables) and not any(each.unknown for each in variables)
     if worker.type == MACHINE:
         known = _calls(worker) is not None
     meant = [target for each in (statements_of(role) if role else ()) for target in each["Resource"].targets]
     for target in dict.fromkeys(meant) if known else ():
-        if target.type in _STATES and target.type not in kinds:
+        named = target["JobQueueName"].text in {each.text or "" for each in variables}
+        if target.type in _STATES and target not in settings.targets and not named:
             got = f"got nothing that names {target.logical_id}, which its role is for"
             yield settings, got, target.logical_id
     over = [each.logical_id for each in templates.of_type(QUEUE) if owners & {*(environments_of(each) or ())}]

@@ -276,6 +276,15 @@ def layers_are_let_through(templates: Templates) -> Iterator[Wrong]:
 
 
 @rule("UC3213", _ENDPOINT)
+def endpoints_are_of_their_region(endpoint: Resource) -> Iterator[Wrong]:
+    """Find endpoints for a service of another Region than that of their VPC."""
+    name, named = endpoint["ServiceName"], endpoint["ServiceRegion"]
+    region = re.match(r"com\.amazonaws\.([a-z]{2}(?:-[a-z]+)+-\d)\.", name.text or "")
+    if region and endpoint.region and named.missing and region[1] != endpoint.region:
+        yield name, f"got a service of {region[1]}, and the VPC is in {endpoint.region}", endpoint.region
+
+
+@rule("UC3213", _ENDPOINT)
 def endpoints_have_names(endpoint: Resource) -> Iterator[Wrong]:
     """Find endpoints with private DNS names in a VPC that does not resolve them, which EC2 refuses."""
     vpc = endpoint["VpcId"].target

@@ -66,6 +66,9 @@ _KEYS_OF_AWS: Final = ("alias/aws/sns", "alias/aws/sqs")
 _ENCRYPTING: Final = ("kms:GenerateDataKey", "kms:Decrypt")
 _ACCOUNT: Final = re.compile(r"(?<![0-9])[0-9]{12}(?![0-9])")
 # Condition keys that identify the caller. https://docs.aws.amazon.com/IAM/latest/UserGuide/reference_policies_condition-keys.html (2026-11)
+_OWNS: Final = re.compile(
+    r"(?:kms|s3):(?:\*|Delete\w*\*?|Put\w*Policy|Put\*|ScheduleKeyDeletion|DisableKey|CreateGrant\*)"
+)
 _WHO: Final = re.compile(
     r"aws:(?:principal.*|source(?:account|arn|orgid|orgpaths|vpc|vpce|ip|vpcarn)|vpcsourceip|userid|username|calledvia.*|resourceaccount|federatedprovider)"
     r"|.*:(?:sub|aud|calleraccount|viaservice|externalid|dataaccesspoint.*|sourceaccount|accesspointnetworkorigin)|s3:.*account.*|sns:.*|sqs:.*",
@@ -128,6 +131,27 @@ def policies_exclude_other_accounts(templates: Templates) -> Iterator[Wrong]:
             condition = "principals of this account, or a condition that names the organization"
             allowed = "the service or this account" if at in invokers else condition
             yield at, f"got {quote(at.pattern)}, which is another account", allowed
+
+
+@rule("UC6454")
+def other_accounts_do_not_own(templates: Templates) -> Iterator[Wrong]:
+    """Find keys and buckets that another account may delete, empty or give away."""
+    for policy in templates.of_type("AWS::KMS::Key", "AWS::S3::BucketPolicy"):
+        for statement in may_allow(
+            policy["KeyPolicy" if policy.type == "AWS::KMS::Key" else "PolicyDocument"]
+        ):
+            principals = statement["Principal"]["AWS"].one_or_more
+            given = [
+                at for at in principals if re.search(r":iam::\$\{(?!AWS::AccountId)[^}]+\}:", at.pattern)
+            ]
+            others = [*given, *filter(_is_of_other_account, principals)]
+            for action in statement["Action"].one_or_more if others else ():
+                if _OWNS.fullmatch(action.text or ""):
+                    yield (
+                        action,
+                        f"{others[0].pattern} may use {action.text}",
+                        "what it reads, such as kms:Decrypt or s3:GetObject",
+                    )
 
 
 def _asks_who(statement: Property, beside: str = "") -> bool:
@@ -278,6 +302,50 @@ def keys_let_logs_encrypt(logs: Resource) -> Iterator[Wrong]:
         got = f"the policy of {key.logical_id} does not let {service} encrypt, so that {logs.logical_id} is not created"
         allowed = f"a key policy that allows kms:Encrypt*, {', '.join(f'{each}*' for each in _ENCRYPTING)} and kms:Describe* to {service}"
         yield at, got, allowed
+
+
+@rule("UC6428", "AWS::FSx::DataRepositoryAssociation")
+def keys_let_file_systems_use_buckets(association: Resource) -> Iterator[Wrong]:
+    """Find links of file systems to a bucket whose key the service-linked role of the file system may not use.
+
+    https://docs.aws.amazon.com/fsx/latest/LustreGuide/s3-server-side-encryption-support.html (2026-11)
+    """
+    at = association["DataRepositoryPath"]
+    for bucket in at.targets:
+        rules = bucket["BucketEncryption"]["ServerSideEncryptionConfiguration"].items
+        for key in (_key(each["ServerSideEncryptionByDefault"]["KMSMasterKeyID"]) for each in rules):
+            allowed = may_allow(key["KeyPolicy"]) if key is not None else []
+            if key is not None and not any(each.unknown or _is_for_lustre(each) for each in allowed):
+                got = f"the policy of {key.logical_id} does not let the role of the file system use it"
+                yield at, got, "AWSServiceRoleForFSxS3Access, with kms:ViaService of S3"
+
+
+def _is_for_lustre(statement: Property) -> bool:
+    """Return whether a statement of a key may be for the role with which FSx for Lustre reads and writes buckets."""
+    arns = [
+        at
+        for each in conditions_of(statement)
+        if "principalarn" in str(each.path[-1]).lower()
+        for at in each.one_or_more
+    ]
+    principals = [*statement["Principal"]["AWS"].one_or_more, *statement["Principal"].one_or_more, *arns]
+    named = any(re.search("(?i)fsx|lustre", at.pattern) for at in principals)
+    return named or (not arns and any(at.text == "*" for at in principals))
+
+
+@rule("UC6426", "AWS::S3::Bucket")
+def access_logs_arrive(bucket: Resource) -> Iterator[Wrong]:
+    """Find access logs for a bucket that encrypts with a key of KMS by default, to which S3 does not deliver them.
+
+    Amazon S3 user guide, enabling server access logging (2026-11).
+    """
+    at = bucket["LoggingConfiguration"]["DestinationBucketName"]
+    rules = at.target["BucketEncryption"]["ServerSideEncryptionConfiguration"].items if at.target else []
+    if any(
+        (each["ServerSideEncryptionByDefault"]["SSEAlgorithm"].text or "").startswith("aws:kms")
+        for each in rules
+    ):
+        yield at, f"{at.pattern} encrypts with a key of KMS, and gets no access logs", "a bucket with AES256"
 
 
 def _deliveries(templates: Templates) -> Iterator[tuple[Property, str, Resource]]:

@@ -77,7 +77,7 @@ def groups_leave_their_block(nodes: Nodes) -> Iterator[Wrong]:
     yield from _stays(group, waits, scheduled=bool(actions))
     if any(each["AutoScalingGroupName"].unknown for each in templates.of_type(_SCALING)):
         return
-    yield from _misses_any_end(group, actions)
+    yield from _misses_any_end(group, actions, waits)
     end, start = default_time(group, "end"), default_time(group, "start")
     times = {each: moment(each["StartTime"].text) for each in actions}
     if end is None or None in times.values():
@@ -99,16 +99,21 @@ def groups_leave_their_block(nodes: Nodes) -> Iterator[Wrong]:
             yield action["StartTime"], got, "its start, or later"
 
 
-def _misses_any_end(group: Resource, actions: list[Resource]) -> Iterator[Wrong]:
+def _misses_any_end(group: Resource, actions: list[Resource], waits: list[Property]) -> Iterator[Wrong]:
     """Find what is wrong with the actions of a group whenever its block ends."""
     leaving = [each for each in actions if _empties(each, actions)]
     for action in actions if not leaving else ():
         got = f"no action scales {group.logical_id} to 0, so that EC2 terminates its nodes before the end of the block"
         yield action["DesiredCapacity"], got, "an action with MinSize, DesiredCapacity and MaxSize 0"
+    longest = min(max((each.number or 0 for each in waits), default=0), TERMINATION_BEFORE_END.seconds)
+    saving = timedelta(seconds=max(longest - 1, 0))  # until just before EC2 begins, which is early enough
     for action in actions:
         again, time = action["Recurrence"], moment(action["StartTime"].text)
         if action in leaving and time is not None:
-            yield from too_late(action["StartTime"], time)
+            yield from too_late(action["StartTime"], time, late=saving)
+        elif action in leaving and not again.missing and action["EndTime"].missing:
+            got = f"got {quote(again.text)}: all nodes are ended again and again within the block"
+            yield again, got, "StartTime, once before the end of the block"
         elif action not in leaving and not again.missing and action["EndTime"].missing:
             got = f"got {quote(again.text)}: nodes are launched again after the end of the block"
             yield again, got, "none"

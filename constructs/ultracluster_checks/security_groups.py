@@ -7,6 +7,7 @@ from functools import lru_cache
 from itertools import product
 from typing import Final, Literal
 
+from ultracluster_catalog.lustre.lustre import LUSTRE_PORTS
 from ultracluster_catalog.lustre.lustre_figures import can_mount_over_efa
 from ultracluster_catalog.machines.instance_types import INSTANCE_TYPES
 from ultracluster_checks.model.nodes import (
@@ -18,6 +19,7 @@ from ultracluster_checks.model.nodes import (
     nodes_of,
 )
 from ultracluster_checks.model.template import Property, Resource, Templates
+from ultracluster_checks.model.values import Unknown
 from ultracluster_checks.problem import Wrong, rule
 from ultracluster_rules.findings import quote
 
@@ -94,7 +96,7 @@ def admits(
 
 def _is_peer(one: GroupRule, peers: Sequence[Resource], networks: Sequence[str]) -> bool:
     if not one.peer.missing:
-        return one.peer.target is None or one.peer.target in peers
+        return _may_be(one.peer, peers)
     for at in (one.at[name] for name in _ADDRESSES):
         if at.text is None:
             if not at.missing:
@@ -116,9 +118,18 @@ def _efa_admitted(groups: Sequence[Resource], direction: Direction, peers: Seque
     """Return whether security groups admit all traffic from or to the groups of peers, or may do so."""
     rules = [each for group in groups for each in group_rules(group, direction)]
     return any(
-        each.at["IpProtocol"].text in {"-1", None} and (each.peer.unknown or each.peer.target in peers)
+        each.at["IpProtocol"].text in {"-1", None} and not each.peer.missing and _may_be(each.peer, peers)
         for each in rules
     )
+
+
+def _may_be(at: Property, groups: Sequence[Resource]) -> bool:
+    """Return whether a property may name one of some groups, which no text or parameter of their own template does."""
+    template = at.resource.template
+    given = at.text is not None or (isinstance(at.value, Unknown) and at.value.name in template.parameters)
+    if given and all(group.template is template for group in groups):
+        return False
+    return at.target is None or at.target in groups
 
 
 @rule("UC3206", SECURITY_GROUP, _ALONE["in"])
@@ -182,6 +193,31 @@ def both_ends_admit_traffic(group: Resource) -> Iterator[Wrong]:
                 side = "from" if other == "in" else "to"
                 got = f"{peer.logical_id} admits no TCP on port {port} {side} {group.logical_id}"
                 yield each.at, got, f"a rule of {peer.logical_id} for {group.logical_id}"
+
+
+@rule("UC5203", SECURITY_GROUP)
+def ports_of_lustre_are_together(group: Resource) -> Iterator[Wrong]:
+    """Find rules for one of the two ranges of ports of Lustre that leave the other one out for the same group, and for UDP.
+
+    FSx for Lustre user guide, file system access control with Amazon VPC (2026-11).
+    """
+    for way in DIRECTIONS:
+        every = group_rules(group, way)
+        anyone = [each for each in every if each.peer.missing or each.peer.unknown]
+        for peer in {each.peer.pattern for each in every if each not in anyone}:
+            rules = [each for each in every if each.peer.pattern == peer]
+            about = [
+                each
+                for each in rules
+                if (each.at["FromPort"].number, each.at["ToPort"].number) in LUSTRE_PORTS
+            ]
+            for at in (each.at["IpProtocol"] for each in about):
+                if at.text in {"udp", "17"}:
+                    yield at, "got UDP, and Lustre uses TCP", "tcp"
+            for first, last in LUSTRE_PORTS if about else ():
+                if not any(each.holds_port(first, last) for each in (*rules, *anyone)):
+                    got = f"{group.logical_id} lets one range of ports of Lustre {way}, and not {first} to {last}"
+                    yield about[0].at, got, "988, and 1018 to 1023"
 
 
 @lru_cache(maxsize=1)

@@ -56,6 +56,8 @@ _SETTINGS: Final = (
     ("UC5212", "DynamoDB::Table", "PointInTimeRecoverySpecification.PointInTimeRecoveryEnabled", "false|", "a wrong write cannot be undone", "true"),
     ("UC5214", "KMS::Key", "Enabled", "false", "what the key encrypts can be neither read nor written", "true"),
     ("UC5216", "Logs::LogGroup", "RetentionInDays", "", "logs are kept and billed for ever", "a number of days, such as 90"),
+    (_AUDIT, "Logs::LogGroup", "RetentionInDays", "1", "what a job wrote on its first day is gone on its second", "days enough to find out why a job failed"),
+    (_AUDIT, "SQS::Queue", "MessageRetentionPeriod", r"\d{2,3}|[12]\d{3}|3[0-5]\d\d", "messages are gone within the hour, before anybody looks at them", "days"),
     (CALLERS, "Lambda::Url", "AuthType", "none", "anyone who knows the URL can invoke the function", "AWS_IAM"),
     ("UC4226", "EC2::LaunchTemplate", "LaunchTemplateData.BlockDeviceMappings.*.Ebs.DeleteOnTermination", "false", "each node that ends leaves its volume, which is billed", "true"),
     (BILLED, "ImageBuilder::InfrastructureConfiguration", "TerminateInstanceOnFailure", "false", "instances of failed builds keep running", "true"),

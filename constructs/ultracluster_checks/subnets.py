@@ -11,6 +11,7 @@ from ultracluster_catalog.places.zones import REGIONS, offered_zones, region_of_
 from ultracluster_checks.codes import ONE_SUBNET
 from ultracluster_checks.model.nodes import (
     COMPUTE_ENVIRONMENT,
+    SECURITY_GROUP,
     SUBNET,
     VPC,
     Nodes,
@@ -123,7 +124,15 @@ def groups_are_in_the_vpc_of_their_subnet(templates: Templates) -> Iterator[Wron
         if groups is None and None not in vpcs and len(vpcs) > 1:
             yield subnets, "subnets of several VPCs", "subnets of one VPC"
         for each in groups.items if groups is not None else ():
-            vpc = vpc_of(each)
+            vpc, group = vpc_of(each), each.target
+            if (
+                group is not None
+                and group["VpcId"].missing
+                and group.type == SECURITY_GROUP
+                and subnets.items
+            ):
+                got = f"{group.logical_id} has no VpcId and is a group of the default VPC"
+                yield group["VpcId"], got, "the VPC of the subnet"
             if vpc is not None and vpcs and None not in vpcs and vpc not in vpcs:
                 got = f"{each.pattern} is a group of {vpc.logical_id}, and the subnet is in another VPC"
                 yield each, got, "a security group of the VPC of the subnet"

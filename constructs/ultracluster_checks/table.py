@@ -7,6 +7,7 @@ from ultracluster_checks import (  # noqa: F401 - importing a module registers i
     alarms,
     bounds,
     calls,
+    commands,
     containers,
     costs,
     credentials,

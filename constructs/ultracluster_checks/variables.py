@@ -117,12 +117,12 @@ def values_fit_the_chips(container: JobContainer) -> Iterator[Wrong]:
     """Find numbers and sizes of cores and compiler targets that the chips of the nodes do not have."""
     chips = [machine for machine in container.machines if machine.is_neuron]
     for name, at in container.environment.items() if chips and len(chips) == len(container.machines) else ():
-        misfit = _misfit(name, at.text, chips, _core_size(container)) if at.text is not None else None
-        if misfit is not None:
-            yield at, f"{name}: got {quote(at.text)}, {misfit[0]}", misfit[1]
+        wrong = misfit(name, at.text, chips, _core_size(container)) if at.text is not None else None
+        if wrong is not None:
+            yield at, f"{name}: got {quote(at.text)}, {wrong[0]}", wrong[1]
 
 
-def _misfit(name: str, text: str, chips: list[InstanceType], size: int | None) -> tuple[str, str] | None:
+def misfit(name: str, text: str, chips: list[InstanceType], size: int | None) -> tuple[str, str] | None:
     """Return the requirement of a variable that the chips do not meet, and what they offer."""
     grouped = all(each.neuron_cores != each.logical_neuron_cores for each in chips)
     if name in _CORES:

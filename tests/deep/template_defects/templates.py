@@ -15,7 +15,7 @@ from ultracluster_checks import Source, check_templates
 
 HERE = Path(__file__).parent
 BASES = HERE / "bases"
-BLIND_SETS = ("third", "fourth", "fifth")
+BLIND_SETS = ("third", "fourth", "fifth", "sixth")
 """Folders of sets by authors who had seen neither the rules nor the other sets."""
 
 _GOLDEN = HERE.parents[1] / "golden" / "next"
@@ -73,6 +73,16 @@ REGIONS = {
     "sm_train_queue": "us-east-2",
     "research_access": "us-east-2",
     "neuron_ami_bake": "us-west-2",
+    "asg_over_block": "us-east-2",
+    "asg_odcr": "us-west-2",
+    "block_guard": "us-east-2",
+    "cdk_trn2": "us-east-2",
+    "multi_gen": "us-east-2",
+    "train_network": "us-east-2",
+    "train_storage": "us-east-2",
+    "trn1_life": "us-east-2",
+    "trn2_batch": "us-east-2",
+    "trn2u_ultra": "us-east-2",
 }
 
 
@@ -106,10 +116,21 @@ _Loader.add_multi_constructor("!", _function)
 
 
 def parse(text: str) -> Any:
-    """Return a parsed template, or any table with CloudFormation's short functions."""
+    """Return a parsed template, or any table, with CloudFormation's functions in their long form."""
     if text.lstrip().startswith("{"):
-        return json.loads(text)
-    return yaml.load(text, _Loader)  # noqa: S506 - a subclass of SafeLoader
+        return _with_lists(json.loads(text))
+    return _with_lists(yaml.load(text, _Loader))  # noqa: S506 - a subclass of SafeLoader
+
+
+def _with_lists(value: Any) -> Any:
+    """Return a value whose Fn::GetAtt are lists; rewrites write them as text."""
+    if isinstance(value, list):
+        return [_with_lists(item) for item in value]
+    if not isinstance(value, dict):
+        return value
+    if isinstance(attribute := value.get("Fn::GetAtt"), str):
+        return {"Fn::GetAtt": attribute.split(".", 1)}
+    return {key: _with_lists(item) for key, item in value.items()}
 
 
 @cache

@@ -9,6 +9,7 @@ from ultracluster_checks import Source, check_templates
 BROKEN: tuple[tuple[str, str, dict[str, Any]], ...] = (
     ("UC6458", "Lambda::Function", {"MemorySize": 20_480}),
     ("UC6458", "Lambda::Function", {"Layers": [f"arn:aws:lambda:us-east-2:123456789012:layer:{n}:1" for n in range(6)]}),
+    ("UC6458", "S3::Bucket", {"BucketName": {"Fn::Sub": "data_${AWS::AccountId}"}}),
     ("UC6458", "SQS::Queue", {"VisibilityTimeout": 43_201}),
     ("UC6458", "Batch::JobQueue", {"JobQueueName": "two words"}),
     ("UC6458", "Batch::SchedulingPolicy", {"FairsharePolicy": {"ShareDistribution": [{"WeightFactor": 1000}]}}),
@@ -81,7 +82,7 @@ KEPT: tuple[tuple[str, dict[str, Any]], ...] = (
             }
         },
     ),
-    ("S3::Bucket", {"BucketName": {"Fn::Sub": "Data-${AWS::AccountId}"}}),
+    ("S3::Bucket", {"BucketName": {"Fn::Sub": "data-${AWS::AccountId}"}}),
 )
 
 

@@ -16,6 +16,8 @@ def _checkpoints(path: str) -> dict[str, Any]:
     }
 
 
+SHARED = {"Name": "fsx", "Host": {"SourcePath": "/fsx"}}
+
 BROKEN: tuple[tuple[str, str, dict[str, Any]], ...] = (
     ("UC6401", "batch-efa", {f"{JOB}/LinuxParameters/Devices/16/HostPath": "/dev/infiniband/"}),
     (
@@ -30,6 +32,9 @@ BROKEN: tuple[tuple[str, str, dict[str, Any]], ...] = (
     ("UC6414", "batch-efa", {f"{JOB}/LinuxParameters/Devices/3/HostPath": "/dev/neuron2"}),
     ("UC6414", "batch-efa", {f"{JOB}/LinuxParameters/Devices/3/HostPath": "/dev/neron3"}),
     ("UC6408", "batch-efa", {f"{JOB}/Environment/0/Value": "sockets"}),
+    ("UC6402", "batch-efa", {f"{JOB}/LinuxParameters/Devices/+": {"HostPath": "/dev/nvidia0"}}),
+    ("UC6417", "batch-efa", {f"{JOB}/Volumes": [SHARED]}),
+    ("UC6417", "batch-efa", _checkpoints("/fsx/checkpoints") | {f"{JOB}/MountPoints/0/ReadOnly": True}),
     (
         "UC6410",
         "batch-efa",

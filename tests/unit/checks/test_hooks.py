@@ -77,6 +77,8 @@ def test_a_hook_that_ends_before_its_command_or_function_is_found(more: dict[str
     "more",
     [
         {"down": {"StartTime": "2027-01-25T11:00:00Z"} | LATER},
+        {"down": {"StartTime": "2027-01-25T10:51:00Z"} | LATER},
+        {"down": {"Recurrence": "20 10 * * *"} | LATER},
         {"down": {"StartTime": "2027-01-25T11:45:00Z"} | LATER},
         {"down": UP | {"StartTime": "2027-01-25T10:30:00Z"}},
         {"up": UP | {"Recurrence": "30 11 * * *"}},
@@ -84,4 +86,4 @@ def test_a_hook_that_ends_before_its_command_or_function_is_found(more: dict[str
 )
 def test_a_group_that_is_not_empty_when_ec2_takes_its_nodes_is_found(more: dict[str, Any]) -> None:
     assert codes(hook=HOOK, **more) == {"UC6431"}
-    assert codes(hook=HOOK, down={"StartTime": "2027-01-25T10:59:00Z"} | LATER) == set()
+    assert codes(hook=HOOK, down={"StartTime": "2027-01-25T10:50:00Z"} | LATER) == set()

@@ -21,6 +21,7 @@ KNOWN_TO_BE_WRONG = {
     ("neuron_ami_bake", "UC6454"),
     ("research_access", "UC6425"),
     ("research_access", "UC6454"),
+    ("train_storage", "UC5210"),
     ("trn_vpc", "UC3211"),
 }
 

@@ -157,7 +157,82 @@ SCALED = {
     "Note": a("Lambda::Function", Timeout=60),
     "Watch": a("Events::Rule", EventPattern={"source": ["aws.ec2"], "detail-type": ["Capacity Block Expiration Warning"]}, Targets=[{"Id": "s", "Arn": arn("Scale")}, {"Id": "n", "Arn": arn("Note"), "InputTransformer": {"InputPathsMap": {"block": "$.detail.capacity-reservation-id"}, "InputTemplate": '"<block>"'}}]),
 }  # fmt: skip
+
+
+def port(first: int, last: int, peer: str) -> dict[str, Any]:
+    return {"IpProtocol": "tcp", "FromPort": first, "ToPort": last, "SourceSecurityGroupId": ref(peer)}
+
+
+SERVERS = {
+    "Clients": a("EC2::SecurityGroup", GroupDescription="clients"),
+    "Servers": a("EC2::SecurityGroup", GroupDescription="servers", SecurityGroupIngress=[port(988, 988, "Clients"), port(1018, 1023, "Clients")]),
+}  # fmt: skip
+HELD = {"CapacityReservationTarget": {"CapacityReservationId": ref("Hold")}}
+PLACED = SUBNETS | {
+    "Efa": a("EC2::SecurityGroup", GroupDescription="efa", VpcId=ref("Vpc")),
+    "In": a("EC2::SecurityGroupIngress", GroupId=ref("Efa"), IpProtocol="-1", SourceSecurityGroupId=ref("Efa")),
+    "Out": a("EC2::SecurityGroupEgress", GroupId=ref("Efa"), IpProtocol="-1", DestinationSecurityGroupId=ref("Efa")),
+    "Together": a("EC2::PlacementGroup", Strategy="cluster"),
+    "Hold": a("EC2::CapacityReservation", InstanceType="trn1.32xlarge", InstanceCount=4, PlacementGroupArn=arn("Together")),
+    "Template": a("EC2::LaunchTemplate", LaunchTemplateData={"InstanceType": "trn1.32xlarge", "Placement": {"GroupName": ref("Together")}, "CapacityReservationSpecification": HELD, "NetworkInterfaces": [{"DeviceIndex": 0, "InterfaceType": "efa", "Groups": [ref("Efa")]}], "UserData": "aws autoscaling complete-lifecycle-action --lifecycle-hook-name drain --auto-scaling-group-name fleet"}),
+    "Fleet": a("AutoScaling::AutoScalingGroup", AutoScalingGroupName="fleet", LaunchTemplate={"LaunchTemplateId": ref("Template")}, VPCZoneIdentifier=[ref("First")], MinSize="0", MaxSize="4", MetricsCollection=[{"Granularity": "1Minute"}], LifecycleHookSpecificationList=[{"LifecycleHookName": "drain", "LifecycleTransition": "autoscaling:EC2_INSTANCE_TERMINATING"}]),
+    "Few": a("CloudWatch::Alarm", Namespace="AWS/AutoScaling", MetricName="GroupInServiceInstances", Dimensions=[{"Name": "AutoScalingGroupName", "Value": ref("Fleet")}]),
+}  # fmt: skip
+BLOCK = {"InstanceMarketOptions": {"MarketType": "capacity-block"}, "CapacityReservationSpecification": {"CapacityReservationTarget": {"CapacityReservationId": "cr-0a1b2c3d4e5f60718"}}}  # fmt: skip
+TRAINED = {
+    "Template": a("EC2::LaunchTemplate", LaunchTemplateData=BLOCK | {"UserData": "mount -t lustre fs-1@tcp:/name /fsx"}),
+    "Nodes": a("Batch::ComputeEnvironment", Type="MANAGED", ComputeResources={"Type": "EC2", "InstanceTypes": ["trn1.32xlarge"], "MaxvCpus": 256, "LaunchTemplate": {"LaunchTemplateId": ref("Template")}}),
+    "Jobs": a("Batch::JobQueue", Priority=1, ComputeEnvironmentOrder=[{"Order": 1, "ComputeEnvironment": ref("Nodes")}]),
+    "System": a("FSx::FileSystem", FileSystemType="LUSTRE", LustreConfiguration={"DeploymentType": "PERSISTENT_2"}),
+    "Link": a("FSx::DataRepositoryAssociation", FileSystemId=ref("System"), FileSystemPath="/run", DataRepositoryPath="s3://mine/run", S3={"AutoExportPolicy": {"Events": ["NEW", "CHANGED"]}}),
+    "Job": a("Batch::JobDefinition", Type="container", Timeout={"AttemptDurationSeconds": 86_400}, ContainerProperties={"Volumes": [{"Name": "fsx", "Host": {"SourcePath": "/fsx"}}], "MountPoints": [{"SourceVolume": "fsx", "ContainerPath": "/data"}], "Environment": [{"Name": "CHECKPOINT_DIR", "Value": "/data/run/checkpoints"}]}),
+    "Ended": a("Events::Rule", EventPattern={"source": ["aws.ec2"], "detail-type": ["EC2 Instance State-change Notification"]}),
+}  # fmt: skip
+SCRIPT = "const { BatchClient, TerminateJobCommand } = require('@aws-sdk/client-batch');\nconst client = new BatchClient({});\nexports.handler = async () => {\n  await client.send(new TerminateJobCommand({}));\n};\n"
+STOPPED = {
+    "Role": role("lambda", "batch:TerminateJob"),
+    "Stop": a("Lambda::Function", Runtime="nodejs22.x", Handler="index.handler", Timeout=60, Role=arn("Role"), Code={"ZipFile": SCRIPT}),
+}  # fmt: skip
+ROLE_OF_LUSTRE = "arn:aws:iam::111122223333:role/aws-service-role/s3.data-source.lustre.fsx.amazonaws.com/AWSServiceRoleForFSxS3Access_fs-1"
+LINKED = {
+    "Key": a("KMS::Key", KeyPolicy={"Statement": [{"Effect": "Allow", "Principal": {"AWS": ROLE_OF_LUSTRE}, "Action": "kms:Decrypt", "Resource": "*"}]}),
+    "Data": CLOSED["Data"],
+    "Link": a("FSx::DataRepositoryAssociation", FileSystemId="fs-1", FileSystemPath="/data", DataRepositoryPath={"Fn::Sub": "s3://${Data}/data"}),
+    "Logs": a("S3::Bucket", BucketEncryption={"ServerSideEncryptionConfiguration": [{"ServerSideEncryptionByDefault": {"SSEAlgorithm": "AES256"}}]}),
+    "Logged": a("S3::Bucket", LoggingConfiguration={"DestinationBucketName": ref("Logs")}),
+    "Deliver": a("S3::BucketPolicy", Bucket=ref("Logs"), PolicyDocument={"Statement": [allow("logging.s3", "s3:PutObject", Resource={"Fn::Sub": "${Logs.Arn}/*"})]}),
+}  # fmt: skip
+FAILED = CLOSED | {"Failed": a("CloudWatch::Alarm", Namespace="AWS/Lambda", MetricName="Errors", Threshold=1, ComparisonOperator="GreaterThanOrEqualToThreshold", AlarmActions=["arn:aws:sns:us-east-2:111122223333:t"], Dimensions=[{"Name": "FunctionName", "Value": ref("Close")}])}  # fmt: skip
 BROKEN: tuple[tuple[str, dict[str, Any], str, Any], ...] = (
+    ("UC3201", PLACED, "In.SourceSecurityGroupId", "sg-0123456789abcdef0"),
+    ("UC3209", PLACED, "Efa.VpcId", None),
+    ("UC3213", {"Data": a("EC2::VPCEndpoint", ServiceName="com.amazonaws.us-east-2.s3")}, "Data.ServiceName", "com.amazonaws.eu-west-3.s3"),
+    ("UC4013", PLACED, "Template.LaunchTemplateData.NetworkInterfaces.0.PrivateIpAddress", "10.0.0.4"),
+    ("UC4223", PLACED, "Hold.PlacementGroupArn", None),
+    ("UC4223", PLACED, "Fleet.MaxSize", "5"),
+    ("UC5203", SERVERS, "Servers.SecurityGroupIngress.1.ToPort", 1020),
+    ("UC5203", SERVERS, "Servers.SecurityGroupIngress.0.IpProtocol", "udp"),
+    ("UC5209", TRAINED, "Link.FileSystemPath", "/other"),
+    ("UC5209", TRAINED, "Job.ContainerProperties.Environment.0.Value", "/data/checkpoints"),
+    ("UC6426", LINKED, "Logs.BucketEncryption.ServerSideEncryptionConfiguration.0.ServerSideEncryptionByDefault.SSEAlgorithm", "aws:kms"),
+    ("UC6428", LINKED, "Key.KeyPolicy.Statement.0.Principal.AWS", "arn:aws:iam::111122223333:root"),
+    ("UC6429", FAILED, "Failed.Threshold", 100),
+    ("UC6430", TRAINED, "Job.Timeout.AttemptDurationSeconds", 172_800),
+    ("UC6432", TRAINED, "Ended.EventPattern.detail-type.0", "EC2 Spot Instance Interruption Warning"),
+    ("UC6432", CLOSED, "Ending.EventPattern.resources", [{"prefix": "arn:aws:ec2:us-east-2:111122223333:instance/"}]),
+    ("UC6432", SCALED, "Scale.Code.ZipFile", SCALE.replace("event['detail']['end-date']", "event['action']")),
+    ("UC6432", SCALED, "Watch.Targets.0.Input", '{"action": "close"}'),
+    ("UC6433", SCALED, "Scale.Code.ZipFile", SCALE.replace("    print", "    time.sleep(60)\n    print")),
+    ("UC6433", STOPPED, "Stop.Handler", "index.main"),
+    ("UC6433", STOPPED, "Stop.Code.ZipFile", SCRIPT.replace("@aws-sdk/client-batch", "aws-sdk")),
+    ("UC6433", STOPPED, "Stop.Code.ZipFile", SCRIPT.replace("await ", "")),
+    ("UC6438", STOPPED, "Role.Policies.0.PolicyDocument.Statement.0.Action.0", "batch:DescribeJobs"),
+    ("UC6454", LINKED, "Key.KeyPolicy.Statement.0", {"Effect": "Allow", "Principal": {"AWS": {"Fn::Sub": "arn:aws:iam::${Partner}:root"}}, "Action": ["kms:Decrypt", "kms:ScheduleKeyDeletion"], "Resource": "*"}),
+    ("UC6464", PLACED, "Fleet.LifecycleHookSpecificationList.0.LifecycleHookName", "save"),
+    ("UC6464", PLACED, "Fleet.AutoScalingGroupName", "other"),
+    ("UC6465", PLACED, "Fleet.MetricsCollection", None),
+    ("UC6472", {"Log": a("Logs::LogGroup", RetentionInDays=30)}, "Log.RetentionInDays", 1),
+    ("UC6472", {"Lost": a("SQS::Queue", MessageRetentionPeriod=86_400)}, "Lost.MessageRetentionPeriod", 60),
     ("UC3215", KUBERNETES, "Second.AvailabilityZone", "us-east-2a"),
     ("UC3215", KUBERNETES, "Cluster.ResourcesVpcConfig.SubnetIds", [ref("First")]),
     ("UC3215", SUBNETS | {"Ends": a("EC2::VPCEndpoint", SubnetIds=BOTH)}, "Second.AvailabilityZone", "us-east-2a"),
