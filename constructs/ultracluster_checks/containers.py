@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
-from ultracluster_checks.codes import DEVICES
+from ultracluster_checks.codes import DEVICES, KEPT_IN_S3
 from ultracluster_checks.jobs import JobContainer, containers_on_nodes, job_containers
 from ultracluster_checks.model.nodes import Nodes, nodes_of
 from ultracluster_checks.model.template import Templates, places
@@ -207,7 +207,7 @@ def checkpoints_are_kept(container: JobContainer) -> Iterator[Wrong]:
                 yield mounts[path]["ReadOnly"], f"{name} is {folder}, which nothing can write", "false"
 
 
-@rule("UC5209", job_containers)
+@rule(KEPT_IN_S3, job_containers)
 def checkpoints_are_exported(container: JobContainer) -> Iterator[Wrong]:
     """Find checkpoints on a file system in a folder that nothing exports to S3, though others are or it is not replicated."""
     templates = container.at.resource.template.templates

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
-from ultracluster_checks.codes import ONE_SUBNET
+from ultracluster_checks.codes import BOUNDS, ONE_SUBNET
 from ultracluster_checks.model.nodes import (
     COMPUTE_ENVIRONMENT,
     INTERFACE_TYPES,
@@ -105,7 +105,7 @@ def _subnets_of(template: Resource) -> list[Resource]:
     return list(dict.fromkeys(each for each in found if each is not None and each.type == SUBNET))
 
 
-@rule("UC4013", nodes_of)
+@rule(BOUNDS, nodes_of)
 def nodes_have_addresses_of_their_own(nodes: Nodes) -> Iterator[Wrong]:
     """Find fixed addresses in the launch template of several nodes, of which one alone can have it."""
     for at in (each["PrivateIpAddress"] for each in nodes.interfaces if nodes.most != 1):

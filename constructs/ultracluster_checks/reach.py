@@ -8,6 +8,7 @@ from typing import Final
 
 from ultracluster_catalog.lustre.lustre import LUSTRE_PORTS
 from ultracluster_checks.calls import actions_of
+from ultracluster_checks.codes import LUSTRE_PORTS_OPEN
 from ultracluster_checks.model.nodes import SECURITY_GROUP, SUBNET, VPC, Nodes, groups_at, nodes_of, vpc_of
 from ultracluster_checks.model.permissions import is_bound, may_allow
 from ultracluster_checks.model.template import Property, Resource, Templates, places
@@ -44,7 +45,7 @@ def _networks(subnets: Property) -> list[str]:
     return [text for text in texts if text] if None not in texts else []
 
 
-@rule("UC5203", _FILE_SYSTEM)
+@rule(LUSTRE_PORTS_OPEN, _FILE_SYSTEM)
 def nodes_reach_their_file_system(resource: Resource) -> Iterator[Wrong]:
     """Find nodes that mount another file system, and ports of Lustre that its or their security groups do not allow."""
     if resource["FileSystemType"].text != "LUSTRE":

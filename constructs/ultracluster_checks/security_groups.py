@@ -10,6 +10,7 @@ from typing import Final, Literal
 from ultracluster_catalog.lustre.lustre import LUSTRE_PORTS
 from ultracluster_catalog.lustre.lustre_figures import can_mount_over_efa
 from ultracluster_catalog.machines.instance_types import INSTANCE_TYPES
+from ultracluster_checks.codes import LUSTRE_PORTS_OPEN
 from ultracluster_checks.model.nodes import (
     LAUNCH_TEMPLATE,
     SECURITY_GROUP,
@@ -195,7 +196,7 @@ def both_ends_admit_traffic(group: Resource) -> Iterator[Wrong]:
                 yield each.at, got, f"a rule of {peer.logical_id} for {group.logical_id}"
 
 
-@rule("UC5203", SECURITY_GROUP)
+@rule(LUSTRE_PORTS_OPEN, SECURITY_GROUP)
 def ports_of_lustre_are_together(group: Resource) -> Iterator[Wrong]:
     """Find rules for one of the two ranges of ports of Lustre that leave the other one out for the same group, and for UDP.
 

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
-from ultracluster_checks.codes import ENCRYPTION
+from ultracluster_checks.codes import ENCRYPTION, KEPT_IN_S3
 from ultracluster_checks.jobs import JobContainer, job_containers
 from ultracluster_checks.model.nodes import LAUNCH_TEMPLATE
 from ultracluster_checks.model.permissions import covers, may, role_of
@@ -149,7 +149,7 @@ def _written_buckets(templates: Templates) -> list[Resource]:
     return list(found)
 
 
-@rule("UC5209", _ASSOCIATION)
+@rule(KEPT_IN_S3, _ASSOCIATION)
 def written_files_are_exported(association: Resource) -> Iterator[Wrong]:
     """Find links of checkpoints or results that do not export new files, or not those that are written again."""
     # FSx for Lustre user guide, automatically export updates to your S3 bucket (2026-11): by default nothing is exported.
@@ -162,7 +162,7 @@ def written_files_are_exported(association: Resource) -> Iterator[Wrong]:
         yield events, got, "NEW and CHANGED"
 
 
-@rule("UC5209", BUCKET)
+@rule(KEPT_IN_S3, BUCKET)
 def versions_are_not_suspended(bucket: Resource) -> Iterator[Wrong]:
     """Find buckets whose versions are switched off, so that what is overwritten is lost."""
     status = bucket["VersioningConfiguration"]["Status"]
@@ -170,7 +170,7 @@ def versions_are_not_suspended(bucket: Resource) -> Iterator[Wrong]:
         yield status, "got Suspended, so that overwritten objects are lost", "Enabled"
 
 
-@rule("UC5209", _written_buckets)
+@rule(KEPT_IN_S3, _written_buckets)
 def checkpoints_keep_versions(bucket: Resource) -> Iterator[Wrong]:
     """Find buckets linked to a file system that lack versioning."""
     status = bucket["VersioningConfiguration"]["Status"]

@@ -207,7 +207,7 @@ BROKEN: tuple[tuple[str, dict[str, Any], str, Any], ...] = (
     ("UC3201", PLACED, "In.SourceSecurityGroupId", "sg-0123456789abcdef0"),
     ("UC3209", PLACED, "Efa.VpcId", None),
     ("UC3213", {"Data": a("EC2::VPCEndpoint", ServiceName="com.amazonaws.us-east-2.s3")}, "Data.ServiceName", "com.amazonaws.eu-west-3.s3"),
-    ("UC4013", PLACED, "Template.LaunchTemplateData.NetworkInterfaces.0.PrivateIpAddress", "10.0.0.4"),
+    ("UC6458", PLACED, "Template.LaunchTemplateData.NetworkInterfaces.0.PrivateIpAddress", "10.0.0.4"),
     ("UC4223", PLACED, "Hold.PlacementGroupArn", None),
     ("UC4223", PLACED, "Fleet.MaxSize", "5"),
     ("UC5203", SERVERS, "Servers.SecurityGroupIngress.1.ToPort", 1020),
