@@ -91,6 +91,12 @@ def test_reads_the_table_of_old_and_new_releases(folder: Path, head: str) -> Non
     assert gate(folder, node0={"FAKE_HEAD": head}).codes == [0, 0]
 
 
+def test_a_warning_of_open_mpi_is_no_failure(folder: Path) -> None:
+    outcome = gate(folder, node0={"FAKE_WARNING": "yes"})
+    assert "setpgid(30774,30774) failed" in outcome.log
+    assert outcome.codes == [0, 0]
+
+
 def test_refuses_when_the_measurement_fails_or_hangs(folder: Path) -> None:
     failed = gate(folder, node0={"FAKE_FAILURE": "yes"})
     assert failed.codes == [1, 1]
