@@ -47,7 +47,7 @@ _NAMED: Final = {
     ("AWS/ApplicationELB", "LoadBalancer"): ("AWS::ElasticLoadBalancingV2::LoadBalancer", {"LoadBalancerFullName"}),
     ("AWS/ApplicationELB", "TargetGroup"): ("AWS::ElasticLoadBalancingV2::TargetGroup", {"TargetGroupFullName"}),
 }  # fmt: skip
-_MANY: Final = 10
+_MANY: Final = 10  # failures in one period
 _RETENTION: Final = 345_600  # seconds; the default of a queue
 _TRIES: Final = 3  # of an asynchronous invocation. AWS Lambda developer guide, error handling (2026-11)
 

@@ -118,7 +118,7 @@ def inline_scripts_run(function: Resource) -> Iterator[Wrong]:
     handler that returns does not wait for promises.
     """
     at, runtime = function["Code"]["ZipFile"], re.fullmatch(r"nodejs(\d+)\.x", function["Runtime"].text or "")
-    name = (function["Handler"].text or "").rpartition(".")[2]
+    name = _handler_of(function)
     if not at.pattern or runtime is None:
         return
     if not re.search(rf"exports\.{name}\b|export\b[^;]*\b{name}\b|exports\s*=[^;]*\b{name}\b", at.pattern):
@@ -162,7 +162,7 @@ def detail_keys_of(function: Resource) -> set[str]:
 
 def event_keys_of(function: Resource) -> set[str]:
     """Return the keys that inline code cannot do without in its event: read by name, and never asked for."""
-    module, name = _readable(function), (function["Handler"].text or "").rpartition(".")[2]
+    module, name = _readable(function), _handler_of(function)
     handlers = [each for each in module.body if isinstance(each, ast.FunctionDef) and each.name == name]
     if (
         len(handlers) != 1
@@ -238,17 +238,21 @@ def _called_by_code(module: ast.Module, handler: str) -> Iterator[str]:
 
 def actions_of(function: Resource) -> list[str]:
     """Return the actions that the inline code of a function calls; empty if they are not known here."""
-    code = function["Code"]["ZipFile"].pattern
     if (function["Runtime"].text or "").startswith("nodejs"):
-        services = re.findall(r"@aws-sdk/client-([\w-]+)", code)
-        names = re.findall(r"\bnew (\w+)Command\(", code)
-        calls = [*names, *re.findall(r"\bpaginate(\w+)\(", code)]
-        return (
-            [f"{_PREFIXES[services[0]]}:{name}" for name in calls]
-            if len(services) == 1 and services[0] in _PREFIXES
-            else []
-        )
-    return list(_called_by_code(_readable(function), (function["Handler"].text or "").rpartition(".")[2]))
+        return _called_by_javascript(function["Code"]["ZipFile"].pattern)
+    return list(_called_by_code(_readable(function), _handler_of(function)))
+
+
+def _called_by_javascript(code: str) -> list[str]:
+    """Return the actions of the commands that code sends, if it has clients of one service."""
+    services = re.findall(r"@aws-sdk/client-([\w-]+)", code)
+    calls = re.findall(r"\bnew (\w+)Command\(|\bpaginate(\w+)\(", code) if len(services) == 1 else []
+    return [action for name in calls if (action := action_of(services[0], "".join(name)))]
+
+
+def _handler_of(function: Resource) -> str:
+    """Return the name of the handler within its module."""
+    return (function["Handler"].text or "").rpartition(".")[2]
 
 
 def _readable(function: Resource) -> ast.Module:

@@ -4,12 +4,13 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
+from ultracluster_catalog.machines.instance_type import InstanceType
 from ultracluster_checks.codes import JOB_ENVIRONMENT
 from ultracluster_checks.jobs import JobContainer, containers_on_nodes
 from ultracluster_checks.model.nodes import Nodes, nodes_of
 from ultracluster_checks.model.template import Property
 from ultracluster_checks.problem import Wrong, rule
-from ultracluster_checks.variables import misfit
+from ultracluster_checks.variables import core_size, misfit
 
 _INDEX: Final = "$AWS_BATCH_JOB_NODE_INDEX"
 _NODES: Final = "$AWS_BATCH_JOB_NUM_NODES"
@@ -33,7 +34,7 @@ def ranks_meet(container: JobContainer) -> Iterator[Wrong]:
             yield at, f"--nnodes {nodes}, and the job has {container.nodes} nodes", _NODES
         if rank := _option("node_rank", text):
             yield at, f"every node has the rank {rank}", _INDEX
-        # AWS Batch user guide, environment variables of multi-node parallel jobs (2026-11): child nodes have it, the main node does not.
+        # https://docs.aws.amazon.com/batch/latest/userguide/mnp-env-vars.html (2026-11): child nodes have it, the main node does not.
         asks = "AWS_BATCH_JOB_MAIN_NODE_INDEX" in text  # so that the main node may take another way
         if not asks and re.search(r"\bset -\w*u", text) and re.search(rf"\$(?:{_MAIN}\b|{{{_MAIN}}})", text):
             got = f"{_MAIN} is not set on the main node, whose shell ends at unset variables"
@@ -57,23 +58,25 @@ def _root(at: Property, root: str, port: str | None) -> Iterator[Wrong]:
 @rule(JOB_ENVIRONMENT, containers_on_nodes)
 def workers_have_cores(container: JobContainer) -> Iterator[Wrong]:
     """Find commands that start more workers on a node than it has Neuron cores, or count cores that it does not have."""
-    sizes = [at.number for name, at in container.environment.items() if name == "NEURON_LOGICAL_NC_CONFIG"]
-    chips = [machine for machine in container.machines if machine.is_neuron]
+    chips, size = [machine for machine in container.machines if machine.is_neuron], core_size(container)
     for at in container.at["Command"].items if chips and len(chips) == len(container.machines) else ():
         workers = int(_option("nproc_per_node", at.pattern) or 0)
-        one = [1] in (sizes, re.findall(r"NEURON_LOGICAL_NC_CONFIG=1\b", at.pattern) and [1])
+        one = size == 1 or "NEURON_LOGICAL_NC_CONFIG=1" in at.pattern
         most = max(each.neuron_cores if one else each.logical_neuron_cores for each in chips)
         if workers > most:
             yield at, f"{workers} workers on a node, which has {most} Neuron cores", f"{most} at most"
-        for name, value in _EXPORT.findall(at.pattern):
-            if wrong := misfit(name, value, chips, sizes[0] if sizes else None):
-                yield at, f"{name}: got {value}, {wrong[0]}", wrong[1]
+        yield from _miscounted(at, chips, size)
+
+
+def _miscounted(at: Property, chips: list[InstanceType], size: int | None) -> Iterator[Wrong]:
+    """Find variables that a script sets to what the chips do not have."""
+    for name, value in _EXPORT.findall(at.pattern):
+        if wrong := misfit(name, value, chips, size):
+            yield at, f"{name}: got {value}, {wrong[0]}", wrong[1]
 
 
 @rule(JOB_ENVIRONMENT, nodes_of)
 def nodes_count_their_cores(nodes: Nodes) -> Iterator[Wrong]:
     """Find user data that counts Neuron cores which the nodes do not have."""
-    chips = [machine for machine in nodes.types if machine.is_neuron]
-    for name, value in _EXPORT.findall(nodes.data["UserData"].pattern) if chips else ():
-        if wrong := misfit(name, value, chips, None):
-            yield nodes.data["UserData"], f"{name}: got {value}, {wrong[0]}", wrong[1]
+    if chips := [machine for machine in nodes.types if machine.is_neuron]:
+        yield from _miscounted(nodes.data["UserData"], chips, None)

@@ -211,22 +211,9 @@ def checkpoints_are_kept(container: JobContainer) -> Iterator[Wrong]:
 def checkpoints_are_exported(container: JobContainer) -> Iterator[Wrong]:
     """Find checkpoints on a file system in a folder that nothing exports to S3, though others are or it is not replicated."""
     templates = container.at.resource.template.templates
-    systems = [
-        each for each in templates.of_type("AWS::FSx::FileSystem") if each["FileSystemType"].text == "LUSTRE"
-    ]
-    links = list(templates.of_type("AWS::FSx::DataRepositoryAssociation"))
-    exports = [each for each in links if not each["S3"]["AutoExportPolicy"].missing]
-    scratch = len(systems) == 1 and (
-        systems[0]["LustreConfiguration"]["DeploymentType"].text or ""
-    ).startswith("SCRATCH")
-    own = systems[0]["LustreConfiguration"]["ExportPath"] if scratch else container.at
-    if (
-        len(systems) != 1
-        or not (links or (scratch and own.missing))
-        or any(each["FileSystemPath"].unknown for each in links)
-    ):
+    exported = _exported_folders(templates)
+    if exported is None:
         return
-    exported = tuple((each["FileSystemPath"].text or "/").rstrip("/") + "/" for each in exports)
     volumes = {each["Name"].text: each["Host"]["SourcePath"].text for each in container.at["Volumes"].items}
     roots = {
         found[1]
@@ -241,8 +228,29 @@ def checkpoints_are_exported(container: JobContainer) -> Iterator[Wrong]:
             path = host + str(at.text)[len(inside) :]
             for root in roots:
                 if path.startswith(root) and not f"{path[len(root) :]}/".startswith(exported):
-                    got = f"{name}: got {at.text}, which no association exports: it is lost with {systems[0].logical_id}"
+                    got = f"{name}: got {at.text}, which no association exports: it is lost with the file system"
                     yield at, got, "a folder of an association with AutoExportPolicy"
+
+
+def _exported_folders(templates: Templates) -> tuple[str, ...] | None:
+    """Return the folders of the only Lustre file system that are exported to S3; None if they are unknown or none is needed."""
+    systems = [
+        each for each in templates.of_type("AWS::FSx::FileSystem") if each["FileSystemType"].text == "LUSTRE"
+    ]
+    links = list(templates.of_type("AWS::FSx::DataRepositoryAssociation"))
+    lustre = [each["LustreConfiguration"] for each in systems]
+    scratch = [
+        (each["DeploymentType"].text or "").startswith("SCRATCH") and each["ExportPath"].missing
+        for each in lustre
+    ]
+    if (
+        len(systems) != 1
+        or not (links or scratch[0])
+        or any(each["FileSystemPath"].unknown for each in links)
+    ):
+        return None
+    exports = [each["FileSystemPath"] for each in links if not each["S3"]["AutoExportPolicy"].missing]
+    return tuple((at.text or "/").rstrip("/") + "/" for at in exports)
 
 
 @rule("UC6417", job_containers)

@@ -186,11 +186,7 @@ def details_have_what_is_read(trigger: Trigger) -> Iterator[Wrong]:
     known = [{key for kind in event_types(source) for key in _keys(kind)} for source in sources]
     paths = target["InputTransformer"]["InputPathsMap"]
     replaced = not all(target[name].missing for name in ("Input", "InputPath", "InputTransformer"))
-    event = _ENVELOPE
-    try:
-        event = {*json.loads(target["Input"].text or "")}
-    except (ValueError, TypeError):
-        event = event if not replaced else set()
+    event = _keys_of_input(target["Input"]) if replaced else _ENVELOPE
     for key in sorted(event_keys_of(worker) - event) if event and worker.type == FUNCTION else ():
         got = f"{worker.logical_id} reads {key}, which the event does not have: every invocation fails"
         yield (target["Input"] if replaced else worker.properties), got, ", ".join(sorted(event))
@@ -203,6 +199,14 @@ def details_have_what_is_read(trigger: Trigger) -> Iterator[Wrong]:
         if not any(key in keys for keys in known):
             got = f"{worker.logical_id} reads {key}, which the detail of the event does not have"
             yield at, got, ", ".join(sorted({*known[0]}))
+
+
+def _keys_of_input(at: Property) -> set[str]:
+    """Return the keys of an input that replaces an event; empty if they are not known."""
+    try:
+        return {*json.loads(at.text or "")}
+    except (ValueError, TypeError):
+        return set()
 
 
 @rule(EVENTS)

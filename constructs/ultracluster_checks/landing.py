@@ -10,6 +10,7 @@ from ultracluster_checks.model.nodes import (
     COMPUTE_ENVIRONMENT,
     LAUNCH_TEMPLATE,
     QUEUE,
+    RESERVATION_ID,
     TARGETS,
     Nodes,
     differ,
@@ -26,7 +27,7 @@ from ultracluster_checks.model.nodes import (
     zone_of,
 )
 from ultracluster_checks.model.template import Property, Resource, Templates
-from ultracluster_checks.model.values import ABSENT, Unknown
+from ultracluster_checks.model.values import Unknown
 from ultracluster_checks.problem import Problem, Wrong, placed, rule
 from ultracluster_rules.capacity import (
     RESERVATION,
@@ -39,7 +40,6 @@ from ultracluster_rules.findings import quote
 _RESERVATION: Final = "AWS::EC2::CapacityReservation"
 _PRICED_ON_DEMAND: Final = {name for name, _ in ON_DEMAND_PRICES}
 _FITS: Final = "UC4223"
-_ID: Final = re.compile(r"cr-[0-9a-f]{8,17}")
 _NAMED: Final = re.compile(r"(?i)reservation|block.*id|^cr_?id")
 _WITHOUT_SPOT: Final = "UC4202"
 
@@ -56,13 +56,10 @@ def market_and_target_go_together(template: Resource) -> Iterator[Wrong]:
     if is_block(data) and not target.unknown and _target_is_missing(data):
         got = "market type capacity-block without the reservation that nodes are launched into"
         yield target, got, "CapacityReservationId, or the ARN of a resource group of blocks"
-    both = [target[name].value for name in TARGETS]
-    if not any(
-        each is ABSENT or (isinstance(each, Unknown) and (each.optional or not each.name)) for each in both
-    ):
+    if all(_is_given(target[name]) for name in TARGETS):
         yield target, "an ID and a resource group, of which EC2 takes one", " or ".join(TARGETS)
     group = target["CapacityReservationResourceGroupArn"]
-    if _ID.fullmatch(_form(group)):
+    if _names_a_reservation(group):
         yield group, f"got {group.pattern}, the ID of a reservation", "the ARN of a resource group"
     preference = data["CapacityReservationSpecification"]["CapacityReservationPreference"]
     one = target["CapacityReservationId"]
@@ -74,11 +71,16 @@ def market_and_target_go_together(template: Resource) -> Iterator[Wrong]:
         yield market, got, CAPACITY_BLOCK
 
 
-def _form(at: Property) -> str:
-    """Return the text of a property, or an ID of a reservation for a parameter that takes nothing else."""
+def _is_given(at: Property) -> bool:
+    """Return whether a property is there whatever parameters and conditions say."""
+    return not at.missing and not (isinstance(at.value, Unknown) and (at.value.optional or not at.value.name))
+
+
+def _names_a_reservation(at: Property) -> bool:
+    """Return whether a property is the ID of a reservation, or a parameter that takes nothing else."""
     name = at.value.name if isinstance(at.value, Unknown) else ""
-    parameter = at.resource.template.parameters.get(name, {})
-    return "cr-00000000" if "cr-[" in str(parameter.get("AllowedPattern")) else at.text or ""
+    pattern = str(at.resource.template.parameters.get(name, {}).get("AllowedPattern"))
+    return "cr-[" in pattern or bool(RESERVATION_ID.fullmatch(at.text or ""))
 
 
 @rule(_WITHOUT_SPOT, LAUNCH_TEMPLATE)
@@ -276,7 +278,7 @@ def reservation_parameters_are_targeted(templates: Templates) -> Iterator[Wrong]
         used = str(template.source.body.get("Resources")) + str(template.source.body.get("Conditions"))
         nodes = [each for each in nodes_of(templates) if each.owner.template is template]
         for name, parameter in template.parameters.items():
-            named = _ID.fullmatch(str(parameter.get("Default")))
+            named = RESERVATION_ID.fullmatch(str(parameter.get("Default")))
             if named and nodes and f"'{name}'" not in used and f"${{{name}}}" not in used:
                 got = f"no launch template targets {name}, which is paid and stays empty"
                 yield nodes[0].settings["LaunchTemplate"], got, f"!Ref {name}"
@@ -291,11 +293,11 @@ def reservations_are_named_by_their_parameter(templates: Templates) -> Iterator[
             for name, parameter in template.parameters.items()
             if _NAMED.search(name) and not str(parameter.get("Type")).startswith(("List", "Comma"))
         }
-        ids = {text for text in given.values() if _ID.fullmatch(text)}
+        ids = {text for text in given.values() if RESERVATION_ID.fullmatch(text)}
         blank = [name for name, text in given.items() if not text]
         for resource in template.resources.values() if ids or blank else ():
             for at in _texts(resource.properties):
-                if _ID.fullmatch(at.text or "") and at.text not in ids:
+                if RESERVATION_ID.fullmatch(at.text or "") and at.text not in ids:
                     name = next(iter(blank or [name for name, text in given.items() if text in ids]))
                     yield at, f"got {at.text}, and the reservation is that of {name}", f"!Ref {name}"
 

@@ -14,6 +14,7 @@ from ultracluster_checks.model.nodes import (
     COMPUTE_ENVIRONMENT,
     EVENT_RULE,
     QUEUE,
+    RESERVATION_ID,
     differ,
     environments_of,
     known_blocks,
@@ -51,7 +52,6 @@ _STATES: Final = {QUEUE: "batch:UpdateJobQueue", COMPUTE_ENVIRONMENT: "batch:Upd
 _ENDING: Final = {_TERMINATE, "autoscaling:SetDesiredCapacity", "autoscaling:UpdateAutoScalingGroup", "ec2:TerminateInstances"}  # fmt: skip
 _CLOSING: Final = {*_ENDING, *_STATES.values(), "batch:CancelJob"}
 _CALLED: Final = {*_CLOSING, _DESCRIBE, "batch:DescribeJobQueues", "batch:DescribeJobs", "batch:ListJobs"}
-_RESERVATION_ID: Final = re.compile(r"cr-[0-9a-f]{8,17}")
 _LEAD: Final = re.compile(r"(?i)(?!.*checkpoint)(?=.*(?:lead|before)).*?(minute|second)s?.*")
 # https://docs.aws.amazon.com/lambda/latest/dg/lambda-runtimes.html (2026-11)
 _RETIRED: Final = {"python2.7", "python3.6", "python3.7", "python3.8", "nodejs12.x", "nodejs14.x", "nodejs16.x", "nodejs18.x", "go1.x", "ruby2.7", "java8", "dotnet6"}  # fmt: skip
@@ -323,7 +323,7 @@ def life_cycles_may_end_jobs(worker: Resource) -> Iterator[Wrong]:
 
 def _knows_end(settings: Property) -> bool:
     texts = [each.text or "" for each in settings["Variables"].members]
-    return any(map(TIME.search, texts)) or not any(map(_RESERVATION_ID.fullmatch, texts))
+    return any(map(TIME.search, texts)) or not any(map(RESERVATION_ID.fullmatch, texts))
 
 
 @rule("UC6434", "AWS::IAM::Role")
@@ -369,7 +369,7 @@ def life_cycles_are_aimed_at_their_block(worker: Resource) -> Iterator[Wrong]:
         if target.type in _STATES and not owners & behind and not elsewhere:
             yield settings, f"got {target.logical_id}, whose nodes are in no block", " or ".join(over)
     for at in variables if blocks else ():
-        if _RESERVATION_ID.fullmatch(at.text or "") and all(differ(at.value, each) for each in blocks):
+        if RESERVATION_ID.fullmatch(at.text or "") and all(differ(at.value, each) for each in blocks):
             yield at, f"got {at.text}, and nodes are launched into {blocks[0]}", str(blocks[0])
 
 

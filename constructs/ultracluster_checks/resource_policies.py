@@ -12,6 +12,7 @@ from ultracluster_checks.model.permissions import (
     KEY,
     ROLE,
     allowing,
+    bucket_key,
     conditions_of,
     covers,
     is_apart,
@@ -66,6 +67,7 @@ _KEYS_OF_AWS: Final = ("alias/aws/sns", "alias/aws/sqs")
 _ENCRYPTING: Final = ("kms:GenerateDataKey", "kms:Decrypt")
 _ACCOUNT: Final = re.compile(r"(?<![0-9])[0-9]{12}(?![0-9])")
 # Condition keys that identify the caller. https://docs.aws.amazon.com/IAM/latest/UserGuide/reference_policies_condition-keys.html (2026-11)
+_ACCESS_LOGS: Final = "logging.s3.amazonaws.com"
 _OWNS: Final = re.compile(
     r"(?:kms|s3):(?:\*|Delete\w*\*?|Put\w*Policy|Put\*|ScheduleKeyDeletion|DisableKey|CreateGrant\*)"
 )
@@ -253,7 +255,8 @@ def receivers_admit_their_senders(templates: Templates) -> Iterator[Wrong]:
             allowed = f"a policy that allows {action} to {service} for {sender.logical_id}"
             code = CALLING if receiver.type == _FUNCTION else "UC6426"
             yield Problem.of(documents[0] if documents else receiver.properties, code, got, allowed)
-        place = receiver["KmsMasterKeyId"]
+        # https://github.com/aws/aws-cdk/pull/25350: S3 delivers access logs if the policy of the bucket's key names it.
+        place = bucket_key(receiver) if service == _ACCESS_LOGS else receiver["KmsMasterKeyId"]
         key = _key(place)
         closed = key is not None and not _lets(key["KeyPolicy"], service, _ENCRYPTING)
         if place.pattern.endswith(_KEYS_OF_AWS) or closed:
@@ -311,13 +314,11 @@ def keys_let_file_systems_use_buckets(association: Resource) -> Iterator[Wrong]:
     https://docs.aws.amazon.com/fsx/latest/LustreGuide/s3-server-side-encryption-support.html (2026-11)
     """
     at = association["DataRepositoryPath"]
-    for bucket in at.targets:
-        rules = bucket["BucketEncryption"]["ServerSideEncryptionConfiguration"].items
-        for key in (_key(each["ServerSideEncryptionByDefault"]["KMSMasterKeyID"]) for each in rules):
-            allowed = may_allow(key["KeyPolicy"]) if key is not None else []
-            if key is not None and not any(each.unknown or _is_for_lustre(each) for each in allowed):
-                got = f"the policy of {key.logical_id} does not let the role of the file system use it"
-                yield at, got, "AWSServiceRoleForFSxS3Access, with kms:ViaService of S3"
+    for key in (_key(bucket_key(bucket)) for bucket in at.targets):
+        allowed = may_allow(key["KeyPolicy"]) if key is not None else []
+        if key is not None and not any(each.unknown or _is_for_lustre(each) for each in allowed):
+            got = f"the policy of {key.logical_id} does not let the role of the file system use it"
+            yield at, got, "AWSServiceRoleForFSxS3Access, with kms:ViaService of S3"
 
 
 def _is_for_lustre(statement: Property) -> bool:
@@ -333,21 +334,6 @@ def _is_for_lustre(statement: Property) -> bool:
     return named or (not arns and any(at.text == "*" for at in principals))
 
 
-@rule("UC6426", "AWS::S3::Bucket")
-def access_logs_arrive(bucket: Resource) -> Iterator[Wrong]:
-    """Find access logs for a bucket that encrypts with a key of KMS by default, to which S3 does not deliver them.
-
-    Amazon S3 user guide, enabling server access logging (2026-11).
-    """
-    at = bucket["LoggingConfiguration"]["DestinationBucketName"]
-    rules = at.target["BucketEncryption"]["ServerSideEncryptionConfiguration"].items if at.target else []
-    if any(
-        (each["ServerSideEncryptionByDefault"]["SSEAlgorithm"].text or "").startswith("aws:kms")
-        for each in rules
-    ):
-        yield at, f"{at.pattern} encrypts with a key of KMS, and gets no access logs", "a bucket with AES256"
-
-
 def _deliveries(templates: Templates) -> Iterator[tuple[Property, str, Resource]]:
     """Return what services send to without a role: the property that names the receiver, the service, and the resource on whose behalf it sends."""
     yield from _notified(templates)
@@ -360,7 +346,7 @@ def _deliveries(templates: Templates) -> Iterator[tuple[Property, str, Resource]
         for kind, name in (("Topic", "Topic"), ("Queue", "Queue"), ("Lambda", "Function")):
             sent = bucket["NotificationConfiguration"][f"{kind}Configurations"].items
             yield from ((part[name], "s3.amazonaws.com", bucket) for part in sent)
-        yield bucket["LoggingConfiguration"]["DestinationBucketName"], "logging.s3.amazonaws.com", bucket
+        yield bucket["LoggingConfiguration"]["DestinationBucketName"], _ACCESS_LOGS, bucket
     for trail in templates.of_type(_TRAIL):
         yield trail["S3BucketName"], _TRAILS, trail
 

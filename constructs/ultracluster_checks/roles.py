@@ -11,6 +11,7 @@ from ultracluster_checks.jobs import TASK_DEFINITION, JobContainer, job_containe
 from ultracluster_checks.model.nodes import LAUNCH_TEMPLATE, launch_data, nodes_of
 from ultracluster_checks.model.permissions import (
     KINDS,
+    bucket_key,
     conditions_of,
     covers,
     may,
@@ -425,8 +426,7 @@ def _is_elsewhere(role: Resource, actions: tuple[str, ...], on: Resource | str, 
 
 def _lacks_key(role: Resource, bucket: Resource, actions: Iterable[str]) -> str | None:
     """Return one of some actions that a role lacks on the key of a bucket, unless the key may allow it itself."""
-    encryption = bucket["BucketEncryption"]["ServerSideEncryptionConfiguration"].items
-    key = encryption[0]["ServerSideEncryptionByDefault"]["KMSMasterKeyID"].target if encryption else None
+    key = bucket_key(bucket).target
     if key is None or key.type != "AWS::KMS::Key" or role in key["KeyPolicy"].targets:
         return None
     return next((each for each in actions if not may(role, each, key)), None)

@@ -25,6 +25,7 @@ INTERFACE_TYPES: Final = ("interface", "efa", "efa-only")
 """Types of interfaces: LaunchTemplateInstanceNetworkInterfaceSpecification, botocore 1.44.5."""
 
 _WITH_EFA: Final = INTERFACE_TYPES[1:]
+RESERVATION_ID: Final = re.compile(r"cr-[0-9a-f]{8,17}")
 TARGETS: Final = ("CapacityReservationId", "CapacityReservationResourceGroupArn")
 """Properties of a target that name a reservation."""
 

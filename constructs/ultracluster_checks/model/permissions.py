@@ -346,3 +346,10 @@ def lets_invoke(permission: Resource, service: str, source: Resource, at: Proper
         resource = arn.rpartition(":")[2]  # without a name of its own, no fixed ARN is that of the rule
         return "*" in resource or (name is not None and resource.endswith(f"/{name}"))
     return on.missing or not on.targets or source in on.targets
+
+
+def bucket_key(bucket: Resource) -> Property:
+    """Return the key with which a bucket encrypts by default."""
+    encryption = bucket["BucketEncryption"]
+    rules = encryption["ServerSideEncryptionConfiguration"].items
+    return (rules[0]["ServerSideEncryptionByDefault"] if rules else encryption)["KMSMasterKeyID"]

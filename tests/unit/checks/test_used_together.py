@@ -214,7 +214,7 @@ BROKEN: tuple[tuple[str, dict[str, Any], str, Any], ...] = (
     ("UC5203", SERVERS, "Servers.SecurityGroupIngress.0.IpProtocol", "udp"),
     ("UC5209", TRAINED, "Link.FileSystemPath", "/other"),
     ("UC5209", TRAINED, "Job.ContainerProperties.Environment.0.Value", "/data/checkpoints"),
-    ("UC6426", LINKED, "Logs.BucketEncryption.ServerSideEncryptionConfiguration.0.ServerSideEncryptionByDefault.SSEAlgorithm", "aws:kms"),
+    ("UC6427", LINKED, "Logs.BucketEncryption.ServerSideEncryptionConfiguration.0.ServerSideEncryptionByDefault", {"SSEAlgorithm": "aws:kms", "KMSMasterKeyID": arn("Key")}),
     ("UC6428", LINKED, "Key.KeyPolicy.Statement.0.Principal.AWS", "arn:aws:iam::111122223333:root"),
     ("UC6429", FAILED, "Failed.Threshold", 100),
     ("UC6430", TRAINED, "Job.Timeout.AttemptDurationSeconds", 172_800),
