@@ -194,6 +194,17 @@ class Account:
         for job in self.job_ids("SUBMITTED", "PENDING", "RUNNABLE", "STARTING", "RUNNING"):
             self.client("batch").terminate_job(jobId=job, reason="the page begins with free nodes")
 
+    def end_gates(self) -> None:
+        """End the gates that earlier pages started, so that only the job that trains holds nodes."""
+
+        def gates() -> set[str]:
+            return {*self.job_ids("RUNNABLE", "STARTING", "RUNNING")} - {*self.training_jobs()}
+
+        self.job()
+        for job in gates():
+            self.client("batch").terminate_job(jobId=job, reason="the page begins with two free nodes")
+        eventually(lambda: not gates())
+
     def node(self) -> str:
         """Return a node of the running job."""
         nodes = instances_of(describe_job(self.job(), client=self.client), self.client)

@@ -246,6 +246,7 @@ BEFORE: Mapping[str, Mapping[str, Callable[[Account], object]]] = {
     "reference/cost.md": {"bake-off": report_figures},
     "reference/plan.md": {"--against saved": save_assembly},
     "runbook/billed.md": {"capacity history": Account.buy},
+    "runbook/block-ends.md": {"status": Account.end_gates},
     "runbook/destroy-fails.md": {"--delete-data": Account.deploy},
     "runbook/efa-slow.md": {"advise": Account.report_metric},
     "runbook/node-refused.md": {"ami resolve": bake_nodes},
