@@ -285,15 +285,16 @@ def endpoints_are_of_their_region(endpoint: Resource) -> Iterator[Wrong]:
         yield name, f"got a service of {region[1]}, and the VPC is in {endpoint.region}", endpoint.region
 
 
-@rule("UC3213", _ENDPOINT)
-def endpoints_have_names(endpoint: Resource) -> Iterator[Wrong]:
-    """Find endpoints with private DNS names in a VPC that does not resolve them, which EC2 refuses."""
-    vpc = endpoint["VpcId"].target
-    if vpc is None or vpc.type != VPC or endpoint["PrivateDnsEnabled"].flag is not True:
-        return
+@rule("UC3213", VPC)
+def endpoints_have_names(vpc: Resource) -> Iterator[Wrong]:
+    """Find VPCs that do not resolve the private DNS names of their endpoints, which EC2 refuses."""
     hosts, support = vpc["EnableDnsHostnames"], vpc["EnableDnsSupport"]
-    if hosts.off or support.flag is False:
-        needed = f"need both DNS attributes of {vpc.logical_id}"
+    named = [
+        endpoint.logical_id
+        for endpoint in vpc.template.templates.of_type(_ENDPOINT)
+        if endpoint["VpcId"].target is vpc and endpoint["PrivateDnsEnabled"].flag is True
+    ]
+    if named and (hosts.off or support.flag is False):
         at = support if support.flag is False else hosts
-        got = f"{endpoint.logical_id} has private DNS names, which {needed}"
+        got = f"{', '.join(named)}: private DNS names of endpoints need both DNS attributes of the VPC"
         yield at, got, "EnableDnsHostnames: true and EnableDnsSupport: true"

@@ -42,6 +42,7 @@ _TOGETHER: Final = (
     *TESTED_ELSEWHERE.items(),
     *TESTED_TOGETHER.items(),
     ("localaws/ultracluster_local/cloudformation/resource_types", "tests/unit/local/cloudformation/test_updates.py"),
+    ("constructs/ultracluster_checks/model", "tests/unit/checks"),
     *(
         ("constructs/ultracluster/", f"tests/unit/ultracluster/test_{what}.py")
         for what in ("resource_properties", "public_values", "rule_examples")

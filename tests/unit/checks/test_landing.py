@@ -57,6 +57,7 @@ BROKEN: list[tuple[str, str, dict[str, Any]]] = [
     ("UC4201", "Cluster", {f"{TARGET}/CapacityReservationPreference": "none"}),
     ("UC4201", "Cluster", {f"{TARGET}/CapacityReservationTarget/CapacityReservationResourceGroupArn": GROUP}),
     ("UC4201", "Cluster", {f"{LT}/InstanceMarketOptions": DROP}),
+    *(("UC4201", "Cluster", reservation() | {f"{TARGET}/CapacityReservationPreference": each}) for each in ("none", "open")),
     ("UC4202", "Cluster", group(MixedInstancesPolicy=MIXED | {"InstancesDistribution": {"OnDemandPercentageAboveBaseCapacity": 0}})),
     ("UC4221", "Cluster", group(MixedInstancesPolicy=MIXED)),
     ("UC4131", "Cluster", {f"{CE}/AllocationStrategy": "SPOT_CAPACITY_OPTIMIZED"}),

@@ -46,6 +46,13 @@ def test_edit_breaks_the_rule(code: str, stack: str, edits: dict[str, Any]) -> N
     assert code in codes_after(stack, edits)
 
 
+@pytest.mark.parametrize("attribute", ["EnableDnsHostnames", "EnableDnsSupport"])
+def test_an_endpoint_with_names_needs_both_dns_attributes(attribute: str) -> None:
+    (found,) = findings_after("Network", {f"VPC/{attribute}": False})
+
+    assert found.startswith(f"UC3213: Network: NetworkVpcFAC8F4A5.Properties.{attribute}: ")
+
+
 def test_sixteen_interfaces_without_a_group_are_one_finding() -> None:
     found = findings_after("Cluster", dict.fromkeys(INTERFACES, DROP))
 
@@ -76,6 +83,7 @@ def test_a_route_of_private_addresses_to_a_nat_gateway_leads_to_no_service() -> 
     for destination, found in (
         ("0.0.0.0/0", False),
         ("10.0.0.0/8", True),
+        ("of the office", False),
         ({"Ref": "AWS::StackName"}, False),
     ):
         route = {
