@@ -14,12 +14,14 @@ BODY: dict[str, Any] = {
 QUEUE = "arn:aws:batch:us-east-2:111122223333:job-queue/"
 
 
-def codes(kind: str, source: str, *, rule: dict[str, Any] | None = None, **detail: Any) -> set[str]:
-    """Return the codes for a rule that waits for events of a type."""
+def codes(
+    kind: str, source: str, *, rule: dict[str, Any] | None = None, more: Any = None, **detail: Any
+) -> set[str]:
+    """Return the codes for a rule that waits for events of a type, beside more resources."""
     pattern = {"source": [source], "detail-type": [kind], "detail": detail}
     target = [{"Id": "topic", "Arn": "arn:aws:sns:us-east-2:111122223333:topic"}]
     properties = {"EventPattern": pattern, "Targets": target, **(rule or {})}
-    body = BODY | {"It": {"Type": "AWS::Events::Rule", "Properties": properties}}
+    body = BODY | (more or {}) | {"It": {"Type": "AWS::Events::Rule", "Properties": properties}}
     return {
         each.code
         for each in check_templates(
@@ -51,3 +53,19 @@ OTHER_BUS = {"EventBusName": {"Ref": "Bus"}}
 def test_a_rule_waits_for_an_event_that_aws_sends_to_it(event: tuple[str, str], right: Any, wrong: Any) -> None:  # fmt: skip
     assert "UC6432" not in codes(*event, **right)
     assert "UC6432" in codes(*event, **wrong)
+
+
+@pytest.mark.parametrize(
+    ("sends", "found"),
+    [
+        ({}, True),
+        ({"EventBridgeConfiguration": {}}, False),
+        ({"EventBridgeConfiguration": {"EventBridgeEnabled": True}}, False),
+        ({"EventBridgeConfiguration": {"EventBridgeEnabled": False}}, True),
+    ],
+)
+def test_a_bucket_sends_its_events_to_eventbridge(sends: Any, found: bool) -> None:
+    bucket = {"Type": "AWS::S3::Bucket", "Properties": {"NotificationConfiguration": sends}}
+    named = {"bucket": {"name": [{"Ref": "Bucket"}]}}
+
+    assert ("UC6432" in codes("Object Created", "aws.s3", more={"Bucket": bucket}, **named)) is found

@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from botocore.exceptions import ClientError
@@ -112,6 +112,7 @@ def _typed(name: str, kind: str, text: str, *, clients: Clients, region: str) ->
 
 
 _DESCRIBED_BY = {
+    "AWS::EC2::AvailabilityZone::Name": ("describe_availability_zones", "ZoneNames"),
     "AWS::EC2::VPC::Id": ("describe_vpcs", "VpcIds"),
     "AWS::EC2::Subnet::Id": ("describe_subnets", "SubnetIds"),
     "AWS::EC2::SecurityGroup::Id": ("describe_security_groups", "GroupIds"),
@@ -124,13 +125,21 @@ def _refuse_missing(name: str, kind: str, values: list[str], *, clients: Clients
     if kind not in _DESCRIBED_BY:
         return
     operation, parameter = _DESCRIBED_BY[kind]
-    for value in values:
-        try:
-            getattr(clients.get("ec2", region), operation)(**{parameter: [value]})
-        except ClientError:
-            raise ValidationError(
-                f"Parameter validation failed: parameter value {value} for parameter name {name} does not exist"
-            ) from None
+    describe = getattr(clients.get("ec2", region), operation)
+    missing = [value for value in values if not _exists(describe, parameter, value)]
+    if missing:
+        said = [f"parameter value {value} for parameter name {name} does not exist" for value in missing]
+        raise ValidationError(f"Parameter validation failed: {', '.join(said)}.")
+
+
+def _exists(describe: Callable[..., dict[str, Any]], parameter: str, value: str) -> bool:
+    try:
+        answer = describe(**{parameter: [value]})
+    except ClientError:
+        return False
+    return any(
+        isinstance(part, list) and part for part in answer.values()
+    )  # moto finds no zone without an error
 
 
 def ssm_parameter(name: str, *, clients: Clients, region: str) -> str:

@@ -1,6 +1,7 @@
 """A cluster, its queues and its jobs are found in AWS."""
 
 import json
+from datetime import UTC, datetime
 
 import pytest
 from tests.unit.cli.jobs.fake_batch import QUEUE, Fake
@@ -37,6 +38,20 @@ def test_a_cluster_is_found_by_its_name_its_stack_or_its_queue(
     assert main(["jobs", "list", cluster, "--json"]) == 0
     (job,) = json.loads(capsys.readouterr().out)["jobs"]
     assert (job["job"], job["state"], job["since"]) == ("one", "RUNNING", "1970-01-01T00:01:00+00:00")
+
+
+@pytest.mark.parametrize(
+    ("status", "second"), [("RUNNABLE", 1), ("RUNNING", 60), ("SUCCEEDED", 90), ("FAILED", 90)]
+)
+def test_a_job_is_listed_with_the_time_since_which_it_waits_runs_or_has_ended(
+    aws: Fake, status: str, second: int, capsys: pytest.CaptureFixture[str]
+) -> None:
+    times = {"createdAt": 1_000, "startedAt": 60_000, "stoppedAt": 90_000}
+    aws.jobs = [aws.jobs[0] | times | {"status": status}]
+
+    assert main(["jobs", "list", "quickstart", "--all", "--json"]) == 0
+    (job,) = json.loads(capsys.readouterr().out)["jobs"]
+    assert job["since"] == datetime.fromtimestamp(second, UTC).isoformat()
 
 
 def test_the_jobs_of_all_queues_are_listed_with_their_queue(

@@ -36,3 +36,19 @@ def test_missing_parameter_is_refused(stacks: Any) -> None:
     template = {"Parameters": {"Wanted": {"Type": "String"}}, "Resources": {"Logs": group(1)}}
     with pytest.raises(ClientError, match=r"Parameters: \[Wanted\] must have values"):
         stacks.create("one", template)
+
+
+def test_a_network_that_a_parameter_names_exists(local_aws: Any, stacks: Any) -> None:
+    template = {"Parameters": {"Net": {"Type": "AWS::EC2::VPC::Id"}}, "Resources": {"Logs": group(1)}}
+    network = local_aws.client("ec2", stacks.region).create_vpc(CidrBlock="10.0.0.0/16")["Vpc"]["VpcId"]
+    stacks.create("one", template, Parameters=[{"ParameterKey": "Net", "ParameterValue": network}])
+    assert list(stacks.ids("one")) == ["Logs"]
+    absent = [{"ParameterKey": "Net", "ParameterValue": "vpc-0123456789abcdef0"}]
+    stacks.create("two", template, Parameters=absent)
+    assert stacks.ids("two") == {}
+    reasons = [
+        event.get("ResourceStatusReason", "")
+        for event in stacks.api.describe_stack_events(StackName="two")["StackEvents"]
+    ]
+    refused = "parameter value vpc-0123456789abcdef0 for parameter name Net does not exist."
+    assert f"Parameter validation failed: {refused} Rollback requested by user." in reasons
