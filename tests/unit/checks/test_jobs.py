@@ -6,7 +6,7 @@ import pytest
 from tests.unit.checks.defects import DROP
 from tests.unit.checks.edits import JOB, codes_after
 
-from ultracluster_checks import Source
+from ultracluster_checks import Source, check_templates
 
 SHARES = "arn:aws:batch:us-east-2:123456789012:scheduling-policy/teams"
 SMALL = {  # one node of a type that the job asks for, beside more nodes of another one
@@ -84,3 +84,25 @@ def test_edit_within_the_rules_breaks_none(
     foreign: dict[str, Source], base: str, edits: dict[str, Any]
 ) -> None:
     assert codes_after(foreign, base, edits) == []
+
+
+@pytest.mark.parametrize(
+    ("ranges", "wrong"),
+    [
+        (["0", "1:"], ""),
+        (["0:1", "1"], ""),
+        ([":0", "1:1"], ""),
+        (["0"], "no range has node 1 of 2"),
+        (["1"], "no range has node 0 of 2"),
+        (["0", "2"], "got '2', and the job has 2 nodes"),
+        (["0:2"], "got '0:2', and the job has 2 nodes"),
+    ],
+)
+def test_ranges_of_first_and_last_node_or_of_one_cover_every_node(ranges: list[str], wrong: str) -> None:
+    parts = [{"TargetNodes": nodes} for nodes in ranges]
+    nodes = {"MainNode": 0, "NumNodes": 2, "NodeRangeProperties": parts}
+    job = {"Type": "AWS::Batch::JobDefinition", "Properties": {"Type": "multinode", "NodeProperties": nodes}}
+    found = check_templates([Source(name="it", body={"Resources": {"Job": job}})]).findings
+    problems = [each.problem for each in found if each.code == "UC6404"]
+
+    assert problems[:1] == ([wrong] if wrong else [])
