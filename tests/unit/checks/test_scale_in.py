@@ -1,5 +1,6 @@
 """Node groups that schedules scale out for a Capacity Block, and in before its end."""
 
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
@@ -100,3 +101,29 @@ def test_schedules_that_may_not_call_are_found() -> None:
 )
 def test_a_block_is_left_before_eleven_in_utc_and_at_the_end_of_any_window(schedule: Any, codes: list[str]) -> None:  # fmt: skip
     assert scheduled(OUT, IN, **schedule) == codes
+
+
+@pytest.mark.parametrize(
+    ("instance_type", "minutes", "late"),
+    [
+        ("trn2.48xlarge", 31, False),
+        ("trn2.48xlarge", 30, True),
+        ("trn2u.48xlarge", 61, False),
+        ("trn2u.48xlarge", 60, True),
+    ],
+)
+def test_a_group_is_empty_before_ec2_takes_its_nodes_which_is_earlier_for_ultraservers(
+    instance_type: str, minutes: int, *, late: bool
+) -> None:
+    end = datetime(2027, 2, 8, 11, 30, tzinfo=UTC)
+    leaves = {"StartTime": f"{end - timedelta(minutes=minutes):%Y-%m-%dT%H:%M:%SZ}", "MinSize": 0, "MaxSize": 0, "DesiredCapacity": 0}  # fmt: skip
+    body = {
+        "Template": ("AWS::EC2::LaunchTemplate", {"LaunchTemplateData": BLOCK | {"InstanceType": instance_type}}),
+        "Nodes": ("AWS::AutoScaling::AutoScalingGroup", {"LaunchTemplate": {"LaunchTemplateId": {"Ref": "Template"}, "Version": "1"}, "MinSize": "0", "MaxSize": "4"}),
+        "Leave": ("AWS::AutoScaling::ScheduledAction", {"AutoScalingGroupName": {"Ref": "Nodes"}} | leaves),
+    }  # fmt: skip
+    resources = {name: {"Type": kind, "Properties": given} for name, (kind, given) in body.items()}
+    template = {"Parameters": {"BlockEnd": {"Default": end.isoformat()}}, "Resources": resources}
+    report = check_templates([Source(name="it", body=template)])
+
+    assert ("UC6431" in {each.code for each in report.findings}) is late

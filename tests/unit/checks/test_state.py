@@ -154,3 +154,24 @@ def test_checkpoints_leave_the_container(value: str, mounts: list[str], codes: s
     container = {"Environment": [{"Name": "CHECKPOINT_DIR", "Value": value}], "MountPoints": points}
 
     assert found("Batch::JobDefinition", {"ContainerProperties": container}, "Train") == codes
+
+
+@pytest.mark.parametrize(("named", "found"), [({"Ref": "Data"}, False), ("data", False), ("other", True)])
+def test_a_policy_applies_to_the_bucket_that_it_names(named: Any, found: bool) -> None:
+    denial = {
+        "Effect": "Deny",
+        "Principal": "*",
+        "Action": "s3:*",
+        "Resource": "*",
+        "Condition": {"Bool": {"aws:SecureTransport": "false"}},
+    }
+    resources = {
+        "Data": {"Type": "AWS::S3::Bucket", "Properties": {"BucketName": "data"}},
+        "Policy": {
+            "Type": "AWS::S3::BucketPolicy",
+            "Properties": {"Bucket": named, "PolicyDocument": {"Statement": [denial]}},
+        },
+    }
+    report = check_templates([Source(name="it", body={"Resources": resources})])
+
+    assert ("UC5205" in {each.code for each in report.findings}) is found

@@ -43,6 +43,7 @@ def test_the_minutes_between_two_runs(expression: Any, minutes: int | None) -> N
         ("at(2027-02-01T11:32:00)", "Europe/Berlin", datetime(2027, 2, 1, 10, 32, tzinfo=UTC)),
         ("2027-02-01T11:32:00Z", "Europe/Berlin", datetime(2027, 2, 1, 11, 32, tzinfo=UTC)),
         ("cron(15 10 8 2 ? 2027)", "UTC", datetime(2027, 2, 8, 10, 15, tzinfo=UTC)),
+        ("cron(15,45 10 8 2 ? 2027)", "UTC", None),
         ("at(2027-02-30T11:32:00)", "UTC", None),
         ("at(2027-02-01T11:32:00)", "Mars/Olympus", None),
         ("rate(5 minutes)", "UTC", None),
