@@ -158,6 +158,21 @@ def test_a_row_that_does_not_fit_becomes_a_list_of_its_cells(capsys: pytest.Capt
 
 
 @pytest.mark.usefixtures("terminal")
+@pytest.mark.parametrize("longer", [0, 1])
+def test_a_cell_that_no_longer_fits_begins_the_next_line_of_its_row(
+    longer: int, capsys: pytest.CaptureFixture[str]
+) -> None:
+    cells = ["  b: " + "y" * 36, "c: " + "z" * (34 + longer)]
+    print_table(columns=["a", "b", "c"], rows=[{"a": "x" * 50, "b": "y" * 36, "c": "z" * (34 + longer)}])
+
+    assert len(", ".join(cells)) == 80 + longer
+    assert plain(capsys.readouterr().out).splitlines() == [
+        "x" * 50,
+        *([cells[0], f"  {cells[1]}"] if longer else [", ".join(cells)]),
+    ]
+
+
+@pytest.mark.usefixtures("terminal")
 def test_names_stand_beside_their_values_where_these_fit(capsys: pytest.CaptureFixture[str]) -> None:
     values = {"nodes": "4 " + "x" * 72, "bucket": "y" * 75}
     print_table(columns=["a", "b"], rows=[{"a": name, "b": value} for name, value in values.items()])

@@ -1,6 +1,7 @@
 """A purchase needs a confirmation: the token of its order, or its name and total typed at a terminal."""
 
 import json
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -43,6 +44,31 @@ def test_the_token_of_the_order_confirms_and_no_other(capsys: pytest.CaptureFixt
     assert capacity_session.confirm(block_order(), quote, block_order().token)
     assert not capacity_session.confirm(block_order(), quote, block_order(count=15).token)
     assert "192241.66 USD" in capsys.readouterr().err
+
+
+def test_the_terms_of_a_purchase_are_lines_that_end_with_the_total(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    capacity_session.confirm(block_order(), quoted(), block_order().token)
+
+    lines = capsys.readouterr().err.splitlines()
+    assert lines[0].startswith("Order december for cluster ")
+    assert lines[0].endswith(f", approved by {block_order().approver}:")
+    words = [line.split() for line in lines[1:]]
+    assert [line[0] for line in words[1:3]] == ["from", "to"]
+    assert words[3][1] == "instances,"
+    assert words[-1][:3] == ["total", "192241.66", "USD"]
+    assert len(words) == 5
+
+
+def test_the_record_of_an_order_is_json_with_the_same_keys_for_every_state() -> None:
+    row = capacity_session.record_row(BOUGHT.record)
+
+    assert row.keys() == {
+        *("order", "kind", "cluster", "state", "fee", "cap", "reservations", "start", "end"),
+        *("zone_ids", "changed_at", "reason", "token"),
+    }
+    assert datetime.fromisoformat(row["changed_at"]) == BOUGHT.record.changed_at.replace(microsecond=0)
 
 
 def test_without_a_terminal_nothing_is_confirmed(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -164,6 +164,22 @@ def test_a_job_that_does_not_run_has_no_checkpoint_and_no_shell(
     assert aws.terminated == []
 
 
+@pytest.mark.parametrize("nodes", [["i-1", "i-2"], []], ids=len)
+def test_a_checkpoint_that_no_node_was_asked_for_is_no_success(
+    aws: Fake, nodes: list[str], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    asked = (nodes, None if nodes else "no agent")
+    monkeypatch.setattr("ultracluster_cli.jobs.command.request_checkpoint", lambda *_: asked)
+    code = ExitCode.DONE if nodes else ExitCode.FINDINGS
+
+    assert main(["jobs", "checkpoint", "one"]) == code
+    said = "2 nodes of pretrain were asked for a checkpoint" if nodes else "warning: UC6207: 0 nodes of one"
+    assert said in capsys.readouterr().err
+    assert main(["jobs", "checkpoint", "one", "--json"]) == code
+    assert json.loads(capsys.readouterr().out)["told_nodes"] == nodes
+    assert aws.terminated == []
+
+
 def test_following_the_log_of_a_waiting_job_waits_for_its_start(
     aws: Fake, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
