@@ -1,5 +1,6 @@
 """Texts know their width, and the check of elements notices what is wrong with a picture."""
 
+import re
 import shutil
 import subprocess
 from pathlib import Path
@@ -52,6 +53,21 @@ def test_each_problem_of_a_picture_is_noticed() -> None:
     assert any("a mark lies on" in problem for problem in problems_of(marked.svg()))
     assert any("too little contrast" in problem for problem in problems_of(drawing(colour="#999999").svg()))
     assert problems_of(drawing().svg().replace('role="img"', "")) == ["no role or title"]
+
+
+def test_a_box_has_a_border_where_it_is_asked_for() -> None:
+    drawing = Drawing("Boxes")
+    drawing.rect(0, 0, 10, 10, fill=GROUND)
+    drawing.rect(0, 20, 10, 10, stroke="#123456", thickness=2, dashed=True, rounded=3)
+
+    *_, filled, framed = (
+        dict(re.findall(r'([\w-]+)="([^"]*)"', line))
+        for line in drawing.svg().splitlines()
+        if "<rect" in line
+    )
+    assert filled == {"x": "0.0", "y": "0.0", "width": "10.0", "height": "10.0", "fill": GROUND}
+    assert framed.items() >= {"fill": "none", "stroke": "#123456", "stroke-width": "2", "rx": "3"}.items()
+    assert "stroke-dasharray" in framed
 
 
 def test_a_text_is_cut_in_its_middle_to_its_room() -> None:
