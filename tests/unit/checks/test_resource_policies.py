@@ -233,6 +233,28 @@ def test_a_rule_of_any_account_may_not_invoke_a_function() -> None:
     assert check_templates([source]).findings == ()
 
 
+@pytest.mark.parametrize(
+    ("principal", "found"),
+    [
+        ("events.amazonaws.com", False),
+        ("999999999999", True),
+        ("arn:aws:iam::999999999999:role/other", True),
+        ({"Ref": "AWS::AccountId"}, False),
+    ],
+)
+def test_a_permission_for_another_account_is_found(principal: Any, found: bool) -> None:
+    permission = {
+        "Type": "AWS::Lambda::Permission",
+        "Properties": {
+            "Principal": principal,
+            "SourceArn": {"Fn::Sub": "arn:aws:events:us-east-2:${AWS::AccountId}:rule/each"},
+        },
+    }
+    report = check_templates([Source(name="it", body={"Resources": {"It": permission}})])
+
+    assert ("UC6454" in {each.code for each in report.findings}) is found
+
+
 def received(kind: str, sender: dict[str, Any], **more: Any) -> set[str]:
     """Return the codes for a sender beside a queue whose policy has a statement for a service, and for a source."""
     allowed = {"Effect": "Allow", "Action": "sqs:SendMessage", "Principal": {"Service": f"{kind}.amazonaws.com"}} | more  # fmt: skip

@@ -140,6 +140,10 @@ def template() -> dict[str, Any]:
     }
 
 
+ASKED = {"describe_launch_template_versions": {"LaunchTemplateId": "lt-1", "Versions": ["7"]}}
+"""The version that the nodes have, not the newest one."""
+
+
 @pytest.fixture(scope="module")
 def clients() -> Mapping[str, Any]:
     """Clients of each service; to load EC2's model takes a tenth of a second."""
@@ -160,7 +164,7 @@ def read(answers: Answers, clients: Mapping[str, Any]) -> Iterator[Callable[[], 
     def read_one() -> dict[str, Any]:
         for service, stubber in stubbers.items():
             for operation, answer in answers[service]:
-                stubber.add_response(operation, answer)
+                stubber.add_response(operation, answer, ASKED.get(operation))
             stubber.activate()
         (cluster,) = read_clusters([STACK], client=client, own_types=OWN_TYPES)
         return cluster

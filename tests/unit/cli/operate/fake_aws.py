@@ -6,10 +6,12 @@ from datetime import UTC, datetime, timedelta
 from types import SimpleNamespace
 from typing import Any
 
+import botocore.session
 from botocore.exceptions import ClientError
 
 from ultracluster_cli._aws.target import Target
 
+SERVICES = frozenset(botocore.session.Session().get_available_services())
 STAGE = "quickstart-us-east-2"
 QUEUE = "arn:aws:batch:us-east-2:123456789012:job-queue/training"
 JOB = "11111111-2222-3333-4444-555555555555"
@@ -51,6 +53,7 @@ class Aws:
         self.deleted_with_their_stack = {"Queue", "Alarm"}
 
     def __call__(self, service: str, *_: str) -> "Aws":
+        assert service in SERVICES
         if service in self.refused:
             raise refusal(self.refused[service])
         return self
