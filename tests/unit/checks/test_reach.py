@@ -79,29 +79,39 @@ def test_groups_that_only_a_deployment_knows_are_no_finding() -> None:
     assert codes_after("Storage", {place: {"Fn::ImportValue": "clients"}}) == []
 
 
-def test_a_route_of_private_addresses_to_a_nat_gateway_leads_to_no_service() -> None:
-    for destination, found in (
-        ("0.0.0.0/0", False),
-        ("10.0.0.0/8", True),
-        ("of the office", False),
-        ({"Ref": "AWS::StackName"}, False),
-    ):
-        route = {
-            "RouteTableId": {"Ref": "Table"},
-            "NatGatewayId": "nat-0a",
-            "DestinationCidrBlock": destination,
-        }
-        association = {"RouteTableId": {"Ref": "Table"}, "SubnetId": {"Ref": "Subnet"}}
-        resources = {
-            "Vpc": VPC,
-            "Subnet": SUBNET,
-            "Table": {"Type": "AWS::EC2::RouteTable", "Properties": {"VpcId": {"Ref": "Vpc"}}},
-            "Route": {"Type": "AWS::EC2::Route", "Properties": route},
-            "Association": {"Type": "AWS::EC2::SubnetRouteTableAssociation", "Properties": association},
-            "Build": {
-                "Type": "AWS::CodeBuild::Project",
-                "Properties": {"VpcConfig": {"Subnets": [{"Ref": "Subnet"}]}},
+@pytest.mark.parametrize(
+    ("destination", "other_subnet", "found"),
+    [
+        ("0.0.0.0/0", None, False),
+        ("10.0.0.0/8", None, True),
+        ("of the office", None, False),
+        ({"Ref": "AWS::StackName"}, None, False),
+        ("10.0.0.0/8", "subnet-0123456789abcdef0", True),
+        # It may be the same subnet, with a table that leads elsewhere.
+        ("10.0.0.0/8", {"Fn::ImportValue": "Subnet"}, False),
+    ],
+)
+def test_a_route_of_private_addresses_to_a_nat_gateway_leads_to_no_service(
+    destination: Any, other_subnet: Any, *, found: bool
+) -> None:
+    association = {"RouteTableId": {"Ref": "Table"}, "SubnetId": {"Ref": "Subnet"}}
+    made: dict[str, tuple[str, dict[str, Any]]] = {
+        "Table": ("AWS::EC2::RouteTable", {"VpcId": {"Ref": "Vpc"}}),
+        "Route": (
+            "AWS::EC2::Route",
+            {
+                "RouteTableId": {"Ref": "Table"},
+                "NatGatewayId": "nat-0a",
+                "DestinationCidrBlock": destination,
             },
-        }
-        report = check_templates([Source(name="it", body={"Resources": resources})])
-        assert ("UC3211" in {each.code for each in report.findings}) is found
+        ),
+        "Association": ("AWS::EC2::SubnetRouteTableAssociation", association),
+        "Build": ("AWS::CodeBuild::Project", {"VpcConfig": {"Subnets": [{"Ref": "Subnet"}]}}),
+    }
+    if other_subnet:
+        made["Other"] = (made["Association"][0], association | {"SubnetId": other_subnet})
+    resources = {name: {"Type": kind, "Properties": given} for name, (kind, given) in made.items()}
+    body = {"Resources": {"Vpc": VPC, "Subnet": SUBNET, **resources}}
+    report = check_templates([Source(name="it", body=body)])
+
+    assert ("UC3211" in {each.code for each in report.findings}) is found

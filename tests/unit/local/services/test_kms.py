@@ -118,3 +118,17 @@ def test_a_key_that_does_not_exist_allows_no_one(kms: Any) -> None:
     assert key_allows_service(key, region="us-east-1", **asked)
     assert not key_allows_service(key, region="us-east-2", **asked)
     assert not key_allows_service("alias/absent", region="us-east-1", **asked)
+
+
+@pytest.mark.parametrize(
+    ("spec", "use", "rotates"),
+    [("SYMMETRIC_DEFAULT", "ENCRYPT_DECRYPT", True), ("RSA_2048", "SIGN_VERIFY", False)],
+)
+def test_only_a_symmetric_key_for_encryption_rotates(kms: Any, spec: str, use: str, *, rotates: bool) -> None:
+    key = kms.create_key(KeySpec=spec, KeyUsage=use)["KeyMetadata"]["KeyId"]
+    missing = "12345678-1234-1234-1234-123456789012"
+    if rotates:
+        kms.enable_key_rotation(KeyId=key)
+    else:
+        assert refusal(kms.enable_key_rotation, KeyId=key)[0] == "UnsupportedOperationException"
+    assert refusal(kms.enable_key_rotation, KeyId=missing)[0] == "NotFoundException"
