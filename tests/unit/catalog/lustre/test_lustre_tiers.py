@@ -62,3 +62,14 @@ def test_knows_the_capacities_of_fsx(shapes: Mapping[str, Any]) -> None:
 def test_a_tier_that_fsx_does_not_have_is_not_found(deployment_type: str, throughput: int) -> None:
     with pytest.raises(ValueError, match=f"{deployment_type}.*{throughput} MB/s per TiB"):
         get_lustre_tier(deployment_type, throughput)
+
+
+# https://docs.aws.amazon.com/fsx/latest/LustreGuide/efa-file-systems.html: the increment of each throughput.
+@pytest.mark.parametrize(("throughput", "step"), [(125, 38_400), (250, 19_200), (500, 9_600), (1_000, 4_800)])
+def test_a_file_system_with_efa_grows_in_larger_steps(throughput: int, step: int) -> None:
+    tier = get_lustre_tier("PERSISTENT_2", throughput)
+
+    assert [tier.allows(size, efa_enabled=True) for size in (0, step - 1, step, 2 * step, 1_200)] == [
+        *(False, False, True, True, False)
+    ]
+    assert tier.allows(1_200)

@@ -32,3 +32,17 @@ def test_a_stack_that_does_not_exist_has_no_status() -> None:
 def test_another_refusal_is_raised() -> None:
     with pytest.raises(ClientError, match="AccessDenied"):
         read_deployed("a-Storage", CloudFormation(error="AccessDenied: DescribeStacks"))
+
+
+@pytest.mark.parametrize(
+    ("code", "gone"), [("ValidationError: Stack a-Storage does not exist", True), ("AccessDenied: no", False)]
+)
+def test_a_stack_that_is_deleted_while_it_is_read_has_no_status(code: str, *, gone: bool) -> None:
+    cloudformation = CloudFormation()
+    cloudformation.get_template = CloudFormation(error=code).describe_stacks  # type: ignore[method-assign]
+
+    if gone:
+        assert read_deployed("a-Storage", cloudformation).status is None
+    else:
+        with pytest.raises(ClientError, match="AccessDenied"):
+            read_deployed("a-Storage", cloudformation)

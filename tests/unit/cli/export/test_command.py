@@ -1,6 +1,7 @@
 """`ultracluster export` with a fake CDK CLI (the real one: tests/integration)."""
 
 import json
+import zipfile
 from pathlib import Path
 
 import pytest
@@ -22,6 +23,11 @@ def test_writes_templates_and_assets_and_lists_them(project: Path, run: Run) -> 
         f"{folder}/stack-sets.template.json",
         "assets/1.zip",
     }
+    with zipfile.ZipFile(project / "out/assets/1.zip") as archive:
+        modes = {info.external_attr >> 16 for info in archive.infolist()}
+    assert modes == {
+        0o644
+    }  # Lambda has to read them: https://repost.aws/knowledge-center/lambda-deployment-package-errors
     first, _ = json.loads(outcome.stdout)["templates"]
     assert first["template"] == f"{folder}/cluster.template.json"
     assert first["parameters"] == "ImageId"

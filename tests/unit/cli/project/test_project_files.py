@@ -30,6 +30,14 @@ def test_names_the_examples_and_refuses_others(run: Run, tmp_path: Path) -> None
     assert not (tmp_path / "p").exists()
 
 
+def test_a_rollout_file_names_the_schema_beside_it(run: Run, tmp_path: Path) -> None:
+    assert run("init", str(tmp_path / "p")).code == 0
+
+    first = (tmp_path / "p" / "rollout.yaml").read_text().splitlines()[0]
+    named = first.rpartition("$schema=")[2]
+    assert json.loads((tmp_path / "p" / named).read_text())["title"]
+
+
 SOURCES = {
     "an index": (None, "==1.2.3"),
     "a commit": (

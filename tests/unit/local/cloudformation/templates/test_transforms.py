@@ -75,6 +75,19 @@ def test_a_transform_fails_with_its_reason(template: dict[str, Any], words: str)
         expanded(template, {})
 
 
+@pytest.mark.parametrize(
+    "part",
+    [
+        {"Fn::Sub": "${AWS::Region}"},
+        {"Effect": "Deny", "Condition": {"Bool": {"aws:SecureTransport": "false"}}},
+    ],
+)
+def test_text_is_made_of_functions_and_of_statements_with_conditions(part: dict[str, Any]) -> None:
+    template = {"Transform": EXTENDED, "Resources": {"T": {"Type": "X", "V": {"Fn::ToJsonString": [part]}}}}
+
+    assert expanded(template, {})["Resources"].keys() == {"T"}
+
+
 def test_a_loop_makes_no_name_twice() -> None:
     template = looped(["A"], {"Topic": {"Type": "X"}})
     template["Resources"]["Topic"] = {"Type": "Y"}
