@@ -296,5 +296,5 @@ def endpoints_have_names(vpc: Resource) -> Iterator[Wrong]:
     ]
     if named and (hosts.off or support.flag is False):
         at = support if support.flag is False else hosts
-        got = f"{', '.join(named)}: private DNS names of endpoints need both DNS attributes of the VPC"
+        got = f"the private DNS names of {', '.join(named)} need both DNS attributes of the VPC"
         yield at, got, "EnableDnsHostnames: true and EnableDnsSupport: true"
