@@ -17,6 +17,7 @@ from ultracluster_local import LocalAws
 from ultracluster_local.deploy import deploy_assembly
 from ultracluster_local.jobs.settings import JobSettings
 from ultracluster_local.seeding.seed import seed_from_request
+from ultracluster_rules.commands import LAUNCHER_PATH
 
 pytestmark = [pytest.mark.synth, pytest.mark.deploy, pytest.mark.process]
 
@@ -142,3 +143,20 @@ def test_a_run_is_followed_to_its_end_and_its_code_is_uploaded_once(
     for mistake in (["--launcher", "mpi"], ["--nodes", "9"], ["--job", "nothing"], ["--env", "X"]):
         assert main([*words, *mistake]) == 2, mistake
         assert capsys.readouterr().err.startswith("UC")
+
+
+def test_a_run_has_the_launcher_of_its_job_unless_told_otherwise(
+    cluster: LocalAws, capsys: pytest.CaptureFixture[str]
+) -> None:
+    batch = cluster.client("batch", REGION)
+    words = ["run", "train.py", "--folder", str(EXAMPLE), "--cluster", "quickstart", "--nodes", "2", "--json"]
+    launched = []
+    for launcher in ([], ["--launcher", "raw"], ["--launcher", "torchrun"]):
+        assert main([*words, "--name", "it", *launcher]) == 0
+        (job,) = batch.describe_jobs(jobs=[json.loads(capsys.readouterr().out)["job"]])["jobs"]
+        command = job["nodeProperties"]["nodeRangeProperties"][0]["container"]["command"]
+        launched.append((command[command.index(LAUNCHER_PATH) + 1], "--no-python" in command))
+        batch.terminate_job(jobId=job["jobId"], reason="it was seen")
+
+    # torchrun starts programs of Python only, unless it is told that they are not.
+    assert launched == [("torchrun", True), ("raw", False), ("torchrun", True)]
