@@ -66,8 +66,8 @@ _KEYS_OF_AWS: Final = ("alias/aws/sns", "alias/aws/sqs")
 # https://docs.aws.amazon.com/AmazonCloudWatch/latest/logs/encrypt-log-data-kms.html (2026-11)
 _ENCRYPTING: Final = ("kms:GenerateDataKey", "kms:Decrypt")
 _ACCOUNT: Final = re.compile(r"(?<![0-9])[0-9]{12}(?![0-9])")
-# Condition keys that identify the caller. https://docs.aws.amazon.com/IAM/latest/UserGuide/reference_policies_condition-keys.html (2026-11)
 _ACCESS_LOGS: Final = "logging.s3.amazonaws.com"
+# Condition keys that identify the caller. https://docs.aws.amazon.com/IAM/latest/UserGuide/reference_policies_condition-keys.html (2026-11)
 _OWNS: Final = re.compile(
     r"(?:kms|s3):(?:\*|Delete\w*\*?|Put\w*Policy|Put\*|ScheduleKeyDeletion|DisableKey|CreateGrant\*)"
 )

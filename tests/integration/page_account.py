@@ -44,6 +44,7 @@ from ultracluster_stacks.synthesis.app import CACHE_DIRECTORY
 __all__ = ["BLOCK", "IMAGE", "REGION", "Account"]
 
 REGION = "us-east-2"
+UNFINISHED = ("SUBMITTED", "PENDING", "RUNNABLE", "STARTING", "RUNNING")
 IMAGE = "123456789012.dkr.ecr.us-east-2.amazonaws.com/training:2026-11-20"
 BLOCK = "cr-0123456789abcdef0"
 QUICKSTART = (ROOT / "stacks/rollouts/quickstart.yaml").read_text("utf-8")
@@ -190,20 +191,16 @@ class Account:
             for status in ec2.describe_instance_status(InstanceIds=nodes)["InstanceStatuses"]
         ]
 
-    def end_jobs(self) -> None:
-        for job in self.job_ids("SUBMITTED", "PENDING", "RUNNABLE", "STARTING", "RUNNING"):
-            self.client("batch").terminate_job(jobId=job, reason="the page begins with free nodes")
+    def end_jobs(self, *, but: str = "") -> None:
+        for job in self.job_ids(*UNFINISHED):
+            if job != but:
+                self.client("batch").terminate_job(jobId=job, reason="the page begins with free nodes")
 
     def end_gates(self) -> None:
         """End the gates that earlier pages started, so that only the job that trains holds nodes."""
-
-        def gates() -> set[str]:
-            return {*self.job_ids("RUNNABLE", "STARTING", "RUNNING")} - {*self.training_jobs()}
-
-        self.job()
-        for job in gates():
-            self.client("batch").terminate_job(jobId=job, reason="the page begins with two free nodes")
-        eventually(lambda: not gates())
+        training = self.job()
+        self.end_jobs(but=training)
+        eventually(lambda: self.job_ids(*UNFINISHED) == [training])
 
     def node(self) -> str:
         """Return a node of the running job."""

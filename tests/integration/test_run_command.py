@@ -158,5 +158,5 @@ def test_a_run_has_the_launcher_of_its_job_unless_told_otherwise(
         launched.append((command[command.index(LAUNCHER_PATH) + 1], "--no-python" in command))
         batch.terminate_job(jobId=job["jobId"], reason="it was seen")
 
-    # torchrun starts programs of Python only, unless it is told that they are not.
+    # Without --no-python, torchrun runs its program with Python; the program that unpacks the code is a command.
     assert launched == [("torchrun", True), ("raw", False), ("torchrun", True)]

@@ -40,7 +40,9 @@ OF_A_COMMAND = {
 
 def test_an_option_is_described_by_the_same_words_everywhere() -> None:
     words: dict[str, set[str]] = defaultdict(set)
-    for option in _options(typer.main.get_command(app)):
+    for option in (
+        each for _, command in _commands(typer.main.get_command(app)) for each in _options(command)
+    ):
         words[option.opts[0]].add(option.help)
     several = {name: len(texts) for name, texts in words.items() if len(texts) > 1}
 
@@ -93,15 +95,10 @@ def test_commands_keep_their_defaults() -> None:
 
 
 def _commands(command: Any, path: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], Any]]:
-    if not hasattr(command, "list_commands"):
-        yield path, command
-        return
-    for name in command.list_commands(None):
+    yield path, command
+    for name in command.list_commands(None) if hasattr(command, "list_commands") else ():
         yield from _commands(command.get_command(None, name), (*path, name))
 
 
 def _options(command: Any) -> Iterator[Any]:
     yield from (each for each in command.params if each.param_type_name == "option")
-    if hasattr(command, "list_commands"):
-        for name in command.list_commands(None):
-            yield from _options(command.get_command(None, name))

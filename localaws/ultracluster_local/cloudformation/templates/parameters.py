@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from botocore.exceptions import ClientError
@@ -112,11 +112,11 @@ def _typed(name: str, kind: str, text: str, *, clients: Clients, region: str) ->
 
 
 _DESCRIBED_BY = {
-    "AWS::EC2::AvailabilityZone::Name": ("describe_availability_zones", "ZoneNames"),
-    "AWS::EC2::VPC::Id": ("describe_vpcs", "VpcIds"),
-    "AWS::EC2::Subnet::Id": ("describe_subnets", "SubnetIds"),
-    "AWS::EC2::SecurityGroup::Id": ("describe_security_groups", "GroupIds"),
-    "AWS::EC2::KeyPair::KeyName": ("describe_key_pairs", "KeyNames"),
+    "AWS::EC2::AvailabilityZone::Name": ("availability_zones", "zone-name", "AvailabilityZones", "ZoneName"),
+    "AWS::EC2::VPC::Id": ("vpcs", "vpc-id", "Vpcs", "VpcId"),
+    "AWS::EC2::Subnet::Id": ("subnets", "subnet-id", "Subnets", "SubnetId"),
+    "AWS::EC2::SecurityGroup::Id": ("security_groups", "group-id", "SecurityGroups", "GroupId"),
+    "AWS::EC2::KeyPair::KeyName": ("key_pairs", "key-name", "KeyPairs", "KeyName"),
 }
 
 
@@ -124,22 +124,16 @@ def _refuse_missing(name: str, kind: str, values: list[str], *, clients: Clients
     """Refuse values of AWS's types that do not exist in the account, as CloudFormation does."""
     if kind not in _DESCRIBED_BY:
         return
-    operation, parameter = _DESCRIBED_BY[kind]
-    describe = getattr(clients.get("ec2", region), operation)
-    missing = [value for value in values if not _exists(describe, parameter, value)]
+    things, condition, member, key = _DESCRIBED_BY[kind]
+    describe = getattr(clients.get("ec2", region), f"describe_{things}")
+    found = {each[key] for each in describe(Filters=[{"Name": condition, "Values": values}])[member]}
+    missing = [
+        f"parameter value {value} for parameter name {name} does not exist"
+        for value in values
+        if value not in found
+    ]
     if missing:
-        said = [f"parameter value {value} for parameter name {name} does not exist" for value in missing]
-        raise ValidationError(f"Parameter validation failed: {', '.join(said)}.")
-
-
-def _exists(describe: Callable[..., dict[str, Any]], parameter: str, value: str) -> bool:
-    try:
-        answer = describe(**{parameter: [value]})
-    except ClientError:
-        return False
-    return any(
-        isinstance(part, list) and part for part in answer.values()
-    )  # moto finds no zone without an error
+        raise ValidationError(f"Parameter validation failed: {', '.join(missing)}.")
 
 
 def ssm_parameter(name: str, *, clients: Clients, region: str) -> str:

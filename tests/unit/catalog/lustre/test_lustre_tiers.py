@@ -64,12 +64,11 @@ def test_a_tier_that_fsx_does_not_have_is_not_found(deployment_type: str, throug
         get_lustre_tier(deployment_type, throughput)
 
 
-# https://docs.aws.amazon.com/fsx/latest/LustreGuide/efa-file-systems.html: the increment of each throughput.
+# https://docs.aws.amazon.com/fsx/latest/LustreGuide/increase-storage-capacity.html (2026-11)
 @pytest.mark.parametrize(("throughput", "step"), [(125, 38_400), (250, 19_200), (500, 9_600), (1_000, 4_800)])
 def test_a_file_system_with_efa_grows_in_larger_steps(throughput: int, step: int) -> None:
     tier = get_lustre_tier("PERSISTENT_2", throughput)
 
-    assert [tier.allows(size, efa_enabled=True) for size in (0, step - 1, step, 2 * step, 1_200)] == [
-        *(False, False, True, True, False)
-    ]
-    assert tier.allows(1_200)
+    sizes = (1_200, step - 2_400, step, step + 2_400, 2 * step)
+    assert [size for size in sizes if tier.allows(size, efa_enabled=True)] == [step, 2 * step]
+    assert all(map(tier.allows, sizes))

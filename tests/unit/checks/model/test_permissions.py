@@ -151,6 +151,7 @@ def test_no_fixed_arn_is_that_of_a_rule_that_cloudformation_names() -> None:
     assert not invokes(DRAIN | {"SourceArn": f"{RULES}/each"}, name=None)
 
 
+# https://docs.aws.amazon.com/lambda/latest/api/API_AddPermission.html: the forms of FunctionName.
 def test_a_permission_names_an_alias_by_reference_or_with_the_name_of_its_function() -> None:
     assert invokes({"FunctionName": {"Ref": "Live"}}, target="Live")
     assert invokes({"FunctionName": "drain:live"}, target="Live")

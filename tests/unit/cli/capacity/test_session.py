@@ -61,7 +61,7 @@ def test_the_terms_of_a_purchase_are_lines_that_end_with_the_total(
     assert len(words) == 5
 
 
-def test_the_record_of_an_order_is_json_with_the_same_keys_for_every_state() -> None:
+def test_the_record_of_an_order_has_the_keys_that_scripts_read() -> None:
     row = capacity_session.record_row(BOUGHT.record)
 
     assert row.keys() == {

@@ -25,9 +25,8 @@ def test_writes_templates_and_assets_and_lists_them(project: Path, run: Run) -> 
     }
     with zipfile.ZipFile(project / "out/assets/1.zip") as archive:
         modes = {info.external_attr >> 16 for info in archive.infolist()}
-    assert modes == {
-        0o644
-    }  # Lambda has to read them: https://repost.aws/knowledge-center/lambda-deployment-package-errors
+    # https://repost.aws/knowledge-center/lambda-deployment-package-errors: Lambda has to read them.
+    assert modes == {0o644}
     first, _ = json.loads(outcome.stdout)["templates"]
     assert first["template"] == f"{folder}/cluster.template.json"
     assert first["parameters"] == "ImageId"
