@@ -51,7 +51,7 @@ demo: $(ENVIRONMENT) | .ultracluster/tmp ## Buy capacity with fake money and dep
 # One worker more than the two cores that continuous integration has: some tests wait for a browser or for other processes.
 test: export PYTHONDONTWRITEBYTECODE :=
 test: env ## Run all tests
-	"$(BIN)/python" -m pytest -n $(or $(WORKERS),3) --dist loadfile --no-loadscope-reorder --durations 10 --durations-min 5
+	"$(BIN)/python" -m pytest -n $(or $(WORKERS),3) --dist loadfile --no-loadscope-reorder --cpu
 
 # In two processes, because pytest alone cannot share out its collection; together under two seconds on two cores.
 UNIT := "$(BIN)/python" -m pytest -q -m 'not synth and not deploy and not process and not sweep'
