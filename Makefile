@@ -76,7 +76,7 @@ check: env .ultracluster/pyright/.stamp ## Lint, formatting, spelling, import ar
 	"$(BIN)/python" -m pip check
 
 check-deep: env ## Fuzz, security, grid, upgrades and determinism, in large; prints one table (minutes)
-	"$(BIN)/python" -m pytest -q -n 2 -m deep tests/deep
+	"$(BIN)/python" -m pytest -q -n 2 --dist loadfile -m deep
 
 same: env ## Compare templates, commands, findings and public names with the accepted ones; WRITE=1 accepts what differs
 	"$(BIN)/python" -m tests.same $(if $(WRITE),--write)

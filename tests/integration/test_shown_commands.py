@@ -1,7 +1,7 @@
 """Every command that a page shows runs on the local AWS, in the state that the page describes.
 
 It ends with exit code 0, and prints what the page shows behind a `$`. test_tutorials.py runs the commands behind a `$` of README.md
-and of the tutorials, in processes. not_run.yaml lists what cannot run here; each of those commands is tried, and has to fail.
+and of the tutorials, in processes. `make check-deep` reads all pages, and `make test` those of `READ_ALWAYS`. not_run.yaml lists what cannot run here; each of those commands is tried, and has to fail.
 """
 
 import json
@@ -184,6 +184,9 @@ STATES: Sequence[tuple[Callable[[Account], None], str]] = (
     (a_deployed_cluster, "how-to/tear-down.md concepts/storage.md runbook/billed.md"),
 )
 """States, and pages that are read one after the other in an account of this state."""
+
+READ_ALWAYS = {"how-to/see-the-plan.md", "how-to/buy-a-block.md", "how-to/test-on-this-machine.md"}
+"""Pages that `make test` reads with those of the same account."""
 
 
 # Between the commands of a page
@@ -383,7 +386,14 @@ def account(local_aws: LocalAws, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     local_aws.run_jobs(None)
 
 
-@pytest.mark.parametrize(("state", "pages"), STATES, ids=[pages.split()[-1] for _, pages in STATES])
+@pytest.mark.parametrize(
+    ("state", "pages"),
+    [
+        pytest.param(*row, id=last, marks=() if last in READ_ALWAYS else pytest.mark.deep)
+        for row in STATES
+        for last in row[1].split()[-1:]
+    ],
+)
 def test_every_command_runs(account: Account, state: Callable[[Account], None], pages: str) -> None:
     state(account)
     for page in pages.split():
