@@ -33,7 +33,7 @@ endef
 INSTALL := "$(BIN)/python" tests/install.py
 
 .DEFAULT_GOAL := help
-.PHONY: help env audit same field live live-plan live-clean live-publish figures prose fuzz-parser bench bench-quick check-deep mutation demo test unit training check format schema docs types prices golden scale lock clean
+.PHONY: help env audit same field live live-plan live-clean live-publish figures prose fuzz-parser bench check-deep mutation demo test unit training check format schema docs types prices golden lock clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' Makefile
@@ -122,11 +122,8 @@ fuzz-parser: env .ultracluster/fuzz/.stamp ## Fuzz the reader of rollout files w
 	$(call step,Installing atheris (130 MB on disk),fuzz,$(INSTALL) --require-hashes --no-deps --target .ultracluster/fuzz -r tests/deep/requirements.txt)
 	@touch $@
 
-bench: env ## Measure speed against peers, which it installs; writes the table of docs/evidence/performance.md (5 to 12 minutes, on a quiet machine)
-	"$(BIN)/python" benchmarks/bench.py
-
-bench-quick: env ## The same in small: two rounds, no large rollouts; writes .ultracluster/bench/quick only
-	"$(BIN)/python" benchmarks/bench.py --quick
+bench: env ## Measure speed beside peers; writes the table of docs/evidence/performance.md (six minutes, on a quiet machine); QUICK=1 runs each command once and writes nothing
+	"$(BIN)/python" benchmarks/bench.py $(if $(QUICK),--quick)
 
 format: env ## Format the code and make the safe lint repairs
 	"$(BIN)/ruff" format
@@ -156,9 +153,6 @@ prices: env ## Write the dated table of list prices: from the Price List API (cr
 
 golden: env ## Write the templates that the golden tests expect; VERSION=0.1.0 freezes them as that release as well
 	"$(BIN)/python" -m tests.golden.write $(VERSION)
-
-scale: env ## Write docs/evidence/scale.md: what 100,000 chips need, break and lose
-	cd benchmarks && "$(BIN)/python" -m scale --chips 100000 > ../docs/evidence/scale.md
 
 LOCK := "$(BIN)/uv" pip compile --quiet --universal --generate-hashes --no-emit-index-url --no-emit-find-links --no-header \
   --python-version 3.11

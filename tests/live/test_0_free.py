@@ -365,7 +365,7 @@ untested(
     "L102",
     "Does AWS raise the limit of 256 instances in Capacity Blocks for an account and an organization?",
     """Open a support case that asks for more than 256 instances in Capacity Blocks on one date. Record the answer and its date in
-`ultracluster_catalog/limits/service_limits.py` as `adjustable`, and run `make scale`.""",
+`ultracluster_catalog/limits/service_limits.py` as `adjustable`, and write docs/evidence/scale.md again.""",
     tier=0,
     reason="a support case is answered by people, not by an API",
 )

@@ -1,4 +1,4 @@
-"""Deploys an assembly to a local AWS, and prints the seconds and the number of stacks: python deploy.py ASSEMBLY."""
+"""Deploys an assembly to a local AWS, and prints the seconds and the number of stacks: python deploy_assembly.py ASSEMBLY."""
 
 import sys
 import time
@@ -14,4 +14,4 @@ with LocalAws() as local:
 failed = [result for result in results if not result.status.endswith("_COMPLETE")]
 if failed:
     sys.exit(f"{failed[0].name}: {failed[0].reason}")
-print(spent, len(results))
+sys.stdout.write(f"{spent} {len(results)}\n")
