@@ -2,6 +2,7 @@
 
 import io
 import json
+import os
 import zipfile
 from pathlib import Path
 from typing import Any
@@ -39,10 +40,14 @@ KNOWN = (
 KNOWN_BEGINNINGS = ("AWS_", "CDK_", "LANG", "LC_", "PYTHON", "CHOSEN")
 
 
-def create(local: LocalAws, name: str) -> None:
+def packed(source: str) -> bytes:
     archive = io.BytesIO()
-    with zipfile.ZipFile(archive, "w") as packed:
-        packed.writestr("index.py", SOURCE)
+    with zipfile.ZipFile(archive, "w") as file:
+        file.writestr("index.py", source)
+    return archive.getvalue()
+
+
+def create(local: LocalAws, name: str, source: str = SOURCE) -> None:
     role = local.client("iam").create_role(RoleName=name, AssumeRolePolicyDocument=json.dumps(TRUST))["Role"][
         "Arn"
     ]
@@ -51,7 +56,7 @@ def create(local: LocalAws, name: str) -> None:
         Runtime="python3.13",
         Role=role,
         Handler="index.handler",
-        Code={"ZipFile": archive.getvalue()},
+        Code={"ZipFile": packed(source)},
         Environment={"Variables": {"CHOSEN": "by the user"}},
     )
 
@@ -94,3 +99,38 @@ def test_functions_share_no_folder(local_aws: LocalAws) -> None:
         "secret",
         "secret",
     ]  # home and temporary files are one folder
+
+
+def result_of(local: LocalAws, name: str) -> int:
+    answer = local.client("lambda").invoke(FunctionName=name, Payload=b"{}")
+    return int(json.loads(answer["Payload"].read()))
+
+
+@pytest.mark.parametrize("end", ["delete", "reset"])
+def test_the_result_of_a_function_ends_with_it(local_aws: LocalAws, end: str) -> None:
+    create(local_aws, "one", "import os\ndef handler(event, context):\n    return os.getpid()\n")
+    process = result_of(local_aws, "one")
+    assert result_of(local_aws, "one") == process
+
+    if end == "delete":
+        local_aws.client("lambda").delete_function(FunctionName="one")
+    else:
+        local_aws.reset()
+
+    with pytest.raises(ProcessLookupError):
+        os.kill(process, 0)
+
+
+def test_changed_code_runs_in_a_new_process(local_aws: LocalAws) -> None:
+    create(
+        local_aws,
+        "one",
+        "count = 0\ndef handler(event, context):\n    global count\n    count += 1\n    return count\n",
+    )
+    assert [result_of(local_aws, "one"), result_of(local_aws, "one")] == [1, 2]
+
+    local_aws.client("lambda").update_function_code(
+        FunctionName="one", ZipFile=packed("def handler(event, context):\n    return 9\n")
+    )
+
+    assert result_of(local_aws, "one") == 9

@@ -25,7 +25,6 @@ TOUCHED = {
     "moto.ec2.utils.random_resource_id": ["size"],
     "moto.moto_server.werkzeug_app.DomainDispatcherApplication.get_backend_for_host": ["self", "host"],
     # ultracluster_local/server/install.py
-    "moto.awslambda.models.LambdaFunction._invoke_lambda": None,  # ours takes its place
     "moto.batch.responses.BatchResponse._get_action": ["self"],
     "moto.budgets.models.Notification.__init__": ["self", "details", "subscribers"],
     "moto.budgets.models.BudgetsBackend.create_budget": ["self", "account_id", "budget", "notifications"],
@@ -41,6 +40,9 @@ TOUCHED = {
     "moto.ec2.responses.EC2Response": None,
     "moto.ecr.responses.ECRResponse": None,
     "moto.fsx.responses.FSxResponse": None,
+    # ultracluster_local/functions/lambda_runtime.py
+    "moto.awslambda.models.LambdaBackend.delete_function": ["self", "function_name", "qualifier"],
+    "moto.awslambda.models.LambdaFunction._invoke_lambda": None,  # ours takes its place
     # ultracluster_local/services/handlers.py
     "moto.core.exceptions.ServiceException": None,
     "moto.core.parse.XFormedDict.original_dict": ["self"],

@@ -34,7 +34,10 @@ def run(
         [sys.executable, python_harness.__file__],
         cwd=directory,
         env=VARIABLES | variables,
-        input="".join(json.dumps({"event": event, "time": moment}) + "\n" for event in events or (None,)),
+        input="".join(
+            json.dumps({"event": event, "request": "r-1", "time": moment}) + "\n"
+            for event in events or (None,)
+        ),
         capture_output=True,
         text=True,
         check=True,
@@ -101,10 +104,10 @@ def test_the_context_describes_the_function(tmp_path: Path) -> None:
     source = (
         "def handler(event, context):\n"
         "    left = context.get_remaining_time_in_millis()\n"
-        "    return [context.function_name, context.invoked_function_arn, context.log_stream_name, 0 < left <= 60_000]\n"
+        "    return [context.aws_request_id, context.function_name, context.invoked_function_arn, context.log_stream_name, 0 < left <= 60_000]\n"
     )
 
-    assert response(tmp_path, source) == ["f", VARIABLES["LOCAL_AWS_FUNCTION_ARN"], "stream", True]
+    assert response(tmp_path, source) == ["r-1", "f", VARIABLES["LOCAL_AWS_FUNCTION_ARN"], "stream", True]
 
 
 def test_a_handler_can_be_in_a_folder(tmp_path: Path) -> None:
@@ -146,3 +149,35 @@ def test_the_clock_of_the_process_starts_at_the_passed_time(tmp_path: Path) -> N
 
     assert same_type
     assert 0 <= now - start.timestamp() <= seconds - start.timestamp() < 30
+
+
+def test_what_a_handler_starts_reads_no_event_and_writes_into_the_log(tmp_path: Path) -> None:
+    source = (
+        "import os, subprocess\n"
+        "def handler(event, context):\n"
+        "    os.write(1, b'raw ')\n"
+        "    subprocess.run(['cat'])\n"
+        "    subprocess.run(['echo', event])\n"
+        "    return event\n"
+    )
+
+    answers, log = run(tmp_path, source, "one", "two")
+
+    assert [json.loads(answer["response"]) for answer in answers] == ["one", "two"]
+    assert log == "raw one\nraw two\n"
+
+
+def test_a_handler_that_runs_when_the_events_end_is_cut_off(tmp_path: Path) -> None:
+    (tmp_path / "index.py").write_text("import time\ndef handler(event, context):\n    time.sleep(60)\n")
+    process = subprocess.Popen(
+        [sys.executable, python_harness.__file__],
+        cwd=tmp_path,
+        env=VARIABLES,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.DEVNULL,
+        text=True,
+    )
+
+    process.communicate(json.dumps({"event": None, "request": "r-1", "time": None}) + "\n")
+
+    assert process.returncode == 1
