@@ -33,7 +33,7 @@ endef
 INSTALL := "$(BIN)/python" tests/install.py
 
 .DEFAULT_GOAL := help
-.PHONY: help env audit same field live live-plan live-clean live-publish figures prose fuzz-parser bench check-deep mutation demo test unit training check format schema docs types prices golden lock clean
+.PHONY: help env audit same live live-plan live-clean live-publish figures prose fuzz-parser bench check-deep mutation demo test unit training check format schema docs types prices golden lock clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' Makefile
@@ -55,7 +55,7 @@ test: env ## Run all tests
 
 # In two processes, because pytest alone cannot share out its collection; together under two seconds on two cores.
 UNIT := "$(BIN)/python" -m pytest -q -m 'not synth and not deploy and not process and not sweep'
-HALF := tests/unit/docs tests/unit/local tests/unit/stacks
+HALF := tests/unit/docs tests/unit/stacks
 unit: env ## Run the fast tests: no Node, no deployment, no processes (two seconds)
 	@mkdir -p "$(STATE)/logs"; log="$(STATE)/logs/unit.log"; \
 	$(UNIT) $(HALF) >"$$log" 2>&1 & half=$$!; \
@@ -80,9 +80,6 @@ check-deep: env ## Fuzz, security, grid, pages and determinism, in large; prints
 
 same: env ## Compare templates, commands, findings and public names with the accepted ones; WRITE=1 accepts what differs
 	"$(BIN)/python" -m tests.same $(if $(WRITE),--write)
-
-field: env ## Repeat what AWS was seen to do on the local AWS, and print where they agree; WRITE=1 writes docs/evidence/field.md
-	@"$(BIN)/python" -m tests.field $(if $(WRITE),--write)
 
 live: env ## Ask an AWS account what only it can show: UNTIL=1 BUDGET=12 ACCOUNT=123456789012, RUN= to go on
 	@"$(BIN)/python" -m tests.live run --until "$(or $(UNTIL),0)" --budget "$(or $(BUDGET),0)" --account "$(ACCOUNT)" --run "$(RUN)"
@@ -165,7 +162,7 @@ lock: env ## Write requirements.lock and the requirements of other targets: vers
 
 clean: ## Remove everything that the targets above made
 	@if [ -x "$(BIN)/ultracluster" ]; then "$(BIN)/ultracluster" local down >/dev/null 2>&1 || true; fi
-	rm -rf .venv node_modules .ultracluster cdk.out dist .mypy_cache .pytest_cache .ruff_cache .hypothesis
+	rm -rf .venv node_modules .ultracluster cdk.out dist .mypy_cache .pytest_cache localaws/.pytest_cache localaws/.hypothesis .ruff_cache .hypothesis
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 .ultracluster/tmp .ultracluster/logs:

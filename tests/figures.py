@@ -53,7 +53,7 @@ def product_modules(root: Path) -> list[Module]:
     return [
         _module(path, path.relative_to(root / source))
         for source in SOURCE_ROOTS
-        for path in sorted((root / source).rglob("*.py"))
+        for path in sorted((root / source).glob("ultracluster*/**/*.py"))
     ]
 
 

@@ -19,7 +19,7 @@ FRICTIONS = {
     ),
     2: (
         "the local AWS deleted a subnet under the file system that was kept",
-        "tests/unit/local/services/ec2/test_deletions.py::test_a_subnet_stays_while_something_is_in_it",
+        "localaws/tests/services/ec2/test_deletions.py::test_a_subnet_stays_while_something_is_in_it",
         f"{DIARIES}::test_destroy_names_what_is_kept_and_succeeds",
     ),
     3: (

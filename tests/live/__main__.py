@@ -49,7 +49,7 @@ def _parser() -> argparse.ArgumentParser:
         "publish", help="write docs/evidence/live-checks.md and the table that preflight reads"
     )
     publish.set_defaults(command=_publish)
-    cases = commands.add_parser("cases", help="make cases of tests/field of a record")
+    cases = commands.add_parser("cases", help="make cases of localaws/tests/field of a record")
     cases.set_defaults(command=_cases)
     for command in (plan, run):
         command.add_argument("--until", default="0", help="highest tier, 0 to 4")
@@ -67,7 +67,7 @@ def _parser() -> argparse.ArgumentParser:
         command.add_argument("--state", type=Path, default=_STATE, help=argparse.SUPPRESS)
         command.add_argument("--records", type=Path, default=None, help=argparse.SUPPRESS)
     cases.add_argument("record", type=Path)
-    cases.add_argument("--into", type=Path, default=_ROOT / "tests" / "field" / "cases")
+    cases.add_argument("--into", type=Path, default=_ROOT / "localaws" / "tests" / "field" / "cases")
     return parser
 
 

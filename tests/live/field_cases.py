@@ -1,13 +1,12 @@
-"""Cases of tests/field from a record: requests that AWS refused or accepted, and that need nothing of the run."""
+"""Cases of localaws/tests/field from a record: requests that AWS refused or accepted, and that need nothing of the run."""
 
 import json
 import pprint
 import re
+import tomllib
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, Final
-
-from tests.field.case import cases
 
 __all__ = ["free_standing", "write_cases"]
 
@@ -42,7 +41,8 @@ def write_cases(record: Mapping[str, Any], name: str, root: Path) -> list[Path]:
         name: Name of the record.
         root: Folder of cases.
     """
-    number = max((int(case.id) for case in cases(root)), default=0)
+    present = [tomllib.loads(path.read_text("utf-8")) for path in root.glob("*/*/case.toml")]
+    number = max((int(case["id"]) for case in present), default=0)
     written = []
     for question, call in free_standing(record):
         slug = f"live-{question.lower()}-{call['operation'].lower()}"

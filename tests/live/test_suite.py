@@ -4,18 +4,17 @@ import copy
 import datetime as dt
 import json
 import os
+import re
 import subprocess
 import sys
 import time
+import tomllib
 from collections import Counter
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.field.case import load as load_case
-from tests.field.run import AGREED, DISAGREED
-from tests.field.run import run as run_case
 from tests.live.asking import ask, obstacle
 from tests.live.field_cases import write_cases
 from tests.live.journal import INTERRUPTED, SHOWN, Journal, JournalError
@@ -440,33 +439,40 @@ def test_the_records_of_the_repository_load() -> None:
     load_all()
 
 
-def test_a_recorded_refusal_becomes_a_case_of_the_field(local_aws: LocalAws, tmp_path: Path) -> None:
+def repeat(cases: Path) -> subprocess.CompletedProcess[str]:
+    """Repeat cases on the local AWS, as `make -C localaws field` does."""
+    command = [sys.executable, "-m", "tests.field", "--cases", str(cases)]
+    return subprocess.run(command, cwd=ROOT / "localaws", capture_output=True, text=True, check=False)
+
+
+def test_a_recorded_refusal_becomes_a_case_of_the_field(tmp_path: Path) -> None:
     (folder,) = write_cases(example(), "2026-11-25-x", tmp_path)
 
-    case = load_case(folder)
+    case = tomllib.loads((folder / "case.toml").read_text("utf-8"))
 
-    assert (case.service, case.expect, case.code) == (
+    assert (case["service"], case["expect"], case["code"]) == (
         "ec2",
         "calls_refused",
         "InvalidCapacityBlockOfferingId.NotFound",
     )
-    assert run_case(case, local_aws).verdict == AGREED
+    done = repeat(tmp_path)
+    assert done.returncode == 0
+    assert re.search(r"^\| all +\| +\| 1 +\| 1 +\| 0 +\| 0 +\|$", done.stdout, re.MULTILINE)
 
 
-def test_a_recorded_answer_that_the_local_aws_does_not_give_is_a_named_disagreement(
-    local_aws: LocalAws, tmp_path: Path
-) -> None:
+def test_a_recorded_answer_that_the_local_aws_does_not_give_is_a_named_disagreement(tmp_path: Path) -> None:
     record = example()
     record["questions"][0]["calls"][0]["error"] = {
         "Code": "UnauthorizedOperation",
         "Message": "You are not authorized",
     }
-    (folder,) = write_cases(record, "2026-11-25-x", tmp_path)
+    write_cases(record, "2026-11-25-x", tmp_path)
 
-    outcome = run_case(load_case(folder), local_aws)
+    done = repeat(tmp_path)
 
-    assert outcome.verdict == DISAGREED
-    assert "does not exist or is gone" in outcome.said
+    assert done.returncode == 1
+    assert done.stdout.startswith("disagreed")
+    assert "does not exist or is gone" in done.stdout
 
 
 # The page

@@ -3,7 +3,6 @@
 import functools
 from typing import Any
 
-from moto.awslambda.models import LambdaFunction
 from moto.batch.responses import BatchResponse
 from moto.budgets.responses import BudgetsResponse
 from moto.cloudformation.responses import CloudFormationResponse
@@ -128,7 +127,7 @@ def install() -> None:
     s3_public_access.install()
     s3_request_metrics.install()
     sqs.install()
-    LambdaFunction._invoke_lambda = lambda_runtime.invoke_for_moto  # noqa: SLF001 - moto's way needs Docker
+    lambda_runtime.install()
     checks.install()
     model_constraints.install()
     BaseResponse.call_action = _refusing(BaseResponse.call_action)
