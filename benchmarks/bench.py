@@ -129,9 +129,9 @@ class Workshop:
 
 def rows(shop: Workshop, local: Mapping[str, str]) -> Iterator[Row]:
     """Yield all rows of the table but that of ParallelCluster, in the order in which they run."""
-    ours = {"rollout": str(STACKS / "quickstart.yaml")}
+    ours = {"rollout": str(shop.project / "quickstart.yaml")}
     yield shop.app("hello world, Python CDK", "hello", str(APPS / "hello.py"), **_AS_INIT)
-    yield shop.app("our quick start, nothing known", "ours", "app.py", cache="false", **ours)
+    yield shop.app("our quick start, nothing known", "ours", "app.py", edit=shop.edit_job, **ours)
     yield shop.app("our quick start, known", "known", "app.py", **ours)
     by_hand = (str(APPS / "by_hand.py"), str(CODE))
     yield shop.app("the same resources by hand, Python CDK", "by hand", *by_hand, **_AS_INIT)
