@@ -9,6 +9,8 @@ PREDECESSORS: Final[Mapping[str, str]] = {
     "explain": "validate --explain",
     "rehearse": "deploy --without-capacity",
     "rules": "docs",
+    "capacity find --picture": "capacity find --json",
+    "plan --picture": "plan --markdown",
 }
 """Successors by the words that begin a command line: commands, and at the end an option that may stand anywhere."""
 
