@@ -1,4 +1,4 @@
-"""The tables that judge ``ultracluster check`` are whole: each edit changes its base and leaves no loose end."""
+"""The tables that judge ``ultracluster validate`` are whole: each edit changes its base and leaves no loose end."""
 
 import json
 import re

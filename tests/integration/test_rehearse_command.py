@@ -1,4 +1,4 @@
-"""`ultracluster rehearse` on the local AWS as on an account: it says what AWS says, starts and buys nothing, and leaves nothing."""
+"""`ultracluster deploy --without-capacity` on the local AWS as on an account: it says what AWS says, starts and buys nothing, and leaves nothing."""
 
 import json
 import sys
@@ -11,8 +11,8 @@ from moto.ec2.responses import EC2Response
 from tests.unit.stacks.conftest import QUICKSTART
 
 from ultracluster_cli.cost import estimate
+from ultracluster_cli.deploy import rehearsal as rehearse_run
 from ultracluster_cli.main import main
-from ultracluster_cli.rehearse import run as rehearse_run
 from ultracluster_local import LocalAws
 from ultracluster_local.instance.environment import child_environment
 from ultracluster_local.seeding.seed_client import SeedContainerImage, SeedImage, seed
@@ -100,7 +100,7 @@ def rehearse(
 
     def run(*options: str) -> dict[str, Any]:
         capsys.readouterr()
-        code = main(["rehearse", "--yes", "--json", *options])
+        code = main(["deploy", "--without-capacity", "--yes", "--json", *options])
         out, err = capsys.readouterr()
         rows = {row["code"]: row for row in (json.loads(out)["results"] if out else [])}
         return {"code": code, "rows": rows, "err": err}

@@ -503,7 +503,7 @@ def test_exported_templates_deploy_by_boto3(live: Live) -> None:
 def test_a_rehearsal_passes(live: Live) -> None:
     """Does a rehearsal pass before anything is bought?
 
-    Runs `ultracluster rehearse --no-file-system` on the rollout of L83, which deploys without capacity, checks the result and removes it. Passes when it exits
+    Runs `ultracluster deploy --without-capacity --no-file-system` on the rollout of L83, which deploys without capacity, checks the result and removes it. Passes when it exits
     with 0; its output, with AWS's own messages, is in the record. It shows how AWS Batch, IAM and EC2 judge a cluster that never launches a node.
     """
     folder = live.run.folder / "rehearsal"
@@ -511,8 +511,8 @@ def test_a_rehearsal_passes(live: Live) -> None:
     file = write_rollout(
         live, "small.yaml", folder, region=live.region, name=f"live-{live.run.id}r", **values
     )
-    live.undo(lambda: ultracluster("rehearse", str(file), "--clean", "--yes"))
-    done = ultracluster("rehearse", str(file), "--no-file-system", "--yes", "--json")
+    live.undo(lambda: ultracluster("deploy", str(file), "--without-capacity", "--clean", "--yes"))
+    done = ultracluster("deploy", str(file), "--without-capacity", "--no-file-system", "--yes", "--json")
     live.note(said=done.stdout[-15_000:])
     assert done.returncode == 0, f"exit code {done.returncode}: {done.stderr[-1500:]}"
 

@@ -1,4 +1,4 @@
-"""`python -m tests.deep.template_defects` prints what ``ultracluster check`` finds of what it has not seen."""
+"""`python -m tests.deep.template_defects` prints what ``ultracluster validate`` finds of what it has not seen."""
 
 import argparse
 import sys

@@ -1,4 +1,4 @@
-"""What ``ultracluster check`` finds of the defects, in the rewrites and in foreign templates.
+"""What ``ultracluster validate`` finds of the defects, in the rewrites and in foreign templates.
 
 A defect is found if a code is found at a path more often than in its base. A rewrite must find no code more often
 than its base, wherever.
@@ -92,7 +92,7 @@ def newly_found_as_text(some_names: Sequence[str]) -> dict[str, Counter[str]]:
                 path.write_text(text)
                 where = ["--region", region(name) or ""] if region(name) else []
                 shown = subprocess.run(
-                    [command, "check", "--json", *where, str(path)],
+                    [command, "validate", "--json", *where, str(path)],
                     check=False,
                     capture_output=True,
                     text=True,

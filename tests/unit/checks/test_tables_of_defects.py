@@ -1,4 +1,4 @@
-"""What `ultracluster check` finds of each defect of the tables stays found.
+"""What `ultracluster validate` finds of each defect of the tables stays found.
 
 Others wrote the tables; the list of found codes is what our rules said of them when it was accepted, by
 `python -m tests.deep.template_defects --accept`. So this is no judge of the rules, it only shows that one has changed.

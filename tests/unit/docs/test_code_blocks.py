@@ -106,7 +106,7 @@ def test_every_yaml_block_is_valid(block: Block, tmp_path: Path, capsys: pytest.
     path = tmp_path / "page.yaml"
     if "Type: AWS::" in block.text:
         path.write_text(yaml.safe_dump({"Resources": yaml.safe_load(block.text)}), encoding="utf-8")
-        main(["check", str(path)])
+        main(["validate", str(path)])
         out, err = capsys.readouterr()
         (skipped,) = yaml.safe_load(block.text)["Scratch"]["Metadata"]["ultracluster"]["skip"]
         assert f"skipped: {skipped}" in out + err

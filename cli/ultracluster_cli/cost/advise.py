@@ -1,4 +1,4 @@
-"""`ultracluster advise`: find capacity that you pay for but do not use."""
+"""`ultracluster cost advise`: find capacity that you pay for but do not use."""
 
 from dataclasses import asdict
 from datetime import UTC, datetime

@@ -39,7 +39,7 @@ def price_text(hour: cost.Money) -> str:
     hour = replace(hour, low=hour.high)
     return (
         f"The rehearsal costs at most {_usd(hour * LONGEST_HOURS)}, for {LONGEST_HOURS} hours; it usually takes less than one. What is not "
-        f"removed, such as after kill -9, costs {_usd(hour)} per hour until `rehearse --clean`.{''.join(caveats)}"
+        f"removed, such as after kill -9, costs {_usd(hour)} per hour until `deploy --without-capacity --clean`.{''.join(caveats)}"
     )
 
 

@@ -1,4 +1,4 @@
-"""`ultracluster advise` with a rollout and a recording."""
+"""`ultracluster cost advise` with a rollout and a recording."""
 
 import json
 from collections.abc import Callable
@@ -34,13 +34,13 @@ def asked(run: Run, quickstart: Path, recorded: Path) -> Callable[..., Any]:
 
     def ask(change: dict[str, str], *arguments: str) -> Any:
         recorded.write_text(json.dumps(json.loads(recorded.read_text()) | change))
-        return run("advise", str(quickstart), "--from", str(recorded), *arguments)
+        return run("cost", "advise", str(quickstart), "--from", str(recorded), *arguments)
 
     return ask
 
 
 def test_savings_use_the_list_price_of_the_cluster(run: Run, quickstart: Path, recorded: Path) -> None:
-    outcome = run("advise", str(quickstart), "--from", str(recorded), "--json")
+    outcome = run("cost", "advise", str(quickstart), "--from", str(recorded), "--json")
     assert outcome.code == 0
     told = json.loads(outcome.stdout)
     assert (told["cluster"], told["region"], told["hours"]) == ("quickstart", "us-east-2", 1)
@@ -51,7 +51,7 @@ def test_savings_use_the_list_price_of_the_cluster(run: Run, quickstart: Path, r
 
 
 def test_a_specified_price_overrides_the_list_price(run: Run, quickstart: Path, recorded: Path) -> None:
-    outcome = run("advise", str(quickstart), "--from", str(recorded), "--node-hour", "20")
+    outcome = run("cost", "advise", str(quickstart), "--from", str(recorded), "--node-hour", "20")
     assert outcome.code == 0
     assert "unused-nodes: 14,600 USD per month" in outcome.stdout
     assert "node-hour: 20.0 USD (--node-hour" in outcome.stdout
@@ -64,7 +64,7 @@ def test_reports_that_it_has_no_advice(run: Run, quickstart: Path, tmp_path: Pat
         series("PaidNodes", "Average", [4.0]), series("UnusedNodes", "Average", [0.0]), hours=0.5
     )
     write_recording(replace(made, cluster="quickstart"), path)
-    outcome = run("advise", str(quickstart), "--from", str(path))
+    outcome = run("cost", "advise", str(quickstart), "--from", str(path))
     assert "No advice." in outcome.stdout
     assert "less than an hour" in outcome.stderr
 
@@ -87,7 +87,7 @@ def test_rejects_inconsistent_input(
 
 
 def test_refuses_a_cluster_of_another_rollout_before_it_calls_cloudwatch(run: Run, quickstart: Path) -> None:
-    outcome = run("advise", str(quickstart), "--cluster", "another")
+    outcome = run("cost", "advise", str(quickstart), "--cluster", "another")
     assert (outcome.code, "UC9336" in outcome.stderr) == (2, True)
 
 
@@ -102,6 +102,6 @@ def test_cloudwatch_is_read_with_the_specified_profile_or_that_of_the_cluster(
     text = quickstart.read_text()
     assert named in text
     rollout.write_text(text.replace(named, f"{named}        profile: the-clusters-own\n"))
-    outcome = run("advise", str(rollout), "--cluster", "quickstart", *arguments)
+    outcome = run("cost", "advise", str(rollout), "--cluster", "quickstart", *arguments)
     assert (outcome.code, "UC9009" in outcome.stderr) == (2, True)
     assert f"({profile}) could not be found" in outcome.stderr

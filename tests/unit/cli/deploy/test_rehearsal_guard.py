@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from ultracluster_cli.rehearse.guard import check_assembly
+from ultracluster_cli.deploy.rehearsal_guard import check_assembly
 from ultracluster_rules.findings import FindingsError
 
 SOUND = {

@@ -1,15 +1,17 @@
+"""`ultracluster validate --explain` shows where values come from."""
+
 import json
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-TWO_WAVES = Path(__file__).parents[4] / "stacks" / "rollouts" / "two-waves.yaml"
+TWO_WAVES = Path(__file__).parents[3] / "stacks" / "rollouts" / "two-waves.yaml"
 
 Run = Callable[..., Any]
 
 
 def test_shows_where_a_value_comes_from(run: Run) -> None:
-    outcome = run("explain", str(TWO_WAVES), "pretrain")
+    outcome = run("validate", str(TWO_WAVES), "--explain", "--cluster", "pretrain")
 
     assert outcome.code == 0
     shown = {line.split()[0]: line for line in outcome.stdout.splitlines()}
@@ -23,8 +25,8 @@ def test_shows_where_a_value_comes_from(run: Run) -> None:
 
 
 def test_json_has_all_clusters_unless_one_is_named(run: Run) -> None:
-    told = json.loads(run("explain", str(TWO_WAVES), "--json").stdout)
-    one = json.loads(run("explain", str(TWO_WAVES), "canary", "--json").stdout)
+    told = json.loads(run("validate", str(TWO_WAVES), "--explain", "--json").stdout)
+    one = json.loads(run("validate", str(TWO_WAVES), "--explain", "--cluster", "canary", "--json").stdout)
 
     assert [cluster["name"] for cluster in told["clusters"]] == ["canary", "pretrain", "finetune"]
     assert [cluster["name"] for cluster in one["clusters"]] == ["canary"]
@@ -32,7 +34,7 @@ def test_json_has_all_clusters_unless_one_is_named(run: Run) -> None:
 
 
 def test_refuses_a_cluster_that_is_not_there(run: Run) -> None:
-    outcome = run("explain", str(TWO_WAVES), "pretrian")
+    outcome = run("validate", str(TWO_WAVES), "--explain", "--cluster", "pretrian")
 
     assert outcome.code == 2
     assert outcome.stderr.startswith("UC2201")

@@ -7,10 +7,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.unit.cli.rehearse.conftest import Account
+from tests.unit.cli.deploy.rehearsal_account import Account
 
 from ultracluster_cli._aws.target import Target
-from ultracluster_cli.rehearse.run import AccountRehearsal, removed_at_the_end
+from ultracluster_cli.deploy.rehearsal import AccountRehearsal, removed_at_the_end
 from ultracluster_rules.findings import FindingsError
 from ultracluster_runtime.preflight.check import Outcome, Status
 from ultracluster_runtime.preflight.run import CheckResult

@@ -1,15 +1,10 @@
-"""A project in the current folder, and accounts that answer as told."""
+"""Accounts that answer as told."""
 
-import json
 import os
-from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
-import pytest
 from botocore.exceptions import ClientError
 
-from ultracluster_cli._aws import targets
 from ultracluster_cli._aws.target import Target
 
 
@@ -51,23 +46,3 @@ class Account:
             client=lambda *_: self,
             account="123456789012",
         )
-
-
-@pytest.fixture
-def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, quickstart: Path) -> Path:
-    (tmp_path / "cdk.json").write_text(json.dumps({"context": {"rollout": "rollout.yaml"}}))
-    (tmp_path / "rollout.yaml").write_text(quickstart.read_text())
-    monkeypatch.chdir(tmp_path)
-    return tmp_path
-
-
-@pytest.fixture
-def account(monkeypatch: pytest.MonkeyPatch) -> Callable[..., Account]:
-    """Put an account behind the credentials."""
-
-    def put(**answers: Any) -> Account:
-        given = Account(**answers)
-        monkeypatch.setattr(targets, "account", given.open)
-        return given
-
-    return put

@@ -62,7 +62,7 @@ def remove_stacks(
     stacks: Collection[LeftStack],
     *,
     empty: bool = True,
-    again: str = "ultracluster rehearse ROLLOUT --clean",
+    again: str = "ultracluster deploy ROLLOUT --without-capacity --clean",
 ) -> None:
     """Delete stacks, and wait until they are gone; what could not be removed is UC9703, in AWS's words.
 

@@ -5,7 +5,7 @@ from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
-from ultracluster_cli.rehearse.price import hourly_price, price_text
+from ultracluster_cli.deploy.rehearsal_price import hourly_price, price_text
 from ultracluster_stacks.config import load_rollout
 from ultracluster_stacks.config.rehearsal import RehearsedCluster, rehearsed
 from ultracluster_stacks.cost import Money

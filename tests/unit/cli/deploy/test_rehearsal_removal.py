@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 from botocore.exceptions import ClientError
 
-from ultracluster_cli.rehearse import removal
-from ultracluster_cli.rehearse.removal import find_stacks, remove_stacks
+from ultracluster_cli.deploy import rehearsal_removal as removal
+from ultracluster_cli.deploy.rehearsal_removal import find_stacks, remove_stacks
 from ultracluster_rules.findings import FindingsError
 
 STAGE = "rehearsal-a-us-east-2"

@@ -15,7 +15,7 @@ from ultracluster_stacks.config.rehearsal import REHEARSAL_PREFIX
 from ultracluster_stacks.plan import StackTemplate
 
 _SPENDING: Final = frozenset({NEW_RESERVATION, EVERY_ACTION, POWERFUL_POLICY, PURCHASE})
-"""Rules of `ultracluster check` on reservations, purchases, and permissions that include them."""
+"""Rules for templates on reservations, purchases, and permissions that include them."""
 
 _STARTING: Final = (
     "AWS::AutoScaling::AutoScalingGroup",

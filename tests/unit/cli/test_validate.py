@@ -6,6 +6,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 Run = Callable[..., Any]
 
 
@@ -16,6 +18,26 @@ def test_a_valid_rollout_is_shown_as_a_table(run: Run, quickstart: Path) -> None
     assert "quickstart" in outcome.stdout
     assert "trn2.48xlarge" in outcome.stdout
     assert "cr-0123456789abcdef0" in outcome.stdout
+
+
+def test_clusters_can_be_selected(run: Run, quickstart: Path) -> None:
+    rollout = str(quickstart.with_name("two-waves.yaml"))
+
+    told = json.loads(run("validate", rollout, "--cluster", "canary", "--json").stdout)
+    unknown = run("validate", rollout, "--cluster", "canray")
+
+    assert [cluster["cluster"] for cluster in told["clusters"]] == ["canary"]
+    assert (unknown.code, unknown.stdout) == (2, "")
+    assert unknown.stderr.startswith("UC2201: ")
+
+
+def test_without_a_file_the_one_of_cdk_json_is_validated(
+    run: Run, quickstart: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "cdk.json").write_text(json.dumps({"context": {"rollout": str(quickstart)}}))
+    monkeypatch.chdir(tmp_path)
+
+    assert run("validate").stdout == run("validate", str(quickstart)).stdout
 
 
 def test_json_has_stable_keys(run: Run, quickstart: Path) -> None:
