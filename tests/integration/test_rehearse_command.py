@@ -171,6 +171,7 @@ def test_an_environment_that_is_invalid_is_reported_in_the_words_of_aws(
     assert left(local_aws) == []
 
 
+@pytest.mark.deep
 def test_a_type_that_batch_does_not_know_is_reported_with_its_list(
     rehearse: Rehearse, local_aws: LocalAws, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -186,6 +187,7 @@ def test_a_type_that_batch_does_not_know_is_reported_with_its_list(
     assert left(local_aws) == []
 
 
+@pytest.mark.deep
 def test_a_refused_definition_is_reported(
     rehearse: Rehearse, local_aws: LocalAws, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -198,6 +200,7 @@ def test_a_refused_definition_is_reported(
     assert left(local_aws) == []
 
 
+@pytest.mark.deep
 def test_a_role_that_may_not_be_passed_is_reported_with_its_name(
     rehearse: Rehearse, local_aws: LocalAws, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -220,6 +223,7 @@ def test_a_role_that_may_not_be_passed_is_reported_with_its_name(
     assert left(local_aws) == []
 
 
+@pytest.mark.deep
 def test_a_quota_of_ten_concurrent_executions_is_reported(
     rehearse: Rehearse, local_aws: LocalAws, monkeypatch: pytest.MonkeyPatch
 ) -> None:
