@@ -1,4 +1,4 @@
-"""Measures ultracluster and its peers in one run: `make bench`, or `make bench-quick` for a look.
+"""Measures ultracluster and its peers in one run: `make bench`, or `make bench QUICK=1` for a look.
 
 All commands run in turn, round by round, so that what else the machine does touches all of them alike; figures are medians
 of the rounds. A run that was ended goes on where it was, as long as the source is the same; `--fresh` begins anew.

@@ -112,7 +112,7 @@ def _summary(layout: Layout, found: tuple[Break, ...]) -> Iterator[str]:
     regions = ", ".join(each.region for each in layout.regions)
     yield (
         "This page is computed from dated limits and the assumptions listed below; it is neither a promise nor a measurement, and "
-        "no AWS API was called. `make scale` writes this page; `python -m scale --assume NAME=NUMBER` in benchmarks/ replaces an assumption."
+        "no AWS API was called. `python -m scale --chips 100000` in benchmarks/ prints this page; `--assume NAME=NUMBER` replaces an assumption."
     )
     yield ""
     yield (

@@ -1,4 +1,4 @@
-"""docs/evidence/scale.md is current; `make scale` writes it."""
+"""docs/evidence/scale.md is current; `python -m scale` writes it."""
 
 from pathlib import Path
 
