@@ -1,16 +1,12 @@
 """Every example rollout, synthesized like by app.py, deployed to the local AWS in process, and read back with boto3."""
 
 import json
-import subprocess
-import sys
-from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.bare_environment import bare_environment
 from tests.cfn_lint import lint
-from tests.unit.stacks.conftest import ROOT, synthesized_templates
+from tests.unit.stacks.conftest import ROOT, synthesize_rollout, synthesized_templates
 
 from ultracluster_local import LocalAws
 from ultracluster_local.cloudformation.resource_types import unsupported_types
