@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 import yaml
 from tests.integration.page_account import IMAGE, REGION, Account
-from tests.integration.page_programs import AwsCli, python
+from tests.integration.page_programs import AwsCli, on_path, python
 from tests.integration.page_shell import PageShell, Program
 from tests.unit.docs.pages import ROOT, Block, code_blocks, is_shown
 from tests.unit.runtime.purchasing.ledger_table import TABLE
@@ -157,7 +157,7 @@ STATES: Sequence[tuple[Callable[[Account], None], str]] = (
         how-to/see-the-plan.md
         """,
     ),
-    (templates, "reference/check.md"),
+    (templates, "reference/check.md how-to/check-with-others.md"),
     (an_order, "how-to/bake-an-ami.md concepts/images.md"),
     (an_order, "how-to/buy-a-block.md"),
     (an_order, "concepts/capacity.md"),
@@ -326,7 +326,8 @@ class Reading:
             "aws": AwsCli(account.local),
             "cdk": account.cdk,
             "python3": python,
-            **dict.fromkeys(("docker", "make", "pip", ".venv/bin/pip", "uv"), lambda _: 127),
+            "cfn-lint": partial(on_path, "cfn-lint"),
+            **dict.fromkeys(("checkov", "docker", "make", "pip", ".venv/bin/pip", "uv"), lambda _: 127),
         }
         self.shell = PageShell(
             account.folder,

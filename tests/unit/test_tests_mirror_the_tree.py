@@ -40,7 +40,7 @@ OTHER_SUBJECTS = {
     "tests/unit/checks/test_defects.py": "defects seeded into templates, and which tool finds each",
     "tests/unit/checks/test_field_cases.py": "every rule, with every case of the field",
     "tests/unit/checks/test_rule_examples.py": "examples in the registry of rules",
-    "tests/unit/checks/test_tables_of_defects.py": "every rule, with the tables of defects that others wrote",
+    "tests/unit/checks/test_sample_of_seeds.py": "a sample of the mistakes that others wrote, for every rule",
     "tests/unit/checks/test_used_together.py": "rules about pairs of resources, of several modules",
     "tests/unit/checks/test_whole_cluster.py": "rules about resources that work together, in the stacks of the quick start",
     "tests/unit/cli/test_start_up.py": "what the whole command line imports",

@@ -18,7 +18,6 @@ _PAIRS = {
 
 # What the template of a case breaks and its corrected form does not.
 FOUND = {
-    "budgets/budget-topic-no-policy": "UC6426",
     "batch/ce-efa-sg-one-way": "UC3201",
     "batch/ce-latest-not-followed": "UC4216",
     "batch/ce-neither-sg-nor-nics": "UC4016",
@@ -43,9 +42,6 @@ FOUND = {
     "fsx/fsx-p2-import-path": "UC5202",
     "fsx/fsx-sg-no-988": "UC5203",
     "fsx/tiering-iops-1500": "UC5006",
-    "logs/logs-kms-no-grant": "UC6428",
-    "sns/sns-alarm-aws-key": "UC6427",
-    "sns/sns-policy-without-cloudwatch": "UC6426",
 }
 
 
@@ -67,8 +63,13 @@ def test_the_failure_of_a_case_is_found_and_its_correction_has_no_finding_of_the
     assert FOUND[name] not in codes(case, "good.yaml")
 
 
-def test_every_silent_failure_that_a_template_shows_is_found() -> None:
-    silent = {name for name, case in _PAIRS.items() if _kind(case) == "silent"}
+def test_every_silent_failure_of_nodes_and_jobs_is_found() -> None:
+    ours = (
+        "batch/",
+        "ec2/",
+        "fsx/",
+    )  # alarms, budgets and their topics are for others: docs/how-to/check-with-others.md
+    silent = {name for name, case in _PAIRS.items() if case.kind == "silent" and name.startswith(ours)}
 
     assert silent
     assert silent <= FOUND.keys()

@@ -16,10 +16,11 @@ def template(tmp_path: Path) -> Path:
     path = tmp_path / "it.yaml"
     path.write_text(
         "Resources:\n"
-        "  Table:\n"
-        "    Type: AWS::DynamoDB::Table\n"
+        "  Checkpoints:\n"
+        "    Type: AWS::S3::Bucket\n"
         "    DeletionPolicy: Retain\n"
         "    UpdateReplacePolicy: Delete\n"
+        "    Properties: {LifecycleConfiguration: {Rules: [{Status: Enabled, ExpirationInDays: 30}]}}\n"
     )
     return path
 
@@ -34,14 +35,14 @@ def test_an_error_ends_with_2_and_shows_file_and_line(
 ) -> None:
     assert main(["validate", str(template)]) == ExitCode.FINDINGS
     warning, error = capsys.readouterr().err.splitlines()
-    assert warning.startswith(f"warning: UC5212: {template}:2: ")
-    assert error.startswith(f"UC5201: {template}:5: Table.UpdateReplacePolicy: ")
+    assert warning.startswith(f"warning: UC5210: {template}:6: ")
+    assert error.startswith(f"UC5201: {template}:5: Checkpoints.UpdateReplacePolicy: ")
 
 
 def test_a_rule_is_skipped_with_a_reason(template: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["validate", str(template), "--skip", "UC5201=rows are made anew each day"]) == 0
+    assert main(["validate", str(template), "--skip", "UC5201=objects are made anew each day"]) == 0
     assert "skipped: UC5201" in (told := capsys.readouterr().err)
-    assert "Reason: rows are made anew each day" in told
+    assert "Reason: objects are made anew each day" in told
 
 
 @pytest.mark.parametrize(
@@ -60,15 +61,15 @@ def test_wrong_options_end_with_2(
 
 
 def test_json_has_findings_and_skipped_rules(template: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    arguments = ["validate", str(template), "--json", "--skip", "UC5212=tests only"]
+    arguments = ["validate", str(template), "--json", "--skip", "UC5210=tests only"]
     assert main(arguments) == ExitCode.FINDINGS
     told = json.loads(capsys.readouterr().out)
 
     assert [(each["code"], each["severity"], each["logical_id"]) for each in told["findings"]] == [
-        ("UC5201", "error", "Table")
+        ("UC5201", "error", "Checkpoints")
     ]
     assert told["findings"][0]["location"] == f"{template}:5"
-    assert [(each["code"], each["reason"]) for each in told["left_out"]] == [("UC5212", "tests only")]
+    assert [(each["code"], each["reason"]) for each in told["left_out"]] == [("UC5210", "tests only")]
 
 
 @pytest.mark.parametrize(
