@@ -1,4 +1,4 @@
-"""The real CDK CLI against a local AWS: deploy, no change, diff, update, drift, rollback, destroy.
+"""The real CDK CLI against a local AWS: deploy, no change, diff, update, rollback, destroy.
 
 The tests of this file are one story, in their order.
 """
@@ -168,18 +168,6 @@ def test_update_makes_a_second_version_and_passes_its_number_on(cdk: Cdk, local:
     parameters = local.client("ssm").describe_parameters()["Parameters"]
     name = next(one["Name"] for one in parameters if one["Name"].startswith("Nodes-"))
     assert local.client("ssm").get_parameter(Name=name)["Parameter"]["Value"] == "2"
-
-
-def test_drift_names_the_property_that_was_changed_by_hand(cdk: Cdk, local: LocalAws) -> None:
-    clean = cdk("drift", "Network", "--fail")
-    assert clean.returncode == 0, clean.stdout + clean.stderr
-    logs = local.client("logs")
-    group = logs.describe_log_groups()["logGroups"][0]["logGroupName"]
-    logs.put_retention_policy(logGroupName=group, retentionInDays=3)
-    drifted = cdk("drift", "Network", "--fail")
-    assert drifted.returncode == 1
-    assert "RetentionInDays" in drifted.stdout + drifted.stderr
-    logs.put_retention_policy(logGroupName=group, retentionInDays=30)
 
 
 def test_failing_update_is_rolled_back_with_the_reason(cdk: Cdk, assembly: Path, local: LocalAws) -> None:

@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.cloudformation.comparison import differences, reported
 
 from ultracluster_local import LocalAws
-from ultracluster_local.cloudformation.drift.detection import differences
 from ultracluster_local.cloudformation.registry import schemas
 from ultracluster_local.cloudformation.resource_types import PROVIDERS
 from ultracluster_local.cloudformation.templates.parsing import parse
@@ -60,12 +60,8 @@ def deployed(local_aws_server: LocalAws) -> Iterator[LocalAws]:
 
 
 @pytest.fixture(scope="module")
-def drifts(deployed: LocalAws) -> dict[str, dict[str, Any]]:
-    api = deployed.client("cloudformation")
-    api.detect_stack_drift(StackName="one")
-    answer = api.describe_stack_resource_drifts(StackName="one", MaxResults=100)
-    assert "NextToken" not in answer
-    return {one["LogicalResourceId"]: one for one in answer["StackResourceDrifts"]}
+def reports(deployed: LocalAws) -> dict[str, tuple[dict[str, Any], Mapping[str, Any] | None]]:
+    return reported("one", region=deployed.client("cloudformation").meta.region_name)
 
 
 def resources() -> Mapping[str, Mapping[str, Any]]:
@@ -90,16 +86,17 @@ def test_cloudformation_has_every_type_that_has_a_provider() -> None:
 @pytest.mark.deploy
 @pytest.mark.parametrize("name", [name for name, one in resources().items() if "Condition" not in one])
 def test_the_service_returns_the_settings_of_the_template(
-    name: str, drifts: dict[str, dict[str, Any]]
+    name: str, reports: dict[str, tuple[dict[str, Any], Mapping[str, Any] | None]]
 ) -> None:
     kind = resources()[name]["Type"]
     if kind == "AWS::CDK::Metadata":
-        assert name not in drifts
+        assert name not in reports
         return
-    found = drifts[name]
-    assert found["PropertyDifferences"] == []
-    assert found["StackResourceDriftStatus"] == "IN_SYNC"
-    unseen = set(json.loads(found["ExpectedProperties"])) - set(json.loads(found["ActualProperties"]))
+    declared, shown = reports[name]
+    assert shown is not None
+    assert list(differences(declared, shown)) == []
+    seen = {key.lower() for key in shown}
+    unseen = {key for key in declared if key.lower() not in seen}
     assert unseen - {"Tags", "TagSpecifications"} <= UNSEEN.get(kind, set())
 
 

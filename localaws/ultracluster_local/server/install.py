@@ -17,7 +17,6 @@ from moto.servicequotas.responses import ServiceQuotasResponse
 
 from ultracluster_local.cloudformation import api, stack_set_api
 from ultracluster_local.cloudformation.change_sets import api as change_set_api
-from ultracluster_local.cloudformation.drift import api as drift_api
 from ultracluster_local.functions import lambda_runtime
 from ultracluster_local.jobs import node_commands
 from ultracluster_local.server import moto_caching as moto_costs
@@ -27,7 +26,6 @@ from ultracluster_local.services import (
     cloudtrail,
     dynamodb,
     ecr,
-    ecs,
     kms,
     lambda_functions,
     model_constraints,
@@ -89,7 +87,7 @@ def install() -> None:
     for name, member in list(vars(CloudFormationResponse).items()):
         if callable(member) and not name.startswith("_") and name not in _KEPT_OF_CLOUDFORMATION:
             delattr(CloudFormationResponse, name)
-    for part in (api, change_set_api, drift_api, stack_set_api):
+    for part in (api, change_set_api, stack_set_api):
         part.handlers.install(CloudFormationResponse)
     CloudFormationResponse.RESPONSE_KEY_PATH_TO_TRANSFORMER = {}  # transformers are for moto's objects; ours need none
     for module in (
@@ -141,7 +139,6 @@ _CHECKED = (
     ec2_flow_logs,
     ec2_internet_access,
     ec2_values,
-    ecs,
     eventbridge,
     iam,
     kms,

@@ -19,7 +19,6 @@ RESOURCES = {
     "instanceTypes": ["trn2.48xlarge"],
     "instanceRole": "role",
 }
-FARGATE = {"type": "FARGATE", "maxvCpus": 4}
 INTERFACES = {"NetworkInterfaces": [{"DeviceIndex": 0, "InterfaceType": "efa", "Groups": ["sg-1"]}]}
 
 
@@ -135,21 +134,11 @@ def test_refuses_capacity_that_batch_cannot_provide(
     assert words in refused(batch, network, resources)
 
 
-@pytest.mark.parametrize(
-    ("changes", "words"),
-    [
-        ({"instanceTypes": ["c5.large"]}, "instanceTypes is not applicable for Fargate."),
-        ({"minvCpus": 0}, "minvCpus is not applicable for Fargate."),
-        ({"securityGroupIds": []}, "at least one security group for Fargate."),
-        ({"securityGroupIds": ["sg-1"] * 6}, "up to 5 securityGroupIds"),
-        ({"subnets": ["subnet-1"] * 17}, "up to 16 subnets."),
-        ({"maxvCpus": 0}, "maxvCpus must be at least 1"),
-    ],
-)
-def test_refuses_what_fargate_does_not_have(
-    batch: Any, network: tuple[str, str], changes: dict[str, Any], words: str
-) -> None:
-    assert words in refused(batch, network, FARGATE | changes)
+@pytest.mark.parametrize("kind", ["FARGATE", "FARGATE_SPOT"])
+def test_fargate_is_refused_by_name(batch: Any, network: tuple[str, str], kind: str) -> None:
+    assert f"does not simulate AWS Fargate: type {kind}" in refused(
+        batch, network, {"type": kind, "maxvCpus": 4}
+    )
 
 
 def test_subnets_and_groups_are_of_one_vpc(batch: Any, network: tuple[str, str], local_aws: LocalAws) -> None:

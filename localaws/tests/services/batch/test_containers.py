@@ -9,15 +9,11 @@ from tests.services.batch.training_queue import SIZE
 from ultracluster_local.services.batch.containers import (
     check_container,
     check_environment,
-    check_fargate_size,
     check_requirements,
     quantity,
 )
 
 pytestmark = pytest.mark.deploy  # imports moto
-
-FARGATE = {**SIZE, "executionRoleArn": "arn:aws:iam::123456789012:role/r"}
-FARGATE["resourceRequirements"] = [{"type": "VCPU", "value": "0.25"}, {"type": "MEMORY", "value": "512"}]
 
 
 def needs(*requirements: tuple[str, str]) -> dict[str, Any]:
@@ -28,20 +24,18 @@ def needs(*requirements: tuple[str, str]) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize(
-    ("container", "fargate"),
+    "container",
     [
-        (SIZE, False),
-        ({"image": "x", "vcpus": 2, "memory": 4}, False),
-        (SIZE | {"user": "1000:nodes_1", "volumes": [{"name": "data"}, {"name": "more"}]}, False),
-        (SIZE | {"ulimits": [{"name": "memlock", "softLimit": -1, "hardLimit": -1}]}, False),
-        (SIZE | {"linuxParameters": {"swappiness": 0, "maxSwap": 0, "sharedMemorySize": 1}}, False),
-        (SIZE | {"logConfiguration": {"logDriver": "fluentd"}}, False),
-        (FARGATE, True),
-        (FARGATE | {"ephemeralStorage": {"sizeInGiB": 21}}, True),
+        SIZE,
+        {"image": "x", "vcpus": 2, "memory": 4},
+        SIZE | {"user": "1000:nodes_1", "volumes": [{"name": "data"}, {"name": "more"}]},
+        SIZE | {"ulimits": [{"name": "memlock", "softLimit": -1, "hardLimit": -1}]},
+        SIZE | {"linuxParameters": {"swappiness": 0, "maxSwap": 0, "sharedMemorySize": 1}},
+        SIZE | {"logConfiguration": {"logDriver": "fluentd"}},
     ],
 )
-def test_a_container_that_can_run_is_taken(container: dict[str, Any], *, fargate: bool) -> None:
-    assert said(check_container, container, fargate=fargate) == ""
+def test_a_container_that_can_run_is_taken(container: dict[str, Any]) -> None:
+    assert said(check_container, container) == ""
 
 
 @pytest.mark.parametrize(
@@ -70,29 +64,7 @@ def test_a_container_that_can_run_is_taken(container: dict[str, Any], *, fargate
     ],
 )
 def test_a_container_that_cannot_run_on_ec2_is_refused(more: dict[str, Any], words: str) -> None:
-    assert words in said(check_container, SIZE | more, fargate=False)
-
-
-@pytest.mark.parametrize(
-    ("more", "words"),
-    [
-        ({"privileged": True}, "privileged is not applicable for Fargate."),
-        (
-            {"linuxParameters": {"devices": [{"hostPath": "/dev/neuron0"}]}},
-            "devices is not applicable for Fargate.",
-        ),
-        ({"executionRoleArn": None}, "executionRoleArn is required for Fargate."),
-        ({"ephemeralStorage": {"sizeInGiB": 20}}, "between 21 and 200 GiB"),
-        (
-            {"volumes": [{"name": "a", "host": {"sourcePath": "/data"}}]},
-            "host is not applicable for Fargate.",
-        ),
-        ({"logConfiguration": {"logDriver": "fluentd"}}, "Log driver fluentd is not supported for Fargate"),
-        (needs(("VCPU", "1"), ("MEMORY", "2048"), ("GPU", "1")), "GPU is not applicable for Fargate."),
-    ],
-)
-def test_a_container_that_cannot_run_on_fargate_is_refused(more: dict[str, Any], words: str) -> None:
-    assert words in said(check_container, FARGATE | more, fargate=True)
+    assert words in said(check_container, SIZE | more)
 
 
 @pytest.mark.parametrize(
@@ -116,19 +88,8 @@ def test_a_requirement_is_a_whole_number_of_a_known_resource(container: dict[str
 def test_vcpus_and_memory_are_required_unless_another_container_has_them(missing: str, words: str) -> None:
     container = needs(*(pair for pair in (("VCPU", "1"), ("MEMORY", "512")) if pair[0] != missing))
 
-    assert words in said(check_container, container, fargate=False)
-    assert said(check_container, container, fargate=False, sized=False) == ""
-
-
-@pytest.mark.parametrize(
-    ("vcpus", "memory", "taken"),
-    [("0.25", "512", True), ("0.25", "4096", False), ("1.0", "2048", True), ("8", "16384", True), ("8", "17408", False), ("3", "8192", False)],
-)  # fmt: skip
-def test_fargate_combines_vcpus_with_some_amounts_of_memory(vcpus: str, memory: str, *, taken: bool) -> None:
-    words = said(check_fargate_size, needs(("VCPU", vcpus), ("MEMORY", memory)))
-
-    assert (words == "") is taken
-    assert taken or f"({float(vcpus):.2f} vCPU, {memory} MiB) not valid" in words
+    assert words in said(check_container, container)
+    assert said(check_container, container, sized=False) == ""
 
 
 def test_a_quantity_may_be_an_older_parameter() -> None:

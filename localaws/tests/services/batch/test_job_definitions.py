@@ -59,11 +59,13 @@ def test_definitions_are_found_by_revision_name_and_status(batch: Any) -> None:
 @pytest.mark.parametrize(
     ("definition", "words"),
     [
-        ({"type": "container"}, "Exactly one of containerProperties, ecsProperties or eksProperties"),
+        ({"type": "container"}, "Exactly one of containerProperties or ecsProperties"),
         (CONTAINER | {"nodeProperties": NODES}, "nodeProperties must not be provided for a container"),
         ({"type": "container", "containerProperties": SIZE | {"instanceType": "c5.large"}}, "instanceType is not applicable"),
         ({"type": "multinode"}, "nodeProperties must be provided"),
-        (MULTINODE | {"platformCapabilities": ["FARGATE"]}, "not supported on Fargate"),
+        (MULTINODE | {"platformCapabilities": ["MANAGED_INSTANCES"]}, "not supported on Managed Instances"),
+        (CONTAINER | {"platformCapabilities": ["FARGATE"]}, "does not simulate AWS Fargate"),
+        ({"type": "container", "eksProperties": {"podProperties": {}}}, "does not simulate Amazon EKS"),
         ({"type": "multinode", "nodeProperties": {**NODES, "nodeRangeProperties": [{"targetNodes": "0:3"}]}}, "A container must be provided for the node range 0:3"),
         ({"type": "multinode", "nodeProperties": {**NODES, "nodeRangeProperties": [{"targetNodes": "0:3", "container": {"image": "x"}}]}}, "vCPU is not provided."),
         (CONTAINER | {"parameters": {"text": "x" * 24 * 1024}}, "exceeds the maximum size of 24576 bytes"),

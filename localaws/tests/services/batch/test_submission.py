@@ -102,19 +102,19 @@ def test_a_parameter_of_the_command_needs_a_value(batch: Any) -> None:
     batch.submit_job(**job, parameters={"steps": "10"})
 
 
-def test_a_definition_for_fargate_does_not_run_on_ec2(batch: Any) -> None:
-    requirements = [{"type": "VCPU", "value": "0.25"}, {"type": "MEMORY", "value": "512"}]
+def test_a_definition_for_managed_instances_does_not_run_on_ec2(batch: Any) -> None:
+    requirements = [{"type": "VCPU", "value": "1"}, {"type": "MEMORY", "value": "512"}]
     container = {"image": "x", "executionRoleArn": "arn:aws:iam::123456789012:role/r"}
     batch.register_job_definition(
         jobDefinitionName="small",
         type="container",
-        platformCapabilities=["FARGATE"],
+        platformCapabilities=["MANAGED_INSTANCES"],
         containerProperties=container | {"resourceRequirements": requirements},
     )
 
     message = refusal(batch.submit_job, jobName="job", jobQueue="fifo", jobDefinition="small")[1]
 
-    assert "can not run Jobs with capability FARGATE" in message
+    assert "can not run Jobs with capability MANAGED_INSTANCES" in message
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""Drift detection: declared properties compared with what services report."""
+"""Declared properties compared with what services report."""
 
 import json
 from collections.abc import Iterator, Mapping
@@ -7,11 +7,8 @@ from typing import Any
 from ultracluster_local.cloudformation.custom_resources import is_custom
 from ultracluster_local.cloudformation.removal import resource_context
 from ultracluster_local.cloudformation.resource_types import provider_of
-from ultracluster_local.cloudformation.stacks import Stack, StackResource
-from ultracluster_local.instance.clients import Clients
-from ultracluster_local.instance.clock import CLOCK
-
-__all__ = ["detect_drift", "differences"]
+from ultracluster_local.cloudformation.stacks import stacks_of
+from ultracluster_local.instance.running import running
 
 
 def differences(declared: Any, shown: Any, path: str = "") -> Iterator[tuple[str, Any, Any]]:
@@ -68,42 +65,23 @@ def _text(value: Any) -> str:
     return text
 
 
-def detect_drift(stack: Stack, *, clients: Clients) -> None:
-    """Detect drift of all resources of `stack` and record the result on it."""
-    stack.drift = [
-        _drift_of(stack, resource, clients=clients)
-        for resource in stack.resources.values()
-        if not is_custom(resource.resource_type) and resource.resource_type != "AWS::CDK::Metadata"
-    ]
+def reported(stack: str, *, region: str) -> dict[str, tuple[dict[str, Any], Mapping[str, Any] | None]]:
+    """Return for each resource of a stack what it declares, and what its service reports; None if it is gone."""
+    found = {}
+    deployed = stacks_of(region).get(stack)
+    for resource in deployed.resources.values():
+        if not is_custom(resource.resource_type) and resource.resource_type != "AWS::CDK::Metadata":
+            context = resource_context(deployed, resource, clients=running().clients)
+            provider = provider_of(resource.resource_type)
+            shown = provider.read(context, resource.physical_id, resource.properties)
+            found[resource.logical_id] = (dict(resource.properties), shown)
+    return found
 
 
-def _drift_of(stack: Stack, resource: StackResource, *, clients: Clients) -> dict[str, Any]:
-    context = resource_context(stack, resource, clients=clients)
-    provider = provider_of(resource.resource_type)
-    shown = provider.read(context, resource.physical_id, resource.properties)
-    finding: dict[str, Any] = {
-        "StackId": stack.stack_id,
-        "LogicalResourceId": resource.logical_id,
-        "PhysicalResourceId": resource.physical_id,
-        "ResourceType": resource.resource_type,
-        "ExpectedProperties": json.dumps(resource.properties, default=str),
-        "Timestamp": CLOCK.now(),
+def differing(stack: str, *, region: str = "us-east-1") -> dict[str, list[str]]:
+    """Return the paths of properties that services report differently, for each resource of a stack that has any."""
+    found = {
+        name: [""] if shown is None else [path for path, *_ in differences(declared, shown)]
+        for name, (declared, shown) in reported(stack, region=region).items()
     }
-    if shown is None:
-        return finding | {"StackResourceDriftStatus": "DELETED", "PropertyDifferences": []}
-    members = {key.lower(): part for key, part in shown.items()}
-    actual = {key: members[key.lower()] for key in resource.properties if key.lower() in members}
-    found = [
-        {
-            "PropertyPath": path,
-            "ExpectedValue": _text(declared),
-            "ActualValue": _text(seen),
-            "DifferenceType": "REMOVE" if seen is None else "NOT_EQUAL",
-        }
-        for path, declared, seen in differences(dict(resource.properties), actual)
-    ]
-    return finding | {
-        "ActualProperties": json.dumps(actual, default=str),
-        "PropertyDifferences": found,
-        "StackResourceDriftStatus": "MODIFIED" if found else "IN_SYNC",
-    }
+    return {name: paths for name, paths in found.items() if paths}

@@ -1,10 +1,9 @@
-"""Drift: which differences count."""
+"""Which differences between a declaration and what a service reports count."""
 
 from typing import Any
 
 import pytest
-
-from ultracluster_local.cloudformation.drift.detection import differences
+from tests.cloudformation.comparison import differences, differing
 
 
 @pytest.mark.parametrize(
@@ -26,7 +25,7 @@ from ultracluster_local.cloudformation.drift.detection import differences
     ],
     ids=str,
 )
-def test_the_same_in_another_form_is_not_drift(declared: Any, shown: Any) -> None:
+def test_the_same_in_another_form_is_no_difference(declared: Any, shown: Any) -> None:
     assert list(differences(declared, shown)) == []
 
 
@@ -43,5 +42,15 @@ def test_the_same_in_another_form_is_not_drift(declared: Any, shown: Any) -> Non
     ],
     ids=str,
 )
-def test_drift_is_named_by_its_path(declared: Any, shown: Any, path: str) -> None:
+def test_a_difference_is_named_by_its_path(declared: Any, shown: Any, path: str) -> None:
     assert [found[0] for found in differences(declared, shown)] == [path]
+
+
+@pytest.mark.deploy
+def test_a_resource_that_is_gone_differs_as_a_whole(stacks: Any) -> None:
+    stacks.create("one", {"Resources": {"Logs": {"Type": "AWS::Logs::LogGroup"}}})
+    assert differing("one") == {}
+
+    stacks.local.client("logs").delete_log_group(logGroupName=stacks.ids("one")["Logs"])
+
+    assert differing("one") == {"Logs": [""]}
