@@ -11,7 +11,7 @@ from ultracluster_rules.registry import RULES
 
 CODE = re.compile(r"\bUC\d{4}\b")
 STATED = re.compile(r'"(UC\d{4})"')
-SOURCE_ROOTS = ("constructs", "stacks", "cli", "localaws")
+SOURCE_ROOTS = ("constructs", "stacks", "cli", "localaws/ultracluster_local")
 TABLE_OF_CODES = 50
 """A module with more codes than this is the registry, or a table of it, and states no rule."""
 SHOWN = {code: rule.shown_by for code, rule in RULES.items() if rule.shown_by}
