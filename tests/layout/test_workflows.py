@@ -63,6 +63,7 @@ def test_every_job_has_a_time_limit_and_the_permissions_that_it_needs(root: Path
         "docs": {},
         "live": {},
         "localaws": {},
+        "nightly": {},
         "release": {},
         "test": {},
     }
