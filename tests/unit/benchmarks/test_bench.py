@@ -9,6 +9,7 @@ from bench import MARKS, PAGE, Workshop, report, rows, write
 from measure import Cost
 
 
+@pytest.mark.deep  # continuous integration runs `make bench QUICK=1`
 @pytest.mark.synth
 @pytest.mark.deploy
 @pytest.mark.process

@@ -49,7 +49,9 @@ def test_numbers_that_only_the_deployment_knows_are_left_to_fsx(stack: cdk.Stack
 
 
 @pytest.mark.deploy
-@pytest.mark.parametrize("throughput", [125, 250, 500, 1000, None])
+@pytest.mark.parametrize(
+    "throughput", [*(pytest.param(each, marks=pytest.mark.deep) for each in (125, 250, 500)), 1000, None]
+)
 def test_is_a_request_of_fsx_and_is_deployed_and_destroyed(
     stack: cdk.Stack, throughput: int | None, local_aws: LocalAws
 ) -> None:
