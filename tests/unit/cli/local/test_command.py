@@ -11,7 +11,7 @@ from typing import Any
 import botocore.session
 import pytest
 
-pytestmark = [pytest.mark.deploy, pytest.mark.process]
+pytestmark = pytest.mark.slow
 
 Run = Callable[..., Any]
 

@@ -13,7 +13,7 @@ import pytest
 from ultracluster_runtime.gang.member import run_member
 from ultracluster_runtime.gang.rendezvous import Child, Settings
 
-pytestmark = pytest.mark.process
+pytestmark = pytest.mark.slow
 
 RECORD = "import pathlib, sys, time; pathlib.Path(sys.argv[1], 'ran', sys.argv[2] + '-' + sys.argv[3]).write_text(sys.argv[4]); {}"
 

@@ -34,7 +34,7 @@ from ultracluster_runtime.lifecycle.driver import (
 from ultracluster_runtime.lifecycle.reader import ManagedBlock
 from ultracluster_runtime.lifecycle.state import LifecycleState
 
-pytestmark = pytest.mark.sweep  # boto3 needs a second for its clients, and every call fails in every way
+pytestmark = pytest.mark.slow  # boto3 needs a second for its clients, and every call fails in every way
 
 END = START + timedelta(days=1)
 HOUR = timedelta(hours=1)

@@ -26,7 +26,7 @@ from tests.unit.runtime.lifecycle.lifecycle_simulation import (
 
 from ultracluster_runtime.lifecycle.actions import SetFleet, SetProtection
 
-pytestmark = pytest.mark.sweep
+pytestmark = pytest.mark.slow
 
 
 def whole_life(run_cycle: RunCycle | None = None) -> None:

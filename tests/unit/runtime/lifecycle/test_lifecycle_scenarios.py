@@ -6,7 +6,7 @@ import pytest
 from tests.unit.runtime.lifecycle.lifecycle_scenarios import ALL_SCENARIOS, with_sweeps
 from tests.unit.runtime.lifecycle.lifecycle_simulation import RunCycle
 
-pytestmark = pytest.mark.sweep
+pytestmark = pytest.mark.slow
 
 
 @pytest.mark.parametrize("scenario", with_sweeps(ALL_SCENARIOS))

@@ -25,7 +25,7 @@ from ultracluster_rules.findings import FindingsError
 from ultracluster_runtime.purchasing.purchase import buy
 from ultracluster_runtime.purchasing.reconcile import Outcome
 
-pytestmark = [pytest.mark.sweep, pytest.mark.process]
+pytestmark = pytest.mark.slow
 
 
 @pytest.fixture(scope="module")

@@ -11,7 +11,7 @@ from tests.unit.runtime.purchasing.scenarios import (
 )
 from tests.unit.runtime.purchasing.special_scenarios import run_special_scenarios
 
-pytestmark = pytest.mark.sweep
+pytestmark = pytest.mark.slow
 
 # The others differ from these in what EC2 answers, not in the calls.
 PAIRED = {"block", "extension"}

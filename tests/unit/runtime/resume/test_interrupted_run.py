@@ -10,7 +10,7 @@ from tests.unit.runtime.resume.interrupted_run import (
     main,
 )
 
-pytestmark = pytest.mark.sweep  # ten hours, minute by minute
+pytestmark = pytest.mark.slow  # ten hours, minute by minute
 
 
 @pytest.fixture(scope="module")

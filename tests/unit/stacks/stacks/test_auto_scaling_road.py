@@ -22,7 +22,7 @@ from ultracluster_stacks.config import load_rollout
 from ultracluster_stacks.config.rehearsal import rehearsed
 from ultracluster_stacks.synthesis.in_process import synthesize
 
-pytestmark = [pytest.mark.synth, pytest.mark.deploy]
+pytestmark = pytest.mark.slow
 
 REGION = "us-east-2"
 FIRST, SECOND = "cr-0123456789abcdef0", "cr-0fedcba9876543210"

@@ -6,7 +6,7 @@ import pytest
 from ultracluster import CapacityBlock, CapacityReservation
 from ultracluster_rules.findings import FindingsError, reject
 
-pytestmark = pytest.mark.synth
+pytestmark = pytest.mark.slow
 
 ID = "cr-0123456789abcdef0"
 

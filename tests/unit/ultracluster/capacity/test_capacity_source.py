@@ -17,7 +17,7 @@ from ultracluster import (
 )
 from ultracluster_rules.findings import FindingsError, reject
 
-pytestmark = pytest.mark.synth
+pytestmark = pytest.mark.slow
 
 
 @pytest.mark.parametrize("name", ["S", "s", "Spill", "9spill", "s" * 33, "spill ", "spill_1"])

@@ -29,7 +29,7 @@ from ultracluster import (
 )
 from ultracluster_rules.findings import FindingsError, reject
 
-pytestmark = pytest.mark.synth
+pytestmark = pytest.mark.slow
 
 
 def test_the_network_has_addresses_for_the_nodes_of_all_sources(stack: cdk.Stack) -> None:

@@ -9,7 +9,7 @@ from tests.unit.ultracluster.capacity.three_sources import cluster
 from ultracluster import MultiNodeJob, OnDemandCapacity, SpotCapacity
 from ultracluster_rules.findings import FindingsError, reject
 
-pytestmark = pytest.mark.synth
+pytestmark = pytest.mark.slow
 
 
 def test_on_demand_as_a_source_is_what_no_capacity_is() -> None:

@@ -21,7 +21,7 @@ from ultracluster import AlarmSettings, UltraCluster
 from ultracluster_local.alarms.alarm import Alarms, CompositeAlarm, Expression, MetricAlarm, Query, Transition
 from ultracluster_local.alarms.series import Metric
 
-pytestmark = [pytest.mark.synth, pytest.mark.sweep]
+pytestmark = pytest.mark.slow
 
 # Minutes from the beginning of a fault to its alarm. Most need as many bad minutes as they have periods; the time without a step
 # is five minutes before it counts at all, at this step time more than ten medians, and then must be seen twice.

@@ -9,7 +9,7 @@ from tests.unit.ultracluster.storage.default_file_system import file_system
 
 from ultracluster import SharedFileSystem
 
-pytestmark = pytest.mark.synth
+pytestmark = pytest.mark.slow
 
 _EFA: dict[str, Any] = {"efa_clients": "p5.48xlarge", "storage_capacity_gib": 19_200}
 
