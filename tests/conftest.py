@@ -136,11 +136,11 @@ def _cpu_seconds() -> float:
     """Return what this process, the processes that it waited for and, on Linux, its running children have used."""
     running = 0
     for children in Path("/proc/self/task").glob("*/children"):
-        for child in children.read_text().split():
-            with suppress(FileNotFoundError):  # it has just ended
-                running += sum(
-                    map(int, Path(f"/proc/{child}/stat").read_text().rpartition(")")[2].split()[11:15])
-                )
+        with suppress(OSError):  # the thread has just ended
+            for child in children.read_text().split():
+                with suppress(OSError):  # the process has
+                    fields = Path(f"/proc/{child}/stat").read_text().rpartition(")")[2].split()
+                    running += sum(map(int, fields[11:15]))
     return sum(os.times()[:4]) + running / os.sysconf("SC_CLK_TCK")
 
 
