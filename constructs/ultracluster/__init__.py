@@ -29,7 +29,8 @@ from ultracluster.storage.compile_cache import CompileCache
 from ultracluster.storage.dataset_bucket import DatasetBucket
 from ultracluster.storage.posix_compile_cache import PosixCompileCache
 from ultracluster.storage.shared_file_system import SharedFileSystem
-from ultracluster_catalog.lustre.lustre_associations import DataRepositoryAssociation
+from ultracluster_spec.file_system import FileSystem
+from ultracluster_spec.lustre import Association
 
 if TYPE_CHECKING:
     from ultracluster.compliance.cluster_key import ClusterKey
@@ -57,6 +58,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "AlarmSettings",
+    "Association",
     "BakeOff",
     "BlockLifecycle",
     "Candidate",
@@ -78,10 +80,10 @@ __all__ = [
     "CompileCache",
     "ComputeEnvironment",
     "ContainerImage",
-    "DataRepositoryAssociation",
     "DatasetBucket",
     "FabricGate",
     "FairShare",
+    "FileSystem",
     "GateOptions",
     "ITrainingQueue",
     "IUltraCluster",

@@ -8,7 +8,14 @@ from datetime import UTC, datetime
 
 import aws_cdk as cdk
 
-from ultracluster import CapacityBlock, CheckpointBucket, ClusterNetwork, SharedFileSystem, UltraCluster
+from ultracluster import (
+    CapacityBlock,
+    CheckpointBucket,
+    ClusterNetwork,
+    FileSystem,
+    SharedFileSystem,
+    UltraCluster,
+)
 from ultracluster_catalog.neuron.neuron_settings import NeuronSettings
 
 # Blocks contain whole UltraServers, of four trn2u.48xlarge each.
@@ -32,8 +39,10 @@ file_system = SharedFileSystem(
     stack,
     "FileSystem",
     network=network,
-    storage_capacity_gib=19200,  # eight object servers, 40 Gbit/s for each node
-    per_unit_storage_throughput=500,
+    settings=FileSystem(
+        storage_capacity_gib=19200,  # eight object servers, 40 Gbit/s for each node
+        per_unit_storage_throughput=500,
+    ),
     checkpoint_bucket=checkpoints.bucket,
 )
 cluster = UltraCluster(

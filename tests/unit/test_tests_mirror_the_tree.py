@@ -13,6 +13,7 @@ PACKAGES = (
     "constructs/ultracluster_checks",
     "constructs/ultracluster_rules",
     "constructs/ultracluster_runtime",
+    "constructs/ultracluster_spec",
     "stacks/ultracluster_stacks",
     "cli/ultracluster_cli",
     "localaws/ultracluster_local",

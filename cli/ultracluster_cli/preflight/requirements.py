@@ -29,7 +29,7 @@ def _cluster(config: ClusterConfig, ledger: tuple[str, str] | None) -> requireme
     machine = config.machine
     compilers = tuple(_compilers(config, machine))
     storage = config.file_system
-    new = storage.file_system_id is None
+    new = storage.is_new
     quota = None
     if new and storage.storage_type != INTELLIGENT_TIERING:
         quota = SERVICE_QUOTAS[_STORAGE_QUOTAS[storage.deployment_type]].code
@@ -163,21 +163,19 @@ def _subnet(
 
 def _file_system(config: ClusterConfig) -> requirements.FileSystemRequirements | None:
     file_system = config.file_system
-    if file_system.file_system_id is None:
+    if file_system.is_new:
         return None
     return requirements.FileSystemRequirements(
-        key=(config.region, config.name, file_system.file_system_id),
-        file_system_id=file_system.file_system_id,
-        mount_name=file_system.mount_name or "",
+        key=(config.region, config.name, file_system.file_system_id or ""),
+        file_system=file_system,
         zone_id=config.zone_id,
         vpc_id=config.network.vpc_id,
-        security_group_id=file_system.security_group_id,
     )
 
 
 def _buckets(config: ClusterConfig) -> Iterator[requirements.BucketRequirements]:
     joined: dict[str, bool] = {}
-    new = config.file_system.file_system_id is None
+    new = config.file_system.is_new
     if (name := config.checkpoints.bucket_name) is not None:
         joined[name] = new and config.file_system.link_checkpoints
     for dataset in config.datasets:

@@ -5,6 +5,8 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Literal
 
+from ultracluster_spec.file_system import FileSystem
+
 Key = tuple[str, ...]
 
 
@@ -97,12 +99,9 @@ class OrderRequirements(_Placed):
 class FileSystemRequirements(_Placed):
     """Existing file system."""
 
-    file_system_id: str
-    mount_name: str
+    file_system: FileSystem
     zone_id: str
     vpc_id: str | None  # existing VPC of the nodes; None for a new one, which has no route to the file system
-    # Group to which the deployment adds rules for the nodes. None: no rules are added.
-    security_group_id: str | None
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -5,7 +5,6 @@ from ultracluster_stacks.config.models.alarms import BudgetConfig
 from ultracluster_stacks.config.models.buckets import CheckpointsConfig, CompileCacheConfig, DatasetConfig
 from ultracluster_stacks.config.models.capacity import AdditionalCapacityConfig, CapacityConfig
 from ultracluster_stacks.config.models.cluster import ClusterConfig
-from ultracluster_stacks.config.models.file_system import AssociationConfig, FileSystemConfig
 from ultracluster_stacks.config.models.job import JobConfig
 from ultracluster_stacks.config.models.network import NetworkConfig
 from ultracluster_stacks.config.models.queue import AdditionalQueueConfig, QueueConfig
@@ -14,14 +13,12 @@ from ultracluster_stacks.config.models.rollout import RolloutConfig, WaveConfig
 __all__ = [
     "AdditionalCapacityConfig",
     "AdditionalQueueConfig",
-    "AssociationConfig",
     "BudgetConfig",
     "CapacityConfig",
     "CheckpointsConfig",
     "ClusterConfig",
     "CompileCacheConfig",
     "DatasetConfig",
-    "FileSystemConfig",
     "JobConfig",
     "LoadedRollout",
     "NetworkConfig",

@@ -21,7 +21,7 @@ _MERGED: Final = (
     "ClusterConfig",
     "CapacityConfig",
     "CheckpointsConfig",
-    "FileSystemConfig",
+    "FileSystem",
     "NetworkConfig",
     "CustomInstanceType",
 )

@@ -20,35 +20,40 @@ from ultracluster import (
     UltraCluster,
     WaitLimits,
 )
-from ultracluster_rules.capacity import ALLOCATION_STRATEGIES
-from ultracluster_stacks.config import AdditionalCapacityConfig, CapacityConfig, ClusterConfig, QueueConfig
+from ultracluster_spec import capacity as spec
+from ultracluster_stacks.config import ClusterConfig, QueueConfig
 from ultracluster_stacks.config.models.queue import OWN_CAPACITY, AdditionalQueueConfig
 
 
 def capacity_sources(config: ClusterConfig) -> list[Capacity]:
     """Return the sources of capacity in order of preference."""
-    return [_source(capacity, zone_id=config.zone_id) for _, capacity in config.sources()]
+    return [_source(source, zone_id=config.zone_id) for source in config.capacity_sources()]
 
 
-def _source(capacity: CapacityConfig, *, zone_id: str) -> Capacity:
+def _source(source: spec.AnySource, *, zone_id: str) -> Capacity:
     common: dict[str, Any] = {
         "zone_id": zone_id,
-        "name": capacity.name if isinstance(capacity, AdditionalCapacityConfig) else None,
-        "max_nodes": capacity.max_nodes,
-        "allocation_strategy": capacity.allocation_strategy or ALLOCATION_STRATEGIES[capacity.market_type][0],
-        "launched_by": capacity.launched_by,
+        "name": source.name,
+        "max_nodes": source.max_nodes,
+        "allocation_strategy": source.allocation_strategy,
+        "launched_by": source.launched_by,
     }
-    group, reservation = capacity.resource_group_arn, capacity.reservation_id
-    placement = capacity.placement_group
-    if capacity.market_type == "spot":
-        return SpotCapacity(max_price_percent=capacity.max_price_percent, **common)
-    if group is not None:
-        return ReservationGroup.from_resource_group_arn(group, placement_group_name=placement, **common)
-    if reservation is None:
-        return OnDemandCapacity(**common)
-    if capacity.market_type == "on-demand":
-        return CapacityReservation.from_reservation_id(reservation, placement_group_name=placement, **common)
-    return CapacityBlock.from_reservation_id(reservation, start=capacity.start, end=capacity.end, **common)
+    match source:
+        case spec.Spot():
+            return SpotCapacity(max_price_percent=source.max_price_percent, **common)
+        case spec.ReservationGroup():
+            group, placement = source.resource_group_arn, source.placement_group
+            return ReservationGroup.from_resource_group_arn(group, placement_group_name=placement, **common)
+        case spec.CapacityReservation():
+            reservation, placement = source.reservation_id, source.placement_group
+            return CapacityReservation.from_reservation_id(
+                reservation, placement_group_name=placement, **common
+            )
+        case spec.CapacityBlock():
+            reservation, start, end = source.reservation_id, source.start, source.end
+            return CapacityBlock.from_reservation_id(reservation, start=start, end=end, **common)
+        case spec.OnDemand():
+            return OnDemandCapacity(**common)
 
 
 def node_placement(scope: Construct, config: ClusterConfig) -> ClusterPlacement | Literal["auto", "none"]:

@@ -291,15 +291,17 @@ def _define_storage(stack: cdk.Stack, network: uc.ClusterNetwork) -> None:
         stack,
         "FullFileSystem",
         network=network,
-        storage_capacity_gib=38400,
-        per_unit_storage_throughput=500,
-        metadata_iops=12000,
+        settings=uc.FileSystem(
+            storage_capacity_gib=38400,
+            per_unit_storage_throughput=500,
+            metadata_iops=12000,
+            data_compression=False,
+            associations=[data.association("/data")],
+        ),
         efa_clients="p5.48xlarge",
-        data_compression=False,
         kms_key=key,
         checkpoint_bucket=checkpoints,
         checkpoint_path="/saved",
-        associations=[data.association("/data")],
         mount_path="/lustre",
         removal_policy=destroy,
     )
@@ -307,22 +309,29 @@ def _define_storage(stack: cdk.Stack, network: uc.ClusterNetwork) -> None:
         stack,
         "BackedUpFileSystem",
         network=network,
-        storage_capacity_gib=2400,
-        backup_retention_days=5,
-        backup_start_time="03:30",
-        copy_tags_to_backups=True,
+        settings=uc.FileSystem(
+            storage_capacity_gib=2400,
+            backup_retention_days=5,
+            backup_start_time="03:30",
+            copy_tags_to_backups=True,
+        ),
     )
     uc.SharedFileSystem(
         stack,
         "TieredFileSystem",
         network=network,
-        storage_type="INTELLIGENT_TIERING",
-        throughput_capacity=4000,
-        read_cache="USER_PROVISIONED",
-        read_cache_gib=131072,
+        settings=uc.FileSystem(
+            storage_type="INTELLIGENT_TIERING",
+            throughput_capacity=4000,
+            read_cache="USER_PROVISIONED",
+            read_cache_gib=131072,
+        ),
     )
     uc.SharedFileSystem(
-        stack, "ScratchFileSystem", network=network, deployment_type="SCRATCH_2", storage_capacity_gib=2400
+        stack,
+        "ScratchFileSystem",
+        network=network,
+        settings=uc.FileSystem(deployment_type="SCRATCH_2", storage_capacity_gib=2400),
     )
 
 

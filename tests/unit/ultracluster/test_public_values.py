@@ -384,12 +384,6 @@ def test_nodes_of_a_queue_are_the_group_that_it_was_given(stack: cdk.Stack) -> N
 
 # What an argument is when it is left out, by callable; None and () are left out. Another default changes the resources of users.
 _SOURCE = {"allocation_strategy": "best-fit-progressive", "launched_by": "batch"}
-_LUSTRE = {
-    "deployment_type": "PERSISTENT_2",
-    "storage_type": "SSD",
-    "data_compression": True,
-    "mount_path": "/fsx",
-}
 _RETAINED = {"removal_policy": cdk.RemovalPolicy.RETAIN}
 _PRECOMPILE = {"method": "neuron-parallel-compile", "phase": "all", "retries": 1}
 _QUARTER = logs.RetentionDays.THREE_MONTHS
@@ -408,10 +402,13 @@ DEFAULTS: dict[str, dict[str, object]] = {
     "ClusterNetwork.from_subnet": {"nic_layout": "batch", "file_system_interfaces": 128, "add_efa_rules": False},
     "CompileCache": {"request_metrics": False, "versioned": False, **_RETAINED},
     "CompileCache.from_bucket": {"prefix": "neuron"},
-    "DataRepositoryAssociation": {
+    "Association": {
         "import_events": ("NEW", "CHANGED"), "export_events": ("NEW", "CHANGED"), "import_existing": True,
     },
     "DatasetBucket": _RETAINED,
+    "FileSystem": {
+        "deployment_type": "PERSISTENT_2", "storage_type": "SSD", "data_compression": True, "efa": False, "link_checkpoints": True, "backup_retention_days": 0, "copy_tags_to_backups": False,
+    },
     "FairShare": {"compute_reservation_percent": 0},
     "IUltraCluster.add_multi_node_job": {"without_efa": False},
     "IUltraCluster.add_smoke_train": {"steps": 5},
@@ -428,9 +425,7 @@ DEFAULTS: dict[str, dict[str, object]] = {
     "PullThroughCache": {"prefix": "ecr-public"},
     "QuotaShare": {"sharing": "RESERVE", "preempt_within": False},
     "ReservationGroup": _SOURCE,
-    "SharedFileSystem": {
-        **_LUSTRE, "checkpoint_path": "/checkpoints", "backup_retention_days": 0, "copy_tags_to_backups": False, **_RETAINED,
-    },
+    "SharedFileSystem": {"checkpoint_path": "/checkpoints", "mount_path": "/fsx", **_RETAINED},
     "SharedFileSystem.from_attributes": {"efa_enabled": False, "mount_path": "/fsx"},
     "SmokeTrain": {"steps": 5},
     "SpotCapacity": {"allocation_strategy": "price-capacity-optimized", "launched_by": "batch"},

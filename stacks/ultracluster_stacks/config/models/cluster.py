@@ -16,6 +16,8 @@ from ultracluster_rules.images import AMI
 from ultracluster_rules.machines import get_instance_type
 from ultracluster_rules.names import REGION
 from ultracluster_rules.registry import RULES
+from ultracluster_spec.capacity import AnySource, source_of
+from ultracluster_spec.file_system import FileSystem
 from ultracluster_stacks.config.models.alarms import AlarmsConfig, BudgetConfig
 from ultracluster_stacks.config.models.buckets import CheckpointsConfig, CompileCacheConfig, DatasetConfig
 from ultracluster_stacks.config.models.capacity import (
@@ -25,7 +27,6 @@ from ultracluster_stacks.config.models.capacity import (
     placeholder_reservation,
 )
 from ultracluster_stacks.config.models.constraints import Constraint, checked_by, form
-from ultracluster_stacks.config.models.file_system import FileSystemConfig
 from ultracluster_stacks.config.models.job import JobConfig
 from ultracluster_stacks.config.models.machine import CustomInstanceType, InstanceTypeName
 from ultracluster_stacks.config.models.model import ConfigModel
@@ -186,7 +187,7 @@ class ClusterConfig(ConfigModel):
     """Path at which the instance-store disks are mounted as one volume, on the node and in its jobs, such as /scratch. The
     data is lost with the node. The AMI must include mdadm. Default: not mounted."""
 
-    file_system: FileSystemConfig = Field(default_factory=FileSystemConfig.model_construct)
+    file_system: FileSystem = Field(default_factory=FileSystem)
     """The FSx for Lustre file system."""
 
     checkpoints: CheckpointsConfig = Field(default_factory=CheckpointsConfig.model_construct)
@@ -236,6 +237,12 @@ class ClusterConfig(ConfigModel):
         yield ("capacity",), self.capacity
         for index, capacity in enumerate(self.additional_capacity):
             yield ("additional_capacity", index), capacity
+
+    def capacity_sources(self) -> tuple[AnySource, ...]:
+        """Return all capacity in order of preference, each of its own type."""
+        return tuple(
+            source_of(nodes=self.nodes_from(capacity), **dict(capacity)) for _, capacity in self.sources()
+        )
 
     def buckets(self) -> Iterator[tuple[Loc, CheckpointsConfig | DatasetConfig]]:
         """Iterate over the buckets for checkpoints and datasets, with the location of each in the cluster."""

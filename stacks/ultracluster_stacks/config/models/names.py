@@ -4,6 +4,7 @@ from typing import Annotated, Final
 
 from ultracluster_catalog.names.identifiers import PLACEMENT_GROUP
 from ultracluster_rules.names import ROLE_PATH
+from ultracluster_spec.file_system import KEY
 from ultracluster_stacks.config.models.constraints import Constraint, form
 
 _POLICY_NAME: Final = "[A-Za-z0-9_.,+@=-]{1,128}"
@@ -33,14 +34,7 @@ AccountId = Annotated[
     ),
 ]
 
-KeyArn = Annotated[
-    str,
-    form(
-        code="UC5102",
-        pattern=r"arn:aws[a-z-]*:kms:[a-z0-9-]+:[0-9]{12}:key/[0-9a-f-]{36}|arn:aws[a-z-]*:kms:[a-z0-9-]+:[0-9]{12}:key/mrk-[0-9a-f]{32}",
-        allowed="the ARN of a key, such as arn:aws:kms:us-east-2:123456789012:key/01234567-89ab-cdef-0123-456789abcdef",
-    ),
-]
+KeyArn = Annotated[str, KEY]
 
 PolicyRef = Annotated[
     str,

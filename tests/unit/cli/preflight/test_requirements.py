@@ -5,6 +5,7 @@ from typing import Any
 
 from ultracluster_cli.preflight.requirements import rollout_requirements
 from ultracluster_runtime.preflight.requirements import FileSystemRequirements
+from ultracluster_spec.file_system import FileSystem
 from ultracluster_stacks.config import load_rollout
 
 CLUSTER = """\
@@ -75,11 +76,13 @@ def test_existing_file_system_is_checked_instead_of_a_quota(tmp_path: Path) -> N
 
     assert cluster.file_system == FileSystemRequirements(
         key=("us-east-2", "train", "fs-0123456789abcdef0"),
-        file_system_id="fs-0123456789abcdef0",
-        mount_name="abcdefgh",
+        file_system=FileSystem(
+            file_system_id="fs-0123456789abcdef0",
+            mount_name="abcdefgh",
+            security_group_id="sg-0123456789abcdef0",
+        ),
         zone_id="use2-az3",
         vpc_id="vpc-0123456789abcdef0",
-        security_group_id="sg-0123456789abcdef0",
     )
     assert (cluster.storage_quota, cluster.storage_gib) == (None, 0)
 

@@ -1,0 +1,20 @@
+"""What a template knows of a value."""
+
+from typing import TypeVar
+
+from aws_cdk import Token
+
+from ultracluster_spec.values import Value
+
+_Value = TypeVar("_Value", bound=Value)
+
+
+def known(value: _Value) -> _Value:
+    """Return a value without the fields that only the deployment knows, which rules therefore do not judge."""
+    return value.without(
+        {
+            name
+            for name, content in value.known().items()
+            if isinstance(content, (str, float)) and Token.is_unresolved(content)
+        }
+    )
