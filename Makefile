@@ -75,7 +75,7 @@ check: env .ultracluster/pyright/.stamp ## Lint, formatting, spelling, import ar
 	"$(BIN)/node" .ultracluster/pyright/node_modules/pyright/index.js --project tests/types
 	"$(BIN)/python" -m pip check
 
-check-deep: env ## Fuzz, security, grid, upgrades and determinism, in large; prints one table (minutes)
+check-deep: env ## Fuzz, security, grid and determinism, in large; prints one table (minutes)
 	"$(BIN)/python" -m pytest -q -n 2 -m deep tests/deep
 
 same: env ## Compare templates, commands, findings and public names with the accepted ones; WRITE=1 accepts what differs

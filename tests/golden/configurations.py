@@ -1,13 +1,13 @@
 """What is kept of each version: configurations that span the product, and the templates that they gave.
 
 `next` is the version that is not released yet. Its configurations are the published ones, which are not copied, and those
-beside its templates. A released version has copies of all.
+beside its templates. A release is frozen with copies of all.
 """
 
 from collections.abc import Mapping
 from pathlib import Path
 
-__all__ = ["EXPORTED", "GOLDEN", "NEXT", "configurations", "released", "templates_of"]
+__all__ = ["EXPORTED", "GOLDEN", "NEXT", "configurations", "templates_of"]
 
 GOLDEN = Path(__file__).parent
 NEXT = GOLDEN / "next"
@@ -38,13 +38,3 @@ def templates_of(version: Path, name: str) -> Path:
         name: Name of the configuration.
     """
     return version / f"{name}.json"
-
-
-def released(golden: Path = GOLDEN) -> list[Path]:
-    """The folders of the released versions, oldest first.
-
-    Args:
-        golden: The folder of all versions. Default: that of this project.
-    """
-    found = (path for path in golden.iterdir() if path.name[0].isdigit())
-    return sorted(found, key=lambda path: [int(part) for part in path.name.split(".")])

@@ -7,10 +7,10 @@ from typing import Any
 
 from ultracluster_stacks.plan import StackTemplate
 
-__all__ = ["NO_HASH", "read_kept", "text_of"]
+__all__ = ["read_kept", "text_of", "written"]
 
-NO_HASH = "0" * 64
-"""Stands for the hash of a function's code: that changes with nearly every release, and in place."""
+# Stands for the hash of a function's code: that changes with nearly every release, and in place.
+_NO_HASH = "0" * 64
 
 # Other hashes stay, such as that of what a node downloads.
 _CODE = re.compile(r'\b[0-9a-f]{64}(?=\.zip")')
@@ -29,7 +29,7 @@ def text_of(stacks: Iterable[StackTemplate]) -> str:
         stack.name: {"cluster": stack.cluster, "region": stack.region, "template": stack.template}
         for stack in stacks
     }
-    return _CODE.sub(NO_HASH, _written(kept, _LEVELS, "")) + "\n"
+    return _CODE.sub(_NO_HASH, written(kept, _LEVELS)) + "\n"
 
 
 def read_kept(text: str) -> list[StackTemplate]:
@@ -41,12 +41,19 @@ def read_kept(text: str) -> list[StackTemplate]:
     return [StackTemplate(name=name, **fields) for name, fields in json.loads(text).items()]
 
 
-def _written(value: Any, levels: int, indent: str) -> str:
+def written(value: Any, levels: int, indent: str = "") -> str:
+    """Write JSON, sorted and with a line for each key of the outer levels.
+
+    Args:
+        value: What to write.
+        levels: How many levels have lines of their own.
+        indent: What stands before the lines of the outermost level.
+    """
     if not isinstance(value, dict) or not value or not levels:
         return json.dumps(value, sort_keys=True, separators=(",", ":"))
     inside = f"{indent} "
     parts = (
-        f"{inside}{json.dumps(key)}: {_written(part, levels - 1, inside)}"
+        f"{inside}{json.dumps(key)}: {written(part, levels - 1, inside)}"
         for key, part in sorted(value.items())
     )
     return "{\n" + ",\n".join(parts) + f"\n{indent}}}"

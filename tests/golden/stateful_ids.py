@@ -1,15 +1,19 @@
-"""The logical ids of what holds data: where they stand, and what a user loses when one changes."""
+"""What of resources that hold data never changes: logical id, type and create-only properties, and what a user loses otherwise."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
+from typing import Any
 
 from ultracluster_stacks.plan import StackTemplate
-from ultracluster_stacks.plan.resource_updates import STATEFUL
+from ultracluster_stacks.plan.resource_updates import STATEFUL, replacement
 
-__all__ = ["LOST", "TABLE", "broken_rows", "stateful_ids"]
+__all__ = ["LOST", "TABLE", "Row", "broken_rows", "stateful_ids"]
 
 TABLE = Path(__file__).with_suffix(".json")
-"""By configuration: stack and construct path, logical id and type."""
+"""By configuration, and by stack and construct path: the row of a resource."""
+
+Row = Mapping[str, Any]
+"""Logical id, type, and the properties that CloudFormation can only set when it creates the resource, by their paths."""
 
 _PROTECTED = frozenset({"Retain", "RetainExceptOnCreate", "Snapshot"})
 
@@ -29,24 +33,39 @@ LOST: Mapping[str, str] = {
     "AWS::S3::Bucket": "the checkpoints, datasets or compiled graphs: an empty bucket would take the place of theirs",
     "AWS::SSM::Parameter": "what the life cycle of a block remembers: people would be told twice, or not at all",
 }
-"""What a new logical id takes from a user, by type."""
+"""What a resource made anew takes from a user, by type."""
 
 
-def stateful_ids(stacks: Iterable[StackTemplate]) -> dict[str, str]:
+def stateful_ids(stacks: Iterable[StackTemplate]) -> dict[str, Row]:
     """The rows of a configuration.
 
     Args:
         stacks: Its stacks, with the construct paths.
     """
     return {
-        f"{stack.name}: {stack.paths.get(logical_id, logical_id)}": f"{logical_id} {resource['Type']}"
+        f"{stack.name}: {stack.paths.get(logical_id, logical_id)}": {
+            "id": logical_id,
+            "type": resource["Type"],
+            "create_only": dict(sorted(_create_only(resource["Type"], resource.get("Properties") or {}))),
+        }
         for stack in stacks
         for logical_id, resource in stack.resources.items()
         if resource["Type"] in STATEFUL or resource.get("DeletionPolicy") in _PROTECTED
     }
 
 
-def broken_rows(rows: Mapping[str, str], stacks: Iterable[StackTemplate]) -> list[str]:
+def _create_only(kind: str, properties: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
+    rules = replacement(kind, properties)
+    assert rules is not None, f"run `make tables`: {kind} is not in replacement.json"
+    for path in rules.always:
+        value: Any = properties
+        for part in path:
+            value = value.get(part) if isinstance(value, Mapping) else None
+        if value is not None:
+            yield ".".join(path), value
+
+
+def broken_rows(rows: Mapping[str, Row], stacks: Iterable[StackTemplate]) -> list[str]:
     """Say which rows no longer hold, and what that would take from users.
 
     Args:
@@ -57,12 +76,21 @@ def broken_rows(rows: Mapping[str, str], stacks: Iterable[StackTemplate]) -> lis
     broken = []
     for place, row in rows.items():
         stack, path = place.split(": ")
-        logical_id, kind = row.split()
-        resources = found[stack].resources if stack in found else {}
-        if resources.get(logical_id, {}).get("Type") != kind:
-            now = stateful_ids([found[stack]]) if stack in found else {}
-            fate = f"is {now[place].split()[0]} now" if place in now else "is no longer there"
-            broken.append(
-                f"{stack}: {path} was {logical_id} and {fate}. An update would take from users {LOST[kind]}"
-            )
+        now = stateful_ids([found[stack]]) if stack in found else {}
+        broken += [
+            f"{stack}: {path} {what}. An update would take from users {LOST[row['type']]}"
+            for what in _changes(row, now, place)
+        ]
     return broken
+
+
+def _changes(row: Row, now: Mapping[str, Row], place: str) -> Iterator[str]:
+    # By its id: a resource that moves to another construct and keeps it stays the same resource.
+    for same in now.values():
+        if (same["id"], same["type"]) == (row["id"], row["type"]):
+            old, new = row["create_only"], same["create_only"]
+            for name in sorted({*old, *new}):
+                if old.get(name) != new.get(name):
+                    yield f"had {name} {old.get(name)} and has {new.get(name)} now"
+            return
+    yield f"was {row['id']} and " + (f"is {now[place]['id']} now" if place in now else "is no longer there")

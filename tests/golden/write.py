@@ -1,4 +1,4 @@
-"""`make golden` writes what today's code gives; `make golden VERSION=0.1.0` freezes it as that version as well."""
+"""`make golden` writes what today's code gives; `make golden VERSION=0.1.0` freezes it as that release as well."""
 
 import json
 import shutil
@@ -8,7 +8,7 @@ import tomllib
 from pathlib import Path
 
 from tests.golden.configurations import GOLDEN, NEXT, configurations, templates_of
-from tests.golden.kept import text_of
+from tests.golden.kept import text_of, written
 from tests.golden.stateful_ids import TABLE, stateful_ids
 from tests.golden.synthesis import synthesize
 
@@ -16,7 +16,7 @@ __all__ = ["freeze", "write"]
 
 
 def write() -> None:
-    """Write the templates of the version that is not released, and add to the table of ids what is new in it."""
+    """Write the templates of the version that is not released, and add to the table of what holds data what is new in it."""
     sources = configurations(NEXT)
     with tempfile.TemporaryDirectory() as temporary:
         found = synthesize(sources, Path(temporary))
@@ -28,7 +28,7 @@ def write() -> None:
     table = json.loads(TABLE.read_text("utf-8"))
     # What is there already is changed by people only: it says what their deployments hold.
     new = {name: stateful_ids(stacks) | table.get(name, {}) for name, stacks in found.items()}
-    TABLE.write_text(json.dumps(table | new, indent=1, sort_keys=True) + "\n", encoding="utf-8")
+    TABLE.write_text(written(table | new, 2) + "\n", encoding="utf-8")
 
 
 def freeze(version: str, *, golden: Path, declared: str) -> None:

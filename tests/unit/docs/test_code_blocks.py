@@ -21,7 +21,6 @@ from unittest.mock import MagicMock
 
 import pytest
 import yaml
-from tests.golden.resource_changes import named_since
 from tests.unit.docs.pages import ROOT, Block, code_blocks
 
 from ultracluster_catalog.observability.metrics import METRICS, NAMESPACE
@@ -37,7 +36,7 @@ def each_block(*languages: str) -> pytest.MarkDecorator:
 
 
 def test_every_block_is_of_a_language_that_a_test_reads() -> None:
-    read = {"bash", "console", "json", "markdown", "python", "text", "yaml"}
+    read = {"bash", "console", "json", "python", "text", "yaml"}
     assert {block.language for block in code_blocks()} - {"{toctree}"} == read
     texts = [block.page for block in code_blocks("text")]
     assert texts == ["gallery/demo.md", "reference/observability.md", "CONTRIBUTING.md"]
@@ -53,12 +52,6 @@ def test_the_tree_of_the_repository_has_folders_that_exist() -> None:
         paths = [(parent if indent else ROOT) / name for name in names.split()]
         assert all(path.exists() for path in paths), names
         parent = parent if indent else paths[0]
-
-
-def test_the_line_of_the_changelog_is_read_as_a_permission() -> None:
-    (line,) = code_blocks("markdown")
-    changelog = f"## [Unreleased]\n\n### Resource changes\n\n{line.text}"
-    assert named_since(changelog, None) == ["replace:*-Storage/FileSystem*"]
 
 
 # JSON and YAML

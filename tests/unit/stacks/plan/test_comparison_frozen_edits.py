@@ -1,11 +1,11 @@
-"""Edits of the templates of 0.1.0: what ends jobs or loses data stops, what harms nothing passes."""
+"""Edits of a kept template: what ends jobs or loses data stops, what harms nothing passes."""
 
 import copy
 from collections.abc import Callable
 from typing import Any, cast
 
 import pytest
-from tests.golden.configurations import GOLDEN, templates_of
+from tests.golden.configurations import NEXT, templates_of
 from tests.golden.kept import read_kept
 
 from ultracluster_stacks.plan import StackTemplate, compare
@@ -22,7 +22,7 @@ class Frozen:
     """The stacks of `watched.yaml`, before and after an edit."""
 
     def __init__(self) -> None:
-        self.before = read_kept(templates_of(GOLDEN / "0.1.0", "watched.yaml").read_text("utf-8"))
+        self.before = read_kept(templates_of(NEXT, "watched.yaml").read_text("utf-8"))
         self.after = copy.deepcopy(self.before)
 
     def templates(self) -> list[Template]:
