@@ -6,8 +6,6 @@
 import importlib
 from typing import TYPE_CHECKING
 
-from ultracluster.capacity.capacity import Capacity, CapacityBlock, CapacityReservation, ReservationGroup
-from ultracluster.capacity.unreserved_capacity import OnDemandCapacity, SpotCapacity
 from ultracluster.cluster.i_ultra_cluster import IUltraCluster
 from ultracluster.cluster.ultra_cluster import UltraCluster
 from ultracluster.images.container_image import ContainerImage
@@ -29,6 +27,14 @@ from ultracluster.storage.compile_cache import CompileCache
 from ultracluster.storage.dataset_bucket import DatasetBucket
 from ultracluster.storage.posix_compile_cache import PosixCompileCache
 from ultracluster.storage.shared_file_system import SharedFileSystem
+from ultracluster_spec.capacity import (
+    Capacity,
+    CapacityBlock,
+    CapacityReservation,
+    OnDemand,
+    ReservationGroup,
+    Spot,
+)
 from ultracluster_spec.file_system import FileSystem
 from ultracluster_spec.lustre import Association
 
@@ -93,7 +99,7 @@ __all__ = [
     "NeuronAmi",
     "NodeGroup",
     "NodeMetrics",
-    "OnDemandCapacity",
+    "OnDemand",
     "PosixCompileCache",
     "PrecompileJob",
     "ProgramOptions",
@@ -106,7 +112,7 @@ __all__ = [
     "SharedFileSystem",
     "SingleNodeJob",
     "SmokeTrain",
-    "SpotCapacity",
+    "Spot",
     "TemplateCheck",
     "TrainingImageRepository",
     "TrainingQueue",

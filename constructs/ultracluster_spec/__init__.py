@@ -1,8 +1,10 @@
 """Values that describe a cluster, in Python and YAML."""
 
 from ultracluster_spec.capacity import (
-    AnySource,
+    AdditionalCapacity,
+    Capacity,
     CapacityBlock,
+    CapacityRecord,
     CapacityReservation,
     OnDemand,
     ReservationGroup,
@@ -12,9 +14,11 @@ from ultracluster_spec.file_system import FileSystem
 from ultracluster_spec.lustre import Association
 
 __all__ = [
-    "AnySource",
+    "AdditionalCapacity",
     "Association",
+    "Capacity",
     "CapacityBlock",
+    "CapacityRecord",
     "CapacityReservation",
     "FileSystem",
     "OnDemand",

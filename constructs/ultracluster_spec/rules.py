@@ -7,7 +7,7 @@ which keeps what it has yielded.
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, Self, TypeVar
 
 from ultracluster_rules.findings import Finding
 from ultracluster_spec.values import is_unset
@@ -25,6 +25,18 @@ class At:
     problem: str
     allowed: str = ""
     remedy: str = ""
+    code: str = ""
+    """Code of a finding of a plain function, which other packages call too; else that of the rule."""
+
+    @classmethod
+    def of(cls, path: str | Place, finding: Finding) -> Self:
+        """Return a finding of a plain function at a place."""
+        return cls(path, finding.problem, finding.allowed, finding.remedy, finding.code)
+
+    @classmethod
+    def all(cls, findings: Iterable[Finding]) -> Iterator[Self]:
+        """Return findings of a plain function at their own paths, which are names of fields."""
+        return (cls.of(finding.path, finding) for finding in findings)
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,10 +55,11 @@ class Rule(Generic[_Subject]):
                 raise
 
 
-def rule(code: str) -> Callable[[Callable[[_Subject], Iterator[At]]], Rule[_Subject]]:
+def rule(code: str = "") -> Callable[[Callable[[_Subject], Iterator[At]]], Rule[_Subject]]:
     """Make a rule of a function; its docstring says what is true when the rule holds.
 
-    Several functions may have one code, and the registry has its remedy, source and severity.
+    Several functions may have one code, and the registry has its remedy, source and severity. A rule without a code passes
+    on the findings of plain functions.
     """
     return partial(Rule, code)
 
@@ -56,7 +69,10 @@ def broken(rules: Iterable[Rule[_Subject]], subject: _Subject) -> Iterator[tuple
     for each in rules:
         for at in each(subject):
             place = (at.path,) if isinstance(at.path, str) else at.path
-            yield place, Finding(each.code, at.problem, at.allowed, at.remedy, path=path_text(place))
+            yield (
+                place,
+                Finding(at.code or each.code, at.problem, at.allowed, at.remedy, path=path_text(place)),
+            )
 
 
 def findings(rules: Iterable[Rule[Any]], subject: Any) -> list[Finding]:

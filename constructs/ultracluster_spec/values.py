@@ -7,6 +7,7 @@ methods that pydantic calls take and return plain values.
 import ast
 import inspect
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from dataclasses import fields
 from functools import cache
 from itertools import pairwise
 from types import UnionType
@@ -68,8 +69,13 @@ class Value:
 
 
 def fields_of(value_type: type) -> Mapping[str, Any]:
-    """Return the fields of a dataclass by name."""
-    return value_type.__dataclass_fields__  # type: ignore[attr-defined,no-any-return]
+    """Return the fields of a dataclass by name, without class variables."""
+    return _fields_of(value_type)
+
+
+@cache
+def _fields_of(value_type: type) -> Mapping[str, Any]:
+    return {field.name: field for field in fields(value_type)}
 
 
 def wrong_types(value: Value, *, tokens: bool = False) -> list[Finding]:

@@ -24,8 +24,8 @@ INSTANCE_TYPE, NODES = "trn2u.48xlarge", 8
 IMAGE_ID = "ami-0123456789abcdef0"  # REPLACE with the AMI that `ultracluster ami resolve` shows for REGION
 IMAGE = f"123456789012.dkr.ecr.{REGION}.amazonaws.com/pretrain:2026-11-20"  # REPLACE
 # REPLACE with the block that you bought, as `ultracluster capacity status` shows it.
-BLOCK = CapacityBlock.from_reservation_id(
-    "cr-0123456789abcdef0",
+BLOCK = CapacityBlock(
+    reservation_id="cr-0123456789abcdef0",
     zone_id=ZONE_ID,
     start=datetime(2026, 12, 1, 11, 30, tzinfo=UTC),
     end=datetime(2026, 12, 15, 11, 30, tzinfo=UTC),

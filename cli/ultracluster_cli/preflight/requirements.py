@@ -10,7 +10,8 @@ from ultracluster_catalog.neuron.compile_machines import compile_type
 from ultracluster_catalog.places.cluster_subnet import NODE_SERVICES
 from ultracluster_rules.network import addresses_of_existing_subnet, network_interfaces
 from ultracluster_runtime.preflight import requirements
-from ultracluster_stacks.config import CapacityConfig, ClusterConfig
+from ultracluster_spec.capacity import CapacityRecord
+from ultracluster_stacks.config import ClusterConfig
 from ultracluster_stacks.config.rehearsal import cluster_digest
 from ultracluster_stacks.cost.footprint import closes_queues, resumes_jobs
 
@@ -91,7 +92,7 @@ def _functions(config: ClusterConfig) -> int:
 
 
 def _nodes(
-    config: ClusterConfig, machine: InstanceType, *, name: str, nodes: int, capacity: CapacityConfig
+    config: ClusterConfig, machine: InstanceType, *, name: str, nodes: int, capacity: CapacityRecord
 ) -> requirements.SourceRequirements:
     # The quotas of a custom instance type may be unknown.
     family = next((prefix for prefix in ON_DEMAND_QUOTAS if machine.name.startswith(prefix)), None)
@@ -103,12 +104,7 @@ def _nodes(
         family=family or machine.name,
         vcpus=machine.vcpus,
         nodes=nodes,
-        market_type=capacity.market_type,
-        reservation_id=capacity.reservation_id,
-        resource_group_arn=capacity.resource_group_arn,
-        placement_group=capacity.placement_group,
-        start=capacity.start,
-        end=capacity.end,
+        capacity=capacity,
         block_quota=block_quota.code if block_quota else None,
         on_demand_quota=ON_DEMAND_QUOTAS[family].code if family else None,
         spot_quota=SPOT_QUOTAS[family].code if family else None,
@@ -123,7 +119,7 @@ def _compilers(config: ClusterConfig, machine: InstanceType) -> Iterator[require
         if job.kind == "precompile" and job.queue is None
     ]
     for machine_type in filter(None, dict.fromkeys(nodes)):
-        capacity = CapacityConfig(market_type="on-demand")
+        capacity = CapacityRecord(market_type="on-demand")
         yield _nodes(config, machine_type, name=f"precompile-{machine_type.name}", nodes=1, capacity=capacity)
 
 

@@ -14,7 +14,6 @@ from constructs import Construct
 from ultracluster._foundation.annotations import warn
 from ultracluster._foundation.cluster_name import cluster_name, tag_resources
 from ultracluster._foundation.machines import AnyInstanceType, machine_of
-from ultracluster.capacity.capacity import Capacity, CapacityBlock
 from ultracluster.capacity.sources import check_main_queue, named, sources_of, used_by_queue
 from ultracluster.cluster.i_ultra_cluster import ImportedCluster, IUltraCluster
 from ultracluster.compliance.cluster_key import let_services_use
@@ -52,6 +51,7 @@ from ultracluster_rules.machines import check_whole_ultraservers
 from ultracluster_rules.network import check_endpoints
 from ultracluster_rules.numbers import rejects_unsafe_numbers
 from ultracluster_rules.queues import PRIORITY
+from ultracluster_spec.capacity import Capacity, CapacityBlock
 from ultracluster_spec.file_system import FileSystem
 
 _Job = TypeVar("_Job", bound=Job)

@@ -2,9 +2,8 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from datetime import datetime
-from typing import Literal
 
+from ultracluster_spec.capacity import CapacityRecord
 from ultracluster_spec.file_system import FileSystem
 
 Key = tuple[str, ...]
@@ -31,12 +30,7 @@ class SourceRequirements(_Placed):
     family: str  # common prefix of all instance types that count against the same quotas, such as trn
     vcpus: int  # vCPUs of one instance
     nodes: int  # maximum number of nodes from this source
-    market_type: Literal["capacity-block", "on-demand", "spot"]
-    reservation_id: str | None
-    resource_group_arn: str | None
-    placement_group: str | None
-    start: datetime | None  # start of the capacity in the rollout
-    end: datetime | None  # end of the capacity in the rollout
+    capacity: CapacityRecord
     block_quota: str | None  # quota code for Capacity Blocks of the type; None if unknown
     on_demand_quota: str | None  # quota code for On-Demand Instances of the type; None if unknown
     spot_quota: str | None  # quota code for Spot Instances of the type; None if unknown

@@ -3,7 +3,6 @@
 from ultracluster_stacks.config.loading.loader import LoadedRollout, load_rollout
 from ultracluster_stacks.config.models.alarms import BudgetConfig
 from ultracluster_stacks.config.models.buckets import CheckpointsConfig, CompileCacheConfig, DatasetConfig
-from ultracluster_stacks.config.models.capacity import AdditionalCapacityConfig, CapacityConfig
 from ultracluster_stacks.config.models.cluster import ClusterConfig
 from ultracluster_stacks.config.models.job import JobConfig
 from ultracluster_stacks.config.models.network import NetworkConfig
@@ -11,10 +10,8 @@ from ultracluster_stacks.config.models.queue import AdditionalQueueConfig, Queue
 from ultracluster_stacks.config.models.rollout import RolloutConfig, WaveConfig
 
 __all__ = [
-    "AdditionalCapacityConfig",
     "AdditionalQueueConfig",
     "BudgetConfig",
-    "CapacityConfig",
     "CheckpointsConfig",
     "ClusterConfig",
     "CompileCacheConfig",

@@ -3,13 +3,13 @@
 import hashlib
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any, Final, Literal
+from typing import Any, Final, Literal, TypeVar
 
 from ultracluster_catalog.lustre.lustre import INTELLIGENT_TIERING, THROUGHPUT_CAPACITIES
 from ultracluster_rules.alarms import warn_of_missing_recipients
+from ultracluster_spec.capacity import CapacityRecord, placeholder_reservation
 from ultracluster_spec.file_system import FileSystem
 from ultracluster_spec.lustre import check_file_system
-from ultracluster_stacks.config.models.capacity import placeholder_reservation
 from ultracluster_stacks.config.models.cluster import ClusterConfig
 
 PLAN: Final = "plan"
@@ -29,6 +29,9 @@ _SIZES_GIB: Final = (1_200, 2_400, 4_800, 7_200, 9_600, 12_000, 19_200, 24_000, 
 _NO_FILE_SYSTEM: Final = FileSystem(
     file_system_id="fs-00000000000000000", mount_name="none", link_checkpoints=False
 )
+
+
+_Capacity = TypeVar("_Capacity", bound=CapacityRecord)
 
 
 class RehearsedCluster(ClusterConfig):
@@ -101,16 +104,12 @@ def left_out(cluster: ClusterConfig) -> Sequence[str]:
     return [part for part, is_left_out in parts.items() if is_left_out]
 
 
-def _without_capacity(capacity: Any) -> Any:
+def _without_capacity(capacity: _Capacity) -> _Capacity:
     """Return capacity with the same kind of target, which does not exist."""
     if capacity.reservation_id is None and capacity.order is None:
         return capacity  # EC2 reads a resource group only at a launch
-    return capacity.model_copy(
-        update={
-            "reservation_id": placeholder_reservation(capacity.order or capacity.reservation_id),
-            "order": None,
-        }
-    )
+    placeholder = placeholder_reservation(capacity.order or capacity.reservation_id or "")
+    return replace(capacity, reservation_id=placeholder, order=None)
 
 
 def _smallest(cluster: ClusterConfig) -> FileSystem:

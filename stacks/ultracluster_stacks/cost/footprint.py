@@ -76,9 +76,9 @@ def configured_footprint(cluster: ClusterConfig) -> Footprint:
         NodeSupply(
             name=source.name or "",
             instance_type=cluster.instance_type,
-            nodes=source.nodes,
+            nodes=cluster.nodes_from(source),
             market=source.market_type,
-            reserved=source.is_reserved,
+            reserved=source.prepaid,
             volume_gib=_VOLUME_GIB,
             volume_mb_per_s=_VOLUME_MB_PER_S,
         )

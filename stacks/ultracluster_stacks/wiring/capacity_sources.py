@@ -1,59 +1,21 @@
-"""Translate capacity, placement and queues of a cluster into arguments of `UltraCluster`."""
+"""Translate placement and queues of a cluster into arguments of `UltraCluster`."""
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any, Literal
+from typing import Literal
 
 from aws_cdk import Duration
 from constructs import Construct
 
 from ultracluster import (
-    Capacity,
-    CapacityBlock,
-    CapacityReservation,
     ClusterPlacement,
     FairShare,
-    OnDemandCapacity,
-    ReservationGroup,
-    SpotCapacity,
     TrainingQueue,
     UltraCluster,
     WaitLimits,
 )
-from ultracluster_spec import capacity as spec
 from ultracluster_stacks.config import ClusterConfig, QueueConfig
 from ultracluster_stacks.config.models.queue import OWN_CAPACITY, AdditionalQueueConfig
-
-
-def capacity_sources(config: ClusterConfig) -> list[Capacity]:
-    """Return the sources of capacity in order of preference."""
-    return [_source(source, zone_id=config.zone_id) for source in config.capacity_sources()]
-
-
-def _source(source: spec.AnySource, *, zone_id: str) -> Capacity:
-    common: dict[str, Any] = {
-        "zone_id": zone_id,
-        "name": source.name,
-        "max_nodes": source.max_nodes,
-        "allocation_strategy": source.allocation_strategy,
-        "launched_by": source.launched_by,
-    }
-    match source:
-        case spec.Spot():
-            return SpotCapacity(max_price_percent=source.max_price_percent, **common)
-        case spec.ReservationGroup():
-            group, placement = source.resource_group_arn, source.placement_group
-            return ReservationGroup.from_resource_group_arn(group, placement_group_name=placement, **common)
-        case spec.CapacityReservation():
-            reservation, placement = source.reservation_id, source.placement_group
-            return CapacityReservation.from_reservation_id(
-                reservation, placement_group_name=placement, **common
-            )
-        case spec.CapacityBlock():
-            reservation, start, end = source.reservation_id, source.start, source.end
-            return CapacityBlock.from_reservation_id(reservation, start=start, end=end, **common)
-        case spec.OnDemand():
-            return OnDemandCapacity(**common)
 
 
 def node_placement(scope: Construct, config: ClusterConfig) -> ClusterPlacement | Literal["auto", "none"]:

@@ -69,8 +69,8 @@ def _define_clusters(stack: cdk.Stack, network: uc.ClusterNetwork) -> None:
     )
     uc.NodeMetrics(stack, "Metrics", cluster_name="small")
     plain = uc.NodeGroup(stack, "Nodes", network=network, instance_type=TYPE, image_id=IMAGE_ID)
-    reservation = uc.CapacityReservation.from_reservation_id(
-        RESERVATION, zone_id=ZONE, placement_group_name="placed", name="reserved", max_nodes=3
+    reservation = uc.CapacityReservation(
+        reservation_id=RESERVATION, zone_id=ZONE, placement_group="placed", name="reserved", max_nodes=3
     )
     full = uc.NodeGroup(
         stack,
@@ -93,7 +93,7 @@ def _define_clusters(stack: cdk.Stack, network: uc.ClusterNetwork) -> None:
         network=open_network,
         instance_type=TYPE,
         image_id=IMAGE_ID,
-        capacity=uc.SpotCapacity(
+        capacity=uc.Spot(
             zone_id=ZONE, allocation_strategy="capacity-optimized", max_price_percent=60, name="cheap"
         ),
     )
@@ -112,8 +112,8 @@ def _define_clusters(stack: cdk.Stack, network: uc.ClusterNetwork) -> None:
         kms_key=key,
     )
     uc.ClusterPlacement(stack, "Placement")
-    block = uc.CapacityBlock.from_reservation_id(
-        "cr-0123456789abcdef1",
+    block = uc.CapacityBlock(
+        reservation_id="cr-0123456789abcdef1",
         zone_id=ZONE,
         start=datetime(2026, 12, 1, 11, 30, tzinfo=UTC),
         end=datetime(2026, 12, 8, 11, 30, tzinfo=UTC),
@@ -142,8 +142,8 @@ def _define_clusters(stack: cdk.Stack, network: uc.ClusterNetwork) -> None:
         image_id=IMAGE_ID,
         network=network,
         alarms="none",
-        capacity=uc.CapacityBlock.from_reservation_id(
-            "cr-0123456789abcdef2", zone_id=ZONE, launched_by="auto-scaling"
+        capacity=uc.CapacityBlock(
+            reservation_id="cr-0123456789abcdef2", zone_id=ZONE, launched_by="auto-scaling"
         ),
     )
     joined.add_multi_node_job("Array", **JOB)

@@ -2,22 +2,14 @@
 
 from typing import Annotated, Final
 
-from ultracluster_catalog.names.identifiers import PLACEMENT_GROUP
 from ultracluster_rules.names import ROLE_PATH
 from ultracluster_spec.file_system import KEY
+from ultracluster_spec.names import NAME
 from ultracluster_stacks.config.models.constraints import Constraint, form
 
 _POLICY_NAME: Final = "[A-Za-z0-9_.,+@=-]{1,128}"
 
-# 32 characters, so that `<name>-<Region>-<stack>` stays far below the 128 of a CloudFormation stack name.
-Name = Annotated[
-    str,
-    form(
-        code="UC2101",
-        pattern=r"[a-z][a-z0-9-]{1,31}",
-        allowed="2 to 32 lower case letters, digits and hyphens, starting with a letter",
-    ),
-]
+Name = Annotated[str, NAME]
 
 
 def _explain_account(value: str) -> str:
@@ -46,8 +38,3 @@ PolicyRef = Annotated[
 ]
 
 RolePathText = Annotated[str, Constraint(ROLE_PATH)]
-
-
-def placement_group_name(allowed: str) -> Constraint:
-    """Return the constraint for the name of a placement group."""
-    return form(code="UC3108", pattern=PLACEMENT_GROUP, allowed=allowed)

@@ -48,7 +48,7 @@ def test_derives_the_requirements_of_the_quick_start(quickstart: Path) -> None:
 def test_precompile_jobs_need_a_small_node_with_a_separate_queue_and_environment(quickstart: Path) -> None:
     jobs = load_rollout(quickstart.with_name("jobs.yaml")).config.waves[0].clusters
     cluster = rollout_requirements(jobs, qualifier="q").clusters[0]
-    assert {one.market_type for one in cluster.compilers} == {"on-demand"}
+    assert {one.capacity.market_type for one in cluster.compilers} == {"on-demand"}
     assert {one.nodes for one in cluster.compilers} == {1}
     assert cluster.compute_environments == len(cluster.sources) + len(cluster.compilers)
 

@@ -32,7 +32,6 @@ from ultracluster_runtime.preflight.requirements import ClusterRequirements, Rol
 from ultracluster_runtime.purchasing.ledger import order_key, record_item
 from ultracluster_runtime.purchasing.orders import OrderState, Record
 from ultracluster_runtime.rollout.rehearsal_record import Rehearsal, write_rehearsal
-from ultracluster_spec.file_system import FileSystem
 from ultracluster_stacks.config import load_rollout
 from ultracluster_stacks.config.rehearsal import cluster_digest
 
@@ -147,11 +146,12 @@ class Account:
     def change_part(self, name: str, part: str, /, **changes: Any) -> None:
         """Change one thing, or the first of several, that a cluster needs."""
         now = getattr(self.cluster(name), part)
-        if part == "file_system":
-            fields = {
-                field: changes.pop(field) for field in [*changes] if field in FileSystem.__dataclass_fields__
-            }
-            changes["file_system"] = replace(now.file_system, **fields)
+        value = {"file_system": "file_system", "sources": "capacity"}.get(part)
+        if value is not None:
+            first = now[0] if isinstance(now, tuple) else now
+            given = getattr(first, value)
+            fields = {name: changes.pop(name) for name in [*changes] if name in given.known()}
+            changes[value] = replace(given, **fields)
         new = replace(now[0], **changes) if isinstance(now, tuple) else replace(now, **changes)
         self.change(name, **{part: (new, *now[1:]) if isinstance(now, tuple) else new})
 
