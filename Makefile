@@ -33,7 +33,7 @@ endef
 INSTALL := "$(BIN)/python" tests/install.py
 
 .DEFAULT_GOAL := help
-.PHONY: help env audit same field live live-plan live-clean live-publish figures prose fuzz-parser bench bench-quick check-deep mutation demo test unit training check format schema docs types prices golden scale lock clean
+.PHONY: help env audit same live bench check-deep mutation demo test training check format tables docs golden lock clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' Makefile
@@ -51,16 +51,7 @@ demo: $(ENVIRONMENT) | .ultracluster/tmp ## Buy capacity with fake money and dep
 # One worker more than the two cores that continuous integration has: some tests wait for a browser or for other processes.
 test: export PYTHONDONTWRITEBYTECODE :=
 test: env ## Run all tests
-	"$(BIN)/python" -m pytest -n $(or $(WORKERS),3) --dist loadfile --no-loadscope-reorder --durations 10 --durations-min 5
-
-# In two processes, because pytest alone cannot share out its collection; together under two seconds on two cores.
-UNIT := "$(BIN)/python" -m pytest -q -m 'not synth and not deploy and not process and not sweep'
-HALF := tests/unit/docs tests/unit/local tests/unit/stacks
-unit: env ## Run the fast tests: no Node, no deployment, no processes (two seconds)
-	@mkdir -p "$(STATE)/logs"; log="$(STATE)/logs/unit.log"; \
-	$(UNIT) $(HALF) >"$$log" 2>&1 & half=$$!; \
-	status=0; $(UNIT) tests/unit $(HALF:%=--ignore=%) || status=$$?; \
-	wait $$half || status=$$?; cat "$$log"; exit $$status
+	"$(BIN)/python" -m pytest -n $(or $(WORKERS),3) --dist loadfile --no-loadscope-reorder --cpu
 
 training: env .ultracluster/training/.stamp ## Train with real torch and JAX on CPU: entry point, resume, gates (installs 1.5 GB once)
 	"$(BIN)/python" -m pytest -q -m training tests/training --durations 5
@@ -75,32 +66,20 @@ check: env .ultracluster/pyright/.stamp ## Lint, formatting, spelling, import ar
 	"$(BIN)/node" .ultracluster/pyright/node_modules/pyright/index.js --project tests/types
 	"$(BIN)/python" -m pip check
 
-check-deep: env ## Fuzz, security, grid and determinism, in large; prints one table (minutes)
-	"$(BIN)/python" -m pytest -q -n 2 -m deep tests/deep
+check-deep: env .ultracluster/fuzz/.stamp ## Fuzz, security, grid, pages and determinism, in large; prints one table (minutes)
+	PYTHONPATH="$(STATE)/fuzz" "$(BIN)/python" tests/deep/fuzz_parser.py -max_total_time=$(or $(SECONDS),60)
+	"$(BIN)/python" -m pytest -q -n 2 --dist loadfile -m deep
 
 same: env ## Compare templates, commands, findings and public names with the accepted ones; WRITE=1 accepts what differs
 	"$(BIN)/python" -m tests.same $(if $(WRITE),--write)
 
-field: env ## Repeat what AWS was seen to do on the local AWS, and print where they agree; WRITE=1 writes docs/evidence/field.md
-	@"$(BIN)/python" -m tests.field $(if $(WRITE),--write)
+live: env ## Ask an AWS account what only it can show: DO=plan (no account), run, clean or publish; UNTIL=1 BUDGET=12 ACCOUNT=123456789012 RUN=
+	@"$(BIN)/python" -m tests.live $(LIVE_$(or $(DO),run))
 
-live: env ## Ask an AWS account what only it can show: UNTIL=1 BUDGET=12 ACCOUNT=123456789012, RUN= to go on
-	@"$(BIN)/python" -m tests.live run --until "$(or $(UNTIL),0)" --budget "$(or $(BUDGET),0)" --account "$(ACCOUNT)" --run "$(RUN)"
-
-live-plan: env ## Print the tests of a live run in order, with limits and worst cases, up to tier UNTIL=2; needs no account
-	@"$(BIN)/python" -m tests.live plan --until "$(or $(UNTIL),4)"
-
-live-clean: env ## Remove what a live run left: RUN=261122ab12 ACCOUNT=123456789012
-	@"$(BIN)/python" -m tests.live clean --run "$(RUN)" --account "$(ACCOUNT)"
-
-live-publish: env ## Write docs/evidence/live-checks.md from the live tests and their records
-	@"$(BIN)/python" -m tests.live publish
-
-figures: env ## Count lines, modules, folders, imports and codes of the product
-	@"$(BIN)/python" -m tests.figures
-
-prose: env ## Print docstrings, comments and messages of the product and sentences of the pages, chosen at random by SEED=1
-	@"$(BIN)/python" -m tests.prose --seed $(or $(SEED),1)
+LIVE_plan = plan --until "$(or $(UNTIL),3)"
+LIVE_run = run --until "$(or $(UNTIL),0)" --budget "$(or $(BUDGET),0)" --account "$(ACCOUNT)" --run "$(RUN)"
+LIVE_clean = clean --run "$(RUN)" --account "$(ACCOUNT)"
+LIVE_publish = publish
 
 audit: env .ultracluster/audit/.stamp ## Look for known vulnerabilities of all pinned packages; needs the network
 	.ultracluster/audit/bin/pip-audit --strict --disable-pip --require-hashes --progress-spinner off --requirement requirements.lock
@@ -115,25 +94,16 @@ audit: env .ultracluster/audit/.stamp ## Look for known vulnerabilities of all p
 mutation: env .ultracluster/mutation/.stamp ## Count the changes of the code that no test notices; PART=plan for one part (hours for all)
 	"$(BIN)/python" tests/mutation/mutate.py $(PART) $(if $(AGAIN),--again) $(if $(EVERY),--every $(EVERY))
 
-fuzz-parser: env .ultracluster/fuzz/.stamp ## Fuzz the reader of rollout files with atheris, for SECONDS=60
-	PYTHONPATH="$(STATE)/fuzz" "$(BIN)/python" tests/deep/fuzz_parser.py -max_total_time=$(or $(SECONDS),60)
-
 .ultracluster/fuzz/.stamp: tests/deep/requirements.txt .venv/.stamp-packages | .ultracluster/tmp .ultracluster/logs
 	$(call step,Installing atheris (130 MB on disk),fuzz,$(INSTALL) --require-hashes --no-deps --target .ultracluster/fuzz -r tests/deep/requirements.txt)
 	@touch $@
 
-bench: env ## Measure speed against peers, which it installs; writes the table of docs/evidence/performance.md (5 to 12 minutes, on a quiet machine)
-	"$(BIN)/python" benchmarks/bench.py
-
-bench-quick: env ## The same in small: two rounds, no large rollouts; writes .ultracluster/bench/quick only
-	"$(BIN)/python" benchmarks/bench.py --quick
+bench: env ## Measure speed beside peers; writes the table of docs/evidence/performance.md (six minutes, on a quiet machine); QUICK=1 runs each command once and writes nothing
+	"$(BIN)/python" benchmarks/bench.py $(if $(QUICK),--quick)
 
 format: env ## Format the code and make the safe lint repairs
 	"$(BIN)/ruff" format
 	"$(BIN)/ruff" check --fix
-
-schema: env ## Write docs/rollout.schema.json from the models
-	"$(BIN)/python" -m ultracluster_stacks.config.schema
 
 docs: env .ultracluster/sphinx/.stamp ## Build the site in .ultracluster/site/dev and check it in Chromium; VERSION=0.1.0 builds that release beside it
 	"$(BIN)/python" docs/site_build.py $(VERSION)
@@ -148,17 +118,15 @@ docs: env .ultracluster/sphinx/.stamp ## Build the site in .ultracluster/site/de
 	$(call step,Installing axe-core,axe,"$(BIN)/npm" ci --ignore-scripts --prefix .ultracluster/sphinx)
 	@touch $@
 
-types: env ## Write which properties of which resource types force replacement, from the schemas of cfn-lint
-	"$(BIN)/python" -m ultracluster_local.cloudformation.registry.replacement_table > stacks/ultracluster_stacks/plan/replacement.json
-
-prices: env ## Write the dated table of list prices: from the Price List API (credentials), or FILES="maps of AWS's pricing pages" SOURCE=
-	"$(BIN)/python" -m tests.price_table $(if $(SOURCE),--source "$(SOURCE)") $(FILES)
+tables: env ## Write tables of others' facts: ONLY=schema, types or prices; prices from the Price List API (credentials), or FILES="maps of AWS's pricing pages" SOURCE=
+	@for table in $(or $(ONLY),schema types); do case "$$table" in \
+	  schema) "$(BIN)/python" -m ultracluster_stacks.config.schema;; \
+	  types) "$(BIN)/python" -m ultracluster_local.cloudformation.registry.replacement_table > stacks/ultracluster_stacks/plan/replacement.json;; \
+	  prices) "$(BIN)/python" -m tests.price_table $(if $(SOURCE),--source "$(SOURCE)") $(FILES);; \
+	  *) echo "make: ONLY is schema, types or prices; got $$table" >&2; exit 2;; esac || exit 1; done
 
 golden: env ## Write the templates that the golden tests expect; VERSION=0.1.0 freezes them as that release as well
 	"$(BIN)/python" -m tests.golden.write $(VERSION)
-
-scale: env ## Write docs/evidence/scale.md: what 100,000 chips need, break and lose
-	cd benchmarks && "$(BIN)/python" -m scale --chips 100000 > ../docs/evidence/scale.md
 
 LOCK := "$(BIN)/uv" pip compile --quiet --universal --generate-hashes --no-emit-index-url --no-emit-find-links --no-header \
   --python-version 3.11
@@ -171,7 +139,7 @@ lock: env ## Write requirements.lock and the requirements of other targets: vers
 
 clean: ## Remove everything that the targets above made
 	@if [ -x "$(BIN)/ultracluster" ]; then "$(BIN)/ultracluster" local down >/dev/null 2>&1 || true; fi
-	rm -rf .venv node_modules .ultracluster cdk.out dist .mypy_cache .pytest_cache .ruff_cache .hypothesis
+	rm -rf .venv node_modules .ultracluster cdk.out dist .mypy_cache .pytest_cache localaws/.pytest_cache localaws/.hypothesis .ruff_cache .hypothesis
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 .ultracluster/tmp .ultracluster/logs:

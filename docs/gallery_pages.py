@@ -16,10 +16,10 @@ from ultracluster_catalog.prices.prices import capacity_block_price
 from ultracluster_cli.main import app
 from ultracluster_cli.pictures.costs import draw_costs
 from ultracluster_cli.pictures.timeline import Block, draw_block
-from ultracluster_cli.pictures.topology import draw_cluster, draw_plan, read_topology
+from ultracluster_cli.pictures.topology import draw_cluster, read_topology
 from ultracluster_runtime.functions.window import BlockWindow
 from ultracluster_stacks.cost import Usage, catalogue_prices, estimate_cost, template_footprint
-from ultracluster_stacks.plan import Plan, StackTemplate, compare
+from ultracluster_stacks.plan import StackTemplate
 
 __all__ = ["gallery_pages"]
 
@@ -39,8 +39,6 @@ def gallery_pages() -> dict[str, str]:
         stacks = _stacks(path)
         pictures = dict(_pictures(name, stacks))
         pages |= {file: picture for file, (_, picture, _) in pictures.items()}
-        if stacks:
-            pages[f"{name}-plan.svg"] = draw_plan(compare([], stacks), stacks).svg()
         text, pages[f"{name}-cost.svg"] = _cost(path, stacks)
         pages[f"{name}.md"] = "\n".join(_page(name, path, pictures, cost=text))
     return pages
@@ -67,7 +65,7 @@ def _pictures(
     for number, cluster in enumerate(dict.fromkeys(stack.cluster for stack in stacks), 1):
         own = [stack for stack in stacks if stack.cluster == cluster]
         title = cluster or name
-        topology = read_topology(Plan(stacks=()), own, name=title)
+        topology = read_topology(own, name=title)
         if any(box.lines for box in topology.boxes.values()):
             yield f"{name}-{number}.svg", (title, draw_cluster(topology).svg(), own)
 
@@ -119,7 +117,6 @@ def _page(
             yield f"| {stack.name} | {len(stack.resources)} | {frequent} |"
         yield ""
     if pictures:
-        yield f"## Plan\n\nThe first deployment adds the following resources:\n\n![Plan of {name}: every part is added]({name}-plan.svg)\n"
         yield f"## Cost\n\n![Cost of {name} as stacked bars, with the unknown parts]({name}-cost.svg)\n"
     if cost:
         yield f"```text\n{cost}\n```\n"

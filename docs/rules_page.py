@@ -10,8 +10,8 @@ __all__ = ["rules_page"]
 _HEAD: Final = """\
 # The rules
 
-Every finding begins with the code of a rule. A code keeps its meaning for ever and is never used again. `ultracluster rules UC4105` prints
-the entry of a rule, `ultracluster rules` lists all of them, and `--json` gives both to programs.
+Every finding begins with the code of a rule. A code keeps its meaning for ever and is never used again. `ultracluster docs UC4105` prints
+the entry of a rule, `ultracluster docs rules` lists all of them, and `--json` gives both to programs.
 
 * An **error** stops the work. A **warning** is shown, and the work goes on.
 * All findings of a file, or of a construct, are shown together, each with its place.

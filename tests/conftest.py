@@ -5,8 +5,11 @@ import gc
 import os
 import re
 import sys
+from collections import Counter
+from collections.abc import Generator
+from contextlib import suppress
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 import pytest
 
@@ -21,6 +24,9 @@ _ASKED_FOR = {
 _MARKS_OF_A_FILE = re.compile(r"^pytestmark = .*", re.MULTILINE)
 _THIS_MACHINE = re.compile(r"(.+\.)?localhost|127(\.\d+){3}|0\.0\.0\.0|::1?")
 _LEAVES_OUT = re.compile(r"not \w+( and not \w+)*")
+_FOLDER: Final = re.compile(r"tests/(unit/)?[^/]+")
+_CPU_SECONDS: Final = pytest.StashKey[float]()
+_cpu_by_test: Final = Counter[str]()
 
 # Before anything imports aws_cdk, whose own error ("No module named 'constructs._jsii'") would not name the cause.
 if (_ROOT / "constructs" / "__init__.py").exists():
@@ -33,6 +39,13 @@ if (_ROOT / "constructs" / "__init__.py").exists():
 # The CDK's own check of templates takes three times as long as a synthesis. Tests that show what it finds turn it on in a
 # process; in this one, the CDK's Node keeps the environment in which the first file imports aws_cdk, be it a conftest.py.
 os.environ.setdefault("CDK_VALIDATION", "false")
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Let `make test` show what each folder of tests costs."""
+    parser.addoption(
+        "--cpu", action="store_true", help="print CPU seconds by folder and for the dearest tests"
+    )
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -106,3 +119,56 @@ def _refuse_look_up(event: str, arguments: tuple[Any, ...]) -> None:
     host = arguments[0].decode() if isinstance(arguments[0], bytes) else arguments[0]
     if not _THIS_MACHINE.fullmatch(host):
         raise ConnectionRefusedError(f"a test tried to look up {host}; tests use the local AWS only")
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    """Note what this process has used before a test, with fixtures of its file and folder."""
+    item.stash[_CPU_SECONDS] = _cpu_seconds()
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(
+    item: pytest.Item, call: pytest.CallInfo[None]
+) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    """Report what a test has used, with processes that it started and waited for."""
+    report = yield
+    if call.when == "teardown":
+        report.user_properties.append(("cpu", _cpu_seconds() - item.stash.get(_CPU_SECONDS, _cpu_seconds())))
+    return report
+
+
+def _cpu_seconds() -> float:
+    """Return what this process, the processes that it waited for and, on Linux, its running children have used."""
+    running = 0
+    for children in Path("/proc/self/task").glob("*/children"):
+        for child in children.read_text().split():
+            with suppress(FileNotFoundError):  # it has just ended
+                running += sum(
+                    map(int, Path(f"/proc/{child}/stat").read_text().rpartition(")")[2].split()[11:15])
+                )
+    return sum(os.times()[:4]) + running / os.sysconf("SC_CLK_TCK")
+
+
+def pytest_runtest_logreport(report: pytest.TestReport) -> None:
+    """Add up what tests report; with xdist, in the process that shares them out."""
+    if report.when == "teardown":
+        _cpu_by_test[report.nodeid] += dict(report.user_properties).get("cpu", 0)
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
+    """Print the folders and the tests that cost most."""
+    if not config.option.cpu:
+        return
+    folders = Counter[str]()
+    for test, seconds in _cpu_by_test.items():
+        folders[_FOLDER.match(test)[0]] += seconds  # type: ignore[index] - every test is in one
+    terminalreporter.section("CPU seconds of tests, by folder")
+    for folder, seconds in folders.most_common():
+        terminalreporter.write_line(f"{seconds:8.1f}  {folder}")
+    terminalreporter.write_line(
+        f"{folders.total():8.1f}  all tests; {_cpu_seconds():.1f} with collection, in all processes"
+    )
+    terminalreporter.section("dearest tests")
+    for test, seconds in _cpu_by_test.most_common(20):
+        terminalreporter.write_line(f"{seconds:8.1f}  {test}")

@@ -1,4 +1,4 @@
-"""Write the dated table of list prices that the catalogue carries: `make prices`.
+"""Write the dated table of list prices that the catalogue carries: `make tables ONLY=prices`.
 
 Without files it asks the AWS Price List API, which needs credentials, for every item in every Region. With files it reads what
 AWS's pricing pages load ("metered unit maps", ``pricing/2.0/meteredUnitMaps/SERVICE/USD/current/SERVICE.json``), or public

@@ -4,7 +4,7 @@ from scale.assumptions import ASSUMPTION_BASES, Assumptions, Basis
 from scale.breaks import Break, breaks
 from scale.failures import DayOfFailures, JobSize, simulate_day, simulate_job_sizes
 from scale.layout import MOST_CHIPS, Layout, RegionLayout, propose_layout
-from scale.report import report_json, report_markdown
+from scale.report import report_markdown
 from scale.rollout import RolloutRun, simulate_rollout
 
 __all__ = [
@@ -20,7 +20,6 @@ __all__ = [
     "RolloutRun",
     "breaks",
     "propose_layout",
-    "report_json",
     "report_markdown",
     "simulate_day",
     "simulate_job_sizes",

@@ -1,18 +1,17 @@
 """Print what a very large number of chips needs, breaks and loses: `python -m scale --chips 100000` in benchmarks/."""
 
 import argparse
-import json
 import sys
 from collections.abc import Sequence
 from typing import Any
 
-from scale import ASSUMPTION_BASES, Assumptions, propose_layout, report_json, report_markdown
+from scale import ASSUMPTION_BASES, Assumptions, propose_layout, report_markdown
 
 __all__ = ["main"]
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    """Print the report of a layout as Markdown, or as JSON with `--json`."""
+    """Print the report of a layout as Markdown."""
     parser = argparse.ArgumentParser(prog="python -m scale", description=__doc__)
     parser.add_argument("--chips", type=int, required=True, help="number of chips")
     parser.add_argument("--instance-type", default="trn2.48xlarge")
@@ -21,7 +20,6 @@ def main(arguments: Sequence[str] | None = None) -> None:
         "--assume", action="append", default=[], metavar="NAME=NUMBER", help="replace an assumption"
     )
     parser.add_argument("--seed", type=int, default=0, help="seed of the simulations")
-    parser.add_argument("--json", action="store_true", help="print JSON")
     options = parser.parse_args(arguments)
     try:
         layout = propose_layout(
@@ -32,10 +30,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         )
     except ValueError as error:
         parser.error(str(error))
-    if options.json:
-        print(json.dumps(report_json(layout, seed=options.seed), indent=2, default=str))
-    else:
-        sys.stdout.write(report_markdown(layout, seed=options.seed))
+    sys.stdout.write(report_markdown(layout, seed=options.seed))
 
 
 def _assumed(texts: Sequence[str]) -> dict[str, Any]:

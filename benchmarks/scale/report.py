@@ -1,6 +1,5 @@
-"""Reports of a layout, its limits and its simulations: Markdown for people (docs/evidence/scale.md), plain values for programs."""
+"""The report of a layout, its limits and its simulations, in Markdown (docs/evidence/scale.md)."""
 
-import dataclasses
 from collections.abc import Iterable, Iterator
 from statistics import median
 from typing import Any, Final
@@ -15,57 +14,10 @@ from ultracluster_catalog.lustre.lustre_figures import file_system_figures
 from ultracluster_catalog.prices.prices import capacity_block_price
 from ultracluster_rules.network import cluster_addresses
 
-__all__ = ["report_json", "report_markdown"]
+__all__ = ["report_markdown"]
 
 _DAYS: Final = 100
 _YES_NO: Final = {True: "yes", False: "no", None: "not documented"}
-
-
-def report_json(layout: Layout, *, seed: int = 0) -> dict[str, Any]:
-    """Return all of the report as plain values.
-
-    Args:
-        layout: The layout.
-        seed: Of the simulations. Default: 0.
-    """
-    return {
-        "chips": layout.chips,
-        "instance_type": layout.instance_type.name,
-        "clusters": layout.clusters,
-        "nodes": layout.nodes,
-        "nodes_per_block": layout.nodes_per_block,
-        "chips_per_block": layout.chips_per_block,
-        "accounts": layout.accounts,
-        "regions": [dataclasses.asdict(each) for each in layout.regions],
-        "breaks": [
-            {
-                "limit": each.limit.name,
-                "value": each.limit.value,
-                "scope": each.limit.scope,
-                "adjustable": each.limit.adjustable,
-                "quota_code": each.limit.quota_code or None,
-                "holds_until_chips": each.holds_until_chips,
-                "need": each.need,
-                "exceeded": each.exceeded,
-                "takes": each.takes,
-                "source": each.limit.source,
-                "dated": each.limit.dated,
-            }
-            for each in breaks(layout)
-        ],
-        "rollout": dataclasses.asdict(simulate_rollout(layout, seed=seed)),
-        "days": [dataclasses.asdict(day) for day in _days(layout, seed)],
-        "job_sizes": [dataclasses.asdict(size) for size in simulate_job_sizes(layout, seed=seed)],
-        "assumptions": {
-            name: {
-                "value": getattr(layout.assumptions, name),
-                "unit": basis.unit,
-                "default": getattr(type(layout.assumptions)(), name),
-                "basis": basis.basis,
-            }
-            for name, basis in ASSUMPTION_BASES.items()
-        },
-    }
 
 
 def report_markdown(layout: Layout, *, seed: int = 0) -> str:
@@ -112,7 +64,7 @@ def _summary(layout: Layout, found: tuple[Break, ...]) -> Iterator[str]:
     regions = ", ".join(each.region for each in layout.regions)
     yield (
         "This page is computed from dated limits and the assumptions listed below; it is neither a promise nor a measurement, and "
-        "no AWS API was called. `make scale` writes this page; `python -m scale --assume NAME=NUMBER` in benchmarks/ replaces an assumption."
+        "no AWS API was called. `cd benchmarks && python -m scale --chips 100000` prints this page; `--assume NAME=NUMBER` replaces an assumption."
     )
     yield ""
     yield (

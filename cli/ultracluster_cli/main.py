@@ -17,6 +17,7 @@ from typer.core import TyperGroup
 from ultracluster_cli.exit_codes import ExitCode, exit_code_of
 from ultracluster_cli.options import LOCAL_HELP
 from ultracluster_cli.output import wrapped
+from ultracluster_cli.predecessors import successor_note
 from ultracluster_cli.progress import interruption_note, progress_line
 from ultracluster_rules.findings import FindingsError, quote
 
@@ -35,11 +36,12 @@ class Command(NamedTuple):
 
 
 _COMMANDS = {
-    "advise": ("metrics.advise", "Find capacity you pay for but do not use."),
     "ami": ("ami.command", "Bake and find AMIs, and pin rollouts to their IDs."),
     "capacity": ("capacity.command", "Find Capacity Blocks, buy each at most once, and verify their use."),
-    "check": ("inspect.check", "Check CloudFormation templates for waste, data loss and open access."),
-    "cost": ("cost.command", "Estimate the costs of clusters, or show their actual costs."),
+    "cost": (
+        "cost.command",
+        "Estimate the costs of clusters, show their actual costs, or find what could cost less.",
+    ),
     "dashboard": (
         "metrics.dashboard",
         "Chart the metrics of a cluster on an HTML page, or save them as a recording.",
@@ -50,8 +52,7 @@ _COMMANDS = {
         "Delete the stacks of clusters, and list the retained resources with their monthly cost.",
     ),
     "deploy": ("deploy.command", "Deploy a rollout with the CDK CLI and show the result."),
-    "docs": ("project.docs", "Print a page of the documentation, or list the pages."),
-    "explain": ("inspect.explain", "Show each setting of a cluster and where its value comes from."),
+    "docs": ("docs", "Print a page of the documentation, explain rules by their codes, or list them."),
     "export": ("export.command", "Export CloudFormation templates for teams that deploy without the CDK."),
     "init": (
         "project.init",
@@ -62,15 +63,13 @@ _COMMANDS = {
     "nodes": ("operate.nodes", "List, describe and replace nodes, or open a shell."),
     "plan": ("plan.command", "Show what a deployment would add, change, replace, retain and remove."),
     "preflight": ("preflight.command", "Check whether an account is ready for a rollout."),
-    "rehearse": ("rehearse.command", "Deploy a rollout without capacity, check the result, and remove it."),
     "rollout": ("rollout.command", "Deploy a rollout wave by wave, with gates in between."),
-    "rules": ("inspect.rules", "Explain rules by their codes, or list them all."),
     "run": (
         "run.command",
         "Run a Python program from a folder on a cluster, and follow its log until it ends.",
     ),
     "status": ("operate.status", "Show what is deployed, what runs, and what it costs, on one screen."),
-    "validate": ("inspect.validate", "Validate a rollout file and list its clusters."),
+    "validate": ("validate", "Validate a rollout file, or CloudFormation templates."),
 }
 COMMANDS = {name: Command(f"ultracluster_cli.{module}", text) for name, (module, text) in _COMMANDS.items()}
 """The commands by name. Listing them in the help imports none of their modules."""
@@ -244,8 +243,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _run(arguments: Sequence[str] | None) -> int:
-    words = (sys.argv[1:] if arguments is None else arguments)[:2]
-    command = " ".join(word for word in words if word.isalpha())
+    words = sys.argv[1:] if arguments is None else arguments
+    if note := successor_note(words):
+        with suppress(OSError):
+            sys.stderr.write(f"{note}\n")
+        return ExitCode.FINDINGS
+    command = " ".join(word for word in words[:2] if word.isalpha())
     try:
         with progress_line(command):
             app(arguments, prog_name="ultracluster")
@@ -279,5 +282,5 @@ def _report(error: Exception) -> int:
     with suppress(OSError):
         sys.stderr.write(f"{wrapped(str(error))}\n")
         if sys.stderr.isatty():  # if piped, print findings only
-            sys.stderr.write(f"Run `ultracluster rules {error.findings[0].code}` for an explanation.\n")
+            sys.stderr.write(f"Run `ultracluster docs {error.findings[0].code}` for an explanation.\n")
     return exit_code_of(error.findings)

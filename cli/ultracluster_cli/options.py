@@ -81,7 +81,7 @@ NodeHourOption = Annotated[
     typer.Option(
         "--node-hour",
         metavar="USD",
-        help="Price of a node-hour. Without it, `advise` uses the list price.",
+        help="Price of a node-hour. Without it, `cost advise` uses the list price.",
         callback=_check_price,
     ),
 ]

@@ -1,4 +1,4 @@
-"""Check any CloudFormation template against our rules. Imports only the standard library and the catalogue.
+"""Check the templates of a cluster against our rules. Imports only the standard library and the catalogue.
 
 `check_templates` runs them. Each module has the rules of one subject; `ultracluster_checks.table` lists them all.
 """

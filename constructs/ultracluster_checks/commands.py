@@ -6,7 +6,7 @@ from typing import Final
 
 from ultracluster_catalog.machines.instance_type import InstanceType
 from ultracluster_checks.codes import JOB_ENVIRONMENT
-from ultracluster_checks.jobs import JobContainer, containers_on_nodes
+from ultracluster_checks.jobs import JobContainer, job_containers
 from ultracluster_checks.model.nodes import Nodes, nodes_of
 from ultracluster_checks.model.template import Property
 from ultracluster_checks.problem import Wrong, rule
@@ -25,7 +25,7 @@ def _option(name: str, text: str) -> str | None:
     return found[1] if found else None
 
 
-@rule(JOB_ENVIRONMENT, containers_on_nodes)
+@rule(JOB_ENVIRONMENT, job_containers)
 def ranks_meet(container: JobContainer) -> Iterator[Wrong]:
     """Find commands of multi-node jobs whose nodes train apart, have the same rank, or do not find the main node."""
     for at in container.at["Command"].items if (container.nodes or 1) > 1 else ():
@@ -55,7 +55,7 @@ def _root(at: Property, root: str, port: str | None) -> Iterator[Wrong]:
         yield at, f"NEURON_RT_ROOT_COMM_ID and --master_port share the port {port}", allowed
 
 
-@rule(JOB_ENVIRONMENT, containers_on_nodes)
+@rule(JOB_ENVIRONMENT, job_containers)
 def workers_have_cores(container: JobContainer) -> Iterator[Wrong]:
     """Find commands that start more workers on a node than it has Neuron cores, or count cores that it does not have."""
     chips, size = [machine for machine in container.machines if machine.is_neuron], core_size(container)

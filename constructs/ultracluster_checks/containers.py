@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from ultracluster_checks.codes import DEVICES, KEPT_IN_S3
-from ultracluster_checks.jobs import JobContainer, containers_on_nodes, job_containers
+from ultracluster_checks.jobs import JobContainer, job_containers
 from ultracluster_checks.model.nodes import Nodes, nodes_of
 from ultracluster_checks.model.template import Templates, places
 from ultracluster_checks.problem import Problem, Wrong, rule
@@ -29,7 +29,7 @@ def _uses(container: JobContainer, devices: re.Pattern[str]) -> bool:
     return any(devices.fullmatch(each.pattern) for each in container.devices)
 
 
-@rule("UC6401", containers_on_nodes)
+@rule("UC6401", job_containers)
 def efa_devices_are_named(container: JobContainer) -> Iterator[Wrong]:
     """Find containers that mount the folder of the EFA devices instead of mapping the devices."""
     for device in container.at["LinuxParameters"]["Devices"].items:
@@ -44,7 +44,7 @@ def efa_devices_are_named(container: JobContainer) -> Iterator[Wrong]:
             yield source, got, f"the devices {_EFA_FOLDER}/uverbs0 onwards, one each"
 
 
-@rule(DEVICES, containers_on_nodes)
+@rule(DEVICES, job_containers)
 def every_device_is_given(container: JobContainer) -> Iterator[Wrong]:
     """Find multi-node jobs that lack a Neuron or EFA device of their node, and devices that no node has."""
     machines, at = container.machines, container.at["LinuxParameters"]["Devices"]
@@ -97,7 +97,7 @@ def efa_devices_are_those_of_the_nodes(templates: Templates) -> Iterator[Wrong]:
             yield at, got, f"{_EFA_FOLDER}/uverbs0 to {_EFA_FOLDER}/uverbs{wanted - 1}"
 
 
-@rule("UC6414", containers_on_nodes)
+@rule("UC6414", job_containers)
 def devices_are_in_place(container: JobContainer) -> Iterator[Wrong]:
     """Find devices of nodes that a container maps read-only, twice, under another path, or that no node has."""
     seen: set[str] = set()
@@ -118,7 +118,7 @@ def devices_are_in_place(container: JobContainer) -> Iterator[Wrong]:
             yield rights, got, "READ and WRITE"
 
 
-@rule("UC6405", containers_on_nodes)
+@rule("UC6405", job_containers)
 def memory_can_be_shared(container: JobContainer) -> Iterator[Wrong]:
     """Find accelerator jobs that keep Docker's default of 64 MiB shared memory."""
     size = container.at["LinuxParameters"]["SharedMemorySize"]
@@ -135,7 +135,7 @@ def memory_can_be_shared(container: JobContainer) -> Iterator[Wrong]:
         yield size, f"got {size.number} MiB, and the container has {asked[0]}", f"less than {asked[0]}"
 
 
-@rule("UC6406", containers_on_nodes)
+@rule("UC6406", job_containers)
 def memory_can_be_locked(container: JobContainer) -> Iterator[Wrong]:
     """Find EFA jobs whose memlock limit keeps EFA from registering their memory."""
     limits = container.at["Ulimits"]
@@ -155,7 +155,7 @@ def memory_can_be_locked(container: JobContainer) -> Iterator[Wrong]:
             yield Problem.of(soft, "UC6406", got, "65,536 or more")
 
 
-@rule("UC6408", containers_on_nodes)
+@rule("UC6408", job_containers)
 def fabric_is_efa(container: JobContainer) -> Iterator[Wrong]:
     """Find EFA jobs whose environment selects another fabric."""
     provider = container.environment.get("FI_PROVIDER")

@@ -1,4 +1,4 @@
-"""Avoidable costs: what is billed without use or without end, and budgets that notify nobody."""
+"""Avoidable costs: reservations and blocks that are paid without use, and jobs that are paid again and again."""
 
 from collections.abc import Iterator
 from typing import Final
@@ -10,75 +10,17 @@ from ultracluster_checks.model.nodes import (
     COMPUTE_ENVIRONMENT,
     LAUNCH_TEMPLATE,
     QUEUE,
-    VPC,
     launch_data,
     nodes_of,
     template_types,
 )
 from ultracluster_checks.model.template import Resource
 from ultracluster_checks.problem import Wrong, rule
-from ultracluster_checks.state import BUCKET
 
-_HIGHEST: Final = 200  # percent of a budget at which a notification is of no use
 # Seconds that AWS Batch accepts, and in which a job over several nodes has loaded nothing yet.
 _LEAST, _SHORTEST = 60, 600
 _MANY_ATTEMPTS, _MOST_ATTEMPTS = 4, 10
 _RESERVATION: Final = "AWS::EC2::CapacityReservation"
-
-
-@rule("UC6459", "AWS::Budgets::Budget")
-def budgets_notify_in_time(budget: Resource) -> Iterator[Wrong]:
-    """Find budgets without a limit or subscriber, and notifications that come too late or never."""
-    at, amount = budget["NotificationsWithSubscribers"], budget["Budget"]["BudgetLimit"]["Amount"]
-    if amount.number == 0:
-        yield amount, "got 0, which AWS Budgets refuses", "more than 0"
-    if at.empty:
-        yield at, "the budget has no notification", "a notification with a subscriber"
-    for each in at.items:
-        notification, subscribers = each["Notification"], each["Subscribers"]
-        threshold, operator = notification["Threshold"], notification["ComparisonOperator"]
-        unit = notification["ThresholdType"]
-        if (unit.missing or unit.text == "PERCENTAGE") and (threshold.number or 0) > _HIGHEST:
-            yield threshold, f"got {threshold.number} % of the budget, when it is long spent", "80 to 100"
-        if operator.text == "LESS_THAN":
-            yield operator, "the notification comes while little is spent", "GREATER_THAN"
-        if subscribers.empty:
-            yield subscribers, "the notification has no subscriber", "an email address or a topic"
-
-
-@rule("UC6480", BUCKET)
-def buckets_drop_what_is_replaced(bucket: Resource) -> Iterator[Wrong]:
-    """Find buckets that keep old versions, or parts of failed uploads beside other rules forever."""
-    at = bucket["LifecycleConfiguration"]["Rules"]
-    rules = [each for each in at.items if each["Status"].text != "Disabled"]
-    if at.unknown or any(each.unknown for each in at.items) or not bucket["ObjectLockEnabled"].missing:
-        return
-    present = {str(each.path[-1]) for one in rules for each in one.members}
-    versions = bucket["VersioningConfiguration"]["Status"].text == "Enabled"
-    if versions and not present & {"NoncurrentVersionExpiration", "NoncurrentVersionExpirationInDays"}:
-        yield at, "each version that is replaced is billed for ever", "NoncurrentVersionExpiration"
-    if not at.missing and "AbortIncompleteMultipartUpload" not in present:
-        yield at, "parts of failed uploads are billed for ever", "AbortIncompleteMultipartUpload"
-
-
-@rule("UC6481", VPC)
-def data_goes_through_gateway_endpoints(vpc: Resource) -> Iterator[Wrong]:
-    """Find route tables with a NAT gateway, which bills each gigabyte, and without the gateway endpoint of S3, which is free."""
-    templates = vpc.template.templates
-    endpoints = [
-        each
-        for each in templates.of_type("AWS::EC2::VPCEndpoint")
-        if each["VpcId"].target in {vpc, None} and each["ServiceName"].pattern.endswith((".s3", "}"))
-    ]
-    if any(each["RouteTableIds"].unknown for each in endpoints):
-        return
-    led = {item.target for each in endpoints for item in each["RouteTableIds"].items}
-    for route in templates.of_type("AWS::EC2::Route") if None not in led else ():
-        table = route["RouteTableId"].target
-        nat, own = route["NatGatewayId"], table is not None and table["VpcId"].target is vpc
-        if table is not None and own and not nat.missing and table not in led:
-            got = f"traffic of {table.logical_id} with S3 goes through the NAT gateway, which bills each gigabyte"
-            yield nat, got, "a gateway endpoint of S3 with this route table, which is free"
 
 
 @rule("UC6482", JOB_DEFINITION)

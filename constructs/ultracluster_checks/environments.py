@@ -5,31 +5,28 @@ from collections.abc import Iterator
 from typing import Final
 
 from ultracluster_catalog.limits.queues import WAIT_LIMIT_REASONS
-from ultracluster_checks.codes import ONE_KIND, TYPE_OF_TEMPLATE
+from ultracluster_checks.codes import TYPE_OF_TEMPLATE
 from ultracluster_checks.model.nodes import (
     COMPUTE_ENVIRONMENT,
     QUEUE,
     Nodes,
     batch_nodes,
     environment_types,
-    environments_of,
     instance_type_names,
     launch_data,
     launch_template_of,
     nodes_of,
 )
-from ultracluster_checks.model.permissions import may, role_behind, role_of
-from ultracluster_checks.model.template import Resource, Templates
+from ultracluster_checks.model.permissions import may, role_behind
+from ultracluster_checks.model.template import Resource
 from ultracluster_checks.problem import Problem, Wrong, placed, rule
 from ultracluster_rules.findings import quote
 from ultracluster_rules.queues import check_environment_count, check_wait_limits
 
 _ARM: Final = re.compile(r"(?:[a-z]+\d+g[a-z]*|a1|t4g)\.")
-_IMAGES: Final = {"ECS_AL2023", "ECS_AL2023_NVIDIA", *(f"EKS_{image}{gpu}" for image in ("AL2", "AL2023") for gpu in ("", "_NVIDIA"))}  # fmt: skip
+_IMAGES: Final = {"ECS_AL2023", "ECS_AL2023_NVIDIA"}  # fmt: skip
 # https://docs.aws.amazon.com/AmazonECS/latest/developerguide/instance_IAM_role.html (2026-11)
 _JOINING: Final = ("ecs:DiscoverPollEndpoint", "ecs:Poll", "ecs:RegisterContainerInstance", "ecs:SubmitTaskStateChange")  # fmt: skip
-# https://docs.aws.amazon.com/aws-managed-policy/latest/reference/AmazonEKSWorkerNodePolicy.html (2026-11)
-_JOINING_EKS: Final = ("eks:DescribeCluster", "eks-auth:AssumeRoleForPodIdentity")
 
 
 @rule("UC4211", batch_nodes)
@@ -67,18 +64,6 @@ def types_match_their_launch_template(environment: Resource) -> Iterator[Wrong]:
     if len({bool(_ARM.match(each)) for each in types.texts if each and "." in each}) > 1:
         got = "Arm and x86 instance types, of which AWS Batch takes one kind"
         yield types, got, "types of one architecture"
-
-
-@rule(TYPE_OF_TEMPLATE, nodes_of)
-def node_groups_name_their_type_once(nodes: Nodes) -> Iterator[Wrong]:
-    """Find node groups with an instance type of their own beside that of the launch template.
-
-    Amazon EKS API reference, CreateNodegroup, instanceTypes (2026-11): the deployment fails.
-    """
-    own = nodes.data["InstanceType"]
-    if nodes.in_eks and nodes.settings["InstanceTypes"].items and not own.missing:
-        got = f"instance types beside {own.pattern} of the launch template, which Amazon EKS refuses"
-        yield nodes.settings["InstanceTypes"], got, "one of the two"
 
 
 @rule("UC4216", nodes_of)
@@ -159,24 +144,6 @@ def queues_are_valid(queue: Resource) -> Iterator[Wrong]:
         yield from placed(action, check_wait_limits(limits, block=block, reserved=reserved, path=""))
 
 
-@rule(ONE_KIND)
-def queues_have_environments_of_one_kind(templates: Templates) -> Iterator[Wrong]:
-    """Find queues over EC2 and Fargate at once, and multi-node jobs for Fargate."""
-    for queue in templates.of_type(QUEUE):
-        types = {each["ComputeResources"]["Type"].text for each in environments_of(queue) or ()}
-        kinds = {(each or "").partition("_")[0] == "FARGATE" for each in types}
-        if None not in types and len(kinds) > 1:
-            got = "environments on EC2 and on Fargate, which one queue cannot have"
-            yield queue["ComputeEnvironmentOrder"], got, "one kind"
-        at = queue["JobQueueType"]
-        if "FARGATE" in (at.text or "") and kinds == {False}:
-            yield at, f"got {at.text} for environments on EC2", "ECS"
-    for job in templates.of_type("AWS::Batch::JobDefinition"):
-        at = job["PlatformCapabilities"]
-        if not job["NodeProperties"].missing and "FARGATE" in at.texts:
-            yield at, "a multi-node job on Fargate, which does not run them", "EC2"
-
-
 @rule("UC4220", batch_nodes)
 def nodes_can_join(nodes: Nodes) -> Iterator[Wrong]:
     """Find environments whose nodes may not register with Amazon ECS."""
@@ -190,20 +157,10 @@ def nodes_can_join(nodes: Nodes) -> Iterator[Wrong]:
         yield at, f"{role.logical_id} does not allow {', '.join(lacking)}: {unjoined}", allowed
 
 
-@rule("UC4220", nodes_of)
-def nodes_can_join_kubernetes(nodes: Nodes) -> Iterator[Wrong]:
-    """Find node groups whose nodes may neither describe their cluster nor get credentials for its pods."""
-    at = nodes.settings["NodeRole"]
-    role = role_of(at) if nodes.in_eks else None
-    if role is not None and not any(may(role, each) for each in _JOINING_EKS):
-        got = f"{role.logical_id} allows none of {', '.join(_JOINING_EKS)}: nodes start, are billed and never join"
-        yield at, got, "the managed policy AmazonEKSWorkerNodePolicy"
-
-
 @rule("UC4224", nodes_of)
 def nodes_have_drivers(nodes: Nodes) -> Iterator[Wrong]:
     """Find image types that AWS Batch does not have, and images without the driver of the chips or GPUs of their nodes."""
-    kinds, ami = nodes.settings["Ec2Configuration"], nodes.settings["AmiType"]
+    kinds = nodes.settings["Ec2Configuration"]
     neuron = bool(nodes.types) and all(machine.is_neuron for machine in nodes.types)
     gpus = bool(nodes.types) and all(machine.gpus for machine in nodes.types)
     chosen = any(not image.missing for image in nodes.images)
@@ -217,10 +174,6 @@ def nodes_have_drivers(nodes: Nodes) -> Iterator[Wrong]:
         if gpus and text and not text.endswith("_NVIDIA") and not chosen:
             got = f"got {text}, whose image has no driver for the GPUs of {nodes.types[0].name}"
             yield kind, got, "ECS_AL2023_NVIDIA"
-    driver = "NEURON" if neuron else "NVIDIA" if gpus else ""
-    if nodes.in_eks and driver and re.match(rf"(?:AL2|BOTTLEROCKET)(?!.*(?:{driver}|GPU))", ami.text or ""):
-        got = f"got {ami.text}, whose image has no driver for {nodes.types[0].name}"
-        yield ami, got, f"AL2023_x86_64_{driver}"
     elsewhere = kinds.unknown or (nodes.template is None and not nodes.settings["LaunchTemplate"].missing)
     if nodes.in_batch and neuron and not chosen and not elsewhere:
         none = f"none of its own has the Neuron driver for {nodes.types[0].name}"

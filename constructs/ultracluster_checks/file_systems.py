@@ -7,11 +7,10 @@ from functools import lru_cache
 from typing import Any, Final
 
 from ultracluster_catalog.lustre.lustre import LustreSettings
+from ultracluster_checks.codes import BOUNDS
 from ultracluster_checks.model.nodes import LAUNCH_TEMPLATE, nodes_of, template_types, zone_of
 from ultracluster_checks.model.template import Property, Resource, Templates
 from ultracluster_checks.problem import Problem, Wrong, placed, rule
-from ultracluster_rules.findings import quote
-from ultracluster_spec.file_system import key_is_supported
 from ultracluster_spec.lustre import (
     Association,
     check_associations,
@@ -172,16 +171,9 @@ def file_systems_are_near_their_clients(resource: Resource) -> Iterator[Wrong]:
             yield place, got, "a subnet in the zone of the nodes"
 
 
-@rule(key_is_supported.code, "AWS::FSx::FileSystem")
-def file_systems_have_keys_and_logs(resource: Resource) -> Iterator[Wrong]:
-    """Find keys of another Region, and log groups outside of the names that FSx writes to."""
-    key, region = resource["KmsKeyId"], resource.region
-    parts = key.pattern.split(":")
-    if region and len(parts) > 5 and parts[3] not in {region, ""} and "$" not in parts[3]:  # noqa: PLR2004 - arn:aws:kms:Region:...
-        yield key, f"a key of {parts[3]} for a file system in {region}", f"a key of {region}"
-    for group in resource["LustreConfiguration"]["LogConfiguration"]["Destination"].targets:
-        name = group["LogGroupName"]
-        elsewhere = name.missing or not (name.text or "/aws/fsx/").startswith("/aws/fsx/")
-        if group.type == "AWS::Logs::LogGroup" and elsewhere:
-            got = f"got {quote(name.text)}, where FSx does not write"
-            yield name, got, "a name that begins with /aws/fsx/"
+@rule(BOUNDS, "AWS::FSx::FileSystem")
+def lustre_is_in_one_subnet(resource: Resource) -> Iterator[Wrong]:
+    """Find Lustre file systems with several subnets."""
+    subnets = resource["SubnetIds"]
+    if resource["FileSystemType"].text == "LUSTRE" and len(subnets.certain) > 1:
+        yield subnets, f"got {len(subnets.certain)} subnets", "one subnet"

@@ -11,14 +11,13 @@ from ultracluster_catalog.machines.instance_type import InstanceType
 from ultracluster_catalog.machines.instance_types import INSTANCE_TYPES
 from ultracluster_catalog.names.identifiers import ECR_DOMAIN
 from ultracluster_catalog.neuron.neuron import XLA_CACHE_VARIABLE, XLA_COMPILER_FLAGS_VARIABLE
-from ultracluster_checks.codes import ONE_KIND, ROOM
+from ultracluster_checks.codes import ROOM
 from ultracluster_checks.model.nodes import (
     COMPUTE_ENVIRONMENT,
     QUEUE,
     batch_nodes,
     environment_types,
     environments_of,
-    nodes_of,
 )
 from ultracluster_checks.model.template import Property, Resource, Templates
 from ultracluster_checks.problem import Wrong, placed, rule
@@ -35,7 +34,6 @@ from ultracluster_rules.job_definitions import (
 )
 
 JOB_DEFINITION: Final = "AWS::Batch::JobDefinition"
-TASK_DEFINITION: Final = "AWS::ECS::TaskDefinition"
 
 _RANGE: Final = re.compile(r"(\d*):(\d*)|(\d+)")
 # The account ID may be a reference.
@@ -43,13 +41,7 @@ _ECR: Final = re.compile(rf"(?:[0-9]{{12}}|\$\{{[^{{}}]*\}})\.{ECR_DOMAIN}/")
 # Stated as a resource requirement, and before 2020 as a property.
 _REQUESTS: Final = {"VCPU": "Vcpus", "MEMORY": "Memory"}
 _MOST_RANGES: Final = 5  # https://github.com/meta-pytorch/torchx/issues/700 (2023-03)
-_OF_FARGATE: Final = ("NetworkConfiguration", "FargatePlatformConfiguration", "EphemeralStorage", "RuntimePlatform")  # fmt: skip
 _GAP: Final = re.compile(r"\$\{[^{}]*\}")
-_SIZE: Final = re.compile(r"(\d*)xlarge$")
-# EC2 instance types guide, hpc family, 2026-11: sizes of one node
-_NO_HYPERTHREADS: Final = {"hpc6a": 96, "hpc6id": 64, "hpc7a": 192}
-# MiB; general, compute and memory optimized families
-_MEMORY_PER_VCPU: Final = {"c": 2048, "m": 4096, "r": 8192}
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,32 +86,14 @@ def job_containers(templates: Templates) -> tuple[JobContainer, ...]:
     return tuple(found)
 
 
-@lru_cache(maxsize=1)
-def containers_on_nodes(templates: Templates) -> tuple[JobContainer, ...]:
-    """Return the containers of all job definitions, and those of ECS tasks on the groups of these templates."""
-    groups = [each.types for each in nodes_of(templates) if not each.in_batch and not each.in_eks]
-    machines = dict.fromkeys(one for each in groups for one in each) if [] not in groups else {}
-    tasks = [
-        JobContainer(each, 1, tuple(machines))
-        for task in templates.of_type(TASK_DEFINITION)
-        if "FARGATE" not in task["RequiresCompatibilities"].texts
-        for each in task["ContainerDefinitions"].items
-    ]
-    return (*job_containers(templates), *tasks)
-
-
-@rule(ONE_KIND, JOB_DEFINITION)
+@rule("UC6418", JOB_DEFINITION)
 def properties_are_of_their_kind(job: Resource) -> Iterator[Wrong]:
-    """Find properties of another type of job or platform, with which AWS Batch refuses a definition."""
-    kind, platform = job["Type"].text, job["PlatformCapabilities"]
+    """Find properties of another type of job, with which AWS Batch refuses a definition."""
+    kind = job["Type"].text
     if kind == "container" and not job["NodeProperties"].missing:
         yield job["NodeProperties"], "node properties of a job of type container", "Type: multinode"
     if kind == "multinode" and not job["ContainerProperties"].missing:
         yield job["ContainerProperties"], "container properties of a job of type multinode", "NodeProperties"
-    for at in (job["ContainerProperties"][name] for name in _OF_FARGATE):
-        if not at.missing and (platform.missing or platform.texts == ["EC2"]):
-            got = f"{at.path[-1]} is for Fargate, and the job is for EC2"
-            yield at, got, "none, or PlatformCapabilities: [FARGATE]"
 
 
 @rule("UC6404", JOB_DEFINITION)
@@ -200,20 +174,8 @@ def _sizes(resources: Property) -> dict[str, int | None]:
 
 
 def _vcpus(name: str) -> int | None:
-    """Return the vCPUs of a type by the catalogue, or by its size in a general family; None if that does not tell."""
-    family, _, size = name.partition(".")
-    found = _SIZE.fullmatch(size)
-    if name in INSTANCE_TYPES:
-        return INSTANCE_TYPES[name].vcpus
-    if family in _NO_HYPERTHREADS or family[:1] not in _MEMORY_PER_VCPU:
-        return _NO_HYPERTHREADS.get(family)
-    return 4 * int(found[1] or 1) if found else 2 if size == "large" else None
-
-
-def room_for(environment: Resource) -> int | None:
-    """Return the most vCPUs of a node of an environment; None if any type is unknown."""
-    sizes = _sizes(environment["ComputeResources"]).values()
-    return None if not sizes or None in sizes else max(each or 0 for each in sizes)
+    """Return the vCPUs of a type; None if the catalogue does not have it."""
+    return INSTANCE_TYPES[name].vcpus if name in INSTANCE_TYPES else None
 
 
 @rule(NO_SPOT_NODES)
@@ -230,13 +192,12 @@ def multi_node_jobs_have_their_environments(templates: Templates) -> Iterator[Wr
                 yield kind, "an unmanaged environment, which takes no multi-node jobs", "MANAGED"
 
 
-@rule(ROOM, containers_on_nodes)
+@rule(ROOM, job_containers)
 def containers_fit_their_node(container: JobContainer) -> Iterator[Wrong]:
     """Find containers that require more than any of their nodes has."""
-    machines, job = container.machines, container.at.resource
+    machines = container.machines
     asked = [(str(each["Type"].text), each["Value"]) for each in container.at["ResourceRequirements"].items]
     asked += [(kind, container.at[older]) for kind, older in _REQUESTS.items()]
-    general = {} if machines or job.type != JOB_DEFINITION else _general_sizes(job.template.templates)
     for kind, at in asked:
         number = at.number or 0
         if kind == "GPU":
@@ -247,8 +208,6 @@ def containers_fit_their_node(container: JobContainer) -> Iterator[Wrong]:
             if number > (most := max(room)):
                 has = f"{machines[room.index(most)].name} has {most} {unit} for containers"
                 yield at, f"got {number}, and {has}, so that the job never starts", f"up to {most} {unit}"
-        elif number > (most := general.get(kind) or number):
-            yield at, f"got {number}, and no type of the environments has more than {most}", f"up to {most}"
 
 
 def _asks_for_gpus(container: JobContainer, at: Property, number: int) -> Iterator[Wrong]:
@@ -262,18 +221,6 @@ def _asks_for_gpus(container: JobContainer, at: Property, number: int) -> Iterat
     elif gpus and 0 < number < min(gpus) and (container.nodes or 2) > 1:
         got = f"got {number} of {min(gpus)}: the others of each node stay idle, since it runs one container of the job"
         yield at, got, str(min(gpus))
-
-
-@lru_cache(maxsize=1)
-def _general_sizes(templates: Templates) -> dict[str, int]:
-    """Return the most vCPUs and MiB of the types of the environments on EC2; nothing if any type is not known."""
-    kinds = [each["ComputeResources"] for each in templates.of_type(COMPUTE_ENVIRONMENT)]
-    on_ec2 = [_sizes(each) for each in kinds if not (each["Type"].text or "").startswith("FARGATE")]
-    sizes = {name: vcpus for each in on_ec2 for name, vcpus in each.items()}
-    if not sizes or {} in on_ec2 or None in sizes.values():
-        return {}
-    memory = [(vcpus or 0) * _MEMORY_PER_VCPU.get(name[:1], 10**6) for name, vcpus in sizes.items()]
-    return {"VCPU": max(each or 0 for each in sizes.values()), "MEMORY": max(memory)}
 
 
 @rule("UC6413", job_containers)

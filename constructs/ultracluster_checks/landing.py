@@ -39,8 +39,8 @@ from ultracluster_rules.findings import quote
 
 _RESERVATION: Final = "AWS::EC2::CapacityReservation"
 _PRICED_ON_DEMAND: Final = {name for name, _ in ON_DEMAND_PRICES}
-_FITS: Final = "UC4223"
 _NAMED: Final = re.compile(r"(?i)reservation|block.*id|^cr_?id")
+_FITS: Final = "UC4223"
 _WITHOUT_SPOT: Final = "UC4202"
 
 
@@ -113,17 +113,6 @@ def blocks_have_no_mixed_instances(nodes: Nodes) -> Iterator[Wrong]:
     for pool in nodes.owner.referrers("AWS::AutoScaling::WarmPool", "AutoScalingGroupName"):
         if nodes.in_block:
             yield pool.properties, f"a warm pool {none}", "none"
-
-
-@rule("UC4201", nodes_of)
-def node_groups_say_the_same_as_their_template(nodes: Nodes) -> Iterator[Wrong]:
-    """Find node groups over a Capacity Block whose launch template has no such market, and the reverse."""
-    kind, market = nodes.settings["CapacityType"], nodes.data["InstanceMarketOptions"]["MarketType"]
-    if not nodes.in_eks or nodes.template is None or kind.unknown or market.unknown:
-        return
-    if (kind.text == "CAPACITY_BLOCK") != nodes.in_block:
-        got = f"got {kind.text or 'no type'}, and {nodes.template.logical_id} has {market.text or 'no market type'}"
-        yield kind, got, "CAPACITY_BLOCK and the market type capacity-block together"
 
 
 @rule("UC4203", LAUNCH_TEMPLATE)
@@ -269,19 +258,6 @@ def reservations_are_used(reservation: Resource) -> Iterator[Wrong]:
     if nodes and not used and criteria.text == "targeted":
         got = "the reservation takes targeted launches only, and no launch template targets it"
         yield criteria, got, "CapacityReservationId in the launch template"
-
-
-@rule(_FITS)
-def reservation_parameters_are_targeted(templates: Templates) -> Iterator[Wrong]:
-    """Find parameters that name a reservation which nothing in the template uses."""
-    for template in templates.all:
-        used = str(template.source.body.get("Resources")) + str(template.source.body.get("Conditions"))
-        nodes = [each for each in nodes_of(templates) if each.owner.template is template]
-        for name, parameter in template.parameters.items():
-            named = RESERVATION_ID.fullmatch(str(parameter.get("Default")))
-            if named and nodes and f"'{name}'" not in used and f"${{{name}}}" not in used:
-                got = f"no launch template targets {name}, which is paid and stays empty"
-                yield nodes[0].settings["LaunchTemplate"], got, f"!Ref {name}"
 
 
 @rule(_FITS)

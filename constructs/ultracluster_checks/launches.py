@@ -54,9 +54,9 @@ def nodes_have_a_type_and_an_image(nodes: Nodes) -> Iterator[Wrong]:
         return
     kind, image = nodes.data["InstanceType"], nodes.data["ImageId"]
     if kind.missing and own.missing and nodes.data["InstanceRequirements"].missing:
-        got = "no instance type, which Amazon EKS takes for t3.medium" if nodes.in_eks else "no instance type"
+        got = "no instance type"
         yield kind, got, "the type that the nodes are made for"
-    if image.missing and not nodes.in_eks:
+    if image.missing:
         yield image, f"no image: {nodes.name} starts no node", "the ID of an AMI"
 
 

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from functools import lru_cache
 from typing import Final
 
-from ultracluster_checks.codes import ALLOWED_CALLS, EVERY_ACTION
+from ultracluster_checks.codes import EVERY_ACTION
 from ultracluster_checks.model.permissions import (
     PRINCIPALS,
     ROLE,
@@ -16,10 +16,8 @@ from ultracluster_checks.model.permissions import (
     identity_documents,
     identity_statements,
     is_bound,
-    is_limited,
     names_everything,
     role_of,
-    takes_no_resource,
     trusts,
 )
 from ultracluster_checks.model.template import Property, Resource, Templates
@@ -109,17 +107,6 @@ def actions_are_named(templates: Templates) -> Iterator[Wrong]:
                 yield statement["NotResource"], got, "the resources by ARN"
 
 
-@rule(ALLOWED_CALLS)
-def actions_without_resources_are_allowed(templates: Templates) -> Iterator[Wrong]:
-    """Find actions that take no resource in statements that name some, which allow nothing."""
-    for statement, action in _allowances(templates):
-        text = action.text or ""
-        if takes_no_resource(text) and is_limited(statement):
-            others = [each for each in identity_statements(statement.resource) if not is_limited(each)]
-            if not any(covers(at, text) for each in others for at in each["Action"].one_or_more):
-                yield action, f"{text} takes no resource, and so is allowed on nothing", 'Resource: "*"'
-
-
 @rule(POWERFUL_POLICY, *PRINCIPALS)
 def roles_are_not_administrators(resource: Resource) -> Iterator[Wrong]:
     """Find roles with administrator policies."""
@@ -142,16 +129,6 @@ def roles_are_passed_by_name(templates: Templates) -> Iterator[Wrong]:
         for place in wide if covers(action, "iam:PassRole") and not bound else ():
             got = "allows passing every role, and so gaining its permissions"
             yield place, got, "the ARNs of the roles"
-
-
-@rule(POWERFUL_POLICY, "AWS::EKS::AccessEntry")
-def nodes_do_not_administer_their_cluster(entry: Resource) -> Iterator[Wrong]:
-    """Find nodes and pods whose role administers the Kubernetes cluster that they are in."""
-    role = entry["PrincipalArn"].target
-    node = role is not None and role.type == ROLE and any(trusts(role, each) for each in ("ec2", "pods"))
-    for policy in (each["PolicyArn"] for each in entry["AccessPolicies"].items):
-        if role is not None and node and policy.pattern.endswith("AdminPolicy"):
-            yield policy, f"{role.logical_id} is the role of nodes or pods", "a policy for what they do"
 
 
 @rule(PURCHASE)

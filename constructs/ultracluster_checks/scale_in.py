@@ -1,10 +1,7 @@
-"""Auto Scaling groups, node groups and queues that a schedule opens for a Capacity Block, and closes before its end."""
+"""Auto Scaling groups that a schedule opens for a Capacity Block, and empties before its end."""
 
-import re
 from collections.abc import Iterator
-from dataclasses import dataclass
-from datetime import datetime, timedelta
-from functools import lru_cache
+from datetime import timedelta
 from typing import Final
 
 from ultracluster_catalog.capacity.capacity_blocks import (
@@ -12,54 +9,25 @@ from ultracluster_catalog.capacity.capacity_blocks import (
     ULTRASERVER_TERMINATION_BEFORE_END,
 )
 from ultracluster_checks.codes import IN_TIME
-from ultracluster_checks.hooks import hooks_of
 from ultracluster_checks.model.nodes import (
     AUTO_SCALING_GROUP,
-    NODE_GROUP,
-    QUEUE,
     Nodes,
-    environments_of,
     nodes_of,
 )
-from ultracluster_checks.model.template import Property, Resource, Templates
+from ultracluster_checks.model.template import Property, Resource
 from ultracluster_checks.problem import Wrong, rule
-from ultracluster_checks.times import default_time, moment, start_of, too_late, window_of, zone_of
-from ultracluster_checks.workers import SCHEDULE, settings_of, triggers
+from ultracluster_checks.times import default_time, moment, too_late
 from ultracluster_rules.findings import quote
 
-LONGEST_LEAD: Final = timedelta(hours=24)
+_LONGEST_LEAD: Final = timedelta(hours=24)
 _SCALING: Final = "AWS::AutoScaling::ScheduledAction"
 _BEFORE_START: Final = "launches fail until the block starts"
 
 
-@dataclass(frozen=True, slots=True)
-class ScheduledCall:
-    """A schedule that calls an API of AWS: when, on which queue or node group, and whether nodes may then run."""
-
-    source: Resource
-    at: datetime | None
-    on: Resource
-    opens: bool
-
-
-@lru_cache(maxsize=1)
-def scheduled_calls(templates: Templates) -> tuple[ScheduledCall, ...]:
-    """Return the schedules that open or close queues and node groups."""
-    calls = []
-    for source in templates.of_type(SCHEDULE):
-        request = source["Target"]["Input"]
-        subjects = [each for each in request.targets if each.type == QUEUE]
-        for group in templates.of_type(NODE_GROUP):
-            name = group["NodegroupName"].text
-            if group in request.targets or (name and f'"{name}"' in request.pattern):
-                subjects.append(group)
-        state = re.search(r'"State"\s*:\s*"(ENABLED|DISABLED)"', request.pattern)
-        size = re.search(r'"(?:Desired|Min)Size"\s*:\s*[1-9]', request.pattern)
-        if len(subjects) == 1 and (state or "DesiredSize" in request.pattern):
-            opens, start = state[1] == "ENABLED" if state else bool(size), start_of(source)
-            at = start + window_of(source) if start and not opens else start
-            calls.append(ScheduledCall(source, at, subjects[0], opens))
-    return tuple(calls)
+def _hooks_of(group: Resource) -> list[Property]:
+    """Return the lifecycle hooks of a group, also those that are resources of their own."""
+    alone = group.referrers("AWS::AutoScaling::LifecycleHook", "AutoScalingGroupName")
+    return [*group["LifecycleHookSpecificationList"].items, *(each.properties for each in alone)]
 
 
 @rule(IN_TIME, nodes_of)
@@ -71,7 +39,7 @@ def groups_leave_their_block(nodes: Nodes) -> Iterator[Wrong]:
     actions = group.referrers(_SCALING, "AutoScalingGroupName")
     waits = [
         hook["HeartbeatTimeout"]
-        for hook in hooks_of(group)
+        for hook in _hooks_of(group)
         if (hook["LifecycleTransition"].text or "").endswith("TERMINATING")
     ]
     yield from _stays(group, waits, scheduled=bool(actions))
@@ -88,7 +56,7 @@ def groups_leave_their_block(nodes: Nodes) -> Iterator[Wrong]:
     hook = max((each.number or 0 for each in waits if (each.number or 0) <= longest), default=0)
     least = lead + timedelta(seconds=hook)
     leads = [end - at for action, at in times.items() if at and _empties(action, actions)]
-    if not any(lead < each <= LONGEST_LEAD and each >= least for each in leads):
+    if not any(lead < each <= _LONGEST_LEAD and each >= least for each in leads):
         at = actions[-1]["StartTime"] if actions else group.properties
         day = f"within the day before its block ends, more than {lead.seconds // 60} minutes before {end:%Y-%m-%d %H:%M} UTC"
         allowed = "a scheduled action with MinSize, DesiredCapacity and MaxSize 0"
@@ -139,35 +107,3 @@ def _stays(group: Resource, waits: list[Property], *, scheduled: bool) -> Iterat
         if wait.missing or (wait.number or 0) > TERMINATION_BEFORE_END.seconds:
             got = "nodes wait in the hook for longer than from the scale-in to the end of the block"
             yield wait, got, "up to 1800"
-
-
-@rule(IN_TIME)
-def schedules_leave_the_block(templates: Templates) -> Iterator[Wrong]:
-    """Find queues and node groups that schedules open for a block and do not close in time."""
-    calls = [each for each in scheduled_calls(templates) if each.source["State"].text != "DISABLED"]
-    for on in dict.fromkeys(each.on for each in calls):
-        times = {each.at: each for each in calls if each.on is on}
-        opened = [time for time, each in times.items() if time and each.opens]
-        if None in times or not opened:
-            continue
-        closed = max(time for time in times if time)
-        last = times[closed]
-        size = on["ScalingConfig"]["DesiredSize"]
-        if on.type == NODE_GROUP and (size.number or 0) > 0:
-            yield size, f"got {size.number}: {_BEFORE_START}", "0, and a schedule at the start"
-        if last.opens:
-            got = f"the last schedule for {on.logical_id} lets nodes run, and none closes it before the block ends"
-            yield last.source["Target"]["Input"], got, "a schedule that closes it before the end"
-            continue
-        late, zone, expression = window_of(last.source), zone_of(last.source), "ScheduleExpression"
-        owners = {on, *(environments_of(on) or ())} if on.type == QUEUE else {on}
-        block = any(nodes.in_block and nodes.owner in owners for nodes in nodes_of(templates))
-        yield from too_late(last.source[expression], closed - late, late=late, zone=zone, block=block)
-        for source in (each.source for each in triggers(templates) if on in settings_of(each.worker).targets):
-            at, start = source[expression], start_of(source)
-            if start is None or source["State"].text == "DISABLED":
-                continue
-            if start < closed:
-                got = f"got {quote(at.text)}, and {on.logical_id} starts jobs from {min(opened):%Y-%m-%d %H:%M} to {closed:%Y-%m-%d %H:%M} UTC"
-                yield at, got, "after the queue is closed"
-            yield from too_late(at, start, block=block)

@@ -9,7 +9,6 @@ from typing import Final, Literal
 
 from ultracluster_catalog.lustre.lustre import LUSTRE_PORTS
 from ultracluster_catalog.lustre.lustre_figures import can_mount_over_efa
-from ultracluster_catalog.machines.instance_types import INSTANCE_TYPES
 from ultracluster_checks.codes import LUSTRE_PORTS_OPEN
 from ultracluster_checks.model.nodes import (
     LAUNCH_TEMPLATE,
@@ -240,12 +239,6 @@ def _groups_with_efa(templates: Templates) -> list[tuple[Resource, ...]]:
     """Return the groups of each EFA interface, each set once."""
     data = [launch_data(template) for template in templates.of_type(LAUNCH_TEMPLATE)]
     efa = [interface["Groups"] for at in data for interface in efa_interfaces(at)]
-    for cluster in templates.of_type("AWS::SageMaker::Cluster"):
-        types = [
-            (each["InstanceType"].text or "").removeprefix("ml.") for each in cluster["InstanceGroups"].items
-        ]
-        if any(name in INSTANCE_TYPES and INSTANCE_TYPES[name].efa_interfaces for name in types):
-            efa.append(cluster["VpcConfig"]["SecurityGroupIds"])
     sets = [tuple(groups_at(groups) or ()) for groups in efa]
     return [groups for groups in dict.fromkeys(sets) if groups]
 

@@ -1,19 +1,14 @@
-"""Subnets: inside their VPC and Region, one for all EFA nodes, and large enough."""
+"""Subnets: one for all EFA nodes, with their groups in its VPC, and large enough."""
 
 import ipaddress
-import re
 from collections.abc import Iterator
-from itertools import combinations
-from typing import Final
 
 from ultracluster_catalog.machines.nic_layouts import addresses_per_node
-from ultracluster_catalog.places.zones import REGIONS, offered_zones, region_of_zone_id
+from ultracluster_catalog.places.zones import offered_zones
 from ultracluster_checks.codes import ONE_SUBNET
 from ultracluster_checks.model.nodes import (
     COMPUTE_ENVIRONMENT,
     SECURITY_GROUP,
-    SUBNET,
-    VPC,
     Nodes,
     differ,
     environment_types,
@@ -23,42 +18,13 @@ from ultracluster_checks.model.nodes import (
     nodes_of,
     template_types,
     vpc_of,
-    zone_of,
 )
-from ultracluster_checks.model.template import Property, Resource, Templates, places
+from ultracluster_checks.model.template import Property, Resource, Templates
 from ultracluster_checks.problem import Problem, Wrong, placed, rule
-from ultracluster_rules.findings import quote
 from ultracluster_rules.machines import check_offered
 from ultracluster_rules.network import (
     check_node_addresses,
-    check_subnet_in_vpc,
-    check_subnets_apart,
-    check_zone_region,
 )
-
-_ZONE_NAME: Final = re.compile(r"([a-z]{2}(?:-[a-z]+)+-\d)(?:-[a-z]+-\d+)?[a-z]")
-
-
-@rule()
-def zones_belong_to_their_region(templates: Templates) -> Iterator[Wrong]:
-    """Find zones outside the Region of the template."""
-    for resource in (resource for resource in templates.resources if resource.region):
-        for at in (resource["AvailabilityZone"], resource["AvailabilityZoneId"]):
-            region = _region_of(at.text)
-            if region not in {None, resource.region}:
-                regions = {"zone_region": str(region), "region": str(resource.region)}
-                yield from placed(at, check_zone_region(quote(at.text), **regions))
-
-
-def _region_of(zone: str | None) -> str | None:
-    if zone is None:
-        return None
-    if found := _ZONE_NAME.fullmatch(zone):
-        return found[1] if found[1] in REGIONS else None
-    try:
-        return region_of_zone_id(zone)
-    except ValueError:
-        return None
 
 
 @rule("", COMPUTE_ENVIRONMENT)
@@ -74,23 +40,6 @@ def types_are_offered_in_their_zone(environment: Resource) -> Iterator[Wrong]:
             offered = offered_zones(machine.name)
             if offered and zone not in offered:
                 yield from placed(resources["InstanceTypes"], check_offered(machine.name, str(zone)))
-
-
-@rule()
-def subnets_fit_their_vpc(templates: Templates) -> Iterator[Wrong]:
-    """Find subnets outside their VPC, or overlapping."""
-    networks: dict[Resource, list[tuple[Property, ipaddress.IPv4Network]]] = {}
-    for subnet in templates.of_type(SUBNET):
-        vpc, network = subnet["VpcId"].target, _network(subnet["CidrBlock"])
-        if vpc is None or vpc.type != VPC or network is None:
-            continue
-        whole = _network(vpc["CidrBlock"])
-        if whole is not None and not vpc.referrers("AWS::EC2::VPCCidrBlock", "VpcId"):
-            yield from placed(subnet["CidrBlock"], check_subnet_in_vpc(network, whole))
-        networks.setdefault(vpc, []).append((subnet["CidrBlock"], network))
-    for subnets in networks.values():
-        for (_, first), (other, second) in combinations(subnets, 2):
-            yield from placed(other, check_subnets_apart(second, first))
 
 
 def _network(at: Property) -> ipaddress.IPv4Network | None:
@@ -174,31 +123,3 @@ def _addresses(nodes: Nodes) -> int | None:
         return None
     # Each task of a multi-node job has its own interface.
     return addresses_per_node(interfaces) + nodes.in_batch
-
-
-# Guides of the services, subnets (2026-11): these are refused in a single zone.
-_TWO_ZONES: Final = (("EKS::Cluster", "ResourcesVpcConfig.SubnetIds"), ("RDS::DBSubnetGroup", "SubnetIds"), ("ElasticLoadBalancingV2::LoadBalancer", "Subnets"))  # fmt: skip
-
-
-@rule("UC3215")
-def services_have_their_zones(templates: Templates) -> Iterator[Wrong]:
-    """Find services that need two zones in one, and endpoints with two subnets of one zone: guides of EKS, ELB, PrivateLink (2026-11)."""
-    for at in (at for kind, path in _TWO_ZONES for at in places(templates, kind, path)):
-        zones = {_zone(each.target) or each.pattern for each in at.certain}
-        known = at.items and len(at.certain) == len(at.items) and "${?}" not in zones
-        if known and len(zones) == 1 and at.resource["Type"].text in {None, "application"}:
-            got = f"{at.resource.logical_id} is in one zone, which is refused"
-            yield at, got, "subnets of two zones"
-    for endpoint in templates.of_type("AWS::EC2::VPCEndpoint"):
-        for first, second in combinations(endpoint["SubnetIds"].items, 2):
-            if (zone := _zone(first.target)) and zone == _zone(second.target):
-                got = f"{endpoint.logical_id} has two subnets of one zone, which is refused"
-                yield second, got, "one subnet of each zone"
-
-
-def _zone(subnet: Resource | None) -> str | None:
-    """Return the zone of a subnet as it is written, if it is known or one parameter."""
-    if subnet is None or subnet.type != SUBNET:
-        return None
-    name = subnet["AvailabilityZone"]
-    return zone_of(subnet) or (name.pattern if name.unknown and name.pattern != "${?}" else None)

@@ -4,9 +4,6 @@ from functools import cache
 from typing import Final
 
 from ultracluster_checks import (  # noqa: F401 - importing a module registers its rules
-    alarms,
-    bounds,
-    calls,
     commands,
     containers,
     costs,
@@ -19,21 +16,15 @@ from ultracluster_checks import (  # noqa: F401 - importing a module registers i
     landing,
     launches,
     life,
-    mounts,
     policies,
     reach,
-    references,
-    resource_policies,
     roles,
     scale_in,
     security_groups,
-    services,
     settings,
     sizes,
     state,
-    state_machines,
     subnets,
-    unused,
     variables,
 )
 from ultracluster_checks.problem import REGISTERED, Find

@@ -1,4 +1,4 @@
-"""Environment variables of jobs and tasks: their names, what their libraries take, and the cores that they count."""
+"""Environment variables of jobs: their names, what their libraries take, and the cores that they count."""
 
 import difflib
 import re
@@ -8,7 +8,7 @@ from typing import Final
 from ultracluster_catalog.machines.instance_type import InstanceType
 from ultracluster_catalog.neuron.neuron import XLA_CACHE_VARIABLE
 from ultracluster_checks.codes import DEVICES, JOB_ENVIRONMENT
-from ultracluster_checks.jobs import JOB_DEFINITION, JobContainer, containers_on_nodes
+from ultracluster_checks.jobs import JOB_DEFINITION, JobContainer, job_containers
 from ultracluster_checks.model.template import Property, Resource
 from ultracluster_checks.problem import Problem, Wrong, placed, rule
 from ultracluster_checks.state import BUCKET
@@ -75,7 +75,7 @@ _CORE_SIZE: Final = re.compile(r"--l(?:nc|ogical-nc-config)[= ](\d+)")
 _RANGE: Final = re.compile(r"(\d{1,4})(?:-(\d{1,4}))?")
 
 
-@rule(JOB_ENVIRONMENT, containers_on_nodes)
+@rule(JOB_ENVIRONMENT, job_containers)
 def variables_are_known(container: JobContainer) -> Iterator[Wrong]:
     """Find variables that are given twice or set by AWS Batch, and misspelt names of libraries' variables."""
     values: dict[str, Property] = {}
@@ -94,7 +94,7 @@ def variables_are_known(container: JobContainer) -> Iterator[Wrong]:
             yield value, f"nothing reads {name}", near[0]
 
 
-@rule(JOB_ENVIRONMENT, containers_on_nodes)
+@rule(JOB_ENVIRONMENT, job_containers)
 def values_are_of_use(container: JobContainer) -> Iterator[Wrong]:
     """Find values that the libraries refuse, that leave accelerators idle, or that separate the nodes of a job."""
     accelerated = container.devices or any(each.is_neuron or each.gpus for each in container.machines)
@@ -112,7 +112,7 @@ def values_are_of_use(container: JobContainer) -> Iterator[Wrong]:
         yield cache, f"got {cache.pattern}, a folder of the container without s3://", "s3:// and the bucket"
 
 
-@rule(JOB_ENVIRONMENT, containers_on_nodes)
+@rule(JOB_ENVIRONMENT, job_containers)
 def values_fit_the_chips(container: JobContainer) -> Iterator[Wrong]:
     """Find numbers and sizes of cores and compiler targets that the chips of the nodes do not have."""
     chips = [machine for machine in container.machines if machine.is_neuron]
@@ -149,7 +149,7 @@ def core_size(container: JobContainer) -> int | None:
     return sizes[0] if sizes else None
 
 
-@rule(JOB_ENVIRONMENT, containers_on_nodes)
+@rule(JOB_ENVIRONMENT, job_containers)
 def cores_are_those_of_the_devices(container: JobContainer) -> Iterator[Wrong]:
     """Find containers that count other cores than their Neuron devices have, or compile for another size of cores."""
     variables, size = container.environment, core_size(container)
@@ -183,7 +183,7 @@ def _count(name: str, at: Property) -> int | None:
     return None if None in parts else sum(int(one[2] or one[1]) - int(one[1]) + 1 for one in parts if one)
 
 
-@rule(JOB_ENVIRONMENT, containers_on_nodes)
+@rule(JOB_ENVIRONMENT, job_containers)
 def gpus_are_visible(container: JobContainer) -> Iterator[Wrong]:
     """Find multi-node jobs that hide GPUs of their nodes, which no other job can use."""
     at = container.environment.get("CUDA_VISIBLE_DEVICES")

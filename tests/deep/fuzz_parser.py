@@ -1,4 +1,4 @@
-"""Fuzzing of the YAML reader and the loader that follows the code they run through: `make fuzz-parser SECONDS=60`.
+"""Fuzzing of the YAML reader and the loader that follows the code they run through: `make check-deep`.
 
 Needs atheris. What breaks it is written to .ultracluster/fuzz, and the process ends with an error.
 """

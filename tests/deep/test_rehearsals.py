@@ -1,4 +1,4 @@
-"""`ultracluster rehearse`, killed with kill -9 at random instants on the local AWS: cleaning leaves nothing that costs.
+"""`ultracluster deploy --without-capacity`, killed with kill -9 at random instants on the local AWS: cleaning leaves nothing that costs.
 
 In small: ``UC_KILLS=10 python -m pytest -m deep tests/deep/test_rehearsals.py``.
 """
@@ -93,7 +93,7 @@ def test_cleaning_after_kill_9_leaves_nothing_that_costs(project: Path, tried: T
     running = status(project / ".ultracluster" / "local")
     assert running is not None
     client = Clients(endpoint=running.endpoint, key=running.key).get
-    whole = ultracluster(project, "rehearse", "--local")
+    whole = ultracluster(project, "deploy", "--without-capacity", "--local")
     assert whole.returncode == 0, whole.stderr
     assert costing(client) == {}
     chance = random.Random(20261122)  # noqa: S311 - instants, not secrets
@@ -103,7 +103,10 @@ def test_cleaning_after_kill_9_leaves_nothing_that_costs(project: Path, tried: T
         instant = chance.uniform(0, seconds) if ended else seconds
         start = time.monotonic()
         with subprocess.Popen(
-            command("rehearse", "--local"), cwd=project, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+            command("deploy", "--without-capacity", "--local"),
+            cwd=project,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
         ) as process:
             try:
                 process.wait(instant)
@@ -118,7 +121,7 @@ def test_cleaning_after_kill_9_leaves_nothing_that_costs(project: Path, tried: T
         assert wait_until_gone(children, seconds=10) == []
         left_before_cleaning += bool(costing(client))
 
-        clean = ultracluster(project, "rehearse", "--local", "--clean")
+        clean = ultracluster(project, "deploy", "--without-capacity", "--local", "--clean")
 
         assert clean.returncode == 0, clean.stderr
         assert costing(client) == {}

@@ -19,7 +19,7 @@ FRICTIONS = {
     ),
     2: (
         "the local AWS deleted a subnet under the file system that was kept",
-        "tests/unit/local/services/ec2/test_deletions.py::test_a_subnet_stays_while_something_is_in_it",
+        "localaws/tests/services/ec2/test_deletions.py::test_a_subnet_stays_while_something_is_in_it",
         f"{DIARIES}::test_destroy_names_what_is_kept_and_succeeds",
     ),
     3: (
@@ -143,7 +143,6 @@ FRICTIONS = {
         "tests/unit/docs/test_gallery_pages.py::test_every_picture_can_be_read",
         "tests/unit/docs/test_gallery_pages.py::test_the_picture_of_the_readme_is_that_of_the_quick_start",
         "tests/unit/cli/cost/test_estimate.py::test_draws_the_costs_of_all_clusters",
-        "tests/unit/cli/pictures/test_offers.py::test_the_best_is_marked_and_the_list_price_is_a_line",
         "tests/unit/cli/operate/test_status.py::test_draws_the_topology_and_the_block",
     ),
 }

@@ -7,13 +7,14 @@ from tests.fuzz.command_lines import Outcome, command_lines, problem_of, run
 
 pytestmark = pytest.mark.sweep
 
-SEED, COUNT = 21, 500
+SEED = 21
 
 
+@pytest.mark.parametrize("count", [30, pytest.param(500, marks=pytest.mark.deep)])
 def test_hostile_command_lines_end_with_a_code_and_lines(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    count: int, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    failures, figures = run(SEED, COUNT, tmp_path)
+    failures, figures = run(SEED, count, tmp_path)
     with capsys.disabled():
         print(f"\n{figures}")  # noqa: T201 - the seed, the worst time and the worst memory
 

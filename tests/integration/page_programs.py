@@ -7,6 +7,7 @@ import re
 import runpy
 import shlex
 import shutil
+import subprocess
 import sys
 import venv
 from collections.abc import Callable, Mapping, Sequence
@@ -34,6 +35,11 @@ def python(words: Sequence[str]) -> int:
     else:
         _run(words)
     return 0
+
+
+def on_path(name: str, words: Sequence[str]) -> int:
+    """Run a program that is installed beside this Python."""
+    return subprocess.run([Path(sys.executable).with_name(name), *words], check=False).returncode
 
 
 def _run(words: Sequence[str]) -> int:

@@ -199,6 +199,7 @@ def after_kill(project: Project, killed: list[str]) -> tuple[dict[str, Any], str
 
 
 @needs_proc
+@pytest.mark.deep
 def test_a_demo_that_was_killed_while_buying_is_finished_without_a_second_purchase(
     after_kill: tuple[dict[str, Any], str, list[str]], background: Status
 ) -> None:
@@ -216,6 +217,7 @@ def test_a_demo_that_was_killed_while_buying_is_finished_without_a_second_purcha
 
 
 @needs_proc
+@pytest.mark.deep
 def test_on_the_same_local_aws_the_demo_buys_and_changes_nothing(
     project: Project, after_kill: tuple[dict[str, Any], str, list[str]]
 ) -> None:

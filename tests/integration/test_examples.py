@@ -98,6 +98,7 @@ def test_a_warning_is_seen() -> None:
     assert _metadata({"/Stack/Nodes": [warning]}) == [warning]
 
 
+@pytest.mark.deep
 def test_templates_are_clean_for_their_region(assemblies: Mapping[str, Path]) -> None:
     stacks = [stack for directory in assemblies.values() for stack in read_assembly(directory)]
     assert len(stacks) >= len(EXAMPLES)

@@ -1,4 +1,4 @@
-"""`ultracluster rehearse` on the local AWS as on an account: it says what AWS says, starts and buys nothing, and leaves nothing."""
+"""`ultracluster deploy --without-capacity` on the local AWS as on an account: it says what AWS says, starts and buys nothing, and leaves nothing."""
 
 import json
 import sys
@@ -11,8 +11,8 @@ from moto.ec2.responses import EC2Response
 from tests.unit.stacks.conftest import QUICKSTART
 
 from ultracluster_cli.cost import estimate
+from ultracluster_cli.deploy import rehearsal as rehearse_run
 from ultracluster_cli.main import main
-from ultracluster_cli.rehearse import run as rehearse_run
 from ultracluster_local import LocalAws
 from ultracluster_local.instance.environment import child_environment
 from ultracluster_local.seeding.seed_client import SeedContainerImage, SeedImage, seed
@@ -100,7 +100,7 @@ def rehearse(
 
     def run(*options: str) -> dict[str, Any]:
         capsys.readouterr()
-        code = main(["rehearse", "--yes", "--json", *options])
+        code = main(["deploy", "--without-capacity", "--yes", "--json", *options])
         out, err = capsys.readouterr()
         rows = {row["code"]: row for row in (json.loads(out)["results"] if out else [])}
         return {"code": code, "rows": rows, "err": err}
@@ -171,6 +171,7 @@ def test_an_environment_that_is_invalid_is_reported_in_the_words_of_aws(
     assert left(local_aws) == []
 
 
+@pytest.mark.deep
 def test_a_type_that_batch_does_not_know_is_reported_with_its_list(
     rehearse: Rehearse, local_aws: LocalAws, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -186,6 +187,7 @@ def test_a_type_that_batch_does_not_know_is_reported_with_its_list(
     assert left(local_aws) == []
 
 
+@pytest.mark.deep
 def test_a_refused_definition_is_reported(
     rehearse: Rehearse, local_aws: LocalAws, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -198,6 +200,7 @@ def test_a_refused_definition_is_reported(
     assert left(local_aws) == []
 
 
+@pytest.mark.deep
 def test_a_role_that_may_not_be_passed_is_reported_with_its_name(
     rehearse: Rehearse, local_aws: LocalAws, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -220,6 +223,7 @@ def test_a_role_that_may_not_be_passed_is_reported_with_its_name(
     assert left(local_aws) == []
 
 
+@pytest.mark.deep
 def test_a_quota_of_ten_concurrent_executions_is_reported(
     rehearse: Rehearse, local_aws: LocalAws, monkeypatch: pytest.MonkeyPatch
 ) -> None:

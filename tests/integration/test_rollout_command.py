@@ -215,6 +215,7 @@ def test_resuming_repeats_nothing(story: Story) -> None:
         assert story.at_the_end[name] == story.after_canary[name]
 
 
+@pytest.mark.deep
 def test_a_wave_rolls_back_to_its_earlier_deployment(story: Story) -> None:
     project = story.project
     cloudformation = project.client("cloudformation", REGIONS[CANARY])

@@ -1,16 +1,12 @@
 """Every example rollout, synthesized like by app.py, deployed to the local AWS in process, and read back with boto3."""
 
 import json
-import subprocess
-import sys
-from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.bare_environment import bare_environment
 from tests.cfn_lint import lint
-from tests.unit.stacks.conftest import ROOT, synthesized_templates
+from tests.unit.stacks.conftest import ROOT, synthesize_rollout, synthesized_templates
 
 from ultracluster_local import LocalAws
 from ultracluster_local.cloudformation.resource_types import unsupported_types
@@ -23,45 +19,23 @@ ROLLOUTS = sorted((ROOT / "stacks/rollouts").glob("*.yaml"))
 REGION = "us-east-2"
 
 
-@pytest.fixture(scope="module", params=ROLLOUTS, ids=lambda path: path.stem)
+@pytest.fixture(
+    scope="module",
+    params=[
+        pytest.param(path, id=path.stem, marks=() if path.stem == "jobs" else pytest.mark.deep)
+        for path in ROLLOUTS
+    ],
+)
 def rollout(request: pytest.FixtureRequest) -> Path:
     return Path(request.param)
 
 
-# What app.py does, for one rollout after the other: the CDK starts once, and reads its rules of templates once.
-APP = """
-import json, os, sys
-from ultracluster_stacks.synthesis.app import main
-
-context = json.loads(os.environ["CDK_CONTEXT_JSON"])
-for rollout, directory in zip(sys.argv[1::2], sys.argv[2::2]):
-    os.environ |= {"CDK_OUTDIR": directory, "CDK_CONTEXT_JSON": json.dumps(context | {"rollout": rollout})}
-    if main():
-        sys.exit(f"{rollout} was refused")
-"""
-
-
 @pytest.fixture(scope="module")
-def assemblies(tmp_path_factory: pytest.TempPathFactory) -> Mapping[Path, Path]:
-    folder = tmp_path_factory.mktemp("rollouts")
-    found = {path: folder / path.stem for path in ROLLOUTS}
-    context = json.loads((ROOT / "cdk.json").read_text())["context"]
-    named = [str(path) for pair in found.items() for path in pair]
-    done = subprocess.run(
-        [sys.executable, "-c", APP, *named],
-        env=bare_environment(CDK_CONTEXT_JSON=json.dumps(context), CDK_VALIDATION="true"),
-        cwd=folder,
-        text=True,
-        capture_output=True,
-        check=False,
-    )
+def assembly(rollout: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    directory = tmp_path_factory.mktemp(rollout.stem) / "cdk.out"
+    done = synthesize_rollout(rollout, directory, cached=False, CDK_VALIDATION="true")
     assert done.returncode == 0, done.stderr
-    return found
-
-
-@pytest.fixture(scope="module")
-def assembly(rollout: Path, assemblies: Mapping[Path, Path]) -> Path:
-    return assemblies[rollout]
+    return directory
 
 
 def test_the_local_aws_has_every_resource_type_that_we_emit(assembly: Path) -> None:

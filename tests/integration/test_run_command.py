@@ -124,6 +124,7 @@ def test_a_run_starts_with_its_block_is_checkpointed_and_drained_and_resumes_in_
     command("jobs", "stop", new["job"], "--now")
 
 
+@pytest.mark.deep
 def test_a_run_is_followed_to_its_end_and_its_code_is_uploaded_once(
     cluster: LocalAws, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -145,6 +146,7 @@ def test_a_run_is_followed_to_its_end_and_its_code_is_uploaded_once(
         assert capsys.readouterr().err.startswith("UC")
 
 
+@pytest.mark.deep
 def test_a_run_has_the_launcher_of_its_job_unless_told_otherwise(
     cluster: LocalAws, capsys: pytest.CaptureFixture[str]
 ) -> None:

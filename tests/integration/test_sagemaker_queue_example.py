@@ -35,6 +35,7 @@ def assembly(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return directory
 
 
+@pytest.mark.deep
 def test_the_cdk_validator_finds_nothing(assembly: Path) -> None:
     report = json.loads((assembly / "validation-report.json").read_text())
     assert [each["violations"] for each in report["pluginReports"]] == []

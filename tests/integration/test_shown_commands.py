@@ -1,7 +1,7 @@
 """Every command that a page shows runs on the local AWS, in the state that the page describes.
 
 It ends with exit code 0, and prints what the page shows behind a `$`. test_tutorials.py runs the commands behind a `$` of README.md
-and of the tutorials, in processes. not_run.yaml lists what cannot run here; each of those commands is tried, and has to fail.
+and of the tutorials, in processes. `make check-deep` reads all pages, and `make test` those of `READ_ALWAYS`. not_run.yaml lists what cannot run here; each of those commands is tried, and has to fail.
 """
 
 import json
@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 import yaml
 from tests.integration.page_account import IMAGE, REGION, Account
-from tests.integration.page_programs import AwsCli, python
+from tests.integration.page_programs import AwsCli, on_path, python
 from tests.integration.page_shell import PageShell, Program
 from tests.unit.docs.pages import ROOT, Block, code_blocks, is_shown
 from tests.unit.runtime.purchasing.ledger_table import TABLE
@@ -157,7 +157,7 @@ STATES: Sequence[tuple[Callable[[Account], None], str]] = (
         how-to/see-the-plan.md
         """,
     ),
-    (templates, "reference/check.md"),
+    (templates, "reference/check.md how-to/check-with-others.md"),
     (an_order, "how-to/bake-an-ami.md concepts/images.md"),
     (an_order, "how-to/buy-a-block.md"),
     (an_order, "concepts/capacity.md"),
@@ -184,6 +184,9 @@ STATES: Sequence[tuple[Callable[[Account], None], str]] = (
     (a_deployed_cluster, "how-to/tear-down.md concepts/storage.md runbook/billed.md"),
 )
 """States, and pages that are read one after the other in an account of this state."""
+
+READ_ALWAYS = {"how-to/see-the-plan.md", "how-to/buy-a-block.md", "how-to/test-on-this-machine.md"}
+"""Pages that `make test` reads with those of the same account."""
 
 
 # Between the commands of a page
@@ -323,7 +326,8 @@ class Reading:
             "aws": AwsCli(account.local),
             "cdk": account.cdk,
             "python3": python,
-            **dict.fromkeys(("docker", "make", "pip", ".venv/bin/pip", "uv"), lambda _: 127),
+            "cfn-lint": partial(on_path, "cfn-lint"),
+            **dict.fromkeys(("checkov", "docker", "make", "pip", ".venv/bin/pip", "uv"), lambda _: 127),
         }
         self.shell = PageShell(
             account.folder,
@@ -383,7 +387,14 @@ def account(local_aws: LocalAws, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     local_aws.run_jobs(None)
 
 
-@pytest.mark.parametrize(("state", "pages"), STATES, ids=[pages.split()[-1] for _, pages in STATES])
+@pytest.mark.parametrize(
+    ("state", "pages"),
+    [
+        pytest.param(*row, id=last, marks=() if last in READ_ALWAYS else pytest.mark.deep)
+        for row in STATES
+        for last in row[1].split()[-1:]
+    ],
+)
 def test_every_command_runs(account: Account, state: Callable[[Account], None], pages: str) -> None:
     state(account)
     for page in pages.split():

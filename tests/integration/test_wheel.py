@@ -187,6 +187,7 @@ def test_an_app_elsewhere_synthesizes_a_cluster_from_the_wheel(installed: Path, 
 
 @pytest.mark.synth
 @pytest.mark.deploy
+@pytest.mark.deep
 def test_a_new_project_passes_its_own_tests_and_deploys_from_the_wheel(
     installed: Path, tmp_path: Path
 ) -> None:

@@ -19,7 +19,9 @@ def root() -> Path:
 def modules(root: Path) -> Mapping[str, ast.Module]:
     """Every module of our packages, and app.py, by its dotted name."""
     files = [
-        (root / source, path) for source in SOURCE_ROOTS for path in sorted((root / source).rglob("*.py"))
+        (root / source, path)
+        for source in SOURCE_ROOTS
+        for path in sorted((root / source).glob("ultracluster*/**/*.py"))
     ]
     files += [(root, path) for path in root.glob("app.py")]
     return {

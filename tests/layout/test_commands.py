@@ -24,13 +24,19 @@ def test_the_readme_names_the_demo(root: Path) -> None:
 def test_every_make_command_of_the_documents_is_a_target(root: Path) -> None:
     documents = [*root.glob("*.md"), *root.glob("docs/**/*.md")]
     named = {
-        target
+        (folder, target)
         for path in documents
-        for target in re.findall(r"(?:^|`)make ([a-z-]+)", path.read_text(), re.MULTILINE)
+        for folder, target in re.findall(
+            r"(?:^|`)make (?:-C (\w+) )?([a-z-]+)", path.read_text(), re.MULTILINE
+        )
     }
-    targets = set(re.findall(r"^([a-z-]+):", (root / "Makefile").read_text(), re.MULTILINE))
+    targets = {
+        (folder, target)
+        for folder in ("", "localaws")
+        for target in re.findall(r"^([a-z-]+):", (root / folder / "Makefile").read_text(), re.MULTILINE)
+    }
 
-    assert {"demo", "test"} <= named
+    assert {("", "demo"), ("", "test"), ("localaws", "test")} <= named
     assert named - targets == set()
 
 

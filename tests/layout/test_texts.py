@@ -11,6 +11,7 @@ from ultracluster_rules.registry import RULES
 
 # Homes of people; those of the images that our nodes boot from are the same everywhere.
 HOME = re.compile(r"(?<![\w.])(?:/Users/(?!me\b)\w|/home/(?!ec2-user\b|ubuntu\b)\w|/root/\.)")
+TESTS = ("tests/", "localaws/tests/")
 CODE = re.compile(r"\bUC\d{4}\b")
 
 
@@ -36,8 +37,10 @@ def test_a_path_of_every_machine_passes(text: str) -> None:
 
 
 def test_every_error_code_is_used_and_tested(texts: Mapping[str, str]) -> None:
-    used = _codes(texts, lambda name: name.endswith(".py") and not name.startswith("tests/"))
-    tested = _codes(texts, lambda name: name.startswith(("tests/unit/", "tests/integration/")))
+    used = _codes(texts, lambda name: name.endswith(".py") and not name.startswith(TESTS))
+    tested = _codes(
+        texts, lambda name: name.startswith(("tests/unit/", "tests/integration/", "localaws/tests/"))
+    )
 
     assert sorted(set(RULES) - used) == []
     assert sorted(set(RULES) - tested) == []
@@ -47,7 +50,7 @@ def test_every_error_code_of_a_finding_is_defined(root: Path, texts: Mapping[str
     given = {
         keyword.value.value
         for path in texts
-        if path.endswith(".py") and not path.startswith("tests/")
+        if path.endswith(".py") and not path.startswith(TESTS)
         for node in ast.walk(ast.parse((root / path).read_text()))
         if isinstance(node, ast.Call)
         for keyword in node.keywords

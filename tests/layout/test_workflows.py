@@ -62,6 +62,8 @@ def test_every_job_has_a_time_limit_and_the_permissions_that_it_needs(root: Path
     assert {name: content["permissions"] for name, content in workflows(root).items()} == {
         "docs": {},
         "live": {},
+        "localaws": {},
+        "nightly": {},
         "release": {},
         "test": {},
     }
@@ -123,16 +125,19 @@ def test_an_account_is_asked_only_by_hand_and_where_a_variable_says_so(root: Pat
 
 
 def test_every_make_target_of_a_workflow_exists(root: Path) -> None:
-    makefile = (root / "Makefile").read_text()
     targets = {
-        match[1]
+        match.groups()
         for _, _, job in jobs(root)
         for step in job["steps"]
-        if (match := re.match(r"make ([a-z-]+)", step.get("run", "")))
+        if (match := re.match(r"make (?:-C ([a-z]+) )?([a-z-]+)", step.get("run", "")))
     }
 
-    assert {"check", "test", "training"} <= targets
-    assert [name for name in sorted(targets) if not re.search(rf"^{name}:", makefile, re.MULTILINE)] == []
+    assert {(None, "check"), (None, "test"), (None, "training"), ("localaws", "test")} <= targets
+    assert [
+        (folder, name)
+        for folder, name in targets
+        if not re.search(rf"^{name}:", (root / (folder or ".") / "Makefile").read_text(), re.MULTILINE)
+    ] == []
 
 
 def test_the_tests_run_on_every_python_that_the_classifiers_name(root: Path) -> None:

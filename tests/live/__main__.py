@@ -1,4 +1,4 @@
-"""`make live`, `make live-plan`, `make live-clean` and `make live-publish`."""
+"""`make live DO=plan`, `run`, `clean` and `publish`."""
 
 import argparse
 import os
@@ -49,10 +49,8 @@ def _parser() -> argparse.ArgumentParser:
         "publish", help="write docs/evidence/live-checks.md and the table that preflight reads"
     )
     publish.set_defaults(command=_publish)
-    cases = commands.add_parser("cases", help="make cases of tests/field of a record")
-    cases.set_defaults(command=_cases)
     for command in (plan, run):
-        command.add_argument("--until", default="0", help="highest tier, 0 to 4")
+        command.add_argument("--until", default="0", help="highest tier, 0 to 3")
         command.add_argument(
             "--only", nargs="*", default=[], metavar="L8", help="only these questions, and what they need"
         )
@@ -66,8 +64,6 @@ def _parser() -> argparse.ArgumentParser:
         )
         command.add_argument("--state", type=Path, default=_STATE, help=argparse.SUPPRESS)
         command.add_argument("--records", type=Path, default=None, help=argparse.SUPPRESS)
-    cases.add_argument("record", type=Path)
-    cases.add_argument("--into", type=Path, default=_ROOT / "tests" / "field" / "cases")
     return parser
 
 
@@ -116,18 +112,14 @@ def _where(options: argparse.Namespace) -> Any:
 def _open(options: argparse.Namespace, where: Any, budget: Decimal, worst: dict[str, Decimal]) -> Any:
     from tests.live.journal import JournalError
     from tests.live.session import Run, new_run_id
-    from tests.live.stand_ins import StandIn
 
     run_id = options.run or new_run_id()
     if not re.fullmatch(r"\d{6}[0-9a-f]{4}", run_id):
         raise UsageError(f"RUN is the ID of a run, such as 261122ab12; got {run_id!r}")
     try:
-        run = Run(run_id, where, options.state / run_id, budget=budget, worst=worst)
+        return Run(run_id, where, options.state / run_id, budget=budget, worst=worst)
     except JournalError as error:
         raise UsageError(str(error)) from None
-    if where.is_local:
-        run.stand_in = StandIn(run, None)
-    return run
 
 
 def _run(options: argparse.Namespace) -> int:
@@ -179,7 +171,7 @@ def _run(options: argparse.Namespace) -> int:
             sys.stdout.write(f"To be asked later, with RUN={run.id}: {', '.join(later)}\n")
         if left:
             sys.stderr.write(
-                f"make live: left: {', '.join(left)}; make live-clean RUN={run.id} ACCOUNT={options.account}\n"
+                f"make live: left: {', '.join(left)}; make live DO=clean RUN={run.id} ACCOUNT={options.account}\n"
             )
         return 1 if failed or left else 0
     finally:
@@ -219,7 +211,7 @@ def _clean(options: argparse.Namespace) -> int:
     finally:
         run.journal.close()
     if left:
-        sys.stderr.write(f"make live-clean: left: {', '.join(left)}\n")
+        sys.stderr.write(f"make live: left: {', '.join(left)}\n")
         return 1
     sys.stdout.write(f"Nothing of run {run.id} is left; data that a Capacity Block holds ends with it\n")
     return 0
@@ -238,19 +230,6 @@ def _publish(options: argparse.Namespace) -> int:  # noqa: ARG001 - the form of 
     PAGE.write_text(page(records), encoding="utf-8")
     LIVE_FACTS_FILE.write_text(facts(records), encoding="utf-8")
     sys.stdout.write(f"{PAGE}: {len(questions())} questions, {len(records)} records\n")
-    return 0
-
-
-def _cases(options: argparse.Namespace) -> int:
-    from tests.live.field_cases import write_cases
-    from tests.live.records import RecordError, load
-
-    try:
-        record = load(options.record)
-    except RecordError as error:
-        raise UsageError(str(error)) from None
-    for path in write_cases(record, options.record.stem, options.into):
-        sys.stdout.write(f"{path}\n")
     return 0
 
 

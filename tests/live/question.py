@@ -25,7 +25,6 @@ TIERS: Final[Mapping[int, str]] = {
     1: "Small instances for minutes, up to 10 USD in all",
     2: "One or two trn2.3xlarge for a day, or two trn1.32xlarge for an hour",
     3: "Two trn2.48xlarge for a day",
-    4: "An UltraServer for a day",
 }
 
 MARGIN_MINUTES: Final = 30
@@ -84,7 +83,6 @@ class Question:
         nodes: Instances that start because of the test.
         region: Region; ``block`` for that of the block.
         reason: Why it has no test, if it has none.
-        local: Why the local AWS cannot run it, if it cannot.
         checks: Codes of preflight and rehearsal checks that rely on the answer.
         test: Name of the test.
         module: Module of the test.
@@ -102,7 +100,6 @@ class Question:
     buys: int = 0
     nodes: int = 0
     reason: str = ""
-    local: str = ""
     checks: tuple[str, ...] = ()
     test: str = ""
     module: str = ""
@@ -133,7 +130,6 @@ def live(
     phase: Phase = "before",
     buys: int = 0,
     nodes: int = 0,
-    local: str = "",
     checks: Iterable[str] = (),
 ) -> Callable[[F], F]:
     """Register a test as that of a question; the first line of its docstring is the question, the rest the steps."""
@@ -152,7 +148,6 @@ def live(
             phase=phase,
             buys=buys,
             nodes=nodes,
-            local=local,
             checks=tuple(checks),
             test=function.__name__,
             module=function.__module__,

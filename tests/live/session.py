@@ -151,7 +151,6 @@ class Run:
         self._begun = where.now()
         self.wire = Wire(before_spending=self._check_spending)
         self.wire.attach(where.session)
-        self.stand_in: Any = None
         if not self.journal.events:
             self.journal.append(
                 "run", run=run_id, at=where.now(), region=where.region, block_region=where.block_region
@@ -422,8 +421,6 @@ class Live:
         """
         begun = time.monotonic()
         for attempt in range(int(minutes * 60 / every) + 1):
-            if attempt and self.run.stand_in:
-                self.run.stand_in.time_passes(self)
             if found := probe():
                 self.note(**{f"minutes until {what}": round((time.monotonic() - begun) / 60, 1)})
                 return found
@@ -444,15 +441,11 @@ class Live:
         Raises:
             NotYetError: If `moment` has not come.
         """
-        if self.run.stand_in:
-            self.run.stand_in.move_to(moment)
         if self.run.where.now() < moment:
             raise NotYetError(f"{what}: go on with the run after {moment:%Y-%m-%d %H:%M} UTC")
 
     def sleep_until(self, moment: dt.datetime) -> None:
         """Wait until `moment`, within the limit of the test."""
-        if self.run.stand_in:
-            self.run.stand_in.move_to(moment)
         self.run.where.sleep(max(0.0, (moment - self.run.where.now()).total_seconds()))
 
     def on_node(self, instance: str, *commands: str, region: str = "", minutes: float = 5) -> str:

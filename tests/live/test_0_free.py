@@ -1,32 +1,23 @@
 """Tier 0: nothing is created and nothing is paid. Reads, simulations, and requests that AWS refuses before it acts."""
 
 import json
-from collections.abc import Callable
 from datetime import UTC, datetime
-from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
 from botocore.exceptions import ClientError
-from tests.live.policies import check_policy
 from tests.live.question import live as question
-from tests.live.question import untested
 from tests.live.session import Live
-from tests.security.roles import ROLES
 
-from ultracluster_catalog.capacity.capacity_blocks import BLOCK_REGIONS
 from ultracluster_catalog.limits.quotas import CAPACITY_BLOCK_QUOTAS, ON_DEMAND_QUOTAS, SPOT_QUOTAS
 from ultracluster_catalog.limits.service_quotas import SERVICE_QUOTAS
 from ultracluster_catalog.machines.instance_types import INSTANCE_TYPES
 from ultracluster_catalog.neuron.neuron_images import IMAGE_KINDS
 from ultracluster_catalog.places.cluster_subnet import NODE_SERVICES
-from ultracluster_catalog.prices.prices import ON_DEMAND_PRICES, BillableItem
 from ultracluster_cli.preflight.requirements import rollout_requirements
-from ultracluster_runtime.costs.price_list import listed_prices
 from ultracluster_runtime.preflight.check import Status
 from ultracluster_runtime.preflight.reader import ALLOWED_CALLS, AwsReader
 from ultracluster_runtime.preflight.run import run_checks
-from ultracluster_runtime.purchasing.aws_errors import classify_read_error, is_zero_quota
 from ultracluster_stacks.config import load_rollout
 
 ROOT = Path(__file__).parents[2]
@@ -119,40 +110,6 @@ def test_public_parameters_name_amis(live: Live) -> None:
     live.note(**found)
 
 
-@question("L35", tier=0, minutes=5)
-def test_a_search_without_quota_says_so_and_a_rate_limit_does_not(live: Live) -> None:
-    """Can a search that is refused for lack of quota be distinguished from a throttled one?
-
-    Calls `DescribeCapacityBlockOfferings` for the largest blocks of several types until one search is refused for lack of quota, then fifty searches as fast as
-    possible. Passes when `is_zero_quota` is true for the first refusal and false for all others. An account with enough quota for every type tests only the
-    throttling.
-    """
-    quota, rate = [], []
-    for name in ("trn2.48xlarge", "p5.48xlarge", "p6-b200.48xlarge"):
-        region = next(iter(sorted(BLOCK_REGIONS.get(name, (live.block_region,)))))
-        ec2 = live.client("ec2", region)
-        try:
-            ec2.describe_capacity_block_offerings(
-                InstanceType=name, InstanceCount=64, CapacityDurationHours=24
-            )
-        except ClientError as error:
-            quota.append(error)
-            break
-    ec2 = live.client("ec2", live.block_region)
-    for _ in range(50):
-        try:
-            ec2.describe_capacity_block_offerings(
-                InstanceType="trn2.3xlarge", InstanceCount=1, CapacityDurationHours=24
-            )
-        except ClientError as error:
-            rate.append(error)
-    said = [str(error) for error in quota if not is_zero_quota(classify_read_error(error))]
-    assert said == [], f"not known as a missing quota: {said}"
-    taken = [str(error) for error in rate if not quota and is_zero_quota(classify_read_error(error))]
-    assert taken == [], f"a rate limit is taken for a missing quota: {taken[:1]}"
-    live.note(refusals=sorted({error.response["Error"]["Code"] for error in [*quota, *rate]}))
-
-
 @question("L36", tier=0, minutes=10)
 def test_a_signature_of_six_minutes_ago_is_refused(live: Live) -> None:
     """How old may the signature of a purchase be?
@@ -163,58 +120,6 @@ def test_a_signature_of_six_minutes_ago_is_refused(live: Live) -> None:
     ec2.meta.events.register("before-send.ec2.DescribeRegions", lambda **_: live.run.where.sleep(SIX_MINUTES))
     message = live.refused(ec2.describe_regions, "RequestExpired")
     live.note(message=message)
-
-
-@question("L79", tier=0, minutes=10, checks=["UC9403", "UC9404"])
-def test_a_region_that_is_not_enabled_refuses_and_so_does_a_wrong_clock(live: Live) -> None:
-    """What do services answer in a Region that is not enabled, and when the clock is wrong?
-
-    Calls `DescribeAvailabilityZones` in a Region whose opt-in status is `not-opted-in`, and `GetCallerIdentity` with a signature that is twenty minutes old.
-    Passes when the first is refused with AuthFailure, UnrecognizedClientException or OptInRequired, and the second with SignatureDoesNotMatch or
-    RequestExpired. UC9404 and UC9403 rely on these codes.
-    """
-    regions = live.client("ec2").describe_regions(AllRegions=True)["Regions"]
-    closed = [each["RegionName"] for each in regions if each["OptInStatus"] == "not-opted-in"]
-    assert closed, "the account has enabled every Region; use one that has not"
-    there = live.client("ec2", closed[0])
-    live.note(closed=closed[0])
-    live.refused(
-        there.describe_availability_zones, "AuthFailure", "UnrecognizedClientException", "OptInRequired"
-    )
-    sts = live.run.where.session.client("sts", endpoint_url=live.run.where.endpoint or None)
-    sts.meta.events.register(
-        "before-send.sts.GetCallerIdentity",
-        lambda **_: live.run.where.sleep(20 * 60 if not live.run.where.is_local else 0),
-    )
-    live.refused(sts.get_caller_identity, "SignatureDoesNotMatch", "RequestExpired")
-
-
-@question("L73", tier=0, minutes=2)
-def test_the_price_list_has_our_prices(live: Live) -> None:
-    """Does the Price List API return the prices that `--live` needs?
-
-    Calls `GetProducts` for each type with an on-demand price in the catalogue. Passes when there is one price for each, within 3 % of the catalogue's. By hand:
-    run `aws pricing get-products --service-code AmazonFSx` with a regionCode, note which attributes distinguish the tiers of Lustre, and add them to
-    `ultracluster_runtime/costs/price_list.py`.
-    """
-    pricing = live.client("pricing", "us-east-1")
-    things = [(BillableItem(kind="on-demand", name=name), region) for name, region in ON_DEMAND_PRICES]
-    listed, findings = listed_prices(things, client=pricing)
-    assert not findings, "; ".join(str(each) for each in findings)
-    far = []
-    for (thing, region), price in listed.items():
-        ours = ON_DEMAND_PRICES[thing.name, region].amount or Decimal(1)
-        if abs((price.amount or Decimal(0)) - ours) > ours * Decimal("0.03"):
-            far.append(f"{thing.name}: {ours}, AWS {price.amount}")
-    assert far == [], f"prices differ by more than 3 %: {'; '.join(far)}"
-    live.note(prices=len(listed))
-    products = pricing.get_products(
-        ServiceCode="AmazonFSx",
-        Filters=[{"Type": "TERM_MATCH", "Field": "regionCode", "Value": "us-east-1"}],
-        MaxResults=100,
-    )["PriceList"]
-    attributes = {key for text in products for key in json.loads(text)["product"]["attributes"]}
-    live.note(attributes_of_fsx=sorted(attributes))
 
 
 @question("L75", tier=0, minutes=2)
@@ -273,67 +178,6 @@ def test_service_quotas_knows_our_quota_codes(live: Live) -> None:
     assert wrong == [], f"quota codes: {'; '.join(wrong)}"
 
 
-@question("L77", tier=0, minutes=2, checks=["UC9409", "UC9410"])
-def test_simulations_of_the_bootstraps_roles_can_be_read(live: Live) -> None:
-    """Do IAM simulations of the bootstrap roles predict a deployment, also for roles of IAM Identity Center?
-
-    Calls `SimulatePrincipalPolicy` of the CDK's CloudFormation role for the actions of a deployment. Passes when each action is allowed in an account in which
-    `cdk deploy` works. By hand: look at UC9409 and UC9410 as a user, as a role, and as a role of IAM Identity Center (`AWSReservedSSO_…`, whose path the
-    session's ARN omits). Repeat with a service control policy, and note whether the simulation takes it into account.
-    """
-    account = live.client("sts").get_caller_identity()["Account"]
-    role = f"arn:aws:iam::{account}:role/cdk-hnb659fds-cfn-exec-role-{account}-{live.region}"
-    actions = [
-        "batch:CreateComputeEnvironment",
-        "ec2:CreateLaunchTemplate",
-        "fsx:CreateFileSystem",
-        "iam:CreateRole",
-    ]
-    results = live.client("iam").simulate_principal_policy(PolicySourceArn=role, ActionNames=actions)[
-        "EvaluationResults"
-    ]
-    decisions = {each["EvalActionName"]: each["EvalDecision"] for each in results}
-    assert set(decisions) == set(actions)
-    denied = [action for action, decision in decisions.items() if decision != "allowed"]
-    assert denied == [], f"the simulation denies {', '.join(denied)}"
-
-
-@question("L106", tier=0, minutes=5)
-def test_access_analyzer_finds_nothing_in_our_policies(live: Live) -> None:
-    """Do IAM's policy simulator and Access Analyzer agree with our table of role permissions?
-
-    Calls `ValidatePolicy` for every identity policy in the quick start's templates, and `SimulateCustomPolicy` for the actions in tests/security/roles.py.
-    Passes when no finding is an error or a security warning, and the life cycle's policy allows every action in its row of the table. Note the actions for
-    which AWS requires a different resource.
-    """
-    templates = json.loads((ROOT / "tests/golden/next/quickstart.yaml.json").read_text("utf-8"))
-    documents = list(_policies(templates))
-    assert len(documents) >= 5, "the templates have fewer policies than roles"
-    analyzer = live.client("accessanalyzer")
-    bad = []
-    for name, document in documents:
-        findings = analyzer.validate_policy(
-            policyDocument=json.dumps(document), policyType="IDENTITY_POLICY"
-        )["findings"]
-        bad += [
-            f"{name}: {each['findingType']} {each['issueCode']}"
-            for each in findings
-            if each["findingType"] in {"ERROR", "SECURITY_WARNING"}
-        ]
-    assert bad == [], f"Access Analyzer: {'; '.join(bad)}"
-    actions = sorted(
-        ROLES["Opens, drains and reports one Capacity Block; cannot buy"].always - {"iam:PassRole"}
-    )
-    policy = {"Version": "2012-10-17", "Statement": [{"Effect": "Allow", "Action": actions, "Resource": "*"}]}
-    results = live.client("iam").simulate_custom_policy(
-        PolicyInputList=[json.dumps(policy)], ActionNames=actions
-    )
-    unknown = [
-        each["EvalActionName"] for each in results["EvaluationResults"] if each["EvalDecision"] != "allowed"
-    ]
-    assert unknown == [], f"the simulator does not allow {unknown}"
-
-
 def _policies(value: Any, name: str = "") -> Any:
     """Find the policy documents of roles, with CloudFormation's functions replaced by ARNs."""
     if isinstance(value, dict):
@@ -359,21 +203,3 @@ def _resolved(value: Any) -> Any:
             return "*"
         return {key: _resolved(inner) for key, inner in value.items()}
     return [_resolved(inner) for inner in value] if isinstance(value, list) else value
-
-
-untested(
-    "L102",
-    "Does AWS raise the limit of 256 instances in Capacity Blocks for an account and an organization?",
-    """Open a support case that asks for more than 256 instances in Capacity Blocks on one date. Record the answer and its date in
-`ultracluster_catalog/limits/service_limits.py` as `adjustable`, and run `make scale`.""",
-    tier=0,
-    reason="a support case is answered by people, not by an API",
-)
-
-
-def test_the_policy_of_tier_0_allows_what_its_calls_need_and_nothing_else(
-    calls_of_tier: Callable[[int], set[str]],
-) -> None:
-    # Which calls of preflight are sent depends on what the account has.
-    of_preflight = {call.replace("service-quotas:", "servicequotas:") for call in ALLOWED_CALLS}
-    check_policy(0, calls_of_tier(0) | of_preflight)

@@ -5,25 +5,20 @@ import contextlib
 import datetime as dt
 import json
 import re
-from collections.abc import Callable
 from typing import Any
 
 from botocore.exceptions import ClientError
-from tests.live.cluster import Cluster, deploy, image_id, ultracluster, write_rollout, zone_of
-from tests.live.costs import cluster, file_system, nodes, once
+from tests.live.cluster import Cluster, deploy, image_id, zone_of
+from tests.live.costs import cluster, nodes
 from tests.live.janitor import RUN_TAG
-from tests.live.policies import check_policy
 from tests.live.question import live as question
 from tests.live.session import Live
 
 from ultracluster_catalog.machines.instance_types import INSTANCE_TYPES
-from ultracluster_runtime.costs.cost_explorer import actual_costs
-from ultracluster_runtime.lifecycle.lease import LeasedState, LeaseHeldError
 from ultracluster_runtime.purchasing.aws_errors import REFUSED_BEFORE_EXECUTION
 
 SMALL = "trn1.2xlarge"
 SOLD = "trn2.3xlarge"
-USER_DATA_LIMIT = 16_384
 _TAGS = [{"Key": "uc:po", "Value": "check"}]
 _OF_A_SERVICE_ROLE = [
     "ec2:DescribeInstanceStatus",
@@ -161,22 +156,6 @@ def test_a_purchase_without_its_orders_tag_is_refused(live: Live) -> None:
     assert dry_run(live, ec2, offered, "capacity-reservation") == "DryRunOperation"
     code = dry_run(live, ec2, offered)
     assert code == "UnauthorizedOperation", f"a purchase without a tag is answered by {code}"
-
-
-@question("L24", tier=1, minutes=2)
-def test_ultraservers_take_tags_for_block_and_reservation(live: Live) -> None:
-    """Does a purchase of an UltraServer accept tags for both the reservation and the block?
-
-    Repeats the dry run of L30 with an offering of a `u-trn2x64` and tags for `capacity-reservation` and `capacity-block`. Passes when EC2 answers
-    `DryRunOperation`. If EC2 refuses the tags, note which of the two resource types it accepts.
-    """
-    ec2 = live.client("ec2", "us-east-2")
-    found = ec2.describe_capacity_block_offerings(
-        UltraserverType="u-trn2x64", UltraserverCount=1, CapacityDurationHours=24
-    )["CapacityBlockOfferings"]
-    assert found, "no UltraServer is offered"
-    code = dry_run(live, ec2, found[0]["CapacityBlockOfferingId"], "capacity-reservation", "capacity-block")
-    assert code == "DryRunOperation", f"the tags are answered by {code}"
 
 
 @question("L30", tier=1, minutes=2)
@@ -430,44 +409,6 @@ def queue(live: Live, base: Cluster, *environments: str) -> str:
     return str(arn)
 
 
-@question("L115", tier=1, minutes=5, cost=once("0.01", "requests to a DynamoDB table"))
-def test_a_lease_is_held_by_one_invocation_only(live: Live) -> None:
-    """Do conditional writes give a lease to only one of two callers, and reject a write after the lease is lost?
-
-    Uses the life cycle's `LeasedState` on a DynamoDB table with two owners. Passes when the second owner is refused while the first holds the lease, gets it
-    after 135 s, and the first can then no longer save ([decision 0022](../decisions/0022-leases-instead-of-reserved-concurrency.md)).
-    """
-    tables = live.client("dynamodb")
-    tables.create_table(
-        TableName=live.name(),
-        BillingMode="PAY_PER_REQUEST",
-        AttributeDefinitions=[{"AttributeName": "id", "AttributeType": "S"}],
-        KeySchema=[{"AttributeName": "id", "KeyType": "HASH"}],
-        Tags=live.tag_list,
-    )
-    live.wait(
-        "the table",
-        lambda: tables.describe_table(TableName=live.name())["Table"]["TableStatus"] == "ACTIVE",
-        minutes=2,
-        every=3,
-    )
-    first, second = (
-        LeasedState(client=tables, table=live.name(), item="block", owner=owner)
-        for owner in ("first", "second")
-    )
-    now = dt.datetime.now(tz=dt.UTC)
-    first.acquire(now)
-    first.save('{"told": 1}')
-    try:
-        second.acquire(now)
-    except LeaseHeldError:
-        pass
-    else:
-        raise AssertionError("two invocations hold one lease")
-    assert second.acquire(now + dt.timedelta(seconds=136)) == '{"told": 1}'
-    live.refused(lambda: first.save("{}"), "ConditionalCheckFailedException")
-
-
 # The cluster
 
 
@@ -490,51 +431,6 @@ def test_exported_templates_deploy_by_boto3(live: Live) -> None:
     )
     assert {each["status"] for each in queues["jobQueues"]} == {"VALID"}
     assert found.template_data()["ImageId"].startswith("ami-")
-
-
-@question(
-    "L116",
-    tier=1,
-    cost=cluster(),
-    minutes=60,
-    local="tests/integration/test_rehearse_command.py covers it there",
-    checks=["UC9461"],
-)
-def test_a_rehearsal_passes(live: Live) -> None:
-    """Does a rehearsal pass before anything is bought?
-
-    Runs `ultracluster rehearse --no-file-system` on the rollout of L83, which deploys without capacity, checks the result and removes it. Passes when it exits
-    with 0; its output, with AWS's own messages, is in the record. It shows how AWS Batch, IAM and EC2 judge a cluster that never launches a node.
-    """
-    folder = live.run.folder / "rehearsal"
-    values = {"ZONE_ID": zone_of(live, SMALL), "IMAGE_ID": image_id(live)}
-    file = write_rollout(
-        live, "small.yaml", folder, region=live.region, name=f"live-{live.run.id}r", **values
-    )
-    live.undo(lambda: ultracluster("rehearse", str(file), "--clean", "--yes"))
-    done = ultracluster("rehearse", str(file), "--no-file-system", "--yes", "--json")
-    live.note(said=done.stdout[-15_000:])
-    assert done.returncode == 0, f"exit code {done.returncode}: {done.stderr[-1500:]}"
-
-
-@question("L80", tier=1, minutes=2, needs=["L83"])
-def test_cloudformation_gives_templates_back_unchanged(live: Live) -> None:
-    """Does CloudFormation return templates with the same digests as those deployed?
-
-    Compares what `GetTemplate` returns at the stage `Original` for each stack of L83 with the exported file. Passes when they are equal. Otherwise note what
-    CloudFormation changes, because `rollout` would report that somebody changed the stack.
-    """
-    base = Cluster(live, live.of("L83"))
-    s3 = live.client("s3")
-    for part in ("network", "storage", "cluster"):
-        stack = f"live-{live.run.id}-{part}"
-        shown = live.client("cloudformation").get_template(StackName=stack, TemplateStage="Original")[
-            "TemplateBody"
-        ]
-        sent = json.loads(s3.get_object(Bucket=live.of("L83")["bucket"], Key=f"{part}.json")["Body"].read())
-        shown = json.loads(shown) if isinstance(shown, str) else shown
-        assert shown == sent, f"stack {part} has another template than was deployed"
-    assert base.name
 
 
 @question("L8", tier=1, minutes=15, needs=["L83"])
@@ -584,28 +480,6 @@ def test_a_changed_launch_template_updates_the_environment_in_place(live: Live) 
     assert after[0]["status"] == "VALID", after[0].get("statusReason")
 
 
-@question("L90", tier=1, minutes=2, needs=["L83"])
-def test_user_data_fits_with_what_batch_adds(live: Live) -> None:
-    """Does the user data stay within the limit after AWS Batch adds its part?
-
-    Calls `DescribeLaunchTemplateVersions` for our launch templates and for those that AWS Batch makes from them (`Batch-lt-…`). Passes when the decoded user
-    data of each is below the limit of 16,384 bytes. Note the sizes.
-    """
-    base = Cluster(live, live.of("L83"))
-    sizes = {"ours": len(base64.b64decode(base.template_data()["UserData"]))}
-    ec2 = base.client("ec2")
-    for each in ec2.describe_launch_templates()["LaunchTemplates"]:
-        if each["LaunchTemplateName"].startswith("Batch-lt"):
-            versions = ec2.describe_launch_template_versions(
-                LaunchTemplateId=each["LaunchTemplateId"], Versions=["$Latest"]
-            )
-            data = versions["LaunchTemplateVersions"][0]["LaunchTemplateData"].get("UserData", "")
-            sizes[each["LaunchTemplateName"]] = len(base64.b64decode(data))
-    live.note(**sizes)
-    large = {name: size for name, size in sizes.items() if size > USER_DATA_LIMIT}
-    assert not large, f"user data above {USER_DATA_LIMIT} bytes: {large}"
-
-
 # Nodes of the cluster
 
 
@@ -633,37 +507,6 @@ def test_a_node_joins_and_runs_a_job_with_its_limited_policy(live: Live) -> None
     assert denied == [], f"the node's role may not {denied}"
 
 
-@question("L44", tier=1, cost=nodes(SMALL), minutes=30, needs=["L83"], nodes=1, checks=["UC9407"])
-def test_spot_nodes_start_without_a_fleet_role_and_carry_tags(live: Live) -> None:
-    """Do Spot nodes start without a Spot Fleet role, and carry their tags?
-
-    Submits a job to the queue of Spot nodes. Passes when it runs, and the instance has lifecycle `spot` and the tags of the cluster. If the tags are missing,
-    the environment needs a `spotIamFleetRole`.
-    """
-    base = Cluster(live, live.of("L83"))
-    base.wait_for(base.submit("spot", queue="spot"), status="RUNNING", minutes=25)
-    (node,) = base.nodes()
-    assert node.get("InstanceLifecycle") == "spot", f"lifecycle {node.get('InstanceLifecycle')}"
-    assert {each["Key"] for each in node["Tags"]} >= {"ultracluster:cluster", RUN_TAG}
-
-
-@question("L54", tier=1, cost=nodes(SMALL, 2), minutes=40, needs=["L83"], nodes=2)
-def test_a_lost_host_starts_a_single_node_job_again(live: Live) -> None:
-    """Is a single-node job started again when its host is lost?
-
-    Submits a job with `attempts: 2` to the queue of Spot nodes, and terminates its instance, as an interruption does. Passes when the job has a second attempt,
-    and the status reason of the first begins with `Host EC2`.
-    """
-    base = Cluster(live, live.of("L83"))
-    job = base.submit("spot", queue="spot")
-    base.wait_for(job, status="RUNNING", minutes=25)
-    base.client("ec2").terminate_instances(InstanceIds=[each["InstanceId"] for each in base.nodes()])
-    shown = live.wait("a second attempt", lambda: base.job(job)["attempts"] and base.job(job), minutes=15)
-    reason = str(shown["attempts"][0].get("statusReason", ""))
-    assert reason.startswith("Host EC2"), f"the first attempt ended with {reason!r}"
-    assert shown["status"] != "FAILED", shown.get("statusReason")
-
-
 @question("L63", tier=1, cost=nodes(SMALL, 2), minutes=30, needs=["L83"], nodes=2, checks=["UC9458"])
 def test_a_multi_node_job_runs_without_efa(live: Live) -> None:
     """Does a multi-node job run on a type without EFA, and which security group does its task get?
@@ -680,44 +523,6 @@ def test_a_multi_node_job_runs_without_efa(live: Live) -> None:
     groups = [{each["GroupName"] for each in one["Groups"]} for one in interfaces]
     tasks = [each for each in groups if each == {"default"}]
     assert len(tasks) == 2, f"the interfaces have the groups {groups}"
-
-
-@question("L85", tier=1, cost=nodes(SMALL), minutes=35, needs=["L83"], nodes=1)
-def test_nodes_publish_metrics(live: Live) -> None:
-    """Do nodes publish their metrics, and does CloudWatch extract them from the log?
-
-    Submits a job, and looks for metrics in the namespace `UltraCluster` for the first ten minutes of the job. Passes when `NodesReporting` and
-    `CoreUtilization` are there. If the log group has events but CloudWatch has no metrics, look at `EMFParsingErrors` in `AWS/Logs`.
-    """
-    base = Cluster(live, live.of("L83"))
-    base.wait_for(base.submit("check"), minutes=20)
-    wanted = {"NodesReporting", "CoreUtilization"}
-
-    def published() -> bool:
-        found = base.client("cloudwatch").list_metrics(Namespace="UltraCluster")["Metrics"]
-        return wanted <= {each["MetricName"] for each in found}
-
-    live.wait("metrics of nodes", published, minutes=10)
-
-
-@question("L95", tier=1, cost=nodes(SMALL), minutes=35, needs=["L83"], nodes=1)
-def test_training_metrics_reach_cloudwatch(live: Live) -> None:
-    """Do training metrics reach CloudWatch through the log driver of AWS Batch?
-
-    Submits a job that prints the line described in [training-metrics.md](../reference/training-metrics.md) once a second for five minutes, together with a
-    progress bar. Passes when `StepSeconds` appears in the namespace `UltraCluster`. If it does not, look at `EMFParsingErrors` in `AWS/Logs`: the log driver of
-    the AMI may change the events.
-    """
-    base = Cluster(live, live.of("L83"))
-    base.wait_for(base.submit("metrics"), minutes=25)
-
-    def published() -> bool:
-        found = base.client("cloudwatch").list_metrics(Namespace="UltraCluster", MetricName="StepSeconds")[
-            "Metrics"
-        ]
-        return bool(found)
-
-    live.wait("training metrics", published, minutes=8)
 
 
 @question("L4", tier=1, cost=nodes(SMALL), minutes=20, needs=["L83"], nodes=1)
@@ -767,179 +572,3 @@ def test_a_multi_node_job_goes_on_to_the_second_source(live: Live) -> None:
     base.wait_for(base.submit("pair", nodeOverrides={"numNodes": 1}), status="RUNNING", minutes=30)
     assert base.desired("spill") > 0, "the second source wants no nodes"
     assert base.desired() == 0, "the first source, which is closed, wants nodes"
-
-
-@question("L43", tier=1, cost=nodes(SMALL, 2), minutes=25, needs=["L83"], nodes=0)
-def test_a_multi_node_job_on_spot_nodes_does_not_run(live: Live) -> None:
-    """What does AWS Batch do with a multi-node job on a queue with Spot nodes?
-
-    Submits a job of two nodes to the queue of Spot nodes, a combination that UC6308 refuses. Passes when SubmitJob refuses it, or when it does not run within
-    15 minutes and no node starts; the record says which.
-    """
-    base = Cluster(live, live.of("L83"))
-    try:
-        job = base.submit("pair", queue="spot")
-    except ClientError as error:
-        live.note(refused=error.response["Error"])
-        return
-    live.stay(
-        "the job waits",
-        lambda: base.job(job)["status"] in {"SUBMITTED", "PENDING", "RUNNABLE", "FAILED"},
-        minutes=15,
-    )
-    live.note(status=base.job(job)["status"], reason=base.job(job).get("statusReason", ""))
-    assert base.nodes() == [], "Spot nodes started for a job that cannot run on them"
-
-
-@question("L89", tier=1, minutes=35, needs=["L83"])
-def test_a_job_that_is_too_large_is_reported(live: Live) -> None:
-    """What does AWS Batch report for a job that asks for more nodes than there are?
-
-    Submits a job of three nodes where a source has at most two. Passes when `statusReason` begins with `MISCONFIGURATION:` or `CAPACITY:`, or SubmitJob refuses
-    the job; note the text. The watch counts jobs with either prefix.
-    """
-    base = Cluster(live, live.of("L83"))
-    try:
-        job = base.submit("pair", nodeOverrides={"numNodes": 3})
-    except ClientError as error:
-        live.note(refused=error.response["Error"])
-        return
-    reason = live.wait("a reason", lambda: base.job(job).get("statusReason"), minutes=30, every=60)
-    assert str(reason).startswith(("MISCONFIGURATION:", "CAPACITY:")), f"the reason is {reason!r}"
-
-
-@question("L48", tier=1, cost=nodes(SMALL), minutes=40, needs=["L83"], nodes=1)
-def test_checkpoints_cross_to_the_bucket(live: Live) -> None:
-    """Are checkpoints copied from the file system to the bucket?
-
-    Launches a node of the cluster, which mounts the file system and writes to `/fsx/checkpoints/live`. Passes when the object appears in the bucket, and stays
-    there after the file is removed. A bucket with its own key needs the key policy in [storage.md](../concepts/storage.md); note what FSx reports without it.
-    """
-    base = Cluster(live, live.of("L83"))
-    s3 = base.client("s3")
-    (node,) = base.launch()
-
-    def online() -> bool:
-        filters = [{"Key": "InstanceIds", "Values": [node["InstanceId"]]}]
-        return bool(
-            base.client("ssm").describe_instance_information(Filters=filters)["InstanceInformationList"]
-        )
-
-    live.wait("the node is online", online, minutes=15)
-    write = (
-        "until mountpoint -q /fsx; do sleep 5; done; mkdir -p /fsx/checkpoints && date >/fsx/checkpoints/live"
-    )
-    live.on_node(node["InstanceId"], write, minutes=10)
-
-    def crossed() -> bool:
-        return bool(s3.list_objects_v2(Bucket=base.one("Checkpoints"), Prefix="").get("Contents"))
-
-    live.wait("the object", crossed, minutes=10)
-    live.on_node(node["InstanceId"], "rm /fsx/checkpoints/live")
-    live.run.where.sleep(120)
-    assert crossed(), "the object went with the file"
-
-
-@question("L45", tier=1, cost=file_system(1200, throughput=125), minutes=45, needs=["L83"])
-def test_kinds_of_file_systems_come_up(live: Live) -> None:
-    """Do file systems of each kind reach AVAILABLE with the requested settings and associations?
-
-    L83 has SCRATCH_2 with an association; this test adds PERSISTENT_2 with 125 MB/s for each TiB. Passes when both are AVAILABLE with the requested settings.
-    Intelligent-Tiering has no price in the catalogue: check its price, deploy `storage_type: INTELLIGENT_TIERING` by hand, and delete it at once.
-    """
-    base = Cluster(live, live.of("L83"))
-    fsx = base.client("fsx")
-    (first,) = fsx.describe_file_systems(FileSystemIds=[base.one("FileSystem")])["FileSystems"]
-    assert first["LustreConfiguration"]["DeploymentType"] == "SCRATCH_2"
-    linked = fsx.describe_data_repository_associations(
-        Filters=[{"Name": "file-system-id", "Values": [first["FileSystemId"]]}]
-    )["Associations"]
-    assert [each["Lifecycle"] for each in linked] == ["AVAILABLE"], f"associations: {linked}"
-    made = fsx.create_file_system(
-        FileSystemType="LUSTRE",
-        StorageCapacity=1200,
-        StorageType="SSD",
-        SubnetIds=[base.one("NetworkSubnet")],
-        SecurityGroupIds=[base.one("FileSystemSecurityGroup")],
-        LustreConfiguration={"DeploymentType": "PERSISTENT_2", "PerUnitStorageThroughput": 125},
-        FileSystemTypeVersion="2.15",
-        Tags=live.tag_list,
-    )["FileSystem"]["FileSystemId"]
-
-    def available() -> Any:
-        (found,) = fsx.describe_file_systems(FileSystemIds=[made])["FileSystems"]
-        assert found["Lifecycle"] != "FAILED", str(found.get("FailureDetails"))
-        return found if found["Lifecycle"] == "AVAILABLE" else None
-
-    found = live.wait("the file system", available, minutes=25, every=30)
-    assert found["LustreConfiguration"]["PerUnitStorageThroughput"] == 125
-    live.note(interfaces=len(found.get("NetworkInterfaceIds", [])))
-
-
-@question("L50", tier=1, cost=nodes(SMALL), minutes=60, needs=["L83"], nodes=1)
-def test_a_precompile_job_fills_the_cache(live: Live) -> None:
-    """Does a precompile job fill the cache on S3?
-
-    Submits the precompile job of the cluster, two steps of a small program, on a trn1.2xlarge. Passes when it succeeds and the bucket has
-    `neuronxcc-…/MODULE_…/model.neff`. By hand: submit it again, and check that nothing is compiled. Then submit it with a flag that the compiler refuses
-    (`NEURON_CC_FLAGS=--no-such-flag`): the job must end FAILED, or dependent jobs would start without compiled graphs.
-    """
-    base = Cluster(live, live.of("L83"))
-    batch = base.client("batch")
-    queues = [
-        each for each in base.resources if "Precompile" in each and each.endswith(tuple("0123456789ABCDEF"))
-    ]
-    queue = next(base.resources[each] for each in queues if ":job-queue/" in base.resources[each])
-    job = base.submit("precompile", queue_arn=queue)
-    assert batch.describe_jobs(jobs=[job])["jobs"]
-    base.wait_for(job, minutes=50)
-    found = base.client("s3").list_objects_v2(Bucket=base.one("CompileCache"))
-    keys = [each["Key"] for each in found.get("Contents", [])]
-    assert any(key.endswith("model.neff") for key in keys), f"the cache has {keys[:5]}"
-    live.note(graphs=sum(key.endswith("model.neff") for key in keys))
-
-
-@question("L52", tier=1, cost=once("0.01", "metrics"), minutes=25, needs=["L50"])
-def test_hits_and_misses_are_counted(live: Live) -> None:
-    """Do the request metrics of the bucket show cache hits and misses?
-
-    After L50, reads `GetRequests`, `4xxErrors`, `HeadRequests` and `PutRequests` of the filter `compile-cache`. Passes when CloudWatch has them, with the
-    misses and the stored objects of the first run. Note the requests for each graph, and later their cost on the bill.
-    """
-    cloudwatch = live.client("cloudwatch")
-    wanted = {"PutRequests", "HeadRequests", "4xxErrors"}
-
-    def counted() -> bool:
-        found = cloudwatch.list_metrics(
-            Namespace="AWS/S3", Dimensions=[{"Name": "FilterId", "Value": "compile-cache"}]
-        )
-        return wanted <= {each["MetricName"] for each in found["Metrics"]}
-
-    live.wait("request metrics", counted, minutes=20, every=60)
-
-
-@question("L74", tier=1, cost=once("0.05", "requests to Cost Explorer"), minutes=2)
-def test_cost_explorer_answers_what_cost_actual_asks(live: Live) -> None:
-    """Does Cost Explorer answer the query of `cost actual`?
-
-    Sends the query of `ultracluster cost actual` for the last seven days, at 0.01 USD for each request. Passes when AWS returns amounts by service. By hand,
-    after L1 and L70: check that the services add up to the bill of the cluster, and note which costs have no tag (fee of the block, NAT data, metrics).
-    """
-    today = dt.datetime.now(tz=dt.UTC).date()
-    found = actual_costs(
-        start=today - dt.timedelta(days=7),
-        end=today,
-        region=live.region,
-        tag_key="ultracluster:cluster",
-        tag_value=f"live-{live.run.id}",
-        by=None,
-        client=live.client("ce", "us-east-1"),
-    )
-    live.note(services=sorted(found.amounts), currency=found.currency)
-
-
-def test_the_policy_of_tier_1_allows_what_its_calls_need_and_nothing_else(
-    calls_of_tier: Callable[[int], set[str]],
-) -> None:
-    # L117 leaves its launch template to the net; the run deletes it if the net does not.
-    check_policy(1, calls_of_tier(1) | {"ec2:DeleteLaunchTemplate"})

@@ -2,26 +2,18 @@
 
 import datetime as dt
 import json
-import re
-from collections.abc import Callable
 from decimal import Decimal
 from typing import Any
 
-from botocore.exceptions import ClientError
 from tests.live.cluster import Cluster, deploy, image_id
-from tests.live.costs import block, cluster, nodes, standing
-from tests.live.janitor import RUN_TAG
-from tests.live.policies import check_policy
+from tests.live.costs import block, cluster, standing
 from tests.live.question import live as question
 from tests.live.session import Live
-from tests.live.test_1_small import assume
 
 from ultracluster_catalog.capacity.capacity_blocks import DRAIN_BEFORE_END, TERMINATION_BEFORE_END
 from ultracluster_catalog.machines.instance_types import INSTANCE_TYPES
 
 TYPE, COUNT, REGION = "trn2.3xlarge", 2, "sa-east-1"
-LARGE = "trn1.32xlarge"
-MOST_SECONDS = 20.0
 HOLD = """
 import signal, time
 signal.signal(signal.SIGUSR1, lambda *_: print("checkpoint", flush=True))
@@ -93,23 +85,6 @@ def test_a_purchase_carries_its_tags_at_once(live: Live) -> None:
     keep_block(live, found, live.block_region)
 
 
-@question("L32", tier=2, minutes=2, needs=["L31"], phase="start")
-def test_a_new_reservation_shows_within_minutes(live: Live) -> None:
-    """How soon does a new reservation appear in DescribeCapacityReservations?
-
-    Reads how long L31 waited. Passes when it was less than the 30 minutes after which a reconciliation reports `UNKNOWN`.
-    """
-    (ended,) = [each for each in live.run.journal.of("end", "L31") if each["verdict"] == "shown"][-1:]
-    waited = [
-        value for key, value in ended["facts"].items() if key.startswith("minutes until the reservation")
-    ]
-    assert waited, "L31 did not say how long it waited"
-    live.note(minutes=waited[0])
-    ec2 = live.client("ec2", live.of("L31")["region"])
-    found = ec2.describe_capacity_reservations(CapacityReservationIds=[live.of("L31")["reservation"]])
-    assert found["CapacityReservations"][0]["State"] in {"payment-pending", "scheduled", "active"}
-
-
 @question(
     "L78", tier=2, minutes=2, needs=["L31"], phase="start", checks=["UC9422", "UC9426", "UC9427", "UC9428"]
 )
@@ -132,63 +107,6 @@ def test_a_block_shows_its_size_before_its_start(live: Live) -> None:
     assert COUNT in {shown["TotalInstanceCount"], int(quantity or 0)}, (
         f"neither count nor tag says {COUNT}: {shown}"
     )
-
-
-@question("L114", tier=2, minutes=2, needs=["L31"], phase="start")
-def test_offers_of_an_extension_keep_their_ids(live: Live) -> None:
-    """Does an extension offering keep its ID between two requests?
-
-    Calls `DescribeCapacityBlockExtensionOfferings` twice, a minute apart. Passes when an offering of the same length and fee has the same ID. Otherwise
-    `capacity` must approve length and fee instead of an ID.
-    """
-    found = live.of("L31")
-    ec2 = live.client("ec2", found["region"])
-
-    def offers() -> dict[str, str]:
-        answer = ec2.describe_capacity_block_extension_offerings(
-            CapacityReservationId=found["reservation"], CapacityBlockExtensionDurationHours=24
-        )["CapacityBlockExtensionOfferings"]
-        return {each["UpfrontFee"]: each["CapacityBlockExtensionOfferingId"] for each in answer}
-
-    first = offers()
-    assert first, "no extension is offered"
-    live.run.where.sleep(60)
-    second = offers()
-    changed = [fee for fee in first if fee in second and first[fee] != second[fee]]
-    assert not changed, f"another ID for the same offer: {changed}"
-
-
-@question("L22", tier=2, minutes=5, needs=["L31"], phase="start")
-def test_an_extension_of_what_is_not_ours_is_refused(live: Live) -> None:
-    """Does AWS refuse the extension of a block without the tag?
-
-    Sends dry runs of an extension by a role that may extend only what carries `uc:po`, which the block of L31 does not. Passes when EC2 answers
-    `UnauthorizedOperation`, and `DryRunOperation` to a role that may extend what carries the tag of the run. By hand: repeat in a Region that the role does not
-    name, and expect `UnauthorizedOperation`.
-    """
-    found = live.of("L31")
-    plain = live.client("ec2", found["region"])
-    offered = plain.describe_capacity_block_extension_offerings(
-        CapacityReservationId=found["reservation"], CapacityBlockExtensionDurationHours=24
-    )["CapacityBlockExtensionOfferings"]
-    assert offered, "no extension is offered"
-    codes = []
-    for key in ("uc:po", RUN_TAG):
-        condition = {"Null": {f"aws:ResourceTag/{key}": "false"}}
-        ec2 = assume(
-            live,
-            {"Action": "ec2:PurchaseCapacityBlockExtension", "Condition": condition},
-            suffix=key.rpartition(":")[2],
-        )
-        try:
-            ec2.purchase_capacity_block_extension(
-                CapacityReservationId=found["reservation"],
-                CapacityBlockExtensionOfferingId=offered[0]["CapacityBlockExtensionOfferingId"],
-                DryRun=True,
-            )
-        except ClientError as error:
-            codes.append(error.response["Error"]["Code"])
-    assert codes == ["UnauthorizedOperation", "DryRunOperation"], f"answered by {codes}"
 
 
 # The block runs
@@ -352,136 +270,6 @@ def test_the_checkpoint_signal_reaches_the_processes(live: Live) -> None:
     assert base.job(job["jobId"])["status"] == "RUNNING", "the job ended"
 
 
-@question("L55", tier=2, minutes=50, needs=["L1"], phase="during", nodes=1)
-def test_a_lost_child_ends_the_job_and_it_starts_again(live: Live) -> None:
-    """Which status reason does a multi-node job get when the host of a child, or of the main node, is lost?
-
-    Terminates the host of node 1 of a job with `attempts: 3`. Passes when the first attempt ended with exit code 112 of the main node, and the job runs again;
-    note each `statusReason`. By hand: repeat with node 0, whose reason begins with `Host EC2`.
-    """
-    base, job = held(live)
-    child = base.nodes()[-1]["InstanceId"]
-    base.client("ec2").terminate_instances(InstanceIds=[child])
-    shown = live.wait(
-        "a second attempt", lambda: base.job(job["jobId"])["attempts"] and base.job(job["jobId"]), minutes=40
-    )
-    first = shown["attempts"][0]
-    live.note(reason=first.get("statusReason", ""), exit_code=first["container"].get("exitCode"))
-    assert first["container"].get("exitCode") == 112, (
-        f"the main node ended with {first['container'].get('exitCode')}"
-    )
-    assert shown["status"] != "FAILED", shown.get("statusReason")
-
-
-@question("L56", tier=2, minutes=45, needs=["L1"], phase="during")
-def test_the_fabric_gate_measures_without_ssh(live: Live) -> None:
-    """Does the fabric gate run nccom-test on all nodes without SSH, and what does it measure?
-
-    Submits the gate of a job on both nodes. Passes when the log of the main node ends with `fabric gate: passed` and names a bandwidth; note it with date and
-    type in docs/concepts/training.md. By hand: a `min_bandwidth` above it must fail the gate, and the paid job must not start.
-    """
-    base = Cluster(live, live.of("L1"))
-    job = base.wait_for(base.submit("gatedfabric"), minutes=40)
-    log = base.log(job)
-    assert "fabric gate: passed" in log, f"the log ends with {log[-200:]!r}"
-    figures = re.findall(r"[0-9.]+ GB/s", log)
-    live.note(bandwidth=figures[-1:])
-    assert figures, "the log names no bandwidth"
-
-
-@question("L61", tier=2, minutes=25, needs=["L1"], phase="during")
-def test_scratch_is_mounted(live: Live) -> None:
-    """Is scratch joined and mounted on the ECS Neuron AMI?
-
-    Runs `df` on `/scratch` on a node. Passes when its size is that of the type's instance store. L64 covers a trn1.32xlarge, which has four disks to join.
-    """
-    base, _ = held(live)
-    shown = base.live.on_node(
-        base.nodes()[0]["InstanceId"],
-        "df --block-size=1G --output=size /scratch | tail -1",
-        region=base.region,
-    )
-    live.note(gb=shown.strip())
-    assert int(shown.split()[0]) > 400, f"/scratch has {shown.strip()} GB"
-
-
-@question("L46", tier=2, minutes=30, needs=["L1"], phase="during")
-def test_a_node_gets_its_share_of_the_file_system(live: Live) -> None:
-    """How much throughput does one node get from a file system?
-
-    Writes 8 GiB to the file system of the cluster with 16 writers on one node. Passes when the rate is above 100 MB/s and at most 625 MB/s for each object
-    server; 1,200 GiB of SCRATCH_2 have one. Note MB/s and `node_mb_per_s` from `ultracluster validate --json`. By hand: repeat on all nodes at the same time.
-    """
-    base, _ = held(live)
-    write = (
-        "mkdir -p /fsx/l46; s=$(date +%s%N); for n in $(seq 16); do dd if=/dev/zero of=/fsx/l46/$n bs=1M count=512 oflag=direct 2>/dev/null & done; "
-        "wait; e=$(date +%s%N); echo $((8192*1048576/((e-s)/1000)))"
-    )
-    shown = base.live.on_node(base.nodes()[0]["InstanceId"], write, region=base.region, minutes=10)
-    rate = int(shown.split()[-1])
-    live.note(mb_per_s=rate)
-    assert 100 <= rate <= 700, f"{rate} MB/s"
-
-
-@question("L86", tier=2, minutes=25, needs=["L1"], phase="during")
-def test_counters_are_where_the_service_reads_them(live: Live) -> None:
-    """Are the counters of neuron-monitor, EFA and Lustre where the service reads them?
-
-    Looks, on a node with a running job, at the files and commands that the metrics service reads. Passes when each returns counters. By hand: compare one log
-    event with `neuron-top`; note whether `mem_ecc_uncorrected` only grows.
-    """
-    base, _ = held(live)
-    look = (
-        "command -v neuron-monitor /opt/aws/neuron/bin/neuron-monitor | head -1; ls /sys/class/infiniband/*/ports/1/hw_counters | head -3; "
-        "lctl get_param -n llite.*.stats | head -3"
-    )
-    shown = base.live.on_node(base.nodes()[0]["InstanceId"], look, region=base.region)
-    missing = [word for word in ("neuron-monitor", "bytes", "snapshot_time") if word not in shown]
-    assert not missing, f"not found: {missing} in {shown!r}"
-
-
-@question("L88", tier=2, minutes=10, needs=["L1"], phase="during")
-def test_alarms_are_quiet_while_a_job_runs(live: Live) -> None:
-    """How late do alarms go off, and do they stay off in a clean run?
-
-    Calls `DescribeAlarms` for the cluster with the block and a job. Passes when no alarm other than `Unused`, `Idle` and `DrainComing` is in ALARM. By hand:
-    leave the block without a job for half an hour, and note when `Unused` or `Idle` goes off.
-    """
-    base, _ = held(live)
-    names = [value for key, value in base.resources.items() if key.startswith("ClusterAlarms")]
-    shown = base.client("cloudwatch").describe_alarms(AlarmNames=names, StateValue="ALARM")["MetricAlarms"]
-    loud = [
-        each["AlarmName"]
-        for each in shown
-        if not any(quiet in each["AlarmName"] for quiet in ("Unused", "Idle", "DrainComing"))
-    ]
-    assert loud == [], f"in ALARM: {loud}"
-
-
-@question("L13", tier=2, minutes=5, needs=["L1"], phase="during")
-def test_wake_ups_are_short_and_the_alarm_is_quiet(live: Live) -> None:
-    """How long does a run of the life cycle take, and does its alarm stay off?
-
-    Reads the REPORT lines of the life cycle's function. Passes when no run takes more than 20 seconds and its alarm is not in ALARM. Note duration, memory and
-    cold starts.
-    """
-    base = Cluster(live, live.of("L1"))
-    events = base.client("logs").filter_log_events(
-        logGroupName=base.one("ClusterBlockLifecycleLogs"), filterPattern="REPORT", limit=200
-    )["events"]
-    seconds = [
-        float(found[1]) / 1000
-        for each in events
-        if (found := re.search(r"Duration: ([0-9.]+) ms", each["message"]))
-    ]
-    assert seconds, "the function has not reported yet"
-    live.note(longest=max(seconds), wake_ups=len(seconds))
-    assert max(seconds) <= MOST_SECONDS, f"a run took {max(seconds)} s"
-    alarm = base.one("ClusterBlockLifecycleAlarm")
-    (shown,) = base.client("cloudwatch").describe_alarms(AlarmNames=[alarm])["MetricAlarms"]
-    assert shown["StateValue"] != "ALARM", shown.get("StateReason")
-
-
 @question("L11", tier=2, minutes=20, needs=["L1"], phase="during")
 def test_a_deployment_during_the_block_leaves_the_environment_open(live: Live) -> None:
     """Does a deployment during the block change the environment's state?
@@ -521,74 +309,12 @@ def test_a_deployment_during_the_block_leaves_the_environment_open(live: Live) -
     assert base.environment()["state"] == "ENABLED", "the environment is closed after the update"
 
 
-@question("L12", tier=2, minutes=5, needs=["L1"], phase="during")
-def test_ec2_sends_the_event_of_the_start(live: Live) -> None:
-    """Which events does EC2 send, under which names, and what does the reservation show?
-
-    The life cycle's function logs each event that it receives. Passes when the detail type of one of them begins with `Capacity Block`, and the reservation is
-    `active` with the start and end that were bought. By hand, from the purchase to a day after the end: note `State`, `StartDate`, `EndDate` and
-    `TotalInstanceCount` after an extension was bought and when it was paid, and when EC2 no longer lists the reservation.
-    """
-    found, base = live.of("L1"), Cluster(live, live.of("L1"))
-    events = base.client("logs").filter_log_events(
-        logGroupName=base.one("ClusterBlockLifecycleLogs"), filterPattern='"Capacity Block"', limit=50
-    )["events"]
-    names = sorted(
-        {name for each in events for name in re.findall(r"Capacity Block [A-Z]\w+(?: \w+)?", each["message"])}
-    )
-    live.note(events=names)
-    assert names, "the function has seen no event of the block"
-    shown = base.client("ec2").describe_capacity_reservations(CapacityReservationIds=[found["reservation"]])
-    assert shown["CapacityReservations"][0]["State"] == "active"
-
-
-@question(
-    "L34",
-    tier=2,
-    cost=block(TYPE, REGION, count=COUNT) + standing(cluster(), hours=24),
-    minutes=10,
-    needs=["L1"],
-    phase="end",
-    buys=1,
-)
-def test_an_extension_shows_in_its_history(live: Live) -> None:
-    """Does an extension appear in its history at once, with the offering's ID?
-
-    Extends the block by a day, if the fee is no higher than the list price that was reserved. Passes when `DescribeCapacityBlockExtensionHistory` has the ID of
-    the offering within minutes. The drain of L10 is then a day later.
-    """
-    found = live.of("L1")
-    ec2 = live.client("ec2", found["region"])
-
-    def history() -> Any:
-        shown = ec2.describe_capacity_block_extension_history(CapacityReservationIds=[found["reservation"]])
-        return shown["CapacityBlockExtensions"]
-
-    if not live.run.journal.of("sending", live.question.id):
-        offered = ec2.describe_capacity_block_extension_offerings(
-            CapacityReservationId=found["reservation"], CapacityBlockExtensionDurationHours=24
-        )["CapacityBlockExtensionOfferings"]
-        fair = [
-            each for each in offered if Decimal(each["UpfrontFee"]) <= block(TYPE, REGION, count=COUNT).once
-        ]
-        assert fair, f"no extension is offered for the list price: {[each['UpfrontFee'] for each in offered]}"
-        ec2.purchase_capacity_block_extension(
-            CapacityReservationId=found["reservation"],
-            CapacityBlockExtensionOfferingId=fair[0]["CapacityBlockExtensionOfferingId"],
-        )
-    shown = live.wait("the history", history, minutes=8, every=10)
-    assert shown[0].get("CapacityBlockExtensionOfferingId"), f"the history has no ID of the offer: {shown[0]}"
-    end = max(moment(found["end"]), *(each["CapacityBlockExtensionEndDate"] for each in shown))
-    live.keep(stands_until=(end + dt.timedelta(hours=1)).isoformat(), end=end.isoformat())
-
-
 @question(
     "L10",
     tier=2,
     minutes=75,
     needs=["L1"],
     phase="after",
-    local="tests/integration/test_block_lifecycle_on_local_aws.py follows the same function through a drain there",
 )
 def test_a_drain_ends_the_jobs_and_batch_takes_the_nodes(live: Live) -> None:
     """Does a drain end the jobs, and do the nodes stop before EC2 reclaims them?
@@ -620,56 +346,7 @@ def test_a_drain_ends_the_jobs_and_batch_takes_the_nodes(live: Live) -> None:
     assert base.environment()["state"] == "DISABLED", "the environment is open"
 
 
-@question(
-    "L71", tier=2, cost=standing(cluster(), hours=0, requests="0.02"), minutes=5, needs=["L31"], phase="after"
-)
-def test_the_fee_of_a_block_is_on_the_bill(live: Live) -> None:
-    """Which tags does the fee of a Capacity Block carry on the bill, and in which month?
-
-    Two days after the purchase, queries Cost Explorer for the day of the purchase, grouped by usage type and by the tag of the run. Passes when it lists a
-    usage type of Capacity Blocks; the record says whether the usage has the tag. If it does not, add to [cost.md](../reference/cost.md) that a budget does not
-    count the fee.
-    """
-    found = live.of("L31")
-    (begun,) = live.run.journal.of("sending", "L31")[:1]
-    day = moment(begun["at"]).date()
-    live.not_before(
-        dt.datetime.combine(day, dt.time(), dt.UTC) + dt.timedelta(days=3), "the bill is not there yet"
-    )
-    answer = live.client("ce", "us-east-1").get_cost_and_usage(
-        TimePeriod={"Start": day.isoformat(), "End": (day + dt.timedelta(days=2)).isoformat()},
-        Granularity="DAILY",
-        Metrics=["UnblendedCost"],
-        Filter={"Dimensions": {"Key": "REGION", "Values": [found["region"]]}},
-        GroupBy=[{"Type": "DIMENSION", "Key": "USAGE_TYPE"}, {"Type": "TAG", "Key": RUN_TAG}],
-    )
-    keys = [each["Keys"] for one in answer["ResultsByTime"] for each in one["Groups"]]
-    blocks = [
-        each
-        for each in keys
-        if re.search(r"CapacityBlock|Capacity-Block|CBR|Reservation", each[0], re.IGNORECASE)
-    ]
-    live.note(lines=blocks)
-    assert blocks, f"no line of a Capacity Block among {[each[0] for each in keys][:10]}"
-
-
 # Large nodes on demand, before the block: the net then still ends each of them within minutes
-
-
-def run_large(live: Live, cards: list[dict[str, Any]], count: int = 1) -> list[dict[str, Any]]:
-    base = Cluster(live, live.of("L83"))
-    ec2 = base.client("ec2")
-    subnet = base.one("NetworkSubnet")
-    (found,) = ec2.describe_subnets(SubnetIds=[subnet])["Subnets"]
-    zones = ec2.describe_instance_type_offerings(
-        LocationType="availability-zone", Filters=[{"Name": "instance-type", "Values": [LARGE]}]
-    )["InstanceTypeOfferings"]
-    assert found["AvailabilityZone"] in {each["Location"] for each in zones}, (
-        f"{LARGE} is not in the zone of the cluster"
-    )
-    groups = [base.one("NetworkSecurityGroup")]
-    placed = [{"SubnetId": subnet, "Groups": groups, "DeleteOnTermination": True, **card} for card in cards]
-    return base.launch(count, InstanceType=LARGE, NetworkInterfaces=placed)
 
 
 def online(live: Live, instance: str) -> None:
@@ -680,107 +357,3 @@ def online(live: Live, instance: str) -> None:
         lambda: ssm.describe_instance_information(Filters=filters)["InstanceInformationList"],
         minutes=12,
     )
-
-
-def one_by_one() -> list[dict[str, Any]]:
-    first = {"NetworkCardIndex": 0, "DeviceIndex": 0, "InterfaceType": "efa"}
-    rest = [{"NetworkCardIndex": card, "DeviceIndex": 1, "InterfaceType": "efa"} for card in range(1, 8)]
-    return [first, *rest]
-
-
-@question(
-    "L64",
-    tier=2,
-    cost=nodes(LARGE),
-    minutes=25,
-    needs=["L83"],
-    nodes=1,
-    local="moto keeps only one interface of an instance for each device index",
-)
-def test_ec2_takes_interfaces_one_by_one(live: Live) -> None:
-    """Does EC2 accept separately specified interfaces, is the AMI's EFA module enough, and are four disks joined?
-
-    Launches one trn1.32xlarge with the rollout's eight EFA interfaces, which have device index 1 on every card but the first. Passes when `DescribeNetworkInterfaces` lists them as
-    requested, `/dev/infiniband` has eight devices without an installer (L65), and `lsblk` lists the four disks of `/scratch` (L61).
-    """
-    (node,) = run_large(live, one_by_one())
-    shown = live.client("ec2").describe_network_interfaces(
-        Filters=[{"Name": "attachment.instance-id", "Values": [node["InstanceId"]]}]
-    )["NetworkInterfaces"]
-    asked = {(each["NetworkCardIndex"], each["DeviceIndex"]) for each in one_by_one()}
-    found = {
-        (each["Attachment"].get("NetworkCardIndex", 0), each["Attachment"]["DeviceIndex"]) for each in shown
-    }
-    assert found == asked, f"EC2 has {sorted(found)}"
-    online(live, node["InstanceId"])
-    devices = live.on_node(
-        node["InstanceId"], "ls /dev/infiniband | grep -c uverbs; lsblk -dno NAME | grep -c nvme"
-    )
-    efa, disks = (int(each) for each in devices.split())
-    live.note(disks=disks)
-    live.keep(efa=efa)
-    assert efa == 8, f"{efa} of 8 EFA devices without the installer"
-    assert disks >= 4, f"{disks} disks"
-
-
-@question("L65", tier=2, minutes=2, needs=["L64"], local="it depends on L64")
-def test_the_efa_module_of_the_ami_is_enough(live: Live) -> None:
-    """Is the EFA module of the ECS Neuron AMI enough without the installer?
-
-    Reads the result of L64. Passes when the node had all eight devices. `NeuronAmi` then need not install the driver: add `efa-driver` to the row of
-    `ecs-neuron`, with the date.
-    """
-    seen = live.of("L64")["efa"]
-    assert seen == 8, f"L64 saw {seen} devices"
-
-
-@question("L47", tier=2, cost=nodes(LARGE), minutes=40, needs=["L83"], nodes=1)
-def test_lustre_mounts_on_a_node_with_efa(live: Live) -> None:
-    """Do p5 or trn1 nodes mount over EFA, and how fast?
-
-    One trn1.32xlarge mounts the file system of L83 over TCP, because the smallest file systems do not support EFA. Passes when it mounts and `lnetctl net show`
-    lists its networks. By hand: write to it and note the throughput; repeat with `efa: true`, 4,800 GiB at 1,000 MB/s for each TiB, and AWS's
-    `configure-efa-fsx-lustre-client`. Expected: `lnetctl net show` lists `efa` and its counters rise.
-    """
-    (node,) = run_large(live, one_by_one()[:1])
-    online(live, node["InstanceId"])
-    shown = live.on_node(
-        node["InstanceId"],
-        "until mountpoint -q /fsx; do sleep 5; done; df /fsx | tail -1; lnetctl net show",
-        minutes=10,
-    )
-    live.note(shown=shown[:500])
-    assert "@tcp" in shown or "@efa" in shown or "net type" in shown, (
-        f"no network of Lustre in {shown[:200]!r}"
-    )
-
-
-@question("L101", tier=2, cost=nodes("inf2.xlarge", 20), minutes=15, needs=["L83"], nodes=20)
-def test_twenty_nodes_start_within_the_bucket_of_the_account(live: Live) -> None:
-    """How fast does a Region start nodes, and does it throttle?
-
-    Launches 20 inf2.xlarge in one request. Passes when all run within ten minutes and CloudTrail has no `Client.RequestLimitExceeded`. By hand: deploy a
-    cluster of 20 nodes, and see in CloudTrail which principal sends the requests of AWS Batch.
-    """
-    base = Cluster(live, live.of("L83"))
-    launched = base.launch(20, InstanceType="inf2.xlarge")
-    ids = [each["InstanceId"] for each in launched]
-
-    def run() -> bool:
-        groups = base.client("ec2").describe_instances(InstanceIds=ids)["Reservations"]
-        return all(each["State"]["Name"] == "running" for group in groups for each in group["Instances"])
-
-    live.wait("all nodes run", run, minutes=10)
-    events = base.client("cloudtrail").lookup_events(
-        LookupAttributes=[{"AttributeKey": "EventName", "AttributeValue": "RunInstances"}]
-    )["Events"]
-    throttled = [
-        each["EventId"] for each in events if "RequestLimitExceeded" in each.get("CloudTrailEvent", "")
-    ]
-    assert throttled == [], f"{len(throttled)} requests were throttled"
-
-
-def test_the_policy_of_tier_2_allows_what_its_calls_need_and_nothing_else(
-    calls_of_tier: Callable[[int], set[str]],
-) -> None:
-    check_policy(2, calls_of_tier(2))

@@ -12,7 +12,6 @@ from tests.live.test_2_block import HOLD, buy, check_launch, keep_block, moment
 
 TYPE, COUNT, REGION = "trn2.48xlarge", 2, "us-east-2"
 CARD_GB_PER_S = 25.0
-_SAME = "the questions of tier 2 run the same code there"
 
 
 @question(
@@ -23,7 +22,6 @@ _SAME = "the questions of tier 2 run the same code there"
     stands=True,
     phase="start",
     buys=1,
-    local=_SAME,
 )
 def test_a_block_of_large_nodes_is_bought(live: Live) -> None:
     """Does a purchase of two trn2.48xlarge carry its tags?
@@ -42,7 +40,6 @@ def test_a_block_of_large_nodes_is_bought(live: Live) -> None:
     stands=True,
     phase="during",
     nodes=COUNT,
-    local=_SAME,
 )
 def test_nodes_with_sixteen_cards_start_in_the_block(live: Live) -> None:
     """Do nodes with sixteen EFA interfaces start in the block, join and run a job?
@@ -73,7 +70,7 @@ def test_nodes_with_sixteen_cards_start_in_the_block(live: Live) -> None:
         assert line in log, f"the boot log has no {line!r}"
 
 
-@question("L7", tier=3, minutes=60, needs=["L119"], phase="during", local=_SAME)
+@question("L7", tier=3, minutes=60, needs=["L119"], phase="during")
 def test_collectives_use_efa(live: Live) -> None:
     """Does collective traffic use EFA, and how fast is it?
 

@@ -1,4 +1,4 @@
-"""Every call of a live test: recorded, counted against its reservation before it is sent, and answered by a stand-in if one asks."""
+"""Every call of a live test: counted against its reservation before it is sent, and recorded."""
 
 import copy
 import json
@@ -6,10 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from botocore.exceptions import ClientError
-from tests.live.policies import actions_of
-
-__all__ = ["SPENDING", "Call", "OutsideReservationError", "Wire", "refusal"]
+__all__ = ["SPENDING", "Call", "OutsideReservationError", "Wire"]
 
 SPENDING: Final[Mapping[str, str]] = {
     "PurchaseCapacityBlock": "buys",
@@ -53,9 +50,6 @@ class Call:
     error: dict[str, str]
 
 
-Answer = Callable[[dict[str, Any]], Any]
-
-
 @dataclass
 class Wire:
     """Hooks of botocore for the sessions of a run.
@@ -63,16 +57,10 @@ class Wire:
     Attributes:
         before_spending: Called with operation and number before a call that spends is sent.
         calls: Calls since the last question began.
-        answers: Answers of stand-ins by operation; None lets the call pass.
-        edits: Changes of answers by operation.
-        sent: IAM actions of all calls of the run.
     """
 
     before_spending: Callable[[str, int], None]
     calls: list[Call] = field(default_factory=list)
-    answers: dict[str, Answer] = field(default_factory=dict)
-    edits: dict[str, Callable[[dict[str, Any], Any], None]] = field(default_factory=dict)
-    sent: set[str] = field(default_factory=set)
 
     def attach(self, session: Any) -> None:
         """Watch the clients of a boto3 session.
@@ -87,24 +75,14 @@ class Wire:
     def _note(self, params: Any, context: Any, **_: Any) -> None:
         context["live"] = copy.deepcopy(params)
 
-    def _before(self, model: Any, context: Any, **_: Any) -> Any:
+    def _before(self, model: Any, context: Any, **_: Any) -> None:
         request = context.get("live", {})
         if model.name in SPENDING and not request.get("DryRun"):
             self.before_spending(model.name, int(request.get("MaxCount", 1)))
-        if answer := self.answers.get(model.name):
-            found = answer(request)
-            if isinstance(found, ClientError):
-                return _Answered(400), {**found.response, "ResponseMetadata": {"HTTPStatusCode": 400}}
-            if found is not None:
-                return _Answered(200), {**found, "ResponseMetadata": {"HTTPStatusCode": 200}}
-        return None
 
     def _after(self, parsed: Any, model: Any, context: Any, **_: Any) -> None:
         request = context.get("live", {})
-        if (edit := self.edits.get(model.name)) and "Error" not in parsed:
-            edit(request, parsed)
         service = model.service_model.service_name
-        self.sent |= actions_of(service, model.name, request)
         response = {key: value for key, value in parsed.items() if key not in {"ResponseMetadata", "Error"}}
         self.calls.append(
             Call(
@@ -120,13 +98,6 @@ class Wire:
         )
 
 
-@dataclass(frozen=True)
-class _Answered:
-    status_code: int
-    headers: Mapping[str, str] = field(default_factory=dict)
-    content: bytes = b""
-
-
 def _plain(value: Any) -> Any:
     """Return a value as JSON has it; what is very long is left out."""
     text = json.dumps(
@@ -134,8 +105,3 @@ def _plain(value: Any) -> Any:
         default=lambda other: other.decode("utf-8", "replace") if isinstance(other, bytes) else str(other),
     )
     return {"left out": f"{len(text)} characters"} if len(text) > _LONGEST else json.loads(text)
-
-
-def refusal(code: str, message: str = "") -> ClientError:
-    """Return the error with which AWS refuses a call, for answers of stand-ins."""
-    return ClientError({"Error": {"Code": code, "Message": message or code}}, "Operation")

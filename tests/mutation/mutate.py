@@ -1,7 +1,7 @@
 """`make mutation`: change the code in small ways, one at a time, and count the changes that no test notices.
 
 mutmut makes the mutants and runs the tests, in a copy of the sources and tests in .ultracluster/mutation. It wants all
-packages in one folder src. It leaves alone what a decorator or the body of a module says; docs/evidence/mutation.md tells more.
+packages in one folder src. It leaves alone what a decorator or the body of a module says.
 """
 
 import argparse
@@ -24,8 +24,8 @@ from zlib import crc32
 ROOT: Final = Path(__file__).parents[2]
 sys.path.insert(0, str(ROOT))
 
-from tests.mutation.page import Row, write_row  # noqa: E402 - the root is not on the path of a script
 from tests.mutation.parts import PARTS, Part  # noqa: E402
+from tests.mutation.row import Row  # noqa: E402 - the root is not on the path of a script
 
 _WORK: Final = ROOT / ".ultracluster" / "mutation"
 _SOURCES: Final = ("constructs", "stacks", "cli", "localaws")
@@ -74,7 +74,7 @@ class Mutant:
 
 
 def main() -> int:
-    """Run the parts that were asked for, and write their rows of docs/evidence/mutation.md.
+    """Run the parts that were asked for, and print how their tests did.
 
     Returns:
         1 when equal.toml lists what is no survivor any more, else 0.
@@ -189,7 +189,7 @@ def _mutants(folder: Path) -> Iterator[Mutant]:
 
 
 def _report(name: str, folder: Path) -> int:
-    """Write the row, and list the survivors beside the mutants; give the number of stale entries of equal.toml."""
+    """Print the row, and list the survivors beside the mutants; give the number of stale entries of equal.toml."""
     made = list(_mutants(folder))
     mutants = [one for one in made if one.status != "skipped"]
     strange = sorted({one.status for one in mutants} - _UNNOTICED - _NOTICED)
@@ -215,7 +215,6 @@ def _report(name: str, folder: Path) -> int:
         survived=len(survivors),
         equal=len(equal),
     )
-    write_row(row)
     sys.stdout.write(f"{row}\nWhat survived: {folder / 'survivors.txt'}\n")
     return len(stale)
 

@@ -33,7 +33,10 @@ PACKAGES: Final = {
     "checks": ("constructs/ultracluster_checks", "tests/unit/checks"),
     "cli": ("cli/ultracluster_cli", "tests/unit/cli"),
     "constructs": ("constructs/ultracluster", "tests/unit/ultracluster"),
-    "local": ("localaws/ultracluster_local", "tests/unit/local"),
+    "lifecycle": ("constructs/ultracluster_runtime/lifecycle", "tests/unit/runtime/lifecycle"),
+    "local": ("localaws/ultracluster_local", "localaws/tests"),
+    "plan": ("stacks/ultracluster_stacks/plan", "tests/unit/stacks/plan"),
+    "purchasing": ("constructs/ultracluster_runtime/purchasing", "tests/unit/runtime/purchasing"),
     "rules": ("constructs/ultracluster_rules", "tests/unit/rules"),
     "runtime": ("constructs/ultracluster_runtime", "tests/unit/runtime"),
     "stacks": ("stacks/ultracluster_stacks", "tests/unit/stacks"),
@@ -41,7 +44,7 @@ PACKAGES: Final = {
 _TOGETHER: Final = (
     *TESTED_ELSEWHERE.items(),
     *TESTED_TOGETHER.items(),
-    ("localaws/ultracluster_local/cloudformation/resource_types", "tests/unit/local/cloudformation/test_updates.py"),
+    ("localaws/ultracluster_local/cloudformation/resource_types", "localaws/tests/cloudformation/test_updates.py"),
     ("constructs/ultracluster_checks/model", "tests/unit/checks"),
     *(
         ("constructs/ultracluster/", f"tests/unit/ultracluster/test_{what}.py")
@@ -255,9 +258,9 @@ def _end(mutant: Mutant, package: str, copy: Path) -> Literal["killed", "survive
 def _field_cases(module: Path) -> list[str]:
     stems = {"events": "event", "scheduler": "schedule"}
     place = str(module).replace("_", "").removeprefix("localaws/ultraclusterlocal")
-    folders = [folder.name for folder in (ROOT / "tests/field/cases").iterdir()]
+    folders = [folder.name for folder in (ROOT / "localaws/tests/field/cases").iterdir()]
     services = [f"{name}/" for name in sorted(folders) if stems.get(name, name) in place]
-    return ["tests/field/test_field.py", "-k", " or ".join(services)] if services else []
+    return ["localaws/tests/field/test_field.py", "-k", " or ".join(services)] if services else []
 
 
 if __name__ == "__main__":

@@ -160,17 +160,17 @@ def answers() -> Texts:
         path = _path_of(name)
         texts |= _command(f"validate {name}", "validate", path)
         texts |= _command(f"validate {name} --json", "validate", path, "--json")
-        texts |= _command(f"explain {name} --json", "explain", path, "--json")
+        texts |= _command(f"explain {name} --json", "validate", path, "--explain", "--json")
         texts |= _command(f"cost {name}", "cost", "estimate", path)
         texts |= _command(f"cost {name} --json", "cost", "estimate", path, "--json")
     return texts
 
 
 def checked(folder: Path) -> Texts:
-    """Run `ultracluster check` on the assemblies."""
+    """Run `ultracluster validate` on the assemblies."""
     texts: Texts = {}
     for name in configurations(NEXT):
-        texts |= _command(f"check {name} --json", "check", str(folder / name), "--json")
+        texts |= _command(f"check {name} --json", "validate", str(folder / name), "--json")
     return texts
 
 
@@ -185,7 +185,7 @@ def planned(folder: Path) -> Texts:
 
 
 def _rules() -> list[dict[str, Any]]:
-    rules: list[dict[str, Any]] = json.loads(_told("rules", "--json").partition("\n")[2])["rules"]
+    rules: list[dict[str, Any]] = json.loads(_told("docs", "rules", "--json").partition("\n")[2])["rules"]
     return rules
 
 
@@ -255,7 +255,7 @@ def _rollout_example(example: str) -> str:
 def _template_example(example: str) -> str:
     text = "Resources:\n" + textwrap.indent(example.strip("\n"), "  ")
     Path("template.yaml").write_text(text, encoding="utf-8")
-    return _told("check", "template.yaml", "--region", "us-east-2")
+    return _told("validate", "template.yaml", "--region", "us-east-2")
 
 
 def _python_examples() -> Callable[[str], str]:

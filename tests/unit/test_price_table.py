@@ -1,4 +1,4 @@
-"""`make prices` keeps the newer price of each item, and writes the same table of the same prices."""
+"""`make tables ONLY=prices` keeps the newer price of each item, and writes the same table of the same prices."""
 
 import json
 from pathlib import Path

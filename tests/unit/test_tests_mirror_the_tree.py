@@ -41,17 +41,19 @@ OTHER_SUBJECTS = {
     "tests/unit/checks/test_defects.py": "defects seeded into templates, and which tool finds each",
     "tests/unit/checks/test_field_cases.py": "every rule, with every case of the field",
     "tests/unit/checks/test_rule_examples.py": "examples in the registry of rules",
-    "tests/unit/checks/test_tables_of_defects.py": "every rule, with the tables of defects that others wrote",
+    "tests/unit/checks/test_sample_of_seeds.py": "a sample of the mistakes that others wrote, for every rule",
     "tests/unit/checks/test_used_together.py": "rules about pairs of resources, of several modules",
     "tests/unit/checks/test_whole_cluster.py": "rules about resources that work together, in the stacks of the quick start",
     "tests/unit/cli/test_start_up.py": "what the whole command line imports",
     "tests/unit/cli/test_untrusted_files.py": "every reader of files of users",
-    "tests/unit/local/cloudformation/test_every_type.py": "every resource type, in one deployment",
-    "tests/unit/local/cloudformation/test_updates.py": "every resource type, in one update",
+    "localaws/tests/cloudformation/test_comparison.py": "what every type is compared by",
+    "localaws/tests/test_independence.py": "what the tests of the local AWS import",
+    "localaws/tests/field/test_field.py": "the whole local AWS, with what AWS was seen to do",
+    "localaws/tests/cloudformation/test_every_type.py": "every resource type, in one deployment",
+    "localaws/tests/cloudformation/test_updates.py": "every resource type, in one update",
     "tests/unit/runtime/functions/test_function_faults.py": "every Lambda function, with every fault of AWS",
     "tests/unit/runtime/purchasing/test_http_faults.py": "the requests of a whole purchase, with faults of HTTP",
     "tests/unit/runtime/purchasing/test_protocol.py": "the whole purchase, with every fault",
-    "tests/unit/runtime/purchasing/test_protocol_bugs.py": "the exploration of faults itself",
     "tests/unit/runtime/purchasing/test_wire.py": "the requests of a whole purchase",
     "tests/unit/runtime/resume/test_interrupted_run.py": "a run that is interrupted three times, with all functions around it",
     "tests/unit/runtime/lifecycle/test_fleet_scenarios.py": "lives of a block whose nodes an Auto Scaling group starts",
@@ -74,13 +76,16 @@ TESTED_ELSEWHERE = {
     "cli/ultracluster_cli/local/demo_job.py": "tests/integration/test_demo.py",
     "cli/ultracluster_cli/run/command.py": "tests/integration/test_run_command.py",
     "localaws/ultracluster_local/events/moves.py": "tests/unit/cli/local/test_command.py",
-    "localaws/ultracluster_local/services/batch/overrides.py": "tests/unit/local/jobs/test_runner.py",
+    # Compared with the catalogue and the rules, of which the local AWS and its tests know nothing.
+    "localaws/ultracluster_local/services/ec2/capacity_block_terms.py": "tests/unit/catalog/capacity/test_capacity_blocks_on_local_aws.py",
+    "localaws/ultracluster_local/services/fsx/validation.py": "tests/unit/spec/test_lustre_on_local_aws.py",
+    "localaws/ultracluster_local/services/batch/overrides.py": "localaws/tests/jobs/test_runner.py",
 }
 # Folders whose modules are tested together: each resource type with those that it refers to, in one deployment, and what runs
 # jobs, as processes.
 TESTED_TOGETHER = {
-    "localaws/ultracluster_local/jobs": "tests/unit/local/jobs/test_runner.py",
-    "localaws/ultracluster_local/cloudformation/resource_types": "tests/unit/local/cloudformation/test_every_type.py",
+    "localaws/ultracluster_local/jobs": "localaws/tests/jobs/test_runner.py",
+    "localaws/ultracluster_local/cloudformation/resource_types": "localaws/tests/cloudformation/test_every_type.py",
 }
 # The tests of what nodes run import nothing of the CDK, unlike the others of the constructs.
 FOLDERS = {"tests/unit/ultracluster/scripts": "tests/unit/scripts"}
@@ -93,7 +98,8 @@ def modules() -> Iterator[tuple[Path, str]]:
         for path in sorted((ROOT / package).rglob("*")):
             if path.suffix not in {".py", ".sh"}:
                 continue
-            place = Path("tests/unit", layer, path.relative_to(ROOT / package))
+            tests = Path("localaws/tests") if layer == "local" else Path("tests/unit", layer)
+            place = tests / path.relative_to(ROOT / package)
             name = place.parent.name if path.name.startswith("__") else place.stem
             folder = FOLDERS.get(str(place.parent), str(place.parent))
             yield path, f"{folder}/test_{name.replace('-', '_')}.py"
@@ -110,7 +116,7 @@ def whole_test(file: str, tests: Container[str]) -> str | None:
 
 
 def files_of_tests(named: Iterable[str]) -> set[str]:
-    folders = {"/".join(Path(file).parts[:3]) for file in named}
+    folders = {"/".join(Path(file).parts[: 2 if file.startswith("localaws/") else 3]) for file in named}
     return {str(path.relative_to(ROOT)) for folder in folders for path in (ROOT / folder).rglob("test_*.py")}
 
 

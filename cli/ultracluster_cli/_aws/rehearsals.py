@@ -45,6 +45,6 @@ def describe_rehearsals(
     if never and not sentences:
         places = ", ".join(never)
         return [
-            f"{cluster} was never rehearsed in {places}: run `ultracluster rehearse ROLLOUT` before the purchase."
+            f"{cluster} was never rehearsed in {places}: run `ultracluster deploy ROLLOUT --without-capacity` before the purchase."
         ]
     return sentences

@@ -1,4 +1,4 @@
-"""`ultracluster capacity find`: search for offerings, and show them as a table, JSON or a picture."""
+"""`ultracluster capacity find`: search for offerings, and show them as a table or JSON."""
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
@@ -12,9 +12,8 @@ from ultracluster_cli._aws.target import CallCounts
 from ultracluster_cli.capacity import options
 from ultracluster_cli.capacity.options import block_search, read_size, searched_regions
 from ultracluster_cli.exit_codes import ExitCode
-from ultracluster_cli.options import JsonOption, PictureOption, ProfileOption
+from ultracluster_cli.options import JsonOption, ProfileOption
 from ultracluster_cli.output import print_findings, print_json, print_table, say, say_command
-from ultracluster_cli.pictures.offers import draw_offers
 from ultracluster_cli.progress import doing
 from ultracluster_rules.findings import Severity, reject
 from ultracluster_runtime.costs.price_comparison import compare_prices
@@ -47,7 +46,6 @@ def find(
     limit: Annotated[
         int, typer.Option(min=1, help="Number of offerings to list, best first. --json lists all.")
     ] = 10,
-    picture: PictureOption = None,
     profile: ProfileOption = None,
     as_json: JsonOption = False,
 ) -> None:
@@ -75,8 +73,6 @@ def find(
         result = search_offerings(search, read=reads.perform)
     ranked = rank_offerings(result.offerings, by=prefer)
     findings = [*result.findings, *reads.unreadable]
-    if picture is not None:
-        picture.write_text(draw_offers(ranked).svg(), encoding="utf-8")
     _show_offerings(
         ranked,
         findings,

@@ -1,8 +1,9 @@
-"""`ultracluster cost`: estimated and actual costs of clusters."""
+"""`ultracluster cost`: estimated and actual costs of clusters, and what could cost less."""
 
 from typing import Any
 
 from ultracluster_cli.cost.actual import actual
+from ultracluster_cli.cost.advise import advise
 from ultracluster_cli.cost.bake_off import bake_off
 from ultracluster_cli.cost.estimate import estimate
 from ultracluster_cli.options import CommandGroup, command_group, with_option_groups
@@ -17,11 +18,12 @@ class _EstimateUnlessNamed(CommandGroup):
 
 
 app = command_group(
-    "Estimate the costs of clusters, or show their actual costs.",
+    "Estimate the costs of clusters, show their actual costs, or find what could cost less.",
     cls=_EstimateUnlessNamed,
     context_settings={"ignore_unknown_options": True},
 )
 
 app.command()(with_option_groups(estimate))
 app.command()(actual)
+app.command()(advise)
 app.command("bake-off")(bake_off)

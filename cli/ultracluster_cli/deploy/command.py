@@ -1,4 +1,4 @@
-"""`ultracluster deploy`: plan a rollout, deploy what passes, and show the deployed clusters."""
+"""`ultracluster deploy`: plan a rollout, deploy what passes, and show the deployed clusters; or rehearse all that."""
 
 import shutil
 from pathlib import Path
@@ -12,6 +12,7 @@ from ultracluster_cli._aws.targets import open_targets
 from ultracluster_cli._cdk.toolchain import open_project
 from ultracluster_cli._cdk.workspace import rollout_file
 from ultracluster_cli.deploy.deployment import deploy_to, own_log
+from ultracluster_cli.deploy.rehearsal import rehearse
 from ultracluster_cli.deploy.summary import print_next_steps, print_summary
 from ultracluster_cli.exit_codes import ExitCode
 from ultracluster_cli.output import say
@@ -19,8 +20,12 @@ from ultracluster_cli.plan.planning import is_approved
 from ultracluster_cli.plan.stacks import assembled_stacks
 from ultracluster_cli.progress import measure
 
+_OF_REHEARSALS = ("cluster", "no_file_system", "clean", "qualifier")
+_OF_DEPLOYMENTS = ("allow", "no_cache")
+
 
 def deploy(
+    context: typer.Context,
     rollout: options.RolloutArgument,
     *,
     local: options.LocalOption = False,
@@ -31,12 +36,49 @@ def deploy(
         bool, typer.Option("--no-cache", help="Synthesize all clusters, including unchanged ones.")
     ] = False,
     as_json: options.JsonOption = False,
+    without_capacity: Annotated[
+        bool,
+        typer.Option(
+            "--without-capacity", help="Rehearse: deploy without nodes, check the result, and remove it."
+        ),
+    ] = False,
+    cluster: options.ClustersOption = None,
+    no_file_system: Annotated[
+        bool,
+        typer.Option(
+            "--no-file-system",
+            help="Create no file system, which is faster and cheaper; the file system is then not checked.",
+        ),
+    ] = False,
+    clean: Annotated[
+        bool,
+        typer.Option("--clean", help="Only remove the resources that an interrupted rehearsal has left."),
+    ] = False,
+    qualifier: Annotated[str, typer.Option(help="CDK bootstrap qualifier.")] = "hnb659fds",
 ) -> None:
     """Deploy a rollout with the CDK CLI and show the result.
 
     Plans first, and exits with code 3 where `plan` does. Reads the deployed clusters back from AWS. Never buys capacity.
+
+    With --without-capacity, it is a rehearsal, which starts no node, states its price first, and removes everything at
+    the end; it exits with code 4 if a check fails. --cluster, --no-file-system, --clean and --qualifier are for
+    rehearsals, --allow and --no-cache for deployments.
     """
+    _refuse_options_of_the_other(context, without_capacity=without_capacity)
     rollout = rollout_file(rollout)
+    if without_capacity:
+        rehearse(
+            rollout,
+            wave=wave,
+            names=cluster or [],
+            file_system=not no_file_system,
+            clean=clean,
+            local=local,
+            yes=yes,
+            qualifier=qualifier,
+            as_json=as_json,
+        )
+        return
     _, clusters = load_clusters(rollout, wave=wave)
     steps: dict[str, float] = {}
     with (
@@ -88,3 +130,16 @@ def deploy(
     print_summary(clusters_read, local=local, as_json=as_json, steps=steps, deployed=stacks)
     if not as_json:
         print_next_steps(clusters_read, local=local)
+
+
+def _refuse_options_of_the_other(context: typer.Context, *, without_capacity: bool) -> None:
+    """Refuse options that a rehearsal, or a deployment, would ignore."""
+    names = _OF_DEPLOYMENTS if without_capacity else _OF_REHEARSALS
+    given = [
+        f"--{name.replace('_', '-')}"
+        for name in names
+        if (source := context.get_parameter_source(name)) and source.name == "COMMANDLINE"
+    ]
+    if given:
+        condition = "is not for" if without_capacity else "needs"
+        raise typer.BadParameter(f"{', '.join(given)} {condition} --without-capacity")

@@ -1,1 +1,1 @@
-"""`ultracluster dashboard` and `ultracluster advise`."""
+"""`ultracluster dashboard`, and the recordings that `ultracluster cost advise` reads too."""

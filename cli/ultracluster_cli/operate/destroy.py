@@ -12,10 +12,10 @@ from botocore.exceptions import ClientError
 from ultracluster_cli import options
 from ultracluster_cli._aws.deployed_template import read_deployed, stack_resources
 from ultracluster_cli._aws.target import Target
+from ultracluster_cli.deploy.rehearsal_removal import LeftStack, empty_bucket, remove_stacks
 from ultracluster_cli.operate.status import open_clusters, stacks_of
 from ultracluster_cli.output import print_json, print_table, say
 from ultracluster_cli.progress import doing, if_interrupted
-from ultracluster_cli.rehearse.removal import LeftStack, empty_bucket, remove_stacks
 from ultracluster_rules.findings import Finding, FindingsError, quote, reject
 from ultracluster_runtime.functions.responses import AWS_ERRORS, problem_of
 from ultracluster_runtime.lifecycle.reader import chunks

@@ -10,7 +10,7 @@ from ultracluster_cli.pictures.drawing import MARGIN, WIDTH, Drawing
 from ultracluster_cli.pictures.timeline import Block, draw_timeline
 from ultracluster_cli.pictures.topology import MEANINGS, draw_topology, read_topology
 from ultracluster_runtime.functions.window import BlockWindow
-from ultracluster_stacks.plan import Plan, StackTemplate
+from ultracluster_stacks.plan import StackTemplate
 
 
 def draw_status(
@@ -25,9 +25,7 @@ def draw_status(
     top = drawing.legend(MEANINGS, MARGIN) + 8
     for state, stacks, texts in zip(states, templates, lines, strict=True):
         if stacks:
-            top = draw_topology(
-                drawing, read_topology(Plan(stacks=()), stacks, name=state["cluster"]), top=top
-            )
+            top = draw_topology(drawing, read_topology(stacks, name=state["cluster"]), top=top)
         else:
             top = drawing.heading(f"{state['cluster']} in {state['region']}: nothing is deployed", top + 14)
         for name, value in texts:

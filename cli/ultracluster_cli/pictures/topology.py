@@ -1,4 +1,4 @@
-"""Draw clusters from their templates: who runs where, and who may reach what, coloured by the changes of a plan."""
+"""Draw clusters from their templates: who runs where, and who may reach what."""
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
@@ -7,18 +7,9 @@ from typing import Any, Final
 
 from ultracluster_catalog.machines.instance_types import INSTANCE_TYPES
 from ultracluster_cli.pictures.drawing import DARK, GROUND, MARGIN, ROW, TINT, WIDTH, Drawing
-from ultracluster_stacks.plan import Action, Plan, StackState, StackTemplate
+from ultracluster_stacks.plan import StackTemplate
 from ultracluster_stacks.plan.expressions import references
 
-_TONES: Final = {
-    None: "grey",
-    Action.ADD: "green",
-    Action.UPDATE: "amber",
-    Action.REPLACE: "red",
-    Action.MAY_REPLACE: "red",
-    Action.RETAIN: "purple",
-    Action.REMOVE: "red",
-}
 _LINES_SHOWN: Final = 7
 _HASH: Final = re.compile(r"(Resource)?[0-9A-F]{8}$")  # that the CDK appends to logical IDs
 _NODES_SHOWN: Final = 64
@@ -41,11 +32,10 @@ MEANINGS: Final = (
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Box:
-    """A part of a cluster with the most severe change of its resources, if any; ``nodes`` are drawn as squares."""
+    """A part of a cluster; ``nodes`` are drawn as squares."""
 
     title: str
     lines: tuple[str, ...] = ()
-    action: Action | None = None
     nodes: int = 0
 
 
@@ -55,32 +45,16 @@ class Topology:
 
     Attributes:
         name: Cluster and Region.
-        network: Title of the frame around the subnet.
+        network: Title of the frame around that of the subnet.
         boxes: Queue, functions, nodes, files and buckets.
         reach: Sentences that say who may reach what.
     """
 
     name: str
-    network: Box
-    subnet: Box
+    network: str
+    subnet: str
     boxes: Mapping[str, Box]
     reach: tuple[str, ...] = ()
-
-
-def draw_plan(plan: Plan, stacks: Sequence[StackTemplate]) -> Drawing:
-    """Draw the clusters of a plan, coloured by their changes."""
-    clusters = list(dict.fromkeys(stack.cluster for stack in stacks))
-    drawing = Drawing(f"Plan of {', '.join(clusters)}")
-    actions = {
-        _TONES[action]: [str(other) for other in _TONES if _TONES[other] == _TONES[action]]
-        for action in Action
-    }
-    legend = [("grey", "unchanged"), *((tone, ", ".join(names)) for tone, names in actions.items())]
-    top = drawing.legend(legend, MARGIN)
-    for cluster in clusters:
-        topology = read_topology(plan, [stack for stack in stacks if stack.cluster == cluster])
-        top = draw_topology(drawing, topology, top=top + 8, changes=True)
-    return drawing
 
 
 def draw_cluster(topology: Topology) -> Drawing:
@@ -91,8 +65,8 @@ def draw_cluster(topology: Topology) -> Drawing:
     return drawing
 
 
-def draw_topology(drawing: Drawing, topology: Topology, *, top: float, changes: bool = False) -> float:
-    """Draw one cluster below ``top``, coloured by its changes if ``changes`` is set, and return its lower end."""
+def draw_topology(drawing: Drawing, topology: Topology, *, top: float) -> float:
+    """Draw one cluster below ``top``, and return its lower end."""
     top = drawing.heading(topology.name, top + 14) - 10
     boxes, side, gap = topology.boxes, 220.0, 24.0
     left, right = MARGIN + side + gap, WIDTH - MARGIN - side - gap
@@ -101,13 +75,11 @@ def draw_topology(drawing: Drawing, topology: Topology, *, top: float, changes: 
     column = heights["queue"] + 12 + heights["functions"]
     inside = max(column, heights["nodes"], heights["files"], heights["buckets"])
     bottom = first + inside + 20
-    for frame, inset, fill in ((topology.network, 0, TINT["grey"]), (topology.subnet, 8, GROUND)):
-        tone = _TONES[frame.action] if changes else "grey"
+    for title, inset, fill in ((topology.network, 0, TINT["grey"]), (topology.subnet, 8, GROUND)):
         frame_top, width = top + _HEADER * bool(inset), right - left - 2 * inset
         height = bottom - inset - frame_top
-        drawing.rect(left + inset, frame_top, width, height, fill=fill, stroke=DARK[tone], rounded=6)
-        words = frame.title if frame.action is None else f"{frame.title} ({frame.action})"
-        _title(drawing, words, place=(left + inset, frame_top), width=width, tone=tone)
+        drawing.rect(left + inset, frame_top, width, height, fill=fill, stroke=DARK["grey"], rounded=6)
+        _title(drawing, title, place=(left + inset, frame_top), width=width, tone="grey")
     areas = {
         "queue": (MARGIN, first, side, heights["queue"]),
         "functions": (MARGIN, first + heights["queue"] + 12, side, heights["functions"]),
@@ -116,12 +88,10 @@ def draw_topology(drawing: Drawing, topology: Topology, *, top: float, changes: 
         "buckets": (WIDTH - MARGIN - side, first, side, heights["buckets"]),
     }
     for name, (x, y, width, height) in areas.items():
-        tone = _TONES[boxes[name].action] if changes else _KINDS[name]
+        tone = _KINDS[name]
         drawing.rect(x, y, width, height, fill=TINT[tone], stroke=DARK[tone], rounded=6)
         _title(drawing, boxes[name].title, place=(x, y), width=width, tone=tone)
-        if action := boxes[name].action:
-            _title(drawing, str(action), place=(x, y + ROW), width=width, tone=tone)
-        for number, line in enumerate(boxes[name].lines, 2 if action else 1):
+        for number, line in enumerate(boxes[name].lines, 1):
             drawing.text(line, x + 10, y + 18 + ROW * number, room=width - 20)
         under = y + _text_height(boxes[name]) + 6
         for number in range(min(boxes[name].nodes, _NODES_SHOWN)):
@@ -146,12 +116,12 @@ def _height(box: Box) -> float:
 
 
 def _text_height(box: Box) -> float:
-    return _HEADER + ROW * (len(box.lines) + (box.action is not None))
+    return _HEADER + ROW * len(box.lines)
 
 
-def read_topology(plan: Plan, stacks: Sequence[StackTemplate], *, name: str = "") -> Topology:
-    """Read the parts of one cluster from its templates, and their changes from a plan."""
-    cluster = _Cluster(plan, stacks)
+def read_topology(stacks: Sequence[StackTemplate], *, name: str = "") -> Topology:
+    """Read the parts of one cluster from its templates."""
+    cluster = _Cluster(stacks)
     networks = cluster.lines("AWS::EC2::VPC", lambda properties: [str(properties.get("CidrBlock", ""))])
     subnets = cluster.lines("AWS::EC2::Subnet", _subnet)
     regions = ", ".join(dict.fromkeys(stack.region for stack in stacks))
@@ -160,44 +130,28 @@ def read_topology(plan: Plan, stacks: Sequence[StackTemplate], *, name: str = ""
     nodes = (*environments, *dict.fromkeys(cluster.lines("AWS::EC2::LaunchTemplate", _launch_template)))
     return Topology(
         name=f"{name or stacks[0].cluster or stacks[0].name} in {regions}",
-        network=cluster.box(f"VPC {networks[0]}" if networks else "Existing network", (), "AWS::EC2::VPC"),
-        subnet=cluster.box(subnets[0] if subnets else "Existing subnet", (), "AWS::EC2::Subnet"),
+        network=f"VPC {networks[0]}" if networks else "Existing network",
+        subnet=subnets[0] if subnets else "Existing subnet",
         boxes={
-            "queue": cluster.box(
-                "Queue",
-                (*cluster.names("AWS::Batch::JobQueue"), *(f"job {job}" for job in jobs)),
-                "AWS::Batch::JobQueue",
-                "AWS::Batch::JobDefinition",
-            ),
-            "functions": cluster.box(
-                "Functions", cluster.names("AWS::Lambda::Function"), "AWS::Lambda::Function"
-            ),
-            "nodes": cluster.box(
+            "queue": _box("Queue", (*cluster.names("AWS::Batch::JobQueue"), *(f"job {job}" for job in jobs))),
+            "functions": _box("Functions", cluster.names("AWS::Lambda::Function")),
+            "nodes": _box(
                 "Nodes",
                 nodes,
-                "AWS::Batch::ComputeEnvironment",
-                "AWS::AutoScaling::AutoScalingGroup",
-                "AWS::EC2::LaunchTemplate",
                 nodes=sum(int(count) for count in re.findall(r"up to (\d+) x", "\n".join(environments))),
             ),
-            "files": cluster.box(
-                "FSx for Lustre", cluster.lines("AWS::FSx::FileSystem", _file_system), "AWS::FSx::FileSystem"
-            ),
-            "buckets": cluster.box("Buckets", cluster.names("AWS::S3::Bucket"), "AWS::S3::Bucket"),
+            "files": _box("FSx for Lustre", cluster.lines("AWS::FSx::FileSystem", _file_system)),
+            "buckets": _box("Buckets", cluster.names("AWS::S3::Bucket")),
         },
         reach=tuple(cluster.reach()),
     )
 
 
 class _Cluster:
-    """The resources of one cluster by type, and their changes."""
+    """The resources of one cluster by type."""
 
-    def __init__(self, plan: Plan, stacks: Sequence[StackTemplate]) -> None:
+    def __init__(self, stacks: Sequence[StackTemplate]) -> None:
         self.stacks = stacks
-        by_name = {(change.region, change.name): change for change in plan.stacks}
-        stack_changes = [by_name[stack.key] for stack in stacks if stack.key in by_name]
-        self.new = {change.name for change in stack_changes if change.state is StackState.NEW}
-        self.changes = [change for stack_change in stack_changes for change in stack_change.changes]
 
     def of_type(self, resource_type: str) -> Iterator[tuple[StackTemplate, str, Mapping[str, Any]]]:
         for stack in self.stacks:
@@ -247,17 +201,10 @@ class _Cluster:
             out = "outbound through a NAT gateway" if self.names("AWS::EC2::NatGateway") else "no access"
             yield f"Internet: {out}."
 
-    def box(self, title: str, lines: Sequence[str], *resource_types: str, nodes: int = 0) -> Box:
-        actions = [change.action for change in self.changes if change.resource_type in resource_types]
-        if any(
-            stack.name in self.new
-            for resource_type in resource_types
-            for stack, _, _ in self.of_type(resource_type)
-        ):
-            actions.append(Action.ADD)
-        worst = max(actions, key=list(Action).index, default=None)
-        more = (f"and {len(lines) - _LINES_SHOWN} more",) if len(lines) > _LINES_SHOWN else ()
-        return Box(title=title, lines=(*lines[:_LINES_SHOWN], *more), action=worst, nodes=nodes)
+
+def _box(title: str, lines: Sequence[str], *, nodes: int = 0) -> Box:
+    more = (f"and {len(lines) - _LINES_SHOWN} more",) if len(lines) > _LINES_SHOWN else ()
+    return Box(title=title, lines=(*lines[:_LINES_SHOWN], *more), nodes=nodes)
 
 
 def _subnet(properties: Mapping[str, Any]) -> list[str]:

@@ -15,7 +15,6 @@ from ultracluster_cli._cdk.toolchain import open_project
 from ultracluster_cli._cdk.workspace import rollout_file
 from ultracluster_cli.exit_codes import ExitCode
 from ultracluster_cli.output import print_json, say
-from ultracluster_cli.pictures.topology import draw_plan
 from ultracluster_cli.plan.output import cost_lines, costs_json, plan_json, plan_markdown, print_plan
 from ultracluster_cli.plan.planning import blocks_to_come, check_allowed, check_limits
 from ultracluster_cli.plan.stacks import assembled_stacks, deployed_stacks
@@ -40,7 +39,6 @@ def plan(
     as_markdown: Annotated[
         bool, typer.Option("--markdown", help="Print Markdown for a pull request.")
     ] = False,
-    picture: options.PictureOption = None,
 ) -> None:
     """Show what a deployment would add, change, replace, retain and remove.
 
@@ -80,8 +78,6 @@ def plan(
     windows = {cluster.stage: (cluster.capacity.start, cluster.capacity.end) for cluster in clusters}
     check_allowed(changes, allowed)
     check_limits(after)
-    if picture is not None:
-        picture.write_text(draw_plan(changes, after).svg(), encoding="utf-8")
     if as_json:
         usages = [dataclasses.asdict(usage) for usage in headroom(after)]
         document = plan_json(changes, against=compared_with, allowed=allowed)

@@ -70,7 +70,7 @@ def let_services_use(key: kms.IKey, scope: Construct) -> list[Finding]:
                 }
             },
         ),
-        # Assumed to suffice (the live checks, L104): principals that may launch instances or attach volumes. The
+        # Assumed to suffice, never tried on a real account: principals that may launch instances or attach volumes. The
         # service-linked roles of AWS Batch cannot be named, since KMS rejects key policies with principals that do not exist.
         _allow(
             "Volumes",

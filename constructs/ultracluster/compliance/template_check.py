@@ -16,7 +16,7 @@ from ultracluster_rules.findings import Finding
 
 @jsii.implements(cdk.IPolicyValidationPlugin)
 class TemplateCheck:
-    """The rules of `ultracluster check`, applied to all stacks of an app at every synthesis.
+    """The rules of `ultracluster validate` for templates, applied to all stacks of an app at every synthesis.
 
     Errors fail the synthesis; warnings are shown in its report. Add it to an app with
     ``cdk.Validations.of(app).add_plugins(TemplateCheck())``.

@@ -116,7 +116,7 @@ def _read_table() -> Iterator[tuple[tuple[BillableItem, str], Price]]:
 
 
 PRICE_TABLE: Final[Mapping[tuple[BillableItem, str], Price]] = MappingProxyType(dict(_read_table()))
-"""Prices by item and Region, which `make prices` updates. Spot prices are ranges and never an amount to rely on."""
+"""Prices by item and Region, which `make tables ONLY=prices` updates. Spot prices are ranges and never an amount to rely on."""
 
 ON_DEMAND_PRICES: Final[Mapping[tuple[str, str], Price]] = MappingProxyType(
     {(item.name, region): price for (item, region), price in PRICE_TABLE.items() if item.kind == "on-demand"}

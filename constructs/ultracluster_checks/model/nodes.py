@@ -15,7 +15,6 @@ from ultracluster_checks.model.values import ABSENT, Reference, Text, Unknown
 LAUNCH_TEMPLATE: Final = "AWS::EC2::LaunchTemplate"
 COMPUTE_ENVIRONMENT: Final = "AWS::Batch::ComputeEnvironment"
 AUTO_SCALING_GROUP: Final = "AWS::AutoScaling::AutoScalingGroup"
-NODE_GROUP: Final = "AWS::EKS::Nodegroup"
 QUEUE: Final = "AWS::Batch::JobQueue"
 SECURITY_GROUP: Final = "AWS::EC2::SecurityGroup"
 SUBNET: Final = "AWS::EC2::Subnet"
@@ -60,11 +59,6 @@ class Nodes:
         return self.owner.type == COMPUTE_ENVIRONMENT
 
     @property
-    def in_eks(self) -> bool:
-        """Whether they are a managed node group of Amazon EKS."""
-        return self.owner.type == NODE_GROUP
-
-    @property
     def in_block(self) -> bool:
         """Whether they are launched into a Capacity Block."""
         return is_block(self.data)
@@ -94,7 +88,7 @@ class Nodes:
     def most(self) -> int | None:
         """Largest number of nodes; None if unknown."""
         if not self.in_batch:
-            return (self.owner["ScalingConfig"] if self.in_eks else self.owner.properties)["MaxSize"].number
+            return self.owner["MaxSize"].number
         machines, vcpus = environment_types(self.owner), self.settings["MaxvCpus"].number
         return vcpus // min(machine.vcpus for machine in machines) if machines and vcpus else None
 
@@ -135,9 +129,9 @@ class Nodes:
 
 @lru_cache(maxsize=1)
 def nodes_of(templates: Templates) -> tuple[Nodes, ...]:
-    """Return the nodes of all managed compute environments on EC2, Auto Scaling groups and managed node groups."""
+    """Return the nodes of all managed compute environments on EC2 and Auto Scaling groups."""
     found = []
-    for owner in templates.of_type(COMPUTE_ENVIRONMENT, AUTO_SCALING_GROUP, NODE_GROUP):
+    for owner in templates.of_type(COMPUTE_ENVIRONMENT, AUTO_SCALING_GROUP):
         settings = settings_of(owner)
         if owner.type == COMPUTE_ENVIRONMENT and settings["Type"].text not in {"EC2", "SPOT", None}:
             continue
@@ -194,7 +188,7 @@ def users_of(template: Resource) -> list[Resource]:
 @lru_cache(maxsize=1)
 def _users(templates: Templates) -> dict[Resource, list[Resource]]:
     found: dict[Resource, list[Resource]] = {}
-    for user in templates.of_type(COMPUTE_ENVIRONMENT, AUTO_SCALING_GROUP, NODE_GROUP):
+    for user in templates.of_type(COMPUTE_ENVIRONMENT, AUTO_SCALING_GROUP):
         template = launch_template_of(user)
         if template is not None:
             found.setdefault(template, []).append(user)
@@ -207,7 +201,7 @@ def settings_of(user: Resource) -> Property:
 
 
 def subnets_at(settings: Property) -> Property:
-    """Return the subnets of the settings of an environment, Auto Scaling group or node group."""
+    """Return the subnets of the settings of an environment or Auto Scaling group."""
     return settings["VPCZoneIdentifier" if settings["Subnets"].missing else "Subnets"]
 
 

@@ -2,7 +2,6 @@
 
 import fnmatch
 import re
-from collections.abc import Iterator
 from functools import lru_cache
 from typing import Final
 
@@ -30,30 +29,17 @@ _ALL_ONLY: Final = re.compile(
 NAMES: Final = {
     "AWS::Batch::ComputeEnvironment": "ComputeEnvironmentName",
     "AWS::Batch::JobQueue": "JobQueueName",
-    "AWS::CloudTrail::Trail": "TrailName",
-    "AWS::DynamoDB::Table": "TableName",
-    "AWS::Events::Rule": "Name",
-    "AWS::Lambda::Function": "FunctionName",
     "AWS::Logs::LogGroup": "LogGroupName",
     "AWS::S3::Bucket": "BucketName",
-    "AWS::SNS::Topic": "TopicName",
-    "AWS::SQS::Queue": "QueueName",
-    "AWS::StepFunctions::StateMachine": "StateMachineName",
 }
-# Types whose name ends an ARN.
-_NAMED_SOURCES: Final = {"AWS::CloudTrail::Trail", "AWS::Events::Rule", "AWS::S3::Bucket", "AWS::SNS::Topic", "AWS::SQS::Queue"}  # fmt: skip
 # What the resource of an ARN begins with, by type. Service Authorization Reference (2026-11).
 KINDS: Final = {
     "AWS::Batch::ComputeEnvironment": "compute-environment/",
     "AWS::Batch::JobDefinition": "job-definition/",
     "AWS::Batch::JobQueue": "job-queue/",
-    "AWS::DynamoDB::Table": "table/",
-    "AWS::EKS::Nodegroup": "nodegroup/",
     "AWS::IAM::Role": "role/",
     "AWS::KMS::Key": "key/",
-    "AWS::Lambda::Function": "function:",
     "AWS::Logs::LogGroup": "log-group:",
-    "AWS::StepFunctions::StateMachine": "stateMachine:",
 }
 # Services, or beginnings of actions, that managed policies of AWS allow anything of; any other one may allow everything.
 # https://docs.aws.amazon.com/aws-managed-policy/latest/reference/policy-list.html (2026-11)
@@ -64,11 +50,6 @@ _MANAGED: Final = {
     "AmazonEC2ContainerRegistryReadOnly": {"ecr"},
     "AmazonEC2ContainerServiceforEC2Role": {"ec2:Describe", "ecr", "ecs", "logs"},
     "AmazonECSTaskExecutionRolePolicy": {"ecr", "logs"},
-    "AmazonEKSWorkerNodePolicy": {"ec2:Describe", "eks", "eks-auth"},
-    "AmazonEKSWorkerNodeMinimalPolicy": {"ec2:Describe", "eks-auth"},
-    "AmazonEKS_CNI_Policy": {"ec2"},
-    "AmazonEKSClusterPolicy": {"autoscaling", "ec2", "elasticloadbalancing", "iam", "kms"},
-    "AmazonSageMakerClusterInstanceRolePolicy": {"cloudwatch", "logs", "s3", "ssmmessages"},
     "EC2InstanceProfileForImageBuilder": {"ec2", "imagebuilder", "kms", "logs", "s3"},
     "AmazonS3FullAccess": {"s3", "s3-object-lambda"},
     "AmazonS3ReadOnlyAccess": {"s3", "s3-object-lambda"},
@@ -172,14 +153,6 @@ def statements_of(role: Resource) -> tuple[Property, ...]:
     return tuple(found)
 
 
-def inline_documents(role: Resource) -> Iterator[Property]:
-    """Return the inline policies of a role, also those of ``AWS::IAM::Policy`` resources."""
-    yield from (each["PolicyDocument"] for each in role["Policies"].items)
-    for policy in role.template.templates.of_type("AWS::IAM::Policy", "AWS::IAM::RolePolicy"):
-        if role in {each.target for each in (*policy["Roles"].items, policy["RoleName"])}:
-            yield policy["PolicyDocument"]
-
-
 def may(role: Resource, action: str, on: Resource | str | None = None, *, many: bool = False) -> bool:
     """Return whether a role may do something, as far as the templates tell: what is unknown may.
 
@@ -278,25 +251,12 @@ def _may_name(at: Property, on: Resource | str) -> bool:
             return fnmatch.fnmatchcase(on[:-2], name.partition("/")[0])
         return fnmatch.fnmatchcase(on, f"*{name}")
     if text is None or text == "*":
-        return not is_apart(at, on)
-    if _is_in_other_region(at) or is_apart(at, on) or not may_be_kind(at, KINDS.get(on.type, "")):
+        return True
+    if _is_in_other_region(at) or not may_be_kind(at, KINDS.get(on.type, "")):
         return False
     own = on[NAMES.get(on.type, "Name")].text
     fixed = "*" not in text.rpartition(":")[2] and on.type in NAMES
     return text.endswith(own) if fixed and own else not fixed
-
-
-def is_apart(at: Property, resource: Resource) -> bool:
-    """Return whether an ARN without a reference is certainly not that of a resource with a name of its own."""
-    own, parts = resource[NAMES.get(resource.type, "Name")], _GAP.sub("*", at.pattern).split(":", 5)
-    if at.targets or resource.type not in _NAMED_SOURCES or len(parts) < 6 or own.unknown or "?" in parts[-1]:  # noqa: PLR2004
-        return False
-    name = parts[-1].partition("/")[0] if resource.type == "AWS::S3::Bucket" else parts[-1].rpartition("/")[2]
-    pattern = _GAP.sub("*", own.pattern)
-    if "*" not in name:
-        return own.missing or not fnmatch.fnmatchcase(name, pattern)  # CloudFormation makes a missing name
-    first, second = name.partition("*")[0], pattern.partition("*")[0]
-    return not own.missing and not (first.startswith(second) or second.startswith(first))
 
 
 def may_be_kind(at: Property, kind: str) -> bool:

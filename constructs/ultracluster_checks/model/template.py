@@ -18,7 +18,6 @@ _CONTAINERS: Final = (
     ("Batch::JobDefinition", "ContainerProperties"),
     ("Batch::JobDefinition", "NodeProperties.NodeRangeProperties.*.Container"),
     ("Batch::JobDefinition", "EcsProperties.TaskProperties.*.Containers.*"),
-    ("ECS::TaskDefinition", "ContainerDefinitions.*"),
 )
 _PARTITIONS: Final = {"cn-": "aws-cn", "us-gov-": "aws-us-gov"}
 

@@ -29,7 +29,7 @@ class Rule:
         passes: The nearest example that keeps it.
         remedy: What to do about it, in one or two sentences.
         source: Where the rule comes from: a document with its date, or a decision of ours with its reason.
-        in_templates: Whether `ultracluster check` finds it in templates.
+        in_templates: Whether `ultracluster validate` finds it in templates.
         never_left_out: Whether it cannot be left out there: nodes that cost without working, purchases, open doors and
             credentials.
         suppressible: Whether the rule may be switched off with a reason.

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, Final
 
 LIVE_FACTS_FILE: Final = Path(__file__).with_name("live_facts.json")
-"""The table that `make live-publish` writes from the records of live runs."""
+"""The table that `make live DO=publish` writes from the records of live runs."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

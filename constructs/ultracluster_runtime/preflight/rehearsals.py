@@ -36,7 +36,7 @@ def _check(requirements: ClusterRequirements, record: str | None) -> Outcome:
     if record == _DEPLOYED:
         return skipped("the cluster is deployed")
     rehearsal = None if record is None else parse_rehearsal(record)
-    remedy = "Run `ultracluster rehearse ROLLOUT` before the purchase"
+    remedy = "Run `ultracluster deploy ROLLOUT --without-capacity` before the purchase"
     if rehearsal is None:
         return warned(f"{requirements.name} was never rehearsed in {requirements.region}", remedy)
     sound, text = rehearsal.describe(requirements.digest or None)

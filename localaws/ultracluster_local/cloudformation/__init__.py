@@ -1,3 +1,3 @@
-"""CloudFormation: templates, an engine over boto3, change sets and drift."""
+"""CloudFormation: templates, an engine over boto3, and change sets."""
 
 __all__: list[str] = []

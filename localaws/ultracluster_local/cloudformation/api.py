@@ -17,7 +17,6 @@ from ultracluster_local.cloudformation.requests import (
     template_of,
 )
 from ultracluster_local.cloudformation.resource_types import PROVIDERS
-from ultracluster_local.cloudformation.stack_policies import policy_of
 from ultracluster_local.cloudformation.stacks import STACK_TYPE, Stack, StackResource, stacks_of
 from ultracluster_local.cloudformation.submissions import submitted
 from ultracluster_local.cloudformation.templates.validation import validate_template
@@ -43,9 +42,7 @@ def create_stack(request: Request) -> Mapping[str, Any]:
     if stacks.find(name):
         raise ServiceError("AlreadyExistsException", f"Stack [{name}] already exists")
     given = submitted(request)
-    policy = policy_of(request)
     stack = stacks.add(name, status="CREATE_IN_PROGRESS")
-    stack.policy = policy
     on_failure = request.parameters.get("OnFailure", "ROLLBACK")
     stack.disable_rollback = bool(request.parameters.get("DisableRollback")) or on_failure == "DO_NOTHING"
     stack.termination_protection = bool(request.parameters.get("EnableTerminationProtection"))
@@ -80,12 +77,10 @@ def update_stack(request: Request) -> Mapping[str, Any]:
     stack = stack_of(request)
     refuse_unsettled(stack)
     given = submitted(request, previous=stack)
-    policy, meanwhile = policy_of(request), policy_of(request, "StackPolicyDuringUpdate")
     tags = stack_tags(request, stack.tags)
     same = (given.template, given.parameters, tags) == (stack.template, stack.parameters, stack.tags)
     if same and STACK_TYPE not in {one["Type"] for one in given.template["Resources"].values()}:
         raise ValidationError("No updates are to be performed.")
-    stack.policy_during_update = meanwhile
     stack.disable_rollback = bool(request.parameters.get("DisableRollback"))
     _take_settings(stack, request)
 
@@ -99,7 +94,6 @@ def update_stack(request: Request) -> Mapping[str, Any]:
             verb="UPDATE",
             clients=running().clients,
         )
-        stack.policy, stack.policy_during_update = policy or stack.policy, ""
 
     run_change(work)
     return {"StackId": stack.stack_id}
@@ -140,21 +134,6 @@ def update_termination_protection(request: Request) -> Mapping[str, Any]:
     return {"StackId": stack.stack_id}
 
 
-@handlers("SetStackPolicy")
-def set_stack_policy(request: Request) -> Mapping[str, Any]:
-    """Set the stack policy."""
-    stack = stack_of(request)
-    stack.policy = policy_of(request)
-    return {}
-
-
-@handlers("GetStackPolicy")
-def get_stack_policy(request: Request) -> Mapping[str, Any]:
-    """Return the stack policy, if there is one."""
-    policy = stack_of(request).policy
-    return {"StackPolicyBody": policy} if policy else {}
-
-
 @handlers("DescribeStacks")
 def describe_stacks(request: Request) -> Mapping[str, Any]:
     """Describe one stack, or all that are not deleted."""
@@ -180,7 +159,7 @@ def _shown(stack: Stack) -> dict[str, Any]:
         "Outputs": stack.outputs,
         "Tags": [{"Key": key, "Value": part} for key, part in stack.tags.items()],
         "EnableTerminationProtection": stack.termination_protection,
-        "DriftInformation": {"StackDriftStatus": stack.drift_status() if stack.drift else "NOT_CHECKED"},
+        "DriftInformation": {"StackDriftStatus": "NOT_CHECKED"},
     }
     optional = {
         "StackStatusReason": stack.reason,

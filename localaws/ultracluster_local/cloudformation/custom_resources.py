@@ -47,7 +47,7 @@ class CustomResource(Provider):
         return _answers(context).get(physical_id, {})
 
     def read(self, context: Context, physical_id: str, properties: Properties) -> Mapping[str, Any] | None:  # noqa: ARG002 - nothing to see
-        """Return nothing: CloudFormation does not detect drift of custom resources."""
+        """Return nothing: a custom resource reports no properties."""
         return {}
 
     def update(self, context: Context, physical_id: str, old: Properties, new: Properties) -> str:

@@ -20,7 +20,6 @@ from ultracluster_local.cloudformation.removal import (
 )
 from ultracluster_local.cloudformation.resource_types import PROVIDERS, provider_of
 from ultracluster_local.cloudformation.resource_types.recorded import RECORDED_ONLY, Recorded
-from ultracluster_local.cloudformation.stack_policies import refuse_denied
 from ultracluster_local.cloudformation.stacks import Stack, StackResource, stacks_of
 from ultracluster_local.cloudformation.templates.intrinsic_functions import resolve
 from ultracluster_local.cloudformation.templates.parsing import creation_order
@@ -119,7 +118,6 @@ class Deployment:
         wanted = self._wanted()
         for removed in [one for name, one in self.stack.resources.items() if name not in wanted]:
             self.current, self.current_verb = removed.logical_id, "DELETE"
-            self._refuse_denied("Update:Delete", removed)
         for logical_id in creation_order(self.template):
             definition = self.template["Resources"][logical_id]
             if "Condition" in definition and not self.scope.condition(definition["Condition"]):
@@ -199,7 +197,6 @@ class Deployment:
         self.stack.record(logical_id, kind, "UPDATE_IN_PROGRESS", physical_id=old.physical_id)
         provider_of(kind).refuse_update(definition, properties)
         replacing = replaces(kind, old.properties, properties)
-        self._refuse_denied("Update:Replace" if replacing else "Update:Modify", old)
         if replacing:
             self._refuse_same_name(old, properties)
             self.stack.record(
@@ -284,10 +281,6 @@ class Deployment:
                 verb = "updated" if name in exports else "deleted"
                 raise ValidationError(f"Export {name} cannot be {verb} as it is in use by {', '.join(users)}")
         return outputs, exports
-
-    def _refuse_denied(self, action: str, old: StackResource) -> None:
-        policy = self.stack.policy_during_update or self.stack.policy
-        refuse_denied(policy, action, old.logical_id, old.resource_type)
 
     def _wanted(self) -> set[str]:
         return {

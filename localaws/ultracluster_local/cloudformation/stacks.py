@@ -64,8 +64,6 @@ class Stack:
     role_arn: str | None = None
     parent_id: str = ""
     root_id: str = ""
-    policy: str = ""
-    policy_during_update: str = ""
     updated: datetime | None = None
     deleted: datetime | None = None
     termination_protection: bool = False
@@ -75,8 +73,6 @@ class Stack:
     exports: dict[str, str] = field(default_factory=dict)
     imports: frozenset[str] = frozenset()
     events: list[dict[str, Any]] = field(default_factory=list)
-    drift: list[dict[str, Any]] = field(default_factory=list)
-    drift_detection_id: str = ""
 
     def record(
         self, logical_id: str, resource_type: str, status: str, *, physical_id: str = "", reason: str = ""
@@ -93,14 +89,6 @@ class Stack:
             "ResourceStatus": status,
         }
         self.events.append(event | ({"ResourceStatusReason": reason} if reason else {}))
-
-    def drifted(self) -> int:
-        """Return the number of resources that have drifted according to the last detection."""
-        return sum(one["StackResourceDriftStatus"] != "IN_SYNC" for one in self.drift)
-
-    def drift_status(self) -> str:
-        """Return the result of the last drift detection."""
-        return "DRIFTED" if self.drifted() else "IN_SYNC"
 
     def enter(self, status: str, *, reason: str = "") -> None:
         """Set the status of the stack."""

@@ -5,6 +5,7 @@ and temporary files, which is also its home. Of the user's environment it sees t
 reaches only the local AWS. The clock of Python functions starts at the time of the local AWS.
 """
 
+import functools
 import hashlib
 import io
 import json
@@ -16,15 +17,16 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+from moto.awslambda.models import LambdaBackend, LambdaFunction
 from moto.cloudwatch.models import cloudwatch_backends
 
-from ultracluster_local.functions.execution_environment import Answer, invoke
+from ultracluster_local.functions.execution_environment import Answer, end_environments, invoke
 from ultracluster_local.instance.clock import CLOCK
 from ultracluster_local.instance.environment import ACCOUNT, child_environment
 from ultracluster_local.instance.running import running
 from ultracluster_local.services.observability.embedded_metrics import extract_metrics
 
-__all__ = ["invoke_for_moto"]
+__all__ = ["install"]
 
 _HARNESSES = Path(__file__).parent / "lambda_harness"
 _INHERITED = ("PATH", "LD_LIBRARY_PATH", "LANG", "LC_ALL", "LC_CTYPE")
@@ -32,7 +34,21 @@ _LEAST_SECONDS = 60
 """Minimum timeout. Cold starts share the machine with the deployment; Lambda's default of 3 s would fail at random."""
 
 
-def invoke_for_moto(function: Any, event: Any = None) -> Answer:
+def install() -> None:
+    """Let moto invoke and delete functions in our way; its own way needs Docker."""
+    LambdaFunction._invoke_lambda = _invoke  # noqa: SLF001 - moto calls it for every kind of invocation
+    delete = LambdaBackend.delete_function
+
+    @functools.wraps(delete)
+    def delete_function(backend: Any, function_name: str, qualifier: str | None = None) -> None:
+        name = function_name.rsplit(":function:", 1)[-1].split(":", maxsplit=1)[0]
+        delete(backend, function_name, qualifier)
+        end_environments(_folder(backend.region_name, name))
+
+    LambdaBackend.delete_function = delete_function
+
+
+def _invoke(function: Any, event: Any = None) -> Answer:
     """Run one invocation in place of moto's `LambdaFunction._invoke_lambda`.
 
     Records the Invocations and Errors metrics at its start time, as AWS Lambda does.
@@ -59,16 +75,14 @@ def _count(function: Any, moment: datetime, *, failed: bool) -> None:
 
 def _run(function: Any, event: Any) -> Answer:
     event = json.loads(event) if isinstance(event, str) else event
-    folder = _folder(function)
+    folder = _folder(function.region, function.function_name)
     code = _unpacked(function.code_bytes, folder)
     node = (function.run_time or "").startswith("nodejs")
     command = _command(node=node)
     if command is None:
-        return Answer(
-            _error("LocalAws.NoNode", "This function needs `node` on PATH, as `make env` installs it"),
-            failed=True,
-            log="",
-        )
+        problem = "This function needs `node` on PATH, as `make env` installs it"
+        error = {"errorType": "LocalAws.NoNode", "errorMessage": problem}
+        return Answer(json.dumps(error), failed=True, log="")
     environment = (
         child_environment(
             endpoint=running().clients.endpoint,
@@ -97,14 +111,9 @@ def _run(function: Any, event: Any) -> Answer:
         environment,
         event or {},
         moment=CLOCK.now().isoformat() if CLOCK.stands else None,
+        timeout=int(function.timeout),
         seconds=max(int(function.timeout), _LEAST_SECONDS),
     )
-    if answer is None:
-        return Answer(
-            _error("Sandbox.Timedout", f"Task timed out after {function.timeout} seconds"),
-            failed=True,
-            log="",
-        )
     extract_metrics(answer.log.splitlines(), region=function.region)
     return answer
 
@@ -117,9 +126,9 @@ def _command(*, node: bool) -> list[str] | None:
     return [found, str(_HARNESSES / "node_harness.js")] if found else None
 
 
-def _folder(function: Any) -> Path:
+def _folder(region: str, name: str) -> Path:
     """Return the folder of a function, which no other function shares."""
-    identity = f"{function.region}:{function.function_name}"
+    identity = f"{region}:{name}"
     return running().directory / "functions" / hashlib.sha256(identity.encode()).hexdigest()[:32]
 
 
@@ -137,7 +146,3 @@ def _unpacked(archive: bytes, folder: Path) -> Path:
 def _made(directory: Path) -> Path:
     directory.mkdir(parents=True, exist_ok=True)
     return directory
-
-
-def _error(kind: str, message: str) -> str:
-    return json.dumps({"errorType": kind, "errorMessage": message})

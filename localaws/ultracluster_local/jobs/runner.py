@@ -13,7 +13,6 @@ from ultracluster_local.instance.state import regions_with_state
 from ultracluster_local.jobs.attempt import Attempt
 from ultracluster_local.jobs.nodes import Node, is_alive, launch, nodes_in, terminate
 from ultracluster_local.jobs.settings import JobSettings
-from ultracluster_local.services.batch.compute_resources import is_fargate
 from ultracluster_local.services.batch.containers import quantity
 from ultracluster_local.services.batch.pending import settle
 from ultracluster_local.services.batch.state import Batch, batch_of
@@ -161,7 +160,6 @@ def _takes_jobs(environment: Mapping[str, Any]) -> bool:
         environment["state"] == "ENABLED"
         and environment["status"] == "VALID"
         and environment["type"] == "MANAGED"
-        and not is_fargate(environment["computeResources"])
     )
 
 

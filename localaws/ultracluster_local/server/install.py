@@ -3,7 +3,6 @@
 import functools
 from typing import Any
 
-from moto.awslambda.models import LambdaFunction
 from moto.batch.responses import BatchResponse
 from moto.budgets.responses import BudgetsResponse
 from moto.cloudformation.responses import CloudFormationResponse
@@ -18,7 +17,6 @@ from moto.servicequotas.responses import ServiceQuotasResponse
 
 from ultracluster_local.cloudformation import api, stack_set_api
 from ultracluster_local.cloudformation.change_sets import api as change_set_api
-from ultracluster_local.cloudformation.drift import api as drift_api
 from ultracluster_local.functions import lambda_runtime
 from ultracluster_local.jobs import node_commands
 from ultracluster_local.server import moto_caching as moto_costs
@@ -28,7 +26,6 @@ from ultracluster_local.services import (
     cloudtrail,
     dynamodb,
     ecr,
-    ecs,
     kms,
     lambda_functions,
     model_constraints,
@@ -90,7 +87,7 @@ def install() -> None:
     for name, member in list(vars(CloudFormationResponse).items()):
         if callable(member) and not name.startswith("_") and name not in _KEPT_OF_CLOUDFORMATION:
             delattr(CloudFormationResponse, name)
-    for part in (api, change_set_api, drift_api, stack_set_api):
+    for part in (api, change_set_api, stack_set_api):
         part.handlers.install(CloudFormationResponse)
     CloudFormationResponse.RESPONSE_KEY_PATH_TO_TRANSFORMER = {}  # transformers are for moto's objects; ours need none
     for module in (
@@ -128,7 +125,7 @@ def install() -> None:
     s3_public_access.install()
     s3_request_metrics.install()
     sqs.install()
-    LambdaFunction._invoke_lambda = lambda_runtime.invoke_for_moto  # noqa: SLF001 - moto's way needs Docker
+    lambda_runtime.install()
     checks.install()
     model_constraints.install()
     BaseResponse.call_action = _refusing(BaseResponse.call_action)
@@ -142,7 +139,6 @@ _CHECKED = (
     ec2_flow_logs,
     ec2_internet_access,
     ec2_values,
-    ecs,
     eventbridge,
     iam,
     kms,

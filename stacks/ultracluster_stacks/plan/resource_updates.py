@@ -1,6 +1,6 @@
 """Facts about resource updates: replaced properties, types that hold data, types that running jobs depend on.
 
-``make types`` writes `replacement.json` from the registry's schemas as shipped with cfn-lint 1.58.0 (2026-11-20).
+``make tables`` writes `replacement.json` from the registry's schemas as shipped with cfn-lint 1.58.0 (2026-11-20).
 The registry is incomplete; additions from the documentation are listed here.
 """
 

@@ -4,7 +4,7 @@ import fnmatch
 import json
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -15,75 +15,10 @@ from ultracluster_checks import Source, check_templates
 
 HERE = Path(__file__).parent
 BASES = HERE / "bases"
-BLIND_SETS = ("third", "fourth", "fifth", "sixth")
-"""Folders of sets by authors who had seen neither the rules nor the other sets."""
-
-_GOLDEN = HERE.parents[1] / "golden" / "next"
+_REGIONS = {"asg_odcr": "us-west-2"}
+_REGION = "us-east-2"
 
 Template = dict[str, Any]
-Application = dict[str, Template]
-"""Templates of one application by name: those written by hand have one."""
-
-# Golden outputs stand in for what the product itself generates; each holds several stacks.
-GOLDEN = {
-    "golden_quickstart": "quickstart.yaml.json",
-    "golden_spot": "trn1-spot-fine-tune.py.json",
-    "golden_p5": "p5-bake-off.py.json",
-}
-REGIONS = {
-    "trn1_spot": "us-west-2",
-    "p4d_reservation": "us-east-1",
-    "checkpoint_store": "us-east-1",
-    "trn2_block": "us-east-2",
-    "network": "us-east-2",
-    "team_roles": "us-east-2",
-    "one_file_trn1": "us-west-2",
-    "eks_block": "us-west-2",
-    "endpoints_lustre": "us-east-1",
-    "data_and_roles": "us-east-2",
-    "five_minute_drain": "us-east-2",
-    "ultraserver": "us-east-2",
-    "inf2_service": "us-west-2",
-    "cdk_style": "us-east-1",
-    "hyperpod": "us-west-2",
-    "watch_function": "us-east-2",
-    "batch_trn2_block": "us-east-2",
-    "asg_p5en_block": "us-east-2",
-    "eks_trn2_nodes": "us-east-2",
-    "hyperpod_slurm": "us-east-2",
-    "p5_reserved": "us-east-1",
-    "data_feed": "us-east-1",
-    "block_keeper": "us-east-1",
-    "private_net": "us-east-1",
-    "team_access": "us-east-1",
-    "ec2_trn1n_pair": "us-west-2",
-    "pcluster_queue": "us-west-2",
-    "ecs_inf2_service": "us-west-2",
-    "image_factory": "us-west-2",
-    "watch_tower": "us-west-2",
-    "trn2_batch_mnp": "us-east-2",
-    "trn2_asg_hook": "us-east-2",
-    "eks_trn2_cdk": "us-east-2",
-    "hyperpod_trn2_eks": "us-east-2",
-    "block_steps": "us-east-2",
-    "block_runbook": "us-east-2",
-    "lustre_dra": "us-east-2",
-    "trn_vpc": "us-east-2",
-    "train_watch": "us-east-2",
-    "sm_train_queue": "us-east-2",
-    "research_access": "us-east-2",
-    "neuron_ami_bake": "us-west-2",
-    "asg_over_block": "us-east-2",
-    "asg_odcr": "us-west-2",
-    "block_guard": "us-east-2",
-    "cdk_trn2": "us-east-2",
-    "multi_gen": "us-east-2",
-    "train_network": "us-east-2",
-    "train_storage": "us-east-2",
-    "trn1_life": "us-east-2",
-    "trn2_batch": "us-east-2",
-    "trn2u_ultra": "us-east-2",
-}
 
 
 class _Loader(yaml.CSafeLoader):
@@ -134,38 +69,29 @@ def _with_lists(value: Any) -> Any:
 
 
 @cache
-def _base(name: str) -> tuple[Application, str | None]:
-    if name in GOLDEN:
-        stacks = json.loads((_GOLDEN / GOLDEN[name]).read_text())
-        regions = {stack["region"] for stack in stacks.values()}
-        return {stack: body["template"] for stack, body in stacks.items()}, regions.pop()
-    (path,) = (*BASES.glob(f"{name}.*"), *HERE.glob(f"*/bases/{name}.*"))
-    return {name: parse(path.read_text())}, REGIONS.get(name)
+def _base(name: str) -> Template:
+    template: Template = parse((BASES / f"{name}.yaml").read_text())
+    return template
 
 
 def names() -> list[str]:
     """Return the names of all bases."""
-    return sorted(path.stem for path in BASES.iterdir()) + sorted(GOLDEN)
+    return sorted(path.stem for path in BASES.iterdir())
 
 
-def blind_names(blind: str) -> list[str]:
-    """Return the names of the bases of one of `BLIND_SETS`."""
-    return sorted(path.stem for path in (HERE / blind / "bases").iterdir())
-
-
-def base(name: str) -> Application:
+def base(name: str) -> Template:
     """Return a copy of a base, as it may be edited."""
-    application: Application = copied(_base(name)[0])
-    return application
+    template: Template = copied(_base(name))
+    return template
 
 
-def region(name: str) -> str | None:
+def region(name: str) -> str:
     """Return the Region that a base is written for."""
-    return _base(name)[1]
+    return _REGIONS.get(name, _REGION)
 
 
-def edited(application: Application, operations: Sequence[Sequence[Any]]) -> Application:
-    """Return the application with operations applied.
+def edited(template: Template, operations: Sequence[Sequence[Any]]) -> Template:
+    """Return the template with operations applied.
 
     An operation is ``[set, path, value]``, ``[del, path]``, ``[append, path, value]``, ``[merge, path, mapping]``,
     ``[repeat, path, count]`` (that many more of the last element of a list; a text that many times), ``[copy, path,
@@ -173,17 +99,15 @@ def edited(application: Application, operations: Sequence[Sequence[Any]]) -> App
 
     A path is separated by slashes, and ``@Name`` is short for ``Resources/Name/Properties``. A segment may be a
     pattern with ``*``, which stands for every key that fits, and which ``<S3::Bucket>`` narrows to a type;
-    ``[Key=Value]`` stands for the elements of a list with that value. What fits in any template of the application
-    is edited.
+    ``[Key=Value]`` stands for the elements of a list with that value.
 
     Raises:
         LookupError: If a path is not in the template, or an operation changes nothing.
     """
-    result: Application = copied(application)
+    result: Template = copied(template)
     before = json.dumps(result, sort_keys=True)
     for operation in operations:
-        done = sum(_apply(template, operation) for template in result.values())
-        if not done:
+        if not _apply(result, operation):
             raise LookupError(f"nothing in the template fits {operation[1]}")
         after = json.dumps(result, sort_keys=True)
         if after == before:
@@ -243,7 +167,9 @@ def _apply(template: Template, operation: Sequence[Any]) -> int:
             container[key].update(copied(rest[0]))
         elif verb == "repeat":
             item = container[key]
-            container[key] = item * rest[0] if isinstance(item, str) else item + [item[-1]] * rest[0]
+            container[key] = (
+                item * rest[0] if isinstance(item, str) else item + [copied(item[-1]) for _ in range(rest[0])]
+            )
         elif verb == "copy":
             container[key] = copied(_value(template, rest[0]))
         elif verb == "replace":
@@ -268,10 +194,9 @@ def _value(template: Template, path: str) -> Any:
 Found = Counter[tuple[str, str]]
 
 
-def problems(application: Application, where: str | None) -> Iterator[tuple[str, Any]]:
+def problems(template: Template, where: str | None) -> Iterator[tuple[str, Any]]:
     """Yield code and place of each finding."""
-    sources = [Source(name=name, body=body, region=where) for name, body in application.items()]
-    for problem in check_templates(sources).problems:
+    for problem in check_templates([Source(name="it", body=template, region=where)]).problems:
         yield problem.finding.code, problem.place
 
 
@@ -280,17 +205,8 @@ def path_of(place: Any) -> str:
     return ".".join("*" if isinstance(part, int) else str(part) for part in place.path)
 
 
-def findings(application: Application, where: str | None) -> Found:
+def findings(template: Template, where: str | None) -> Found:
     """Return how often each code is found at each path."""
     return Counter(
-        (code, f"{place.resource.logical_id}.{path_of(place)}")
-        for code, place in problems(application, where)
+        (code, f"{place.resource.logical_id}.{path_of(place)}") for code, place in problems(template, where)
     )
-
-
-def by_code(found: Mapping[tuple[str, str], int]) -> Counter[str]:
-    """Return how often each code is found, wherever."""
-    result: Counter[str] = Counter()
-    for (code, _), count in found.items():
-        result[code] += count
-    return result

@@ -9,17 +9,15 @@ from measure import machine, measure
 
 pytestmark = pytest.mark.process
 
-BUSY = "import time; x = bytearray(60 * 1024**2); t = time.process_time() + 0.2\nwhile time.process_time() < t: pass"
+BUSY = "import time; t = time.process_time() + 0.2\nwhile time.process_time() < t: pass"
 
 
-def test_counts_processor_seconds_and_memory_of_children_too(tmp_path: Path) -> None:
+def test_counts_processor_seconds_of_children_too(tmp_path: Path) -> None:
     parent = f"import subprocess, sys; subprocess.run([sys.executable, '-c', {BUSY!r}])"
     cost = measure([sys.executable, "-c", parent], environment=os.environ, directory=tmp_path)
 
     assert 0.2 <= cost.cpu < 1
     assert cost.wall >= 0.2
-    assert 60 < cost.python_mib < 120
-    assert (cost.node_cpu, cost.node_mib) == (0, 0)
 
 
 def test_a_command_that_fails_reports_the_reason(tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""docs/evidence/scale.md is current; `make scale` writes it."""
+"""docs/evidence/scale.md is what `python -m scale --chips 100000` prints in benchmarks/."""
 
 from pathlib import Path
 

@@ -125,16 +125,7 @@ def nodes(kind: str, **data: Any) -> dict[str, Any]:
 
 
 BROKEN: tuple[tuple[str, dict[str, Any], None], ...] = (
-    ("UC6459", {"It": budget(0)}, None),
-    ("UC6459", {"It": budget(Threshold=1000)}, None),
-    ("UC6459", {"It": budget(ComparisonOperator="LESS_THAN")}, None),
-    ("UC6459", {"It": {"Type": "AWS::Budgets::Budget"}}, None),
-    ("UC5216", {"It": {"Type": "AWS::Logs::LogGroup"}}, None),
     ("UC4226", {"It": volume(goes=False)}, None),
-    ("UC6480", {"It": bucket()}, None),
-    ("UC6480", {"It": bucket(OLD)}, None),
-    ("UC6480", {"It": bucket({**OLD, **PARTS}, status="Disabled")}, None),
-    ("UC6481", network("Public"), None),
     ("UC6482", {"It": job(RetryStrategy={"Attempts": 4})}, None),
     ("UC6482", {"It": job(RetryStrategy={"EvaluateOnExit": [{"Action": "EXIT", "OnStatusReason": "Host EC2*"}]})}, None),
     ("UC6482", {"It": job(NodeProperties={"NumNodes": 2}, Timeout={"AttemptDurationSeconds": 599})}, None),
@@ -145,12 +136,7 @@ BROKEN: tuple[tuple[str, dict[str, Any], None], ...] = (
     ("UC6483", nodes("gp3", InstanceInitiatedShutdownBehavior="stop"), None),
 )  # fmt: skip
 KEPT: tuple[tuple[str, dict[str, Any]], ...] = (
-    ("UC6459", {"It": budget()}),
-    ("UC6459", {"It": budget(Threshold=1000, ThresholdType="ABSOLUTE_VALUE")}),
     ("UC4226", {"It": volume(goes=True)}),
-    ("UC6480", {"It": bucket({**OLD, **PARTS})}),
-    ("UC6480", {"It": {"Type": "AWS::S3::Bucket"}}),
-    ("UC6481", network("Private")),
     ("UC6482", {"It": job(RetryStrategy={"Attempts": 3})}),
     ("UC6482", {"It": job(RetryStrategy={"Attempts": 10, "EvaluateOnExit": ONLY_HOSTS})}),
     ("UC6482", {"It": job(NodeProperties={"NumNodes": 2}, Timeout={"AttemptDurationSeconds": 600})}),

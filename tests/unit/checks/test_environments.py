@@ -6,7 +6,7 @@ import pytest
 from tests.unit.checks.defects import DROP
 from tests.unit.checks.edits import BLOCK_ON_BATCH, CE, codes_after, statement
 
-from ultracluster_checks import Source, check_templates
+from ultracluster_checks import Source
 from ultracluster_rules.registry import RULES
 
 MANAGED = "arn:aws:iam::aws:policy"
@@ -92,18 +92,3 @@ def test_edit_within_the_rules_breaks_none(
     foreign: dict[str, Source], base: str, edits: dict[str, Any]
 ) -> None:
     assert codes_after(foreign, base, edits) == []
-
-
-@pytest.mark.parametrize(
-    ("image", "found"),
-    [("AL2023_x86_64_STANDARD", True), ("AL2023_x86_64_NEURON", False), ("CUSTOM", False)],
-)
-def test_an_image_of_a_node_group_has_the_driver_of_its_chips(image: str, *, found: bool) -> None:
-    data = {"LaunchTemplateData": {"InstanceType": "trn1.32xlarge"}}
-    group = {"AmiType": image, "LaunchTemplate": {"Id": {"Ref": "Nodes"}}}
-    resources = {
-        "Nodes": {"Type": "AWS::EC2::LaunchTemplate", "Properties": data},
-        "Group": {"Type": "AWS::EKS::Nodegroup", "Properties": group},
-    }
-    report = check_templates([Source(name="it", body={"Resources": resources})])
-    assert ("UC4224" in {each.code for each in report.findings}) is found

@@ -1,4 +1,4 @@
-"""Rules of EventBridge that are enabled, on the bus of AWS, and wait for subjects and keys that events have."""
+"""Rules about Capacity Blocks: enabled, on the bus of AWS, and about what the events of EC2 have."""
 
 from typing import Any
 
@@ -6,66 +6,52 @@ import pytest
 
 from ultracluster_checks import Source, check_templates
 
-BODY: dict[str, Any] = {
-    "Jobs": {"Type": "AWS::Batch::JobQueue", "Properties": {"Priority": 1, "JobQueueName": "training"}},
-    "Bus": {"Type": "AWS::Events::EventBus", "Properties": {"Name": "training"}},
-    "Build": {"Type": "AWS::CodeBuild::Project", "Properties": {"Name": "image"}},
-}
-QUEUE = "arn:aws:batch:us-east-2:111122223333:job-queue/"
+RESERVATION = "arn:aws:ec2:us-east-2:111122223333:capacity-reservation/cr-0a1b2c3d4e5f60718"
+INSTANCE = "arn:aws:ec2:us-east-2:111122223333:instance/i-0a1b2c3d4e5f60718"
+WARNINGS = ["Capacity Block Expiration Warning", "Capacity Block Reservation Expiration Warning"]
+TARGET = [{"Id": "topic", "Arn": "arn:aws:sns:us-east-2:111122223333:topic"}]
+RULE: dict[str, Any] = {"Targets": TARGET}
 
 
-def codes(
-    kind: str, source: str, *, rule: dict[str, Any] | None = None, more: Any = None, **detail: Any
-) -> set[str]:
-    """Return the codes for a rule that waits for events of a type, beside more resources."""
-    pattern = {"source": [source], "detail-type": [kind], "detail": detail}
-    target = [{"Id": "topic", "Arn": "arn:aws:sns:us-east-2:111122223333:topic"}]
-    properties = {"EventPattern": pattern, "Targets": target, **(rule or {})}
-    body = BODY | (more or {}) | {"It": {"Type": "AWS::Events::Rule", "Properties": properties}}
+def codes(rule: dict[str, Any], pattern: dict[str, Any]) -> set[str]:
+    """Return the codes for a rule that waits for the warnings of blocks."""
+    whole = {"source": ["aws.ec2"], "detail-type": WARNINGS, **pattern}
+    resource = {"Type": "AWS::Events::Rule", "Properties": RULE | rule | {"EventPattern": whole}}
+    body = {"Resources": {"It": resource, "Bus": {"Type": "AWS::Events::EventBus"}}}
     return {
-        each.code
-        for each in check_templates(
-            [Source(name="it", body={"Resources": body}, region="us-east-2")]
-        ).findings
+        each.code for each in check_templates([Source(name="it", body=body, region="us-east-2")]).findings
     }
 
 
-JOB = ("Batch Job State Change", "aws.batch")
-ALARM = ("CloudWatch Alarm State Change", "aws.cloudwatch")
-BUILD = ("CodeBuild Build State Change", "aws.codebuild")
-OTHER_BUS = {"EventBusName": {"Ref": "Bus"}}
-
-
 @pytest.mark.parametrize(
-    ("event", "right", "wrong"),
+    ("rule", "right", "wrong", "code"),
     [
-        (JOB, {"jobQueue": [QUEUE + "training"]}, {"jobQueue": [QUEUE + "research"]}),
-        (JOB, {"jobQueue": [{"Ref": "Jobs"}]}, {"queue": [{"Ref": "Jobs"}]}),
-        (JOB, {"$or": [{"status": ["FAILED"]}]}, {"Status": ["FAILED"]}),
-        (ALARM, {"state": {"value": ["ALARM"]}}, {"state": {"value": ["FAILED"]}}),
-        (BUILD, {"project-name": [{"Ref": "Build"}]}, {"project-name": [{"Ref": "Jobs"}]}),
-        (BUILD, {"project-name": ["image"]}, {"project-name": ["images"]}),
-        (JOB, {"rule": {"EventBusName": "default"}}, {"rule": OTHER_BUS}),
-        (JOB, {"rule": {"State": "ENABLED"}}, {"rule": {"State": "DISABLED"}}),
-        (("Own Event", "com.example"), {"rule": OTHER_BUS}, {"rule": {"EventPattern": {"region": ["us-west-2"]}}}),
+        ({}, {}, {"source": ["aws.batch"]}, "UC6432"),
+        ({}, {}, {"detail-type": ["Capacity Block Expiring"]}, "UC6432"),
+        ({}, {"detail": {"capacity-reservation-id": ["cr-0a1b2c3d4e5f60718"]}}, {"detail": {"reservation": ["cr-0a1b2c3d4e5f60718"]}}, "UC6432"),
+        ({}, {"resources": [RESERVATION]}, {"resources": [INSTANCE]}, "UC6432"),
+        ({}, {"region": ["us-east-2"]}, {"region": ["us-west-2"]}, "UC6432"),
     ],
 )  # fmt: skip
-def test_a_rule_waits_for_an_event_that_aws_sends_to_it(event: tuple[str, str], right: Any, wrong: Any) -> None:  # fmt: skip
-    assert "UC6432" not in codes(*event, **right)
-    assert "UC6432" in codes(*event, **wrong)
+def test_a_rule_waits_for_what_the_events_have(rule: Any, right: Any, wrong: Any, code: str) -> None:
+    assert code not in codes(rule, right)
+    assert code in codes(rule, wrong)
 
 
 @pytest.mark.parametrize(
-    ("sends", "found"),
+    ("right", "wrong"),
     [
-        ({}, True),
-        ({"EventBridgeConfiguration": {}}, False),
-        ({"EventBridgeConfiguration": {"EventBridgeEnabled": True}}, False),
-        ({"EventBridgeConfiguration": {"EventBridgeEnabled": False}}, True),
+        ({"EventBusName": "default"}, {"EventBusName": {"Ref": "Bus"}}),
+        ({"State": "ENABLED"}, {"State": "DISABLED"}),
+        ({}, {"Targets": []}),
     ],
 )
-def test_a_bucket_sends_its_events_to_eventbridge(sends: Any, found: bool) -> None:
-    bucket = {"Type": "AWS::S3::Bucket", "Properties": {"NotificationConfiguration": sends}}
-    named = {"bucket": {"name": [{"Ref": "Bucket"}]}}
+def test_a_rule_about_blocks_gets_events_and_hands_them_on(right: Any, wrong: Any) -> None:
+    assert "UC6431" not in codes(right, {})
+    assert "UC6431" in codes(wrong, {})
 
-    assert ("UC6432" in codes("Object Created", "aws.s3", more={"Bucket": bucket}, **named)) is found
+
+def test_a_rule_about_other_events_is_not_judged() -> None:
+    job = {"source": ["aws.sagemaker"], "detail-type": ["Batch Job State Change"], "region": ["us-west-2"]}
+
+    assert codes({"EventBusName": {"Ref": "Bus"}, "State": "DISABLED"}, job) == set()

@@ -19,11 +19,6 @@ SMALL = {  # one node of a type that the job asks for, beside more nodes of anot
 BROKEN: tuple[tuple[str, str, dict[str, Any]], ...] = (
     ("UC6418", "batch-efa", {"JobDefinition/Type": "container"}),
     (
-        "UC6418",
-        "batch-efa",
-        {"JobDefinition/ContainerProperties": {"NetworkConfiguration": {"AssignPublicIp": "ENABLED"}}},
-    ),
-    (
         "UC6101",
         "batch-efa",
         {
@@ -31,7 +26,6 @@ BROKEN: tuple[tuple[str, str, dict[str, Any]], ...] = (
             "JobDefinition/NodeProperties/NodeRangeProperties/0/TargetNodes": "0:",
         },
     ),
-    ("UC6101", "batch-efa", {"/Resources/Small": SMALL, f"{JOB}/InstanceType": "m7i.xlarge"}),
     ("UC6412", "batch-efa", {"JobQueue/SchedulingPolicyArn": SHARES}),
     ("UC6413", "batch-efa", {f"{JOB}/ResourceRequirements": [{"Type": "VCPU", "Value": "8"}]}),
     ("UC6413", "batch-efa", {f"{JOB}/ResourceRequirements": DROP}),

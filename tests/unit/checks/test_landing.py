@@ -5,8 +5,6 @@ from typing import Any
 import pytest
 from tests.unit.checks.whole_cluster import DROP, codes_after
 
-from ultracluster_checks import Source, check_templates
-
 LT = "LaunchTemplate/LaunchTemplateData"
 TARGET = f"{LT}/CapacityReservationSpecification"
 CE = "ComputeEnvironment/ComputeResources"
@@ -108,21 +106,3 @@ def test_a_reservation_that_any_launch_may_use_keeps_the_rule() -> None:
 
 def test_a_reservation_that_fits_keeps_the_rule() -> None:
     assert "UC4223" not in codes_after("Cluster", reservation())
-
-
-def test_node_groups_and_their_launch_template_name_the_block_together() -> None:
-    target = {"CapacityReservationTarget": {"CapacityReservationId": "cr-0123456789abcdef0"}}
-    for market, kind, found in (
-        ("capacity-block", "CAPACITY_BLOCK", False),
-        (None, "CAPACITY_BLOCK", True),
-        ("capacity-block", "ON_DEMAND", True),
-    ):
-        data: dict[str, Any] = {"CapacityReservationSpecification": target}
-        data |= {"InstanceMarketOptions": {"MarketType": market}} if market else {}
-        nodes = {"LaunchTemplate": {"Id": {"Ref": "Template"}}, "CapacityType": kind}
-        resources = {
-            "Template": {"Type": "AWS::EC2::LaunchTemplate", "Properties": {"LaunchTemplateData": data}},
-            "Nodes": {"Type": "AWS::EKS::Nodegroup", "Properties": nodes},
-        }
-        report = check_templates([Source(name="nodes", body={"Resources": resources})])
-        assert ("UC4201" in [problem.finding.code for problem in report.problems]) is found

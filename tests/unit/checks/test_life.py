@@ -82,10 +82,8 @@ BROKEN: list[tuple[str, str, dict[str, Any]]] = [
     ("UC6436", "Cluster", {f"{PERMISSION}/FunctionName": "other", f"{FUNCTION}/FunctionName": "drain"}),
     ("UC6436", "Cluster", {f"{PERMISSION}/Principal": "s3.amazonaws.com"}),
     ("UC6436", "Cluster", {f"{PERMISSION}/Action": "lambda:GetFunction"}),
-    ("UC6436", "Cluster", {f"{RULE}/Targets/0/Arn": OTHER_FUNCTION}),
     ("UC6437", "Cluster", {"/Resources/Closed": QUEUE | {"Properties": {"State": "DISABLED"}}}),
     ("UC6430", "Cluster", REMOVED),
-    ("UC6432", "Cluster", {f"{EVENTS}/Targets/0/Input": "{}"}),
     ("UC6435", "Cluster", {f"{FUNCTION}/Environment/Variables/UC_JOB_QUEUE": DROP}),
     ("UC6434", "Cluster", {f"{STATEMENTS}/3": DROP}),
     ("UC6434", "Cluster", {f"{STATEMENTS}/4": DROP}),
@@ -96,8 +94,6 @@ BROKEN: list[tuple[str, str, dict[str, Any]]] = [
         {f"{STATEMENTS}/5/Condition": {"StringEquals": {"aws:RequestedRegion": "us-west-2"}}},
     ),
     ("UC6431", "Cluster", {"Rule:ClusterJobResumeEveryMinute/State": "DISABLED"}),
-    ("UC6429", "Cluster", {"Alarm:ClusterBlockLifecycleAlarm/ActionsEnabled": False}),
-    ("UC6429", "Cluster", {"Alarm:ClusterBlockLifecycleAlarm/AlarmActions": []}),
 ]
 KEPT: list[dict[str, Any]] = [
     {f"{RULE}/ScheduleExpression": "rate(5 minutes)"},

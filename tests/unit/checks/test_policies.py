@@ -31,12 +31,6 @@ BROKEN: tuple[tuple[str, str, dict[str, Any]], ...] = (
         "block-nodes",
         {"Role:Watch/Policies/0/PolicyDocument/Statement/+": statement(Action="ec2:PurchaseCapacityBlock")},
     ),
-    ("UC6424", "block-nodes", {"Permission/Principal": "*"}),
-    (
-        "UC6438",
-        "block-nodes",
-        {DOCUMENT: statement(Action="ecr:GetAuthorizationToken") | {"Resource": IMAGES}},
-    ),
     ("UC6423", "block-nodes", {DOCUMENT: PASSING}),
     ("UC6453", "block-nodes", {DOCUMENT: statement(Action="ec2:TerminateInstances")}),
     ("UC6451", "block-nodes", {DOCUMENT: OPENING, JOBS: {"Service": "ecs-tasks.amazonaws.com"}}),
@@ -44,11 +38,6 @@ BROKEN: tuple[tuple[str, str, dict[str, Any]], ...] = (
         "UC6422",
         "block-nodes",
         {"Role:Watch/ManagedPolicyArns": ["arn:aws:iam::aws:policy/AmazonSQSFullAccess"]},
-    ),
-    (
-        "UC6421",
-        "lustre-data",
-        {"BucketPolicy/PolicyDocument/Statement/+": statement(Action="s3:GetObject", Principal="*")},
     ),
 )
 

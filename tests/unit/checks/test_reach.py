@@ -5,8 +5,6 @@ from typing import Any
 import pytest
 from tests.unit.checks.whole_cluster import DROP, codes_after, findings_after
 
-from ultracluster_checks import Source, check_templates
-
 LT = "LaunchTemplate/LaunchTemplateData"
 CE = "ComputeEnvironment/ComputeResources"
 VPC = {"Type": "AWS::EC2::VPC", "Properties": {"CidrBlock": "10.9.0.0/16"}}
@@ -25,15 +23,8 @@ BROKEN: list[tuple[str, str, dict[str, Any]]] = [
     ("UC3212", "Cluster", {INTERFACES[3]: [{"Ref": "Other"}], **OTHER}),
     ("UC3209", "Cluster", {INTERFACES[0]: [{"Fn::GetAtt": ["Other", "GroupId"]}], **OTHER}),
     ("UC3204", "Cluster", {f"{LT}/NetworkInterfaces/0/SubnetId": {"Ref": "Subnet"}, "/Resources/Subnet": SUBNET, **OTHER}),
-    ("UC3211", "Network", {"VPCEndpoint:NetworkEcsAgent": DROP}),
-    ("UC3211", "Network", {"VPCEndpoint:NetworkEcrApi/PrivateDnsEnabled": False}),
-    ("UC3211", "Network", {"VPCEndpoint:NetworkS3/RouteTableIds": []}),
-    ("UC3210", "Network", {"SecurityGroupIngress:NetworkEndpointsFromTasks": DROP}),
-    ("UC3213", "Network", {"VPC/EnableDnsHostnames": False}),
     ("UC3204", "Cluster", {f"{LT}/NetworkInterfaces/{place}/SubnetId": f"subnet-0123456789abcde{place}" for place in (10, 11)}),
     ("UC5203", "Storage", {"FileSystem/SecurityGroupIds": DROP}),
-    ("UC3210", "Network", {"SecurityGroupIngress:NetworkEndpointSecurityGroupfrom": DROP}),
-    ("UC3210", "Network", {"SecurityGroupIngress:NetworkEndpointSecurityGroupfrom/FromPort": 80, "SecurityGroupIngress:NetworkEndpointSecurityGroupfrom/ToPort": 80}),
     *(("UC5203", "Storage", {f"SecurityGroup{way}:FileSystem{side}{way}{port}": DROP})
       for way in ("Ingress", "Egress") for side in ("FromNodes", "Own", "ToNodes") for port in ("988", "1018")),
     ("UC5203", "Storage", {"SecurityGroupIngress:FileSystemFromNodesIngress988/IpProtocol": "udp"}),
@@ -44,13 +35,6 @@ BROKEN: list[tuple[str, str, dict[str, Any]]] = [
 @pytest.mark.parametrize(("code", "stack", "edits"), BROKEN)
 def test_edit_breaks_the_rule(code: str, stack: str, edits: dict[str, Any]) -> None:
     assert code in codes_after(stack, edits)
-
-
-@pytest.mark.parametrize("attribute", ["EnableDnsHostnames", "EnableDnsSupport"])
-def test_an_endpoint_with_names_needs_both_dns_attributes(attribute: str) -> None:
-    (found,) = findings_after("Network", {f"VPC/{attribute}": False})
-
-    assert found.startswith(f"UC3213: Network: NetworkVpcFAC8F4A5.Properties.{attribute}: ")
 
 
 def test_sixteen_interfaces_without_a_group_are_one_finding() -> None:
@@ -77,41 +61,3 @@ def test_groups_that_only_a_deployment_knows_are_no_finding() -> None:
     place = "SecurityGroupIngress:FileSystemFromNodesIngress988/SourceSecurityGroupId"
 
     assert codes_after("Storage", {place: {"Fn::ImportValue": "clients"}}) == []
-
-
-@pytest.mark.parametrize(
-    ("destination", "other_subnet", "found"),
-    [
-        ("0.0.0.0/0", None, False),
-        ("10.0.0.0/8", None, True),
-        ("of the office", None, False),
-        ({"Ref": "AWS::StackName"}, None, False),
-        ("10.0.0.0/8", "subnet-0123456789abcdef0", True),
-        # It may be the same subnet, with a table that leads elsewhere.
-        ("10.0.0.0/8", {"Fn::ImportValue": "Subnet"}, False),
-    ],
-)
-def test_a_route_of_private_addresses_to_a_nat_gateway_leads_to_no_service(
-    destination: Any, other_subnet: Any, *, found: bool
-) -> None:
-    association = {"RouteTableId": {"Ref": "Table"}, "SubnetId": {"Ref": "Subnet"}}
-    made: dict[str, tuple[str, dict[str, Any]]] = {
-        "Table": ("AWS::EC2::RouteTable", {"VpcId": {"Ref": "Vpc"}}),
-        "Route": (
-            "AWS::EC2::Route",
-            {
-                "RouteTableId": {"Ref": "Table"},
-                "NatGatewayId": "nat-0a",
-                "DestinationCidrBlock": destination,
-            },
-        ),
-        "Association": ("AWS::EC2::SubnetRouteTableAssociation", association),
-        "Build": ("AWS::CodeBuild::Project", {"VpcConfig": {"Subnets": [{"Ref": "Subnet"}]}}),
-    }
-    if other_subnet:
-        made["Other"] = (made["Association"][0], association | {"SubnetId": other_subnet})
-    resources = {name: {"Type": kind, "Properties": given} for name, (kind, given) in made.items()}
-    body = {"Resources": {"Vpc": VPC, "Subnet": SUBNET, **resources}}
-    report = check_templates([Source(name="it", body=body)])
-
-    assert ("UC3211" in {each.code for each in report.findings}) is found

@@ -23,14 +23,10 @@ BROKEN: list[tuple[str, str, dict[str, Any]]] = [
     ("UC6419", "Cluster", {"Role:ClusterpretrainExecutionRole/Policies/0/PolicyDocument/Statement/0": DROP}),
     ("UC6419", "Cluster", {"Role:ClusterpretrainExecutionRole/Policies/0/PolicyDocument/Statement/2": DROP}),
     ("UC6419", "Cluster", {"Policy:ClusterpretrainRole/PolicyDocument/Statement/1": DROP}),
-    ("UC6419", "Cluster", {f"{JOB}/LogConfiguration/Options/awslogs-region": "us-west-2"}),
+    ("UC6462", "Cluster", {f"{WATCH}/Policies/0/PolicyDocument/Statement/+": {"Effect": "Allow", "Action": "s3:GetObject", "Resource": "arn:aws:s3:::data"}}),
     ("UC6455", "Cluster", {f"{WATCH}/AssumeRolePolicyDocument": service("ec2")}),
-    ("UC6462", "Cluster", {f"{WATCH}/Policies/0/PolicyDocument/Statement/+": {"Effect": "Allow", "Action": "iam:PassRole", "Resource": "arn:aws:iam::123456789012:instance-profile/nodes"}}),
     ("UC6455", "Cluster", {"ComputeEnvironment/ComputeResources/InstanceRole": {"Fn::GetAtt": ["ClusterNodesRole4A9207EA", "Arn"]}}),
-    ("UC6438", "Cluster", {f"{WATCH}/Policies/0/PolicyDocument/Statement/1/Action": ["ec2:DescribeInstances"]}),
     ("UC6455", "Cluster", {"LaunchTemplate/LaunchTemplateData/IamInstanceProfile": {"Arn": {"Fn::GetAtt": ["ClusterNodesRole4A9207EA", "Arn"]}}}),
-    ("UC6455", "Cluster", {"/Resources/Pods": {"Type": "AWS::EKS::PodIdentityAssociation", "Properties": {"RoleArn": {"Fn::GetAtt": ["ClusterNodesRole4A9207EA", "Arn"]}}}}),
-    ("UC6455", "Cluster", {"/Resources/Pods": {"Type": "AWS::SageMaker::Cluster", "Properties": {"InstanceGroups": [{"ExecutionRole": {"Fn::GetAtt": ["ClusterNodesRole4A9207EA", "Arn"]}}]}}}),
 ]  # fmt: skip
 
 

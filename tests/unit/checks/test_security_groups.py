@@ -6,7 +6,7 @@ import pytest
 from tests.unit.checks.defects import DROP
 from tests.unit.checks.edits import codes_after
 
-from ultracluster_checks import Source, check_templates
+from ultracluster_checks import Source
 from ultracluster_checks.model.template import Templates
 from ultracluster_checks.security_groups import group_rules
 
@@ -92,15 +92,3 @@ def test_a_rule_admits_tcp_on_all_ports_of_a_range(rule: dict[str, Any], holds: 
     (found,) = group_rules(template.resources["It"], "in")
 
     assert found.holds_port(1018, 1023) is holds
-
-
-@pytest.mark.parametrize(("instance_type", "found"), [("ml.trn1.32xlarge", True), ("ml.m5.large", False)])
-def test_workers_of_hyperpod_with_efa_reach_each_other(instance_type: str, *, found: bool) -> None:
-    groups = [{"InstanceGroupName": "workers", "InstanceType": instance_type}]
-    cluster = {"InstanceGroups": groups, "VpcConfig": {"SecurityGroupIds": [{"Ref": "Group"}]}}
-    resources = {
-        "Group": {"Type": "AWS::EC2::SecurityGroup", "Properties": {"GroupDescription": "workers"}},
-        "Cluster": {"Type": "AWS::SageMaker::Cluster", "Properties": cluster},
-    }
-    report = check_templates([Source(name="it", body={"Resources": resources})])
-    assert ("UC3201" in {each.code for each in report.findings}) is found

@@ -206,7 +206,6 @@ FAILED = CLOSED | {"Failed": a("CloudWatch::Alarm", Namespace="AWS/Lambda", Metr
 BROKEN: tuple[tuple[str, dict[str, Any], str, Any], ...] = (
     ("UC3201", PLACED, "In.SourceSecurityGroupId", "sg-0123456789abcdef0"),
     ("UC3209", PLACED, "Efa.VpcId", None),
-    ("UC3213", {"Data": a("EC2::VPCEndpoint", ServiceName="com.amazonaws.us-east-2.s3")}, "Data.ServiceName", "com.amazonaws.eu-west-3.s3"),
     ("UC6458", PLACED, "Template.LaunchTemplateData.NetworkInterfaces.0.PrivateIpAddress", "10.0.0.4"),
     ("UC4223", PLACED, "Hold.PlacementGroupArn", None),
     ("UC4223", PLACED, "Fleet.MaxSize", "5"),
@@ -214,64 +213,8 @@ BROKEN: tuple[tuple[str, dict[str, Any], str, Any], ...] = (
     ("UC5203", SERVERS, "Servers.SecurityGroupIngress.0.IpProtocol", "udp"),
     ("UC5209", TRAINED, "Link.FileSystemPath", "/other"),
     ("UC5209", TRAINED, "Job.ContainerProperties.Environment.0.Value", "/data/checkpoints"),
-    ("UC6427", LINKED, "Logs.BucketEncryption.ServerSideEncryptionConfiguration.0.ServerSideEncryptionByDefault", {"SSEAlgorithm": "aws:kms", "KMSMasterKeyID": arn("Key")}),
-    ("UC6428", LINKED, "Key.KeyPolicy.Statement.0.Principal.AWS", "arn:aws:iam::111122223333:root"),
-    ("UC6429", FAILED, "Failed.Threshold", 100),
     ("UC6430", TRAINED, "Job.Timeout.AttemptDurationSeconds", 172_800),
-    ("UC6432", TRAINED, "Ended.EventPattern.detail-type.0", "EC2 Spot Instance Interruption Warning"),
     ("UC6432", CLOSED, "Ending.EventPattern.resources", [{"prefix": "arn:aws:ec2:us-east-2:111122223333:instance/"}]),
-    ("UC6432", SCALED, "Scale.Code.ZipFile", SCALE.replace("event['detail']['end-date']", "event['action']")),
-    ("UC6432", SCALED, "Watch.Targets.0.Input", '{"action": "close"}'),
-    ("UC6433", SCALED, "Scale.Code.ZipFile", SCALE.replace("    print", "    time.sleep(60)\n    print")),
-    ("UC6433", STOPPED, "Stop.Handler", "index.main"),
-    ("UC6433", STOPPED, "Stop.Code.ZipFile", SCRIPT.replace("@aws-sdk/client-batch", "aws-sdk")),
-    ("UC6433", STOPPED, "Stop.Code.ZipFile", SCRIPT.replace("await ", "")),
-    ("UC6438", STOPPED, "Role.Policies.0.PolicyDocument.Statement.0.Action.0", "batch:DescribeJobs"),
-    ("UC6454", LINKED, "Key.KeyPolicy.Statement.0", {"Effect": "Allow", "Principal": {"AWS": {"Fn::Sub": "arn:aws:iam::${Partner}:root"}}, "Action": ["kms:Decrypt", "kms:ScheduleKeyDeletion"], "Resource": "*"}),
-    ("UC6464", PLACED, "Fleet.LifecycleHookSpecificationList.0.LifecycleHookName", "save"),
-    ("UC6464", PLACED, "Fleet.AutoScalingGroupName", "other"),
-    ("UC6465", PLACED, "Fleet.MetricsCollection", None),
-    ("UC6472", {"Log": a("Logs::LogGroup", RetentionInDays=30)}, "Log.RetentionInDays", 1),
-    ("UC6472", {"Lost": a("SQS::Queue", MessageRetentionPeriod=86_400)}, "Lost.MessageRetentionPeriod", 60),
-    ("UC3215", KUBERNETES, "Second.AvailabilityZone", "us-east-2a"),
-    ("UC3215", KUBERNETES, "Cluster.ResourcesVpcConfig.SubnetIds", [ref("First")]),
-    ("UC3215", SUBNETS | {"Ends": a("EC2::VPCEndpoint", SubnetIds=BOTH)}, "Second.AvailabilityZone", "us-east-2a"),
-    ("UC6467", KUBERNETES, "Cluster.ResourcesVpcConfig.EndpointPrivateAccess", False),
-    ("UC6419", TASK | {"Key": a("KMS::Key")}, "Weights.BucketEncryption", ENCRYPTED),
-    ("UC6467", KUBERNETES, "Vpc.EnableDnsHostnames", False),
-    ("UC6467", KUBERNETES, "Agent", None),
-    ("UC6467", KUBERNETES, "Role.ManagedPolicyArns", [WORKER]),
-    ("UC6467", KUBERNETES, "Template.LaunchTemplateData.IamInstanceProfile", {"Name": "nodes"}),
-    ("UC6463", HOSTS, "Hosts.NewInstancesProtectedFromScaleIn", False),
-    ("UC6463", HOSTS, "Capacity.AutoScalingGroupProvider.ManagedScaling.Status", "DISABLED"),
-    ("UC6463", HOSTS, "Role.ManagedPolicyArns", ["arn:aws:iam::aws:policy/AmazonSSMManagedInstanceCore"]),
-    ("UC6466", STATES, "Machine.DefinitionSubstitutions.Block", None),
-    ("UC6466", RULE, "Rule.Targets.0.InputTransformer.InputTemplate", '"<job>"'),
-    ("UC6426", TRAIL, "Policy.PolicyDocument.Statement.0.Condition", OTHER),
-    ("UC6428", TRAIL, "Key.KeyPolicy.Statement.0.Condition", OTHER),
-    ("UC6426", QUEUE, SOURCE, {"aws:SourceArn": {"Fn::Sub": "arn:aws:s3:::curated-${AWS::AccountId}"}}),
-    ("UC6426", QUEUE, SOURCE, {"aws:SourceArn": ref("Topic")}),
-    ("UC6438", BUILD, "Build.Environment.EnvironmentVariables.1.Type", "PARAMETER_STORE"),
-    ("UC6438", BUILD, "Role.Policies.0.PolicyDocument.Statement.0.Action.2", "ecr:BatchGetImage"),
-    ("UC6438", BUILD, "Role.Policies.0.PolicyDocument.Statement.0.Action.3", "ec2:DescribeSubnets"),
-    ("UC6438", FUNCTION, "Role.Policies.0.PolicyDocument.Statement.0.Resource", arn("Others")),
-    ("UC6436", STARTED, "Rule.Targets.0.RoleArn", None),
-    ("UC6436", STARTED, f"{STARTS}.0", "batch:ListJobs"),
-    ("UC6436", STARTED, f"{STARTS}.1", "ecs:ListTasks"),
-    ("UC6436", STARTED, f"{STARTS}.2", "iam:GetRole"),
-    ("UC6436", STARTED, f"{STARTS}.3", "ssm:GetAutomationExecution"),
-    ("UC6436", STARTED, "Runs.Policies.0.PolicyDocument.Statement.1.Resource", arn("Starts")),
-    ("UC6438", STARTED, "Automation.Policies.0.PolicyDocument.Statement.0.Action.0", "batch:DescribeJobQueues"),
-    ("UC6438", CLOSED, "Role.Policies.0.PolicyDocument.Statement", closing("Others")),
-    ("UC6438", CLOSED, "Close.Environment.Variables.JOB_QUEUE", "pretrain"),
-    ("UC6438", SCALED, "Role.Policies.0.PolicyDocument.Statement.0.Resource", arn("Other")),
-    ("UC6432", SCALED, "Scale.Code.ZipFile", SCALE.replace("['end-date']", "['endDate']")),
-    ("UC6432", SCALED, "Watch.Targets.1.InputTransformer.InputPathsMap.block", "$.detail.reservation"),
-    ("UC6431", CLOSED, "Tries.MaximumRetryAttempts", 0),
-    ("UC6419", CLOSED, "Reader.Policies.0.PolicyDocument.Statement.0.Action.1", "kms:DescribeKey"),
-    ("UC6419", TASK, "Execution.Policies.0.PolicyDocument.Statement.0.Action.0", "s3:GetObject"),
-    ("UC6419", TASK, "Task.ContainerDefinitions.0.Secrets.0.ValueFrom", ref("Topic")),
-    ("UC6419", TASK, "Task.ContainerDefinitions.0.LogConfiguration.Options.awslogs-region", "us-east-1"),
 )  # fmt: skip
 
 
@@ -283,10 +226,3 @@ def test_what_fits_together_keeps_the_rule_and_the_change_breaks_it(
 ) -> None:
     assert code not in codes(right)
     assert code in codes(changed(right, path, value))
-
-
-def test_the_addresses_of_pods_may_come_from_a_role_of_the_add_on() -> None:
-    own = changed(KUBERNETES, "Role.ManagedPolicyArns", [WORKER])
-    cni = a("EKS::Addon", ClusterName=ref("Cluster"), AddonName="vpc-cni", ServiceAccountRoleArn="arn:aws:iam::111122223333:role/cni")  # fmt: skip
-
-    assert "UC6467" not in codes(own | {"Cni": cni})

@@ -69,13 +69,6 @@ def task(instance_type: str, *devices: str, **variables: str) -> list[str]:
     return sorted(each.finding.code for each in report.problems if each.place.resource.logical_id == "Serve")
 
 
-def test_a_task_has_the_devices_that_it_counts() -> None:
-    assert task("inf2.8xlarge", "/dev/neuron0", NEURON_RT_NUM_CORES="2") == []
-    assert task("inf2.8xlarge", NEURON_RT_NUM_CORES="2") == ["UC6402"]
-    assert task("inf2.8xlarge", "/dev/neuron1") == ["UC6402"]
-    assert "UC6416" in task("inf2.8xlarge", "/dev/neuron0", NEURON_RT_NUM_CORES="4")
-
-
 def test_gpus_that_a_job_over_several_nodes_hides_stay_idle() -> None:
     for shown, found in (("0,1,2,3,4,5,6,7", False), ("0", True)):
         container = {

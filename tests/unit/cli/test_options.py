@@ -51,7 +51,6 @@ def test_an_option_is_described_by_the_same_words_everywhere() -> None:
 
 
 DEFAULTS = {
-    "advise": {"hours": 24},
     "ami resolve": {"image": "ecs-neuron"},
     "capacity approve": {
         "currency": "USD",
@@ -64,9 +63,11 @@ DEFAULTS = {
     "capacity find": {"limit": 10, "prefer": "total", "regions": "all", "ultraserver_type": "u-trn2x64"},
     "capacity place": {"prefer": "total"},
     "capacity reserve": {"currency": "USD", "expires_in_hours": 24, "platform": "Linux/UNIX"},
+    "cost advise": {"hours": 24},
     "cost bake-off": {"weeks": 4},
     "cost estimate": {"compile_reuse": 1, "runs_per_month": 1},
     "dashboard": {"hours": 24},
+    "deploy": {"qualifier": "hnb659fds"},
     "jobs logs": {"tail": 100},
     "jobs stop": {"reason": "Stopped with ultracluster jobs stop", "wait": "5m"},
     "local clock": {"region": "us-east-2", "wait": 10},
@@ -76,7 +77,6 @@ DEFAULTS = {
     "nodes replace": {"wait": "5m"},
     "plan": {"against": "deployed"},
     "preflight": {"qualifier": "hnb659fds", "timeout": 120},
-    "rehearse": {"qualifier": "hnb659fds"},
     "rollout": {"at_once": 4, "bake": 10, "patience": 60},
     "run": {"folder": Path()},
     "status": {"every": 10},

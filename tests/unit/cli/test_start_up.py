@@ -14,7 +14,7 @@ pytestmark = pytest.mark.process
 HEAVY = {"aws_cdk", "jsii", "moto"}
 """What takes seconds, or is optional: no command needs it to show its help."""
 
-OFFLINE = ("check", "explain", "export", "init", "rules", "validate")
+OFFLINE = ("docs", "export", "init", "validate")
 """Commands that never ask AWS anything."""
 
 # Runs each command line that comes in as a line, with its module, all in one process. It writes the modules that are new and

@@ -2,7 +2,7 @@
 
 Other tests read the other blocks. tests/integration/test_tutorials.py and test_shown_commands.py run all commands on a local AWS, compare
 the output that a page shows, and list what cannot run, such as pip and docker. test_demo_page.py and test_observability_page.py read the
-blocks of text, and tests/unit/local/test_pytest_plugin.py the README of the local AWS. In programs that training runs on real nodes,
+blocks of text, and localaws/tests/test_pytest_plugin.py the README of the local AWS. In programs that training runs on real nodes,
 torch and JAX are stand-ins here; `make training` runs the same calls with the real ones.
 """
 
@@ -106,7 +106,7 @@ def test_every_yaml_block_is_valid(block: Block, tmp_path: Path, capsys: pytest.
     path = tmp_path / "page.yaml"
     if "Type: AWS::" in block.text:
         path.write_text(yaml.safe_dump({"Resources": yaml.safe_load(block.text)}), encoding="utf-8")
-        main(["check", str(path)])
+        main(["validate", str(path)])
         out, err = capsys.readouterr()
         (skipped,) = yaml.safe_load(block.text)["Scratch"]["Metadata"]["ultracluster"]["skip"]
         assert f"skipped: {skipped}" in out + err

@@ -1,6 +1,6 @@
 """Print which properties of a resource type require replacement, according to the CloudFormation registry.
 
-``make types`` writes the table after an upgrade of cfn-lint; a test compares it with the installed cfn-lint.
+``make tables`` writes the table after an upgrade of cfn-lint; a test compares it with the installed cfn-lint.
 """
 
 import json

@@ -181,7 +181,7 @@ class _Marker(Provider):
         return context.generated_name()
 
     def read(self, context: Context, physical_id: str, properties: Properties) -> Mapping[str, Any] | None:  # noqa: ARG002 - nothing is made
-        """Return nothing, so that no drift is detected."""
+        """Return nothing, so that nothing differs."""
         return {}
 
     def update(self, context: Context, physical_id: str, old: Properties, new: Properties) -> str:  # noqa: ARG002 - nothing is made

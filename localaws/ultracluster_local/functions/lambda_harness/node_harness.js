@@ -5,6 +5,8 @@ const https = require('node:https');
 const path = require('node:path');
 const readline = require('node:readline');
 
+const say = process.stdout.write.bind(process.stdout);
+process.stdout.write = process.stderr.write.bind(process.stderr);
 console.log = console.info = console.warn = console.error;
 const [file, name] = process.env._HANDLER.split('.');
 let answerTo;
@@ -14,7 +16,6 @@ https.request = (options, ...rest) =>
     ? http.request({ ...options, protocol: 'http:', port: answerTo.port }, ...rest)
     : original(options, ...rest);
 const context = {
-  awsRequestId: 'local',
   functionName: process.env.AWS_LAMBDA_FUNCTION_NAME,
   invokedFunctionArn: process.env.LOCAL_AWS_FUNCTION_ARN,
   logGroupName: process.env.AWS_LAMBDA_LOG_GROUP_NAME,
@@ -22,10 +23,10 @@ const context = {
   getRemainingTimeInMillis: () => 60000,
 };
 
-async function answer(event) {
+async function answer({ event, request }) {
   answerTo = event.ResponseURL ? new URL(event.ResponseURL) : undefined;
   try {
-    const response = await require(path.join(process.cwd(), file))[name](event, context);
+    const response = await require(path.join(process.cwd(), file))[name](event, { ...context, awsRequestId: request });
     return { failed: false, response: JSON.stringify(response ?? null) };
   } catch (error) {
     console.error(error);
@@ -33,9 +34,13 @@ async function answer(event) {
   }
 }
 
-(async () => {
-  for await (const line of readline.createInterface({ input: process.stdin })) {
-    process.stdout.write(JSON.stringify(await answer(JSON.parse(line).event)) + '\n');
-  }
-  process.exit(0);
-})();
+const lines = readline.createInterface({ input: process.stdin });
+let answered = Promise.resolve();
+lines.on('line', (line) => {
+  answered = answered.then(async () => say(JSON.stringify(await answer(JSON.parse(line))) + '\n'));
+});
+// The events end with the local AWS. A handler that runs then has a few seconds.
+lines.on('close', () => {
+  setTimeout(() => process.exit(1), 5000).unref();
+  answered.then(() => process.exit(0));
+});

@@ -6,16 +6,18 @@ import importlib.machinery
 import json
 import os
 import sys
+import threading
 import time
 import traceback
-import uuid
+from queue import SimpleQueue
+from typing import TextIO
 
 
 class Context:
     """The context object of a handler."""
 
-    def __init__(self) -> None:
-        self.aws_request_id = str(uuid.uuid4())
+    def __init__(self, request: str) -> None:
+        self.aws_request_id = request
         self.function_name = os.environ["AWS_LAMBDA_FUNCTION_NAME"]
         self.function_version = "$LATEST"
         self.invoked_function_arn = os.environ["LOCAL_AWS_FUNCTION_ARN"]
@@ -96,22 +98,38 @@ def answer(line: str) -> "dict[str, object]":
     try:
         module, function = os.environ["_HANDLER"].rsplit(".", 1)
         handler = getattr(importlib.import_module(module.replace("/", ".")), function)
-        return {"failed": False, "response": json.dumps(handler(asked["event"], Context()))}
+        return {"failed": False, "response": json.dumps(handler(asked["event"], Context(asked["request"])))}
     except Exception as error:  # noqa: BLE001 - whatever a handler raises is its answer
         traceback.print_exc()
         raised = {"errorType": type(error).__name__, "errorMessage": str(error)}
         return {"failed": True, "response": json.dumps(raised)}
 
 
+def read_lines(events: TextIO, lines: "SimpleQueue[str]") -> None:
+    """Pass on each line; when they end, as they do with the local AWS, leave a handler that runs a few seconds."""
+    for line in events:
+        lines.put(line)
+    lines.put("")
+    time.sleep(5)
+    os._exit(1)
+
+
 def main() -> None:
     """Answer events until standard input ends."""
-    answers, sys.stdout = sys.stdout, sys.stderr
+    events, answers = os.fdopen(os.dup(0)), os.fdopen(os.dup(1), "w")
+    # A handler and the processes that it starts neither read events nor write among the answers.
+    with open(os.devnull) as nothing:  # noqa: PTH123 - pathlib costs start-up time here
+        os.dup2(nothing.fileno(), 0)
+    os.dup2(2, 1)
+    sys.stdout = sys.stderr
     # The handler's directory comes first, and that of the harness last, which has cfnresponse for inline functions.
     here = os.path.dirname(os.path.abspath(__file__))  # noqa: PTH100, PTH120 - pathlib costs start-up time here
     sys.path[:] = [os.getcwd(), *(entry for entry in sys.path if entry != here), here]  # noqa: PTH109 - likewise
     sys.meta_path.insert(0, _OwnCodeOnly(os.getcwd()))  # noqa: PTH109 - likewise
     replace_clock()
-    for line in sys.stdin:
+    lines: SimpleQueue[str] = SimpleQueue()
+    threading.Thread(target=read_lines, args=(events, lines), daemon=True).start()
+    while line := lines.get():
         answers.write(json.dumps(answer(line)) + "\n")
         answers.flush()
 

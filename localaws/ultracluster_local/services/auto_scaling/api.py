@@ -10,7 +10,6 @@ from typing import Any
 
 from moto.autoscaling.responses import AutoScalingResponse
 
-from ultracluster_local.services.auto_scaling import policies
 from ultracluster_local.services.auto_scaling.group import (
     LEAVING,
     Group,
@@ -41,8 +40,7 @@ def install() -> None:
     for name, member in list(vars(AutoScalingResponse).items()):
         if callable(member) and not name.startswith("_"):
             delattr(AutoScalingResponse, name)
-    for table in (handlers, policies.handlers):
-        table.install(AutoScalingResponse)
+    handlers.install(AutoScalingResponse)
 
 
 # Groups

@@ -12,9 +12,7 @@ from typing import Any
 from moto.ecs.models import ecs_backends
 
 from ultracluster_local.services.batch.compute_resources import (
-    FIXED_ON_FARGATE,
     check_compute_resources,
-    is_fargate,
     launch_template_data,
 )
 from ultracluster_local.services.batch.names import check_name, check_state, check_tags
@@ -64,7 +62,7 @@ def create_compute_environment(request: Request) -> Mapping[str, Any]:
         "state": "ENABLED",
         "tags": {},
         "serviceRole": _linked_role(request),
-        "containerOrchestrationType": "EKS" if given.get("eksConfiguration") else "ECS",
+        "containerOrchestrationType": "ECS",
         "uuid": own_id,
         "ecsClusterArn": _create_cluster(request, f"AWSBatch-{name}-{own_id}"),
         **given,
@@ -73,8 +71,7 @@ def create_compute_environment(request: Request) -> Mapping[str, Any]:
     resources = environment.get("computeResources")
     if resources:
         resources.pop("updateToLatestImageVersion", None)
-        if not is_fargate(resources):
-            resources.setdefault("minvCpus", 0)
+        resources.setdefault("minvCpus", 0)
     batch.environments[arn] = environment
     begin_change(batch, arn, "CREATING", _verdict(request, environment))
     return {"computeEnvironmentName": name, "computeEnvironmentArn": arn}
@@ -90,14 +87,14 @@ def _linked_role(request: Request) -> str:
 
 def _check_kind(request: Request, given: Mapping[str, Any]) -> None:
     """Check the settings that depend on who manages the instances: API_CreateComputeEnvironment."""
+    if given.get("eksConfiguration"):
+        raise refused("The local AWS does not simulate Amazon EKS: eksConfiguration")
     if given["type"] == "MANAGED":
         if not given.get("computeResources"):
             raise refused("computeResources must be provided for a MANAGED compute environment")
         if given.get("unmanagedvCpus") is not None:
             raise refused("unmanagedvCpus is only supported when the type parameter is set to UNMANAGED")
-        check_compute_resources(
-            request, given["computeResources"], on_eks=bool(given.get("eksConfiguration"))
-        )
+        check_compute_resources(request, given["computeResources"])
 
 
 def _verdict(request: Request, environment: Mapping[str, Any]) -> dict[str, str]:
@@ -161,19 +158,10 @@ def _check_resources(
     if old["type"] == "UNMANAGED":
         raise refused("computeResources can't be updated for an UNMANAGED compute environment")
     before, after = old["computeResources"], new["computeResources"]
-    if is_fargate(before) != is_fargate(after):
-        raise refused("The type of compute resources can't be changed between EC2 and Fargate")
-    if is_fargate(before) and any(
-        new["computeResources"].get(key) != before.get(key) for key in FIXED_ON_FARGATE
-    ):
-        # aws/aws-cdk#27054
-        raise refused(
-            f"The following parameters can't be updated for Fargate compute environment: {', '.join(FIXED_ON_FARGATE)}."
-        )
     infrastructure = sorted(key for key in after if key not in _SCALING and after[key] != before.get(key))
     if to_latest:
         infrastructure.append("updateToLatestImageVersion")
-    if infrastructure and not is_fargate(after):
+    if infrastructure:
         # AWS's error message, from https://repost.aws/knowledge-center/batch-update-ec2-environment.
         if before.get("allocationStrategy", "BEST_FIT") == "BEST_FIT":
             raise refused(
@@ -192,7 +180,7 @@ def _check_resources(
             "Manually scaling down compute environment is not supported. Disconnecting job queues from compute "
             "environment will cause it to scale-down to minvCpus."
         )
-    check_compute_resources(request, after, on_eks=bool(old.get("eksConfiguration")))
+    check_compute_resources(request, after)
 
 
 def _check_role(request: Request, old: Mapping[str, Any], new: Mapping[str, Any]) -> None:

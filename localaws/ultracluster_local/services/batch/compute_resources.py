@@ -14,7 +14,7 @@ from ultracluster_local.services.batch.state import refused
 from ultracluster_local.services.ec2.launch_templates import template_data
 from ultracluster_local.services.handlers import Request, ServiceError
 
-__all__ = ["FIXED_ON_FARGATE", "check_compute_resources", "is_fargate", "launch_template_data"]
+__all__ = ["check_compute_resources", "launch_template_data"]
 
 _TYPES = frozenset({"EC2", "SPOT", "FARGATE", "FARGATE_SPOT", "ECS_MANAGED_INSTANCES"})
 _SPOT_STRATEGIES = frozenset(
@@ -24,43 +24,9 @@ _STRATEGIES = {
     "EC2": frozenset({"BEST_FIT", "BEST_FIT_PROGRESSIVE", "BEST_FIT_PROGRESSIVE_ORDERED"}),
     "SPOT": frozenset({"BEST_FIT", "BEST_FIT_PROGRESSIVE"}) | _SPOT_STRATEGIES,
 }
-_NOT_FOR_FARGATE = (
-    "allocationStrategy",
-    "minvCpus",
-    "desiredvCpus",
-    "instanceTypes",
-    "imageId",
-    "ec2KeyPair",
-    "instanceRole",
-    "tags",
-    "placementGroup",
-    "bidPercentage",
-    "spotIamFleetRole",
-    "launchTemplate",
-    "ec2Configuration",
-    "scalingPolicy",
-)
-FIXED_ON_FARGATE = (
-    "allocationStrategy",
-    "bidPercentage",
-    "ec2Configuration",
-    "ec2KeyPair",
-    "imageId",
-    "instanceRole",
-    "instanceTypes",
-    "launchTemplate",
-    "placementGroup",
-    "tags",
-    "type",
-)
-"""Settings that no update of a Fargate environment can have, as AWS lists them (aws/aws-cdk#27054)."""
-
 _IMAGE_TYPES = ("ECS_AL1", "ECS_AL2", "ECS_AL2_NVIDIA", "ECS_AL2023", "ECS_AL2023_NVIDIA")
-_EKS_IMAGE_TYPES = ("EKS_AL2", "EKS_AL2_NVIDIA", "EKS_AL2023", "EKS_AL2023_NVIDIA")
 _MOST_IMAGES = 2
 _MOST_OVERRIDES = 10
-_MOST_FARGATE_SUBNETS = 16
-_MOST_FARGATE_GROUPS = 5
 _MOST_PERCENT = 100
 _SCALE_DOWN_DELAY = (20, 10_080)
 _TEMPLATE_KEYS = {
@@ -70,18 +36,12 @@ _TEMPLATE_KEYS = {
 }
 
 
-def is_fargate(resources: Mapping[str, Any]) -> bool:
-    """Return whether compute resources are for Fargate."""
-    return str(resources.get("type", "")).startswith("FARGATE")
-
-
-def check_compute_resources(request: Request, resources: Mapping[str, Any], *, on_eks: bool = False) -> None:
+def check_compute_resources(request: Request, resources: Mapping[str, Any]) -> None:
     """Refuse invalid compute resources of a managed environment.
 
     Args:
         request: API request.
         resources: Compute resources.
-        on_eks: Whether the environment runs on Amazon EKS.
 
     Raises:
         ServiceError: If they are invalid.
@@ -96,27 +56,14 @@ def check_compute_resources(request: Request, resources: Mapping[str, Any], *, o
     for name in ("managedInstancesProvider", "capacityTags"):
         if resources.get(name):
             raise refused(f"{name} is only valid for ECS_MANAGED_INSTANCES compute environments")
-    if is_fargate(resources):
-        _check_fargate(resources)
-    else:
-        _check_ec2(request, resources, on_eks=on_eks)
+    if kind.startswith("FARGATE"):
+        raise refused(f"The local AWS does not simulate AWS Fargate: type {kind}")
+    _check_ec2(request, resources)
     _check_vcpus(resources)
     _check_network(request, resources)
 
 
-def _check_fargate(resources: Mapping[str, Any]) -> None:
-    for name in _NOT_FOR_FARGATE:  # AWS's error message for tags and desiredvCpus
-        if resources.get(name) not in (None, "", [], {}):  # zero vCPUs are refused as well
-            raise refused(f"{name} is not applicable for Fargate.")
-    if not resources.get("securityGroupIds"):
-        raise refused("securityGroupIds must contain at least one security group for Fargate.")
-    if len(resources["securityGroupIds"]) > _MOST_FARGATE_GROUPS:
-        raise refused(f"Fargate takes up to {_MOST_FARGATE_GROUPS} securityGroupIds")
-    if len(resources.get("subnets") or []) > _MOST_FARGATE_SUBNETS:
-        raise refused(f"Fargate compute resources can contain up to {_MOST_FARGATE_SUBNETS} subnets.")
-
-
-def _check_ec2(request: Request, resources: Mapping[str, Any], *, on_eks: bool) -> None:
+def _check_ec2(request: Request, resources: Mapping[str, Any]) -> None:
     # AWS's error messages, from getmoto/moto#6470.
     if not resources.get("instanceRole"):
         raise refused("Instance role is required.")
@@ -127,7 +74,7 @@ def _check_ec2(request: Request, resources: Mapping[str, Any], *, on_eks: bool) 
     check_instance_types(resources["instanceTypes"])
     _check_strategy(resources)
     _check_template(request, resources)
-    _check_images(resources, on_eks=on_eks)
+    _check_images(resources)
     delay = (resources.get("scalingPolicy") or {}).get("minScaleDownDelayMinutes") or 0
     if delay and not _SCALE_DOWN_DELAY[0] <= delay <= _SCALE_DOWN_DELAY[1]:
         raise refused(
@@ -161,8 +108,6 @@ def _check_vcpus(resources: Mapping[str, Any]) -> None:
         raise refused("Resource maxvCpus is required.")
     if least < 0 or most < 0:
         raise refused("minvCpus and maxvCpus must not be negative")
-    if is_fargate(resources) and most < 1:
-        raise refused("maxvCpus must be at least 1")
     if least > most:
         raise refused("minvCpus must be less than or equal to maxvCpus")
     desired = resources.get("desiredvCpus")
@@ -233,15 +178,14 @@ def _overlap(one: str, other: str) -> bool:
     return one == other or other == family_of(one) or one == family_of(other)
 
 
-def _check_images(resources: Mapping[str, Any], *, on_eks: bool) -> None:
+def _check_images(resources: Mapping[str, Any]) -> None:
     images = resources.get("ec2Configuration") or []
     if len(images) > _MOST_IMAGES:
         raise refused("ec2Configuration: one or two values can be provided")
-    known = _EKS_IMAGE_TYPES if on_eks else _IMAGE_TYPES
     for image in images:
-        if image["imageType"] not in known and not image.get("imageIdOverride"):
-            raise refused(f"imageType can only be one of [{', '.join(known)}]")
-        if image.get("imageKubernetesVersion") and not on_eks:
+        if image["imageType"] not in _IMAGE_TYPES and not image.get("imageIdOverride"):
+            raise refused(f"imageType can only be one of [{', '.join(_IMAGE_TYPES)}]")
+        if image.get("imageKubernetesVersion"):
             raise refused("imageKubernetesVersion is only applicable for EKS compute environments")
     if len({image["imageType"] for image in images}) < len(images):
         raise refused("ec2Configuration: imageType must be unique")

@@ -5,12 +5,12 @@ API_TaskContainerProperties, as botocore 1.44.5 has them.
 """
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 from ultracluster_local.services.batch.state import refused
 
-__all__ = ["check_container", "check_environment", "check_fargate_size", "check_requirements", "quantity"]
+__all__ = ["check_container", "check_environment", "check_requirements", "quantity"]
 
 _TYPES = ("GPU", "MEMORY", "VCPU")
 _LEAST_MEMORY = 4
@@ -41,28 +41,13 @@ _ULIMITS = frozenset(
 _LOG_DRIVERS = frozenset(
     ["awsfirelens", "awslogs", "fluentd", "gelf", "json-file", "journald", "logentries", "syslog", "splunk"]
 )
-_FARGATE_LOG_DRIVERS = frozenset({"awslogs", "splunk", "awsfirelens"})
-_FARGATE_ONLY = (
+_NOT_ON_EC2 = (
     "networkConfiguration",
     "fargatePlatformConfiguration",
     "runtimePlatform",
     "ephemeralStorage",
 )
-_EPHEMERAL_GIB = (21, 200)
-
-_GIB = 1024
-_FARGATE_WITH_EFS = "1.4.0"
 _ROLE = re.compile(r"arn:[\w-]+:iam::\d{12}:role/.+")
-_FARGATE_MEMORY: Mapping[str, Iterable[int]] = {
-    "0.25": (512, 1 * _GIB, 2 * _GIB),
-    "0.5": range(1 * _GIB, 4 * _GIB + 1, _GIB),
-    "1": range(2 * _GIB, 8 * _GIB + 1, _GIB),
-    "2": range(4 * _GIB, 16 * _GIB + 1, _GIB),
-    "4": range(8 * _GIB, 30 * _GIB + 1, _GIB),
-    "8": range(16 * _GIB, 60 * _GIB + 1, 4 * _GIB),
-    "16": range(32 * _GIB, 120 * _GIB + 1, 8 * _GIB),
-    "32": (60 * _GIB, 120 * _GIB, 244 * _GIB),
-}
 
 
 def quantity(container: Mapping[str, Any], kind: str) -> str | None:
@@ -74,12 +59,11 @@ def quantity(container: Mapping[str, Any], kind: str) -> str | None:
     return None if older is None else str(older)
 
 
-def check_container(container: Mapping[str, Any], *, fargate: bool, sized: bool = True) -> None:
+def check_container(container: Mapping[str, Any], *, sized: bool = True) -> None:
     """Refuse an invalid container.
 
     Args:
         container: Container properties.
-        fargate: Whether the definition is for Fargate.
         sized: Whether vCPUs and memory are required. Default: yes.
 
     Raises:
@@ -89,7 +73,7 @@ def check_container(container: Mapping[str, Any], *, fargate: bool, sized: bool 
         raise refused("Container image is required")
     if len(container["image"]) > _MOST_IMAGE:
         raise refused(f"Container image can be up to {_MOST_IMAGE} characters long")
-    check_requirements(container, fargate=fargate)
+    check_requirements(container)
     if sized:
         if quantity(container, "VCPU") is None:  # AWS's error message, from ASFHyP3/hyp3#586
             raise refused("vCPU is not provided.")
@@ -108,22 +92,19 @@ def check_container(container: Mapping[str, Any], *, fargate: bool, sized: bool 
     _check_volumes(container)
     _check_limits(container)
     _check_linux(container.get("linuxParameters") or {})
-    _check_platform(container, fargate=fargate)
+    _check_platform(container)
 
 
-def _check_platform(container: Mapping[str, Any], *, fargate: bool) -> None:
+def _check_platform(container: Mapping[str, Any]) -> None:
     driver = (container.get("logConfiguration") or {}).get("logDriver")
-    if driver is not None and driver not in (_FARGATE_LOG_DRIVERS if fargate else _LOG_DRIVERS):
-        raise refused(f"Log driver {driver} is not supported" + (" for Fargate" if fargate else ""))
-    if fargate:
-        _check_fargate(container)
-    else:
-        for name in _FARGATE_ONLY:  # AWS's error message for networkConfiguration
-            if container.get(name):
-                raise refused(f"{name} not applicable for EC2.")
+    if driver is not None and driver not in _LOG_DRIVERS:
+        raise refused(f"Log driver {driver} is not supported")
+    for name in _NOT_ON_EC2:  # AWS's error message for networkConfiguration
+        if container.get(name):
+            raise refused(f"{name} not applicable for EC2.")
 
 
-def check_requirements(container: Mapping[str, Any], *, fargate: bool = False) -> None:
+def check_requirements(container: Mapping[str, Any]) -> None:
     """Refuse invalid resource requirements.
 
     Raises:
@@ -136,7 +117,7 @@ def check_requirements(container: Mapping[str, Any], *, fargate: bool = False) -
         kind, value = one["type"], str(one["value"])
         if kind not in _TYPES:
             raise refused(f"Resource requirement type {kind} is not valid; supported are {', '.join(_TYPES)}")
-        if not (value.isdigit() or (fargate and kind == "VCPU" and value in _FARGATE_MEMORY)):
+        if not value.isdigit():
             # AWS's error message, from kestra-io/plugin-aws#504
             raise refused(
                 f"Value {value} for type {kind} in resourceRequirement is not valid. Please provide a numeric value."
@@ -208,47 +189,3 @@ def _check_linux(parameters: Mapping[str, Any]) -> None:
         raise refused(f"swappiness: valid values are whole numbers between 0 and {_MOST_SWAPPINESS}")
     if parameters.get("sharedMemorySize", 1) < 1:
         raise refused("sharedMemorySize must be at least 1 MiB")
-
-
-def _check_fargate(container: Mapping[str, Any]) -> None:
-    for name in ("ulimits", "privileged", "instanceType"):
-        if container.get(name):
-            raise refused(f"{name} is not applicable for Fargate.")
-    for name in ("devices", "sharedMemorySize", "tmpfs", "maxSwap", "swappiness"):
-        if (container.get("linuxParameters") or {}).get(name):
-            raise refused(f"{name} is not applicable for Fargate.")
-    if quantity(container, "GPU"):
-        raise refused("GPU is not applicable for Fargate.")
-    if not container.get("executionRoleArn"):
-        raise refused("executionRoleArn is required for Fargate.")
-    size = (container.get("ephemeralStorage") or {}).get("sizeInGiB")
-    if size is not None and not _EPHEMERAL_GIB[0] <= size <= _EPHEMERAL_GIB[1]:
-        raise refused(f"Ephemeral storage must be between {_EPHEMERAL_GIB[0]} and {_EPHEMERAL_GIB[1]} GiB")
-    _check_fargate_volumes(container)
-    check_fargate_size(container)
-
-
-def _check_fargate_volumes(container: Mapping[str, Any]) -> None:
-    version = (container.get("fargatePlatformConfiguration") or {}).get("platformVersion", "LATEST")
-    for volume in container.get("volumes") or []:
-        if (volume.get("host") or {}).get("sourcePath"):
-            raise refused("host is not applicable for Fargate.")
-        if volume.get("efsVolumeConfiguration") and version != _FARGATE_WITH_EFS:
-            # AWS's answer, from aws-cloudformation/cloudformation-coverage-roadmap#1268, for LATEST as well
-            raise refused(f"EFS is supported for Fargate platform version {_FARGATE_WITH_EFS}.")
-
-
-def check_fargate_size(container: Mapping[str, Any]) -> None:
-    """Refuse vCPUs and memory that Fargate does not combine.
-
-    Raises:
-        ServiceError: If it does not.
-    """
-    vcpus, memory = quantity(container, "VCPU"), quantity(container, "MEMORY")
-    if vcpus is None or memory is None:
-        return
-    number = float(vcpus)
-    name = str(int(number)) if number.is_integer() else str(number)
-    if int(memory) not in _FARGATE_MEMORY.get(name, ()):
-        # AWS's answer, from Netflix/metaflow#749
-        raise refused(f"Fargate resource requirements ({number:.2f} vCPU, {memory} MiB) not valid.")

@@ -44,7 +44,7 @@ def register_job_definition(request: Request) -> Mapping[str, Any]:
     batch.definitions[arn] = {
         "tags": {},
         "parameters": {},
-        "containerOrchestrationType": "EKS" if given.get("eksProperties") else "ECS",
+        "containerOrchestrationType": "ECS",
         **given,
         "jobDefinitionArn": arn,
         "revision": revision,
@@ -62,11 +62,14 @@ def _check(given: Mapping[str, Any]) -> None:
     platforms = given.get("platformCapabilities") or ["EC2"]
     if not set(platforms) <= _PLATFORMS:
         raise refused(f"platformCapabilities must be of [{', '.join(sorted(_PLATFORMS))}]")
-    fargate = "FARGATE" in platforms
+    if "FARGATE" in platforms:
+        raise refused("The local AWS does not simulate AWS Fargate: platformCapabilities")
+    if given.get("eksProperties"):
+        raise refused("The local AWS does not simulate Amazon EKS: eksProperties")
     if given["type"] == "multinode":
         _check_multinode(given, platforms)
     elif given["type"] == "container":
-        _check_containers(given, fargate=fargate)
+        _check_containers(given)
     else:
         raise refused("Job definition type must be container or multinode")
     check_priority(given, "schedulingPriority")
@@ -79,8 +82,8 @@ def _check_multinode(given: Mapping[str, Any], platforms: list[str]) -> None:
     if not nodes:
         raise refused("nodeProperties must be provided for a multinode job definition")
     if platforms != ["EC2"]:
-        raise refused("multinode job definitions are not supported on Fargate or Managed Instances")
-    beside = [name for name in ("containerProperties", "ecsProperties", "eksProperties") if given.get(name)]
+        raise refused("multinode job definitions are not supported on Managed Instances")
+    beside = [name for name in ("containerProperties", "ecsProperties") if given.get(name)]
     if beside:  # API_JobDefinition
         raise refused(
             f"nodeProperties can't be used in addition to {', '.join(beside)} in a multinode job definition"
@@ -93,12 +96,12 @@ def _check_nodes(nodes: Mapping[str, Any]) -> None:
     sized: dict[str, set[int]] = {"VCPU": set(), "MEMORY": set()}
     for node_range, indexes in zip(nodes["nodeRangeProperties"], found, strict=True):
         if node_range.get("eksProperties"):
-            return
+            raise refused("The local AWS does not simulate Amazon EKS: eksProperties")
         containers = _containers_of(node_range, key="container")
         if not containers:
             raise refused(f"A container must be provided for the node range {node_range['targetNodes']}")
         for container in containers:
-            check_container(container, fargate=False, sized=False)
+            check_container(container, sized=False)
             for kind, done in sized.items():
                 done.update(indexes if quantity(container, kind) is not None else ())
     for kind, words in (("VCPU", "vCPU is not provided."), ("MEMORY", "Memory is not provided.")):
@@ -106,23 +109,18 @@ def _check_nodes(nodes: Mapping[str, Any]) -> None:
             raise refused(words)
 
 
-def _check_containers(given: Mapping[str, Any], *, fargate: bool) -> None:
-    kinds = [key for key in ("containerProperties", "ecsProperties", "eksProperties") if given.get(key)]
+def _check_containers(given: Mapping[str, Any]) -> None:
+    kinds = [key for key in ("containerProperties", "ecsProperties") if given.get(key)]
     if given.get("nodeProperties"):
         raise refused("nodeProperties must not be provided for a container job definition")
     if len(kinds) != 1:
         raise refused(
-            "Exactly one of containerProperties, ecsProperties or eksProperties must be provided for a container job definition"
+            "Exactly one of containerProperties or ecsProperties must be provided for a container job definition"
         )
-    if "eksProperties" in kinds:
-        for name in ("propagateTags", "platformCapabilities"):
-            if given.get(name):
-                raise refused(f"{name} must not be specified if the job runs on Amazon EKS resources")
-        return
     for container in _containers_of(given, key="containerProperties"):
         if container.get("instanceType"):
             raise refused("instanceType is not applicable for single-node container jobs")
-        check_container(container, fargate=fargate)
+        check_container(container)
 
 
 def _containers_of(given: Mapping[str, Any], *, key: str) -> list[Mapping[str, Any]]:

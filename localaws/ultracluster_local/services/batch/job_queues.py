@@ -4,7 +4,6 @@ import copy
 from collections.abc import Mapping
 from typing import Any
 
-from ultracluster_local.services.batch.compute_resources import is_fargate
 from ultracluster_local.services.batch.instance_types import architectures
 from ultracluster_local.services.batch.names import check_name, check_state, check_tags
 from ultracluster_local.services.batch.service_jobs import check_service_queue
@@ -93,13 +92,6 @@ def _check(request: Request, given: dict[str, Any]) -> None:
 
 def _check_mix(environments: list[dict[str, Any]]) -> None:
     managed = [one["computeResources"] for one in environments if one.get("computeResources")]
-    if len({is_fargate(one) for one in managed}) > 1:
-        raise refused(
-            "EC2 and Fargate compute environments can't be mixed. All of the compute environments must be either EC2 (EC2 "
-            "or SPOT) or Fargate (FARGATE or FARGATE_SPOT)"
-        )
-    if len({one["containerOrchestrationType"] for one in environments}) > 1:
-        raise refused("EKS and ECS compute environments can't be mixed in a job queue")
     found = frozenset().union(*(architectures(one.get("instanceTypes") or []) for one in managed))
     if len(found) > 1:
         raise refused(

@@ -40,7 +40,7 @@ def submit_job(request: Request) -> Mapping[str, Any]:
     batch = batch_of(request.region)
     queue = get(batch.queues, "jobQueueName", given["jobQueue"])
     definition = find_definition(request, given["jobDefinition"])
-    check_submission(batch, queue, definition, given)
+    check_submission(queue, definition, given)
     dependencies = given.get("dependsOn") or []
     check_dependencies(batch, dependencies)
     array = given.get("arrayProperties")

@@ -4,16 +4,14 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from ultracluster_local.services.batch.compute_resources import is_fargate
 from ultracluster_local.services.batch.containers import (
     check_environment,
-    check_fargate_size,
     check_requirements,
 )
 from ultracluster_local.services.batch.job_definitions import check_priority, check_retries, check_timeout
 from ultracluster_local.services.batch.names import check_tags
 from ultracluster_local.services.batch.node_ranges import nodes_of
-from ultracluster_local.services.batch.state import Batch, client_error, refused
+from ultracluster_local.services.batch.state import client_error, refused
 
 __all__ = ["check_submission"]
 
@@ -24,7 +22,7 @@ _MOST_BYTES = 30 * 1024  # AWS Batch quotas, "Maximum payload size for SubmitJob
 
 
 def check_submission(
-    batch: Batch, queue: Mapping[str, Any], definition: Mapping[str, Any], given: Mapping[str, Any]
+    queue: Mapping[str, Any], definition: Mapping[str, Any], given: Mapping[str, Any]
 ) -> None:
     """Refuse an invalid job.
 
@@ -46,7 +44,7 @@ def check_submission(
     if size > _MOST_BYTES:  # ASFHyP3/hyp3#3041 (2026-03-09)
         raise refused(f"Job size must be less than {_MOST_BYTES // 1024} KiB, got {size // 1024 + 1} KiB")
     _check_share(queue, definition, given)
-    _check_capability(batch, queue, definition)
+    _check_capability(queue, definition)
     check_retries(given.get("retryStrategy"))
     check_timeout(given.get("timeout"))
     _check_parameters(definition, given)
@@ -78,17 +76,6 @@ def _check_share(queue: Mapping[str, Any], definition: Mapping[str, Any], given:
         )
 
 
-def _check_capability(batch: Batch, queue: Mapping[str, Any], definition: Mapping[str, Any]) -> None:
-    wanted = definition.get("platformCapabilities") or ["EC2"]
-    for entry in queue.get("computeEnvironmentOrder") or []:
-        resources = (batch.environments.get(entry["computeEnvironment"]) or {}).get("computeResources")
-        offered = "FARGATE" if resources and is_fargate(resources) else "EC2"
-        if offered not in wanted:  # AWS's error message
-            raise client_error(
-                f"Job Queue is attached to Compute Environment that can not run Jobs with capability {wanted[0]}"
-            )
-
-
 def _check_parameters(definition: Mapping[str, Any], given: Mapping[str, Any]) -> None:
     known = {**(definition.get("parameters") or {}), **(given.get("parameters") or {})}
     own = (given.get("containerOverrides") or {}).get("command")
@@ -114,7 +101,7 @@ def _check_overrides(definition: Mapping[str, Any], given: Mapping[str, Any]) ->
             raise client_error(
                 "Container overrides should not be set for a multinode job; use nodeOverrides instead."
             )
-        _check_container_overrides(definition, container)
+        _check_container_overrides(container)
     if not node_overrides:
         return
     if not nodes:
@@ -134,23 +121,19 @@ def _check_overrides(definition: Mapping[str, Any], given: Mapping[str, Any]) ->
         check_requirements(one.get("containerOverrides") or {})
 
 
-def _check_container_overrides(definition: Mapping[str, Any], container: Mapping[str, Any]) -> None:
+def _check_capability(queue: Mapping[str, Any], definition: Mapping[str, Any]) -> None:
+    wanted = definition.get("platformCapabilities") or ["EC2"]
+    if queue.get("computeEnvironmentOrder") and "EC2" not in wanted:  # AWS's error message
+        raise client_error(
+            f"Job Queue is attached to Compute Environment that can not run Jobs with capability {wanted[0]}"
+        )
+
+
+def _check_container_overrides(container: Mapping[str, Any]) -> None:
     check_environment(container)
-    fargate = "FARGATE" in (definition.get("platformCapabilities") or [])
-    for name in ("vcpus", "memory") if fargate else ():
-        if container.get(name):  # AWS's answer, from insitro/redun#95
-            raise client_error(f"{name} is not applicable for Fargate. Use resource requirements instead.")
-    check_requirements(container, fargate=fargate)
-    if fargate:
-        check_fargate_size(_with_overrides(definition.get("containerProperties") or {}, container))
+    check_requirements(container)
     if "" in (container.get("command") or []):
         raise client_error("Command cannot be empty")  # boto/boto3#3612
-
-
-def _with_overrides(container: Mapping[str, Any], overrides: Mapping[str, Any]) -> dict[str, Any]:
-    given = {one["type"]: one for one in container.get("resourceRequirements") or []}
-    given |= {one["type"]: one for one in overrides.get("resourceRequirements") or []}
-    return {"resourceRequirements": list(given.values())}
 
 
 def _matches(target: str, targets: list[str], count: int) -> bool:

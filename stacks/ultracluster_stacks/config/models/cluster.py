@@ -81,8 +81,8 @@ def _check_suppressed(code: str) -> list[Finding]:
         rule.suppressible,
         "UC2241",
         f"{code} is {severity} that cannot be suppressed",
-        allowed="warnings that `ultracluster rules CODE` shows as suppressible",
-        remedy=f"Remove it; `ultracluster rules {code}` shows the remedy",
+        allowed="warnings that `ultracluster docs CODE` shows as suppressible",
+        remedy=f"Remove it; `ultracluster docs {code}` shows the remedy",
     )
 
 
@@ -114,7 +114,7 @@ class ClusterConfig(ConfigModel):
         ]
         | None
     ) = None
-    """AWS CLI profile that `plan`, `preflight`, `deploy`, `rollout`, `ami resolve`, `advise` and `cost actual` use for the
+    """AWS CLI profile that `plan`, `preflight`, `deploy`, `rollout`, `ami resolve`, `cost actual` and `cost advise` use for the
     account of the cluster. Not part of templates. Default: the credentials of the shell."""
 
     permissions_boundary: PolicyRef | None = None

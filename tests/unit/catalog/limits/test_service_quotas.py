@@ -23,6 +23,18 @@ def test_a_quota_that_is_also_a_limit_has_its_value() -> None:
     assert {name: SERVICE_LIMITS[name].value for name in expected} == expected
 
 
+def test_quotas_of_vpcs_are_those_that_moto_recorded() -> None:
+    # A module of data that imports nothing else of moto.
+    from moto.servicequotas.resources.default_quotas.vpc import VPC_DEFAULT_QUOTAS
+
+    recorded = {quota["QuotaCode"]: quota for quota in VPC_DEFAULT_QUOTAS}
+    ours = [quota for quota in SERVICE_QUOTAS.values() if quota.service == "vpc"]
+    assert len(ours) == 3
+    for quota in ours:
+        row = recorded[quota.code]
+        assert (quota.name, quota.default) == (row["QuotaName"], row["Value"])
+
+
 def test_the_command_requests_the_value_in_the_region() -> None:
     command = quota_request_command(service="vpc", code="L-F678F1CE", value=8, region="eu-north-1")
 

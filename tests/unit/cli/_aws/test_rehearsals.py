@@ -48,7 +48,7 @@ WAS = "train in us-east-2 was rehearsed on 2026-11-22 18:30 UTC"
             {"us-east-2": Parameters(), "sa-east-1": Parameters()},
             {},
             [
-                "train was never rehearsed in us-east-2, sa-east-1: run `ultracluster rehearse ROLLOUT` before the purchase."
+                "train was never rehearsed in us-east-2, sa-east-1: run `ultracluster deploy ROLLOUT --without-capacity` before the purchase."
             ],
         ),
         ({"us-east-2": rehearsed()}, {}, [f"{WAS}: 30 checks passed."]),

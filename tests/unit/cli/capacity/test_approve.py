@@ -202,7 +202,8 @@ def test_says_when_a_cluster_was_never_rehearsed(
 
     assert len(approved) == 1
     assert (
-        "ohio was never rehearsed in us-east-2: run `ultracluster rehearse ROLLOUT`" in outcome.stderr
+        "ohio was never rehearsed in us-east-2: run `ultracluster deploy ROLLOUT --without-capacity`"
+        in outcome.stderr
     ) is said
 
 

@@ -3,7 +3,6 @@
 import json
 from datetime import timedelta
 from decimal import Decimal
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -91,14 +90,6 @@ def test_find_searches_the_specified_regions(
     main([*FIND, *BETWEEN, "--regions", regions, "--json"])
     rows = json.loads(capsys.readouterr().out)["offerings"]
     assert len({row["region"] for row in rows}) == count
-
-
-@pytest.mark.sweep
-@pytest.mark.usefixtures("offered")
-def test_draws_the_offerings(tmp_path: Path) -> None:
-    picture = tmp_path / "offers.svg"
-    assert main([*FIND, *BETWEEN, "--regions", "us-east-2", "--picture", str(picture)]) == 0
-    assert "2 Capacity Block offerings" in picture.read_text("utf-8")
 
 
 @pytest.mark.usefixtures("offered")

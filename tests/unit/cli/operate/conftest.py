@@ -7,8 +7,8 @@ import pytest
 from tests.unit.cli.operate.fake_aws import Aws
 
 from ultracluster_cli._aws import targets
+from ultracluster_cli.deploy import rehearsal_removal as removal
 from ultracluster_cli.operate import nodes
-from ultracluster_cli.rehearse import removal
 
 
 @pytest.fixture

@@ -8,8 +8,8 @@ import pytest
 from tests.golden.kept import read_kept
 from tests.unit.cli.pictures.elements import problems_of, texts_of
 
-from ultracluster_cli.pictures.topology import draw_cluster, draw_plan, read_topology
-from ultracluster_stacks.plan import Plan, StackTemplate, compare
+from ultracluster_cli.pictures.topology import draw_cluster, read_topology
+from ultracluster_stacks.plan import StackTemplate
 
 GOLDEN = sorted((Path(__file__).parents[3] / "golden/next").glob("*.json"))
 
@@ -44,22 +44,19 @@ def stack(*, image: str = "ami-0", storage: int = 4800, vcpus: int = 768, **more
 def test_every_golden_rollout_can_be_drawn(path: Path) -> None:
     stacks = read_kept(path.read_text("utf-8"))
 
-    assert problems_of(draw_plan(compare([], stacks), stacks).svg()) == []
     for cluster in {stack.cluster for stack in stacks}:
         own = [stack for stack in stacks if stack.cluster == cluster]
-        assert problems_of(draw_cluster(read_topology(Plan(stacks=()), own)).svg()) == []
+        assert problems_of(draw_cluster(read_topology(own)).svg()) == []
 
 
-def test_shows_the_parts_and_their_changes() -> None:
-    new = stack(image="ami-1", storage=9600)
-    drawn = draw_plan(compare([stack()], [new]), [new]).svg()
+def test_shows_the_parts() -> None:
+    drawn = draw_cluster(read_topology([stack(storage=9600)])).svg()
 
     assert {
         "a in us-east-2",
         "VPC 10.0.0.0/16",
         "Subnet 10.0.0.0/20 in use2-az3",
         "Nodes",
-        "update in place",
         "up to 4 x trn2.48xlarge",
         "2 EFA interfaces each",
         "capacity-block",
@@ -68,45 +65,40 @@ def test_shows_the_parts_and_their_changes() -> None:
         "250 MB/s per TiB",
         "Checkpoints",
         "$x$|<Queue>",
-        "unchanged",
+        "scheduling",
     } <= set(texts_of(drawn))
     assert problems_of(drawn) == []
-    assert draw_plan(compare([stack()], [new]), [new]).svg() == drawn
+    assert draw_cluster(read_topology([stack(storage=9600)])).svg() == drawn
 
 
 def test_who_may_reach_what_is_said() -> None:
     path = next(path for path in GOLDEN if path.name.startswith("quickstart"))
-    text = " ".join(
-        texts_of(draw_cluster(read_topology(Plan(stacks=()), read_kept(path.read_text("utf-8")))).svg())
-    )
+    text = " ".join(texts_of(draw_cluster(read_topology(read_kept(path.read_text("utf-8")))).svg()))
 
     assert "Lustre (ports: 988, 1018 to 1023)" in text
     assert "Internet: no access." in text
     assert "ecr.api, ecr.dkr" in text
 
 
-def test_a_new_cluster_is_added_and_an_existing_network_is_named() -> None:
+def test_an_existing_network_is_named() -> None:
     new = stack()
     del new.template["Resources"]["Vpc"]  # type: ignore[attr-defined]
-    topology = read_topology(compare([], [new]), [new])
 
-    assert str(topology.boxes["nodes"].action) == "add"
-    assert (topology.network.title, topology.network.action) == ("Existing network", None)
+    assert read_topology([new]).network == "Existing network"
 
 
 def test_many_jobs_are_counted() -> None:
     jobs = {f"Job{n}": {"Type": "AWS::Batch::JobDefinition", "Properties": {}} for n in range(20)}
     new = stack(**jobs)
-    queue = read_topology(compare([new], [new]), [new]).boxes["queue"]
+    queue = read_topology([new]).boxes["queue"]
 
     assert queue.lines[-1] == "and 14 more"
-    assert queue.action is None
 
 
 @pytest.mark.parametrize("nodes", [1, 16, 64, 500])
 def test_each_node_is_a_square_up_to_64(nodes: int) -> None:
     new = stack(vcpus=192 * nodes)
-    drawn = draw_cluster(read_topology(Plan(stacks=()), [new])).svg()
+    drawn = draw_cluster(read_topology([new])).svg()
 
     assert f"up to {nodes} x trn2.48xlarge" in drawn
     assert drawn.count('width="8.0" height="8.0"') == min(nodes, 64)
@@ -115,7 +107,7 @@ def test_each_node_is_a_square_up_to_64(nodes: int) -> None:
 
 def test_nodes_of_an_auto_scaling_group_are_those_of_its_launch_template() -> None:
     (path,) = (path for path in GOLDEN if path.name == "auto-scaling.yaml.json")
-    nodes = read_topology(Plan(stacks=()), read_kept(path.read_text("utf-8"))).boxes["nodes"]
+    nodes = read_topology(read_kept(path.read_text("utf-8"))).boxes["nodes"]
 
     assert nodes.nodes == 4
     assert nodes.lines[0] == "up to 4 x trn2.48xlarge"
@@ -128,7 +120,7 @@ def test_names_of_any_length_stay_in_their_boxes() -> None:
         json.dumps(stack().template).replace('"Bucket":', f'"{name}":').replace('"Queue":', f'"{"W" * 60}":')
     )
     new = StackTemplate(cluster="c" * 60, name="all", region="us-east-2", template=json.loads(text))
-    drawn = draw_cluster(read_topology(Plan(stacks=()), [new])).svg()
+    drawn = draw_cluster(read_topology([new])).svg()
 
     assert problems_of(drawn) == []
     assert f"<title>{name}</title>" in drawn  # the whole name, as a tooltip

@@ -6,7 +6,7 @@ A place is linearizable, as S3 and Lustre are, but an answer may be lost, and wh
 import heapq
 import random
 from collections import defaultdict
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from types import ModuleType
 from typing import Any
@@ -475,13 +475,3 @@ def run(seed: int, module: ModuleType = rendezvous) -> Life:
     if kind == 4 and any(one.attempt > 1 for one in life.processes):
         raise Violation("a program that failed was started again")
     return life
-
-
-def first_violation(module: ModuleType, seeds: Iterable[int]) -> tuple[int, str] | None:
-    """Return the first seed that shows a mistake, and what it shows."""
-    for seed in seeds:
-        try:
-            run(seed, module)
-        except Exception as error:  # noqa: BLE001 - a mistake may also crash
-            return seed, f"{type(error).__name__}: {error}"
-    return None

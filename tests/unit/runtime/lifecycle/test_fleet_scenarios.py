@@ -5,14 +5,12 @@ from collections.abc import Callable
 from datetime import timedelta
 
 import pytest
-from tests.unit.runtime.lifecycle.lifecycle_bugs import FLEET_BUGS, Bug, cycle_with_bug
 from tests.unit.runtime.lifecycle.lifecycle_scenarios import (
     ALL_SCENARIOS,
     KINDS,
     check_no_job_left_to_ec2,
     refusing_nodes,
     run,
-    single_faults,
 )
 from tests.unit.runtime.lifecycle.lifecycle_simulation import (
     NO_FAULTS,
@@ -183,14 +181,3 @@ SCENARIOS = (*OWN_SCENARIOS, *(scenario for scenario in ALL_SCENARIOS if scenari
 def test_life_of_a_fleet_violates_nothing(scenario: Callable[[RunCycle | None], object]) -> None:
     with by_fleets():
         scenario(None)
-
-
-@pytest.mark.parametrize("bug", FLEET_BUGS, ids=lambda bug: bug.name)
-def test_scenarios_detect_the_bug_of_a_fleet(bug: Bug) -> None:
-    with by_fleets(), cycle_with_bug(bug) as run_cycle, pytest.raises(Violation):
-        _live_all(run_cycle)
-
-
-def _live_all(run_cycle: RunCycle) -> None:
-    for scenario in (*OWN_SCENARIOS, single_faults):
-        scenario(run_cycle)

@@ -13,12 +13,10 @@ from tests.unit.runtime.purchasing.scenarios import (
     SCENARIOS,
     reconcile_all,
     start,
-    two_extensions_of_one_block,
     two_orders_of_one_cluster,
     two_orders_over_the_month,
 )
 from tests.unit.runtime.purchasing.simulation import Simulation
-from tests.unit.runtime.purchasing.special_scenarios import run_special_scenarios
 
 from ultracluster_runtime.purchasing.effects import Advance, Send
 
@@ -226,21 +224,3 @@ def random_life(seed: int) -> None:
         check_settled(simulation)
     except Violation as violation:
         raise Violation(f"{violation} (seed {seed})") from None
-
-
-def find_violation(random_runs: int) -> None:
-    """Everything that kills a wrong protocol, the fastest first.
-
-    Raises:
-        Violation: The first one.
-    """
-    run_special_scenarios()
-    for make in SCENARIOS.values():
-        sweep_single_faults(make)
-    sweep_schedules(SCENARIOS["block"], ("december", "december"))
-    sweep_schedules(two_orders_of_one_cluster, ("december", "january"))
-    sweep_schedules(two_orders_over_the_month, ("december", "january"))
-    sweep_schedules(two_extensions_of_one_block, ("longer", "longer-too"))
-    sweep_schedules_with_a_fault(SCENARIOS["block"], ("december", "december"))
-    for seed in range(random_runs):
-        random_life(seed)

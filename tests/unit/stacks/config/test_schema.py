@@ -32,7 +32,7 @@ def _properties(schema: Any) -> Iterator[tuple[str, dict[str, Any]]]:
 
 
 def test_the_published_schema_is_that_of_the_models() -> None:
-    assert (_ROOT / SCHEMA_FILE).read_text() == schema_text(), "run `make schema`"
+    assert (_ROOT / SCHEMA_FILE).read_text() == schema_text(), "run `make tables`"
 
 
 @pytest.mark.process

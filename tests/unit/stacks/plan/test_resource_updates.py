@@ -33,7 +33,7 @@ def shape(service: str, operation: str) -> Any:
 def test_the_table_matches_the_registry() -> None:
     table = Path(plan.__file__).with_name("replacement.json").read_text("utf-8")
 
-    assert table == replacement_table(), "run `make types`"
+    assert table == replacement_table(), "run `make tables`"
 
 
 @pytest.mark.parametrize("resource_type", sorted({*PROVIDERS, *STATEFUL, *NETWORK_TYPES, *JOB_CARRIERS}))

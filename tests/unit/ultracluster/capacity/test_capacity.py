@@ -4,7 +4,6 @@ import aws_cdk as cdk
 import pytest
 
 from ultracluster import CapacityBlock, CapacityReservation
-from ultracluster.capacity.launch_options import market_options, reservation_target
 from ultracluster.capacity.sources import check_source
 from ultracluster_rules.findings import FindingsError, reject
 
@@ -70,23 +69,6 @@ def test_rejects_a_block_that_ends_when_it_starts() -> None:
                 CapacityBlock(reservation_id=ID, zone_id="use2-az3", start=when, end=when), path="capacity"
             )
         )
-
-
-def test_a_block_names_its_market_type_and_its_target_together() -> None:
-    block = CapacityBlock(reservation_id=ID, zone_id="use2-az3")
-    market, target = market_options(block, by_batch=True), reservation_target(block)
-    assert market is not None
-    assert target is not None
-    assert market.market_type == "capacity-block"
-    assert target.capacity_reservation_target.capacity_reservation_id == ID
-
-
-def test_a_reservation_is_targeted_on_demand_capacity() -> None:
-    reservation = CapacityReservation(reservation_id=ID, zone_id="use2-az3")
-    target = reservation_target(reservation)
-    assert market_options(reservation, by_batch=True) is None
-    assert target is not None
-    assert target.capacity_reservation_target.capacity_reservation_id == ID
 
 
 def test_rejects_a_block_that_ends_at_another_time_than_blocks_do() -> None:

@@ -1,0 +1,141 @@
+"""`ultracluster cost advise`: find capacity that you pay for but do not use."""
+
+from dataclasses import asdict
+from datetime import UTC, datetime
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+
+import typer
+
+from ultracluster_catalog.neuron.neuron import XLA_COMPILER_FLAGS_VARIABLE
+from ultracluster_catalog.prices.prices import Price, capacity_block_price, on_demand_price, spot_price
+from ultracluster_cli import options
+from ultracluster_cli._aws.selection import load_clusters
+from ultracluster_cli.metrics.metric_source import read_metrics
+from ultracluster_cli.output import print_json, say
+from ultracluster_rules.findings import FindingsError, quote
+from ultracluster_rules.network import network_interfaces
+from ultracluster_runtime.advice import Report, Subject
+from ultracluster_runtime.advice import advise as advise_on
+from ultracluster_runtime.metrics.recorded_metrics import Recording
+from ultracluster_stacks.config import ClusterConfig
+
+_PRICES = {"capacity-block": capacity_block_price, "on-demand": on_demand_price, "spot": spot_price}
+
+
+def advise(
+    rollout: options.RolloutArgument,
+    *,
+    recording: options.RecordingOption = None,
+    cluster: options.MetricsClusterOption = None,
+    hours: options.LookBackOption = 24,
+    file_system: options.FileSystemOption = None,
+    price: options.NodeHourOption = None,
+    profile: options.RolloutProfileOption = None,
+    as_json: options.JsonOption = False,
+) -> None:
+    """Find capacity you pay for but do not use.
+
+    Reports evidence and monthly savings for nodes, time, file system and settings.
+    """
+    _, clusters = load_clusters(rollout)
+    # Check the name before reading CloudWatch in the wrong Region.
+    named_cluster = _cluster_config(clusters, cluster, None, rollout) if cluster is not None else None
+    recorded = read_metrics(
+        recording=recording,
+        cluster=cluster,
+        region=named_cluster.region if named_cluster else None,
+        hours=hours,
+        file_system_id=file_system,
+        profile=profile or (named_cluster.profile if named_cluster else None),
+    )
+    subject = _subject(_cluster_config(clusters, recorded.cluster, recorded.region, rollout), price)
+    report = advise_on(recorded, subject)
+    if as_json:
+        print_json(**_document(recorded, subject, report))
+    else:
+        _print(recorded, subject, report)
+
+
+def _cluster_config(
+    clusters: list[ClusterConfig], name: str, region: str | None, rollout: Path
+) -> ClusterConfig:
+    for config in clusters:
+        if config.name == name and region in (None, config.region):
+            return config
+    raise FindingsError.of(
+        "UC9336",
+        f"unknown cluster {quote(name)}{f' in {region}' if region else ''}",
+        allowed=", ".join(f"{config.name} in {config.region}" for config in clusters),
+        location=str(rollout),
+    )
+
+
+def _subject(cluster: ClusterConfig, node_hour: float | None) -> Subject:
+    machine = cluster.machine
+    if node_hour is None:
+        price = _PRICES[cluster.capacity.market_type](machine.name, cluster.region)
+    else:
+        today = datetime.now(UTC).date()
+        price = Price(amount=Decimal(str(node_hour)), unit="instance-hour", source="--node-hour", dated=today)
+    is_new = cluster.file_system.is_new
+    return Subject(
+        instance_type=machine,
+        region=cluster.region,
+        node_hour=price,
+        efa_interfaces=sum(
+            interface.has_efa for interface in network_interfaces(machine, cluster.network.layout)
+        ),
+        file_system=cluster.file_system.settings if is_new else None,
+        untuned_jobs=frozenset(
+            job.name
+            for job in cluster.jobs
+            if job.neuron.settings() is None and XLA_COMPILER_FLAGS_VARIABLE not in job.environment
+        ),
+    )
+
+
+def _document(recorded: Recording, subject: Subject, report: Report) -> dict[str, Any]:
+    price = subject.node_hour
+    return {
+        "cluster": recorded.cluster,
+        "region": recorded.region,
+        "hours": report.hours,
+        "node_hour_usd": None if price.amount is None else float(price.amount),
+        "node_hour_source": f"{price.source}, {price.dated}" if price.amount is not None else price.reason,
+        "advice": [
+            {
+                **asdict(advice),
+                "usd_per_month": None if advice.usd_per_month is None else float(advice.usd_per_month),
+            }
+            for advice in report.advice
+        ],
+        "not_judged": [asdict(advice) for advice in report.skipped_rules],
+    }
+
+
+def _print(recorded: Recording, subject: Subject, report: Report) -> None:
+    price = subject.node_hour
+    price_text = (
+        f"{price.amount} USD ({price.source}, {price.dated})" if price.amount is not None else price.reason
+    )
+    lines = [
+        f"{recorded.cluster} in {recorded.region}: {report.hours:g} hours from {recorded.start:%Y-%m-%d %H:%M} UTC",
+        f"node-hour: {price_text}",
+    ]
+    for advice in report.advice:
+        amount = advice.usd_per_month
+        saving = f"{amount:,} USD per month" if amount is not None else f"savings unknown: {advice.reason}"
+        lines += ["", f"{advice.rule}: {saving}", f"  {advice.evidence}", f"  {advice.remedy}"]
+    if not report.advice:
+        lines += ["", "No advice."]
+    if report.skipped_rules:
+        lines += [
+            "",
+            "Not assessed:",
+            *(f"  {advice.rule}: {advice.reason}" for advice in report.skipped_rules),
+        ]
+    typer.echo("\n".join(lines))
+    if report.hours < 1:
+        say("warning: monthly savings are extrapolated from less than an hour")

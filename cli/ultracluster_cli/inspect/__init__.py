@@ -1,1 +1,0 @@
-"""`ultracluster validate`, `explain`, `rules` and `check`."""

@@ -1,1 +1,0 @@
-"""`ultracluster rehearse`."""

@@ -1,0 +1,131 @@
+"""Job definitions: revisions, and what Batch refuses to register."""
+
+from typing import Any
+
+import pytest
+from tests.refusals import refusal, said
+from tests.services.batch.training_queue import NODES, SIZE, training_queue
+
+from ultracluster_local import LocalAws
+from ultracluster_local.services.batch.job_definitions import check_priority, check_retries, check_timeout
+
+pytestmark = pytest.mark.deploy
+
+CONTAINER = {"type": "container", "containerProperties": SIZE}
+MULTINODE = {"type": "multinode", "nodeProperties": NODES}
+
+
+def task(*containers: dict[str, Any]) -> dict[str, Any]:
+    return {"type": "container", "ecsProperties": {"taskProperties": [{"containers": list(containers)}]}}
+
+
+@pytest.fixture
+def batch(local_aws: LocalAws) -> Any:
+    return local_aws.client("batch")
+
+
+def test_each_registration_is_a_revision_and_the_newest_active_one_is_used(local_aws: LocalAws) -> None:
+    batch = training_queue(local_aws)
+    second = batch.register_job_definition(jobDefinitionName="job", type="multinode", nodeProperties=NODES)
+    assert second["revision"] == 2
+    batch.deregister_job_definition(jobDefinition=second["jobDefinitionArn"])
+    job = batch.submit_job(jobName="one", jobQueue="training", jobDefinition="job")["jobId"]
+    assert batch.describe_jobs(jobs=[job])["jobs"][0]["jobDefinition"].endswith("job-definition/job:1")
+    states = {one["revision"]: one["status"] for one in batch.describe_job_definitions()["jobDefinitions"]}
+    assert states == {1: "ACTIVE", 2: "INACTIVE"}
+
+
+def test_a_definition_is_read_back_as_it_was_registered(batch: Any) -> None:
+    batch.register_job_definition(jobDefinitionName="job", **MULTINODE, retryStrategy={"attempts": 2})
+
+    (found,) = batch.describe_job_definitions(jobDefinitionName="job")["jobDefinitions"]
+    assert (found["nodeProperties"], found["retryStrategy"]["attempts"]) == (NODES, 2)
+
+
+def test_definitions_are_found_by_revision_name_and_status(batch: Any) -> None:
+    for name in ("one", "one", "two"):
+        batch.register_job_definition(jobDefinitionName=name, **CONTAINER)
+    batch.deregister_job_definition(jobDefinition="one:1")
+
+    def found(**wanted: Any) -> list[tuple[str, int]]:
+        shown = batch.describe_job_definitions(**wanted)["jobDefinitions"]
+        return [(one["jobDefinitionName"], one["revision"]) for one in shown]
+
+    assert found(jobDefinitions=["one:2"]) == [("one", 2)]
+    assert found(jobDefinitionName="one") == [("one", 1), ("one", 2)]
+    assert found(status="INACTIVE") == [("one", 1)]
+
+
+@pytest.mark.parametrize(
+    ("definition", "words"),
+    [
+        ({"type": "container"}, "Exactly one of containerProperties or ecsProperties"),
+        (CONTAINER | {"nodeProperties": NODES}, "nodeProperties must not be provided for a container"),
+        ({"type": "container", "containerProperties": SIZE | {"instanceType": "c5.large"}}, "instanceType is not applicable"),
+        ({"type": "multinode"}, "nodeProperties must be provided"),
+        (MULTINODE | {"platformCapabilities": ["MANAGED_INSTANCES"]}, "not supported on Managed Instances"),
+        (CONTAINER | {"platformCapabilities": ["FARGATE"]}, "does not simulate AWS Fargate"),
+        ({"type": "container", "eksProperties": {"podProperties": {}}}, "does not simulate Amazon EKS"),
+        ({"type": "multinode", "nodeProperties": {**NODES, "nodeRangeProperties": [{"targetNodes": "0:3"}]}}, "A container must be provided for the node range 0:3"),
+        ({"type": "multinode", "nodeProperties": {**NODES, "nodeRangeProperties": [{"targetNodes": "0:3", "container": {"image": "x"}}]}}, "vCPU is not provided."),
+        (CONTAINER | {"parameters": {"text": "x" * 24 * 1024}}, "exceeds the maximum size of 24576 bytes"),
+        (CONTAINER | {"schedulingPriority": 10_000}, "schedulingPriority must be between 0 and 9999"),
+        (task(), "A task can run up to 10 containers"),
+        (task(SIZE | {"essential": False}), "at least one essential container"),
+    ],
+)  # fmt: skip
+def test_a_definition_of_which_no_job_can_be_made_is_refused(
+    batch: Any, definition: dict[str, Any], words: str
+) -> None:
+    code, message = refusal(batch.register_job_definition, jobDefinitionName="job", **definition)
+
+    assert code == "ClientException"
+    assert words in message
+    assert batch.describe_job_definitions()["jobDefinitions"] == []
+
+
+def test_nodes_can_get_vcpus_and_memory_from_several_ranges(batch: Any) -> None:
+    ranges = [
+        {"targetNodes": "0:1", "container": SIZE},
+        {"targetNodes": "2:", "container": SIZE},
+        {"targetNodes": "0", "container": {"image": "y"}},
+    ]
+
+    batch.register_job_definition(
+        jobDefinitionName="job", type="multinode", nodeProperties={**NODES, "nodeRangeProperties": ranges}
+    )
+
+
+@pytest.mark.parametrize(
+    ("strategy", "words"),
+    [
+        (None, ""),
+        ({"attempts": 10, "evaluateOnExit": [{"onExitCode": "1*", "action": "retry"}]}, ""),
+        ({}, "RetryAttempts must be provided"),
+        ({"attempts": 11}, "RetryAttempts must be between 1 and 10"),
+        ({"attempts": 1, "evaluateOnExit": [{"onReason": "x", "action": "RETRY"}] * 6}, "at most 5 conditions, got 6"),
+        ({"attempts": 1, "evaluateOnExit": [{"onReason": "x", "action": "WAIT"}]}, "action must be RETRY or EXIT"),
+        ({"attempts": 1, "evaluateOnExit": [{"action": "EXIT"}]}, "one of onStatusReason, onReason or onExitCode"),
+        ({"attempts": 1, "evaluateOnExit": [{"onReason": "a*b", "action": "EXIT"}]}, "onReason a*b should match"),
+        ({"attempts": 1, "evaluateOnExit": [{"onExitCode": "one", "action": "EXIT"}]}, "onExitCode one should match"),
+    ],
+)  # fmt: skip
+def test_retries_are_up_to_ten_attempts_with_five_conditions(
+    strategy: dict[str, Any] | None, words: str
+) -> None:
+    found = said(check_retries, strategy)
+
+    assert words in found
+    assert bool(words) == bool(found)
+
+
+@pytest.mark.parametrize(("timeout", "taken"), [(None, True), ({"attemptDurationSeconds": 60}, True), ({"attemptDurationSeconds": 59}, False), ({}, False)])  # fmt: skip
+def test_a_timeout_is_at_least_a_minute(timeout: dict[str, int] | None, *, taken: bool) -> None:
+    assert (said(check_timeout, timeout) == "") is taken
+
+
+@pytest.mark.parametrize(
+    ("priority", "taken"), [(None, True), (0, True), (9999, True), (-1, False), (10_000, False)]
+)
+def test_a_priority_is_between_zero_and_9999(priority: int | None, *, taken: bool) -> None:
+    assert (said(check_priority, {"schedulingPriority": priority}, "schedulingPriority") == "") is taken

@@ -1,0 +1,163 @@
+"""Instances take from the capacity that they name."""
+
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from botocore.exceptions import ClientError
+from tests.events.event_rules import REGION
+from tests.services.ec2.blocks_and_instances import (
+    END,
+    IMAGE,
+    RESERVATION,
+    START,
+    launch,
+    seed,
+)
+
+from ultracluster_local import LocalAws
+
+pytestmark = pytest.mark.deploy
+
+
+def available(local: LocalAws) -> int:
+    answer = local.client("ec2", REGION).describe_capacity_reservations(CapacityReservationIds=[RESERVATION])
+    return int(answer["CapacityReservations"][0]["AvailableInstanceCount"])
+
+
+def code(error: pytest.ExceptionInfo[ClientError]) -> str:
+    return str(error.value.response["Error"]["Code"])
+
+
+def test_instances_take_from_the_block_and_show_where_they_run(local: LocalAws) -> None:
+    seed()
+    with pytest.raises(ClientError) as early:
+        launch(local, 1)
+    assert code(early) == "ReservationCapacityExceeded"
+    local.clock.set(START)
+    assert available(local) == 4
+    launch(local, 3)
+    assert available(local) == 1
+    with pytest.raises(ClientError) as full:
+        launch(local, 2)
+    assert code(full) == "ReservationCapacityExceeded"
+    assert available(local) == 1
+    assert len(launch(local, 2, least=1)) == 1
+    groups = local.client("ec2", REGION).describe_instances()["Reservations"]
+    shown = [one for group in groups for one in group["Instances"]]
+    assert len(shown) == 4
+    assert {(one["InstanceLifecycle"], one["CapacityReservationId"]) for one in shown} == {
+        ("capacity-block", RESERVATION)
+    }
+    local.client("ec2", REGION).terminate_instances(InstanceIds=[shown[0]["InstanceId"]])
+    assert available(local) == 1
+
+
+def test_block_whose_instances_are_being_terminated_takes_no_others(local: LocalAws) -> None:
+    seed()
+    local.clock.set(END - timedelta(minutes=31))
+    launch(local, 1)
+    local.clock.set(END - timedelta(minutes=30))
+    with pytest.raises(ClientError) as late:
+        launch(local, 1)
+    assert code(late) == "ReservationCapacityExceeded"
+
+
+def test_launch_takes_market_and_reservation_from_a_launch_template(local: LocalAws) -> None:
+    seed()
+    local.clock.set(START)
+    ec2 = local.client("ec2", REGION)
+    template = ec2.create_launch_template(
+        LaunchTemplateName="nodes",
+        LaunchTemplateData={
+            "ImageId": ec2.describe_images(Filters=IMAGE)["Images"][0]["ImageId"],
+            "InstanceType": "trn2.48xlarge",
+            "InstanceMarketOptions": {"MarketType": "capacity-block"},
+            "CapacityReservationSpecification": {
+                "CapacityReservationTarget": {"CapacityReservationId": RESERVATION}
+            },
+        },
+    )["LaunchTemplate"]["LaunchTemplateId"]
+    (launched,) = ec2.run_instances(MinCount=1, MaxCount=1, LaunchTemplate={"LaunchTemplateId": template})[
+        "Instances"
+    ]
+    assert (launched["InstanceType"], launched["CapacityReservationId"]) == ("trn2.48xlarge", RESERVATION)
+    assert available(local) == 3
+
+
+def test_launch_without_a_reservation_is_on_demand(local: LocalAws) -> None:
+    seed()
+    local.clock.set(START)
+    (launched,) = launch(local, 1, InstanceMarketOptions={}, CapacityReservationSpecification={})
+    assert "InstanceLifecycle" not in launched
+    assert "CapacityReservationId" not in launched
+    assert available(local) == 4
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"InstanceMarketOptions": {}},
+        {"CapacityReservationSpecification": {}},
+        {"InstanceType": "trn1.32xlarge"},
+    ],
+    ids=["no market type", "no reservation", "another type"],
+)
+def test_launch_that_does_not_fit_the_block_is_refused(local: LocalAws, changes: dict[str, Any]) -> None:
+    seed()
+    local.clock.set(START)
+    with pytest.raises(ClientError) as caught:
+        launch(local, 1, **changes)
+    assert code(caught).startswith("InvalidParameter")
+    assert available(local) == 4
+
+
+def test_instances_are_found_by_reservation_lifecycle_and_profile(local: LocalAws) -> None:
+    seed()
+    local.clock.set(START)
+    ec2 = local.client("ec2", REGION)
+    (inside,) = launch(local, 1)
+    made = local.client("iam", REGION).create_instance_profile(InstanceProfileName="nodes")
+    profile = made["InstanceProfile"]["Arn"]
+    image = ec2.describe_images(Filters=IMAGE)["Images"][0]["ImageId"]
+    (outside,) = ec2.run_instances(
+        MinCount=1, MaxCount=1, ImageId=image, InstanceType="t3.micro", IamInstanceProfile={"Arn": profile}
+    )["Instances"]
+
+    def found(name: str, value: str) -> list[str]:
+        groups = ec2.describe_instances(Filters=[{"Name": name, "Values": [value]}])["Reservations"]
+        return [one["InstanceId"] for group in groups for one in group["Instances"]]
+
+    assert found("capacity-reservation-id", RESERVATION) == [inside["InstanceId"]]
+    assert found("instance-lifecycle", "capacity-block") == [inside["InstanceId"]]
+    assert found("iam-instance-profile.arn", profile) == [outside["InstanceId"]]
+    assert found("instance-id", f"{outside['InstanceId'][:12]}*") == [outside["InstanceId"]]
+    assert found("instance-id", "[i]-*") == []
+
+
+def test_an_instance_with_many_cards_leaves_no_interface_behind(local_aws: LocalAws) -> None:
+    ec2 = local_aws.client("ec2", REGION)
+    vpc = ec2.create_vpc(CidrBlock="10.8.0.0/16")["Vpc"]["VpcId"]
+    subnet = ec2.create_subnet(VpcId=vpc, CidrBlock="10.8.0.0/24")["Subnet"]["SubnetId"]
+    interfaces = [
+        {
+            "NetworkCardIndex": card,
+            "DeviceIndex": int(card > 0),
+            "InterfaceType": "efa-only" if card else "efa",
+            "SubnetId": subnet,
+            "DeleteOnTermination": True,
+        }
+        for card in range(8)
+    ]
+    image = ec2.describe_images(
+        Owners=["amazon"], Filters=[{"Name": "name", "Values": ["al2023-ami-2023*x86_64"]}]
+    )["Images"][0]["ImageId"]
+    (instance,) = ec2.run_instances(
+        ImageId=image, InstanceType="trn1.32xlarge", MinCount=1, MaxCount=1, NetworkInterfaces=interfaces
+    )["Instances"]
+    assert [one["Attachment"]["DeviceIndex"] for one in instance["NetworkInterfaces"]] == [0] + [1] * 7
+    for before in ("running", "terminated"):  # the second time, nothing is left to do
+        (change,) = ec2.terminate_instances(InstanceIds=[instance["InstanceId"]])["TerminatingInstances"]
+        assert change["PreviousState"]["Name"] == before
+    ec2.delete_subnet(SubnetId=subnet)
+    ec2.delete_vpc(VpcId=vpc)

@@ -1,0 +1,61 @@
+"""Volumes: what fits their type, at their creation and at a launch."""
+
+from typing import Any
+
+import pytest
+from tests.refusals import refusal
+
+pytestmark = pytest.mark.deploy
+
+ZONE = {"AvailabilityZone": "us-east-2a"}
+
+
+@pytest.mark.parametrize(
+    ("volume", "code", "words"),
+    [
+        ({}, "MissingParameter", "size/snapshot"),
+        ({"Size": 1, "VolumeType": "io1"}, "MissingParameter", "iops must be specified"),
+        ({"Size": 8, "VolumeType": "gp2", "Iops": 3000}, "InvalidParameterCombination", "not supported"),
+        ({"Size": 8, "VolumeType": "gp2", "Throughput": 125}, "InvalidParameterCombination", "throughput"),
+        ({"Size": 20, "VolumeType": "gp3", "Iops": 15_000}, "InvalidParameterValue", "ratio of 750.000000"),
+        ({"Size": 8, "VolumeType": "gp3", "Iops": 2999}, "InvalidParameterValue", "at least 3000"),
+        ({"Size": 8, "VolumeType": "gp3", "Throughput": 2001}, "InvalidParameterValue", "at most 2000"),
+        (
+            {"Size": 8, "VolumeType": "gp3", "Iops": 3000, "Throughput": 1000},
+            "InvalidParameterValue",
+            "Throughput (MiBps) to iops",
+        ),
+        ({"Size": 124, "VolumeType": "st1"}, "InvalidParameterValue", "at least 125"),
+        ({"Size": 8, "VolumeType": "gp9"}, "InvalidParameterValue", "gp9"),
+        ({"Size": 8, "KmsKeyId": "alias/one"}, "InvalidParameterDependency", "Encrypted"),
+    ],
+)
+def test_settings_that_do_not_fit_the_type_are_refused(
+    ec2: Any, volume: dict[str, Any], code: str, words: str
+) -> None:
+    said = refusal(ec2.create_volume, **ZONE, **volume)
+    assert said[0] == code
+    assert words in said[1]
+
+
+@pytest.mark.parametrize(
+    "volume",
+    [
+        {"Size": 1},
+        {"Size": 4, "VolumeType": "gp3", "Iops": 3000, "Throughput": 750},  # 3,000 IOPS are free at any size
+        {"Size": 30, "VolumeType": "gp3", "Iops": 15_000},
+    ],
+)
+def test_settings_that_fit_are_taken(ec2: Any, volume: dict[str, Any]) -> None:
+    assert ec2.create_volume(**ZONE, **volume)["VolumeId"]
+
+
+def test_a_root_volume_is_not_smaller_than_the_snapshot_of_its_image(ec2: Any) -> None:
+    image = ec2.describe_images(
+        Owners=["amazon"], Filters=[{"Name": "name", "Values": ["al2023-ami-2023*x86_64"]}]
+    )["Images"][0]
+    launch = {"ImageId": image["ImageId"], "InstanceType": "m5.large", "MinCount": 1, "MaxCount": 1}
+    mapping = [{"DeviceName": image["RootDeviceName"], "Ebs": {"VolumeSize": 1}}]
+    code, words = refusal(ec2.run_instances, **launch, BlockDeviceMappings=mapping)
+    assert code == "InvalidBlockDeviceMapping"
+    assert "expect size >= 15GB" in words

@@ -1,0 +1,96 @@
+"""FSx for Lustre on the local AWS, through boto3: what is kept, what grows, what is refused."""
+
+from typing import Any
+
+import botocore.session
+import pytest
+from botocore.exceptions import ClientError
+from tests.services.fsx.file_system_calls import create, refusal
+
+from ultracluster_local.cloudformation.resource_types.fsx import PROVIDERS
+
+_SSD: dict[str, Any] = {
+    "DeploymentType": "PERSISTENT_2",
+    "PerUnitStorageThroughput": 250,
+    "MetadataConfiguration": {"Mode": "AUTOMATIC"},
+}
+_TIERED: dict[str, Any] = {
+    "DeploymentType": "PERSISTENT_2",
+    "ThroughputCapacity": 8000,
+    "DataReadCacheConfiguration": {"SizingMode": "USER_PROVISIONED", "SizeGiB": 64},
+    "MetadataConfiguration": {"Mode": "USER_PROVISIONED", "Iops": 6000},
+}
+
+
+def test_a_file_system_is_kept_word_for_word_and_only_grows(fsx: Any) -> None:
+    lustre = _SSD | {
+        "EfaEnabled": True,
+        "MetadataConfiguration": {"Mode": "USER_PROVISIONED", "Iops": 12000},
+    }
+    made = create(fsx, lustre, StorageCapacity=19_200)
+    assert {key: made["LustreConfiguration"][key] for key in lustre} == lustre
+    assert made["FileSystemTypeVersion"] == "2.15"
+    one = made["FileSystemId"]
+    changed = fsx.update_file_system(FileSystemId=one, StorageCapacity=38_400)["FileSystem"]
+    assert changed["StorageCapacity"] == 38_400
+    assert "can only grow" in refusal(fsx.update_file_system, FileSystemId=one, StorageCapacity=19_200)
+    for settings, said in (
+        ({"MetadataConfiguration": {"Mode": "USER_PROVISIONED", "Iops": 6000}}, "can only grow"),
+        ({"PerUnitStorageThroughput": 500}, "cannot change"),
+        ({"ThroughputCapacity": 4000}, "another storage type"),
+    ):
+        assert said in refusal(fsx.update_file_system, FileSystemId=one, LustreConfiguration=settings)
+    (kept,) = fsx.describe_file_systems(FileSystemIds=[one])["FileSystems"]
+    assert {key: kept["LustreConfiguration"][key] for key in lustre} == lustre
+    fsx.delete_file_system(FileSystemId=one)
+    with pytest.raises(ClientError, match="FileSystemNotFound"):
+        fsx.describe_file_systems(FileSystemIds=[one])
+
+
+def test_intelligent_tiering_has_no_size_and_its_throughput_only_grows(fsx: Any) -> None:
+    made = create(fsx, _TIERED, StorageType="INTELLIGENT_TIERING")
+    assert "StorageCapacity" not in made
+    assert {key: made["LustreConfiguration"][key] for key in _TIERED} == _TIERED
+    one = made["FileSystemId"]
+    grown = {"ThroughputCapacity": 12_000, "DataReadCacheConfiguration": {"SizingMode": "NO_CACHE"}}
+    changed = fsx.update_file_system(FileSystemId=one, LustreConfiguration=grown)["FileSystem"]
+    assert {key: changed["LustreConfiguration"][key] for key in grown} == grown
+    for settings in ({"ThroughputCapacity": 8000}, {"ThroughputCapacity": 13_000}):
+        refusal(fsx.update_file_system, FileSystemId=one, LustreConfiguration=settings)
+    refusal(fsx.update_file_system, FileSystemId=one, StorageCapacity=4800)
+
+
+@pytest.mark.parametrize(
+    ("lustre", "others", "said"),
+    [
+        (_SSD, {"StorageCapacity": 3600}, "Invalid Lustre FS storage capacity: 3600. Must be 1200 or a multiple of 2400"),
+        (_SSD, {}, "Invalid Lustre FS storage capacity: None"),
+        (_SSD | {"PerUnitStorageThroughput": 200}, {"StorageCapacity": 4800}, "InvalidPerUnitStorageThroughput"),
+        (_SSD | {"EfaEnabled": True}, {"StorageCapacity": 4800}, "Must be a multiple of 19200"),
+        (
+            {"DeploymentType": "PERSISTENT_2", "PerUnitStorageThroughput": 250, "EfaEnabled": True},
+            {"StorageCapacity": 19_200, "FileSystemTypeVersion": "2.15"},
+            "MetadataConfiguration",
+        ),
+        ({"DeploymentType": "SCRATCH_2", "AutomaticBackupRetentionDays": 7}, {"StorageCapacity": 1200}, "Backups are not supported on scratch file systems"),
+        (_TIERED, {"StorageType": "INTELLIGENT_TIERING", "StorageCapacity": 4800}, "StorageCapacity is not supported"),
+        ({k: v for k, v in _TIERED.items() if k != "DataReadCacheConfiguration"}, {"StorageType": "INTELLIGENT_TIERING"}, "DataReadCacheConfiguration is required"),
+        (_TIERED | {"MetadataConfiguration": {"Mode": "AUTOMATIC"}}, {"StorageType": "INTELLIGENT_TIERING"}, "Invalid metadata IOPS: None"),
+        (_TIERED, {"StorageCapacity": 4800}, "InvalidPerUnitStorageThroughput"),
+    ],
+)  # fmt: skip
+def test_refuses_what_fsx_refuses(
+    fsx: Any, lustre: dict[str, Any], others: dict[str, Any], said: str
+) -> None:
+    with pytest.raises(ClientError, match=said):
+        create(fsx, lustre, **others)
+    assert fsx.describe_file_systems()["FileSystems"] == []
+
+
+def test_what_is_set_at_creation_is_what_no_update_takes() -> None:
+    model = botocore.session.get_session().get_service_model("fsx")
+    given = model.shape_for("CreateFileSystemLustreConfiguration").members
+    updated = model.shape_for("UpdateFileSystemLustreConfiguration").members
+    provider = PROVIDERS["AWS::FSx::FileSystem"]
+    paths = provider.create_only("AWS::FSx::FileSystem", {}, {})
+    assert {path[1] for path in paths if path[0] == "LustreConfiguration"} == set(given) - set(updated)

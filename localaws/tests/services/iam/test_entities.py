@@ -1,0 +1,107 @@
+"""Roles and policies that IAM refuses, and AWS's own policies."""
+
+import json
+from typing import Any
+
+import pytest
+from tests.refusals import refusal
+
+from ultracluster_local import ACCOUNT, LocalAws
+
+pytestmark = pytest.mark.deploy
+
+TRUST = {"Effect": "Allow", "Principal": {"Service": "ec2.amazonaws.com"}, "Action": "sts:AssumeRole"}
+ALLOW = {"Effect": "Allow", "Action": "s3:GetObject", "Resource": "*"}
+SSM = "arn:aws:iam::aws:policy/AmazonSSMManagedInstanceCore"
+
+
+@pytest.fixture
+def iam(local_aws: LocalAws) -> Any:
+    client = local_aws.client("iam")
+    client.create_role(RoleName="r", AssumeRolePolicyDocument=policy(TRUST))
+    return client
+
+
+def policy(*statements: dict[str, Any], **more: str) -> str:
+    return json.dumps({"Version": "2012-10-17", **more, "Statement": list(statements)})
+
+
+@pytest.mark.parametrize(
+    ("trust", "words"),
+    [
+        ("{", "This policy contains invalid Json"),
+        (policy(TRUST | {"Resource": "*"}), "Has prohibited field Resource"),
+        (policy({key: value for key, value in TRUST.items() if key != "Action"}), "Missing required field Action"),
+        (policy({key: value for key, value in TRUST.items() if key != "Principal"}), "Missing required field Principal"),
+        (policy(TRUST | {"Principal": {"Service": []}}), "a statement with no principals!"),
+        (policy(TRUST | {"Principal": {"Service": "ec2"}}), 'Invalid principal in policy: "SERVICE":"ec2"'),
+        (policy(TRUST | {"Principal": {"AWS": f"arn:aws:iam::{ACCOUNT}:role/absent"}}), "role/absent"),
+        (policy(TRUST | {"Action": "s3:GetObject"}), "may only specify STS AssumeRole actions."),
+        (policy(*[TRUST] * 40), "Cannot exceed quota for ACLSizePerRole: 2048"),
+    ],
+)  # fmt: skip
+def test_a_trust_policy_decides_who_may_assume_the_role(iam: Any, trust: str, words: str) -> None:
+    created = refusal(iam.create_role, RoleName="new", AssumeRolePolicyDocument=trust)
+    updated = refusal(iam.update_assume_role_policy, RoleName="r", PolicyDocument=trust)
+
+    assert created == updated
+    assert words in created[1]
+    assert "new" not in [role["RoleName"] for role in iam.list_roles()["Roles"]]
+
+
+def test_white_space_does_not_count_for_the_length_of_a_trust_policy(iam: Any) -> None:
+    iam.update_assume_role_policy(RoleName="r", PolicyDocument=policy(TRUST) + " " * 2048)
+
+
+def test_a_policy_of_a_role_names_no_principal(iam: Any) -> None:
+    named = policy(ALLOW | {"Principal": "*"})
+
+    for call, given in (
+        (iam.put_role_policy, {"RoleName": "r", "PolicyName": "p", "PolicyDocument": named}),
+        (iam.create_policy, {"PolicyName": "p", "PolicyDocument": named}),
+    ):
+        assert refusal(call, **given) == (
+            "MalformedPolicyDocument",
+            "Policy document should not specify a principal.",
+        )
+
+
+def test_policies_have_a_longest_size(iam: Any) -> None:
+    resources = [f"arn:aws:s3:::bucket-{number:04}/*" for number in range(220)]
+    long = policy(ALLOW | {"Resource": resources})
+    assert 6144 < len(long) < 10_240
+
+    assert "PolicySize: 6144" in refusal(iam.create_policy, PolicyName="p", PolicyDocument=long)[1]
+    iam.put_role_policy(RoleName="r", PolicyName="one", PolicyDocument=long)
+    iam.put_role_policy(RoleName="r", PolicyName="one", PolicyDocument=long)  # in place of itself
+    second = refusal(iam.put_role_policy, RoleName="r", PolicyName="two", PolicyDocument=long)
+    assert second == ("LimitExceeded", "Maximum policy size of 10240 bytes exceeded for role r")
+
+
+def test_a_policy_of_aws_exists_when_it_is_first_named(iam: Any) -> None:
+    iam.attach_role_policy(RoleName="r", PolicyArn=SSM)
+
+    assert iam.list_attached_role_policies(RoleName="r")["AttachedPolicies"][0]["PolicyArn"] == SSM
+    batch = "arn:aws:iam::aws:policy/service-role/AWSBatchServiceRole"
+    assert iam.get_policy(PolicyArn=batch)["Policy"]["Arn"] == batch
+
+
+def test_a_policy_that_aws_does_not_have_is_not_found(iam: Any) -> None:
+    for arn in ("arn:aws:iam::aws:policy/Absent", "arn:aws:iam::aws:policy/AWSBatchServiceRole"):
+        assert refusal(iam.get_policy, PolicyArn=arn)[0] == "NoSuchEntity"
+
+
+@pytest.mark.parametrize(
+    ("arn", "words"), [("arn:aws:s3:::bucket-of-mine", "is not valid."), ("A" * 20, "Could not be parsed!")]
+)
+def test_an_attached_policy_is_named_by_its_arn(iam: Any, arn: str, words: str) -> None:
+    code, message = refusal(iam.attach_role_policy, RoleName="r", PolicyArn=arn)
+
+    assert (code, message.endswith(words)) == ("ValidationError", True)
+
+
+def test_few_services_take_a_suffix_of_their_role(iam: Any) -> None:
+    given = {"AWSServiceName": "batch.amazonaws.com", "CustomSuffix": "mine"}
+
+    assert refusal(iam.create_service_linked_role, **given)[0] == "InvalidInput"
+    iam.create_service_linked_role(AWSServiceName="autoscaling.amazonaws.com", CustomSuffix="mine")

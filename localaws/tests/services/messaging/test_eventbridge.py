@@ -1,0 +1,113 @@
+"""Rules, targets and schedules that EventBridge refuses."""
+
+import json
+from typing import Any
+
+import pytest
+from tests.refusals import refusal
+
+from ultracluster_local import ACCOUNT, LocalAws
+
+pytestmark = pytest.mark.deploy
+
+QUEUE = f"arn:aws:sqs:us-east-1:{ACCOUNT}:q"
+SCHEDULER = "scheduler.amazonaws.com"
+
+
+@pytest.fixture
+def events(local_aws: LocalAws) -> Any:
+    client = local_aws.client("events")
+    client.put_rule(Name="rule", ScheduleExpression="rate(1 minute)")
+    return client
+
+
+def role(local_aws: LocalAws, service: str, *, effect: str = "Allow") -> str:
+    statement = {"Effect": effect, "Principal": {"Service": service}, "Action": "sts:AssumeRole"}
+    policy = json.dumps({"Version": "2012-10-17", "Statement": [statement]})
+    made = local_aws.client("iam").create_role(RoleName="r", AssumeRolePolicyDocument=policy)
+    return str(made["Role"]["Arn"])
+
+
+@pytest.mark.parametrize(
+    ("rule", "code", "words"),
+    [
+        ({}, "ValidationException", "EventPattern or ScheduleExpression must be specified."),
+        ({"ScheduleExpression": "rate(1 week)"}, "ValidationException", "Parameter ScheduleExpression is not valid."),
+        ({"ScheduleExpression": "at(2026-12-01T09:00:00)"}, "ValidationException", "is not valid."),
+        ({"ScheduleExpression": "rate(1 day)", "EventBusName": "mine"}, "ValidationException", "only on the default event bus."),
+        ({"EventPattern": '{"source": "aws.ec2"}'}, "InvalidEventPatternException", 'Reason: "source" must be an object or an array'),
+    ],
+)  # fmt: skip
+def test_a_rule_has_a_schedule_or_a_pattern(events: Any, rule: dict[str, Any], code: str, words: str) -> None:
+    if "EventBusName" in rule:
+        events.create_event_bus(Name="mine")
+
+    found = refusal(events.put_rule, Name="bad", **rule)
+
+    assert (found[0], words in found[1]) == (code, True)
+    assert [one["Name"] for one in events.list_rules()["Rules"]] == ["rule"]
+
+
+def test_a_rule_that_does_not_exist_is_named_with_its_bus(events: Any) -> None:
+    assert refusal(events.describe_rule, Name="absent") == (
+        "ResourceNotFoundException",
+        "Rule absent does not exist on EventBus default.",
+    )
+
+
+@pytest.mark.parametrize(
+    ("target", "words"),
+    [
+        ({"Input": "{}", "InputPath": "$.detail"}, "Only one of Input, InputPath, or InputTransformer must be provided for target 1."),
+        ({"InputTransformer": {"InputPathsMap": {"a": "$.a"}, "InputTemplate": '"<a> <b>"'}}, "contains invalid placeholder b."),
+        ({"Arn": f"arn:aws:batch:us-east-1:{ACCOUNT}:job-queue/q"}, "RoleArn is required for target"),
+    ],
+)  # fmt: skip
+def test_a_target_has_one_input_and_what_its_service_needs(
+    events: Any, target: dict[str, Any], words: str
+) -> None:
+    targets = [{"Id": "1", "Arn": QUEUE} | target]
+
+    assert words in refusal(events.put_targets, Rule="rule", Targets=targets)[1]
+    assert events.list_targets_by_rule(Rule="rule")["Targets"] == []
+
+
+def test_a_placeholder_may_be_one_of_eventbridge(events: Any) -> None:
+    transformer = {"InputPathsMap": {"a": "$.a"}, "InputTemplate": '"<a> <aws.events.rule-arn>"'}
+
+    events.put_targets(Rule="rule", Targets=[{"Id": "1", "Arn": QUEUE, "InputTransformer": transformer}])
+
+
+def test_a_rule_has_five_targets_of_which_each_can_be_replaced(events: Any) -> None:
+    five = [{"Id": str(number), "Arn": QUEUE} for number in range(5)]
+    events.put_targets(Rule="rule", Targets=five)
+    events.put_targets(Rule="rule", Targets=five[:1])
+
+    sixth = {"Rule": "rule", "Targets": [{"Id": "5", "Arn": QUEUE}]}
+    assert refusal(events.put_targets, **sixth)[0] == "LimitExceededException"
+
+
+@pytest.mark.parametrize(
+    ("service", "expression", "words"),
+    [
+        (SCHEDULER, "at(2030-12-01T09:00:00)", ""),
+        (SCHEDULER, "every day", "Invalid Schedule Expression every day."),
+        ("events.amazonaws.com", "rate(1 day)", "must allow AWS EventBridge Scheduler to assume the role."),
+    ],
+)
+def test_a_schedule_has_an_expression_and_a_role_for_scheduler(
+    local_aws: LocalAws, service: str, expression: str, words: str
+) -> None:
+    scheduler = local_aws.client("scheduler")
+    given = {
+        "Name": "s",
+        "ScheduleExpression": expression,
+        "FlexibleTimeWindow": {"Mode": "OFF"},
+        "Target": {"Arn": QUEUE, "RoleArn": role(local_aws, service)},
+    }
+
+    if words:
+        assert words in refusal(scheduler.create_schedule, **given)[1]
+        assert scheduler.list_schedules()["Schedules"] == []
+    else:
+        scheduler.create_schedule(**given)

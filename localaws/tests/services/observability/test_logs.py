@@ -1,0 +1,93 @@
+"""Log groups, streams and subscriptions that CloudWatch Logs refuses."""
+
+import json
+from typing import Any
+
+import pytest
+from tests.refusals import refusal
+
+from ultracluster_local import ACCOUNT, LocalAws
+
+pytestmark = pytest.mark.deploy
+
+
+@pytest.fixture
+def logs(local_aws: LocalAws) -> Any:
+    return local_aws.client("logs")
+
+
+def key(local_aws: LocalAws, group: str) -> str:
+    """Create a key that the service may use for one log group; return its ARN."""
+    arn = f"arn:aws:logs:us-east-1:{ACCOUNT}:log-group:{group}"
+    statements = [
+        {
+            "Effect": "Allow",
+            "Principal": {"AWS": f"arn:aws:iam::{ACCOUNT}:root"},
+            "Action": "kms:*",
+            "Resource": "*",
+        },
+        {
+            "Effect": "Allow",
+            "Principal": {"Service": "logs.us-east-1.amazonaws.com"},
+            "Action": ["kms:Encrypt*", "kms:Decrypt*"],
+            "Resource": "*",
+            "Condition": {"ArnEquals": {"kms:EncryptionContext:aws:logs:arn": arn}},
+        },
+    ]
+    policy = json.dumps({"Version": "2012-10-17", "Statement": statements})
+    return str(local_aws.client("kms").create_key(Policy=policy)["KeyMetadata"]["Arn"])
+
+
+def test_a_group_is_encrypted_with_a_key_that_lets_the_service_in(logs: Any, local_aws: LocalAws) -> None:
+    arn = key(local_aws, "nodes")
+
+    logs.create_log_group(logGroupName="nodes", kmsKeyId=arn)
+    code, message = refusal(logs.create_log_group, logGroupName="others", kmsKeyId=arn)
+
+    assert code == "AccessDeniedException"
+    assert message.endswith(
+        f"allowed to be used with Arn 'arn:aws:logs:us-east-1:{ACCOUNT}:log-group:others'"
+    )
+    assert [one["logGroupName"] for one in logs.describe_log_groups()["logGroups"]] == ["nodes"]
+
+
+def test_a_key_that_does_not_exist_is_refused_for_a_group_that_does(logs: Any) -> None:
+    logs.create_log_group(logGroupName="nodes")
+    absent = f"arn:aws:kms:us-east-1:{ACCOUNT}:key/absent"
+
+    assert (
+        refusal(logs.associate_kms_key, logGroupName="nodes", kmsKeyId=absent)[0] == "AccessDeniedException"
+    )
+
+
+def test_a_stream_is_created_once(logs: Any) -> None:
+    logs.create_log_group(logGroupName="nodes")
+    stream = {"logGroupName": "nodes", "logStreamName": "i-1"}
+    logs.create_log_stream(**stream)
+
+    assert refusal(logs.create_log_stream, **stream) == (
+        "ResourceAlreadyExistsException",
+        "The specified log stream already exists",
+    )
+
+
+def test_groups_are_searched_by_prefix_or_by_pattern(logs: Any) -> None:
+    asked = {"logGroupNamePrefix": "/a", "logGroupNamePattern": "a"}
+
+    assert "mutually exclusive" in refusal(logs.describe_log_groups, **asked)[1]
+
+
+@pytest.mark.parametrize("vendor", ["kinesis", "firehose"])
+def test_a_subscription_to_a_stream_needs_a_role(logs: Any, vendor: str) -> None:
+    logs.create_log_group(logGroupName="nodes")
+    arn = f"arn:aws:{vendor}:us-east-1:{ACCOUNT}:stream/s"
+
+    message = refusal(
+        logs.put_subscription_filter,
+        logGroupName="nodes",
+        filterName="f",
+        filterPattern="",
+        destinationArn=arn,
+    )[1]
+
+    assert message == f"destinationArn for vendor {vendor} cannot be used without roleArn"

@@ -1,0 +1,189 @@
+"""Functions, permissions, aliases and settings that Lambda refuses."""
+
+import io
+import json
+import zipfile
+from typing import Any
+
+import pytest
+from tests.refusals import refusal
+
+from ultracluster_local import ACCOUNT, LocalAws
+from ultracluster_local.services.service_quotas import set_quota
+
+pytestmark = pytest.mark.deploy
+
+ARN = f"arn:aws:lambda:us-east-1:{ACCOUNT}:function"
+
+
+def archive() -> bytes:
+    packed = io.BytesIO()
+    with zipfile.ZipFile(packed, "w") as writer:
+        writer.writestr("index.py", "def handler(event, context):\n    return 1\n")
+    return packed.getvalue()
+
+
+def role(local_aws: LocalAws, service: str) -> str:
+    statement = {"Effect": "Allow", "Principal": {"Service": service}, "Action": "sts:AssumeRole"}
+    policy = json.dumps({"Version": "2012-10-17", "Statement": [statement]})
+    name = service.partition(".")[0]
+    return str(
+        local_aws.client("iam").create_role(RoleName=name, AssumeRolePolicyDocument=policy)["Role"]["Arn"]
+    )
+
+
+@pytest.fixture
+def given(local_aws: LocalAws) -> dict[str, Any]:
+    """The settings of a function that Lambda creates."""
+    return {
+        "FunctionName": "f",
+        "Runtime": "python3.13",
+        "Role": role(local_aws, "lambda.amazonaws.com"),
+        "Handler": "index.handler",
+        "Code": {"ZipFile": archive()},
+    }
+
+
+@pytest.fixture
+def functions(local_aws: LocalAws, given: dict[str, Any]) -> Any:
+    """A client of Lambda with the function f."""
+    client = local_aws.client("lambda")
+    client.create_function(**given)
+    return client
+
+
+@pytest.mark.parametrize(
+    ("more", "words"),
+    [
+        ({"Runtime": "python3.7"}, "The runtime parameter of python3.7 is no longer supported"),
+        ({"Environment": {"Variables": {"ABC": "x" * 4096}}}, "exceeded the 4KB limit."),
+        ({"VpcConfig": {"SubnetIds": ["subnet-0"], "SecurityGroupIds": []}}, "The subnet ID 'subnet-0' does not exist"),
+        ({"VpcConfig": {"SubnetIds": [], "SecurityGroupIds": ["sg-0"]}}, "The security group 'sg-0' does not exist"),
+        ({"Role": f"arn:aws:iam::{ACCOUNT}:role/absent"}, "cannot be assumed by Lambda."),
+        ({"Code": {"ZipFile": b"def handler"}}, "Could not unzip uploaded file."),
+        ({"Code": {"S3Bucket": "absent", "S3Key": "k"}}, "S3 Error Code: NoSuchBucket."),
+        ({"Code": {"S3Bucket": "mine", "S3Key": "absent"}}, "S3 Error Code: NoSuchKey."),
+        ({"Architectures": ["x86_64", "arm64"]}, "Member must have length less than or equal to 1"),
+    ],
+)  # fmt: skip
+def test_a_function_that_could_not_run_is_refused(
+    local_aws: LocalAws, given: dict[str, Any], more: dict[str, Any], words: str
+) -> None:
+    local_aws.client("s3").create_bucket(Bucket="mine")
+    client = local_aws.client("lambda")
+
+    assert words in refusal(client.create_function, **given | more)[1]
+    assert client.list_functions()["Functions"] == []
+
+
+def test_a_role_that_trusts_another_service_is_refused(local_aws: LocalAws, functions: Any) -> None:
+    other = role(local_aws, "ec2.amazonaws.com")
+
+    message = refusal(functions.update_function_configuration, FunctionName="f", Role=other)[1]
+
+    assert message == "The role defined for the function cannot be assumed by Lambda."
+
+
+def test_code_is_updated_by_an_archive(functions: Any) -> None:
+    assert "Could not unzip" in refusal(functions.update_function_code, FunctionName="f", ZipFile=b"x")[1]
+    functions.update_function_code(FunctionName="f", ZipFile=archive())
+
+
+@pytest.mark.parametrize(
+    ("quota", "reserved", "taken"),
+    [(1000, 900, True), (1000, 901, False), (50, 40, True), (50, 41, False), (10, 0, True)],
+)
+def test_a_reservation_leaves_concurrency_to_other_functions(
+    functions: Any, quota: int, reserved: int, *, taken: bool
+) -> None:
+    set_quota(region="us-east-1", service="lambda", code="L-B99A9384", value=quota)
+    asked = {"FunctionName": "f", "ReservedConcurrentExecutions": reserved}
+
+    if taken:
+        functions.put_function_concurrency(**asked)
+        functions.put_function_concurrency(**asked)  # in place of itself
+    else:
+        assert "below its minimum value of [" in refusal(functions.put_function_concurrency, **asked)[1]
+
+
+def test_versions_have_no_reservation(functions: Any) -> None:
+    for name in ("f:1", f"{ARN}:f:1"):
+        asked = {"FunctionName": name, "ReservedConcurrentExecutions": 1}
+        assert (
+            "permitted on Lambda functions only." in refusal(functions.put_function_concurrency, **asked)[1]
+        )
+
+
+def test_a_permission_has_a_unique_id_and_a_principal(functions: Any) -> None:
+    permission = {"FunctionName": "f", "StatementId": "s", "Action": "lambda:InvokeFunction"}
+    assert (
+        "The provided principal was invalid."
+        in refusal(functions.add_permission, **permission, Principal="events")[1]
+    )
+
+    functions.add_permission(**permission, Principal="events.amazonaws.com")
+
+    code, message = refusal(functions.add_permission, **permission, Principal="*")
+    assert (code, "The statement id (s) provided already exists." in message) == (
+        "ResourceConflictException",
+        True,
+    )
+
+
+def test_the_unpublished_version_is_not_deleted_alone(functions: Any) -> None:
+    message = refusal(functions.delete_function, FunctionName="f", Qualifier="$LATEST")[1]
+
+    assert message == "$LATEST version cannot be deleted without deleting the function."
+    functions.delete_function(FunctionName="f")
+
+
+@pytest.mark.parametrize(
+    ("settings", "words"),
+    [
+        ({}, "You must specify at least one of error handling or destination setting."),
+        ({"DestinationConfig": {"OnFailure": {"Destination": f"{ARN}:f"}}}, "as a destination for itself."),
+        ({"DestinationConfig": {"OnSuccess": {"Destination": f"{ARN}:absent"}}}, "is invalid."),
+    ],
+)
+def test_a_destination_is_another_function_that_exists(
+    functions: Any, settings: dict[str, Any], words: str
+) -> None:
+    assert words in refusal(functions.put_function_event_invoke_config, FunctionName="f", **settings)[1]
+
+
+def test_an_event_source_is_a_queue_that_exists(functions: Any) -> None:
+    source = {"FunctionName": "f", "EventSourceArn": f"arn:aws:sqs:us-east-1:{ACCOUNT}:absent"}
+
+    assert (
+        "AWS.SimpleQueueService.NonExistentQueue"
+        in refusal(functions.create_event_source_mapping, **source)[1]
+    )
+
+
+def test_an_alias_is_a_name_that_is_not_taken(functions: Any) -> None:
+    alias = {"FunctionName": "f", "FunctionVersion": "$LATEST"}
+    assert refusal(functions.create_alias, **alias, Name="7")[0] == "ValidationException"
+
+    functions.create_alias(**alias, Name="live")
+
+    assert refusal(functions.create_alias, **alias, Name="live") == (
+        "ResourceConflictException",
+        f"Alias already exists: {ARN}:f:live",
+    )
+
+
+def test_a_function_has_one_url(functions: Any) -> None:
+    url = {"FunctionName": "f", "AuthType": "AWS_IAM"}
+    functions.create_function_url_config(**url)
+
+    assert refusal(functions.create_function_url_config, **url)[0] == "ResourceConflictException"
+
+
+def test_a_function_has_up_to_fifty_tags(functions: Any) -> None:
+    functions.tag_resource(Resource=f"{ARN}:f", Tags={f"k{number}": "v" for number in range(50)})
+
+    assert (
+        "exceeds resource tag limit."
+        in refusal(functions.tag_resource, Resource=f"{ARN}:f", Tags={"more": "v"})[1]
+    )
+    functions.tag_resource(Resource=f"{ARN}:f", Tags={"k1": "w"})

@@ -1,3 +1,0 @@
-"""Drift detection."""
-
-__all__: list[str] = []

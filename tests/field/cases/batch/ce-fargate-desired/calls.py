@@ -1,3 +1,0 @@
-b.create_compute_environment(
-    computeEnvironmentName="x", type="MANAGED", computeResources=cr | {"desiredvCpus": 2}
-)

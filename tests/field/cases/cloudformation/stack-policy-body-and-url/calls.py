@@ -1,1 +1,0 @@
-c.set_stack_policy(StackName="one", StackPolicyBody="{}", StackPolicyURL="https://b.s3.amazonaws.com/p")

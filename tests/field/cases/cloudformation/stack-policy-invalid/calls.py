@@ -1,1 +1,0 @@
-c.set_stack_policy(StackName="one", StackPolicyBody=json.dumps({"Statement": [{"Effect": "Permit"}]}))

@@ -1,0 +1,130 @@
+"""`ultracluster docs CODE` explains rules."""
+
+import json
+import re
+import resource
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+import typer.main
+
+from ultracluster_cli import main as entry_point
+from ultracluster_rules.registry import RULES
+
+Run = Callable[..., Any]
+
+
+def test_a_rule_is_explained(run: Run) -> None:
+    outcome = run("docs", "UC4105")
+
+    assert outcome.code == 0
+    assert outcome.stdout.startswith(
+        "UC4105, error: The nodes of one UltraServer block are those of one UltraS"
+    )
+    assert "\n  Fails:\n    instance_type: trn2u.48xlarge\n    nodes: 8\n" in outcome.stdout
+    assert "\n  Passes:\n    instance_type: trn2u.48xlarge\n    nodes: 4\n" in outcome.stdout
+    assert f"\n  Remedy:\n    {RULES['UC4105'].remedy}\n" in outcome.stdout
+    assert f"\n  Source:\n    {RULES['UC4105'].source}\n" in outcome.stdout
+    assert "Suppress" not in outcome.stdout
+
+
+def test_a_suppressible_warning_explains_how(run: Run) -> None:
+    assert "suppress: {UC4103: REASON}" in run("docs", "UC4103").stdout
+
+
+def test_several_rules_are_explained_each_once_in_any_case(run: Run) -> None:
+    told = run("docs", "uc4103", "UC4105", "UC4103").stdout
+
+    assert re.findall(r"^UC\d{4}", told, re.MULTILINE) == ["UC4103", "UC4105"]
+
+
+def test_all_rules_are_listed(run: Run) -> None:
+    lines = run("docs", "rules").stdout.splitlines()
+
+    assert [line[:6] for line in lines] == sorted(RULES)
+    assert (
+        "UC4103  warning  The number of nodes is a size in which Capacity Blocks are usually offered."
+        in lines
+    )
+
+
+def test_json_has_everything(run: Run) -> None:
+    (told,) = json.loads(run("docs", "UC1001", "--json").stdout)["rules"]
+
+    assert list(told) == [
+        *("code", "severity", "summary", "kind", "fails", "passes", "remedy", "source"),
+        *("suppressible", "shown_by"),
+    ]
+    assert (told["code"], told["suppressible"]) == ("UC1001", False)
+    assert len(json.loads(run("docs", "rules", "--json").stdout)["rules"]) == len(RULES)
+
+
+def test_an_unknown_code_is_a_finding_with_a_suggestion(run: Run) -> None:
+    outcome = run("docs", "UC4105", "UC410", "UC99999999")
+
+    assert (outcome.code, outcome.stdout) == (2, "")
+    first, second = outcome.stderr.splitlines()
+    assert first.startswith(
+        "UC9501: got 'UC410'. Allowed: a code listed by `ultracluster docs rules`, such as UC4105."
+    )
+    assert re.search(r"Did you mean UC\d{4}\?$", first)
+    assert second.startswith("UC9501: got 'UC99999999'.")
+    assert "Did you mean" not in second
+
+
+def test_at_a_terminal_findings_end_with_the_way_to_their_rule(
+    run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    piped = run("docs", "UC4999").stderr
+    monkeypatch.setattr("sys.stderr.isatty", lambda: True)
+
+    way = "Run `ultracluster docs UC9501` for an explanation."
+    shown = run("docs", "UC4999").stderr  # lines end at the width of the terminal
+    assert shown.split() == [*piped.split(), *way.split()]
+    assert shown.endswith(f"{way}\n")
+
+
+def test_every_command_of_an_example_exists_with_its_options() -> None:
+    commands = [
+        (code, line)
+        for code, note in RULES.items()
+        for text in (note.fails, note.passes, note.remedy)
+        for line in re.findall(r"`(?:ultracluster) ([^`]+)`", text)
+    ]
+
+    assert len(commands) > 100
+    assert [(code, line, wrong) for code, line in commands for wrong in _wrong_words(line)] == []
+
+
+def _wrong_words(line: str) -> Iterator[str]:
+    """What a command line has that no command has: a command, or an option of it."""
+    words = line.split()
+    command: Any = typer.main.get_command(entry_point.app)
+    while hasattr(command, "commands") and words and not words[0].startswith("-"):
+        name = words.pop(0)
+        if name not in command.commands and "estimate" in command.commands:
+            name = "estimate"  # `cost ROLLOUT` is short for it
+        if name not in command.commands:
+            yield name
+            return
+        command = command.commands[name]
+    known = {
+        option for parameter in command.params for option in (*parameter.opts, *parameter.secondary_opts)
+    }
+    yield from (word for word in words if word.startswith("--") and word.strip(".,") not in known)
+
+
+@pytest.mark.process
+def test_a_rule_is_explained_in_well_under_half_a_second() -> None:
+    def processor_seconds() -> float:
+        before = resource.getrusage(resource.RUSAGE_CHILDREN)
+        command = [sys.executable, "-c", "from ultracluster_cli.main import main; main(['docs', 'UC4105'])"]
+        subprocess.run(command, capture_output=True, check=True)
+        after = resource.getrusage(resource.RUSAGE_CHILDREN)
+        return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+
+    # Of the processor and the best of a few: other work on this machine must not fail it.
+    assert any(processor_seconds() < 0.4 for _ in range(5))
