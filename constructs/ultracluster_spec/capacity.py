@@ -54,11 +54,14 @@ _ResourceGroup = Annotated[str, RESOURCE_GROUP]
 _NodeCount = Annotated[int, MAX_NODES]
 
 # The fields, each once, in groups that the kinds of capacity share. Python has no other way to share declarations that a
-# type checker understands; a base class with slots could not be combined with another.
+# type checker understands; a base class with slots could not be combined with another. Nothing is made of a group, so it
+# needs no methods, whose generation takes most of the time of the import.
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, init=False, repr=False, eq=False)
 class _Reserved(Value):
+    """A reservation."""
+
     __slots__ = ()
 
     reservation_id: _ReservationId | None = None
@@ -66,8 +69,10 @@ class _Reserved(Value):
     `capacity-block`."""
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, init=False, repr=False, eq=False)
 class _Window(Value):
+    """Start and end."""
+
     __slots__ = ()
 
     start: Annotated[datetime, UtcTime()] | None = None
@@ -77,8 +82,10 @@ class _Window(Value):
     """End of the capacity: ISO 8601 in UTC, in quotes; 11:30 for a Capacity Block. Default: unknown."""
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, init=False, repr=False, eq=False)
 class _Grouped(Value):
+    """A group of reservations."""
+
     __slots__ = ()
 
     resource_group_arn: _ResourceGroup | None = None
@@ -86,8 +93,10 @@ class _Grouped(Value):
     reservations of the group. Default: none."""
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, init=False, repr=False, eq=False)
 class _Placed(Value):
+    """A placement group."""
+
     __slots__ = ()
 
     placement_group: (
@@ -96,8 +105,10 @@ class _Placed(Value):
     """Name of the cluster placement group of the On-Demand Capacity Reservation. Default: the reservation has none."""
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, init=False, repr=False, eq=False)
 class _Launched(Value):
+    """How nodes are started."""
+
     __slots__ = ()
 
     max_nodes: _NodeCount | None = None
@@ -114,16 +125,20 @@ class _Launched(Value):
     arrays of one child for each node. Default: batch."""
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, init=False, repr=False, eq=False)
 class _Priced(Value):
+    """A maximum price."""
+
     __slots__ = ()
 
     max_price_percent: Annotated[int, MAX_PRICE_PERCENT] | None = None
     """For `spot`: maximum price, in percent of the On-Demand price. Default: 100."""
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, init=False, repr=False, eq=False)
 class _Named(Value):
+    """Name and zone."""
+
     __slots__ = ()
 
     name: (
@@ -144,8 +159,10 @@ class _Named(Value):
     """Zone ID of the nodes, such as use2-az3; names of zones differ between accounts. Default: that of the network."""
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, init=False, repr=False, eq=False)
 class _Source(_Launched, _Named):
+    """What the kinds of capacity have in common."""
+
     __slots__ = ()
 
     market_type: ClassVar[Market]
@@ -211,8 +228,10 @@ Capacity = CapacityBlock | CapacityReservation | ReservationGroup | OnDemand | S
 """Capacity of any kind."""
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, init=False, repr=False, eq=False)
 class _Market(Value):
+    """The kind of capacity."""
+
     __slots__ = ()
 
     market_type: Market = "capacity-block"
@@ -221,8 +240,10 @@ class _Market(Value):
     with two minutes' notice; single-node jobs only."""
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, init=False, repr=False, eq=False)
 class _Ordered(Value):
+    """An order."""
+
     __slots__ = ()
 
     order: (

@@ -58,7 +58,7 @@ def test_a_field_differs_from_its_default() -> None:
 
 def test_a_field_without_a_value_is_unset_and_another_name_is_a_bug() -> None:
     thing = incomplete(Thing, {"labels": None})
-    for name, unset in (("size", True), ("sise", False)):
+    for name, unset in (("size", True), ("sizze", False)):
         with pytest.raises(AttributeError) as error:
             getattr(thing, name)
         assert is_unset(error.value) is unset

@@ -2,8 +2,9 @@
 
 import aws_cdk as cdk
 import pytest
+from aws_cdk import assertions
 from aws_cdk import aws_kms as kms
-from tests.unit.ultracluster.builders import IMAGE_ID, ZONE, block, of_type, only
+from tests.unit.ultracluster.builders import IMAGE_ID, ZONE, block, new_stack, of_type, only
 
 from ultracluster import FileSystem, UltraCluster
 from ultracluster_rules.findings import FindingsError
@@ -78,3 +79,11 @@ def test_the_key_of_the_file_system_goes_before_that_of_the_cluster(stack: cdk.S
     key = kms.Key(stack, "Key")
     cluster(stack, capacity=block(), file_system=FileSystem(kms_key_arn=own), kms_key=key)
     assert only(stack, "AWS::FSx::FileSystem")["KmsKeyId"] == own
+
+
+def test_without_a_value_a_cluster_has_the_defaults_of_the_value(stack: cdk.Stack) -> None:
+    other = new_stack()
+    cluster(stack, capacity=block())
+    cluster(other, capacity=block(), file_system=FileSystem())
+    templates = [assertions.Template.from_stack(each).to_json() for each in (stack, other)]
+    assert templates[0] == templates[1]
