@@ -13,7 +13,7 @@ from ultracluster_local.deploy import deploy_assembly, destroy_assembly
 from ultracluster_local.seeding.seed import seed_capacity_block
 from ultracluster_runtime.jobs.queues import find_definition, find_queue
 
-pytestmark = [pytest.mark.synth, pytest.mark.deploy]
+pytestmark = pytest.mark.deep
 
 REGION = "us-east-2"
 BLOCK = "cr-0123456789abcdef0"

@@ -155,6 +155,7 @@ def test_a_sound_rollout_passes_and_nothing_is_left(rehearse: Rehearse, local_aw
     assert record["passed"] > 20
 
 
+@pytest.mark.deep
 def test_an_environment_that_is_invalid_is_reported_in_the_words_of_aws(
     rehearse: Rehearse, local_aws: LocalAws, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -13,7 +13,7 @@ from ultracluster_local.cloudformation.resource_types import unsupported_types
 from ultracluster_local.deploy import deploy_assembly, destroy_assembly, read_assembly
 from ultracluster_stacks.config import load_rollout
 
-pytestmark = [pytest.mark.synth, pytest.mark.deploy]
+pytestmark = pytest.mark.deep
 
 ROLLOUTS = sorted((ROOT / "stacks/rollouts").glob("*.yaml"))
 REGION = "us-east-2"
@@ -21,10 +21,8 @@ REGION = "us-east-2"
 
 @pytest.fixture(
     scope="module",
-    params=[
-        pytest.param(path, id=path.stem, marks=() if path.stem == "jobs" else pytest.mark.deep)
-        for path in ROLLOUTS
-    ],
+    params=ROLLOUTS,
+    ids=lambda path: path.stem,
 )
 def rollout(request: pytest.FixtureRequest) -> Path:
     return Path(request.param)

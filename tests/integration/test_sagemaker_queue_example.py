@@ -12,7 +12,7 @@ from tests.bare_environment import bare_environment
 from ultracluster_local import LocalAws
 from ultracluster_local.deploy import deploy_assembly, destroy_assembly
 
-pytestmark = [pytest.mark.synth, pytest.mark.deploy]
+pytestmark = pytest.mark.deep
 
 ROOT = Path(__file__).parents[2]
 EXAMPLE = ROOT / "examples/sagemaker-queue"
@@ -35,7 +35,6 @@ def assembly(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return directory
 
 
-@pytest.mark.deep
 def test_the_cdk_validator_finds_nothing(assembly: Path) -> None:
     report = json.loads((assembly / "validation-report.json").read_text())
     assert [each["violations"] for each in report["pluginReports"]] == []

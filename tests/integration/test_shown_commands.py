@@ -153,11 +153,11 @@ STATES: Sequence[tuple[Callable[[Account], None], str]] = (
     (
         nothing,
         """
-        README.md CONTRIBUTING.md localaws/README.md index.md how-to/install.md tutorials/first-cluster.md evidence/live-checks.md how-to/choose-a-file-system.md
+        README.md CONTRIBUTING.md index.md how-to/install.md tutorials/first-cluster.md evidence/live-checks.md how-to/choose-a-file-system.md
         how-to/see-the-plan.md
         """,
     ),
-    (templates, "reference/check.md how-to/check-with-others.md"),
+    (templates, "localaws/README.md reference/check.md how-to/check-with-others.md"),
     (an_order, "how-to/bake-an-ami.md concepts/images.md"),
     (an_order, "how-to/buy-a-block.md"),
     (an_order, "concepts/capacity.md"),
@@ -231,6 +231,16 @@ def report_figures(account: Account) -> None:
         account.client("cloudwatch").put_metric_data(Namespace=BAKE_OFF_NAMESPACE, MetricData=[figure])
 
 
+def write_tests(account: Account) -> None:
+    """Write the tests that the page of the local AWS shows, beside the assembly that they deploy."""
+    (tests,) = [
+        block
+        for block in code_blocks("python")
+        if block.page == "localaws/README.md" and "def test_" in block.text
+    ]
+    (account.folder / "test_stacks.py").write_text(tests.text)
+
+
 def save_assembly(account: Account) -> None:
     account.synthesize("saved")
 
@@ -246,6 +256,7 @@ BEFORE: Mapping[str, Mapping[str, Callable[[Account], object]]] = {
     "how-to/sagemaker.md": {"submit.py": deploy_sagemaker_queue},
     "how-to/use-a-cluster-from-another-app.md": {"jobs submit": deploy_example_jobs},
     "how-to/watch-a-run.md": {"dashboard": Account.report_metric},
+    "localaws/README.md": {"pip install": write_tests},
     "reference/cost.md": {"bake-off": report_figures},
     "reference/plan.md": {"--against saved": save_assembly},
     "runbook/billed.md": {"capacity history": Account.buy},

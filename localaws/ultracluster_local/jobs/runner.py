@@ -156,11 +156,8 @@ def _runnable(batch: Batch) -> list[dict[str, Any]]:
 
 
 def _takes_jobs(environment: Mapping[str, Any]) -> bool:
-    return (
-        environment["state"] == "ENABLED"
-        and environment["status"] == "VALID"
-        and environment["type"] == "MANAGED"
-    )
+    kept = (environment["state"], environment["status"], environment["type"])
+    return kept == ("ENABLED", "VALID", "MANAGED")
 
 
 def _nodes_for(region: str, environment: Mapping[str, Any], job: Mapping[str, Any], count: int) -> list[Node]:

@@ -27,7 +27,6 @@ def check_submission(
     """Refuse an invalid job.
 
     Args:
-        batch: Resources of the Region.
         queue: Job queue.
         definition: Job definition.
         given: Job as submitted.
