@@ -6,7 +6,7 @@ type for each kind, which has the settings of that kind only; `CapacityRecord.so
 
 import re
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Annotated, ClassVar, Final, Literal, Protocol
@@ -307,11 +307,40 @@ Bought = CapacityRecord | Capacity
 
 
 class Buyer(Protocol):
-    """What the rules below read of a cluster."""
+    """Who buys capacity: what the rules about its size read of a cluster."""
 
     @property
     def machine(self) -> InstanceType:
         """Instance type of the nodes."""
+
+    def sources(self) -> Iterator[tuple[Place, Bought]]:
+        """Iterate over all capacity with the place of each."""
+
+    def nodes_from(self, capacity: Bought) -> int:
+        """Return the maximum number of nodes of one capacity."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Purchase:
+    """The capacity of a cluster of constructs."""
+
+    machine: InstanceType
+    nodes: int
+    capacity: Sequence[Capacity | None]
+
+    def sources(self) -> Iterator[tuple[Place, Bought]]:
+        """Iterate over all capacity with the place of each."""
+        for index, capacity in enumerate(self.capacity):
+            if capacity is not None:
+                yield ("capacity", index), capacity
+
+    def nodes_from(self, capacity: Bought) -> int:
+        """Return the maximum number of nodes of one capacity."""
+        return capacity.max_nodes or self.nodes
+
+
+class BuyerInRegion(Buyer, Protocol):
+    """What the other rules read of a cluster."""
 
     @property
     def region(self) -> str:
@@ -320,12 +349,6 @@ class Buyer(Protocol):
     @property
     def has_block(self) -> bool:
         """Whether a Capacity Block is among its capacity."""
-
-    def sources(self) -> Iterator[tuple[Place, CapacityRecord]]:
-        """Iterate over all capacity with the place of each."""
-
-    def nodes_from(self, capacity: CapacityRecord) -> int:
-        """Return the maximum number of nodes of one capacity."""
 
     def differs(self, name: str) -> bool:
         """Return whether a field has another value than its default."""
@@ -510,7 +533,7 @@ def _nodes_of_blocks(cluster: Buyer) -> Iterator[tuple[Place, int]]:
 
 
 @rule("UC4107")
-def block_is_sold_in_the_region(cluster: Buyer) -> Iterator[At]:
+def block_is_sold_in_the_region(cluster: BuyerInRegion) -> Iterator[At]:
     """AWS lists Capacity Blocks of the type for the Region; its list is not complete."""
     name = cluster.machine.name
     regions = block_regions(name)
@@ -520,7 +543,7 @@ def block_is_sold_in_the_region(cluster: Buyer) -> Iterator[At]:
 
 
 @rule(SETTING_OF_ANOTHER_KIND)
-def block_settings_have_a_block(cluster: Buyer) -> Iterator[At]:
+def block_settings_have_a_block(cluster: BuyerInRegion) -> Iterator[At]:
     """Settings of the life cycle of Capacity Blocks are used with one."""
     for name in ("checkpoint_lead_minutes", "max_refusals"):
         if cluster.differs(name) and not cluster.has_block:
@@ -540,10 +563,12 @@ def reservation_is_one_source(cluster: Buyer) -> Iterator[At]:
         yield At.of(given[index][0], finding)
 
 
+SIZE_RULES: Final = (type_is_sold_so, block_holds_the_nodes)
+"""Rules about the instance type and the number of nodes of all capacity, which constructs run too."""
+
 CLUSTER_RULES: Final = (
-    type_is_sold_so,
+    *SIZE_RULES,
     ultraserver_is_one_block,
-    block_holds_the_nodes,
     block_has_a_usual_size,
     block_is_sold_in_the_region,
     block_settings_have_a_block,

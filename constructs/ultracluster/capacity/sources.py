@@ -5,15 +5,18 @@ from collections.abc import Sequence
 from aws_cdk import Token
 
 from ultracluster._foundation.tokens import known
+from ultracluster_catalog.machines.instance_type import InstanceType
 from ultracluster_rules.capacity import check_source_names, check_targets
 from ultracluster_rules.findings import Finding, reject
 from ultracluster_rules.queues import check_blocks_used, check_environment_count, check_source_exists
 from ultracluster_spec.capacity import (
     BLOCK_RULES,
+    SIZE_RULES,
     SOURCE_RULES,
     Capacity,
     CapacityBlock,
     CapacityReservation,
+    Purchase,
     ReservationGroup,
 )
 from ultracluster_spec.rules import findings
@@ -52,6 +55,15 @@ def check_source(source: Capacity | None, *, path: str) -> list[Finding]:
     found = broken_bounds(own)
     rules = [*SOURCE_RULES, *(BLOCK_RULES if isinstance(source, CapacityBlock) else ())]
     return under(path, [*found, *findings(rules, own.without({finding.path for finding in found}))])
+
+
+def check_sizes(
+    sources: Sequence[Capacity | None], *, machine: InstanceType, node_count: int
+) -> list[Finding]:
+    """Check whether the instance type is sold as the sources are bought, and each block holds its nodes."""
+    found = findings(SIZE_RULES, Purchase(machine=machine, nodes=node_count, capacity=sources))
+    paths = {each: each.path.removesuffix(".market_type") for each in found}
+    return [each.at("node_count" if path == "nodes" else path) for each, path in paths.items()]
 
 
 def used_by_queue(

@@ -14,7 +14,7 @@ from constructs import Construct
 from ultracluster._foundation.annotations import warn
 from ultracluster._foundation.cluster_name import cluster_name, tag_resources
 from ultracluster._foundation.machines import AnyInstanceType, machine_of
-from ultracluster.capacity.sources import check_main_queue, named, sources_of, used_by_queue
+from ultracluster.capacity.sources import check_main_queue, check_sizes, named, sources_of, used_by_queue
 from ultracluster.cluster.i_ultra_cluster import ImportedCluster, IUltraCluster
 from ultracluster.compliance.cluster_key import let_services_use
 from ultracluster.jobs.job import Job
@@ -201,6 +201,8 @@ class UltraCluster(IUltraCluster):
         findings += _check_network(
             network, vpc_subnets=vpc_subnets, nic_layout=nic_layout, endpoints=endpoints
         )
+        if machine:
+            findings += check_sizes(sources, machine=machine, node_count=node_count)
         most_nodes = sum((source.max_nodes if source else None) or node_count for source in sources)
         if isinstance(file_system, FileSystem):
             findings += check_file_system(
