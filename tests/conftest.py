@@ -24,6 +24,7 @@ _ASKED_FOR = {
 _MARKS_OF_A_FILE = re.compile(r"^pytestmark = .*", re.MULTILINE)
 _THIS_MACHINE = re.compile(r"(.+\.)?localhost|127(\.\d+){3}|0\.0\.0\.0|::1?")
 _LEAVES_OUT = re.compile(r"not \w+( and not \w+)*")
+_LONG_FILES: Final = ("tests/integration/", "tests/diaries/")
 _FOLDER: Final = re.compile(r"tests/(unit/)?[^/]+")
 _CPU_SECONDS: Final = pytest.StashKey[float]()
 _cpu_by_test: Final = Counter[str]()
@@ -79,7 +80,7 @@ def pytest_collection_finish() -> None:
 
 
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
-    """Do not even import files that `-m "not synth and not deploy"` leaves out as a whole: aws_cdk and moto take seconds."""
+    """Do not even import files that `-m "not slow"` leaves out as a whole: aws_cdk and moto take seconds."""
     expression = config.option.markexpr
     if not _LEAVES_OUT.fullmatch(expression):
         return None
@@ -93,17 +94,10 @@ def _marks(file: Path) -> set[str]:
     return set(re.findall(r"pytest\.mark\.(\w+)", found[0])) if found else set()
 
 
-def pytest_itemcollected(item: pytest.Item) -> None:
-    """Mark the tests of test_sweep_*.py as what their file's name says."""
-    if item.path.name.startswith("test_sweep_"):
-        item.add_marker("sweep")
-
-
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Skip what needs a real account or a training framework, unless exactly that was asked for, and begin with long files."""
-    long = {item.path for item in items if item.get_closest_marker("sweep")}
-    # A worker takes a whole file: one of a minute that comes last would keep the others waiting.
-    items.sort(key=lambda item: item.path not in long)
+    # A worker takes a whole file: one of half a minute that comes last would keep the others waiting.
+    items.sort(key=lambda item: not item.nodeid.startswith(_LONG_FILES))
     for mark, reason in _ASKED_FOR.items():
         if config.option.markexpr != mark:
             for item in items:

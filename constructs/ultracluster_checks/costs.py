@@ -7,12 +7,8 @@ from ultracluster_checks.codes import BILLED
 from ultracluster_checks.jobs import JOB_DEFINITION, job_containers
 from ultracluster_checks.model.nodes import (
     AUTO_SCALING_GROUP,
-    COMPUTE_ENVIRONMENT,
-    LAUNCH_TEMPLATE,
     QUEUE,
-    launch_data,
     nodes_of,
-    template_types,
 )
 from ultracluster_checks.model.template import Resource
 from ultracluster_checks.problem import Wrong, rule
@@ -89,13 +85,3 @@ def blocks_are_filled(group: Resource) -> Iterator[Wrong]:
     paid = max(each["MaxSize"].number or 0 for each in (group, *actions))
     if (largest.number or 0) < paid:
         yield largest, f"got {largest.number or 0} of {paid} nodes that are paid", str(paid)
-
-
-@rule(BILLED, LAUNCH_TEMPLATE)
-def nodes_end_when_they_shut_down(template: Resource) -> Iterator[Wrong]:
-    """Find nodes that stop instead of ending, so that their volumes stay."""
-    behaviour = launch_data(template)["InstanceInitiatedShutdownBehavior"]
-    nodes = [each for each in nodes_of(template.template.templates) if each.template is template]
-    replaced = any(each.owner.type in {AUTO_SCALING_GROUP, COMPUTE_ENVIRONMENT} for each in nodes)
-    if template_types(template) and replaced and behaviour.text == "stop":
-        yield behaviour, "nodes that shut themselves down keep their volumes, which are billed", "terminate"

@@ -173,28 +173,6 @@ def efa_flows_both_ways(templates: Templates) -> Iterator[Wrong]:
                 yield groups[0][RULES_OF[direction]], got, allowed
 
 
-@rule("UC3214", SECURITY_GROUP)
-def both_ends_admit_traffic(group: Resource) -> Iterator[Wrong]:
-    """Find rules for a peer group that admits none of that traffic, nor any group that is used beside it.
-
-    Amazon VPC user guide, security group rules (2026-11): a connection needs a rule out of one group and into the other.
-    """
-    beside = _beside(group.template.templates)
-    groups = beside.get(group, {group}) - {None}
-    for way, other in (DIRECTIONS, (DIRECTIONS[1], DIRECTIONS[0])):
-        for each in group_rules(group, way):
-            peer, port = each.peer.target, each.at["FromPort"].number
-            if peer is None or peer.type != SECURITY_GROUP or peer is group or not port:
-                continue
-            peers = beside.get(peer, {peer})
-            if None in peers or "Condition" in peer.body:
-                continue
-            if not admits([*filter(None, peers)], other, [*filter(None, groups)], (port, port)):
-                side = "from" if other == "in" else "to"
-                got = f"{peer.logical_id} admits no TCP on port {port} {side} {group.logical_id}"
-                yield each.at, got, f"a rule of {peer.logical_id} for {group.logical_id}"
-
-
 @rule(LUSTRE_PORTS_OPEN, SECURITY_GROUP)
 def ports_of_lustre_are_together(group: Resource) -> Iterator[Wrong]:
     """Find rules for one of the two ranges of ports of Lustre that leave the other one out for the same group, and for UDP.
@@ -218,21 +196,6 @@ def ports_of_lustre_are_together(group: Resource) -> Iterator[Wrong]:
                 if not any(each.holds_port(first, last) for each in (*rules, *anyone)):
                     got = f"{group.logical_id} lets one range of ports of Lustre {way}, and not {first} to {last}"
                     yield about[0].at, got, "988, and 1018 to 1023"
-
-
-@lru_cache(maxsize=1)
-def _beside(templates: Templates) -> dict[Resource, set[Resource | None]]:
-    """Return the security groups that are used together with each one; None stands for an unknown one."""
-    found: dict[Resource, set[Resource | None]] = {}
-    lists = [resource.properties for resource in templates.resources]
-    while lists:
-        at = lists.pop()
-        lists += at.parts
-        groups = {each.target for each in at.items}
-        for group in groups if len(groups) > 1 else ():
-            if group is not None and group.type == SECURITY_GROUP:
-                found.setdefault(group, {group}).update(groups)
-    return found
 
 
 def _groups_with_efa(templates: Templates) -> list[tuple[Resource, ...]]:

@@ -4,7 +4,6 @@ from functools import cache
 from typing import Final
 
 from ultracluster_checks import (  # noqa: F401 - importing a module registers its rules
-    commands,
     containers,
     costs,
     credentials,

@@ -117,12 +117,12 @@ def values_fit_the_chips(container: JobContainer) -> Iterator[Wrong]:
     """Find numbers and sizes of cores and compiler targets that the chips of the nodes do not have."""
     chips = [machine for machine in container.machines if machine.is_neuron]
     for name, at in container.environment.items() if chips and len(chips) == len(container.machines) else ():
-        wrong = misfit(name, at.text, chips, core_size(container)) if at.text is not None else None
+        wrong = _misfit(name, at.text, chips, _core_size(container)) if at.text is not None else None
         if wrong is not None:
             yield at, f"{name}: got {quote(at.text)}, {wrong[0]}", wrong[1]
 
 
-def misfit(name: str, text: str, chips: list[InstanceType], size: int | None) -> tuple[str, str] | None:
+def _misfit(name: str, text: str, chips: list[InstanceType], size: int | None) -> tuple[str, str] | None:
     """Return the requirement of a variable that the chips do not meet, and what they offer."""
     grouped = all(each.neuron_cores != each.logical_neuron_cores for each in chips)
     if name in _CORES:
@@ -143,7 +143,7 @@ def misfit(name: str, text: str, chips: list[InstanceType], size: int | None) ->
     return None
 
 
-def core_size(container: JobContainer) -> int | None:
+def _core_size(container: JobContainer) -> int | None:
     """Return how many physical cores a variable joins to a logical one."""
     sizes = [container.environment[name].number for name in _CORE_SIZES if name in container.environment]
     return sizes[0] if sizes else None
@@ -152,7 +152,7 @@ def core_size(container: JobContainer) -> int | None:
 @rule(JOB_ENVIRONMENT, job_containers)
 def cores_are_those_of_the_devices(container: JobContainer) -> Iterator[Wrong]:
     """Find containers that count other cores than their Neuron devices have, or compile for another size of cores."""
-    variables, size = container.environment, core_size(container)
+    variables, size = container.environment, _core_size(container)
     at = container.at["LinuxParameters"]["Devices"]
     flags = variables.get("NEURON_CC_FLAGS")
     compiled = _CORE_SIZE.search(flags.text or "") if flags is not None else None

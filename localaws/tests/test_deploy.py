@@ -81,7 +81,7 @@ def test_anything_but_an_assembly_is_refused(tmp_path: Path) -> None:
         read_assembly(tmp_path)
 
 
-@pytest.mark.deploy
+@pytest.mark.slow
 def test_deploys_updates_and_destroys(tmp_path: Path, local_aws: LocalAws) -> None:
     name = {"Value": {"Ref": "Topic"}, "Export": {"Name": "topic"}}
     user = {
@@ -133,7 +133,7 @@ def test_deploys_updates_and_destroys(tmp_path: Path, local_aws: LocalAws) -> No
     assert destroy_assembly(local_aws, tmp_path) == []
 
 
-@pytest.mark.deploy
+@pytest.mark.slow
 def test_stops_after_the_first_failure_and_reports_the_reason(tmp_path: Path, local_aws: LocalAws) -> None:
     properties = {"VpcId": "vpc-00000000000000000", "CidrBlock": "10.0.0.0/24"}
     broken = {"Resources": {"Subnet": {"Type": "AWS::EC2::Subnet", "Properties": properties}}}
@@ -146,7 +146,7 @@ def test_stops_after_the_first_failure_and_reports_the_reason(tmp_path: Path, lo
     assert [one.status for one in deploy_assembly(local_aws, tmp_path)] == ["CREATE_COMPLETE"] * 2
 
 
-@pytest.mark.deploy
+@pytest.mark.slow
 def test_container_images_are_refused(tmp_path: Path, local_aws: LocalAws) -> None:
     write(tmp_path, {"A": (topic(), [])}, images={"image": {}})
     with pytest.raises(LocalAwsError, match=r"UC8007.*container images"):

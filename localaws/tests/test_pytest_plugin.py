@@ -18,7 +18,7 @@ README = re.findall(
 )
 
 
-@pytest.mark.process
+@pytest.mark.slow
 def test_importing_the_plugin_loads_neither_moto_nor_boto3() -> None:
     code = (
         "import sys, ultracluster_local, ultracluster_local.pytest_plugin;"
@@ -28,8 +28,7 @@ def test_importing_the_plugin_loads_neither_moto_nor_boto3() -> None:
     assert done.stdout.strip() == "[]"
 
 
-@pytest.mark.deploy
-@pytest.mark.process
+@pytest.mark.slow
 def test_fixture_is_there_for_users_and_empty_for_each_test(pytester: pytest.Pytester) -> None:
     write(pytester.path / "cdk.out", {"A": (topic(), [])})
     pytester.makepyfile(
@@ -47,8 +46,7 @@ def test_fixture_is_there_for_users_and_empty_for_each_test(pytester: pytest.Pyt
     result.assert_outcomes(passed=4)
 
 
-@pytest.mark.deploy
-@pytest.mark.process
+@pytest.mark.slow
 def test_the_example_without_pytest_runs() -> None:
     done = subprocess.run(
         [sys.executable, "-c", README[1]],

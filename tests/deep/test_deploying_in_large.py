@@ -10,7 +10,7 @@ import pytest
 from tests.deep.conftest import Tried
 from tests.unit.stacks.conftest import ROOT, synthesize_rollout
 
-pytestmark = [pytest.mark.deep, pytest.mark.synth, pytest.mark.deploy]
+pytestmark = [pytest.mark.deep, pytest.mark.slow]
 
 BENCHMARKS = ROOT / "benchmarks"
 SIZES = (3, 10, 30)  # clusters of three stacks; the first cluster of a process also loads moto's services

@@ -26,7 +26,7 @@ from tests.unit.runtime.purchasing.ledger_table import TABLE
 
 from ultracluster_runtime.purchasing.purchase import buy
 
-pytestmark = [pytest.mark.deep, pytest.mark.process]
+pytestmark = [pytest.mark.deep, pytest.mark.slow]
 
 LIVES, SCHEDULES = 2000, 500
 _ROOT = Path(__file__).parents[2]

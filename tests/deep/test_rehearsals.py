@@ -19,7 +19,7 @@ from tests.processes import descendants, wait_until_gone
 from ultracluster_local.instance.clients import Clients
 from ultracluster_local.server.daemon import status
 
-pytestmark = [pytest.mark.deep, pytest.mark.synth, pytest.mark.deploy]
+pytestmark = [pytest.mark.deep, pytest.mark.slow]
 
 KILLS = int(os.environ.get("UC_KILLS", "50"))
 REGION = "us-east-2"

@@ -16,7 +16,7 @@ from tests.security.templates import templates_of
 from ultracluster_stacks.config import load_rollout
 from ultracluster_stacks.stacks.cluster_stage import ClusterStage
 
-pytestmark = [pytest.mark.deep, pytest.mark.synth]
+pytestmark = [pytest.mark.deep, pytest.mark.slow]
 
 ROOT = Path(__file__).parents[2]
 EXAMPLES = sorted(path.parent.name for path in (ROOT / "examples").glob("*/app.py"))

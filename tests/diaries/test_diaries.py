@@ -11,7 +11,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from tests.diaries.terminal import COLUMNS, Screen, Terminal
 
-pytestmark = [pytest.mark.synth, pytest.mark.deploy, pytest.mark.process]
+pytestmark = pytest.mark.slow
 
 Keeps = Callable[[str, Screen], None]
 FIND = ["capacity", "find", "--instance-type", "trn2.48xlarge", "--nodes", "4", "--days", "14"]

@@ -51,7 +51,7 @@ FRICTIONS = {
         "there was nothing to train, and nothing could be rehearsed",
         "tests/integration/test_demo.py::test_the_demo_buys_one_block_deploys_and_trains_on_it_into_its_extension",
         "tests/integration/test_run_command.py::test_a_run_starts_with_its_block_is_checkpointed_and_drained_and_resumes_in_the_extension",
-        "tests/unit/cli/local/test_command.py::test_the_clock_is_shown_and_moves_forward_only",
+        "tests/unit/cli/local/test_command.py::test_a_life_from_up_to_down",
         "tests/unit/cli/local/test_command.py::test_jobs_run_only_on_request_and_images_are_checked",
     ),
     9: (

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 from tests.fuzz.command_lines import Outcome, command_lines, problem_of, run
 
-pytestmark = pytest.mark.sweep
+pytestmark = pytest.mark.slow
 
 SEED = 21
 

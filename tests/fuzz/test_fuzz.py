@@ -18,7 +18,7 @@ from ultracluster_rules.findings import Severity
 from ultracluster_stacks.config import load_rollout
 from ultracluster_stacks.synthesis import in_process
 
-pytestmark = [pytest.mark.synth, pytest.mark.deploy]
+pytestmark = pytest.mark.slow
 
 FILES = 300
 CLUSTERS = 24

@@ -18,7 +18,7 @@ from tests.golden.write import freeze
 from ultracluster_stacks.config import ClusterConfig, load_rollout
 from ultracluster_stacks.plan import StackTemplate, compare
 
-pytestmark = pytest.mark.synth
+pytestmark = pytest.mark.slow
 
 ROWS: Mapping[str, Mapping[str, Row]] = json.loads(TABLE.read_text("utf-8"))
 FILE_SYSTEM = "FileSystem8A8E25C0"

@@ -26,7 +26,7 @@ from ultracluster_rules.findings import FindingsError
 from ultracluster_stacks.config import load_rollout
 from ultracluster_stacks.synthesis.in_process import synthesize
 
-pytestmark = [pytest.mark.synth, pytest.mark.deploy]
+pytestmark = pytest.mark.slow
 
 PLACEMENT = "a group that exists"
 REGIONS = sorted({part["region"] for part in DIMENSIONS["machine"].values()})

@@ -10,7 +10,7 @@ from tests import cfn_lint
 from tests.grid import lint, requests
 from tests.grid.pairs import Row, pairs_of, rows
 
-pytestmark = pytest.mark.deploy  # cfn-lint comes with the local AWS
+pytestmark = pytest.mark.slow  # cfn-lint comes with the local AWS
 
 REGION = "us-east-2"
 

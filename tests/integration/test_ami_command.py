@@ -12,7 +12,7 @@ from ultracluster_cli.main import main
 from ultracluster_local import LocalAws
 from ultracluster_stacks.config import load_rollout
 
-pytestmark = pytest.mark.deploy
+pytestmark = pytest.mark.slow
 
 ROLLOUT = """\
 # Two Regions.
@@ -111,8 +111,7 @@ def test_takes_the_newest_image_that_was_baked(
     assert {row["region"]: row["image_id"] for row in rows} == ids
 
 
-@pytest.mark.synth
-@pytest.mark.process
+@pytest.mark.slow
 def test_a_pipeline_is_created_run_and_its_ami_is_pinned(
     local_aws: LocalAws,
     resolve: Resolve,

@@ -15,7 +15,7 @@ from ultracluster_local import LocalAws
 from ultracluster_local.deploy import deploy_assembly
 from ultracluster_local.seeding.seed import seed_capacity_block
 
-pytestmark = [pytest.mark.synth, pytest.mark.deploy]
+pytestmark = pytest.mark.slow
 
 REGION = "us-east-2"
 RESERVATION = "cr-0123456789abcdef0"

@@ -14,7 +14,7 @@ from ultracluster_local.deploy import deploy_assembly
 from ultracluster_local.seeding.seed import seed_capacity_block
 from ultracluster_local.services.budgets import record_spend
 
-pytestmark = [pytest.mark.synth, pytest.mark.deploy]
+pytestmark = pytest.mark.slow
 
 REGION = "us-east-2"
 BUDGET = """        budget:

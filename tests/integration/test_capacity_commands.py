@@ -13,7 +13,7 @@ from tests.unit.runtime.purchasing.ledger_table import TABLE, create_table
 from ultracluster_cli.main import main
 from ultracluster_local import LocalAws
 
-pytestmark = pytest.mark.deploy
+pytestmark = pytest.mark.slow
 
 REGION = "us-east-2"
 

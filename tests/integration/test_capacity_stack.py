@@ -18,7 +18,7 @@ from ultracluster_local.deploy import deploy_assembly, destroy_assembly
 from ultracluster_runtime.purchasing.ledger import Ledger
 from ultracluster_runtime.purchasing.orders import OnDemandOrder
 
-pytestmark = [pytest.mark.synth, pytest.mark.deploy]
+pytestmark = pytest.mark.slow
 
 ROOT = Path(__file__).parents[2]
 HOME = "us-east-2"

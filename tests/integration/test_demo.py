@@ -20,7 +20,7 @@ from tests.processes import descendants, wait_until_gone
 from ultracluster_local.instance.clients import Clients
 from ultracluster_local.server.daemon import Status, status
 
-pytestmark = [pytest.mark.synth, pytest.mark.deploy, pytest.mark.process]
+pytestmark = pytest.mark.slow
 
 # Put before a program that runs a local AWS: a line for each purchase that is executed, dry runs not counted. The purchase
 # is answered only when there is no file `withhold`, so that a test can kill the buyer after EC2 has sold.

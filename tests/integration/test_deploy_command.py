@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from tests.processes import descendants, wait_until_gone
 
-pytestmark = [pytest.mark.synth, pytest.mark.deploy, pytest.mark.process]
+pytestmark = pytest.mark.slow
 
 
 @pytest.fixture(scope="module")

@@ -12,7 +12,7 @@ from tests.unit.stacks.conftest import QUICKSTART, synthesize_rollout
 from ultracluster_local import LocalAws
 from ultracluster_local.deploy import deploy_assembly, destroy_assembly
 
-pytestmark = [pytest.mark.synth, pytest.mark.deploy]
+pytestmark = pytest.mark.slow
 
 SPENDING = [
     "purchase_capacity_block",

@@ -15,7 +15,7 @@ from ultracluster_local import LocalAws
 from ultracluster_local.cloudformation.resource_types import unsupported_types
 from ultracluster_local.deploy import deploy_assembly, destroy_assembly, read_assembly
 
-pytestmark = [pytest.mark.synth, pytest.mark.deploy]
+pytestmark = pytest.mark.slow
 
 ROOT = Path(__file__).parents[2]
 EXAMPLES = sorted(path.parent.name for path in (ROOT / "examples").glob("*/app.py"))

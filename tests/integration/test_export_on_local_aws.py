@@ -20,7 +20,7 @@ from ultracluster_local.instance.environment import ACCOUNT
 from ultracluster_local.seeding.seed_client import SeedImage, SeedReservation, seed
 from ultracluster_stacks.config import load_rollout
 
-pytestmark = [pytest.mark.synth, pytest.mark.deploy]
+pytestmark = pytest.mark.slow
 
 # Where Trainium or blocks of it were sold on some day, by the catalogue.
 REGIONS = ["us-east-1", "us-east-2", "us-west-2", "ap-south-1", "ap-southeast-4", "eu-north-1"]

@@ -12,7 +12,7 @@ from tests.bare_environment import bare_environment
 from ultracluster_local import LocalAws
 from ultracluster_local.deploy import deploy_assembly, destroy_assembly
 
-pytestmark = [pytest.mark.synth, pytest.mark.deploy]
+pytestmark = pytest.mark.slow
 
 EXAMPLE = Path(__file__).parents[2] / "examples/node-image/app.py"
 REGION = "us-east-2"

@@ -17,7 +17,7 @@ from ultracluster_local.seeding.seed import bootstrap_bucket
 from ultracluster_stacks.plan import Action, Plan, StackTemplate, compare
 from ultracluster_stacks.plan.resource_updates import MOVING_IDS
 
-pytestmark = [pytest.mark.synth, pytest.mark.deploy]
+pytestmark = pytest.mark.slow
 
 Ids = dict[str, dict[str, str]]
 

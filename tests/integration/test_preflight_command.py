@@ -11,7 +11,7 @@ from ultracluster_cli._aws import local_target
 from ultracluster_cli.main import main
 from ultracluster_local import LocalAws
 
-pytestmark = pytest.mark.deploy
+pytestmark = pytest.mark.slow
 
 QUICKSTART = Path(__file__).parents[2] / "stacks" / "rollouts" / "quickstart.yaml"
 

@@ -20,7 +20,7 @@ from ultracluster_local.services.batch import compute_environments, instance_typ
 from ultracluster_local.services.handlers import ServiceError
 from ultracluster_local.services.service_quotas import set_quota
 
-pytestmark = [pytest.mark.synth, pytest.mark.deploy, pytest.mark.process]
+pytestmark = pytest.mark.slow
 
 REGION = "us-east-2"
 STARTING = (

@@ -11,7 +11,7 @@ from ultracluster_local.services.batch.jobs import set_job_status
 from ultracluster_runtime.lifecycle.machine import DRAIN_REASON
 from ultracluster_runtime.resume.sweep import Clients, ResumedQueues, sweep
 
-pytestmark = pytest.mark.deploy
+pytestmark = pytest.mark.slow
 
 REGION = "us-east-1"
 CONTAINER = {"image": "training", "vcpus": 1, "memory": 64, "command": ["python", "train.py"]}

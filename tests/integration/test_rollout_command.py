@@ -16,7 +16,7 @@ from tests.processes import descendants, wait_until_gone
 from ultracluster_local.instance.clients import Clients
 from ultracluster_local.server.daemon import status
 
-pytestmark = [pytest.mark.synth, pytest.mark.deploy, pytest.mark.process]
+pytestmark = pytest.mark.slow
 
 CANARY, PRETRAIN, FINETUNE = "canary-us-east-1", "pretrain-us-east-2", "finetune-ap-southeast-4"
 REGIONS = {CANARY: "us-east-1", PRETRAIN: "us-east-2", FINETUNE: "ap-southeast-4"}

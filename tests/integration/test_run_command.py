@@ -19,7 +19,7 @@ from ultracluster_local.jobs.settings import JobSettings
 from ultracluster_local.seeding.seed import seed_from_request
 from ultracluster_rules.commands import LAUNCHER_PATH
 
-pytestmark = [pytest.mark.synth, pytest.mark.deploy, pytest.mark.process]
+pytestmark = pytest.mark.slow
 
 REGION = "us-east-2"
 EXAMPLE = Path(__file__).parents[2] / "examples/hello-trainium"

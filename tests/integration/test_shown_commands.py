@@ -25,7 +25,7 @@ from ultracluster_catalog.observability.metrics import BAKE_OFF_NAMESPACE, CANDI
 from ultracluster_cli.main import main
 from ultracluster_local import LocalAws
 
-pytestmark = [pytest.mark.synth, pytest.mark.deploy, pytest.mark.process]
+pytestmark = pytest.mark.slow
 
 NOT_RUN: dict[str, dict[str, str]] = yaml.safe_load(
     Path(__file__).with_name("not_run.yaml").read_text("utf-8")

@@ -10,7 +10,7 @@ import pytest
 from tests.bare_environment import bare_environment
 from tests.unit.docs.pages import ROOT, code_blocks, is_shown
 
-pytestmark = pytest.mark.deploy
+pytestmark = pytest.mark.slow
 
 MARK = "-- the command has ended --"
 BLOCKS = [block for block in code_blocks("console") if block.shows_output and block.in_tutorial]

@@ -14,7 +14,7 @@ from ultracluster_cli.main import main
 from ultracluster_local import LocalAws
 from ultracluster_local.deploy import deploy_assembly, destroy_assembly
 
-pytestmark = [pytest.mark.synth, pytest.mark.deploy]
+pytestmark = pytest.mark.slow
 
 REGION = "us-east-2"
 

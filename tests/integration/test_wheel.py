@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from tests.bare_environment import bare_environment
 
-pytestmark = pytest.mark.process
+pytestmark = pytest.mark.slow
 
 ROOT = Path(__file__).parents[2]
 PACKAGES = {
@@ -160,7 +160,7 @@ def test_topics(local_aws):
     assert "1 passed" in done.stdout
 
 
-@pytest.mark.synth
+@pytest.mark.slow
 def test_an_app_elsewhere_synthesizes_a_cluster_from_the_wheel(installed: Path, tmp_path: Path) -> None:
     project = tmp_path / "project"
     project.mkdir()
@@ -185,8 +185,7 @@ def test_an_app_elsewhere_synthesizes_a_cluster_from_the_wheel(installed: Path, 
     assert [each["violations"] for each in report["pluginReports"]] == []
 
 
-@pytest.mark.synth
-@pytest.mark.deploy
+@pytest.mark.slow
 @pytest.mark.deep
 def test_a_new_project_passes_its_own_tests_and_deploys_from_the_wheel(
     installed: Path, tmp_path: Path

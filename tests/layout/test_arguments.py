@@ -144,19 +144,31 @@ def test_a_helper_of_another_module_is_seen() -> None:
 
 def _given(trees: Mapping[str, ast.Module], offered: Mapping[str, set[str]]) -> set[Argument]:
     helpers: dict[tuple[str, str], set[str]] = {}
+    imports = {module: _imported_names(tree) for module, tree in trees.items()}
+    passing = [
+        (module, function.name, calls)
+        for module, tree in trees.items()
+        for function in _functions(tree)
+        if (calls := _calls_that_pass_on(function))
+    ]
     while True:  # a helper may call a helper
         found = {
-            (module, function.name): passed
-            for module, tree in trees.items()
-            for function in _functions(tree)
-            if (passed := _passes_on(function, module, tree, offered, helpers))
+            (module, name): passed
+            for module, name, calls in passing
+            if (
+                passed := {
+                    called
+                    for call in calls
+                    for called in _called(call, module, imports[module], offered, helpers)
+                }
+            )
         }
         if found == helpers:
             break
         helpers = found
     given = set()
     for module, tree in trees.items():
-        imported = _imported_names(tree)
+        imported = imports[module]
         parametrized = _classes_of_parameters(tree, offered)
         beside: set[str] | None = None
         for call in _calls(tree):
@@ -170,23 +182,11 @@ def _given(trees: Mapping[str, ast.Module], offered: Mapping[str, set[str]]) -> 
     return given
 
 
-def _passes_on(
-    function: ast.FunctionDef,
-    module: str,
-    tree: ast.Module,
-    offered: Mapping[str, set[str]],
-    helpers: Mapping[tuple[str, str], set[str]],
-) -> set[str]:
+def _calls_that_pass_on(function: ast.FunctionDef) -> list[ast.Call]:
     """What a function calls with keywords that it was given itself."""
     if function.args.kwarg is None:
-        return set()
-    imported = _imported_names(tree)
-    return {
-        called
-        for call in _calls(function)
-        if any(each.arg is None for each in call.keywords)
-        for called in _called(call, module, imported, offered, helpers)
-    }
+        return []
+    return [call for call in _calls(function) if any(each.arg is None for each in call.keywords)]
 
 
 def _classes_of_parameters(tree: ast.Module, offered: Mapping[str, set[str]]) -> dict[ast.Call, set[str]]:

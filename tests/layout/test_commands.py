@@ -44,7 +44,7 @@ def test_the_ci_command_can_be_executed(root: Path) -> None:
     assert os.access(root / ".ci" / "run", os.X_OK)
 
 
-@pytest.mark.process
+@pytest.mark.slow
 def test_make_help_lists_every_target(root: Path) -> None:
     targets = set(re.findall(r"^([a-z-]+):", (root / "Makefile").read_text(), re.MULTILINE))
     shown = subprocess.run(["make", "help"], cwd=root, capture_output=True, text=True, check=True).stdout
@@ -52,7 +52,7 @@ def test_make_help_lists_every_target(root: Path) -> None:
     assert set(re.findall(r"^  make ([\w-]+)", shown, re.MULTILINE)) == targets
 
 
-@pytest.mark.process
+@pytest.mark.slow
 @pytest.mark.parametrize("python", ["no-such-python", "an-old-python"])
 def test_make_names_what_is_wrong_with_python(root: Path, tmp_path: Path, python: str) -> None:
     old = tmp_path / "an-old-python"

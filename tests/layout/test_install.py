@@ -35,7 +35,7 @@ def test_what_the_user_has_told_uv_stays() -> None:
     assert "UV_DEFAULT_INDEX" not in uv_settings(CONFIGURED, {"UV_DEFAULT_INDEX": "https://mine.example.com"})
 
 
-@pytest.mark.process
+@pytest.mark.slow
 def test_pip_installs_where_uv_cannot_and_the_reason_is_shown(root: Path, tmp_path: Path) -> None:
     _package(tmp_path / "package")
     command = [sys.executable, root / "tests/install.py", "--no-deps", "--no-build-isolation"]
@@ -50,7 +50,7 @@ def test_pip_installs_where_uv_cannot_and_the_reason_is_shown(root: Path, tmp_pa
     assert (tmp_path / "site" / "hello.py").is_file()
 
 
-@pytest.mark.process
+@pytest.mark.slow
 def test_what_neither_can_install_is_a_failure(root: Path, tmp_path: Path) -> None:
     command = [sys.executable, root / "tests/install.py", "--target", tmp_path, tmp_path / "nothing"]
 

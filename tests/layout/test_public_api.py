@@ -77,7 +77,7 @@ def test_everything_in_all_has_a_docstring(modules: Mapping[str, ast.Module]) ->
     assert [name for name, tree in modules.items() if not ast.get_docstring(tree)] == []
 
 
-@pytest.mark.synth
+@pytest.mark.slow
 @pytest.mark.parametrize("package", PACKAGES)
 def test_everything_that_a_package_offers_can_be_imported_and_is_documented(package: str) -> None:
     module = importlib.import_module(package)

@@ -69,7 +69,7 @@ def test_every_package_is_typed(root: Path) -> None:
     assert [package.name for package in packages if not (package / "py.typed").exists()] == []
 
 
-@pytest.mark.process
+@pytest.mark.slow
 def test_pytest_names_the_cause_when_constructs_is_a_package(root: Path, tmp_path: Path) -> None:
     (tmp_path / "constructs").mkdir()
     (tmp_path / "constructs" / "__init__.py").touch()

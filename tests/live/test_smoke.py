@@ -22,7 +22,7 @@ from ultracluster_runtime.preflight.live_facts import LIVE_FACTS_FILE
 from ultracluster_runtime.preflight.registry import CHECKS
 from ultracluster_runtime.rehearsal.checks import PROBE_CHECKS, REHEARSAL_CHECKS
 
-pytestmark = pytest.mark.deploy
+pytestmark = pytest.mark.slow
 
 ROOT = Path(__file__).parents[2]
 ACCOUNT, RUN_ID = "123456789012", "261122ab12"

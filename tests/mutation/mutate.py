@@ -41,7 +41,7 @@ source_paths = ["src"]
 only_mutate = {only}
 also_copy = {also}
 do_not_mutate_patterns = ['''{words}''']
-pytest_add_cli_args = ["-p", "no:cacheprovider", "-p", "no:xdist", "--hypothesis-seed=0", "-m", "not synth and not deploy"]
+pytest_add_cli_args = ["-p", "no:cacheprovider", "-p", "no:xdist", "--hypothesis-seed=0", "-m", "not slow"]
 pytest_add_cli_args_test_selection = {tests}
 timeout_multiplier = 2.0
 timeout_constant = {seconds}

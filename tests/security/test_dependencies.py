@@ -61,7 +61,7 @@ def test_packages_run_nothing_while_they_are_installed() -> None:
     assert "--require-hashes" in (ROOT / "Makefile").read_text()
 
 
-@pytest.mark.synth
+@pytest.mark.slow
 def test_functions_hold_our_files_only(everything: Nagged) -> None:
     held = {
         str(file.relative_to(asset))

@@ -8,7 +8,7 @@ from tests.security.everything import KEY
 from tests.security.templates import ACCOUNT, REGION, Template
 from tests.unit.ultracluster.iam_evaluation import Context, allows
 
-pytestmark = pytest.mark.synth
+pytestmark = pytest.mark.slow
 
 Properties = Mapping[str, Any]
 Keys = list[str | None]

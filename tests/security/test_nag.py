@@ -13,7 +13,7 @@ from tests.unit.ultracluster.builders import block, nodes
 
 from ultracluster.compliance.nag_acknowledgments import ACKNOWLEDGMENTS, WILDCARDS
 
-pytestmark = pytest.mark.synth
+pytestmark = pytest.mark.slow
 
 ROOT = Path(__file__).parents[2]
 

@@ -12,7 +12,7 @@ from tests.security.nag import Nagged
 from ultracluster_local import LocalAws
 from ultracluster_local.deploy import deploy_assembly
 
-pytestmark = [pytest.mark.synth, pytest.mark.deploy]
+pytestmark = pytest.mark.slow
 
 
 @pytest.fixture(scope="module")

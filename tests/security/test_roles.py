@@ -7,7 +7,7 @@ from tests.security.roles import ROLES
 from tests.security.templates import ACCOUNT, Template
 from tests.unit.ultracluster.iam_evaluation import as_list
 
-pytestmark = pytest.mark.synth
+pytestmark = pytest.mark.slow
 
 
 def test_every_role_is_in_the_table_and_keeps_to_its_row(templates: list[Template]) -> None:

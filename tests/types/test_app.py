@@ -5,7 +5,7 @@ import pytest
 from aws_cdk import assertions
 from tests.types.app import define
 
-pytestmark = pytest.mark.synth
+pytestmark = pytest.mark.slow
 
 
 def test_the_app_becomes_the_templates_that_it_asks_for() -> None:

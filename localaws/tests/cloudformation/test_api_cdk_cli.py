@@ -15,7 +15,7 @@ import pytest
 
 from ultracluster_local import ACCOUNT, LocalAws
 
-pytestmark = [pytest.mark.deploy, pytest.mark.synth]
+pytestmark = pytest.mark.slow
 
 REGION = "us-east-1"
 Cdk = Callable[..., subprocess.CompletedProcess[str]]

@@ -46,7 +46,7 @@ def test_a_difference_is_named_by_its_path(declared: Any, shown: Any, path: str)
     assert [found[0] for found in differences(declared, shown)] == [path]
 
 
-@pytest.mark.deploy
+@pytest.mark.slow
 def test_a_resource_that_is_gone_differs_as_a_whole(stacks: Any) -> None:
     stacks.create("one", {"Resources": {"Logs": {"Type": "AWS::Logs::LogGroup"}}})
     assert differing("one") == {}

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 from tests.cloudformation.custom_templates import ROLE, custom, function
 
-pytestmark = pytest.mark.deploy
+pytestmark = pytest.mark.slow
 
 
 def test_function_answers_and_its_data_are_attributes(stacks: Any) -> None:

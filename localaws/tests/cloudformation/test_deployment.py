@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 from tests.cloudformation.small_templates import group, parameter, subnet_template
 
-pytestmark = pytest.mark.deploy
+pytestmark = pytest.mark.slow
 
 
 def test_creates_in_the_order_of_references_and_depends_on(stacks: Any) -> None:

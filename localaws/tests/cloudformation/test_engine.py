@@ -6,7 +6,7 @@ import pytest
 from tests.cloudformation.small_templates import group, subnet_template
 from tests.refusals import refusal
 
-pytestmark = pytest.mark.deploy
+pytestmark = pytest.mark.slow
 
 MISSING_VPC = {
     "Type": "AWS::EC2::Subnet",

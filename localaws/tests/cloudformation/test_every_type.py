@@ -83,7 +83,7 @@ def test_cloudformation_has_every_type_that_has_a_provider() -> None:
     assert [one for one in PROVIDERS if not schemas.is_known(one)] == []
 
 
-@pytest.mark.deploy
+@pytest.mark.slow
 @pytest.mark.parametrize("name", [name for name, one in resources().items() if "Condition" not in one])
 def test_the_service_returns_the_settings_of_the_template(
     name: str, reports: dict[str, tuple[dict[str, Any], Mapping[str, Any] | None]]
@@ -100,7 +100,7 @@ def test_the_service_returns_the_settings_of_the_template(
     assert unseen - {"Tags", "TagSpecifications"} <= UNSEEN.get(kind, set())
 
 
-@pytest.mark.deploy
+@pytest.mark.slow
 def test_outputs_show_attributes_and_parameters_from_ssm(deployed: LocalAws) -> None:
     outputs = deployed.client("cloudformation").describe_stacks(StackName="one")["Stacks"][0]["Outputs"]
     assert {one["OutputKey"]: one["OutputValue"] for one in outputs} == {
@@ -109,7 +109,7 @@ def test_outputs_show_attributes_and_parameters_from_ssm(deployed: LocalAws) -> 
     }
 
 
-@pytest.mark.deploy
+@pytest.mark.slow
 def test_tags_are_on_the_resources(deployed: LocalAws) -> None:
     tagging = {
         "logs": ("list_tags_log_group", {"logGroupName": "Logs"}, "tags"),
@@ -132,7 +132,7 @@ def test_tags_are_on_the_resources(deployed: LocalAws) -> None:
         assert shown.get("owner") == "us", service
 
 
-@pytest.mark.deploy
+@pytest.mark.slow
 def test_ec2_resources_carry_the_tags_of_cloudformation(deployed: LocalAws) -> None:
     vpc = deployed.client("ec2").describe_vpcs(VpcIds=[ids(deployed)["Vpc"]])["Vpcs"][0]
     tags = {tag["Key"]: tag["Value"] for tag in vpc["Tags"]}
@@ -140,7 +140,7 @@ def test_ec2_resources_carry_the_tags_of_cloudformation(deployed: LocalAws) -> N
     assert tags["aws:cloudformation:stack-name"] == "one"
 
 
-@pytest.mark.deploy
+@pytest.mark.slow
 def test_launch_template_is_read_back_word_for_word(deployed: LocalAws) -> None:
     names = ids(deployed)
     ec2 = deployed.client("ec2")
@@ -164,7 +164,7 @@ def test_launch_template_is_read_back_word_for_word(deployed: LocalAws) -> None:
     assert {"Key": "Name", "Value": "nodes"} in template["Tags"]
 
 
-@pytest.mark.deploy
+@pytest.mark.slow
 def test_security_group_rules_are_those_of_the_template(deployed: LocalAws) -> None:
     group_id = ids(deployed)["EfaGroup"]
     (group,) = deployed.client("ec2").describe_security_groups(GroupIds=[group_id])["SecurityGroups"]
@@ -181,7 +181,7 @@ def test_security_group_rules_are_those_of_the_template(deployed: LocalAws) -> N
     assert sorted(out) == [("-1", [], [group_id]), ("tcp", ["10.0.0.0/16"], [])]
 
 
-@pytest.mark.deploy
+@pytest.mark.slow
 def test_budget_notifications_are_kept(deployed: LocalAws) -> None:
     budgets = deployed.client("budgets")
     name = ids(deployed)["Budget"]
@@ -189,28 +189,28 @@ def test_budget_notifications_are_kept(deployed: LocalAws) -> None:
     assert [one["Threshold"] for one in answer["Notifications"]] == [80.0]
 
 
-@pytest.mark.deploy
+@pytest.mark.slow
 def test_bucket_settings_are_kept(deployed: LocalAws) -> None:
     s3, bucket = deployed.client("s3"), ids(deployed)["Bucket"]
     rules = s3.get_bucket_ownership_controls(Bucket=bucket)["OwnershipControls"]["Rules"]
     assert rules == [{"ObjectOwnership": "BucketOwnerEnforced"}]
 
 
-@pytest.mark.deploy
+@pytest.mark.slow
 def test_bucket_policy_that_denies_plain_http_admits_https(deployed: LocalAws) -> None:
     bucket = ids(deployed)["Bucket"]
     deployed.client("s3").put_object(Bucket=bucket, Key="a", Body=b"")
     deployed.client("s3").delete_object(Bucket=bucket, Key="a")
 
 
-@pytest.mark.deploy
+@pytest.mark.slow
 def test_function_runs_its_code(deployed: LocalAws) -> None:
     payload = json.dumps({"question": 1})
     answer = deployed.client("lambda").invoke(FunctionName=ids(deployed)["Function"], Payload=payload)
     assert json.loads(answer["Payload"].read()) == {"question": 1}
 
 
-@pytest.mark.deploy
+@pytest.mark.slow
 def test_deleting_the_stack_leaves_nothing(stacks: Any) -> None:
     local = stacks.local
 

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-pytestmark = pytest.mark.deploy
+pytestmark = pytest.mark.slow
 
 URL = "https://templates.s3.us-east-1.amazonaws.com/child.json"
 

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-pytestmark = pytest.mark.deploy
+pytestmark = pytest.mark.slow
 
 
 def role(path: str) -> dict[str, Any]:

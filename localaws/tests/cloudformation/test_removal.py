@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 from tests.cloudformation.small_templates import group, subnet_template
 
-pytestmark = pytest.mark.deploy
+pytestmark = pytest.mark.slow
 
 
 def test_replaced_resource_with_the_retain_policy_stays(stacks: Any) -> None:

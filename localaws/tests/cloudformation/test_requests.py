@@ -11,7 +11,7 @@ from ultracluster_local.cloudformation.errors import ValidationError
 from ultracluster_local.cloudformation.requests import refuse_unsettled
 from ultracluster_local.cloudformation.stacks import Stack, stacks_of
 
-pytestmark = pytest.mark.deploy
+pytestmark = pytest.mark.slow
 
 ONE = {"Resources": {"Logs": group(1)}}
 

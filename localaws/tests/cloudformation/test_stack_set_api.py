@@ -8,7 +8,7 @@ from tests.refusals import refusal
 
 from ultracluster_local import ACCOUNT, LocalAws
 
-pytestmark = pytest.mark.deploy
+pytestmark = pytest.mark.slow
 
 SETTING = {
     "Type": "AWS::SSM::Parameter",

@@ -6,7 +6,7 @@ import pytest
 from botocore.exceptions import ClientError
 from tests.cloudformation.small_templates import group, parameter
 
-pytestmark = pytest.mark.deploy
+pytestmark = pytest.mark.slow
 
 EXPORTER = {
     "Resources": {"Logs": group(1)},

@@ -12,7 +12,7 @@ from tests.cloudformation.comparison import differing
 from ultracluster_local import LocalAws
 from ultracluster_local.cloudformation.templates.parsing import parse
 
-pytestmark = pytest.mark.deploy
+pytestmark = pytest.mark.slow
 
 EVERY_TYPE = Path(__file__).with_name("every_type.yaml").read_text("utf-8")
 TAGS = [{"Key": "owner", "Value": "them"}, {"Key": "more", "Value": "1"}]

@@ -9,7 +9,7 @@ from tests.services.ec2.blocks_and_instances import START, seed
 
 from ultracluster_local import LocalAws
 
-pytestmark = pytest.mark.deploy
+pytestmark = pytest.mark.slow
 
 
 def test_launches_terminations_and_failures_are_events(local: LocalAws) -> None:

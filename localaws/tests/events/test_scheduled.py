@@ -9,7 +9,7 @@ from tests.events.event_rules import MINUTE, NOW, REGION, function, heard, put_r
 
 from ultracluster_local import LocalAws
 
-pytestmark = pytest.mark.deploy
+pytestmark = pytest.mark.slow
 
 
 @pytest.fixture

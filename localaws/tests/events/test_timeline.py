@@ -9,7 +9,7 @@ from tests.services.ec2.blocks_and_instances import START, seed
 
 from ultracluster_local import LocalAws
 
-pytestmark = pytest.mark.deploy
+pytestmark = pytest.mark.slow
 
 
 def second_rule(local: LocalAws, expression: str, target: str) -> None:

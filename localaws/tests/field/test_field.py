@@ -6,7 +6,7 @@ from tests.field.run import DISAGREED, run
 
 from ultracluster_local import LocalAws
 
-pytestmark = pytest.mark.deploy
+pytestmark = pytest.mark.slow
 
 _CASES = cases()
 

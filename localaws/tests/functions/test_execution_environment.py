@@ -16,7 +16,7 @@ from tests.functions.lambda_harness.test_python_harness import VARIABLES
 from ultracluster_local.functions import execution_environment, lambda_harness
 from ultracluster_local.functions.execution_environment import Answer, end_environments, invoke
 
-pytestmark = pytest.mark.process
+pytestmark = pytest.mark.slow
 
 HARNESS = [sys.executable, str(Path(lambda_harness.__file__).with_name("python_harness.py"))]
 COUNT = """

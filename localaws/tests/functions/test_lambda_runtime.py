@@ -11,7 +11,7 @@ import pytest
 
 from ultracluster_local import LocalAws
 
-pytestmark = pytest.mark.process
+pytestmark = pytest.mark.slow
 
 SOURCE = """
 import json, os, pathlib, tempfile

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from tests.cloudformation.custom_templates import custom
 
-pytestmark = pytest.mark.deploy
+pytestmark = pytest.mark.slow
 
 
 def test_function_sees_the_local_aws_and_no_variable_of_ours(

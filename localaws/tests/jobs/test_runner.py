@@ -12,7 +12,7 @@ import pytest
 from ultracluster_local.errors import LocalAwsError
 from ultracluster_local.seeding.seed_client import inside
 
-pytestmark = [pytest.mark.deploy, pytest.mark.process]
+pytestmark = pytest.mark.slow
 
 
 def wait_until_gone(pids: Sequence[int], *, seconds: float = 5) -> list[int]:

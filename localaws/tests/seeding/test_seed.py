@@ -4,10 +4,10 @@ import pytest
 
 from ultracluster_local import ACCOUNT, LocalAws
 
-pytestmark = pytest.mark.deploy
+pytestmark = pytest.mark.slow
 
 
-@pytest.mark.deploy
+@pytest.mark.slow
 def test_regions_are_bootstrapped_on_first_use(local_aws: LocalAws) -> None:
     assert local_aws.environment("eu-north-1")["AWS_REGION"] == "eu-north-1"
     for region in ("us-east-1", "eu-north-1"):

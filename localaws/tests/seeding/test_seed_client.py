@@ -11,7 +11,7 @@ from ultracluster_local import LocalAws
 from ultracluster_local.errors import LocalAwsError
 from ultracluster_local.seeding.seed_client import SeedImage, SeedReservation, move_clock, seed
 
-pytestmark = pytest.mark.deploy
+pytestmark = pytest.mark.slow
 
 NOW = datetime.now(UTC)
 

@@ -19,7 +19,7 @@ from ultracluster_local.errors import LocalAwsError
 from ultracluster_local.instance.clients import Clients
 from ultracluster_local.server import daemon
 
-pytestmark = [pytest.mark.deploy, pytest.mark.process]
+pytestmark = pytest.mark.slow
 
 
 @pytest.fixture
@@ -121,7 +121,7 @@ def test_a_malformed_state_or_a_foreign_process_is_never_signalled(
         assert daemon.down(directory) is False
 
 
-@pytest.mark.process
+@pytest.mark.slow
 def test_a_process_that_only_names_the_server_is_not_signalled(directory: Path) -> None:
     directory.mkdir()
     named = f"exec sleep 30 # {sys.executable} -m ultracluster_local.server.daemon {directory} 1"

@@ -281,7 +281,7 @@ def browse(url: str, profile: Path) -> str:
     return opened.stdout
 
 
-@pytest.mark.process
+@pytest.mark.slow
 @pytest.mark.skipif(BROWSER is None, reason="needs Chromium: apt-get install chromium")
 def test_a_page_in_a_real_browser_is_refused(
     local_aws: LocalAws, tmp_path: Path, caplog: pytest.LogCaptureFixture
@@ -318,7 +318,7 @@ def test_a_page_in_a_real_browser_is_refused(
     assert "mine" in [bucket["Name"] for bucket in local_aws.client("s3").list_buckets()["Buckets"]]
 
 
-@pytest.mark.process
+@pytest.mark.slow
 @pytest.mark.skipif(BROWSER is None, reason="needs Chromium: apt-get install chromium")
 def test_a_rebound_name_in_a_real_browser_is_refused(
     local_aws: LocalAws, tmp_path: Path, caplog: pytest.LogCaptureFixture

@@ -12,7 +12,7 @@ from ultracluster_local import LocalAws
 from ultracluster_local.instance.clients import Clients
 from ultracluster_local.instance.running import running
 
-pytestmark = pytest.mark.deploy
+pytestmark = pytest.mark.slow
 
 REGION = "us-east-1"
 

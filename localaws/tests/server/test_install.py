@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-pytestmark = pytest.mark.deploy  # imports moto's services
+pytestmark = pytest.mark.slow  # imports moto's services
 
 TOUCHED = {
     # ultracluster_local/server/moto_caching.py

@@ -14,14 +14,14 @@ def test_a_call_before_the_start_names_the_remedy() -> None:
         _ = LocalAws().endpoint
 
 
-@pytest.mark.deploy
+@pytest.mark.slow
 def test_second_one_in_a_process_is_refused(local_aws: LocalAws) -> None:
     assert local_aws.endpoint
     with pytest.raises(LocalAwsError, match="UC8002"):
         LocalAws().start()
 
 
-@pytest.mark.deploy
+@pytest.mark.slow
 def test_reset_empties_every_service_and_sets_the_clock_right(local_aws: LocalAws) -> None:
     local_aws.client("ec2").create_placement_group(GroupName="mine")
     local_aws.client("s3").create_bucket(Bucket="mine")
@@ -39,7 +39,7 @@ def test_reset_empties_every_service_and_sets_the_clock_right(local_aws: LocalAw
     assert local_aws.clock.now().year != 2030
 
 
-@pytest.mark.deploy
+@pytest.mark.slow
 def test_the_profile_of_the_user_is_removed_and_restored() -> None:
     code = """
 import os

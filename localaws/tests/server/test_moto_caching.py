@@ -11,7 +11,7 @@ from moto.ec2.utils import random_resource_id
 
 from ultracluster_local import LocalAws
 
-pytestmark = pytest.mark.deploy
+pytestmark = pytest.mark.slow
 
 
 @pytest.fixture

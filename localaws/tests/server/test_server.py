@@ -13,7 +13,7 @@ from botocore.exceptions import ClientError
 from ultracluster_local import LocalAws
 
 
-@pytest.mark.deploy
+@pytest.mark.slow
 def test_listens_on_this_machine_only(local_aws: LocalAws) -> None:
     assert local_aws.endpoint.startswith("http://localhost:")
     port = int(local_aws.endpoint.rsplit(":", 1)[-1])
@@ -24,8 +24,7 @@ def test_listens_on_this_machine_only(local_aws: LocalAws) -> None:
         socket.create_connection((own, port), timeout=2)
 
 
-@pytest.mark.deploy
-@pytest.mark.process
+@pytest.mark.slow
 def test_taken_port_is_an_error_and_no_exit(tmp_path: Path) -> None:
     code = """
 import socket
@@ -48,7 +47,7 @@ local.stop()
     assert done.stdout.split() == ["UC8003", "True", "False"]
 
 
-@pytest.mark.deploy
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("service", "call", "named"),
     [
@@ -72,7 +71,7 @@ def test_unknown_call_is_refused_at_once_by_its_name(
     assert 400 <= response["ResponseMetadata"]["HTTPStatusCode"] < 500
 
 
-@pytest.mark.deploy
+@pytest.mark.slow
 def test_an_internal_failure_is_a_400_with_its_place(
     local_aws: LocalAws, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -10,7 +10,7 @@ from tests.refusals import refusal
 from ultracluster_local import ACCOUNT, LocalAws
 from ultracluster_local.services.budgets import BudgetNotice, record_spend
 
-pytestmark = pytest.mark.deploy
+pytestmark = pytest.mark.slow
 
 EMAIL = {"SubscriptionType": "EMAIL", "Address": "team@example.com"}
 

@@ -11,7 +11,7 @@ from ultracluster_local.services import checks
 from ultracluster_local.services.checks import Checks
 from ultracluster_local.services.handlers import Request, ServiceError
 
-pytestmark = pytest.mark.deploy
+pytestmark = pytest.mark.slow
 
 
 @pytest.fixture(autouse=True)

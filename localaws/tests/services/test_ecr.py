@@ -6,7 +6,7 @@ from botocore.exceptions import ClientError
 from ultracluster_local import LocalAws
 from ultracluster_local.seeding.seed_client import SeedContainerImage, seed
 
-pytestmark = pytest.mark.deploy
+pytestmark = pytest.mark.slow
 
 
 def code(error: pytest.ExceptionInfo[ClientError]) -> str:

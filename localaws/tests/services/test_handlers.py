@@ -7,7 +7,7 @@ from tests.answers import objections
 
 from ultracluster_local import LocalAws
 
-pytestmark = pytest.mark.deploy
+pytestmark = pytest.mark.slow
 
 
 def test_service_linked_roles_have_their_names(local_aws: LocalAws) -> None:

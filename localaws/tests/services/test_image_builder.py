@@ -8,7 +8,7 @@ from tests.services.image_components import component
 
 from ultracluster_local import LocalAws
 
-pytestmark = pytest.mark.deploy
+pytestmark = pytest.mark.slow
 
 
 def code(call: Any, **parameters: Any) -> str:

@@ -9,7 +9,7 @@ from tests.refusals import refusal
 from ultracluster_local import ACCOUNT, LocalAws
 from ultracluster_local.services.kms import key_allows_service
 
-pytestmark = pytest.mark.deploy
+pytestmark = pytest.mark.slow
 
 ROOT = {
     "Effect": "Allow",

@@ -11,7 +11,7 @@ from tests.refusals import refusal
 from ultracluster_local import ACCOUNT, LocalAws
 from ultracluster_local.services.service_quotas import set_quota
 
-pytestmark = pytest.mark.deploy
+pytestmark = pytest.mark.slow
 
 ARN = f"arn:aws:lambda:us-east-1:{ACCOUNT}:function"
 

@@ -42,7 +42,7 @@ def test_says_which_member_violates_what(
     assert [said for said in found(service, operation, given) if words in said]
 
 
-@pytest.mark.deploy
+@pytest.mark.slow
 def test_all_violations_of_a_request_are_one_answer(local_aws: LocalAws) -> None:
     logs = local_aws.client("logs")
     with pytest.raises(ClientError, match="2 validation errors detected") as caught:

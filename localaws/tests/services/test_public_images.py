@@ -8,7 +8,7 @@ from moto.ec2.models import ec2_backends
 from ultracluster_local import LocalAws
 from ultracluster_local.instance.environment import ACCOUNT
 
-pytestmark = pytest.mark.deploy
+pytestmark = pytest.mark.slow
 
 REGION = "us-east-2"
 DLAMI = "/aws/service/neuron/dlami/base/ubuntu-24.04/latest/image_id"

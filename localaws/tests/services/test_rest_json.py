@@ -6,7 +6,7 @@ import pytest
 from botocore.exceptions import ClientError
 from tests.services.image_components import component
 
-pytestmark = pytest.mark.deploy
+pytestmark = pytest.mark.slow
 
 
 def test_tags_are_changed_by_the_arn_with_its_slashes(builder: Any) -> None:

@@ -6,7 +6,7 @@ from botocore.exceptions import ClientError
 from ultracluster_local import LocalAws
 from ultracluster_local.services.service_quotas import set_quota
 
-pytestmark = pytest.mark.deploy
+pytestmark = pytest.mark.slow
 
 TRN2_BLOCKS = {"ServiceCode": "ec2", "QuotaCode": "L-64569A79"}
 

@@ -24,7 +24,7 @@ import ultracluster as uc
 from ultracluster_rules.findings import FindingsError
 from ultracluster_stacks.plan import StackTemplate, check_headroom, compare
 
-pytestmark = pytest.mark.synth
+pytestmark = pytest.mark.slow
 
 TYPE = "trn2.48xlarge"
 

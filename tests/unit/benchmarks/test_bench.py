@@ -9,9 +9,8 @@ from bench import MARKS, PAGE, Workshop, report, rows, write
 from measure import Cost
 
 
-@pytest.mark.synth
-@pytest.mark.deploy
-@pytest.mark.process
+@pytest.mark.deep  # continuous integration runs `make bench QUICK=1`
+@pytest.mark.slow
 def test_the_quick_form_runs_the_command_of_every_row_and_writes_no_figure(tmp_path: Path) -> None:
     before = PAGE.read_text(encoding="utf-8")
 

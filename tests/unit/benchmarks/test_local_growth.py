@@ -15,7 +15,7 @@ from ultracluster_local.instance.clients import Clients
 from ultracluster_local.instance.running import running, set_running
 from ultracluster_local.server.in_process import before_send_handler
 
-pytestmark = [pytest.mark.synth, pytest.mark.deploy]
+pytestmark = [pytest.mark.deep, pytest.mark.slow]
 
 CLUSTERS = 3
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from measure import machine, measure
 
-pytestmark = pytest.mark.process
+pytestmark = pytest.mark.slow
 
 BUSY = "import time; t = time.process_time() + 0.2\nwhile time.process_time() < t: pass"
 

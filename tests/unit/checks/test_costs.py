@@ -133,7 +133,6 @@ BROKEN: tuple[tuple[str, dict[str, Any], None], ...] = (
     ("UC6483", {"It": reservation(EndDateType="unlimited")}, None),
     ("UC6483", block(wanted=3), None),
     ("UC6483", queue(paid=2, dear=1), None),
-    ("UC6483", nodes("gp3", InstanceInitiatedShutdownBehavior="stop"), None),
 )  # fmt: skip
 KEPT: tuple[tuple[str, dict[str, Any]], ...] = (
     ("UC4226", {"It": volume(goes=True)}),
@@ -143,7 +142,6 @@ KEPT: tuple[tuple[str, dict[str, Any]], ...] = (
     ("UC6483", {"It": reservation(EndDateType="limited", EndDate="2027-01-01T00:00:00Z")}),
     ("UC6483", block(wanted=4)),
     ("UC6483", queue(paid=1, dear=2)),
-    ("UC6483", nodes("gp3", InstanceInitiatedShutdownBehavior="terminate")),
 )  # fmt: skip
 
 

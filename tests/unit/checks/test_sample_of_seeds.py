@@ -13,7 +13,6 @@ SEEDS = (
     "v-small-job-shares-node",
     "v-warning-source-autoscaling",
     "w-efa-no-self-ingress",
-    "w-main-node-address-unset",
     "w-no-scale-in",
     "w-nodes-more-than-range",
     "w-nothing-ends-the-jobs",

@@ -10,19 +10,7 @@ from ultracluster_checks import Source
 from ultracluster_checks.model.template import Templates
 from ultracluster_checks.security_groups import group_rules
 
-
-def balancer(*admitted: dict[str, Any]) -> dict[str, Any]:
-    """Return the edits that add a balancer, which sends to port 8080 of hosts that admit something."""
-    port = {"IpProtocol": "tcp", "FromPort": 8080, "ToPort": 8080}
-    sends = [port | {"DestinationSecurityGroupId": {"Fn::GetAtt": ["Hosts", "GroupId"]}}]
-    rules = {"Balancer": {"SecurityGroupEgress": sends}, "Hosts": {"SecurityGroupIngress": [port | each for each in admitted]}}  # fmt: skip
-    return {f"/Resources/{name}": {"Type": "AWS::EC2::SecurityGroup", "Properties": {"GroupDescription": name} | each} for name, each in rules.items()}  # fmt: skip
-
-
-FROM = {"SourceSecurityGroupId": {"Fn::GetAtt": ["Balancer", "GroupId"]}}
 BROKEN: tuple[tuple[str, str, dict[str, Any]], ...] = (
-    ("UC3214", "batch-efa", balancer()),
-    ("UC3214", "batch-efa", balancer(FROM | {"FromPort": 80, "ToPort": 80})),
     ("UC3201", "batch-efa", {"SecurityGroupEgress": DROP}),
     (
         "UC3206",
@@ -36,8 +24,6 @@ BROKEN: tuple[tuple[str, str, dict[str, Any]], ...] = (
 )
 
 KEPT: tuple[tuple[str, dict[str, Any]], ...] = (
-    ("batch-efa", balancer(FROM)),
-    ("batch-efa", balancer({"CidrIp": "10.0.0.0/8"})),
     (
         "batch-efa",
         {

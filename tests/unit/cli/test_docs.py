@@ -72,6 +72,6 @@ def test_no_message_and_no_docstring_names_a_file_of_the_documentation() -> None
         for folder in ("cli", "constructs", "localaws/ultracluster_local", "stacks")
         for path in (ROOT / folder).rglob("*.py")
         for number, line in enumerate(path.read_text("utf-8").splitlines(), start=1)
-        if re.search(r"\bdocs/[\w/-]+\.md\b", line)
+        if "docs/" in line and re.search(r"\bdocs/[\w/-]+\.md\b", line)
     }
     assert found == set()

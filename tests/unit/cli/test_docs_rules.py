@@ -117,7 +117,7 @@ def _wrong_words(line: str) -> Iterator[str]:
     yield from (word for word in words if word.startswith("--") and word.strip(".,") not in known)
 
 
-@pytest.mark.process
+@pytest.mark.slow
 def test_a_rule_is_explained_in_well_under_half_a_second() -> None:
     def processor_seconds() -> float:
         before = resource.getrusage(resource.RUSAGE_CHILDREN)

@@ -36,7 +36,7 @@ def test_the_version_is_that_of_the_package(run: Run) -> None:
     assert run("--version").stdout.strip() == importlib.metadata.version("ultracluster")
 
 
-@pytest.mark.process
+@pytest.mark.slow
 def test_the_package_runs_as_a_module() -> None:
     command = [sys.executable, "-m", "ultracluster", "--version"]
     shown = subprocess.run(command, capture_output=True, text=True, check=True).stdout
@@ -141,7 +141,7 @@ def test_a_command_can_set_its_exit_code(run: Run, add_command: Any) -> None:
     assert run("probe").code == 7
 
 
-@pytest.mark.process
+@pytest.mark.slow
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
 def test_shells_can_complete_commands(shell: str) -> None:
     script = subprocess.run(
@@ -155,7 +155,7 @@ def test_shells_can_complete_commands(shell: str) -> None:
     assert "ultracluster" in script.stdout
 
 
-@pytest.mark.process
+@pytest.mark.slow
 def test_the_package_can_be_run_as_a_module() -> None:
     command = [sys.executable, "-P", "-m", "ultracluster_cli", "--version"]
     told = subprocess.run(command, capture_output=True, text=True, check=True).stdout

@@ -9,7 +9,7 @@ import pytest
 
 from ultracluster_cli.main import COMMANDS
 
-pytestmark = pytest.mark.process
+pytestmark = pytest.mark.slow
 
 HEAVY = {"aws_cdk", "jsii", "moto"}
 """What takes seconds, or is optional: no command needs it to show its help."""

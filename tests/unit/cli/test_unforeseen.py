@@ -74,7 +74,7 @@ def test_the_traceback_of_a_bug_is_in_the_file_that_the_line_names(
     assert f"the traceback that {TRACEBACK_VARIABLE}=1 prints" in str(finding_of(raised(KeyError("jobs"))))
 
 
-@pytest.mark.process
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("redirection", "code"),
     [

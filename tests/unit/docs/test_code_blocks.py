@@ -256,7 +256,7 @@ def signals() -> Iterator[None]:
     signal.signal(signal.SIGUSR1, before)
 
 
-@pytest.mark.synth
+@pytest.mark.slow
 @pytest.mark.usefixtures("signals")
 @pytest.mark.parametrize(
     "block",

@@ -29,7 +29,7 @@ def test_defaults_in_the_table_of_alarms_are_those_of_the_thresholds() -> None:
     }
 
 
-@pytest.mark.synth
+@pytest.mark.slow
 def test_the_table_of_alarms_names_all_of_them() -> None:
     from tests.unit.ultracluster.operations.watched_clusters import IDS
 

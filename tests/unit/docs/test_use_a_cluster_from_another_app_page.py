@@ -11,7 +11,7 @@ import pytest
 PAGE = (Path(__file__).parents[3] / "docs/how-to/use-a-cluster-from-another-app.md").read_text()
 
 
-@pytest.mark.synth
+@pytest.mark.slow
 def test_the_outputs_of_a_platform_are_those_that_jobs_of_another_app_need() -> None:
     from tests.unit.ultracluster.builders import IMAGE_ID, ZONE, new_stack
 

@@ -32,7 +32,7 @@ def test_the_rollout_of_the_page_is_valid(tmp_path: Path) -> None:
     assert set(job.secrets) == {"HF_TOKEN", "WANDB_API_KEY"}
 
 
-@pytest.mark.synth
+@pytest.mark.slow
 def test_the_app_of_the_page_passes_a_secret() -> None:
     from tests.unit.ultracluster.builders import IMAGE, IMAGE_ID, ZONE, new_stack, of_type
 

@@ -11,7 +11,7 @@ import pytest
 
 from ultracluster.images.bake_component import bake_component
 
-pytestmark = [pytest.mark.process, pytest.mark.synth]
+pytestmark = pytest.mark.slow
 
 IMAGE = "123456789012.dkr.ecr.us-east-2.amazonaws.com/training:2026-11-20"
 ARCHIVE = b"an archive that stands for the EFA installer"

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 from tests.unit.scripts.fabric import Outcome, gate, prepare
 
-pytestmark = pytest.mark.process
+pytestmark = pytest.mark.slow
 
 
 @pytest.fixture

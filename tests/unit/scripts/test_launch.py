@@ -8,7 +8,7 @@ import pytest
 
 from ultracluster_rules.commands import encode_word
 
-pytestmark = pytest.mark.process
+pytestmark = pytest.mark.slow
 
 LAUNCHER = Path(__file__).parents[3] / "constructs/ultracluster/scripts/launch.py"
 MAIN = "10.0.1.17"

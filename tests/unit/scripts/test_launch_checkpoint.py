@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-pytestmark = pytest.mark.process
+pytestmark = pytest.mark.slow
 
 LAUNCHER = Path(__file__).parents[3] / "constructs/ultracluster/scripts/launch.py"
 PATIENCE = 10.0

@@ -13,7 +13,7 @@ from ultracluster._foundation.script import lean_script
 from ultracluster_rules.commands import encode_word
 from ultracluster_rules.images import explain_entrypoint
 
-pytestmark = pytest.mark.process
+pytestmark = pytest.mark.slow
 
 HERE = Path(__file__).parent
 LAUNCHER = HERE.parents[2] / "constructs/ultracluster/scripts/launch.py"

@@ -16,7 +16,7 @@ from tests.unit.scripts.fabric import ADDRESSES
 from ultracluster_catalog.names.exit_codes import LOST_NODE
 from ultracluster_rules.commands import encode_word
 
-pytestmark = pytest.mark.process
+pytestmark = pytest.mark.slow
 
 LAUNCHER = Path(__file__).parents[3] / "constructs/ultracluster/scripts/launch.py"
 PATIENCE = 30.0

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-pytestmark = pytest.mark.process
+pytestmark = pytest.mark.slow
 
 LAUNCHER = Path(__file__).parents[3] / "constructs/ultracluster/scripts/launch.py"
 

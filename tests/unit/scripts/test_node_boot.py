@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-pytestmark = pytest.mark.process
+pytestmark = pytest.mark.slow
 
 SCRIPT = Path(__file__).parents[3] / "constructs/ultracluster/scripts/node-boot.sh"
 FILE_SYSTEM = {

@@ -9,7 +9,7 @@ from tests.unit.scripts.test_node_boot import Node
 from ultracluster._foundation.script import lean_script
 from ultracluster.nodes.user_data import boot_script
 
-pytestmark = [pytest.mark.process, pytest.mark.synth]
+pytestmark = pytest.mark.slow
 
 SCRATCH = {"UC_SCRATCH_PATH": "/scratch", "UC_SCRATCH_DISKS": "4"}
 GPUS = {"UC_NEURON_DEVICES": "0", "UC_GPUS": "8"}

@@ -10,7 +10,7 @@ from ultracluster_local.services.fsx.validation import validate
 from ultracluster_local.services.handlers import ServiceError
 from ultracluster_spec.lustre import Association, check_associations, check_file_system
 
-pytestmark = pytest.mark.deploy  # imports moto
+pytestmark = pytest.mark.slow  # imports moto
 
 DEPLOYMENT_TYPES = ("SCRATCH_1", "SCRATCH_2", "PERSISTENT_1", "PERSISTENT_2")
 CAPACITIES = (None, 0, 1200, 1800, 2400, 3600, 4800, 6000, 9600, 19_200, 38_400)

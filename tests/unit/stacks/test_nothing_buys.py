@@ -8,7 +8,7 @@ import pytest
 from tests.unit.stacks.conftest import ROOT, synthesize_rollout, synthesized_templates
 from tests.unit.ultracluster.iam_evaluation import as_list
 
-pytestmark = pytest.mark.synth
+pytestmark = pytest.mark.slow
 
 ROLLOUTS = sorted((ROOT / "stacks/rollouts").glob("*.yaml"))
 RESERVING = {

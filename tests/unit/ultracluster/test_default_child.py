@@ -9,7 +9,7 @@ from tests.unit.ultracluster.builders import IMAGE, IMAGE_ID, ZONE, block, new_s
 import ultracluster as uc
 from ultracluster.operations.cluster_watch import ClusterWatch
 
-pytestmark = pytest.mark.synth
+pytestmark = pytest.mark.slow
 
 # Several resources, none of which is the main one.
 OF_SEVERAL = {uc.BakeOff, uc.ClusterAlarms, uc.UltraCluster}

@@ -19,7 +19,7 @@ from tests.unit.ultracluster.test_numbers import (
 
 from ultracluster_rules.findings import FindingsError
 
-pytestmark = [pytest.mark.synth, pytest.mark.sweep]
+pytestmark = pytest.mark.slow
 
 SEED, CALLS = 21, 300
 _TEXTS = (

@@ -27,7 +27,7 @@ from ultracluster_catalog.neuron.neuron_settings import NeuronSettings
 from ultracluster_catalog.observability.alarms import AlarmThresholds
 from ultracluster_rules.findings import FindingsError, reject
 
-pytestmark = pytest.mark.synth
+pytestmark = pytest.mark.slow
 
 TYPE = "trn2.48xlarge"
 NOT_A_NUMBER = [True, "5", Decimal("NaN"), Decimal(5), object()]

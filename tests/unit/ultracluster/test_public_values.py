@@ -31,7 +31,7 @@ from ultracluster.jobs import gang
 from ultracluster_catalog.neuron.neuron_images import NeuronImage
 from ultracluster_rules.findings import FindingsError
 
-pytestmark = pytest.mark.synth
+pytestmark = pytest.mark.slow
 
 TYPE = "trn2.48xlarge"
 JOB: dict[str, Any] = {"image": IMAGE, "command": ["train.py"]}

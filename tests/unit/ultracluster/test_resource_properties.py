@@ -7,7 +7,7 @@ import jmespath
 import pytest
 from tests.unit.ultracluster.every_construct import KEY, PATHS, TOPIC, TYPE, construct_paths, resources
 
-pytestmark = pytest.mark.synth
+pytestmark = pytest.mark.slow
 
 DISK = "LaunchTemplateData.BlockDeviceMappings[0].Ebs"
 METADATA = "LaunchTemplateData.MetadataOptions"

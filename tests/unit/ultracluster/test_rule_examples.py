@@ -23,7 +23,7 @@ from ultracluster_catalog.neuron.neuron_images import NeuronImage
 from ultracluster_rules.findings import FindingsError
 from ultracluster_rules.registry import RULES
 
-pytestmark = pytest.mark.synth
+pytestmark = pytest.mark.slow
 
 _EXAMPLES: Final = {code: note for code, note in RULES.items() if note.kind == "python"}
 _TYPE: Final = "trn2.48xlarge"

@@ -16,7 +16,7 @@ from tests.unit.ultracluster.builders import IMAGE, IMAGE_ID, block, new_stack
 import ultracluster as uc
 from ultracluster_rules.findings import FindingsError
 
-pytestmark = pytest.mark.synth
+pytestmark = pytest.mark.slow
 
 BOUNDARY = "arn:aws:iam::123456789012:policy/boundary"
 TYPES = {

@@ -8,7 +8,7 @@ from botocore.exceptions import ClientError
 from tests.cloudformation.planned_changes import changes, plan, template
 
 
-@pytest.mark.deploy
+@pytest.mark.slow
 def test_no_change_fails_with_the_words_that_the_cdk_looks_for(stacks: Any) -> None:
     stacks.create("one", template())
     found = plan(stacks, template())
@@ -18,7 +18,7 @@ def test_no_change_fails_with_the_words_that_the_cdk_looks_for(stacks: Any) -> N
         stacks.api.execute_change_set(StackName="one", ChangeSetName="plan")
 
 
-@pytest.mark.deploy
+@pytest.mark.slow
 def test_plan_of_a_new_stack_creates_nothing_until_it_is_executed(stacks: Any) -> None:
     found = plan(stacks, template(), kind="CREATE")
     assert {one["Action"] for one in changes(found).values()} == {"Add"}
@@ -28,7 +28,7 @@ def test_plan_of_a_new_stack_creates_nothing_until_it_is_executed(stacks: Any) -
     assert stacks.status("one") == "CREATE_COMPLETE"
 
 
-@pytest.mark.deploy
+@pytest.mark.slow
 def test_what_is_shown_is_what_happens(stacks: Any) -> None:
     stacks.create("one", template())
     before = stacks.ids("one")
@@ -42,7 +42,7 @@ def test_what_is_shown_is_what_happens(stacks: Any) -> None:
     assert updated == set(found)
 
 
-@pytest.mark.deploy
+@pytest.mark.slow
 def test_change_sets_of_the_same_name_belong_to_their_stacks(stacks: Any) -> None:
     stacks.create("one", template())
     stacks.create("two", {"Resources": {"Topic": {"Type": "AWS::SNS::Topic"}}})

@@ -8,7 +8,7 @@ from tests.cloudformation.planned_changes import changes, plan, template
 from ultracluster_local.cloudformation.change_sets.changes import property_changes
 
 
-@pytest.mark.deploy
+@pytest.mark.slow
 def test_names_the_property_of_a_launch_template_with_its_values(stacks: Any) -> None:
     stacks.create("one", template())
     found = changes(plan(stacks, template(image="ami-00000000000000002")))
@@ -26,7 +26,7 @@ def test_names_the_property_of_a_launch_template_with_its_values(stacks: Any) ->
     assert found["Template"]["Replacement"] == "False"
 
 
-@pytest.mark.deploy
+@pytest.mark.slow
 def test_values_that_only_the_deployment_will_know_are_dynamic_and_name_their_cause(stacks: Any) -> None:
     stacks.create("one", template())
     (detail,) = changes(plan(stacks, template(image="ami-00000000000000002")))["Version"]["Details"]
@@ -35,7 +35,7 @@ def test_values_that_only_the_deployment_will_know_are_dynamic_and_name_their_ca
     assert detail["Target"]["AfterValue"] == "{{changeSet:KNOWN_AFTER_APPLY}}"
 
 
-@pytest.mark.deploy
+@pytest.mark.slow
 def test_create_only_property_means_replacement_and_touches_those_that_refer_to_it(stacks: Any) -> None:
     stacks.create("one", template())
     found = changes(plan(stacks, template(cidr="10.0.2.0/24")))
@@ -45,7 +45,7 @@ def test_create_only_property_means_replacement_and_touches_those_that_refer_to_
     assert found["Place"]["Replacement"] == "False"
 
 
-@pytest.mark.deploy
+@pytest.mark.slow
 def test_added_and_removed_resources_are_listed(stacks: Any) -> None:
     stacks.create("one", template())
     wanted = template(Added={"Type": "AWS::SNS::Topic"})
@@ -55,13 +55,13 @@ def test_added_and_removed_resources_are_listed(stacks: Any) -> None:
     assert found["Place"]["PolicyAction"] == "Delete"
 
 
-@pytest.mark.deploy
+@pytest.mark.slow
 def test_change_of_stack_tags_only_is_a_change(stacks: Any) -> None:
     stacks.create("one", template())
     assert plan(stacks, template(), Tags=[{"Key": "a", "Value": "b"}])["Status"] == "CREATE_COMPLETE"
 
 
-@pytest.mark.deploy
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("replace", "expected"),
     [(None, "True"), (True, "True"), (False, "False")],

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-pytestmark = pytest.mark.deploy
+pytestmark = pytest.mark.slow
 
 
 def template(desired: str | None = "0", *, image: str = "ami-03cf127a", **settings: Any) -> dict[str, Any]:

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-pytestmark = pytest.mark.deploy
+pytestmark = pytest.mark.slow
 
 
 def test_known_type_without_a_provider_is_recorded_and_its_status_reason_states_it(stacks: Any) -> None:

@@ -6,7 +6,7 @@ import pytest
 from botocore.exceptions import ClientError
 from tests.cloudformation.small_templates import group
 
-pytestmark = pytest.mark.deploy
+pytestmark = pytest.mark.slow
 
 
 def test_conditions_and_parameters_decide_what_is_created(stacks: Any) -> None:

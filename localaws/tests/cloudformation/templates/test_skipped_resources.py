@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 from tests.cloudformation.small_templates import group, parameter
 
-pytestmark = pytest.mark.deploy
+pytestmark = pytest.mark.slow
 
 NAME = {"Ref": "Sometimes"}
 

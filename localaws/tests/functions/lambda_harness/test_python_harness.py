@@ -12,7 +12,7 @@ import pytest
 
 from ultracluster_local.functions.lambda_harness import python_harness
 
-pytestmark = pytest.mark.process
+pytestmark = pytest.mark.slow
 
 VARIABLES = {
     "PATH": os.environ["PATH"],

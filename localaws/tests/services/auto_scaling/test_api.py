@@ -17,7 +17,7 @@ from tests.services.ec2.blocks_and_instances import START
 
 from ultracluster_local import LocalAws
 
-pytestmark = pytest.mark.deploy
+pytestmark = pytest.mark.slow
 
 
 def code(error: pytest.ExceptionInfo[ClientError]) -> str:

@@ -7,7 +7,7 @@ from tests.services.ec2.blocks_and_instances import START
 
 from ultracluster_local import LocalAws
 
-pytestmark = pytest.mark.deploy
+pytestmark = pytest.mark.slow
 
 
 def test_a_group_has_its_sizes_and_the_defaults_of_the_service(local: LocalAws) -> None:

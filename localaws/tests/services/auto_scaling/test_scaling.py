@@ -17,7 +17,7 @@ from tests.services.ec2.blocks_and_instances import END, RESERVATION, START
 
 from ultracluster_local import LocalAws
 
-pytestmark = pytest.mark.deploy
+pytestmark = pytest.mark.slow
 
 
 def describe(local: LocalAws, instance_id: str) -> dict[str, str]:

@@ -9,7 +9,7 @@ from tests.services.batch.training_queue import training_queue
 
 from ultracluster_local import LocalAws
 
-pytestmark = pytest.mark.deploy
+pytestmark = pytest.mark.slow
 
 
 @pytest.fixture

@@ -13,7 +13,7 @@ from ultracluster_local.services.batch.containers import (
     quantity,
 )
 
-pytestmark = pytest.mark.deploy  # imports moto
+pytestmark = pytest.mark.slow  # imports moto
 
 
 def needs(*requirements: tuple[str, str]) -> dict[str, Any]:

@@ -5,7 +5,7 @@ from tests.refusals import said
 
 from ultracluster_local.services.batch.instance_types import architectures, check_instance_types, family_of
 
-pytestmark = pytest.mark.deploy  # imports moto
+pytestmark = pytest.mark.slow  # imports moto
 
 
 @pytest.mark.parametrize(

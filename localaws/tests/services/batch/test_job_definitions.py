@@ -9,7 +9,7 @@ from tests.services.batch.training_queue import NODES, SIZE, training_queue
 from ultracluster_local import LocalAws
 from ultracluster_local.services.batch.job_definitions import check_priority, check_retries, check_timeout
 
-pytestmark = pytest.mark.deploy
+pytestmark = pytest.mark.slow
 
 CONTAINER = {"type": "container", "containerProperties": SIZE}
 MULTINODE = {"type": "multinode", "nodeProperties": NODES}

@@ -8,7 +8,7 @@ from tests.services.batch.training_queue import NODES, training_queue
 from ultracluster_local import LocalAws
 from ultracluster_local.services.batch.jobs import set_job_status
 
-pytestmark = pytest.mark.deploy
+pytestmark = pytest.mark.slow
 
 
 @pytest.fixture

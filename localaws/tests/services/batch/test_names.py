@@ -7,7 +7,7 @@ from tests.refusals import said
 
 from ultracluster_local.services.batch.names import check_name, check_state, check_tags
 
-pytestmark = pytest.mark.deploy  # imports moto
+pytestmark = pytest.mark.slow  # imports moto
 
 
 @pytest.mark.parametrize("name", ["a", "_a", "A-1_b", "x" * 128])

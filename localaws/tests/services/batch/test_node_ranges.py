@@ -9,7 +9,7 @@ from tests.services.batch.training_queue import NODES, training_queue
 from ultracluster_local import LocalAws
 from ultracluster_local.services.batch.node_ranges import check_node_properties, nodes_of
 
-pytestmark = pytest.mark.deploy
+pytestmark = pytest.mark.slow
 
 
 def job(*targets: str, count: int = 4, main: int = 0, types: tuple[str, ...] = ()) -> dict[str, Any]:

@@ -9,7 +9,7 @@ from tests.services.batch.training_queue import SIZE
 from ultracluster_local import LocalAws
 from ultracluster_local.services.batch.jobs import set_job_status
 
-pytestmark = pytest.mark.deploy
+pytestmark = pytest.mark.slow
 
 REGION = "us-east-2"
 

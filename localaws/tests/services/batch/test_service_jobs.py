@@ -7,7 +7,7 @@ from botocore.exceptions import ClientError
 
 from ultracluster_local import LocalAws
 
-pytestmark = pytest.mark.deploy
+pytestmark = pytest.mark.slow
 
 TRN2 = "ml.trn2.48xlarge"
 

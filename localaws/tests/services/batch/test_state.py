@@ -17,7 +17,7 @@ from ultracluster_local.services.batch.state import (
     get,
 )
 
-pytestmark = pytest.mark.deploy
+pytestmark = pytest.mark.slow
 
 MINUTE = timedelta(minutes=1)
 THINGS = {"arn:1": {"name": "one"}, "arn:2": {"name": "two"}}

@@ -8,7 +8,7 @@ from tests.services.batch.training_queue import SIZE
 
 from ultracluster_local import LocalAws
 
-pytestmark = pytest.mark.deploy
+pytestmark = pytest.mark.slow
 
 
 @pytest.fixture

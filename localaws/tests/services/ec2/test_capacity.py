@@ -9,7 +9,7 @@ from tests.services.ec2.capacity_calls import NOW, REGION, code, state
 
 from ultracluster_local import LocalAws
 
-pytestmark = pytest.mark.deploy
+pytestmark = pytest.mark.slow
 
 
 @pytest.fixture

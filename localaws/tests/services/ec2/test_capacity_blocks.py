@@ -10,7 +10,7 @@ from tests.services.ec2.capacity_calls import NOW, REGION, buy, code, search, st
 from ultracluster_local import LocalAws
 from ultracluster_local.seeding.seed import seed_capacity_block
 
-pytestmark = pytest.mark.deploy
+pytestmark = pytest.mark.slow
 
 
 def test_dry_run_is_answered_by_an_error_and_buys_nothing(ec2: Any, local_aws: LocalAws) -> None:

@@ -10,7 +10,7 @@ from tests.services.ec2.capacity_calls import NOW, REGION, buy, code, search
 
 from ultracluster_local import LocalAws
 
-pytestmark = pytest.mark.deploy
+pytestmark = pytest.mark.slow
 
 
 def test_offerings_start_and_end_at_half_past_eleven_in_zones_that_have_the_type(ec2: Any) -> None:

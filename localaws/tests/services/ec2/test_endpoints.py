@@ -6,7 +6,7 @@ import pytest
 from tests.refusals import refusal
 from tests.services.ec2.capacity_calls import REGION
 
-pytestmark = pytest.mark.deploy
+pytestmark = pytest.mark.slow
 
 S3 = f"com.amazonaws.{REGION}.s3"
 SSM = f"com.amazonaws.{REGION}.ssm"

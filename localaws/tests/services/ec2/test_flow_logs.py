@@ -9,7 +9,7 @@ from ultracluster_local import LocalAws
 from ultracluster_local.services.ec2.flow_logs import check_create_flow_logs
 from ultracluster_local.services.handlers import Request
 
-pytestmark = pytest.mark.deploy
+pytestmark = pytest.mark.slow
 
 BUCKET = "arn:aws:s3:::logs"
 

@@ -17,7 +17,7 @@ from tests.services.ec2.blocks_and_instances import (
 
 from ultracluster_local import LocalAws
 
-pytestmark = pytest.mark.deploy
+pytestmark = pytest.mark.slow
 
 
 def available(local: LocalAws) -> int:

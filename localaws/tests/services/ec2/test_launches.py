@@ -10,7 +10,7 @@ from tests.services.ec2.capacity_calls import REGION
 from ultracluster_local.services.ec2.launches import check_launch
 from ultracluster_local.services.handlers import Request
 
-pytestmark = pytest.mark.deploy
+pytestmark = pytest.mark.slow
 
 ONE = {"MinCount": 1, "MaxCount": 1, "InstanceType": "trn2.48xlarge", "ImageId": "resolve:ssm:image"}
 

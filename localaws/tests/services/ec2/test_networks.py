@@ -7,7 +7,7 @@ from tests.services.ec2.capacity_calls import REGION
 
 from ultracluster_local.services.ec2 import networks
 
-pytestmark = pytest.mark.deploy
+pytestmark = pytest.mark.slow
 
 
 @pytest.fixture

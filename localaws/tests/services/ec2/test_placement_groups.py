@@ -5,7 +5,7 @@ from botocore.exceptions import ClientError
 
 from ultracluster_local import LocalAws
 
-pytestmark = pytest.mark.deploy
+pytestmark = pytest.mark.slow
 
 
 def code(error: pytest.ExceptionInfo[ClientError]) -> str:

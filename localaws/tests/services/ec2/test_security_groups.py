@@ -7,7 +7,7 @@ from tests.refusals import refusal
 
 from ultracluster_local import LocalAws
 
-pytestmark = pytest.mark.deploy
+pytestmark = pytest.mark.slow
 
 
 def test_default_group_admits_itself_and_lets_everything_out(local_aws: LocalAws) -> None:

@@ -6,7 +6,7 @@ import pytest
 from botocore.exceptions import ClientError
 from tests.services.ec2.capacity_calls import buy, search
 
-pytestmark = pytest.mark.deploy
+pytestmark = pytest.mark.slow
 
 
 def test_tags_find_what_was_bought(ec2: Any) -> None:

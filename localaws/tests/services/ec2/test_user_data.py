@@ -7,7 +7,7 @@ from tests.refusals import said
 
 from ultracluster_local.services.ec2.user_data import check_user_data, decoded
 
-pytestmark = pytest.mark.deploy  # imports moto
+pytestmark = pytest.mark.slow  # imports moto
 
 
 def encoded(size: int) -> str:

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 from tests.refusals import refusal
 
-pytestmark = pytest.mark.deploy
+pytestmark = pytest.mark.slow
 
 BLOCK = {"CidrBlock": "10.9.0.0/16"}
 

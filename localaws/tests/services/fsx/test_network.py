@@ -9,7 +9,7 @@ from ultracluster_local import LocalAws
 from ultracluster_local.services.fsx.network import check_network, vpc_of
 from ultracluster_local.services.handlers import Request
 
-pytestmark = pytest.mark.deploy
+pytestmark = pytest.mark.slow
 
 CLOSED = "do not permit Lustre LNET network traffic on port 988"
 

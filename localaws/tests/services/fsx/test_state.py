@@ -7,7 +7,7 @@ from ultracluster_local import LocalAws
 from ultracluster_local.services.fsx.state import Fsx, fsx_of
 from ultracluster_local.services.handlers import Request
 
-pytestmark = pytest.mark.deploy
+pytestmark = pytest.mark.slow
 
 
 @pytest.mark.parametrize(

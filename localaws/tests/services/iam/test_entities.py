@@ -8,7 +8,7 @@ from tests.refusals import refusal
 
 from ultracluster_local import ACCOUNT, LocalAws
 
-pytestmark = pytest.mark.deploy
+pytestmark = pytest.mark.slow
 
 TRUST = {"Effect": "Allow", "Principal": {"Service": "ec2.amazonaws.com"}, "Action": "sts:AssumeRole"}
 ALLOW = {"Effect": "Allow", "Action": "s3:GetObject", "Resource": "*"}

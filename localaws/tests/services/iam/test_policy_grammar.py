@@ -14,7 +14,7 @@ from ultracluster_local.services.iam.policy_grammar import (
     statements,
 )
 
-pytestmark = pytest.mark.deploy  # imports moto
+pytestmark = pytest.mark.slow  # imports moto
 
 ROLE = f"arn:aws:iam::{ACCOUNT}:role"
 

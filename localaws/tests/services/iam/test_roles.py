@@ -9,7 +9,7 @@ import pytest
 from ultracluster_local import ACCOUNT, LocalAws
 from ultracluster_local.services.iam.roles import can_assume, find_role
 
-pytestmark = pytest.mark.deploy
+pytestmark = pytest.mark.slow
 
 BATCH = "batch.amazonaws.com"
 

@@ -8,7 +8,7 @@ from botocore.exceptions import ClientError
 
 from ultracluster_local import LocalAws
 
-pytestmark = pytest.mark.deploy
+pytestmark = pytest.mark.slow
 
 
 ROLE = "arn:aws:iam::123456789012:role/r"

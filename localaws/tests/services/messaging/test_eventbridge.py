@@ -8,7 +8,7 @@ from tests.refusals import refusal
 
 from ultracluster_local import ACCOUNT, LocalAws
 
-pytestmark = pytest.mark.deploy
+pytestmark = pytest.mark.slow
 
 QUEUE = f"arn:aws:sqs:us-east-1:{ACCOUNT}:q"
 SCHEDULER = "scheduler.amazonaws.com"

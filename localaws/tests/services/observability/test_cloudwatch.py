@@ -8,7 +8,7 @@ from tests.refusals import refusal
 
 from ultracluster_local import LocalAws
 
-pytestmark = pytest.mark.deploy
+pytestmark = pytest.mark.slow
 
 NOW = datetime(2026, 12, 1, tzinfo=UTC)
 

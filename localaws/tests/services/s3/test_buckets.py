@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-pytestmark = pytest.mark.deploy
+pytestmark = pytest.mark.slow
 
 VERSIONED = {"VersioningConfiguration": {"Status": "Enabled"}}
 

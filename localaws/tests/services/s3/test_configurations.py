@@ -9,7 +9,7 @@ from tests.refusals import refusal
 
 from ultracluster_local import ACCOUNT, LocalAws
 
-pytestmark = pytest.mark.deploy
+pytestmark = pytest.mark.slow
 
 ENABLED = {"VersioningConfiguration": {"Status": "Enabled"}}
 OBJECTS = {"Effect": "Allow", "Principal": "*", "Action": "s3:GetObject", "Resource": "arn:aws:s3:::mine/*"}

@@ -8,7 +8,7 @@ from ultracluster_catalog.machines.instance_types import INSTANCE_TYPES
 from ultracluster_catalog.places.zones import REGIONS
 from ultracluster_local.services.ec2 import capacity_block_terms as terms
 
-pytestmark = pytest.mark.deploy  # imports moto
+pytestmark = pytest.mark.slow  # imports moto
 
 
 def test_both_know_the_same_durations() -> None:

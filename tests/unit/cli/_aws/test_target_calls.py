@@ -12,7 +12,7 @@ from botocore.exceptions import ClientError
 from ultracluster_cli._aws.target import CallCounts
 from ultracluster_local import LocalAws
 
-pytestmark = pytest.mark.deploy
+pytestmark = pytest.mark.slow
 
 REGION = "us-east-1"
 

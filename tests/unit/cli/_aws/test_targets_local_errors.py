@@ -45,7 +45,7 @@ def test_without_ultracluster_local_a_command_reports_what_to_install(
     )
 
 
-@pytest.mark.process
+@pytest.mark.slow
 def test_only_the_local_target_needs_ultracluster_local() -> None:
     code = """
 import sys

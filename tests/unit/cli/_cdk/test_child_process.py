@@ -10,7 +10,7 @@ from tests.unit.cli._cdk.staying_processes import STAYING, all_gone, python
 
 from ultracluster_cli._cdk.child_process import run_captured
 
-pytestmark = pytest.mark.process
+pytestmark = pytest.mark.slow
 
 
 def test_gives_lines_and_exit_code_and_keeps_a_log(

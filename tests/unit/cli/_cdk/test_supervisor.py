@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from tests.unit.cli._cdk.staying_processes import STAYING, alive, all_gone, python
 
-pytestmark = pytest.mark.process
+pytestmark = pytest.mark.slow
 
 
 def test_a_signal_leads_to_the_exit_code_of_shells(

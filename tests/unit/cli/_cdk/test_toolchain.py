@@ -133,7 +133,7 @@ def test_refuses_a_version_that_cannot_read_our_assemblies(
     assert codes(error) == ["UC9005"]
 
 
-@pytest.mark.synth
+@pytest.mark.slow
 def test_the_pinned_cdk_cli_of_this_repository_fits_and_matches_its_package(
     request: pytest.FixtureRequest,
 ) -> None:

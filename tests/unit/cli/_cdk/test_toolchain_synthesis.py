@@ -12,7 +12,7 @@ from tests.unit.cli._cdk.fake_cdk import install_cdk
 from ultracluster_cli._cdk.toolchain import Project, Toolchain
 from ultracluster_rules.findings import FindingsError
 
-pytestmark = pytest.mark.process
+pytestmark = pytest.mark.slow
 
 WRITES_ITS_ARGUMENTS = """\
 import json, pathlib, sys

@@ -10,7 +10,7 @@ import pytest
 from tests.unit.cli.deploy.fake_deployment import Run
 from tests.unit.cli.plan.fake_project import TEMPLATE, edited, write_assembly
 
-pytestmark = pytest.mark.process
+pytestmark = pytest.mark.slow
 
 
 def test_json_is_the_only_thing_on_stdout(run: Run, project: Path) -> None:

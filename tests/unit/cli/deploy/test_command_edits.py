@@ -23,7 +23,7 @@ from ultracluster_stacks.config import load_rollout
 from ultracluster_stacks.plan import StackTemplate
 from ultracluster_stacks.synthesis.app import synthesize
 
-pytestmark = [pytest.mark.synth, pytest.mark.process]
+pytestmark = pytest.mark.slow
 
 Deploy = Callable[[Sequence[StackTemplate], Sequence[StackTemplate]], tuple[int, bool]]
 

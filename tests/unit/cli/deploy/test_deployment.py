@@ -11,7 +11,7 @@ from filelock import FileLock
 from tests.unit.cli.deploy.fake_deployment import Run, called
 from tests.unit.cli.plan.fake_project import TEMPLATE, write_assembly
 
-pytestmark = pytest.mark.process
+pytestmark = pytest.mark.slow
 
 
 def planned(project: Path, cluster: str) -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from tests.unit.cli.export.fake_synthesis import Run
 
-pytestmark = pytest.mark.process
+pytestmark = pytest.mark.slow
 
 
 def test_writes_templates_and_assets_and_lists_them(project: Path, run: Run) -> None:

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from tests.unit.cli.export.fake_synthesis import Run
 
-pytestmark = pytest.mark.process
+pytestmark = pytest.mark.slow
 
 
 def test_refuses_a_folder_that_holds_something(project: Path, run: Run) -> None:

@@ -11,7 +11,7 @@ from typing import Any
 import botocore.session
 import pytest
 
-pytestmark = [pytest.mark.deploy, pytest.mark.process]
+pytestmark = pytest.mark.slow
 
 Run = Callable[..., Any]
 
@@ -43,6 +43,25 @@ def test_a_life_from_up_to_down(run: Run, folder: Path) -> None:
     assert second.code == 2
     assert second.stderr.startswith("UC8005: ")
 
+    # The clock is shown and moves forward only.
+    before = run("local", "clock").stdout.strip()
+    assert run("local", "clock", "2030-01-01T00:00:00Z").stdout == "2030-01-01T00:00:00Z\n"
+    assert before < "2030"
+    assert run("local", "clock", "+13d").stdout == "2030-01-14T00:00:00Z\n"
+    clock = json.loads(run("local", "clock", "--json").stdout)
+    assert clock == {"now": "2030-01-14T00:00:00+00:00", "delivered": [], "ahead": []}
+    for mistake in (
+        ["2029-01-01"],
+        ["soon"],
+        ["+soon"],
+        ["--to", "drain"],
+        ["--to", "lunch"],
+        ["+1d", "--to", "end"],
+    ):
+        refused = run("local", "clock", *mistake)
+        assert refused.code == 2, mistake
+        assert refused.stderr.startswith(("UC6204: ", "UC7008: ")), refused.stderr
+
     assert run("local", "down").stderr == "Stopped the local AWS.\n"
     assert run("local", "down").stderr == "No local AWS was running.\n"
 
@@ -60,16 +79,33 @@ def test_every_command_reports_that_no_local_aws_is_running(run: Run, folder: Pa
     assert environment.stdout == ""  # eval of it changes nothing
 
     assert run("local", "reset").code == 2
+    assert run("local", "clock").code == 6
 
 
-def test_up_prints_lines_that_a_shell_can_take_over_and_no_real_credentials(
+def test_up_prints_lines_that_a_shell_can_take_over_and_no_real_credentials_and_reset_empties_it(
     run: Run, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     assert folder.exists()
     monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "real-secret")
 
-    up = run("local", "up")
+    up = run("local", "up", "--run-jobs", "--image", f"training={sys.prefix}")
+    assert up.code == 0
     told = json.loads(run("local", "status", "--json").stdout)
+
+    # What was made is gone after a reset; the Region is bootstrapped again.
+    told["environment"] = dict(
+        line.removeprefix("export ").split("=", 1)
+        for line in up.stdout.splitlines()
+        if line.startswith("export ")
+    )
+    bucket = "cdk-hnb659fds-assets-123456789012-us-east-2"
+    assert buckets(told) == [bucket]
+    client(told, "s3").create_bucket(
+        Bucket="mine", CreateBucketConfiguration={"LocationConstraint": "us-east-2"}
+    )
+    assert run("local", "reset").code == 0
+    assert buckets(told) == [bucket]
+
     lines = run("local", "env", "--region", "us-west-2").stdout
 
     assert f"export AWS_ENDPOINT_URL={told['endpoint']}\n" in up.stdout
@@ -87,18 +123,10 @@ def test_up_prints_lines_that_a_shell_can_take_over_and_no_real_credentials(
     assert shell.stdout == f"{told['endpoint']} us-west-2 none"
 
 
-def test_reset_empties_it_and_up_bootstraps_the_region(run: Run, folder: Path) -> None:
-    assert folder.exists()
-    told = json.loads(run("local", "up", "--json").stdout)
-    bucket = "cdk-hnb659fds-assets-123456789012-us-east-2"
-
-    assert buckets(told) == [bucket]
-
-    client(told, "s3").create_bucket(
-        Bucket="mine", CreateBucketConfiguration={"LocationConstraint": "us-east-2"}
-    )
-    assert run("local", "reset").code == 0
-    assert buckets(told) == [bucket]
+def test_jobs_run_only_on_request_and_images_are_checked(run: Run, folder: Path) -> None:
+    assert "--run-jobs" in run("local", "up", "--image", f"training={sys.prefix}").stderr
+    assert run("local", "up", "--run-jobs", "--image", f"training={folder}").stderr.startswith("UC6204: ")
+    assert run("local", "status").code == 6
 
 
 def buckets(told: dict[str, Any]) -> list[str]:
@@ -114,33 +142,3 @@ def client(told: dict[str, Any], service: str) -> Any:
         aws_access_key_id=told["environment"]["AWS_ACCESS_KEY_ID"],
         aws_secret_access_key=told["environment"]["AWS_SECRET_ACCESS_KEY"],
     )
-
-
-def test_the_clock_is_shown_and_moves_forward_only(run: Run, folder: Path) -> None:
-    assert folder.exists()
-    assert run("local", "clock").code == 6
-    run("local", "up")
-    before = run("local", "clock").stdout.strip()
-    assert run("local", "clock", "2030-01-01T00:00:00Z").stdout == "2030-01-01T00:00:00Z\n"
-    assert before < "2030"
-    assert run("local", "clock", "+13d").stdout == "2030-01-14T00:00:00Z\n"
-    told = json.loads(run("local", "clock", "--json").stdout)
-    assert told == {"now": "2030-01-14T00:00:00+00:00", "delivered": [], "ahead": []}
-    for mistake in (
-        ["2029-01-01"],
-        ["soon"],
-        ["+soon"],
-        ["--to", "drain"],
-        ["--to", "lunch"],
-        ["+1d", "--to", "end"],
-    ):
-        refused = run("local", "clock", *mistake)
-        assert refused.code == 2, mistake
-        assert refused.stderr.startswith(("UC6204: ", "UC7008: ")), refused.stderr
-
-
-def test_jobs_run_only_on_request_and_images_are_checked(run: Run, folder: Path) -> None:
-    assert "--run-jobs" in run("local", "up", "--image", f"training={sys.prefix}").stderr
-    assert run("local", "up", "--run-jobs", "--image", f"training={folder}").stderr.startswith("UC6204: ")
-    assert run("local", "status").code == 6
-    assert run("local", "up", "--run-jobs", "--image", f"training={sys.prefix}").code == 0

@@ -142,7 +142,7 @@ browser = pytest.mark.skipif(BROWSER is None, reason="needs Chromium: apt-get in
 
 
 @browser
-@pytest.mark.process
+@pytest.mark.slow
 def test_a_browser_draws_every_line_without_a_word_in_its_console(drawn: Path, tmp_path: Path) -> None:
     document, console = browse(drawn, tmp_path, "--window-size=1400,1000")
     assert console == []
@@ -152,7 +152,7 @@ def test_a_browser_draws_every_line_without_a_word_in_its_console(drawn: Path, t
 
 
 @browser
-@pytest.mark.process
+@pytest.mark.slow
 def test_the_console_of_a_page_that_reaches_out_is_not_empty(drawn: Path, tmp_path: Path) -> None:
     text = drawn.read_text("utf-8")
     assert "Content-Security-Policy" in text

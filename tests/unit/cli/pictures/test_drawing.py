@@ -103,7 +103,7 @@ def test_every_tone_has_contrast(tone: str) -> None:
 
 
 @pytest.mark.skipif(BROWSER is None, reason="needs Chromium: apt-get install chromium")
-@pytest.mark.process
+@pytest.mark.slow
 def test_no_browser_draws_a_text_wider_than_is_assumed(tmp_path: Path) -> None:
     made = Drawing("Widths of texts", width=2000)
     for number, (words, bold) in enumerate((words, bold) for words in WORDS for bold in (False, True)):

@@ -13,7 +13,7 @@ from tests.unit.cli.plan.fake_project import (
     write_assembly,
 )
 
-pytestmark = pytest.mark.process
+pytestmark = pytest.mark.slow
 
 
 def test_a_safe_change_ends_with_0_and_leaves_no_folder(run: Run, project: Path) -> None:

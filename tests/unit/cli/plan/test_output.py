@@ -12,7 +12,7 @@ from tests.unit.cli.plan.fake_project import (
     write_assembly,
 )
 
-pytestmark = pytest.mark.process
+pytestmark = pytest.mark.slow
 
 
 def test_json_holds_everything(run: Run, project: Path) -> None:

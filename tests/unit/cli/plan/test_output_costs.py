@@ -10,7 +10,7 @@ from tests.unit.cli.plan.fake_project import (
     write_assembly,
 )
 
-pytestmark = pytest.mark.process
+pytestmark = pytest.mark.slow
 
 
 def test_shows_the_cost_difference_and_the_capacity_window(run: Run, project: Path) -> None:

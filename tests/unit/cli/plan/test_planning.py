@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 from tests.unit.cli.plan.fake_project import CHANGED, TEMPLATE, Run, edited, write_assembly
 
-pytestmark = pytest.mark.process
+pytestmark = pytest.mark.slow
 
 
 def test_a_word_that_allows_nothing_is_refused(run: Run, project: Path) -> None:

@@ -29,7 +29,7 @@ def test_a_profile_of_another_account_is_rejected(tmp_path: Path) -> None:
         deployed_stacks([stack("b", "333333333333", tmp_path)], TARGETS)
 
 
-@pytest.mark.process
+@pytest.mark.slow
 def test_compares_with_the_deployed_stacks(run: Run, project: Path, deployed: Callable[..., None]) -> None:
     write_assembly(project / "new", edited("FileSystemTypeVersion", "2.12"))
 
@@ -40,7 +40,7 @@ def test_compares_with_the_deployed_stacks(run: Run, project: Path, deployed: Ca
         assert "account 123456789012" in outcome.stdout
 
 
-@pytest.mark.process
+@pytest.mark.slow
 @pytest.mark.parametrize(("account", "code"), [("123456789012", 0), ("210987654321", 2)])
 def test_a_stack_of_another_account_is_not_taken_for_new(
     run: Run, project: Path, deployed: Callable[..., None], account: str, code: int
@@ -54,14 +54,14 @@ def test_a_stack_of_another_account_is_not_taken_for_new(
     assert ("UC9204" in outcome.stderr) is (code == 2)
 
 
-@pytest.mark.process
+@pytest.mark.slow
 def test_a_folder_other_than_an_assembly_is_refused(run: Run, project: Path) -> None:
     write_assembly(project / "new", TEMPLATE)
 
     assert "UC9202" in run("plan", "--against", "nowhere").stderr
 
 
-@pytest.mark.process
+@pytest.mark.slow
 def test_another_wave_is_not_taken_for_gone(run: Run, project: Path) -> None:
     write_assembly(project / "new", TEMPLATE)
     write_assembly(project / "both", TEMPLATE)
@@ -80,7 +80,7 @@ def test_another_wave_is_not_taken_for_gone(run: Run, project: Path) -> None:
     assert "b-Storage" not in run("plan", "--against", "both", "--wave", "first").stdout
 
 
-@pytest.mark.process
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "cloudformation",
     [
@@ -101,7 +101,7 @@ def test_a_stack_that_is_not_there_is_new(
     assert "a-Storage (us-east-2): new, with 2 resources" in outcome.stdout
 
 
-@pytest.mark.process
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "cloudformation",
     [CloudFormation("Resources: !Ref"), CloudFormation(error="AccessDenied: cloudformation:DescribeStacks")],

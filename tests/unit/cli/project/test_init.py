@@ -68,7 +68,7 @@ def cluster_in(project: Path) -> tuple[Any, ...]:
     return cluster.instance_type, cluster.region, cluster.zone_id, cluster.name, cluster.nodes
 
 
-@pytest.mark.process
+@pytest.mark.slow
 def test_prompts_for_missing_options_at_a_terminal(tmp_path: Path) -> None:
     # An empty answer takes what is proposed.
     done = answer(tmp_path, b"us-west-2\nusw2-az4\n\n7\n", "p", "--instance-type", "trn1.32xlarge")
@@ -78,7 +78,7 @@ def test_prompts_for_missing_options_at_a_terminal(tmp_path: Path) -> None:
     assert cluster_in(tmp_path / "p") == ("trn1.32xlarge", "us-west-2", "usw2-az4", "training", 7)
 
 
-@pytest.mark.process
+@pytest.mark.slow
 def test_an_answer_is_checked_when_it_is_given_and_asked_for_again(tmp_path: Path) -> None:
     typed = b"trn2\ntrn2.48xlarge\nus-esat-2\nus-east-2\nusw2-az1\n2\nX y\nours\n0\n8\n\n"
 
@@ -93,7 +93,7 @@ def test_an_answer_is_checked_when_it_is_given_and_asked_for_again(tmp_path: Pat
     assert cluster_in(tmp_path / "ours") == ("trn2.48xlarge", "us-east-2", zones[2], "ours", 8)
 
 
-@pytest.mark.process
+@pytest.mark.slow
 def test_answers_survive_an_interruption(tmp_path: Path) -> None:
     interrupted = answer(tmp_path, b"trn1.32xlarge\nus-west-2\n\x04")
 

@@ -14,7 +14,7 @@ from ultracluster_runtime.preflight.check import failed, passed, warned
 from ultracluster_runtime.preflight.run import CheckResult as Checked
 from ultracluster_runtime.rollout.drive import drive
 
-pytestmark = pytest.mark.process
+pytestmark = pytest.mark.slow
 
 
 def test_a_deployment_that_fails_stops_before_the_next_wave_and_resumes(project: Project) -> None:

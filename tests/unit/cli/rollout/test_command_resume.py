@@ -5,7 +5,7 @@ import json
 import pytest
 from tests.unit.cli.rollout.rollout_simulation import CLUSTERS, Project, template
 
-pytestmark = pytest.mark.process
+pytestmark = pytest.mark.slow
 
 
 def test_an_unfinished_rollout_must_be_resumed_or_restarted(project: Project) -> None:

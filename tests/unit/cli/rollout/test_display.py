@@ -5,7 +5,7 @@ import json
 import pytest
 from tests.unit.cli.rollout.rollout_simulation import CLUSTERS, Project
 
-pytestmark = pytest.mark.process
+pytestmark = pytest.mark.slow
 
 
 def test_deploys_wave_by_wave_and_reports_progress(project: Project) -> None:

@@ -7,7 +7,7 @@ from tests.unit.cli.rollout.rollout_simulation import Project, template
 
 from ultracluster_cli.exit_codes import ExitCode
 
-pytestmark = pytest.mark.process
+pytestmark = pytest.mark.slow
 
 
 def test_refuses_stacks_that_are_being_changed(project: Project) -> None:

@@ -8,7 +8,7 @@ from tests.unit.cli.rollout.rollout_simulation import CLUSTERS, Project, templat
 from ultracluster_cli.exit_codes import ExitCode
 from ultracluster_cli.rollout.stack_status import template_digest
 
-pytestmark = pytest.mark.process
+pytestmark = pytest.mark.slow
 
 
 def test_a_stack_in_a_bad_state_does_not_pass(project: Project) -> None:

@@ -17,7 +17,7 @@ from ultracluster_runtime.rollout.drive import Result
 from ultracluster_runtime.rollout.machine import Task
 from ultracluster_runtime.rollout.plan import ALARMS, DEPLOY, PlannedCluster, PlannedStack, RolloutPlan
 
-pytestmark = pytest.mark.process
+pytestmark = pytest.mark.slow
 
 
 class Batch:

@@ -9,7 +9,7 @@ from ultracluster_cli.rollout.step_runner import ThreadedExecutor
 from ultracluster_runtime.rollout.drive import Result
 from ultracluster_runtime.rollout.machine import Task
 
-pytestmark = pytest.mark.process
+pytestmark = pytest.mark.slow
 
 
 def test_aws_errors_fail_a_step_and_internal_errors_are_raised() -> None:

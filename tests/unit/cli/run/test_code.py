@@ -51,7 +51,7 @@ def test_equal_files_give_equal_bytes_whatever_their_times_are(folder: Path) -> 
     assert (first.files, first.commit) == (2, None)
 
 
-@pytest.mark.process
+@pytest.mark.slow
 def test_git_decides_which_files_are_packed_and_the_commit_is_recorded(folder: Path) -> None:
     git(folder, "init", "-q")
     (folder / ".gitignore").write_text("data/\n")

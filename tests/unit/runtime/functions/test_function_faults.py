@@ -27,7 +27,7 @@ from ultracluster_runtime.resume import handler as resume
 from ultracluster_runtime.watch import handler as watch
 from ultracluster_runtime.watch.describe import Clients as WatchClients
 
-pytestmark = pytest.mark.sweep  # boto3 needs a second for its clients, and every call fails in every way
+pytestmark = pytest.mark.slow  # boto3 needs a second for its clients, and every call fails in every way
 
 ROOT = Path(__file__).parents[4]
 SECRET = "not-to-be-said-0123456789abcdef"

@@ -66,7 +66,7 @@ def told(out: str) -> list[str]:
     return found
 
 
-@pytest.mark.process
+@pytest.mark.slow
 def test_launcher_sees_ranks_and_the_address_of_child_0(tmp_path: Path) -> None:
     port = free_port()
     results = ended(start(tmp_path, 3, 1, "", port))
@@ -78,7 +78,7 @@ def test_launcher_sees_ranks_and_the_address_of_child_0(tmp_path: Path) -> None:
     assert all("all children succeeded" in err for _, _, err in results)
 
 
-@pytest.mark.process
+@pytest.mark.slow
 def test_lost_host_ends_all_children_with_the_code_of_a_lost_node(tmp_path: Path) -> None:
     children = start(tmp_path, 3, 1, "import time; time.sleep(60)", free_port())
     deadline = time.monotonic() + 30
@@ -90,7 +90,7 @@ def test_lost_host_ends_all_children_with_the_code_of_a_lost_node(tmp_path: Path
     ended(children)
 
 
-@pytest.mark.process
+@pytest.mark.slow
 def test_terminated_child_passes_the_signal_on(tmp_path: Path) -> None:
     then = "import signal, sys, time; signal.signal(15, lambda *_: sys.exit(print('checkpoint', flush=True))); time.sleep(60)"
     (child,) = children = start(tmp_path, 1, 1, then, free_port())

@@ -13,7 +13,7 @@ import pytest
 from ultracluster_runtime.gang.member import run_member
 from ultracluster_runtime.gang.rendezvous import Child, Settings
 
-pytestmark = pytest.mark.process
+pytestmark = pytest.mark.slow
 
 RECORD = "import pathlib, sys, time; pathlib.Path(sys.argv[1], 'ran', sys.argv[2] + '-' + sys.argv[3]).write_text(sys.argv[4]); {}"
 
@@ -62,7 +62,7 @@ def test_children_run_with_the_same_addresses_and_succeed_together(tmp_path: Pat
     assert ran(tmp_path, 1, 4) == ["10.0.1.0,10.0.1.1,10.0.1.2,10.0.1.3"] * 4
 
 
-@pytest.mark.parametrize("lost", [0, 2])
+@pytest.mark.parametrize("lost", [0, pytest.param(2, marks=pytest.mark.deep)])
 def test_a_killed_child_ends_all_and_the_next_generation_succeeds(tmp_path: Path, lost: int) -> None:
     children = start(tmp_path, 4, 1, "time.sleep(0.5 if sys.argv[3] == '2' else 60)")
     wait_for(tmp_path, 1, 4)

@@ -1,14 +1,14 @@
 import pytest
 from tests.unit.runtime.gang.simulation import KINDS, run
 
-SEEDS = 1008
-"""A multiple of the kinds of lives."""
+SEEDS = [168, pytest.param(1008, marks=pytest.mark.deep)]
+"""Multiples of the kinds of lives."""
 
 
-@pytest.mark.sweep
+@pytest.mark.parametrize("seeds", SEEDS)
 @pytest.mark.parametrize("kind", range(KINDS))
-def test_no_schedule_makes_two_leaders_a_mixed_gang_or_a_silent_hang(kind: int) -> None:
-    for seed in range(kind, SEEDS, KINDS):
+def test_no_schedule_makes_two_leaders_a_mixed_gang_or_a_silent_hang(kind: int, seeds: int) -> None:
+    for seed in range(kind, seeds, KINDS):
         run(seed)
 
 

@@ -11,7 +11,7 @@ import pytest
 
 from ultracluster_runtime.jobs import unpack_code
 
-pytestmark = pytest.mark.process
+pytestmark = pytest.mark.slow
 
 SOURCE = Path(unpack_code.__file__).read_text()
 

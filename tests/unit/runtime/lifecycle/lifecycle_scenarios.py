@@ -2,9 +2,11 @@
 
 import itertools
 import random
-from collections.abc import Callable, Container, Hashable
+from collections.abc import Callable, Container, Hashable, Sequence
 from datetime import timedelta
 
+import pytest
+from _pytest.mark import ParameterSet
 from tests.unit.runtime.lifecycle.lifecycle_simulation import (
     NO_FAULTS,
     NODES,
@@ -18,7 +20,7 @@ from tests.unit.runtime.lifecycle.lifecycle_simulation import (
 
 from ultracluster_runtime.lifecycle.actions import Notify, SetEnvironment, SetQueue
 
-__all__ = ["ALL_SCENARIOS", "KINDS", "random_scenario", "undisturbed"]
+__all__ = ["ALL_SCENARIOS", "KINDS", "random_scenario", "undisturbed", "with_sweeps"]
 
 Invocations = Callable[[int, Block], list[Faults]]
 
@@ -365,3 +367,12 @@ ALL_SCENARIOS: tuple[Callable[[RunCycle | None], object], ...] = (
     single_faults,
 )
 """Every kind of life, the short ones first."""
+
+
+def with_sweeps(scenarios: Sequence[Callable[[RunCycle | None], object]]) -> list[ParameterSet]:
+    """Return scenarios as parameters, of which `make check-deep` alone tries those with hundreds of lives."""
+    sweeps = {adjacent_blocks, every_pattern_of_losses, random_scenarios}
+    return [
+        pytest.param(each, id=each.__name__, marks=pytest.mark.deep if each in sweeps else ())
+        for each in scenarios
+    ]

@@ -34,7 +34,7 @@ from ultracluster_runtime.lifecycle.driver import (
 from ultracluster_runtime.lifecycle.reader import ManagedBlock
 from ultracluster_runtime.lifecycle.state import LifecycleState
 
-pytestmark = pytest.mark.sweep  # boto3 needs a second for its clients, and every call fails in every way
+pytestmark = pytest.mark.slow  # boto3 needs a second for its clients, and every call fails in every way
 
 END = START + timedelta(days=1)
 HOUR = timedelta(hours=1)
@@ -262,7 +262,13 @@ def test_second_run_changes_nothing(scene: Scene, aws: FakeAws) -> None:
     } & set(aws.calls)
 
 
-@pytest.mark.parametrize("scene", SCENES, ids=lambda scene: scene.__name__)
+@pytest.mark.parametrize(
+    "scene",
+    [
+        pytest.param(each, id=each.__name__, marks=() if each in {drains, has_ended} else pytest.mark.deep)
+        for each in SCENES
+    ],
+)
 def test_any_call_can_fail_in_any_way_and_the_next_run_completes(scene: Scene) -> None:
     undisturbed = FakeAws()
     wake(undisturbed, scene(undisturbed))

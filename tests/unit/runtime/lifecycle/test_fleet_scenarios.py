@@ -11,6 +11,7 @@ from tests.unit.runtime.lifecycle.lifecycle_scenarios import (
     check_no_job_left_to_ec2,
     refusing_nodes,
     run,
+    with_sweeps,
 )
 from tests.unit.runtime.lifecycle.lifecycle_simulation import (
     NO_FAULTS,
@@ -25,7 +26,7 @@ from tests.unit.runtime.lifecycle.lifecycle_simulation import (
 
 from ultracluster_runtime.lifecycle.actions import SetFleet, SetProtection
 
-pytestmark = pytest.mark.sweep
+pytestmark = pytest.mark.slow
 
 
 def whole_life(run_cycle: RunCycle | None = None) -> None:
@@ -177,7 +178,7 @@ OWN_SCENARIOS: tuple[Callable[[RunCycle | None], object], ...] = (
 SCENARIOS = (*OWN_SCENARIOS, *(scenario for scenario in ALL_SCENARIOS if scenario is not refusing_nodes))
 
 
-@pytest.mark.parametrize("scenario", SCENARIOS, ids=lambda scenario: scenario.__name__)
+@pytest.mark.parametrize("scenario", with_sweeps(SCENARIOS))
 def test_life_of_a_fleet_violates_nothing(scenario: Callable[[RunCycle | None], object]) -> None:
     with by_fleets():
         scenario(None)

@@ -14,7 +14,7 @@ from tests.unit.runtime.lifecycle.lifecycle_aws import (
 from ultracluster_runtime.lifecycle import handler as function
 from ultracluster_runtime.lifecycle.reader import ManagedBlock
 
-pytestmark = pytest.mark.sweep  # boto3 needs a second for its clients
+pytestmark = pytest.mark.slow  # boto3 needs a second for its clients
 
 
 @pytest.fixture

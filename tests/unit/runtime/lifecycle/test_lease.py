@@ -17,7 +17,7 @@ from ultracluster_runtime.lifecycle.driver import LifecycleError, manage_block
 from ultracluster_runtime.lifecycle.lease import LEASE, LeasedState, LeaseHeldError
 from ultracluster_runtime.lifecycle.state import LifecycleState
 
-pytestmark = pytest.mark.sweep  # boto3 needs a second for its clients
+pytestmark = pytest.mark.slow  # boto3 needs a second for its clients
 
 END = START + timedelta(days=1)
 MINUTE = timedelta(minutes=1)

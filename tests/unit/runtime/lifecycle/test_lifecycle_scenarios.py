@@ -3,12 +3,12 @@
 from collections.abc import Callable
 
 import pytest
-from tests.unit.runtime.lifecycle.lifecycle_scenarios import ALL_SCENARIOS
+from tests.unit.runtime.lifecycle.lifecycle_scenarios import ALL_SCENARIOS, with_sweeps
 from tests.unit.runtime.lifecycle.lifecycle_simulation import RunCycle
 
-pytestmark = pytest.mark.sweep
+pytestmark = pytest.mark.slow
 
 
-@pytest.mark.parametrize("scenario", ALL_SCENARIOS, ids=lambda scenario: scenario.__name__)
+@pytest.mark.parametrize("scenario", with_sweeps(ALL_SCENARIOS))
 def test_life_cycle_violates_nothing(scenario: Callable[[RunCycle | None], object]) -> None:
     scenario(None)

@@ -16,7 +16,7 @@ from tests.unit.runtime.lifecycle.lifecycle_aws import (
 from ultracluster_runtime.lifecycle.observations import Environment, Fleet, Job, Observations, Queue, Refusal
 from ultracluster_runtime.lifecycle.reader import chunks, observe, try_read
 
-pytestmark = pytest.mark.sweep  # boto3 needs a second for its clients
+pytestmark = pytest.mark.slow  # boto3 needs a second for its clients
 
 NOW = START + timedelta(hours=1)
 

@@ -23,7 +23,7 @@ from ultracluster_runtime.preflight.registry import CHECKS
 from ultracluster_runtime.preflight.requirements import RolloutRequirements
 from ultracluster_runtime.preflight.run import CheckResult, run_checks
 
-pytestmark = pytest.mark.deploy
+pytestmark = pytest.mark.slow
 
 BY_CODE = {check.code: check for check in CHECKS}
 

@@ -20,7 +20,7 @@ from ultracluster_runtime.purchasing.effects import Committed, ConditionFailed, 
 from ultracluster_runtime.purchasing.ledger import Ledger
 from ultracluster_runtime.purchasing.orders import HOLDS_LOCK, TRANSITIONS, Order, OrderState, Record
 
-pytestmark = pytest.mark.sweep
+pytestmark = pytest.mark.slow
 
 
 @pytest.fixture

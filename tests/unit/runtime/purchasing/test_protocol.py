@@ -1,7 +1,5 @@
 """At most one purchase under every single fault, every pair of faults, every schedule of two buyers, and random scenarios."""
 
-import os
-
 import pytest
 from tests.unit.runtime.purchasing import fault_exploration
 from tests.unit.runtime.purchasing.faults import ALL_FAULTS, faults_of
@@ -13,13 +11,10 @@ from tests.unit.runtime.purchasing.scenarios import (
 )
 from tests.unit.runtime.purchasing.special_scenarios import run_special_scenarios
 
-pytestmark = pytest.mark.sweep
+pytestmark = pytest.mark.slow
 
-# The nightly run sets these; see docs/concepts/capacity.md.
-RANDOM_LIVES = int(os.environ.get("ULTRACLUSTER_RANDOM_LIVES", "5000"))
-EVERY_PAIR = bool(os.environ.get("ULTRACLUSTER_EVERY_PAIR"))
-# The others differ from these in what EC2 answers, not in the calls; their pairs run nightly.
-PAIRED = sorted(SCENARIOS) if EVERY_PAIR else ["block", "extension", "on-demand"]
+# The others differ from these in what EC2 answers, not in the calls.
+PAIRED = {"block", "extension"}
 
 # Fewer lives than this and the sweep has stopped to sweep; the figures are those of the present protocol.
 FEWEST_SINGLE = 90
@@ -32,7 +27,10 @@ def test_buys_at_most_once_under_every_single_fault(scenario: str) -> None:
     assert fault_exploration.sweep_single_faults(SCENARIOS[scenario]) >= FEWEST_SINGLE
 
 
-@pytest.mark.parametrize("scenario", PAIRED)
+@pytest.mark.parametrize(
+    "scenario",
+    [pytest.param(name, marks=() if name in PAIRED else pytest.mark.deep) for name in sorted(SCENARIOS)],
+)
 def test_buys_at_most_once_under_every_pair_of_faults(scenario: str) -> None:
     assert fault_exploration.sweep_pairs_of_faults(SCENARIOS[scenario]) >= FEWEST_PAIRS
 
@@ -44,7 +42,7 @@ def test_two_buyers_of_one_order_buy_at_most_once_in_every_schedule(scenario: st
     assert fault_exploration.sweep_schedules(make, (name, name)) >= FEWEST_SCHEDULES
 
 
-@pytest.mark.parametrize("scenario", ["block", "on-demand"])
+@pytest.mark.parametrize("scenario", ["on-demand", pytest.param("block", marks=pytest.mark.deep)])
 def test_two_buyers_buy_at_most_once_when_a_write_fails_in_every_schedule(scenario: str) -> None:
     make = SCENARIOS[scenario]
     (name,) = make().records
@@ -76,8 +74,9 @@ def test_nothing_is_sent_in_scenarios_that_must_not_buy() -> None:
     run_special_scenarios()
 
 
-def test_random_scenarios_buy_at_most_once() -> None:
-    for seed in range(RANDOM_LIVES):
+@pytest.mark.parametrize("lives", [500, pytest.param(20_000, marks=pytest.mark.deep)])
+def test_random_scenarios_buy_at_most_once(lives: int) -> None:
+    for seed in range(lives):
         fault_exploration.random_life(seed)
 
 

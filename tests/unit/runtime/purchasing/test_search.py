@@ -129,7 +129,7 @@ def test_searches_nothing_without_regions() -> None:
     assert search(one_each, regions=()) == SearchResult()
 
 
-@pytest.mark.sweep
+@pytest.mark.slow
 def test_twenty_regions_of_200_milliseconds_take_less_than_two_seconds() -> None:
     def read(effect: DescribeOfferings) -> Page[Any]:
         time.sleep(0.2)

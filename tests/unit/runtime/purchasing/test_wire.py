@@ -28,7 +28,7 @@ from ultracluster_runtime.purchasing.ledger import Ledger
 from ultracluster_runtime.purchasing.purchase import buy
 from ultracluster_runtime.purchasing.reconcile import Outcome, reconcile
 
-pytestmark = [pytest.mark.sweep, pytest.mark.process]
+pytestmark = pytest.mark.slow
 
 _ROOT = Path(__file__).parents[4]
 

@@ -10,7 +10,7 @@ from tests.unit.runtime.resume.interrupted_run import (
     main,
 )
 
-pytestmark = pytest.mark.sweep  # ten hours, minute by minute
+pytestmark = pytest.mark.slow  # ten hours, minute by minute
 
 
 @pytest.fixture(scope="module")
@@ -58,6 +58,7 @@ def test_every_paid_minute_is_accounted_for(story: Story) -> None:
     assert story.minutes["waiting for nodes"] <= NODES * 30
 
 
+@pytest.mark.deep
 def test_without_resume_the_run_ends_at_the_first_loss_and_people_hear_of_it() -> None:
     story = InterruptedRun(resume=0).play()
     assert len(story.jobs) == 1
@@ -65,6 +66,7 @@ def test_without_resume_the_run_ends_at_the_first_loss_and_people_hear_of_it() -
     assert heard(story, "ended: node i-00000000000000003 was lost") == 1
 
 
+@pytest.mark.deep
 def test_nodes_that_all_refuse_close_the_block_instead_of_a_loop() -> None:
     world = InterruptedRun(refusals=100, loses_a_node=False)
     story = world.play()
@@ -76,6 +78,7 @@ def test_nodes_that_all_refuse_close_the_block_instead_of_a_loop() -> None:
     )  # in each of the two blocks, where minutes would allow for a hundred
 
 
+@pytest.mark.deep
 def test_the_story_is_printed_with_the_minutes_that_were_lost(capsys: pytest.CaptureFixture[str]) -> None:
     main()
     shown = capsys.readouterr().out

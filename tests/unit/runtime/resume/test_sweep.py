@@ -12,7 +12,7 @@ from tests.unit.runtime.resume.resume_aws import NOW, QUEUES, ResumeAws, depende
 from ultracluster_catalog.names.submission_tags import GANG_SIZE_VARIABLE
 from ultracluster_runtime.resume.sweep import ResumeError, sweep
 
-pytestmark = pytest.mark.sweep  # boto3 needs a second for its clients
+pytestmark = pytest.mark.slow  # boto3 needs a second for its clients
 
 MINUTE = timedelta(minutes=1)
 

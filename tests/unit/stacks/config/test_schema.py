@@ -35,7 +35,7 @@ def test_the_published_schema_is_that_of_the_models() -> None:
     assert (_ROOT / SCHEMA_FILE).read_text() == schema_text(), "run `make tables`"
 
 
-@pytest.mark.process
+@pytest.mark.slow
 def test_running_the_module_writes_the_schema(tmp_path: Path) -> None:
     done = subprocess.run(
         [

@@ -13,7 +13,7 @@ from ultracluster_stacks.cost import Footprint, configured_footprint, template_f
 from ultracluster_stacks.plan import StackTemplate
 
 
-@pytest.mark.synth
+@pytest.mark.slow
 @pytest.mark.parametrize("rollout", ["quickstart", "rich", "auto-scaling"])
 def test_a_configuration_and_its_templates_have_the_same_footprint(
     rollout: str, tmp_path: Path, templates: dict[str, dict[str, Any]], synthesize: Callable[..., Any]

@@ -10,7 +10,7 @@ from tests.unit.stacks.plan.conftest import Stacks
 
 from ultracluster_stacks.plan import Action, StackTemplate, compare
 
-pytestmark = pytest.mark.synth
+pytestmark = pytest.mark.slow
 
 ENVIRONMENT = "AWS::Batch::ComputeEnvironment"
 FILE_SYSTEM = "AWS::FSx::FileSystem"

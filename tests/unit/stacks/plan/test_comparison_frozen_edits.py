@@ -10,7 +10,7 @@ from tests.golden.kept import read_kept
 
 from ultracluster_stacks.plan import StackTemplate, compare
 
-pytestmark = pytest.mark.synth
+pytestmark = pytest.mark.slow
 
 Template = dict[str, Any]
 Edit = Callable[["Frozen"], Any]

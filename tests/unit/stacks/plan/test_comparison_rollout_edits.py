@@ -13,7 +13,7 @@ from ultracluster_stacks.config import load_rollout
 from ultracluster_stacks.plan import Plan, StackTemplate, compare
 from ultracluster_stacks.synthesis.app import synthesize
 
-pytestmark = pytest.mark.synth
+pytestmark = pytest.mark.slow
 
 Edit = Callable[[dict[str, Any]], Any]
 CLUSTER = {

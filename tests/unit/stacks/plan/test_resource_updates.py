@@ -19,7 +19,7 @@ from ultracluster_stacks.plan.resource_updates import (
     touches,
 )
 
-pytestmark = pytest.mark.sweep
+pytestmark = pytest.mark.slow
 
 FILE_SYSTEM = "AWS::FSx::FileSystem"
 ENVIRONMENT = "AWS::Batch::ComputeEnvironment"

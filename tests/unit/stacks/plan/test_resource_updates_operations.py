@@ -21,7 +21,7 @@ from ultracluster_stacks.plan.resource_updates import (
     touches,
 )
 
-pytestmark = pytest.mark.sweep
+pytestmark = pytest.mark.slow
 
 # The operations that take most of the properties of a type under their own names.
 UPDATES: Mapping[str, tuple[str, ...]] = {

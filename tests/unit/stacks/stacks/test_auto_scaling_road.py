@@ -22,7 +22,7 @@ from ultracluster_stacks.config import load_rollout
 from ultracluster_stacks.config.rehearsal import rehearsed
 from ultracluster_stacks.synthesis.in_process import synthesize
 
-pytestmark = [pytest.mark.synth, pytest.mark.deploy]
+pytestmark = pytest.mark.slow
 
 REGION = "us-east-2"
 FIRST, SECOND = "cr-0123456789abcdef0", "cr-0fedcba9876543210"
@@ -126,21 +126,24 @@ class Account:
         found = batch.list_jobs(jobQueue=queue["jobQueueArn"], jobStatus=status)["jobSummaryList"]
         return [dict(job) for job in found]
 
-
-@pytest.fixture
-def account(local_aws: LocalAws, tmp_path: Path) -> Account:
-    return Account(local_aws, tmp_path)
+    def why_waiting(self, array: str) -> list[str]:
+        client = partial(self.local.client, region=REGION)
+        pending = describe_pending_job(array, now=self.local.clock.now(), client=client)
+        return [one.reason for one in diagnose(pending)]
 
 
 def test_block_is_filled_a_lost_node_replaced_the_gang_drained_and_continued_in_the_next_block(
-    account: Account,
+    local_aws: LocalAws, tmp_path: Path
 ) -> None:
-    local, clock = account.local, account.local.clock
+    account, local, clock = Account(local_aws, tmp_path), local_aws, local_aws.clock
     start = (clock.now() + timedelta(days=1)).replace(hour=11, minute=30, second=0, microsecond=0)
     end = account.buy(FIRST, start)
     account.deploy(FIRST)
     for stack in read_assembly(account.assembly):
         assert [str(each) for each in lint(stack.template.read_text(), regions=[REGION])] == []
+    # Why a gang waits is told by its group and block.
+    array = account.submit()
+    assert account.why_waiting(array) == ["block-not-started"]
     clock.set(start - MINUTE)
     assert (account.group["DesiredCapacity"], account.joined) == (0, {})
 
@@ -148,8 +151,9 @@ def test_block_is_filled_a_lost_node_replaced_the_gang_drained_and_continued_in_
     assert account.group["DesiredCapacity"] == 4
     first_nodes = set(account.joined)
     assert len(first_nodes) == 4
-    array = account.submit()
+    assert account.why_waiting(array) == []
     account.place(array)
+    assert account.why_waiting(array) == ["running"]
 
     # A node is lost: the group starts another one as soon as EC2 has its place back.
     lost = min(first_nodes)
@@ -190,14 +194,10 @@ def test_block_is_filled_a_lost_node_replaced_the_gang_drained_and_continued_in_
     assert not first_nodes & set(account.joined)
     assert {each.error for each in local.deliveries(REGION)} == {""}
 
+    assert_destroyed_once_its_nodes_are_ended(account)
 
-def test_cluster_with_running_nodes_is_destroyed(account: Account) -> None:
-    clock = account.local.clock
-    start = clock.now() + timedelta(hours=1)
-    account.buy(FIRST, start)
-    account.deploy(FIRST)
-    clock.set(start)
-    assert len(account.joined) == 4
+
+def assert_destroyed_once_its_nodes_are_ended(account: Account) -> None:
     protected, *_ = destroy_assembly(account.local, account.assembly)
     assert "all remaining instances are protected from scale-in" in protected.reason  # aws/aws-cdk#18179
 
@@ -208,24 +208,6 @@ def test_cluster_with_running_nodes_is_destroyed(account: Account) -> None:
     assert [(each.status, each.reason) for each in gone] == [("DELETE_COMPLETE", "")] * len(gone)
     reservations = account.local.client("ec2", REGION).describe_instances()["Reservations"]
     assert {one["State"]["Name"] for each in reservations for one in each["Instances"]} <= {"terminated"}
-
-
-def test_why_a_gang_waits_is_told_by_its_group_and_block(account: Account) -> None:
-    clock = account.local.clock
-    start = clock.now() + timedelta(hours=1)
-    account.buy(FIRST, start)
-    account.deploy(FIRST)
-    client = partial(account.local.client, region=REGION)
-    array = account.submit()
-
-    def reasons() -> list[str]:
-        return [one.reason for one in diagnose(describe_pending_job(array, now=clock.now(), client=client))]
-
-    assert reasons() == ["block-not-started"]
-    clock.set(start)
-    assert reasons() == []
-    account.place(array)
-    assert reasons() == ["running"]
 
 
 def test_rehearsal_can_start_no_node(tmp_path: Path) -> None:

@@ -6,7 +6,7 @@ import pytest
 from tests.unit.stacks.conftest import ROOT, Templates
 from tests.unit.stacks.stacks.resources_of_type import of_type
 
-pytestmark = pytest.mark.synth
+pytestmark = pytest.mark.slow
 
 
 def test_nothing_is_named_by_us(templates: Templates) -> None:

@@ -11,7 +11,7 @@ from tests.unit.stacks.shown_warnings import shown
 from ultracluster_stacks.config import ClusterConfig, load_rollout
 from ultracluster_stacks.stacks.cluster_stage import ClusterStage
 
-pytestmark = [pytest.mark.synth, pytest.mark.process]
+pytestmark = pytest.mark.slow
 
 ROOT = Path(__file__).parents[4]
 _ROLLOUT = """\

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from tests.unit.stacks.conftest import QUICKSTART, synthesize_rollout
 
-pytestmark = pytest.mark.synth
+pytestmark = pytest.mark.slow
 
 PLACES = {
     "cn-northwest-1": ("cnnw1-az1", "amazonaws.com.cn", "aws-cn"),

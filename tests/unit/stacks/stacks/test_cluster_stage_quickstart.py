@@ -8,7 +8,7 @@ from tests.cfn_lint import lint
 from tests.unit.stacks.conftest import QUICKSTART, Templates
 from tests.unit.stacks.stacks.resources_of_type import of_type
 
-pytestmark = pytest.mark.synth
+pytestmark = pytest.mark.slow
 
 
 def contents(directory: Path) -> dict[str, bytes]:

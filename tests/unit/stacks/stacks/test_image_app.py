@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from tests.bare_environment import bare_environment
 
-pytestmark = [pytest.mark.synth, pytest.mark.process]
+pytestmark = pytest.mark.slow
 
 
 def test_the_stack_has_the_pipeline_with_its_parent(tmp_path: Path) -> None:

@@ -11,7 +11,7 @@ from ultracluster_local.deploy import deploy_assembly, destroy_assembly, read_as
 from ultracluster_stacks.config import load_rollout
 from ultracluster_stacks.synthesis.in_process import synthesize
 
-pytestmark = [pytest.mark.synth, pytest.mark.deploy]
+pytestmark = pytest.mark.slow
 
 REGION = "us-east-2"
 

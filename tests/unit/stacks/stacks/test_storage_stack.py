@@ -7,13 +7,13 @@ from tests.unit.stacks.storage_rollouts import resources_of_type, synthesized_wi
 from ultracluster_local import LocalAws
 from ultracluster_local.deploy import deploy_assembly, destroy_assembly, read_assembly
 
-pytestmark = pytest.mark.synth
+pytestmark = pytest.mark.slow
 
 REGION = "us-east-2"
 _KEY = "arn:aws:kms:us-east-2:123456789012:key/01234567-89ab-cdef-0123-456789abcdef"
 
 
-@pytest.mark.deploy
+@pytest.mark.slow
 def test_a_rollout_joins_datasets_and_brings_buckets(local_aws: LocalAws, tmp_path: Path) -> None:
     assembly = synthesized_with_storage(
         tmp_path,

@@ -8,7 +8,7 @@ import pytest
 from tests.unit.stacks.conftest import QUICKSTART
 from tests.unit.stacks.two_clusters import assembled, templates
 
-pytestmark = pytest.mark.synth
+pytestmark = pytest.mark.slow
 
 # Of the ledger, images and SageMaker. Jobs, gates and alarms take a millisecond or less to import.
 NOT_OF_A_CLUSTER = {

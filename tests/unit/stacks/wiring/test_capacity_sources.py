@@ -6,7 +6,7 @@ import pytest
 from tests.unit.stacks.conftest import QUICKSTART
 from tests.unit.stacks.two_clusters import templates
 
-pytestmark = pytest.mark.synth
+pytestmark = pytest.mark.slow
 
 
 def test_on_demand_capacity_and_reservations_are_deployed_as_asked(tmp_path: Path) -> None:

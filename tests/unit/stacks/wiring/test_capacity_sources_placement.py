@@ -9,7 +9,7 @@ import ultracluster as uc
 from ultracluster_stacks.config import ClusterConfig
 from ultracluster_stacks.wiring.capacity_sources import node_placement
 
-pytestmark = pytest.mark.synth
+pytestmark = pytest.mark.slow
 
 ON_DEMAND = {
     "market_type: capacity-block": "market_type: on-demand",

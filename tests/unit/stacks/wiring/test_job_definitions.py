@@ -11,7 +11,7 @@ from ultracluster.jobs.job import Job
 from ultracluster_stacks.config import ClusterConfig
 from ultracluster_stacks.wiring.job_definitions import define_jobs
 
-pytestmark = pytest.mark.synth
+pytestmark = pytest.mark.slow
 
 IMAGE = "image: 123456789012.dkr.ecr.us-east-2.amazonaws.com/training:2026-11-20, command: [x]"
 

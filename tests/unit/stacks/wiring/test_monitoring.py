@@ -9,7 +9,7 @@ from tests.unit.ultracluster import builders
 from ultracluster_stacks.config import ClusterConfig
 from ultracluster_stacks.wiring.monitoring import alarm_settings, define_budget, notify_of_blocked_queues
 
-pytestmark = pytest.mark.synth
+pytestmark = pytest.mark.slow
 
 TOPIC = "arn:aws:sns:us-east-2:123456789012:alarms"
 

@@ -16,7 +16,7 @@ from ultracluster_stacks.wiring.storage import (
     existing_buckets,
 )
 
-pytestmark = pytest.mark.synth
+pytestmark = pytest.mark.slow
 
 KEY = "arn:aws:kms:us-east-2:123456789012:key/01234567-89ab-cdef-0123-456789abcdef"
 OTHER_KEY = KEY.replace("0123-", "4567-")

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 from tests.unit.stacks.storage_rollouts import resources_of_type, synthesized_with_storage
 
-pytestmark = pytest.mark.synth
+pytestmark = pytest.mark.slow
 
 _KEY = "arn:aws:kms:us-east-2:123456789012:key/01234567-89ab-cdef-0123-456789abcdef"
 

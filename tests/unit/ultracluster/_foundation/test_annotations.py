@@ -7,7 +7,7 @@ from aws_cdk.assertions import Annotations, Match
 from ultracluster._foundation.annotations import warn
 from ultracluster_rules.findings import Finding
 
-pytestmark = pytest.mark.synth
+pytestmark = pytest.mark.slow
 
 
 def test_each_finding_is_a_warning_that_can_be_acknowledged(stack: cdk.Stack) -> None:

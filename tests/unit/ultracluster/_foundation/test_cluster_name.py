@@ -14,7 +14,7 @@ from ultracluster import (
 )
 from ultracluster._foundation.cluster_name import cluster_name, name_cluster
 
-pytestmark = pytest.mark.synth
+pytestmark = pytest.mark.slow
 
 
 def test_a_cluster_is_named_after_its_stack(app: cdk.App) -> None:

@@ -20,7 +20,7 @@ import ultracluster as uc
 from ultracluster._foundation import function_code
 from ultracluster_rules.registry import RULES
 
-pytestmark = pytest.mark.synth
+pytestmark = pytest.mark.slow
 
 PACKAGES = ["ultracluster_catalog", "ultracluster_runtime"]
 

@@ -7,7 +7,7 @@ from tests.unit.ultracluster.builders import new_stack, of_type, queue
 from ultracluster import TrainingQueue
 from ultracluster._foundation.log_group import RetainedLogGroup
 
-pytestmark = pytest.mark.synth
+pytestmark = pytest.mark.slow
 
 
 def test_a_log_group_is_retained_and_kept_for_three_months_unless_asked_otherwise() -> None:

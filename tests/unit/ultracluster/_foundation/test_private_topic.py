@@ -4,7 +4,7 @@ from tests.unit.ultracluster.builders import new_stack, of_type
 
 from ultracluster._foundation.private_topic import grant_publish
 
-pytestmark = pytest.mark.synth
+pytestmark = pytest.mark.slow
 
 SOURCE = {"ArnEquals": {"aws:SourceArn": "arn:aws:cloudwatch:us-east-2:123456789012:alarm:one"}}
 

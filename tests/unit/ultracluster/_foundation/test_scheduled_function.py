@@ -9,7 +9,7 @@ from tests.unit.ultracluster.builders import of_type, only
 
 from ultracluster._foundation.scheduled_function import ScheduledFunction
 
-pytestmark = pytest.mark.synth
+pytestmark = pytest.mark.slow
 
 
 def function(stack: cdk.Stack, *, retries: bool = True) -> ScheduledFunction:

@@ -6,7 +6,7 @@ import pytest
 
 from ultracluster._foundation.script import lean_script, read_script
 
-pytestmark = pytest.mark.synth
+pytestmark = pytest.mark.slow
 
 SCRIPTS = ["launch.py", "node_metrics.py"]
 

@@ -7,7 +7,7 @@ from tests.unit.ultracluster.builders import of_type, only
 
 from ultracluster._foundation.state_table import StateTable
 
-pytestmark = pytest.mark.synth
+pytestmark = pytest.mark.slow
 
 KEY = "arn:aws:kms:us-east-2:123456789012:key/01234567-89ab-cdef-0123-456789abcdef"
 

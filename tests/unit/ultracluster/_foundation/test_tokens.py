@@ -6,7 +6,7 @@ import pytest
 from ultracluster import CapacityBlock, FileSystem
 from ultracluster._foundation.tokens import known
 
-pytestmark = pytest.mark.synth
+pytestmark = pytest.mark.slow
 
 
 def test_texts_and_numbers_that_are_tokens_are_unset() -> None:

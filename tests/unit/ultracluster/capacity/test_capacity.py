@@ -7,7 +7,7 @@ from ultracluster import CapacityBlock, CapacityReservation
 from ultracluster.capacity.sources import check_source
 from ultracluster_rules.findings import FindingsError, reject
 
-pytestmark = pytest.mark.synth
+pytestmark = pytest.mark.slow
 
 ID = "cr-0123456789abcdef0"
 

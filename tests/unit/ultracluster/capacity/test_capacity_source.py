@@ -18,7 +18,7 @@ from ultracluster import (
 from ultracluster.capacity.sources import check_source
 from ultracluster_rules.findings import FindingsError, reject
 
-pytestmark = pytest.mark.synth
+pytestmark = pytest.mark.slow
 
 
 @pytest.mark.parametrize("name", ["S", "s", "Spill", "9spill", "s" * 33, "spill ", "spill_1"])

@@ -30,7 +30,7 @@ from ultracluster import (
 from ultracluster.capacity.sources import check_source
 from ultracluster_rules.findings import FindingsError, reject
 
-pytestmark = pytest.mark.synth
+pytestmark = pytest.mark.slow
 
 
 def test_the_network_has_addresses_for_the_nodes_of_all_sources(stack: cdk.Stack) -> None:

@@ -6,7 +6,7 @@ from ultracluster import CapacityBlock, CapacityReservation, OnDemand, Spot
 from ultracluster.capacity.launch_options import market_options, node_tags, reservation_target
 from ultracluster_catalog.names.cluster_tag import RESERVATION_TAG
 
-pytestmark = pytest.mark.synth
+pytestmark = pytest.mark.slow
 
 ID = "cr-0123456789abcdef0"
 

@@ -10,7 +10,7 @@ from tests.unit.ultracluster.capacity.three_sources import RESERVED, SPILL, clus
 from ultracluster import CapacityReservation, OnDemand
 from ultracluster_rules.findings import FindingsError
 
-pytestmark = pytest.mark.synth
+pytestmark = pytest.mark.slow
 
 
 def test_rejects_a_fourth_source(stack: cdk.Stack) -> None:

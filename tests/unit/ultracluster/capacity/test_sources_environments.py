@@ -14,7 +14,7 @@ from ultracluster import (
     UltraCluster,
 )
 
-pytestmark = pytest.mark.synth
+pytestmark = pytest.mark.slow
 
 
 def environments(three: UltraCluster, resources: Mapping[str, Any]) -> list[dict[str, Any]]:

@@ -10,7 +10,7 @@ from ultracluster import MultiNodeJob, OnDemand, Spot
 from ultracluster.capacity.sources import check_source
 from ultracluster_rules.findings import FindingsError, reject
 
-pytestmark = pytest.mark.synth
+pytestmark = pytest.mark.slow
 
 
 def test_on_demand_as_a_source_is_what_no_capacity_is() -> None:

@@ -12,7 +12,7 @@ import ultracluster as uc
 from ultracluster_catalog.names.submission_tags import QUEUE_TAG
 from ultracluster_rules.findings import FindingsError
 
-pytestmark = pytest.mark.synth
+pytestmark = pytest.mark.slow
 
 ARN = "arn:aws:batch:us-east-2:123456789012:job-queue/train"
 

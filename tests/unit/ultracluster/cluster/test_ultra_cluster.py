@@ -29,7 +29,7 @@ from ultracluster import (
 )
 from ultracluster_rules.findings import FindingsError
 
-pytestmark = pytest.mark.synth
+pytestmark = pytest.mark.slow
 
 
 def cluster(stack: cdk.Stack, **changes: object) -> UltraCluster:

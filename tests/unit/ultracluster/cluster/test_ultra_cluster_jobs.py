@@ -7,7 +7,7 @@ from ultracluster import CapacityBlock, PosixCompileCache, SharedFileSystem, Ult
 from ultracluster_catalog.neuron.neuron_settings import NeuronSettings
 from ultracluster_rules.findings import FindingsError
 
-pytestmark = pytest.mark.synth
+pytestmark = pytest.mark.slow
 
 SHORT = ["train.py", "--steps", "10"]
 

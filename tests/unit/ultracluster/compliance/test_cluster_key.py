@@ -11,7 +11,7 @@ from tests.unit.ultracluster.builders import ZONE, block, new_stack, of_type, on
 import ultracluster as uc
 from ultracluster_rules.findings import FindingsError
 
-pytestmark = pytest.mark.synth
+pytestmark = pytest.mark.slow
 
 ARN = "arn:aws:kms:us-east-2:123456789012:key/01234567-89ab-cdef-0123-456789abcdef"
 

@@ -6,7 +6,7 @@ from tests.unit.ultracluster.builders import new_stack, of_type
 from ultracluster import RolePath
 from ultracluster_rules.findings import FindingsError
 
-pytestmark = pytest.mark.synth
+pytestmark = pytest.mark.slow
 
 
 def test_reaches_every_role_and_profile_of_its_scope_from_any_construct_at_any_time() -> None:

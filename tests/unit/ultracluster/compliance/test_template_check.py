@@ -13,7 +13,7 @@ from ultracluster import TemplateCheck
 from ultracluster_checks.table import template_codes
 from ultracluster_rules.findings import FindingsError
 
-pytestmark = pytest.mark.synth
+pytestmark = pytest.mark.slow
 
 Reports = dict[str, Any]
 

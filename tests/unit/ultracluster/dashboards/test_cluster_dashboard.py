@@ -13,7 +13,7 @@ from ultracluster_catalog.observability.metrics import METRICS
 from ultracluster_catalog.observability.panels import PANELS
 from ultracluster_rules.findings import FindingsError
 
-pytestmark = pytest.mark.synth
+pytestmark = pytest.mark.slow
 
 
 def cluster(stack: cdk.Stack, alarms: AlarmSettings | Literal["none"]) -> UltraCluster:

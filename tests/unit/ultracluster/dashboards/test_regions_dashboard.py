@@ -9,7 +9,7 @@ from ultracluster import RegionsDashboard
 from ultracluster_catalog.observability.metrics import METRICS
 from ultracluster_rules.findings import FindingsError
 
-pytestmark = pytest.mark.synth
+pytestmark = pytest.mark.slow
 
 
 def test_each_cluster_is_read_in_its_own_region(stack: cdk.Stack) -> None:

@@ -12,7 +12,7 @@ from tests.unit.ultracluster.images.baked_ami import ami
 from ultracluster.images.bake_component import bake_component
 from ultracluster_catalog.neuron.neuron_images import EFA_INSTALLERS, NeuronImage
 
-pytestmark = pytest.mark.synth
+pytestmark = pytest.mark.slow
 
 
 def document(stack: cdk.Stack) -> dict[str, Any]:

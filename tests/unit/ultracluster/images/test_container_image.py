@@ -18,7 +18,7 @@ from ultracluster import (
 from ultracluster_rules.images import neuron_container
 from ultracluster_rules.machines import get_instance_type
 
-pytestmark = pytest.mark.synth
+pytestmark = pytest.mark.slow
 
 
 def _new(stack: cdk.Stack) -> ContainerImage:

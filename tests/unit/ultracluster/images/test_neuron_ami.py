@@ -7,7 +7,7 @@ from tests.unit.ultracluster.images.baked_ami import ami
 
 from ultracluster_catalog.neuron.neuron_images import BAKED_IMAGE_TAG, NeuronImage
 
-pytestmark = pytest.mark.synth
+pytestmark = pytest.mark.slow
 
 
 def test_nothing_is_made_at_a_deployment_and_nothing_on_a_schedule(baked: cdk.Stack) -> None:

@@ -6,7 +6,7 @@ import aws_cdk as cdk
 import pytest
 from tests.unit.ultracluster.builders import of_type, only
 
-pytestmark = pytest.mark.synth
+pytestmark = pytest.mark.slow
 
 
 def test_the_role_names_each_action_and_pulls_from_the_named_repositories_only(baked: cdk.Stack) -> None:

@@ -11,7 +11,7 @@ from tests.unit.ultracluster.images.baked_ami import ami
 from ultracluster_catalog.neuron.neuron_images import NeuronImage
 from ultracluster_rules.findings import FindingsError
 
-pytestmark = pytest.mark.synth
+pytestmark = pytest.mark.slow
 
 SUM = "0" * 64
 

@@ -12,7 +12,7 @@ from ultracluster_rules.findings import FindingsError
 from ultracluster_rules.images import neuron_container
 from ultracluster_rules.machines import get_instance_type
 
-pytestmark = pytest.mark.synth
+pytestmark = pytest.mark.slow
 
 
 def test_the_repository_is_kept_scanned_encrypted_and_its_tags_never_move(stack: cdk.Stack) -> None:

@@ -13,7 +13,7 @@ from tests.unit.ultracluster.builders import IMAGE, of_type
 from ultracluster import BakeOff, Candidate, NodeGroup, TrainingQueue
 from ultracluster_rules.findings import FindingsError
 
-pytestmark = pytest.mark.synth
+pytestmark = pytest.mark.slow
 
 GPU_IMAGE = "123456789012.dkr.ecr.us-east-2.amazonaws.com/training-cuda:2026-11-20"
 

@@ -11,7 +11,7 @@ from ultracluster import FabricGate, MultiNodeJob, SmokeTrain
 from ultracluster_catalog.neuron.neuron_settings import NeuronSettings
 from ultracluster_rules.findings import FindingsError
 
-pytestmark = pytest.mark.synth
+pytestmark = pytest.mark.slow
 
 
 @pytest.mark.parametrize(

@@ -38,7 +38,7 @@ def job(stack: cdk.Stack, *, shared: bool = True, **options: Any) -> uc.MultiNod
     )
 
 
-@pytest.mark.synth
+@pytest.mark.slow
 def test_multi_node_job_is_an_array_of_whole_nodes(stack: cdk.Stack) -> None:
     job(stack, attempts=3)
     definition = only(stack, "AWS::Batch::JobDefinition")
@@ -52,7 +52,7 @@ def test_multi_node_job_is_an_array_of_whole_nodes(stack: cdk.Stack) -> None:
     assert {"Action": "RETRY", "OnExitCode": "112"} in definition["RetryStrategy"]["EvaluateOnExit"]
 
 
-@pytest.mark.synth
+@pytest.mark.slow
 def test_children_without_a_file_system_meet_in_a_bucket(stack: cdk.Stack) -> None:
     with pytest.raises(FindingsError, match="UC6118"):
         job(cdk.Stack(cdk.App(), "Without"), shared=False)
@@ -66,7 +66,7 @@ def test_children_without_a_file_system_meet_in_a_bucket(stack: cdk.Stack) -> No
     assert bucket["Ref"].startswith("Checkpoints")
 
 
-@pytest.mark.synth
+@pytest.mark.slow
 def test_job_on_one_node_is_no_array(stack: cdk.Stack) -> None:
     job(stack, node_count=1)
     definition = only(stack, "AWS::Batch::JobDefinition")
@@ -75,7 +75,7 @@ def test_job_on_one_node_is_no_array(stack: cdk.Stack) -> None:
     assert definition["ContainerProperties"]["Command"][2] == "torchrun"
 
 
-@pytest.mark.synth
+@pytest.mark.slow
 def test_queue_uses_the_unmanaged_environment_only(stack: cdk.Stack) -> None:
     job(stack)
     assert only(stack, "AWS::Batch::ComputeEnvironment")["Type"] == "UNMANAGED"
@@ -85,7 +85,7 @@ def test_command_leaves_room_in_a_job_definition() -> None:
     assert sum(map(len, gang_command(["train.py"], "torchrun"))) < 8_000
 
 
-@pytest.mark.process
+@pytest.mark.slow
 def test_command_of_a_definition_runs_a_gang(tmp_path: Path) -> None:
     program = "import os; print(os.environ['NODE_RANK'] + ' of ' + os.environ['NNODES'])"
     command = [

@@ -19,7 +19,7 @@ from ultracluster_catalog.names.submission_tags import QUEUE_TAG
 from ultracluster_catalog.neuron.neuron_settings import NeuronSettings
 from ultracluster_rules.findings import FindingsError
 
-pytestmark = pytest.mark.synth
+pytestmark = pytest.mark.slow
 
 COMMAND = ["train.py", "--steps", "10"]
 PARAMETER = ssm.StringParameter.from_secure_string_parameter_attributes(

@@ -13,7 +13,7 @@ import ultracluster as uc
 from ultracluster_catalog.neuron.neuron_settings import NeuronSettings
 from ultracluster_rules.findings import FindingsError
 
-pytestmark = pytest.mark.synth
+pytestmark = pytest.mark.slow
 
 
 def test_rejects_three_nodes_of_an_ultraserver(stack: cdk.Stack) -> None:

@@ -23,7 +23,7 @@ from tests.unit.ultracluster.nodes.launch_templates import user_data
 from ultracluster import ClusterNetwork, MultiNodeJob, SharedFileSystem, TrainingQueue
 from ultracluster_rules.findings import FindingsError
 
-pytestmark = pytest.mark.synth
+pytestmark = pytest.mark.slow
 
 # Neuron devices and EFA interfaces of each type: ECS Developer Guide (Neuron table) and EC2 User Guide (EFA), 2026-10.
 DEVICES = {

@@ -8,7 +8,7 @@ from tests.unit.ultracluster.jobs.multi_node_jobs import environment, job
 from ultracluster import CompileCache
 from ultracluster_rules.findings import FindingsError
 
-pytestmark = pytest.mark.synth
+pytestmark = pytest.mark.slow
 
 
 def test_collectives_use_efa_or_fail(stack: cdk.Stack) -> None:

@@ -11,7 +11,7 @@ from tests.unit.ultracluster.builders import IMAGE, new_stack, queue
 import ultracluster as uc
 from ultracluster_rules.findings import FindingsError
 
-pytestmark = pytest.mark.synth
+pytestmark = pytest.mark.slow
 
 KEY = "AKIAIOSFODNN7EXAMPLE"
 PRIVATE = "-----BEGIN RSA PRIVATE KEY-----"

@@ -7,7 +7,7 @@ from ultracluster import MultiNodeJob, SingleNodeJob
 from ultracluster_rules.images import neuron_container
 from ultracluster_rules.machines import get_instance_type
 
-pytestmark = pytest.mark.synth
+pytestmark = pytest.mark.slow
 
 REGISTRY = "123456789012.dkr.ecr.us-east-2.amazonaws.com/neuron"
 

@@ -8,7 +8,7 @@ from tests.unit.ultracluster.jobs.multi_node_jobs import container, environment,
 
 from ultracluster_rules.findings import FindingsError
 
-pytestmark = pytest.mark.synth
+pytestmark = pytest.mark.slow
 
 
 def test_starts_one_process_per_logical_neuroncore_by_default(stack: cdk.Stack) -> None:

@@ -5,7 +5,7 @@ from tests.unit.ultracluster.jobs.multi_node_jobs import container, environment,
 
 from ultracluster_rules.findings import FindingsError
 
-pytestmark = pytest.mark.synth
+pytestmark = pytest.mark.slow
 
 
 def test_runs_on_all_nodes_of_the_queue_by_default(stack: cdk.Stack) -> None:

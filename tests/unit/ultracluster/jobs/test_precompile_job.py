@@ -10,7 +10,7 @@ from ultracluster.jobs.precompile_job import precompile_queue
 from ultracluster_catalog.neuron.neuron_settings import NeuronSettings
 from ultracluster_rules.findings import FindingsError
 
-pytestmark = pytest.mark.synth
+pytestmark = pytest.mark.slow
 
 
 def training_queue(stack: cdk.Stack, instance_type: str, name: str = "Cluster") -> uc.TrainingQueue:

@@ -9,7 +9,7 @@ from ultracluster import CompileCache
 from ultracluster_catalog.neuron.neuron_settings import NeuronSettings
 from ultracluster_rules.findings import FindingsError
 
-pytestmark = pytest.mark.synth
+pytestmark = pytest.mark.slow
 
 
 def definition(stack: cdk.Stack) -> dict[str, Any]:

@@ -10,7 +10,7 @@ from tests.unit.ultracluster.jobs.gate_containers import arguments, container, t
 from ultracluster import CompileCache, SmokeTrain
 from ultracluster_rules.findings import FindingsError
 
-pytestmark = pytest.mark.synth
+pytestmark = pytest.mark.slow
 
 
 @pytest.mark.parametrize(

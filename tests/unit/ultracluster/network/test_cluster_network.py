@@ -10,7 +10,7 @@ import ultracluster as uc
 from ultracluster.network.cluster_network import check_zone
 from ultracluster_rules.findings import FindingsError
 
-pytestmark = pytest.mark.synth
+pytestmark = pytest.mark.slow
 
 # VPC endpoints that AWS's guides demand of ECS container instances without a way out: Amazon ECS and Amazon ECR
 # Developer Guides (VPC endpoints), CloudWatch Logs, Systems Manager (Session Manager); read 2026-10.

@@ -13,7 +13,7 @@ from ultracluster_local import LocalAws
 from ultracluster_local.deploy import deploy_assembly, destroy_assembly
 from ultracluster_rules.findings import FindingsError
 
-pytestmark = pytest.mark.synth
+pytestmark = pytest.mark.slow
 
 SUBNET = "subnet-0123456789abcdef0"
 VPC = "vpc-0123456789abcdef0"
@@ -201,7 +201,7 @@ def test_rejects_capacity_in_another_zone_than_the_existing_subnet(stack: cdk.St
         nodes(stack, network=existing(stack, zone_id="use2-az1"), capacity=block())
 
 
-@pytest.mark.deploy
+@pytest.mark.slow
 def test_a_cluster_in_an_existing_subnet_deploys_and_goes_again(local_aws: LocalAws, tmp_path: Path) -> None:
     client = local_aws.client("ec2", REGION)
     vpc_id = client.create_vpc(CidrBlock="10.7.0.0/16")["Vpc"]["VpcId"]

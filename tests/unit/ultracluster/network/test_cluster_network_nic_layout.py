@@ -7,7 +7,7 @@ import ultracluster as uc
 from ultracluster_catalog.machines.nic_layouts import NetworkInterface, addresses_per_node
 from ultracluster_rules.findings import FindingsError
 
-pytestmark = pytest.mark.synth
+pytestmark = pytest.mark.slow
 
 FIRST = NetworkInterface(card=0, device=0, interface_type="efa")
 FURTHER = tuple(NetworkInterface(card=card, device=1, interface_type="efa-only") for card in range(1, 16))

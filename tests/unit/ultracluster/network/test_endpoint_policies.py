@@ -14,7 +14,7 @@ from tests.unit.ultracluster.iam_evaluation import ACCOUNT, Context, allows, ide
 from ultracluster import CheckpointBucket, UltraCluster
 from ultracluster_catalog.places.cluster_subnet import NODE_SERVICES
 
-pytestmark = pytest.mark.synth
+pytestmark = pytest.mark.slow
 
 FOREIGN = "999999999999"
 REGISTRY = "888888888888"

@@ -6,7 +6,7 @@ from tests.unit.ultracluster.builders import only
 
 from ultracluster.network.group_rules import allow_between_groups
 
-pytestmark = pytest.mark.synth
+pytestmark = pytest.mark.slow
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,7 @@ from ultracluster_local import LocalAws
 from ultracluster_local.deploy import deploy_assembly, destroy_assembly
 from ultracluster_rules.findings import FindingsError
 
-pytestmark = pytest.mark.synth
+pytestmark = pytest.mark.slow
 
 
 def cidrs(stack: cdk.Stack) -> list[str]:
@@ -60,7 +60,7 @@ def test_rejects_a_vpc_without_room_for_the_public_subnet(
         network(stack, nat_gateway=True, cidr=cidr, subnet_prefix=prefix)
 
 
-@pytest.mark.deploy
+@pytest.mark.slow
 def test_is_clean_deploys_and_goes_again(local_aws: LocalAws, tmp_path: Path) -> None:
     app = cdk.App(
         analytics_reporting=False, outdir=str(tmp_path / "cdk.out"), tree_metadata=False, stack_traces=False

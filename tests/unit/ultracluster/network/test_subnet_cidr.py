@@ -8,7 +8,7 @@ from tests.unit.ultracluster.builders import network, only
 
 from ultracluster_rules.findings import FindingsError
 
-pytestmark = pytest.mark.synth
+pytestmark = pytest.mark.slow
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ import ultracluster as uc
 from ultracluster import CapacityReservation, ClusterPlacement
 from ultracluster_rules.findings import FindingsError
 
-pytestmark = pytest.mark.synth
+pytestmark = pytest.mark.slow
 
 
 def test_on_demand_nodes_get_a_cluster_placement_group(stack: cdk.Stack) -> None:

@@ -26,7 +26,7 @@ from ultracluster_local import LocalAws
 from ultracluster_local.deploy import deploy_assembly
 from ultracluster_local.seeding.seed import seed_capacity_block
 
-pytestmark = pytest.mark.synth
+pytestmark = pytest.mark.slow
 
 START = datetime(2026, 12, 2, 11, 30, tzinfo=UTC)
 
@@ -141,7 +141,7 @@ def test_no_deployment_starts_or_waits_for_nodes(stack: cdk.Stack, capacity: uc.
     assert "DesiredCapacity" not in only(stack, "AWS::AutoScaling::AutoScalingGroup")
 
 
-@pytest.mark.deploy
+@pytest.mark.slow
 def test_deployed_fleet_fills_the_block_and_its_nodes_join(local_aws: LocalAws, tmp_path: Path) -> None:
     local_aws.clock.set(START - timedelta(hours=1))
     seed_capacity_block(

@@ -27,7 +27,7 @@ import ultracluster as uc
 from ultracluster import CapacityReservation
 from ultracluster_rules.machines import get_instance_type
 
-pytestmark = pytest.mark.synth
+pytestmark = pytest.mark.slow
 
 OWN = dataclasses.replace(get_instance_type("trn2.48xlarge"), name="trn9.48xlarge", vcpus=256)
 

@@ -10,7 +10,7 @@ from ultracluster import CapacityBlock, ClusterPlacement
 from ultracluster_catalog.machines.nic_layouts import NetworkInterface
 from ultracluster_rules.findings import FindingsError
 
-pytestmark = pytest.mark.synth
+pytestmark = pytest.mark.slow
 
 
 def test_rejects_scratch_that_a_type_cannot_have(stack: cdk.Stack) -> None:

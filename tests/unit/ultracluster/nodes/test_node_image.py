@@ -7,7 +7,7 @@ from tests.unit.ultracluster.builders import IMAGE, IMAGE_ID, ZONE, nodes, of_ty
 from ultracluster import ClusterNetwork, UltraCluster
 from ultracluster_rules.findings import FindingsError
 
-pytestmark = pytest.mark.synth
+pytestmark = pytest.mark.slow
 
 
 def test_a_cluster_takes_the_types_images_and_buckets_of_the_cdk(stack: cdk.Stack) -> None:

@@ -11,7 +11,7 @@ from ultracluster import ClusterNetwork, NodeGroup, NodeMetrics
 from ultracluster.nodes.user_data import metrics_script
 from ultracluster_rules.findings import FindingsError
 
-pytestmark = pytest.mark.synth
+pytestmark = pytest.mark.slow
 
 SCRIPTS = Path(__file__).parents[4] / "constructs/ultracluster/scripts"
 

@@ -8,7 +8,7 @@ from tests.unit.ultracluster.nodes.launch_templates import user_data
 from ultracluster import SharedFileSystem
 from ultracluster.nodes.user_data import boot_script
 
-pytestmark = pytest.mark.synth
+pytestmark = pytest.mark.slow
 
 
 def test_parts_of_the_boot_script_run_before_it_reports_readiness() -> None:

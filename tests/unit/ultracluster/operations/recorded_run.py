@@ -45,12 +45,12 @@ def metric(name: str) -> Metric:
     return Metric.of(NAMESPACE, name, {"Cluster": "pretrain"})
 
 
-def record(run: Run, *, file_system: str) -> Series:
+def record(run: Run, *, file_system: str, minutes: int = MINUTES) -> Series:
     """Give the data points of the run, minute by minute."""
     series, draw = Series(), Random(run.seed)  # noqa: S311 - a recording, not a secret
     free_metric = Metric.of("AWS/FSx", "FreeDataStorageCapacity", {"FileSystemId": file_system})
     steps: list[Step] = []
-    for minute in range(MINUTES):
+    for minute in range(minutes):
         at = START + minute * MINUTE
         stalled = run.has("StepStalled", minute)
         for name, value in _watched(run, minute, steps).items():

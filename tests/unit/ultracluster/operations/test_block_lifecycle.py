@@ -19,7 +19,7 @@ from ultracluster import (
 from ultracluster.nodes.node_fleet import NodeFleet
 from ultracluster_rules.findings import FindingsError
 
-pytestmark = pytest.mark.synth
+pytestmark = pytest.mark.slow
 
 
 def lifecycle(stack: cdk.Stack, **changes: Any) -> BlockLifecycle:

@@ -22,7 +22,7 @@ from ultracluster import (
 from ultracluster_catalog.observability.alarms import REMINDING_ALARMS, AlarmThresholds
 from ultracluster_cli.rollout.stack_status import alarms_of
 
-pytestmark = pytest.mark.synth
+pytestmark = pytest.mark.slow
 
 
 def alarm(stack: cdk.Stack, construct_id: str, *, of: str = "ClusterAlarms") -> dict[str, Any]:

@@ -9,7 +9,7 @@ from tests.unit.ultracluster.builders import new_stack, of_type, only
 from ultracluster import ClusterBudget, UltraCluster
 from ultracluster_rules.findings import FindingsError
 
-pytestmark = pytest.mark.synth
+pytestmark = pytest.mark.slow
 
 
 def cluster(stack: cdk.Stack) -> UltraCluster:

@@ -6,7 +6,7 @@ from tests.unit.ultracluster.builders import RESERVATION, block, nodes, only
 
 from ultracluster import ClusterWatch, NodeMetrics, TrainingQueue
 
-pytestmark = pytest.mark.synth
+pytestmark = pytest.mark.slow
 
 
 def test_the_watch_only_reads_and_looks_at_every_queue(watched: cdk.Stack) -> None:

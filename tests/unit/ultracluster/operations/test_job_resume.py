@@ -11,7 +11,7 @@ from tests.unit.ultracluster.builders import IMAGE_ID, block, of_type, queue
 from ultracluster import JobResume, MultiNodeJob, PrecompileJob, SingleNodeJob, UltraCluster
 from ultracluster_rules.findings import FindingsError
 
-pytestmark = pytest.mark.synth
+pytestmark = pytest.mark.slow
 
 IMAGE = "123456789012.dkr.ecr.us-east-2.amazonaws.com/training:1"
 

@@ -11,7 +11,7 @@ from tests.unit.ultracluster.builders import IMAGE_ID, ZONE, block, of_type
 from ultracluster import AlarmSettings, UltraCluster
 from ultracluster_rules.findings import FindingsError
 
-pytestmark = pytest.mark.synth
+pytestmark = pytest.mark.slow
 
 ARN = "arn:aws:sns:us-east-2:123456789012:own"
 

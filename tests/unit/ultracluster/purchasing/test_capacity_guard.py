@@ -11,7 +11,7 @@ from tests.unit.ultracluster.builders import new_stack, of_type, only
 
 from ultracluster import CapacityGuard
 
-pytestmark = pytest.mark.synth
+pytestmark = pytest.mark.slow
 
 KEY_ARN = "arn:aws:kms:us-east-2:123456789012:key/11111111-2222-3333-4444-555555555555"
 

@@ -11,7 +11,7 @@ from tests.unit.ultracluster.iam_evaluation import Context, allows, as_list, ide
 
 from ultracluster import CapacityLedger
 
-pytestmark = pytest.mark.synth
+pytestmark = pytest.mark.slow
 
 KEY_ARN = "arn:aws:kms:us-east-2:123456789012:key/11111111-2222-3333-4444-555555555555"
 IN_TRANSACTION: Context = {"dynamodb:EnclosingOperation": ["TransactWriteItems"]}

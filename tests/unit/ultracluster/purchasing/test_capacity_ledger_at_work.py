@@ -20,7 +20,7 @@ from ultracluster_runtime.purchasing.effects import Committed, ConditionFailed
 from ultracluster_runtime.purchasing.ledger import Ledger
 from ultracluster_runtime.purchasing.orders import ExtensionOrder, Order, OrderState, Record
 
-pytestmark = pytest.mark.synth
+pytestmark = pytest.mark.slow
 
 NOW = datetime(2026, 11, 21, 12, tzinfo=UTC)
 LAYOUT = ("KeySchema", "AttributeDefinitions", "BillingMode")

@@ -18,7 +18,7 @@ from ultracluster_rules.findings import FindingsError
 from ultracluster_runtime.purchasing.orders import ORDER_TAG
 from ultracluster_runtime.rollout.rehearsal_record import parameter_name
 
-pytestmark = pytest.mark.synth
+pytestmark = pytest.mark.slow
 
 RESERVATION = f"arn:aws:ec2:{REGION}:{ACCOUNT}:capacity-reservation/cr-0123456789abcdef0"
 BLOCK = f"arn:aws:ec2:{REGION}:{ACCOUNT}:capacity-block/cb-0123456789abcdef0"

@@ -7,7 +7,7 @@ from tests.unit.ultracluster.sagemaker.training_plans import TRN2, codes, queue
 
 from ultracluster import QuotaShare
 
-pytestmark = pytest.mark.synth
+pytestmark = pytest.mark.slow
 
 
 def test_each_team_has_its_share(deployed: cdk.Stack) -> None:

@@ -3,7 +3,7 @@ import pytest
 from tests.unit.ultracluster.builders import of_type, only
 from tests.unit.ultracluster.sagemaker.training_plans import PLAN, TRN2, codes, queue
 
-pytestmark = pytest.mark.synth
+pytestmark = pytest.mark.slow
 
 
 def test_only_the_named_types_can_run(deployed: cdk.Stack) -> None:

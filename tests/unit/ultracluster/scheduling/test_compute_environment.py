@@ -8,7 +8,7 @@ from tests.unit.ultracluster.scheduling.environment_resources import resources_o
 from ultracluster import ClusterPlacement, NodeGroup, OnDemand, TrainingQueue
 from ultracluster_rules.findings import FindingsError
 
-pytestmark = pytest.mark.synth
+pytestmark = pytest.mark.slow
 
 
 def test_a_queue_refuses_nodes_that_a_job_cannot_take_for_each_other(stack: cdk.Stack) -> None:

@@ -14,7 +14,7 @@ from ultracluster import (
 )
 from ultracluster_rules.findings import FindingsError
 
-pytestmark = pytest.mark.synth
+pytestmark = pytest.mark.slow
 
 
 def test_more_parts_are_a_smaller_weight(

@@ -22,7 +22,7 @@ from ultracluster import (
 from ultracluster_catalog.names.submission_tags import QUEUE_TAG
 from ultracluster_rules.findings import FindingsError
 
-pytestmark = pytest.mark.synth
+pytestmark = pytest.mark.slow
 
 ARN = "arn:aws:batch:us-east-2:123456789012:job-queue/train"
 

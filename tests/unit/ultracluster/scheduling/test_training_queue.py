@@ -33,7 +33,7 @@ from ultracluster import (
 )
 from ultracluster_rules.findings import FindingsError
 
-pytestmark = pytest.mark.synth
+pytestmark = pytest.mark.slow
 
 
 @pytest.mark.parametrize("max_nodes", [0, -1, 1001])

@@ -9,7 +9,7 @@ from tests.unit.ultracluster.scheduling.team_queues import shown
 from ultracluster import OnDemand, Spot, TrainingQueue, UltraCluster
 from ultracluster_rules.findings import FindingsError
 
-pytestmark = pytest.mark.synth
+pytestmark = pytest.mark.slow
 
 
 def test_queues_share_the_same_compute_environments(

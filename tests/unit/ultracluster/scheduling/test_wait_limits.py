@@ -27,7 +27,7 @@ from ultracluster import (
 from ultracluster_catalog.limits.queues import WAIT_LIMIT_REASONS
 from ultracluster_rules.findings import FindingsError
 
-pytestmark = pytest.mark.synth
+pytestmark = pytest.mark.slow
 
 DAY = Duration.days(1)
 GROUP = "arn:aws:resource-groups:us-east-2:123456789012:group/training"

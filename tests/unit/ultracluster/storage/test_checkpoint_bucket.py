@@ -8,7 +8,7 @@ from tests.unit.ultracluster.storage.bucket_grants import allowed, key, key_arn,
 
 from ultracluster import CheckpointBucket, CompileCache, DatasetBucket
 
-pytestmark = pytest.mark.synth
+pytestmark = pytest.mark.slow
 
 
 def test_checkpoints_have_versions_and_current_ones_never_expire(stack: cdk.Stack) -> None:

@@ -9,7 +9,7 @@ from tests.unit.ultracluster.builders import IMAGE_ID, ZONE, block, new_stack, o
 from ultracluster import FileSystem, UltraCluster
 from ultracluster_rules.findings import FindingsError
 
-pytestmark = pytest.mark.synth
+pytestmark = pytest.mark.slow
 
 
 def cluster(stack: cdk.Stack, **changes: object) -> UltraCluster:

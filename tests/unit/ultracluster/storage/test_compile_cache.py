@@ -10,7 +10,7 @@ from tests.unit.ultracluster.storage.compile_caches import rules
 from ultracluster import CompileCache
 from ultracluster_rules.findings import FindingsError
 
-pytestmark = pytest.mark.synth
+pytestmark = pytest.mark.slow
 
 # Folders as compilers name them: Neuron documentation of the persistent cache, optimum-neuron-cache on Hugging Face.
 FOLDERS = (

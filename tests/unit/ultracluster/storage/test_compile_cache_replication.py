@@ -13,7 +13,7 @@ from ultracluster import (
 )
 from ultracluster_rules.findings import FindingsError
 
-pytestmark = pytest.mark.synth
+pytestmark = pytest.mark.slow
 
 
 def copies(stack: cdk.Stack, *names: str) -> list[s3.IBucket]:

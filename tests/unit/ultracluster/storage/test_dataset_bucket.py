@@ -8,7 +8,7 @@ from tests.unit.ultracluster.storage.bucket_grants import allowed, role
 
 from ultracluster import DatasetBucket
 
-pytestmark = pytest.mark.synth
+pytestmark = pytest.mark.slow
 
 
 def test_jobs_read_a_dataset_and_change_nothing(stack: cdk.Stack) -> None:

@@ -8,7 +8,7 @@ from ultracluster import PosixCompileCache, SharedFileSystem, SingleNodeJob, Tra
 from ultracluster.storage.shared_file_system import MountedFileSystem
 from ultracluster_rules.findings import FindingsError
 
-pytestmark = pytest.mark.synth
+pytestmark = pytest.mark.slow
 
 
 def file_system(stack: cdk.Stack) -> SharedFileSystem:

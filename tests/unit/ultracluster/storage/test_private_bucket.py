@@ -11,7 +11,7 @@ from tests.unit.ultracluster.storage.bucket_grants import allowed, key, key_arn,
 
 from ultracluster import CheckpointBucket, CompileCache, DatasetBucket
 
-pytestmark = pytest.mark.synth
+pytestmark = pytest.mark.slow
 
 
 def test_days_that_only_the_deployment_knows_and_none_at_all_are_left_to_s3() -> None:

@@ -8,7 +8,7 @@ from tests.unit.ultracluster.storage.default_file_system import file_system
 
 from ultracluster import CheckpointBucket
 
-pytestmark = pytest.mark.synth
+pytestmark = pytest.mark.slow
 
 
 def test_is_persistent_2_of_lustre_2_15_with_metadata_and_compression(stack: cdk.Stack) -> None:

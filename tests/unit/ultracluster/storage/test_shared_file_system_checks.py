@@ -11,7 +11,7 @@ from tests.unit.ultracluster.storage.file_systems import association, define_fil
 from ultracluster import CheckpointBucket
 from ultracluster_rules.findings import FindingsError
 
-pytestmark = pytest.mark.synth
+pytestmark = pytest.mark.slow
 
 _TIERED: dict[str, Any] = {"storage_type": "INTELLIGENT_TIERING", "read_cache": "NO_CACHE"}
 _BACKUPS: dict[str, Any] = {"backup_retention_days": 7, "backup_start_time": "03:30"}

@@ -15,7 +15,7 @@ from tests.unit.ultracluster.storage.file_systems import KEY_ARN, define_file_sy
 
 from ultracluster_local import LocalAws
 
-pytestmark = pytest.mark.synth
+pytestmark = pytest.mark.slow
 
 _SCRATCH: dict[str, Any] = {"deployment_type": "SCRATCH_2"}
 
@@ -48,8 +48,10 @@ def test_numbers_that_only_the_deployment_knows_are_left_to_fsx(stack: cdk.Stack
     assert properties["LustreConfiguration"]["MetadataConfiguration"]["Iops"] == {"Ref": "Iops"}
 
 
-@pytest.mark.deploy
-@pytest.mark.parametrize("throughput", [125, 250, 500, 1000, None])
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "throughput", [*(pytest.param(each, marks=pytest.mark.deep) for each in (125, 250, 500)), 1000, None]
+)
 def test_is_a_request_of_fsx_and_is_deployed_and_destroyed(
     stack: cdk.Stack, throughput: int | None, local_aws: LocalAws
 ) -> None:

@@ -11,7 +11,7 @@ from tests.unit.ultracluster.builders import IMAGE_ID, network, of_type, only
 from ultracluster import NodeGroup, SharedFileSystem
 from ultracluster_rules.findings import FindingsError
 
-pytestmark = pytest.mark.synth
+pytestmark = pytest.mark.slow
 
 _ID = "fs-0123456789abcdef0"
 

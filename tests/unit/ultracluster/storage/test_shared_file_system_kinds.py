@@ -12,7 +12,7 @@ from tests.unit.ultracluster.storage.file_systems import association, define_fil
 
 from ultracluster_local import LocalAws
 
-pytestmark = pytest.mark.synth
+pytestmark = pytest.mark.slow
 
 _TIERED: dict[str, Any] = {"storage_type": "INTELLIGENT_TIERING", "read_cache": "NO_CACHE"}
 _BACKUPS: dict[str, Any] = {"backup_retention_days": 7, "backup_start_time": "03:30"}
@@ -50,7 +50,7 @@ def test_without_efa_no_efa_property_is_set(stack: cdk.Stack) -> None:
     assert "EfaEnabled" not in define_file_system(stack)["LustreConfiguration"]
 
 
-@pytest.mark.deploy
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "chosen",
     [

@@ -11,7 +11,7 @@ from tests.unit.ultracluster.storage.file_systems import association, define_fil
 
 from ultracluster import CheckpointBucket, DatasetBucket
 
-pytestmark = pytest.mark.synth
+pytestmark = pytest.mark.slow
 
 _BACKUPS: dict[str, Any] = {"backup_retention_days": 7, "backup_start_time": "03:30"}
 

@@ -7,7 +7,7 @@ import pytest
 from tests.unit.ultracluster.builders import of_type, only
 from tests.unit.ultracluster.storage.default_file_system import file_system
 
-pytestmark = pytest.mark.synth
+pytestmark = pytest.mark.slow
 
 _EFA: dict[str, Any] = {"efa_clients": "p5.48xlarge", "storage_capacity_gib": 19_200}
 

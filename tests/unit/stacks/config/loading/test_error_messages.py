@@ -52,7 +52,7 @@ def test_every_error_type_that_can_occur_is_translated() -> None:
     assert {kind for kind in occurred if kind not in RULES} == TRANSLATED_TYPES
 
 
-@pytest.mark.sweep
+@pytest.mark.slow
 def test_no_message_is_pydantics(findings: Callable[..., list[Finding]], valid: str) -> None:
     for value in ("~", "true", "-1", "1.5", '""', "text", "[]", "[1]", "{}", "{a: 1}"):
         for line in valid.splitlines():

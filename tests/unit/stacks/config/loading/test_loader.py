@@ -145,7 +145,7 @@ def test_takes_a_rollout_of_the_largest_size_and_no_more(
     assert codes(500) == {"UC1022"}
 
 
-@pytest.mark.process
+@pytest.mark.slow
 def test_importing_the_config_imports_nothing_heavy() -> None:
     script = (
         "import sys, ultracluster_stacks.config as c\n"

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from ultracluster_rules.findings import Finding, FindingsError
 from ultracluster_stacks.config import load_rollout
 
-pytestmark = pytest.mark.sweep
+pytestmark = pytest.mark.slow
 
 _QUICKSTART = (Path(__file__).parents[5] / "stacks" / "rollouts" / "quickstart.yaml").read_text()
 _LINES = tuple(line for line in _QUICKSTART.splitlines() if not line.startswith("#"))

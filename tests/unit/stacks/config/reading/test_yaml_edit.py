@@ -20,7 +20,7 @@ _MAPPINGS = st.recursive(
 )
 
 
-@pytest.mark.sweep
+@pytest.mark.slow
 @given(
     document=_MAPPINGS,
     path=st.lists(_KEYS, min_size=1, max_size=4),

@@ -59,7 +59,7 @@ def test_the_cluster_below_the_examples_has_no_findings(codes: Codes) -> None:
     assert codes("nodes: 4") == set()
 
 
-@pytest.mark.sweep
+@pytest.mark.slow
 def test_one_example_breaks_each_rule_and_its_neighbour_has_no_findings(codes: Codes) -> None:
     found = {code: (codes(note.fails), codes(note.passes)) for code, note in _EXAMPLES.items()}
 

@@ -34,7 +34,7 @@ def test_asks_this_machine() -> None:
     assert processes_for(1000) >= 1
 
 
-@pytest.mark.process
+@pytest.mark.slow
 def test_says_whose_process_has_failed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, quickstart: Path
 ) -> None:
@@ -44,7 +44,7 @@ def test_says_whose_process_has_failed(
         synthesize_in_processes(_clusters(quickstart), tmp_path, processes=1)
 
 
-@pytest.mark.process
+@pytest.mark.slow
 def test_a_process_that_succeeds_is_not_reported(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, quickstart: Path
 ) -> None:
