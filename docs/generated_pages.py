@@ -32,7 +32,7 @@ The `--help` of every command. What the commands have in common is in [the comma
 _ROLLOUT_PAGE: Final = """\
 # Rollout file
 
-Every key of a rollout file, from its models. Editors complete and check the keys with the
+Every key of a rollout file, from its values. Editors complete and check the keys with the
 [JSON schema](../../rollout.schema.json).
 """
 
@@ -55,7 +55,8 @@ def _constructs() -> Iterator[str]:
     packages: dict[str, list[str]] = {}
     for name in ultracluster.__all__:
         package = getattr(ultracluster, name).__module__.rpartition(".")[0]
-        packages.setdefault(package if package.startswith("ultracluster.") else "", []).append(name)
+        own = package.startswith("ultracluster.") or package == "ultracluster_spec"
+        packages.setdefault(package if own else "", []).append(name)
     for package, names in sorted(packages.items()):
         description = importlib.import_module(package).__doc__ if package else "Types from other packages."
         yield from _title((description or package).strip().splitlines()[0].rstrip("."), "-")

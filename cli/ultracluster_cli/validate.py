@@ -176,7 +176,7 @@ def network_row(cluster: Mapping[str, Any]) -> dict[str, Any]:
 
 def expected_file_system(cluster: ClusterConfig) -> dict[str, Any] | None:
     """Return the figures of a cluster's file system as plain values; None for an existing one."""
-    if cluster.file_system.file_system_id is not None:
+    if not cluster.file_system.is_new:
         return None
     settings = cluster.file_system.settings
     figures = file_system_figures(

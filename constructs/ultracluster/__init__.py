@@ -6,8 +6,6 @@
 import importlib
 from typing import TYPE_CHECKING
 
-from ultracluster.capacity.capacity import Capacity, CapacityBlock, CapacityReservation, ReservationGroup
-from ultracluster.capacity.unreserved_capacity import OnDemandCapacity, SpotCapacity
 from ultracluster.cluster.i_ultra_cluster import IUltraCluster
 from ultracluster.cluster.ultra_cluster import UltraCluster
 from ultracluster.images.container_image import ContainerImage
@@ -29,7 +27,16 @@ from ultracluster.storage.compile_cache import CompileCache
 from ultracluster.storage.dataset_bucket import DatasetBucket
 from ultracluster.storage.posix_compile_cache import PosixCompileCache
 from ultracluster.storage.shared_file_system import SharedFileSystem
-from ultracluster_catalog.lustre.lustre_associations import DataRepositoryAssociation
+from ultracluster_spec.capacity import (
+    Capacity,
+    CapacityBlock,
+    CapacityReservation,
+    OnDemand,
+    ReservationGroup,
+    Spot,
+)
+from ultracluster_spec.file_system import FileSystem
+from ultracluster_spec.lustre import Association
 
 if TYPE_CHECKING:
     from ultracluster.compliance.cluster_key import ClusterKey
@@ -57,6 +64,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "AlarmSettings",
+    "Association",
     "BakeOff",
     "BlockLifecycle",
     "Candidate",
@@ -78,10 +86,10 @@ __all__ = [
     "CompileCache",
     "ComputeEnvironment",
     "ContainerImage",
-    "DataRepositoryAssociation",
     "DatasetBucket",
     "FabricGate",
     "FairShare",
+    "FileSystem",
     "GateOptions",
     "ITrainingQueue",
     "IUltraCluster",
@@ -91,7 +99,7 @@ __all__ = [
     "NeuronAmi",
     "NodeGroup",
     "NodeMetrics",
-    "OnDemandCapacity",
+    "OnDemand",
     "PosixCompileCache",
     "PrecompileJob",
     "ProgramOptions",
@@ -104,7 +112,7 @@ __all__ = [
     "SharedFileSystem",
     "SingleNodeJob",
     "SmokeTrain",
-    "SpotCapacity",
+    "Spot",
     "TemplateCheck",
     "TrainingImageRepository",
     "TrainingQueue",

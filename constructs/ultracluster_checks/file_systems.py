@@ -7,17 +7,18 @@ from functools import lru_cache
 from typing import Any, Final
 
 from ultracluster_catalog.lustre.lustre import LustreSettings
-from ultracluster_catalog.lustre.lustre_associations import DataRepositoryAssociation
 from ultracluster_checks.codes import BOUNDS
 from ultracluster_checks.model.nodes import LAUNCH_TEMPLATE, nodes_of, template_types, zone_of
 from ultracluster_checks.model.template import Property, Resource, Templates
 from ultracluster_checks.problem import Problem, Wrong, placed, rule
-from ultracluster_rules.lustre import (
+from ultracluster_spec.lustre import (
+    Association,
     check_associations,
-    check_efa_clients,
     check_file_system,
     check_metadata_given,
+    efa_has_clients,
 )
+from ultracluster_spec.rules import findings
 
 _PLACES: Final[Mapping[str, tuple[str, ...]]] = {
     "deployment_type": ("LustreConfiguration", "DeploymentType"),
@@ -100,7 +101,7 @@ def efa_clients_can_mount(resource: Resource) -> Iterator[Wrong]:
     types = [template_types(each) for each in resource.template.templates.of_type(LAUNCH_TEMPLATE)]
     machines = list(dict.fromkeys(machine for each in types for machine in each))
     if at.flag and machines and [] not in types:  # the types of every launch template are known
-        yield from placed(at, check_efa_clients(machines))
+        yield from placed(at, findings([efa_has_clients], machines))
 
 
 @rule("", _lustre)
@@ -123,9 +124,9 @@ def associations_can_be_made(resource: Resource) -> Iterator[Wrong]:
         yield Problem(at, replace(finding, problem=named))
 
 
-def _association(resource: Resource) -> DataRepositoryAssociation | None:
+def _association(resource: Resource) -> Association | None:
     folder, path = resource["FileSystemPath"].text, resource["DataRepositoryPath"].pattern
-    events: dict[str, tuple[str, ...]] = {"import_events": (), "export_events": ()}
+    events: dict[str, tuple[Any, ...]] = {"import_events": (), "export_events": ()}
     for name in events:
         at = _at(resource, _ASSOCIATION_PLACES[name])
         if (not at.missing and not at.items) or None in at.texts:
@@ -133,7 +134,7 @@ def _association(resource: Resource) -> DataRepositoryAssociation | None:
         events[name] = tuple(map(str, at.texts))
     if folder is None or not path.startswith("s3://"):
         return None
-    return DataRepositoryAssociation(
+    return Association(
         file_system_path=folder,
         data_repository_path=path,
         import_events=events["import_events"],

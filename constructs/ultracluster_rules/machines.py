@@ -99,13 +99,12 @@ def get_instance_type(instance_type: str | InstanceType) -> InstanceType:
 
 def check_instance_type(instance_type: InstanceType) -> list[Finding]:
     """Check the description of an instance type for unsafe numbers (UC1030), or else contradictions (UC4025)."""
-    if unsafe := [
-        finding
-        for part in (*instance_type.network_cards, instance_type)
-        for finding in find_unsafe_numbers(part)
-    ]:
-        return unsafe
     cards, options = instance_type.network_cards, instance_type.purchase_options
+    unsafe = find_unsafe_numbers(instance_type)
+    if not any(finding.path == "network_cards" for finding in unsafe):
+        unsafe = [*(finding for card in cards for finding in find_unsafe_numbers(card)), *unsafe]
+    if unsafe:
+        return unsafe
     contradictions = {
         f"the name {quote(instance_type.name)}": not re.fullmatch(_NAME, instance_type.name),
         "vcpus, memory_mib or chips below 1": min(

@@ -9,7 +9,19 @@ import inspect
 import types
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache, wraps
-from typing import Any, Final, Literal, ParamSpec, Required, TypeVar, Union, Unpack, get_args, get_origin
+from typing import (
+    Annotated,
+    Any,
+    Final,
+    Literal,
+    ParamSpec,
+    Required,
+    TypeVar,
+    Union,
+    Unpack,
+    get_args,
+    get_origin,
+)
 
 from ultracluster_rules.findings import Finding, is_number_token, printable, quote, reject
 
@@ -53,22 +65,34 @@ def reject_unsafe_numbers(values: Any) -> None:
     reject(find_unsafe_numbers(values))
 
 
-def find_unsafe_numbers(values: Any) -> list[Finding]:
+def find_unsafe_numbers(values: Any, *, tokens: bool = False) -> list[Finding]:
     """Find fields of a dataclass that jsii cannot carry (UC1030) or that are of another type (UC1032)."""
     annotations = _fields(values.__class__)
     fields = {name: getattr(values, name) for name in annotations}
     numbers = _kinds(annotations)
-    return [*_find({name: fields[name] for name in numbers}, numbers), *_find_types(fields, annotations)]
+    return [
+        *_find({name: fields[name] for name in numbers}, numbers, tokens=tokens),
+        *_find_types(fields, annotations),
+    ]
 
 
 @cache
 def _fields(definition: type) -> Mapping[str, Any]:
     return {
-        name: annotation
+        name: _plain(annotation)
         for base in reversed(definition.__mro__)
         for name, annotation in inspect.get_annotations(base).items()
         if not str(annotation).startswith("typing.ClassVar")
     }
+
+
+def _plain(annotation: Any) -> Any:
+    """Return an annotation without bounds."""
+    if get_origin(annotation) is Annotated:
+        return get_args(annotation)[0]
+    if get_origin(annotation) in {types.UnionType, Union}:
+        return Union[tuple(map(_plain, get_args(annotation)))]  # noqa: UP007 - made of parts
+    return annotation
 
 
 def _kinds(annotations: Mapping[str, Any]) -> dict[str, str]:

@@ -9,16 +9,43 @@ from dataclasses import dataclass
 from typing import Any
 
 from ultracluster_rules.credentials import hide_credentials
-from ultracluster_rules.findings import Finding, quote
+from ultracluster_rules.findings import Finding, quote, reject
 
 
 def _got(value: Any) -> str:
     return f"got {quote(hide_credentials(value) if isinstance(value, str) else value)}"
 
 
+class Bound:
+    """A rule for one value, which can stand in ``Annotated[...]``: pydantic calls these methods, and is not imported."""
+
+    def check(self, value: Any, *, path: str = "") -> list[Finding]:
+        """Return a finding if the value breaks the rule."""
+        raise NotImplementedError
+
+    @property
+    def json_schema(self) -> dict[str, Any]:
+        """The rule in words of JSON schema."""
+        raise NotImplementedError
+
+    def __get_pydantic_core_schema__(self, source: Any, handler: Callable[[Any], Any]) -> Any:
+        """Validate a field: FindingsError is a ValueError, which pydantic keeps."""
+
+        def validate(value: Any) -> Any:
+            reject(self.check(value))
+            return value
+
+        function = {"type": "no-info", "function": validate}
+        return {"type": "function-after", "function": function, "schema": handler(source)}
+
+    def __get_pydantic_json_schema__(self, schema: Any, handler: Callable[[Any], Any]) -> Any:
+        """Describe a field."""
+        return handler(schema) | self.json_schema
+
+
 # Rules are never compared or printed, and generating these methods takes four times as long as the rest of the class.
 @dataclass(kw_only=True, eq=False, repr=False)
-class Form:
+class Form(Bound):
     """A text matches a pattern.
 
     Attributes:
@@ -33,6 +60,11 @@ class Form:
     allowed: str
     explain: Callable[[str], str] | None = None
 
+    @property
+    def json_schema(self) -> dict[str, Any]:
+        """Its pattern."""
+        return {"pattern": f"^(?:{self.pattern})$"}
+
     def check(self, value: str, *, path: str = "") -> list[Finding]:
         """Return a finding if the text has another form."""
         if re.fullmatch(self.pattern, value):
@@ -41,14 +73,19 @@ class Form:
         return [Finding(code=self.code, problem=_got(value), allowed=self.allowed, remedy=remedy, path=path)]
 
 
-@dataclass(kw_only=True, eq=False, repr=False)
-class Between:
+@dataclass(eq=False, repr=False)
+class Between(Bound):
     """A number is within bounds, both included."""
 
     code: str
     least: int
     most: int
     remedy: str = ""
+
+    @property
+    def json_schema(self) -> dict[str, Any]:
+        """Its bounds."""
+        return {"minimum": self.least, "maximum": self.most}
 
     def check(self, value: float, *, path: str = "") -> list[Finding]:
         """Return a finding if the number is out of bounds."""
@@ -59,12 +96,17 @@ class Between:
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class Known:
+class Known(Bound):
     """A text is one of the known names."""
 
     code: str
     names: Collection[str]
     explain: Callable[[str], str]
+
+    @property
+    def json_schema(self) -> dict[str, Any]:
+        """Its names."""
+        return {"enum": list(self.names)}
 
     def check(self, value: Any, *, path: str = "") -> list[Finding]:
         """Return a finding if there is no such name."""

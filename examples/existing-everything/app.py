@@ -62,7 +62,7 @@ nodes = NodeGroup(
     network=network,
     instance_type=INSTANCE_TYPE,
     image_id="ami-0123456789abcdef0",
-    capacity=CapacityReservation.from_reservation_id("cr-0123456789abcdef0", zone_id=ZONE_ID),
+    capacity=CapacityReservation(reservation_id="cr-0123456789abcdef0", zone_id=ZONE_ID),
     file_system=file_system,
 )
 log_group = logs.LogGroup.from_log_group_name(stack, "Logs", "/their/training")

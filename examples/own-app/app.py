@@ -15,7 +15,7 @@ cluster = UltraCluster(
     instance_type="trn2.48xlarge",
     node_count=4,
     image_id="ami-0123456789abcdef0",
-    capacity=CapacityBlock.from_reservation_id("cr-0123456789abcdef0", zone_id="use2-az3"),
+    capacity=CapacityBlock(reservation_id="cr-0123456789abcdef0", zone_id="use2-az3"),
     notify=["you@example.com"],  # notified of lost nodes, idle capacity and the end of the block
 )
 cluster.add_multi_node_job(

@@ -10,7 +10,7 @@ from ultracluster import CapacityBlock, ClusterNetwork, UltraCluster
 
 REGION = "us-east-2"
 INSTANCE_TYPE, NODES = "trn2.48xlarge", 4
-BLOCK = CapacityBlock.from_reservation_id("cr-0123456789abcdef0", zone_id="use2-az3")  # REPLACE
+BLOCK = CapacityBlock(reservation_id="cr-0123456789abcdef0", zone_id="use2-az3")  # REPLACE
 IMAGE_ID = "ami-0123456789abcdef0"  # REPLACE with the AMI that `ultracluster ami resolve` shows for REGION
 
 app = cdk.App()

@@ -44,7 +44,7 @@ def candidate(name: str) -> Candidate:
         network=network,
         instance_type=instance_type,
         image_id=image_id,
-        capacity=CapacityBlock.from_reservation_id(reservation_id, zone_id=ZONE_ID),
+        capacity=CapacityBlock(reservation_id=reservation_id, zone_id=ZONE_ID),
         file_system=file_system,
     )
     queue = TrainingQueue(stack, f"{name}-queue", nodes=nodes, max_nodes=NODES)

@@ -6,7 +6,7 @@ reserved capacity. Idle queues cost nothing, but VPC endpoints and the file syst
 
 import aws_cdk as cdk
 
-from ultracluster import CompileCache, DatasetBucket, SpotCapacity, UltraCluster
+from ultracluster import CompileCache, DatasetBucket, Spot, UltraCluster
 from ultracluster_catalog.neuron.neuron_settings import NeuronSettings
 
 REGION = "us-east-2"
@@ -21,7 +21,7 @@ cluster = UltraCluster(
     instance_type="trn1.2xlarge",
     node_count=8,
     image_id=IMAGE_ID,
-    capacity=SpotCapacity(zone_id="use2-az3", max_price_percent=60),
+    capacity=Spot(zone_id="use2-az3", max_price_percent=60),
     compile_cache=CompileCache(stack, "CompileCache", expire_after=cdk.Duration.days(90)),
     scratch_path="/scratch",  # one disk, so that the AMI needs no mdadm
 )

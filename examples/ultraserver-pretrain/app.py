@@ -8,7 +8,14 @@ from datetime import UTC, datetime
 
 import aws_cdk as cdk
 
-from ultracluster import CapacityBlock, CheckpointBucket, ClusterNetwork, SharedFileSystem, UltraCluster
+from ultracluster import (
+    CapacityBlock,
+    CheckpointBucket,
+    ClusterNetwork,
+    FileSystem,
+    SharedFileSystem,
+    UltraCluster,
+)
 from ultracluster_catalog.neuron.neuron_settings import NeuronSettings
 
 # Blocks contain whole UltraServers, of four trn2u.48xlarge each.
@@ -17,8 +24,8 @@ INSTANCE_TYPE, NODES = "trn2u.48xlarge", 8
 IMAGE_ID = "ami-0123456789abcdef0"  # REPLACE with the AMI that `ultracluster ami resolve` shows for REGION
 IMAGE = f"123456789012.dkr.ecr.{REGION}.amazonaws.com/pretrain:2026-11-20"  # REPLACE
 # REPLACE with the block that you bought, as `ultracluster capacity status` shows it.
-BLOCK = CapacityBlock.from_reservation_id(
-    "cr-0123456789abcdef0",
+BLOCK = CapacityBlock(
+    reservation_id="cr-0123456789abcdef0",
     zone_id=ZONE_ID,
     start=datetime(2026, 12, 1, 11, 30, tzinfo=UTC),
     end=datetime(2026, 12, 15, 11, 30, tzinfo=UTC),
@@ -32,8 +39,10 @@ file_system = SharedFileSystem(
     stack,
     "FileSystem",
     network=network,
-    storage_capacity_gib=19200,  # eight object servers, 40 Gbit/s for each node
-    per_unit_storage_throughput=500,
+    settings=FileSystem(
+        storage_capacity_gib=19200,  # eight object servers, 40 Gbit/s for each node
+        per_unit_storage_throughput=500,
+    ),
     checkpoint_bucket=checkpoints.bucket,
 )
 cluster = UltraCluster(

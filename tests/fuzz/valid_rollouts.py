@@ -13,11 +13,12 @@ from typing import Any, Literal, get_args, get_origin
 
 from hypothesis import HealthCheck, Phase, given, seed, settings
 from hypothesis import strategies as st
-from pydantic import BaseModel, ValidationError
+from pydantic import ValidationError
 
 from ultracluster_rules.findings import Severity
 from ultracluster_stacks.config import ClusterConfig
 from ultracluster_stacks.config.models.constraints import Between, Form, Known
+from ultracluster_stacks.config.reading.fields import Part, part_fields
 from ultracluster_stacks.config.rules.cluster_rules import cluster_problems
 
 __all__ = ["clusters", "drawn"]
@@ -91,16 +92,14 @@ def _composed(origin: Any, parts: tuple[Any, ...]) -> st.SearchStrategy[Any]:
 
 
 @st.composite
-def _items(draw: st.DrawFn, model: type[BaseModel]) -> dict[str, Any]:
+def _items(draw: st.DrawFn, model: Part) -> dict[str, Any]:
     """What a mapping requires, and one or two further keys."""
-    names = [name for name, each in model.model_fields.items() if each.is_required()]
-    others = sorted(set(model.model_fields) - set(names))
+    fields = part_fields(model)
+    names = [name for name, each in fields.items() if each.default is None]
+    others = sorted(set(fields) - set(names))
     if others:
         names += draw(st.lists(st.sampled_from(others), max_size=2, unique=True))
-    return {
-        name: draw(_values(model.model_fields[name].annotation, tuple(model.model_fields[name].metadata)))
-        for name in names
-    }
+    return {name: draw(_values(fields[name].annotation, ())) for name in names}
 
 
 _FIELDS = {name: each for name, each in ClusterConfig.model_fields.items() if name not in _KEPT}

@@ -20,6 +20,7 @@ PACKAGES = {
     "ultracluster_catalog",
     "ultracluster_checks",
     "ultracluster_rules",
+    "ultracluster_spec",
     "ultracluster_cli",
     "ultracluster_runtime",
     "ultracluster_stacks",

@@ -59,7 +59,7 @@ def test_every_keyword_is_passed_somewhere(
     assert "zone_id" in offered["ClusterNetwork.from_subnet"]
     assert "neuron" in offered["FabricGate"]
     assert "attempts" in offered["UltraCluster.add_multi_node_job"]
-    assert "max_price_percent" in offered["SpotCapacity"]
+    assert "max_price_percent" in offered["Spot"]
     missing = {
         called: sorted(keywords - {keyword for name, keyword in given if name == called})
         for called, keywords in offered.items()

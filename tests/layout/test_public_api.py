@@ -13,6 +13,7 @@ PACKAGES = (
     "ultracluster_catalog",
     "ultracluster_checks",
     "ultracluster_rules",
+    "ultracluster_spec",
     "ultracluster_rules.registry",
     "ultracluster_cli",
     "ultracluster_local",

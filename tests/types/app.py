@@ -24,7 +24,7 @@ from ultracluster import (
     DatasetBucket,
     ITrainingQueue,
     IUltraCluster,
-    OnDemandCapacity,
+    OnDemand,
     TrainingQueue,
     UltraCluster,
 )
@@ -55,8 +55,8 @@ class Platform(cdk.Stack):
             node_count=4,
             image_id=image,
             capacity=[
-                CapacityBlock.from_reservation_id("cr-0123456789abcdef0", zone_id=ZONE),
-                OnDemandCapacity(name="spill", max_nodes=2),
+                CapacityBlock(reservation_id="cr-0123456789abcdef0", zone_id=ZONE),
+                OnDemand(name="spill", max_nodes=2),
             ],
             network=vpc,
             vpc_subnets=ec2.SubnetSelection(availability_zones=["us-east-2c"]),

@@ -13,6 +13,7 @@ PACKAGES = (
     "constructs/ultracluster_checks",
     "constructs/ultracluster_rules",
     "constructs/ultracluster_runtime",
+    "constructs/ultracluster_spec",
     "stacks/ultracluster_stacks",
     "cli/ultracluster_cli",
     "localaws/ultracluster_local",
@@ -77,7 +78,7 @@ TESTED_ELSEWHERE = {
     "localaws/ultracluster_local/events/moves.py": "tests/unit/cli/local/test_command.py",
     # Compared with the catalogue and the rules, of which the local AWS and its tests know nothing.
     "localaws/ultracluster_local/services/ec2/capacity_block_terms.py": "tests/unit/catalog/capacity/test_capacity_blocks_on_local_aws.py",
-    "localaws/ultracluster_local/services/fsx/validation.py": "tests/unit/rules/test_lustre_on_local_aws.py",
+    "localaws/ultracluster_local/services/fsx/validation.py": "tests/unit/spec/test_lustre_on_local_aws.py",
     "localaws/ultracluster_local/services/batch/overrides.py": "localaws/tests/jobs/test_runner.py",
 }
 # Folders whose modules are tested together: each resource type with those that it refers to, in one deployment, and what runs

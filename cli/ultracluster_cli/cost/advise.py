@@ -79,7 +79,7 @@ def _subject(cluster: ClusterConfig, node_hour: float | None) -> Subject:
     else:
         today = datetime.now(UTC).date()
         price = Price(amount=Decimal(str(node_hour)), unit="instance-hour", source="--node-hour", dated=today)
-    is_new = cluster.file_system.file_system_id is None
+    is_new = cluster.file_system.is_new
     return Subject(
         instance_type=machine,
         region=cluster.region,

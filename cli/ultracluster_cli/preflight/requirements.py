@@ -10,7 +10,8 @@ from ultracluster_catalog.neuron.compile_machines import compile_type
 from ultracluster_catalog.places.cluster_subnet import NODE_SERVICES
 from ultracluster_rules.network import addresses_of_existing_subnet, network_interfaces
 from ultracluster_runtime.preflight import requirements
-from ultracluster_stacks.config import CapacityConfig, ClusterConfig
+from ultracluster_spec.capacity import CapacityRecord
+from ultracluster_stacks.config import ClusterConfig
 from ultracluster_stacks.config.rehearsal import cluster_digest
 from ultracluster_stacks.cost.footprint import closes_queues, resumes_jobs
 
@@ -29,7 +30,7 @@ def _cluster(config: ClusterConfig, ledger: tuple[str, str] | None) -> requireme
     machine = config.machine
     compilers = tuple(_compilers(config, machine))
     storage = config.file_system
-    new = storage.file_system_id is None
+    new = storage.is_new
     quota = None
     if new and storage.storage_type != INTELLIGENT_TIERING:
         quota = SERVICE_QUOTAS[_STORAGE_QUOTAS[storage.deployment_type]].code
@@ -91,7 +92,7 @@ def _functions(config: ClusterConfig) -> int:
 
 
 def _nodes(
-    config: ClusterConfig, machine: InstanceType, *, name: str, nodes: int, capacity: CapacityConfig
+    config: ClusterConfig, machine: InstanceType, *, name: str, nodes: int, capacity: CapacityRecord
 ) -> requirements.SourceRequirements:
     # The quotas of a custom instance type may be unknown.
     family = next((prefix for prefix in ON_DEMAND_QUOTAS if machine.name.startswith(prefix)), None)
@@ -103,12 +104,7 @@ def _nodes(
         family=family or machine.name,
         vcpus=machine.vcpus,
         nodes=nodes,
-        market_type=capacity.market_type,
-        reservation_id=capacity.reservation_id,
-        resource_group_arn=capacity.resource_group_arn,
-        placement_group=capacity.placement_group,
-        start=capacity.start,
-        end=capacity.end,
+        capacity=capacity,
         block_quota=block_quota.code if block_quota else None,
         on_demand_quota=ON_DEMAND_QUOTAS[family].code if family else None,
         spot_quota=SPOT_QUOTAS[family].code if family else None,
@@ -123,7 +119,7 @@ def _compilers(config: ClusterConfig, machine: InstanceType) -> Iterator[require
         if job.kind == "precompile" and job.queue is None
     ]
     for machine_type in filter(None, dict.fromkeys(nodes)):
-        capacity = CapacityConfig(market_type="on-demand")
+        capacity = CapacityRecord(market_type="on-demand")
         yield _nodes(config, machine_type, name=f"precompile-{machine_type.name}", nodes=1, capacity=capacity)
 
 
@@ -163,21 +159,19 @@ def _subnet(
 
 def _file_system(config: ClusterConfig) -> requirements.FileSystemRequirements | None:
     file_system = config.file_system
-    if file_system.file_system_id is None:
+    if file_system.is_new:
         return None
     return requirements.FileSystemRequirements(
-        key=(config.region, config.name, file_system.file_system_id),
-        file_system_id=file_system.file_system_id,
-        mount_name=file_system.mount_name or "",
+        key=(config.region, config.name, file_system.file_system_id or ""),
+        file_system=file_system,
         zone_id=config.zone_id,
         vpc_id=config.network.vpc_id,
-        security_group_id=file_system.security_group_id,
     )
 
 
 def _buckets(config: ClusterConfig) -> Iterator[requirements.BucketRequirements]:
     joined: dict[str, bool] = {}
-    new = config.file_system.file_system_id is None
+    new = config.file_system.is_new
     if (name := config.checkpoints.bucket_name) is not None:
         joined[name] = new and config.file_system.link_checkpoints
     for dataset in config.datasets:

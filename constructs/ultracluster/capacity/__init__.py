@@ -1,1 +1,1 @@
-"""Sources of capacity: Capacity Blocks, reservations, on-demand and Spot."""
+"""What the constructs make of capacity."""

@@ -1,14 +1,26 @@
 """The capacity sources of one cluster, as a list, and construct IDs derived from them."""
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 from aws_cdk import Token
 
-from ultracluster.capacity.capacity import Capacity, CapacityBlock, CapacityReservation, ReservationGroup
+from ultracluster._foundation.tokens import known
+from ultracluster_catalog.machines.instance_type import InstanceType
 from ultracluster_rules.capacity import check_source_names, check_targets
 from ultracluster_rules.findings import Finding, reject
 from ultracluster_rules.queues import check_blocks_used, check_environment_count, check_source_exists
+from ultracluster_spec.capacity import (
+    BLOCK_RULES,
+    SIZE_RULES,
+    SOURCE_RULES,
+    Capacity,
+    CapacityBlock,
+    CapacityReservation,
+    Purchase,
+    ReservationGroup,
+)
+from ultracluster_spec.rules import findings
+from ultracluster_spec.values import broken_bounds, under, wrong_types
 
 
 def sources_of(capacity: Capacity | Sequence[Capacity] | None) -> tuple[Capacity | None, ...]:
@@ -21,21 +33,37 @@ def sources_of(capacity: Capacity | Sequence[Capacity] | None) -> tuple[Capacity
     if not isinstance(capacity, Sequence):
         reject(check_source(capacity, path="capacity"))
         return (capacity,)
-    findings = [] if capacity else check_environment_count(0, path="capacity")
-    findings += [
+    found = [] if capacity else check_environment_count(0, path="capacity")
+    found += [
         finding
         for index, source in enumerate(capacity)
         for finding in check_source(source, path=f"capacity[{index}]")
     ]
-    findings += check_names([source.name for source in capacity], path="capacity")
-    findings += [finding.at("capacity") for _, finding in check_targets(list(map(_reservation, capacity)))]
-    reject(findings)
+    found += check_names([source.name for source in capacity], path="capacity")
+    found += [finding.at("capacity") for _, finding in check_targets(list(map(_reservation, capacity)))]
+    reject(found)
     return tuple(capacity)
 
 
 def check_source(source: Capacity | None, *, path: str) -> list[Finding]:
-    """Check the attributes of a source."""
-    return [replace(finding, path=f"{path}.{finding.path}") for finding in source.check()] if source else []
+    """Check the fields of a source and how they fit together."""
+    if source is None:
+        return []
+    if wrong := wrong_types(source):
+        return under(path, wrong)
+    own = known(source, besides={"name"})  # a construct ID contains the name
+    found = broken_bounds(own)
+    rules = [*SOURCE_RULES, *(BLOCK_RULES if isinstance(source, CapacityBlock) else ())]
+    return under(path, [*found, *findings(rules, own.without({finding.path for finding in found}))])
+
+
+def check_sizes(
+    sources: Sequence[Capacity | None], *, machine: InstanceType, node_count: int
+) -> list[Finding]:
+    """Check whether the instance type is sold as the sources are bought, and each block holds its nodes."""
+    found = findings(SIZE_RULES, Purchase(machine=machine, nodes=node_count, capacity=sources))
+    paths = {each: each.path.removesuffix(".market_type") for each in found}
+    return [each.at("node_count" if path == "nodes" else path) for each, path in paths.items()]
 
 
 def used_by_queue(
@@ -48,9 +76,9 @@ def used_by_queue(
     """
     named_sources = {source.name if source else None: source for source in sources}
     names = list(named_sources if wanted is None else dict.fromkeys(wanted))
-    findings = [finding for name in names for finding in check_source_exists(name, named_sources, path=path)]
-    findings += check_environment_count(len(names), path=path)
-    reject(findings)
+    found = [finding for name in names for finding in check_source_exists(name, named_sources, path=path)]
+    found += check_environment_count(len(names), path=path)
+    reject(found)
     return tuple(named_sources[name] for name in names)
 
 

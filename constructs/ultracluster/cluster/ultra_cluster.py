@@ -1,6 +1,6 @@
 """A whole cluster, composed of the other constructs."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Literal, TypeVar, Unpack, cast
 
@@ -14,8 +14,7 @@ from constructs import Construct
 from ultracluster._foundation.annotations import warn
 from ultracluster._foundation.cluster_name import cluster_name, tag_resources
 from ultracluster._foundation.machines import AnyInstanceType, machine_of
-from ultracluster.capacity.capacity import Capacity, CapacityBlock
-from ultracluster.capacity.sources import check_main_queue, named, sources_of, used_by_queue
+from ultracluster.capacity.sources import check_main_queue, check_sizes, named, sources_of, used_by_queue
 from ultracluster.cluster.i_ultra_cluster import ImportedCluster, IUltraCluster
 from ultracluster.compliance.cluster_key import let_services_use
 from ultracluster.jobs.job import Job
@@ -39,6 +38,7 @@ from ultracluster.scheduling.training_queue import TrainingQueue
 from ultracluster.scheduling.unmanaged_environment import UnmanagedEnvironment
 from ultracluster.scheduling.wait_limits import WaitLimits
 from ultracluster.storage.checkpoint_bucket import CheckpointBucket
+from ultracluster.storage.cluster_file_system import check_file_system, define_file_system
 from ultracluster.storage.compile_cache import CompileCache
 from ultracluster.storage.posix_compile_cache import PosixCompileCache
 from ultracluster.storage.shared_file_system import SharedFileSystem
@@ -46,11 +46,13 @@ from ultracluster_catalog.limits.queues import QUEUE_NAME_TAG
 from ultracluster_catalog.machines.nic_layouts import NicLayout
 from ultracluster_rules.alarms import check_recipients, warn_of_missing_recipients
 from ultracluster_rules.capacity import check_max_nodes
-from ultracluster_rules.findings import Finding, FindingsError, collect, require
+from ultracluster_rules.findings import Finding, FindingsError, Severity, collect, require
 from ultracluster_rules.machines import check_whole_ultraservers
 from ultracluster_rules.network import check_endpoints
 from ultracluster_rules.numbers import rejects_unsafe_numbers
 from ultracluster_rules.queues import PRIORITY
+from ultracluster_spec.capacity import Capacity, CapacityBlock
+from ultracluster_spec.file_system import FileSystem
 
 _Job = TypeVar("_Job", bound=Job)
 
@@ -96,7 +98,7 @@ class UltraCluster(IUltraCluster):
         network: ClusterNetwork | ec2.IVpc | None = None,
         vpc_subnets: ec2.SubnetSelection | None = None,
         checkpoint_bucket: CheckpointBucket | s3.IBucket | None = None,
-        file_system: SharedFileSystem | None = None,
+        file_system: SharedFileSystem | FileSystem | None = None,
         compile_cache: CompileCache | PosixCompileCache | s3.IBucket | None = None,
         nic_layout: NicLayout | None = None,
         endpoints: Sequence[str] = (),
@@ -129,8 +131,10 @@ class UltraCluster(IUltraCluster):
             network: Network to use, or the VPC of one, such as an `ec2.Vpc`; see `ClusterNetwork.from_subnet` for what it needs.
                 Default: a new network without internet access.
             vpc_subnets: Selection of one private subnet, if `network` is a VPC with several. Default: its only one.
-            checkpoint_bucket: Bucket for checkpoints, also an `s3.IBucket`. Default: a new bucket, or none if `file_system` is set.
-            file_system: File system to use. Default: a new one of 4,800 GiB, linked to the checkpoint bucket.
+            checkpoint_bucket: Bucket for checkpoints, also an `s3.IBucket`. Default: a new bucket, or none if `file_system` is a
+                construct.
+            file_system: File system to use, or a `FileSystem` that describes a new or an existing one. Default: a new one of
+                4,800 GiB, linked to the checkpoint bucket.
             compile_cache: Compile cache to use, also an `s3.IBucket` for one. Default: a new one.
             nic_layout: Network interface layout: ``batch``, ``ec2-guide``, ``all-efa``, or a sequence of network interfaces.
                 Cannot be combined with a `ClusterNetwork`, which has its own. Default: ``batch``.
@@ -197,54 +201,54 @@ class UltraCluster(IUltraCluster):
         findings += _check_network(
             network, vpc_subnets=vpc_subnets, nic_layout=nic_layout, endpoints=endpoints
         )
-        if findings or machine is None or ami is None or zone is None:
-            raise FindingsError(findings)
+        if machine:
+            findings += check_sizes(sources, machine=machine, node_count=node_count)
+        most_nodes = sum((source.max_nodes if source else None) or node_count for source in sources)
+        if isinstance(file_system, FileSystem):
+            findings += check_file_system(
+                file_system, machine=machine, node_count=most_nodes, zone_id=zone, kms_key=kms_key
+            )
+        errors = [finding for finding in findings if finding.severity is Severity.ERROR]
+        if errors or machine is None or ami is None or zone is None:
+            raise FindingsError(errors)
         has_block = any(isinstance(source, CapacityBlock) for source in sources)
         settings = _alarm_settings(alarms, has_block=has_block)
         super().__init__(scope, construct_id)
-        warn(self, *check_whole_ultraservers(machine, node_count))
-        topic = (
-            cast("sns.ITopic | None", notify or None)
-            if not isinstance(notify, (list, tuple)) or not notify
-            else Notifications(self, "Notify", recipients=notify, kms_key=kms_key).topic
-        )
+        warn(self, *check_whole_ultraservers(machine, node_count), *findings)
+        topic = self._define_topic(notify, kms_key)
         if has_block and topic is None and not (settings and (settings.emails or settings.topic)):
             warn(self, warn_of_missing_recipients())
         if kms_key:
             warn(self, *let_services_use(kms_key, self))
-        place = (
-            partial(ClusterNetwork, endpoints=endpoints)
-            if isinstance(network, ClusterNetwork | None)
-            else partial(ClusterNetwork.from_subnet, vpc=network, subnet=vpc_subnets)
-        )
         self.network = (
             network
             if isinstance(network, ClusterNetwork)
-            else place(
+            else _place(network, endpoints=endpoints, subnet=vpc_subnets)(
                 self,
                 "Network",
                 zone_id=zone,
                 instance_type=instance_type,
-                node_count=sum((source.max_nodes if source else None) or node_count for source in sources),
+                node_count=most_nodes,
                 nic_layout=nic_layout or "batch",
             )
         )
-        if not isinstance(checkpoint_bucket, CheckpointBucket | None):
-            checkpoint_bucket = CheckpointBucket.from_bucket(self, "Checkpoints", checkpoint_bucket)
-        if not isinstance(compile_cache, CompileCache | PosixCompileCache | None):
-            compile_cache = CompileCache.from_bucket(self, "CompileCache", compile_cache)
-        if file_system is None:
-            checkpoint_bucket = checkpoint_bucket or CheckpointBucket(self, "Checkpoints", kms_key=kms_key)
-            file_system = SharedFileSystem(
+        self.checkpoint_bucket = self._define_checkpoints(
+            checkpoint_bucket, kms_key, is_needed=not isinstance(file_system, SharedFileSystem)
+        )
+        self.file_system = (
+            file_system
+            if isinstance(file_system, SharedFileSystem)
+            else define_file_system(
                 self,
                 "FileSystem",
+                file_system or FileSystem(),
                 network=self.network,
-                checkpoint_bucket=checkpoint_bucket,
+                machine=machine,
+                checkpoint_bucket=self.checkpoint_bucket,
                 kms_key=kms_key,
             )
-        self.checkpoint_bucket = checkpoint_bucket
-        self.file_system = file_system
-        self.compile_cache = compile_cache or CompileCache(self, "CompileCache", kms_key=kms_key)
+        )
+        self.compile_cache = self._define_compile_cache(compile_cache, kms_key)
         _allow_buckets(self.network, self.checkpoint_bucket, self.compile_cache)
         self.metrics = (
             NodeMetrics(
@@ -262,7 +266,7 @@ class UltraCluster(IUltraCluster):
                 image_id=ami,
                 capacity=source,
                 placement=placement_of(self, source, placement, alone=len(sources) == 1),
-                file_system=file_system,
+                file_system=self.file_system,
                 scratch_path=scratch_path,
                 tags=tags,
                 metrics=self.metrics,
@@ -297,7 +301,7 @@ class UltraCluster(IUltraCluster):
         self._watch: ClusterWatch | None = None
         self.alarms: ClusterAlarms | None = None
         if settings and self.metrics:
-            self._define_alarms(settings, self.metrics, file_system=file_system, topic=topic, kms_key=kms_key)
+            self._define_alarms(settings, self.metrics, topic=topic, kms_key=kms_key)
         self._topic = topic or (self.alarms.topic if self.alarms else None)
         self.block_lifecycles = tuple(
             BlockLifecycle(
@@ -351,6 +355,31 @@ class UltraCluster(IUltraCluster):
             checkpoint_bucket=checkpoint_bucket,
         )
 
+    def _define_topic(
+        self, notify: Sequence[str] | sns.ITopic, kms_key: kms.IKey | None
+    ) -> sns.ITopic | None:
+        if isinstance(notify, (list, tuple)) and notify:
+            return Notifications(self, "Notify", recipients=notify, kms_key=kms_key).topic
+        return cast("sns.ITopic | None", notify or None)
+
+    def _define_checkpoints(
+        self, bucket: CheckpointBucket | s3.IBucket | None, kms_key: kms.IKey | None, *, is_needed: bool
+    ) -> CheckpointBucket | None:
+        if bucket is None:
+            return CheckpointBucket(self, "Checkpoints", kms_key=kms_key) if is_needed else None
+        if isinstance(bucket, CheckpointBucket):
+            return bucket
+        return CheckpointBucket.from_bucket(self, "Checkpoints", bucket)
+
+    def _define_compile_cache(
+        self, cache: CompileCache | PosixCompileCache | s3.IBucket | None, kms_key: kms.IKey | None
+    ) -> CompileCache | PosixCompileCache:
+        if cache is None:
+            return CompileCache(self, "CompileCache", kms_key=kms_key)
+        if isinstance(cache, CompileCache | PosixCompileCache):
+            return cache
+        return CompileCache.from_bucket(self, "CompileCache", cache)
+
     def _cluster_of(self, source: Capacity | None, max_vcpus: int) -> JoinedCluster | None:
         """Define the cluster that nodes of a source join, unless AWS Batch starts them."""
         if source is None or source.launched_by == "batch":
@@ -362,7 +391,6 @@ class UltraCluster(IUltraCluster):
         settings: AlarmSettings,
         metrics: NodeMetrics,
         *,
-        file_system: SharedFileSystem | None,
         topic: sns.ITopic | None,
         kms_key: kms.IKey | None,
     ) -> None:
@@ -373,7 +401,7 @@ class UltraCluster(IUltraCluster):
             self,
             "Alarms",
             metrics=metrics,
-            file_system=file_system,
+            file_system=self.file_system,
             topic=settings.topic or (None if settings.emails else topic),
             emails=settings.emails,
             thresholds=settings.thresholds,
@@ -571,6 +599,15 @@ def _check_network(
         vpc = network
         collect(findings, lambda: private_subnet(vpc, vpc_subnets, path="vpc_subnets"))
     return findings
+
+
+def _place(
+    vpc: ec2.IVpc | None, *, endpoints: Sequence[str], subnet: ec2.SubnetSelection | None
+) -> Callable[..., ClusterNetwork]:
+    """Return what defines the network: a new one, or one in a VPC."""
+    if vpc is None:
+        return partial(ClusterNetwork, endpoints=endpoints)
+    return partial(ClusterNetwork.from_subnet, vpc=vpc, subnet=subnet)
 
 
 def _allow_buckets(network: ClusterNetwork, *parts: object) -> None:

@@ -6,10 +6,16 @@ from aws_cdk import Stack
 from aws_cdk import aws_ec2 as ec2
 from constructs import Construct
 
-from ultracluster.capacity.capacity import Capacity, CapacityBlock, CapacityReservation, ReservationGroup
 from ultracluster.capacity.sources import named
-from ultracluster.capacity.unreserved_capacity import OnDemandCapacity, SpotCapacity
 from ultracluster_rules.numbers import rejects_unsafe_numbers
+from ultracluster_spec.capacity import (
+    Capacity,
+    CapacityBlock,
+    CapacityReservation,
+    OnDemand,
+    ReservationGroup,
+    Spot,
+)
 
 
 class ClusterPlacement(Construct):
@@ -45,12 +51,9 @@ class ClusterPlacement(Construct):
             capacity: Capacity source. None is On-Demand.
         """
         match capacity:
-            case None | OnDemandCapacity():
+            case None | OnDemand():
                 return cls(scope, construct_id)
-            case (
-                CapacityReservation(placement_group_name=str(name))
-                | ReservationGroup(placement_group_name=str(name))
-            ):
+            case CapacityReservation(placement_group=str(name)) | ReservationGroup(placement_group=str(name)):
                 return cls(scope, construct_id, placement_group_name=name)
             case _:
                 return None
@@ -74,9 +77,7 @@ def placement_of(
     if placement == "none":
         return None
     if isinstance(placement, ClusterPlacement):
-        own_group = (
-            isinstance(source, (CapacityReservation, ReservationGroup)) and source.placement_group_name
-        )
-        if alone or not (own_group or isinstance(source, (CapacityBlock, SpotCapacity))):
+        own_group = isinstance(source, (CapacityReservation, ReservationGroup)) and source.placement_group
+        if alone or not (own_group or isinstance(source, (CapacityBlock, Spot))):
             return placement
     return ClusterPlacement.for_capacity(scope, named("Placement", source), source)

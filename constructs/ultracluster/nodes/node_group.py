@@ -14,9 +14,8 @@ from ultracluster._foundation.annotations import warn
 from ultracluster._foundation.cluster_name import cluster_name
 from ultracluster._foundation.machines import AnyInstanceType, machine_of
 from ultracluster._foundation.permissions import allow
-from ultracluster.capacity.capacity import Capacity, CapacityBlock, CapacityReservation, ReservationGroup
+from ultracluster.capacity.launch_options import market_options, node_tags, reservation_target
 from ultracluster.capacity.sources import check_source
-from ultracluster.capacity.unreserved_capacity import SpotCapacity
 from ultracluster.network.cluster_network import ClusterNetwork
 from ultracluster.nodes.cluster_placement import ClusterPlacement
 from ultracluster.nodes.node_image import image_id_of
@@ -31,6 +30,7 @@ from ultracluster_rules.findings import Finding, collect, quote, reject, require
 from ultracluster_rules.machines import check_figures_are_sourced, check_scratch
 from ultracluster_rules.network import check_network_interfaces
 from ultracluster_rules.numbers import rejects_unsafe_numbers
+from ultracluster_spec.capacity import Capacity, CapacityBlock, CapacityReservation, ReservationGroup
 
 # Above that of `Tags.of`, which is 100 unless set.
 _TAG_PRIORITY = 1000
@@ -208,7 +208,7 @@ class NodeGroup(Construct):
         # The life cycle of a block finds its nodes by these, whatever tags an app adds.
         for key, value in {
             CLUSTER_TAG: self.cluster_name,
-            **(capacity.node_tags if capacity else {}),
+            **node_tags(capacity),
         }.items():
             self._tags.set_tag(key, value, _TAG_PRIORITY)
         template = ec2.CfnLaunchTemplate(
@@ -224,8 +224,8 @@ class NodeGroup(Construct):
                 )
                 if joins
                 else None,
-                instance_market_options=_market_options(capacity, by_batch=joins is None),
-                capacity_reservation_specification=capacity.reservation_specification if capacity else None,
+                instance_market_options=market_options(capacity, by_batch=joins is None),
+                capacity_reservation_specification=reservation_target(capacity),
                 # A node that refuses to join shuts itself down, and must leave its place in the reservation.
                 instance_initiated_shutdown_behavior="terminate",
                 # Hop limit 1: containers get their credentials from another address and must not reach those of the node.
@@ -332,7 +332,7 @@ def _check(
     block = check_block_placement(block=isinstance(capacity, CapacityBlock), placed=placement is not None)
     group = None
     if isinstance(capacity, (CapacityReservation, ReservationGroup)):
-        group = capacity.placement_group_name
+        group = capacity.placement_group
     name = placement.placement_group_name if placement else None
     zone = capacity.zone_id if capacity else None
     minimum, maximum = _ROOT_VOLUME_GIB
@@ -361,14 +361,6 @@ def _check(
             path="capacity",
         ),
     ]
-
-
-def _market_options(
-    capacity: Capacity | None, *, by_batch: bool
-) -> ec2.CfnLaunchTemplate.InstanceMarketOptionsProperty | None:
-    if isinstance(capacity, SpotCapacity) and not by_batch:
-        return ec2.CfnLaunchTemplate.InstanceMarketOptionsProperty(market_type="spot")
-    return capacity.market_options if capacity else None
 
 
 def _interface_property(

@@ -12,7 +12,6 @@ from ultracluster._foundation.permissions import allow
 from ultracluster._foundation.private_topic import publish_statements
 from ultracluster._foundation.scheduled_function import ScheduledFunction
 from ultracluster._foundation.state_table import StateTable
-from ultracluster.capacity.capacity import CapacityBlock, CapacityReservation
 from ultracluster.nodes.node_fleet import NodeFleet
 from ultracluster.scheduling.compute_environment import ComputeEnvironment
 from ultracluster.scheduling.training_queue import TrainingQueue
@@ -24,6 +23,7 @@ from ultracluster_catalog.names.cluster_tag import CLUSTER_TAG, RESERVATION_TAG
 from ultracluster_rules.capacity import CHECKPOINT_LEAD_MINUTES, MAX_REFUSALS
 from ultracluster_rules.findings import Finding, FindingsError, quote
 from ultracluster_rules.numbers import rejects_unsafe_numbers
+from ultracluster_spec.capacity import CapacityBlock, CapacityReservation
 
 # Actions without resource-level permissions.
 _LOOK = (

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from aws_cdk import aws_batch as batch
 from constructs import Construct
 
-from ultracluster.capacity.unreserved_capacity import SpotCapacity
 from ultracluster.nodes.node_group import NodeGroup
+from ultracluster_spec.capacity import Spot
 
 # The maximum of AWS Batch (API reference of UpdatePolicy, botocore 1.44.5). The default of 30 minutes would terminate
 # training runs whenever the launch template changes.
@@ -41,7 +41,7 @@ class ComputeEnvironment:
     @property
     def is_spot(self) -> bool:
         """Whether its nodes are Spot nodes, on which multi-node parallel jobs cannot run."""
-        return isinstance(self.nodes.capacity, SpotCapacity)
+        return isinstance(self.nodes.capacity, Spot)
 
     @property
     def is_managed(self) -> bool:
@@ -60,8 +60,8 @@ def define_compute_environment(
     """Define a managed compute environment, or take the unmanaged one that the nodes join."""
     if nodes.joins:
         return ComputeEnvironment(arn=nodes.joins.compute_environment_arn, nodes=nodes, max_nodes=max_nodes)
-    spot = nodes.capacity if isinstance(nodes.capacity, SpotCapacity) else None
-    strategy = nodes.capacity.allocation_strategy if nodes.capacity else "best-fit-progressive"
+    spot = nodes.capacity if isinstance(nodes.capacity, Spot) else None
+    strategy = nodes.capacity.strategy if nodes.capacity else "best-fit-progressive"
     # "BEST_FIT isn't supported when updating compute environments" (AWS Batch User Guide, allocation strategies, read
     # 2026-11): CloudFormation makes another environment, moves the queue, in which waiting jobs stay, and removes this one.
     in_place = strategy != "best-fit"

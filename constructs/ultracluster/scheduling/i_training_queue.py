@@ -12,12 +12,12 @@ from aws_cdk import aws_logs as logs
 from constructs import Construct
 
 from ultracluster._foundation.permissions import grant
-from ultracluster.capacity.capacity_source import LaunchedBy
 from ultracluster.nodes.node_group import NodeGroup
 from ultracluster.storage.shared_file_system import MountedFileSystem
 from ultracluster_catalog.machines.instance_type import InstanceType
 from ultracluster_catalog.machines.nic_layouts import NetworkInterface
 from ultracluster_rules.findings import FindingsError
+from ultracluster_spec.capacity import LaunchedBy
 
 # None of them can be limited to a queue (Service Authorization Reference of AWS Batch, read 2026-11).
 _DESCRIBE = [

@@ -9,7 +9,6 @@ from constructs import Construct
 
 from ultracluster._foundation.log_group import RetainedLogGroup
 from ultracluster._foundation.machines import AnyInstanceType, machine_of
-from ultracluster.capacity.capacity_source import LaunchedBy
 from ultracluster.capacity.sources import check_names, named, used_by_queue
 from ultracluster.nodes.node_group import NodeGroup
 from ultracluster.scheduling.compute_environment import ComputeEnvironment, define_compute_environment
@@ -23,6 +22,7 @@ from ultracluster_rules.findings import Finding, reject, require
 from ultracluster_rules.network import network_interfaces
 from ultracluster_rules.numbers import rejects_unsafe_numbers
 from ultracluster_rules.queues import PRIORITY, check_environment_count
+from ultracluster_spec.capacity import LaunchedBy
 
 
 class TrainingQueue(ITrainingQueue):

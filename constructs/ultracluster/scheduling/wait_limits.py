@@ -7,10 +7,10 @@ from typing import Self
 from aws_cdk import Duration
 from aws_cdk import aws_batch as batch
 
-from ultracluster.capacity.capacity import Capacity, CapacityBlock, CapacityReservation, ReservationGroup
 from ultracluster_catalog.limits.queues import WAIT_LIMIT_REASONS
 from ultracluster_rules.findings import Finding, reject
 from ultracluster_rules.queues import check_wait_limit, check_wait_limits
+from ultracluster_spec.capacity import Capacity, CapacityBlock, CapacityReservation, ReservationGroup
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -7,8 +7,8 @@ from aws_cdk import aws_s3 as s3
 from constructs import Construct
 
 from ultracluster.storage.private_bucket import define_bucket, grant_objects
-from ultracluster_catalog.lustre.lustre_associations import DataRepositoryAssociation
 from ultracluster_rules.numbers import rejects_unsafe_numbers
+from ultracluster_spec.lustre import Association
 
 _ABORT_UPLOAD_DAYS = 7
 _REPLACED_DAYS = 90
@@ -74,13 +74,13 @@ class DatasetBucket(Construct):
         """
         return _ExistingDatasetBucket(scope, construct_id, bucket)
 
-    def association(self, file_system_path: str) -> DataRepositoryAssociation:
+    def association(self, file_system_path: str) -> Association:
         """Return a read-only data repository association that imports the data into a file system path.
 
         Args:
             file_system_path: Path on the file system, such as ``/datasets``.
         """
-        return DataRepositoryAssociation(
+        return Association(
             file_system_path=file_system_path,
             data_repository_path=f"s3://{self.bucket.bucket_name}",
             export_events=(),

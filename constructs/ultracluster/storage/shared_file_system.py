@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Final
 
 import jsii
-from aws_cdk import CfnResource, Duration, RemovalPolicy, Stack, Token
+from aws_cdk import CfnResource, Duration, RemovalPolicy, Stack
 from aws_cdk import aws_cloudwatch as cloudwatch
 from aws_cdk import aws_ec2 as ec2
 from aws_cdk import aws_fsx as fsx
@@ -15,26 +15,32 @@ from constructs import Construct
 
 from ultracluster._foundation.annotations import warn
 from ultracluster._foundation.machines import AnyInstanceType, machine_of
+from ultracluster._foundation.tokens import known
 from ultracluster.network.cluster_network import ClusterNetwork
 from ultracluster.network.group_rules import allow_between_groups
 from ultracluster.storage.checkpoint_bucket import CheckpointBucket
 from ultracluster_catalog.lustre.lustre import INTELLIGENT_TIERING, LUSTRE_PORTS, LustreSettings
-from ultracluster_catalog.lustre.lustre_associations import DataRepositoryAssociation
-from ultracluster_rules import lustre
 from ultracluster_rules.findings import Finding, collect, reject
-from ultracluster_rules.numbers import rejects_unsafe_numbers, takes_number_tokens
+from ultracluster_rules.numbers import rejects_unsafe_numbers
+from ultracluster_spec import lustre
+from ultracluster_spec.file_system import (
+    FileSystem,
+    Mounted,
+    broken_settings,
+    deployment_type_is_offered,
+    file_system_is_in_the_zone,
+    file_system_is_new,
+    file_system_is_new_or_existing,
+    key_is_supported,
+    nodes_reach_the_file_system,
+    zone_of_file_system_is_known,
+)
+from ultracluster_spec.lustre import Association
+from ultracluster_spec.rules import findings
+from ultracluster_spec.values import broken_bounds, incomplete, wrong_types
 
-_DEPLOYMENT_TYPES: Final = ("PERSISTENT_2", "SCRATCH_2")
-
-# Stand-ins for numbers that are unknown until deployment, so that the other arguments can be validated.
-_STAND_INS: Final = {
-    "storage_capacity_gib": 38_400,
-    "per_unit_storage_throughput": 250,
-    "throughput_capacity": 4000,
-    "read_cache_gib": 131_072,
-    "metadata_iops": 12_000,
-    "backup_retention_days": 1,
-}
+# Fields of a file system whose arguments have other names.
+_PATHS: Final = {"kms_key_arn": "kms_key", "efa": "efa_clients"}
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -65,30 +71,18 @@ class SharedFileSystem(Construct):
     storage_capacity_gib: int | None
     """Size in GiB; None if it grows on demand, or is unknown because the file system was imported."""
 
-    @takes_number_tokens
+    @rejects_unsafe_numbers
     def __init__(
         self,
         scope: Construct,
         construct_id: str,
         *,
         network: ClusterNetwork,
-        deployment_type: str = "PERSISTENT_2",
-        storage_type: str = "SSD",
-        storage_capacity_gib: int | None = None,
-        per_unit_storage_throughput: int | None = None,
-        throughput_capacity: int | None = None,
-        read_cache: str | None = None,
-        read_cache_gib: int | None = None,
-        metadata_iops: int | None = None,
+        settings: FileSystem | None = None,
         efa_clients: AnyInstanceType | None = None,
-        data_compression: bool = True,
         kms_key: kms.IKey | None = None,
         checkpoint_bucket: s3.IBucket | CheckpointBucket | None = None,
         checkpoint_path: str = "/checkpoints",
-        associations: Sequence[DataRepositoryAssociation] = (),
-        backup_retention_days: int = 0,
-        backup_start_time: str | None = None,
-        copy_tags_to_backups: bool = False,
         mount_path: str = "/fsx",
         removal_policy: RemovalPolicy = RemovalPolicy.RETAIN,
     ) -> None:
@@ -96,40 +90,16 @@ class SharedFileSystem(Construct):
 
         Args:
             network: Network of its clients.
-            deployment_type: ``PERSISTENT_2``, or ``SCRATCH_2`` for data that may be lost with a server, because it is not
-                replicated. Changing this replaces the file system. Default: ``PERSISTENT_2``.
-            storage_type: ``SSD``, or ``INTELLIGENT_TIERING``, which grows with its data, has a latency of tens of
-                milliseconds outside its cache, and cannot be linked to S3. Changing this replaces the file system.
-                Default: ``SSD``.
-            storage_capacity_gib: Size in GiB: 1200, 2400 or a multiple of 2400. A client gets 5 Gbit/s from each object
-                server, and there is about one per 2400 GiB. Default: 4800; not applicable to Intelligent-Tiering.
-            per_unit_storage_throughput: Throughput in MB/s per TiB: 125, 250, 500 or 1000. Default: 250; not applicable to
-                ``SCRATCH_2``, which has 200, and to Intelligent-Tiering.
-            throughput_capacity: Total throughput in MB/s with Intelligent-Tiering, a multiple of 4000; it can be
-                increased later, not decreased. Default: 4000 with Intelligent-Tiering, which is one object server.
-            read_cache: SSD read cache, required with Intelligent-Tiering: ``NO_CACHE``, ``USER_PROVISIONED``, or
-                ``PROPORTIONAL_TO_THROUGHPUT_CAPACITY``, which is billed as 20,000 GiB of SSD per 4000 MB/s.
-                Default: not set.
-            read_cache_gib: Size of a ``USER_PROVISIONED`` read cache: 32 to 131,072 GiB per 4000 MB/s.
-                Default: not set.
-            metadata_iops: Metadata operations per second: 1500, 3000, 6000 or a multiple of 12000 up to 192000; 6000 or
-                12000 with Intelligent-Tiering. They can be increased later, not decreased. Default: chosen by FSx for the
-                size; 6000 with Intelligent-Tiering.
+            settings: Size, throughput, backups and links of the file system; numbers may be tokens. `kms_key` takes
+                precedence over its ``kms_key_arn``, and ``link_checkpoints`` needs a `checkpoint_bucket`.
+                Default: 4,800 GiB of SSD.
             efa_clients: Instance type of clients that mount over EFA, such as ``p5.48xlarge``; not supported on trn2. It
                 leads to fewer and larger object servers, in steps of 4,800 to 38,400 GiB on SSD. Changing this replaces
                 the file system. Default: clients mount over TCP.
-            data_compression: Whether Lustre compresses data with LZ4. Default: True.
             kms_key: KMS key for data at rest. Changing this replaces the file system. Default: the AWS managed key for
                 FSx.
             checkpoint_bucket: Bucket that the checkpoint folder is imported from and exported to. Default: none.
             checkpoint_path: Folder that is linked to the bucket. Default: ``/checkpoints``.
-            associations: Further data repository associations; at most 8 including the checkpoint folder.
-                Default: none.
-            backup_retention_days: Days to retain daily backups, 1 to 90; not supported with ``SCRATCH_2`` or with
-                associations. Default: 0, no backups.
-            backup_start_time: Start time of backups, ``HH:MM`` in UTC. Default: chosen by FSx.
-            copy_tags_to_backups: Whether to copy the tags of the file system to backups. Changing this replaces the
-                file system. Default: False.
             mount_path: Mount point on nodes and in jobs. Default: ``/fsx``.
             removal_policy: Removal policy of the file system, and of its security group with the rules of its own. With
                 RETAIN, a new network keeps its VPC and subnet too. Default: RETAIN.
@@ -138,41 +108,22 @@ class SharedFileSystem(Construct):
             FindingsError: If FSx would reject the file system or its associations (UC5001 to UC5026), or the clients
                 cannot mount over EFA (UC5027).
         """
-        settings = LustreSettings(
-            deployment_type=deployment_type,
-            storage_type=storage_type,
-            storage_capacity_gib=storage_capacity_gib,
-            per_unit_storage_throughput=per_unit_storage_throughput,
-            throughput_capacity=throughput_capacity,
-            read_cache=read_cache,
-            read_cache_gib=read_cache_gib,
-            metadata_iops=metadata_iops,
-            efa_enabled=efa_clients is not None,
-            backup_retention_days=backup_retention_days,
-            backup_start_time=backup_start_time,
-            copy_tags_to_backups=copy_tags_to_backups,
-        ).with_defaults()
-        named_associations = [
-            (f"Association{association.file_system_path}", association) for association in associations
-        ]
-        if checkpoint_bucket is not None:
-            checkpoints = DataRepositoryAssociation(
-                file_system_path=checkpoint_path, data_repository_path=f"s3://{checkpoint_bucket.bucket_name}"
-            )
-            named_associations.insert(0, ("Checkpoints", checkpoints))
-        findings = _check(settings, [association for _, association in named_associations])
-        if kms_key is not None:
-            findings += lustre.check_key(deployment_type, path="kms_key")
-        if efa_clients is not None:
-            unknown: list[Finding] = []
-            machine = collect(unknown, lambda: machine_of(efa_clients))
-            wrong = lustre.check_efa_clients([machine]) if machine else unknown
-            findings += [finding.at("efa_clients") for finding in wrong]
-        reject(findings)
+        given = settings or FileSystem()
+        reject(wrong_types(given, tokens=True))
+        given = replace(given, efa=given.efa or efa_clients is not None)
+        links = linked(given, checkpoint_bucket.bucket_name if checkpoint_bucket else None, checkpoint_path)
+        reject(
+            replace(each, path=_PATHS.get(each.path, each.path))
+            for each in [
+                *check_new(given, list(links.values()), kms_key=kms_key),
+                *(_check_clients(efa_clients) if given.efa else ()),
+            ]
+        )
+        asked = given.settings
         super().__init__(scope, construct_id)
         self.mount_path = mount_path
-        self.efa_enabled = settings.efa_enabled
-        self.storage_capacity_gib = settings.storage_capacity_gib
+        self.efa_enabled = asked.efa_enabled
+        self.storage_capacity_gib = asked.storage_capacity_gib
         security_group = ec2.SecurityGroup(
             self,
             "SecurityGroup",
@@ -190,27 +141,27 @@ class SharedFileSystem(Construct):
             self,
             file_system_group=security_group.security_group_id,
             node_group=network.security_group_id,
-            efa=settings.efa_enabled,
+            efa=asked.efa_enabled,
             within_file_system=removal_policy,
         )
         file_system = fsx.CfnFileSystem(
             self,
             "Resource",
             file_system_type="LUSTRE",
-            file_system_type_version=settings.file_system_type_version,
-            storage_type=INTELLIGENT_TIERING if settings.storage_type == INTELLIGENT_TIERING else None,
-            storage_capacity=settings.storage_capacity_gib,
+            file_system_type_version=asked.file_system_type_version,
+            storage_type=INTELLIGENT_TIERING if asked.storage_type == INTELLIGENT_TIERING else None,
+            storage_capacity=asked.storage_capacity_gib,
             subnet_ids=[network.subnet_id],
             security_group_ids=[security_group.security_group_id],
-            kms_key_id=kms_key.key_arn if kms_key else None,
-            lustre_configuration=_lustre_configuration(settings, data_compression=data_compression),
+            kms_key_id=kms_key.key_arn if kms_key else given.kms_key_arn,
+            lustre_configuration=_lustre_configuration(asked, data_compression=given.data_compression),
         )
         file_system.apply_removal_policy(removal_policy, apply_to_update_replace_policy=True)
         file_system.node.add_dependency(*rules)
         self.file_system_id = file_system.ref
         self.dns_name = file_system.attr_dns_name
         self.mount_name = file_system.attr_lustre_mount_name
-        for association_id, association in named_associations:
+        for association_id, association in links.items():
             resource = _define_association(
                 self, association_id, file_system_id=self.file_system_id, association=association
             )
@@ -248,20 +199,15 @@ class SharedFileSystem(Construct):
         Raises:
             FindingsError: If an ID or name is malformed (UC5030), or the zones differ (UC5031).
         """
-        findings = [
-            finding
-            for path, value, form in (
-                ("file_system_id", file_system_id, lustre.FILE_SYSTEM),
-                ("mount_name", mount_name, lustre.MOUNT_NAME),
-                ("dns_name", dns_name, lustre.DNS_NAME),
-            )
-            if value is not None and not Token.is_unresolved(value)
-            for finding in form.check(value, path=path)
-        ]
-        if zone_id is not None and not any(map(Token.is_unresolved, (zone_id, network.zone_id))):
-            zone = lustre.check_zone_of_file_system(zone_id, network.zone_id)
-            findings += [finding.at("zone_id") for finding in zone]
-        reject(findings)
+        given = FileSystem(
+            file_system_id=file_system_id,
+            mount_name=mount_name,
+            dns_name=dns_name,
+            zone_id=zone_id,
+            security_group_id=security_group.security_group_id if security_group else None,
+        )
+        zone = findings([file_system_is_in_the_zone], clients_of(given, zone_id=network.zone_id))
+        reject([*broken_bounds(known(given)), *(finding.at("zone_id") for finding in zone)])
         return _ExistingFileSystem(
             scope,
             construct_id,
@@ -337,10 +283,11 @@ class _ExistingFileSystem(SharedFileSystem):
         self.storage_capacity_gib = None
         self.mount_path = mount_path
         self._connections = _connections_of(security_group)
-        zone = lustre.check_zone_of_file_system(None, network.zone_id) if zone_id is None else []
-        access = lustre.check_access(has_rules=security_group is not None)
-        warn(self, *(finding.at("zone_id") for finding in zone))
-        warn(self, *(finding.at("security_group") for finding in access))
+        group = security_group.security_group_id if security_group else None
+        given = FileSystem(file_system_id=file_system_id, zone_id=zone_id, security_group_id=group)
+        mounted = clients_of(given, zone_id=network.zone_id)
+        warn(self, *(each.at("zone_id") for each in findings([zone_of_file_system_is_known], mounted)))
+        warn(self, *(each.at("security_group") for each in findings([nodes_reach_the_file_system], mounted)))
         if security_group is None:
             return
         _add_lustre_rules(
@@ -352,6 +299,12 @@ class _ExistingFileSystem(SharedFileSystem):
         )
 
 
+def clients_of(given: FileSystem, **clients: Any) -> Mounted:
+    """Return a file system and what is known of its clients; None is not known."""
+    some = {name: value for name, value in clients.items() if value is not None}
+    return known(incomplete(Mounted, {"file_system": known(given), **some}))
+
+
 def _connections_of(security_group: ec2.ISecurityGroup | None) -> ec2.Connections:
     return ec2.Connections(
         security_groups=[security_group] if security_group else None,
@@ -359,18 +312,41 @@ def _connections_of(security_group: ec2.ISecurityGroup | None) -> ec2.Connection
     )
 
 
-def _check(settings: LustreSettings, associations: Sequence[DataRepositoryAssociation]) -> list[Finding]:
-    """Check for what FSx would reject of a new file system."""
-    reject(lustre.check_deployment_type(settings.deployment_type, _DEPLOYMENT_TYPES))
-    stand_ins: dict[str, Any] = {
-        name: value
-        for name, value in _STAND_INS.items()
-        if (setting := getattr(settings, name)) is not None and Token.is_unresolved(setting)
-    }
-    known_settings = replace(settings, **stand_ins)
-    return lustre.check_file_system(known_settings) + lustre.check_associations(
-        associations, settings=known_settings
-    )
+def linked(
+    given: FileSystem, bucket_name: str | None, checkpoint_path: str = "/checkpoints"
+) -> dict[str, Association]:
+    """Return the links of a file system by construct ID, that of the checkpoints first."""
+    found = {}
+    if bucket_name is not None and given.link_checkpoints:
+        path = f"s3://{bucket_name}"
+        found["Checkpoints"] = Association(file_system_path=checkpoint_path, data_repository_path=path)
+    return found | {f"Association{each.file_system_path}": each for each in given.associations}
+
+
+def check_new(given: FileSystem, links: Sequence[Association], *, kms_key: kms.IKey | None) -> list[Finding]:
+    """Return what FSx would reject of a new file system, by the fields of its value."""
+    if wrong := findings([deployment_type_is_offered], given):
+        return wrong
+    if not given.is_new:
+        return findings([file_system_is_new], given)
+    own = known(given)
+    found = broken_bounds(own.without({"associations"}))  # rules of their own allow parts of tokens
+    own = own.without({finding.path for finding in found})
+    return [
+        *found,
+        *(finding for _, finding in broken_settings(own)),
+        *lustre.check_associations(links, settings=own.settings),
+        *findings([file_system_is_new_or_existing], own),
+        *findings([key_is_supported], replace(given, kms_key_arn=kms_key.key_arn) if kms_key else given),
+    ]
+
+
+def _check_clients(efa_clients: AnyInstanceType | None) -> list[Finding]:
+    found: list[Finding] = []
+    machine = collect(found, lambda: machine_of(efa_clients)) if efa_clients is not None else None
+    if not found:
+        found = findings([lustre.efa_has_clients], [machine] if machine else [])
+    return [finding.at("efa_clients") for finding in found]
 
 
 def _lustre_configuration(
@@ -415,7 +391,7 @@ def _metadata(settings: LustreSettings) -> fsx.CfnFileSystem.MetadataConfigurati
 
 
 def _define_association(
-    scope: Construct, construct_id: str, *, file_system_id: str, association: DataRepositoryAssociation
+    scope: Construct, construct_id: str, *, file_system_id: str, association: Association
 ) -> fsx.CfnDataRepositoryAssociation:
     """Define a data repository association of a file system."""
     resource = fsx.CfnDataRepositoryAssociation

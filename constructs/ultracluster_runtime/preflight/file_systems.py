@@ -26,7 +26,7 @@ def _system(reader: AwsReader, requirements: FileSystemRequirements) -> Descript
         requirements.region,
         "FileSystems",
         absent=("FileSystemNotFound",),
-        FileSystemIds=[requirements.file_system_id],
+        FileSystemIds=[requirements.file_system.file_system_id],
     )
 
 
@@ -34,7 +34,7 @@ def _system(reader: AwsReader, requirements: FileSystemRequirements) -> Descript
 def _check_system(requirements: FileSystemRequirements, description: Description | None) -> Outcome:
     if description is None:
         return failed(
-            f"{requirements.region} has no {requirements.file_system_id} in this account",
+            f"{requirements.region} has no {requirements.file_system.file_system_id} in this account",
             "Correct file_system_id",
         )
     if description.get("FileSystemType") != "LUSTRE":
@@ -42,9 +42,9 @@ def _check_system(requirements: FileSystemRequirements, description: Description
             f"it is of type {description.get('FileSystemType')}", "Use an FSx for Lustre file system"
         )
     mount = description.get("LustreConfiguration", {}).get("MountName")
-    if mount != requirements.mount_name:
+    if mount != requirements.file_system.mount_name:
         return failed(
-            f"its mount name is {mount}; the rollout says {requirements.mount_name}",
+            f"its mount name is {mount}; the rollout says {requirements.file_system.mount_name}",
             f"Set mount_name: {mount}",
         )
     state = description.get("Lifecycle", "")
@@ -125,11 +125,13 @@ def _check_ports(requirements: FileSystemRequirements, groups: list[Description]
     ids = {group["GroupId"] for group in groups}
     if not groups:
         return skipped("its network interfaces are not visible")
-    if requirements.security_group_id is not None:
-        if requirements.security_group_id in ids:
-            return passed(f"the deployment adds rules for the nodes to {requirements.security_group_id}")
+    if requirements.file_system.security_group_id is not None:
+        if requirements.file_system.security_group_id in ids:
+            return passed(
+                f"the deployment adds rules for the nodes to {requirements.file_system.security_group_id}"
+            )
         return failed(
-            f"it has {', '.join(sorted(ids))}, not {requirements.security_group_id}, to which the rules are added",
+            f"it has {', '.join(sorted(ids))}, not {requirements.file_system.security_group_id}, to which the rules are added",
             f"Set file_system.security_group_id: {min(ids)}",
         )
     rules = [rule for group in groups for rule in group.get("IpPermissions", [])]

@@ -28,7 +28,9 @@ _bootstrap_check: Final = partial(check, subjects=RolloutRequirements.regions, a
 
 
 def _with_spot(rollout: RolloutRequirements) -> Iterator[RolloutRequirements]:
-    if any(source.market_type == "spot" for cluster in rollout.clusters for source in cluster.sources):
+    if any(
+        source.capacity.market_type == "spot" for cluster in rollout.clusters for source in cluster.sources
+    ):
         yield rollout
 
 
@@ -165,7 +167,7 @@ def role_actions(requirements: RegionRequirements) -> frozenset[str]:
         actions |= {"ec2:CreateSubnet", "ec2:CreateVpc", "ec2:CreateVpcEndpoint"}
     if any(cluster.file_system is None for cluster in requirements.clusters):
         actions |= {"fsx:CreateFileSystem", "iam:CreateServiceLinkedRole"}
-    if any(source.market_type == "capacity-block" for source in requirements.sources):
+    if any(source.capacity.market_type == "capacity-block" for source in requirements.sources):
         actions |= {"dynamodb:CreateTable", "lambda:CreateFunction", "sns:CreateTopic"}
     return frozenset(actions)
 

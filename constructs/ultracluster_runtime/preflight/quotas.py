@@ -117,7 +117,7 @@ def _by_code(
 
 
 def _block_shares(reader: AwsReader, requirements: RegionRequirements) -> list[Share]:
-    blocks = [source for source in requirements.sources if source.market_type == "capacity-block"]
+    blocks = [source for source in requirements.sources if source.capacity.market_type == "capacity-block"]
     return [
         Share(
             code=code,
@@ -143,7 +143,7 @@ def _instance_shares(reader: AwsReader, requirements: RegionRequirements, *, mar
     sources = [
         source
         for source in requirements.sources
-        if source.market_type == market and source.reservation_id is None
+        if source.capacity.market_type == market and source.capacity.reservation_id is None
     ]
     by_code = _by_code(sources, lambda source: source.spot_quota if spot else source.on_demand_quota)
     if not by_code:

@@ -2,8 +2,9 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from datetime import datetime
-from typing import Literal
+
+from ultracluster_spec.capacity import CapacityRecord
+from ultracluster_spec.file_system import FileSystem
 
 Key = tuple[str, ...]
 
@@ -29,12 +30,7 @@ class SourceRequirements(_Placed):
     family: str  # common prefix of all instance types that count against the same quotas, such as trn
     vcpus: int  # vCPUs of one instance
     nodes: int  # maximum number of nodes from this source
-    market_type: Literal["capacity-block", "on-demand", "spot"]
-    reservation_id: str | None
-    resource_group_arn: str | None
-    placement_group: str | None
-    start: datetime | None  # start of the capacity in the rollout
-    end: datetime | None  # end of the capacity in the rollout
+    capacity: CapacityRecord
     block_quota: str | None  # quota code for Capacity Blocks of the type; None if unknown
     on_demand_quota: str | None  # quota code for On-Demand Instances of the type; None if unknown
     spot_quota: str | None  # quota code for Spot Instances of the type; None if unknown
@@ -97,12 +93,9 @@ class OrderRequirements(_Placed):
 class FileSystemRequirements(_Placed):
     """Existing file system."""
 
-    file_system_id: str
-    mount_name: str
+    file_system: FileSystem
     zone_id: str
     vpc_id: str | None  # existing VPC of the nodes; None for a new one, which has no route to the file system
-    # Group to which the deployment adds rules for the nodes. None: no rules are added.
-    security_group_id: str | None
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

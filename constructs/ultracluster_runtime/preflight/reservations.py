@@ -24,7 +24,7 @@ _SOON: Final = timedelta(hours=12)
 
 def _reserved(rollout: RolloutRequirements) -> Iterator[SourceRequirements]:
     for cluster in rollout.clusters:
-        yield from (source for source in cluster.sources if source.reservation_id is not None)
+        yield from (source for source in cluster.sources if source.capacity.reservation_id is not None)
 
 
 def _find(reader: AwsReader, requirements: SourceRequirements) -> Description | None:
@@ -33,7 +33,7 @@ def _find(reader: AwsReader, requirements: SourceRequirements) -> Description | 
         requirements.region,
         "CapacityReservations",
         absent=("InvalidCapacityReservationId.NotFound",),
-        CapacityReservationIds=[requirements.reservation_id],
+        CapacityReservationIds=[requirements.capacity.reservation_id],
     )
 
 
@@ -53,10 +53,10 @@ def _reservation_check(code: str, gather: Any = _shown, *calls: str) -> MakesChe
 def _check_exists(requirements: SourceRequirements, description: Description | None) -> Outcome:
     if description is None:
         return failed(
-            f"{requirements.region} has no reservation {requirements.reservation_id} visible to this account",
+            f"{requirements.region} has no reservation {requirements.capacity.reservation_id} visible to this account",
             "Look for it in other Regions and accounts: `aws ec2 describe-capacity-reservations`",
         )
-    return passed(f"{requirements.reservation_id} is {description['State']}")
+    return passed(f"{requirements.capacity.reservation_id} is {description['State']}")
 
 
 @_reservation_check("UC9423")
@@ -125,7 +125,10 @@ def _check_state(_: SourceRequirements, description: Description) -> Outcome:
 def _check_window(requirements: SourceRequirements, evidence: tuple[Description, datetime]) -> Outcome:
     description, now = evidence
     start, end = description.get("StartDate"), description.get("EndDate")
-    for name, expected, actual in (("start", requirements.start, start), ("end", requirements.end, end)):
+    for name, expected, actual in (
+        ("start", requirements.capacity.start, start),
+        ("end", requirements.capacity.end, end),
+    ):
         if expected is not None and actual is not None and abs(expected - actual) >= timedelta(minutes=1):
             return failed(
                 f"its {name} is {_text(actual)}; the rollout says {_text(expected)}, which schedules checkpoints and the drain",
@@ -178,18 +181,20 @@ def _check_kind(requirements: SourceRequirements, description: Description) -> O
     """Check that the reservation type matches the market type in the rollout, which launches depend on."""
     got = "capacity-block" if description.get("ReservationType") == "capacity-block" else "on-demand"
     name = {"capacity-block": "a Capacity Block", "on-demand": "an On-Demand Capacity Reservation"}[got]
-    if got == requirements.market_type:
+    if got == requirements.capacity.market_type:
         return passed(f"it is {name}")
-    return failed(f"it is {name}; the rollout says {requirements.market_type}", f"Set market_type: {got}")
+    return failed(
+        f"it is {name}; the rollout says {requirements.capacity.market_type}", f"Set market_type: {got}"
+    )
 
 
 @_reservation_check("UC9432")
 def _check_group(requirements: SourceRequirements, description: Description) -> Outcome:
     got = description.get("PlacementGroupArn", "").partition(":placement-group/")[2] or None
-    if got == requirements.placement_group:
+    if got == requirements.capacity.placement_group:
         return passed(f"it is in {got or 'no placement group'}, as in the rollout")
     remedy = f"Set placement_group: {got}" if got else "Remove placement_group"
-    expected = requirements.placement_group or "none"
+    expected = requirements.capacity.placement_group or "none"
     return failed(f"it is in {got or 'no placement group'}; the rollout says {expected}", remedy)
 
 
@@ -204,13 +209,13 @@ def _check_free(requirements: SourceRequirements, description: Description) -> O
     return warned(
         f"{free} of {total} instances are free; the cluster needs {requirements.nodes}",
         "If the others are not nodes of this cluster, find out who uses them: `aws ec2 describe-instances --filters "
-        f"Name=capacity-reservation-id,Values={requirements.reservation_id} --region {requirements.region}`",
+        f"Name=capacity-reservation-id,Values={requirements.capacity.reservation_id} --region {requirements.region}`",
     )
 
 
 def _grouped(rollout: RolloutRequirements) -> Iterator[SourceRequirements]:
     for cluster in rollout.clusters:
-        yield from (source for source in cluster.sources if source.resource_group_arn is not None)
+        yield from (source for source in cluster.sources if source.capacity.resource_group_arn is not None)
 
 
 def _members(reader: AwsReader, requirements: SourceRequirements) -> list[Description] | None:
@@ -218,7 +223,7 @@ def _members(reader: AwsReader, requirements: SourceRequirements) -> list[Descri
         "resource-groups:ListGroupResources",
         requirements.region,
         absent=("NotFoundException",),
-        Group=requirements.resource_group_arn,
+        Group=requirements.capacity.resource_group_arn,
     )
     if response is None:
         return None
@@ -234,7 +239,7 @@ def _members(reader: AwsReader, requirements: SourceRequirements) -> list[Descri
 def _check_members(requirements: SourceRequirements, members: list[Description] | None) -> Outcome:
     if members is None:
         return failed(
-            f"the resource group {requirements.resource_group_arn} does not exist",
+            f"the resource group {requirements.capacity.resource_group_arn} does not exist",
             "Create it, or correct the ARN",
         )
     usable = [

@@ -57,7 +57,7 @@ def _check_offered(requirements: ClusterRequirements, zones: list[str]) -> Outco
         return passed(f"{requirements.instance_type} is offered in {', '.join(zones)}")
     evidence = f"{requirements.instance_type} is offered in {', '.join(zones) or 'no zone of ' + requirements.region}"
     evidence += f", not in {requirements.zone_id}"
-    if all(source.market_type == "capacity-block" for source in requirements.sources):
+    if all(source.capacity.market_type == "capacity-block" for source in requirements.sources):
         return warned(
             f"{evidence}; Capacity Blocks are sold independently of these offerings",
             "Check that the reservation has this type and zone",

@@ -3,25 +3,19 @@
 from ultracluster_stacks.config.loading.loader import LoadedRollout, load_rollout
 from ultracluster_stacks.config.models.alarms import BudgetConfig
 from ultracluster_stacks.config.models.buckets import CheckpointsConfig, CompileCacheConfig, DatasetConfig
-from ultracluster_stacks.config.models.capacity import AdditionalCapacityConfig, CapacityConfig
 from ultracluster_stacks.config.models.cluster import ClusterConfig
-from ultracluster_stacks.config.models.file_system import AssociationConfig, FileSystemConfig
 from ultracluster_stacks.config.models.job import JobConfig
 from ultracluster_stacks.config.models.network import NetworkConfig
 from ultracluster_stacks.config.models.queue import AdditionalQueueConfig, QueueConfig
 from ultracluster_stacks.config.models.rollout import RolloutConfig, WaveConfig
 
 __all__ = [
-    "AdditionalCapacityConfig",
     "AdditionalQueueConfig",
-    "AssociationConfig",
     "BudgetConfig",
-    "CapacityConfig",
     "CheckpointsConfig",
     "ClusterConfig",
     "CompileCacheConfig",
     "DatasetConfig",
-    "FileSystemConfig",
     "JobConfig",
     "LoadedRollout",
     "NetworkConfig",

@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Final
 
 from ultracluster_rules.findings import Finding, FindingsError
+from ultracluster_spec.capacity import UNRESOLVED_ORDER, CapacityRecord
 from ultracluster_stacks.config.loading.loader import load_incomplete, load_rollout
-from ultracluster_stacks.config.models.capacity import CapacityConfig
 from ultracluster_stacks.config.models.cluster import ClusterConfig
 from ultracluster_stacks.config.models.rollout import RolloutConfig
 from ultracluster_stacks.config.reading.defaults import CLUSTER_DEPTH, with_defaults
@@ -17,7 +17,6 @@ from ultracluster_stacks.config.reading.problem import Loc, value_at
 from ultracluster_stacks.config.reading.source_file import read_source_file
 from ultracluster_stacks.config.reading.yaml_edit import set_values
 from ultracluster_stacks.config.reading.yaml_source import read_yaml
-from ultracluster_stacks.config.rules.capacity_rules import UNRESOLVED_ORDER
 
 _IMAGE: Final = "image_id"
 
@@ -38,7 +37,7 @@ class OrderedCapacity:
 
     loc: Loc
     cluster: ClusterConfig
-    capacity: CapacityConfig
+    capacity: CapacityRecord
     order: str
 
     @property

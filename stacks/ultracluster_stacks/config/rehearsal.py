@@ -2,14 +2,15 @@
 
 import hashlib
 from collections.abc import Sequence
-from typing import Any, Final, Literal
+from dataclasses import replace
+from typing import Any, Final, Literal, TypeVar
 
 from ultracluster_catalog.lustre.lustre import INTELLIGENT_TIERING, THROUGHPUT_CAPACITIES
 from ultracluster_rules.alarms import warn_of_missing_recipients
-from ultracluster_rules.lustre import check_file_system
-from ultracluster_stacks.config.models.capacity import placeholder_reservation
+from ultracluster_spec.capacity import CapacityRecord, placeholder_reservation
+from ultracluster_spec.file_system import FileSystem
+from ultracluster_spec.lustre import check_file_system
 from ultracluster_stacks.config.models.cluster import ClusterConfig
-from ultracluster_stacks.config.models.file_system import FileSystemConfig
 
 PLAN: Final = "plan"
 REHEARSAL: Final = "rehearsal"
@@ -25,9 +26,12 @@ REHEARSAL_TAG: Final = "ultracluster:rehearsal"
 
 _SIZES_GIB: Final = (1_200, 2_400, 4_800, 7_200, 9_600, 12_000, 19_200, 24_000, 38_400)
 # Nodes never boot, so no node mounts the file system.
-_NO_FILE_SYSTEM: Final = FileSystemConfig.model_construct(
+_NO_FILE_SYSTEM: Final = FileSystem(
     file_system_id="fs-00000000000000000", mount_name="none", link_checkpoints=False
 )
+
+
+_Capacity = TypeVar("_Capacity", bound=CapacityRecord)
 
 
 class RehearsedCluster(ClusterConfig):
@@ -100,33 +104,28 @@ def left_out(cluster: ClusterConfig) -> Sequence[str]:
     return [part for part, is_left_out in parts.items() if is_left_out]
 
 
-def _without_capacity(capacity: Any) -> Any:
+def _without_capacity(capacity: _Capacity) -> _Capacity:
     """Return capacity with the same kind of target, which does not exist."""
     if capacity.reservation_id is None and capacity.order is None:
         return capacity  # EC2 reads a resource group only at a launch
-    return capacity.model_copy(
-        update={
-            "reservation_id": placeholder_reservation(capacity.order or capacity.reservation_id),
-            "order": None,
-        }
-    )
+    placeholder = placeholder_reservation(capacity.order or capacity.reservation_id or "")
+    return replace(capacity, reservation_id=placeholder, order=None)
 
 
-def _smallest(cluster: ClusterConfig) -> FileSystemConfig:
+def _smallest(cluster: ClusterConfig) -> FileSystem:
     system = cluster.file_system
     if system.file_system_id is not None:
-        return system.model_copy(update={"security_group_id": None})
-    same_kind = system.model_copy(
-        update={
-            "backup_retention_days": 0,
-            "backup_start_time": None,
-            "associations": (),
-            "link_checkpoints": system.link_checkpoints and cluster.checkpoints.bucket_name is None,
-            "metadata_iops": None,
-        }
+        return replace(system, security_group_id=None)
+    same_kind = replace(
+        system,
+        backup_retention_days=0,
+        backup_start_time=None,
+        associations=(),
+        link_checkpoints=system.link_checkpoints and cluster.checkpoints.bucket_name is None,
+        metadata_iops=None,
     )
     if system.storage_type == INTELLIGENT_TIERING:
-        least = {"throughput_capacity": min(THROUGHPUT_CAPACITIES), "read_cache": "NO_CACHE"}
-        return same_kind.model_copy(update={**least, "read_cache_gib": None})
-    sizes = (same_kind.model_copy(update={"storage_capacity_gib": size}) for size in _SIZES_GIB)
+        least = min(THROUGHPUT_CAPACITIES)
+        return replace(same_kind, throughput_capacity=least, read_cache="NO_CACHE", read_cache_gib=None)
+    sizes = (replace(same_kind, storage_capacity_gib=size) for size in _SIZES_GIB)
     return next((smaller for smaller in sizes if not check_file_system(smaller.settings)), system)

@@ -19,9 +19,9 @@ _DIALECT: Final = "https://json-schema.org/draft/2020-12/schema"
 # Models that merge key by key with the defaults, so each of their keys is optional.
 _MERGED: Final = (
     "ClusterConfig",
-    "CapacityConfig",
+    "CapacityRecord",
     "CheckpointsConfig",
-    "FileSystemConfig",
+    "FileSystem",
     "NetworkConfig",
     "CustomInstanceType",
 )

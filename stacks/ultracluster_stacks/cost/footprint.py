@@ -74,19 +74,19 @@ def configured_footprint(cluster: ClusterConfig) -> Footprint:
     """Return the billable resources of a cluster."""
     supplies = tuple(
         NodeSupply(
-            name=getattr(capacity, "name", ""),
+            name=source.name or "",
             instance_type=cluster.instance_type,
-            nodes=cluster.nodes_from(capacity),
-            market=capacity.market_type,
-            reserved=capacity.reservation_id is not None or capacity.resource_group_arn is not None,
+            nodes=cluster.nodes_from(source),
+            market=source.market_type,
+            reserved=source.prepaid,
             volume_gib=_VOLUME_GIB,
             volume_mb_per_s=_VOLUME_MB_PER_S,
         )
-        for _, capacity in cluster.sources()
+        for source in cluster.capacity_sources()
     )
     alarms = cluster.effective_alarms
     new_network = cluster.network.subnet_id is None
-    new_file_system = cluster.file_system.file_system_id is None
+    new_file_system = cluster.file_system.is_new
     # An alarm watches the free space of a file system of known size.
     has_size = new_file_system and cluster.file_system.settings.storage_capacity_gib is not None
     own_cache = not cluster.compile_cache.on_file_system

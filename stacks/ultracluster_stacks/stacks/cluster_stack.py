@@ -10,7 +10,6 @@ from ultracluster import ClusterNetwork, UltraCluster
 from ultracluster_stacks.config import ClusterConfig
 from ultracluster_stacks.stacks.storage_stack import StorageStack
 from ultracluster_stacks.wiring.capacity_sources import (
-    capacity_sources,
     define_queues,
     fair_share,
     node_placement,
@@ -49,7 +48,7 @@ class ClusterStack(cdk.Stack):
             instance_type=config.machine,
             node_count=config.nodes,
             image_id=config.image_id,
-            capacity=capacity_sources(config),
+            capacity=config.capacity_sources(),
             network=network,
             checkpoint_bucket=storage.checkpoint_bucket,
             file_system=storage.file_system,

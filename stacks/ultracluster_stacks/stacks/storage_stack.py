@@ -12,8 +12,7 @@ from ultracluster_stacks.wiring.storage import (
     compile_cache_bucket,
     dataset_bucket,
     encryption_key,
-    existing_file_system,
-    new_file_system,
+    file_system,
 )
 
 
@@ -36,7 +35,7 @@ class StorageStack(cdk.Stack):
         self.dataset_buckets = {
             dataset.name: dataset_bucket(self, dataset, key) for dataset in config.datasets
         }
-        self.file_system = existing_file_system(self, config, network) or new_file_system(
+        self.file_system = file_system(
             self,
             config,
             network=network,

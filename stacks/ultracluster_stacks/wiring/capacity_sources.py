@@ -1,54 +1,21 @@
-"""Translate capacity, placement and queues of a cluster into arguments of `UltraCluster`."""
+"""Translate placement and queues of a cluster into arguments of `UltraCluster`."""
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any, Literal
+from typing import Literal
 
 from aws_cdk import Duration
 from constructs import Construct
 
 from ultracluster import (
-    Capacity,
-    CapacityBlock,
-    CapacityReservation,
     ClusterPlacement,
     FairShare,
-    OnDemandCapacity,
-    ReservationGroup,
-    SpotCapacity,
     TrainingQueue,
     UltraCluster,
     WaitLimits,
 )
-from ultracluster_rules.capacity import ALLOCATION_STRATEGIES
-from ultracluster_stacks.config import AdditionalCapacityConfig, CapacityConfig, ClusterConfig, QueueConfig
+from ultracluster_stacks.config import ClusterConfig, QueueConfig
 from ultracluster_stacks.config.models.queue import OWN_CAPACITY, AdditionalQueueConfig
-
-
-def capacity_sources(config: ClusterConfig) -> list[Capacity]:
-    """Return the sources of capacity in order of preference."""
-    return [_source(capacity, zone_id=config.zone_id) for _, capacity in config.sources()]
-
-
-def _source(capacity: CapacityConfig, *, zone_id: str) -> Capacity:
-    common: dict[str, Any] = {
-        "zone_id": zone_id,
-        "name": capacity.name if isinstance(capacity, AdditionalCapacityConfig) else None,
-        "max_nodes": capacity.max_nodes,
-        "allocation_strategy": capacity.allocation_strategy or ALLOCATION_STRATEGIES[capacity.market_type][0],
-        "launched_by": capacity.launched_by,
-    }
-    group, reservation = capacity.resource_group_arn, capacity.reservation_id
-    placement = capacity.placement_group
-    if capacity.market_type == "spot":
-        return SpotCapacity(max_price_percent=capacity.max_price_percent, **common)
-    if group is not None:
-        return ReservationGroup.from_resource_group_arn(group, placement_group_name=placement, **common)
-    if reservation is None:
-        return OnDemandCapacity(**common)
-    if capacity.market_type == "on-demand":
-        return CapacityReservation.from_reservation_id(reservation, placement_group_name=placement, **common)
-    return CapacityBlock.from_reservation_id(reservation, start=capacity.start, end=capacity.end, **common)
 
 
 def node_placement(scope: Construct, config: ClusterConfig) -> ClusterPlacement | Literal["auto", "none"]:

@@ -150,8 +150,8 @@ def test_row_50_clients_of_a_file_system_are_groups_and_no_networks(template: di
 
 def test_row_59_a_block_and_on_demand_nodes_in_one_place_have_names() -> None:
     sources = [
-        uc.CapacityBlock.from_reservation_id(RESERVATION, zone_id=ZONE),
-        uc.OnDemandCapacity(),
+        uc.CapacityBlock(reservation_id=RESERVATION, zone_id=ZONE),
+        uc.OnDemand(),
     ]
     assert refused(
         lambda stack: uc.UltraCluster(

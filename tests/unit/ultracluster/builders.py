@@ -27,7 +27,7 @@ def new_stack() -> cdk.Stack:
 
 
 def block() -> uc.CapacityBlock:
-    return uc.CapacityBlock.from_reservation_id(RESERVATION, zone_id=ZONE)
+    return uc.CapacityBlock(reservation_id=RESERVATION, zone_id=ZONE)
 
 
 def network(stack: cdk.Stack, **changes: Any) -> uc.ClusterNetwork:

@@ -69,8 +69,8 @@ def _define_clusters(stack: cdk.Stack, network: uc.ClusterNetwork) -> None:
     )
     uc.NodeMetrics(stack, "Metrics", cluster_name="small")
     plain = uc.NodeGroup(stack, "Nodes", network=network, instance_type=TYPE, image_id=IMAGE_ID)
-    reservation = uc.CapacityReservation.from_reservation_id(
-        RESERVATION, zone_id=ZONE, placement_group_name="placed", name="reserved", max_nodes=3
+    reservation = uc.CapacityReservation(
+        reservation_id=RESERVATION, zone_id=ZONE, placement_group="placed", name="reserved", max_nodes=3
     )
     full = uc.NodeGroup(
         stack,
@@ -93,7 +93,7 @@ def _define_clusters(stack: cdk.Stack, network: uc.ClusterNetwork) -> None:
         network=open_network,
         instance_type=TYPE,
         image_id=IMAGE_ID,
-        capacity=uc.SpotCapacity(
+        capacity=uc.Spot(
             zone_id=ZONE, allocation_strategy="capacity-optimized", max_price_percent=60, name="cheap"
         ),
     )
@@ -112,8 +112,8 @@ def _define_clusters(stack: cdk.Stack, network: uc.ClusterNetwork) -> None:
         kms_key=key,
     )
     uc.ClusterPlacement(stack, "Placement")
-    block = uc.CapacityBlock.from_reservation_id(
-        "cr-0123456789abcdef1",
+    block = uc.CapacityBlock(
+        reservation_id="cr-0123456789abcdef1",
         zone_id=ZONE,
         start=datetime(2026, 12, 1, 11, 30, tzinfo=UTC),
         end=datetime(2026, 12, 8, 11, 30, tzinfo=UTC),
@@ -142,8 +142,8 @@ def _define_clusters(stack: cdk.Stack, network: uc.ClusterNetwork) -> None:
         image_id=IMAGE_ID,
         network=network,
         alarms="none",
-        capacity=uc.CapacityBlock.from_reservation_id(
-            "cr-0123456789abcdef2", zone_id=ZONE, launched_by="auto-scaling"
+        capacity=uc.CapacityBlock(
+            reservation_id="cr-0123456789abcdef2", zone_id=ZONE, launched_by="auto-scaling"
         ),
     )
     joined.add_multi_node_job("Array", **JOB)
@@ -291,15 +291,17 @@ def _define_storage(stack: cdk.Stack, network: uc.ClusterNetwork) -> None:
         stack,
         "FullFileSystem",
         network=network,
-        storage_capacity_gib=38400,
-        per_unit_storage_throughput=500,
-        metadata_iops=12000,
+        settings=uc.FileSystem(
+            storage_capacity_gib=38400,
+            per_unit_storage_throughput=500,
+            metadata_iops=12000,
+            data_compression=False,
+            associations=[data.association("/data")],
+        ),
         efa_clients="p5.48xlarge",
-        data_compression=False,
         kms_key=key,
         checkpoint_bucket=checkpoints,
         checkpoint_path="/saved",
-        associations=[data.association("/data")],
         mount_path="/lustre",
         removal_policy=destroy,
     )
@@ -307,22 +309,29 @@ def _define_storage(stack: cdk.Stack, network: uc.ClusterNetwork) -> None:
         stack,
         "BackedUpFileSystem",
         network=network,
-        storage_capacity_gib=2400,
-        backup_retention_days=5,
-        backup_start_time="03:30",
-        copy_tags_to_backups=True,
+        settings=uc.FileSystem(
+            storage_capacity_gib=2400,
+            backup_retention_days=5,
+            backup_start_time="03:30",
+            copy_tags_to_backups=True,
+        ),
     )
     uc.SharedFileSystem(
         stack,
         "TieredFileSystem",
         network=network,
-        storage_type="INTELLIGENT_TIERING",
-        throughput_capacity=4000,
-        read_cache="USER_PROVISIONED",
-        read_cache_gib=131072,
+        settings=uc.FileSystem(
+            storage_type="INTELLIGENT_TIERING",
+            throughput_capacity=4000,
+            read_cache="USER_PROVISIONED",
+            read_cache_gib=131072,
+        ),
     )
     uc.SharedFileSystem(
-        stack, "ScratchFileSystem", network=network, deployment_type="SCRATCH_2", storage_capacity_gib=2400
+        stack,
+        "ScratchFileSystem",
+        network=network,
+        settings=uc.FileSystem(deployment_type="SCRATCH_2", storage_capacity_gib=2400),
     )
 
 

@@ -383,20 +383,14 @@ def test_nodes_of_a_queue_are_the_group_that_it_was_given(stack: cdk.Stack) -> N
 
 
 # What an argument is when it is left out, by callable; None and () are left out. Another default changes the resources of users.
-_SOURCE = {"allocation_strategy": "best-fit-progressive", "launched_by": "batch"}
-_LUSTRE = {
-    "deployment_type": "PERSISTENT_2",
-    "storage_type": "SSD",
-    "data_compression": True,
-    "mount_path": "/fsx",
-}
+_SOURCE = {"launched_by": "batch"}
 _RETAINED = {"removal_policy": cdk.RemovalPolicy.RETAIN}
 _PRECOMPILE = {"method": "neuron-parallel-compile", "phase": "all", "retries": 1}
 _QUARTER = logs.RetentionDays.THREE_MONTHS
 DEFAULTS: dict[str, dict[str, object]] = {
     "BakeOff": {"figures": ("tokens_per_second", "loss")},
     "BlockLifecycle": {"max_refusals": 3},
-    "CapacityBlock": {"allocation_strategy": "best-fit", "launched_by": "batch"},
+    "CapacityBlock": _SOURCE,
     "CapacityReservation": _SOURCE,
     "CheckpointBucket": _RETAINED,
     "ClusterBudget": {
@@ -408,10 +402,13 @@ DEFAULTS: dict[str, dict[str, object]] = {
     "ClusterNetwork.from_subnet": {"nic_layout": "batch", "file_system_interfaces": 128, "add_efa_rules": False},
     "CompileCache": {"request_metrics": False, "versioned": False, **_RETAINED},
     "CompileCache.from_bucket": {"prefix": "neuron"},
-    "DataRepositoryAssociation": {
+    "Association": {
         "import_events": ("NEW", "CHANGED"), "export_events": ("NEW", "CHANGED"), "import_existing": True,
     },
     "DatasetBucket": _RETAINED,
+    "FileSystem": {
+        "deployment_type": "PERSISTENT_2", "storage_type": "SSD", "data_compression": True, "efa": False, "link_checkpoints": True, "backup_retention_days": 0, "copy_tags_to_backups": False,
+    },
     "FairShare": {"compute_reservation_percent": 0},
     "IUltraCluster.add_multi_node_job": {"without_efa": False},
     "IUltraCluster.add_smoke_train": {"steps": 5},
@@ -422,18 +419,16 @@ DEFAULTS: dict[str, dict[str, object]] = {
     "NodeGroup": {"root_volume_gib": 200},
     "NodeMetrics": {"log_retention": _QUARTER},
     "NodeMetrics.metric": {"statistic": "Average"},
-    "OnDemandCapacity": _SOURCE,
+    "OnDemand": _SOURCE,
     "PosixCompileCache": {"folder": "compile-cache"},
     "PrecompileJob": _PRECOMPILE,
     "PullThroughCache": {"prefix": "ecr-public"},
     "QuotaShare": {"sharing": "RESERVE", "preempt_within": False},
     "ReservationGroup": _SOURCE,
-    "SharedFileSystem": {
-        **_LUSTRE, "checkpoint_path": "/checkpoints", "backup_retention_days": 0, "copy_tags_to_backups": False, **_RETAINED,
-    },
+    "SharedFileSystem": {"checkpoint_path": "/checkpoints", "mount_path": "/fsx", **_RETAINED},
     "SharedFileSystem.from_attributes": {"efa_enabled": False, "mount_path": "/fsx"},
     "SmokeTrain": {"steps": 5},
-    "SpotCapacity": {"allocation_strategy": "price-capacity-optimized", "launched_by": "batch"},
+    "Spot": _SOURCE,
     "TrainingImageRepository": {"untagged_days": 14, **_RETAINED},
     "TrainingQueue": {"priority": 1, "log_retention": _QUARTER},
     "TrainingQueue.from_training_queue_attributes": {
@@ -519,20 +514,20 @@ REFUSED: list[tuple[Callable[[cdk.Stack], object], str]] = [
     (lambda s: _nodes(s, image_id="ami-1"), "image_id"),
     (lambda s: _nodes(s, root_volume_gib=29), "root_volume_gib"),
     (lambda s: _nodes(s, root_volume_gib=65537), "root_volume_gib"),
-    (lambda s: _nodes(s, capacity=uc.OnDemandCapacity(name="A")), "capacity.name"),
-    (lambda s: _nodes(s, capacity=uc.OnDemandCapacity(max_nodes=0)), "capacity.max_nodes"),
-    (lambda s: _nodes(s, capacity=uc.OnDemandCapacity(zone_id="there")), "capacity.zone_id"),
-    (lambda s: _nodes(s, capacity=uc.SpotCapacity(max_price_percent=0)), "capacity.max_price_percent"),
+    (lambda s: _nodes(s, capacity=uc.OnDemand(name="A")), "capacity.name"),
+    (lambda s: _nodes(s, capacity=uc.OnDemand(max_nodes=0)), "capacity.max_nodes"),
+    (lambda s: _nodes(s, capacity=uc.OnDemand(zone_id="there")), "capacity.zone_id"),
+    (lambda s: _nodes(s, capacity=uc.Spot(max_price_percent=0)), "capacity.max_price_percent"),
     (
-        lambda s: _nodes(s, capacity=uc.CapacityBlock.from_reservation_id("cr-1", zone_id=ZONE)),
+        lambda s: _nodes(s, capacity=uc.CapacityBlock(reservation_id="cr-1", zone_id=ZONE)),
         "capacity.reservation_id",
     ),
     (
-        lambda s: _nodes(s, capacity=uc.ReservationGroup.from_resource_group_arn("group", zone_id=ZONE)),
+        lambda s: _nodes(s, capacity=uc.ReservationGroup(resource_group_arn="group", zone_id=ZONE)),
         "capacity.resource_group_arn",
     ),
     (lambda s: _nodes(s, capacity=block(), placement=uc.ClusterPlacement(s, "Placed")), "placement"),
-    (lambda s: _nodes(s, capacity=uc.OnDemandCapacity(zone_id="use2-az1")), "capacity"),
+    (lambda s: _nodes(s, capacity=uc.OnDemand(zone_id="use2-az1")), "capacity"),
     (lambda s: uc.NodeMetrics(s, "Metrics", cluster_name=""), "cluster_name"),
     (lambda _: uc.FairShare(parts={"-": 1}), "parts"),
     (lambda _: uc.FairShare(compute_reservation_percent=100), "compute_reservation_percent"),

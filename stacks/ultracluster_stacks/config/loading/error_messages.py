@@ -4,11 +4,13 @@ from collections.abc import Callable, Collection, Mapping
 from dataclasses import replace
 from typing import Any, Final
 
-from pydantic import BaseModel, ValidationError
+from pydantic import ValidationError
 from pydantic_core import ErrorDetails
 
 from ultracluster_rules.did_you_mean import suggestion
+from ultracluster_rules.findings import FindingsError
 from ultracluster_rules.registry import RULES
+from ultracluster_stacks.config.reading.fields import Part, part_fields
 from ultracluster_stacks.config.reading.partial import part_model
 from ultracluster_stacks.config.reading.problem import (
     Loc,
@@ -27,18 +29,23 @@ MOST_PROBLEMS: Final = 1_000
 """Maximum number of reported problems; a file with more is hardly a rollout."""
 
 
-def translate(
-    error: ValidationError, model: type[BaseModel], *, additional_keys: Collection[str] = ()
-) -> list[Problem]:
+_UNKNOWN_KEY: Final = frozenset({"extra_forbidden", "unexpected_keyword_argument"})  # of a model, of a value
+
+
+def translate(error: ValidationError, model: Part, *, additional_keys: Collection[str] = ()) -> list[Problem]:
     """Return the problems of a pydantic error, except those that the YAML reader reported."""
     problems = []
     for details in error.errors(include_url=False)[: MOST_PROBLEMS + 1]:
-        if details["input"] is UNREADABLE and details["type"] != "extra_forbidden":
+        if details["input"] is UNREADABLE and details["type"] not in _UNKNOWN_KEY:
             continue
         loc = _loc(details)
-        if details["type"] == "extra_forbidden":
+        if details["type"] in _UNKNOWN_KEY:
             more = additional_keys if len(loc) == 1 else ()
-            problems.append(unknown_key(loc, (*more, *_model_at(model, loc[:-1]).model_fields)))
+            problems.append(unknown_key(loc, (*more, *part_fields(_model_at(model, loc[:-1])))))
+        elif details["type"] == "value_error" and isinstance(
+            refused := details["ctx"]["error"], FindingsError
+        ):
+            problems.append(Problem(loc, refused.findings[0]))
         elif details["type"] in RULES:
             problems.append(Problem(loc, details["ctx"]["finding"]))
         else:
@@ -56,10 +63,10 @@ def _loc(details: ErrorDetails) -> Loc:
     return loc[:-1] if loc and loc[-1] == "[key]" else loc
 
 
-def _model_at(model: type[BaseModel], loc: Loc) -> type[BaseModel]:
+def _model_at(model: Part, loc: Loc) -> Part:
     for part in loc:
         if isinstance(part, str):
-            model = part_model(model.model_fields[part].annotation) or model
+            model = part_model(part_fields(model)[part].annotation) or model
     return model
 
 
@@ -108,10 +115,11 @@ _BY_TYPE: Final[Mapping[str, _Translation]] = {
     "int_type": _wrong_type("a whole number"),
     "literal_error": _not_a_choice,
     "missing": _missing,
+    "dataclass_type": _wrong_type("a mapping"),
     "model_type": _wrong_type("a mapping"),
     "string_type": _wrong_type("text"),
     "tuple_type": _wrong_type("a list"),
 }
 
-TRANSLATED_TYPES: Final = frozenset({*_BY_TYPE, "extra_forbidden"})
+TRANSLATED_TYPES: Final = frozenset({*_BY_TYPE, *_UNKNOWN_KEY, "value_error"})
 """Translated pydantic error types; a test proves that no others can occur."""

@@ -9,23 +9,18 @@ from ultracluster_catalog.machines.instance_type import InstanceType
 from ultracluster_catalog.names.identifiers import ZONE_ID
 from ultracluster_catalog.places.zones import REGIONS
 from ultracluster_rules.alarms import RECIPIENT
-from ultracluster_rules.capacity import CHECKPOINT_LEAD_MINUTES, MAX_REFUSALS
+from ultracluster_rules.capacity import CHECKPOINT_LEAD_MINUTES, MAX_NODES, MAX_REFUSALS
 from ultracluster_rules.did_you_mean import suggestion
 from ultracluster_rules.findings import Finding, require
 from ultracluster_rules.images import AMI
 from ultracluster_rules.machines import get_instance_type
 from ultracluster_rules.names import REGION
 from ultracluster_rules.registry import RULES
+from ultracluster_spec.capacity import AdditionalCapacity, Capacity, CapacityRecord, placeholder_reservation
+from ultracluster_spec.file_system import FileSystem
 from ultracluster_stacks.config.models.alarms import AlarmsConfig, BudgetConfig
 from ultracluster_stacks.config.models.buckets import CheckpointsConfig, CompileCacheConfig, DatasetConfig
-from ultracluster_stacks.config.models.capacity import (
-    AdditionalCapacityConfig,
-    CapacityConfig,
-    NodeCount,
-    placeholder_reservation,
-)
 from ultracluster_stacks.config.models.constraints import Constraint, checked_by, form
-from ultracluster_stacks.config.models.file_system import FileSystemConfig
 from ultracluster_stacks.config.models.job import JobConfig
 from ultracluster_stacks.config.models.machine import CustomInstanceType, InstanceTypeName
 from ultracluster_stacks.config.models.model import ConfigModel
@@ -151,17 +146,17 @@ class ClusterConfig(ConfigModel):
     instance_type: InstanceTypeName
     """Instance type of the nodes, such as trn2.48xlarge."""
 
-    nodes: NodeCount
+    nodes: Annotated[int, MAX_NODES]
     """Maximum number of nodes, 1 to 1,000; 64 in a Capacity Block. With `additional_capacity`: per capacity without
     `max_nodes`."""
 
     image_id: Annotated[str, Constraint(AMI)]
     """AMI ID of the nodes, specific to the Region."""
 
-    capacity: CapacityConfig = Field(default_factory=CapacityConfig.model_construct)
+    capacity: CapacityRecord = Field(default_factory=CapacityRecord)
     """How the instances are bought. Default: Capacity Blocks."""
 
-    additional_capacity: tuple[AdditionalCapacityConfig, ...] = ()
+    additional_capacity: tuple[AdditionalCapacity, ...] = ()
     """Capacity to use when `capacity` is full, in order of preference, each with its own compute environment. Multi-node
     jobs use it only if the capacity before it is closed or too small. Default: none."""
 
@@ -186,7 +181,7 @@ class ClusterConfig(ConfigModel):
     """Path at which the instance-store disks are mounted as one volume, on the node and in its jobs, such as /scratch. The
     data is lost with the node. The AMI must include mdadm. Default: not mounted."""
 
-    file_system: FileSystemConfig = Field(default_factory=FileSystemConfig.model_construct)
+    file_system: FileSystem = Field(default_factory=FileSystem)
     """The FSx for Lustre file system."""
 
     checkpoints: CheckpointsConfig = Field(default_factory=CheckpointsConfig.model_construct)
@@ -231,11 +226,15 @@ class ClusterConfig(ConfigModel):
         own = self.custom_instance_type
         return get_instance_type(self.instance_type if own is None else own.entry(self.instance_type))
 
-    def sources(self) -> Iterator[tuple[Loc, CapacityConfig]]:
+    def sources(self) -> Iterator[tuple[Loc, CapacityRecord]]:
         """Iterate over all capacity in order of preference, with the location of each in the cluster."""
         yield ("capacity",), self.capacity
         for index, capacity in enumerate(self.additional_capacity):
             yield ("additional_capacity", index), capacity
+
+    def capacity_sources(self) -> tuple[Capacity, ...]:
+        """Return all capacity in order of preference, each of its own kind."""
+        return tuple(capacity.source(zone_id=self.zone_id) for _, capacity in self.sources())
 
     def buckets(self) -> Iterator[tuple[Loc, CheckpointsConfig | DatasetConfig]]:
         """Iterate over the buckets for checkpoints and datasets, with the location of each in the cluster."""
@@ -244,11 +243,11 @@ class ClusterConfig(ConfigModel):
             yield ("datasets", index), dataset
 
     @property
-    def named_capacity(self) -> dict[str, CapacityConfig]:
+    def named_capacity(self) -> dict[str, CapacityRecord]:
         """All capacity by the names that queues use, in order of preference."""
         return {getattr(capacity, "name", OWN_CAPACITY): capacity for _, capacity in self.sources()}
 
-    def capacity_of(self, queue: QueueConfig) -> dict[str, CapacityConfig]:
+    def capacity_of(self, queue: QueueConfig) -> dict[str, CapacityRecord]:
         """Return the capacity that a queue uses, by name, in order of preference."""
         known = self.named_capacity
         return {name: known[name] for name in queue.capacity or known if name in known}
@@ -279,6 +278,6 @@ class ClusterConfig(ConfigModel):
         """Maximum number of nodes of all capacity together."""
         return sum(self.nodes_from(capacity) for _, capacity in self.sources())
 
-    def nodes_from(self, capacity: CapacityConfig) -> int:
+    def nodes_from(self, capacity: CapacityRecord | Capacity) -> int:
         """Return the maximum number of nodes of one capacity of the cluster."""
         return capacity.max_nodes or self.nodes

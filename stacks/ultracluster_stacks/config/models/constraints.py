@@ -10,6 +10,7 @@ from pydantic_core import CoreSchema, PydanticCustomError, core_schema
 
 from ultracluster_rules.findings import Finding, require
 from ultracluster_rules.values import Between, Form, Known
+from ultracluster_spec import values
 
 
 def refusal(finding: Finding) -> PydanticCustomError:
@@ -38,6 +39,11 @@ class NotEmpty:
 
     code: str = "UC1024"
 
+    @property
+    def json_schema(self) -> dict[str, Any]:
+        """At least one item."""
+        return {"minItems": 1}
+
     def check(self, value: tuple[Any, ...]) -> list[Finding]:
         """Return a finding if the list is empty."""
         return require(value, self.code, "the list is empty", allowed="at least one item")
@@ -56,18 +62,7 @@ class Constraint:
     def __get_pydantic_json_schema__(
         self, schema: CoreSchema, handler: GetJsonSchemaHandler
     ) -> JsonSchemaValue:
-        return handler(schema) | _json_schema(self.rule)
-
-
-def _json_schema(rule: Form | Between | Known | NotEmpty) -> dict[str, Any]:
-    match rule:
-        case Form():
-            return {"pattern": f"^(?:{rule.pattern})$"}
-        case Between():
-            return {"minimum": rule.least, "maximum": rule.most}
-        case Known():
-            return {"enum": list(rule.names)}
-    return {"minItems": 1}
+        return handler(schema) | self.rule.json_schema
 
 
 def form(*, code: str, pattern: str, allowed: str, explain: Callable[[str], str] | None = None) -> Constraint:
@@ -77,5 +72,4 @@ def form(*, code: str, pattern: str, allowed: str, explain: Callable[[str], str]
 
 def resource_id(kind: str, *, code: str) -> Constraint:
     """Return the constraint for the ID of an EC2 resource, such as of kind ``subnet``."""
-    pattern = rf"{kind}-(?:[0-9a-f]{{17}}|[0-9a-f]{{8}})"
-    return form(code=code, pattern=pattern, allowed=f"{kind}- and 17 hexadecimal digits")
+    return Constraint(values.resource_id(kind, code=code))

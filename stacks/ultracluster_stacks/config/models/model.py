@@ -1,12 +1,10 @@
 """Base class of the models of the rollout file."""
 
-import ast
-import inspect
-from functools import cache
-from itertools import pairwise
 from typing import Any
 
 from pydantic import BaseModel, ConfigDict, GetJsonSchemaHandler
+
+from ultracluster_spec.values import sentences
 
 
 class ConfigModel(BaseModel):
@@ -34,21 +32,5 @@ class ConfigModel(BaseModel):
         """Describe the fields by the docstrings below them."""
         schema = handler(core_schema)
         for name, field in handler.resolve_ref_schema(schema)["properties"].items():
-            field["description"] = field_descriptions(cls)[name]
+            field["description"] = sentences(cls)[name]
         return schema
-
-
-@cache
-def field_descriptions(model: type[BaseModel]) -> dict[str, str]:
-    """Return the docstrings of the fields of a model by name.
-
-    They are read when they are needed: pydantic's `use_attribute_docstrings` parses the source whenever it is imported.
-    """
-    described: dict[str, str] = {}
-    for base in reversed([base for base in model.__mro__ if issubclass(base, ConfigModel)]):
-        body = ast.parse(inspect.getsource(base)).body[0].body  # type: ignore[attr-defined]  # a class
-        for statement, below in pairwise(body):
-            match statement, below:
-                case ast.AnnAssign(target=ast.Name(id=name)), ast.Expr(value=ast.Constant(value=str(text))):
-                    described[name] = " ".join(text.split())
-    return described

@@ -2,21 +2,14 @@
 
 from typing import Annotated, Final
 
-from ultracluster_catalog.names.identifiers import PLACEMENT_GROUP
 from ultracluster_rules.names import ROLE_PATH
+from ultracluster_spec.file_system import KEY
+from ultracluster_spec.names import NAME
 from ultracluster_stacks.config.models.constraints import Constraint, form
 
 _POLICY_NAME: Final = "[A-Za-z0-9_.,+@=-]{1,128}"
 
-# 32 characters, so that `<name>-<Region>-<stack>` stays far below the 128 of a CloudFormation stack name.
-Name = Annotated[
-    str,
-    form(
-        code="UC2101",
-        pattern=r"[a-z][a-z0-9-]{1,31}",
-        allowed="2 to 32 lower case letters, digits and hyphens, starting with a letter",
-    ),
-]
+Name = Annotated[str, NAME]
 
 
 def _explain_account(value: str) -> str:
@@ -33,14 +26,7 @@ AccountId = Annotated[
     ),
 ]
 
-KeyArn = Annotated[
-    str,
-    form(
-        code="UC5102",
-        pattern=r"arn:aws[a-z-]*:kms:[a-z0-9-]+:[0-9]{12}:key/[0-9a-f-]{36}|arn:aws[a-z-]*:kms:[a-z0-9-]+:[0-9]{12}:key/mrk-[0-9a-f]{32}",
-        allowed="the ARN of a key, such as arn:aws:kms:us-east-2:123456789012:key/01234567-89ab-cdef-0123-456789abcdef",
-    ),
-]
+KeyArn = Annotated[str, KEY]
 
 PolicyRef = Annotated[
     str,
@@ -52,8 +38,3 @@ PolicyRef = Annotated[
 ]
 
 RolePathText = Annotated[str, Constraint(ROLE_PATH)]
-
-
-def placement_group_name(allowed: str) -> Constraint:
-    """Return the constraint for the name of a placement group."""
-    return form(code="UC3108", pattern=PLACEMENT_GROUP, allowed=allowed)

@@ -6,10 +6,11 @@ from pydantic import WithJsonSchema
 
 from ultracluster_catalog.machines.nic_layouts import NetworkInterface, NicLayout
 from ultracluster_rules.network import FREE_ADDRESSES, NIC_LAYOUT, SUBNET_PREFIX, check_cidr
+from ultracluster_spec.names import placement_group_name
 from ultracluster_stacks.config.models.buckets import BucketName
 from ultracluster_stacks.config.models.constraints import Constraint, checked_by, resource_id
 from ultracluster_stacks.config.models.model import ConfigModel
-from ultracluster_stacks.config.models.names import AccountId, placement_group_name
+from ultracluster_stacks.config.models.names import AccountId
 
 EXISTING_SUBNET: Final = "UC3107"
 EXISTING_GROUP: Final = "UC3109"

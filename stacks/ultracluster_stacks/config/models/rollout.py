@@ -1,11 +1,12 @@
 """The rollout: all waves, with the file's defaults merged into each cluster."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Annotated, Any, Final, Literal, TypeVar
 
 from pydantic import BeforeValidator
 
-from ultracluster_stacks.config.models.capacity import CapacityConfig, placeholder_reservation
+from ultracluster_spec.capacity import CapacityRecord, placeholder_reservation
 from ultracluster_stacks.config.models.cluster import ClusterConfig
 from ultracluster_stacks.config.models.constraints import Constraint, NotEmpty, refusal
 from ultracluster_stacks.config.models.model import ConfigModel
@@ -63,7 +64,7 @@ class RolloutConfig(ConfigModel):
         return [cluster for selected in self.select_waves(wave) for cluster in selected.clusters]
 
 
-_Capacity = TypeVar("_Capacity", bound=CapacityConfig)
+_Capacity = TypeVar("_Capacity", bound=CapacityRecord)
 
 
 def with_placeholders(rollout: RolloutConfig) -> RolloutConfig:
@@ -87,4 +88,4 @@ def _with_placeholders(cluster: ClusterConfig) -> ClusterConfig:
 def _resolved(capacity: _Capacity) -> _Capacity:
     if capacity.order is None or capacity.reservation_id is not None or capacity.market_type == "spot":
         return capacity
-    return capacity.model_copy(update={"reservation_id": placeholder_reservation(capacity.order)})
+    return replace(capacity, reservation_id=placeholder_reservation(capacity.order))

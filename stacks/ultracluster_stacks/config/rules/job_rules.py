@@ -33,7 +33,7 @@ from ultracluster_rules.job_definitions import (
 )
 from ultracluster_rules.jobs import check_neuron_settings
 from ultracluster_rules.machines import get_instance_type
-from ultracluster_stacks.config.models.capacity import CapacityConfig
+from ultracluster_spec.capacity import CapacityRecord
 from ultracluster_stacks.config.models.cluster import ClusterConfig
 from ultracluster_stacks.config.models.job import PROCESSES_PER_NODE, JobConfig
 from ultracluster_stacks.config.reading.problem import Loc, Problem, duplicates, located, shown
@@ -85,7 +85,7 @@ def queue_starts_job(cluster: ClusterConfig, job: JobConfig) -> Iterator[Problem
     yield from located(("queue",), check_one_road([source.launched_by for source in sources]))
 
 
-def _behind(cluster: ClusterConfig, job: JobConfig) -> list[CapacityConfig]:
+def _behind(cluster: ClusterConfig, job: JobConfig) -> list[CapacityRecord]:
     """Return the capacity behind the queue of a job; empty where the cluster has no such queue."""
     queues = {None: cluster.queue} | {queue.name: queue for queue in cluster.additional_queues}
     return list(cluster.capacity_of(queues[job.queue]).values()) if job.queue in queues else []

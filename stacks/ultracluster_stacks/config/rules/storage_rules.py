@@ -1,22 +1,13 @@
 """Rules about the file system, buckets and compile cache of a cluster."""
 
-import re
 from collections.abc import Iterator
 from typing import Final
 
-from ultracluster_catalog.lustre.lustre_associations import DataRepositoryAssociation
-from ultracluster_catalog.lustre.lustre_figures import EFA_CONNECTIONS_PER_FILE_SYSTEM, efa_connections
 from ultracluster_rules.buckets import check_destinations, check_replication_key
-from ultracluster_rules.lustre import (
-    check_access,
-    check_associations,
-    check_efa_clients,
-    check_file_system,
-    check_key,
-    check_zone_of_file_system,
-)
+from ultracluster_spec.file_system import CLUSTER_RULES, FILE_SYSTEM_RULES, broken_settings
+from ultracluster_spec.lustre import LINK_RULES, Association, Links
+from ultracluster_spec.rules import broken
 from ultracluster_stacks.config.models.cluster import ClusterConfig
-from ultracluster_stacks.config.models.file_system import OF_EXISTING, FileSystemConfig
 from ultracluster_stacks.config.reading.problem import Loc, Problem, duplicates, located
 
 _OF_THE_BUCKET: Final = (
@@ -26,34 +17,37 @@ _OF_THE_BUCKET: Final = (
     "versioned",
     "replicate_to",
 )
-_OF_BOTH: Final = frozenset({"file_system_id", "efa", *OF_EXISTING})
 
 
-def file_system_exists(cluster: ClusterConfig) -> Iterator[Problem]:
-    """Refuse sizes and throughputs that FSx does not offer."""
-    if cluster.file_system.file_system_id is not None:
-        return
-    for finding in check_file_system(cluster.file_system.settings):
-        path = "efa" if finding.path == "efa_enabled" else finding.path
-        yield Problem(("file_system", path) if path else ("file_system",), finding)
+def file_system_is_possible(cluster: ClusterConfig) -> Iterator[Problem]:
+    """Refuse what FSx does not offer, and a mixture of a new and an existing file system."""
+    system = cluster.file_system
+    found = [*broken(FILE_SYSTEM_RULES, system)]
+    if getattr(system, "file_system_id", "") is None:  # a new one, and not one whose ID is unreadable
+        found += broken_settings(system)
+    for place, finding in found:
+        yield Problem(("file_system", *place), finding)
+    for place, finding in broken(CLUSTER_RULES, cluster):
+        yield Problem(place, finding)
 
 
 def associations_can_be_made(cluster: ClusterConfig) -> Iterator[Problem]:
     """Check links to S3 against the limits of FSx: paths and prefixes must not overlap."""
-    settings = cluster.file_system
-    if settings.file_system_id is not None:
+    system = cluster.file_system
+    if not system.is_new:
         return
-    places: list[Loc] = [("file_system", "associations", i) for i in range(len(settings.associations))]
-    joined = [config.association for config in settings.associations]
+    places: list[Loc] = [("file_system", "associations", i) for i in range(len(system.associations))]
+    joined = [*system.associations]
     for index, dataset in enumerate(cluster.datasets):
         if dataset.file_system_path is not None:
             places.append(("datasets", index))
             joined.append(_joined(dataset.file_system_path, dataset.bucket_name or f"new-{index}"))
-    if settings.link_checkpoints:
+    if system.link_checkpoints:
         places.append(("file_system", "link_checkpoints"))
         joined.append(_joined("/checkpoints", cluster.checkpoints.bucket_name or "new"))
-    for finding in check_associations(joined, settings=settings.settings):
-        yield Problem(_association_loc(finding.path, places), finding)
+    links = Links(settings=system.settings, associations=joined)
+    for place, finding in broken(LINK_RULES if joined else (), links):
+        yield Problem(_association_loc(place, places), finding)
 
 
 def buckets_have_one_use(cluster: ClusterConfig) -> Iterator[Problem]:
@@ -66,84 +60,27 @@ def buckets_have_one_use(cluster: ClusterConfig) -> Iterator[Problem]:
             yield Problem.of(("datasets", index, "bucket_name"), "UC2251", problem, remedy=remedy)
 
 
-def _joined(file_system_path: str, bucket_name: str) -> DataRepositoryAssociation:
-    return DataRepositoryAssociation(
-        file_system_path=file_system_path, data_repository_path=f"s3://{bucket_name}"
-    )
+def _joined(file_system_path: str, bucket_name: str) -> Association:
+    return Association(file_system_path=file_system_path, data_repository_path=f"s3://{bucket_name}")
 
 
-def _association_loc(path: str, places: list[Loc]) -> Loc:
+def _association_loc(place: Loc, places: list[Loc]) -> Loc:
     """Return the location of an association: an explicit one, a dataset, or the checkpoints."""
-    if match := re.fullmatch(r"associations\[(\d+)\]\.(\w+)", path):
-        place = places[int(match[1])]
-        if place[-1] == "link_checkpoints":
-            return place
-        if place[0] == "datasets":
-            return (*place, "bucket_name" if match[2] == "data_repository_path" else match[2])
-        return (*place, match[2])
-    if path == "associations":
-        return places[0][:2] if places[0][0] == "file_system" else places[0]
-    return ("file_system", path)
-
-
-def efa_has_clients(cluster: ClusterConfig) -> Iterator[Problem]:
-    """Refuse EFA for nodes that cannot use it, and warn about too many connections."""
-    if not cluster.file_system.efa:
-        return
-    machine = cluster.machine
-    if findings := check_efa_clients([machine]):
-        yield from located(("file_system", "efa"), findings)
-        return
-    connections = efa_connections(machine, nodes=cluster.most_nodes)
-    if connections > EFA_CONNECTIONS_PER_FILE_SYSTEM:
-        yield Problem.of(
-            ("file_system", "efa"),
-            "UC5105",
-            f"the nodes make {connections:,} EFA connections, and a file system has "
-            f"{EFA_CONNECTIONS_PER_FILE_SYSTEM:,}",
-            remedy="Let the image set up fewer EFA interfaces for Lustre",
-        )
-
-
-def existing_file_system_is_whole(cluster: ClusterConfig) -> Iterator[Problem]:
-    """Refuse settings that mix a new and an existing file system."""
-    settings = cluster.file_system
-    existing = settings.file_system_id is not None
-    if existing and settings.mount_name is None:
-        problem = "file_system_id is set without mount_name"
-        remedy = "Set both for an existing file system; `aws fsx describe-file-systems` shows them"
-        yield Problem.of(("file_system", "file_system_id"), "UC5103", problem, remedy=remedy)
-    of_new = [name for name in FileSystemConfig.model_fields if name not in _OF_BOTH]
-    for name in of_new if existing else OF_EXISTING:
-        if settings.differs(name):
-            yield Problem.of(
-                ("file_system", name),
-                "UC5103",
-                f"{name} is for {'a new' if existing else 'an existing'} file system only",
-                remedy=f"Remove it, or {'remove' if existing else 'set'} file_system_id",
-            )
-    for index, dataset in enumerate(cluster.datasets):
-        if existing and dataset.file_system_path is not None:
-            problem = "file_system_path is for a new file system only; an existing one is not changed"
-            yield Problem.of(("datasets", index, "file_system_path"), "UC5103", problem, remedy="Remove it")
-
-
-def existing_file_system_is_near(cluster: ClusterConfig) -> Iterator[Problem]:
-    """Check that an existing file system is in the zone of the nodes and reachable."""
-    settings = cluster.file_system
-    if settings.file_system_id is None:
-        return
-    name = "file_system_id" if settings.zone_id is None else "zone_id"
-    yield from located(("file_system", name), check_zone_of_file_system(settings.zone_id, cluster.zone_id))
-    yield from located(
-        ("file_system", "file_system_id"), check_access(has_rules=settings.security_group_id is not None)
-    )
+    match place:
+        case ("associations", int(index), str(name)):
+            place = places[index]
+            if place[-1] == "link_checkpoints":
+                return place
+            if place[0] == "datasets":
+                return (*place, "bucket_name" if name == "data_repository_path" else name)
+            return (*place, name)
+        case ("associations",):
+            return places[0][:2] if places[0][0] == "file_system" else places[0]
+    return ("file_system", *place)
 
 
 def keys_are_near(cluster: ClusterConfig) -> Iterator[Problem]:
     """Refuse KMS keys of another Region."""
-    if cluster.file_system.kms_key_arn is not None:
-        yield from located(("file_system", "kms_key_arn"), check_key(cluster.file_system.deployment_type))
     places: list[tuple[Loc, str | None]] = [
         (("kms_key_arn",), cluster.kms_key_arn),
         (("file_system", "kms_key_arn"), cluster.file_system.kms_key_arn),

@@ -18,6 +18,7 @@ _SOURCES = (
     "ultracluster_catalog",
     "ultracluster_rules",
     "ultracluster_runtime",
+    "ultracluster_spec",
     "ultracluster_stacks",
 )
 

@@ -5,6 +5,7 @@ from typing import Any
 
 from ultracluster_cli.preflight.requirements import rollout_requirements
 from ultracluster_runtime.preflight.requirements import FileSystemRequirements
+from ultracluster_spec.file_system import FileSystem
 from ultracluster_stacks.config import load_rollout
 
 CLUSTER = """\
@@ -47,7 +48,7 @@ def test_derives_the_requirements_of_the_quick_start(quickstart: Path) -> None:
 def test_precompile_jobs_need_a_small_node_with_a_separate_queue_and_environment(quickstart: Path) -> None:
     jobs = load_rollout(quickstart.with_name("jobs.yaml")).config.waves[0].clusters
     cluster = rollout_requirements(jobs, qualifier="q").clusters[0]
-    assert {one.market_type for one in cluster.compilers} == {"on-demand"}
+    assert {one.capacity.market_type for one in cluster.compilers} == {"on-demand"}
     assert {one.nodes for one in cluster.compilers} == {1}
     assert cluster.compute_environments == len(cluster.sources) + len(cluster.compilers)
 
@@ -75,11 +76,13 @@ def test_existing_file_system_is_checked_instead_of_a_quota(tmp_path: Path) -> N
 
     assert cluster.file_system == FileSystemRequirements(
         key=("us-east-2", "train", "fs-0123456789abcdef0"),
-        file_system_id="fs-0123456789abcdef0",
-        mount_name="abcdefgh",
+        file_system=FileSystem(
+            file_system_id="fs-0123456789abcdef0",
+            mount_name="abcdefgh",
+            security_group_id="sg-0123456789abcdef0",
+        ),
         zone_id="use2-az3",
         vpc_id="vpc-0123456789abcdef0",
-        security_group_id="sg-0123456789abcdef0",
     )
     assert (cluster.storage_quota, cluster.storage_gib) == (None, 0)
 

@@ -1,6 +1,7 @@
 """Requirements of a small rollout, and clients with fixed answers."""
 
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
 
@@ -19,6 +20,7 @@ from ultracluster_runtime.preflight.requirements import (
     SourceRequirements,
 )
 from ultracluster_runtime.preflight.run import CheckResult, run_checks
+from ultracluster_spec import CapacityRecord
 
 NOW = datetime(2026, 11, 21, 12, tzinfo=UTC)
 
@@ -30,16 +32,16 @@ SOURCE = SourceRequirements(
     family="trn",
     vcpus=192,
     nodes=4,
-    market_type="capacity-block",
-    reservation_id="cr-0123456789abcdef0",
-    resource_group_arn=None,
-    placement_group=None,
-    start=None,
-    end=None,
+    capacity=CapacityRecord(reservation_id="cr-0123456789abcdef0"),
     block_quota="L-64569A79",
     on_demand_quota="L-2C3B7624",
     spot_quota="L-6B0D517C",
 )
+
+
+def bought(**changes: Any) -> SourceRequirements:
+    """The source, bought in another way."""
+    return replace(SOURCE, capacity=replace(SOURCE.capacity, **changes))
 
 
 CLUSTER = ClusterRequirements(

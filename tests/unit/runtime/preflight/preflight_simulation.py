@@ -146,6 +146,12 @@ class Account:
     def change_part(self, name: str, part: str, /, **changes: Any) -> None:
         """Change one thing, or the first of several, that a cluster needs."""
         now = getattr(self.cluster(name), part)
+        value = {"file_system": "file_system", "sources": "capacity"}.get(part)
+        if value is not None:
+            first = now[0] if isinstance(now, tuple) else now
+            given = getattr(first, value)
+            fields = {name: changes.pop(name) for name in [*changes] if name in given.known()}
+            changes[value] = replace(given, **fields)
         new = replace(now[0], **changes) if isinstance(now, tuple) else replace(now, **changes)
         self.change(name, **{part: (new, *now[1:]) if isinstance(now, tuple) else new})
 

@@ -8,15 +8,14 @@ import pytest
 from ultracluster_runtime.preflight import file_systems
 from ultracluster_runtime.preflight.check import Status, checks_of
 from ultracluster_runtime.preflight.requirements import FileSystemRequirements
+from ultracluster_spec.file_system import FileSystem
 
 STATE, PLACE, PORTS = checks_of(file_systems)
 LUSTRE = FileSystemRequirements(
     key=("us-east-2", "train", "fs-1"),
-    file_system_id="fs-1",
-    mount_name="abc",
+    file_system=FileSystem(file_system_id="fs-1", mount_name="abc"),
     zone_id="use2-az3",
     vpc_id="vpc-1",
-    security_group_id=None,
 )
 DESCRIPTION = {
     "FileSystemType": "LUSTRE",
@@ -90,4 +89,5 @@ def test_every_port_of_lustre_must_be_open(groups: list[dict[str, Any]], status:
 
 @pytest.mark.parametrize(("group_id", "status"), [("sg-1", Status.PASS), ("sg-2", Status.FAIL)])
 def test_group_that_gets_the_rules_must_be_one_of_the_file_system(group_id: str, status: Status) -> None:
-    assert PORTS.evaluate(replace(LUSTRE, security_group_id=group_id), group()).status is status
+    system = replace(LUSTRE.file_system, security_group_id=group_id)
+    assert PORTS.evaluate(replace(LUSTRE, file_system=system), group()).status is status

@@ -10,6 +10,7 @@ from tests.unit.runtime.preflight.preflight_requirements import (
     ROLLOUT,
     SOURCE,
     Client,
+    bought,
     error,
     reads_of,
 )
@@ -40,7 +41,7 @@ def test_missing_role_for_spot_fails() -> None:
 
 
 def test_role_for_spot_is_checked_only_for_spot() -> None:
-    spot = replace(CLUSTER, sources=(replace(SOURCE, market_type="spot"),))
+    spot = replace(CLUSTER, sources=(bought(market_type="spot"),))
 
     assert list(SPOT.subjects(ROLLOUT)) == []
     assert len(list(SPOT.subjects(RolloutRequirements(clusters=(CLUSTER, spot))))) == 1
@@ -107,7 +108,7 @@ def test_actions_depend_on_what_the_clusters_create(changes: dict[str, Any], act
     plain: dict[str, Any] = {
         "new_vpc": False,
         "file_system": existing,
-        "sources": (replace(SOURCE, market_type="on-demand"),),
+        "sources": (bought(market_type="on-demand"),),
     }
 
     def actions(**values: Any) -> frozenset[str]:

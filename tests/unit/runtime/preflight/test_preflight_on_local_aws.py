@@ -365,7 +365,7 @@ def route_to_anywhere(account: Account, way: str) -> None:
 def name_group(account: Account, name: str) -> None:
     sources = account.cluster("demand").sources
     arn = f"arn:aws:resource-groups:{REGION}:{ACCOUNT}:group/{name}"
-    group = replace(sources[1], resource_group_arn=arn)
+    group = replace(sources[1], capacity=replace(sources[1].capacity, resource_group_arn=arn))
     account.change("demand", sources=(sources[0], group))
 
 

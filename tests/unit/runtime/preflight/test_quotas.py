@@ -4,7 +4,7 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from tests.unit.runtime.preflight.preflight_requirements import CLUSTER, REGION, SOURCE
+from tests.unit.runtime.preflight.preflight_requirements import CLUSTER, REGION, bought
 
 from ultracluster_catalog.names.cluster_tag import CLUSTER_TAG
 from ultracluster_runtime.preflight import quotas
@@ -59,7 +59,7 @@ def instance(kind: str = "trn1.32xlarge", *, cluster: str = "", **more: Any) -> 
 
 
 def region(market: Any, *, reservation_id: str | None = None) -> RegionRequirements:
-    source = replace(SOURCE, market_type=market, reservation_id=reservation_id)
+    source = bought(market_type=market, reservation_id=reservation_id)
     return replace(REGION, clusters=(replace(CLUSTER, sources=(source,)),))
 
 

@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 import pytest
-from tests.unit.runtime.preflight.preflight_requirements import CLUSTER, SOURCE
+from tests.unit.runtime.preflight.preflight_requirements import CLUSTER, SOURCE, bought
 
 from ultracluster_runtime.preflight.requirements import RegionRequirements, RolloutRequirements
 
@@ -38,7 +38,7 @@ def test_global_queries_go_to_a_region_of_the_partition(region: str, home: str) 
 
 
 def test_sources_of_a_region_include_those_for_compilation() -> None:
-    compiler = replace(SOURCE, key=("us-east-2", "train", "on-demand"), market_type="on-demand")
+    compiler = replace(bought(market_type="on-demand"), key=("us-east-2", "train", "on-demand"))
     cluster = replace(CLUSTER, compilers=(compiler,))
 
     region = RegionRequirements(region="us-east-2", clusters=(cluster, CLUSTER), qualifier="q")

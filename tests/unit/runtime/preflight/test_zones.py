@@ -4,7 +4,7 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from tests.unit.runtime.preflight.preflight_requirements import CLUSTER, SOURCE
+from tests.unit.runtime.preflight.preflight_requirements import CLUSTER, bought
 
 from ultracluster_runtime.preflight import zones
 from ultracluster_runtime.preflight.check import Status, checks_of
@@ -43,6 +43,6 @@ def test_zone_must_be_visible_opted_in_and_available(
 def test_only_blocks_are_sold_where_the_type_is_not_listed(
     markets: tuple[Any, ...], zones: list[str], status: Status
 ) -> None:
-    sources = tuple(replace(SOURCE, market_type=market) for market in markets)
+    sources = tuple(bought(market_type=market) for market in markets)
 
     assert OFFERED.evaluate(replace(CLUSTER, sources=sources), zones).status is status

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from tests.unit.stacks.config.conftest import VALID
 
-from ultracluster_rules.lustre import check_file_system
+from ultracluster_spec.lustre import check_file_system
 from ultracluster_stacks.config import ClusterConfig, LoadedRollout, load_rollout
 from ultracluster_stacks.config.rehearsal import cluster_digest, left_out, rehearsed
 

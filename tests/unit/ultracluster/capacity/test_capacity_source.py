@@ -11,10 +11,11 @@ from ultracluster import (
     Capacity,
     CapacityBlock,
     CapacityReservation,
-    OnDemandCapacity,
+    OnDemand,
     ReservationGroup,
-    SpotCapacity,
+    Spot,
 )
+from ultracluster.capacity.sources import check_source
 from ultracluster_rules.findings import FindingsError, reject
 
 pytestmark = pytest.mark.slow
@@ -23,39 +24,29 @@ pytestmark = pytest.mark.slow
 @pytest.mark.parametrize("name", ["S", "s", "Spill", "9spill", "s" * 33, "spill ", "spill_1"])
 def test_rejects_a_name_that_cannot_be_part_of_an_id(name: str) -> None:
     with pytest.raises(FindingsError, match="UC4123"):
-        reject(OnDemandCapacity(name=name).check())
-
-
-@pytest.mark.parametrize("setting", ["reservation_specification", "market_options"])
-def test_rejects_a_spot_source_that_names_a_reservation_or_a_market(setting: str) -> None:
-    contradicting = type("Contradicting", (SpotCapacity,), {setting: object()})
-
-    with pytest.raises(FindingsError, match="UC4126: market_type: Contradicting is of the Spot market"):
-        reject(contradicting().check())
+        reject(check_source(OnDemand(name=name), path="capacity"))
 
 
 @pytest.mark.parametrize("name", ["sp", "s" * 32, "spill-2"])
 def test_accepts_a_short_name(name: str) -> None:
-    assert OnDemandCapacity(name=name).name == name
+    assert OnDemand(name=name).name == name
 
 
 @pytest.mark.parametrize("most", [0, 1001])
 def test_rejects_a_limit_that_no_job_can_have(most: int) -> None:
-    with pytest.raises(FindingsError, match="UC4101: max_nodes"):
-        reject(SpotCapacity(max_nodes=most).check())
+    with pytest.raises(FindingsError, match=r"UC4101: capacity\.max_nodes"):
+        reject(check_source(Spot(max_nodes=most), path="capacity"))
 
 
 @pytest.mark.parametrize(
     "bring",
     [
-        lambda most: CapacityBlock.from_reservation_id(
-            RESERVATION, zone_id=ZONE, name="reserved", max_nodes=most
+        lambda most: CapacityBlock(reservation_id=RESERVATION, zone_id=ZONE, name="reserved", max_nodes=most),
+        lambda most: CapacityReservation(
+            reservation_id=RESERVATION, zone_id=ZONE, name="reserved", max_nodes=most
         ),
-        lambda most: CapacityReservation.from_reservation_id(
-            RESERVATION, zone_id=ZONE, name="reserved", max_nodes=most
-        ),
-        lambda most: ReservationGroup.from_resource_group_arn(
-            GROUP, zone_id=ZONE, name="reserved", max_nodes=most
+        lambda most: ReservationGroup(
+            resource_group_arn=GROUP, zone_id=ZONE, name="reserved", max_nodes=most
         ),
     ],
 )
@@ -65,29 +56,27 @@ def test_an_imported_source_has_its_own_name_and_number_of_nodes(
     cluster(stack, bring(2), node_count=4)
     assert only(stack, "AWS::Batch::ComputeEnvironment")["ComputeResources"]["MaxvCpus"] == 2 * 192
     assert stack.node.find_child("Cluster").node.try_find_child("Nodes-reserved") is not None
-    with pytest.raises(FindingsError, match="UC4101: max_nodes"):
-        reject(bring(1001).check())
+    with pytest.raises(FindingsError, match=r"UC4101: capacity\.max_nodes"):
+        reject(check_source(bring(1001), path="capacity"))
 
 
 @pytest.mark.parametrize(
     ("capacity", "strategy"),
     [
         (
-            lambda: CapacityBlock.from_reservation_id(
-                RESERVATION, zone_id=ZONE, allocation_strategy="best-fit-progressive"
+            lambda: CapacityBlock(
+                reservation_id=RESERVATION, zone_id=ZONE, allocation_strategy="best-fit-progressive"
             ),
             "BEST_FIT_PROGRESSIVE",
         ),
         (
-            lambda: CapacityReservation.from_reservation_id(
-                RESERVATION, zone_id=ZONE, allocation_strategy="best-fit"
+            lambda: CapacityReservation(
+                reservation_id=RESERVATION, zone_id=ZONE, allocation_strategy="best-fit"
             ),
             "BEST_FIT",
         ),
         (
-            lambda: ReservationGroup.from_resource_group_arn(
-                GROUP, zone_id=ZONE, allocation_strategy="best-fit"
-            ),
+            lambda: ReservationGroup(resource_group_arn=GROUP, zone_id=ZONE, allocation_strategy="best-fit"),
             "BEST_FIT",
         ),
     ],

@@ -22,20 +22,21 @@ from ultracluster import (
     CapacityBlock,
     CapacityReservation,
     ClusterPlacement,
-    OnDemandCapacity,
+    OnDemand,
     ReservationGroup,
-    SpotCapacity,
+    Spot,
     UltraCluster,
 )
+from ultracluster.capacity.sources import check_source
 from ultracluster_rules.findings import FindingsError, reject
 
 pytestmark = pytest.mark.slow
 
 
 def test_the_network_has_addresses_for_the_nodes_of_all_sources(stack: cdk.Stack) -> None:
-    other = CapacityReservation.from_reservation_id(OTHER, zone_id=ZONE, name="other")
+    other = CapacityReservation(reservation_id=OTHER, zone_id=ZONE, name="other")
     # 150 nodes with 17 addresses each fit into a subnet of 4,096, 300 do not.
-    cluster(stack, block(), other, node_count=150, nic_layout="all-efa")
+    cluster(stack, OnDemand(), other, node_count=150, nic_layout="all-efa")
     assert only(stack, "AWS::EC2::Subnet")["CidrBlock"].endswith("/19")
 
 
@@ -68,8 +69,8 @@ def test_only_the_block_is_opened_and_closed(three: UltraCluster, resources: Map
 
 def test_a_block_that_is_not_the_first_source_has_a_life_cycle() -> None:
     stack = new_stack()
-    later = CapacityBlock.from_reservation_id(RESERVATION, zone_id=ZONE, name="later")
-    whole = cluster(stack, OnDemandCapacity(), later)
+    later = CapacityBlock(reservation_id=RESERVATION, zone_id=ZONE, name="later")
+    whole = cluster(stack, OnDemand(), later)
     second = stack.resolve(whole.queue.environments[1].arn)
     found = assertions.Template.from_stack(stack).to_json()["Resources"]
     assert variables(found)["UC_COMPUTE_ENVIRONMENT"] == second
@@ -85,16 +86,16 @@ def logical_ids(*sources: Capacity) -> dict[str, set[str]]:
 
 
 def test_another_source_in_front_replaces_nothing() -> None:
-    before = logical_ids(OnDemandCapacity())
-    new = CapacityBlock.from_reservation_id(RESERVATION, zone_id=ZONE, name="december")
-    after = logical_ids(new, OnDemandCapacity())
+    before = logical_ids(OnDemand())
+    new = CapacityBlock(reservation_id=RESERVATION, zone_id=ZONE, name="december")
+    after = logical_ids(new, OnDemand())
     for kind, ids in before.items():
         assert ids <= after[kind]
         assert len(after[kind] - ids) == (0 if kind == "AWS::Batch::JobQueue" else 1)
 
 
 def test_a_group_of_reservations_is_used_and_nothing_beyond_it(stack: cdk.Stack) -> None:
-    source = ReservationGroup.from_resource_group_arn(GROUP, zone_id=ZONE)
+    source = ReservationGroup(resource_group_arn=GROUP, zone_id=ZONE)
     cluster(stack, source)
     data = only(stack, "AWS::EC2::LaunchTemplate")["LaunchTemplateData"]
     assert data["CapacityReservationSpecification"] == {
@@ -107,7 +108,7 @@ def test_a_group_of_reservations_is_used_and_nothing_beyond_it(stack: cdk.Stack)
 @pytest.mark.parametrize("arn", ["training", RESERVATION, GROUP + " ", GROUP.replace(":group/", ":groups/")])
 def test_rejects_a_malformed_resource_group_arn(arn: str) -> None:
     with pytest.raises(FindingsError, match="UC4124"):
-        reject(ReservationGroup.from_resource_group_arn(arn, zone_id=ZONE).check())
+        reject(check_source(ReservationGroup(resource_group_arn=arn, zone_id=ZONE), path="capacity"))
 
 
 def test_the_life_cycle_names_what_the_queue_launches_into_instead(stack: cdk.Stack) -> None:
@@ -118,8 +119,8 @@ def test_the_life_cycle_names_what_the_queue_launches_into_instead(stack: cdk.St
 
 def test_a_placement_group_applies_to_the_sources_that_can_use_it(stack: cdk.Stack) -> None:
     mine = ClusterPlacement(stack, "Mine", placement_group_name="mine")
-    outside = CapacityReservation.from_reservation_id(
-        "cr-00000000000000001", zone_id=ZONE, name="outside", max_nodes=1
+    outside = CapacityReservation(
+        reservation_id="cr-00000000000000001", zone_id=ZONE, name="outside", max_nodes=1
     )
     whole = cluster(stack, block(), RESERVED, outside, SPILL, placement=mine, queue_sources=[None, "spill"])
     names = [each.placement.placement_group_name if each.placement else None for each in whole.node_groups]
@@ -138,7 +139,7 @@ def test_nodes_of_a_group_of_reservations_are_placed_where_these_were_made(
 ) -> None:
     cluster(
         stack,
-        ReservationGroup.from_resource_group_arn(GROUP, zone_id=ZONE, placement_group_name=group),
+        ReservationGroup(resource_group_arn=GROUP, zone_id=ZONE, placement_group=group),
     )
     resources = only(stack, "AWS::Batch::ComputeEnvironment")["ComputeResources"]
     assert resources.get("PlacementGroup") == group
@@ -146,6 +147,10 @@ def test_nodes_of_a_group_of_reservations_are_placed_where_these_were_made(
 
 def test_a_strategy_for_other_capacity_is_refused() -> None:
     with pytest.raises(FindingsError, match=r"UC4131.*'best-fit' for spot"):
-        reject(SpotCapacity(allocation_strategy="best-fit").check())
+        reject(check_source(Spot(allocation_strategy="best-fit"), path="capacity"))
     with pytest.raises(FindingsError, match="UC4131"):
-        reject(dataclasses.replace(block(), allocation_strategy="capacity-optimized").check())
+        reject(
+            check_source(
+                dataclasses.replace(block(), allocation_strategy="capacity-optimized"), path="capacity"
+            )
+        )

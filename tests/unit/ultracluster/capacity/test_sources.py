@@ -1,11 +1,13 @@
 """The sources of a cluster are at most three, and each of its own."""
 
+import dataclasses
+
 import aws_cdk as cdk
 import pytest
 from tests.unit.ultracluster.builders import RESERVATION, ZONE, block
 from tests.unit.ultracluster.capacity.three_sources import RESERVED, SPILL, cluster
 
-from ultracluster import CapacityReservation, OnDemandCapacity
+from ultracluster import CapacityReservation, OnDemand
 from ultracluster_rules.findings import FindingsError
 
 pytestmark = pytest.mark.slow
@@ -13,7 +15,7 @@ pytestmark = pytest.mark.slow
 
 def test_rejects_a_fourth_source(stack: cdk.Stack) -> None:
     with pytest.raises(FindingsError, match=r"UC4120: queue_sources: got 4 sources"):
-        cluster(stack, block(), RESERVED, SPILL, OnDemandCapacity(name="more"))
+        cluster(stack, block(), RESERVED, SPILL, OnDemand(name="more"))
     assert stack.node.try_find_child("Cluster") is None
 
 
@@ -29,10 +31,23 @@ def test_rejects_sources_with_the_same_name(
     stack: cdk.Stack, names: tuple[str | None, str | None], says: str
 ) -> None:
     with pytest.raises(FindingsError, match=f"UC4121.*{says}"):
-        cluster(stack, *(OnDemandCapacity(name=each) for each in names))
+        cluster(stack, *(OnDemand(name=each) for each in names))
 
 
 def test_rejects_one_reservation_as_two_sources(stack: cdk.Stack) -> None:
-    again = CapacityReservation.from_reservation_id(RESERVATION, zone_id=ZONE, name="again")
+    again = CapacityReservation(reservation_id=RESERVATION, zone_id=ZONE, name="again")
     with pytest.raises(FindingsError, match="UC4127"):
         cluster(stack, block(), again)
+
+
+def test_refuses_more_nodes_than_a_block_has(stack: cdk.Stack) -> None:
+    with pytest.raises(FindingsError, match=r"UC4102: node_count: got 65 nodes"):
+        cluster(stack, block(), node_count=65)
+    with pytest.raises(FindingsError, match=r"UC4102: capacity\[0\]\.max_nodes: got 65 nodes"):
+        cluster(stack, dataclasses.replace(block(), max_nodes=65))
+    assert stack.node.try_find_child("Cluster") is None
+
+
+def test_refuses_capacity_in_which_the_type_is_not_sold(stack: cdk.Stack) -> None:
+    with pytest.raises(FindingsError, match=r"UC4104: capacity\[0\]: trn1n.32xlarge is not sold as"):
+        cluster(stack, block(), instance_type="trn1n.32xlarge")

@@ -22,7 +22,7 @@ from ultracluster import (
     CheckpointBucket,
     CompileCache,
     FairShare,
-    OnDemandCapacity,
+    OnDemand,
     SharedFileSystem,
     UltraCluster,
     WaitLimits,
@@ -50,7 +50,7 @@ def test_a_block_is_all_that_it_needs(stack: cdk.Stack) -> None:
 def test_a_block_whose_nodes_an_auto_scaling_group_starts_runs_multi_node_jobs_as_arrays(
     stack: cdk.Stack,
 ) -> None:
-    source = CapacityBlock.from_reservation_id(RESERVATION, zone_id=ZONE, launched_by="auto-scaling")
+    source = CapacityBlock(reservation_id=RESERVATION, zone_id=ZONE, launched_by="auto-scaling")
     place = network(stack)
     whole = cluster(
         stack,
@@ -211,8 +211,8 @@ def test_findings_about_capacity_and_network_come_with_the_others(stack: cdk.Sta
             image_id=IMAGE_ID,
             zone_id=ZONE,
             capacity=[
-                CapacityBlock.from_reservation_id("cb-1", zone_id=ZONE),
-                OnDemandCapacity(name="Spill", max_nodes=0),
+                CapacityBlock(reservation_id="cb-1", zone_id=ZONE),
+                OnDemand(name="Spill", max_nodes=0),
             ],
             network=ec2.Vpc(stack, "Vpc"),
             endpoints=["ssmincidents"],

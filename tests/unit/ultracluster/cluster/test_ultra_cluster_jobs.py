@@ -85,7 +85,7 @@ def test_does_not_guess_where_to_compile_when_no_small_type_is_offered(stack: cd
 
 def test_finds_the_small_type_of_trainium2_where_it_is_offered() -> None:
     stack = cdk.Stack(None, "Test", env=cdk.Environment(region="ap-southeast-4"))
-    capacity = CapacityBlock.from_reservation_id("cr-0123456789abcdef0", zone_id="apse4-az3")
+    capacity = CapacityBlock(reservation_id="cr-0123456789abcdef0", zone_id="apse4-az3")
     job = cluster(stack, "trn2.48xlarge", capacity=capacity).add_precompile_job(
         "compile", image=IMAGE, command=SHORT
     )

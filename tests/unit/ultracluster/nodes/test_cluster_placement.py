@@ -23,14 +23,12 @@ def test_a_block_gets_no_placement_group(stack: cdk.Stack) -> None:
 
 
 def test_a_reservation_outside_any_group_gets_none(stack: cdk.Stack) -> None:
-    reservation = CapacityReservation.from_reservation_id(RESERVATION, zone_id=ZONE)
+    reservation = CapacityReservation(reservation_id=RESERVATION, zone_id=ZONE)
     assert ClusterPlacement.for_capacity(stack, "Placement", reservation) is None
 
 
 def test_a_reservation_keeps_the_group_that_it_was_made_in(stack: cdk.Stack) -> None:
-    reservation = CapacityReservation.from_reservation_id(
-        RESERVATION, zone_id=ZONE, placement_group_name="training"
-    )
+    reservation = CapacityReservation(reservation_id=RESERVATION, zone_id=ZONE, placement_group="training")
     placement = ClusterPlacement.for_capacity(stack, "Placement", reservation)
     assert placement.placement_group_name == "training"
     assert of_type(stack, "AWS::EC2::PlacementGroup") == []
@@ -69,7 +67,7 @@ def test_nodes_are_placed_in_an_existing_group(stack: cdk.Stack) -> None:
 
 
 def test_rejects_a_group_for_a_block(stack: cdk.Stack) -> None:
-    block = uc.CapacityBlock.from_reservation_id("cr-0123456789abcdef0", zone_id=ZONE)
+    block = uc.CapacityBlock(reservation_id="cr-0123456789abcdef0", zone_id=ZONE)
     placement = uc.ClusterPlacement(stack, "Mine", placement_group_name="training")
     with pytest.raises(FindingsError, match="UC4020"):
         cluster(stack, capacity=block, placement=placement)
@@ -77,8 +75,8 @@ def test_rejects_a_group_for_a_block(stack: cdk.Stack) -> None:
 
 @pytest.mark.parametrize("name", ["other", None])
 def test_rejects_another_group_than_that_of_the_reservation(stack: cdk.Stack, name: str | None) -> None:
-    capacity = uc.CapacityReservation.from_reservation_id(
-        "cr-0123456789abcdef0", zone_id=ZONE, placement_group_name="training"
+    capacity = uc.CapacityReservation(
+        reservation_id="cr-0123456789abcdef0", zone_id=ZONE, placement_group="training"
     )
     placement = uc.ClusterPlacement(stack, "Mine", placement_group_name=name) if name else "none"
     with pytest.raises(FindingsError, match="UC4023"):
@@ -86,8 +84,8 @@ def test_rejects_another_group_than_that_of_the_reservation(stack: cdk.Stack, na
 
 
 def test_accepts_the_group_of_the_reservation(stack: cdk.Stack) -> None:
-    capacity = uc.CapacityReservation.from_reservation_id(
-        "cr-0123456789abcdef0", zone_id=ZONE, placement_group_name="training"
+    capacity = uc.CapacityReservation(
+        reservation_id="cr-0123456789abcdef0", zone_id=ZONE, placement_group="training"
     )
     cluster(
         stack,

@@ -112,7 +112,7 @@ def test_launch_template_has_the_profile_and_the_market_that_aws_batch_would_set
 
 
 def test_spot_nodes_of_a_group_ask_for_spot_themselves(stack: cdk.Stack) -> None:
-    fleet(stack, capacity=uc.SpotCapacity())
+    fleet(stack, capacity=uc.Spot())
     assert template_data(stack)["InstanceMarketOptions"] == {"MarketType": "spot"}
 
 
@@ -125,14 +125,14 @@ def test_nodes_that_aws_batch_starts_name_neither_profile_nor_cluster(stack: cdk
 @pytest.mark.parametrize(
     "capacity",
     [
-        uc.CapacityReservation.from_reservation_id(RESERVATION, zone_id=ZONE, launched_by="auto-scaling"),
-        uc.ReservationGroup.from_resource_group_arn(
-            f"arn:aws:resource-groups:{REGION}:123456789012:group/nodes",
+        uc.CapacityReservation(reservation_id=RESERVATION, zone_id=ZONE, launched_by="auto-scaling"),
+        uc.ReservationGroup(
+            resource_group_arn=f"arn:aws:resource-groups:{REGION}:123456789012:group/nodes",
             zone_id=ZONE,
             launched_by="auto-scaling",
         ),
-        uc.OnDemandCapacity(launched_by="auto-scaling"),
-        uc.SpotCapacity(launched_by="auto-scaling"),
+        uc.OnDemand(launched_by="auto-scaling"),
+        uc.Spot(launched_by="auto-scaling"),
     ],
     ids=lambda capacity: type(capacity).__name__,
 )

@@ -77,7 +77,7 @@ def test_on_demand_nodes_name_no_market_and_no_target(stack: cdk.Stack) -> None:
 
 
 def test_a_reservation_is_a_target_without_a_market(stack: cdk.Stack) -> None:
-    nodes(stack, capacity=CapacityReservation.from_reservation_id(RESERVATION, zone_id="use2-az3"))
+    nodes(stack, capacity=CapacityReservation(reservation_id=RESERVATION, zone_id="use2-az3"))
     data = launch_template(stack)
     assert "InstanceMarketOptions" not in data
     assert data["CapacityReservationSpecification"]["CapacityReservationTarget"] == {

@@ -43,7 +43,7 @@ def test_rejects_a_block_in_a_placement_group(stack: cdk.Stack) -> None:
 
 
 def test_rejects_capacity_in_another_zone_than_the_network(stack: cdk.Stack) -> None:
-    other = CapacityBlock.from_reservation_id(RESERVATION, zone_id="use2-az1")
+    other = CapacityBlock(reservation_id=RESERVATION, zone_id="use2-az1")
     with pytest.raises(FindingsError, match="UC4021: capacity: the capacity is in 'use2-az1'"):
         nodes(stack, capacity=other)
 
@@ -55,7 +55,7 @@ def test_rejects_an_invalid_ami_id(stack: cdk.Stack, image_id: str) -> None:
 
 
 def test_says_everything_that_is_wrong_at_once(stack: cdk.Stack) -> None:
-    other = CapacityBlock.from_reservation_id(RESERVATION, zone_id="use2-az1")
+    other = CapacityBlock(reservation_id=RESERVATION, zone_id="use2-az1")
     with pytest.raises(FindingsError) as caught:
         nodes(stack, capacity=other, image_id="latest", placement=ClusterPlacement(stack, "Placement"))
     assert [finding.code for finding in caught.value.findings] == ["UC4020", "UC4021", "UC4110"]

@@ -231,8 +231,8 @@ def test_uses_the_topic_that_it_is_given(stack: cdk.Stack) -> None:
     "capacity",
     [
         None,
-        CapacityBlock.from_reservation_id("cr-0123456789abcdef1", zone_id=ZONE),
-        CapacityReservation.from_reservation_id(RESERVATION, zone_id=ZONE),
+        CapacityBlock(reservation_id="cr-0123456789abcdef1", zone_id=ZONE),
+        CapacityReservation(reservation_id=RESERVATION, zone_id=ZONE),
     ],
 )
 def test_rejects_a_queue_whose_nodes_are_not_of_the_block(stack: cdk.Stack, capacity: object) -> None:

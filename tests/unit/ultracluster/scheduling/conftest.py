@@ -14,7 +14,7 @@ from tests.unit.ultracluster.builders import (
 
 from ultracluster import (
     FairShare,
-    OnDemandCapacity,
+    OnDemand,
     TrainingQueue,
     UltraCluster,
     WaitLimits,
@@ -31,7 +31,7 @@ def team() -> tuple[UltraCluster, TrainingQueue, TrainingQueue]:
         instance_type="trn2.48xlarge",
         node_count=4,
         image_id=IMAGE_ID,
-        capacity=[block(), OnDemandCapacity(name="spill", max_nodes=1)],
+        capacity=[block(), OnDemand(name="spill", max_nodes=1)],
         queue_priority=5,
         fair_share=FairShare(parts={"research": 4, "eval": 3}, compute_reservation_percent=10),
     )

@@ -5,7 +5,7 @@ import pytest
 from tests.unit.ultracluster.builders import IMAGE_ID, block, network, nodes, only, queue
 from tests.unit.ultracluster.scheduling.environment_resources import resources_of_environment
 
-from ultracluster import ClusterPlacement, NodeGroup, OnDemandCapacity, TrainingQueue
+from ultracluster import ClusterPlacement, NodeGroup, OnDemand, TrainingQueue
 from ultracluster_rules.findings import FindingsError
 
 pytestmark = pytest.mark.slow
@@ -20,7 +20,7 @@ def test_a_queue_refuses_nodes_that_a_job_cannot_take_for_each_other(stack: cdk.
         network=given,
         instance_type="trn1.32xlarge",
         image_id=IMAGE_ID,
-        capacity=OnDemandCapacity(name="other"),
+        capacity=OnDemand(name="other"),
     )
     with pytest.raises(FindingsError, match="UC4122"):
         TrainingQueue(stack, "Queue", nodes=[one, other], max_nodes=1)

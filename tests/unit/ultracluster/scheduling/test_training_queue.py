@@ -25,8 +25,8 @@ from ultracluster import (
     FairShare,
     MultiNodeJob,
     NodeGroup,
-    OnDemandCapacity,
-    SpotCapacity,
+    OnDemand,
+    Spot,
     TrainingQueue,
     UltraCluster,
     WaitLimits,
@@ -47,7 +47,7 @@ def test_a_strategy_of_the_user_decides_how_the_environment_is_updated(stack: cd
     queue(stack, capacity=progressive)
     assert only(stack, "AWS::Batch::ComputeEnvironment")["ReplaceComputeEnvironment"] is False
     other = new_stack()
-    queue(other, capacity=OnDemandCapacity(allocation_strategy="best-fit"))
+    queue(other, capacity=OnDemand(allocation_strategy="best-fit"))
     assert only(other, "AWS::Batch::ComputeEnvironment")["ReplaceComputeEnvironment"] is True
     assert resources_of_environment(other)["AllocationStrategy"] == "BEST_FIT"
 
@@ -55,7 +55,7 @@ def test_a_strategy_of_the_user_decides_how_the_environment_is_updated(stack: cd
 def test_idle_nodes_of_prepaid_capacity_stay_for_a_day(stack: cdk.Stack) -> None:
     queue(stack, capacity=block())
     assert resources_of_environment(stack)["ScalingPolicy"] == {"MinScaleDownDelayMinutes": 1440}
-    for capacity in (None, OnDemandCapacity(), SpotCapacity()):
+    for capacity in (None, OnDemand(), Spot()):
         other = new_stack()
         queue(other, capacity=capacity)
         assert "ScalingPolicy" not in resources_of_environment(other)
@@ -115,7 +115,7 @@ def test_a_queue_uses_the_selected_sources_in_order(stack: cdk.Stack) -> None:
             network=there,
             instance_type="trn2.48xlarge",
             image_id=IMAGE_ID,
-            capacity=OnDemandCapacity(name=name, max_nodes=1),
+            capacity=OnDemand(name=name, max_nodes=1),
         )
         for name in ("one", "two", "three")
     ]

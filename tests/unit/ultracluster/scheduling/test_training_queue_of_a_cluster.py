@@ -6,7 +6,7 @@ import pytest
 from tests.unit.ultracluster.builders import IMAGE, IMAGE_ID, RESERVATION, ZONE, block, of_type
 from tests.unit.ultracluster.scheduling.team_queues import shown
 
-from ultracluster import OnDemandCapacity, SpotCapacity, TrainingQueue, UltraCluster
+from ultracluster import OnDemand, Spot, TrainingQueue, UltraCluster
 from ultracluster_rules.findings import FindingsError
 
 pytestmark = pytest.mark.slow
@@ -57,7 +57,7 @@ def test_spot_nodes_get_a_separate_queue(stack: cdk.Stack) -> None:
         node_count=2,
         image_id=IMAGE_ID,
         zone_id=ZONE,
-        capacity=[OnDemandCapacity(), SpotCapacity(name="spot", max_nodes=8)],
+        capacity=[OnDemand(), Spot(name="spot", max_nodes=8)],
         queue_sources=[None],
     )
     spot = cluster.add_queue("spot", sources=["spot", None])
@@ -80,7 +80,7 @@ def test_the_main_queue_uses_every_block(stack: cdk.Stack) -> None:
             instance_type="trn2.48xlarge",
             node_count=2,
             image_id=IMAGE_ID,
-            capacity=[block(), OnDemandCapacity(name="spill")],
+            capacity=[block(), OnDemand(name="spill")],
             queue_sources=["spill"],
         )
     assert stack.node.try_find_child("Cluster") is None

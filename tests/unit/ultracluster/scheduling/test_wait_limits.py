@@ -17,9 +17,9 @@ from tests.unit.ultracluster.scheduling.team_queues import shown
 from ultracluster import (
     Capacity,
     CapacityReservation,
-    OnDemandCapacity,
+    OnDemand,
     ReservationGroup,
-    SpotCapacity,
+    Spot,
     TrainingQueue,
     UltraCluster,
     WaitLimits,
@@ -31,8 +31,8 @@ pytestmark = pytest.mark.slow
 
 DAY = Duration.days(1)
 GROUP = "arn:aws:resource-groups:us-east-2:123456789012:group/training"
-RESERVED = CapacityReservation.from_reservation_id(RESERVATION, zone_id=ZONE)
-GATHERED = ReservationGroup.from_resource_group_arn(GROUP, zone_id=ZONE)
+RESERVED = CapacityReservation(reservation_id=RESERVATION, zone_id=ZONE)
+GATHERED = ReservationGroup(resource_group_arn=GROUP, zone_id=ZONE)
 
 
 def test_a_limit_cancels_jobs_that_wait_for_unreserved_capacity(
@@ -58,7 +58,7 @@ def test_a_limit_cancels_jobs_that_wait_for_unreserved_capacity(
         (RESERVED, WaitLimits(insufficient_capacity=DAY), True),
         (GATHERED, WaitLimits(insufficient_capacity=DAY), True),
         (RESERVED, WaitLimits(exceeds_environments=DAY), False),
-        (OnDemandCapacity(), WaitLimits(insufficient_capacity=DAY, exceeds_environments=DAY), False),
+        (OnDemand(), WaitLimits(insufficient_capacity=DAY, exceeds_environments=DAY), False),
     ],
 )
 def test_no_limit_cancels_a_job_that_waits_for_reserved_capacity(
@@ -84,7 +84,7 @@ def test_rejects_a_limit_that_batch_does_not_support(limit: Duration) -> None:
     [
         ([None], ["insufficient_capacity", "exceeds_environments", "exceeds_nodes"]),
         (
-            [OnDemandCapacity(), SpotCapacity()],
+            [OnDemand(), Spot()],
             ["insufficient_capacity", "exceeds_environments", "exceeds_nodes"],
         ),
         ([RESERVED], ["exceeds_environments", "exceeds_nodes"]),

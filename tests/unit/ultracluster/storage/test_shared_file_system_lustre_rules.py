@@ -4,10 +4,8 @@ from typing import Any
 
 import aws_cdk as cdk
 import pytest
-from tests.unit.ultracluster.builders import network, of_type, only
+from tests.unit.ultracluster.builders import of_type, only
 from tests.unit.ultracluster.storage.default_file_system import file_system
-
-from ultracluster import SharedFileSystem
 
 pytestmark = pytest.mark.slow
 
@@ -15,7 +13,7 @@ _EFA: dict[str, Any] = {"efa_clients": "p5.48xlarge", "storage_capacity_gib": 19
 
 
 def test_efa_opens_all_traffic_between_the_groups_and_requires_a_large_file_system(stack: cdk.Stack) -> None:
-    system = SharedFileSystem(stack, "FileSystem", network=network(stack), **_EFA)
+    system = file_system(stack, **_EFA)
     assert system.efa_enabled
     nodes = stack.resolve(stack.node.find_child("Network").security_group.security_group_id)
     own = stack.resolve(system.connections.security_groups[0].security_group_id)

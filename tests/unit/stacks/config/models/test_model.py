@@ -1,7 +1,8 @@
 """Descriptions of settings, read from the docstrings below them."""
 
+from ultracluster_spec.values import sentences
 from ultracluster_stacks.config.models.cluster import ClusterConfig
-from ultracluster_stacks.config.models.model import ConfigModel, field_descriptions
+from ultracluster_stacks.config.models.model import ConfigModel
 from ultracluster_stacks.config.models.queue import AdditionalQueueConfig
 
 
@@ -18,14 +19,14 @@ class Sizes(ConfigModel):
 
 
 def test_a_description_is_the_text_below_a_field_on_one_line() -> None:
-    assert field_descriptions(Sizes) == {"nodes": "Number of nodes, on two lines.", "shown": "Shown."}
+    assert sentences(Sizes) == {"nodes": "Number of nodes, on two lines.", "shown": "Shown."}
 
 
 def test_a_model_describes_the_fields_that_it_inherits_first() -> None:
-    assert list(field_descriptions(AdditionalQueueConfig)) == list(AdditionalQueueConfig.model_fields)
+    assert list(sentences(AdditionalQueueConfig)) == list(AdditionalQueueConfig.model_fields)
 
 
 def test_each_setting_of_a_cluster_is_described_in_a_sentence() -> None:
-    descriptions = field_descriptions(ClusterConfig)
+    descriptions = sentences(ClusterConfig)
     assert descriptions.keys() == ClusterConfig.model_fields.keys()
     assert all(text.endswith(".") for text in descriptions.values())

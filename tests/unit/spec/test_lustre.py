@@ -5,7 +5,7 @@ import pytest
 
 from ultracluster_catalog.lustre.lustre import METADATA_IOPS, LustreSettings
 from ultracluster_catalog.lustre.lustre_tiers import LUSTRE_TIERS
-from ultracluster_rules.lustre import check_file_system
+from ultracluster_spec.lustre import check_file_system
 
 _Shapes = Callable[[str], Mapping[str, Any]]
 

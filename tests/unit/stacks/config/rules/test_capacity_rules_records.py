@@ -1,14 +1,12 @@
 """Capacity in a rollout file."""
 
 from collections.abc import Callable
-from datetime import UTC, datetime, timedelta, timezone
 
 import pytest
-from pydantic import ValidationError
 from tests.unit.stacks.config.capacity_edits import RESERVED, RESOURCE_GROUP, capacity, further
 
 from ultracluster_rules.findings import Finding, Severity
-from ultracluster_stacks.config import CapacityConfig, LoadedRollout
+from ultracluster_stacks.config import LoadedRollout
 
 _CLUSTER = "waves[0].clusters[0]"
 Findings = Callable[..., list[Finding]]
@@ -132,12 +130,3 @@ def test_reads_times_as_utc(load: Callable[..., LoadedRollout]) -> None:
 
     assert capacity.start is not None
     assert capacity.start.isoformat() == "2026-12-01T12:00:00+00:00"
-
-
-def test_takes_times_of_python_in_any_zone_and_keeps_utc() -> None:
-    two_hours_east = datetime(2026, 12, 1, 14, 0, tzinfo=timezone(timedelta(hours=2)))
-
-    assert CapacityConfig(start=two_hours_east).start == datetime(2026, 12, 1, 12, 0, tzinfo=UTC)
-    assert CapacityConfig(start=two_hours_east).start.tzinfo is UTC
-    with pytest.raises(ValidationError, match="in UTC"):
-        CapacityConfig(start=datetime(2026, 12, 1, 12, 0))  # noqa: DTZ001 - the mistake that this is about

@@ -12,7 +12,7 @@ from ultracluster_catalog.lustre.lustre import (
     THROUGHPUT_CAPACITIES,
     LustreSettings,
 )
-from ultracluster_rules.lustre import check_file_system
+from ultracluster_spec.lustre import check_file_system
 
 _TIERED: dict[str, Any] = {
     "storage_type": "INTELLIGENT_TIERING",

@@ -9,9 +9,8 @@ from ultracluster_catalog.lustre.lustre import LustreSettings
 from ultracluster_catalog.lustre.lustre_associations import (
     ASSOCIATION_EVENTS,
     DATA_REPOSITORY_ASSOCIATIONS_PER_FILE_SYSTEM,
-    DataRepositoryAssociation,
 )
-from ultracluster_rules.lustre import check_associations
+from ultracluster_spec.lustre import Association, check_associations
 
 _SSD = LustreSettings().with_defaults()
 
@@ -20,8 +19,7 @@ def _codes(
     *places: tuple[str, str], settings: LustreSettings = _SSD, **options: Any
 ) -> list[tuple[str, str]]:
     joined = [
-        DataRepositoryAssociation(file_system_path=folder, data_repository_path=path, **options)
-        for folder, path in places
+        Association(file_system_path=folder, data_repository_path=path, **options) for folder, path in places
     ]
     return [(each.code, each.path) for each in check_associations(joined, settings=settings)]
 
@@ -39,7 +37,7 @@ def test_limits_are_those_of_fsx(botocore_shapes: Callable[[str], Mapping[str, A
 
 
 def test_nothing_is_deleted_on_the_other_side_unless_that_was_typed() -> None:
-    association = DataRepositoryAssociation(file_system_path="/a", data_repository_path="s3://b")
+    association = Association(file_system_path="/a", data_repository_path="s3://b")
     assert "DELETED" not in association.import_events + association.export_events
 
 
@@ -85,7 +83,7 @@ def test_what_is_joined_is_not_backed_up() -> None:
     ],
 )
 def test_says_what_cannot_be_joined(changes: dict[str, Any], what: str) -> None:
-    joined = DataRepositoryAssociation(file_system_path="/a", data_repository_path="s3://b")
+    joined = Association(file_system_path="/a", data_repository_path="s3://b")
     (finding,) = check_associations([joined], settings=LustreSettings(**changes))
     assert finding.problem == f"got 1 with {what}, which cannot be linked to S3"
 

@@ -6,16 +6,15 @@ from typing import Any
 import pytest
 
 from ultracluster_catalog.lustre.lustre import LustreSettings
-from ultracluster_catalog.lustre.lustre_associations import DataRepositoryAssociation
 from ultracluster_local.services.fsx.validation import validate
 from ultracluster_local.services.handlers import ServiceError
-from ultracluster_rules.lustre import check_associations, check_file_system
+from ultracluster_spec.lustre import Association, check_associations, check_file_system
 
 pytestmark = pytest.mark.slow  # imports moto
 
 DEPLOYMENT_TYPES = ("SCRATCH_1", "SCRATCH_2", "PERSISTENT_1", "PERSISTENT_2")
 CAPACITIES = (None, 0, 1200, 1800, 2400, 3600, 4800, 6000, 9600, 19_200, 38_400)
-ASSOCIATION = DataRepositoryAssociation(file_system_path="/data", data_repository_path="s3://bucket/data")
+ASSOCIATION = Association(file_system_path="/data", data_repository_path="s3://bucket/data")
 
 
 def as_api(settings: LustreSettings) -> dict[str, Any]:
@@ -45,7 +44,7 @@ def as_api(settings: LustreSettings) -> dict[str, Any]:
     return {key: value for key, value in file_system.items() if value is not None}
 
 
-def disagreements(*cases: tuple[LustreSettings, list[DataRepositoryAssociation]]) -> list[Any]:
+def disagreements(*cases: tuple[LustreSettings, list[Association]]) -> list[Any]:
     found = []
     for settings, associations in cases:
         described = [
@@ -175,10 +174,10 @@ def test_associations_are_refused_where_the_constructs_refuse_them() -> None:
     )
     events = ((), ("NEW",), ("NEW", "NEW"), ("MOVED",), ("NEW", "CHANGED", "DELETED"))  # fmt: skip
     single = [
-        DataRepositoryAssociation(file_system_path=folder, data_repository_path=path)
+        Association(file_system_path=folder, data_repository_path=path)
         for folder, path in product(folders, paths)
     ] + [
-        DataRepositoryAssociation(
+        Association(
             file_system_path="/a", data_repository_path="s3://a", import_events=one, export_events=other
         )
         for one, other in product(events, events)
@@ -190,7 +189,7 @@ def test_associations_are_refused_where_the_constructs_refuse_them() -> None:
         == []
     )
     many = [
-        DataRepositoryAssociation(file_system_path=f"/{index}", data_repository_path=f"s3://bucket-{index}")
+        Association(file_system_path=f"/{index}", data_repository_path=f"s3://bucket-{index}")
         for index in range(9)
     ]
     assert disagreements((settings, many[:8]), (settings, many)) == []

@@ -6,7 +6,8 @@ from aws_cdk import assertions
 from tests.unit.ultracluster.builders import IMAGE, ZONE, new_stack, only
 from tests.unit.ultracluster.capacity.three_sources import cluster
 
-from ultracluster import MultiNodeJob, OnDemandCapacity, SpotCapacity
+from ultracluster import MultiNodeJob, OnDemand, Spot
+from ultracluster.capacity.sources import check_source
 from ultracluster_rules.findings import FindingsError, reject
 
 pytestmark = pytest.mark.slow
@@ -14,13 +15,13 @@ pytestmark = pytest.mark.slow
 
 def test_on_demand_as_a_source_is_what_no_capacity_is() -> None:
     one, other = new_stack(), new_stack()
-    cluster(one, OnDemandCapacity())
+    cluster(one, OnDemand())
     cluster(other, capacity=None)
     assert assertions.Template.from_stack(one).to_json() == assertions.Template.from_stack(other).to_json()
 
 
 def test_spot_nodes_are_asked_for_by_batch_and_not_by_the_template(stack: cdk.Stack) -> None:
-    cluster(stack, SpotCapacity(max_price_percent=60), instance_type="trn1.32xlarge")
+    cluster(stack, Spot(max_price_percent=60), instance_type="trn1.32xlarge")
     resources = only(stack, "AWS::Batch::ComputeEnvironment")["ComputeResources"]
     assert (resources["Type"], resources["AllocationStrategy"], resources["BidPercentage"]) == (
         "SPOT",
@@ -34,13 +35,13 @@ def test_spot_nodes_are_asked_for_by_batch_and_not_by_the_template(stack: cdk.St
 @pytest.mark.parametrize("percent", [0, 101])
 def test_rejects_a_price_limit_above_on_demand_or_of_nothing(percent: int) -> None:
     with pytest.raises(FindingsError, match="UC4125"):
-        reject(SpotCapacity(max_price_percent=percent).check())
-    assert SpotCapacity(max_price_percent=100).max_price_percent == 100
-    assert SpotCapacity(max_price_percent=1).max_price_percent == 1
+        reject(check_source(Spot(max_price_percent=percent), path="capacity"))
+    assert Spot(max_price_percent=100).max_price_percent == 100
+    assert Spot(max_price_percent=1).max_price_percent == 1
 
 
 def test_rejects_a_multi_node_job_where_it_could_come_to_spot_nodes(stack: cdk.Stack) -> None:
-    whole = cluster(stack, OnDemandCapacity(), SpotCapacity(name="spot"), instance_type="trn1.32xlarge")
+    whole = cluster(stack, OnDemand(), Spot(name="spot"), instance_type="trn1.32xlarge")
     with pytest.raises(FindingsError, match="UC6308"):
         whole.add_multi_node_job("Train", image=IMAGE, command=["train.py"])
     safe = whole.add_queue("large", sources=[None])
@@ -48,14 +49,14 @@ def test_rejects_a_multi_node_job_where_it_could_come_to_spot_nodes(stack: cdk.S
 
 
 def test_unreserved_nodes_must_be_in_the_zone_of_the_network(stack: cdk.Stack) -> None:
-    cluster(stack, OnDemandCapacity(zone_id=ZONE), zone_id=None)
+    cluster(stack, OnDemand(zone_id=ZONE), zone_id=None)
     assert only(stack, "AWS::EC2::Subnet")["AvailabilityZoneId"] == ZONE
     with pytest.raises(FindingsError, match="UC4021"):
-        cluster(new_stack(), OnDemandCapacity(zone_id="use2-az1"))
+        cluster(new_stack(), OnDemand(zone_id="use2-az1"))
 
 
 def test_spot_nodes_may_be_chosen_by_the_risk_of_losing_them_only(stack: cdk.Stack) -> None:
-    source = SpotCapacity(allocation_strategy="capacity-optimized")
+    source = Spot(allocation_strategy="capacity-optimized")
     cluster(stack, source, instance_type="trn1.32xlarge")
     resources = only(stack, "AWS::Batch::ComputeEnvironment")["ComputeResources"]
     assert resources["AllocationStrategy"] == "SPOT_CAPACITY_OPTIMIZED"

@@ -1,0 +1,577 @@
+"""Capacity: how the instances of a cluster are bought, and the reservation that they run in. Nothing here buys anything.
+
+A rollout file describes it as one record, `CapacityRecord`, in which `market_type` decides which settings apply. Constructs take one
+type for each kind, which has the settings of that kind only; `CapacityRecord.source` makes it of the record.
+"""
+
+import re
+import zlib
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from typing import Annotated, ClassVar, Final, Literal, Protocol
+
+from ultracluster_catalog.capacity.capacity_blocks import (
+    BLOCK_END_UTC,
+    LONGEST_BLOCK,
+    MAX_INSTANCES_PER_BLOCK,
+    block_regions,
+)
+from ultracluster_catalog.machines.instance_type import InstanceType
+from ultracluster_catalog.names.identifiers import SOURCE_NAME, ZONE_ID
+from ultracluster_rules.capacity import (
+    ALLOCATION_STRATEGIES,
+    MAX_NODES,
+    MAX_PRICE_PERCENT,
+    RESERVATION,
+    RESOURCE_GROUP,
+    SETTING_OF_ANOTHER_KIND,
+    AllocationStrategy,
+    check_allocation_strategy,
+    check_group_settings,
+    check_purchase_option,
+    check_targets,
+    check_window,
+)
+from ultracluster_rules.network import check_zone_id
+from ultracluster_rules.values import Form
+from ultracluster_spec.names import NAME, placement_group_name
+from ultracluster_spec.rules import At, Place, rule
+from ultracluster_spec.times import UtcTime
+from ultracluster_spec.values import Value, fields_of
+
+Market = Literal["capacity-block", "on-demand", "spot"]
+"""How instances are bought."""
+
+LaunchedBy = Literal["batch", "auto-scaling"]
+"""What starts the nodes."""
+
+UNRESOLVED_ORDER: Final = "UC2220"
+"""Code of capacity whose order has no reservation yet; `capacity resolve` fixes it."""
+
+_ReservationId = Annotated[str, RESERVATION]
+_ResourceGroup = Annotated[str, RESOURCE_GROUP]
+_NodeCount = Annotated[int, MAX_NODES]
+
+# The fields, each once, in groups that the kinds of capacity share. Python has no other way to share declarations that a
+# type checker understands; a base class with slots could not be combined with another. Nothing is made of a group, so it
+# needs no methods, whose generation takes most of the time of the import.
+
+
+@dataclass(frozen=True, kw_only=True, init=False, repr=False, eq=False)
+class _Reserved(Value):
+    """A reservation."""
+
+    __slots__ = ()
+
+    reservation_id: _ReservationId | None = None
+    """ID of the Capacity Reservation, also of a Capacity Block: cr- and 17 hexadecimal digits. Required for
+    `capacity-block`."""
+
+
+@dataclass(frozen=True, kw_only=True, init=False, repr=False, eq=False)
+class _Window(Value):
+    """Start and end."""
+
+    __slots__ = ()
+
+    start: Annotated[datetime, UtcTime()] | None = None
+    """Start of the capacity: ISO 8601 in UTC, in quotes. Default: unknown."""
+
+    end: Annotated[datetime, UtcTime()] | None = None
+    """End of the capacity: ISO 8601 in UTC, in quotes; 11:30 for a Capacity Block. Default: unknown."""
+
+
+@dataclass(frozen=True, kw_only=True, init=False, repr=False, eq=False)
+class _Grouped(Value):
+    """A group of reservations."""
+
+    __slots__ = ()
+
+    resource_group_arn: _ResourceGroup | None = None
+    """ARN of a resource group of On-Demand Capacity Reservations, instead of `reservation_id`. Instances launch only into
+    reservations of the group. Default: none."""
+
+
+@dataclass(frozen=True, kw_only=True, init=False, repr=False, eq=False)
+class _Placed(Value):
+    """A placement group."""
+
+    __slots__ = ()
+
+    placement_group: (
+        Annotated[str, placement_group_name("the name of an existing cluster placement group")] | None
+    ) = None
+    """Name of the cluster placement group of the On-Demand Capacity Reservation. Default: the reservation has none."""
+
+
+@dataclass(frozen=True, kw_only=True, init=False, repr=False, eq=False)
+class _Launched(Value):
+    """How nodes are started."""
+
+    __slots__ = ()
+
+    max_nodes: _NodeCount | None = None
+    """Maximum number of nodes in this capacity, 1 to 1,000. Default: `nodes` of the cluster."""
+
+    allocation_strategy: AllocationStrategy | None = None
+    """Allocation strategy of AWS Batch. `best-fit-progressive`: the compute environment is updated in place, and can start
+    one instance more than `max_nodes`. `best-fit`: it is replaced for each new AMI or launch template, and can only get
+    another strategy under another `name`. For `spot`: `price-capacity-optimized` or `capacity-optimized`. Default:
+    best-fit for `capacity-block`, best-fit-progressive for `on-demand`, price-capacity-optimized for `spot`."""
+
+    launched_by: LaunchedBy = "batch"
+    """What starts the nodes. `auto-scaling`: an Auto Scaling group, whose nodes stay while no job runs; multi-node jobs run as
+    arrays of one child for each node. Default: batch."""
+
+
+@dataclass(frozen=True, kw_only=True, init=False, repr=False, eq=False)
+class _Priced(Value):
+    """A maximum price."""
+
+    __slots__ = ()
+
+    max_price_percent: Annotated[int, MAX_PRICE_PERCENT] | None = None
+    """For `spot`: maximum price, in percent of the On-Demand price. Default: 100."""
+
+
+@dataclass(frozen=True, kw_only=True, init=False, repr=False, eq=False)
+class _Named(Value):
+    """Name and zone."""
+
+    __slots__ = ()
+
+    name: (
+        Annotated[
+            str,
+            Form(
+                code="UC4123",
+                pattern=SOURCE_NAME,
+                allowed="2 to 32 characters: lower case letters, digits and hyphens, a letter first",
+            ),
+        ]
+        | None
+    ) = None
+    """Name among the capacity of a cluster, part of the construct IDs for it, so that capacity can be added, removed and reordered
+    without changes to the other. Default: none, allowed for one."""
+
+    zone_id: str | None = None
+    """Zone ID of the nodes, such as use2-az3; names of zones differ between accounts. Default: that of the network."""
+
+
+@dataclass(frozen=True, kw_only=True, init=False, repr=False, eq=False)
+class _Source(_Launched, _Named):
+    """What the kinds of capacity have in common."""
+
+    __slots__ = ()
+
+    market_type: ClassVar[Market]
+    prepaid: ClassVar[bool] = False  # billed for the whole reservation, used or not
+
+    @property
+    def strategy(self) -> AllocationStrategy:
+        """Allocation strategy, with the default of the market."""
+        return self.allocation_strategy or ALLOCATION_STRATEGIES[self.market_type][0]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class CapacityBlock(_Window, _Reserved, _Source):
+    """A Capacity Block for ML, bought beforehand; EC2 ends its instances 30 minutes earlier, of UltraServers 60."""
+
+    market_type: ClassVar[Market] = "capacity-block"
+    prepaid: ClassVar[bool] = True
+
+    reservation_id: _ReservationId = field()
+    zone_id: str = field()
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class CapacityReservation(_Placed, _Reserved, _Source):
+    """An On-Demand Capacity Reservation."""
+
+    market_type: ClassVar[Market] = "on-demand"
+    prepaid: ClassVar[bool] = True
+
+    reservation_id: _ReservationId = field()
+    zone_id: str = field()
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class ReservationGroup(_Placed, _Grouped, _Source):
+    """On-Demand Capacity Reservations of one instance type and zone, in a resource group.
+
+    EC2 uses any of them with room, so reservations can join and leave the group without a deployment.
+    """
+
+    market_type: ClassVar[Market] = "on-demand"
+    prepaid: ClassVar[bool] = True
+
+    resource_group_arn: _ResourceGroup = field()
+    zone_id: str = field()
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class OnDemand(_Source):
+    """On-Demand Instances without a reservation, billed while they run."""
+
+    market_type: ClassVar[Market] = "on-demand"
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Spot(_Priced, _Source):
+    """Spot Instances, interrupted with two minutes' notice, for single-node jobs: AWS Batch runs no others on them."""
+
+    market_type: ClassVar[Market] = "spot"
+
+
+Capacity = CapacityBlock | CapacityReservation | ReservationGroup | OnDemand | Spot
+"""Capacity of any kind."""
+
+
+@dataclass(frozen=True, kw_only=True, init=False, repr=False, eq=False)
+class _Market(Value):
+    """The kind of capacity."""
+
+    __slots__ = ()
+
+    market_type: Market = "capacity-block"
+    """`capacity-block`: the instances run in a Capacity Block that was bought beforehand. `on-demand`: On-Demand Instances,
+    in On-Demand Capacity Reservations with `reservation_id` or `resource_group_arn`. `spot`: Spot Instances, interrupted
+    with two minutes' notice; single-node jobs only."""
+
+
+@dataclass(frozen=True, kw_only=True, init=False, repr=False, eq=False)
+class _Ordered(Value):
+    """An order."""
+
+    __slots__ = ()
+
+    order: (
+        Annotated[
+            str,
+            Form(
+                code="UC2223",
+                pattern=r"[a-z][a-z0-9-]{1,47}",
+                allowed="the name of an order in the ledger: 2 to 48 of a-z, 0-9 and -, starting with a letter",
+            ),
+        ]
+        | None
+    ) = None
+    """Name of the order that buys the capacity, instead of `reservation_id`. After the purchase, `ultracluster capacity
+    resolve --write` adds reservation, zone, start and end. Default: none."""
+
+
+# The bases in the reverse order of the keys of the file.
+@dataclass(frozen=True, kw_only=True, slots=True)
+class CapacityRecord(_Priced, _Launched, _Placed, _Grouped, _Window, _Ordered, _Reserved, _Market):
+    """How the instances of a cluster are bought. A deployment never buys anything."""
+
+    def source(self, *, zone_id: str) -> Capacity:
+        """Return the capacity of its own kind, after the rules about it have held."""
+        values = {**self.known(), "zone_id": zone_id}
+        return self._kind(**{name: values[name] for name in fields_of(self._kind) if name in values})
+
+    @property
+    def _kind(self) -> type[Capacity]:
+        match self.market_type, self.resource_group_arn, self.reservation_id:
+            case "spot", _, _:
+                return Spot
+            case _, str(), _:
+                return ReservationGroup
+            case "on-demand", None, str():
+                return CapacityReservation
+            case "capacity-block", None, str():
+                return CapacityBlock
+        return OnDemand
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class AdditionalCapacity(CapacityRecord):
+    """Capacity used when the capacity before it in the list is full."""
+
+    name: Annotated[str, NAME]
+    """Name of this capacity, unique in the cluster. Its position in the list can change; another name replaces its compute
+    environment."""
+
+    market_type: Market = field()
+    """`capacity-block`, `on-demand` or `spot`, as in `capacity`."""
+
+
+def placeholder_reservation(order: str) -> str:
+    """Return the reservation ID of an order that is not bought: nine zeros, then a checksum of its name."""
+    return f"cr-{zlib.crc32(order.encode()):017x}"
+
+
+Bought = CapacityRecord | Capacity
+"""Capacity as the rules below see it."""
+
+
+class Buyer(Protocol):
+    """Who buys capacity: what the rules about its size read of a cluster."""
+
+    @property
+    def machine(self) -> InstanceType:
+        """Instance type of the nodes."""
+
+    def sources(self) -> Iterator[tuple[Place, Bought]]:
+        """Iterate over all capacity with the place of each."""
+
+    def nodes_from(self, capacity: Bought) -> int:
+        """Return the maximum number of nodes of one capacity."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Purchase:
+    """The capacity of a cluster of constructs."""
+
+    machine: InstanceType
+    nodes: int
+    capacity: Sequence[Capacity | None]
+
+    def sources(self) -> Iterator[tuple[Place, Bought]]:
+        """Iterate over all capacity with the place of each."""
+        for index, capacity in enumerate(self.capacity):
+            if capacity is not None:
+                yield ("capacity", index), capacity
+
+    def nodes_from(self, capacity: Bought) -> int:
+        """Return the maximum number of nodes of one capacity."""
+        return capacity.max_nodes or self.nodes
+
+
+class BuyerInRegion(Buyer, Protocol):
+    """What the other rules read of a cluster."""
+
+    @property
+    def region(self) -> str:
+        """Region of the cluster."""
+
+    @property
+    def has_block(self) -> bool:
+        """Whether a Capacity Block is among its capacity."""
+
+    def differs(self, name: str) -> bool:
+        """Return whether a field has another value than its default."""
+
+
+@rule()
+def strategy_is_offered(capacity: Bought) -> Iterator[At]:
+    """AWS Batch can choose nodes of the market with the allocation strategy."""
+    if strategy := capacity.allocation_strategy:
+        yield from At.all(
+            check_allocation_strategy(capacity.market_type, strategy, path="allocation_strategy")
+        )
+
+
+@rule()
+def settings_fit_what_starts_nodes(capacity: Bought) -> Iterator[At]:
+    """Nodes that an Auto Scaling group starts have no settings of AWS Batch."""
+    market = capacity.market_type
+    price = getattr(capacity, "max_price_percent", None) if market == "spot" else None
+    strategy = capacity.allocation_strategy
+    yield from At.all(check_group_settings(capacity.launched_by, market, strategy, price))
+
+
+@rule()
+def starts_before_it_ends(capacity: CapacityRecord | CapacityBlock) -> Iterator[At]:
+    """Capacity starts before it ends, in times with an offset."""
+    yield from (At.of("end", finding) for finding in check_window(capacity.start, capacity.end))
+
+
+@rule("UC4113")
+def block_ends_at_its_time(capacity: CapacityRecord | CapacityBlock) -> Iterator[At]:
+    """A Capacity Block ends at the fixed time of day."""
+    end = capacity.end
+    if capacity.market_type == "capacity-block" and end is not None and end.time() != BLOCK_END_UTC:
+        problem = f"got an end at {end:%H:%M:%S} UTC, but Capacity Blocks end at 11:30 UTC"
+        yield At("end", problem, remedy="Use the EndDate of the reservation")
+
+
+@rule("UC4114")
+def block_is_not_too_long(capacity: CapacityRecord | CapacityBlock) -> Iterator[At]:
+    """A Capacity Block is not longer than those that AWS sells."""
+    start, end = capacity.start, capacity.end
+    if (
+        capacity.market_type != "capacity-block"
+        or start is None
+        or end is None
+        or end - start <= LONGEST_BLOCK
+    ):
+        return
+    days = (end - start) / timedelta(days=1)
+    problem = f"got {days:.1f} days, but a Capacity Block lasts at most {LONGEST_BLOCK.days}"
+    yield At("end", problem, remedy="Use the StartDate and EndDate of the reservation")
+
+
+@rule(SETTING_OF_ANOTHER_KIND)
+def settings_are_of_the_kind(capacity: CapacityRecord) -> Iterator[At]:
+    """No setting of another kind of capacity is used; it would be ignored."""
+    kind, given = capacity.market_type, capacity.known()
+    for name, fits, whose in (
+        ("reservation_id", kind != "spot", "`capacity-block` and `on-demand`"),
+        ("order", kind != "spot", "`capacity-block` and `on-demand`"),
+        ("resource_group_arn", kind == "on-demand", "`on-demand`"),
+        ("max_price_percent", kind == "spot", "`spot`"),
+    ):
+        if given.get(name) is not None and not fits:
+            yield At(name, f"{name} is for {whose}", remedy="Remove it")
+
+
+@rule(SETTING_OF_ANOTHER_KIND)
+def placement_group_is_of_a_reservation(capacity: CapacityRecord) -> Iterator[At]:
+    """Only an On-Demand Capacity Reservation names the placement group that it was created in."""
+    is_reserved = capacity.reservation_id is not None or capacity.resource_group_arn is not None
+    fits = capacity.market_type == "on-demand" and is_reserved
+    if capacity.placement_group is not None and not fits:
+        problem = "placement_group is for an On-Demand Capacity Reservation"
+        yield At("placement_group", problem, remedy="Remove it")
+
+
+@rule("UC4128")
+def reservation_or_group_is_set(capacity: CapacityRecord) -> Iterator[At]:
+    """On-Demand capacity is in a reservation or in a group of them, not in both."""
+    if capacity.market_type == "on-demand" and capacity.reservation_id and capacity.resource_group_arn:
+        remedy = "Set either the reservation or its group"
+        yield At("resource_group_arn", "reservation_id is set too", remedy=remedy)
+
+
+@rule(UNRESOLVED_ORDER)
+def order_is_resolved(capacity: CapacityRecord) -> Iterator[At]:
+    """The order of the capacity has a reservation."""
+    if capacity.order is not None and capacity.market_type != "spot" and capacity.reservation_id is None:
+        remedy = "Buy it with `ultracluster capacity buy`, then run `ultracluster capacity resolve ROLLOUT --write`"
+        yield At("order", f"the order {capacity.order} is not resolved", remedy=remedy)
+
+
+@rule("UC4108")
+def block_names_its_reservation(capacity: CapacityRecord) -> Iterator[At]:
+    """A Capacity Block names its reservation, which instances must target to run in it."""
+    is_missing = capacity.order is None and capacity.reservation_id is None
+    if capacity.market_type == "capacity-block" and is_missing:
+        problem = "reservation_id is required for a Capacity Block"
+        remedy = "Set the reservation of the block that was bought; a deployment never buys anything"
+        yield At("reservation_id", problem, "cr- and 17 hexadecimal digits", remedy)
+
+
+@rule()
+def zone_is_written_as_an_id(capacity: Capacity) -> Iterator[At]:
+    """The zone is named by its ID."""
+    zone_id = capacity.zone_id
+    if zone_id is not None and not re.fullmatch(ZONE_ID, zone_id):
+        yield from (At.of("zone_id", finding) for finding in check_zone_id(zone_id))
+
+
+SOURCE_RULES: Final = (zone_is_written_as_an_id, strategy_is_offered, settings_fit_what_starts_nodes)
+"""Rules about capacity of any kind."""
+
+BLOCK_RULES: Final = (starts_before_it_ends, block_ends_at_its_time, block_is_not_too_long)
+"""Rules about a Capacity Block."""
+
+RECORD_RULES: Final = (
+    order_is_resolved,
+    block_names_its_reservation,
+    settings_are_of_the_kind,
+    placement_group_is_of_a_reservation,
+    strategy_is_offered,
+    settings_fit_what_starts_nodes,
+    reservation_or_group_is_set,
+    *BLOCK_RULES,
+)
+"""Rules about one capacity of a rollout file."""
+
+
+@rule()
+def type_is_sold_so(cluster: Buyer) -> Iterator[At]:
+    """The instance type is sold in the way in which it is bought."""
+    for place, capacity in cluster.sources():
+        for finding in check_purchase_option(cluster.machine, capacity.market_type):
+            yield At.of((*place, "market_type"), finding)
+
+
+@rule("UC4105")
+def ultraserver_is_one_block(cluster: Buyer) -> Iterator[At]:
+    """The nodes of an UltraServer block are those of one UltraServer."""
+    machine = cluster.machine
+    most = machine.instances_per_ultraserver
+    for place, nodes in _nodes_of_blocks(cluster):
+        if machine.ultraserver_type is not None and nodes > most:
+            yield At(
+                place,
+                f"got {nodes} nodes of {machine.name} for one reservation; it is sold as the "
+                f"UltraServer {machine.ultraserver_type}, and each UltraServer is a separate block",
+                f"1 to {most}",
+                "Define one cluster for each UltraServer",
+            )
+
+
+@rule("UC4102")
+def block_holds_the_nodes(cluster: Buyer) -> Iterator[At]:
+    """One Capacity Block has room for the nodes."""
+    for place, nodes in _nodes_of_blocks(cluster):
+        if cluster.machine.ultraserver_type is None and nodes > MAX_INSTANCES_PER_BLOCK:
+            remedy = "Define one cluster for each block"
+            yield At(
+                place, f"got {nodes} nodes in one Capacity Block", f"1 to {MAX_INSTANCES_PER_BLOCK}", remedy
+            )
+
+
+@rule("UC4103")
+def block_has_a_usual_size(cluster: Buyer) -> Iterator[At]:
+    """A Capacity Block has as many instances as those that are usually offered."""
+    for place, nodes in _nodes_of_blocks(cluster):
+        is_usual = nodes > MAX_INSTANCES_PER_BLOCK or nodes.bit_count() == 1
+        if cluster.machine.ultraserver_type is None and not is_usual:
+            problem = f"got {nodes} nodes; blocks are usually offered in powers of two"
+            yield At(place, problem, remedy="Check that the block has as many instances")
+
+
+def _nodes_of_blocks(cluster: Buyer) -> Iterator[tuple[Place, int]]:
+    """Yield the number of nodes of each Capacity Block with the place that says it."""
+    for place, capacity in cluster.sources():
+        if capacity.market_type == "capacity-block":
+            yield (*place, "max_nodes") if capacity.max_nodes else ("nodes",), cluster.nodes_from(capacity)
+
+
+@rule("UC4107")
+def block_is_sold_in_the_region(cluster: BuyerInRegion) -> Iterator[At]:
+    """AWS lists Capacity Blocks of the type for the Region; its list is not complete."""
+    name = cluster.machine.name
+    regions = block_regions(name)
+    if regions and cluster.region not in regions and cluster.has_block:
+        problem = f"Capacity Blocks of {name} are not known to be sold in {cluster.region}"
+        yield At("region", problem, remedy=f"Known Regions: {', '.join(regions)}")
+
+
+@rule(SETTING_OF_ANOTHER_KIND)
+def block_settings_have_a_block(cluster: BuyerInRegion) -> Iterator[At]:
+    """Settings of the life cycle of Capacity Blocks are used with one."""
+    for name in ("checkpoint_lead_minutes", "max_refusals"):
+        if cluster.differs(name) and not cluster.has_block:
+            yield At(name, f"{name} is for `capacity-block`", remedy="Remove it")
+
+
+@rule()
+def reservation_is_one_source(cluster: Buyer) -> Iterator[At]:
+    """No reservation is named twice: two compute environments would compete for its instances."""
+    given = [
+        ((*place, name), target)
+        for place, capacity in cluster.sources()
+        for name in ("reservation_id", "resource_group_arn")
+        if (target := getattr(capacity, name)) is not None
+    ]
+    for index, finding in check_targets([target for _, target in given]):
+        yield At.of(given[index][0], finding)
+
+
+SIZE_RULES: Final = (type_is_sold_so, block_holds_the_nodes)
+"""Rules about the instance type and the number of nodes of all capacity, which constructs run too."""
+
+CLUSTER_RULES: Final = (
+    *SIZE_RULES,
+    ultraserver_is_one_block,
+    block_has_a_usual_size,
+    block_is_sold_in_the_region,
+    block_settings_have_a_block,
+    reservation_is_one_source,
+)
+"""Rules about all capacity of a cluster."""

@@ -1,0 +1,68 @@
+"""Values keep what they were built from, and say of themselves what is wrong with them."""
+
+from dataclasses import dataclass
+from typing import Annotated, Any
+
+import pytest
+
+from ultracluster_rules.values import Between
+from ultracluster_spec import Association, FileSystem
+from ultracluster_spec.values import Value, broken_bounds, incomplete, is_unset, sentences, wrong_types
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Thing(Value):
+    """A thing."""
+
+    size: Annotated[int, Between("UC5101", 1, 5)] | None = None
+    """Its size,
+    in metres."""
+
+    labels: Any = None
+    """Its labels."""
+
+    part: "Thing | None" = None
+    """Another thing."""
+
+
+def test_changes_of_what_a_value_was_built_from_do_not_change_it() -> None:
+    labels = {"team": "research"}
+    links = [Association(file_system_path="/a", data_repository_path="s3://bucket")]
+    thing, system = Thing(labels=labels), FileSystem(associations=links)  # type: ignore[arg-type]
+    labels["team"] = "other"
+    links.clear()
+    assert thing.labels == {"team": "research"}
+    assert len(system.associations) == 1
+
+
+def test_bounds_and_types_of_values_within_a_value_are_found_with_the_way_to_them() -> None:
+    thing = Thing(size=9, part=Thing(size=0))
+    assert [(each.code, each.path) for each in broken_bounds(thing)] == [
+        ("UC5101", "size"),
+        ("UC5101", "part.size"),
+    ]
+    link = Association(file_system_path=1, data_repository_path="s3://bucket")  # type: ignore[arg-type]
+    assert [(each.code, each.path) for each in wrong_types(FileSystem(associations=(link,)))] == [
+        ("UC1032", "associations[0].file_system_path")
+    ]
+
+
+def test_bounds_of_unset_fields_are_not_judged() -> None:
+    assert broken_bounds(Thing(size=9).without({"size"})) == []
+
+
+def test_a_field_differs_from_its_default() -> None:
+    assert Thing(size=3).differs("size")
+    assert not Thing().differs("size")
+
+
+def test_a_field_without_a_value_is_unset_and_another_name_is_a_bug() -> None:
+    thing = incomplete(Thing, {"labels": None})
+    for name, unset in (("size", True), ("sizze", False)):
+        with pytest.raises(AttributeError) as error:
+            getattr(thing, name)
+        assert is_unset(error.value) is unset
+
+
+def test_the_sentence_of_a_field_stands_below_it() -> None:
+    assert sentences(Thing)["size"] == "Its size, in metres."

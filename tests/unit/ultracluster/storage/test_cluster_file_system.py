@@ -1,0 +1,89 @@
+"""The file system of a cluster is described by a value."""
+
+import aws_cdk as cdk
+import pytest
+from aws_cdk import assertions
+from aws_cdk import aws_kms as kms
+from tests.unit.ultracluster.builders import IMAGE_ID, ZONE, block, new_stack, of_type, only
+
+from ultracluster import FileSystem, UltraCluster
+from ultracluster_rules.findings import FindingsError
+
+pytestmark = pytest.mark.slow
+
+
+def cluster(stack: cdk.Stack, **changes: object) -> UltraCluster:
+    given = {"instance_type": "trn2.48xlarge", "node_count": 4, "image_id": IMAGE_ID}
+    return UltraCluster(stack, "Cluster", **given | changes)
+
+
+def test_a_value_describes_the_new_file_system(stack: cdk.Stack) -> None:
+    key = kms.Key(stack, "Key")
+    given = FileSystem(storage_capacity_gib=9600, link_checkpoints=False)
+    whole = cluster(stack, capacity=block(), file_system=given, kms_key=key)
+    system = only(stack, "AWS::FSx::FileSystem")
+    assert (whole.file_system.storage_capacity_gib, system["StorageCapacity"]) == (9600, 9600)
+    assert system["KmsKeyId"] == stack.resolve(key.key_arn)
+    assert whole.checkpoint_bucket is not None
+    assert of_type(stack, "AWS::FSx::DataRepositoryAssociation") == []
+
+
+def test_a_value_describes_an_existing_file_system(stack: cdk.Stack) -> None:
+    given = FileSystem(
+        file_system_id="fs-0123456789abcdef0",
+        mount_name="abcdefgh",
+        dns_name="fs-0123456789abcdef0.fsx.us-east-2.amazonaws.com",
+        zone_id=ZONE,
+        security_group_id="sg-0123456789abcdef0",
+    )
+    whole = cluster(stack, capacity=block(), file_system=given)
+    assert of_type(stack, "AWS::FSx::FileSystem") == []
+    assert (whole.file_system.mount_name, whole.file_system.dns_name) == ("abcdefgh", given.dns_name)
+    opened = {str(rule["Properties"]["GroupId"]) for rule in of_type(stack, "AWS::EC2::SecurityGroupIngress")}
+    assert "sg-0123456789abcdef0" in opened
+
+
+def test_findings_about_the_file_system_come_with_the_others(stack: cdk.Stack) -> None:
+    given = FileSystem(storage_capacity_gib=600, deployment_type="SCRATCH_2", efa=True)
+    with pytest.raises(FindingsError) as refused:
+        cluster(stack, capacity=block(), file_system=given, queue_priority=-1)
+    assert [(each.code, each.path) for each in refused.value.findings] == [
+        ("UC6305", "queue_priority"),
+        ("UC5101", "file_system.storage_capacity_gib"),
+        ("UC5005", "file_system.efa"),
+        ("UC5027", "file_system.efa"),
+    ]
+    assert stack.node.try_find_child("Cluster") is None
+
+
+def test_an_existing_file_system_of_a_value_is_checked(stack: cdk.Stack) -> None:
+    given = FileSystem(file_system_id="fs-0123456789abcdef0", data_compression=False, zone_id="use2-az1")
+    with pytest.raises(FindingsError) as refused:
+        cluster(stack, capacity=block(), file_system=given)
+    assert [(each.code, each.path) for each in refused.value.findings] == [
+        ("UC5103", "file_system.file_system_id"),
+        ("UC5103", "file_system.data_compression"),
+        ("UC5031", "file_system.zone_id"),
+    ]
+
+
+def test_warns_of_more_efa_connections_than_a_file_system_has(stack: cdk.Stack) -> None:
+    given = FileSystem(storage_capacity_gib=38_400, efa=True)
+    cluster(stack, instance_type="p5.48xlarge", zone_id=ZONE, node_count=1000, file_system=given)
+    messages = [entry.data for each in stack.node.find_all() for entry in each.node.metadata]
+    assert any("UC5105" in str(message) for message in messages)
+
+
+def test_the_key_of_the_file_system_goes_before_that_of_the_cluster(stack: cdk.Stack) -> None:
+    own = "arn:aws:kms:us-east-2:123456789012:key/01234567-89ab-cdef-0123-456789abcdef"
+    key = kms.Key(stack, "Key")
+    cluster(stack, capacity=block(), file_system=FileSystem(kms_key_arn=own), kms_key=key)
+    assert only(stack, "AWS::FSx::FileSystem")["KmsKeyId"] == own
+
+
+def test_without_a_value_a_cluster_has_the_defaults_of_the_value(stack: cdk.Stack) -> None:
+    other = new_stack()
+    cluster(stack, capacity=block())
+    cluster(other, capacity=block(), file_system=FileSystem())
+    templates = [assertions.Template.from_stack(each).to_json() for each in (stack, other)]
+    assert templates[0] == templates[1]
