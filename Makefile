@@ -47,11 +47,10 @@ demo: export PYTHONDONTWRITEBYTECODE :=
 demo: $(ENVIRONMENT) | .ultracluster/tmp ## Buy capacity with fake money and deploy the quick start on it, on a local AWS: no account, no cost
 	@"$(BIN)/ultracluster" demo stacks/rollouts/quickstart.yaml
 
-# tests/conftest.py and the names of the folders put long files first; xdist would begin with the files of most tests, which are short.
-# One worker more than the two cores that continuous integration has: some tests wait for a browser or for other processes.
+# Two workers for two cores: each imports what all tests need, which costs more than waiting for processes saves.
 test: export PYTHONDONTWRITEBYTECODE :=
 test: env ## Run all tests
-	"$(BIN)/python" -m pytest -n $(or $(WORKERS),3) --dist loadfile --no-loadscope-reorder --cpu
+	"$(BIN)/python" -m pytest -n $(or $(WORKERS),2) --dist loadfile --no-loadscope-reorder --cpu
 
 training: env .ultracluster/training/.stamp ## Train with real torch and JAX on CPU: entry point, resume, gates (installs 1.5 GB once)
 	"$(BIN)/python" -m pytest -q -m training tests/training --durations 5

@@ -25,7 +25,7 @@ _MARKS_OF_A_FILE = re.compile(r"^pytestmark = .*", re.MULTILINE)
 _THIS_MACHINE = re.compile(r"(.+\.)?localhost|127(\.\d+){3}|0\.0\.0\.0|::1?")
 _LEAVES_OUT = re.compile(r"not \w+( and not \w+)*")
 _LONG_FILES: Final = ("tests/integration/", "tests/diaries/")
-_FOLDER: Final = re.compile(r"tests/(unit/)?[^/]+")
+_FOLDER: Final = re.compile(r"tests/(unit/)?[^/:]+")
 _CPU_SECONDS: Final = pytest.StashKey[float]()
 _cpu_by_test: Final = Counter[str]()
 

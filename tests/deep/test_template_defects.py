@@ -24,7 +24,7 @@ from tests.deep.template_defects.templates import Template, base, edited, names,
 
 pytestmark = pytest.mark.deep
 
-# Seeds by kind, and how many of them are found: as many as before the rules of other subjects went (2026-11-26).
+# Seeds by kind, and how many of them are found.
 FOUND = {
     "hpc": (89, 77),
     "cross_resource": (59, 51),

@@ -11,7 +11,7 @@ from ultracluster_local import LocalAws
 from ultracluster_local.deploy import deploy_assembly
 from ultracluster_local.seeding.seed import seed_capacity_block
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.deep
 
 REGION = "us-east-2"
 MINUTE = timedelta(minutes=1)

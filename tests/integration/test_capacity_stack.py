@@ -50,6 +50,7 @@ def template(assembly: Path, stack: str) -> dict[str, Any]:
     return found
 
 
+@pytest.mark.deep
 def test_synthesis_is_pure(assembly: Path, tmp_path: Path) -> None:
     assert not json.loads((assembly / "manifest.json").read_text()).get("missing")
     again = tmp_path / "cdk.out"

@@ -161,6 +161,7 @@ def test_topics(local_aws):
 
 
 @pytest.mark.slow
+@pytest.mark.deep
 def test_an_app_elsewhere_synthesizes_a_cluster_from_the_wheel(installed: Path, tmp_path: Path) -> None:
     project = tmp_path / "project"
     project.mkdir()

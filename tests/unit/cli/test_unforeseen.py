@@ -88,7 +88,7 @@ def test_the_traceback_of_a_bug_is_in_the_file_that_the_line_names(
 )
 def test_streams_that_cannot_be_written_end_a_command_with_a_code(redirection: str, code: int) -> None:
     # Enough text for a pipe whose reader has gone.
-    command = f"set -o pipefail; {sys.executable} -m ultracluster_cli rules {redirection}"
+    command = f"set -o pipefail; {sys.executable} -m ultracluster_cli docs rules {redirection}"
     done = subprocess.run(
         ["bash", "-c", command],
         capture_output=True,

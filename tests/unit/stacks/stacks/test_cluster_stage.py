@@ -31,6 +31,7 @@ waves:
 """
 
 
+@pytest.mark.deep
 def test_produces_the_same_templates_for_any_first_token_number() -> None:
     """The CDK starts its count of tokens at random and sorts merged ARNs by their tokens, so "99" would follow "100"."""
     # In a process of its own, which has counted few tokens.

@@ -11,7 +11,7 @@ from tests.bare_environment import bare_environment
 from tests.other_machine import another_machine
 from tests.unit.stacks.conftest import ROOT
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.deep
 
 # What an app does that knows of no cache.
 PLAIN = """
