@@ -38,14 +38,6 @@ def pytest_collection_finish() -> None:
     gc.freeze()
 
 
-def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Skip the long sweeps unless they were asked for."""
-    if config.option.markexpr != "deep":
-        for item in items:
-            if item.get_closest_marker("deep"):
-                item.add_marker(pytest.mark.skip(reason="takes minutes; run with: pytest -m deep"))
-
-
 @dataclass(frozen=True)
 class Stacks:
     """Stacks of one local AWS, as a test wants to speak of them."""

@@ -144,10 +144,10 @@ class Container:
         for line in self._process.stdout:
             self._log.write([line.decode(errors="replace").rstrip("\r\n")])
 
-    def stop(self, *, seconds: float = STOP_SECONDS) -> None:
+    def stop(self) -> None:
         """Send SIGTERM to the command, and SIGKILL to everything after a time; a second call changes nothing."""
         if self._killed_at is None:
-            self._killed_at = time.monotonic() + seconds
+            self._killed_at = time.monotonic() + STOP_SECONDS
             self._order("term")
 
     def kill(self) -> None:
