@@ -16,7 +16,8 @@ def write_rollout(path: Path, clusters: int, *, last_block: int | None = None) -
     """
     lines = [
         "version: 1",
-        "defaults: {instance_type: trn2.48xlarge, image_id: ami-0123456789abcdef0}",
+        # A cluster with a warning is not kept in the cache, so that the warning is shown again.
+        "defaults: {instance_type: trn2.48xlarge, image_id: ami-0123456789abcdef0, notify: [you@example.com]}",
         "waves:",
         "  - name: first",
         "    clusters:",
