@@ -189,7 +189,7 @@ def _mutants(folder: Path) -> Iterator[Mutant]:
 
 
 def _report(name: str, folder: Path) -> int:
-    """Print the row, and list the survivors beside the mutants; give the number of stale entries of equal.toml."""
+    """Print the row, and list the survivors beside the mutants; return the number of stale entries of equal.toml."""
     made = list(_mutants(folder))
     mutants = [one for one in made if one.status != "skipped"]
     strange = sorted({one.status for one in mutants} - _UNNOTICED - _NOTICED)
