@@ -97,7 +97,7 @@ def _rollout_file() -> Iterator[str]:
     schema = json.loads(_SCHEMA.read_text(encoding="utf-8"))
     yield from _keys("The file", schema)
     # A wave contains clusters, which contain everything else.
-    first = ["WaveConfig", "ClusterConfig"]
+    first = ["Wave", "Cluster"]
     for name in [*first, *sorted(schema["$defs"].keys() - first)]:
         yield from _keys(_heading(name), schema["$defs"][name])
 

@@ -20,8 +20,9 @@ from ultracluster_cli.output import print_findings, print_json, print_table, say
 from ultracluster_rules.findings import Finding, quote, reject
 from ultracluster_rules.names import REGION
 from ultracluster_rules.network import addresses_of_existing_subnet, cluster_addresses, network_interfaces
+from ultracluster_spec.cluster import Cluster
 from ultracluster_stacks.check import is_template, read_templates
-from ultracluster_stacks.config import ClusterConfig, load_rollout
+from ultracluster_stacks.config import load_rollout
 from ultracluster_stacks.config.explain import explain_rollout
 
 
@@ -131,7 +132,7 @@ def _explain(rollout: Path, *, names: Sequence[str], as_json: bool) -> None:
         print_table(rows, title=title)
 
 
-def expected_network(cluster: ClusterConfig) -> dict[str, Any]:
+def expected_network(cluster: Cluster) -> dict[str, Any]:
     """Return the network figures of a cluster as plain values."""
     machine, nodes = cluster.machine, cluster.most_nodes
     interfaces = network_interfaces(machine, cluster.network.layout)
@@ -174,7 +175,7 @@ def network_row(cluster: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def expected_file_system(cluster: ClusterConfig) -> dict[str, Any] | None:
+def expected_file_system(cluster: Cluster) -> dict[str, Any] | None:
     """Return the figures of a cluster's file system as plain values; None for an existing one."""
     if not cluster.file_system.is_new:
         return None

@@ -3,6 +3,8 @@
 import re
 from typing import Final
 
+from ultracluster_rules.findings import Finding, quote
+
 # Documented or well-known formats of each issuer, as public secret scanners use them.
 _KINDS: Final[tuple[tuple[str, re.Pattern[str]], ...]] = (
     ("an AWS access key id", re.compile(r"(?<![A-Z0-9])(?:AKIA|ASIA)[A-Z2-7]{16}(?![A-Z0-9])")),
@@ -37,3 +39,22 @@ def hide_credentials(text: str) -> str:
     for kind, pattern in _KINDS:
         text = pattern.sub(f"({kind}, not shown)", text)
     return text
+
+
+def shown(value: object) -> str:
+    """Format a user's value in at most 80 ASCII characters, with credentials hidden."""
+    if isinstance(value, str):
+        return quote(hide_credentials(value))
+    if isinstance(value, dict):
+        return "a mapping"
+    if isinstance(value, (list, tuple)):
+        return "a list"
+    if value is None or isinstance(value, bool):
+        return {None: "nothing", True: "true", False: "false"}[value]
+    return quote(value)
+
+
+def credential(problem: str) -> Finding:
+    """Return the finding of a credential in a file, described without its value."""
+    remedy = "Remove it from the file, rotate it, and let the job read it from AWS Secrets Manager"
+    return Finding("UC2108", problem, allowed="no credentials", remedy=remedy)

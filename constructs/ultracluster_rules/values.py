@@ -4,12 +4,15 @@ Constructs, the configuration and the template checks share them; each finding i
 """
 
 import re
-from collections.abc import Callable, Collection
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Callable, Collection, Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Final
 
 from ultracluster_rules.credentials import hide_credentials
-from ultracluster_rules.findings import Finding, quote, reject
+from ultracluster_rules.findings import Finding, quote, reject, require
+
+NOT_A_CHOICE: Final = "UC1023"
+"""Code of the rule that a value is one of the choices."""
 
 
 def _got(value: Any) -> str:
@@ -121,3 +124,44 @@ class Known(Bound):
                 path=path,
             )
         ]
+
+
+@dataclass(eq=False, repr=False)
+class Checked(Bound):
+    """A value about which a function has no findings.
+
+    Attributes:
+        function: Returns the findings of a value.
+        schema: The rule in words of JSON schema, as far as it has them. Default: nothing.
+    """
+
+    function: Callable[[Any], Iterable[Finding]]
+    schema: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def json_schema(self) -> dict[str, Any]:
+        """What of the rule JSON schema has words for."""
+        return {**self.schema}
+
+    def check(self, value: Any, *, path: str = "") -> list[Finding]:
+        """Return the findings of the function."""
+        return [finding.at(path) if path else finding for finding in self.function(value)]
+
+
+@dataclass(eq=False, repr=False)
+class NotEmpty(Bound):
+    """A list has an item.
+
+    Pydantic's `min_length` counts only valid items, so it also reports a list whose items are all invalid.
+    """
+
+    code: str = "UC1024"
+
+    @property
+    def json_schema(self) -> dict[str, Any]:
+        """At least one item."""
+        return {"minItems": 1}
+
+    def check(self, value: Any, *, path: str = "") -> list[Finding]:
+        """Return a finding if the list is empty."""
+        return require(value, self.code, "the list is empty", allowed="at least one item", path=path)

@@ -18,8 +18,9 @@ from ultracluster_rules.findings import Finding, quote
 from ultracluster_rules.values import Between, Form
 from ultracluster_spec import lustre
 from ultracluster_spec.lustre import Association, check_file_system
+from ultracluster_spec.names import KEY, resource_id
 from ultracluster_spec.rules import At, Place, broken, rule
-from ultracluster_spec.values import Value, incomplete, resource_id
+from ultracluster_spec.values import Value, incomplete
 
 FILE_SYSTEM: Final = Form(code="UC5030", pattern=FILE_SYSTEM_ID, allowed="fs- and 17 hexadecimal digits")
 """ID of an existing file system."""
@@ -35,13 +36,6 @@ DNS_NAME: Final = Form(
     allowed="a name such as fs-0123456789abcdef0.fsx.us-east-2.amazonaws.com",
 )
 """DNS name of an existing file system."""
-
-KEY: Final = Form(
-    code="UC5102",
-    pattern=r"arn:aws[a-z-]*:kms:[a-z0-9-]+:[0-9]{12}:key/[0-9a-f-]{36}|arn:aws[a-z-]*:kms:[a-z0-9-]+:[0-9]{12}:key/mrk-[0-9a-f]{32}",
-    allowed="the ARN of a key, such as arn:aws:kms:us-east-2:123456789012:key/01234567-89ab-cdef-0123-456789abcdef",
-)
-"""ARN of a KMS key."""
 
 OF_EXISTING: Final = ("mount_name", "dns_name", "zone_id", "security_group_id")
 """Fields of an existing file system besides its ID."""

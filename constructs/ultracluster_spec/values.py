@@ -7,7 +7,8 @@ methods that pydantic calls take and return plain values.
 import ast
 import inspect
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
-from dataclasses import fields
+from dataclasses import MISSING, fields
+from datetime import datetime
 from functools import cache
 from itertools import pairwise
 from types import UnionType
@@ -15,7 +16,7 @@ from typing import Any, ClassVar, Self, TypeVar, Union, get_args, get_origin, ge
 
 from ultracluster_rules.findings import Finding
 from ultracluster_rules.numbers import find_unsafe_numbers
-from ultracluster_rules.values import Bound, Form
+from ultracluster_rules.values import Bound
 
 _Made = TypeVar("_Made")
 
@@ -37,7 +38,7 @@ class Value:
 
     def differs(self, name: str) -> bool:
         """Return whether a field has another value than its default."""
-        return bool(getattr(self, name) != fields_of(type(self))[name].default)
+        return bool(getattr(self, name) != default_of(type(self), name))
 
     def known(self) -> dict[str, Any]:
         """Return the fields that are set, by name."""
@@ -68,9 +69,29 @@ class Value:
         return described
 
 
+def plain(content: Any) -> Any:
+    """Return what a field holds as JSON has it: values are objects, times are texts."""
+    match content:
+        case Value():
+            return {name: plain(inner) for name, inner in content.known().items()}
+        case tuple():
+            return [plain(item) for item in content]
+        case dict():
+            return {key: plain(item) for key, item in content.items()}
+        case datetime():
+            return content.isoformat()
+    return content
+
+
 def fields_of(value_type: type) -> Mapping[str, Any]:
     """Return the fields of a dataclass by name, without class variables."""
     return _fields_of(value_type)
+
+
+def default_of(value_type: type, name: str) -> Any:
+    """Return the default of a field; MISSING if it is required."""
+    described = fields_of(value_type)[name]
+    return described.default if described.default_factory is MISSING else described.default_factory()
 
 
 @cache
@@ -146,8 +167,7 @@ def incomplete(made: type[_Made], values: Mapping[str, Any]) -> _Made:
 
 def is_unset(error: AttributeError) -> bool:
     """Return whether an error is about a field without a value, and not about a name that is no field."""
-    fields = getattr(error.obj, "__dataclass_fields__", None) or getattr(type(error.obj), "model_fields", {})
-    return bool(fields) and error.name in fields
+    return error.name in getattr(error.obj, "__dataclass_fields__", {})
 
 
 def sentences(described_type: type) -> dict[str, str]:
@@ -167,9 +187,3 @@ def _sentences(described_type: type) -> dict[str, str]:
                 case ast.AnnAssign(target=ast.Name(id=name)), ast.Expr(value=ast.Constant(value=str(text))):
                     described[name] = " ".join(text.split())
     return described
-
-
-def resource_id(kind: str, *, code: str) -> Form:
-    """Return the form of the ID of an EC2 resource, such as of kind ``subnet``."""
-    pattern = rf"{kind}-(?:[0-9a-f]{{17}}|[0-9a-f]{{8}})"
-    return Form(code=code, pattern=pattern, allowed=f"{kind}- and 17 hexadecimal digits")

@@ -16,7 +16,8 @@ from ultracluster_catalog.capacity.capacity_blocks import block_regions
 from ultracluster_catalog.places.zones import ZONE_ID_PREFIXES, offered_zones, region_of_zone_id
 from ultracluster_local.deploy import read_assembly
 from ultracluster_rules.findings import FindingsError, Severity
-from ultracluster_stacks.config import ClusterConfig, load_rollout
+from ultracluster_spec.cluster import Cluster
+from ultracluster_stacks.config import load_rollout
 from ultracluster_stacks.synthesis.in_process import synthesize
 
 pytestmark = pytest.mark.deep
@@ -81,7 +82,7 @@ def test_the_validator_would_have_noticed(tried: Tried) -> None:
     assert any("Colour" in each for each in lint.problems([template]))
 
 
-def loaded(row: Row, region: str, folder: Path) -> ClusterConfig | None:
+def loaded(row: Row, region: str, folder: Path) -> Cluster | None:
     """A row as a cluster of a Region. None where the rollout file is refused, since the zone has no smaller node to compile on."""
     part, index = MACHINES[row["machine"]], ROWS.index(row)
     wanted = cluster(

@@ -1,4 +1,4 @@
-"""Valid clusters from the models of the rollout file: Hypothesis draws a value of a field, and the rules say if it stays.
+"""Valid clusters from the values of the rollout file: Hypothesis draws a value of a field, and the rules say if it stays.
 
 Rules over several fields refuse most clusters whose fields are all drawn at once. So a good cluster is changed field by field, and a
 change that it does not take is left out.
@@ -8,17 +8,18 @@ import copy
 import json
 import typing
 from collections.abc import Mapping
+from dataclasses import MISSING
 from datetime import date, datetime, timedelta
 from typing import Any, Literal, get_args, get_origin
 
 from hypothesis import HealthCheck, Phase, given, seed, settings
 from hypothesis import strategies as st
-from pydantic import ValidationError
+from pydantic import TypeAdapter, ValidationError
 
 from ultracluster_rules.findings import Severity
-from ultracluster_stacks.config import ClusterConfig
-from ultracluster_stacks.config.models.constraints import Between, Form, Known
-from ultracluster_stacks.config.reading.fields import Part, part_fields
+from ultracluster_rules.values import Between, Form, Known
+from ultracluster_spec.cluster import Cluster
+from ultracluster_spec.values import Value, annotations, default_of
 from ultracluster_stacks.config.rules.cluster_rules import cluster_problems
 
 __all__ = ["clusters", "drawn"]
@@ -92,17 +93,17 @@ def _composed(origin: Any, parts: tuple[Any, ...]) -> st.SearchStrategy[Any]:
 
 
 @st.composite
-def _items(draw: st.DrawFn, model: Part) -> dict[str, Any]:
+def _items(draw: st.DrawFn, part: type[Value]) -> dict[str, Any]:
     """What a mapping requires, and one or two further keys."""
-    fields = part_fields(model)
-    names = [name for name, each in fields.items() if each.default is None]
+    fields = annotations(part)
+    names = [name for name in fields if default_of(part, name) is MISSING]
     others = sorted(set(fields) - set(names))
     if others:
         names += draw(st.lists(st.sampled_from(others), max_size=2, unique=True))
-    return {name: draw(_values(fields[name].annotation, ())) for name in names}
+    return {name: draw(_values(fields[name])) for name in names}
 
 
-_FIELDS = {name: each for name, each in ClusterConfig.model_fields.items() if name not in _KEPT}
+_FIELDS = {name: each for name, each in annotations(Cluster).items() if name not in _KEPT}
 
 
 @st.composite
@@ -115,7 +116,7 @@ def clusters(draw: st.DrawFn, *, most_changes: int = 16) -> dict[str, Any]:
     """
     cluster = copy.deepcopy(dict(draw(st.sampled_from(_BASES))))
     for name in draw(st.lists(st.sampled_from(sorted(_FIELDS)), min_size=6, max_size=most_changes)):
-        given = draw(_values(_FIELDS[name].annotation, tuple(_FIELDS[name].metadata)))
+        given = draw(_values(_FIELDS[name]))
         if name == "jobs":
             given = [{**each, **_JOB} for each in given]
         if isinstance(given, dict) and isinstance(cluster.get(name), dict):
@@ -148,7 +149,7 @@ def drawn(count: int, *, by: int | None = None) -> list[dict[str, Any]]:
 
 def _is_taken(cluster: Mapping[str, Any]) -> bool:
     try:
-        config = ClusterConfig.model_validate(_as_read(cluster))
+        config = TypeAdapter(Cluster).validate_python(_as_read(cluster))
     except ValidationError:
         return False
     return not any(problem.finding.severity is Severity.ERROR for problem in cluster_problems(config))

@@ -2,20 +2,21 @@
 
 import copy
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
-from pydantic import BaseModel
 from tests.golden.configurations import NEXT, configurations, templates_of
 from tests.golden.kept import read_kept, text_of
 from tests.golden.stateful_ids import TABLE, Row, broken_rows, stateful_ids
 from tests.golden.synthesis import synthesize
 from tests.golden.write import freeze
 
-from ultracluster_stacks.config import ClusterConfig, load_rollout
+from ultracluster_spec.cluster import Cluster
+from ultracluster_spec.values import fields_of
+from ultracluster_stacks.config import load_rollout
 from ultracluster_stacks.plan import StackTemplate, compare
 
 pytestmark = pytest.mark.slow
@@ -62,18 +63,11 @@ def test_the_configurations_use_every_field_of_a_cluster() -> None:
         for path in rollouts
         for wave in load_rollout(path).config.waves
         for cluster in wave.clusters
-        for field in _set(cluster)
+        for field in cluster.known()
+        if cluster.differs(field)
     }
 
-    assert ClusterConfig.model_fields.keys() - used == IN_NO_TEMPLATE
-
-
-def _set(model: BaseModel) -> Iterator[str]:
-    return (
-        name
-        for name in model.model_fields_set
-        if getattr(model, name) != type(model).model_fields[name].default
-    )
+    assert fields_of(Cluster).keys() - used == IN_NO_TEMPLATE
 
 
 # What holds data

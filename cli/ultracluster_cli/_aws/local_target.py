@@ -20,7 +20,7 @@ from ultracluster_local.seeding.seed_client import SeedContainerImage, SeedImage
 from ultracluster_local.server.daemon import Status, status
 from ultracluster_rules.commands import LAUNCHER_PATH
 from ultracluster_rules.findings import FindingsError
-from ultracluster_stacks.config import ClusterConfig
+from ultracluster_spec.cluster import Cluster
 
 _MOUNT_PATH = "/fsx"
 """Path at which the nodes of a rollout mount their file system."""
@@ -29,7 +29,7 @@ _FAKE_BLOCK = timedelta(days=14)
 
 @contextmanager
 def local_aws(
-    clusters: Sequence[ClusterConfig],
+    clusters: Sequence[Cluster],
     *,
     temporary: Path,
     steps: dict[str, float],
@@ -109,7 +109,7 @@ def node_files() -> dict[str, str]:
     return {LAUNCHER_PATH: launcher.read_text("utf-8")}
 
 
-def _container_images(cluster: ClusterConfig) -> Iterator[SeedContainerImage]:
+def _container_images(cluster: Cluster) -> Iterator[SeedContainerImage]:
     """Return the tagged job images in a registry of the local account."""
     for job in cluster.jobs:
         image = re.fullmatch(ECR_IMAGE, job.image)
@@ -117,7 +117,7 @@ def _container_images(cluster: ClusterConfig) -> Iterator[SeedContainerImage]:
             yield SeedContainerImage(repository=image["repository"], tag=image["tag"], region=image["region"])
 
 
-def _fake_reservations(cluster: ClusterConfig) -> list[SeedReservation]:
+def _fake_reservations(cluster: Cluster) -> list[SeedReservation]:
     now = datetime.now(UTC)
     return [
         SeedReservation(

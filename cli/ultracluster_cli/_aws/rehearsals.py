@@ -8,11 +8,11 @@ from typing import Any
 from ultracluster_cli._aws.target import Target
 from ultracluster_runtime.functions.responses import AWS_ERRORS
 from ultracluster_runtime.rollout.rehearsal_record import read_rehearsal
-from ultracluster_stacks.config import ClusterConfig
+from ultracluster_spec.cluster import Cluster
 from ultracluster_stacks.config.rehearsal import cluster_digest
 
 
-def rehearsals_of(cluster: ClusterConfig, target: Target) -> list[str]:
+def rehearsals_of(cluster: Cluster, target: Target) -> list[str]:
     """Return a sentence about the last rehearsal of a cluster in its Region; see `describe_rehearsals`."""
     digests = {cluster.region: cluster_digest(cluster)}
     return describe_rehearsals(cluster.name, digests, ssm=partial(target.client, "ssm"), digests=digests)

@@ -6,7 +6,9 @@ from typing import Protocol, TypeVar
 
 from ultracluster_cli.output import print_findings
 from ultracluster_rules.findings import Finding, FindingsError, quote, reject
-from ultracluster_stacks.config import ClusterConfig, LoadedRollout, RolloutConfig, load_rollout
+from ultracluster_spec.cluster import Cluster
+from ultracluster_spec.rollout import Rollout
+from ultracluster_stacks.config import LoadedRollout, load_rollout
 
 
 class _Named(Protocol):
@@ -19,14 +21,14 @@ _Cluster = TypeVar("_Cluster", bound=_Named)
 
 def load_clusters(
     rollout: Path, *, wave: str | None = None, names: Sequence[str] = (), deployable: bool = True
-) -> tuple[LoadedRollout, list[ClusterConfig]]:
+) -> tuple[LoadedRollout, list[Cluster]]:
     """Load a rollout, print its warnings, and return it with its clusters of a wave and with given names."""
     loaded = load_rollout(rollout, deployable=deployable)
     print_findings(loaded.warnings)
     return loaded, clusters_named(clusters_of(loaded.config, wave), names, rollout=rollout)
 
 
-def clusters_of(config: RolloutConfig, wave: str | None) -> list[ClusterConfig]:
+def clusters_of(config: Rollout, wave: str | None) -> list[Cluster]:
     """Return the clusters of a wave, which must exist (UC9008); None is all waves."""
     names = [wave_config.name for wave_config in config.waves]
     if wave is not None and wave not in names:

@@ -14,7 +14,7 @@ from ultracluster_cli._aws.target import CallCounts, Client, ClusterTargets, Tar
 from ultracluster_rules.findings import Finding, FindingsError
 from ultracluster_runtime.aws.aws_session import aws_session, refuse_credentials
 from ultracluster_runtime.functions.responses import AWS_ERRORS, problem_of
-from ultracluster_stacks.config import ClusterConfig
+from ultracluster_spec.cluster import Cluster
 
 # The standard retry mode backs off when a service throttles.
 _CONFIG = Config(
@@ -71,7 +71,7 @@ def _clients(session: Any) -> Client:
     return client
 
 
-def existing_targets(clusters: Sequence[ClusterConfig], *, local: bool = False) -> ClusterTargets:
+def existing_targets(clusters: Sequence[Cluster], *, local: bool = False) -> ClusterTargets:
     """Return the accounts of all profiles, or the local AWS that runs in the background, as it is, for all clusters."""
     if local:
         return single_target(running_local_aws(region=clusters[0].region))
@@ -102,7 +102,7 @@ def local_aws_findings() -> Iterator[None]:
 
 @contextmanager
 def open_targets(
-    clusters: Sequence[ClusterConfig],
+    clusters: Sequence[Cluster],
     *,
     local: bool,
     temporary: Path,

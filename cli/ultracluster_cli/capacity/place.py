@@ -18,7 +18,7 @@ from ultracluster_runtime.purchasing.order_checks import check_ranking, parse_am
 from ultracluster_runtime.purchasing.placement import PlacementRequest, PlacementRules
 from ultracluster_runtime.purchasing.placement import place as choose
 from ultracluster_runtime.purchasing.search import Search, search_offerings
-from ultracluster_stacks.config import ClusterConfig
+from ultracluster_spec.cluster import Cluster
 from ultracluster_stacks.config.editing import (
     OrderedCapacity,
     load_editable,
@@ -107,7 +107,7 @@ def _request(capacity: OrderedCapacity) -> PlacementRequest:
     return PlacementRequest(cluster=name, instance_type=instance_type, nodes=capacity.nodes)
 
 
-def _place_of(cluster: ClusterConfig) -> tuple[str, str]:
+def _place_of(cluster: Cluster) -> tuple[str, str]:
     return cluster.name, cluster.region
 
 

@@ -16,7 +16,7 @@ from ultracluster_cli.options import ClusterOption, FallbackRegionOption, JsonOp
 from ultracluster_cli.output import print_json, print_note, print_table
 from ultracluster_rules.findings import FindingsError
 from ultracluster_runtime.costs.cost_explorer import COST_EXPLORER_REGION, ActualCosts, actual_costs
-from ultracluster_stacks.config import ClusterConfig
+from ultracluster_spec.cluster import Cluster
 from ultracluster_stacks.cost import Money, Usage, catalogue_prices, configured_footprint, estimate_cost
 
 _LONGEST: Final = timedelta(days=366)  # Cost Explorer keeps daily costs for 14 months
@@ -25,7 +25,7 @@ _DAY: Final = timedelta(days=1)
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class _Comparison:
-    cluster: ClusterConfig
+    cluster: Cluster
     actual: ActualCosts
     node_hours: Decimal
     estimate: Money
@@ -107,7 +107,7 @@ def in_hours(duration: timedelta) -> Decimal:
 
 
 def estimated_cost(
-    cluster: ClusterConfig, *, node_hours: Decimal, hours: Decimal, fallback_region: str | None = None
+    cluster: Cluster, *, node_hours: Decimal, hours: Decimal, fallback_region: str | None = None
 ) -> Money:
     """Return the estimated cost of a cluster that exists for some hours, and whose nodes are paid for some of them."""
     usage = Usage(hours=max(node_hours, Decimal(1)))
@@ -117,7 +117,7 @@ def estimated_cost(
     return nodes * node_hours + estimate.idle_hour * hours
 
 
-def _paid_hours(cluster: ClusterConfig, start: date, end: date) -> Decimal:
+def _paid_hours(cluster: Cluster, start: date, end: date) -> Decimal:
     first, last = (datetime.combine(day, time(), UTC) for day in (start, end))
     opens = max(first, cluster.capacity.start or first)
     closes = min(last, cluster.capacity.end or last)

@@ -19,7 +19,7 @@ from ultracluster_rules.network import network_interfaces
 from ultracluster_runtime.advice import Report, Subject
 from ultracluster_runtime.advice import advise as advise_on
 from ultracluster_runtime.metrics.recorded_metrics import Recording
-from ultracluster_stacks.config import ClusterConfig
+from ultracluster_spec.cluster import Cluster
 
 _PRICES = {"capacity-block": capacity_block_price, "on-demand": on_demand_price, "spot": spot_price}
 
@@ -58,9 +58,7 @@ def advise(
         _print(recorded, subject, report)
 
 
-def _cluster_config(
-    clusters: list[ClusterConfig], name: str, region: str | None, rollout: Path
-) -> ClusterConfig:
+def _cluster_config(clusters: list[Cluster], name: str, region: str | None, rollout: Path) -> Cluster:
     for config in clusters:
         if config.name == name and region in (None, config.region):
             return config
@@ -72,7 +70,7 @@ def _cluster_config(
     )
 
 
-def _subject(cluster: ClusterConfig, node_hour: float | None) -> Subject:
+def _subject(cluster: Cluster, node_hour: float | None) -> Subject:
     machine = cluster.machine
     if node_hour is None:
         price = _PRICES[cluster.capacity.market_type](machine.name, cluster.region)

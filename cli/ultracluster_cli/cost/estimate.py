@@ -20,8 +20,8 @@ from ultracluster_rules.findings import Finding, FindingsError, quote, reject
 from ultracluster_runtime.costs.price_list import PRICE_LIST_REGION, listed_prices
 from ultracluster_runtime.purchasing.ledger import Ledger
 from ultracluster_runtime.purchasing.orders import BlockOrder
+from ultracluster_spec.cluster import Cluster
 from ultracluster_stacks import cost
-from ultracluster_stacks.config import ClusterConfig
 
 _MOST_IN_DETAIL = 3  # clusters whose lines are printed; more have a line each
 _AMOUNTS = ("stored_gb", "logs_gb", "endpoint_gb", "nat_gb", "transfer_gb", "backup_gb", "tiered_gb")
@@ -163,7 +163,7 @@ def _prices_of_today(
     return prices
 
 
-def _ordered_hours(clusters: Sequence[ClusterConfig], plans: _Plans) -> dict[str | None, Decimal]:
+def _ordered_hours(clusters: Sequence[Cluster], plans: _Plans) -> dict[str | None, Decimal]:
     """Return the hours of the orders that clusters name; none without a ledger, or while it does not answer."""
     names = {cluster.capacity.order for cluster in clusters if cost.planned_hours(cluster) is None} - {None}
     if not names or not plans.ledger or not plans.ledger_region:
@@ -183,7 +183,7 @@ def _ordered_hours(clusters: Sequence[ClusterConfig], plans: _Plans) -> dict[str
 
 
 def _run_hours(
-    cluster: ClusterConfig, given: float | None, ordered: Mapping[str | None, Decimal]
+    cluster: Cluster, given: float | None, ordered: Mapping[str | None, Decimal]
 ) -> tuple[Decimal, str]:
     """Return the hours of a run and where they come from. A block is never priced as a month, which AWS does not sell."""
     window = cost.planned_hours(cluster)

@@ -17,7 +17,7 @@ from ultracluster_cli.deploy.verification import read_clusters
 from ultracluster_cli.output import say
 from ultracluster_cli.plan.stacks import assembled_stacks
 from ultracluster_cli.progress import doing, if_interrupted, measure
-from ultracluster_stacks.config import ClusterConfig
+from ultracluster_spec.cluster import Cluster
 
 _COLORS = re.compile(r"\x1b\[[0-9;]*m")
 _STARTED = re.compile(r"^(?P<stack>\S.*): deploying\.\.\. \[(?P<number>\d+)/(?P<of>\d+)\]$")
@@ -142,7 +142,7 @@ def deploy_to(
     project: Project,
     *,
     assembly: Path,
-    clusters: Sequence[ClusterConfig],
+    clusters: Sequence[Cluster],
     only: Sequence[str] = (),
     steps: dict[str, float],
     log: Path,

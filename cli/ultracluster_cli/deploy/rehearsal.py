@@ -43,7 +43,7 @@ from ultracluster_runtime.preflight.run import CheckResult, run_checks
 from ultracluster_runtime.rehearsal.checks import PROBE_CHECKS, REHEARSAL_CHECKS
 from ultracluster_runtime.rehearsal.reader import RehearsalReader
 from ultracluster_runtime.rollout.rehearsal_record import Rehearsal, write_rehearsal
-from ultracluster_stacks.config import ClusterConfig
+from ultracluster_spec.cluster import Cluster
 from ultracluster_stacks.config.rehearsal import (
     REHEARSAL,
     REHEARSAL_WITHOUT_FILE_SYSTEM,
@@ -66,7 +66,7 @@ class AccountRehearsal:
     """The rehearsal of the clusters of one account."""
 
     target: Target
-    clusters: Sequence[ClusterConfig]
+    clusters: Sequence[Cluster]
     rehearsals: Sequence[RehearsedCluster]
 
     def check_account(self, *, qualifier: str) -> None:
@@ -160,7 +160,7 @@ class AccountRehearsal:
     def _run(
         self,
         checks: Sequence[AnyCheck],
-        clusters: Sequence[ClusterConfig],
+        clusters: Sequence[Cluster],
         *,
         qualifier: str,
         report: Callable[[CheckResult], None] = lambda _: None,
@@ -254,7 +254,7 @@ def rehearse(
 
 
 def _of_account(
-    targets: ClusterTargets, profile: str | None, clusters: Sequence[ClusterConfig], *, file_system: bool
+    targets: ClusterTargets, profile: str | None, clusters: Sequence[Cluster], *, file_system: bool
 ) -> AccountRehearsal:
     own = [cluster for cluster in clusters if targets.profiles.get(cluster.stage) == profile]
     rehearsals = [rehearsed(cluster, file_system=file_system) for cluster in own]
@@ -274,7 +274,7 @@ def _state_price(rehearsals: Sequence[AccountRehearsal], *, local: bool, name: s
 
 
 def _print_outcome(
-    results: Sequence[CheckResult], clusters: Sequence[ClusterConfig], *, seconds: float, as_json: bool
+    results: Sequence[CheckResult], clusters: Sequence[Cluster], *, seconds: float, as_json: bool
 ) -> None:
     counts = Counter(result.outcome.status for result in results)
     rows = [result_row(result) for result in results]

@@ -16,7 +16,7 @@ from ultracluster_cli.options import JsonOption, RolloutArgument, WaveOption
 from ultracluster_cli.output import print_json, print_table, say
 from ultracluster_cli.plan.stacks import assembled_stacks
 from ultracluster_rules.findings import FindingsError, quote
-from ultracluster_stacks.config import ClusterConfig
+from ultracluster_spec.cluster import Cluster
 from ultracluster_stacks.export import exported_template, stack_set_template, text_of
 
 _LONGEST_BODY = 51_200  # maximum bytes of TemplateBody; larger templates need TemplateURL
@@ -56,7 +56,7 @@ def export(
 
 
 def export_assembly(
-    assembly: Path, clusters: list[ClusterConfig], *, output: Path, bucket: str | None
+    assembly: Path, clusters: list[Cluster], *, output: Path, bucket: str | None
 ) -> list[dict[str, Any]]:
     """Write the templates and assets of a cloud assembly, or nothing if one cannot be exported; return a row for each."""
     stacks = assembled_stacks(assembly)
@@ -92,7 +92,7 @@ def export_assembly(
     return rows
 
 
-def _values(cluster: ClusterConfig) -> dict[str, str]:
+def _values(cluster: Cluster) -> dict[str, str]:
     """Return the parameter name of each value, such as ReservationId and ReservationId2 for two reservations."""
     values = {cluster.image_id: "ImageId", cluster.zone_id: "ZoneId"}
     reservations = (capacity.reservation_id for _, capacity in cluster.sources() if capacity.reservation_id)

@@ -22,7 +22,9 @@ from ultracluster_cli.options import JsonOption, RolloutArgument
 from ultracluster_cli.output import print_json, print_table, say
 from ultracluster_cli.progress import measure, measure_and_report
 from ultracluster_rules.findings import FindingsError
-from ultracluster_stacks.config import ClusterConfig, RolloutConfig, load_rollout
+from ultracluster_spec.cluster import Cluster
+from ultracluster_spec.rollout import Rollout
+from ultracluster_stacks.config import load_rollout
 from ultracluster_stacks.config.reading.environment import refuse_environment
 from ultracluster_stacks.config.reading.problem import Loc
 from ultracluster_stacks.config.reading.source_file import read_source_file
@@ -122,7 +124,7 @@ def _row(purchase: demo_purchase.Purchase) -> dict[str, Any]:
     return dataclasses.asdict(purchase) | {"fragment": str(purchase.fragment)}
 
 
-def blocks_of(config: RolloutConfig) -> dict[Loc, ClusterConfig]:
+def blocks_of(config: Rollout) -> dict[Loc, Cluster]:
     """Return the clusters in Capacity Blocks by their locations in the rollout, or raise UC9012 without any."""
     blocks = {
         loc: cluster

@@ -17,7 +17,7 @@ from ultracluster_cli.project.project_files import shipped
 from ultracluster_rules.findings import FindingsError
 from ultracluster_runtime.jobs.describe import describe_job
 from ultracluster_runtime.jobs.logs import find_stream, read_new
-from ultracluster_stacks.config import ClusterConfig
+from ultracluster_spec.cluster import Cluster
 
 _STEP: Final = re.compile(r"step (\d+) loss ([\d.]+)")
 _CHECKPOINT: Final = re.compile(r"checkpoint of step (\d+)")
@@ -50,7 +50,7 @@ class TrainedJob:
     first_step: int
 
 
-def can_train(cluster: ClusterConfig) -> bool:
+def can_train(cluster: Cluster) -> bool:
     """Whether a cluster has a single job of several nodes, on which `ultracluster run` bases its own."""
     return len(cluster.jobs) == 1 and cluster.jobs[0].kind == "multi-node" and cluster.jobs[0].resume > 0
 
@@ -63,7 +63,7 @@ class DemoTraining:
     run: CommandRunner
     steps: dict[str, float]
 
-    def train(self, cluster: ClusterConfig, purchase: Purchase) -> TrainedJob:
+    def train(self, cluster: Cluster, purchase: Purchase) -> TrainedJob:
         """Submit the job (UC9011 if it fails), and move the clock through the block, whose extension is paid after the drain."""
         region, client = cluster.region, self.target.in_region(cluster.region)
         with measure(self.steps, "training"):
@@ -93,7 +93,7 @@ class DemoTraining:
             job=job, reason=ended["statusReason"], checkpoint=checkpoint, resumed=resumed, first_step=first
         )
 
-    def _submit(self, cluster: ClusterConfig) -> str:
+    def _submit(self, cluster: Cluster) -> str:
         folder = shipped("examples") / "hello-trainium"
         if folder.is_relative_to(Path.cwd()):
             folder = folder.relative_to(Path.cwd())
@@ -113,7 +113,7 @@ class DemoTraining:
         now = datetime.fromisoformat(answer["now"])
         say(f"  It is {now:%Y-%m-%d %H:%M} UTC; {len(answer['delivered'])} calls of functions and notices")
 
-    def _extend(self, cluster: ClusterConfig, purchase: Purchase) -> None:
+    def _extend(self, cluster: Cluster, purchase: Purchase) -> None:
         from ultracluster_local.services.ec2.capacity_market import capacity_market  # noqa: PLC0415 - optional dependency
 
         # Paid after jobs are ended at the last moment, and before EC2 terminates the nodes.
@@ -134,7 +134,7 @@ class DemoTraining:
             f"  Order {order} is {row['state']} for {row['fee']} USD of fake money; its payment is made to take its time"
         )
 
-    def _resumed(self, cluster: ClusterConfig, job: str) -> str:
+    def _resumed(self, cluster: Cluster, job: str) -> str:
         def jobs() -> Any:
             return self.run("jobs", "list", cluster.name, "--region", cluster.region, "--json", quiet=True)[
                 "jobs"

@@ -23,7 +23,7 @@ from ultracluster_rules.findings import FindingsError
 from ultracluster_rules.machines import get_instance_type
 from ultracluster_runtime.purchasing.ledger import PARTITION_KEY, SORT_KEY, Ledger
 from ultracluster_runtime.purchasing.orders import ORDER_TAG, OrderState, Record
-from ultracluster_stacks.config import ClusterConfig
+from ultracluster_spec.cluster import Cluster
 
 LEDGER_TABLE: Final = "ultracluster-demo-ledger"
 LEDGER_REGION: Final = "us-east-2"
@@ -66,7 +66,7 @@ def make_ledger(client: Any) -> None:
         return
 
 
-def order_name(cluster: ClusterConfig) -> str:
+def order_name(cluster: Cluster) -> str:
     """Return the order name of a cluster, which depends only on its requirements."""
     need = f"{cluster.region} {cluster.instance_type} {cluster.nodes}"
     return f"demo-{cluster.name}-{hashlib.sha256(need.encode()).hexdigest()[:8]}"
@@ -115,7 +115,7 @@ class DemoBuyer:
     steps: dict[str, float]
     shows_offers: bool
 
-    def buy(self, cluster: ClusterConfig) -> Purchase:
+    def buy(self, cluster: Cluster) -> Purchase:
         """Find, approve and buy the block of a cluster (UC9010, UC9011), unless the ledger already contains its order."""
         order = order_name(cluster)
         ledger = Ledger(self.target.client("dynamodb", LEDGER_REGION), LEDGER_TABLE)
@@ -144,7 +144,7 @@ class DemoBuyer:
             fragment=fragment,
         )
 
-    def _find(self, cluster: ClusterConfig) -> dict[str, Any]:
+    def _find(self, cluster: Cluster) -> dict[str, Any]:
         with measure_and_report(self.steps, "capacity find") as messages:
             offers = self.run("capacity", "find", *_search_options(cluster), "--json")["offerings"]
             if not offers:
@@ -160,7 +160,7 @@ class DemoBuyer:
         return best
 
     def _approve(
-        self, order: str, cluster: ClusterConfig, best: Mapping[str, Any], records: Iterable[Record]
+        self, order: str, cluster: Cluster, best: Mapping[str, Any], records: Iterable[Record]
     ) -> str:
         cap = (Decimal(best["total"]) * _ABOVE_BEST).quantize(Decimal("0.01"), rounding=ROUND_UP)
         spent = sum((record.held_fee for record in records), Decimal(0))
@@ -217,7 +217,7 @@ def command_environment(target: Target) -> dict[str, str]:
     return {**target.environment, LEDGER_VARIABLE: LEDGER_TABLE, LEDGER_REGION_VARIABLE: LEDGER_REGION}
 
 
-def _search_options(cluster: ClusterConfig) -> list[str]:
+def _search_options(cluster: Cluster) -> list[str]:
     """Return the options of `find` and `approve` for a cluster."""
     instance_type = get_instance_type(cluster.instance_type)
     size = (

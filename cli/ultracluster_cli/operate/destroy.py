@@ -19,8 +19,8 @@ from ultracluster_cli.progress import doing, if_interrupted
 from ultracluster_rules.findings import Finding, FindingsError, quote, reject
 from ultracluster_runtime.functions.responses import AWS_ERRORS, problem_of
 from ultracluster_runtime.lifecycle.reader import chunks
+from ultracluster_spec.cluster import Cluster
 from ultracluster_stacks import cost
-from ultracluster_stacks.config import ClusterConfig
 
 _RETAINING: Final = {"Retain", "RetainExceptOnCreate"}
 _COSTS: Final = {"AWS::FSx::FileSystem": "file system", "AWS::S3::Bucket": "buckets"}  # lines of the estimate
@@ -104,7 +104,7 @@ def destroy(
 class _Deployed:
     """The stacks of a cluster, and what stays when they are deleted."""
 
-    def __init__(self, config: ClusterConfig, target: Target, *, delete_data: bool) -> None:
+    def __init__(self, config: Cluster, target: Target, *, delete_data: bool) -> None:
         self.config = config
         self.delete_data = delete_data
         self._target = target

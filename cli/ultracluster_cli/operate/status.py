@@ -36,7 +36,8 @@ from ultracluster_runtime.functions.responses import AWS_ERRORS, problem_of
 from ultracluster_runtime.jobs.describe import STATES, list_jobs
 from ultracluster_runtime.jobs.queues import find_queues
 from ultracluster_runtime.preflight.live_facts import live_facts, summarize
-from ultracluster_stacks.config import ClusterConfig, load_rollout
+from ultracluster_spec.cluster import Cluster
+from ultracluster_stacks.config import load_rollout
 from ultracluster_stacks.plan import StackTemplate
 
 STACKS: Final = ("Network", "Storage", "Cluster")
@@ -86,14 +87,14 @@ def status(
 
 def open_clusters(
     rollout: Path, names: Sequence[str], *, local: bool
-) -> tuple[list[ClusterConfig], ClusterTargets]:
+) -> tuple[list[Cluster], ClusterTargets]:
     """Return the clusters of a rollout with given names, and their accounts or the running local AWS."""
     config = load_rollout(rollout, deployable=False).config
     clusters = clusters_named(config.clusters(), names, rollout=rollout)
     return clusters, existing_targets(clusters, local=local)
 
 
-def read_status(cluster: ClusterConfig, target: Target) -> dict[str, Any]:
+def read_status(cluster: Cluster, target: Target) -> dict[str, Any]:
     """Return the state of a cluster as plain values. What cannot be read is listed under ``unread``."""
     client = target.in_region(cluster.region)
     now, unread = datetime.now(UTC), []
@@ -125,7 +126,7 @@ def read_status(cluster: ClusterConfig, target: Target) -> dict[str, Any]:
     }
 
 
-def stacks_of(cluster: ClusterConfig, cloudformation: Any) -> list[dict[str, Any]]:
+def stacks_of(cluster: Cluster, cloudformation: Any) -> list[dict[str, Any]]:
     """Return the existing stacks of a cluster, in the order of their deployment."""
     stacks = (describe_stack(f"{cluster.stage}-{part}", cloudformation) for part in STACKS)
     return [
@@ -140,7 +141,7 @@ def stacks_of(cluster: ClusterConfig, cloudformation: Any) -> list[dict[str, Any
     ]
 
 
-def _templates(cluster: ClusterConfig, target: Target) -> Iterator[StackTemplate]:
+def _templates(cluster: Cluster, target: Target) -> Iterator[StackTemplate]:
     cloudformation = target.client("cloudformation", cluster.region)
     for part in STACKS:
         name = f"{cluster.stage}-{part}"
@@ -179,7 +180,7 @@ def nodes_of(cluster: str | None, ec2: Any, *, node: str = "*") -> Iterator[dict
                 }
 
 
-def _blocks(cluster: ClusterConfig, ec2: Any, now: datetime) -> list[dict[str, Any]]:
+def _blocks(cluster: Cluster, ec2: Any, now: datetime) -> list[dict[str, Any]]:
     ids = [capacity.reservation_id for _, capacity in cluster.sources() if capacity.reservation_id]
     if not ids:
         return []
@@ -204,7 +205,7 @@ def _blocks(cluster: ClusterConfig, ec2: Any, now: datetime) -> list[dict[str, A
     return blocks
 
 
-def _queues(cluster: ClusterConfig, client: Callable[[str], Any]) -> list[dict[str, Any]]:
+def _queues(cluster: Cluster, client: Callable[[str], Any]) -> list[dict[str, Any]]:
     rows = []
     for queue in find_queues(cluster.name, region=cluster.region, client=client):
         described = client("batch").describe_job_queues(jobQueues=[queue.arn])["jobQueues"]
@@ -223,7 +224,7 @@ def _queues(cluster: ClusterConfig, client: Callable[[str], Any]) -> list[dict[s
     return rows
 
 
-def _alarms(cluster: ClusterConfig, client: Callable[[str], Any]) -> dict[str, Any]:
+def _alarms(cluster: Cluster, client: Callable[[str], Any]) -> dict[str, Any]:
     names = [
         resource["PhysicalResourceId"]
         for resource in stack_resources(f"{cluster.stage}-Cluster", client("cloudformation"))
@@ -237,7 +238,7 @@ def _alarms(cluster: ClusterConfig, client: Callable[[str], Any]) -> dict[str, A
 
 
 def _cost(
-    cluster: ClusterConfig, created: datetime, blocks: Sequence[dict[str, Any]], now: datetime
+    cluster: Cluster, created: datetime, blocks: Sequence[dict[str, Any]], now: datetime
 ) -> dict[str, Any]:
     """Return the cost so far at list prices: nodes from the start of their capacity, the rest from the first deployment."""
     start = next((block["start"] for block in blocks if block["start"]), None)

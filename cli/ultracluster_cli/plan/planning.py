@@ -10,11 +10,11 @@ from ultracluster_cli.output import print_findings
 from ultracluster_cli.plan.output import print_plan
 from ultracluster_cli.plan.stacks import deployed_stacks
 from ultracluster_rules.findings import Finding, FindingsError, Severity, quote, reject
-from ultracluster_stacks.config import ClusterConfig
+from ultracluster_spec.cluster import Cluster
 from ultracluster_stacks.plan import Plan, StackState, StackTemplate, check_headroom, compare
 
 
-def blocks_to_come(clusters: Iterable[ClusterConfig]) -> frozenset[str]:
+def blocks_to_come(clusters: Iterable[Cluster]) -> frozenset[str]:
     """Return the reservations of Capacity Blocks that have not started, as far as the rollout says.
 
     Blocks that have ended are not among them: they may have been extended since the rollout was written.
@@ -55,7 +55,7 @@ def is_approved(
     stacks: Sequence[StackTemplate],
     *,
     targets: ClusterTargets,
-    clusters: Iterable[ClusterConfig],
+    clusters: Iterable[Cluster],
     allowed: Sequence[str],
     yes: bool,
     as_json: bool,

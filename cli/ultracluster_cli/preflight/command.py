@@ -24,7 +24,7 @@ from ultracluster_runtime.preflight.live_facts import facts_on, live_facts, summ
 from ultracluster_runtime.preflight.reader import AwsReader
 from ultracluster_runtime.preflight.registry import CHECKS
 from ultracluster_runtime.preflight.run import CheckResult, run_checks
-from ultracluster_stacks.config import ClusterConfig
+from ultracluster_spec.cluster import Cluster
 
 
 def preflight(
@@ -93,10 +93,10 @@ def result_row(result: CheckResult) -> dict[str, Any]:
 
 
 def _by_profile(
-    clusters: Sequence[ClusterConfig], *, local: bool, profile: str | None
-) -> dict[str | None, list[ClusterConfig]]:
+    clusters: Sequence[Cluster], *, local: bool, profile: str | None
+) -> dict[str | None, list[Cluster]]:
     """Group clusters by profile, since those of an account share its quotas."""
-    groups: dict[str | None, list[ClusterConfig]] = {}
+    groups: dict[str | None, list[Cluster]] = {}
     for cluster in clusters:
         groups.setdefault(profile or (None if local else cluster.profile), []).append(cluster)
     return groups
@@ -114,7 +114,7 @@ def check_codes(codes: Sequence[str]) -> None:
 
 
 @contextmanager
-def _clients(clusters: Sequence[ClusterConfig], *, local: bool, profile: str | None) -> Iterator[Client]:
+def _clients(clusters: Sequence[Cluster], *, local: bool, profile: str | None) -> Iterator[Client]:
     if not local:
         yield clients_of(profile)
         return

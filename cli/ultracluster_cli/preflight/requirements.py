@@ -11,7 +11,7 @@ from ultracluster_catalog.places.cluster_subnet import NODE_SERVICES
 from ultracluster_rules.network import addresses_of_existing_subnet, network_interfaces
 from ultracluster_runtime.preflight import requirements
 from ultracluster_spec.capacity import CapacityRecord
-from ultracluster_stacks.config import ClusterConfig
+from ultracluster_spec.cluster import Cluster
 from ultracluster_stacks.config.rehearsal import cluster_digest
 from ultracluster_stacks.cost.footprint import closes_queues, resumes_jobs
 
@@ -19,14 +19,14 @@ _STORAGE_QUOTAS = {"PERSISTENT_2": "lustre-persistent-2", "SCRATCH_2": "lustre-s
 
 
 def rollout_requirements(
-    clusters: Sequence[ClusterConfig], *, qualifier: str, ledger: tuple[str, str] | None = None
+    clusters: Sequence[Cluster], *, qualifier: str, ledger: tuple[str, str] | None = None
 ) -> requirements.RolloutRequirements:
     """Return the requirements of clusters of one account."""
     needs = tuple(_cluster(cluster, ledger) for cluster in clusters)
     return requirements.RolloutRequirements(clusters=needs, qualifier=qualifier)
 
 
-def _cluster(config: ClusterConfig, ledger: tuple[str, str] | None) -> requirements.ClusterRequirements:
+def _cluster(config: Cluster, ledger: tuple[str, str] | None) -> requirements.ClusterRequirements:
     machine = config.machine
     compilers = tuple(_compilers(config, machine))
     storage = config.file_system
@@ -85,14 +85,14 @@ def _cluster(config: ClusterConfig, ledger: tuple[str, str] | None) -> requireme
     )
 
 
-def _functions(config: ClusterConfig) -> int:
+def _functions(config: Cluster) -> int:
     """Return the number of functions: of blocks, the watch, interrupted jobs and the budget."""
     blocks = sum(capacity.market_type == "capacity-block" for _, capacity in config.sources())
     return blocks + (config.effective_alarms is not None) + resumes_jobs(config) + closes_queues(config)
 
 
 def _nodes(
-    config: ClusterConfig, machine: InstanceType, *, name: str, nodes: int, capacity: CapacityRecord
+    config: Cluster, machine: InstanceType, *, name: str, nodes: int, capacity: CapacityRecord
 ) -> requirements.SourceRequirements:
     # The quotas of a custom instance type may be unknown.
     family = next((prefix for prefix in ON_DEMAND_QUOTAS if machine.name.startswith(prefix)), None)
@@ -111,7 +111,7 @@ def _nodes(
     )
 
 
-def _compilers(config: ClusterConfig, machine: InstanceType) -> Iterator[requirements.SourceRequirements]:
+def _compilers(config: Cluster, machine: InstanceType) -> Iterator[requirements.SourceRequirements]:
     """Return an on-demand node for each instance type of precompile jobs."""
     nodes = [
         compile_type(machine, zone_id=config.zone_id, phase=job.phase, instance_type=job.instance_type)
@@ -123,7 +123,7 @@ def _compilers(config: ClusterConfig, machine: InstanceType) -> Iterator[require
         yield _nodes(config, machine_type, name=f"precompile-{machine_type.name}", nodes=1, capacity=capacity)
 
 
-def _interfaces(config: ClusterConfig, machine: InstanceType) -> int:
+def _interfaces(config: Cluster, machine: InstanceType) -> int:
     per_node = (
         len(network_interfaces(machine, config.network.layout)) + 1
     )  # one more for the interface of its task
@@ -131,9 +131,7 @@ def _interfaces(config: ClusterConfig, machine: InstanceType) -> int:
     return config.most_nodes * per_node + endpoints + config.file_system.subnet_addresses
 
 
-def _subnet(
-    config: ClusterConfig, machine: InstanceType, *, stack: str
-) -> requirements.SubnetRequirements | None:
+def _subnet(config: Cluster, machine: InstanceType, *, stack: str) -> requirements.SubnetRequirements | None:
     network = config.network
     if network.subnet_id is None or network.vpc_id is None:
         return None
@@ -157,7 +155,7 @@ def _subnet(
     )
 
 
-def _file_system(config: ClusterConfig) -> requirements.FileSystemRequirements | None:
+def _file_system(config: Cluster) -> requirements.FileSystemRequirements | None:
     file_system = config.file_system
     if file_system.is_new:
         return None
@@ -169,7 +167,7 @@ def _file_system(config: ClusterConfig) -> requirements.FileSystemRequirements |
     )
 
 
-def _buckets(config: ClusterConfig) -> Iterator[requirements.BucketRequirements]:
+def _buckets(config: Cluster) -> Iterator[requirements.BucketRequirements]:
     joined: dict[str, bool] = {}
     new = config.file_system.is_new
     if (name := config.checkpoints.bucket_name) is not None:
@@ -187,7 +185,7 @@ def _buckets(config: ClusterConfig) -> Iterator[requirements.BucketRequirements]
         )
 
 
-def _keys(config: ClusterConfig) -> Iterator[requirements.KeyRequirements]:
+def _keys(config: Cluster) -> Iterator[requirements.KeyRequirements]:
     arns = [config.kms_key_arn, config.file_system.kms_key_arn]
     arns += [bucket.kms_key_arn for _, bucket in config.buckets()]
     for arn in dict.fromkeys(arn for arn in arns if arn is not None):

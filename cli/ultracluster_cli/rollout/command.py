@@ -32,7 +32,7 @@ from ultracluster_runtime.preflight.check import REGION_IS_ENABLED
 from ultracluster_runtime.rollout.drive import drive
 from ultracluster_runtime.rollout.journal import open_journal
 from ultracluster_runtime.rollout.machine import Decision, Entry, Kind
-from ultracluster_stacks.config import RolloutConfig
+from ultracluster_spec.rollout import Rollout
 
 _NOT_LOCALLY = (REGION_IS_ENABLED,)  # moto reports opt-in Regions as disabled, but deploys to them
 _QUALIFIER = "hnb659fds"  # default bootstrap qualifier of the CDK CLI
@@ -75,7 +75,7 @@ class _RolloutContext:
     request: RolloutRequest
     project: Project
     file: Path
-    config: RolloutConfig
+    config: Rollout
     rollouts: Path
     targets: ClusterTargets
 

@@ -1,6 +1,7 @@
 """Plan the steps of a rollout or a rollback."""
 
 import hashlib
+import json
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -11,23 +12,25 @@ from ultracluster_cli.rollout.history import Run, earlier_deployment
 from ultracluster_cli.rollout.stack_status import changing_stacks, describe_stacks, template_digest
 from ultracluster_rules.findings import Finding, FindingsError, reject
 from ultracluster_runtime.rollout import plan as rollout_plan
-from ultracluster_stacks.config import ClusterConfig, RolloutConfig
+from ultracluster_spec.cluster import Cluster
+from ultracluster_spec.rollout import Rollout
+from ultracluster_spec.values import plain
 from ultracluster_stacks.plan import StackTemplate
 
 
-def rollout_digest(config: RolloutConfig) -> str:
+def rollout_digest(config: Rollout) -> str:
     """Return a digest of a rollout that ignores comments and the order of keys."""
-    return hashlib.sha256(config.model_dump_json().encode()).hexdigest()
+    return hashlib.sha256(json.dumps(plain(config)).encode()).hexdigest()
 
 
-def steps_of(cluster: ClusterConfig) -> tuple[str, ...]:
+def steps_of(cluster: Cluster) -> tuple[str, ...]:
     """Return the steps of a cluster: preflight, deployment, then its gates."""
     jobs = [f"{rollout_plan.JOB}{gate}" for job in cluster.jobs for gate in job.gate_names]
     return (rollout_plan.PREFLIGHT, rollout_plan.DEPLOY, rollout_plan.STACKS, *jobs, rollout_plan.ALARMS)
 
 
 def plan_forward(
-    config: RolloutConfig,
+    config: Rollout,
     *,
     file: Path,
     wave: str | None,

@@ -8,9 +8,9 @@ from typing import Final
 
 from ultracluster_rules.findings import Finding, FindingsError
 from ultracluster_spec.capacity import UNRESOLVED_ORDER, CapacityRecord
+from ultracluster_spec.cluster import Cluster
+from ultracluster_spec.rollout import Rollout
 from ultracluster_stacks.config.loading.loader import load_incomplete, load_rollout
-from ultracluster_stacks.config.models.cluster import ClusterConfig
-from ultracluster_stacks.config.models.rollout import RolloutConfig
 from ultracluster_stacks.config.reading.defaults import CLUSTER_DEPTH, with_defaults
 from ultracluster_stacks.config.reading.environment import refuse_environment
 from ultracluster_stacks.config.reading.problem import Loc, value_at
@@ -26,7 +26,7 @@ class ClusterImage:
     """The AMI of one cluster as the file has it, empty if there is none; `inherited` if it comes from `defaults`."""
 
     loc: Loc
-    cluster: ClusterConfig
+    cluster: Cluster
     image_id: str
     inherited: bool
 
@@ -36,7 +36,7 @@ class OrderedCapacity:
     """Capacity of a cluster that refers to an order, which has a reservation once it is resolved."""
 
     loc: Loc
-    cluster: ClusterConfig
+    cluster: Cluster
     capacity: CapacityRecord
     order: str
 
@@ -56,7 +56,7 @@ class OrderedCapacity:
         return self.path == "capacity" and not self.capacity.reservation_id
 
 
-def load_editable(path: str | os.PathLike[str]) -> RolloutConfig:
+def load_editable(path: str | os.PathLike[str]) -> Rollout:
     """Load a rollout that is valid except for AMIs, which may be missing, and unresolved orders."""
     refuse_environment(path)
     return load_incomplete(path, is_incomplete=_is_resolvable)
@@ -97,7 +97,7 @@ def image_values(
     return {(*image.loc, _IMAGE): ids[image.loc] for image in images}
 
 
-def ordered_capacity(rollout: RolloutConfig, *, wave: str | None = None) -> Iterator[OrderedCapacity]:
+def ordered_capacity(rollout: Rollout, *, wave: str | None = None) -> Iterator[OrderedCapacity]:
     """Iterate over the capacity of a rollout, or of one of its waves, that refers to orders."""
     clusters = rollout.clusters(wave)
     for cluster_loc, cluster in rollout.located_clusters():

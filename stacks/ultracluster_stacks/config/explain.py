@@ -5,13 +5,10 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from pydantic import BaseModel
-
-from ultracluster_spec.values import Value, sentences
+from ultracluster_spec.values import Value, fields_of, sentences
 from ultracluster_stacks.config.loading.loader import load_rollout
 from ultracluster_stacks.config.reading.defaults import CLUSTER_DEPTH, origin
 from ultracluster_stacks.config.reading.environment import read_rollout
-from ultracluster_stacks.config.reading.fields import part_fields
 from ultracluster_stacks.config.reading.problem import Loc, loc_text
 from ultracluster_stacks.config.reading.yaml_source import YamlSource
 
@@ -63,15 +60,15 @@ def explain_rollout(path: str | os.PathLike[str]) -> tuple[ExplainedCluster, ...
 
 def _values(value: Any, loc: Loc, source: YamlSource, note: str = "") -> Iterator[ExplainedValue]:
     """Yield the values that are set as a whole: mappings merge key by key, lists of values do not."""
-    if isinstance(value, (BaseModel, Value)):
+    if isinstance(value, Value):
         descriptions = sentences(type(value))
-        for name in part_fields(type(value)):
+        for name in fields_of(type(value)):
             note = descriptions[name].partition("Default: ")[2].rstrip(".")
             yield from _values(getattr(value, name), (*loc, name), source, note)
     elif isinstance(value, Mapping) and value:
         for key, part in value.items():
             yield from _values(part, (*loc, key), source)
-    elif isinstance(value, tuple) and any(isinstance(part, (BaseModel, Value)) for part in value):
+    elif isinstance(value, tuple) and any(isinstance(part, Value) for part in value):
         for index, part in enumerate(value):
             yield from _values(part, (*loc, index), source)
     else:

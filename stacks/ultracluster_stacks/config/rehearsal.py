@@ -1,16 +1,18 @@
 """Rehearsals: the deployment of a cluster without nodes, before its capacity is bought."""
 
 import hashlib
+import json
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any, Final, Literal, TypeVar
 
 from ultracluster_catalog.lustre.lustre import INTELLIGENT_TIERING, THROUGHPUT_CAPACITIES
 from ultracluster_rules.alarms import warn_of_missing_recipients
 from ultracluster_spec.capacity import CapacityRecord, placeholder_reservation
+from ultracluster_spec.cluster import Cluster
 from ultracluster_spec.file_system import FileSystem
 from ultracluster_spec.lustre import check_file_system
-from ultracluster_stacks.config.models.cluster import ClusterConfig
+from ultracluster_spec.values import plain
 
 PLAN: Final = "plan"
 REHEARSAL: Final = "rehearsal"
@@ -34,13 +36,14 @@ _NO_FILE_SYSTEM: Final = FileSystem(
 _Capacity = TypeVar("_Capacity", bound=CapacityRecord)
 
 
-class RehearsedCluster(ClusterConfig):
+@dataclass(frozen=True, kw_only=True, slots=True)
+class RehearsedCluster(Cluster):
     """A cluster without capacity, with disabled compute environments and without retained resources."""
 
     rehearsal: Literal[True] = True
 
 
-def rehearsed(cluster: ClusterConfig, *, file_system: bool = True) -> RehearsedCluster:
+def rehearsed(cluster: Cluster, *, file_system: bool = True) -> RehearsedCluster:
     """Return the rehearsal of a cluster.
 
     It has another name, a reservation that does not exist, the smallest file system of the same kind, and no
@@ -48,49 +51,47 @@ def rehearsed(cluster: ClusterConfig, *, file_system: bool = True) -> RehearsedC
     existing buckets are not linked.
     """
     nothing: dict[str, Any] = {"emails": (), "topic_arn": None}
-    values = {name: getattr(cluster, name) for name in ClusterConfig.model_fields} | {
+    values = cluster.known() | {
         "name": f"{REHEARSAL_PREFIX}{cluster.name}",
         "capacity": _without_capacity(cluster.capacity),
         "additional_capacity": tuple(_without_capacity(capacity) for capacity in cluster.additional_capacity),
-        "network": cluster.network.model_copy(
-            update={"security_group_id": None, "default_security_group_id": None, "add_efa_rules": False}
-            if cluster.network.subnet_id
-            else {}
-        ),
+        "network": replace(
+            cluster.network, security_group_id=None, default_security_group_id=None, add_efa_rules=False
+        )
+        if cluster.network.subnet_id
+        else cluster.network,
         "file_system": _smallest(cluster) if file_system else _NO_FILE_SYSTEM,
         "datasets": tuple(
-            dataset.model_copy(update={"file_system_path": None})
-            if dataset.bucket_name or not file_system
-            else dataset
+            replace(dataset, file_system_path=None) if dataset.bucket_name or not file_system else dataset
             for dataset in cluster.datasets
         ),
-        "compile_cache": cluster.compile_cache.model_copy(update={"replicate_to": ()}),
-        "alarms": cluster.alarms.model_copy(update=nothing) if cluster.alarms else None,
-        "budget": cluster.budget.model_copy(update=nothing) if cluster.budget else None,
+        "compile_cache": replace(cluster.compile_cache, replicate_to=()),
+        "alarms": replace(cluster.alarms, **nothing) if cluster.alarms else None,
+        "budget": replace(cluster.budget, **nothing) if cluster.budget else None,
         "notify": (),
         "suppress": {
             **cluster.suppress,
             warn_of_missing_recipients().code: "a rehearsal sends no notifications",
         },
     }
-    return RehearsedCluster.model_construct(**values)
+    return RehearsedCluster(**values)
 
 
-def cluster_digest(cluster: ClusterConfig) -> str:
+def cluster_digest(cluster: Cluster) -> str:
     """Return a digest of a cluster that a purchase does not change, by which its rehearsal is recognized."""
-    bought = {"reservation_id", "order", "start", "end"}
-    text = cluster.model_dump_json(
-        exclude={
-            "profile": True,
-            "suppress": True,
-            "capacity": bought,
-            "additional_capacity": {"__all__": bought},
-        }
+    nothing: dict[str, Any] = {"reservation_id": None, "order": None, "start": None, "end": None}
+    same = replace(
+        cluster,
+        profile=None,
+        suppress={},
+        capacity=replace(cluster.capacity, **nothing),
+        additional_capacity=tuple(replace(each, **nothing) for each in cluster.additional_capacity),
     )
+    text = json.dumps(plain(same))
     return hashlib.sha256(text.encode()).hexdigest()[:16]
 
 
-def left_out(cluster: ClusterConfig) -> Sequence[str]:
+def left_out(cluster: Cluster) -> Sequence[str]:
     """Return what a rehearsal of a cluster leaves out, because it would change something that exists."""
     network, system = cluster.network, cluster.file_system
     groups = (network.security_group_id, network.default_security_group_id, system.security_group_id)
@@ -112,7 +113,7 @@ def _without_capacity(capacity: _Capacity) -> _Capacity:
     return replace(capacity, reservation_id=placeholder, order=None)
 
 
-def _smallest(cluster: ClusterConfig) -> FileSystem:
+def _smallest(cluster: Cluster) -> FileSystem:
     system = cluster.file_system
     if system.file_system_id is not None:
         return replace(system, security_group_id=None)

@@ -1,6 +1,6 @@
 """The JSON schema of the rollout file, for editors.
 
-It is looser than the models where `defaults` may provide a required key, and it has no rules across fields. ``python -m ultracluster_stacks.config.schema`` writes docs/rollout.schema.json.
+It is looser than the values where `defaults` may provide a required key, and it has no rules across fields. ``python -m ultracluster_stacks.config.schema`` writes docs/rollout.schema.json.
 """
 
 import copy
@@ -9,31 +9,33 @@ import sys
 from pathlib import Path
 from typing import Any, Final
 
-from ultracluster_stacks.config.models.rollout import RolloutConfig
+from pydantic import TypeAdapter
+
+from ultracluster_spec.rollout import Rollout
 
 SCHEMA_FILE: Final = Path("docs/rollout.schema.json")
 """Path of the published schema, relative to the repository."""
 
 _DIALECT: Final = "https://json-schema.org/draft/2020-12/schema"
 
-# Models that merge key by key with the defaults, so each of their keys is optional.
+# Values that merge key by key with the defaults, so each of their keys is optional.
 _MERGED: Final = (
-    "ClusterConfig",
+    "Cluster",
     "CapacityRecord",
-    "CheckpointsConfig",
+    "Checkpoints",
     "FileSystem",
-    "NetworkConfig",
+    "Network",
     "CustomInstanceType",
 )
 
 
 def rollout_schema() -> dict[str, Any]:
     """Return the JSON schema (draft 2020-12) of the rollout file."""
-    schema = copy.deepcopy(RolloutConfig.model_json_schema())
+    schema = copy.deepcopy(TypeAdapter(Rollout).json_schema())
     for name in _MERGED:
         schema["$defs"][name].pop("required", None)
     schema["properties"]["defaults"] = {
-        "$ref": "#/$defs/ClusterConfig",
+        "$ref": "#/$defs/Cluster",
         "description": "Defaults of all clusters. Mappings merge key by key; a list or scalar of a "
         "cluster replaces the default.",
     }
@@ -44,7 +46,7 @@ def rollout_schema() -> dict[str, Any]:
     }
     schema["properties"]["clusters"] = {
         "type": "object",
-        "additionalProperties": {"$ref": "#/$defs/ClusterConfig"},
+        "additionalProperties": {"$ref": "#/$defs/Cluster"},
         "description": "In an environment file: overrides by the name of the cluster.",
     }
     schema["required"].remove("waves")

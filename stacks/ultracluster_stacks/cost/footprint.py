@@ -11,7 +11,7 @@ from ultracluster_catalog.machines.instance_types import INSTANCE_TYPES
 from ultracluster_catalog.neuron.compile_machines import compile_type
 from ultracluster_catalog.observability.metrics import METRICS
 from ultracluster_catalog.places.cluster_subnet import NODE_SERVICES
-from ultracluster_stacks.config import ClusterConfig
+from ultracluster_spec.cluster import Cluster
 from ultracluster_stacks.plan import StackTemplate
 
 # The default root volume of nodes, which a rollout file cannot change.
@@ -70,7 +70,7 @@ class Footprint:
         return tuple(supply for index, supply in enumerate(self.supplies) if index == 0 or supply.reserved)
 
 
-def configured_footprint(cluster: ClusterConfig) -> Footprint:
+def configured_footprint(cluster: Cluster) -> Footprint:
     """Return the billable resources of a cluster."""
     supplies = tuple(
         NodeSupply(
@@ -111,18 +111,18 @@ def configured_footprint(cluster: ClusterConfig) -> Footprint:
     )
 
 
-def resumes_jobs(cluster: ClusterConfig) -> bool:
+def resumes_jobs(cluster: Cluster) -> bool:
     """Return whether a function with an alarm submits interrupted jobs again."""
     is_notified = cluster.has_block or bool(cluster.notify) or cluster.effective_alarms is not None
     return is_notified and any(job.kind != "precompile" for job in cluster.jobs)
 
 
-def closes_queues(cluster: ClusterConfig) -> bool:
+def closes_queues(cluster: Cluster) -> bool:
     """Return whether a budget closes the queues, with a function that has an alarm."""
     return cluster.budget is not None and cluster.budget.close_queues_at_percent is not None
 
 
-def _compile_type(cluster: ClusterConfig) -> str | None:
+def _compile_type(cluster: Cluster) -> str | None:
     for job in cluster.jobs:
         if job.kind == "precompile":
             zone, phase = cluster.zone_id, job.phase
@@ -131,7 +131,7 @@ def _compile_type(cluster: ClusterConfig) -> str | None:
     return None
 
 
-def planned_hours(cluster: ClusterConfig) -> Decimal | None:
+def planned_hours(cluster: Cluster) -> Decimal | None:
     """Return the hours between start and end of a cluster's capacity, or None if unknown."""
     start, end = cluster.capacity.start, cluster.capacity.end
     return None if start is None or end is None else Decimal((end - start) // timedelta(minutes=1)) / 60

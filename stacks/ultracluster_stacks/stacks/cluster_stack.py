@@ -7,7 +7,7 @@ from constructs import Construct
 
 import ultracluster  # attributes of ultracluster are imported lazily
 from ultracluster import ClusterNetwork, UltraCluster
-from ultracluster_stacks.config import ClusterConfig
+from ultracluster_spec.cluster import Cluster
 from ultracluster_stacks.stacks.storage_stack import StorageStack
 from ultracluster_stacks.wiring.capacity_sources import (
     define_queues,
@@ -29,7 +29,7 @@ class ClusterStack(cdk.Stack):
         scope: Construct,
         construct_id: str,
         *,
-        config: ClusterConfig,
+        config: Cluster,
         network: ClusterNetwork,
         storage: StorageStack,
         **options: Any,

@@ -7,7 +7,7 @@ from constructs import Construct
 
 import ultracluster  # attributes of ultracluster are imported lazily
 from ultracluster._foundation.cluster_name import name_cluster, tag_resources
-from ultracluster_stacks.config import ClusterConfig
+from ultracluster_spec.cluster import Cluster
 from ultracluster_stacks.config.rehearsal import REHEARSAL_TAG, RehearsedCluster
 from ultracluster_stacks.stacks.cluster_stack import ClusterStack
 from ultracluster_stacks.stacks.network_stack import NetworkStack
@@ -25,7 +25,7 @@ class ClusterStage(cdk.Stage):
     The wave is not part of the construct path, so a cluster can move to another wave unchanged.
     """
 
-    def __init__(self, scope: Construct, *, config: ClusterConfig) -> None:
+    def __init__(self, scope: Construct, *, config: Cluster) -> None:
         """Define the stacks."""
         super().__init__(
             scope,

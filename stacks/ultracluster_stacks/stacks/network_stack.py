@@ -7,14 +7,14 @@ from aws_cdk import aws_ec2 as ec2
 from constructs import Construct
 
 from ultracluster import ClusterNetwork
-from ultracluster_stacks.config import ClusterConfig
+from ultracluster_spec.cluster import Cluster
 from ultracluster_stacks.wiring.storage import existing_buckets, security_group
 
 
 class NetworkStack(cdk.Stack):
     """VPC, subnet, endpoints and security group of the nodes; only the security group for an existing subnet."""
 
-    def __init__(self, scope: Construct, construct_id: str, *, config: ClusterConfig, **options: Any) -> None:
+    def __init__(self, scope: Construct, construct_id: str, *, config: Cluster, **options: Any) -> None:
         """Define the stack; options are those of `aws_cdk.Stack`."""
         super().__init__(scope, construct_id, **options)
         self.network = self._existing(config) or ClusterNetwork(
@@ -36,7 +36,7 @@ class NetworkStack(cdk.Stack):
             for bucket in existing_buckets(config):
                 policies.allow_bucket(bucket)
 
-    def _existing(self, config: ClusterConfig) -> ClusterNetwork | None:
+    def _existing(self, config: Cluster) -> ClusterNetwork | None:
         settings = config.network
         if settings.vpc_id is None or settings.subnet_id is None:
             return None

@@ -6,7 +6,7 @@ import aws_cdk as cdk
 from constructs import Construct
 
 from ultracluster import ClusterNetwork, PosixCompileCache
-from ultracluster_stacks.config import ClusterConfig
+from ultracluster_spec.cluster import Cluster
 from ultracluster_stacks.wiring.storage import (
     checkpoint_bucket,
     compile_cache_bucket,
@@ -24,7 +24,7 @@ class StorageStack(cdk.Stack):
         scope: Construct,
         construct_id: str,
         *,
-        config: ClusterConfig,
+        config: Cluster,
         network: ClusterNetwork,
         **options: Any,
     ) -> None:

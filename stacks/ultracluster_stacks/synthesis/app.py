@@ -5,11 +5,14 @@ import os
 import sys
 import tempfile
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from ultracluster_rules.findings import FindingsError, quote
-from ultracluster_stacks.config import ClusterConfig, load_rollout
+from ultracluster_spec.cluster import Cluster
+from ultracluster_spec.values import plain
+from ultracluster_stacks.config import load_rollout
 from ultracluster_stacks.config.rehearsal import PLAN, PURPOSES, REHEARSAL, rehearsed
 from ultracluster_stacks.synthesis.assembly.cache import AssemblyCache
 from ultracluster_stacks.synthesis.assembly.fingerprint import synthesis_fingerprint
@@ -56,7 +59,7 @@ def read_context(environment: Mapping[str, str]) -> dict[str, Any]:
 
 
 def synthesize(
-    clusters: Sequence[ClusterConfig],
+    clusters: Sequence[Cluster],
     directory: Path | None,
     *,
     cache: AssemblyCache | None = None,
@@ -67,7 +70,7 @@ def synthesize(
     Without a directory, write to the CDK's default, without the cache. Default processes: what the machine allows.
     """
     # No template contains the profile, so a cluster with another profile is still the same cluster.
-    configs = {cluster.stage: cluster.model_dump_json(exclude={"profile"}) for cluster in clusters}
+    configs = {cluster.stage: json.dumps(plain(replace(cluster, profile=None))) for cluster in clusters}
     parts: dict[str, Part] = {}
     if cache and directory:
         parts = {stage: part for stage, config in configs.items() if (part := cache.get(config))}
@@ -88,7 +91,7 @@ def synthesize(
     merge_assembly(directory, [parts[stage] for stage in configs])
 
 
-def _clusters(context: Mapping[str, Any]) -> list[ClusterConfig]:
+def _clusters(context: Mapping[str, Any]) -> list[Cluster]:
     rollout, wave = context.get("rollout"), context.get("wave")
     if not rollout:
         problem = "the context has no rollout file"
@@ -114,13 +117,13 @@ def _processes(context: Mapping[str, Any]) -> int | None:
     return int(processes)
 
 
-def _synthesize_in_process(clusters: Sequence[ClusterConfig], directory: Path | None) -> None:
+def _synthesize_in_process(clusters: Sequence[Cluster], directory: Path | None) -> None:
     from ultracluster_stacks.synthesis import in_process  # noqa: PLC0415 - aws_cdk, not needed for the cache
 
     in_process.synthesize(clusters, directory)
 
 
-def _synthesize_missing(clusters: Sequence[ClusterConfig], directory: Path, processes: int) -> list[Path]:
+def _synthesize_missing(clusters: Sequence[Cluster], directory: Path, processes: int) -> list[Path]:
     if not clusters:
         return []
     if processes == 1:

@@ -8,11 +8,11 @@ from pathlib import Path
 import aws_cdk as cdk
 
 from ultracluster_rules.findings import FindingsError
-from ultracluster_stacks.config import ClusterConfig
+from ultracluster_spec.cluster import Cluster
 from ultracluster_stacks.stacks.cluster_stage import ClusterStage
 
 
-def synthesize(clusters: Sequence[ClusterConfig], directory: Path | None) -> None:
+def synthesize(clusters: Sequence[Cluster], directory: Path | None) -> None:
     """Synthesize clusters into one cloud assembly, by default in the CDK's directory."""
     app = cdk.App(
         analytics_reporting=False,

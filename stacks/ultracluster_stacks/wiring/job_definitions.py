@@ -10,14 +10,14 @@ from aws_cdk import aws_secretsmanager as secretsmanager
 from aws_cdk import aws_ssm as ssm
 from constructs import Construct
 
+import ultracluster_spec.job as spec
 from ultracluster import DatasetBucket, TrainingQueue, UltraCluster
 from ultracluster.jobs.job import Job
-from ultracluster_stacks.config import JobConfig
 
 
 def define_jobs(
     cluster: UltraCluster,
-    jobs: Sequence[JobConfig],
+    jobs: Sequence[spec.Job],
     *,
     datasets: Sequence[DatasetBucket],
     queues: Mapping[str, TrainingQueue],
@@ -26,7 +26,7 @@ def define_jobs(
     configs = {job.name: job for job in jobs}
     defined: dict[str, Job] = {}
 
-    def define(job: JobConfig) -> Job:
+    def define(job: spec.Job) -> Job:
         if job.name not in defined:
             after = [define(configs[name]) for name in job.depends_on]
             defined[job.name] = _define(cluster, job, after, queues.get(job.queue or ""))
@@ -40,7 +40,7 @@ def define_jobs(
     return defined
 
 
-def _grant(job: Job, config: JobConfig) -> None:
+def _grant(job: Job, config: spec.Job) -> None:
     """Add the permissions of the rollout file to the role of a job."""
     for statement in config.permissions.statements:
         job.role.add_to_principal_policy(
@@ -50,7 +50,7 @@ def _grant(job: Job, config: JobConfig) -> None:
         job.role.add_managed_policy(iam.ManagedPolicy.from_managed_policy_arn(job, f"Policy{index}", arn))
 
 
-def _secrets(scope: Construct, job: JobConfig) -> dict[str, batch.Secret]:
+def _secrets(scope: Construct, job: spec.Job) -> dict[str, batch.Secret]:
     secrets = {}
     for name, arn in job.secrets.items():
         construct_id = f"{job.name}-{name}"
@@ -66,7 +66,7 @@ def _secrets(scope: Construct, job: JobConfig) -> dict[str, batch.Secret]:
 
 
 def _define(
-    cluster: UltraCluster, job: JobConfig, depends_on: Sequence[Job], queue: TrainingQueue | None
+    cluster: UltraCluster, job: spec.Job, depends_on: Sequence[Job], queue: TrainingQueue | None
 ) -> Job:
     common: dict[str, Any] = {
         "image": job.image,
@@ -95,7 +95,7 @@ def _define(
 
 
 def _gates(
-    cluster: UltraCluster, job: JobConfig, depends_on: Sequence[Job], queue: TrainingQueue | None
+    cluster: UltraCluster, job: spec.Job, depends_on: Sequence[Job], queue: TrainingQueue | None
 ) -> list[Job]:
     """Add the gates of a job after its dependencies, so that they run just before it."""
     gates, added = job.gates, list[Job]()

@@ -9,10 +9,10 @@ from constructs import Construct
 
 import ultracluster  # attributes of ultracluster are imported lazily
 from ultracluster import TrainingQueue
-from ultracluster_stacks.config import ClusterConfig
+from ultracluster_spec.cluster import Cluster
 
 
-def alarm_settings(scope: Construct, config: ClusterConfig) -> "ultracluster.AlarmSettings | None":
+def alarm_settings(scope: Construct, config: Cluster) -> "ultracluster.AlarmSettings | None":
     """Return the alarm settings of a cluster, or None without alarms."""
     alarms = config.effective_alarms
     if alarms is None:
@@ -26,7 +26,7 @@ def alarm_settings(scope: Construct, config: ClusterConfig) -> "ultracluster.Ala
 
 
 def define_budget(
-    scope: Construct, config: ClusterConfig, *, queues: Sequence[TrainingQueue], kms_key: kms.IKey | None
+    scope: Construct, config: Cluster, *, queues: Sequence[TrainingQueue], kms_key: kms.IKey | None
 ) -> None:
     """Define the budget of a cluster, if it has one, in the stack of its queues."""
     budget = config.budget
@@ -53,7 +53,7 @@ def define_budget(
 
 def notify_of_blocked_queues(
     scope: Construct,
-    config: ClusterConfig,
+    config: Cluster,
     *,
     own: TrainingQueue,
     additional: Mapping[str, TrainingQueue],

@@ -12,12 +12,11 @@ from constructs import Construct
 
 from ultracluster import CheckpointBucket, ClusterNetwork, CompileCache, DatasetBucket, SharedFileSystem
 from ultracluster.storage.cluster_file_system import define_file_system
-from ultracluster_stacks.config import CheckpointsConfig, ClusterConfig, CompileCacheConfig, DatasetConfig
+from ultracluster_spec.buckets import Checkpoints, CompileCacheSettings, Dataset
+from ultracluster_spec.cluster import Cluster
 
 
-def checkpoint_bucket(
-    scope: Construct, config: CheckpointsConfig, kms_key: kms.IKey | None
-) -> CheckpointBucket:
+def checkpoint_bucket(scope: Construct, config: Checkpoints, kms_key: kms.IKey | None) -> CheckpointBucket:
     """Define or import the checkpoint bucket; `kms_key` is the default key of a new one."""
     if config.bucket_name is not None:
         bucket = _existing_bucket(scope, "ExistingCheckpoints", config.bucket_name, config.kms_key_arn)
@@ -30,7 +29,7 @@ def checkpoint_bucket(
     )
 
 
-def dataset_bucket(scope: Construct, config: DatasetConfig, kms_key: kms.IKey | None) -> DatasetBucket:
+def dataset_bucket(scope: Construct, config: Dataset, kms_key: kms.IKey | None) -> DatasetBucket:
     """Define or import the bucket of a dataset; `kms_key` is the default key of a new one."""
     construct_id = f"Dataset-{config.name}"
     if config.bucket_name is not None:
@@ -45,7 +44,7 @@ def dataset_bucket(scope: Construct, config: DatasetConfig, kms_key: kms.IKey | 
 
 
 def compile_cache_bucket(
-    scope: Construct, config: CompileCacheConfig, kms_key: kms.IKey | None
+    scope: Construct, config: CompileCacheSettings, kms_key: kms.IKey | None
 ) -> CompileCache:
     """Define the compile cache on S3."""
     return CompileCache(
@@ -67,7 +66,7 @@ def compile_cache_bucket(
 
 def file_system(
     scope: Construct,
-    config: ClusterConfig,
+    config: Cluster,
     *,
     network: ClusterNetwork,
     checkpoints: CheckpointBucket,
@@ -92,7 +91,7 @@ def file_system(
     )
 
 
-def existing_buckets(config: ClusterConfig) -> list[str]:
+def existing_buckets(config: Cluster) -> list[str]:
     """Return the existing buckets that a cluster names, which can be of other accounts."""
     resources = (
         resource

@@ -7,7 +7,17 @@ import pytest
 
 from ultracluster_rules.values import Between
 from ultracluster_spec import Association, FileSystem
-from ultracluster_spec.values import Value, broken_bounds, incomplete, is_unset, sentences, wrong_types
+from ultracluster_spec.cluster import Cluster
+from ultracluster_spec.queue import AdditionalQueue
+from ultracluster_spec.values import (
+    Value,
+    broken_bounds,
+    fields_of,
+    incomplete,
+    is_unset,
+    sentences,
+    wrong_types,
+)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -66,3 +76,10 @@ def test_a_field_without_a_value_is_unset_and_another_name_is_a_bug() -> None:
 
 def test_the_sentence_of_a_field_stands_below_it() -> None:
     assert sentences(Thing)["size"] == "Its size, in metres."
+
+
+def test_each_setting_of_a_cluster_is_described_in_a_sentence() -> None:
+    for value in (Cluster, AdditionalQueue):
+        descriptions = sentences(value)
+        assert list(descriptions) == list(fields_of(value))
+        assert all(text.endswith(".") for text in descriptions.values())

@@ -7,16 +7,15 @@ from typing import Any, Final
 from pydantic import ValidationError
 from pydantic_core import ErrorDetails
 
+from ultracluster_rules.credentials import shown
 from ultracluster_rules.did_you_mean import suggestion
 from ultracluster_rules.findings import FindingsError
-from ultracluster_rules.registry import RULES
-from ultracluster_stacks.config.reading.fields import Part, part_fields
-from ultracluster_stacks.config.reading.partial import part_model
+from ultracluster_spec.values import Value, annotations
+from ultracluster_stacks.config.reading.partial import part_of
 from ultracluster_stacks.config.reading.problem import (
     Loc,
     Problem,
     not_a_choice,
-    shown,
     unknown_key,
     wrong_type,
 )
@@ -29,25 +28,25 @@ MOST_PROBLEMS: Final = 1_000
 """Maximum number of reported problems; a file with more is hardly a rollout."""
 
 
-_UNKNOWN_KEY: Final = frozenset({"extra_forbidden", "unexpected_keyword_argument"})  # of a model, of a value
+_UNKNOWN_KEY: Final = "unexpected_keyword_argument"
 
 
-def translate(error: ValidationError, model: Part, *, additional_keys: Collection[str] = ()) -> list[Problem]:
+def translate(
+    error: ValidationError, part: type[Value], *, additional_keys: Collection[str] = ()
+) -> list[Problem]:
     """Return the problems of a pydantic error, except those that the YAML reader reported."""
     problems = []
     for details in error.errors(include_url=False)[: MOST_PROBLEMS + 1]:
-        if details["input"] is UNREADABLE and details["type"] not in _UNKNOWN_KEY:
+        if details["input"] is UNREADABLE and details["type"] != _UNKNOWN_KEY:
             continue
         loc = _loc(details)
-        if details["type"] in _UNKNOWN_KEY:
+        if details["type"] == _UNKNOWN_KEY:
             more = additional_keys if len(loc) == 1 else ()
-            problems.append(unknown_key(loc, (*more, *part_fields(_model_at(model, loc[:-1])))))
+            problems.append(unknown_key(loc, (*more, *annotations(_part_at(part, loc[:-1])))))
         elif details["type"] == "value_error" and isinstance(
             refused := details["ctx"]["error"], FindingsError
         ):
             problems.append(Problem(loc, refused.findings[0]))
-        elif details["type"] in RULES:
-            problems.append(Problem(loc, details["ctx"]["finding"]))
         else:
             problems.append(_BY_TYPE.get(details["type"], _untranslated)(loc, details))
     return problems
@@ -63,11 +62,11 @@ def _loc(details: ErrorDetails) -> Loc:
     return loc[:-1] if loc and loc[-1] == "[key]" else loc
 
 
-def _model_at(model: Part, loc: Loc) -> Part:
-    for part in loc:
-        if isinstance(part, str):
-            model = part_model(part_fields(model)[part].annotation) or model
-    return model
+def _part_at(part: type[Value], loc: Loc) -> type[Value]:
+    for name in loc:
+        if isinstance(name, str):
+            part = part_of(annotations(part)[name]) or part
+    return part
 
 
 _Translation = Callable[[Loc, Mapping[str, Any]], Problem]
@@ -116,10 +115,9 @@ _BY_TYPE: Final[Mapping[str, _Translation]] = {
     "literal_error": _not_a_choice,
     "missing": _missing,
     "dataclass_type": _wrong_type("a mapping"),
-    "model_type": _wrong_type("a mapping"),
     "string_type": _wrong_type("text"),
     "tuple_type": _wrong_type("a list"),
 }
 
-TRANSLATED_TYPES: Final = frozenset({*_BY_TYPE, *_UNKNOWN_KEY, "value_error"})
+TRANSLATED_TYPES: Final = frozenset({*_BY_TYPE, _UNKNOWN_KEY, "value_error"})
 """Translated pydantic error types; a test proves that no others can occur."""

@@ -3,18 +3,20 @@
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any, Final
 
-from pydantic import ValidationError
+from pydantic import TypeAdapter, ValidationError
 
 from ultracluster_rules.findings import Finding, FindingsError, Severity
+from ultracluster_spec.cluster import Cluster
+from ultracluster_spec.rollout import Rollout, with_placeholders
+from ultracluster_spec.values import Value
 from ultracluster_stacks.config.loading.error_messages import MISSING, MOST_PROBLEMS, translate, unread_locs
-from ultracluster_stacks.config.models.cluster import ClusterConfig
-from ultracluster_stacks.config.models.rollout import RolloutConfig, with_placeholders
 from ultracluster_stacks.config.reading.defaults import CLUSTER_DEPTH, cluster_locs, origin, with_defaults
 from ultracluster_stacks.config.reading.environment import read_rollout
-from ultracluster_stacks.config.reading.partial import partial_model
+from ultracluster_stacks.config.reading.partial import partial_value
 from ultracluster_stacks.config.reading.problem import Loc, Problem, under, wrong_type
 from ultracluster_stacks.config.reading.yaml_source import UNREADABLE, YamlSource
 from ultracluster_stacks.config.rules.cluster_rules import cluster_problems
@@ -38,7 +40,7 @@ class SuppressedWarning:
 class LoadedRollout:
     """A rollout with `defaults` merged into each cluster, and its warnings, shown or suppressed, in file order."""
 
-    config: RolloutConfig
+    config: Rollout
     warnings: tuple[Finding, ...]
     suppressed: tuple[SuppressedWarning, ...] = ()
     source: Path
@@ -74,9 +76,7 @@ def load_rollout(path: str | os.PathLike[str], *, deployable: bool = True) -> Lo
     )
 
 
-def load_incomplete(
-    path: str | os.PathLike[str], *, is_incomplete: Callable[[Finding], bool]
-) -> RolloutConfig:
+def load_incomplete(path: str | os.PathLike[str], *, is_incomplete: Callable[[Finding], bool]) -> Rollout:
     """Load a rollout for a command that fills in what is missing or invalid, of which no attribute then exists.
 
     ``is_incomplete`` selects the findings that the command fixes; all others are reported as by `load_rollout`.
@@ -89,6 +89,11 @@ def load_incomplete(
     if any(finding.severity is Severity.ERROR for finding in others):
         raise FindingsError(others)
     return readable
+
+
+@cache
+def _reader(part: type[Value]) -> TypeAdapter[Any]:
+    return TypeAdapter(part)
 
 
 def _check_size(source: YamlSource) -> None:
@@ -105,20 +110,18 @@ def _check_size(source: YamlSource) -> None:
         raise FindingsError.of("UC1018", problem, allowed=allowed, remedy=remedy, location=source.name)
 
 
-def _validate(
-    source: YamlSource, *, deployable: bool
-) -> tuple[RolloutConfig | None, RolloutConfig, list[Problem]]:
+def _validate(source: YamlSource, *, deployable: bool) -> tuple[Rollout | None, Rollout, list[Problem]]:
     """Return the rollout or None if invalid, its readable part, and all problems."""
     values = with_defaults(source.values)
     problems = _defaults_problems(source.values)
-    config: RolloutConfig | None = None
+    config: Rollout | None = None
     try:
-        config = readable = RolloutConfig.model_validate(values)
+        config = readable = _reader(Rollout).validate_python(values)
         if not deployable:
             config = readable = with_placeholders(config)
     except ValidationError as error:
-        problems += translate(error, RolloutConfig, additional_keys=("defaults",))
-        readable = partial_model(RolloutConfig, values, unread_locs(error))
+        problems += translate(error, Rollout, additional_keys=("defaults",))
+        readable = partial_value(Rollout, values, unread_locs(error))
     for loc, cluster in readable.located_clusters():
         problems += (under(loc, problem) for problem in cluster_problems(cluster))
     return config, readable, problems + rollout_problems(readable)
@@ -132,9 +135,9 @@ def _defaults_problems(values: dict[str, Any]) -> list[Problem]:
     if not isinstance(defaults, dict):
         return [wrong_type(("defaults",), defaults, allowed="a mapping")]
     try:
-        ClusterConfig.model_validate(defaults)
+        _reader(Cluster).validate_python(defaults)
     except ValidationError as error:
-        problems = translate(error, ClusterConfig)
+        problems = translate(error, Cluster)
     else:
         problems = []
     # Clusters provide required values that are missing here.
@@ -168,7 +171,7 @@ def _too_many(source: YamlSource) -> Finding:
     return Finding("UC1031", problem, remedy=remedy, location=source.name)
 
 
-def _suppressions(values: Mapping[str, Any], rollout: RolloutConfig) -> dict[Loc, Mapping[str, str]]:
+def _suppressions(values: Mapping[str, Any], rollout: Rollout) -> dict[Loc, Mapping[str, str]]:
     """Return the reason of each suppressed code, by the location of the cluster or of the defaults."""
     defaults = values.get("defaults")
     suppress = defaults.get("suppress") if isinstance(defaults, Mapping) else None

@@ -1,49 +1,46 @@
-"""Build models and values from only the readable fields, so that rules across fields can still check them."""
+"""Build values from only the readable fields, so that rules across fields can still check them."""
 
 from collections.abc import Collection, Iterable, Iterator
+from dataclasses import MISSING
 from functools import cache
 from types import UnionType
 from typing import Annotated, Any, TypeVar, Union, get_args, get_origin
 
-from pydantic import BaseModel, TypeAdapter
+from pydantic import TypeAdapter
 
-from ultracluster_spec.values import Value, incomplete, is_unset
-from ultracluster_stacks.config.reading.fields import Part, is_part, part_fields
+from ultracluster_spec.values import Value, annotations, default_of, incomplete, is_unset
 from ultracluster_stacks.config.reading.problem import Loc, Problem
 
-_Model = TypeVar("_Model", bound=BaseModel)
+_Part = TypeVar("_Part", bound=Value)
 
 
-def partial_model(model: type[_Model], values: Any, unread: Collection[Loc]) -> _Model:
-    """Build a model without its unreadable fields; accessing one of them raises AttributeError."""
+def partial_value(part: type[_Part], values: Any, unread: Collection[Loc]) -> _Part:
+    """Build a value without its unreadable fields; accessing one of them raises AttributeError."""
     around = {place[:length] for place in unread for length in range(len(place))}
-    return _build(model, values, (), frozenset(unread), around)  # type: ignore[no-any-return]
+    return _build(part, values, (), frozenset(unread), around)
 
 
-def _build(model: Part, values: Any, loc: Loc, unread: Collection[Loc], around: Collection[Loc]) -> Any:
+def _build(
+    part: type[_Part], values: Any, loc: Loc, unread: Collection[Loc], around: Collection[Loc]
+) -> _Part:
     read: dict[str, Any] = {}
-    for name, field in part_fields(model).items() if isinstance(values, dict) else ():
+    for name, annotation in annotations(part).items() if isinstance(values, dict) else ():
         at = (*loc, name)
-        part = part_model(field.annotation)
-        if at in unread or (part is None and at in around):
+        inner = part_of(annotation)
+        if at in unread or (inner is None and at in around):
             continue
         if name not in values:
-            if field.default is not None:
-                read[name] = field.default()
-        elif part is None or values[name] is None:
-            read[name] = _adapter(field.annotation).validate_python(values[name])
+            if (default := default_of(part, name)) is not MISSING:
+                read[name] = default
+        elif inner is None or values[name] is None:
+            read[name] = _adapter(annotation).validate_python(values[name])
         elif isinstance(values[name], dict):
-            read[name] = _build(part, values[name], at, unread, around)
+            read[name] = _build(inner, values[name], at, unread, around)
         else:  # a list keeps its length, so that indexes stay valid
             read[name] = tuple(
-                _build(part, item, (*at, index), unread, around) for index, item in enumerate(values[name])
+                _build(inner, item, (*at, index), unread, around) for index, item in enumerate(values[name])
             )
-    if issubclass(model, Value):
-        return incomplete(model, read)
-    built = model.model_construct(**read)
-    for name in model.model_fields.keys() - read.keys():
-        built.__dict__.pop(name, None)  # model_construct sets defaults
-    return built
+    return incomplete(part, read)
 
 
 def readable_part(problems: Iterable[Problem]) -> Iterator[Problem]:
@@ -55,17 +52,17 @@ def readable_part(problems: Iterable[Problem]) -> Iterator[Problem]:
             raise
 
 
-def part_model(annotation: Any) -> Part | None:
-    """Return the model or value of a field, of an optional field, or of the items of a tuple."""
-    if is_part(annotation):
+def part_of(annotation: Any) -> type[Value] | None:
+    """Return the value of a field, of an optional field, or of the items of a tuple."""
+    if isinstance(annotation, type) and issubclass(annotation, Value):
         return annotation
     if get_origin(annotation) is Annotated:
-        return part_model(get_args(annotation)[0])
+        return part_of(get_args(annotation)[0])
     if isinstance(annotation, UnionType) or get_origin(annotation) is Union:
-        parts = [part_model(part) for part in get_args(annotation)]
+        parts = [part_of(part) for part in get_args(annotation)]
         return next((part for part in parts if part is not None), None)
     if get_origin(annotation) is tuple:
-        return part_model(get_args(annotation)[0])
+        return part_of(get_args(annotation)[0])
     return None
 
 

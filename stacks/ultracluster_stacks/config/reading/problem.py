@@ -5,9 +5,10 @@ from functools import reduce
 from operator import getitem
 from typing import Any
 
-from ultracluster_rules.credentials import hide_credentials
+from ultracluster_rules.credentials import shown
 from ultracluster_rules.did_you_mean import suggestion
-from ultracluster_rules.findings import Finding, Located, quote
+from ultracluster_rules.findings import Finding, Located
+from ultracluster_rules.values import NOT_A_CHOICE
 
 Loc = tuple[str | int, ...]
 """Location of a value: keys and indexes from the top level, such as ``("waves", 0, "name")``."""
@@ -29,19 +30,6 @@ def loc_text(loc: Loc) -> str:
 def value_at(values: Any, loc: Loc) -> Any:
     """Return the value at a location."""
     return reduce(getitem, loc, values)
-
-
-def shown(value: object) -> str:
-    """Format a user's value in at most 80 ASCII characters, with credentials hidden."""
-    if isinstance(value, str):
-        return quote(hide_credentials(value))
-    if isinstance(value, dict):
-        return "a mapping"
-    if isinstance(value, (list, tuple)):
-        return "a list"
-    if value is None or isinstance(value, bool):
-        return {None: "nothing", True: "true", False: "false"}[value]
-    return quote(value)
 
 
 Problem = Located[Loc]
@@ -75,7 +63,7 @@ def wrong_type(loc: Loc, value: object, *, allowed: str, remedy: str = "") -> Pr
 
 def not_a_choice(loc: Loc, value: object, choices: Collection[str], *, remedy: str = "") -> Problem:
     """Return the problem of a value that is not one of the choices."""
-    return Problem.of(loc, "UC1023", f"got {shown(value)}", allowed=", ".join(choices), remedy=remedy)
+    return Problem.of(loc, NOT_A_CHOICE, f"got {shown(value)}", allowed=", ".join(choices), remedy=remedy)
 
 
 def unknown_key(loc: Loc, known: Collection[str], *, of: str = "") -> Problem:
@@ -88,9 +76,3 @@ def unknown_key(loc: Loc, known: Collection[str], *, of: str = "") -> Problem:
         allowed=", ".join(known),
         remedy=suggestion(key, known),
     )
-
-
-def credential(problem: str) -> Finding:
-    """Return the finding of a credential in the file, described without its value."""
-    remedy = "Remove it from the file, rotate it, and let the job read it from AWS Secrets Manager"
-    return Finding("UC2108", problem, allowed="no credentials", remedy=remedy)

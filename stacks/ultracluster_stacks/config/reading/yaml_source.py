@@ -11,10 +11,10 @@ from typing import Any, Final
 
 import yaml
 
-from ultracluster_rules.credentials import credential_kind
+from ultracluster_rules.credentials import credential, credential_kind, shown
 from ultracluster_rules.findings import Finding, FindingsError, Located
 from ultracluster_rules.untrusted_files import display_name
-from ultracluster_stacks.config.reading.problem import Loc, Problem, credential, loc_text, shown
+from ultracluster_stacks.config.reading.problem import Loc, Problem, loc_text
 from ultracluster_stacks.config.reading.scalars import read_plain_scalar
 from ultracluster_stacks.config.reading.source_file import (
     HIDDEN_CHARACTER,

@@ -4,12 +4,13 @@ from collections.abc import Iterator
 
 from ultracluster_rules.alarms import EMAIL, TOPIC_ARN, check_recipients, warn_of_missing_recipients
 from ultracluster_rules.budgets import check_budget
-from ultracluster_stacks.config.models.alarms import AlarmsConfig, BudgetConfig
-from ultracluster_stacks.config.models.cluster import ClusterConfig
-from ultracluster_stacks.config.reading.problem import Problem, duplicates, shown
+from ultracluster_rules.credentials import shown
+from ultracluster_spec.alarms import Alarms, Budget
+from ultracluster_spec.cluster import Cluster
+from ultracluster_stacks.config.reading.problem import Problem, duplicates
 
 
-def recipients_are_emails_or_a_topic(cluster: ClusterConfig) -> Iterator[Problem]:
+def recipients_are_emails_or_a_topic(cluster: Cluster) -> Iterator[Problem]:
     """Refuse email addresses together with an existing topic, which has its own subscribers."""
     alarms = cluster.alarms
     if alarms and alarms.emails and alarms.topic_arn:
@@ -17,13 +18,13 @@ def recipients_are_emails_or_a_topic(cluster: ClusterConfig) -> Iterator[Problem
         yield Problem.of(("alarms", "emails"), "UC6445", "got addresses and a topic", remedy=remedy)
 
 
-def emails_are_unique(cluster: ClusterConfig) -> Iterator[Problem]:
+def emails_are_unique(cluster: Cluster) -> Iterator[Problem]:
     """Refuse a duplicate address, whose second subscription SNS ignores."""
     for index, address in duplicates(cluster.alarms.emails if cluster.alarms else ()):
         yield Problem.of(("alarms", "emails", index), EMAIL.code, f"{shown(address)} is a duplicate")
 
 
-def topic_is_in_the_region(cluster: ClusterConfig) -> Iterator[Problem]:
+def topic_is_in_the_region(cluster: Cluster) -> Iterator[Problem]:
     """Refuse a topic in another Region, to which CloudWatch does not publish."""
     alarms = cluster.alarms
     if alarms and alarms.topic_arn and alarms.topic_arn.split(":")[3] != cluster.region:
@@ -32,7 +33,7 @@ def topic_is_in_the_region(cluster: ClusterConfig) -> Iterator[Problem]:
         yield Problem.of(("alarms", "topic_arn"), TOPIC_ARN.code, problem, remedy=remedy)
 
 
-def alarms_have_recipients(cluster: ClusterConfig) -> Iterator[Problem]:
+def alarms_have_recipients(cluster: Cluster) -> Iterator[Problem]:
     """Warn about alarms, or of a Capacity Block, without recipients."""
     alarms = cluster.effective_alarms
     if cluster.notify or (alarms and (alarms.emails or alarms.topic_arn)):
@@ -43,13 +44,13 @@ def alarms_have_recipients(cluster: ClusterConfig) -> Iterator[Problem]:
         yield from _topic_has_subscribers("alarms", alarms)
 
 
-def cluster_notifies_addresses_or_a_topic(cluster: ClusterConfig) -> Iterator[Problem]:
+def cluster_notifies_addresses_or_a_topic(cluster: Cluster) -> Iterator[Problem]:
     """Check the recipients: distinct email addresses, or one topic in the Region."""
     for finding in check_recipients(cluster.notify, region=cluster.region):
         yield Problem(("notify", int(finding.path.removeprefix("notify[").removesuffix("]"))), finding)
 
 
-def _topic_has_subscribers(name: str, settings: AlarmsConfig | BudgetConfig) -> Iterator[Problem]:
+def _topic_has_subscribers(name: str, settings: Alarms | Budget) -> Iterator[Problem]:
     """Warn about a new topic that notifies no one."""
     if not settings.emails and settings.topic_arn is None:
         yield Problem.of(
@@ -60,7 +61,7 @@ def _topic_has_subscribers(name: str, settings: AlarmsConfig | BudgetConfig) -> 
         )
 
 
-def budget_is_valid(cluster: ClusterConfig) -> Iterator[Problem]:
+def budget_is_valid(cluster: Cluster) -> Iterator[Problem]:
     """Refuse amounts and thresholds that AWS Budgets does not accept."""
     budget = cluster.budget
     if budget is None:
@@ -75,7 +76,7 @@ def budget_is_valid(cluster: ClusterConfig) -> Iterator[Problem]:
         yield Problem(("budget", finding.path), finding)
 
 
-def budget_has_recipients(cluster: ClusterConfig) -> Iterator[Problem]:
+def budget_has_recipients(cluster: Cluster) -> Iterator[Problem]:
     """Warn about a budget that notifies no one."""
     if cluster.budget:
         yield from _topic_has_subscribers("budget", cluster.budget)

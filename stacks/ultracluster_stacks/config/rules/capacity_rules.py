@@ -3,19 +3,19 @@
 from collections.abc import Iterator
 
 from ultracluster_spec.capacity import CLUSTER_RULES, RECORD_RULES
+from ultracluster_spec.cluster import Cluster
 from ultracluster_spec.rules import broken
-from ultracluster_stacks.config.models.cluster import ClusterConfig
 from ultracluster_stacks.config.reading.problem import Problem
 
 
-def capacity_can_be_used(cluster: ClusterConfig) -> Iterator[Problem]:
+def capacity_can_be_used(cluster: Cluster) -> Iterator[Problem]:
     """Refuse what EC2 and AWS Batch do not offer, and settings of another kind of capacity."""
     for at, capacity in cluster.sources():
         for place, finding in broken(RECORD_RULES, capacity):
             yield Problem((*at, *place), finding)
 
 
-def capacity_fits_the_cluster(cluster: ClusterConfig) -> Iterator[Problem]:
+def capacity_fits_the_cluster(cluster: Cluster) -> Iterator[Problem]:
     """Refuse capacity that does not fit the instance type, the Region or the number of nodes."""
     for place, finding in broken(CLUSTER_RULES, cluster):
         yield Problem(place, finding)

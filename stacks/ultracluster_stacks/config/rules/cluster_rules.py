@@ -8,7 +8,7 @@ problems of a file are shown together: such a rule ends where it needs a field t
 import inspect
 from typing import Final
 
-from ultracluster_stacks.config.models.cluster import ClusterConfig
+from ultracluster_spec.cluster import Cluster
 from ultracluster_stacks.config.reading.partial import readable_part
 from ultracluster_stacks.config.reading.problem import Problem, under
 from ultracluster_stacks.config.rules import (
@@ -39,7 +39,7 @@ _JOB_RULES: Final = [rule for rule in _RULES if "job" in inspect.signature(rule)
 _CLUSTER_RULES: Final = [rule for rule in _RULES if rule not in _JOB_RULES]
 
 
-def cluster_problems(cluster: ClusterConfig) -> list[Problem]:
+def cluster_problems(cluster: Cluster) -> list[Problem]:
     """Find errors and warnings that involve several fields of a cluster, with places as seen from it."""
     problems = [problem for rule in _CLUSTER_RULES for problem in readable_part(rule(cluster))]
     for index, job in enumerate(getattr(cluster, "jobs", ())):

@@ -9,6 +9,7 @@ from ultracluster_catalog.capacity.capacity_blocks import drain_before_end
 from ultracluster_catalog.machines.instance_type import InstanceType
 from ultracluster_catalog.names.identifiers import ECR_IMAGE
 from ultracluster_catalog.neuron.compile_machines import CPU, compile_type
+from ultracluster_rules.credentials import shown
 from ultracluster_rules.images import check_container
 from ultracluster_rules.job_definitions import (
     captures_graphs,
@@ -34,9 +35,9 @@ from ultracluster_rules.job_definitions import (
 from ultracluster_rules.jobs import check_neuron_settings
 from ultracluster_rules.machines import get_instance_type
 from ultracluster_spec.capacity import CapacityRecord
-from ultracluster_stacks.config.models.cluster import ClusterConfig
-from ultracluster_stacks.config.models.job import PROCESSES_PER_NODE, JobConfig
-from ultracluster_stacks.config.reading.problem import Loc, Problem, duplicates, located, shown
+from ultracluster_spec.cluster import Cluster
+from ultracluster_spec.job import PROCESSES_PER_NODE, Job
+from ultracluster_stacks.config.reading.problem import Loc, Problem, duplicates, located
 
 _KINDS: Final = {
     "nodes": "multi-node",
@@ -47,13 +48,13 @@ _KINDS: Final = {
 }
 
 
-def job_names_are_unique(cluster: ClusterConfig) -> Iterator[Problem]:
+def job_names_are_unique(cluster: Cluster) -> Iterator[Problem]:
     """Refuse duplicate job names, which would share a job definition."""
     for index, name in duplicates(getattr(job, "name", None) for job in cluster.jobs):
         yield Problem.of(("jobs", index, "name"), "UC6110", f"duplicate job {shown(name)}")
 
 
-def job_has_a_queue(cluster: ClusterConfig, job: JobConfig) -> Iterator[Problem]:
+def job_has_a_queue(cluster: Cluster, job: Job) -> Iterator[Problem]:
     """Refuse an unknown queue, and any queue for a precompile job, which has a separate one."""
     names = [queue.name for queue in cluster.additional_queues]
     if job.queue is not None and (job.kind == "precompile" or job.queue not in names):
@@ -68,14 +69,14 @@ def job_has_a_queue(cluster: ClusterConfig, job: JobConfig) -> Iterator[Problem]
         )
 
 
-def job_fits_cluster(cluster: ClusterConfig, job: JobConfig) -> Iterator[Problem]:
+def job_fits_cluster(cluster: Cluster, job: Job) -> Iterator[Problem]:
     """Refuse a job that needs more nodes than its queue has, which never starts."""
     most = max(map(cluster.nodes_from, _behind(cluster, job)), default=cluster.nodes)
     if job.kind == "multi-node" and job.nodes is not None:
         yield from located(("nodes",), check_nodes_fit(job.nodes, most))
 
 
-def queue_starts_job(cluster: ClusterConfig, job: JobConfig) -> Iterator[Problem]:
+def queue_starts_job(cluster: Cluster, job: Job) -> Iterator[Problem]:
     """Refuse multi-node jobs on Spot nodes, where AWS Batch never starts them, and over nodes that differ in what starts them."""
     if job.kind != "multi-node":
         return
@@ -85,13 +86,13 @@ def queue_starts_job(cluster: ClusterConfig, job: JobConfig) -> Iterator[Problem
     yield from located(("queue",), check_one_road([source.launched_by for source in sources]))
 
 
-def _behind(cluster: ClusterConfig, job: JobConfig) -> list[CapacityRecord]:
+def _behind(cluster: Cluster, job: Job) -> list[CapacityRecord]:
     """Return the capacity behind the queue of a job; empty where the cluster has no such queue."""
     queues = {None: cluster.queue} | {queue.name: queue for queue in cluster.additional_queues}
     return list(cluster.capacity_of(queues[job.queue]).values()) if job.queue in queues else []
 
 
-def nodes_can_talk(cluster: ClusterConfig, job: JobConfig) -> Iterator[Problem]:
+def nodes_can_talk(cluster: Cluster, job: Job) -> Iterator[Problem]:
     """Refuse multi-node jobs without EFA, which collectives need."""
     nodes = cluster.nodes if job.nodes is None else job.nodes
     if job.without_efa or job.kind != "multi-node":
@@ -101,7 +102,7 @@ def nodes_can_talk(cluster: ClusterConfig, job: JobConfig) -> Iterator[Problem]:
     yield from located(("nodes",), findings)
 
 
-def node_holds_processes(cluster: ClusterConfig, job: JobConfig) -> Iterator[Problem]:
+def node_holds_processes(cluster: Cluster, job: Job) -> Iterator[Problem]:
     """Refuse more processes than a node has NeuronCores: physical ones if the job sets the logical size to 1."""
     machine = cluster.machine
     if job.kind == "precompile" and job.instance_type not in {None, CPU}:
@@ -112,13 +113,13 @@ def node_holds_processes(cluster: ClusterConfig, job: JobConfig) -> Iterator[Pro
         yield Problem.of(("processes_per_node",), PROCESSES_PER_NODE.code, problem, allowed=f"1 to {cores}")
 
 
-def launcher_starts_command(cluster: ClusterConfig, job: JobConfig) -> Iterator[Problem]:  # noqa: ARG001 - one signature
+def launcher_starts_command(cluster: Cluster, job: Job) -> Iterator[Problem]:  # noqa: ARG001 - one signature
     """Refuse a launcher without a command, and several processes per node without torchrun."""
     for finding in check_launcher(job.launcher, job.processes_per_node, job.command):
         yield Problem((finding.path,), finding)
 
 
-def secrets_can_be_read(cluster: ClusterConfig, job: JobConfig) -> Iterator[Problem]:
+def secrets_can_be_read(cluster: Cluster, job: Job) -> Iterator[Problem]:
     """Refuse secrets that are plain variables too, or that nodes cannot read."""
     network = cluster.network
     closed = network.subnet_id is None and not network.nat_gateway
@@ -132,7 +133,7 @@ def secrets_can_be_read(cluster: ClusterConfig, job: JobConfig) -> Iterator[Prob
         yield Problem(("secrets",), finding)
 
 
-def timeout_is_within_capacity(cluster: ClusterConfig, job: JobConfig) -> Iterator[Problem]:
+def timeout_is_within_capacity(cluster: Cluster, job: Job) -> Iterator[Problem]:
     """Warn about a job whose timeout is after the end of its capacity."""
     start, end = cluster.capacity.start, cluster.capacity.end
     if job.kind == "precompile":
@@ -152,21 +153,21 @@ def timeout_is_within_capacity(cluster: ClusterConfig, job: JobConfig) -> Iterat
         )
 
 
-def gates_have_their_own_names(cluster: ClusterConfig, job: JobConfig) -> Iterator[Problem]:
+def gates_have_their_own_names(cluster: Cluster, job: Job) -> Iterator[Problem]:
     """Refuse a job with the name of a gate, which is a job too."""
     for name in sorted(set(job.gate_names) & {getattr(other, "name", None) for other in cluster.jobs}):
         problem = f"a gate and a job have the same name {shown(name)}"
         yield Problem.of(("gates",), "UC6153", problem, remedy="Rename the job")
 
 
-def gates_protect_several_nodes(cluster: ClusterConfig, job: JobConfig) -> Iterator[Problem]:  # noqa: ARG001 - one signature
+def gates_protect_several_nodes(cluster: Cluster, job: Job) -> Iterator[Problem]:  # noqa: ARG001 - one signature
     """Refuse gates of a job on one node, which has no nodes to compare."""
     if job.kind != "multi-node" and job.gate_names:
         remedy = "Remove them, or set kind: multi-node"
         yield Problem(("gates",), refuse_for_kind("gates", job.kind, remedy=remedy))
 
 
-def fabric_is_there(cluster: ClusterConfig, job: JobConfig) -> Iterator[Problem]:
+def fabric_is_there(cluster: Cluster, job: Job) -> Iterator[Problem]:
     """Refuse a fabric gate on nodes without EFA."""
     machine = cluster.machine
     if job.gates.fabric:
@@ -174,24 +175,24 @@ def fabric_is_there(cluster: ClusterConfig, job: JobConfig) -> Iterator[Problem]
         yield from located(("gates", "fabric"), findings)
 
 
-def image_is_pinned(cluster: ClusterConfig, job: JobConfig) -> Iterator[Problem]:  # noqa: ARG001 - one signature
+def image_is_pinned(cluster: Cluster, job: Job) -> Iterator[Problem]:  # noqa: ARG001 - one signature
     """Warn about an image whose tag can move, so that attempts or nodes may run different images."""
     tag = job.image.rpartition("/")[2].partition(":")[2]  # if the image has a digest, its hexadecimal digits
     yield from located(("image",), check_image_tag(job.image, tag))
 
 
-def image_is_near(cluster: ClusterConfig, job: JobConfig) -> Iterator[Problem]:
+def image_is_near(cluster: Cluster, job: Job) -> Iterator[Problem]:
     """Warn about an image that nodes without internet access cannot pull."""
     match = re.fullmatch(ECR_IMAGE, job.image)
     yield from located(("image",), check_image_region(job.image, match and match["region"], cluster.region))
 
 
-def image_runs_on_chips(cluster: ClusterConfig, job: JobConfig) -> Iterator[Problem]:
+def image_runs_on_chips(cluster: Cluster, job: Job) -> Iterator[Problem]:
     """Warn about a container image of AWS, or a copy of one, that is not built for the chips of the nodes."""
     yield from located(("image",), check_container(job.image, cluster.machine))
 
 
-def job_has_settings_of_its_kind(cluster: ClusterConfig, job: JobConfig) -> Iterator[Problem]:  # noqa: ARG001 - one signature
+def job_has_settings_of_its_kind(cluster: Cluster, job: Job) -> Iterator[Problem]:  # noqa: ARG001 - one signature
     """Refuse settings of another kind of job, which would be ignored."""
     for name, kind in _KINDS.items():
         if job.kind != kind and job.differs(name):
@@ -201,14 +202,14 @@ def job_has_settings_of_its_kind(cluster: ClusterConfig, job: JobConfig) -> Iter
         yield from located(("phase",), check_phase(job.method, job.phase))
 
 
-def jobs_that_resume_can_be_submitted_again(cluster: ClusterConfig, job: JobConfig) -> Iterator[Problem]:  # noqa: ARG001 - one signature
+def jobs_that_resume_can_be_submitted_again(cluster: Cluster, job: Job) -> Iterator[Problem]:  # noqa: ARG001 - one signature
     """Refuse resume for arrays and precompile jobs, which are not resubmitted."""
     kind = "a precompile job" if job.kind == "precompile" else "an array" if job.array_size else None
     if job.resume and kind is not None:
         yield from located(("resume",), refuse_resume(kind))
 
 
-def neuron_settings_agree(cluster: ClusterConfig, job: JobConfig) -> Iterator[Problem]:
+def neuron_settings_agree(cluster: Cluster, job: Job) -> Iterator[Problem]:
     """Refuse Neuron settings that the chips lack, or that contradict each other or the environment."""
     settings = job.neuron.settings()
     if settings is None:
@@ -218,7 +219,7 @@ def neuron_settings_agree(cluster: ClusterConfig, job: JobConfig) -> Iterator[Pr
         yield Problem(loc, finding)
 
 
-def precompile_job_has_a_node(cluster: ClusterConfig, job: JobConfig) -> Iterator[Problem]:
+def precompile_job_has_a_node(cluster: Cluster, job: Job) -> Iterator[Problem]:
     """Refuse a node of a precompile job whose type is unknown or cannot collect the graphs."""
     if job.kind != "precompile":
         return
@@ -232,13 +233,13 @@ def precompile_job_has_a_node(cluster: ClusterConfig, job: JobConfig) -> Iterato
     yield from located(("instance_type",), findings)
 
 
-def _compiler(cluster: ClusterConfig, job: JobConfig) -> InstanceType | None:
+def _compiler(cluster: Cluster, job: Job) -> InstanceType | None:
     """Return the type of a precompile job's node; None if none is known to be offered."""
     zone, phase = cluster.zone_id, job.phase
     return compile_type(cluster.machine, zone_id=zone, phase=phase, instance_type=job.instance_type)
 
 
-def jobs_wait_for_jobs_of_their_cluster(cluster: ClusterConfig) -> Iterator[Problem]:
+def jobs_wait_for_jobs_of_their_cluster(cluster: Cluster) -> Iterator[Problem]:
     """Refuse dependencies on unknown jobs, on too many jobs, and circular ones."""
     waits = {job.name: job.depends_on for job in cluster.jobs}
     for index, job in enumerate(cluster.jobs):
@@ -252,7 +253,7 @@ def jobs_wait_for_jobs_of_their_cluster(cluster: ClusterConfig) -> Iterator[Prob
             yield from located((*loc, place), findings)
 
 
-def precompile_job_makes_the_graphs(cluster: ClusterConfig) -> Iterator[Problem]:
+def precompile_job_makes_the_graphs(cluster: Cluster) -> Iterator[Problem]:
     """Warn about graphs that a job will not find, although it waits for their compilation."""
     named = {job.name: job for job in cluster.jobs}
     for index, job in enumerate(cluster.jobs):
@@ -264,7 +265,7 @@ def precompile_job_makes_the_graphs(cluster: ClusterConfig) -> Iterator[Problem]
             yield from located(("jobs", index, "depends_on", place), findings)
 
 
-def _differences(cluster: ClusterConfig, before: JobConfig, job: JobConfig) -> Iterator[str]:
+def _differences(cluster: Cluster, before: Job, job: Job) -> Iterator[str]:
     if before.image != job.image:
         yield "the image is another one"
     flags = "NEURON_CC_FLAGS"
@@ -275,7 +276,7 @@ def _differences(cluster: ClusterConfig, before: JobConfig, job: JobConfig) -> I
         yield f"it has {workers} workers, not {wanted}"
 
 
-def _workers(cluster: ClusterConfig, job: JobConfig) -> int:
+def _workers(cluster: Cluster, job: Job) -> int:
     machine = cluster.machine
     nodes = (job.nodes or cluster.nodes) if job.kind == "multi-node" else 1
     if job.kind == "precompile":

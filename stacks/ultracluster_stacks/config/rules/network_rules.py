@@ -19,8 +19,8 @@ from ultracluster_rules.network import (
     network_interfaces,
     warn_of_unknown_efa_rules,
 )
-from ultracluster_stacks.config.models.cluster import ClusterConfig
-from ultracluster_stacks.config.models.network import EXISTING_GROUP, EXISTING_SUBNET
+from ultracluster_spec.cluster import Cluster
+from ultracluster_spec.network import EXISTING_GROUP, EXISTING_SUBNET
 from ultracluster_stacks.config.reading.problem import Problem, located
 
 _PRIVATE: Final = tuple(map(ipaddress.IPv4Network, ("10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16")))
@@ -35,7 +35,7 @@ _OF_NEW_VPC: Final = (
 _DOCKER: Final = ipaddress.IPv4Network("172.17.0.0/16")
 
 
-def addresses_are_private(cluster: ClusterConfig) -> Iterator[Problem]:
+def addresses_are_private(cluster: Cluster) -> Iterator[Problem]:
     """Warn about addresses that hide a part of the Internet, or that the nodes use themselves."""
     if cluster.network.subnet_id is not None:
         return
@@ -49,7 +49,7 @@ def addresses_are_private(cluster: ClusterConfig) -> Iterator[Problem]:
         yield Problem.of(("network", "cidr"), "UC3104", problem, remedy="Use another CIDR block")
 
 
-def subnet_holds_nodes(cluster: ClusterConfig) -> Iterator[Problem]:
+def subnet_holds_nodes(cluster: Cluster) -> Iterator[Problem]:
     """Refuse a new subnet without addresses for the nodes, their tasks, the endpoints and the file system."""
     settings = cluster.network
     if settings.subnet_id is not None:
@@ -72,12 +72,12 @@ def subnet_holds_nodes(cluster: ClusterConfig) -> Iterator[Problem]:
     yield from located(("network", "subnet_prefix" if given else "cidr"), findings)
 
 
-def endpoints_are_new(cluster: ClusterConfig) -> Iterator[Problem]:
+def endpoints_are_new(cluster: Cluster) -> Iterator[Problem]:
     """Refuse endpoints that the network has already, or of no service."""
     yield from located(("network", "endpoints"), check_endpoints(cluster.network.endpoints, path="endpoints"))
 
 
-def nat_gateway_has_room(cluster: ClusterConfig) -> Iterator[Problem]:
+def nat_gateway_has_room(cluster: Cluster) -> Iterator[Problem]:
     """Refuse a VPC without addresses for the public subnet of its NAT gateway."""
     settings = cluster.network
     if not settings.nat_gateway or settings.subnet_id is not None or settings.subnet_prefix is None:
@@ -87,7 +87,7 @@ def nat_gateway_has_room(cluster: ClusterConfig) -> Iterator[Problem]:
         yield from located(("network", "subnet_prefix"), check_nat_gateway_room(vpc, settings.subnet_prefix))
 
 
-def existing_subnet_is_whole(cluster: ClusterConfig) -> Iterator[Problem]:
+def existing_subnet_is_whole(cluster: Cluster) -> Iterator[Problem]:
     """Refuse an existing subnet without its VPC, and settings of a new subnet together with it."""
     settings = cluster.network
     if (settings.vpc_id is None) != (settings.subnet_id is None):
@@ -106,7 +106,7 @@ def existing_subnet_is_whole(cluster: ClusterConfig) -> Iterator[Problem]:
             )
 
 
-def existing_subnet_holds_cluster(cluster: ClusterConfig) -> Iterator[Problem]:
+def existing_subnet_holds_cluster(cluster: Cluster) -> Iterator[Problem]:
     """Refuse an existing subnet without free addresses for the nodes, their tasks and the file system."""
     settings = cluster.network
     interfaces = _legal_interfaces(cluster)
@@ -122,7 +122,7 @@ def existing_subnet_holds_cluster(cluster: ClusterConfig) -> Iterator[Problem]:
         yield Problem(("network", finding.path), finding)
 
 
-def task_has_a_slot(cluster: ClusterConfig) -> Iterator[Problem]:
+def task_has_a_slot(cluster: Cluster) -> Iterator[Problem]:
     """Warn about a layout that fills the network card on which a job's own interface is expected."""
     interfaces = _legal_interfaces(cluster)
     if not cluster.jobs or interfaces is None:
@@ -132,7 +132,7 @@ def task_has_a_slot(cluster: ClusterConfig) -> Iterator[Problem]:
         yield Problem(("network", name), finding)
 
 
-def interfaces_are_legal(cluster: ClusterConfig) -> Iterator[Problem]:
+def interfaces_are_legal(cluster: Cluster) -> Iterator[Problem]:
     """Refuse interfaces that EC2 would refuse, and warn about network cards whose EFA is unused."""
     layout = cluster.network.layout
     if isinstance(layout, str):
@@ -143,7 +143,7 @@ def interfaces_are_legal(cluster: ClusterConfig) -> Iterator[Problem]:
         yield Problem(("network", "network_interfaces", *within), finding)
 
 
-def placement_fits_capacity(cluster: ClusterConfig) -> Iterator[Problem]:
+def placement_fits_capacity(cluster: Cluster) -> Iterator[Problem]:
     """Refuse a placement group for a Capacity Block, which EC2 rejects or fills only in part."""
     placement = cluster.network.placement
     if placement in {"auto", "none"}:
@@ -152,7 +152,7 @@ def placement_fits_capacity(cluster: ClusterConfig) -> Iterator[Problem]:
     yield from located(("network", "placement"), check_block_placement(block=block, placed=True))
 
 
-def security_group_has_a_subnet(cluster: ClusterConfig) -> Iterator[Problem]:
+def security_group_has_a_subnet(cluster: Cluster) -> Iterator[Problem]:
     """Refuse a security group without its subnet, and warn about existing groups, whose rules are unknown."""
     settings = cluster.network
     if settings.add_efa_rules and settings.security_group_id is None:
@@ -174,7 +174,7 @@ def security_group_has_a_subnet(cluster: ClusterConfig) -> Iterator[Problem]:
         yield Problem(("network", "security_group_id"), finding)
 
 
-def _legal_interfaces(cluster: ClusterConfig) -> tuple[NetworkInterface, ...] | None:
+def _legal_interfaces(cluster: Cluster) -> tuple[NetworkInterface, ...] | None:
     """Return the interfaces of a node; None where EC2 would refuse them, which another rule reports."""
     try:
         return network_interfaces(cluster.machine, cluster.network.layout)

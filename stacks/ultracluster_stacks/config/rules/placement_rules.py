@@ -12,13 +12,13 @@ from ultracluster_rules.machines import (
     check_whole_ultraservers,
 )
 from ultracluster_rules.network import check_zone_id, check_zone_region
-from ultracluster_stacks.config.models.cluster import ClusterConfig
+from ultracluster_spec.cluster import Cluster
 from ultracluster_stacks.config.reading.problem import Problem, located
 
 _FILE_SYSTEM_PATH: Final = "/fsx"
 
 
-def boundary_is_of_the_account(cluster: ClusterConfig) -> Iterator[Problem]:
+def boundary_is_of_the_account(cluster: Cluster) -> Iterator[Problem]:
     """Refuse a permissions boundary from another account."""
     boundary = cluster.permissions_boundary
     if boundary is None or not boundary.startswith("arn:") or cluster.account is None:
@@ -30,14 +30,14 @@ def boundary_is_of_the_account(cluster: ClusterConfig) -> Iterator[Problem]:
         yield Problem.of(("permissions_boundary",), "UC2262", problem, remedy=remedy)
 
 
-def partition_is_tested(cluster: ClusterConfig) -> Iterator[Problem]:
+def partition_is_tested(cluster: Cluster) -> Iterator[Problem]:
     """Warn about Regions outside the commercial partition."""
     if cluster.region not in REGIONS:
         problem = f"{cluster.region} is in a partition in which these stacks were never tested"
         yield Problem.of(("region",), "UC2103", problem)
 
 
-def zone_is_in_region(cluster: ClusterConfig) -> Iterator[Problem]:
+def zone_is_in_region(cluster: Cluster) -> Iterator[Problem]:
     """Refuse a zone of another Region."""
     if cluster.region not in REGIONS:
         return
@@ -49,7 +49,7 @@ def zone_is_in_region(cluster: ClusterConfig) -> Iterator[Problem]:
     yield from located(("zone_id",), findings)
 
 
-def type_is_offered_in_zone(cluster: ClusterConfig) -> Iterator[Problem]:
+def type_is_offered_in_zone(cluster: Cluster) -> Iterator[Problem]:
     """Warn about a zone for which EC2 did not list the type when the catalogue was made."""
     if cluster.region not in REGIONS or all(
         capacity.market_type == "capacity-block" for _, capacity in cluster.sources()
@@ -59,18 +59,18 @@ def type_is_offered_in_zone(cluster: ClusterConfig) -> Iterator[Problem]:
         yield from located(("zone_id",), check_offered(cluster.instance_type, cluster.zone_id))
 
 
-def figures_have_a_source(cluster: ClusterConfig) -> Iterator[Problem]:
+def figures_have_a_source(cluster: Cluster) -> Iterator[Problem]:
     """Warn about custom properties that were not compared with EC2."""
     yield from located(("custom_instance_type",), check_figures_are_sourced(cluster.machine))
 
 
-def scratch_has_disks_and_a_path(cluster: ClusterConfig) -> Iterator[Problem]:
+def scratch_has_disks_and_a_path(cluster: Cluster) -> Iterator[Problem]:
     """Refuse scratch without instance-store disks, and mount points that would hide files."""
     findings = check_scratch(cluster.machine, cluster.scratch_path, mount_path=_FILE_SYSTEM_PATH)
     yield from located(("scratch_path",), findings)
 
 
-def ultraservers_are_whole(cluster: ClusterConfig) -> Iterator[Problem]:
+def ultraservers_are_whole(cluster: Cluster) -> Iterator[Problem]:
     """Warn about paid UltraServer instances that are not used, and refuse jobs whose nodes cannot be joined."""
     yield from located(("nodes",), check_whole_ultraservers(cluster.machine, cluster.nodes))
     for index, job in enumerate(cluster.jobs):

@@ -3,18 +3,19 @@
 from collections.abc import Iterator
 
 from ultracluster_rules.capacity import check_source_names
+from ultracluster_rules.credentials import shown
 from ultracluster_rules.queues import (
     check_blocks_used,
     check_environment_count,
     check_source_exists,
     check_wait_limits,
 )
-from ultracluster_stacks.config.models.cluster import ClusterConfig
-from ultracluster_stacks.config.models.queue import OWN_CAPACITY, QueueConfig
-from ultracluster_stacks.config.reading.problem import Loc, Problem, duplicates, located, shown
+from ultracluster_spec.cluster import Cluster
+from ultracluster_spec.queue import OWN_CAPACITY, Queue
+from ultracluster_stacks.config.reading.problem import Loc, Problem, duplicates, located
 
 
-def names_are_unique(cluster: ClusterConfig) -> Iterator[Problem]:
+def names_are_unique(cluster: Cluster) -> Iterator[Problem]:
     """Refuse duplicate names of queues and of capacity."""
     names = [getattr(capacity, "name", None) for capacity in cluster.additional_capacity]
     for index, finding in check_source_names([OWN_CAPACITY, *names]):
@@ -25,7 +26,7 @@ def names_are_unique(cluster: ClusterConfig) -> Iterator[Problem]:
         yield Problem.of(("additional_queues", index, "name"), "UC6310", problem, remedy=remedy)
 
 
-def used_capacity_exists(cluster: ClusterConfig) -> Iterator[Problem]:
+def used_capacity_exists(cluster: Cluster) -> Iterator[Problem]:
     """Refuse a queue with unknown capacity, or with more than three sources."""
     known = cluster.named_capacity
     for loc, queue in _queues(cluster):
@@ -35,20 +36,20 @@ def used_capacity_exists(cluster: ClusterConfig) -> Iterator[Problem]:
         yield from located((*loc, "capacity"), check_environment_count(count))
 
 
-def own_queue_uses_blocks(cluster: ClusterConfig) -> Iterator[Problem]:
+def own_queue_uses_blocks(cluster: Cluster) -> Iterator[Problem]:
     """Refuse a main queue without the Capacity Blocks, which open and close it."""
     sources = cluster.named_capacity.items()
     blocks = [name for name, source in sources if source.market_type == "capacity-block"]
     yield from located(("queue", "capacity"), check_blocks_used(blocks, cluster.capacity_of(cluster.queue)))
 
 
-def limits_cancel_nothing_reserved(cluster: ClusterConfig) -> Iterator[Problem]:
+def limits_cancel_nothing_reserved(cluster: Cluster) -> Iterator[Problem]:
     """Refuse time limits that would cancel jobs waiting for their capacity to start."""
     for loc, queue in _queues(cluster):
         behind = cluster.capacity_of(queue).values()
-        limits = queue.wait_limits
+        limits = queue.wait_limits.known() if queue.wait_limits else {}
         for finding in check_wait_limits(
-            [name for name, value in limits or () if value is not None],
+            [name for name, value in limits.items() if value is not None],
             block=any(source.market_type == "capacity-block" for source in behind),
             reserved=any(source.reservation_id or source.resource_group_arn for source in behind),
             path="",
@@ -56,7 +57,7 @@ def limits_cancel_nothing_reserved(cluster: ClusterConfig) -> Iterator[Problem]:
             yield Problem((*loc, "wait_limits", finding.path), finding)
 
 
-def _queues(cluster: ClusterConfig) -> list[tuple[Loc, QueueConfig]]:
+def _queues(cluster: Cluster) -> list[tuple[Loc, Queue]]:
     additional = enumerate(cluster.additional_queues)
     return [
         (("queue",), cluster.queue),

@@ -3,12 +3,13 @@
 from collections.abc import Iterator
 from typing import Any
 
-from ultracluster_stacks.config.models.cluster import ClusterConfig
-from ultracluster_stacks.config.models.rollout import RolloutConfig
-from ultracluster_stacks.config.reading.problem import Loc, Problem, duplicates, shown
+from ultracluster_rules.credentials import shown
+from ultracluster_spec.cluster import Cluster
+from ultracluster_spec.rollout import Rollout
+from ultracluster_stacks.config.reading.problem import Loc, Problem, duplicates
 
 
-def rollout_problems(rollout: RolloutConfig) -> list[Problem]:
+def rollout_problems(rollout: Rollout) -> list[Problem]:
     """Find problems across clusters and waves."""
     clusters = list(rollout.located_clusters())
     return [*_repeated_waves(rollout), *_repeated_clusters(clusters), *_ids_in_two_places(clusters)]
@@ -21,12 +22,12 @@ def _read(value: Any, *names: str) -> Any:
     return value
 
 
-def _repeated_waves(rollout: RolloutConfig) -> Iterator[Problem]:
+def _repeated_waves(rollout: Rollout) -> Iterator[Problem]:
     for index, name in duplicates(_read(wave, "name") for wave in getattr(rollout, "waves", ())):
         yield Problem.of(("waves", index, "name"), "UC2106", f"duplicate wave {shown(name)}")
 
 
-def _repeated_clusters(clusters: list[tuple[Loc, ClusterConfig]]) -> Iterator[Problem]:
+def _repeated_clusters(clusters: list[tuple[Loc, Cluster]]) -> Iterator[Problem]:
     """Refuse duplicate clusters in a Region, even in several accounts: stage names have no account."""
     seen: dict[tuple[str, str], Loc] = {}
     for loc, cluster in clusters:
@@ -43,7 +44,7 @@ def _repeated_clusters(clusters: list[tuple[Loc, ClusterConfig]]) -> Iterator[Pr
             )
 
 
-def _ids_in_two_places(clusters: list[tuple[Loc, ClusterConfig]]) -> Iterator[Problem]:
+def _ids_in_two_places(clusters: list[tuple[Loc, Cluster]]) -> Iterator[Problem]:
     """Refuse IDs in several places: an AMI is in one Region, a reservation in one zone and for one type."""
     places: dict[str, tuple[Any, ...]] = {}
     for loc, cluster in clusters:

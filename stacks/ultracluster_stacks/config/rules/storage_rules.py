@@ -4,10 +4,10 @@ from collections.abc import Iterator
 from typing import Final
 
 from ultracluster_rules.buckets import check_destinations, check_replication_key
+from ultracluster_spec.cluster import Cluster
 from ultracluster_spec.file_system import CLUSTER_RULES, FILE_SYSTEM_RULES, broken_settings
 from ultracluster_spec.lustre import LINK_RULES, Association, Links
 from ultracluster_spec.rules import broken
-from ultracluster_stacks.config.models.cluster import ClusterConfig
 from ultracluster_stacks.config.reading.problem import Loc, Problem, duplicates, located
 
 _OF_THE_BUCKET: Final = (
@@ -19,7 +19,7 @@ _OF_THE_BUCKET: Final = (
 )
 
 
-def file_system_is_possible(cluster: ClusterConfig) -> Iterator[Problem]:
+def file_system_is_possible(cluster: Cluster) -> Iterator[Problem]:
     """Refuse what FSx does not offer, and a mixture of a new and an existing file system."""
     system = cluster.file_system
     found = [*broken(FILE_SYSTEM_RULES, system)]
@@ -31,7 +31,7 @@ def file_system_is_possible(cluster: ClusterConfig) -> Iterator[Problem]:
         yield Problem(place, finding)
 
 
-def associations_can_be_made(cluster: ClusterConfig) -> Iterator[Problem]:
+def associations_can_be_made(cluster: Cluster) -> Iterator[Problem]:
     """Check links to S3 against the limits of FSx: paths and prefixes must not overlap."""
     system = cluster.file_system
     if not system.is_new:
@@ -50,7 +50,7 @@ def associations_can_be_made(cluster: ClusterConfig) -> Iterator[Problem]:
         yield Problem(_association_loc(place, places), finding)
 
 
-def buckets_have_one_use(cluster: ClusterConfig) -> Iterator[Problem]:
+def buckets_have_one_use(cluster: Cluster) -> Iterator[Problem]:
     """Warn about a dataset in the checkpoint bucket, to which jobs write."""
     name = cluster.checkpoints.bucket_name
     for index, dataset in enumerate(cluster.datasets):
@@ -79,7 +79,7 @@ def _association_loc(place: Loc, places: list[Loc]) -> Loc:
     return ("file_system", *place)
 
 
-def keys_are_near(cluster: ClusterConfig) -> Iterator[Problem]:
+def keys_are_near(cluster: Cluster) -> Iterator[Problem]:
     """Refuse KMS keys of another Region."""
     places: list[tuple[Loc, str | None]] = [
         (("kms_key_arn",), cluster.kms_key_arn),
@@ -92,7 +92,7 @@ def keys_are_near(cluster: ClusterConfig) -> Iterator[Problem]:
             yield Problem.of(loc, "UC5104", problem, remedy="Use a key in the Region of the cluster")
 
 
-def buckets_are_new_or_existing(cluster: ClusterConfig) -> Iterator[Problem]:
+def buckets_are_new_or_existing(cluster: Cluster) -> Iterator[Problem]:
     """Refuse settings of new buckets on existing ones, and duplicate datasets."""
     for loc, bucket in cluster.buckets():
         if bucket.bucket_name is not None and bucket.noncurrent_days is not None:
@@ -104,7 +104,7 @@ def buckets_are_new_or_existing(cluster: ClusterConfig) -> Iterator[Problem]:
         yield Problem.of(("datasets", index, "name"), "UC5113", f"duplicate dataset {name}", remedy=remedy)
 
 
-def cache_is_in_one_place(cluster: ClusterConfig) -> Iterator[Problem]:
+def cache_is_in_one_place(cluster: Cluster) -> Iterator[Problem]:
     """Refuse bucket settings for a cache on the file system, where they would be ignored."""
     cache = cluster.compile_cache
     for name in _OF_THE_BUCKET:
@@ -113,7 +113,7 @@ def cache_is_in_one_place(cluster: ClusterConfig) -> Iterator[Problem]:
             yield Problem.of(("compile_cache", name), "UC6018", problem, remedy="Remove one of them")
 
 
-def copies_go_to_each_bucket_once(cluster: ClusterConfig) -> Iterator[Problem]:
+def copies_go_to_each_bucket_once(cluster: Cluster) -> Iterator[Problem]:
     """Refuse a duplicate destination, as S3 does."""
     buckets = cluster.compile_cache.replicate_to
     for index, finding in check_destinations(buckets):
@@ -125,7 +125,7 @@ def copies_go_to_each_bucket_once(cluster: ClusterConfig) -> Iterator[Problem]:
             yield Problem.of(("compile_cache", "replicate_to", index), "UC5142", problem, remedy=remedy)
 
 
-def copies_have_no_key(cluster: ClusterConfig) -> Iterator[Problem]:
+def copies_have_no_key(cluster: Cluster) -> Iterator[Problem]:
     """Refuse replication of entries that a customer managed key encrypts."""
     cache = cluster.compile_cache
     has_key = cluster.kms_key_arn is not None and not cache.on_file_system

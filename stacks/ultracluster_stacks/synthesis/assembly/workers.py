@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from ultracluster_rules.findings import FindingsError
-from ultracluster_stacks.config import ClusterConfig
+from ultracluster_spec.cluster import Cluster
 
 # Starting a process takes as long as synthesizing eight clusters (the performance page of the evidence).
 _CLUSTERS_WORTH_A_PROCESS = 8
@@ -28,9 +28,7 @@ def processes_for(clusters: int, *, cores: int | None = None, free_memory: int |
     return max(1, min(cores, by_memory, clusters // _CLUSTERS_WORTH_A_PROCESS))
 
 
-def synthesize_in_processes(
-    clusters: Sequence[ClusterConfig], directory: Path, *, processes: int
-) -> list[Path]:
+def synthesize_in_processes(clusters: Sequence[Cluster], directory: Path, *, processes: int) -> list[Path]:
     """Synthesize clusters into several assemblies in parallel, and return their directories; a failure is UC9101."""
     shares = [list(clusters[first::processes]) for first in range(processes)]
     workers = []

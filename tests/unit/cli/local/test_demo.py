@@ -12,13 +12,14 @@ from ultracluster_cli.local.demo import blocks_of, require_bought, write_copy
 from ultracluster_cli.local.demo_purchase import Purchase
 from ultracluster_rules.findings import FindingsError
 from ultracluster_runtime.purchasing.orders import OrderState
-from ultracluster_stacks.config import ClusterConfig, load_rollout
+from ultracluster_spec.cluster import Cluster
+from ultracluster_stacks.config import load_rollout
 
 Run = Callable[..., Any]
 
 
 @pytest.fixture
-def cluster(quickstart: Path) -> ClusterConfig:
+def cluster(quickstart: Path) -> Cluster:
     (found,) = blocks_of(load_rollout(quickstart).config).values()
     return found
 

@@ -3,6 +3,7 @@
 import json
 import subprocess
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -19,18 +20,19 @@ from ultracluster_local.instance.environment import child_environment
 from ultracluster_rules.findings import FindingsError
 from ultracluster_runtime.purchasing.order_checks import check_order
 from ultracluster_runtime.purchasing.orders import OrderState, Record
-from ultracluster_stacks.config import ClusterConfig, load_rollout
+from ultracluster_spec.cluster import Cluster
+from ultracluster_stacks.config import load_rollout
 
 
 @pytest.fixture
-def cluster(quickstart: Path) -> ClusterConfig:
+def cluster(quickstart: Path) -> Cluster:
     (found,) = blocks_of(load_rollout(quickstart).config).values()
     return found
 
 
-def test_the_same_need_has_the_same_order_and_another_need_another_one(cluster: ClusterConfig) -> None:
+def test_the_same_need_has_the_same_order_and_another_need_another_one(cluster: Cluster) -> None:
     others = [
-        cluster.model_copy(update=change)
+        replace(cluster, **change)
         for change in (
             {"nodes": 8},
             {"region": "us-east-1"},
@@ -39,12 +41,12 @@ def test_the_same_need_has_the_same_order_and_another_need_another_one(cluster: 
         )
     ]
 
-    assert order_name(cluster) == order_name(cluster.model_copy())
+    assert order_name(cluster) == order_name(replace(cluster))
     assert len({order_name(one) for one in [cluster, *others]}) == 5
 
 
-def test_the_longest_name_of_a_cluster_leads_to_a_valid_name_of_an_order(cluster: ClusterConfig) -> None:
-    long = cluster.model_copy(update={"name": "a" * 32})
+def test_the_longest_name_of_a_cluster_leads_to_a_valid_name_of_an_order(cluster: Cluster) -> None:
+    long = replace(cluster, name="a" * 32)
 
     assert check_order(order_for(order_name(long), long.name), now=NOW) == []
 
@@ -137,7 +139,7 @@ Buy = Callable[..., Purchase]
 
 
 @pytest.fixture
-def buy(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, cluster: ClusterConfig) -> Buy:
+def buy(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, cluster: Cluster) -> Buy:
     """Buy with stand-ins for the commands, for EC2 and for what the ledger holds before."""
 
     def buy_with(
@@ -178,7 +180,7 @@ def option(arguments: list[str], name: str) -> str:
     return arguments[arguments.index(name) + 1]
 
 
-def test_finds_approves_buys_and_buys_again(buy: Buy, cluster: ClusterConfig) -> None:
+def test_finds_approves_buys_and_buys_again(buy: Buy, cluster: Cluster) -> None:
     commands = fresh("PURCHASED", "PAID")
 
     purchase = buy(commands)
@@ -208,7 +210,7 @@ def test_the_cap_is_just_above_the_best_offer_and_the_months_cap_leaves_room_for
     [(OrderState.PAID, 1), (OrderState.PURCHASED, 1), (OrderState.SENDING, 2), (OrderState.APPROVED, 2)],
 )
 def test_an_order_of_the_ledger_is_neither_searched_nor_approved_again(
-    buy: Buy, cluster: ClusterConfig, state: OrderState, times: int
+    buy: Buy, cluster: Cluster, state: OrderState, times: int
 ) -> None:
     commands = Commands(buy=[answer_to_buy("PURCHASED"), answer_to_buy("PAID")])
 
@@ -259,7 +261,7 @@ def test_a_second_reservation_from_the_ledger_is_a_finding(buy: Buy) -> None:
 
 @pytest.mark.parametrize("more", [[], ["cr-2"]])
 def test_anything_but_one_reservation_in_ec2_is_a_finding(
-    buy: Buy, cluster: ClusterConfig, more: list[str]
+    buy: Buy, cluster: Cluster, more: list[str]
 ) -> None:
     held = {one: order_name(cluster) for one in [RESERVATION, *more] if more}
 
@@ -267,7 +269,7 @@ def test_anything_but_one_reservation_in_ec2_is_a_finding(
         buy(fresh("PURCHASED", "PAID"), held=held)
 
 
-def test_reservations_of_other_orders_do_not_count(buy: Buy, cluster: ClusterConfig) -> None:
+def test_reservations_of_other_orders_do_not_count(buy: Buy, cluster: Cluster) -> None:
     held = {"cr-2": "another", RESERVATION: order_name(cluster)}
 
     assert buy(fresh("PURCHASED", "PAID"), held=held).reservation_id == RESERVATION

@@ -1,6 +1,7 @@
 """Edits of the valid rollout that describe its machine."""
 
-from ultracluster_stacks.config import ClusterConfig, LoadedRollout
+from ultracluster_spec.cluster import Cluster
+from ultracluster_stacks.config import LoadedRollout
 
 TYPE_LINE = "        instance_type: trn2.48xlarge\n"
 NETWORK_LINE = "        network: {cidr: 10.0.0.0/16}\n"
@@ -29,7 +30,7 @@ OWN_TYPE = """\
 """
 
 
-def cluster(loaded: LoadedRollout) -> ClusterConfig:
+def cluster(loaded: LoadedRollout) -> Cluster:
     return loaded.config.waves[0].clusters[0]
 
 

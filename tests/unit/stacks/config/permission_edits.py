@@ -2,12 +2,13 @@
 
 from pathlib import Path
 
-from ultracluster_stacks.config import ClusterConfig, load_rollout
+from ultracluster_spec.cluster import Cluster
+from ultracluster_stacks.config import load_rollout
 
 QUICKSTART = Path(__file__).parents[4] / "stacks" / "rollouts" / "quickstart.yaml"
 
 
-def load_with_permissions(fields: str, folder: Path) -> ClusterConfig:
+def load_with_permissions(fields: str, folder: Path) -> Cluster:
     path = folder / "rollout.yaml"
     path.write_text(
         QUICKSTART.read_text().replace("        jobs:\n", f"        {fields}\n        jobs:\n", 1)

@@ -7,8 +7,9 @@ from typing import Any
 import pytest
 from tests.unit.stacks.config.conftest import VALID
 
+from ultracluster_spec.cluster import Cluster
 from ultracluster_spec.lustre import check_file_system
-from ultracluster_stacks.config import ClusterConfig, LoadedRollout, load_rollout
+from ultracluster_stacks.config import LoadedRollout, load_rollout
 from ultracluster_stacks.config.rehearsal import cluster_digest, left_out, rehearsed
 
 Load = Callable[..., LoadedRollout]
@@ -17,7 +18,7 @@ Write = Callable[[str], Path]
 FILE_SYSTEM = "        file_system: {storage_capacity_gib: 4800, per_unit_storage_throughput: 250}\n"
 
 
-def cluster_with(write: Write, *edits: tuple[str, str]) -> ClusterConfig:
+def cluster_with(write: Write, *edits: tuple[str, str]) -> Cluster:
     text = VALID
     for old, new in edits:
         assert text.count(old) == 1

@@ -60,12 +60,12 @@ def test_every_key_is_described() -> None:
 
 
 def test_names_the_choices_of_the_catalogue() -> None:
-    properties = rollout_schema()["$defs"]["ClusterConfig"]["properties"]
+    properties = rollout_schema()["$defs"]["Cluster"]["properties"]
 
     listed, own = properties["instance_type"]["anyOf"]
     assert listed == {"enum": list(INSTANCE_TYPES)}
     assert not re.match(own["pattern"], "Trn2 48xlarge")
-    network = rollout_schema()["$defs"]["NetworkConfig"]["properties"]
+    network = rollout_schema()["$defs"]["Network"]["properties"]
     assert network["nic_layout"]["enum"] == list(NIC_LAYOUTS)
 
 

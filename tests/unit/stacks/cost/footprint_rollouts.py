@@ -2,7 +2,8 @@
 
 from pathlib import Path
 
-from ultracluster_stacks.config import ClusterConfig, load_rollout
+from ultracluster_spec.cluster import Cluster
+from ultracluster_stacks.config import load_rollout
 
 ROLLOUTS = Path(__file__).parents[4] / "stacks" / "rollouts"
 RICH = """
@@ -47,5 +48,5 @@ waves:
 """
 
 
-def clusters(path: Path) -> list[ClusterConfig]:
+def clusters(path: Path) -> list[Cluster]:
     return load_rollout(path).config.clusters()

@@ -1,11 +1,12 @@
 """The footprint of a configuration."""
 
+from dataclasses import replace
 from decimal import Decimal
 from pathlib import Path
 
 from tests.unit.stacks.cost.footprint_rollouts import RICH, ROLLOUTS, clusters
 
-from ultracluster_stacks.config.models.alarms import AlarmsConfig
+from ultracluster_spec.alarms import Alarms
 from ultracluster_stacks.cost import configured_footprint, planned_hours
 
 
@@ -56,5 +57,5 @@ def test_metrics_of_nodes_are_paid_where_there_are_alarms(tmp_path: Path) -> Non
 
     assert configured_footprint(watched).custom_metrics == 29  # 18 of nodes and 11 of the watch
     assert configured_footprint(quickstart).custom_metrics > 0  # a Capacity Block has alarms by default
-    unwatched = quickstart.model_copy(update={"alarms": AlarmsConfig(enabled=False)})
+    unwatched = replace(quickstart, alarms=Alarms(enabled=False))
     assert configured_footprint(unwatched).custom_metrics == 0

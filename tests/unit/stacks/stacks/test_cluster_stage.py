@@ -8,7 +8,8 @@ import aws_cdk as cdk
 import pytest
 from tests.unit.stacks.shown_warnings import shown
 
-from ultracluster_stacks.config import ClusterConfig, load_rollout
+from ultracluster_spec.cluster import Cluster
+from ultracluster_stacks.config import load_rollout
 from ultracluster_stacks.stacks.cluster_stage import ClusterStage
 
 pytestmark = pytest.mark.slow
@@ -59,7 +60,7 @@ def main() -> None:
     sys.stdout.write("the same\n" if templates == expected else "different\n")
 
 
-def synthesize(cluster: ClusterConfig) -> tuple[str, int]:
+def synthesize(cluster: Cluster) -> tuple[str, int]:
     """Return the templates of a cluster, and the number of the first bucket's token."""
     app = cdk.App(
         analytics_reporting=False, stack_traces=False, context={"@aws-cdk/aws-iam:minimizePolicies": True}

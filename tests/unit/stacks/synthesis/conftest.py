@@ -11,7 +11,8 @@ from tests.unit.stacks.synthesis.stand_in import (
     write_assembly,
 )
 
-from ultracluster_stacks.config import ClusterConfig, load_rollout
+from ultracluster_spec.cluster import Cluster
+from ultracluster_stacks.config import load_rollout
 from ultracluster_stacks.synthesis import app as synthesis
 
 
@@ -20,7 +21,7 @@ def synthesized(monkeypatch: pytest.MonkeyPatch) -> Synthesized:
     """Names of the clusters that the CDK was asked for, call by call."""
     asked: Synthesized = []
 
-    def stand_in(clusters: Sequence[ClusterConfig], directory: Path | None) -> None:
+    def stand_in(clusters: Sequence[Cluster], directory: Path | None) -> None:
         asked.append([each.name for each in clusters])
         if directory:
             write_assembly(clusters, directory)
@@ -30,8 +31,8 @@ def synthesized(monkeypatch: pytest.MonkeyPatch) -> Synthesized:
 
 
 @pytest.fixture
-def clusters(tmp_path: Path) -> Callable[..., list[ClusterConfig]]:
-    def read(**nodes: int) -> list[ClusterConfig]:
+def clusters(tmp_path: Path) -> Callable[..., list[Cluster]]:
+    def read(**nodes: int) -> list[Cluster]:
         rollout = tmp_path / "rollout.yaml"
         rollout.write_text(
             json.dumps(
@@ -47,6 +48,6 @@ def clusters(tmp_path: Path) -> Callable[..., list[ClusterConfig]]:
 
 
 @pytest.fixture
-def rollout(clusters: Callable[..., list[ClusterConfig]]) -> None:
+def rollout(clusters: Callable[..., list[Cluster]]) -> None:
     """A rollout file of one cluster."""
     clusters(aa=1)

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from ultracluster_stacks.config import ClusterConfig
+from ultracluster_spec.cluster import Cluster
 from ultracluster_stacks.synthesis.assembly.cache import AssemblyCache
 
 Synthesized = list[list[str]]
@@ -27,7 +27,7 @@ def cluster_named(name: str, nodes: int) -> dict[str, Any]:
     }
 
 
-def write_assembly(clusters: Sequence[ClusterConfig], root: Path) -> None:
+def write_assembly(clusters: Sequence[Cluster], root: Path) -> None:
     root.mkdir(parents=True, exist_ok=True)
     artifacts: dict[str, Any] = {}
     for each in clusters:

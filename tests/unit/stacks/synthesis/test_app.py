@@ -13,14 +13,14 @@ from tests.unit.stacks.synthesis.stand_in import (
     content,
 )
 
-from ultracluster_stacks.config import ClusterConfig
+from ultracluster_spec.cluster import Cluster
 from ultracluster_stacks.config.rehearsal import PURPOSES
 from ultracluster_stacks.synthesis import app as synthesis
 from ultracluster_stacks.synthesis.app import read_context, synthesize
 
 
 def test_an_unchanged_cluster_is_not_synthesized_again(
-    tmp_path: Path, synthesized: Synthesized, clusters: Callable[..., list[ClusterConfig]]
+    tmp_path: Path, synthesized: Synthesized, clusters: Callable[..., list[Cluster]]
 ) -> None:
     synthesize(clusters(aa=1, bb=2, cc=3), tmp_path / "first", cache=cache_in(tmp_path))
     synthesize(clusters(aa=1, bb=2, cc=3), tmp_path / "again", cache=cache_in(tmp_path))
@@ -34,7 +34,7 @@ def test_an_unchanged_cluster_is_not_synthesized_again(
 
 
 def test_without_a_cache_everything_is_synthesized(
-    tmp_path: Path, synthesized: Synthesized, clusters: Callable[..., list[ClusterConfig]]
+    tmp_path: Path, synthesized: Synthesized, clusters: Callable[..., list[Cluster]]
 ) -> None:
     synthesize(clusters(aa=1), tmp_path / "out")
     synthesize(clusters(aa=1), None, cache=cache_in(tmp_path))

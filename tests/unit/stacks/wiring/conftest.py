@@ -6,14 +6,15 @@ from pathlib import Path
 import pytest
 from tests.unit.stacks.config.conftest import VALID
 
-from ultracluster_stacks.config import ClusterConfig, load_rollout
+from ultracluster_spec.cluster import Cluster
+from ultracluster_stacks.config import load_rollout
 
 
 @pytest.fixture
-def configured(tmp_path: Path) -> Callable[..., ClusterConfig]:
+def configured(tmp_path: Path) -> Callable[..., Cluster]:
     """Read the cluster of the valid rollout with further lines, and with edits that each find what they replace."""
 
-    def configured(*lines: str, **edits: str) -> ClusterConfig:
+    def configured(*lines: str, **edits: str) -> Cluster:
         text = VALID.replace(
             "        jobs:\n", "".join(f"        {line}\n" for line in lines) + "        jobs:\n"
         )

@@ -6,7 +6,7 @@ import pytest
 from tests.unit.ultracluster import builders
 
 import ultracluster as uc
-from ultracluster_stacks.config import ClusterConfig
+from ultracluster_spec.cluster import Cluster
 from ultracluster_stacks.wiring.capacity_sources import node_placement
 
 pytestmark = pytest.mark.slow
@@ -18,13 +18,13 @@ ON_DEMAND = {
 
 
 @pytest.mark.parametrize("choice", ["auto", "none"])
-def test_a_choice_is_passed_on(configured: Callable[..., ClusterConfig], choice: str) -> None:
+def test_a_choice_is_passed_on(configured: Callable[..., Cluster], choice: str) -> None:
     config = configured(**{"{cidr: 10.0.0.0/16}": f"{{placement: {choice}}}"})
 
     assert node_placement(builders.new_stack(), config) == choice
 
 
-def test_any_other_name_is_that_of_an_existing_group(configured: Callable[..., ClusterConfig]) -> None:
+def test_any_other_name_is_that_of_an_existing_group(configured: Callable[..., Cluster]) -> None:
     stack = builders.new_stack()
     placement = node_placement(stack, configured(**ON_DEMAND, **{"{cidr: 10.0.0.0/16}": "{placement: ours}"}))
 

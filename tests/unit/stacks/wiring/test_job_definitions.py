@@ -8,7 +8,7 @@ from tests.unit.ultracluster import builders
 
 import ultracluster as uc
 from ultracluster.jobs.job import Job
-from ultracluster_stacks.config import ClusterConfig
+from ultracluster_spec.cluster import Cluster
 from ultracluster_stacks.wiring.job_definitions import define_jobs
 
 pytestmark = pytest.mark.slow
@@ -16,7 +16,7 @@ pytestmark = pytest.mark.slow
 IMAGE = "image: 123456789012.dkr.ecr.us-east-2.amazonaws.com/training:2026-11-20, command: [x]"
 
 
-def defined(config: ClusterConfig, *, dataset: bool = False) -> dict[str, Job]:
+def defined(config: Cluster, *, dataset: bool = False) -> dict[str, Job]:
     stack = builders.new_stack()
     cluster = uc.UltraCluster(
         stack,
@@ -35,7 +35,7 @@ def jobs(*items: str) -> dict[str, str]:
     return {first: "".join(f"          - {{{item}, {IMAGE}}}\n" for item in items) + first}
 
 
-def test_a_job_is_defined_after_those_it_waits_for(configured: Callable[..., ClusterConfig]) -> None:
+def test_a_job_is_defined_after_those_it_waits_for(configured: Callable[..., Cluster]) -> None:
     config = configured(
         **jobs(
             "name: last, depends_on: [mid]",
@@ -57,14 +57,12 @@ def test_a_job_is_defined_after_those_it_waits_for(configured: Callable[..., Clu
         ("kind: multi-node", uc.MultiNodeJob),
     ],
 )
-def test_a_job_is_of_its_kind(
-    configured: Callable[..., ClusterConfig], kind: str, expected: type[Job]
-) -> None:
+def test_a_job_is_of_its_kind(configured: Callable[..., Cluster], kind: str, expected: type[Job]) -> None:
     assert isinstance(defined(configured(**jobs(f"name: other, {kind}")))["other"], expected)
 
 
 def test_a_job_waits_for_its_gates_and_the_smoke_test_for_the_fabric(
-    configured: Callable[..., ClusterConfig],
+    configured: Callable[..., Cluster],
 ) -> None:
     gated = defined(configured(**jobs("name: gated, gates: {fabric: true, smoke: true}")))["gated"]
     fabric, smoke = gated.depends_on
@@ -73,7 +71,7 @@ def test_a_job_waits_for_its_gates_and_the_smoke_test_for_the_fabric(
     assert [gate.node.id for gate in smoke.depends_on] == ["gated-fabric"]
 
 
-def test_every_job_can_read_the_datasets(configured: Callable[..., ClusterConfig]) -> None:
+def test_every_job_can_read_the_datasets(configured: Callable[..., Cluster]) -> None:
     job = defined(configured(), dataset=True)["pretrain"]
 
     policies = builders.of_type(cdk.Stack.of(job), "AWS::IAM::Policy")
@@ -81,7 +79,7 @@ def test_every_job_can_read_the_datasets(configured: Callable[..., ClusterConfig
 
 
 def test_secrets_and_permissions_of_a_job_reach_its_roles_and_its_definition(
-    configured: Callable[..., ClusterConfig],
+    configured: Callable[..., Cluster],
 ) -> None:
     secret = "arn:aws:secretsmanager:us-east-2:123456789012:secret:hf-AbCdEf"
     parameter = "arn:aws:ssm:us-east-2:123456789012:parameter/team/wandb"

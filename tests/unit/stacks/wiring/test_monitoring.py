@@ -6,7 +6,7 @@ from collections.abc import Callable
 import pytest
 from tests.unit.ultracluster import builders
 
-from ultracluster_stacks.config import ClusterConfig
+from ultracluster_spec.cluster import Cluster
 from ultracluster_stacks.wiring.monitoring import alarm_settings, define_budget, notify_of_blocked_queues
 
 pytestmark = pytest.mark.slow
@@ -14,7 +14,7 @@ pytestmark = pytest.mark.slow
 TOPIC = "arn:aws:sns:us-east-2:123456789012:alarms"
 
 
-def test_a_capacity_block_has_alarms_by_default(configured: Callable[..., ClusterConfig]) -> None:
+def test_a_capacity_block_has_alarms_by_default(configured: Callable[..., Cluster]) -> None:
     settings = alarm_settings(builders.new_stack(), configured())
 
     assert (settings.topic, settings.emails) == (None, ())
@@ -31,7 +31,7 @@ def test_a_capacity_block_has_alarms_by_default(configured: Callable[..., Cluste
     }
 
 
-def test_addresses_and_thresholds_are_those_of_the_rollout(configured: Callable[..., ClusterConfig]) -> None:
+def test_addresses_and_thresholds_are_those_of_the_rollout(configured: Callable[..., Cluster]) -> None:
     settings = alarm_settings(
         builders.new_stack(), configured("alarms: {emails: [a@example.com], idle_minutes: 20}")
     )
@@ -44,7 +44,7 @@ def test_addresses_and_thresholds_are_those_of_the_rollout(configured: Callable[
     )
 
 
-def test_an_existing_topic_is_imported(configured: Callable[..., ClusterConfig]) -> None:
+def test_an_existing_topic_is_imported(configured: Callable[..., Cluster]) -> None:
     stack = builders.new_stack()
     settings = alarm_settings(stack, configured(f'alarms: {{topic_arn: "{TOPIC}"}}'))
 
@@ -54,7 +54,7 @@ def test_an_existing_topic_is_imported(configured: Callable[..., ClusterConfig])
     assert builders.of_type(stack, "AWS::SNS::Topic") == []
 
 
-def test_no_budget_is_defined_by_default(configured: Callable[..., ClusterConfig]) -> None:
+def test_no_budget_is_defined_by_default(configured: Callable[..., Cluster]) -> None:
     stack = builders.new_stack()
     define_budget(stack, configured(), queues=[], kms_key=None)
 
@@ -63,7 +63,7 @@ def test_no_budget_is_defined_by_default(configured: Callable[..., ClusterConfig
 
 @pytest.mark.parametrize(("setting", "functions"), [("", 0), (", close_queues_at_percent: 90", 1)])
 def test_queues_are_closed_only_at_a_percentage_of_the_rollout(
-    configured: Callable[..., ClusterConfig], setting: str, functions: int
+    configured: Callable[..., Cluster], setting: str, functions: int
 ) -> None:
     stack = builders.new_stack()
     config = configured(f"budget: {{monthly_usd: 50000, emails: [a@example.com]{setting}}}")
@@ -74,7 +74,7 @@ def test_queues_are_closed_only_at_a_percentage_of_the_rollout(
     assert len(builders.of_type(stack, "AWS::Lambda::Function")) == functions
 
 
-def test_an_existing_topic_is_notified_of_costs(configured: Callable[..., ClusterConfig]) -> None:
+def test_an_existing_topic_is_notified_of_costs(configured: Callable[..., Cluster]) -> None:
     stack = builders.new_stack()
     topic = "arn:aws:sns:us-east-2:123456789012:costs"
     define_budget(
@@ -95,7 +95,7 @@ def test_an_existing_topic_is_notified_of_costs(configured: Callable[..., Cluste
     ],
 )
 def test_each_queue_with_the_setting_publishes_to_one_topic(
-    configured: Callable[..., ClusterConfig], lines: list[str], rules: int
+    configured: Callable[..., Cluster], lines: list[str], rules: int
 ) -> None:
     stack = builders.new_stack()
     own = builders.queue(stack)

@@ -1,13 +1,14 @@
 """Buckets of a rollout are new ones with its settings, or imported by name."""
 
 from collections.abc import Callable
+from dataclasses import replace
 
 import pytest
 from aws_cdk import aws_kms as kms
 from tests.unit.ultracluster import builders
 
-from ultracluster_stacks.config import ClusterConfig
-from ultracluster_stacks.config.models.job import PermissionsConfig
+from ultracluster_spec.cluster import Cluster
+from ultracluster_spec.job import Permissions, Statement
 from ultracluster_stacks.wiring.storage import (
     checkpoint_bucket,
     compile_cache_bucket,
@@ -31,7 +32,7 @@ def days_of_old_versions(bucket: dict[str, object]) -> list[object]:
     ]
 
 
-def test_a_bucket_with_a_name_is_imported(configured: Callable[..., ClusterConfig]) -> None:
+def test_a_bucket_with_a_name_is_imported(configured: Callable[..., Cluster]) -> None:
     stack = builders.new_stack()
     config = configured("checkpoints: {bucket_name: ours}", "datasets: [{name: c4, bucket_name: corpora}]")
 
@@ -44,7 +45,7 @@ def test_a_bucket_with_a_name_is_imported(configured: Callable[..., ClusterConfi
 
 @pytest.mark.parametrize(("setting", "key"), [("", KEY), (f", kms_key_arn: '{OTHER_KEY}'", OTHER_KEY)])
 def test_a_new_bucket_has_its_own_key_or_that_of_the_cluster(
-    configured: Callable[..., ClusterConfig], setting: str, key: str
+    configured: Callable[..., Cluster], setting: str, key: str
 ) -> None:
     stack = builders.new_stack()
     config = configured(
@@ -61,7 +62,7 @@ def test_a_new_bucket_has_its_own_key_or_that_of_the_cluster(
     assert all(key in str(bucket["BucketEncryption"]) for bucket in buckets)
 
 
-def test_a_compile_cache_is_replicated_to_each_named_bucket(configured: Callable[..., ClusterConfig]) -> None:
+def test_a_compile_cache_is_replicated_to_each_named_bucket(configured: Callable[..., Cluster]) -> None:
     stack = builders.new_stack()
     config = configured("compile_cache: {expire_after_days: 30, replicate_to: [melbourne, mumbai]}")
 
@@ -84,18 +85,17 @@ def test_without_an_arn_no_key_is_imported() -> None:
 
 
 def test_the_buckets_that_a_rollout_names_are_those_that_its_endpoints_let_through(
-    configured: Callable[..., ClusterConfig],
+    configured: Callable[..., Cluster],
 ) -> None:
     config = configured(
         "checkpoints: {bucket_name: ours}",
         "datasets: [{name: c4, bucket_name: corpora}, {name: new}]",
     )
     statement = {"actions": ("s3:GetObject",), "resources": ("arn:aws:s3:::theirs/*", "arn:aws:sqs:a:b:q")}
-    permissions = PermissionsConfig.model_validate({"statements": (statement,)})
-    config = config.model_copy(
-        update={
-            "network": config.network.model_copy(update={"allowed_buckets": ("shared",)}),
-            "jobs": [each.model_copy(update={"permissions": permissions}) for each in config.jobs[:1]],
-        }
+    permissions = Permissions(statements=(Statement(**statement),))
+    config = replace(
+        config,
+        network=replace(config.network, allowed_buckets=("shared",)),
+        jobs=[replace(each, permissions=permissions) for each in config.jobs[:1]],
     )
     assert existing_buckets(config) == ["shared", "ours", "corpora", "theirs"]

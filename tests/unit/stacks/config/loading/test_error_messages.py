@@ -1,17 +1,20 @@
 """Every error that pydantic can raise here has words of ours."""
 
 from collections.abc import Callable, Iterator
+from dataclasses import FrozenInstanceError
 from typing import Any
 
 import pytest
 from pydantic import TypeAdapter, ValidationError
 
 from ultracluster_rules.findings import Finding, Severity
-from ultracluster_rules.registry import RULES
-from ultracluster_stacks.config import ClusterConfig, JobConfig, QueueConfig, RolloutConfig
+from ultracluster_spec.cluster import Cluster
+from ultracluster_spec.job import Job
+from ultracluster_spec.queue import Queue
+from ultracluster_spec.rollout import Rollout
+from ultracluster_spec.values import Value, annotations
 from ultracluster_stacks.config.loading.error_messages import TRANSLATED_TYPES
-from ultracluster_stacks.config.reading.fields import Part, part_fields
-from ultracluster_stacks.config.reading.partial import part_model
+from ultracluster_stacks.config.reading.partial import part_of
 
 # One value of each kind that a YAML file can hold, wrong in most places.
 _VALUES: tuple[Any, ...] = (
@@ -24,32 +27,32 @@ _JOB = f"{_CLUSTER}.jobs[0]"
 Findings = Callable[..., list[Finding]]
 
 
-def _parts(part: Part) -> Iterator[Part]:
+def _parts(part: type[Value]) -> Iterator[type[Value]]:
     yield part
-    for field in part_fields(part).values():
-        if inner := part_model(field.annotation):
+    for annotation in annotations(part).values():
+        if inner := part_of(annotation):
             yield from _parts(inner)
 
 
 def test_every_error_type_that_can_occur_is_translated() -> None:
     occurred: set[str] = set()
-    models = list(_parts(RolloutConfig))
-    for model in models:
+    parts = list(_parts(Rollout))
+    for part in parts:
         for values in [{}, None, 5, (), {"unknown": 1}] + [
-            {name: value} for name in part_fields(model) for value in _VALUES
+            {name: value} for name in annotations(part) for value in _VALUES
         ]:
             with pytest.raises(ValidationError) as caught:
-                TypeAdapter(model).validate_python(
-                    values if model in (RolloutConfig, ClusterConfig, JobConfig) else {"unknown": 1}
+                TypeAdapter(part).validate_python(
+                    values if part in (Rollout, Cluster, Job) else {"unknown": 1}
                 )
             occurred |= {details["type"] for details in caught.value.errors()}
             try:
-                TypeAdapter(model).validate_python(values)
+                TypeAdapter(part).validate_python(values)
             except ValidationError as error:
                 occurred |= {details["type"] for details in error.errors()}
 
-    assert len(models) >= 9
-    assert {kind for kind in occurred if kind not in RULES} == TRANSLATED_TYPES
+    assert len(parts) >= 9
+    assert occurred == TRANSLATED_TYPES
 
 
 @pytest.mark.slow
@@ -65,9 +68,9 @@ def test_no_message_is_pydantics(findings: Callable[..., list[Finding]], valid: 
                 assert "cannot be used here" not in str(finding)  # the words for an error without words
 
 
-def test_a_model_cannot_be_changed() -> None:
-    with pytest.raises(ValidationError):
-        QueueConfig().priority = 2  # type: ignore[misc]
+def test_a_value_cannot_be_changed() -> None:
+    with pytest.raises(FrozenInstanceError):
+        Queue().priority = 2  # type: ignore[misc]
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,8 @@ import pytest
 from tests.unit.stacks.config.conftest import VALID
 
 from ultracluster_rules.findings import Finding, FindingsError
-from ultracluster_stacks.config import ClusterConfig, LoadedRollout, load_rollout
+from ultracluster_spec.cluster import Cluster
+from ultracluster_stacks.config import LoadedRollout, load_rollout
 from ultracluster_stacks.config.loading import loader
 from ultracluster_stacks.config.reading.problem import Problem
 from ultracluster_stacks.config.rules import cluster_rules, rollout_rules
@@ -50,7 +51,7 @@ def test_the_rules_run_once_for_each_cluster_and_once_for_the_rollout(
 ) -> None:
     seen: list[str] = []
 
-    def count(cluster: ClusterConfig) -> Iterator[Problem]:
+    def count(cluster: Cluster) -> Iterator[Problem]:
         seen.append(cluster.name)
         return iter(())
 

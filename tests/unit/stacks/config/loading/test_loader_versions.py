@@ -5,7 +5,9 @@ from typing import get_args
 
 import pytest
 
-from ultracluster_stacks.config import RolloutConfig, load_rollout
+from ultracluster_spec.rollout import Rollout
+from ultracluster_spec.values import annotations
+from ultracluster_stacks.config import load_rollout
 
 WRITTEN = sorted((Path(__file__).parent / "compatibility").glob("*.yaml"))
 
@@ -18,4 +20,4 @@ def test_a_file_that_was_published_loads(path: Path) -> None:
 def test_there_is_a_file_of_every_version_that_is_read() -> None:
     versions = {int(path.name.split("-")[1]) for path in WRITTEN}
 
-    assert versions == set(get_args(RolloutConfig.model_fields["version"].annotation))
+    assert versions == set(get_args(get_args(annotations(Rollout)["version"])[0]))

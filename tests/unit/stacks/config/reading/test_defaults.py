@@ -3,7 +3,8 @@
 from collections.abc import Callable
 
 from ultracluster_rules.findings import Finding
-from ultracluster_stacks.config import ClusterConfig, LoadedRollout
+from ultracluster_spec.cluster import Cluster
+from ultracluster_stacks.config import LoadedRollout
 from ultracluster_stacks.config.reading.defaults import merge, origin
 
 Findings = Callable[..., list[Finding]]
@@ -34,7 +35,7 @@ waves:
 """
 
 
-def _clusters(loaded: LoadedRollout) -> tuple[ClusterConfig, ...]:
+def _clusters(loaded: LoadedRollout) -> tuple[Cluster, ...]:
     return loaded.config.waves[0].clusters
 
 

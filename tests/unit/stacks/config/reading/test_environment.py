@@ -8,7 +8,8 @@ import pytest
 from tests.unit.stacks.config.conftest import VALID
 
 from ultracluster_rules.findings import FindingsError
-from ultracluster_stacks.config import ClusterConfig, load_rollout
+from ultracluster_spec.cluster import Cluster
+from ultracluster_stacks.config import load_rollout
 from ultracluster_stacks.config.editing import cluster_images, load_editable
 from ultracluster_stacks.config.explain import explain_rollout
 from ultracluster_stacks.config.schema import rollout_schema
@@ -39,7 +40,7 @@ def write(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Path
     return write
 
 
-def cluster(path: Path) -> ClusterConfig:
+def cluster(path: Path) -> Cluster:
     return load_rollout(path).config.waves[0].clusters[0]
 
 

@@ -2,16 +2,16 @@
 
 from collections.abc import Callable, Iterator
 
-from pydantic import BaseModel
 from tests.unit.stacks.config.capacity_edits import (
     further,
 )
 
 from ultracluster_rules.findings import Finding
-from ultracluster_spec.values import Value, broken_bounds
-from ultracluster_stacks.config import ClusterConfig, RolloutConfig
-from ultracluster_stacks.config.reading.fields import Part, part_fields
-from ultracluster_stacks.config.reading.partial import part_model
+from ultracluster_spec.file_system import FileSystem
+from ultracluster_spec.queue import Queue
+from ultracluster_spec.rollout import Rollout
+from ultracluster_spec.values import Value, annotations, broken_bounds, default_of, wrong_types
+from ultracluster_stacks.config.reading.partial import part_of
 
 Findings = Callable[..., list[Finding]]
 
@@ -22,23 +22,18 @@ def test_one_wrong_item_does_not_hide_what_is_wrong_before_it(findings: Findings
 
 
 def test_the_defaults_of_each_part_that_can_be_left_out_pass_its_own_rules() -> None:
-    parts = list(_left_out(RolloutConfig))
+    parts = list(_left_out(Rollout))
 
-    assert type(ClusterConfig.model_fields["file_system"].get_default(call_default_factory=True)) in map(
-        type, parts
-    )
+    assert FileSystem() in parts
+    assert Queue() in parts
     for part in parts:
-        if isinstance(part, Value):
-            assert broken_bounds(part) == []
-            assert part == type(part)()
-        else:
-            assert type(part).model_validate(part.model_dump()) == part == type(part)()
+        assert [*wrong_types(part), *broken_bounds(part)] == []
+        assert part == type(part)()
 
 
-def _left_out(model: Part) -> Iterator[BaseModel | Value]:
-    for field in part_fields(model).values():
-        default = field.default and field.default()
-        if isinstance(default, (BaseModel, Value)):
+def _left_out(part: type[Value]) -> Iterator[Value]:
+    for name, annotation in annotations(part).items():
+        if isinstance(default := default_of(part, name), Value):
             yield default
-        if part := part_model(field.annotation):
-            yield from _left_out(part)
+        if inner := part_of(annotation):
+            yield from _left_out(inner)

@@ -2,7 +2,8 @@
 
 import pytest
 
-from ultracluster_stacks.config.reading.problem import Loc, Problem, loc_text, shown, under, unknown_key
+from ultracluster_rules.credentials import shown
+from ultracluster_stacks.config.reading.problem import Loc, Problem, loc_text, under, unknown_key
 
 
 @pytest.mark.parametrize(

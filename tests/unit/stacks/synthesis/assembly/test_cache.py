@@ -11,13 +11,13 @@ from tests.unit.stacks.synthesis.stand_in import (
     validation_warning,
 )
 
-from ultracluster_stacks.config import ClusterConfig
+from ultracluster_spec.cluster import Cluster
 from ultracluster_stacks.synthesis.app import synthesize
 from ultracluster_stacks.synthesis.assembly.cache import AssemblyCache
 
 
 def test_another_fingerprint_knows_nothing(
-    tmp_path: Path, synthesized: Synthesized, clusters: Callable[..., list[ClusterConfig]]
+    tmp_path: Path, synthesized: Synthesized, clusters: Callable[..., list[Cluster]]
 ) -> None:
     for fingerprint in ("one", "two"):
         cache = AssemblyCache(tmp_path / "cache", fingerprint=fingerprint)
@@ -27,7 +27,7 @@ def test_another_fingerprint_knows_nothing(
 
 
 def test_a_cluster_with_a_missing_asset_is_synthesized_again(
-    tmp_path: Path, synthesized: Synthesized, clusters: Callable[..., list[ClusterConfig]]
+    tmp_path: Path, synthesized: Synthesized, clusters: Callable[..., list[Cluster]]
 ) -> None:
     synthesize(clusters(aa=1), tmp_path / "first", cache=cache_in(tmp_path))
     for entry in (tmp_path / "cache").iterdir():
@@ -40,7 +40,7 @@ def test_a_cluster_with_a_missing_asset_is_synthesized_again(
 
 
 def test_a_damaged_cache_costs_time_only(
-    tmp_path: Path, synthesized: Synthesized, clusters: Callable[..., list[ClusterConfig]]
+    tmp_path: Path, synthesized: Synthesized, clusters: Callable[..., list[Cluster]]
 ) -> None:
     synthesize(clusters(aa=1, bb=2), tmp_path / "first", cache=cache_in(tmp_path))
     for entry in (tmp_path / "cache").iterdir():
@@ -52,7 +52,7 @@ def test_a_damaged_cache_costs_time_only(
 
 
 def test_what_validation_warned_of_is_said_again_and_the_other_clusters_are_kept(
-    tmp_path: Path, synthesized: Synthesized, clusters: Callable[..., list[ClusterConfig]]
+    tmp_path: Path, synthesized: Synthesized, clusters: Callable[..., list[Cluster]]
 ) -> None:
     for name in ("first", "again"):
         synthesize(clusters(aa=1, warned=1), tmp_path / name, cache=cache_in(tmp_path))
@@ -63,7 +63,7 @@ def test_what_validation_warned_of_is_said_again_and_the_other_clusters_are_kept
 
 
 def test_what_is_said_of_several_clusters_is_said_of_each_once(
-    tmp_path: Path, synthesized: Synthesized, clusters: Callable[..., list[ClusterConfig]]
+    tmp_path: Path, synthesized: Synthesized, clusters: Callable[..., list[Cluster]]
 ) -> None:
     synthesize(clusters(aa=1), tmp_path / "first", cache=cache_in(tmp_path))
     synthesize(clusters(aa=1, warned=1, warned2=1), tmp_path / "out", cache=cache_in(tmp_path), processes=1)
@@ -75,7 +75,7 @@ def test_what_is_said_of_several_clusters_is_said_of_each_once(
 
 
 def test_a_violation_that_names_no_construct_keeps_every_cluster_out_of_the_cache(
-    tmp_path: Path, synthesized: Synthesized, clusters: Callable[..., list[ClusterConfig]]
+    tmp_path: Path, synthesized: Synthesized, clusters: Callable[..., list[Cluster]]
 ) -> None:
     for name in ("first", "again"):
         synthesize(clusters(aa=1, template=1), tmp_path / name, cache=cache_in(tmp_path))

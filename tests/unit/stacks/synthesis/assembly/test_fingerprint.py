@@ -5,9 +5,9 @@ from pathlib import Path
 from typing import Any, get_args
 
 import pytest
-from pydantic import BaseModel
 
-from ultracluster_stacks.config import RolloutConfig
+from ultracluster_spec.rollout import Rollout
+from ultracluster_spec.values import Value, annotations
 from ultracluster_stacks.synthesis.assembly import fingerprint
 from ultracluster_stacks.synthesis.assembly.fingerprint import synthesis_fingerprint
 
@@ -72,24 +72,22 @@ def test_any_change_of_our_own_source_changes_it(
 
 def test_no_value_of_a_rollout_refers_to_the_content_of_a_file() -> None:
     # What a cluster follows from is its configuration as JSON. A path in it would be kept, and its content missed.
-    paths = [name for model in _models(RolloutConfig, set()) for name in _path_fields(model)]
+    paths = [
+        f"{value.__name__}.{name}"
+        for value in _values(Rollout, set())
+        for name, annotation in annotations(value).items()
+        if Path in _parts(annotation)
+    ]
 
     assert paths == []
 
 
-def _path_fields(model: type[BaseModel]) -> Iterator[str]:
-    for name, field in model.model_fields.items():
-        if "Path" in str(field.annotation) + str(field.metadata) and "pathlib" in str(field.annotation):
-            yield f"{model.__name__}.{name}"
-
-
-def _models(model: type[BaseModel], seen: set[type[BaseModel]]) -> set[type[BaseModel]]:
-    if model not in seen:
-        seen.add(model)
-        for field in model.model_fields.values():
-            for part in _parts(field.annotation):
-                if isinstance(part, type) and issubclass(part, BaseModel):
-                    _models(part, seen)
+def _values(value: type[Value], seen: set[type[Value]]) -> set[type[Value]]:
+    seen.add(value)
+    for annotation in annotations(value).values():
+        for part in _parts(annotation):
+            if isinstance(part, type) and issubclass(part, Value) and part not in seen:
+                _values(part, seen)
     return seen
 
 

@@ -6,7 +6,8 @@ from pathlib import Path
 import pytest
 
 from ultracluster_rules.findings import FindingsError
-from ultracluster_stacks.config import ClusterConfig, load_rollout
+from ultracluster_spec.cluster import Cluster
+from ultracluster_stacks.config import load_rollout
 from ultracluster_stacks.synthesis.assembly.workers import processes_for, synthesize_in_processes
 
 GIB = 1024**3
@@ -58,5 +59,5 @@ def quickstart() -> Path:
     return Path(__file__).parents[5] / "stacks/rollouts/quickstart.yaml"
 
 
-def _clusters(rollout: Path) -> list[ClusterConfig]:
+def _clusters(rollout: Path) -> list[Cluster]:
     return load_rollout(rollout).config.clusters()

@@ -1,11 +1,10 @@
 """A job of a cluster: an AWS Batch job definition of one of three kinds, its permissions, gates and Neuron settings."""
 
+from dataclasses import dataclass, field
 from typing import Annotated, Final, Literal
 
-from pydantic import Field
-
 from ultracluster_catalog.neuron.neuron_settings import NeuronSettings
-from ultracluster_rules.credentials import names_credential
+from ultracluster_rules.credentials import credential, names_credential, shown
 from ultracluster_rules.findings import Finding
 from ultracluster_rules.job_definitions import (
     ARRAY_SIZE,
@@ -20,11 +19,9 @@ from ultracluster_rules.job_definitions import (
 )
 from ultracluster_rules.jobs import NEURON_INTEGER
 from ultracluster_rules.machines import COMPILE_TYPE
-from ultracluster_rules.values import Between
-from ultracluster_stacks.config.models.constraints import Constraint, NotEmpty, checked_by, form
-from ultracluster_stacks.config.models.model import ConfigModel
-from ultracluster_stacks.config.models.names import Name
-from ultracluster_stacks.config.reading.problem import credential, shown
+from ultracluster_rules.values import Between, Checked, Form, NotEmpty
+from ultracluster_spec.names import Name
+from ultracluster_spec.values import Value
 
 PROCESSES_PER_NODE: Final = Between(code="UC6103", least=1, most=1_024)
 
@@ -34,11 +31,11 @@ def _check_secret(name: str) -> list[Finding]:
     return [credential(f"the value of {shown(name)} is a credential")] if names_credential(name) else []
 
 
-_Secret = Annotated[str, Constraint(VARIABLE)]
-_Variable = Annotated[_Secret, checked_by(_check_secret)]
+_Secret = Annotated[str, VARIABLE]
+_Variable = Annotated[_Secret, Checked(_check_secret)]
 _SecretArn = Annotated[
     str,
-    form(
+    Form(
         code="UC6122",
         pattern=r"arn:aws[a-z-]*:(?:secretsmanager:[a-z0-9-]+:[0-9]{12}:secret:[A-Za-z0-9/_+=.@-]+-[A-Za-z0-9]{6}(?::[^:]+::)?"
         r"|ssm:[a-z0-9-]+:[0-9]{12}:parameter/[A-Za-z0-9_./-]+)",
@@ -49,7 +46,7 @@ _SecretArn = Annotated[
 
 _Action = Annotated[
     str,
-    form(
+    Form(
         code="UC6121",
         pattern=r"[a-z0-9-]+:[A-Za-z0-9]+",
         allowed="SERVICE:ACTION without a wildcard, such as s3:GetObject",
@@ -58,12 +55,12 @@ _Action = Annotated[
 
 _Resource = Annotated[
     str,
-    form(code="UC6121", pattern=r"arn:aws[a-z-]*:\S+|\*", allowed="an ARN, or * for actions without one"),
+    Form(code="UC6121", pattern=r"arn:aws[a-z-]*:\S+|\*", allowed="an ARN, or * for actions without one"),
 ]
 
 _ManagedPolicyArn = Annotated[
     str,
-    form(
+    Form(
         code="UC6122",
         pattern=r"arn:aws[a-z-]*:iam::(?:[0-9]{12}|aws):policy/[A-Za-z0-9_.,+@=/-]+",
         allowed="the ARN of a managed policy, such as arn:aws:iam::aws:policy/AmazonS3ReadOnlyAccess",
@@ -71,38 +68,41 @@ _ManagedPolicyArn = Annotated[
 ]
 
 
-class StatementConfig(ConfigModel):
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Statement(Value):
     """A statement of the policy of a job's role."""
 
-    actions: Annotated[tuple[_Action, ...], Constraint(NotEmpty("UC6121"))]
+    actions: Annotated[tuple[_Action, ...], NotEmpty("UC6121")]
     """Actions, such as s3:GetObject; no wildcards."""
 
-    resources: Annotated[tuple[_Resource, ...], Constraint(NotEmpty("UC6121"))]
+    resources: Annotated[tuple[_Resource, ...], NotEmpty("UC6121")]
     """ARNs that the actions apply to."""
 
 
-class PermissionsConfig(ConfigModel):
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Permissions(Value):
     """Permissions of the role of a job."""
 
-    statements: tuple[StatementConfig, ...] = ()
+    statements: tuple[Statement, ...] = ()
     """Statements that allow actions. Default: none."""
 
     managed_policy_arns: tuple[_ManagedPolicyArn, ...] = ()
     """ARNs of managed policies. Default: none."""
 
 
-class GatesConfig(ConfigModel):
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Gates(Value):
     """Jobs that must succeed first, on as many nodes as the job and with the same image."""
 
     fabric: bool = False
     """Whether to add the job JOB-fabric, which counts the EFA interfaces visible in the image and measures an all-reduce
     over all nodes. Default: no."""
 
-    min_bandwidth: Annotated[int, Constraint(LEAST_BANDWIDTH)] | None = None
+    min_bandwidth: Annotated[int, LEAST_BANDWIDTH] | None = None
     """Minimum bus bandwidth of an all-reduce of 1 GiB in the fabric gate, in GiB/s. Default: none; the job logs the
     measurement."""
 
-    max_latency: Annotated[int, Constraint(MOST_LATENCY)] | None = None
+    max_latency: Annotated[int, MOST_LATENCY] | None = None
     """Maximum duration of an all-reduce of 1 KiB in the fabric gate, in microseconds. Default: none."""
 
     smoke: bool = False
@@ -114,10 +114,11 @@ class GatesConfig(ConfigModel):
     Neuron instance types, else cuda."""
 
 
-_Integer = Annotated[int, Constraint(NEURON_INTEGER)]
+_Integer = Annotated[int, NEURON_INTEGER]
 
 
-class NeuronConfig(ConfigModel):
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Neuron(Value):
     """Settings of the Neuron compiler and runtime of a job. All defaults are Neuron's."""
 
     logical_nc_config: Literal[1, 2] | None = None
@@ -165,11 +166,12 @@ class NeuronConfig(ConfigModel):
 
     def settings(self) -> NeuronSettings | None:
         """Return the settings for the constructs, or None if nothing is set."""
-        settings = NeuronSettings(**{name: getattr(self, name) for name in type(self).model_fields})
+        settings = NeuronSettings(**self.known())
         return None if settings == NeuronSettings() else settings
 
 
-class JobConfig(ConfigModel):
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Job(Value):
     """A job definition, from which jobs are submitted to a queue of the cluster."""
 
     name: Name
@@ -182,44 +184,44 @@ class JobConfig(ConfigModel):
     queue: Name | None = None
     """Name of the additional queue that `ultracluster jobs submit` uses. Default: `queue` of the cluster."""
 
-    image: Annotated[str, Constraint(IMAGE_REFERENCE)]
+    image: Annotated[str, IMAGE_REFERENCE]
     """Container image with an immutable tag or a digest, in the Amazon ECR of the Region."""
 
     command: tuple[str, ...] = ()
     """Arguments for the launcher, one per item: a script and its arguments for torchrun, else a program."""
 
-    nodes: Annotated[int, Constraint(NODES)] | None = None
+    nodes: Annotated[int, NODES] | None = None
     """Number of nodes of a multi-node job. Default: all nodes of the cluster."""
 
-    processes_per_node: Annotated[int, Constraint(PROCESSES_PER_NODE)] | None = None
+    processes_per_node: Annotated[int, PROCESSES_PER_NODE] | None = None
     """Number of processes that torchrun starts on each node. Default: one per logical NeuronCore."""
 
     launcher: Literal["torchrun", "jax", "raw"] = "torchrun"
     """How the command starts on each node: torchrun; jax, one process that receives its rank; or raw, a program that starts
     its own processes. Default: torchrun."""
 
-    environment: dict[_Variable, str] = Field(default_factory=dict)
+    environment: dict[_Variable, str] = field(default_factory=dict)
     """Environment variables of the container, without credentials: those are `secrets`. Default: none."""
 
-    secrets: dict[_Secret, _SecretArn] = Field(default_factory=dict)
+    secrets: dict[_Secret, _SecretArn] = field(default_factory=dict)
     """Environment variables with the ARN of a secret of AWS Secrets Manager, optionally followed by `:KEY::` for one key of
     it, or of a parameter of Systems Manager. The former needs `endpoints: [secretsmanager]` or a NAT gateway in `network`.
     Default: none."""
 
-    permissions: PermissionsConfig = Field(default_factory=PermissionsConfig.model_construct)
+    permissions: Permissions = field(default_factory=Permissions)
     """What the program may do besides using the compile cache, checkpoints and datasets. Default: nothing."""
 
-    timeout_hours: Annotated[int, Constraint(TIMEOUT_HOURS)] | None = None
+    timeout_hours: Annotated[int, TIMEOUT_HOURS] | None = None
     """Hours after which AWS Batch terminates an attempt. Default: no timeout."""
 
-    attempts: Annotated[int, Constraint(ATTEMPTS)] | None = None
+    attempts: Annotated[int, ATTEMPTS] | None = None
     """Number of attempts if the host is lost, 1 to 10. Default: 1 for a multi-node job, 3 for others."""
 
-    resume: Annotated[int, Constraint(RESUME)] = 0
+    resume: Annotated[int, RESUME] = 0
     """How often the job is submitted again after the drain of a Capacity Block or the loss of a node, so that it continues
     from its last checkpoint, 0 to 100. Not for arrays and precompile jobs. Default: 0."""
 
-    neuron: NeuronConfig = Field(default_factory=NeuronConfig.model_construct)
+    neuron: Neuron = field(default_factory=Neuron)
     """Settings of the Neuron compiler and runtime. Default: Neuron's defaults."""
 
     depends_on: tuple[Name, ...] = ()
@@ -229,10 +231,10 @@ class JobConfig(ConfigModel):
     """Whether to allow a multi-node job on instance types without EFA, which communicate over TCP at a fraction of the
     speed. Default: no."""
 
-    array_size: Annotated[int, Constraint(ARRAY_SIZE)] | None = None
+    array_size: Annotated[int, ARRAY_SIZE] | None = None
     """Size of the array job for a single-node job, 2 to 10,000. Default: no array."""
 
-    instance_type: Annotated[str, Constraint(COMPILE_TYPE)] | None = None
+    instance_type: Annotated[str, COMPILE_TYPE] | None = None
     """Instance type of a precompile job, or cpu for a host without Neuron devices, which compiles graphs that were collected
     before. Default: the smallest with the cluster's chips in its zone; for phase: compile, where there is none, cpu."""
 
@@ -243,7 +245,7 @@ class JobConfig(ConfigModel):
     phase: Literal["all", "collect", "compile"] = "all"
     """Phase of a precompile job: collect graphs, compile graphs collected before, or all. Default: all."""
 
-    gates: GatesConfig = Field(default_factory=GatesConfig.model_construct)
+    gates: Gates = field(default_factory=Gates)
     """Jobs that check the nodes first; submitting this job submits them too. Default: none."""
 
     @property

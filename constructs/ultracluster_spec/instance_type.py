@@ -1,12 +1,13 @@
 """`custom_instance_type` of a cluster: an instance type that the catalogue lacks, or an override."""
 
+from collections.abc import Callable
+from dataclasses import dataclass
 from datetime import date
 from typing import Annotated, Any, Literal
 
-from pydantic import AfterValidator, ValidationInfo, WithJsonSchema
-
 from ultracluster_catalog.machines.instance_type import InstanceType, describe_instance_type, network_cards
 from ultracluster_catalog.machines.instance_types import INSTANCE_TYPES
+from ultracluster_rules.findings import Finding, reject
 from ultracluster_rules.machines import (
     COUNT,
     DATED,
@@ -15,30 +16,41 @@ from ultracluster_rules.machines import (
     NETWORK_CARDS,
     OPTIONAL_COUNT,
 )
-from ultracluster_stacks.config.models.constraints import Constraint, NotEmpty, refusal
-from ultracluster_stacks.config.models.model import ConfigModel
+from ultracluster_rules.values import Bound, NotEmpty
+from ultracluster_spec.values import Value, fields_of
 
 _NAME = r"[a-z][a-z0-9-]*\.[a-z0-9-]+"
 
 
-def _check_name(name: str, info: ValidationInfo) -> str:
-    """Refuse a type that neither the catalogue nor the cluster describes; ignore an unreadable description."""
-    values = info.data or {}  # there is no data if a field is read by itself
-    described = values.get("custom_instance_type", "unread") is not None
-    for finding in () if described else INSTANCE_TYPE.check(name):
-        raise refusal(finding)
-    return name
+class _DescribedType(Bound):
+    """An instance type is in the catalogue, unless `custom_instance_type`, which is read before it, describes it."""
+
+    @property
+    def json_schema(self) -> dict[str, Any]:
+        """A name of the catalogue, or one that looks like it."""
+        return {"anyOf": [{"enum": list(INSTANCE_TYPES)}, {"pattern": f"^{_NAME}$"}]}
+
+    def check(self, value: Any, *, path: str = "") -> list[Finding]:
+        """Return a finding if the catalogue lacks the type."""
+        return INSTANCE_TYPE.check(value, path=path)
+
+    def __get_pydantic_core_schema__(self, source: Any, handler: Callable[[Any], Any]) -> Any:
+        """Ignore an unreadable description; there are no other fields if this one is read by itself."""
+
+        def validate(value: Any, info: Any) -> Any:
+            if (info.data or {}).get("custom_instance_type", "unread") is None:
+                reject(self.check(value))
+            return value
+
+        function = {"type": "with-info", "function": validate}
+        return {"type": "function-after", "function": function, "schema": handler(source)}
 
 
-InstanceTypeName = Annotated[
-    str,
-    AfterValidator(_check_name),
-    WithJsonSchema({"type": "string", "anyOf": [{"enum": list(INSTANCE_TYPES)}, {"pattern": f"^{_NAME}$"}]}),
-]
+InstanceTypeName = Annotated[str, _DescribedType()]
 """Name of an instance type; the field must follow `custom_instance_type`."""
 
-_Count = Annotated[int, Constraint(COUNT)]
-_CountOrNone = Annotated[int, Constraint(OPTIONAL_COUNT)]
+_Count = Annotated[int, COUNT]
+_CountOrNone = Annotated[int, OPTIONAL_COUNT]
 _CONVERTED = {
     "network_cards",
     "interfaces_per_card",
@@ -50,7 +62,8 @@ _CONVERTED = {
 }
 
 
-class CustomInstanceType(ConfigModel):
+@dataclass(frozen=True, kw_only=True, slots=True)
+class CustomInstanceType(Value):
     """Properties of an instance type, as shown by `aws ec2 describe-instance-types`."""
 
     vcpus: _Count
@@ -71,13 +84,13 @@ class CustomInstanceType(ConfigModel):
     cores_per_chip: _CountOrNone = 0
     """NeuronCores per accelerator. Default: 0, a GPU."""
 
-    logical_nc_config: Annotated[int, Constraint(LOGICAL_CORES)] = 1
+    logical_nc_config: Annotated[int, LOGICAL_CORES] = 1
     """NeuronCores per logical NeuronCore by default. Default: 1."""
 
-    network_cards: Annotated[int, Constraint(NETWORK_CARDS)]
+    network_cards: Annotated[int, NETWORK_CARDS]
     """Number of network cards, all identical."""
 
-    interfaces_per_card: Annotated[int, Constraint(NETWORK_CARDS)]
+    interfaces_per_card: Annotated[int, NETWORK_CARDS]
     """Maximum number of network interfaces per card."""
 
     gbps_per_card: _Count
@@ -96,7 +109,7 @@ class CustomInstanceType(ConfigModel):
     """Size of each instance-store disk in GB. Default: 0."""
 
     purchase_options: Annotated[
-        tuple[Literal["on-demand", "spot", "capacity-block"], ...], Constraint(NotEmpty(COUNT.code))
+        tuple[Literal["on-demand", "spot", "capacity-block"], ...], NotEmpty(COUNT.code)
     ]
     """Purchase options of the type."""
 
@@ -106,7 +119,7 @@ class CustomInstanceType(ConfigModel):
     source: str
     """Source of these properties."""
 
-    dated: Annotated[str, Constraint(DATED)]
+    dated: Annotated[str, DATED]
     """Date of the source, in quotes."""
 
     def entry(self, name: str) -> InstanceType:
@@ -115,7 +128,7 @@ class CustomInstanceType(ConfigModel):
             self.network_cards, max_interfaces=self.interfaces_per_card, gbps=self.gbps_per_card, efa=self.efa
         )
         same: dict[str, Any] = {
-            field: getattr(self, field) for field in type(self).model_fields if field not in _CONVERTED
+            name: getattr(self, name) for name in fields_of(CustomInstanceType) if name not in _CONVERTED
         }
         nvme, dated = (self.nvme_disks, self.nvme_gb), date.fromisoformat(self.dated)
         return describe_instance_type(name, cards=cards, nvme=nvme, dated=dated, **same)

@@ -1,10 +1,8 @@
 """`queue` and `additional_queues` of a cluster: priority, shares and capacity of job queues."""
 
 from collections.abc import Iterator
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from typing import Annotated, Final
-
-from pydantic import Field
 
 from ultracluster_rules.findings import Finding
 from ultracluster_rules.queues import (
@@ -14,14 +12,14 @@ from ultracluster_rules.queues import (
     WAIT_LIMIT_HOURS,
     check_shares,
 )
-from ultracluster_stacks.config.models.constraints import Constraint, checked_by
-from ultracluster_stacks.config.models.model import ConfigModel
-from ultracluster_stacks.config.models.names import Name
+from ultracluster_rules.values import Checked
+from ultracluster_spec.names import Name
+from ultracluster_spec.values import Value
 
 OWN_CAPACITY: Final = "capacity"
 """Name by which a queue refers to `capacity` of the cluster, which has no name."""
 
-_Hours = Annotated[int, Constraint(WAIT_LIMIT_HOURS)]
+_Hours = Annotated[int, WAIT_LIMIT_HOURS]
 
 
 def _check_shares(shares: dict[str, int]) -> Iterator[Finding]:
@@ -30,7 +28,8 @@ def _check_shares(shares: dict[str, int]) -> Iterator[Finding]:
         yield replace(finding, problem=f"{where}: {finding.problem}") if where else finding
 
 
-class WaitLimitsConfig(ConfigModel):
+@dataclass(frozen=True, kw_only=True, slots=True)
+class WaitLimits(Value):
     """Hours after which a job at the head of a queue is cancelled; reasons that are left out have no limit."""
 
     insufficient_capacity: _Hours | None = None
@@ -44,21 +43,22 @@ class WaitLimitsConfig(ConfigModel):
     """If the container fits on no node: 1 to 24 hours. Default: no limit."""
 
 
-class QueueConfig(ConfigModel):
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Queue(Value):
     """Scheduling of a job queue."""
 
-    priority: Annotated[int, Constraint(PRIORITY)] = 1
+    priority: Annotated[int, PRIORITY] = 1
     """Priority among queues that share nodes, 0 to 1,000; higher runs first. Default: 1."""
 
-    shares: Annotated[dict[str, int], checked_by(_check_shares)] = Field(default_factory=dict)
+    shares: Annotated[dict[str, int], Checked(_check_shares)] = field(default_factory=dict)
     """Weight of each share identifier, 1 to 1,000: a share with 4 gets four times as many nodes as one with 1. Identifiers
     are letters and digits; a trailing asterisk matches a prefix. Default: weight 1."""
 
-    share_decay_hours: Annotated[int, Constraint(SHARE_DECAY_HOURS)] | None = None
+    share_decay_hours: Annotated[int, SHARE_DECAY_HOURS] | None = None
     """Hours of past usage that count toward fair shares, 1 to 168. Setting it gives the queue a fair-share policy. Default:
     24 if shares are set, otherwise jobs run first in, first out."""
 
-    compute_reservation_percent: Annotated[int, Constraint(RESERVED_PERCENT)] = 0
+    compute_reservation_percent: Annotated[int, RESERVED_PERCENT] = 0
     """Capacity reserved for share identifiers without jobs, in percent, 0 to 99. Default: 0."""
 
     capacity: tuple[str, ...] = ()
@@ -68,12 +68,13 @@ class QueueConfig(ConfigModel):
     notify_blocked: bool = False
     """Whether to publish AWS Batch's blocked-queue events to the topic `BlockedQueues` of the cluster. Default: no."""
 
-    wait_limits: WaitLimitsConfig | None = None
+    wait_limits: WaitLimits | None = None
     """When to cancel a job at the head of the queue; `{}` for never. Default: after 24 hours, except jobs that may wait for
     reserved capacity; never with a Capacity Block."""
 
 
-class AdditionalQueueConfig(QueueConfig):
+@dataclass(frozen=True, kw_only=True, slots=True)
+class AdditionalQueue(Queue):
     """An additional job queue for the nodes of a cluster."""
 
     name: Name

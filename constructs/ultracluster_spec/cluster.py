@@ -1,33 +1,33 @@
 """A cluster of the rollout: one UltraCluster in one zone of one Region."""
 
 from collections.abc import Iterator
+from dataclasses import dataclass, field
 from typing import Annotated, Final, Literal
-
-from pydantic import Field
 
 from ultracluster_catalog.machines.instance_type import InstanceType
 from ultracluster_catalog.names.identifiers import ZONE_ID
 from ultracluster_catalog.places.zones import REGIONS
 from ultracluster_rules.alarms import RECIPIENT
 from ultracluster_rules.capacity import CHECKPOINT_LEAD_MINUTES, MAX_NODES, MAX_REFUSALS
+from ultracluster_rules.credentials import shown
 from ultracluster_rules.did_you_mean import suggestion
 from ultracluster_rules.findings import Finding, require
 from ultracluster_rules.images import AMI
 from ultracluster_rules.machines import get_instance_type
 from ultracluster_rules.names import REGION
 from ultracluster_rules.registry import RULES
+from ultracluster_rules.values import Checked, Form
+from ultracluster_spec.alarms import Alarms, Budget
+from ultracluster_spec.buckets import Checkpoints, CompileCacheSettings, Dataset
 from ultracluster_spec.capacity import AdditionalCapacity, Capacity, CapacityRecord, placeholder_reservation
 from ultracluster_spec.file_system import FileSystem
-from ultracluster_stacks.config.models.alarms import AlarmsConfig, BudgetConfig
-from ultracluster_stacks.config.models.buckets import CheckpointsConfig, CompileCacheConfig, DatasetConfig
-from ultracluster_stacks.config.models.constraints import Constraint, checked_by, form
-from ultracluster_stacks.config.models.job import JobConfig
-from ultracluster_stacks.config.models.machine import CustomInstanceType, InstanceTypeName
-from ultracluster_stacks.config.models.model import ConfigModel
-from ultracluster_stacks.config.models.names import AccountId, KeyArn, Name, PolicyRef, RolePathText
-from ultracluster_stacks.config.models.network import NetworkConfig
-from ultracluster_stacks.config.models.queue import OWN_CAPACITY, AdditionalQueueConfig, QueueConfig
-from ultracluster_stacks.config.reading.problem import Loc, shown
+from ultracluster_spec.instance_type import CustomInstanceType, InstanceTypeName
+from ultracluster_spec.job import Job
+from ultracluster_spec.names import AccountId, KeyArn, Name, PolicyRef, RolePathText
+from ultracluster_spec.network import Network
+from ultracluster_spec.queue import OWN_CAPACITY, AdditionalQueue, Queue
+from ultracluster_spec.rules import Place
+from ultracluster_spec.values import Value
 
 
 def _explain_zone_id(value: str) -> str:
@@ -47,7 +47,7 @@ _CHARACTER: Final = r"[^\x00-\x1f!-*,;<>?\[-^`{-\x7f]"
 
 _TagKey = Annotated[
     str,
-    form(
+    Form(
         code="UC2107",
         pattern=rf"(?![aA][wW][sS]:){_CHARACTER}{{1,128}}",
         allowed="1 to 128 letters, digits, spaces and + - = . _ : / @, without the reserved prefix aws:",
@@ -56,7 +56,7 @@ _TagKey = Annotated[
 
 _TagValue = Annotated[
     str,
-    form(
+    Form(
         code="UC2107",
         # CloudFormation requires a value (CreateStack, botocore 1.44.5).
         pattern=f"{_CHARACTER}{{1,256}}",
@@ -91,13 +91,14 @@ def _check_reason(reason: str) -> list[Finding]:
     return require(reason.strip(), "UC2242", "the reason is empty", allowed=allowed)
 
 
-class ClusterConfig(ConfigModel):
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Cluster(Value):
     """One UltraCluster: nodes of one type in one zone, with their network, file system and jobs."""
 
     name: Name
     """Name of the cluster, unique in its Region: lower case letters, digits and hyphens."""
 
-    region: Annotated[str, Constraint(REGION)]
+    region: Annotated[str, REGION]
     """Region of the cluster, such as us-east-2."""
 
     account: AccountId | None = None
@@ -106,7 +107,7 @@ class ClusterConfig(ConfigModel):
     profile: (
         Annotated[
             str,
-            form(
+            Form(
                 code="UC2230",
                 pattern=r"[A-Za-z0-9_][A-Za-z0-9_.@+/-]{0,127}",
                 allowed="the name of an AWS CLI profile, such as production",
@@ -135,7 +136,7 @@ class ClusterConfig(ConfigModel):
 
     zone_id: Annotated[
         str,
-        form(code="UC3101", pattern=ZONE_ID, allowed="a zone ID, such as use2-az3", explain=_explain_zone_id),
+        Form(code="UC3101", pattern=ZONE_ID, allowed="a zone ID, such as use2-az3", explain=_explain_zone_id),
     ]
     """Zone ID of the Availability Zone of the capacity, such as use2-az3."""
 
@@ -150,69 +151,69 @@ class ClusterConfig(ConfigModel):
     """Maximum number of nodes, 1 to 1,000; 64 in a Capacity Block. With `additional_capacity`: per capacity without
     `max_nodes`."""
 
-    image_id: Annotated[str, Constraint(AMI)]
+    image_id: Annotated[str, AMI]
     """AMI ID of the nodes, specific to the Region."""
 
-    capacity: CapacityRecord = Field(default_factory=CapacityRecord)
+    capacity: CapacityRecord = field(default_factory=CapacityRecord)
     """How the instances are bought. Default: Capacity Blocks."""
 
     additional_capacity: tuple[AdditionalCapacity, ...] = ()
     """Capacity to use when `capacity` is full, in order of preference, each with its own compute environment. Multi-node
     jobs use it only if the capacity before it is closed or too small. Default: none."""
 
-    checkpoint_lead_minutes: Annotated[int, Constraint(CHECKPOINT_LEAD_MINUTES)] = 20
+    checkpoint_lead_minutes: Annotated[int, CHECKPOINT_LEAD_MINUTES] = 20
     """Minutes before the drain of a Capacity Block at which running jobs are told to write a checkpoint, 0 to 720. Default:
     20."""
 
-    max_refusals: Annotated[int, Constraint(MAX_REFUSALS)] = 3
+    max_refusals: Annotated[int, MAX_REFUSALS] = 3
     """Number of nodes of a Capacity Block that refuse to join one after another before its compute environment is closed, 1
     to 100. Default: 3."""
 
-    queue: QueueConfig = Field(default_factory=QueueConfig.model_construct)
+    queue: Queue = field(default_factory=Queue)
     """Priority, shares and limits of the cluster's own job queue."""
 
-    additional_queues: tuple[AdditionalQueueConfig, ...] = ()
+    additional_queues: tuple[AdditionalQueue, ...] = ()
     """More job queues for the same nodes. Default: none."""
 
-    network: NetworkConfig = Field(default_factory=NetworkConfig.model_construct)
+    network: Network = field(default_factory=Network)
     """VPC, subnet and network interfaces."""
 
     scratch_path: str | None = None
     """Path at which the instance-store disks are mounted as one volume, on the node and in its jobs, such as /scratch. The
     data is lost with the node. The AMI must include mdadm. Default: not mounted."""
 
-    file_system: FileSystem = Field(default_factory=FileSystem)
+    file_system: FileSystem = field(default_factory=FileSystem)
     """The FSx for Lustre file system."""
 
-    checkpoints: CheckpointsConfig = Field(default_factory=CheckpointsConfig.model_construct)
+    checkpoints: Checkpoints = field(default_factory=Checkpoints)
     """The checkpoint bucket."""
 
-    datasets: tuple[DatasetConfig, ...] = ()
+    datasets: tuple[Dataset, ...] = ()
     """Buckets with training data that jobs can read. Default: none."""
 
-    compile_cache: CompileCacheConfig = Field(default_factory=CompileCacheConfig.model_construct)
+    compile_cache: CompileCacheSettings = field(default_factory=CompileCacheSettings)
     """Storage and expiration of compiled graphs."""
 
-    jobs: tuple[JobConfig, ...] = ()
+    jobs: tuple[Job, ...] = ()
     """Job definitions of the cluster. Default: none."""
 
-    budget: BudgetConfig | None = None
+    budget: Budget | None = None
     """The monthly budget of the cluster. Default: none."""
 
-    notify: tuple[Annotated[str, Constraint(RECIPIENT)], ...] = ()
+    notify: tuple[Annotated[str, RECIPIENT], ...] = ()
     """Email addresses, each of which must confirm, or the ARN of one SNS topic, to notify of alarms, nodes that refuse to
     join, interrupted jobs and the end of Capacity Blocks. Default: none."""
 
-    alarms: AlarmsConfig | None = None
+    alarms: Alarms | None = None
     """Alarm thresholds and recipients. Default: alarms with default thresholds and without a dashboard for Capacity Blocks,
     none for other capacity."""
 
-    tags: Annotated[dict[_TagKey, _TagValue], checked_by(_check_tags)] = Field(default_factory=dict)
+    tags: Annotated[dict[_TagKey, _TagValue], Checked(_check_tags)] = field(default_factory=dict)
     """Tags of all resources of the cluster, up to 40. Default: none."""
 
-    suppress: dict[
-        Annotated[str, checked_by(_check_suppressed)], Annotated[str, checked_by(_check_reason)]
-    ] = Field(default_factory=dict)
+    suppress: dict[Annotated[str, Checked(_check_suppressed)], Annotated[str, Checked(_check_reason)]] = (
+        field(default_factory=dict)
+    )
     """Codes of warnings to hide, each with the reason; `ultracluster validate --json` still lists them. Default: none."""
 
     @property
@@ -226,7 +227,7 @@ class ClusterConfig(ConfigModel):
         own = self.custom_instance_type
         return get_instance_type(self.instance_type if own is None else own.entry(self.instance_type))
 
-    def sources(self) -> Iterator[tuple[Loc, CapacityRecord]]:
+    def sources(self) -> Iterator[tuple[Place, CapacityRecord]]:
         """Iterate over all capacity in order of preference, with the location of each in the cluster."""
         yield ("capacity",), self.capacity
         for index, capacity in enumerate(self.additional_capacity):
@@ -236,7 +237,7 @@ class ClusterConfig(ConfigModel):
         """Return all capacity in order of preference, each of its own kind."""
         return tuple(capacity.source(zone_id=self.zone_id) for _, capacity in self.sources())
 
-    def buckets(self) -> Iterator[tuple[Loc, CheckpointsConfig | DatasetConfig]]:
+    def buckets(self) -> Iterator[tuple[Place, Checkpoints | Dataset]]:
         """Iterate over the buckets for checkpoints and datasets, with the location of each in the cluster."""
         yield ("checkpoints",), self.checkpoints
         for index, dataset in enumerate(self.datasets):
@@ -247,7 +248,7 @@ class ClusterConfig(ConfigModel):
         """All capacity by the names that queues use, in order of preference."""
         return {getattr(capacity, "name", OWN_CAPACITY): capacity for _, capacity in self.sources()}
 
-    def capacity_of(self, queue: QueueConfig) -> dict[str, CapacityRecord]:
+    def capacity_of(self, queue: Queue) -> dict[str, CapacityRecord]:
         """Return the capacity that a queue uses, by name, in order of preference."""
         known = self.named_capacity
         return {name: known[name] for name in queue.capacity or known if name in known}
@@ -267,10 +268,10 @@ class ClusterConfig(ConfigModel):
         return any(capacity.market_type == "capacity-block" for _, capacity in self.sources())
 
     @property
-    def effective_alarms(self) -> AlarmsConfig | None:
+    def effective_alarms(self) -> Alarms | None:
         """Alarms that the cluster has: as written, otherwise the default ones for Capacity Blocks."""
         if self.alarms is None:
-            return AlarmsConfig.model_construct(dashboard=False) if self.has_block else None
+            return Alarms(dashboard=False) if self.has_block else None
         return self.alarms if self.alarms.enabled else None
 
     @property

@@ -7,8 +7,8 @@ from tests.unit.stacks.config.alarm_edits import ON_DEMAND, with_alarms
 
 from ultracluster_catalog.observability.alarms import THRESHOLD_BOUNDS, AlarmThresholds
 from ultracluster_rules.findings import Finding
+from ultracluster_spec.alarms import Alarms
 from ultracluster_stacks.config import LoadedRollout
-from ultracluster_stacks.config.models.alarms import AlarmsConfig
 
 
 def test_a_capacity_block_has_alarms_by_default_and_other_capacity_has_not(
@@ -50,4 +50,4 @@ def test_thresholds_have_the_bounds_and_defaults_of_the_catalogue(
     assert [
         each.code for each in findings(with_alarms(f"{{emails: [a@example.com], {name}: {bounds[1] + 1}}}"))
     ] == ["UC6440"]
-    assert AlarmsConfig(**{name: bounds[0]}).thresholds == AlarmThresholds(**{name: bounds[0]})
+    assert Alarms(**{name: bounds[0]}).thresholds == AlarmThresholds(**{name: bounds[0]})

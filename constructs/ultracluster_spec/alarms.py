@@ -1,57 +1,56 @@
 """`alarms` and `budget` of a cluster: recipients and thresholds."""
 
+from dataclasses import dataclass
 from typing import Annotated
 
 from ultracluster_catalog.observability.alarms import THRESHOLD_BOUNDS, AlarmThresholds
 from ultracluster_rules.alarms import EMAIL, THRESHOLDS, TOPIC_ARN
 from ultracluster_rules.budgets import MONTHLY_USD, PERCENT
 from ultracluster_rules.budgets import TOPIC_ARN as BUDGET_TOPIC_ARN
-from ultracluster_stacks.config.models.constraints import Constraint
-from ultracluster_stacks.config.models.model import ConfigModel
+from ultracluster_spec.values import Value
 
 _DEFAULTS = AlarmThresholds()
-_Percent = Annotated[int, Constraint(PERCENT)]
+_Percent = Annotated[int, PERCENT]
 
 
-class AlarmsConfig(ConfigModel):
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Alarms(Value):
     """Alarms with remedies, with the metrics of all nodes, a function that watches the cluster, and a dashboard."""
 
     enabled: bool = True
     """Whether there are alarms. Default: yes; without this section, for Capacity Blocks."""
 
-    emails: tuple[Annotated[str, Constraint(EMAIL)], ...] = ()
+    emails: tuple[Annotated[str, EMAIL], ...] = ()
     """Email addresses to subscribe to a new SNS topic; each must confirm. Default: `notify` of the cluster."""
 
-    topic_arn: Annotated[str, Constraint(TOPIC_ARN)] | None = None
+    topic_arn: Annotated[str, TOPIC_ARN] | None = None
     """ARN of an existing SNS topic, whose policy lets CloudWatch publish. Default: `notify` of the cluster."""
 
     dashboard: bool = True
     """Whether to create a CloudWatch dashboard of the cluster. Default: yes."""
 
-    idle_percent: Annotated[int, Constraint(THRESHOLDS["idle_percent"])] = _DEFAULTS.idle_percent
+    idle_percent: Annotated[int, THRESHOLDS["idle_percent"]] = _DEFAULTS.idle_percent
     """NeuronCore utilization below which a node counts as idle, in percent."""
 
-    idle_minutes: Annotated[int, Constraint(THRESHOLDS["idle_minutes"])] = _DEFAULTS.idle_minutes
+    idle_minutes: Annotated[int, THRESHOLDS["idle_minutes"]] = _DEFAULTS.idle_minutes
     """Minutes that nodes may be idle or missing in paid capacity."""
 
-    drain_minutes: Annotated[int, Constraint(THRESHOLDS["drain_minutes"])] = _DEFAULTS.drain_minutes
+    drain_minutes: Annotated[int, THRESHOLDS["drain_minutes"]] = _DEFAULTS.drain_minutes
     """Minutes before the drain of a Capacity Block at which to notify."""
 
-    wait_minutes: Annotated[int, Constraint(THRESHOLDS["wait_minutes"])] = _DEFAULTS.wait_minutes
+    wait_minutes: Annotated[int, THRESHOLDS["wait_minutes"]] = _DEFAULTS.wait_minutes
     """Minutes that a job that could run may wait."""
 
-    collective_percent: Annotated[int, Constraint(THRESHOLDS["collective_percent"])] = (
-        _DEFAULTS.collective_percent
-    )
+    collective_percent: Annotated[int, THRESHOLDS["collective_percent"]] = _DEFAULTS.collective_percent
     """Share of a training step spent in collectives, in percent."""
 
-    stalled_steps: Annotated[int, Constraint(THRESHOLDS["stalled_steps"])] = _DEFAULTS.stalled_steps
+    stalled_steps: Annotated[int, THRESHOLDS["stalled_steps"]] = _DEFAULTS.stalled_steps
     """Time without a training step, as a multiple of the median step; at least five minutes."""
 
-    free_percent: Annotated[int, Constraint(THRESHOLDS["free_percent"])] = _DEFAULTS.free_percent
+    free_percent: Annotated[int, THRESHOLDS["free_percent"]] = _DEFAULTS.free_percent
     """Free space of the file system, in percent."""
 
-    cache_misses: Annotated[int, Constraint(THRESHOLDS["cache_misses"])] = _DEFAULTS.cache_misses
+    cache_misses: Annotated[int, THRESHOLDS["cache_misses"]] = _DEFAULTS.cache_misses
     """Graphs compiled within 15 minutes while nodes run."""
 
     @property
@@ -60,16 +59,17 @@ class AlarmsConfig(ConfigModel):
         return AlarmThresholds(**{name: getattr(self, name) for name in THRESHOLD_BOUNDS})
 
 
-class BudgetConfig(ConfigModel):
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Budget(Value):
     """A monthly budget of AWS Budgets for everything with the cluster's tag in its Region."""
 
-    monthly_usd: Annotated[int, Constraint(MONTHLY_USD)]
+    monthly_usd: Annotated[int, MONTHLY_USD]
     """Monthly limit in US dollars. A Capacity Block is billed in the month of its purchase."""
 
     emails: tuple[str, ...] = ()
     """Email addresses to notify, up to 10. Default: none."""
 
-    topic_arn: Annotated[str, Constraint(BUDGET_TOPIC_ARN)] | None = None
+    topic_arn: Annotated[str, BUDGET_TOPIC_ARN] | None = None
     """ARN of an SNS topic to notify; its policy must let budgets.amazonaws.com publish. Default: a new topic without
     subscribers."""
 

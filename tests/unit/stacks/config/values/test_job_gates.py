@@ -7,10 +7,11 @@ from pathlib import Path
 
 import pytest
 import yaml
+from pydantic import TypeAdapter
 
 from ultracluster_rules.findings import Finding, Severity
+from ultracluster_spec.job import Job
 from ultracluster_stacks.config import LoadedRollout
-from ultracluster_stacks.config.models.job import JobConfig
 
 _ENVIRONMENT_LINE = "            environment: {NEURON_RT_LOG_LEVEL: INFO}\n"
 _GATES = "            gates: {fabric: true, smoke: true}\n"
@@ -32,7 +33,7 @@ def test_gates_are_called_after_their_job(load: Callable[..., LoadedRollout]) ->
 def test_the_example_of_the_documentation_is_one() -> None:
     text = (Path(__file__).parents[5] / "docs/concepts/training.md").read_text()
     (example,) = re.findall(r"```yaml\n(.*?)```", text, re.DOTALL)
-    job = JobConfig.model_validate_json(json.dumps(yaml.safe_load(example)["jobs"][0]))
+    job = TypeAdapter(Job).validate_json(json.dumps(yaml.safe_load(example)["jobs"][0]))
     assert job.gate_names == ("pretrain-fabric", "pretrain-smoke")
     assert job.gates.min_bandwidth == 30
 

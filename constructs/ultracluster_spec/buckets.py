@@ -1,18 +1,16 @@
 """`checkpoints`, `datasets` and `compile_cache` of a cluster: new or existing buckets."""
 
+from dataclasses import dataclass, field
 from typing import Annotated
 
-from pydantic import Field
-
 from ultracluster_rules.buckets import COMPILER_VERSION
-from ultracluster_rules.values import Between
-from ultracluster_stacks.config.models.constraints import Constraint, form
-from ultracluster_stacks.config.models.model import ConfigModel
-from ultracluster_stacks.config.models.names import KeyArn, Name
+from ultracluster_rules.values import Between, Form
+from ultracluster_spec.names import KeyArn, Name
+from ultracluster_spec.values import Value
 
 BucketName = Annotated[
     str,
-    form(
+    Form(
         code="UC5110",
         # Amazon S3 User Guide, "General purpose bucket naming rules", read 2026-11.
         pattern=r"(?!xn--|sthree-|amzn-s3-demo-)(?!.*(?:\.\.|\.-|-\.))(?![0-9]+\.[0-9]+\.[0-9]+\.[0-9]+$)"
@@ -22,11 +20,12 @@ BucketName = Annotated[
     ),
 ]
 
-_NoncurrentDays = Annotated[int, Constraint(Between(code="UC5111", least=1, most=3_650))]
-_Days = Annotated[int, Constraint(Between(code="UC6017", least=1, most=3_650))]
+_NoncurrentDays = Annotated[int, Between(code="UC5111", least=1, most=3_650)]
+_Days = Annotated[int, Between(code="UC6017", least=1, most=3_650)]
 
 
-class CheckpointsConfig(ConfigModel):
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Checkpoints(Value):
     """The checkpoint bucket, which outlives the cluster."""
 
     bucket_name: BucketName | None = None
@@ -39,7 +38,8 @@ class CheckpointsConfig(ConfigModel):
     """Days after which noncurrent versions expire in a new bucket. Default: 30."""
 
 
-class DatasetConfig(ConfigModel):
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Dataset(Value):
     """A bucket with training data that jobs can read, optionally linked to the file system."""
 
     name: Name
@@ -59,7 +59,8 @@ class DatasetConfig(ConfigModel):
     jobs read from S3."""
 
 
-class CompileCacheConfig(ConfigModel):
+@dataclass(frozen=True, kw_only=True, slots=True)
+class CompileCacheSettings(Value):
     """A bucket for torch-neuronx and JAX, or directories of the file system for TorchNeuron and vLLM."""
 
     on_file_system: bool = False
@@ -68,7 +69,7 @@ class CompileCacheConfig(ConfigModel):
     expire_after_days: _Days | None = None
     """Days after which entries of the bucket expire. Default: never."""
 
-    expire_compilers: dict[Annotated[str, Constraint(COMPILER_VERSION)], _Days] = Field(default_factory=dict)
+    expire_compilers: dict[Annotated[str, COMPILER_VERSION], _Days] = field(default_factory=dict)
     """Days after which entries of retired versions of neuronx-cc expire, such as {"2.19": 30}."""
 
     versioned: bool = False

@@ -1,16 +1,14 @@
 """`network` of a cluster: VPC, subnet and network interfaces of the nodes."""
 
+from dataclasses import dataclass
 from typing import Annotated, Final, Literal
 
-from pydantic import WithJsonSchema
-
-from ultracluster_catalog.machines.nic_layouts import NetworkInterface, NicLayout
+from ultracluster_catalog.machines import nic_layouts
 from ultracluster_rules.network import FREE_ADDRESSES, NIC_LAYOUT, SUBNET_PREFIX, check_cidr
-from ultracluster_spec.names import placement_group_name
-from ultracluster_stacks.config.models.buckets import BucketName
-from ultracluster_stacks.config.models.constraints import Constraint, checked_by, resource_id
-from ultracluster_stacks.config.models.model import ConfigModel
-from ultracluster_stacks.config.models.names import AccountId
+from ultracluster_rules.values import Checked
+from ultracluster_spec.buckets import BucketName
+from ultracluster_spec.names import AccountId, placement_group_name, resource_id
+from ultracluster_spec.values import Value
 
 EXISTING_SUBNET: Final = "UC3107"
 EXISTING_GROUP: Final = "UC3109"
@@ -19,7 +17,8 @@ EXISTING_GROUP: Final = "UC3109"
 _SecurityGroupId = Annotated[str, resource_id("sg", code=EXISTING_GROUP)]
 
 
-class NetworkInterfaceConfig(ConfigModel):
+@dataclass(frozen=True, kw_only=True, slots=True)
+class NetworkInterface(Value):
     """A network interface of every node."""
 
     card: int
@@ -32,21 +31,21 @@ class NetworkInterfaceConfig(ConfigModel):
     """`interface`: ENA only. `efa`: EFA and ENA, one address. `efa-only`: EFA, no address."""
 
 
-class NetworkConfig(ConfigModel):
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Network(Value):
     """The VPC of a cluster, new or existing. The nodes are in one private subnet in the zone of the capacity."""
 
     cidr: Annotated[
         str,
-        checked_by(check_cidr),
-        WithJsonSchema({"type": "string", "pattern": r"^[0-9]{1,3}(\.[0-9]{1,3}){3}/(1[6-9]|2[0-8])$"}),
+        Checked(check_cidr, {"pattern": r"^[0-9]{1,3}(\.[0-9]{1,3}){3}/(1[6-9]|2[0-8])$"}),
     ] = "10.0.0.0/16"
     """CIDR block of the VPC: an IPv4 network of /16 to /28. Clusters whose VPCs are never connected can use the same one."""
 
-    nic_layout: Annotated[str, Constraint(NIC_LAYOUT)] = "batch"
+    nic_layout: Annotated[str, NIC_LAYOUT] = "batch"
     """Layout of network interfaces on the network cards. `batch` uses one address per node and leaves room for the interface
     of a multi-node parallel job."""
 
-    network_interfaces: tuple[NetworkInterfaceConfig, ...] = ()
+    network_interfaces: tuple[NetworkInterface, ...] = ()
     """Explicit list of network interfaces, instead of a named layout. Default: those of `nic_layout`."""
 
     placement: Annotated[
@@ -55,7 +54,7 @@ class NetworkConfig(ConfigModel):
     """Cluster placement group of the nodes. `auto`: a new group for on-demand nodes, none with a Capacity Block or a
     reservation. `none`: no group. Otherwise the name of an existing group. Default: auto."""
 
-    subnet_prefix: Annotated[int, Constraint(SUBNET_PREFIX)] | None = None
+    subnet_prefix: Annotated[int, SUBNET_PREFIX] | None = None
     """Prefix length of the nodes' subnet, 16 to 28. Default: 20, or less if the nodes need more addresses; the whole VPC if
     that is smaller."""
 
@@ -84,7 +83,7 @@ class NetworkConfig(ConfigModel):
     """ID of an existing private subnet in the zone, with `vpc_id`, without public addresses and with a NAT gateway or VPC
     endpoints: none are added, and `cidr` is ignored. Default: a new subnet."""
 
-    available_addresses: Annotated[int, Constraint(FREE_ADDRESSES)] | None = None
+    available_addresses: Annotated[int, FREE_ADDRESSES] | None = None
     """AvailableIpAddressCount of the existing subnet before the first deployment, checked against the needs of the cluster.
     Default: not checked."""
 
@@ -100,7 +99,9 @@ class NetworkConfig(ConfigModel):
     need: all traffic with itself, and HTTPS out. EC2 refuses duplicate rules. Default: none are added; they must exist."""
 
     @property
-    def layout(self) -> NicLayout:
+    def layout(self) -> nic_layouts.NicLayout:
         """Name of the layout, or the explicit list of interfaces."""
-        explicit = (NetworkInterface(**dict(interface)) for interface in self.network_interfaces)
+        explicit = (
+            nic_layouts.NetworkInterface(**interface.known()) for interface in self.network_interfaces
+        )
         return tuple(explicit) or self.nic_layout

@@ -6,7 +6,8 @@ import pytest
 
 from ultracluster_catalog.neuron.neuron_settings import NeuronSettings
 from ultracluster_rules.findings import Finding
-from ultracluster_stacks.config.models.job import NeuronConfig
+from ultracluster_spec.job import Neuron
+from ultracluster_spec.values import fields_of
 
 Findings = Callable[..., list[Finding]]
 _IMAGE = "image: 1"
@@ -28,7 +29,6 @@ def test_a_setting_of_a_job_is_taken_or_refused(
 
 
 def test_the_file_has_every_setting_that_the_constructs_have() -> None:
-    ours = {name: field.annotation for name, field in NeuronConfig.model_fields.items()}
-    assert set(ours) == set(NeuronSettings.__dataclass_fields__)
-    assert NeuronConfig().settings() is None
-    assert NeuronConfig(optlevel=3).settings() == NeuronSettings(optlevel=3)
+    assert fields_of(Neuron).keys() == fields_of(NeuronSettings).keys()
+    assert Neuron().settings() is None
+    assert Neuron(optlevel=3).settings() == NeuronSettings(optlevel=3)

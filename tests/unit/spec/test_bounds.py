@@ -1,16 +1,17 @@
-"""A rule for one value is a validator and a part of the JSON schema."""
+"""A rule for one value is a validator of the file and a part of the JSON schema."""
 
 from typing import Annotated, Any
 
 import pytest
 from pydantic import BaseModel, TypeAdapter, ValidationError
 
-from ultracluster_rules import values
 from ultracluster_rules.findings import Finding
-from ultracluster_stacks.config.models.constraints import Constraint, NotEmpty, refusal, resource_id
+from ultracluster_rules.values import Between, Checked, Known, NotEmpty
+from ultracluster_spec.names import resource_id
 
-COUNT = Constraint(values.Between(code="UC4101", least=1, most=3))
-NAME = Constraint(values.Known(code="UC4002", names=("batch", "all-efa"), explain=lambda _: ""))
+COUNT = Between(code="UC4101", least=1, most=3)
+NAME = Known(code="UC4002", names=("batch", "all-efa"), explain=lambda _: "")
+EVEN = Checked(lambda value: [Finding("UC4103", "odd")] if value % 2 else [], {"multipleOf": 2})
 SUBNET = resource_id("subnet", code="UC3107")
 
 
@@ -18,7 +19,7 @@ def code_of(kind: Any, value: object) -> str | None:
     try:
         TypeAdapter(kind).validate_python(value)
     except ValidationError as error:
-        return str(error.errors()[0]["type"])
+        return str(error.errors()[0]["ctx"]["error"].findings[0].code)
     return None
 
 
@@ -33,7 +34,8 @@ def code_of(kind: Any, value: object) -> str | None:
             ["subnet-0", "vpc-01234567"],
             "UC3107",
         ),
-        (Annotated[tuple[int, ...], Constraint(NotEmpty())], [(1,)], [()], "UC1024"),
+        (Annotated[tuple[int, ...], NotEmpty()], [(1,)], [()], "UC1024"),
+        (Annotated[int, EVEN], [0, 2], [1], "UC4103"),
     ],
 )
 def test_a_value_that_breaks_the_rule_is_refused_with_its_code(
@@ -48,7 +50,8 @@ def test_the_schema_has_the_same_limits() -> None:
         count: Annotated[int, COUNT]
         name: Annotated[str, NAME]
         subnet: Annotated[str, SUBNET]
-        items: Annotated[tuple[int, ...], Constraint(NotEmpty())]
+        items: Annotated[tuple[int, ...], NotEmpty()]
+        even: Annotated[int, EVEN]
 
     schema = Model.model_json_schema()["properties"]
 
@@ -56,13 +59,4 @@ def test_the_schema_has_the_same_limits() -> None:
     assert schema["name"]["enum"] == ["batch", "all-efa"]
     assert schema["subnet"]["pattern"].startswith("^(?:subnet-")
     assert schema["items"]["minItems"] == 1
-
-
-def test_a_refusal_carries_the_finding() -> None:
-    finding = Finding(code="UC4101", problem="got 0", allowed="1 to 3")
-    error = refusal(finding)
-
-    assert error.type == "UC4101"
-    assert error.message() == "got 0. Allowed: 1 to 3."
-    assert error.context is not None
-    assert error.context["finding"] is finding
+    assert schema["even"]["multipleOf"] == 2
