@@ -10,9 +10,7 @@ from typing import Any, Final
 from pydantic import TypeAdapter, ValidationError
 
 from ultracluster_rules.findings import Finding, FindingsError, Severity
-from ultracluster_spec.cluster import Cluster
 from ultracluster_spec.rollout import Rollout, with_placeholders
-from ultracluster_spec.values import Value
 from ultracluster_stacks.config.loading.error_messages import MISSING, MOST_PROBLEMS, translate, unread_locs
 from ultracluster_stacks.config.reading.defaults import CLUSTER_DEPTH, cluster_locs, origin, with_defaults
 from ultracluster_stacks.config.reading.environment import read_rollout
@@ -92,8 +90,8 @@ def load_incomplete(path: str | os.PathLike[str], *, is_incomplete: Callable[[Fi
 
 
 @cache
-def _reader(part: type[Value]) -> TypeAdapter[Any]:
-    return TypeAdapter(part)
+def _reader() -> TypeAdapter[Rollout]:
+    return TypeAdapter(Rollout)
 
 
 def _check_size(source: YamlSource) -> None:
@@ -116,7 +114,7 @@ def _validate(source: YamlSource, *, deployable: bool) -> tuple[Rollout | None, 
     problems = _defaults_problems(source.values)
     config: Rollout | None = None
     try:
-        config = readable = _reader(Rollout).validate_python(values)
+        config = readable = _reader().validate_python(values)
         if not deployable:
             config = readable = with_placeholders(config)
     except ValidationError as error:
@@ -130,19 +128,20 @@ def _validate(source: YamlSource, *, deployable: bool) -> tuple[Rollout | None, 
 def _defaults_problems(values: dict[str, Any]) -> list[Problem]:
     """Validate `defaults` separately: clusters may override all of them, or there may be no clusters."""
     defaults = values.get("defaults", {})
-    if defaults is UNREADABLE:
+    if defaults is UNREADABLE or defaults == {}:
         return []
     if not isinstance(defaults, dict):
         return [wrong_type(("defaults",), defaults, allowed="a mapping")]
+    # As the only cluster of a rollout, because the reader of a rollout takes a while to build.
     try:
-        _reader(Cluster).validate_python(defaults)
+        _reader().validate_python({"version": 1, "waves": ({"name": "defaults", "clusters": (defaults,)},)})
     except ValidationError as error:
-        problems = translate(error, Cluster)
+        problems = translate(error, Rollout)
     else:
         problems = []
     # Clusters provide required values that are missing here.
     return [
-        under(("defaults",), problem)
+        under(("defaults",), Problem(problem.place[CLUSTER_DEPTH:], problem.finding))
         for problem in problems
         if problem.finding.code != MISSING or "jobs" in problem.place
     ]
