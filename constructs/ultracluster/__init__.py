@@ -37,6 +37,7 @@ from ultracluster_spec.capacity import (
 )
 from ultracluster_spec.file_system import FileSystem
 from ultracluster_spec.lustre import Association
+from ultracluster_spec.neuron import Neuron
 
 if TYPE_CHECKING:
     from ultracluster.compliance.cluster_key import ClusterKey
@@ -96,6 +97,7 @@ __all__ = [
     "JobOptions",
     "JobResume",
     "MultiNodeJob",
+    "Neuron",
     "NeuronAmi",
     "NodeGroup",
     "NodeMetrics",

@@ -8,10 +8,9 @@ from ultracluster_catalog.capacity.capacity_blocks import LONGEST_BLOCK
 from ultracluster_catalog.limits.queues import MOST_NODES
 from ultracluster_catalog.machines.instance_type import InstanceType
 from ultracluster_catalog.names.submission_tags import MOST_ARRAY_JOBS, MOST_DEPENDENCIES
-from ultracluster_catalog.neuron.compile_machines import VLLM_CPU_COMPILE_VARIABLE
+from ultracluster_catalog.neuron.compile_machines import VLLM_CPU_COMPILE_VARIABLE, compile_target
 from ultracluster_catalog.neuron.compiler_flags import split_compiler_flags
 from ultracluster_catalog.neuron.neuron import CACHE_URL_FLAG, XLA_CACHE_VARIABLE, XLA_COMPILER_FLAGS_VARIABLE
-from ultracluster_catalog.neuron.neuron_settings import compile_target
 from ultracluster_rules.commands import check_parameters
 from ultracluster_rules.findings import Finding, quote, require
 from ultracluster_rules.values import Between, Form

@@ -6,8 +6,7 @@ reserved capacity. Idle queues cost nothing, but VPC endpoints and the file syst
 
 import aws_cdk as cdk
 
-from ultracluster import CompileCache, DatasetBucket, Spot, UltraCluster
-from ultracluster_catalog.neuron.neuron_settings import NeuronSettings
+from ultracluster import CompileCache, DatasetBucket, Neuron, Spot, UltraCluster
 
 REGION = "us-east-2"
 IMAGE_ID = "ami-0123456789abcdef0"  # REPLACE with the AMI that `ultracluster ami resolve` shows for REGION
@@ -26,7 +25,7 @@ cluster = UltraCluster(
     scratch_path="/scratch",  # one disk, so that the AMI needs no mdadm
 )
 data = DatasetBucket(stack, "Data")
-neuron = NeuronSettings(model_type="transformer", auto_cast="matmult")
+neuron = Neuron(model_type="transformer", auto_cast="matmult")
 warm = cluster.add_precompile_job(
     "Warm",
     image=IMAGE,

@@ -13,10 +13,10 @@ from ultracluster import (
     CheckpointBucket,
     ClusterNetwork,
     FileSystem,
+    Neuron,
     SharedFileSystem,
     UltraCluster,
 )
-from ultracluster_catalog.neuron.neuron_settings import NeuronSettings
 
 # Blocks contain whole UltraServers, of four trn2u.48xlarge each.
 REGION, ZONE_ID = "us-east-2", "use2-az2"
@@ -58,7 +58,7 @@ cluster = UltraCluster(
     checkpoint_lead=cdk.Duration.minutes(30),
     notify=["you@example.com"],  # notified of lost nodes, idle capacity and the end of the block
 )
-neuron = NeuronSettings(logical_nc_config=2, model_type="transformer", optlevel=1)
+neuron = Neuron(logical_nc_config=2, model_type="transformer", optlevel=1)
 fabric = cluster.add_fabric_gate("Fabric", image=IMAGE, neuron=neuron)
 smoke = cluster.add_smoke_train("Smoke", image=IMAGE, neuron=neuron, depends_on=[fabric])
 cluster.add_multi_node_job(

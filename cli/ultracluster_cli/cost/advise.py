@@ -20,6 +20,7 @@ from ultracluster_runtime.advice import Report, Subject
 from ultracluster_runtime.advice import advise as advise_on
 from ultracluster_runtime.metrics.recorded_metrics import Recording
 from ultracluster_spec.cluster import Cluster
+from ultracluster_spec.neuron import Neuron
 
 _PRICES = {"capacity-block": capacity_block_price, "on-demand": on_demand_price, "spot": spot_price}
 
@@ -89,7 +90,7 @@ def _subject(cluster: Cluster, node_hour: float | None) -> Subject:
         untuned_jobs=frozenset(
             job.name
             for job in cluster.jobs
-            if job.neuron.settings() is None and XLA_COMPILER_FLAGS_VARIABLE not in job.environment
+            if job.neuron == Neuron() and XLA_COMPILER_FLAGS_VARIABLE not in job.environment
         ),
     )
 

@@ -12,6 +12,7 @@ from ultracluster.scheduling.i_training_queue import ITrainingQueue
 from ultracluster_rules.findings import Finding, reject
 from ultracluster_rules.job_definitions import check_fabric, check_gate_bound
 from ultracluster_rules.numbers import rejects_unsafe_numbers
+from ultracluster_spec.neuron import Neuron
 
 
 class FabricGate(MultiNodeJob):
@@ -59,11 +60,10 @@ class FabricGate(MultiNodeJob):
         check_options(options, GateOptions)
         wait = patience or Duration.minutes(15)
         reject(_check(queue, min_bandwidth=min_bandwidth, max_latency=max_latency))
-        neuron = options.get("neuron")
         machine = queue.nodes.instance_type
         settings = {
             "efa": len(queue.nodes.efa_devices),
-            "ranks": neuron.processes_per_node(machine) if neuron else machine.logical_neuron_cores,
+            "ranks": (options.get("neuron") or Neuron()).processes_per_node(machine),
             "patience": wait.to_seconds(),
             "group": 2 if machine.ultraserver_type is None else machine.instances_per_ultraserver,
             "bandwidth": min_bandwidth,

@@ -27,11 +27,11 @@ from ultracluster_catalog.names.identifiers import ECR_IMAGE
 from ultracluster_catalog.names.submission_tags import AFTER_TAG, QUEUE_TAG, RESUME_TAG
 from ultracluster_catalog.neuron.compiler_flags import merge_compiler_flags
 from ultracluster_catalog.neuron.neuron import XLA_COMPILER_FLAGS_VARIABLE
-from ultracluster_catalog.neuron.neuron_settings import NeuronSettings
 from ultracluster_rules.findings import Finding, Severity, reject
 from ultracluster_rules.images import check_container
 from ultracluster_rules.job_definitions import DEVICES_VARIABLE, PROCESSES_VARIABLE
 from ultracluster_rules.numbers import rejects_unsafe_numbers
+from ultracluster_spec.neuron import Neuron
 
 # Values of AWS's multi-node examples: aws-neuron/neuronx-distributed-training, examples/train_setup.sh (glibc's arenas of
 # many threads exhaust the memory of the host), and the tutorials for trn2 of the Neuron documentation, 2026-08, whose pages
@@ -135,7 +135,7 @@ class Job(Construct):
         self._secrets = dict(options.get("secrets") or {})
         for secret in self._secrets.values():
             secret.grant_read(self.execution_role)
-        neuron = options.get("neuron")
+        neuron = options.get("neuron") or Neuron()
         processes_per_node = options.get("processes_per_node")
         devices = _devices(queue, neuron)
         processes = devices if processes_per_node is None else processes_per_node
@@ -158,13 +158,13 @@ class Job(Construct):
             **({DEVICES_VARIABLE: str(devices)} if self._launcher == "jax" else {}),
             **(_NEURON_DEFAULTS if queue.nodes.instance_type.is_neuron else {}),
             **cache,
-            **(neuron.variables() if neuron else {}),
+            **neuron.variables(),
             **overrides,
         }
         flags = merge_compiler_flags(
             [
                 cache.get(XLA_COMPILER_FLAGS_VARIABLE, ""),
-                *(neuron.flags() if neuron else ()),
+                *neuron.flags(),
                 overrides.get(XLA_COMPILER_FLAGS_VARIABLE, ""),
             ]
         )
@@ -318,9 +318,9 @@ def _let_pull(queue: ITrainingQueue, image: str) -> None:
         queue.nodes.network.endpoint_policies.allow_registry(repository["account"])
 
 
-def _devices(queue: ITrainingQueue, neuron: NeuronSettings | None) -> int:
+def _devices(queue: ITrainingQueue, neuron: Neuron) -> int:
     machine = queue.nodes.instance_type
-    cores = neuron.processes_per_node(machine) if neuron else machine.logical_neuron_cores
+    cores = neuron.processes_per_node(machine)
     return cores or machine.chips
 
 

@@ -18,7 +18,7 @@ from ultracluster_rules.buckets import refuse_unmounted_cache
 from ultracluster_rules.commands import encode_word
 from ultracluster_rules.credentials import credential_kind, names_credential
 from ultracluster_rules.findings import Finding, quote
-from ultracluster_rules.jobs import check_neuron_settings
+from ultracluster_spec.neuron import Neuron, check_neuron
 
 # Sizes of a definition without its command and the user's variables, and of one device.
 _OTHER_BYTES = 2048
@@ -51,8 +51,7 @@ def check_job(
     )
     findings += job_definitions.check_definition_size(_size(queue, environment, command))
     findings += _check_credentials(queue, environment, command)
-    if (neuron := options.get("neuron")) is not None:
-        findings += check_neuron_settings(neuron, machine, environment)
+    findings += check_neuron(options.get("neuron") or Neuron(), machine, environment)
     image = options["image"]
     reference = image.reference if isinstance(image, ContainerImage) else image
     if not Token.is_unresolved(reference):

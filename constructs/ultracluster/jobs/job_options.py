@@ -8,7 +8,7 @@ from aws_cdk import aws_batch as batch
 
 from ultracluster.images.container_image import ContainerImage
 from ultracluster.jobs.launcher import Launcher
-from ultracluster_catalog.neuron.neuron_settings import NeuronSettings
+from ultracluster_spec.neuron import Neuron
 
 if TYPE_CHECKING:
     from ultracluster.jobs.job import Job
@@ -25,7 +25,7 @@ class GateOptions(TypedDict, total=False):
     """
 
     image: Required[str | ContainerImage]
-    neuron: NeuronSettings | None
+    neuron: Neuron | None
     depends_on: Sequence["Job"]
 
 

@@ -18,16 +18,16 @@ from ultracluster.storage.posix_compile_cache import PosixCompileCache
 from ultracluster_catalog.limits.queues import QUEUE_NAME_TAG
 from ultracluster_catalog.machines.instance_type import InstanceType
 from ultracluster_catalog.names.submission_tags import QUEUE_TAG
-from ultracluster_catalog.neuron.compile_machines import CPU, compile_type
+from ultracluster_catalog.neuron.compile_machines import CPU, compile_target, compile_type
 from ultracluster_catalog.neuron.neuron import (
     TORCHNEURON_CACHE_VARIABLE,
     XLA_CACHE_VARIABLE,
     XLA_COMPILER_FLAGS_VARIABLE,
 )
-from ultracluster_catalog.neuron.neuron_settings import compile_target
 from ultracluster_rules import job_definitions
 from ultracluster_rules.findings import Finding, FindingsError
 from ultracluster_rules.numbers import rejects_unsafe_numbers
+from ultracluster_spec.neuron import Neuron
 
 _TARGET = "NEURON_PLATFORM_TARGET_OVERRIDE"
 _RETRIES = "NEURON_PARALLEL_COMPILE_MAX_RETRIES"
@@ -98,8 +98,7 @@ class PrecompileJob(Job):
         target = machine if for_instance_type is None else machine_of(for_instance_type)
         self._target = compile_target(target)
         if not machine.is_neuron and options.get("launcher", "torchrun") == "torchrun":
-            neuron = options.get("neuron")
-            cores = neuron.processes_per_node(target) if neuron else target.logical_neuron_cores
+            cores = (options.get("neuron") or Neuron()).processes_per_node(target)
             options.setdefault("processes_per_node", cores)
         cross_compiles = compile_target(machine) != self._target
         variables = {} if method == "first-steps" else {_RETRIES: str(retries)}

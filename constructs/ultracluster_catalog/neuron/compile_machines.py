@@ -4,6 +4,7 @@ The Neuron compiler needs no Neuron device: it "may be performed on any EC2 inst
 FAQ, 2026-08). Tracing does: only vLLM Neuron is documented to capture graphs on a CPU host (CPU Compilation, 2026-06).
 """
 
+from collections.abc import Mapping
 from datetime import date
 from typing import Final
 
@@ -15,7 +16,6 @@ from ultracluster_catalog.machines.instance_type import (
     network_cards,
 )
 from ultracluster_catalog.machines.instance_types import INSTANCE_TYPES
-from ultracluster_catalog.neuron.neuron_settings import compile_target
 from ultracluster_catalog.places.zones import offered_zones
 
 CPU: Final = "cpu"
@@ -36,6 +36,9 @@ CPU_HOST: Final = describe_instance_type(
     dated=date(2026, 8, 21),
 )
 """A host with 4 GiB for each vCPU, which parallel compilations need; the Neuron FAQ recommends compute servers (C5, z1d)."""
+
+# Values of --target of neuronx-cc.
+_TARGETS: Final[Mapping[str, str]] = {"Trainium": "trn1", "Trainium2": "trn2", "Inferentia2": "inf2"}
 
 VLLM_CPU_COMPILE_VARIABLE: Final = "VLLM_NEURON_CPU_COMPILE"
 """Makes vLLM Neuron capture and compile graphs without a Neuron device."""
@@ -67,3 +70,10 @@ def compile_type(
         and zone_id in offered_zones(row.name)
     ]
     return min(smaller, key=lambda row: row.vcpus, default=host if phase == "compile" else None)
+
+
+def compile_target(machine: InstanceType) -> str:
+    """Return the compiler target of an instance type, such as ``trn2``. A NEFF runs on its target only."""
+    if machine.name.startswith("trn1n."):
+        return "trn1n"
+    return _TARGETS.get(machine.accelerator, machine.name.partition(".")[0])

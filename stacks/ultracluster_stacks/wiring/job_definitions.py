@@ -72,7 +72,7 @@ def _define(
         "image": job.image,
         "command": job.command,
         "processes_per_node": job.processes_per_node,
-        "neuron": job.neuron.settings(),
+        "neuron": job.neuron,
         "environment": job.environment,
         "secrets": _secrets(cluster, job),
         "timeout": cdk.Duration.hours(job.timeout_hours) if job.timeout_hours else None,
@@ -102,7 +102,7 @@ def _gates(
     common: dict[str, Any] = {
         "image": job.image,
         "node_count": job.nodes,
-        "neuron": job.neuron.settings(),
+        "neuron": job.neuron,
         "queue": queue,
     }
     if gates.fabric:

@@ -23,9 +23,9 @@ from ultracluster_catalog.machines.instance_type import InstanceType, NetworkCar
 from ultracluster_catalog.machines.instance_types import INSTANCE_TYPES
 from ultracluster_catalog.machines.nic_layouts import NetworkInterface
 from ultracluster_catalog.neuron.neuron_images import NeuronImage
-from ultracluster_catalog.neuron.neuron_settings import NeuronSettings
 from ultracluster_catalog.observability.alarms import AlarmThresholds
 from ultracluster_rules.findings import FindingsError, reject
+from ultracluster_spec.neuron import Neuron
 
 pytestmark = pytest.mark.slow
 
@@ -41,7 +41,7 @@ DATA = {
     "InstanceType": InstanceType,
     "NetworkCard": NetworkCard,
     "NetworkInterface": NetworkInterface,
-    "NeuronSettings": NeuronSettings,
+    "Neuron": Neuron,
 }
 # Made by our constructs, and only read by users.
 NOT_MADE_BY_USERS = {"ComputeEnvironment"}
@@ -154,7 +154,7 @@ def makers(stack: cdk.Stack) -> Mapping[str, Made]:  # noqa: C901 - one function
         return network(nic_layout=[interface])
 
     def with_neuron(**changes: Any) -> object:
-        neuron = NeuronSettings(**changes)
+        neuron = Neuron(**changes)
         return uc.MultiNodeJob(stack, next(ids), queue=cluster.queue, **job, neuron=neuron)
 
     def file_system(**changes: Any) -> object:
@@ -190,7 +190,7 @@ def makers(stack: cdk.Stack) -> Mapping[str, Made]:  # noqa: C901 - one function
         "NetworkCard": with_card,
         "NetworkInterface": with_interface,
         "NeuronAmi": construct(uc.NeuronAmi, **ami),
-        "NeuronSettings": with_neuron,
+        "Neuron": with_neuron,
         "NodeGroup": construct(uc.NodeGroup, network=cluster.network, instance_type=TYPE, image_id=IMAGE_ID),
         "OnDemand": capacity(uc.OnDemand),
         "PrecompileJob": construct(uc.PrecompileJob, queue=cluster.queue, **job, **cache),

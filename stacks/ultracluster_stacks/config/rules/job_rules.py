@@ -32,11 +32,11 @@ from ultracluster_rules.job_definitions import (
     refuse_resume,
     warn_of_other_graphs,
 )
-from ultracluster_rules.jobs import check_neuron_settings
 from ultracluster_rules.machines import get_instance_type
 from ultracluster_spec.capacity import CapacityRecord
 from ultracluster_spec.cluster import Cluster
 from ultracluster_spec.job import PROCESSES_PER_NODE, Job
+from ultracluster_spec.neuron import check_neuron
 from ultracluster_stacks.config.reading.problem import Loc, Problem, duplicates, located
 
 _KINDS: Final = {
@@ -211,10 +211,7 @@ def jobs_that_resume_can_be_submitted_again(cluster: Cluster, job: Job) -> Itera
 
 def neuron_settings_agree(cluster: Cluster, job: Job) -> Iterator[Problem]:
     """Refuse Neuron settings that the chips lack, or that contradict each other or the environment."""
-    settings = job.neuron.settings()
-    if settings is None:
-        return
-    for finding in check_neuron_settings(settings, cluster.machine, job.environment):
+    for finding in check_neuron(job.neuron, cluster.machine, job.environment):
         loc: Loc = tuple(finding.path.split("."))
         yield Problem(loc, finding)
 
@@ -281,8 +278,7 @@ def _workers(cluster: Cluster, job: Job) -> int:
     nodes = (job.nodes or cluster.nodes) if job.kind == "multi-node" else 1
     if job.kind == "precompile":
         machine = _compiler(cluster, job) or machine
-    settings = job.neuron.settings()
-    cores = settings.processes_per_node(machine) if settings else machine.logical_neuron_cores
+    cores = job.neuron.processes_per_node(machine)
     processes = job.processes_per_node if job.launcher == "torchrun" else None
     return nodes * (processes or cores)
 

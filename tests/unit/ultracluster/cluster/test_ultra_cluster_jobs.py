@@ -4,8 +4,8 @@ from aws_cdk import assertions
 from tests.unit.ultracluster.builders import IMAGE, IMAGE_ID, ZONE, block, of_type
 
 from ultracluster import CapacityBlock, PosixCompileCache, SharedFileSystem, UltraCluster
-from ultracluster_catalog.neuron.neuron_settings import NeuronSettings
 from ultracluster_rules.findings import FindingsError
+from ultracluster_spec.neuron import Neuron
 
 pytestmark = pytest.mark.slow
 
@@ -19,7 +19,7 @@ def cluster(stack: cdk.Stack, instance_type: str = "trn1.32xlarge", **changes: o
 
 def test_every_kind_of_job_gets_what_the_cluster_has(stack: cdk.Stack) -> None:
     whole = cluster(stack)
-    settings = NeuronSettings(optlevel=1)
+    settings = Neuron(optlevel=1)
     compiled = whole.add_precompile_job("compile", image=IMAGE, command=SHORT, neuron=settings)
     trained = whole.add_multi_node_job(
         "train", image=IMAGE, command=["train.py"], neuron=settings, depends_on=[compiled]

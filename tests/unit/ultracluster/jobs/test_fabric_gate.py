@@ -8,8 +8,8 @@ from tests.unit.ultracluster.builders import IMAGE, of_type, only, queue
 from tests.unit.ultracluster.jobs.gate_containers import arguments, container, timeout
 
 from ultracluster import FabricGate, MultiNodeJob, SmokeTrain
-from ultracluster_catalog.neuron.neuron_settings import NeuronSettings
 from ultracluster_rules.findings import FindingsError
+from ultracluster_spec.neuron import Neuron
 
 pytestmark = pytest.mark.slow
 
@@ -79,7 +79,7 @@ def test_gates_follow_the_logical_neuroncores_of_the_job(stack: cdk.Stack) -> No
         "Gate",
         queue=queue(stack),
         image=IMAGE,
-        neuron=NeuronSettings(logical_nc_config=1),
+        neuron=Neuron(logical_nc_config=1),
     )
     assert "ranks=128" in arguments(stack)
 

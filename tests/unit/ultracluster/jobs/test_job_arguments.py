@@ -16,8 +16,8 @@ from ultracluster import FabricGate, MultiNodeJob, PrecompileJob, SingleNodeJob,
 from ultracluster.jobs.job import Job
 from ultracluster_catalog.names.cluster_tag import CLUSTER_TAG
 from ultracluster_catalog.names.submission_tags import QUEUE_TAG
-from ultracluster_catalog.neuron.neuron_settings import NeuronSettings
 from ultracluster_rules.findings import FindingsError
+from ultracluster_spec.neuron import Neuron
 
 pytestmark = pytest.mark.slow
 
@@ -31,8 +31,8 @@ PROGRAM = {
     "timeout": Duration.hours(5),
     "attempts": 7,
 }
-NEURON = NeuronSettings(optlevel=1)
-ONE_CORE = NeuronSettings(logical_nc_config=1)
+NEURON = Neuron(optlevel=1)
+ONE_CORE = Neuron(logical_nc_config=1)
 
 GIVEN: Mapping[str, Mapping[str, Any]] = {
     "multi_node": {"node_count": 2, "processes_per_node": 8, "neuron": NEURON, **PROGRAM},

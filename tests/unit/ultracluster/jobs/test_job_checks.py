@@ -10,8 +10,8 @@ from tests.unit.ultracluster.jobs.multi_node_jobs import job
 from tests.unit.ultracluster.jobs.single_node_jobs import single_node_job
 
 import ultracluster as uc
-from ultracluster_catalog.neuron.neuron_settings import NeuronSettings
 from ultracluster_rules.findings import FindingsError
+from ultracluster_spec.neuron import Neuron
 
 pytestmark = pytest.mark.slow
 
@@ -72,7 +72,7 @@ def test_all_errors_are_raised_together(stack: cdk.Stack) -> None:
             stack,
             array_size=1,
             attempts=11,
-            neuron=NeuronSettings(**settings),
+            neuron=Neuron(**settings),
             environment={"AWS_BATCH_X": "1"},
         )
     assert [finding.code for finding in caught.value.findings] == [
@@ -85,7 +85,7 @@ def test_all_errors_are_raised_together(stack: cdk.Stack) -> None:
 
 
 def test_warnings_of_the_settings_do_not_fail_synthesis(stack: cdk.Stack) -> None:
-    made = single_node_job(stack, neuron=NeuronSettings(async_requests=4))
+    made = single_node_job(stack, neuron=Neuron(async_requests=4))
     warnings = cdk.assertions.Annotations.from_stack(stack).find_warning(
         "/Test/Evaluate", cdk.assertions.Match.string_like_regexp("UC6013")
     )

@@ -7,8 +7,8 @@ from tests.unit.ultracluster.builders import IMAGE, IMAGE_ID, network, new_stack
 
 import ultracluster as uc
 from ultracluster.jobs.precompile_job import precompile_queue
-from ultracluster_catalog.neuron.neuron_settings import NeuronSettings
 from ultracluster_rules.findings import FindingsError
+from ultracluster_spec.neuron import Neuron
 
 pytestmark = pytest.mark.slow
 
@@ -95,7 +95,7 @@ def cpu_queue(stack: cdk.Stack) -> uc.TrainingQueue:
 
 def test_collected_graphs_compile_on_a_host_without_neuron_devices(stack: cdk.Stack) -> None:
     queue = cpu_queue(stack)
-    settings = NeuronSettings(logical_nc_config=1)
+    settings = Neuron(logical_nc_config=1)
     made = precompile(stack, queue, phase="compile", for_instance_type="trn2.48xlarge", neuron=settings)
     assert queue.nodes.instance_type.name == "m7i.24xlarge"
     assert made.environment["NEURON_PLATFORM_TARGET_OVERRIDE"] == "trn2"
@@ -158,7 +158,7 @@ def trainer(stack: cdk.Stack, queue: uc.TrainingQueue, before: uc.PrecompileJob,
 
 def test_a_job_with_the_same_graphs_raises_no_warning(stack: cdk.Stack) -> None:
     cache = uc.CompileCache(stack, "Cache")
-    settings = NeuronSettings(model_type="transformer")
+    settings = Neuron(model_type="transformer")
     before = precompile(
         stack, training_queue(stack, "trn1.2xlarge", "Small"), compile_cache=cache, neuron=settings
     )
@@ -180,7 +180,7 @@ def test_graphs_collected_elsewhere_may_have_another_number_of_workers(stack: cd
     ("changes", "said"),
     [
         ({"node_count": 2, "processes_per_node": 32}, "2 workers, not 64"),
-        ({"neuron": NeuronSettings(optlevel=1)}, "NEURON_CC_FLAGS differs"),
+        ({"neuron": Neuron(optlevel=1)}, "NEURON_CC_FLAGS differs"),
         ({"compile_cache": None}, "NEURON_COMPILE_CACHE_URL differs"),
         ({"image": f"{IMAGE}-2"}, "the image differs"),
     ],

@@ -6,8 +6,8 @@ from tests.unit.ultracluster.builders import only, queue
 from tests.unit.ultracluster.jobs.single_node_jobs import single_node_job
 
 from ultracluster import CompileCache
-from ultracluster_catalog.neuron.neuron_settings import NeuronSettings
 from ultracluster_rules.findings import FindingsError
+from ultracluster_spec.neuron import Neuron
 
 pytestmark = pytest.mark.slow
 
@@ -59,7 +59,7 @@ def test_settings_and_cache_and_environment_become_one_set_of_variables(stack: c
     made = single_node_job(
         stack,
         compile_cache=CompileCache(stack, "Cache"),
-        neuron=NeuronSettings(logical_nc_config=1, optlevel=1, exec_timeout_seconds=60),
+        neuron=Neuron(logical_nc_config=1, optlevel=1, exec_timeout_seconds=60),
         environment={"NEURON_CC_FLAGS": "-O1 --retry_failed_compilation --verbose=info", "SEED": "1"},
     )
     variables = {

@@ -4,8 +4,8 @@ from collections.abc import Callable
 
 import pytest
 
-from ultracluster_catalog.neuron.neuron_settings import NeuronSettings
 from ultracluster_rules.findings import Finding, Severity
+from ultracluster_spec.neuron import Neuron
 from ultracluster_stacks.config import LoadedRollout
 
 _ENVIRONMENT = "{NEURON_RT_LOG_LEVEL: INFO}"
@@ -94,7 +94,7 @@ def test_a_setting_of_a_job_is_taken_or_refused(
 def test_settings_of_jobs_are_read(load: Callable[..., LoadedRollout]) -> None:
     edit = (_IMAGE, f"neuron: {{compiler_flags: [--a, --b]}}\n            attempts: 2\n            {_IMAGE}")
     (found,) = load(edit).config.waves[0].clusters[0].jobs
-    assert found.neuron.settings() == NeuronSettings(compiler_flags=("--a", "--b"))
+    assert found.neuron == Neuron(compiler_flags=("--a", "--b"))
     assert (found.kind, found.attempts, found.depends_on) == ("multi-node", 2, ())
 
 

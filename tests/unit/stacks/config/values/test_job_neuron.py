@@ -4,10 +4,7 @@ from collections.abc import Callable
 
 import pytest
 
-from ultracluster_catalog.neuron.neuron_settings import NeuronSettings
 from ultracluster_rules.findings import Finding
-from ultracluster_spec.job import Neuron
-from ultracluster_spec.values import fields_of
 
 Findings = Callable[..., list[Finding]]
 _IMAGE = "image: 1"
@@ -26,9 +23,3 @@ def test_a_setting_of_a_job_is_taken_or_refused(
     found = findings((_IMAGE, f"{setting}\n            {_IMAGE}"))
     assert [each.code for each in found] == ([code] if code else [])
     assert all(part in str(each) and each.path.startswith(_FIRST_JOB) and each.location for each in found)
-
-
-def test_the_file_has_every_setting_that_the_constructs_have() -> None:
-    assert fields_of(Neuron).keys() == fields_of(NeuronSettings).keys()
-    assert Neuron().settings() is None
-    assert Neuron(optlevel=3).settings() == NeuronSettings(optlevel=3)

@@ -3,21 +3,18 @@ from typing import Any
 import pytest
 
 from ultracluster_catalog.machines.instance_types import INSTANCE_TYPES
-from ultracluster_catalog.neuron.neuron_settings import NeuronSettings
-from ultracluster_rules.jobs import check_neuron_settings
 from ultracluster_rules.machines import get_instance_type
+from ultracluster_spec.neuron import Neuron, check_neuron
 
 TRN2 = get_instance_type("trn2.48xlarge")
 
 
-def codes(settings: NeuronSettings, machine: str = "trn2.48xlarge", **environment: str) -> list[str]:
-    return [
-        finding.code for finding in check_neuron_settings(settings, get_instance_type(machine), environment)
-    ]
+def codes(settings: Neuron, machine: str = "trn2.48xlarge", **environment: str) -> list[str]:
+    return [finding.code for finding in check_neuron(settings, get_instance_type(machine), environment)]
 
 
 def test_nothing_is_set_unless_asked() -> None:
-    settings = NeuronSettings()
+    settings = Neuron()
     assert settings.flags() == ()
     assert settings.variables() == {}
     assert all(codes(settings, name) == [] for name, row in INSTANCE_TYPES.items() if row.is_neuron)
@@ -83,16 +80,15 @@ def test_nothing_is_set_unless_asked() -> None:
             "trn2.48xlarge",
             "UC6011: neuron.async_requests: got -1. Allowed: 0 to 2,147,483,647.",
         ),
-        ({}, "p5.48xlarge", "UC6011: neuron: p5.48xlarge has no NeuronCores. Leave the settings out."),
+        ({"optlevel": 1}, "p5.48xlarge", "UC6011: neuron: p5.48xlarge has no NeuronCores. Leave the settings out."),
     ],
 )
 def test_refuses_what_compiler_and_runtime_do_not_have(
     settings: dict[str, Any], machine: str, line: str
 ) -> None:
-    assert [
-        str(finding)
-        for finding in check_neuron_settings(NeuronSettings(**settings), get_instance_type(machine), {})
-    ] == [line]
+    assert [str(finding) for finding in check_neuron(Neuron(**settings), get_instance_type(machine), {})] == [
+        line
+    ]
 
 
 @pytest.mark.parametrize(
@@ -110,7 +106,7 @@ def test_refuses_what_compiler_and_runtime_do_not_have(
     ],
 )
 def test_takes_what_is_just_allowed(settings: dict[str, Any]) -> None:
-    assert codes(NeuronSettings(**settings)) == []
+    assert codes(Neuron(**settings)) == []
 
 
 @pytest.mark.parametrize(
@@ -181,28 +177,26 @@ def test_takes_what_is_just_allowed(settings: dict[str, Any]) -> None:
 def test_refuses_settings_that_contradict_each_other(
     settings: dict[str, Any], environment: dict[str, str], line: str
 ) -> None:
-    assert [
-        str(finding) for finding in check_neuron_settings(NeuronSettings(**settings), TRN2, environment)
-    ] == [line]
+    assert [str(finding) for finding in check_neuron(Neuron(**settings), TRN2, environment)] == [line]
 
 
 def test_the_same_value_in_two_places_is_not_a_contradiction() -> None:
-    settings = NeuronSettings(optlevel=1, logical_nc_config=2, compiler_flags=("-lnc 2",))
+    settings = Neuron(optlevel=1, logical_nc_config=2, compiler_flags=("-lnc 2",))
     assert codes(settings, NEURON_CC_FLAGS="-O1", NEURON_LOGICAL_NC_CONFIG="2") == []
 
 
 def test_what_the_environment_alone_repeats_is_not_ours_to_judge() -> None:
-    assert codes(NeuronSettings(), NEURON_CC_FLAGS="--dump=a --dump=b") == []
+    assert codes(Neuron(), NEURON_CC_FLAGS="--dump=a --dump=b") == []
 
 
 def test_warns_of_a_queue_that_device_memory_may_not_hold() -> None:
-    (warning,) = check_neuron_settings(NeuronSettings(async_requests=4), TRN2, {})
+    (warning,) = check_neuron(Neuron(async_requests=4), TRN2, {})
     assert str(warning) == (
         "UC6013: neuron.async_requests: got 4, which may exhaust device memory. Allowed: 0 to 3."
     )
-    assert codes(NeuronSettings(async_requests=3)) == []
+    assert codes(Neuron(async_requests=3)) == []
 
 
 def test_all_errors_are_reported_at_once() -> None:
     settings: Any = {"optlevel": 9, "auto_cast_type": "int4", "async_requests": -2}
-    assert codes(NeuronSettings(**settings)) == ["UC6011", "UC6011", "UC6011", "UC6012"]
+    assert codes(Neuron(**settings)) == ["UC6011", "UC6011", "UC6011", "UC6012"]

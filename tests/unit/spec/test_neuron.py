@@ -3,8 +3,9 @@ from typing import Any
 import pytest
 
 from ultracluster_catalog.machines.instance_types import INSTANCE_TYPES
-from ultracluster_catalog.neuron.neuron_settings import NeuronSettings, compile_target
+from ultracluster_catalog.neuron.compile_machines import compile_target
 from ultracluster_rules.machines import get_instance_type
+from ultracluster_spec.neuron import Neuron
 
 TRN1 = get_instance_type("trn1.32xlarge")
 
@@ -13,7 +14,7 @@ TRN2 = get_instance_type("trn2.48xlarge")
 
 
 def test_every_setting_becomes_the_flag_or_variable_of_the_documentation() -> None:
-    settings = NeuronSettings(
+    settings = Neuron(
         logical_nc_config=1,
         model_type="transformer",
         auto_cast="matmult",
@@ -51,7 +52,7 @@ def test_every_setting_becomes_the_flag_or_variable_of_the_documentation() -> No
 
 
 def test_false_is_a_setting_and_not_the_lack_of_one() -> None:
-    settings = NeuronSettings(stochastic_rounding=False, mixed_precision_accumulation=True, async_requests=0)
+    settings = Neuron(stochastic_rounding=False, mixed_precision_accumulation=True, async_requests=0)
     assert settings.variables() == {
         "NEURON_RT_STOCHASTIC_ROUNDING_EN": "0",
         "NEURON_RT_ASYNC_EXEC_MAX_INFLIGHT_REQUESTS": "0",
@@ -62,11 +63,11 @@ def test_false_is_a_setting_and_not_the_lack_of_one() -> None:
 # Neuron documentation, Logical NeuronCore configuration: 64 and 128 on a trn2.48xlarge.
 @pytest.mark.parametrize(("configuration", "cores"), [(None, 64), (2, 64), (1, 128)])
 def test_processes_follow_the_logical_cores(configuration: Any, cores: int) -> None:
-    assert NeuronSettings(logical_nc_config=configuration).processes_per_node(TRN2) == cores
+    assert Neuron(logical_nc_config=configuration).processes_per_node(TRN2) == cores
 
 
 def test_a_type_before_trainium2_has_as_many_processes_as_cores() -> None:
-    assert NeuronSettings().processes_per_node(TRN1) == 32
+    assert Neuron().processes_per_node(TRN1) == 32
 
 
 def test_compiles_for_a_family_that_the_compiler_names() -> None:
