@@ -23,7 +23,6 @@ UNSEEN = {
     "AWS::Budgets::Budget": {"NotificationsWithSubscribers"},  # test_budget_notifications_are_kept
     "AWS::Batch::ComputeEnvironment": {"ReplaceComputeEnvironment"},  # directs CloudFormation
     "AWS::DynamoDB::Table": {"SSESpecification"},  # shown as SSEDescription
-    "AWS::EC2::FlowLog": {"ResourceType"},  # part of ResourceId
     "AWS::ECR::Repository": {"EmptyOnDelete"},  # directs CloudFormation
     "AWS::FSx::FileSystem": {"SecurityGroupIds"},  # FSx shows them on the network interfaces only
     "AWS::KMS::Key": {"PendingWindowInDays"},  # directs CloudFormation
@@ -231,7 +230,6 @@ def test_deleting_the_stack_leaves_nothing(stacks: Any) -> None:
             ],
             "addresses": ec2.describe_addresses()["Addresses"],
             "nats": [one for one in ec2.describe_nat_gateways()["NatGateways"] if one["State"] != "deleted"],
-            "flow logs": ec2.describe_flow_logs()["FlowLogs"],
             "templates": ec2.describe_launch_templates()["LaunchTemplates"],
             "placement groups": ec2.describe_placement_groups()["PlacementGroups"],
             "reservations": [one for one in reservations if one["State"] == "active"],

@@ -5,4 +5,4 @@ import pytest
 
 @pytest.fixture(autouse=True)
 def answers_have_the_form_of_their_models() -> None:
-    """Leave the form of answers alone: cases also ask what moto answers by itself, such as for OpenZFS."""
+    """Leave the form of answers alone: cases also ask what moto answers by itself."""

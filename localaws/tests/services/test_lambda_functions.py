@@ -1,4 +1,4 @@
-"""Functions, permissions, aliases and settings that Lambda refuses."""
+"""Functions, permissions and settings that Lambda refuses."""
 
 import io
 import json
@@ -149,34 +149,6 @@ def test_a_destination_is_another_function_that_exists(
     functions: Any, settings: dict[str, Any], words: str
 ) -> None:
     assert words in refusal(functions.put_function_event_invoke_config, FunctionName="f", **settings)[1]
-
-
-def test_an_event_source_is_a_queue_that_exists(functions: Any) -> None:
-    source = {"FunctionName": "f", "EventSourceArn": f"arn:aws:sqs:us-east-1:{ACCOUNT}:absent"}
-
-    assert (
-        "AWS.SimpleQueueService.NonExistentQueue"
-        in refusal(functions.create_event_source_mapping, **source)[1]
-    )
-
-
-def test_an_alias_is_a_name_that_is_not_taken(functions: Any) -> None:
-    alias = {"FunctionName": "f", "FunctionVersion": "$LATEST"}
-    assert refusal(functions.create_alias, **alias, Name="7")[0] == "ValidationException"
-
-    functions.create_alias(**alias, Name="live")
-
-    assert refusal(functions.create_alias, **alias, Name="live") == (
-        "ResourceConflictException",
-        f"Alias already exists: {ARN}:f:live",
-    )
-
-
-def test_a_function_has_one_url(functions: Any) -> None:
-    url = {"FunctionName": "f", "AuthType": "AWS_IAM"}
-    functions.create_function_url_config(**url)
-
-    assert refusal(functions.create_function_url_config, **url)[0] == "ResourceConflictException"
 
 
 def test_a_function_has_up_to_fifty_tags(functions: Any) -> None:

@@ -1,4 +1,4 @@
-"""Secrets: names, marks for deletion, stages and rotation."""
+"""Secrets: names, marks for deletion and stages."""
 
 from typing import Any
 
@@ -33,8 +33,7 @@ def test_a_secret_that_is_marked_for_deletion_takes_nothing_until_it_is_restored
     assert secrets.get_secret_value(SecretId="one", VersionStage="AWSPREVIOUS")["SecretString"] == "x"
 
 
-def test_a_stage_and_a_rotation_need_what_they_name(secrets: Any) -> None:
+def test_a_stage_needs_a_version(secrets: Any) -> None:
     asked = {"SecretId": "one", "VersionStage": "AWSPREVIOUS"}
 
     assert "staging label: AWSPREVIOUS" in refusal(secrets.get_secret_value, **asked)[1]
-    assert "No Lambda rotation function ARN" in refusal(secrets.rotate_secret, SecretId="one")[1]

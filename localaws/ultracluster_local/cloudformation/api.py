@@ -119,13 +119,6 @@ def delete(request: Request) -> Mapping[str, Any]:
     return {}
 
 
-@handlers("CancelUpdateStack")
-def cancel_update_stack(request: Request) -> Mapping[str, Any]:
-    """Refuse: an update ends before it could be cancelled."""
-    stack_of(request)
-    raise ValidationError("CancelUpdateStack cannot be called from current stack status")
-
-
 @handlers("UpdateTerminationProtection")
 def update_termination_protection(request: Request) -> Mapping[str, Any]:
     """Enable or disable termination protection."""
@@ -219,33 +212,6 @@ def get_template(request: Request) -> Mapping[str, Any]:
     return {"TemplateBody": text, "StagesAvailable": ["Original", "Processed"]}
 
 
-@handlers("GetTemplateSummary")
-def get_template_summary(request: Request) -> Mapping[str, Any]:
-    """Describe the parameters and resource types of a template."""
-    if request.parameters.get("StackName"):
-        stack = stack_of(request)
-        if stack.status == "REVIEW_IN_PROGRESS":
-            raise ValidationError("GetTemplateSummary cannot be called on REVIEW_IN_PROGRESS stacks.")
-        template: Mapping[str, Any] = stack.template
-    else:
-        _, template = template_of(request)
-    parameters = [
-        {
-            "ParameterKey": key,
-            "ParameterType": one.get("Type", "String"),
-            "NoEcho": bool(one.get("NoEcho")),
-            **({"DefaultValue": str(one["Default"])} if "Default" in one else {}),
-        }
-        for key, one in (template.get("Parameters") or {}).items()
-    ]
-    types = sorted({one["Type"] for one in (template.get("Resources") or {}).values()})
-    return {
-        "Parameters": parameters,
-        "ResourceTypes": types,
-        "Description": template.get("Description") or "",
-    }
-
-
 @handlers("ValidateTemplate")
 def validate(request: Request) -> Mapping[str, Any]:
     """Validate a template as a deployment would."""
@@ -330,13 +296,3 @@ def list_exports(request: Request) -> Mapping[str, Any]:
         for name, (owner, value) in stacks_of(request.region).exports().items()
     ]
     return page(shown, parameters=request.parameters, key="Exports")
-
-
-@handlers("ListImports")
-def list_imports(request: Request) -> Mapping[str, Any]:
-    """List the stacks that import an export."""
-    name = request.parameters["ExportName"]
-    users = stacks_of(request.region).importers(name)
-    if not users:
-        raise ValidationError(f"Export '{name}' is not imported by any stack.")
-    return page(users, parameters=request.parameters, key="Imports")

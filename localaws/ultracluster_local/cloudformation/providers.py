@@ -6,7 +6,8 @@ does not fit is a subclass of `Provider`.
 
 import hashlib
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
@@ -19,7 +20,19 @@ from ultracluster_local.cloudformation.registry import schemas
 from ultracluster_local.cloudformation.values import Properties, changed_keys, tag_changes, to_api
 from ultracluster_local.instance.clients import Clients, service_model
 
-__all__ = ["ApiProvider", "Context", "Provider", "Tagging"]
+__all__ = ["ApiProvider", "Context", "Provider", "Tagging", "unless_gone"]
+
+_GONE = re.compile(r"NotFound|NoSuch|NonExistent|NotExist|Unknown$")
+
+
+@contextmanager
+def unless_gone() -> Iterator[None]:
+    """Do without a call for a resource that is gone already, whatever its service calls that."""
+    try:
+        yield
+    except ClientError as error:
+        if not _GONE.search(error.response["Error"]["Code"]):
+            raise
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -198,7 +211,6 @@ class ApiProvider(Provider):
         tags_later: Whether tags are set after the creation instead of by it.
         tags_as: Resource type of the tag specification, for EC2 operations that take one.
         renames: Path in the description by CloudFormation's name, where the two differ.
-        missing: Error codes for a missing resource.
     """
 
     service: str
@@ -216,9 +228,6 @@ class ApiProvider(Provider):
     tags_later: bool = False
     tags_as: str = ""
     renames: Mapping[str, str] = field(default_factory=dict)
-    missing: frozenset[str] = frozenset()
-
-    _GONE: ClassVar[re.Pattern[str]] = re.compile(r"NotFound|NoSuch|NonExistent|NotExist|Unknown$")
 
     def create(self, context: Context, properties: Properties) -> str:
         """Call `creates`."""
@@ -274,8 +283,7 @@ class ApiProvider(Provider):
                 self.service, operation, _arguments(argument, context, physical_id, properties)
             )
         except ClientError as error:
-            code = error.response["Error"]["Code"]
-            if code in self.missing or self._GONE.search(code):
+            if _GONE.search(error.response["Error"]["Code"]):
                 return None
             raise
         shown: Mapping[str, Any] | None = jmespath.search(path, answer)
@@ -321,9 +329,5 @@ class ApiProvider(Provider):
         if self.deletes is None:
             return
         operation, argument = self.deletes
-        try:
+        with unless_gone():
             context.call(self.service, operation, _arguments(argument, context, physical_id, properties))
-        except ClientError as error:
-            code = error.response["Error"]["Code"]
-            if code not in self.missing and not self._GONE.search(code):
-                raise

@@ -68,7 +68,7 @@ def submitted(request: Request, *, previous: Stack | None = None, reviewed: bool
     sent = request.parameters.get("Parameters") or []
     parameters = given_parameters(template, sent, previous=previous.parameters if previous else {})
     if names:
-        template = expanded(template, parameters)
+        template = expanded(template)
         validate_template(template)
     _refuse_settings(request, template)
     needed = _capability(template)

@@ -7,31 +7,14 @@ The wildcards L, W and # of `cron` are refused.
 import re
 from collections.abc import Iterator
 from datetime import UTC, date, datetime, timedelta
-from typing import NamedTuple
 from zoneinfo import ZoneInfo
+
+from ultracluster_local.services.messaging.schedule_grammar import FIELDS, Field
 
 __all__ = ["due_times"]
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _UNITS = {"minute": timedelta(minutes=1), "hour": timedelta(hours=1), "day": timedelta(days=1)}
-_MONTHS = ["JAN", "FEB", "MAR", "APR", "MAY", "JUN", "JUL", "AUG", "SEP", "OCT", "NOV", "DEC"]
-_DAYS = ["SUN", "MON", "TUE", "WED", "THU", "FRI", "SAT"]
-
-
-class _Field(NamedTuple):
-    lowest: int
-    highest: int
-    names: tuple[str, ...] = ()
-
-
-_FIELDS = (
-    _Field(0, 59),
-    _Field(0, 23),
-    _Field(1, 31),
-    _Field(1, 12, tuple(_MONTHS)),
-    _Field(1, 7, tuple(_DAYS)),
-    _Field(1970, 2199),
-)
 
 
 def due_times(expression: str, *, after: datetime, until: datetime, zone: str = "UTC") -> Iterator[datetime]:
@@ -68,9 +51,9 @@ def _rate(expression: str, text: str, after: datetime, until: datetime) -> Itera
 
 def _cron(expression: str, text: str, after: datetime, until: datetime, zone: str) -> Iterator[datetime]:
     fields = text.split()
-    if len(fields) != len(_FIELDS) or (fields[2] == "?") == (fields[4] == "?"):
+    if len(fields) != len(FIELDS) or (fields[2] == "?") == (fields[4] == "?"):
         raise _not_understood(expression)
-    sets = [_values(expression, one, field) for one, field in zip(fields, _FIELDS, strict=True)]
+    sets = [_values(expression, one, field) for one, field in zip(fields, FIELDS, strict=True)]
     return _cron_times(sets, after, until, zone)
 
 
@@ -99,7 +82,7 @@ def _existing(naive: list[datetime], zone: str) -> Iterator[datetime]:
             yield moment
 
 
-def _values(expression: str, text: str, field: _Field) -> set[int]:
+def _values(expression: str, text: str, field: Field) -> set[int]:
     values: set[int] = set()
     for part in text.split(","):
         form = re.fullmatch(r"(\*|\?|(\w+)(?:-(\w+))?)(?:/(\d+))?", part)
@@ -117,7 +100,7 @@ def _values(expression: str, text: str, field: _Field) -> set[int]:
     return values
 
 
-def _number(expression: str, text: str, field: _Field) -> int:
+def _number(expression: str, text: str, field: Field) -> int:
     if text.upper() in field.names:
         return field.names.index(text.upper()) + field.lowest
     if not text.isdigit() or not field.lowest <= int(text) <= field.highest:

@@ -29,6 +29,7 @@ from ultracluster_local.services import (
     kms,
     lambda_functions,
     model_constraints,
+    not_simulated,
     public_images,
     resource_groups,
     secretsmanager,
@@ -51,7 +52,6 @@ from ultracluster_local.services.ec2 import capacity_blocks as ec2_capacity_bloc
 from ultracluster_local.services.ec2 import capacity_extensions as ec2_capacity_extensions
 from ultracluster_local.services.ec2 import deletions as ec2_deletions
 from ultracluster_local.services.ec2 import endpoints as ec2_endpoints
-from ultracluster_local.services.ec2 import flow_logs as ec2_flow_logs
 from ultracluster_local.services.ec2 import instances as ec2_instances
 from ultracluster_local.services.ec2 import internet_access as ec2_internet_access
 from ultracluster_local.services.ec2 import launch_templates as ec2_launch_templates
@@ -60,7 +60,6 @@ from ultracluster_local.services.ec2 import security_groups as ec2_security_grou
 from ultracluster_local.services.ec2 import tags as ec2_tags
 from ultracluster_local.services.ec2 import values as ec2_values
 from ultracluster_local.services.fsx import associations as fsx_associations
-from ultracluster_local.services.fsx import backups as fsx_backups
 from ultracluster_local.services.fsx import file_systems as fsx
 from ultracluster_local.services.handlers import ServiceError
 from ultracluster_local.services.iam import entities as iam
@@ -103,7 +102,7 @@ def install() -> None:
     ec2_security_groups.install()
     budgets.handlers.install(BudgetsResponse)
     ecr.handlers.install(ECRResponse)
-    for module in (fsx, fsx_associations, fsx_backups):
+    for module in (fsx, fsx_associations):
         module.handlers.install(FSxResponse)
     cloudtrail.handlers.install(CloudTrailResponse)
     service_quotas.handlers.install(ServiceQuotasResponse)
@@ -136,7 +135,6 @@ _CHECKED = (
     cloudwatch,
     dynamodb,
     ec2_deletions,
-    ec2_flow_logs,
     ec2_internet_access,
     ec2_values,
     eventbridge,
@@ -145,6 +143,7 @@ _CHECKED = (
     lambda_functions,
     logs,
     node_commands,
+    not_simulated,
     s3_configurations,
     secretsmanager,
     sns,

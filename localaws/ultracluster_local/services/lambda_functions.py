@@ -1,4 +1,4 @@
-"""Lambda functions: what CreateFunction, permissions, aliases, URLs and asynchronous invocations refuse."""
+"""Lambda functions: what CreateFunction, permissions and asynchronous invocations refuse."""
 
 import base64
 import io
@@ -10,7 +10,6 @@ from typing import Any
 from moto.awslambda.models import lambda_backends
 from moto.ec2.models import ec2_backends
 from moto.s3.models import s3_backends
-from moto.sqs.models import sqs_backends
 
 from ultracluster_local.instance.environment import ACCOUNT
 from ultracluster_local.services.checks import Checks
@@ -297,59 +296,6 @@ def check_event_invoke_config(request: Request) -> None:
             raise _wrong(f"The destination ARN {arn} is invalid.")
 
 
-@_check("CreateEventSourceMapping")
-def check_create_event_source_mapping(request: Request) -> None:
-    """Refuse a queue that does not exist, and a second mapping of a queue to a function."""
-    arn, function = request.parameters.get("EventSourceArn", ""), _function(request)
-    for mapping in lambda_backends[ACCOUNT][request.region].list_event_source_mappings(arn, ""):
-        if function is not None and ":sqs:" in arn and mapping.function_name == function.function_name:
-            problem = f'An event source mapping with SQS arn (" {arn} ") and function (" {function.function_name} ") already exists.'
-            advice = f"Please update or delete the existing mapping with UUID {mapping.uuid}"
-            raise ServiceError("ResourceConflictException", f"{problem} {advice}")
-    if (arn.split(":") + [""] * 3)[2] == "sqs":
-        queues = sqs_backends[ACCOUNT][request.region].queues.values()
-        if all(queue.queue_arn != arn for queue in queues):
-            said = "SQS Error Code: AWS.SimpleQueueService.NonExistentQueue. SQS Error Message: The specified queue does not exist."
-            raise _wrong(f"Error occurred while ReceiveMessage. {said}")
-
-
-@_check("CreateAlias")
-def check_create_alias(request: Request) -> None:
-    """Refuse a name that is a number, or that exists."""
-    name, function = request.parameters["Name"], _function(request)
-    if re.fullmatch(r"\d+", name):
-        pattern = "(?!^[0-9]+$)([a-zA-Z0-9-_]+)"
-        problem = f"Value '{name}' at 'name' failed to satisfy constraint: Member must satisfy regular expression pattern: {pattern}"
-        raise ServiceError("ValidationException", f"1 validation error detected: {problem}")
-    aliases = (
-        lambda_backends[ACCOUNT][request.region].list_aliases(function.function_name) if function else []
-    )
-    if function is not None and any(one.name == name for one in aliases):
-        problem = f"Alias already exists: {function.function_arn.removesuffix(':$LATEST')}:{name}"
-        raise ServiceError("ResourceConflictException", problem)
-
-
-@_check("CreateAlias", "UpdateAlias")
-def check_alias(request: Request) -> None:
-    """Refuse weights that Lambda cannot follow, and changes of an alias that does not exist."""
-    given, function = request.parameters, _function(request)
-    if function is None:
-        return
-    aliases = lambda_backends[ACCOUNT][request.region].list_aliases(function.function_name)
-    if request.operation == "UpdateAlias" and all(one.name != given["Name"] for one in aliases):
-        arn = function.function_arn.removesuffix(f":{_LATEST}")
-        raise ServiceError("ResourceNotFoundException", f"Alias not found: {arn}:{given['Name']}")
-    weights = (given.get("RoutingConfig") or {}).get("AdditionalVersionWeights") or {}
-    version = given.get("FunctionVersion")
-    if len(weights) > 1:
-        raise _wrong("Number of items in AdditionalVersionWeights cannot be greater than 1")
-    if version in weights:
-        problem = f"Function version {version} is already included in routing configuration."
-        raise _wrong(f"Invalid function version {version}. {problem}")
-    if weights and version == _LATEST:
-        raise _wrong(f"{_LATEST} is not supported for an alias pointing to more than 1 version")
-
-
 @_check("DeleteFunction", "GetFunction", "GetFunctionConfiguration", "Invoke", "UpdateFunctionCode")
 def check_name(request: Request) -> None:
     """Refuse the ARN of another Region, and a qualifier that differs from that of the ARN."""
@@ -362,19 +308,6 @@ def check_name(request: Request) -> None:
     qualifier = request.parameters.get("Qualifier")
     if qualifier and parts[7:] not in ([], [qualifier]):
         raise _wrong("The derived qualifier from the function name does not match the specified qualifier.")
-
-
-@_check("CreateFunctionUrlConfig")
-def check_create_function_url_config(request: Request) -> None:
-    """Refuse a second URL."""
-    function = _function(request)
-    if function is not None and function.url_config is not None:
-        arn = function.function_arn.removesuffix(":$LATEST")
-        problem = "Error message:  FunctionUrlConfig exists for this Lambda function"
-        raise ServiceError(
-            "ResourceConflictException",
-            f"Failed to create function url config for [functionArn = {arn}]. {problem}",
-        )
 
 
 @_check("TagResource")
@@ -400,21 +333,3 @@ def _function(request: Request) -> Any:
 def _named(name: str, region: str) -> Any:
     found = [one for one in lambda_backends[ACCOUNT][region].list_functions() if one.function_name == name]
     return found[0] if found else None
-
-
-@_check("PublishVersion")
-def check_publish_version(request: Request) -> None:
-    """Refuse another hash or revision than that of the code: test_lambda_api.snapshot.json of localstack (2025-11-25)."""
-    function = _function(request)
-    if function is None:
-        return
-    wanted, present = request.parameters.get("CodeSha256"), function.code_sha_256
-    if wanted and wanted != present:
-        raise _wrong(
-            f"CodeSHA256 ({wanted}) is different from current CodeSHA256 in $LATEST ({present}). Please try again with the "
-            "CodeSHA256 in $LATEST."
-        )
-    if request.parameters.get("RevisionId") not in {None, function.get_configuration().get("RevisionId")}:
-        problem = "The Revision Id provided does not match the latest Revision Id."
-        advice = "Call the GetFunction/GetAlias API to retrieve the latest Revision Id"
-        raise ServiceError("PreconditionFailedException", f"{problem} {advice}")

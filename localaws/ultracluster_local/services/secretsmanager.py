@@ -1,4 +1,4 @@
-"""Secrets Manager: names, secrets marked for deletion, stages and rotation, as AWS refuses them.
+"""Secrets Manager: names, secrets marked for deletion and stages, as AWS refuses them.
 
 The words are those that AWS answered to localstack/localstack, tests/aws/services/secretsmanager (2022 to 2026).
 """
@@ -42,7 +42,7 @@ def check_create_secret(request: Request) -> None:
         )
 
 
-@_check("TagResource", "UntagResource", "PutSecretValue", "UpdateSecret", "RotateSecret", "GetSecretValue")
+@_check("TagResource", "UntagResource", "PutSecretValue", "UpdateSecret", "GetSecretValue")
 def check_marked(request: Request) -> None:
     """Refuse operations on a secret that is marked for deletion."""
     kept = _secret(request)
@@ -59,11 +59,3 @@ def check_get_secret_value(request: Request) -> None:
     if not any(stage in version["version_stages"] for version in kept.versions.values()):
         problem = f"Secrets Manager can't find the specified secret value for staging label: {stage}"
         raise ServiceError("ResourceNotFoundException", problem)
-
-
-@_check("RotateSecret")
-def check_rotate_secret(request: Request) -> None:
-    """Refuse the rotation of a secret that has no function for it."""
-    kept = _secret(request)
-    if kept is not None and not (kept.rotation_lambda_arn or request.parameters.get("RotationLambdaARN")):
-        raise _invalid("No Lambda rotation function ARN is associated with this secret.")

@@ -19,6 +19,8 @@ from ultracluster_local import LocalAws
 
 pytestmark = pytest.mark.slow
 
+HOOK = {"LifecycleHookName": "drain", "LifecycleTransition": "autoscaling:EC2_INSTANCE_TERMINATING"}
+
 
 def code(error: pytest.ExceptionInfo[ClientError]) -> str:
     return str(error.value.response["Error"]["Code"])
@@ -44,8 +46,12 @@ def code(error: pytest.ExceptionInfo[ClientError]) -> str:
             {"LaunchTemplate": {"LaunchTemplateId": "lt-0123456789abcdef0"}},
             "You must use a valid fully-formed launch template",
         ),
+        (
+            {"LifecycleHookSpecificationList": [HOOK]},
+            "The local AWS does not simulate lifecycle hooks: LifecycleHookSpecificationList",
+        ),
     ],
-    ids=["no source", "no subnet", "unknown subnet", "sizes", "unknown template"],
+    ids=["no source", "no subnet", "unknown subnet", "sizes", "unknown template", "hook"],
 )
 def test_invalid_group_is_refused(local: LocalAws, changes: dict[str, Any], message: str) -> None:
     with pytest.raises(ClientError, match=message) as caught:
@@ -68,12 +74,6 @@ def test_mixed_instances_with_the_market_of_a_block_are_refused(local: LocalAws)
             VPCZoneIdentifier=subnet(local),
             MixedInstancesPolicy=policy,
         )
-
-
-def test_warm_pool_for_a_block_is_refused(local: LocalAws) -> None:
-    client = create(local)
-    with pytest.raises(ClientError, match="Warm pools are not supported"):
-        client.put_warm_pool(AutoScalingGroupName=GROUP)
 
 
 def test_second_group_of_a_name_is_refused(local: LocalAws) -> None:
@@ -143,8 +143,3 @@ def test_more_than_fifty_instances_are_not_protected_at_once(local: LocalAws) ->
             InstanceIds=[f"i-{number:017x}" for number in range(51)],
             ProtectedFromScaleIn=False,
         )
-
-
-def test_operations_that_are_missing_are_refused_by_name(local: LocalAws) -> None:
-    with pytest.raises(ClientError, match="The local AWS has no autoscaling StartInstanceRefresh"):
-        create(local).start_instance_refresh(AutoScalingGroupName=GROUP)

@@ -54,16 +54,3 @@ def test_nodes_join_the_cluster_of_their_user_data_and_leave_with_their_instance
     assert joined(local, cluster) == []
     (found,) = local.client("ecs", REGION).describe_clusters(clusters=[cluster])["clusters"]
     assert found["registeredContainerInstancesCount"] == 0
-
-
-def test_node_that_waits_for_its_boot_has_not_joined(local: LocalAws) -> None:
-    cluster = environment(local)
-    hook = {"LifecycleHookName": "boot", "LifecycleTransition": "autoscaling:EC2_INSTANCE_LAUNCHING"}
-    client = create(
-        local,
-        template(local, user_data=f"#!/bin/bash\necho ECS_CLUSTER={cluster}\n"),
-        LifecycleHookSpecificationList=[hook],
-    )
-    local.clock.set(START)
-    client.set_desired_capacity(AutoScalingGroupName=GROUP, DesiredCapacity=1)
-    assert joined(local, cluster) == []

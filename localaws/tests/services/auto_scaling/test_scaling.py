@@ -128,16 +128,6 @@ def test_terminated_by_request_it_is_replaced_unless_the_desired_capacity_falls(
     assert shown(client)["DesiredCapacity"] == 1
 
 
-def test_group_with_suspended_launches_replaces_nothing(local: LocalAws) -> None:
-    client = create(local)
-    local.clock.set(START)
-    client.suspend_processes(AutoScalingGroupName=GROUP, ScalingProcesses=["Launch"])
-    client.set_desired_capacity(AutoScalingGroupName=GROUP, DesiredCapacity=1)
-    assert nodes(client) == []
-    client.resume_processes(AutoScalingGroupName=GROUP, ScalingProcesses=["Launch"])
-    assert len(nodes(client)) == 1
-
-
 def test_on_demand_nodes_start_at_once(local: LocalAws) -> None:
     client = create(local, template(local, market={}), DesiredCapacity=1)
     assert "InstanceLifecycle" not in describe(local, nodes(client)[0])
@@ -150,56 +140,3 @@ def test_network_interfaces_of_the_template_get_the_subnet(local: LocalAws) -> N
     local.clock.set(START)
     client.set_desired_capacity(AutoScalingGroupName=GROUP, DesiredCapacity=1)
     assert describe(local, nodes(client)[0])["SubnetId"] == place
-
-
-def test_new_node_waits_for_its_hook_until_it_is_completed(local: LocalAws) -> None:
-    hook = {"LifecycleHookName": "boot", "LifecycleTransition": "autoscaling:EC2_INSTANCE_LAUNCHING"}
-    client = create(local, LifecycleHookSpecificationList=[hook])
-    local.clock.set(START)
-    client.set_desired_capacity(AutoScalingGroupName=GROUP, DesiredCapacity=1)
-    (node,) = nodes(client)
-    assert shown(client)["Instances"][0]["LifecycleState"] == "Pending:Wait"
-    client.complete_lifecycle_action(
-        AutoScalingGroupName=GROUP,
-        LifecycleHookName="boot",
-        InstanceId=node,
-        LifecycleActionResult="CONTINUE",
-    )
-    assert shown(client)["Instances"][0]["LifecycleState"] == "InService"
-
-
-def test_new_node_whose_hook_is_abandoned_is_replaced(local: LocalAws) -> None:
-    hook = {
-        "LifecycleHookName": "boot",
-        "LifecycleTransition": "autoscaling:EC2_INSTANCE_LAUNCHING",
-        "HeartbeatTimeout": 300,
-    }
-    client = create(local, LifecycleHookSpecificationList=[hook])
-    local.clock.set(START)
-    client.set_desired_capacity(AutoScalingGroupName=GROUP, DesiredCapacity=1)
-    (refused,) = nodes(client)
-    local.clock.advance(timedelta(minutes=4))
-    assert nodes(client) == [refused]
-    local.clock.advance(timedelta(minutes=2))  # the hook ends by itself, and its default result is ABANDON
-    (other,) = nodes(client)
-    assert other != refused
-
-
-def test_leaving_node_waits_for_its_hook_and_no_longer_counts(local: LocalAws) -> None:
-    client = create(local)
-    local.clock.set(START)
-    client.put_lifecycle_hook(
-        AutoScalingGroupName=GROUP,
-        LifecycleHookName="drain",
-        LifecycleTransition="autoscaling:EC2_INSTANCE_TERMINATING",
-        HeartbeatTimeout=600,
-    )
-    client.set_desired_capacity(AutoScalingGroupName=GROUP, DesiredCapacity=1)
-    (node,) = nodes(client)
-    client.set_desired_capacity(AutoScalingGroupName=GROUP, DesiredCapacity=0)
-    assert shown(client)["Instances"][0]["LifecycleState"] == "Terminating:Wait"
-    client.record_lifecycle_action_heartbeat(
-        AutoScalingGroupName=GROUP, LifecycleHookName="drain", InstanceId=node
-    )
-    local.clock.advance(timedelta(minutes=11))
-    assert nodes(client) == []

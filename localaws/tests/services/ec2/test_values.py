@@ -24,7 +24,7 @@ def test_words_outside_of_an_enumeration_are_refused_in_ec2s_words(ec2: Any) -> 
 
 
 def test_identifiers_of_another_form_are_refused(ec2: Any) -> None:
-    assert refusal(ec2.attach_volume, VolumeId="disk", InstanceId="i-0", Device="/dev/sdf") == (
+    assert refusal(ec2.modify_volume, VolumeId="disk") == (
         "InvalidVolumeID.Malformed",
         'Invalid id: "disk" (expecting "vol-...")',
     )

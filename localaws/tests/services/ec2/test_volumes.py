@@ -1,19 +1,18 @@
-"""Volumes: what fits their type, at their creation and at a launch."""
+"""Volumes of a launch: what fits their type."""
 
 from typing import Any
 
 import pytest
-from tests.refusals import refusal
+from tests.refusals import refusal, said
+
+from ultracluster_local.services.ec2.volumes import check_volume
 
 pytestmark = pytest.mark.slow
-
-ZONE = {"AvailabilityZone": "us-east-2a"}
 
 
 @pytest.mark.parametrize(
     ("volume", "code", "words"),
     [
-        ({}, "MissingParameter", "size/snapshot"),
         ({"Size": 1, "VolumeType": "io1"}, "MissingParameter", "iops must be specified"),
         ({"Size": 8, "VolumeType": "gp2", "Iops": 3000}, "InvalidParameterCombination", "not supported"),
         ({"Size": 8, "VolumeType": "gp2", "Throughput": 125}, "InvalidParameterCombination", "throughput"),
@@ -30,12 +29,10 @@ ZONE = {"AvailabilityZone": "us-east-2a"}
         ({"Size": 8, "KmsKeyId": "alias/one"}, "InvalidParameterDependency", "Encrypted"),
     ],
 )
-def test_settings_that_do_not_fit_the_type_are_refused(
-    ec2: Any, volume: dict[str, Any], code: str, words: str
-) -> None:
-    said = refusal(ec2.create_volume, **ZONE, **volume)
-    assert said[0] == code
-    assert words in said[1]
+def test_settings_that_do_not_fit_the_type_are_refused(volume: dict[str, Any], code: str, words: str) -> None:
+    answer = said(check_volume, volume, size=volume["Size"])
+    assert answer.startswith(f"{code}: ")
+    assert words in answer
 
 
 @pytest.mark.parametrize(
@@ -46,8 +43,8 @@ def test_settings_that_do_not_fit_the_type_are_refused(
         {"Size": 30, "VolumeType": "gp3", "Iops": 15_000},
     ],
 )
-def test_settings_that_fit_are_taken(ec2: Any, volume: dict[str, Any]) -> None:
-    assert ec2.create_volume(**ZONE, **volume)["VolumeId"]
+def test_settings_that_fit_are_taken(volume: dict[str, Any]) -> None:
+    assert said(check_volume, volume, size=volume["Size"]) == ""
 
 
 def test_a_root_volume_is_not_smaller_than_the_snapshot_of_its_image(ec2: Any) -> None:

@@ -55,3 +55,18 @@ def test_some_file_systems_are_not_linked(fsx: Any, lustre: dict[str, Any], othe
     assert "Data repository associations are not supported on" in refusal(
         fsx.create_data_repository_association, **link(one)
     )
+
+
+def test_a_file_system_has_automatic_backups_or_links(fsx: Any) -> None:
+    backed_up = create(
+        fsx, _SSD | {"AutomaticBackupRetentionDays": 7, "CopyTagsToBackups": True}, StorageCapacity=4800
+    )
+    linked = create(fsx, _SSD, StorageCapacity=4800)
+    fsx.create_data_repository_association(**link(linked))
+
+    assert "Backups are not supported" in refusal(fsx.create_data_repository_association, **link(backed_up))
+    assert "Backups are not supported" in refusal(
+        fsx.update_file_system,
+        FileSystemId=linked["FileSystemId"],
+        LustreConfiguration={"AutomaticBackupRetentionDays": 7},
+    )

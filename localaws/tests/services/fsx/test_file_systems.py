@@ -5,7 +5,7 @@ from typing import Any
 import botocore.session
 import pytest
 from botocore.exceptions import ClientError
-from tests.services.fsx.file_system_calls import create, refusal
+from tests.services.fsx.file_system_calls import NETWORK, create, refusal
 
 from ultracluster_local.cloudformation.resource_types.fsx import PROVIDERS
 
@@ -94,3 +94,14 @@ def test_what_is_set_at_creation_is_what_no_update_takes() -> None:
     provider = PROVIDERS["AWS::FSx::FileSystem"]
     paths = provider.create_only("AWS::FSx::FileSystem", {}, {})
     assert {path[1] for path in paths if path[0] == "LustreConfiguration"} == set(given) - set(updated)
+
+
+@pytest.mark.parametrize("kind", ["ONTAP", "OPENZFS", "WINDOWS"])
+def test_a_file_system_of_another_type_is_refused_by_name(fsx: Any, kind: str) -> None:
+    asked = {"FileSystemType": kind, "StorageCapacity": 1024, "SubnetIds": NETWORK["SubnetIds"]}
+
+    assert (
+        refusal(fsx.create_file_system, **asked)
+        == f"The local AWS does not simulate file systems of type {kind}"
+    )
+    assert fsx.describe_file_systems()["FileSystems"] == []

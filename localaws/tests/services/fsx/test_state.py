@@ -1,4 +1,4 @@
-"""File systems, associations and backups of a Region."""
+"""File systems and associations of a Region."""
 
 import pytest
 from tests.refusals import said
@@ -18,7 +18,6 @@ pytestmark = pytest.mark.slow
             "association",
             "DataRepositoryAssociationNotFound: Data repository association 'x-1' does not exist.",
         ),
-        ("backup", "BackupNotFound: Backup 'x-1' does not exist."),
     ],
 )
 def test_a_resource_that_does_not_exist_is_named_with_its_kind(kind: str, words: str) -> None:

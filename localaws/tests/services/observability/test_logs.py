@@ -1,4 +1,4 @@
-"""Log groups, streams and subscriptions that CloudWatch Logs refuses."""
+"""Log groups and streams that CloudWatch Logs refuses."""
 
 import json
 from typing import Any
@@ -75,19 +75,3 @@ def test_groups_are_searched_by_prefix_or_by_pattern(logs: Any) -> None:
     asked = {"logGroupNamePrefix": "/a", "logGroupNamePattern": "a"}
 
     assert "mutually exclusive" in refusal(logs.describe_log_groups, **asked)[1]
-
-
-@pytest.mark.parametrize("vendor", ["kinesis", "firehose"])
-def test_a_subscription_to_a_stream_needs_a_role(logs: Any, vendor: str) -> None:
-    logs.create_log_group(logGroupName="nodes")
-    arn = f"arn:aws:{vendor}:us-east-1:{ACCOUNT}:stream/s"
-
-    message = refusal(
-        logs.put_subscription_filter,
-        logGroupName="nodes",
-        filterName="f",
-        filterPattern="",
-        destinationArn=arn,
-    )[1]
-
-    assert message == f"destinationArn for vendor {vendor} cannot be used without roleArn"

@@ -70,7 +70,6 @@ def test_versions_stay_under_object_lock(s3: Any) -> None:
         ("put_bucket_tagging", {"Tagging": {"TagSet": [{"Key": "aws:mine", "Value": ""}]}}, "InvalidTag"),
         ("put_bucket_tagging", {"Tagging": {"TagSet": [{"Key": "a", "Value": "x" * 257}]}}, "InvalidTag"),
         ("put_bucket_logging", {"BucketLoggingStatus": {"LoggingEnabled": {"TargetBucket": "absent", "TargetPrefix": ""}}}, "InvalidTargetBucketForLogging"),
-        ("put_bucket_cors", {"CORSConfiguration": {"CORSRules": [{"AllowedMethods": ["PATCH"], "AllowedOrigins": ["*"]}]}}, "InvalidRequest"),
         ("put_bucket_notification_configuration", {"NotificationConfiguration": {"QueueConfigurations": [{"QueueArn": f"arn:aws:sqs:us-east-1:{ACCOUNT}:absent", "Events": ["s3:ObjectCreated:*"]}]}}, "InvalidArgument"),
     ],
 )  # fmt: skip

@@ -26,7 +26,7 @@ from ultracluster_local.cloudformation.resource_types import (
     watching,
 )
 
-__all__ = ["PROVIDERS", "provider_of", "unknown_types", "unsupported_types"]
+__all__ = ["PROVIDERS", "provider_of", "refused_types", "unknown_types", "unsupported_types"]
 from ultracluster_local.cloudformation.resource_types.recorded import Recorded
 
 PROVIDERS: dict[str, Provider] = {
@@ -53,6 +53,8 @@ _CUSTOM = CustomResource()
 _RECORDED = Recorded()
 _NOT_RECORDED = frozenset({"AWS::CloudFormation::StackSet"})
 """Types whose resources are more than themselves: to record them would claim that all of it is deployed."""
+_NOT_SIMULATED = frozenset({"AWS::AutoScaling::LifecycleHook"})
+"""Types that change what another resource does: to record them only would let that resource act otherwise than on AWS."""
 
 
 def provider_of(resource_type: str) -> Provider:
@@ -69,3 +71,8 @@ def unsupported_types(template: Mapping[str, Any]) -> list[str]:
 def unknown_types(template: Mapping[str, Any]) -> list[str]:
     """Return the resource types of a template that CloudFormation does not have, or that cannot be recorded alone, sorted."""
     return [one for one in unsupported_types(template) if one in _NOT_RECORDED or not schemas.is_known(one)]
+
+
+def refused_types(template: Mapping[str, Any]) -> list[str]:
+    """Return the resource types of a template that are refused by name, sorted."""
+    return [one for one in unsupported_types(template) if one in _NOT_SIMULATED]

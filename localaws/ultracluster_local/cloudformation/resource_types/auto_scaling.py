@@ -1,4 +1,4 @@
-"""Auto Scaling groups and their lifecycle hooks."""
+"""Auto Scaling groups."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -109,27 +109,6 @@ class _GroupTags(Tagging):
             context.call("autoscaling", "DeleteTags", {"Tags": removed})
 
 
-class _Hook(ApiProvider):
-    """A lifecycle hook, identified by its group and its name."""
-
-    def delete(self, context: Context, physical_id: str, properties: Properties) -> None:
-        """Delete the hook, unless its group has gone with it."""
-        if self.read(context, physical_id, properties) is not None:
-            named = {
-                "AutoScalingGroupName": properties["AutoScalingGroupName"],
-                "LifecycleHookName": physical_id,
-            }
-            context.call("autoscaling", "DeleteLifecycleHook", named)
-
-
-def _of_hook(context: Context, physical_id: str, properties: Properties) -> Mapping[str, Any]:  # noqa: ARG001 - a provider's signature
-    return {"AutoScalingGroupName": properties["AutoScalingGroupName"], "LifecycleHookName": physical_id}
-
-
-def _named(context: Context, physical_id: str, properties: Properties) -> Mapping[str, Any]:  # noqa: ARG001 - a provider's signature
-    return {"AutoScalingGroupName": properties["AutoScalingGroupName"], "LifecycleHookNames": [physical_id]}
-
-
 PROVIDERS: Mapping[str, Provider] = {
     "AWS::AutoScaling::AutoScalingGroup": _Group(
         service="autoscaling",
@@ -159,23 +138,5 @@ PROVIDERS: Mapping[str, Provider] = {
         ),
         prepare=_group,
         tagging=_GroupTags(service="autoscaling"),
-    ),
-    "AWS::AutoScaling::LifecycleHook": _Hook(
-        service="autoscaling",
-        creates="PutLifecycleHook",
-        id_path="=LifecycleHookName",
-        reads=("DescribeLifecycleHooks", _named, "LifecycleHooks[0]"),
-        generates=("LifecycleHookName", 255),
-        updates=("PutLifecycleHook", _of_hook),
-        updatable=frozenset(
-            {
-                "DefaultResult",
-                "HeartbeatTimeout",
-                "LifecycleTransition",
-                "NotificationMetadata",
-                "NotificationTargetARN",
-                "RoleARN",
-            }
-        ),
     ),
 }

@@ -94,12 +94,6 @@ class _Subnet(ApiProvider):
         )
 
 
-def _flow_log(_: Context, properties: dict[str, Any]) -> dict[str, Any]:
-    prepared = dict(properties)
-    prepared["ResourceIds"] = [prepared.pop("ResourceId")]
-    return prepared
-
-
 class _VpcEndpoint(ApiProvider):
     """A VPC endpoint. Its attachments are added and removed one by one."""
 
@@ -190,16 +184,5 @@ PROVIDERS: Mapping[str, Provider] = {
         renames={"SecurityGroupIds": "Groups[].GroupId"},
         tagging=EC2_TAGS,
         tags_as="vpc-endpoint",
-    ),
-    "AWS::EC2::FlowLog": ApiProvider(
-        service="ec2",
-        creates="CreateFlowLogs",
-        id_path="FlowLogIds[0]",
-        deletes=("DeleteFlowLogs", "FlowLogIds[]"),
-        reads=("DescribeFlowLogs", "FlowLogIds[]", "FlowLogs[0]"),
-        attribute_paths={"Id": "FlowLogId"},
-        prepare=_flow_log,
-        tagging=EC2_TAGS,
-        tags_as="vpc-flow-log",
     ),
 }

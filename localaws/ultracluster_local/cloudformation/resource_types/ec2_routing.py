@@ -3,9 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from botocore.exceptions import ClientError
-
-from ultracluster_local.cloudformation.providers import ApiProvider, Context, Provider, Tagging
+from ultracluster_local.cloudformation.providers import ApiProvider, Context, Provider, Tagging, unless_gone
 from ultracluster_local.cloudformation.resource_types.ec2_security_groups import EC2_TAGS
 from ultracluster_local.cloudformation.values import Properties
 
@@ -37,11 +35,8 @@ class _Route(Provider):
     def delete(self, context: Context, physical_id: str, properties: Properties) -> None:  # noqa: ARG002 - likewise
         """Delete the route."""
         key, value = _destination(properties)
-        try:
+        with unless_gone():
             context.call("ec2", "DeleteRoute", {"RouteTableId": properties["RouteTableId"], key: value})
-        except ClientError as error:
-            if "NotFound" not in error.response["Error"]["Code"]:
-                raise
 
 
 def _destination(properties: Properties) -> tuple[str, str]:

@@ -5,7 +5,7 @@ from typing import Any
 
 from botocore.exceptions import ClientError
 
-from ultracluster_local.cloudformation.providers import ApiProvider, Context, Provider, Tagging
+from ultracluster_local.cloudformation.providers import ApiProvider, Context, Provider, Tagging, unless_gone
 from ultracluster_local.cloudformation.values import Properties, changed_keys
 
 __all__ = ["EC2_TAGS", "PROVIDERS"]
@@ -156,11 +156,8 @@ class _SecurityGroupRule(Provider):
     def delete(self, context: Context, physical_id: str, properties: Properties) -> None:  # noqa: ARG002 - moto revokes by permission
         """Revoke the rule."""
         request = {"GroupId": properties["GroupId"], "IpPermissions": [_permission(properties)]}
-        try:
+        with unless_gone():
             context.call("ec2", f"RevokeSecurityGroup{self._direction}", request)
-        except ClientError as error:
-            if "NotFound" not in error.response["Error"]["Code"]:
-                raise
 
 
 PROVIDERS: Mapping[str, Provider] = {

@@ -4,9 +4,7 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from botocore.exceptions import ClientError
-
-from ultracluster_local.cloudformation.providers import ApiProvider, Context, Provider, Tagging
+from ultracluster_local.cloudformation.providers import ApiProvider, Context, Provider, Tagging, unless_gone
 from ultracluster_local.cloudformation.values import Properties, to_api
 from ultracluster_local.instance.clients import service_model
 
@@ -62,13 +60,9 @@ class _Rule(ApiProvider):
     def delete(self, context: Context, physical_id: str, properties: Properties) -> None:
         """Remove the targets, then the rule."""
         name = physical_id.rsplit("|", 1)[-1]
-        try:
-            self._remove_targets(
-                context, name, properties, [one["Id"] for one in properties.get("Targets") or []]
-            )
-        except ClientError as error:
-            if error.response["Error"]["Code"] != "ResourceNotFoundException":
-                raise
+        ids = [one["Id"] for one in properties.get("Targets") or []]
+        with unless_gone():
+            self._remove_targets(context, name, properties, ids)
         super().delete(context, physical_id, properties)
 
 

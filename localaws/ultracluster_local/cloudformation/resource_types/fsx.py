@@ -43,7 +43,6 @@ PROVIDERS: Mapping[str, Provider] = {
             "Id": "FileSystemId",
             "DNSName": "DNSName",
             "LustreMountName": "LustreConfiguration.MountName",
-            "RootVolumeId": "OpenZFSConfiguration.RootVolumeId",
             "ResourceARN": "ResourceARN",
         },
         updates=("UpdateFileSystem", "FileSystemId"),

@@ -9,7 +9,7 @@ from typing import Any
 from botocore.exceptions import ClientError
 
 from ultracluster_local.cloudformation.errors import ResourceError
-from ultracluster_local.cloudformation.providers import ApiProvider, Context, Provider, Tagging
+from ultracluster_local.cloudformation.providers import ApiProvider, Context, Provider, Tagging, unless_gone
 from ultracluster_local.cloudformation.values import Properties, changed_keys, to_api
 from ultracluster_local.instance.clients import service_model
 
@@ -115,11 +115,8 @@ class _Permission(Provider):
     def delete(self, context: Context, physical_id: str, properties: Properties) -> None:
         """Remove the statement from the function's policy."""
         request = {"FunctionName": properties["FunctionName"], "StatementId": physical_id}
-        try:
+        with unless_gone():
             context.call("lambda", "RemovePermission", request)
-        except ClientError as error:
-            if error.response["Error"]["Code"] != "ResourceNotFoundException":
-                raise
 
 
 def _condition(part: Mapping[str, str]) -> Iterator[tuple[str, str]]:

@@ -6,7 +6,7 @@ from typing import Any
 
 from botocore.exceptions import ClientError
 
-from ultracluster_local.cloudformation.providers import ApiProvider, Context, Provider, Tagging
+from ultracluster_local.cloudformation.providers import ApiProvider, Context, Provider, Tagging, unless_gone
 from ultracluster_local.cloudformation.values import Properties, changed_keys
 
 __all__ = ["PROVIDERS"]
@@ -88,11 +88,8 @@ class _Role(ApiProvider):
 
     def delete(self, context: Context, physical_id: str, properties: Properties) -> None:
         """Remove the declared policies of the role, then delete it."""
-        try:
+        with unless_gone():
             self._set_policies(context, physical_id, properties, {})
-        except ClientError as error:
-            if error.response["Error"]["Code"] != "NoSuchEntity":
-                raise
         super().delete(context, physical_id, properties)
 
 
@@ -139,15 +136,9 @@ class _InlinePolicy(Provider):
     def _take(self, context: Context, properties: Properties, kept: set[tuple[str, str]]) -> None:
         for kind, owner in _owners(properties):
             if (kind, owner) not in kept:
-                try:
-                    context.call(
-                        "iam",
-                        f"Delete{kind}Policy",
-                        {f"{kind}Name": owner, "PolicyName": properties["PolicyName"]},
-                    )
-                except ClientError as error:
-                    if error.response["Error"]["Code"] != "NoSuchEntity":
-                        raise
+                request = {f"{kind}Name": owner, "PolicyName": properties["PolicyName"]}
+                with unless_gone():
+                    context.call("iam", f"Delete{kind}Policy", request)
 
     def delete(self, context: Context, physical_id: str, properties: Properties) -> None:  # noqa: ARG002 - likewise
         """Remove the policy from all owners."""
@@ -203,11 +194,8 @@ class _ManagedPolicy(ApiProvider):
         """Detach the policy, delete its old versions, then delete it."""
         policy = {"PolicyArn": physical_id}
         for kind, owner in _owners(properties):
-            try:
+            with unless_gone():
                 context.call("iam", f"Detach{kind}Policy", {f"{kind}Name": owner, **policy})
-            except ClientError as error:
-                if error.response["Error"]["Code"] != "NoSuchEntity":
-                    raise
         for version in context.call("iam", "ListPolicyVersions", policy)["Versions"]:
             if not version["IsDefaultVersion"]:
                 context.call("iam", "DeletePolicyVersion", {**policy, "VersionId": version["VersionId"]})
@@ -237,11 +225,8 @@ class _InstanceProfile(ApiProvider):
 
     def delete(self, context: Context, physical_id: str, properties: Properties) -> None:
         """Remove the role, then delete the instance profile."""
-        try:
+        with unless_gone():
             self._set_roles(context, physical_id, set(properties["Roles"]), set())
-        except ClientError as error:
-            if error.response["Error"]["Code"] != "NoSuchEntity":
-                raise
         super().delete(context, physical_id, properties)
 
 

@@ -6,7 +6,7 @@ from typing import Any
 
 from botocore.exceptions import ClientError
 
-from ultracluster_local.cloudformation.providers import ApiProvider, Context, Provider, Tagging
+from ultracluster_local.cloudformation.providers import ApiProvider, Context, Provider, Tagging, unless_gone
 from ultracluster_local.cloudformation.values import Properties, changed_keys, tag_changes
 
 __all__ = ["PROVIDERS"]
@@ -94,14 +94,8 @@ class _PolicyOf(Provider):
         return physical_id
 
     def _take(self, context: Context, target: str) -> None:
-        try:
+        with unless_gone():
             self._put(context, target, self._none)
-        except ClientError as error:
-            if (
-                "NotFound" not in error.response["Error"]["Code"]
-                and "NonExistent" not in error.response["Error"]["Code"]
-            ):
-                raise
 
     def delete(self, context: Context, physical_id: str, properties: Properties) -> None:  # noqa: ARG002 - likewise
         """Remove the policy from each target."""

@@ -7,7 +7,7 @@ from typing import Any
 from botocore.exceptions import ClientError
 
 from ultracluster_local.cloudformation.errors import ResourceError
-from ultracluster_local.cloudformation.providers import Context, Provider
+from ultracluster_local.cloudformation.providers import Context, Provider, unless_gone
 from ultracluster_local.cloudformation.resource_types.s3_settings import READ_SETTINGS, SETTINGS
 from ultracluster_local.cloudformation.values import Properties, changed_keys, to_api
 from ultracluster_local.instance.clients import service_model
@@ -127,11 +127,8 @@ class _Bucket(Provider):
 
     def delete(self, context: Context, physical_id: str, properties: Properties) -> None:  # noqa: ARG002 - the name is all
         """Delete the bucket, if it is empty."""
-        try:
+        with unless_gone():
             context.call("s3", "DeleteBucket", {"Bucket": physical_id})
-        except ClientError as error:
-            if error.response["Error"]["Code"] != "NoSuchBucket":
-                raise
 
 
 def _set_metrics(context: Context, bucket: str, wanted: list[Mapping[str, Any]]) -> None:
@@ -180,11 +177,8 @@ class _BucketPolicy(Provider):
 
     def delete(self, context: Context, physical_id: str, properties: Properties) -> None:  # noqa: ARG002 - likewise
         """Delete the bucket policy."""
-        try:
+        with unless_gone():
             context.call("s3", "DeleteBucketPolicy", {"Bucket": physical_id})
-        except ClientError as error:
-            if not error.response["Error"]["Code"].startswith("NoSuch"):
-                raise
 
 
 PROVIDERS: Mapping[str, Provider] = {"AWS::S3::Bucket": _Bucket(), "AWS::S3::BucketPolicy": _BucketPolicy()}

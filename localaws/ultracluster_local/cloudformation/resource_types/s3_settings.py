@@ -162,12 +162,6 @@ SETTINGS: dict[str, tuple[str, str, Callable[[Any], Any], str]] = {
         },
         "",
     ),
-    "AccelerateConfiguration": (
-        "PutBucketAccelerateConfiguration",
-        "AccelerateConfiguration",
-        lambda value: {"Status": value["AccelerationStatus"]},
-        "",
-    ),
     "Tags": ("PutBucketTagging", "Tagging", lambda value: {"TagSet": list(value)}, "DeleteBucketTagging"),
 }
 

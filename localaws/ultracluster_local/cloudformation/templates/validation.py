@@ -6,7 +6,7 @@ from typing import Any
 from ultracluster_local.cloudformation.custom_resources import is_custom
 from ultracluster_local.cloudformation.errors import ValidationError
 from ultracluster_local.cloudformation.registry import schemas
-from ultracluster_local.cloudformation.resource_types import PROVIDERS, unknown_types
+from ultracluster_local.cloudformation.resource_types import PROVIDERS, refused_types, unknown_types
 from ultracluster_local.cloudformation.stacks import Stack, stacks_of
 from ultracluster_local.cloudformation.templates.checks import check_sections
 from ultracluster_local.cloudformation.templates.grammar import check_form
@@ -34,6 +34,10 @@ def validate_template(template: Mapping[str, Any]) -> None:
     unknown = unknown_types(template)
     if unknown:
         raise ValidationError(f"Template format error: Unrecognized resource types: [{', '.join(unknown)}]")
+    if refused := refused_types(template):
+        raise ValidationError(
+            f"The local AWS does not simulate {', '.join(refused)}; see `ultracluster docs local-aws`."
+        )
     creation_order(template)
     for name, resource in template["Resources"].items():
         refuse_invalid(name, resource["Type"], resource.get("Properties") or {})

@@ -10,17 +10,8 @@ from typing import Any
 
 from moto.autoscaling.responses import AutoScalingResponse
 
-from ultracluster_local.services.auto_scaling.group import (
-    LEAVING,
-    Group,
-    Hook,
-    Member,
-    find_group,
-    groups,
-    invalid,
-    shown_member,
-)
-from ultracluster_local.services.auto_scaling.scaling import complete_hook, scale, terminate
+from ultracluster_local.services.auto_scaling.group import Group, Member, find_group, groups, invalid
+from ultracluster_local.services.auto_scaling.scaling import scale, terminate
 from ultracluster_local.services.ec2.launch_templates import launch_templates, template_data
 from ultracluster_local.services.ec2.networks import subnets
 from ultracluster_local.services.handlers import Handlers, Request, ServiceError, page
@@ -30,9 +21,8 @@ __all__ = ["install"]
 handlers = Handlers(service="autoscaling")
 
 _SIZES = ("MinSize", "MaxSize", "DesiredCapacity")
-_HEARTBEAT = (30, 7200)  # API_PutLifecycleHook
 _MOST_PROTECTED = 50  # API_SetInstanceProtection
-_UNCHANGED_BY_UPDATE = frozenset({"AutoScalingGroupName", *_SIZES, "Tags", "LifecycleHookSpecificationList"})
+_UNCHANGED_BY_UPDATE = frozenset({"AutoScalingGroupName", *_SIZES, "Tags"})
 
 
 def install() -> None:
@@ -61,10 +51,8 @@ def create_auto_scaling_group(request: Request) -> Mapping[str, Any]:
     _check_sizes(least, most, desired)
     _check_source(request, given)
     _check_subnets(request, given)
-    hooks = {
-        one["LifecycleHookName"]: Hook(settings=one)
-        for one in given.pop("LifecycleHookSpecificationList", [])
-    }
+    if given.get("LifecycleHookSpecificationList"):
+        raise invalid("The local AWS does not simulate lifecycle hooks: LifecycleHookSpecificationList")
     group = Group(
         region=request.region,
         arn=request.arn("autoscaling", f"autoScalingGroup::autoScalingGroupName/{name}"),
@@ -73,7 +61,6 @@ def create_auto_scaling_group(request: Request) -> Mapping[str, Any]:
         most=most,
         desired=desired,
         tags=[_tag(name, one) for one in given.get("Tags", [])],
-        hooks=hooks,
     )
     groups(request.region)[name] = group
     scale(group)
@@ -207,7 +194,6 @@ def delete_auto_scaling_group(request: Request) -> Mapping[str, Any]:
             "group.",
         )
     group.least = group.most = group.desired = 0
-    group.hooks.clear()  # a forced deletion waits for no hook (API_DeleteAutoScalingGroup)
     for member in list(group.members):
         terminate(group, member, "was taken out of service: its group is deleted")
     del groups(request.region)[group.name]
@@ -241,49 +227,6 @@ def describe_scaling_activities(request: Request) -> Mapping[str, Any]:
         (one for group in named for one in group.activities), key=lambda one: one.start, reverse=True
     )
     return page([one.shown() for one in activities], parameters=request.parameters, key="Activities")
-
-
-@handlers("SuspendProcesses")
-def suspend_processes(request: Request) -> Mapping[str, Any]:
-    """Suspend processes; without names, all processes of the local AWS."""
-    group = find_group(request.region, request.parameters["AutoScalingGroupName"])
-    group.suspended |= set(request.parameters.get("ScalingProcesses") or _PROCESSES)
-    return {}
-
-
-@handlers("ResumeProcesses")
-def resume_processes(request: Request) -> Mapping[str, Any]:
-    """Resume processes."""
-    group = find_group(request.region, request.parameters["AutoScalingGroupName"])
-    group.suspended -= set(request.parameters.get("ScalingProcesses") or _PROCESSES)
-    scale(group)
-    return {}
-
-
-_PROCESSES = (
-    "Launch",
-    "Terminate",
-    "AddToLoadBalancer",
-    "AlarmNotification",
-    "AZRebalance",
-    "HealthCheck",
-    "InstanceRefresh",
-    "ReplaceUnhealthy",
-    "ScheduledActions",
-)
-
-
-@handlers("PutWarmPool")
-def put_warm_pool(request: Request) -> Mapping[str, Any]:
-    """Refuse a warm pool, as AWS does for Capacity Blocks."""
-    group = find_group(request.region, request.parameters["AutoScalingGroupName"])
-    market = (
-        template_data(request.region, group.settings["LaunchTemplate"]).get("InstanceMarketOptions") or {}
-    )
-    if market.get("MarketType") == "capacity-block":
-        # The text is that of the Auto Scaling guide, capacity-reservation-create-asg-procedure.
-        raise invalid("Warm pools are not supported when your launch template targets a Capacity Block.")
-    raise invalid("The local AWS does not support warm pools")
 
 
 # Tags
@@ -320,23 +263,6 @@ def _member(request: Request, instance_id: str) -> tuple[Group, Member]:
     raise invalid(f"Instance Id not found - No managed instance found for instance ID {instance_id}")
 
 
-@handlers("DescribeAutoScalingInstances")
-def describe_auto_scaling_instances(request: Request) -> Mapping[str, Any]:
-    """Describe instances of groups; unknown IDs are omitted."""
-    wanted = request.parameters.get("InstanceIds")
-    shown = [
-        {
-            **shown_member(one),
-            "AutoScalingGroupName": group.name,
-            "HealthStatus": "HEALTHY" if one.healthy else "UNHEALTHY",
-        }
-        for group in groups(request.region).values()
-        for one in group.members
-        if not wanted or one.instance_id in wanted
-    ]
-    return page(shown, parameters=request.parameters, key="AutoScalingInstances")
-
-
 @handlers("SetInstanceProtection")
 def set_instance_protection(request: Request) -> Mapping[str, Any]:
     """Protect instances from scaling in, or stop protecting them."""
@@ -363,21 +289,6 @@ def set_instance_health(request: Request) -> Mapping[str, Any]:
     return {}
 
 
-@handlers("DetachInstances")
-def detach_instances(request: Request) -> Mapping[str, Any]:
-    """Let instances run on without their group, which launches others unless its desired capacity falls with them."""
-    given = request.parameters
-    group = find_group(request.region, given["AutoScalingGroupName"])
-    for instance_id in given.get("InstanceIds") or []:
-        member = next((one for one in group.members if one.instance_id == instance_id), None)
-        if member is None:  # reproio/ecs_deploy#56
-            raise invalid(f"The instance {instance_id} is not part of Auto Scaling group {group.name}.")
-        group.members.remove(member)
-        group.desired -= bool(given["ShouldDecrementDesiredCapacity"])
-    scale(group)
-    return {"Activities": []}
-
-
 @handlers("TerminateInstanceInAutoScalingGroup")
 def terminate_instance_in_auto_scaling_group(request: Request) -> Mapping[str, Any]:
     """Terminate an instance, protected or not; it is replaced unless the desired capacity falls with it."""
@@ -393,92 +304,3 @@ def terminate_instance_in_auto_scaling_group(request: Request) -> Mapping[str, A
     activity = group.activities[0]
     scale(group)
     return {"Activity": activity.shown()}
-
-
-# Lifecycle hooks
-
-
-@handlers("PutLifecycleHook")
-def put_lifecycle_hook(request: Request) -> Mapping[str, Any]:
-    """Create or update a lifecycle hook; instances that wait keep theirs."""
-    given = dict(request.parameters)
-    group = find_group(request.region, given["AutoScalingGroupName"])
-    old = (
-        group.hooks[given["LifecycleHookName"]].settings if given["LifecycleHookName"] in group.hooks else {}
-    )
-    settings = {**old, **given}
-    if not str(settings.get("LifecycleTransition", "")).startswith(
-        "autoscaling:EC2_INSTANCE_"
-    ):  # API_PutLifecycleHook
-        raise invalid("LifecycleTransition is required: autoscaling:EC2_INSTANCE_LAUNCHING or _TERMINATING")
-    timeout = int(settings.get("HeartbeatTimeout", _HEARTBEAT[0]))
-    if not _HEARTBEAT[0] <= timeout <= _HEARTBEAT[1]:
-        raise invalid(f"HeartbeatTimeout must be between {_HEARTBEAT[0]} and {_HEARTBEAT[1]} seconds")
-    if settings.get("DefaultResult", "ABANDON") not in {"ABANDON", "CONTINUE"}:
-        raise invalid("Lifecycle Action Result must be one of ABANDON, CONTINUE")
-    group.hooks[given["LifecycleHookName"]] = Hook(settings=settings)
-    return {}
-
-
-@handlers("DescribeLifecycleHooks")
-def describe_lifecycle_hooks(request: Request) -> Mapping[str, Any]:
-    """Describe the lifecycle hooks of a group."""
-    group = find_group(request.region, request.parameters["AutoScalingGroupName"])
-    wanted = request.parameters.get("LifecycleHookNames")
-    defaults = {"HeartbeatTimeout": 3600, "GlobalTimeout": 172800, "DefaultResult": "ABANDON"}
-    shown = [
-        {**defaults, **one.settings, "AutoScalingGroupName": group.name}
-        for one in group.hooks.values()
-        if not wanted or one.name in wanted
-    ]
-    return {"LifecycleHooks": shown}
-
-
-@handlers("DeleteLifecycleHook")
-def delete_lifecycle_hook(request: Request) -> Mapping[str, Any]:
-    """Delete a lifecycle hook and complete its waits: launches by ABANDON, terminations by CONTINUE (API_DeleteLifecycleHook)."""
-    group = find_group(request.region, request.parameters["AutoScalingGroupName"])
-    hook = group.hooks.pop(request.parameters["LifecycleHookName"], None)
-    if hook is None:
-        raise invalid(f"No Lifecycle Hook found with name {request.parameters['LifecycleHookName']}")
-    for member in [one for one in group.members if hook in one.waits_for]:
-        complete_hook(group, member, hook.name, "CONTINUE" if member.state in LEAVING else "ABANDON")
-    scale(group)
-    return {}
-
-
-@handlers("CompleteLifecycleAction")
-def complete_lifecycle_action(request: Request) -> Mapping[str, Any]:
-    """End the wait of an instance for a hook."""
-    group, member = _waiting(request)
-    if request.parameters["LifecycleActionResult"] not in {
-        "CONTINUE",
-        "ABANDON",
-    }:  # API_CompleteLifecycleAction
-        raise invalid("LifecycleActionResult must be CONTINUE or ABANDON")
-    complete_hook(
-        group, member, request.parameters["LifecycleHookName"], request.parameters["LifecycleActionResult"]
-    )
-    scale(group)
-    return {}
-
-
-@handlers("RecordLifecycleActionHeartbeat")
-def record_lifecycle_action_heartbeat(request: Request) -> Mapping[str, Any]:
-    """Let an instance wait for the time of its hook again."""
-    group, member = _waiting(request)
-    member.wait_ends = group.heartbeat(request.parameters["LifecycleHookName"])
-    return {}
-
-
-def _waiting(request: Request) -> tuple[Group, Member]:
-    given = request.parameters
-    group = find_group(request.region, given["AutoScalingGroupName"])
-    for member in group.members:
-        named = (
-            given.get("InstanceId") == member.instance_id or given.get("LifecycleActionToken") == member.token
-        )
-        if named and any(hook.name == given["LifecycleHookName"] for hook in member.waits_for):
-            return group, member
-    wanted = given.get("InstanceId") or given.get("LifecycleActionToken")
-    raise invalid(f"No active Lifecycle Action found with instance ID {wanted}")

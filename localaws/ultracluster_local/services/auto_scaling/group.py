@@ -3,50 +3,14 @@
 import uuid
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from datetime import datetime, timedelta
+from datetime import datetime
 from typing import Any
 
 from ultracluster_local.instance.clock import CLOCK
 from ultracluster_local.instance.state import region_state
 from ultracluster_local.services.handlers import ServiceError
 
-__all__ = [
-    "IN_SERVICE",
-    "LEAVING",
-    "Activity",
-    "Group",
-    "Hook",
-    "Member",
-    "find_group",
-    "groups",
-    "invalid",
-    "shown_member",
-]
-
-IN_SERVICE = "InService"
-LEAVING = frozenset({"Terminating:Wait", "Terminating"})
-"""States of instances that no longer count: the lifecycle page of the Amazon EC2 Auto Scaling User Guide."""
-
-
-@dataclass(kw_only=True, slots=True)
-class Hook:
-    """A lifecycle hook.
-
-    Attributes:
-        settings: Settings by the API's names.
-    """
-
-    settings: Mapping[str, Any]
-
-    @property
-    def name(self) -> str:
-        """Return its name."""
-        return str(self.settings["LifecycleHookName"])
-
-    @property
-    def launching(self) -> bool:
-        """Return whether it waits at launches; else at terminations."""
-        return str(self.settings["LifecycleTransition"]).endswith("LAUNCHING")
+__all__ = ["Activity", "Group", "Member", "find_group", "groups", "invalid"]
 
 
 @dataclass(kw_only=True, slots=True)
@@ -54,24 +18,16 @@ class Member:
     """An instance of a group.
 
     Attributes:
-        state: Lifecycle state.
         protected: Whether scaling in leaves it alone.
         healthy: Whether no health check has failed.
-        waits_for: Hooks that have not been completed.
-        wait_ends: When the next of them ends by itself.
-        token: Token of its lifecycle action.
     """
 
     instance_id: str
     instance_type: str
     zone: str
     template: Mapping[str, str]
-    state: str = "Pending"
     protected: bool = False
     healthy: bool = True
-    waits_for: list[Hook] = field(default_factory=list)
-    wait_ends: datetime | None = None
-    token: str = field(default_factory=lambda: str(uuid.uuid4()))
 
 
 @dataclass(kw_only=True, slots=True)
@@ -122,9 +78,7 @@ class Group:
     desired: int
     tags: list[dict[str, Any]] = field(default_factory=list)
     members: list[Member] = field(default_factory=list)
-    hooks: dict[str, Hook] = field(default_factory=dict)
     activities: list[Activity] = field(default_factory=list)
-    suspended: set[str] = field(default_factory=set)
     created: datetime = field(default_factory=CLOCK.now)
     failures: int = 0
     retry_at: datetime | None = None
@@ -133,11 +87,6 @@ class Group:
     def name(self) -> str:
         """Return its name."""
         return str(self.settings["AutoScalingGroupName"])
-
-    @property
-    def staying(self) -> list[Member]:
-        """Return the instances that count."""
-        return [one for one in self.members if one.state not in LEAVING]
 
     def member(self, instance_id: str) -> Member:
         """Return one of its instances.
@@ -149,10 +98,6 @@ class Group:
             if one.instance_id == instance_id:
                 return one
         raise invalid(f"The instance {instance_id} is not part of Auto Scaling group {self.name}.")
-
-    def heartbeat(self, hook: str) -> datetime:
-        """Return the end of a wait for a hook that begins now."""
-        return CLOCK.now() + timedelta(seconds=int(self.hooks[hook].settings.get("HeartbeatTimeout", 3600)))
 
     def shown(self) -> dict[str, Any]:
         """Return it as the API shows it."""
@@ -169,21 +114,18 @@ class Group:
             "DesiredCapacity": self.desired,
             "Tags": self.tags,
             "CreatedTime": self.created,
-            "SuspendedProcesses": [
-                {"ProcessName": one, "SuspensionReason": "User suspended"} for one in sorted(self.suspended)
-            ],
+            "SuspendedProcesses": [],
             "EnabledMetrics": [],
-            "Instances": [shown_member(one) for one in self.members],
+            "Instances": [_shown_member(one) for one in self.members],
         }
 
 
-def shown_member(member: Member) -> dict[str, Any]:
-    """Return an instance as the API shows it."""
+def _shown_member(member: Member) -> dict[str, Any]:
     return {
         "InstanceId": member.instance_id,
         "InstanceType": member.instance_type,
         "AvailabilityZone": member.zone,
-        "LifecycleState": member.state,
+        "LifecycleState": "InService",
         "HealthStatus": "Healthy" if member.healthy else "Unhealthy",
         "LaunchTemplate": dict(member.template),
         "ProtectedFromScaleIn": member.protected,

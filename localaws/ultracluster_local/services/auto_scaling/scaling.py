@@ -1,4 +1,4 @@
-"""Bring a group to its desired capacity: launches, terminations, replacements and lifecycle hooks, with their activities and events.
+"""Bring a group to its desired capacity: launches, terminations and replacements, with their activities and events.
 
 Amazon EC2 Auto Scaling acts some time after a change; here it acts at once, and again while the clock is moved.
 """
@@ -15,20 +15,13 @@ from ultracluster_local.instance.clock import CLOCK
 from ultracluster_local.instance.environment import ACCOUNT
 from ultracluster_local.instance.running import running
 from ultracluster_local.instance.state import regions_with_state
-from ultracluster_local.services.auto_scaling.group import (
-    IN_SERVICE,
-    LEAVING,
-    Activity,
-    Group,
-    Member,
-    groups,
-)
+from ultracluster_local.services.auto_scaling.group import Activity, Group, Member, groups
 from ultracluster_local.services.auto_scaling.joining import join_cluster, leave_clusters
 from ultracluster_local.services.auto_scaling.notices import Notice, notices
 from ultracluster_local.services.ec2.launch_templates import template_data
 from ultracluster_local.services.ec2.networks import subnets
 
-__all__ = ["complete_hook", "next_scaling", "scale", "terminate"]
+__all__ = ["next_scaling", "scale", "terminate"]
 
 _FIRST_RETRY = timedelta(minutes=1)
 _LAST_RETRY = timedelta(minutes=16)
@@ -48,26 +41,24 @@ second with its status from aws-samples/aws-fault-injection-simulator-workshop#1
 
 def scale(group: Group) -> None:
     """Replace missing and unhealthy instances, then launch or terminate until the desired capacity is reached or a launch fails."""
-    _end_waits(group)
     for member in list(group.members):
         if not _runs(group.region, member):
             _forget(group, member)
-            if member.state not in LEAVING:
-                group.activities.insert(0, _ended(group, member, f"was {_GONE}"))
-        elif not member.healthy and member.state == IN_SERVICE and "ReplaceUnhealthy" not in group.suspended:
+            group.activities.insert(0, _ended(group, member, f"was {_GONE}"))
+        elif not member.healthy:
             # Protection from scaling in does not protect from replacement.
             terminate(group, member, "was taken out of service in response to a user health-check")
-    surplus = len(group.staying) - group.desired
-    if surplus > 0 and "Terminate" not in group.suspended:
+    surplus = len(group.members) - group.desired
+    if surplus > 0:
         _scale_in(group, surplus)
-    while len(group.staying) < group.desired and "Launch" not in group.suspended:
+    while len(group.members) < group.desired:
         if not _launch(group):
             return
     group.failures, group.retry_at = 0, None
 
 
 def _scale_in(group: Group, surplus: int) -> None:
-    free = [one for one in group.staying if not one.protected]
+    free = [one for one in group.members if not one.protected]
     for member in free[:surplus]:
         terminate(
             group,
@@ -102,7 +93,7 @@ def _runs(region: str, member: Member) -> bool:
 
 def _launch(group: Group) -> bool:
     template = group.settings["LaunchTemplate"]
-    before = len(group.staying)
+    before = len(group.members)
     subnet = str(group.settings["VPCZoneIdentifier"]).split(",")[
         before % len(str(group.settings["VPCZoneIdentifier"]).split(","))
     ]
@@ -139,6 +130,7 @@ def _launch(group: Group) -> bool:
             for key in ("LaunchTemplateId", "LaunchTemplateName", "Version")
             if key in template
         },
+        protected=bool(group.settings.get("NewInstancesProtectedFromScaleIn")),
     )
     group.members.append(member)
     activity = Activity(
@@ -148,8 +140,8 @@ def _launch(group: Group) -> bool:
         details=details,
     )
     group.activities.insert(0, activity)
-    if not _wait(group, member, launching=True):
-        _into_service(group, member)
+    join_cluster(group.region, member.instance_id, template_data(group.region, template))
+    _send(group, "EC2 Instance Launch Successful", activity, member.instance_id)
     return True
 
 
@@ -177,32 +169,22 @@ def _run_instance(group: Group, template: Mapping[str, str], subnet: str) -> Map
     return launched
 
 
-def _into_service(group: Group, member: Member) -> None:
-    member.state = IN_SERVICE
-    member.protected = bool(group.settings.get("NewInstancesProtectedFromScaleIn"))
-    join_cluster(
-        group.region, member.instance_id, template_data(group.region, group.settings["LaunchTemplate"])
-    )
-    launch = next(one for one in group.activities if member.instance_id in one.description)
-    _send(group, "EC2 Instance Launch Successful", launch, member.instance_id)
-
-
 # Terminations
 
 
 def terminate(group: Group, member: Member, why: str) -> None:
-    """Terminate an instance, after its hooks.
+    """Terminate an instance.
 
     Args:
         group: Group.
         member: Its instance.
         why: Cause of the activity, after "an instance".
     """
-    if member.state in LEAVING:
-        return
-    group.activities.insert(0, _ended(group, member, why))
-    if not _wait(group, member, launching=False):
-        _terminate_now(group, member)
+    ended = _ended(group, member, why)
+    group.activities.insert(0, ended)
+    running().clients.get("ec2", group.region).terminate_instances(InstanceIds=[member.instance_id])
+    _forget(group, member)
+    _send(group, "EC2 Instance Terminate Successful", ended, member.instance_id)
 
 
 def _ended(group: Group, member: Member, why: str) -> Activity:
@@ -214,77 +196,9 @@ def _ended(group: Group, member: Member, why: str) -> Activity:
     )
 
 
-def _terminate_now(group: Group, member: Member) -> None:
-    member.state = "Terminating"
-    running().clients.get("ec2", group.region).terminate_instances(InstanceIds=[member.instance_id])
-    _forget(group, member)
-    ended = next(one for one in group.activities if member.instance_id in one.description)
-    _send(group, "EC2 Instance Terminate Successful", ended, member.instance_id)
-
-
 def _forget(group: Group, member: Member) -> None:
     group.members.remove(member)
     leave_clusters(group.region, member.instance_id)
-
-
-# Lifecycle hooks
-
-
-def _wait(group: Group, member: Member, *, launching: bool) -> bool:
-    """Let an instance wait for its hooks, if there are any."""
-    member.waits_for = [hook for hook in group.hooks.values() if hook.launching == launching]
-    if not member.waits_for:
-        return False
-    member.state = "Pending:Wait" if launching else "Terminating:Wait"
-    member.wait_ends = min(group.heartbeat(hook.name) for hook in member.waits_for)
-    for hook in member.waits_for:
-        detail = {
-            "LifecycleActionToken": member.token,
-            "AutoScalingGroupName": group.name,
-            "LifecycleHookName": hook.name,
-            "EC2InstanceId": member.instance_id,
-            "LifecycleTransition": hook.settings["LifecycleTransition"],
-        }
-        if hook.settings.get("NotificationMetadata"):
-            detail["NotificationMetadata"] = hook.settings["NotificationMetadata"]
-        name = (
-            "EC2 Instance-launch Lifecycle Action" if launching else "EC2 Instance-terminate Lifecycle Action"
-        )
-        _deliver(group, name, detail)
-    return True
-
-
-def complete_hook(group: Group, member: Member, name: str, result: str) -> None:
-    """Complete the wait of an instance for a hook.
-
-    Args:
-        group: Group.
-        member: Its instance.
-        name: Hook name.
-        result: ``CONTINUE`` or ``ABANDON``, which ends all waits.
-    """
-    launching = member.state == "Pending:Wait"
-    member.waits_for = [] if result == "ABANDON" else [hook for hook in member.waits_for if hook.name != name]
-    if member.waits_for:
-        return
-    member.wait_ends = None
-    if not launching:
-        _terminate_now(group, member)
-    elif result == "ABANDON":
-        member.state = IN_SERVICE
-        group.activities.insert(
-            0, _ended(group, member, "was taken out of service: its lifecycle action was abandoned")
-        )
-        _terminate_now(group, member)
-    else:
-        _into_service(group, member)
-
-
-def _end_waits(group: Group) -> None:
-    for member in list(group.members):
-        if member.wait_ends is not None and member.wait_ends <= CLOCK.now():
-            hook = member.waits_for[0]
-            complete_hook(group, member, hook.name, str(hook.settings.get("DefaultResult", "ABANDON")))
 
 
 # Events and time
@@ -294,10 +208,7 @@ def _send(group: Group, name: str, activity: Activity, instance_id: str) -> None
     shown = activity.shown()
     times = {key: shown.pop(key).strftime("%Y-%m-%dT%H:%M:%SZ") for key in ("StartTime", "EndTime")}
     detail = {**shown, **times, "RequestId": shown["ActivityId"], "EC2InstanceId": instance_id}
-    _deliver(group, name, {**detail, "Details": json.loads(activity.details)})
-
-
-def _deliver(group: Group, name: str, detail: Mapping[str, Any]) -> None:
+    detail["Details"] = json.loads(activity.details)
     notices(group.region).append(Notice(name=name, detail=detail, resource=group.arn))
 
 
@@ -313,9 +224,6 @@ def next_scaling(after: datetime) -> tuple[datetime, list[Callable[[], None]]] |
 def _due(after: datetime) -> Iterator[tuple[datetime, Group]]:
     for region in regions_with_state("autoscaling:groups"):
         for group in list(groups(region).values()):
-            for member in group.members:
-                if member.wait_ends is not None:
-                    yield max(member.wait_ends, after + timedelta(microseconds=1)), group
             if any(not _runs(region, member) for member in group.members):
                 yield after + _HEALTH_CHECK, group
             if group.retry_at is not None:

@@ -1,4 +1,4 @@
-"""Constraints of EBS volumes, at their creation and at the launch of an instance.
+"""Constraints of EBS volumes at the launch of an instance.
 
 The sizes, IOPS and throughput are those of
 https://docs.aws.amazon.com/ebs/latest/userguide/ebs-volume-types.html (read 2026-11). The messages are AWS's answers:
@@ -9,13 +9,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
-from ultracluster_local.services.checks import Checks
 from ultracluster_local.services.ec2.networks import backend_of
 from ultracluster_local.services.handlers import Request, ServiceError
 
 __all__ = ["check_mapping"]
-
-_check = Checks(service="ec2")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -45,26 +42,6 @@ def _value(message: str) -> ServiceError:
 
 def _combination(message: str) -> ServiceError:
     return ServiceError("InvalidParameterCombination", message)
-
-
-@_check("CreateVolume")
-def create_volume(request: Request) -> None:
-    """Check a volume of its own."""
-    if not request.parameters.get("Size") and not request.parameters.get("SnapshotId"):
-        raise ServiceError("MissingParameter", "The request must contain the parameter size/snapshot")
-    check_volume(request.parameters, size=request.parameters.get("Size"))
-
-
-@_check("AttachVolume")
-def attach_volume(request: Request) -> None:
-    """Refuse a volume of another zone."""
-    backend, given = backend_of(request.region), request.parameters
-    volume, instance = backend.volumes.get(given["VolumeId"]), backend.get_instance_by_id(given["InstanceId"])
-    if volume and instance and volume.zone.name != instance.placement.zone:
-        raise ServiceError(
-            "InvalidVolume.ZoneMismatch",
-            f"The volume '{volume.id}' is not in the same availability zone as instance '{instance.id}'",
-        )
 
 
 def check_volume(volume: Mapping[str, Any], *, size: int | None) -> None:

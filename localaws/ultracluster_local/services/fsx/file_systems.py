@@ -25,42 +25,21 @@ def _default_version(lustre: Mapping[str, Any]) -> str:
     return "2.12" if lustre["DeploymentType"] == "PERSISTENT_2" else "2.10"
 
 
-_OTHERS = {
-    "ONTAP": ("OntapConfiguration", 1024, 1_048_576),
-    "OPENZFS": ("OpenZFSConfiguration", 64, 524_288),
-    "WINDOWS": ("WindowsConfiguration", 32, 65_536),
-}
-"""Settings and storage capacity in GiB of the other types: API_CreateFileSystem (botocore 1.44.5)."""
-
-
 @handlers("CreateFileSystem")
 def create_file_system(request: Request) -> Mapping[str, Any]:
     """Create a file system that is available at once."""
-    given = dict(request.parameters)
-    file_system_id = hex_id("fs")
-    kind = given["FileSystemType"]
+    given = request.parameters
+    kind, file_system_id = given["FileSystemType"], hex_id("fs")
     if kind != "LUSTRE":
-        return _create_other(request, file_system_id, kind)
+        raise bad_request(f"The local AWS does not simulate file systems of type {kind}")
     lustre = copy.deepcopy(given.get("LustreConfiguration") or {})
     lustre.setdefault("DeploymentType", "SCRATCH_1")
     lustre["MountName"] = hex_id("m", length=7).replace("-", "")
-    file_system = _new(request, file_system_id) | {
-        "LustreConfiguration": lustre,
-        "FileSystemTypeVersion": given.get("FileSystemTypeVersion") or _default_version(lustre),
-    }
-    validate(file_system)
-    check_network(request)
-    fsx_of(request).file_systems[file_system_id] = file_system
-    return {"FileSystem": file_system}
-
-
-def _new(request: Request, file_system_id: str) -> dict[str, Any]:
-    given = request.parameters
-    return {
+    file_system = {
         "OwnerId": request.account,
         "CreationTime": CLOCK.now(),
         "FileSystemId": file_system_id,
-        "FileSystemType": given["FileSystemType"],
+        "FileSystemType": kind,
         "Lifecycle": "AVAILABLE",
         "StorageType": given.get("StorageType", "SSD"),
         "VpcId": vpc_of(request),
@@ -70,23 +49,11 @@ def _new(request: Request, file_system_id: str) -> dict[str, Any]:
         "ResourceARN": request.arn("fsx", f"file-system/{file_system_id}"),
         "Tags": given.get("Tags") or [],
         **{name: given[name] for name in ("KmsKeyId", "StorageCapacity") if name in given},
+        "LustreConfiguration": lustre,
+        "FileSystemTypeVersion": given.get("FileSystemTypeVersion") or _default_version(lustre),
     }
-
-
-def _create_other(request: Request, file_system_id: str, kind: str) -> Mapping[str, Any]:
-    """Create a file system of another type, of whose settings only the capacity is checked."""
-    key, least, most = _OTHERS[kind]
-    settings = copy.deepcopy(request.parameters.get(key))
-    capacity = request.parameters.get("StorageCapacity")
-    if settings is None:
-        raise bad_request(f"{key} must be provided for a file system of type {kind}.")
-    if capacity is not None and not least <= capacity <= most:
-        raise bad_request(
-            f"StorageCapacity of {kind} must be between {least} and {most} GiB; got {capacity}."
-        )
-    if kind == "OPENZFS":
-        settings["RootVolumeId"] = hex_id("fsvol")
-    file_system = _new(request, file_system_id) | {key: settings}
+    validate(file_system)
+    check_network(request)
     fsx_of(request).file_systems[file_system_id] = file_system
     return {"FileSystem": file_system}
 
@@ -109,10 +76,6 @@ def update_file_system(request: Request) -> Mapping[str, Any]:
     for name in ("StorageCapacity", "StorageType", "FileSystemTypeVersion"):
         if name in request.parameters:
             changed[name] = request.parameters[name]
-    if file_system["FileSystemType"] != "LUSTRE":
-        key = _OTHERS[file_system["FileSystemType"]][0]
-        file_system |= changed | {key: changed[key] | (request.parameters.get(key) or {})}
-        return {"FileSystem": file_system}
     changed["LustreConfiguration"] |= request.parameters.get("LustreConfiguration") or {}
     _check_change(file_system, changed)
     validate(changed, fsx.associations_of(file_system["FileSystemId"]))
@@ -151,7 +114,7 @@ def _iops(lustre: Mapping[str, Any]) -> int | None:
 
 @handlers("DeleteFileSystem")
 def delete_file_system(request: Request) -> Mapping[str, Any]:
-    """Delete a file system with its associations and automatic backups; user-initiated backups stay."""
+    """Delete a file system with its associations."""
     fsx = fsx_of(request)
     file_system_id = request.parameters["FileSystemId"]
     fsx.file_system(file_system_id)
@@ -163,7 +126,7 @@ def delete_file_system(request: Request) -> Mapping[str, Any]:
 
 @handlers("ListTagsForResource")
 def list_tags_for_resource(request: Request) -> Mapping[str, Any]:
-    """List the tags of a file system, association or backup."""
+    """List the tags of a file system or association."""
     return {"Tags": _by_arn(request)["Tags"]}
 
 
@@ -189,7 +152,7 @@ def untag_resource(request: Request) -> Mapping[str, Any]:
 def _by_arn(request: Request) -> dict[str, Any]:
     arn = request.parameters["ResourceARN"]
     fsx = fsx_of(request)
-    for one in (*fsx.file_systems.values(), *fsx.associations.values(), *fsx.backups.values()):
+    for one in (*fsx.file_systems.values(), *fsx.associations.values()):
         if one["ResourceARN"] == arn:
             return one
     raise ServiceError("ResourceNotFound", f"{arn} does not exist.")

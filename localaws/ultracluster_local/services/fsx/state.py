@@ -1,4 +1,4 @@
-"""File systems, data repository associations and backups of FSx in a Region."""
+"""File systems and data repository associations of FSx in a Region."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -16,7 +16,6 @@ class Fsx:
 
     file_systems: dict[str, dict[str, Any]] = field(default_factory=dict)
     associations: dict[str, dict[str, Any]] = field(default_factory=dict)
-    backups: dict[str, dict[str, Any]] = field(default_factory=dict)
 
     def file_system(self, file_system_id: str) -> dict[str, Any]:
         """Return a file system.
@@ -34,14 +33,6 @@ class Fsx:
         """
         what = "Data repository association"
         return _get(self.associations, association_id, "DataRepositoryAssociationNotFound", what)
-
-    def backup(self, backup_id: str) -> dict[str, Any]:
-        """Return a backup.
-
-        Raises:
-            ServiceError: No such ID exists.
-        """
-        return _get(self.backups, backup_id, "BackupNotFound", "Backup")
 
     def associations_of(self, file_system_id: str) -> list[dict[str, Any]]:
         """Return the associations of a file system, oldest first."""

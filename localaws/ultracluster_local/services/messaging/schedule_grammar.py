@@ -6,21 +6,32 @@ https://docs.aws.amazon.com/scheduler/latest/UserGuide/schedule-types.html
 
 import re
 from datetime import datetime
+from typing import Final, NamedTuple
 
-__all__ = ["is_schedule"]
+__all__ = ["FIELDS", "Field", "is_schedule"]
 
 _MONTHS = ("JAN", "FEB", "MAR", "APR", "MAY", "JUN", "JUL", "AUG", "SEP", "OCT", "NOV", "DEC")
 _DAYS = ("SUN", "MON", "TUE", "WED", "THU", "FRI", "SAT")
 _MOST_RATE_DIGITS = 8
 
-_RANGES: tuple[tuple[int, int, tuple[str, ...]], ...] = (
-    (0, 59, ()),
-    (0, 23, ()),
-    (1, 31, ()),
-    (1, 12, _MONTHS),
-    (1, 7, _DAYS),
-    (1970, 2199, ()),
+
+class Field(NamedTuple):
+    """Values of a field of ``cron``, of which some have names, from the lowest on."""
+
+    lowest: int
+    highest: int
+    names: tuple[str, ...] = ()
+
+
+FIELDS: Final = (
+    Field(0, 59),
+    Field(0, 23),
+    Field(1, 31),
+    Field(1, 12, _MONTHS),
+    Field(1, 7, _DAYS),
+    Field(1970, 2199),
 )
+"""Minutes, hours, days of the month, months, days of the week and years."""
 _DAY_OF_MONTH, _DAY_OF_WEEK = 2, 4
 
 
@@ -61,7 +72,7 @@ def _is_moment(text: str) -> bool:
 
 def _is_cron(text: str) -> bool:
     fields = text.split()
-    if len(fields) != len(_RANGES) or (fields[_DAY_OF_MONTH] == "?") == (fields[_DAY_OF_WEEK] == "?"):
+    if len(fields) != len(FIELDS) or (fields[_DAY_OF_MONTH] == "?") == (fields[_DAY_OF_WEEK] == "?"):
         return False
     return all(_is_field(position, field) for position, field in enumerate(fields))
 
@@ -84,5 +95,5 @@ def _is_part(position: int, part: str) -> bool:
 
 
 def _is_value(position: int, value: str) -> bool:
-    low, high, names = _RANGES[position]
+    low, high, names = FIELDS[position]
     return value.upper() in names or (value.isdigit() and low <= int(value) <= high)

@@ -1,4 +1,4 @@
-"""CloudWatch Logs: names, keys, streams, filters and resource policies."""
+"""CloudWatch Logs: names, keys, streams and retention."""
 
 from moto.logs.models import logs_backends
 
@@ -54,15 +54,6 @@ def check_describe_log_groups(request: Request) -> None:
     """Refuse a request with both a prefix and a pattern."""
     if request.parameters.get("logGroupNamePrefix") and request.parameters.get("logGroupNamePattern"):
         problem = "LogGroup name prefix and LogGroup name pattern are mutually exclusive parameters."
-        raise ServiceError("InvalidParameterException", problem)
-
-
-@_check("PutSubscriptionFilter")
-def check_put_subscription_filter(request: Request) -> None:
-    """Refuse a stream without a role that may write to it."""
-    service = (request.parameters["destinationArn"].split(":") + [""] * 3)[2]
-    if service in {"kinesis", "firehose"} and not request.parameters.get("roleArn"):
-        problem = f"destinationArn for vendor {service} cannot be used without roleArn"
         raise ServiceError("InvalidParameterException", problem)
 
 

@@ -111,14 +111,6 @@ def check_put_bucket_versioning(request: Request) -> None:
         raise ServiceError("InvalidBucketState", problem)
 
 
-@_check("PutBucketAccelerateConfiguration")
-def check_put_bucket_accelerate_configuration(request: Request) -> None:
-    """Refuse a name with periods."""
-    if "." in request.parameters["Bucket"]:
-        problem = "S3 Transfer Acceleration is not supported for buckets with periods (.) in their names"
-        raise ServiceError("InvalidRequest", problem)
-
-
 @_check("PutBucketOwnershipControls")
 def check_put_bucket_ownership_controls(request: Request) -> None:
     """Refuse an unknown setting, and more or less than one rule."""
@@ -180,16 +172,6 @@ def check_put_bucket_logging(request: Request) -> None:
         raise ServiceError("InvalidTargetBucketForLogging", problem)
     if source is not None and source.region_name != target.region_name:
         raise ServiceError("CrossLocationLoggingProhibitted", "Cross S3 location logging not allowed. ")
-
-
-@_check("PutBucketCors")
-def check_put_bucket_cors(request: Request) -> None:
-    """Refuse an unknown method."""
-    for rule in request.parameters["CORSConfiguration"].get("CORSRules") or []:
-        for method in rule.get("AllowedMethods") or []:
-            if method not in {"GET", "PUT", "POST", "DELETE", "HEAD"}:
-                problem = f"Found unsupported HTTP method in CORS config. Unsupported method is {method}"
-                raise ServiceError("InvalidRequest", problem)
 
 
 # Replication
@@ -444,25 +426,3 @@ def _applies(action: str, resources: list[str]) -> bool:
         if either or ("/" in path) == on_objects:
             return True
     return False
-
-
-@_check("PutBucketWebsite")
-def check_put_bucket_website(request: Request) -> None:
-    """Refuse redirections that contradict themselves: localstack/localstack, test_s3.snapshot.json (2026-02-21)."""
-    website = request.parameters.get("WebsiteConfiguration") or {}
-    everything, index = website.get("RedirectAllRequestsTo"), website.get("IndexDocument")
-    if everything and len(website) > 1:
-        raise _invalid("RedirectAllRequestsTo cannot be provided in conjunction with other Routing Rules.")
-    if not everything and not index:
-        raise _invalid("A value for IndexDocument Suffix must be provided if RedirectAllRequestsTo is empty")
-    if index and (not index.get("Suffix") or "/" in index["Suffix"]):
-        raise _invalid("The IndexDocument Suffix is not well formed")
-    redirects = [rule.get("Redirect") or {} for rule in website.get("RoutingRules") or []]
-    for one in (everything or {}, *redirects):
-        if one.get("Protocol") not in {None, "http", "https"}:
-            problem = "Invalid protocol, protocol can be http or https. If not defined the protocol will be selected automatically."
-            raise ServiceError("InvalidRequest", problem)
-        if "ReplaceKeyPrefixWith" in one and "ReplaceKeyWith" in one:
-            raise ServiceError(
-                "InvalidRequest", "You can only define ReplaceKeyPrefix or ReplaceKey but not both."
-            )

@@ -6,5 +6,4 @@ f.create_function(
     Role=role,
     Code={"ZipFile": data.getvalue()},
 )
-f.publish_version(FunctionName="f")
 f.put_function_concurrency(FunctionName="f:1", ReservedConcurrentExecutions=0)

@@ -1,1 +1,0 @@
-c.cancel_update_stack(StackName="one")

@@ -1,1 +1,0 @@
-client("ec2").create_volume(AvailabilityZone="us-east-1a")

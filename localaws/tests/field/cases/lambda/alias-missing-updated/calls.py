@@ -1,1 +1,0 @@
-f.update_alias(FunctionName="f", Name="nope", Description="d")

@@ -1,9 +1,0 @@
-f = client("lambda")
-f.create_function(
-    FunctionName="f",
-    Runtime="python3.13",
-    Handler="index.handler",
-    Role=role,
-    Code={"ZipFile": data.getvalue()},
-)
-f.create_alias(FunctionName="f", Name="2024", FunctionVersion="$LATEST")

@@ -1,1 +1,0 @@
-f.create_alias(FunctionName="f", Name="live", FunctionVersion="10")

@@ -1,7 +1,0 @@
-f.publish_version(FunctionName="f")
-f.create_alias(
-    FunctionName="f",
-    Name="live",
-    FunctionVersion="$LATEST",
-    RoutingConfig={"AdditionalVersionWeights": {"1": 0.5}},
-)

@@ -1,1 +1,0 @@
-f.publish_version(FunctionName="f", CodeSha256="somenonexistentsha256")

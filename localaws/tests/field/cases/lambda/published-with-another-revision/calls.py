@@ -1,1 +1,0 @@
-f.publish_version(FunctionName="f", RevisionId="wrong")

@@ -1,4 +1,0 @@
-s3 = client("s3")
-s3.create_bucket(Bucket="field-bucket")
-s3.create_bucket(Bucket="field.bucket")
-s3.put_bucket_accelerate_configuration(Bucket="field.bucket", AccelerateConfiguration={"Status": "Enabled"})
