@@ -1,7 +1,6 @@
 """The diaries of four people who tried it, typed again at a terminal of 80 columns.
 
-Each test is a friction that they met: what they saw then fails it. test_frictions.py has the table of all of them, with those
-that other tests hold.
+Each test is a friction that they met: what they saw then fails it.
 """
 
 import re
