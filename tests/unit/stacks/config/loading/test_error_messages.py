@@ -74,22 +74,11 @@ def test_a_model_cannot_be_changed() -> None:
     "mistake",
     [
         ("region:", "regio:", "UC1020", f"{_CLUSTER}.regio", "Did you mean 'region'?"),
-        (
-            "region:",
-            "regi\u043en:",
-            "UC1020",
-            f"{_CLUSTER}['regi\\u043en']",
-            "U+043E (CYRILLIC SMALL LETTER O)",
-        ),
         ("defaults:", "default:", "UC1020", "default", "Did you mean 'defaults'?"),
         ("  image_id:", "  imageid:", "UC1020", "defaults.imageid", "Did you mean 'image_id'?"),
         ("version: 1\n", "", "UC1021", "version", "version is required"),
         ("version: 1", "version: 2", "UC1023", "version", "got 2. Allowed: 1"),
-        ("region: us-east-2", "region:", "UC1021", f"{_CLUSTER}.region", "required and has no value"),
         ("nodes: 4", "nodes: ~", "UC1021", f"{_CLUSTER}.nodes", "required and has no value"),
-        ("nodes: 4", "nodes: 3.5", "UC1022", f"{_CLUSTER}.nodes", "got 3.5. Allowed: a whole number"),
-        ("nodes: 4", "nodes: true", "UC1022", f"{_CLUSTER}.nodes", "got true. Allowed: a whole number"),
-        ("nodes: 4", 'nodes: "4"', "UC1022", f"{_CLUSTER}.nodes", "Write it without quotes"),
         ("nodes: 4", "nodes: [4]", "UC1022", f"{_CLUSTER}.nodes", "got a list"),
         (
             "name: train",
@@ -123,7 +112,6 @@ def test_a_model_cannot_be_changed() -> None:
             "12 digits in quotes",
         ),
         ('"2026-12-01T12:00:00Z"', "20261201", "UC1022", f"{_CLUSTER}.capacity.start", "ISO 8601"),
-        ("4800", "1200.5", "UC1022", f"{_CLUSTER}.file_system.storage_capacity_gib", "a whole number"),
         (_ENVIRONMENT, "{LEVEL: 5}", "UC1022", f"{_JOB}.environment.LEVEL", 'Write it in quotes: "5"'),
     ],
 )

@@ -12,11 +12,8 @@ Findings = Callable[..., list[Finding]]
 @pytest.mark.parametrize(
     "mistake",
     [
-        ("team: r", '"aws:x": r', "UC2107", "defaults.tags['aws:x']", "without the reserved prefix aws:"),
         ("team: r", '"AWS:x": r', "UC2107", "defaults.tags['AWS:x']", "without the reserved prefix aws:"),
-        ("team: r", "k" * 129 + ": r", "UC2107", "defaults.tags." + "k" * 129, "1 to 128"),
         ("team: r", '"": r', "UC2107", "defaults.tags['']", "1 to 128"),
-        ("team: research", "team: " + "v" * 257, "UC2107", "defaults.tags.team", "1 to 256"),
         ("team: research", 'team: ""', "UC2107", "defaults.tags.team", "1 to 256"),
         ("team: research", "team: a;b", "UC2107", "defaults.tags.team", "letters, digits, spaces"),
         ("team: research", ",".join(f"k{n}: v" for n in range(41)), "UC2107", "defaults.tags", "got 41 tags"),

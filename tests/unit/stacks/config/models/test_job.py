@@ -28,7 +28,6 @@ _FIRST_JOB = "waves[0].clusters[0].jobs[0]"
             f"{_JOB}.nodes",
             "got 0. Allowed: 1 to 1,000",
         ),
-        ("image: 1", "attempts: 11\n            image: 1", "UC6104", f"{_JOB}.attempts", "1 to 10"),
         (
             "image: 1",
             "timeout_hours: 4369\n            image: 1",
@@ -36,7 +35,6 @@ _FIRST_JOB = "waves[0].clusters[0].jobs[0]"
             f"{_JOB}.timeout_hours",
             "1 to 4,368",
         ),
-        ("/training", "/Training", "UC6106", f"{_JOB}.image", "a container image"),
         (
             _ENVIRONMENT,
             "{AWS_BATCH_JOB_ID: x}",

@@ -29,20 +29,6 @@ OLDER_VLLM = "pytorch-inference-vllm-neuronx:0.16.0-neuronx-py312-sdk2.31.1-ubun
     [
         (
             "image: 1",
-            "nodes: 5\n            image: 1",
-            "UC6101",
-            f"{_JOB}.nodes",
-            "got 5 nodes for a queue of 4",
-        ),
-        (
-            "image: 1",
-            "processes_per_node: 129\n            image: 1",
-            "UC6103",
-            f"{_JOB}.processes_per_node",
-            "1 to 128",
-        ),
-        (
-            "image: 1",
             "launcher: jax\n            processes_per_node: 2\n            image: 1",
             "UC6140",
             f"{_JOB}.processes_per_node",
@@ -56,8 +42,6 @@ OLDER_VLLM = "pytorch-inference-vllm-neuronx:0.16.0-neuronx-py312-sdk2.31.1-ubun
             f"{_JOB}.timeout_hours",
             "for 70.8 hours",
         ),
-        (":2026-11-20", ":latest", "UC6107", f"{_JOB}.image", "the tag latest"),
-        (":2026-11-20", "", "UC6107", f"{_JOB}.image", "without a tag"),
         (
             "us-east-2.amazonaws",
             "us-west-2.amazonaws",

@@ -18,25 +18,6 @@ KEY = "arn:aws:kms:us-east-2:123456789012:key/01234567-89ab-cdef-0123-456789abcd
 
 
 @pytest.mark.parametrize(
-    "mistake",
-    [
-        ("4800", "1300", "UC5003", f"{_CLUSTER}.file_system.storage_capacity_gib", "1200"),
-        (
-            "250",
-            "333",
-            "UC5002",
-            f"{_CLUSTER}.file_system.per_unit_storage_throughput",
-            "125, 250, 500, 1000",
-        ),
-    ],
-)
-def test_refuses_a_mistake_with_its_code_and_its_place(
-    refused: Callable[..., None], mistake: tuple[str, ...]
-) -> None:
-    refused(*mistake)
-
-
-@pytest.mark.parametrize(
     ("edits", "code"),
     [
         ([("4800", "7200")], "UC5003"),
