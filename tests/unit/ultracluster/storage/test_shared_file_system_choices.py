@@ -11,7 +11,7 @@ from aws_cdk import aws_s3 as s3
 from botocore.validate import ParamValidator
 from tests.cfn_lint import lint
 from tests.unit.ultracluster.builders import REGION, only
-from tests.unit.ultracluster.storage.file_systems import KEY_ARN, define_file_system, key
+from tests.unit.ultracluster.storage.file_systems import define_file_system, key
 
 from ultracluster_local import LocalAws
 
@@ -20,23 +20,9 @@ pytestmark = pytest.mark.slow
 _SCRATCH: dict[str, Any] = {"deployment_type": "SCRATCH_2"}
 
 
-@pytest.mark.parametrize("iops", [1500, 12_000, 192_000])
-def test_provisions_the_metadata_iops_that_were_asked_for(stack: cdk.Stack, iops: int) -> None:
-    lustre = define_file_system(stack, metadata_iops=iops)["LustreConfiguration"]
-    assert lustre["MetadataConfiguration"] == {"Mode": "USER_PROVISIONED", "Iops": iops}
-
-
 def test_scratch_has_neither_throughput_nor_metadata_configuration(stack: cdk.Stack) -> None:
     lustre = define_file_system(stack, **_SCRATCH)["LustreConfiguration"]
     assert lustre == {"DeploymentType": "SCRATCH_2", "DataCompressionType": "LZ4"}
-
-
-def test_encrypts_with_a_customer_managed_key(stack: cdk.Stack) -> None:
-    assert define_file_system(stack, kms_key=key(stack))["KmsKeyId"] == KEY_ARN
-
-
-def test_uses_the_key_of_fsx_by_default(stack: cdk.Stack) -> None:
-    assert "KmsKeyId" not in define_file_system(stack)
 
 
 def test_numbers_that_only_the_deployment_knows_are_left_to_fsx(stack: cdk.Stack) -> None:
