@@ -192,6 +192,11 @@ def close_the_cache(frozen: Frozen) -> None:
     )
 
 
+def expire_checkpoints(frozen: Frozen) -> None:
+    rules = frozen.properties("Checkpoints", "S3::Bucket")["LifecycleConfiguration"]["Rules"]
+    rules.append({"Id": "all", "Status": "Enabled", "ExpirationInDays": 1})
+
+
 def put(start: str, kind: str, **values: Any) -> Edit:
     def edit(frozen: Frozen) -> None:
         properties = frozen.properties(start, kind)
@@ -252,6 +257,7 @@ DANGEROUS: dict[str, Edit] = {
     "no Lustre egress": gone("FileSystemFromNodesEgress988"),
     "no ingress of endpoints": gone("NetworkEndpointSecurityGroupfrom"),
     "no endpoint of images": gone("NetworkEcrApi"),
+    "no gateway of S3": gone("NetworkS3"),
     "endpoint without names": put("NetworkEcrDkr", "", PrivateDnsEnabled=False),
     "endpoint closed by its policy": put(
         "NetworkS3",
@@ -296,6 +302,10 @@ DANGEROUS: dict[str, Edit] = {
     "Snapshot of a file system": policy("FileSystem", "FSx::FileSystem", "Snapshot"),
     "Snapshot of a table": policy("ClusterBlockLifecycleState", "", "Snapshot"),
     "Snapshot of a bucket": policy("Checkpoints", "S3::Bucket", "Snapshot"),
+    "logs for a week": put("ClusterQueueLogs", "", RetentionInDays=7),
+    "checkpoints for a day": expire_checkpoints,
+    "no versions": put("Checkpoints", "S3::Bucket", VersioningConfiguration={"Status": "Suspended"}),
+    "no export of checkpoints": put("FileSystemCheckpoints", "", S3={}),
 }
 
 
@@ -333,11 +343,28 @@ def split(frozen: Frozen) -> None:
     of_jobs(frozen).append({**last, "Action": action})
 
 
+def more_rights(frozen: Frozen) -> None:
+    of_jobs(frozen).append({"Effect": "Allow", "Action": "cloudwatch:PutMetricData", "Resource": "*"})
+
+
 def add(part: str, name: str, kind: str, **properties: Any) -> Edit:
     def edit(frozen: Frozen) -> None:
         frozen.template(part)["Resources"][name] = {"Type": kind, "Properties": properties}
 
     return edit
+
+
+def code(frozen: Frozen) -> None:
+    frozen.properties(*LIFECYCLE)["Code"]["S3Key"] = "1" * 64 + ".zip"
+
+
+def more_nodes(frozen: Frozen) -> None:
+    frozen.properties("ClusterQueueComputeEnvironment")["ComputeResources"]["MaxvCpus"] = 1536
+
+
+def versions_longer(frozen: Frozen) -> None:
+    (rule,) = frozen.properties("Checkpoints", "S3::Bucket")["LifecycleConfiguration"]["Rules"]
+    rule["NoncurrentVersionExpiration"]["NoncurrentDays"] = 60
 
 
 def egress_apart(frozen: Frozen) -> None:
@@ -356,6 +383,9 @@ def action_alike(frozen: Frozen) -> None:
 
 
 SAFE: dict[str, Edit] = {
+    "nothing": lambda _: None,
+    "logs for a year": put("ClusterQueueLogs", "", RetentionInDays=365),
+    "logs for ever": put("ClusterQueueLogs", "", RetentionInDays=None),
     "a mapping with the same value": mapping_of_the_same,
     "a condition of another name": condition_of_the_same,
     "a mapping that nothing uses": unused_mapping,
@@ -363,6 +393,7 @@ SAFE: dict[str, Edit] = {
     "statements in another order": reorder,
     "a statement cut in two": split,
     "an action as a list": action_alike,
+    "more rights for jobs": more_rights,
     "another alarm": add("Cluster", "More", "AWS::CloudWatch::Alarm", Threshold=1),
     "another endpoint": add(
         "Network", "Sts", "AWS::EC2::VPCEndpoint", ServiceName="com.amazonaws.us-east-2.sts"
@@ -375,12 +406,17 @@ SAFE: dict[str, Edit] = {
         Protocol="email",
         Endpoint="a@example.com",
     ),
+    "another bucket": add("Storage", "More", "AWS::S3::Bucket"),
     "more time for the drain": put(*LIFECYCLE, Timeout=300),
     "more memory for the drain": put(*LIFECYCLE, MemorySize=512),
+    "new code": code,
     "a description": put("ClusterBlockLifecycleEveryMinute", "", Description="Runs each minute"),
     "every minute by cron": put(
         "ClusterBlockLifecycleEveryMinute", "", ScheduleExpression="cron(* * * * ? *)"
     ),
+    "more nodes": more_nodes,
+    "old versions for longer": versions_longer,
+    "a larger file system": put("FileSystem", "FSx::FileSystem", StorageCapacity=7200),
     "egress as a resource": egress_apart,
     "a longer lead": set_variable("UC_CHECKPOINT_LEAD_SECONDS", "1800"),
     "a topic that is kept": policy("ClusterAlarmsTopic", "SNS::Topic", "Retain"),
