@@ -1,13 +1,13 @@
 """`ultracluster deploy --without-capacity` on the local AWS as on an account: it says what AWS says, starts and buys nothing, and leaves nothing."""
 
 import json
-import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 from moto.ec2.responses import EC2Response
+from tests.app_project import write_project
 from tests.unit.stacks.conftest import QUICKSTART
 
 from ultracluster_cli.cost import estimate
@@ -31,19 +31,13 @@ Rehearse = Callable[..., dict[str, Any]]
 
 
 @pytest.fixture(scope="module")
-def project(tmp_path_factory: pytest.TempPathFactory, request: pytest.FixtureRequest) -> Path:
+def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """This repository's app in a folder of its own, with the quick start before its order is bought."""
-    root = request.config.rootpath
     folder = tmp_path_factory.mktemp("project")
-    cdk_json = json.loads((root / "cdk.json").read_text())
-    cdk_json["app"] = f"{sys.executable} {root / 'app.py'}"
-    cdk_json["context"]["rollout"] = "rollout.yaml"
-    (folder / "cdk.json").write_text(json.dumps(cdk_json))
-    (folder / "node_modules").symlink_to(root / "node_modules")
     text = QUICKSTART.read_text()
     bought = "reservation_id: cr-0123456789abcdef0"
     assert text.count(bought) == 1
-    (folder / "rollout.yaml").write_text(text.replace(bought, "order: december"))
+    write_project(folder, text.replace(bought, "order: december"))
     return folder
 
 

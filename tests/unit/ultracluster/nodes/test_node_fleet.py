@@ -111,11 +111,6 @@ def test_launch_template_has_the_profile_and_the_market_that_aws_batch_would_set
     assert template_data(stack)["InstanceMarketOptions"] == {"MarketType": "capacity-block"}
 
 
-def test_spot_nodes_of_a_group_ask_for_spot_themselves(stack: cdk.Stack) -> None:
-    fleet(stack, capacity=uc.Spot())
-    assert template_data(stack)["InstanceMarketOptions"] == {"MarketType": "spot"}
-
-
 def test_nodes_that_aws_batch_starts_name_neither_profile_nor_cluster(stack: cdk.Stack) -> None:
     fleet(stack, joins=None)
     assert "IamInstanceProfile" not in template_data(stack)
