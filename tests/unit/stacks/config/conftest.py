@@ -99,6 +99,21 @@ def refused(findings: Callable[..., list[Finding]]) -> Callable[..., None]:
 
 
 @pytest.fixture
+def refused_at(findings: Callable[..., list[Finding]]) -> Callable[[list[Edit], str, str | None], None]:
+    """Check that edits are refused with a code, at a place of the one cluster, or anywhere if it is None."""
+
+    def refused_at(edits: list[Edit], code: str, path: str | None) -> None:
+        found = findings(*edits)
+        matching = [finding for finding in found if finding.code == code]
+        assert matching, found
+        if path is not None:
+            assert [finding.path for finding in matching] == [f"waves[0].clusters[0].{path}"]
+            assert matching[0].location.startswith("rollout.yaml:")
+
+    return refused_at
+
+
+@pytest.fixture
 def accepted(findings: Callable[..., list[Finding]]) -> Callable[[list[Edit], str], None]:
     """Check that edits break neither a rule nor anything else that is an error."""
 

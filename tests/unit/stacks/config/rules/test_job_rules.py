@@ -4,6 +4,7 @@ from collections.abc import Callable
 
 import pytest
 from tests.unit.stacks.config.capacity_edits import ON_DEMAND, SPILL, further, lines
+from tests.unit.stacks.config.conftest import VALID
 from tests.unit.stacks.config.machine_edits import BLOCK_MARKET, ON_DEMAND_MARKET, TYPE_LINE
 
 from ultracluster_rules.findings import Finding
@@ -16,7 +17,7 @@ _BLOCK = """          market_type: capacity-block
           reservation_id: cr-0123456789abcdef0
 """
 _ON_DEMAND = (_BLOCK, "          market_type: on-demand\n")
-NO_JOBS = ("jobs:\n          - name", "jobs: []\n      #    - name")
+NO_JOBS = (VALID[VALID.index("        jobs:") : VALID.index("        notify:")], "")
 SMALL = "additional_queues: [{name: small, capacity: [spot]}]"
 SPOT = further("name: spot, market_type: spot, max_nodes: 2")
 _IMAGE = "image: 1"
@@ -124,14 +125,9 @@ def test_a_job_over_several_nodes_needs_efa(findings: Findings) -> None:
     ],
 )
 def test_refuses_further_capacity_and_queues_at_their_place(
-    findings: Findings, edits: list[tuple[str, str]], code: str, path: str | None
+    refused_at: Callable[..., None], edits: list[tuple[str, str]], code: str, path: str | None
 ) -> None:
-    found = findings(*edits)
-    matching = [finding for finding in found if finding.code == code]
-    assert matching, found
-    if path is not None:
-        assert [finding.path for finding in matching] == [f"waves[0].clusters[0].{path}"]
-        assert matching[0].location.startswith("rollout.yaml:")
+    refused_at(edits, code, path)
 
 
 @pytest.mark.parametrize(
@@ -169,10 +165,9 @@ def test_refuses_further_capacity_and_queues_at_their_place(
     ],
 )
 def test_accepts_further_capacity_and_queues_that_just_fit(
-    findings: Findings, edits: list[tuple[str, str]], code: str
+    accepted: Callable[..., None], edits: list[tuple[str, str]], code: str
 ) -> None:
-    found = findings(*edits)
-    assert code not in {finding.code for finding in found}, found
+    accepted(edits, code)
 
 
 def job(text: str) -> tuple[str, str]:
