@@ -71,6 +71,10 @@ def test_refuses_a_mistake_with_its_code_and_its_place(
         ([(_TYPE, "trn1.32xlarge")], "UC4104"),
         ([("2026-12-04T11", "2027-06-01T11")], "UC4114"),
         ([("12-01T12:00:00Z", "12-04T11:29:59Z")], "UC4112"),
+        ([further(f"{RESERVED}, placement_group: near")], "UC4126"),
+        ([capacity(f"resource_group_arn: '{RESOURCE_GROUP}'")], "UC4128"),
+        ([capacity("allocation_strategy: best-fit-progressive")], "UC4131"),
+        ([further(f"{SPILL}, allocation_strategy: best-fit")], "UC4131"),
     ],
 )
 def test_accepts_the_last_allowed_value(
@@ -157,21 +161,6 @@ def test_refuses_further_capacity_and_queues_at_their_place(
     refused_at: Callable[..., None], edits: list[tuple[str, str]], code: str, path: str | None
 ) -> None:
     refused_at(edits, code, path)
-
-
-@pytest.mark.parametrize(
-    ("edits", "code"),
-    [
-        ([further(f"{RESERVED}, placement_group: near")], "UC4126"),
-        ([capacity(f"resource_group_arn: '{RESOURCE_GROUP}'")], "UC4128"),
-        ([capacity("allocation_strategy: best-fit-progressive")], "UC4131"),
-        ([further(f"{SPILL}, allocation_strategy: best-fit")], "UC4131"),
-    ],
-)
-def test_accepts_further_capacity_and_queues_that_just_fit(
-    accepted: Callable[..., None], edits: list[tuple[str, str]], code: str
-) -> None:
-    accepted(edits, code)
 
 
 def test_own_figures_reach_the_other_rules(findings: Findings) -> None:

@@ -56,6 +56,7 @@ def test_refuses_a_mistake_with_its_code_and_its_place(
     ("edits", "code"),
     [
         ([('"2026-12-01T12:00:00Z"', '"2026-12-01T12:00Z"')], "UC4111"),
+        ([capacity(f"resource_group_arn: '{RESOURCE_GROUP}/ABC'")], "UC4124"),
     ],
 )
 def test_accepts_the_last_allowed_value(
@@ -82,18 +83,6 @@ def test_refuses_further_capacity_and_queues_at_their_place(
     refused_at: Callable[..., None], edits: list[tuple[str, str]], code: str, path: str | None
 ) -> None:
     refused_at(edits, code, path)
-
-
-@pytest.mark.parametrize(
-    ("edits", "code"),
-    [
-        ([capacity(f"resource_group_arn: '{RESOURCE_GROUP}/ABC'")], "UC4124"),
-    ],
-)
-def test_accepts_further_capacity_and_queues_that_just_fit(
-    accepted: Callable[..., None], edits: list[tuple[str, str]], code: str
-) -> None:
-    accepted(edits, code)
 
 
 def test_reads_times_as_utc(load: Callable[..., LoadedRollout]) -> None:

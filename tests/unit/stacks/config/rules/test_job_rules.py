@@ -68,6 +68,35 @@ def test_refuses_a_mistake_with_its_code_and_its_place(
         ([("image: 1", "timeout_hours: 70\n            image: 1")], "UC6105"),
         ([_ON_DEMAND, ("image: 1", "timeout_hours: 71\n            image: 1")], "UC6105"),
         ([(":2026-11-20", "@sha256:" + "0" * 64)], "UC6107"),
+        (
+            [ON_DEMAND, further("name: spot, market_type: spot"), lines("queue: {capacity: [capacity]}")],
+            "UC6308",
+        ),
+        ([ON_DEMAND, further("name: spot, market_type: spot, max_price_percent: 60"), NO_JOBS], "UC6308"),
+        (
+            [
+                ON_DEMAND,
+                further("name: spot, market_type: spot, launched_by: auto-scaling"),
+                lines("queue: {capacity: [spot]}"),
+            ],
+            "UC6308",
+        ),
+        (
+            [
+                ON_DEMAND,
+                further("name: own, market_type: on-demand, launched_by: auto-scaling"),
+                ("- name: pretrain", "- name: pretrain\n            kind: single-node"),
+            ],
+            "UC6309",
+        ),
+        (
+            [
+                ON_DEMAND,
+                further("name: spot, market_type: spot"),
+                ("- name: pretrain", "- name: pretrain\n            kind: single-node"),
+            ],
+            "UC6308",
+        ),
     ],
 )
 def test_accepts_the_last_allowed_value(
@@ -128,46 +157,6 @@ def test_refuses_further_capacity_and_queues_at_their_place(
     refused_at: Callable[..., None], edits: list[tuple[str, str]], code: str, path: str | None
 ) -> None:
     refused_at(edits, code, path)
-
-
-@pytest.mark.parametrize(
-    ("edits", "code"),
-    [
-        (
-            [ON_DEMAND, further("name: spot, market_type: spot"), lines("queue: {capacity: [capacity]}")],
-            "UC6308",
-        ),
-        ([ON_DEMAND, further("name: spot, market_type: spot, max_price_percent: 60"), NO_JOBS], "UC6308"),
-        (
-            [
-                ON_DEMAND,
-                further("name: spot, market_type: spot, launched_by: auto-scaling"),
-                lines("queue: {capacity: [spot]}"),
-            ],
-            "UC6308",
-        ),
-        (
-            [
-                ON_DEMAND,
-                further("name: own, market_type: on-demand, launched_by: auto-scaling"),
-                ("- name: pretrain", "- name: pretrain\n            kind: single-node"),
-            ],
-            "UC6309",
-        ),
-        (
-            [
-                ON_DEMAND,
-                further("name: spot, market_type: spot"),
-                ("- name: pretrain", "- name: pretrain\n            kind: single-node"),
-            ],
-            "UC6308",
-        ),
-    ],
-)
-def test_accepts_further_capacity_and_queues_that_just_fit(
-    accepted: Callable[..., None], edits: list[tuple[str, str]], code: str
-) -> None:
-    accepted(edits, code)
 
 
 def job(text: str) -> tuple[str, str]:

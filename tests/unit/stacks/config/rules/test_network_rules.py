@@ -51,6 +51,7 @@ def test_refuses_a_mistake_with_its_code_and_its_place(
         ([("10.0.0.0/16", "10.0.0.0/18, subnet_prefix: 18")], "UC3105"),
         ([("10.0.0.0/16", "192.168.0.0/16")], "UC3104"),
         ([("10.0.0.0/16", "172.16.0.0/16")], "UC3104"),
+        ([further(SPILL), ("{cidr: 10.0.0.0/16}", "{cidr: 10.0.0.0/16, placement: mine}")], "UC4020"),
     ],
 )
 def test_accepts_the_last_allowed_value(
@@ -75,18 +76,6 @@ def test_the_layout_decides_how_many_addresses_nodes_take(findings: Findings) ->
     assert finding.code == "UC3105"
     # 64 x (16 + 1) + 9 endpoints + 128 for the file system + 5 of AWS
     assert "1,230 addresses, but a /22 has 1,024. Use /21" in str(finding)
-
-
-@pytest.mark.parametrize(
-    ("edits", "code"),
-    [
-        ([further(SPILL), ("{cidr: 10.0.0.0/16}", "{cidr: 10.0.0.0/16, placement: mine}")], "UC4020"),
-    ],
-)
-def test_accepts_further_capacity_and_queues_that_just_fit(
-    accepted: Callable[..., None], edits: list[tuple[str, str]], code: str
-) -> None:
-    accepted(edits, code)
 
 
 def _with_network(network: str) -> tuple[str, str]:
