@@ -1,19 +1,12 @@
-"""Deployment type, metadata IOPS and key of a file system, judged by the models of botocore and by cfn-lint."""
+"""Deployment type, sizes that the deployment knows, and the folder of checkpoints of a file system."""
 
-import json
 from typing import Any
 
 import aws_cdk as cdk
-import botocore.session
 import pytest
-from aws_cdk import assertions
 from aws_cdk import aws_s3 as s3
-from botocore.validate import ParamValidator
-from tests.cfn_lint import lint
-from tests.unit.ultracluster.builders import REGION, only
-from tests.unit.ultracluster.storage.file_systems import define_file_system, key
-
-from ultracluster_local import LocalAws
+from tests.unit.ultracluster.builders import only
+from tests.unit.ultracluster.storage.file_systems import define_file_system
 
 pytestmark = pytest.mark.slow
 
@@ -32,39 +25,6 @@ def test_numbers_that_only_the_deployment_knows_are_left_to_fsx(stack: cdk.Stack
     )
     assert properties["StorageCapacity"] == {"Ref": "Size"}
     assert properties["LustreConfiguration"]["MetadataConfiguration"]["Iops"] == {"Ref": "Iops"}
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    "throughput", [*(pytest.param(each, marks=pytest.mark.deep) for each in (125, 250, 500)), 1000, None]
-)
-def test_is_a_request_of_fsx_and_is_deployed_and_destroyed(
-    stack: cdk.Stack, throughput: int | None, local_aws: LocalAws
-) -> None:
-    chosen = (
-        _SCRATCH
-        if throughput is None
-        else {"per_unit_storage_throughput": throughput, "metadata_iops": 12_000, "kms_key": key(stack)}
-    )
-    properties = define_file_system(stack, removal_policy=cdk.RemovalPolicy.DESTROY, **chosen)
-    request = properties | {"SubnetIds": ["subnet-01234567"], "SecurityGroupIds": ["sg-01234567"]}
-    request["Tags"] = [{"Key": "team", "Value": "research"}]
-    shape = botocore.session.get_session().get_service_model("fsx").operation_model("CreateFileSystem")
-    assert not ParamValidator().validate(request, shape.input_shape).has_errors()
-
-    template = json.dumps(assertions.Template.from_stack(stack).to_json())
-    assert [str(match) for match in lint(template, regions=[REGION])] == []
-
-    cloudformation = local_aws.client("cloudformation", REGION)
-    cloudformation.create_stack(
-        StackName="storage", TemplateBody=template, Capabilities=["CAPABILITY_NAMED_IAM"]
-    )
-    (deployed,) = local_aws.client("fsx", REGION).describe_file_systems()["FileSystems"]
-    for name, value in properties["LustreConfiguration"].items():
-        assert deployed["LustreConfiguration"][name] == value
-    assert deployed.get("KmsKeyId") == properties.get("KmsKeyId")
-    cloudformation.delete_stack(StackName="storage")
-    assert local_aws.client("fsx", REGION).describe_file_systems()["FileSystems"] == []
 
 
 @pytest.mark.parametrize(
