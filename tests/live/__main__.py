@@ -173,7 +173,13 @@ def _ask_all(run: Run, plan: list[Question]) -> tuple[bool, list[str]]:
                 break  # what this tier made stands until then
             if begun and tier:
                 run.remove()
-    except (BudgetError, OutsideReservationError, KeyboardInterrupt) as error:
+    except (
+        BudgetError,
+        OutsideReservationError,
+        KeyboardInterrupt,
+        BotoCoreError,  # the net could not be moved on, so that nothing else may begin
+        ClientError,
+    ) as error:
         sys.stderr.write(f"make live: the run ends: {error or 'interrupted'}\n")
         failed = True
     return failed, later
