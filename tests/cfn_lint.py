@@ -1,7 +1,7 @@
 """cfn-lint with its rules read once for each process, and without some of the work that it does again and again.
 
 Reading the rules takes as long as judging a template does. A third of the rest is spent in two places that work out
-the same thing for each value; here they keep it. What is found is the same: tests/grid/test_judges.py.
+the same thing for each value; here they keep it. What is found is the same: tests/grid/test_cfn_lint.py.
 """
 
 import functools

@@ -1,4 +1,4 @@
-"""What holds for every test: the house is importable, nothing leaves this machine, live tests run only when asked for."""
+"""What holds for every test: the house is importable, nothing leaves this machine, what takes minutes runs only when asked for."""
 
 import functools
 import gc
@@ -14,9 +14,7 @@ from typing import Any, Final
 import pytest
 
 _ROOT = Path(__file__).parent.parent
-_LIVE = "live"
 _ASKED_FOR = {
-    _LIVE: "needs a real AWS account; run with: make live UNTIL=0 ACCOUNT=...",
     "training": "needs torch and JAX; run with: make training",
     "deep": "takes minutes; run with: make check-deep",
     "site": "reads the built site in Chromium; run with: make docs",
@@ -49,11 +47,8 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     )
 
 
-def pytest_configure(config: pytest.Config) -> None:
-    """Close every way out of this machine, unless exactly the live tests were asked for."""
-    if config.option.markexpr == _LIVE:
-        config.option.allow_hosts = None  # of pytest-socket
-        return
+def pytest_configure() -> None:
+    """Close every way out of this machine."""
     for name in [name for name in os.environ if name.startswith("AWS_")]:
         del os.environ[name]
     os.environ |= {
@@ -95,7 +90,7 @@ def _marks(file: Path) -> set[str]:
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Skip what needs a real account or a training framework, unless exactly that was asked for, and begin with long files."""
+    """Skip what needs a training framework, a browser or minutes, unless exactly that was asked for, and begin with long files."""
     # A worker takes a whole file: one of half a minute that comes last would keep the others waiting.
     items.sort(key=lambda item: not item.nodeid.startswith(_LONG_FILES))
     for mark, reason in _ASKED_FOR.items():

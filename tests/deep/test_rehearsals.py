@@ -3,7 +3,6 @@
 In small: ``UC_KILLS=10 python -m pytest -m deep tests/deep/test_rehearsals.py``.
 """
 
-import json
 import os
 import random
 import subprocess
@@ -14,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.app_project import write_project
 from tests.processes import descendants, wait_until_gone
 
 from ultracluster_local.instance.clients import Clients
@@ -44,13 +44,8 @@ def project(tmp_path_factory: pytest.TempPathFactory, request: pytest.FixtureReq
     """This repository's app in a folder of its own, with a local AWS in the background and an order that is not bought."""
     root = request.config.rootpath
     folder = tmp_path_factory.mktemp("project")
-    cdk_json = json.loads((root / "cdk.json").read_text())
-    cdk_json["app"] = f"{sys.executable} {root / 'app.py'}"
-    cdk_json["context"]["rollout"] = "rollout.yaml"
-    (folder / "cdk.json").write_text(json.dumps(cdk_json))
-    (folder / "node_modules").symlink_to(root / "node_modules")
     text = (root / "stacks/rollouts/quickstart.yaml").read_text()
-    (folder / "rollout.yaml").write_text(text.replace("reservation_id: cr-", "order: december # cr-"))
+    write_project(folder, text.replace("reservation_id: cr-", "order: december # cr-"))
     up = ultracluster(folder, "local", "up")
     try:
         assert up.returncode == 0, up.stderr

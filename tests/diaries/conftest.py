@@ -1,13 +1,12 @@
 """The terminal of a person who has a project and a local AWS, and the screens that are kept."""
 
-import json
 import os
 import re
-import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+from tests.app_project import write_project
 from tests.diaries.terminal import Screen, Terminal
 
 ROOT = Path(__file__).parents[2]
@@ -58,12 +57,7 @@ def project(empty: Terminal, tmp_path_factory: pytest.TempPathFactory) -> Iterat
     """The terminal of somebody whose cluster is deployed on a local AWS."""
     folder = tmp_path_factory.mktemp("project")
     rollout = (ROOT / "stacks" / "rollouts" / "quickstart.yaml").read_text()
-    (folder / "rollout.yaml").write_text(rollout)
-    cdk_json = json.loads((ROOT / "cdk.json").read_text())
-    cdk_json["app"] = f"{sys.executable} {ROOT / 'app.py'}"
-    cdk_json["context"]["rollout"] = "rollout.yaml"
-    (folder / "cdk.json").write_text(json.dumps(cdk_json))
-    (folder / "node_modules").symlink_to(ROOT / "node_modules")
+    write_project(folder, rollout)
     terminal = Terminal(folder, empty._environment)
     assert terminal.type("local", "up").code == 0
     try:

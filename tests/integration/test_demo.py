@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.app_project import write_project
 from tests.diaries.record import commands, recorded, steps
 from tests.diaries.terminal import shown as screen_of
 from tests.processes import descendants, wait_until_gone
@@ -97,14 +98,9 @@ class Project:
 
 
 @pytest.fixture(scope="module")
-def project(tmp_path_factory: pytest.TempPathFactory, request: pytest.FixtureRequest) -> Project:
-    root = request.config.rootpath
+def project(tmp_path_factory: pytest.TempPathFactory) -> Project:
     folder = tmp_path_factory.mktemp("project")
-    cdk_json = json.loads((root / "cdk.json").read_text())
-    cdk_json["app"] = f"{sys.executable} {root / 'app.py'}"
-    cdk_json["context"]["rollout"] = str(root / cdk_json["context"]["rollout"])
-    (folder / "cdk.json").write_text(json.dumps(cdk_json))
-    (folder / "node_modules").symlink_to(root / "node_modules")
+    write_project(folder)
     return Project(folder)
 
 

@@ -8,21 +8,17 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.app_project import write_project
 from tests.processes import descendants, wait_until_gone
 
 pytestmark = pytest.mark.slow
 
 
 @pytest.fixture(scope="module")
-def project(tmp_path_factory: pytest.TempPathFactory, request: pytest.FixtureRequest) -> Path:
+def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """This repository's app, run in a folder of its own."""
-    root = request.config.rootpath
     folder = tmp_path_factory.mktemp("project")
-    cdk_json = json.loads((root / "cdk.json").read_text())
-    cdk_json["app"] = f"{sys.executable} {root / 'app.py'}"
-    cdk_json["context"]["rollout"] = str(root / cdk_json["context"]["rollout"])
-    (folder / "cdk.json").write_text(json.dumps(cdk_json))
-    (folder / "node_modules").symlink_to(root / "node_modules")
+    write_project(folder)
     return folder
 
 

@@ -222,33 +222,6 @@ def test_is_a_stack_set_whose_stacks_have_the_parameters_of_their_region(
     admin.delete_stack_set(StackSetName=name)
 
 
-def test_a_stack_set_reaches_several_regions_and_stops_at_the_first_failure(
-    place: LocalAws, templates: dict[str, str]
-) -> None:
-    admin, name = place.client("cloudformation", "us-east-1"), "several-regions"
-    for each in ("one-region", name):
-        admin.create_stack_set(
-            StackSetName=each, TemplateBody=templates["network"].replace("quickstart", "second")
-        )
-    one = admin.create_stack_instances(StackSetName="one-region", Accounts=[ACCOUNT], Regions=["us-west-2"])
-    assert ended(admin, "one-region", one["OperationId"]) == "SUCCEEDED"
-    regions = ["us-east-2", "us-west-2", "eu-north-1"]
-    operation = admin.create_stack_instances(StackSetName=name, Accounts=[ACCOUNT], Regions=regions)
-
-    assert ended(admin, name, operation["OperationId"]) == "FAILED"  # us-west-2 has these exports already
-    results = admin.list_stack_set_operation_results(StackSetName=name, OperationId=operation["OperationId"])
-    assert [each["Status"] for each in results["Summaries"]] == ["SUCCEEDED", "FAILED", "CANCELLED"]
-    instances = admin.list_stack_instances(StackSetName=name)["Summaries"]
-    assert [(each["Region"], each["Status"]) for each in instances] == [
-        ("us-east-2", "CURRENT"),
-        ("us-west-2", "OUTDATED"),
-    ]
-    with pytest.raises(ClientError, match="not support service-managed"):
-        admin.create_stack_set(
-            StackSetName="other", TemplateBody=templates["network"], PermissionModel="SERVICE_MANAGED"
-        )
-
-
 def ended(admin: Any, name: str, operation: str) -> str:
     """Wait for an operation of a StackSet, and return how it ended."""
     while True:

@@ -1,24 +1,20 @@
 """`ultracluster deploy --without-capacity` on the local AWS as on an account: it says what AWS says, starts and buys nothing, and leaves nothing."""
 
 import json
-import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 from moto.ec2.responses import EC2Response
+from tests.app_project import write_project
 from tests.unit.stacks.conftest import QUICKSTART
 
 from ultracluster_cli.cost import estimate
-from ultracluster_cli.deploy import rehearsal as rehearse_run
 from ultracluster_cli.main import main
 from ultracluster_local import LocalAws
 from ultracluster_local.instance.environment import child_environment
 from ultracluster_local.seeding.seed_client import SeedContainerImage, SeedImage, seed
-from ultracluster_local.services.batch import compute_environments, instance_types, job_definitions
-from ultracluster_local.services.handlers import ServiceError
-from ultracluster_local.services.service_quotas import set_quota
 
 pytestmark = pytest.mark.slow
 
@@ -35,19 +31,13 @@ Rehearse = Callable[..., dict[str, Any]]
 
 
 @pytest.fixture(scope="module")
-def project(tmp_path_factory: pytest.TempPathFactory, request: pytest.FixtureRequest) -> Path:
+def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """This repository's app in a folder of its own, with the quick start before its order is bought."""
-    root = request.config.rootpath
     folder = tmp_path_factory.mktemp("project")
-    cdk_json = json.loads((root / "cdk.json").read_text())
-    cdk_json["app"] = f"{sys.executable} {root / 'app.py'}"
-    cdk_json["context"]["rollout"] = "rollout.yaml"
-    (folder / "cdk.json").write_text(json.dumps(cdk_json))
-    (folder / "node_modules").symlink_to(root / "node_modules")
     text = QUICKSTART.read_text()
     bought = "reservation_id: cr-0123456789abcdef0"
     assert text.count(bought) == 1
-    (folder / "rollout.yaml").write_text(text.replace(bought, "order: december"))
+    write_project(folder, text.replace(bought, "order: december"))
     return folder
 
 
@@ -153,94 +143,6 @@ def test_a_sound_rollout_passes_and_nothing_is_left(rehearse: Rehearse, local_aw
     record = json.loads(local_aws.client("ssm", REGION).get_parameter(Name=name)["Parameter"]["Value"])
     assert record["failures"] == []
     assert record["passed"] > 20
-
-
-@pytest.mark.deep
-def test_an_environment_that_is_invalid_is_reported_in_the_words_of_aws(
-    rehearse: Rehearse, local_aws: LocalAws, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    words = "CLIENT_ERROR - Launch Template UserData is not MIME multipart format"  # aws/aws-cdk#6427
-    monkeypatch.setattr(
-        compute_environments, "_verdict", lambda *_: {"status": "INVALID", "statusReason": words}
-    )
-
-    outcome = rehearse()
-
-    assert outcome["code"] == 4
-    assert words in outcome["rows"]["UC9711"]["evidence"] + outcome["rows"]["UC9712"]["evidence"]
-    assert outcome["rows"]["UC9711"]["remedy"]
-    assert left(local_aws) == []
-
-
-@pytest.mark.deep
-def test_a_type_that_batch_does_not_know_is_reported_with_its_list(
-    rehearse: Rehearse, local_aws: LocalAws, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(instance_types, "_known", lambda: frozenset({"c5.large", "optimal"}))
-
-    outcome = rehearse()
-
-    row = outcome["rows"]["UC9710"]
-    assert (outcome["code"], row["status"]) == (4, "FAIL")
-    assert "trn2.48xlarge is not among the 2 types" in row["evidence"]
-    assert "Instance type can only be one of" in outcome["rows"]["UC9711"]["evidence"]
-    assert "another Region" in row["remedy"]
-    assert left(local_aws) == []
-
-
-@pytest.mark.deep
-def test_a_refused_definition_is_reported(
-    rehearse: Rehearse, local_aws: LocalAws, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(job_definitions, "_MOST_BYTES", 100)
-
-    outcome = rehearse("--no-file-system")
-
-    assert outcome["code"] == 4
-    assert "exceeds the maximum size of 100 bytes" in outcome["rows"]["UC9711"]["evidence"]
-    assert left(local_aws) == []
-
-
-@pytest.mark.deep
-def test_a_role_that_may_not_be_passed_is_reported_with_its_name(
-    rehearse: Rehearse, local_aws: LocalAws, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    words = (
-        "User: arn:aws:sts::123456789012:assumed-role/cdk-hnb659fds-cfn-exec-role is not authorized to perform: iam:PassRole on "
-        "resource: arn:aws:iam::123456789012:role/nodes because no permissions boundary allows the iam:PassRole action"
-    )
-
-    def refuse(*_: Any, **__: Any) -> None:
-        raise ServiceError("ClientException", words)
-
-    monkeypatch.setattr(compute_environments, "_check_kind", refuse)
-
-    outcome = rehearse("--no-file-system")
-
-    row = outcome["rows"]["UC9711"]
-    assert outcome["code"] == 4
-    assert words in row["evidence"]
-    assert "Allow iam:PassRole on arn:aws:iam::123456789012:role/nodes" in row["remedy"]
-    assert left(local_aws) == []
-
-
-@pytest.mark.deep
-def test_a_quota_of_ten_concurrent_executions_is_reported(
-    rehearse: Rehearse, local_aws: LocalAws, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    del local_aws
-    set_quota(region=REGION, service="lambda", code="L-B99A9384", value=10)
-
-    def stop(*_: Any, **__: Any) -> None:
-        raise KeyboardInterrupt  # the rest is as ever
-
-    monkeypatch.setattr(rehearse_run.AccountRehearsal, "deploy", stop)
-
-    outcome = rehearse("--no-file-system")
-
-    assert outcome["code"] == 130
-    assert "WARN UC9460 us-east-2: Concurrent executions: 0 used + 3 needed = 3 of 10" in outcome["err"]
-    assert "Interrupted: removing the rehearsal." in outcome["err"]
 
 
 def test_a_second_rehearsal_is_refused_until_the_first_is_cleaned(

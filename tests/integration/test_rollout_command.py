@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.app_project import write_project
 from tests.processes import descendants, wait_until_gone
 
 from ultracluster_local.instance.clients import Clients
@@ -99,12 +100,7 @@ class Story:
 def project(tmp_path_factory: pytest.TempPathFactory, request: pytest.FixtureRequest) -> Iterator[Project]:
     root = request.config.rootpath
     folder = tmp_path_factory.mktemp("rollout")
-    cdk_json = json.loads((root / "cdk.json").read_text())
-    cdk_json["app"] = f"{sys.executable} {root / 'app.py'}"
-    cdk_json["context"]["rollout"] = "rollout.yaml"
-    (folder / "cdk.json").write_text(json.dumps(cdk_json))
-    (folder / "rollout.yaml").write_text((root / "stacks/rollouts/two-waves.yaml").read_text())
-    (folder / "node_modules").symlink_to(root / "node_modules")
+    write_project(folder, (root / "stacks/rollouts/two-waves.yaml").read_text())
     project = Project(folder)
     up = project.run("local", "up")
     assert up.returncode == 0, up.stderr

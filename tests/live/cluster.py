@@ -1,6 +1,5 @@
 """A cluster of a live run: deployed by boto3 from exported templates, as docs/how-to/export.md describes, and its jobs."""
 
-import base64
 import json
 import string
 import subprocess
@@ -11,44 +10,16 @@ from typing import Any, Final
 
 from tests.live.session import Live
 
-__all__ = [
-    "IMAGE",
-    "NEURON_IMAGE",
-    "PARTS",
-    "Cluster",
-    "deploy",
-    "image_id",
-    "ultracluster",
-    "write_rollout",
-    "zone_of",
-]
+__all__ = ["Cluster", "deploy", "image_id", "zone_of"]
 
-IMAGE: Final = "public.ecr.aws/docker/library/python:3.12-slim"
-NEURON_IMAGE: Final = (
+_IMAGE: Final = "public.ecr.aws/docker/library/python:3.12-slim"
+_NEURON_IMAGE: Final = (
     "public.ecr.aws/neuron/pytorch-training-neuronx:2.9.0-neuronx-py312-sdk2.27.1-ubuntu24.04"
 )
-PARTS: Final = ("network", "storage", "cluster")
+_PARTS: Final = ("network", "storage", "cluster")
 _ROOT: Final = Path(__file__).parents[2]
 _ENDED: Final = {"SUCCEEDED", "FAILED"}
 _AMI: Final = "/aws/service/ecs/optimized-ami/amazon-linux-2023/neuron/recommended/image_id"
-
-_METRICS: Final = """
-import json, time
-for step in range(300):
-    now = int(time.time() * 1000)
-    metrics = [{"Namespace": "UltraCluster", "Dimensions": [["Cluster"]], "Metrics": [{"Name": "StepSeconds", "Unit": "Seconds"}]}]
-    print(json.dumps({"_aws": {"Timestamp": now, "CloudWatchMetrics": metrics}, "Cluster": "$NAME", "StepSeconds": 1.0}), flush=True)
-    print("50%|#####     | 150/300", end="\\r", flush=True)
-    time.sleep(1)
-"""
-_COMPILE: Final = """
-import torch, torch_xla.core.xla_model as xm
-device = xm.xla_device()
-x = torch.ones(128, 128, device=device)
-for _ in range(2):
-    x = torch.tanh(x @ x)
-    xm.mark_step()
-"""
 
 
 def image_id(live: Live, region: str = "") -> str:
@@ -71,7 +42,7 @@ def deploy(live: Live, file: str, *, region: str = "", suffix: str = "", **value
     """Export a rollout, deploy its three stacks by boto3, and keep what was made.
 
     Args:
-        live: The test.
+        live: The question.
         file: Rollout file beside this module, in which the names after ``$`` are replaced.
         region: Region. Default: that of small nodes.
         suffix: Ends the name of the cluster, where a run has several.
@@ -80,149 +51,114 @@ def deploy(live: Live, file: str, *, region: str = "", suffix: str = "", **value
     region = region or live.region
     name = f"live-{live.run.id}{suffix}"
     folder = live.run.folder / f"{name}-{region}"
-    templates = folder / "templates" / f"{name}-{region}"
-    if not templates.exists():
-        write_rollout(live, file, folder, region=region, name=name, **values)
-        _export_once(live, folder, file, values)
-    bucket = live.name(f"{region}{suffix}").lower()
-    s3, stacks = live.client("s3", region), live.client("cloudformation", region)
-    location = {} if region == "us-east-1" else {"CreateBucketConfiguration": {"LocationConstraint": region}}
-    s3.create_bucket(Bucket=bucket, **location)
-    s3.put_bucket_tagging(Bucket=bucket, Tagging={"TagSet": live.tag_list})
-    for path in (folder / "templates" / "assets").glob("*"):
-        s3.put_object(Bucket=bucket, Key=path.name, Body=path.read_bytes())
-    resources: dict[str, str] = {}
-    for part in PARTS:
-        text = (templates / f"{part}.template.json").read_text("utf-8")
-        s3.put_object(Bucket=bucket, Key=f"{part}.json", Body=text.encode())
-        base = live.run.where.endpoint or f"https://{bucket}.s3.{region}.amazonaws.com"
-        url = f"{base}/{bucket}/{part}.json" if live.run.where.endpoint else f"{base}/{part}.json"
-        declared = json.loads(text).get("Parameters", {})
-        parameters = (
-            [{"ParameterKey": "AssetBucket", "ParameterValue": bucket}] if "AssetBucket" in declared else []
-        )
-        stack = f"live-{live.run.id}{suffix}-{part}"
-        stacks.create_stack(
-            StackName=stack,
-            TemplateURL=url,
-            Parameters=parameters,
-            Capabilities=["CAPABILITY_NAMED_IAM"],
-            RoleARN=live.run.where.deployer(region),
-            Tags=live.tag_list,
-            OnFailure="DO_NOTHING",
-        )
-
-        def ended(stack: str = stack) -> str:
-            status = str(stacks.describe_stacks(StackName=stack)["Stacks"][0]["StackStatus"])
-            return "" if status.endswith("IN_PROGRESS") else status
-
-        status = live.wait(f"stack {part}", ended, minutes=40, every=20)
-        if status != "CREATE_COMPLETE":
-            events = stacks.describe_stack_events(StackName=stack)["StackEvents"]
-            reasons = [
-                each.get("ResourceStatusReason", "")
-                for each in events
-                if each["ResourceStatus"].endswith("FAILED")
-            ]
-            raise AssertionError(f"stack {part} is {status}: {'; '.join(filter(None, reasons))}")
-        for page in stacks.get_paginator("list_stack_resources").paginate(StackName=stack):
-            resources |= {
-                each["LogicalResourceId"]: each["PhysicalResourceId"]
-                for each in page["StackResourceSummaries"]
-            }
-    found = {"name": name, "region": region, "bucket": bucket, "resources": resources}
-    live.keep(**found)
-    return Cluster(live, found)
-
-
-def write_rollout(live: Live, file: str, folder: Path, *, region: str, name: str, **values: str) -> Path:
-    """Write a rollout file of this folder with its words in capitals replaced, and return its path."""
-    given = {
-        "NAME": name,
-        "REGION": region,
-        "RUN": json.dumps(live.run.id),
-        "IMAGE": IMAGE,
-        "NEURON_IMAGE": NEURON_IMAGE,
-        "MAIL": "live@example.com",
-        "METRICS": json.dumps(_METRICS.replace("$NAME", name)),
-        "COMPILE": json.dumps(_COMPILE),
+    _export(
+        Path(__file__).with_name(file),
+        folder,
+        NAME=name,
+        REGION=region,
+        RUN=json.dumps(live.run.id),
         **values,
-    }
+    )
+    base = Cluster(live, {"name": name, "region": region, "bucket": live.name(f"{region}{suffix}").lower()})
+    s3 = base.client("s3")
+    location = {} if region == "us-east-1" else {"CreateBucketConfiguration": {"LocationConstraint": region}}
+    s3.create_bucket(Bucket=base.bucket, **location)
+    s3.put_bucket_tagging(Bucket=base.bucket, Tagging={"TagSet": live.tag_list})
+    for path in (folder / "templates" / "assets").glob("*"):
+        s3.put_object(Bucket=base.bucket, Key=path.name, Body=path.read_bytes())
+    for part in _PARTS:
+        text = (folder / "templates" / f"{name}-{region}" / f"{part}.template.json").read_text("utf-8")
+        declared = (
+            {"AssetBucket": base.bucket} if "AssetBucket" in json.loads(text).get("Parameters", {}) else {}
+        )
+        base.put_stack(part, text, declared)
+    live.keep(**base.found)
+    return base
+
+
+def _export(source: Path, folder: Path, **values: str) -> None:
+    """Export a rollout, in which the names after ``$`` are replaced."""
     folder.mkdir(parents=True, exist_ok=True)
-    path = folder / "rollout.yaml"
-    text = (Path(__file__).with_name(file)).read_text("utf-8")
-    path.write_text(string.Template(text).substitute(given), encoding="utf-8")
-    return path
-
-
-_exported: Final[dict[str, tuple[str, Path, Mapping[str, str]]]] = {}
-_OF_A_BLOCK: Final = ("RESERVATION", "START", "END")
-"""Values of another block, of which templates have the reservation only."""
-
-
-def _export_once(live: Live, folder: Path, file: str, values: Mapping[str, str]) -> None:
-    """Export the rollout in `folder`; another run on the local AWS takes the same templates, with its own IDs in them."""
-    others = sorted((key, value) for key, value in values.items() if key not in _OF_A_BLOCK)
-    key = f"{file} {others}" if live.run.where.is_local else str(folder)
-    if key not in _exported:
-        export(folder / "rollout.yaml", folder / "templates")
-        _exported[key] = (live.run.id, folder, values)
-        return
-    run_id, source, known = _exported[key]
-    replaced = [
-        (run_id, live.run.id),
-        *((known[name], values[name]) for name in known if name == "RESERVATION"),
-    ]
-    for path in (source / "templates").rglob("*"):
-        target = folder / str(path.relative_to(source)).replace(run_id, live.run.id)
-        if path.is_file():
-            target.parent.mkdir(parents=True, exist_ok=True)
-            content = path.read_bytes()
-            for old, new in replaced if path.suffix != ".zip" else ():
-                content = content.replace(old.encode(), new.encode())
-            target.write_bytes(content)
-
-
-def export(rollout: Path, output: Path) -> None:
-    """Export the templates of a rollout."""
-    done = ultracluster("export", str(rollout), "--output", str(output), "--json")
+    given = {"IMAGE": _IMAGE, "NEURON_IMAGE": _NEURON_IMAGE, "MAIL": "live@example.com", **values}
+    rollout = folder / "rollout.yaml"
+    rollout.write_text(string.Template(source.read_text("utf-8")).substitute(given), encoding="utf-8")
+    command = [sys.executable, "-m", "ultracluster_cli", "export", rollout, "--output", folder / "templates"]
+    done = subprocess.run(command, cwd=_ROOT, capture_output=True, text=True, check=False)
     assert done.returncode == 0, f"export: {done.stderr[-2000:]}"
-
-
-def ultracluster(*arguments: str) -> subprocess.CompletedProcess[str]:
-    """Run the command line."""
-    command = [sys.executable, "-m", "ultracluster_cli", *arguments]
-    return subprocess.run(command, cwd=_ROOT, capture_output=True, text=True, check=False)
 
 
 class Cluster:
     """A deployed cluster.
 
     Args:
-        live: The test that uses it.
+        live: The question that uses it.
         found: What `deploy` kept.
     """
 
     def __init__(self, live: Live, found: Mapping[str, Any]) -> None:
         self.live = live
+        self.found = {"resources": {}, **found}
         self.name: str = found["name"]
         self.region: str = found["region"]
-        self.resources: Mapping[str, str] = found["resources"]
-        self.prepaid = bool(found.get("prepaid"))
+        self.bucket: str = found["bucket"]
+        self.resources: dict[str, str] = self.found["resources"]
 
     def client(self, service: str) -> Any:
         """Return a client in the Region of the cluster."""
         return self.live.client(service, self.region)
 
-    def one(self, prefix: str) -> str:
-        """Return the physical ID of the resource whose logical ID is `prefix` and a hash."""
-        found = [
-            value
-            for key, value in self.resources.items()
-            if key.startswith(prefix) and len(key) == len(prefix) + 8
-        ]
+    def stack(self, part: str) -> dict[str, Any]:
+        """Describe a stack."""
+        (found,) = self.client("cloudformation").describe_stacks(StackName=f"{self.name}-{part}")["Stacks"]
+        return dict(found)
+
+    def put_stack(self, part: str, template: str, parameters: Mapping[str, str] | None = None) -> None:
+        """Create a stack, or update it if `parameters` is not given, and wait until it is complete."""
+        stacks, where = self.client("cloudformation"), self.live.run.where
+        self.client("s3").put_object(Bucket=self.bucket, Key=f"{part}.json", Body=template.encode())
+        host = f"https://{self.bucket}.s3.{self.region}.amazonaws.com"
+        request = {
+            "StackName": f"{self.name}-{part}",
+            "TemplateURL": f"{where.endpoint}/{self.bucket}/{part}.json"
+            if where.endpoint
+            else f"{host}/{part}.json",
+            "Capabilities": ["CAPABILITY_NAMED_IAM"],
+            "RoleARN": where.deployer(self.region),
+        }
+        if parameters is None:
+            shown = self.stack(part)
+            kept = [
+                {"ParameterKey": each["ParameterKey"], "UsePreviousValue": True}
+                for each in shown.get("Parameters", [])
+            ]
+            stacks.update_stack(**request, Parameters=kept, Tags=shown["Tags"])
+        else:
+            given = [{"ParameterKey": key, "ParameterValue": value} for key, value in parameters.items()]
+            stacks.create_stack(**request, Parameters=given, Tags=self.live.tag_list, OnFailure="DO_NOTHING")
+
+        def ended() -> str:
+            status = str(self.stack(part)["StackStatus"])
+            return "" if status.endswith("IN_PROGRESS") else status
+
+        status = self.live.wait(f"stack {part}", ended, minutes=40, every=20)
+        if status not in {"CREATE_COMPLETE", "UPDATE_COMPLETE"}:
+            events = stacks.describe_stack_events(StackName=f"{self.name}-{part}")["StackEvents"]
+            failed = [each for each in events if each["ResourceStatus"].endswith("FAILED")]
+            reasons = filter(None, (each.get("ResourceStatusReason") for each in failed))
+            raise AssertionError(f"stack {part} is {status}: {'; '.join(reasons)}")
+        for page in stacks.get_paginator("list_stack_resources").paginate(StackName=f"{self.name}-{part}"):
+            for each in page["StackResourceSummaries"]:
+                self.resources[each["LogicalResourceId"]] = each["PhysicalResourceId"]
+
+    def logical_id(self, prefix: str) -> str:
+        """Return the logical ID that is `prefix` and a hash."""
+        found = [key for key in self.resources if key.startswith(prefix) and len(key) == len(prefix) + 8]
         assert len(found) == 1, f"{prefix}: {sorted(self.resources)}"
         return found[0]
+
+    def one(self, prefix: str) -> str:
+        """Return the physical ID of the resource whose logical ID is `prefix` and a hash."""
+        return self.resources[self.logical_id(prefix)]
 
     def environment(self, name: str = "") -> dict[str, Any]:
         """Describe the compute environment of a source."""
@@ -232,31 +168,30 @@ class Cluster:
         ]
         return dict(found)
 
-    def template_data(self, name: str = "") -> dict[str, Any]:
-        """Return the data of the launch template of a source."""
+    def template_data(self) -> dict[str, Any]:
+        """Return the data of the launch template of the first source."""
         found = self.client("ec2").describe_launch_template_versions(
-            LaunchTemplateId=self.one(f"ClusterNodes{name}"), Versions=["$Latest"]
+            LaunchTemplateId=self.one("ClusterNodes"), Versions=["$Latest"]
         )
         return dict(found["LaunchTemplateVersions"][0]["LaunchTemplateData"])
 
-    def submit(self, job: str, *, queue: str = "", queue_arn: str = "", **more: Any) -> str:
+    def submit(self, job: str, *, queue_arn: str = "", **more: Any) -> str:
         """Submit a job of the cluster, and return its ID."""
         batch = self.client("batch")
-        arn = queue_arn or self.one(f"ClusterQueue{queue}")
         submitted = batch.submit_job(
             jobName=f"live-{self.live.question.id}-{job}",
-            jobQueue=arn,
+            jobQueue=queue_arn or self.one("ClusterQueue"),
             jobDefinition=self.one(f"Cluster{job}"),
             tags=self.live.tags,
             **more,
         )["jobId"]
-        if not self.prepaid:
+        if "reservation" not in self.found:  # the nodes of a block are paid, and stay
             self.live.undo(self._let_nodes_go)
-        self.live.undo(lambda: batch.terminate_job(jobId=submitted, reason="live test: the end"))
+        self.live.undo(lambda: batch.terminate_job(jobId=submitted, reason="live question: the end"))
         return str(submitted)
 
     def _let_nodes_go(self) -> None:
-        """Wait until AWS Batch has scaled down, and terminate what is left, so that the next test starts without nodes."""
+        """Wait until AWS Batch has scaled down, and terminate what is left, so that the next question starts without nodes."""
         for _ in range(1 if self.live.run.where.is_local else 20):
             if not self.nodes():
                 return
@@ -286,12 +221,10 @@ class Cluster:
 
         return dict(self.live.wait(f"job {status}", reached, minutes=minutes))
 
-    def log(self, job: Mapping[str, Any], stream: str = "") -> str:
-        """Return the log of a job."""
-        name = stream or job["container"]["logStreamName"]
-        group = self.one("ClusterQueueLogs")
+    def log(self, stream: str) -> str:
+        """Return what a stream of the log of jobs has."""
         events = self.client("logs").get_log_events(
-            logGroupName=group, logStreamName=name, startFromHead=True
+            logGroupName=self.one("ClusterQueueLogs"), logStreamName=stream, startFromHead=True
         )["events"]
         return "\n".join(each["message"] for each in events)
 
@@ -304,34 +237,34 @@ class Cluster:
         pages = self.client("ec2").get_paginator("describe_instances").paginate(Filters=filters)
         return [each for page in pages for group in page["Reservations"] for each in group["Instances"]]
 
-    def launch(self, count: int = 1, **changes: Any) -> list[dict[str, Any]]:
-        """Launch nodes as AWS Batch does: from the launch template, in the subnet and with the instance profile of the environment.
+    def interfaces(self) -> list[dict[str, Any]]:
+        """Describe the network interfaces of the instances of the cluster."""
+        ids = [each["InstanceId"] for each in self.nodes()]
+        filters = [{"Name": "attachment.instance-id", "Values": ids}]
+        return list(self.client("ec2").describe_network_interfaces(Filters=filters)["NetworkInterfaces"])
 
-        They do not join the cluster, for which AWS Batch adds to the user data.
+    def launch(self, user_data: str) -> str:
+        """Launch a node as AWS Batch does, but with other user data, and return its ID.
 
-        Args:
-            count: Number of nodes. Default: 1.
-            changes: Parameters of RunInstances that replace those of the launch template; user data as text.
+        It has the launch template's settings, and the subnet and instance profile of the environment. It does not join the
+        cluster, for which AWS Batch adds to the user data.
         """
         resources, data = self.environment()["computeResources"], self.template_data()
         profile = resources["instanceRole"]
-        cards = [{**each, "SubnetId": resources["subnets"][0]} for each in data["NetworkInterfaces"]]
-        user_data = base64.b64decode(data["UserData"]).decode()
-        kept = {
-            key: data[key]
-            for key in ("ImageId", "InstanceType", "BlockDeviceMappings", "MetadataOptions")
-            if key in data
-        }
-        request = {
-            **kept,
-            "InstanceInitiatedShutdownBehavior": "terminate",
-            "IamInstanceProfile": {"Arn" if profile.startswith("arn:") else "Name": profile},
-            "NetworkInterfaces": cards,
-            "UserData": user_data,  # boto3 encodes it
-            "TagSpecifications": self.live.tagged("instance", "volume", "network-interface"),
-            **changes,
-        }
-        return list(self.client("ec2").run_instances(MinCount=count, MaxCount=count, **request)["Instances"])
+        kept = ("ImageId", "InstanceType", "BlockDeviceMappings", "MetadataOptions")
+        launched = self.client("ec2").run_instances(
+            MinCount=1,
+            MaxCount=1,
+            **{key: data[key] for key in kept if key in data},
+            InstanceInitiatedShutdownBehavior="terminate",
+            IamInstanceProfile={"Arn" if profile.startswith("arn:") else "Name": profile},
+            NetworkInterfaces=[
+                {**each, "SubnetId": resources["subnets"][0]} for each in data["NetworkInterfaces"]
+            ],
+            UserData=user_data,  # boto3 encodes it
+            TagSpecifications=self.live.tagged("instance", "volume", "network-interface"),
+        )
+        return str(launched["Instances"][0]["InstanceId"])
 
     def desired(self, name: str = "") -> int:
         """Return the vCPUs that AWS Batch wants of a source."""

@@ -74,19 +74,7 @@ def remove(
 
 
 def _found(client, run, question):  # noqa: ANN001, ANN202
-    for find in (
-        _batch,
-        _instances,
-        _reservations,
-        _file_systems,
-        _stacks,
-        _templates,
-        _buckets,
-        _tables,
-        _logs,
-        _rules,
-        _roles,
-    ):
+    for find in (_batch, _instances, _file_systems, _stacks, _templates, _buckets, _logs, _roles):
         yield from find(client, run, question)
 
 
@@ -142,20 +130,6 @@ def _instances(client, run, question) -> Iterator:  # noqa: ANN001
             for each in group["Instances"]:
                 name = each["InstanceId"]
                 yield f"instance {name}", lambda n=name: ec2.terminate_instances(InstanceIds=[n])
-
-
-def _reservations(client, run, question) -> Iterator:  # noqa: ANN001
-    ec2 = client("ec2")
-    for each in ec2.describe_capacity_reservations(Filters=_filters(run, question))["CapacityReservations"]:
-        if (
-            each["State"] in {"active", "pending", "scheduled"}
-            and each.get("ReservationType") != "capacity-block"
-        ):
-            name = each["CapacityReservationId"]
-            yield (
-                f"reservation {name}",
-                lambda n=name: ec2.cancel_capacity_reservation(CapacityReservationId=n),
-            )
 
 
 def _file_systems(client, run, question) -> Iterator:  # noqa: ANN001
@@ -223,16 +197,6 @@ def _empty(s3, name) -> None:  # noqa: ANN001
     s3.delete_bucket(Bucket=name)
 
 
-def _tables(client, run, question) -> Iterator:  # noqa: ANN001
-    tables = client("dynamodb")
-    for name in tables.list_tables()["TableNames"]:
-        if not name.startswith(f"live-{run}"):
-            continue
-        arn = tables.describe_table(TableName=name)["Table"]["TableArn"]
-        if _mine(tables.list_tags_of_resource(ResourceArn=arn)["Tags"], run, question):
-            yield f"table {name}", lambda n=name: tables.delete_table(TableName=n)
-
-
 def _logs(client, run, question) -> Iterator:  # noqa: ANN001
     logs = client("logs")
     for prefix in (f"live-{run}", f"/aws/lambda/live-{run}"):
@@ -240,20 +204,6 @@ def _logs(client, run, question) -> Iterator:  # noqa: ANN001
             name = each["logGroupName"]
             if not question or question in name:
                 yield f"log group {name}", lambda n=name: logs.delete_log_group(logGroupName=n)
-
-
-def _rules(client, run, question) -> Iterator:  # noqa: ANN001
-    events = client("events")
-    for each in events.list_rules(NamePrefix=f"live-{run}-{question}")["Rules"]:
-        name = each["Name"]
-        yield f"rule {name}", lambda n=name: _remove_rule(events, n)
-
-
-def _remove_rule(events, name) -> None:  # noqa: ANN001
-    targets = [each["Id"] for each in events.list_targets_by_rule(Rule=name)["Targets"]]
-    if targets:
-        events.remove_targets(Rule=name, Ids=targets)
-    events.delete_rule(Name=name)
 
 
 def _roles(client, run, question) -> Iterator:  # noqa: ANN001

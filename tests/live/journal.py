@@ -9,10 +9,11 @@ from typing import Any, Final
 
 import filelock
 
-__all__ = ["INTERRUPTED", "SCHEMA", "SHOWN", "Journal", "JournalError"]
+__all__ = ["INTERRUPTED", "NOT_SHOWN", "SCHEMA", "SHOWN", "Journal", "JournalError"]
 
 SCHEMA: Final = 1
 SHOWN: Final = "shown"
+NOT_SHOWN: Final = "not shown"
 INTERRUPTED: Final = "interrupted"
 
 
@@ -78,24 +79,13 @@ class Journal:
 
     def of(self, kind: str, question: str = "") -> list[dict[str, Any]]:
         """Return the events of a kind, of one question if it is given."""
-        return [
-            event
-            for event in self.events
-            if event["event"] == kind and question in {"", event.get("question", "")}
-        ]
+        found = (event for event in self.events if event["event"] == kind)
+        return [event for event in found if question in {"", event.get("question", "")}]
 
     @property
     def reserved(self) -> Decimal:
-        """USD that the run may have cost: what ended by its time, what did not end by its worst case."""
-        total, begun = Decimal(0), dict[str, Decimal]()
-        for event in self.events:
-            if event["event"] == "reserve":
-                total += begun.pop(event["question"], Decimal(0))
-                begun[event["question"]] = Decimal(event["usd"])
-            elif event["event"] == "end":
-                worst = begun.pop(event["question"])
-                total += min(worst, Decimal(event["usd"])) if event["usd"] else worst
-        return total + sum(begun.values(), Decimal(0))
+        """USD that the run may have cost: the worst cases of all questions that began."""
+        return sum((Decimal(event["usd"]) for event in self.of("reserve")), Decimal(0))
 
     def verdict(self, question: str) -> str:
         """Return the last verdict of a question; `INTERRUPTED` if it was begun and did not end, empty if it was not begun."""

@@ -1,65 +1,42 @@
-"""Questions that only a real AWS account can answer: each has an ID, a tier, a cost and a test, or the reason why it has none."""
+"""Questions that only a real AWS account can answer: what each decides, takes and costs, and the function that asks it."""
 
+import importlib
 import inspect
-import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from decimal import ROUND_UP, Decimal
-from typing import Any, Final, Literal, TypeVar
+from typing import Any, Final
 
-__all__ = [
-    "FREE",
-    "MARGIN_MINUTES",
-    "QUESTIONS",
-    "TIERS",
-    "Cost",
-    "Question",
-    "cost_in_order",
-    "live",
-    "ordered",
-    "untested",
-]
+__all__ = ["DECISIONS", "FREE", "TIERS", "Cost", "Question", "asks", "plan_text", "planned", "questions"]
 
 TIERS: Final[Mapping[int, str]] = {
-    0: "No resources, no cost",
-    1: "Small instances for minutes, up to 10 USD in all",
-    2: "One or two trn2.3xlarge for a day, or two trn1.32xlarge for an hour",
-    3: "Two trn2.48xlarge for a day",
+    0: "no resources, no cost",
+    1: "small instances for minutes, up to 12 USD in all",
+    2: "two trn2.3xlarge for a day",
+    3: "two trn2.48xlarge for a day",
 }
+DECISIONS: Final[Mapping[str, str]] = {
+    "batch": "Batch into a block: which of the two roads to the block is the default",
+    "group": "The Auto Scaling road of [decision 0024](../decisions/0024-auto-scaling-road.md): whether it can be built",
+    "facts": "Facts of the catalogue, which can be read for nothing: what must be corrected before anything is deployed",
+    "buying": "Purchases: which refusals are safe to repeat, and who can be kept from buying",
+    "small": "Clusters on small nodes: whether templates, updates and queues need another design",
+    "large": "Whole nodes of 16 chips: whether the paid work can begin",
+}
+"""What the answers decide, most important first."""
 
-MARGIN_MINUTES: Final = 30
-"""Time that the worst case adds to the limit of a test: the schedule in the account fires 15 minutes after it, and needs time to remove."""
-
-Phase = Literal["before", "start", "during", "end", "after"]
-_PHASES: Final = ("before", "start", "during", "end", "after")
-F = TypeVar("F", bound=Callable[..., None])
+_MODULES: Final = ("free", "small", "block")
+_MARGIN_MINUTES: Final = 30
+"""Added to the limit of a question: the schedule in the account fires 15 minutes after it, and needs time to remove."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Cost:
-    """What a question costs at most.
-
-    Attributes:
-        hourly: USD for each hour in which its resources exist.
-        once: USD that are due at once, such as the fee of a Capacity Block.
-        what: What is paid.
-    """
+    """What a question costs at most: USD for each hour in which its resources exist, and USD that are due at once."""
 
     hourly: Decimal = Decimal(0)
     once: Decimal = Decimal(0)
     what: str = "nothing"
-
-    def __add__(self, other: "Cost") -> "Cost":
-        return Cost(
-            hourly=self.hourly + other.hourly,
-            once=self.once + other.once,
-            what=" and ".join(each.what for each in (self, other) if each != FREE) or FREE.what,
-        )
-
-    def usd(self, minutes: int) -> Decimal:
-        """Return the worst case of a test with a limit of `minutes`, in whole cents."""
-        lasting = self.hourly * (minutes + MARGIN_MINUTES) / 60
-        return (self.once + lasting).quantize(Decimal("0.01"), ROUND_UP)
 
 
 FREE: Final = Cost()
@@ -67,189 +44,102 @@ FREE: Final = Cost()
 
 @dataclass(frozen=True, kw_only=True)
 class Question:
-    """A question, in the order of the page.
+    """A question.
 
     Attributes:
         id: ID on the page, such as ``L8``.
-        title: The question.
-        steps: How the test answers it, and when it is shown.
+        title: The question, the first line of the docstring of `ask`, whose other lines say how it is answered.
+        ask: Asks it; an AssertionError says that AWS does not do what is expected.
+        decides: What the answer decides, a key of `DECISIONS`.
         tier: What it takes; see `TIERS`.
         cost: What it costs at most, beyond the questions that it needs.
-        minutes: Limit of the test.
-        needs: Questions that must be shown before.
-        stands: Whether what the test makes stands until the last question that needs it.
-        phase: When it is asked, relative to the Capacity Block that it needs.
-        buys: Purchases that the test sends.
-        nodes: Instances that start because of the test.
-        region: Region; ``block`` for that of the block.
-        reason: Why it has no test, if it has none.
+        minutes: Limit of its time.
+        needs: Questions of the same tier that must be shown before, and whose resources stand until the tier ends.
+        stands: Whether what it makes stands until the tier ends.
+        opens: When it can be asked, if not at once: from an hour before the ``start`` or the ``end`` of the block.
+        buys: Purchases that it sends.
+        nodes: Instances that it launches.
         checks: Codes of preflight and rehearsal checks that rely on the answer.
-        test: Name of the test.
-        module: Module of the test.
     """
 
     id: str
     title: str
-    steps: str
+    ask: Callable[[Any], None]
+    decides: str
     tier: int
     cost: Cost = FREE
     minutes: int = 5
     needs: tuple[str, ...] = ()
     stands: bool = False
-    phase: Phase = "before"
+    opens: str = ""
     buys: int = 0
     nodes: int = 0
-    reason: str = ""
     checks: tuple[str, ...] = ()
-    test: str = ""
-    module: str = ""
-
-    @property
-    def number(self) -> int:
-        """The number in the ID."""
-        return int(self.id.removeprefix("L"))
 
     @property
     def usd(self) -> Decimal:
-        """Worst case of the test itself."""
-        return self.cost.usd(self.minutes)
+        """Worst case of the question itself, in whole cents."""
+        lasting = self.cost.hourly * (self.minutes + _MARGIN_MINUTES) / 60
+        return (self.cost.once + lasting).quantize(Decimal("0.01"), ROUND_UP)
 
 
-QUESTIONS: Final[dict[str, Question]] = {}
-"""All questions by ID; importing the test modules fills it."""
+_QUESTIONS: Final[dict[str, Question]] = {}
 
 
-def live(
-    number: str,
-    *,
-    tier: int,
-    cost: Cost = FREE,
-    minutes: int = 5,
-    needs: Iterable[str] = (),
-    stands: bool = False,
-    phase: Phase = "before",
-    buys: int = 0,
-    nodes: int = 0,
-    checks: Iterable[str] = (),
-) -> Callable[[F], F]:
-    """Register a test as that of a question; the first line of its docstring is the question, the rest the steps."""
+def asks(number: str, **more: Any) -> Callable[[Callable[[Any], None]], Callable[[Any], None]]:
+    """Register the function that asks a question, after those that it needs.
 
-    def register(function: F) -> F:
-        title, _, steps = inspect.cleandoc(function.__doc__ or "").partition("\n")
-        question = Question(
-            id=number,
-            title=title,
-            steps=_paragraphs(steps),
-            tier=tier,
-            cost=cost,
-            minutes=minutes,
-            needs=tuple(needs),
-            stands=stands,
-            phase=phase,
-            buys=buys,
-            nodes=nodes,
-            checks=tuple(checks),
-            test=function.__name__,
-            module=function.__module__,
-        )
-        _add(question)
-        function.live_question = question  # type: ignore[attr-defined]
+    Args:
+        number: ID of the question.
+        more: Other attributes of the question.
+    """
+
+    def register(function: Callable[[Any], None]) -> Callable[[Any], None]:
+        title = (inspect.getdoc(function) or "").partition("\n")[0]
+        question = Question(id=number, title=title, ask=function, **more)
+        assert number not in _QUESTIONS, f"two questions are {number}"
+        assert question.decides in DECISIONS, f"{number} decides {question.decides!r}"
+        for need in (_QUESTIONS[name] for name in question.needs):
+            assert need.stands, f"{number} needs {need.id}, which does not stand"
+            assert need.tier == question.tier, f"{number} needs {need.id} of another tier"
+        _QUESTIONS[number] = question
         return function
 
     return register
 
 
-def untested(number: str, title: str, steps: str, *, tier: int, reason: str, cost: str = "") -> None:
-    """Register a question without a test.
+def questions() -> Mapping[str, Question]:
+    """Return all questions by ID, in the order in which they are asked."""
+    for name in _MODULES:
+        importlib.import_module(f"tests.live.{name}")
+    return _QUESTIONS
+
+
+def planned(until: int, only: Iterable[str] = ()) -> list[Question]:
+    """Return the questions of a run, in order.
 
     Args:
-        number: ID of the question.
-        title: The question.
-        steps: Steps by hand.
-        tier: What it takes.
-        reason: Why it cannot have a test.
-        cost: What it costs, in words. Default: nothing.
+        until: Highest tier.
+        only: IDs of questions to ask, besides those that they need. Default: all.
     """
-    _add(
-        Question(
-            id=number,
-            title=title,
-            steps=_paragraphs(steps),
-            tier=tier,
-            cost=Cost(what=cost or "nothing"),
-            reason=reason,
+    able = [question for question in questions().values() if question.tier <= until]
+    wanted = set(only) or {question.id for question in able}
+    for question in reversed(able):  # what a question needs stands before it
+        if question.id in wanted:
+            wanted |= set(question.needs)
+    return [question for question in able if question.id in wanted]
+
+
+def plan_text(plan: Iterable[Question]) -> str:
+    """Return a plan as a table: order, ID, tier, minutes, worst case, sum, question."""
+    lines = [f"{'':>3}  {'':<5} {'':<6}  {'limit':>9}  {'worst':>13}  {'sum':>13}"]
+    minutes, total = 0, Decimal(0)
+    for position, each in enumerate(plan, start=1):
+        minutes, total = minutes + each.minutes, total + each.usd
+        lines.append(
+            f"{position:>3}  {each.id:<5} tier {each.tier}  {each.minutes:>5} min  {each.usd:>9} USD  {total:>9} USD  {each.title}"
         )
+    lines.append(
+        f"{len(lines) - 1} questions, at most {minutes // 60} h {minutes % 60} min of work and {total} USD"
     )
-
-
-def _add(question: Question) -> None:
-    known = QUESTIONS.get(question.id)
-    if known and (known.test, known.title) != (question.test, question.title):
-        raise ValueError(f"two questions are {question.id}: {known.title!r} and {question.title!r}")
-    QUESTIONS[question.id] = question
-
-
-def _paragraphs(text: str) -> str:
-    blocks = re.split(r"\n\s*\n", inspect.cleandoc(text).strip())
-    return "\n\n".join(" ".join(block.split()) if "```" not in block else block for block in blocks)
-
-
-def _key(question: Question) -> tuple[Any, ...]:
-    return (question.tier, not question.test, _PHASES.index(question.phase), question.usd, question.number)
-
-
-def ordered(questions: Iterable[Question]) -> list[Question]:
-    """Return questions by tier, phase and cost, each after those that it needs, cheapest first.
-
-    Raises:
-        ValueError: If questions need each other, or one that is not there.
-    """
-    waiting = sorted(questions, key=_key)
-    placed: dict[str, Question] = {}
-    while waiting:
-        ready = next((each for each in waiting if all(need in placed for need in each.needs)), None)
-        if ready is None:
-            raise ValueError(f"{', '.join(each.id for each in waiting)} need what is never shown before them")
-        waiting.remove(ready)
-        placed[ready.id] = ready
-    return list(placed.values())
-
-
-def cost_in_order(order: Iterable[Question]) -> list[tuple[Question, Decimal]]:
-    """Return the worst case of each question in a run: its own, and what stands from questions before it.
-
-    What a question makes and leaves standing is paid while later tests run, up to the last one that needs it.
-    """
-    plan = list(order)
-    last = {
-        question.id: max(
-            (position for position, other in enumerate(plan) if question.id in _all_needs(other, plan)),
-            default=-1,
-        )
-        for question in plan
-        if question.stands
-    }
-    priced = []
-    for position, question in enumerate(plan):
-        standing = [
-            other.cost.hourly for other in plan[:position] if other.stands and position <= last[other.id]
-        ]
-        shared = Cost(hourly=sum(standing, Decimal(0)))
-        minutes = question.minutes
-        extra = (shared.hourly * (minutes + (MARGIN_MINUTES if question.cost == FREE else 0)) / 60).quantize(
-            Decimal("0.01"), ROUND_UP
-        )
-        priced.append((question, question.usd + extra))
-    return priced
-
-
-def _all_needs(question: Question, plan: Iterable[Question]) -> set[str]:
-    by_id = {each.id: each for each in plan}
-    found: set[str] = set()
-    ahead = list(question.needs)
-    while ahead:
-        name = ahead.pop()
-        if name not in found and name in by_id:
-            found.add(name)
-            ahead += by_id[name].needs
-    return found
+    return "\n".join(lines)

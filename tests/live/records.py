@@ -10,8 +10,7 @@ from pathlib import Path
 from typing import Any, Final
 
 import boto3
-from tests.live.asking import NOT_SHOWN
-from tests.live.journal import SCHEMA, SHOWN, Journal
+from tests.live.journal import NOT_SHOWN, SCHEMA, SHOWN, Journal
 
 __all__ = ["RECORDS", "RecordError", "load", "load_all", "mask", "record_of", "verdicts", "write"]
 
@@ -30,15 +29,25 @@ _SECRETS: Final = frozenset(
         "CertificateAuthorityArn",
     }
 )
-_ID: Final = re.compile(r"\b([a-z]{1,12}(?:-[a-z]{1,8})?)-([0-9a-f]{17}|[0-9a-f]{8})\b")
-_UUID: Final = re.compile(r"\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b")
-_ADDRESS: Final = re.compile(r"\b\d{1,3}(?:\.\d{1,3}){3}\b")
-_HOST: Final = re.compile(r"\b(ip|ec2)-\d{1,3}(?:-\d{1,3}){3}\b")
-_MAIL: Final = re.compile(r"\b[\w.+-]+@[\w-]+\.[\w.-]+\b")
-_PRINCIPAL: Final = re.compile(r"((?:assumed-role|user|role|federated-user)/)([\w+=,.@/-]+)")
-_ACCESS: Final = re.compile(r"\bA[A-Z]{3}[A-Z0-9]{16,17}\b")
-_ENCODED: Final = re.compile(r"(Encoded authorization failure message: )\S+")
-_TWELVE_DIGITS: Final = re.compile(r"(?<![0-9a-f-])\d{12}(?![0-9a-f])")
+_MASKS: Final = tuple(
+    (re.compile(pattern), kind, form)
+    for pattern, kind, form in (
+        (
+            r"()\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b",
+            "uuid",
+            "00000000-0000-4000-8000-{:012d}",
+        ),
+        (r"\b([a-z]{1,12}(?:-[a-z]{1,8})?-)(?:[0-9a-f]{17}|[0-9a-f]{8})\b", "id", "{:017d}"),
+        (r"\b((?:ip|ec2)-)\d{1,3}(?:-\d{1,3}){3}\b", "host", "192-0-2-{}"),
+        (r"()\b\d{1,3}(?:\.\d{1,3}){3}\b", "address", "192.0.2.{}"),
+        (r"()\b[\w.+-]+@[\w-]+\.[\w.-]+\b", "mail", "you-{}@example.com"),
+        (r"()\bA[A-Z]{3}[A-Z0-9]{16,17}\b", "principal id", "AIDAMASKED{:010d}"),
+        (r"((?:assumed-role|user|role|federated-user)/)[\w+=,.@/-]+", "principal", "name-{}"),
+        (r"()(?<![0-9a-f-])(?!123456789012)\d{12}(?![0-9a-f])", "account", "{:012d}"),
+        (r"(Encoded authorization failure message: )\S+", "message", "MASKED-{}"),
+    )
+)
+"""What names something, the kind of what it names, and what is put in its place; what the group has is kept."""
 
 
 class RecordError(Exception):
@@ -52,29 +61,18 @@ class _Masks:
         self._account, self._run = account, run
         self._known: dict[str, dict[str, str]] = defaultdict(dict)
 
-    def _number(self, kind: str, value: str, form: str) -> str:
-        known = self._known[kind]
-        return known.setdefault(value, form.format(len(known) + 1))
-
     def text(self, text: str) -> str:
         """Mask a text."""
         if self._account:
             text = text.replace(self._account, _ACCOUNT)
         text = text.replace(self._run, "RUN")
-        text = _ENCODED.sub(r"\1MASKED", text)
-        text = _UUID.sub(
-            lambda found: self._number("uuid", found[0], "00000000-0000-4000-8000-{:012d}"), text
-        )
-        text = _ID.sub(lambda found: self._number(found[1], found[0], found[1] + "-{:017d}"), text)
-        text = _HOST.sub(lambda found: self._number("host", found[0], found[1] + "-192-0-2-{}"), text)
-        text = _ADDRESS.sub(lambda found: self._number("address", found[0], "192.0.2.{}"), text)
-        text = _MAIL.sub("you@example.com", text)
-        text = _ACCESS.sub(lambda found: self._number("principal id", found[0], "AIDAMASKED{:010d}"), text)
-        text = _PRINCIPAL.sub(lambda found: found[1] + self._number("principal", found[2], "name-{}"), text)
-        return _TWELVE_DIGITS.sub(
-            lambda found: found[0] if found[0] == _ACCOUNT else self._number("account", found[0], "{:012d}"),
-            text,
-        )
+        for pattern, kind, form in _MASKS:
+            text = pattern.sub(lambda found, of=(kind, form): found[1] + self._number(found, *of), text)
+        return text
+
+    def _number(self, found: re.Match[str], kind: str, form: str) -> str:
+        known = self._known[kind + found[1]]
+        return known.setdefault(found[0], form.format(len(known) + 1))
 
     def value(self, value: Any) -> Any:
         """Mask a value of JSON."""
@@ -108,17 +106,15 @@ def record_of(journal: Journal, *, account: str, version: str) -> dict[str, Any]
         version: Version of ultracluster that asked.
     """
     (begun, *_) = journal.of("run")
-    questions = {}
-    for event in journal.of("end"):
-        if event["verdict"] in {SHOWN, NOT_SHOWN}:
-            questions[event["question"]] = {
-                "id": event["question"],
-                "verdict": event["verdict"],
-                "date": event["at"][:10],
-                "why": event["why"],
-                "facts": event["facts"],
-                "calls": event["calls"],
-            }
+    asked = {
+        event["question"]: {
+            "id": event["question"],
+            "date": event["at"][:10],
+            **{key: event[key] for key in ("verdict", "why", "facts", "calls")},
+        }
+        for event in journal.of("end")
+        if event["verdict"] in {SHOWN, NOT_SHOWN}
+    }
     record = {
         "schema": SCHEMA,
         "run": "RUN",
@@ -130,7 +126,7 @@ def record_of(journal: Journal, *, account: str, version: str) -> dict[str, Any]
             "boto3": boto3.__version__,
             "python": platform.python_version(),
         },
-        "questions": list(questions.values()),
+        "questions": list(asked.values()),
     }
     masked: dict[str, Any] = mask(record, account=account, run=begun["run"])
     return masked

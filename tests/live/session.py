@@ -1,45 +1,39 @@
-"""A live run: its clients, its budget, and what a test may ask of it."""
+"""A live run: its account, its budget, how a question is asked, and what a question may ask of the run."""
 
 import contextlib
 import datetime as dt
+import itertools
 import json
 import secrets
 import threading
 import time
-from collections.abc import Callable, Iterable, Mapping
-from decimal import ROUND_UP, Decimal
+from collections.abc import Callable, Mapping
+from decimal import Decimal
 from pathlib import Path
 from typing import Any, Final
 
 import boto3
-import pytest
 from botocore.config import Config
 from botocore.exceptions import ClientError
 from tests.live import janitor
 from tests.live.janitor import QUESTION_TAG, RUN_TAG
-from tests.live.journal import INTERRUPTED, Journal
-from tests.live.question import FREE, MARGIN_MINUTES, Question
+from tests.live.journal import INTERRUPTED, NOT_SHOWN, SHOWN, Journal
+from tests.live.question import FREE, Question
 from tests.live.wire import SPENDING, OutsideReservationError, Wire
 
-__all__ = ["LIVE_RUN", "Asked", "BudgetError", "Live", "NotYetError", "Run", "Where", "new_run_id"]
+__all__ = ["BudgetError", "Live", "Run", "Where", "new_run_id"]
 
 _TEMPLATE: Final = Path(__file__).with_name("janitor.yaml")
 _GRACE: Final = dt.timedelta(minutes=15)
-"""After the limit of a test, before the schedule in the account removes what it left."""
+"""After the limit of a question, before the schedule in the account removes what it left."""
 
+_HOUR: Final = dt.timedelta(hours=1)
 _LARGE_REGION: Final = "us-east-2"
 """Where trn2.48xlarge are sold, the block of tier 3."""
 
-_ROUNDING_MINUTES: Final = 5
-"""Added to the time of a test when what it cost is counted: instances are still shutting down when it ends."""
-
 
 class BudgetError(Exception):
-    """The worst case of the next test does not fit into the budget."""
-
-
-class NotYetError(Exception):
-    """A question that can be answered later only; the run goes on then."""
+    """The worst case of the next question does not fit into the budget."""
 
 
 def new_run_id() -> str:
@@ -54,7 +48,6 @@ class Where:
         region: Region of small nodes. Default: us-east-1, for which most prices are known.
         block_region: Region of the Capacity Block of tier 2.
         endpoint: Endpoint of a local AWS. Default: AWS.
-        key: Access key ID of a local AWS.
         sleep: Called with seconds to wait.
         now: Clock of the account.
     """
@@ -65,7 +58,6 @@ class Where:
         region: str = "us-east-1",
         block_region: str = "sa-east-1",
         endpoint: str = "",
-        key: str = "",
         sleep: Callable[[float], None] = time.sleep,
         now: Callable[[], dt.datetime] = lambda: dt.datetime.now(tz=dt.UTC),
     ) -> None:
@@ -74,10 +66,7 @@ class Where:
         self.endpoint = endpoint
         self.sleep = sleep
         self.now = now
-        self.session = boto3.Session(
-            region_name=region,
-            **({"aws_access_key_id": key, "aws_secret_access_key": "local"} if key else {}),
-        )
+        self.session = boto3.Session(region_name=region)
         self._clients: dict[tuple[str, str], Any] = {}
         self._account = ""
         self._lock = threading.Lock()  # boto3 makes clients in one thread only
@@ -128,140 +117,136 @@ class Run:
         where: Account of the run.
         folder: Folder of the run.
         budget: USD that are never passed.
-        worst: Worst case of each question in this run.
     """
 
-    def __init__(
-        self,
-        run_id: str,
-        where: Where,
-        folder: Path,
-        *,
-        budget: Decimal,
-        worst: Mapping[str, Decimal] | None = None,
-    ) -> None:
+    def __init__(self, run_id: str, where: Where, folder: Path, *, budget: Decimal) -> None:
         self.id = run_id
         self.where = where
         self.folder = folder
         self.journal = Journal(folder)
         self.budget = budget
-        self.worst = dict(worst or {})
-        self.current: Question | None = None
-        self.used: dict[str, int] = {}
-        self._begun = where.now()
-        self.wire = Wire(before_spending=self._check_spending)
-        self.wire.attach(where.session)
+        self._current: Question | None = None
+        self._launched = 0
+        self._net_stack = f"live-{run_id}-{janitor.OWN_STACK}"
+        self._wire = Wire(where.session, self._check_spending)
         if not self.journal.events:
             self.journal.append(
                 "run", run=run_id, at=where.now(), region=where.region, block_region=where.block_region
             )
 
-    # The budget
+    # Asking
 
-    def begin(self, question: Question) -> None:
-        """Reserve the worst case of a question, and move the net on, before it acts.
+    def obstacle(self, question: Question) -> str:
+        """Return why a question is not asked in this run, or not again; empty if it is."""
+        verdict = self.journal.verdict(question.id)
+        if verdict in {SHOWN, NOT_SHOWN}:
+            return f"was answered in this run before: {verdict}"
+        if verdict == INTERRUPTED and question.cost.hourly:
+            return "was interrupted, and is not paid a second time; ask it in a new run"
+        if question.cost.hourly and self.stands_until > self.where.now():
+            return "is paid by the hour, but the net of this run waits for the end of the block; ask it in another run"
+        for need in question.needs:
+            if self.journal.verdict(need) != SHOWN:
+                return f"needs {need}, which this run has not shown"
+            ended = self.journal.events.index(self.journal.of("end", need)[-1])
+            if any(event["event"] == "clean" for event in self.journal.events[ended:]):
+                return f"needs what {need} made, which is removed; ask it in a new run"
+        return ""
+
+    def opens(self, question: Question) -> dt.datetime:
+        """Return from when on a question can be asked whose needs are shown."""
+        if not question.opens:
+            return self.where.now()
+        (block,) = question.needs
+        return dt.datetime.fromisoformat(self.journal.values(block)[question.opens]) - _HOUR
+
+    def ask(self, question: Question) -> str:
+        """Ask a question, undo what it did, note verdict and calls in the journal, and return why it was not shown.
 
         Raises:
             BudgetError: If the budget would be passed.
+            OutsideReservationError: If the question would have spent what it had not reserved.
         """
-        self.used = {}
-        self._begun = self.where.now()
+        self._reserve(question)
+        live = Live(self, question)
+        verdict, why = INTERRUPTED, ""
+        try:
+            question.ask(live)
+            verdict = SHOWN
+        except Exception as error:  # noqa: BLE001 - whatever it is, the answer was not shown, and the next question is asked
+            verdict, why = NOT_SHOWN, str(error) or repr(error)
+        finally:
+            polled = itertools.groupby(self._wire.calls, lambda call: (call["operation"], call["request"]))
+            calls = [list(same)[-1] for _, same in polled]  # those that undo are no part of the answer
+            if left := live.finish():
+                live.note(left=left)
+            self.journal.append(
+                "end",
+                question=question.id,
+                verdict=verdict,
+                why=why,
+                at=self.where.now(),
+                values=live.values,
+                facts=live.facts,
+                calls=calls,
+            )
+            self._current = None
+        return why
+
+    def _reserve(self, question: Question) -> None:
+        """Reserve the worst case of a question, and move the net on, before it acts."""
         again = self.journal.verdict(question.id) == INTERRUPTED
-        usd = self.worst.get(question.id, question.usd) - (question.cost.once if again else 0)
+        usd = Decimal(0) if again and question.buys else question.usd  # the fee is paid once
         if self.journal.reserved + usd > self.budget:
             raise BudgetError(
                 f"{question.id} may cost {usd} USD; {self.journal.reserved} of {self.budget} USD are reserved already"
             )
-        self.journal.append("reserve", question=question.id, usd=usd, at=self.where.now(), again=again)
-        self.current = question
+        self.journal.append("reserve", question=question.id, usd=usd, at=self.where.now())
         if question.tier:
-            self.net(
-                max(self.where.now() + dt.timedelta(minutes=question.minutes) + _GRACE, self.stands_until)
-            )
-        self.wire.calls = []
+            limit = self.where.now() + dt.timedelta(minutes=question.minutes)
+            self.net(max(limit + _GRACE, self.stands_until))
+        self._current, self._launched = question, 0
+        self._wire.calls = []
 
     @property
     def stands_until(self) -> dt.datetime:
-        """When what stands for longer than a test is over, such as a Capacity Block and its cluster."""
-        moments = [
-            event["values"]["stands_until"]
-            for event in self.journal.of("end")
-            if "stands_until" in event["values"]
-        ]
-        return max(map(dt.datetime.fromisoformat, moments), default=dt.datetime.min.replace(tzinfo=dt.UTC))
-
-    def _check_spending(self, operation: str, count: int) -> None:
-        question = self.current
-        if question is None:
-            raise OutsideReservationError(f"{operation} outside of any test")
-        counter = SPENDING[operation]
-        if counter:
-            self.used[counter] = self.used.get(counter, 0) + count
-            sent = len(self.journal.of("sending", question.id)) if counter == "buys" else 0
-            if max(self.used[counter], sent + 1 if counter == "buys" else 0) > getattr(question, counter):
-                raise OutsideReservationError(
-                    f"{question.id} has reserved {getattr(question, counter)} {counter}; {operation} would make one more"
-                )
-        elif self.worst.get(question.id, question.usd) == 0 and question.cost == FREE and not question.needs:
-            raise OutsideReservationError(f"{question.id} reserves nothing, and {operation} costs")
-        if counter == "buys":
-            self.journal.append("sending", question=question.id, operation=operation, at=self.where.now())
-
-    def end(
-        self,
-        question: Question,
-        verdict: str,
-        *,
-        why: str = "",
-        values: Mapping[str, Any],
-        facts: Mapping[str, Any],
-        gone: bool = True,
-    ) -> None:
-        """Note how a question ended, with its calls.
-
-        Args:
-            question: The question.
-            verdict: How it ended.
-            why: Why it was not shown.
-            values: Values for questions that need it.
-            facts: Facts for the record.
-            gone: Whether all is gone that it made, so that no more than its time is paid.
-        """
-        usd = ""
-        if verdict == "later":
-            usd = "0.00"
-        elif gone and not question.stands and (begun := self.journal.of("reserve", question.id)):
-            worst = Decimal(begun[-1]["usd"])
-            once = min(worst, question.cost.once)
-            minutes = Decimal((self.where.now() - self._begun).total_seconds()) / 60 + _ROUNDING_MINUTES
-            share = min(Decimal(1), minutes / (question.minutes + MARGIN_MINUTES))
-            usd = str((once + (worst - once) * share).quantize(Decimal("0.01"), ROUND_UP))
-        calls = [vars(call) for call in _without_repeats(self.wire.calls)]
-        self.journal.append(
-            "end",
-            question=question.id,
-            verdict=verdict,
-            why=why,
-            usd=usd,
-            at=self.where.now(),
-            values=dict(values),
-            facts=dict(facts),
-            calls=calls,
+        """When what stands for longer than a question is over: a Capacity Block and its cluster."""
+        ends = [event["values"]["end"] for event in self.journal.of("end") if "end" in event["values"]]
+        return (
+            max(map(dt.datetime.fromisoformat, ends), default=dt.datetime.min.replace(tzinfo=dt.UTC)) + _HOUR
         )
-        self.current = None
+
+    def _check_spending(self, operation: str, request: Mapping[str, Any]) -> None:
+        if request.get("StackName") == self._net_stack:
+            return
+        question = self._current
+        if question is None:
+            raise OutsideReservationError(f"{operation} outside of any question")
+        if not SPENDING[operation]:
+            if question.cost == FREE and not question.needs:
+                raise OutsideReservationError(f"{question.id} reserves nothing, and {operation} costs")
+            return
+        if SPENDING[operation] == "buys":
+            sent, reserved = len(self.journal.of("sending", question.id)) + 1, question.buys
+        else:
+            sent, reserved = self._launched + int(request.get("MaxCount", 1)), question.nodes
+        if sent > reserved:
+            raise OutsideReservationError(
+                f"{question.id} has reserved {reserved} {SPENDING[operation]}; {operation} would make one more"
+            )
+        if SPENDING[operation] == "buys":
+            self.journal.append("sending", question=question.id, operation=operation, at=self.where.now())
+        else:
+            self._launched = sent
 
     # The net
-
-    @property
-    def _net_name(self) -> str:
-        return f"live-{self.id}"
 
     def net(self, at: dt.datetime) -> None:
         """Have the account remove what is tagged with the run at `at`, whatever becomes of this machine."""
         when = f"{at:%Y-%m-%dT%H:%M:%S}"
         scheduler, stacks = self.where.client("scheduler"), self.where.client("cloudformation")
         try:
-            found = scheduler.get_schedule(Name=self._net_name)
+            found = scheduler.get_schedule(Name=f"live-{self.id}")
         except ClientError as error:
             if error.response["Error"]["Code"] != "ResourceNotFoundException":
                 raise
@@ -270,28 +255,23 @@ class Run:
             known = {key: found[key] for key in kept if key in found}
             scheduler.update_schedule(**known, ScheduleExpression=f"at({when})", State="ENABLED")
             return
-        body = net_template()
+        code = Path(janitor.__file__).read_text("utf-8")
         values = {"Run": self.id, "Regions": " ".join(self.where.regions), "At": when}
-        question, self.current = self.current, _NET
-        try:
-            stacks.create_stack(
-                StackName=f"{self._net_name}-{janitor.OWN_STACK}",
-                TemplateBody=body,
-                Parameters=[{"ParameterKey": key, "ParameterValue": value} for key, value in values.items()],
-                Capabilities=["CAPABILITY_IAM"],
-                RoleARN=self.where.deployer(),
-                Tags=[{"Key": RUN_TAG, "Value": self.id}],
-            )
-        finally:
-            self.current = question
+        stacks.create_stack(
+            StackName=self._net_stack,
+            TemplateBody=_TEMPLATE.read_text("utf-8").replace("$CODE", json.dumps(code)),
+            Parameters=[{"ParameterKey": key, "ParameterValue": value} for key, value in values.items()],
+            Capabilities=["CAPABILITY_IAM"],
+            RoleARN=self.where.deployer(),
+            Tags=[{"Key": RUN_TAG, "Value": self.id}],
+        )
         stacks.get_waiter("stack_create_complete").wait(
-            StackName=f"{self._net_name}-{janitor.OWN_STACK}",
-            WaiterConfig={"Delay": 1 if self.where.is_local else 5},
+            StackName=self._net_stack, WaiterConfig={"Delay": 1 if self.where.is_local else 5}
         )
 
-    def remove(self, question: str = "", *, minutes: float = 0) -> list[str]:
+    def remove(self, question: str = "", *, minutes: float = 30) -> list[str]:
         """Remove what is tagged with the run, or with one question of it; return what is left."""
-        return janitor.remove(
+        left = janitor.remove(
             self.where.client,
             run=self.id,
             regions=self.where.regions,
@@ -299,45 +279,25 @@ class Run:
             until=time.monotonic() + (0 if self.where.is_local else minutes * 60),
             pause=self.where.sleep,
         )
+        if not question:
+            self.journal.append("clean", left=left, at=self.where.now())
+        return left
 
     def clean(self) -> list[str]:
         """Remove everything of the run, and the net when nothing else is left; return what is left."""
-        left = self.remove(minutes=30)
+        left = self.remove()
         if not left:
-            name = f"{self._net_name}-{janitor.OWN_STACK}"
-            stacks = self.where.client("cloudformation")
             with contextlib.suppress(ClientError):
-                stacks.delete_stack(StackName=name)
-        self.journal.append("clean", left=left, at=self.where.now())
+                self.where.client("cloudformation").delete_stack(StackName=self._net_stack)
         return left
 
 
-_NET: Final = Question(id="L0", title="The net", steps="", tier=1, cost=FREE, needs=("L0",))
-
-
-def net_template() -> str:
-    """Return the template of the net, with the code of its function."""
-    code = Path(janitor.__file__).read_text("utf-8")
-    return _TEMPLATE.read_text("utf-8").replace("$CODE", json.dumps(code))
-
-
-def _without_repeats(calls: Iterable[Any]) -> Iterable[Any]:
-    """Drop polls: calls whose request is that of the call before, except the last of them."""
-    waiting = None
-    for call in calls:
-        if waiting and (waiting.operation, waiting.request) != (call.operation, call.request):
-            yield waiting
-        waiting = call
-    if waiting:
-        yield waiting
-
-
 class Live:
-    """What a test may ask of its run.
+    """What a question may ask of its run.
 
     Args:
         run: The run.
-        question: Question of the test.
+        question: The question.
     """
 
     def __init__(self, run: Run, question: Question) -> None:
@@ -359,7 +319,7 @@ class Live:
 
     @property
     def tags(self) -> dict[str, str]:
-        """Tags of everything that the test makes."""
+        """Tags of everything that the question makes."""
         return {RUN_TAG: self.run.id, QUESTION_TAG: self.question.id}
 
     @property
@@ -393,7 +353,7 @@ class Live:
         self.facts |= facts
 
     def undo(self, action: Callable[[], Any]) -> None:
-        """Run `action` when the test ends, however it ends. What is tagged is removed anyway."""
+        """Run `action` when the question ends, however it ends. What is tagged is removed anyway."""
         self._undo.append(action)
 
     def refused(self, call: Callable[[], Any], *codes: str) -> str:
@@ -429,75 +389,15 @@ class Live:
             self.run.where.sleep(every)
         raise AssertionError(f"{what}: not within {minutes:g} minutes")
 
-    def stay(self, what: str, holds: Callable[[], Any], *, minutes: float, every: float = 60) -> None:
-        """Assert that `holds` stays true for `minutes`."""
-        for _ in range(2 if self.run.where.is_local else int(minutes * 60 / every)):
-            assert holds(), f"{what}: no longer after less than {minutes:g} minutes"
-            self.run.where.sleep(every)
-
-    def not_before(self, moment: dt.datetime, what: str) -> None:
-        """Ask later.
-
-        Raises:
-            NotYetError: If `moment` has not come.
-        """
-        if self.run.where.now() < moment:
-            raise NotYetError(f"{what}: go on with the run after {moment:%Y-%m-%d %H:%M} UTC")
-
     def sleep_until(self, moment: dt.datetime) -> None:
-        """Wait until `moment`, within the limit of the test."""
+        """Wait until `moment`, within the limit of the question."""
         self.run.where.sleep(max(0.0, (moment - self.run.where.now()).total_seconds()))
 
-    def on_node(self, instance: str, *commands: str, region: str = "", minutes: float = 5) -> str:
-        """Run commands on a node by Session Manager's Run Command, and return what they print."""
-        ssm = self.client("ssm", region)
-        sent = ssm.send_command(
-            DocumentName="AWS-RunShellScript", InstanceIds=[instance], Parameters={"commands": list(commands)}
-        )["Command"]["CommandId"]
-
-        def ended() -> Any:
-            found = ssm.get_command_invocation(CommandId=sent, InstanceId=instance)
-            return found if found["Status"] not in {"Pending", "InProgress", "Delayed"} else None
-
-        found = self.wait("the command on the node", ended, minutes=minutes, every=5)
-        assert found["Status"] == "Success", (
-            f"{commands[0]}: {found['Status']}: {found['StandardErrorContent']}"
-        )
-        return str(found["StandardOutputContent"])
-
     def finish(self) -> list[str]:
-        """Undo what the test did; return what is left."""
+        """Undo what the question did; return what is left."""
         for action in reversed(self._undo):
             with contextlib.suppress(ClientError):
                 action()
         if self.question.stands or not self.question.tier:
             return []
         return self.run.remove(self.question.id, minutes=5)
-
-
-LIVE_RUN: Final = pytest.StashKey[Run]()
-"""Where tests/live/conftest.py finds the run that `make live` has begun."""
-
-
-class Asked:
-    """Plugin of pytest: the run, and the questions that it asks.
-
-    Args:
-        run: The run.
-        names: IDs of the questions.
-    """
-
-    def __init__(self, run: Run, names: Iterable[str]) -> None:
-        self._run = run
-        self._names = set(names)
-
-    def pytest_configure(self, config: pytest.Config) -> None:
-        """Hand over the run."""
-        config.stash[LIVE_RUN] = self._run
-
-    def pytest_collection_modifyitems(self, config: pytest.Config, items: list[pytest.Item]) -> None:
-        """Leave out the tests of other questions."""
-        kept = [item for item in items if getattr(getattr(item, "function", None), "live_question", None)]
-        kept = [item for item in kept if item.function.live_question.id in self._names]  # type: ignore[attr-defined]
-        config.hook.pytest_deselected(items=[item for item in items if item not in kept])
-        items[:] = kept

@@ -1,12 +1,11 @@
-"""Every call of a live test: counted against its reservation before it is sent, and recorded."""
+"""Every call of a run: counted against its reservation before it is sent, and recorded."""
 
 import copy
 import json
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
 from typing import Any, Final
 
-__all__ = ["SPENDING", "Call", "OutsideReservationError", "Wire"]
+__all__ = ["SPENDING", "OutsideReservationError", "Wire"]
 
 SPENDING: Final[Mapping[str, str]] = {
     "PurchaseCapacityBlock": "buys",
@@ -26,48 +25,20 @@ _LONGEST: Final = 20_000
 
 
 class OutsideReservationError(BaseException):
-    """A call that would spend what its question did not reserve. No test may catch it."""
+    """A call that would spend what its question did not reserve. No question may catch it."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class Call:
-    """One call.
-
-    Attributes:
-        service: Service as boto3 names it.
-        operation: Operation of the API.
-        region: Region.
-        request: Parameters.
-        response: Response without metadata; empty if it was refused.
-        error: Code and message of a refusal; empty if there was none.
-    """
-
-    service: str
-    operation: str
-    region: str
-    request: dict[str, Any]
-    response: dict[str, Any]
-    error: dict[str, str]
-
-
-@dataclass
 class Wire:
-    """Hooks of botocore for the sessions of a run.
+    """Hooks of botocore for the session of a run.
 
-    Attributes:
-        before_spending: Called with operation and number before a call that spends is sent.
-        calls: Calls since the last question began.
+    Args:
+        session: boto3 session whose clients are made later.
+        before_spending: Called with operation and parameters before a call that spends is sent.
     """
 
-    before_spending: Callable[[str, int], None]
-    calls: list[Call] = field(default_factory=list)
-
-    def attach(self, session: Any) -> None:
-        """Watch the clients of a boto3 session.
-
-        Args:
-            session: Session whose clients are made later.
-        """
+    def __init__(self, session: Any, before_spending: Callable[[str, Mapping[str, Any]], None]) -> None:
+        self._before_spending = before_spending
+        self.calls: list[dict[str, Any]] = []
         session.events.register("provide-client-params", self._note)
         session.events.register("before-call", self._before)
         session.events.register("after-call", self._after)
@@ -78,23 +49,20 @@ class Wire:
     def _before(self, model: Any, context: Any, **_: Any) -> None:
         request = context.get("live", {})
         if model.name in SPENDING and not request.get("DryRun"):
-            self.before_spending(model.name, int(request.get("MaxCount", 1)))
+            self._before_spending(model.name, request)
 
     def _after(self, parsed: Any, model: Any, context: Any, **_: Any) -> None:
-        request = context.get("live", {})
-        service = model.service_model.service_name
-        response = {key: value for key, value in parsed.items() if key not in {"ResponseMetadata", "Error"}}
+        error = parsed.get("Error")
+        answer = {key: value for key, value in parsed.items() if key != "ResponseMetadata"}
         self.calls.append(
-            Call(
-                service=service,
-                operation=model.name,
-                region=context.get("client_region", ""),
-                request=_plain(request),
-                response={} if "Error" in parsed else _plain(response),
-                error={key: str(parsed["Error"].get(key, "")) for key in ("Code", "Message")}
-                if "Error" in parsed
-                else {},
-            )
+            {
+                "service": model.service_model.service_name,
+                "operation": model.name,
+                "region": context.get("client_region", ""),
+                "request": _plain(context.get("live", {})),
+                "response": {} if error else _plain(answer),
+                "error": {key: str(error.get(key, "")) for key in ("Code", "Message")} if error else {},
+            }
         )
 
 

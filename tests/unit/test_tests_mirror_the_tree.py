@@ -38,7 +38,7 @@ FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 
 # Test files whose subject is more than a module.
 OTHER_SUBJECTS = {
-    "tests/unit/checks/test_defects.py": "defects seeded into templates, and which tool finds each",
+    "tests/unit/checks/test_own_configurations.py": "every rule, in the configurations of tests/golden",
     "tests/unit/checks/test_field_cases.py": "every rule, with every case of the field",
     "tests/unit/checks/test_rule_examples.py": "examples in the registry of rules",
     "tests/unit/checks/test_sample_of_seeds.py": "a sample of the mistakes that others wrote, for every rule",

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from tests.unit.checks.defects import DROP, Defect, with_defect
+from tests.unit.checks.defects import DROP, Edits, edited
 
 from ultracluster_checks import Source, check_templates
 
@@ -36,8 +36,8 @@ def statement(**members: Any) -> dict[str, Any]:
     return {"Effect": "Allow", "Resource": "*", **members}
 
 
-def codes_after(foreign: dict[str, Source], base: str, edits: dict[str, Any]) -> list[str]:
+def codes_after(foreign: dict[str, Source], base: str, edits: Edits) -> list[str]:
     """Return the codes that a good template breaks after edits."""
-    body = with_defect(dict(foreign[base].body), Defect("hpc", base, str(edits), tuple(edits.items())))
+    body = edited(foreign[base].body, edits)
     report = check_templates([Source(name=base, body=body, region="us-east-2")])
     return sorted({finding.code for finding in report.findings})

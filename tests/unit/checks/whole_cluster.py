@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from tests.golden.kept import read_kept
-from tests.unit.checks.defects import DROP, Defect, with_defect
+from tests.unit.checks.defects import DROP, edited
 
 from ultracluster_checks import Source, check_templates
 
@@ -24,8 +24,7 @@ def findings_after(stack: str, edits: dict[str, Any]) -> list[str]:
     """Return the findings of the quick start after edits of one of its stacks."""
     sources = list(_sources())
     number = next(place for place, each in enumerate(sources) if each.name.endswith(stack))
-    body = with_defect(dict(sources[number].body), Defect("hpc", stack, str(edits), tuple(edits.items())))
-    sources[number] = Source(name=stack, body=body, region="us-east-2")
+    sources[number] = Source(name=stack, body=edited(sources[number].body, edits), region="us-east-2")
     return [str(finding) for finding in check_templates(sources).findings]
 
 

@@ -80,7 +80,11 @@ def test_nothing_is_set_unless_asked() -> None:
             "trn2.48xlarge",
             "UC6011: neuron.async_requests: got -1. Allowed: 0 to 2,147,483,647.",
         ),
-        ({"optlevel": 1}, "p5.48xlarge", "UC6011: neuron: p5.48xlarge has no NeuronCores. Leave the settings out."),
+        (
+            {"optlevel": 1},
+            "p5.48xlarge",
+            "UC6011: neuron: p5.48xlarge has no NeuronCores. Leave the settings out.",
+        ),
     ],
 )
 def test_refuses_what_compiler_and_runtime_do_not_have(

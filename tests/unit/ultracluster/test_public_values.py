@@ -9,7 +9,6 @@ import aws_cdk as cdk
 import aws_cdk.assertions
 import pytest
 from aws_cdk import aws_cloudwatch as cloudwatch
-from aws_cdk import aws_ec2 as ec2
 from aws_cdk import aws_iam as iam
 from aws_cdk import aws_logs as logs
 from aws_cdk import aws_sns as sns
@@ -513,7 +512,6 @@ REFUSED: list[tuple[Callable[[cdk.Stack], object], str]] = [
     (lambda s: network(s, endpoints=["s3"]), "endpoints[0]"),
     (lambda s: _nodes(s, image_id="ami-1"), "image_id"),
     (lambda s: _nodes(s, root_volume_gib=29), "root_volume_gib"),
-    (lambda s: _nodes(s, root_volume_gib=65537), "root_volume_gib"),
     (lambda s: _nodes(s, capacity=uc.OnDemand(name="A")), "capacity.name"),
     (lambda s: _nodes(s, capacity=uc.OnDemand(max_nodes=0)), "capacity.max_nodes"),
     (lambda s: _nodes(s, capacity=uc.OnDemand(zone_id="there")), "capacity.zone_id"),
@@ -578,9 +576,6 @@ REFUSED: list[tuple[Callable[[cdk.Stack], object], str]] = [
     (lambda s: _cluster(s, zone_id=None), "zone_id"),
     (lambda s: _cluster(s, removal_policy=cdk.RemovalPolicy.SNAPSHOT), "removal_policy"),
     (lambda s: _cluster(s, endpoints=["s3"]), "endpoints[0]"),
-    (lambda s: _cluster(s, network=network(s), nic_layout="batch"), "nic_layout"),
-    (lambda s: _cluster(s, network=network(s), endpoints=["sts"]), "endpoints"),
-    (lambda s: _cluster(s, vpc_subnets=ec2.SubnetSelection()), "vpc_subnets"),
     (lambda s: _cluster(s, capacity=[block(), block()]), "capacity"),
 ]
 

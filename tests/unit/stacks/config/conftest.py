@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from ultracluster_rules.findings import Finding, FindingsError
+from ultracluster_rules.findings import Finding, FindingsError, Severity
 from ultracluster_stacks.config import LoadedRollout, load_rollout
 
 VALID = """\
@@ -96,3 +96,31 @@ def refused(findings: Callable[..., list[Finding]]) -> Callable[..., None]:
         assert matching[0].location.startswith("rollout.yaml:")
 
     return refused
+
+
+@pytest.fixture
+def refused_at(findings: Callable[..., list[Finding]]) -> Callable[[list[Edit], str, str | None], None]:
+    """Check that edits are refused with a code, at a place of the one cluster, or anywhere if it is None."""
+
+    def refused_at(edits: list[Edit], code: str, path: str | None) -> None:
+        found = findings(*edits)
+        matching = [finding for finding in found if finding.code == code]
+        assert matching, found
+        if path is not None:
+            assert [finding.path for finding in matching] == [f"waves[0].clusters[0].{path}"]
+            assert matching[0].location.startswith("rollout.yaml:")
+
+    return refused_at
+
+
+@pytest.fixture
+def accepted(findings: Callable[..., list[Finding]]) -> Callable[[list[Edit], str], None]:
+    """Check that edits break neither a rule nor anything else that is an error."""
+
+    def accepted(edits: list[Edit], code: str) -> None:
+        found = findings(*edits)
+
+        assert code not in {finding.code for finding in found}
+        assert not [finding for finding in found if finding.severity is Severity.ERROR], found
+
+    return accepted

@@ -53,10 +53,3 @@ def test_unreserved_nodes_must_be_in_the_zone_of_the_network(stack: cdk.Stack) -
     assert only(stack, "AWS::EC2::Subnet")["AvailabilityZoneId"] == ZONE
     with pytest.raises(FindingsError, match="UC4021"):
         cluster(new_stack(), OnDemand(zone_id="use2-az1"))
-
-
-def test_spot_nodes_may_be_chosen_by_the_risk_of_losing_them_only(stack: cdk.Stack) -> None:
-    source = Spot(allocation_strategy="capacity-optimized")
-    cluster(stack, source, instance_type="trn1.32xlarge")
-    resources = only(stack, "AWS::Batch::ComputeEnvironment")["ComputeResources"]
-    assert resources["AllocationStrategy"] == "SPOT_CAPACITY_OPTIMIZED"

@@ -58,12 +58,3 @@ def test_the_build_instance_allows_no_inbound_traffic_and_https_out(baked: cdk.S
     assert place["InstanceMetadataOptions"] == {"HttpTokens": "required", "HttpPutResponseHopLimit": 1}
     assert place["TerminateInstanceOnFailure"] is True
     assert place["SubnetId"] == "subnet-01234567"
-
-
-def test_builds_on_a_small_instance_by_default(baked: cdk.Stack, stack: cdk.Stack) -> None:
-    ami(stack, instance_type="c7i.xlarge")
-    types = [
-        only(each, "AWS::ImageBuilder::InfrastructureConfiguration")["InstanceTypes"]
-        for each in (baked, stack)
-    ]
-    assert types == [["m6i.large"], ["c7i.xlarge"]]

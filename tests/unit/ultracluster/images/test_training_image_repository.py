@@ -3,7 +3,6 @@ import json
 import aws_cdk as cdk
 import pytest
 from aws_cdk import aws_iam as iam
-from aws_cdk import aws_kms as kms
 from tests.unit.ultracluster.builders import new_stack, of_type, only
 
 from ultracluster import PullThroughCache, TrainingImageRepository
@@ -37,14 +36,6 @@ def test_only_images_without_a_tag_are_removed(stack: cdk.Stack) -> None:
         "countNumber": 1,
         "countUnit": "days",
     }
-
-
-def test_accepts_a_key_and_a_removal_policy(stack: cdk.Stack) -> None:
-    key = kms.Key(stack, "Key")
-    TrainingImageRepository(stack, "Images", encryption_key=key, removal_policy=cdk.RemovalPolicy.DESTROY)
-    (resource,) = of_type(stack, "AWS::ECR::Repository")
-    assert resource["DeletionPolicy"] == "Delete"
-    assert resource["Properties"]["EncryptionConfiguration"]["KmsKey"]["Fn::GetAtt"][1] == "Arn"
 
 
 def test_pulling_and_pushing_are_granted_by_named_actions(stack: cdk.Stack) -> None:

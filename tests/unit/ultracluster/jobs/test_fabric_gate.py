@@ -42,20 +42,6 @@ def test_a_fabric_gate_runs_in_the_image_of_the_job(stack: cdk.Stack) -> None:
     assert container(stack)["Command"][2] == "raw"
 
 
-def test_a_fabric_gate_applies_its_limits(stack: cdk.Stack) -> None:
-    waits = cdk.Duration.minutes(5)
-    FabricGate(
-        stack,
-        "Gate",
-        queue=queue(stack),
-        image=IMAGE,
-        min_bandwidth=40.5,
-        max_latency=1000,
-        patience=waits,
-    )
-    assert arguments(stack)[-4:] == ["patience=300", "group=2", "bandwidth=40.5", "latency=1000"]
-
-
 @pytest.mark.parametrize("instance_type", ["trn2u.48xlarge", "trn1.32xlarge", "p5.48xlarge"])
 def test_gates_and_jobs_are_a_third_of_the_largest_job_definition(
     stack: cdk.Stack, instance_type: str

@@ -1,24 +1,11 @@
 import aws_cdk as cdk
 import pytest
 from tests.unit.ultracluster.builders import allowed, of_type, only, queue
-from tests.unit.ultracluster.jobs.multi_node_jobs import container, environment, job, node_properties
+from tests.unit.ultracluster.jobs.multi_node_jobs import container, environment, job
 
 from ultracluster_rules.findings import FindingsError
 
 pytestmark = pytest.mark.slow
-
-
-def test_runs_on_all_nodes_of_the_queue_by_default(stack: cdk.Stack) -> None:
-    job(stack)
-    properties = node_properties(stack)
-    assert (properties["NumNodes"], properties["MainNode"]) == (4, 0)
-    # A range without an end is the only one whose number of nodes can be changed at submission.
-    assert [each["TargetNodes"] for each in properties["NodeRangeProperties"]] == ["0:"]
-
-
-def test_runs_on_fewer_nodes_on_request(stack: cdk.Stack) -> None:
-    job(stack, node_count=2)
-    assert node_properties(stack)["NumNodes"] == 2
 
 
 def test_one_node_needs_no_efa(stack: cdk.Stack) -> None:
@@ -74,11 +61,6 @@ def test_retries_only_jobs_whose_host_was_lost(stack: cdk.Stack) -> None:
             {"Action": "EXIT", "OnReason": "*"},
         ],
     }
-
-
-def test_ends_after_its_timeout(stack: cdk.Stack) -> None:
-    job(stack, timeout=cdk.Duration.hours(2))
-    assert only(stack, "AWS::Batch::JobDefinition")["Timeout"] == {"AttemptDurationSeconds": 7200}
 
 
 def test_a_job_can_pull_only_its_own_image(stack: cdk.Stack) -> None:

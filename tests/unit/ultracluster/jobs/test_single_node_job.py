@@ -32,17 +32,6 @@ def test_is_one_container_that_has_a_whole_node(stack: cdk.Stack) -> None:
     assert "Tags" not in properties
 
 
-def test_a_lost_host_is_tried_again_and_a_failed_program_is_not(stack: cdk.Stack) -> None:
-    single_node_job(stack)
-    assert definition(stack)["RetryStrategy"] == {
-        "Attempts": 3,
-        "EvaluateOnExit": [
-            {"Action": "RETRY", "OnStatusReason": "Host EC2*"},
-            {"Action": "EXIT", "OnReason": "*"},
-        ],
-    }
-
-
 @pytest.mark.parametrize("size", [1, 0, -5, 10_001])
 def test_rejects_arrays_that_aws_batch_refuses(stack: cdk.Stack, size: int) -> None:
     with pytest.raises(FindingsError, match=r"UC6111: array_size: .* Allowed: 2 to 10,000"):

@@ -4,7 +4,7 @@ import aws_cdk as cdk
 import pytest
 from aws_cdk import assertions
 from aws_cdk import aws_ec2 as ec2
-from tests.unit.ultracluster.builders import IMAGE_ID, ZONE, network, of_type, only
+from tests.unit.ultracluster.builders import IMAGE_ID, ZONE, network, of_type
 
 import ultracluster as uc
 from ultracluster.network.cluster_network import check_zone
@@ -25,14 +25,6 @@ REQUIRED = {
     "ssm",
     "ssmmessages",
 }
-
-
-def test_has_one_private_subnet_in_the_zone_of_the_capacity(stack: cdk.Stack) -> None:
-    network(stack)
-    subnet = only(stack, "AWS::EC2::Subnet")
-    assert subnet["AvailabilityZoneId"] == ZONE
-    assert subnet["MapPublicIpOnLaunch"] is False
-    assert "AvailabilityZone" not in subnet
 
 
 @pytest.mark.parametrize("way_out", ["InternetGateway", "NatGateway", "EgressOnlyInternetGateway", "Route"])

@@ -1,16 +1,12 @@
-from pathlib import Path
 from typing import Any
 
 import aws_cdk as cdk
 import pytest
 from aws_cdk import assertions
 from aws_cdk import aws_ec2 as ec2
-from tests.cfn_lint import lint
-from tests.unit.ultracluster.builders import IMAGE, IMAGE_ID, REGION, ZONE, block, nodes, of_type, only
+from tests.unit.ultracluster.builders import IMAGE, IMAGE_ID, ZONE, block, nodes, of_type, only
 
 import ultracluster as uc
-from ultracluster_local import LocalAws
-from ultracluster_local.deploy import deploy_assembly, destroy_assembly
 from ultracluster_rules.findings import FindingsError
 
 pytestmark = pytest.mark.slow
@@ -199,41 +195,3 @@ def test_takes_a_subnet_with_just_enough_or_unknown_room(
 def test_rejects_capacity_in_another_zone_than_the_existing_subnet(stack: cdk.Stack) -> None:
     with pytest.raises(FindingsError, match="UC4021"):
         nodes(stack, network=existing(stack, zone_id="use2-az1"), capacity=block())
-
-
-@pytest.mark.slow
-def test_a_cluster_in_an_existing_subnet_deploys_and_goes_again(local_aws: LocalAws, tmp_path: Path) -> None:
-    client = local_aws.client("ec2", REGION)
-    vpc_id = client.create_vpc(CidrBlock="10.7.0.0/16")["Vpc"]["VpcId"]
-    subnet = client.create_subnet(VpcId=vpc_id, CidrBlock="10.7.0.0/20", AvailabilityZoneId=ZONE)["Subnet"]
-    app = cdk.App(
-        analytics_reporting=False, outdir=str(tmp_path / "cdk.out"), tree_metadata=False, stack_traces=False
-    )
-    stack = cdk.Stack(app, "Existing", env=cdk.Environment(region=REGION))
-    network = existing(
-        stack,
-        vpc_id=vpc_id,
-        subnet_id=subnet["SubnetId"],
-        available_addresses=subnet["AvailableIpAddressCount"],
-    )
-    uc.UltraCluster(
-        stack,
-        "Cluster",
-        instance_type="trn2.48xlarge",
-        node_count=4,
-        image_id=IMAGE_ID,
-        capacity=block(),
-        network=network,
-    )
-    directory = Path(app.synth().directory)
-    template = (directory / "Existing.template.json").read_text()
-    assert [str(match) for match in lint(template, regions=[REGION])] == []
-    (deployed,) = deploy_assembly(local_aws, directory)
-    assert (deployed.status, deployed.reason) == ("CREATE_COMPLETE", "")
-    (environment,) = local_aws.client("batch", REGION).describe_compute_environments()["computeEnvironments"]
-    assert environment["computeResources"]["subnets"] == [subnet["SubnetId"]]
-    (gone,) = destroy_assembly(local_aws, directory)
-    assert gone.status == "DELETE_COMPLETE"
-    assert [
-        each["SubnetId"] for each in client.describe_subnets(SubnetIds=[subnet["SubnetId"]])["Subnets"]
-    ] == [subnet["SubnetId"]]

@@ -1,14 +1,10 @@
 import ipaddress
 import json
-from pathlib import Path
 
 import aws_cdk as cdk
 import pytest
-from tests.cfn_lint import lint
-from tests.unit.ultracluster.builders import REGION, ZONE, network, of_type, only
+from tests.unit.ultracluster.builders import ZONE, network, of_type, only
 
-from ultracluster_local import LocalAws
-from ultracluster_local.deploy import deploy_assembly, destroy_assembly
 from ultracluster_rules.findings import FindingsError
 
 pytestmark = pytest.mark.slow
@@ -58,21 +54,3 @@ def test_rejects_a_vpc_without_room_for_the_public_subnet(
 ) -> None:
     with pytest.raises(FindingsError, match="UC3105"):
         network(stack, nat_gateway=True, cidr=cidr, subnet_prefix=prefix)
-
-
-@pytest.mark.slow
-def test_is_clean_deploys_and_goes_again(local_aws: LocalAws, tmp_path: Path) -> None:
-    app = cdk.App(
-        analytics_reporting=False, outdir=str(tmp_path / "cdk.out"), tree_metadata=False, stack_traces=False
-    )
-    network(cdk.Stack(app, "Nat", env=cdk.Environment(region=REGION)), nat_gateway=True)
-    directory = Path(app.synth().directory)
-    template = (directory / "Nat.template.json").read_text()
-    assert [str(match) for match in lint(template, regions=[REGION])] == []
-    (deployed,) = deploy_assembly(local_aws, directory)
-    assert (deployed.status, deployed.reason) == ("CREATE_COMPLETE", "")
-    client = local_aws.client("ec2", REGION)
-    assert [each["State"] for each in client.describe_nat_gateways()["NatGateways"]] == ["available"]
-    (gone,) = destroy_assembly(local_aws, directory)
-    assert gone.status == "DELETE_COMPLETE"
-    assert client.describe_addresses()["Addresses"] == []

@@ -11,12 +11,6 @@ from ultracluster_rules.findings import FindingsError
 pytestmark = pytest.mark.slow
 
 
-def test_on_demand_nodes_get_a_cluster_placement_group(stack: cdk.Stack) -> None:
-    placement = ClusterPlacement.for_capacity(stack, "Placement", None)
-    assert placement.placement_group_name
-    assert only(stack, "AWS::EC2::PlacementGroup") == {"Strategy": "cluster"}
-
-
 def test_a_block_gets_no_placement_group(stack: cdk.Stack) -> None:
     assert ClusterPlacement.for_capacity(stack, "Placement", block()) is None
     assert of_type(stack, "AWS::EC2::PlacementGroup") == []
@@ -48,12 +42,6 @@ def group_of(stack: cdk.Stack) -> object:
     return only(stack, "AWS::Batch::ComputeEnvironment")["ComputeResources"].get("PlacementGroup")
 
 
-def test_on_demand_nodes_are_placed_in_a_new_group_by_default(stack: cdk.Stack) -> None:
-    cluster(stack)
-    assert len(of_type(stack, "AWS::EC2::PlacementGroup")) == 1
-    assert group_of(stack) is not None
-
-
 def test_nodes_are_placed_in_no_group_when_asked(stack: cdk.Stack) -> None:
     cluster(stack, placement="none")
     assert of_type(stack, "AWS::EC2::PlacementGroup") == []
@@ -64,13 +52,6 @@ def test_nodes_are_placed_in_an_existing_group(stack: cdk.Stack) -> None:
     cluster(stack, placement=uc.ClusterPlacement(stack, "Mine", placement_group_name="training"))
     assert of_type(stack, "AWS::EC2::PlacementGroup") == []
     assert group_of(stack) == "training"
-
-
-def test_rejects_a_group_for_a_block(stack: cdk.Stack) -> None:
-    block = uc.CapacityBlock(reservation_id="cr-0123456789abcdef0", zone_id=ZONE)
-    placement = uc.ClusterPlacement(stack, "Mine", placement_group_name="training")
-    with pytest.raises(FindingsError, match="UC4020"):
-        cluster(stack, capacity=block, placement=placement)
 
 
 @pytest.mark.parametrize("name", ["other", None])

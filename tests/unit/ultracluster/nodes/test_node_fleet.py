@@ -1,8 +1,6 @@
 """Nodes that an Auto Scaling group starts in a Capacity Block, and that join the cluster of an unmanaged environment."""
 
 import json
-from datetime import UTC, datetime, timedelta
-from pathlib import Path
 from typing import Any
 
 import aws_cdk as cdk
@@ -22,13 +20,8 @@ from tests.unit.ultracluster.builders import (
 import ultracluster as uc
 from ultracluster.nodes.node_fleet import NodeFleet
 from ultracluster.scheduling.unmanaged_environment import UnmanagedEnvironment
-from ultracluster_local import LocalAws
-from ultracluster_local.deploy import deploy_assembly
-from ultracluster_local.seeding.seed import seed_capacity_block
 
 pytestmark = pytest.mark.slow
-
-START = datetime(2026, 12, 2, 11, 30, tzinfo=UTC)
 
 
 def fleet(stack: cdk.Stack, **changes: Any) -> NodeFleet:
@@ -111,11 +104,6 @@ def test_launch_template_has_the_profile_and_the_market_that_aws_batch_would_set
     assert template_data(stack)["InstanceMarketOptions"] == {"MarketType": "capacity-block"}
 
 
-def test_spot_nodes_of_a_group_ask_for_spot_themselves(stack: cdk.Stack) -> None:
-    fleet(stack, capacity=uc.Spot())
-    assert template_data(stack)["InstanceMarketOptions"] == {"MarketType": "spot"}
-
-
 def test_nodes_that_aws_batch_starts_name_neither_profile_nor_cluster(stack: cdk.Stack) -> None:
     fleet(stack, joins=None)
     assert "IamInstanceProfile" not in template_data(stack)
@@ -139,36 +127,3 @@ def test_nodes_that_aws_batch_starts_name_neither_profile_nor_cluster(stack: cdk
 def test_no_deployment_starts_or_waits_for_nodes(stack: cdk.Stack, capacity: uc.Capacity) -> None:
     fleet(stack, capacity=capacity)
     assert "DesiredCapacity" not in only(stack, "AWS::AutoScaling::AutoScalingGroup")
-
-
-@pytest.mark.slow
-def test_deployed_fleet_fills_the_block_and_its_nodes_join(local_aws: LocalAws, tmp_path: Path) -> None:
-    local_aws.clock.set(START - timedelta(hours=1))
-    seed_capacity_block(
-        reservation_id=RESERVATION,
-        instance_type="trn2.48xlarge",
-        count=4,
-        zone_id=ZONE,
-        start=START,
-        end=START + timedelta(days=1),
-        region=REGION,
-    )
-    image = local_aws.client("ec2", REGION).register_image(Name="nodes", RootDeviceName="/dev/xvda")[
-        "ImageId"
-    ]
-    app = cdk.App(analytics_reporting=False, tree_metadata=False, outdir=str(tmp_path))
-    fleet(cdk.Stack(app, "Test", env=cdk.Environment(region=REGION, account="123456789012")), image_id=image)
-    app.synth()
-    assert [(one.status, one.reason) for one in deploy_assembly(local_aws, tmp_path)] == [
-        ("CREATE_COMPLETE", "")
-    ]
-    groups = local_aws.client("autoscaling", REGION)
-    (group,) = groups.describe_auto_scaling_groups()["AutoScalingGroups"]
-    assert group["Instances"] == []
-    local_aws.clock.set(START)
-    groups.set_desired_capacity(AutoScalingGroupName=group["AutoScalingGroupName"], DesiredCapacity=4)
-    (environment,) = local_aws.client("batch", REGION).describe_compute_environments()["computeEnvironments"]
-    (cluster,) = local_aws.client("ecs", REGION).describe_clusters(clusters=[environment["ecsClusterArn"]])[
-        "clusters"
-    ]
-    assert cluster["registeredContainerInstancesCount"] == 4

@@ -12,10 +12,8 @@ import pytest
 from aws_cdk import assertions
 from tests.unit.ultracluster.builders import (
     IMAGE_ID,
-    RESERVATION,
     ZONE,
     allowed,
-    block,
     network,
     nodes,
     only,
@@ -24,7 +22,6 @@ from tests.unit.ultracluster.builders import (
 from tests.unit.ultracluster.nodes.launch_templates import launch_template, user_data
 
 import ultracluster as uc
-from ultracluster import CapacityReservation
 from ultracluster_rules.machines import get_instance_type
 
 pytestmark = pytest.mark.slow
@@ -61,42 +58,9 @@ def test_every_interface_is_in_the_group_of_the_cluster_and_none_is_public(stack
     assert "SecurityGroupIds" not in launch_template(stack)
 
 
-def test_a_block_is_bought_capacity_and_its_target_and_nothing_places_the_nodes(stack: cdk.Stack) -> None:
-    nodes(stack, capacity=block())
-    data = launch_template(stack)
-    assert data["InstanceMarketOptions"] == {"MarketType": "capacity-block"}
-    assert data["CapacityReservationSpecification"] == {
-        "CapacityReservationTarget": {"CapacityReservationId": RESERVATION}
-    }
-    assert "Placement" not in data
-
-
-def test_on_demand_nodes_name_no_market_and_no_target(stack: cdk.Stack) -> None:
-    nodes(stack)
-    assert not {"InstanceMarketOptions", "CapacityReservationSpecification"} & launch_template(stack).keys()
-
-
-def test_a_reservation_is_a_target_without_a_market(stack: cdk.Stack) -> None:
-    nodes(stack, capacity=CapacityReservation(reservation_id=RESERVATION, zone_id="use2-az3"))
-    data = launch_template(stack)
-    assert "InstanceMarketOptions" not in data
-    assert data["CapacityReservationSpecification"]["CapacityReservationTarget"] == {
-        "CapacityReservationId": RESERVATION
-    }
-
-
 def test_takes_an_image_that_is_known_at_deployment_only(stack: cdk.Stack) -> None:
     nodes(stack, image_id=cdk.Fn.import_value("image"))
     assert launch_template(stack)["ImageId"] == {"Fn::ImportValue": "image"}
-
-
-def test_credentials_of_the_node_are_behind_imdsv2_and_out_of_reach_of_containers(stack: cdk.Stack) -> None:
-    nodes(stack)
-    assert launch_template(stack)["MetadataOptions"] == {
-        "HttpEndpoint": "enabled",
-        "HttpPutResponseHopLimit": 1,
-        "HttpTokens": "required",
-    }
 
 
 def test_tags_of_the_app_reach_what_nodes_consist_of_but_not_the_name_of_the_cluster(
@@ -108,21 +72,6 @@ def test_tags_of_the_app_reach_what_nodes_consist_of_but_not_the_name_of_the_clu
     for specification in launch_template(stack)["TagSpecifications"]:
         tags = {tag["Key"]: tag["Value"] for tag in specification["Tags"]}
         assert tags == {"team": "vision", "cost-center": "42", "ultracluster:cluster": stack.stack_name}
-
-
-def test_the_root_volume_is_encrypted_gp3_that_goes_with_the_node(stack: cdk.Stack) -> None:
-    nodes(stack, root_volume_gib=300)
-    (mapping,) = launch_template(stack)["BlockDeviceMappings"]
-    assert mapping["Ebs"].items() >= {"Encrypted": True, "VolumeType": "gp3", "VolumeSize": 300}.items()
-    assert mapping["Ebs"]["DeleteOnTermination"] is True
-
-
-def test_tags_reach_instances_volumes_and_interfaces(stack: cdk.Stack) -> None:
-    nodes(stack, tags={"team": "vision"})
-    specifications = launch_template(stack)["TagSpecifications"]
-    assert {each["ResourceType"] for each in specifications} == {"instance", "volume", "network-interface"}
-    cluster = {"Key": "ultracluster:cluster", "Value": stack.stack_name}
-    assert all(each["Tags"] == [{"Key": "team", "Value": "vision"}, cluster] for each in specifications)
 
 
 def test_the_role_can_do_nothing_by_wildcard_and_nothing_of_the_jobs(stack: cdk.Stack) -> None:

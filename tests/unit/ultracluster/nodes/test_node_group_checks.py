@@ -54,6 +54,12 @@ def test_rejects_an_invalid_ami_id(stack: cdk.Stack, image_id: str) -> None:
         nodes(stack, image_id=image_id)
 
 
+@pytest.mark.parametrize("size", [29, 65_537])
+def test_rejects_a_root_volume_that_gp3_cannot_be(stack: cdk.Stack, size: int) -> None:
+    with pytest.raises(FindingsError, match="UC2252"):
+        nodes(stack, root_volume_gib=size)
+
+
 def test_says_everything_that_is_wrong_at_once(stack: cdk.Stack) -> None:
     other = CapacityBlock(reservation_id=RESERVATION, zone_id="use2-az1")
     with pytest.raises(FindingsError) as caught:

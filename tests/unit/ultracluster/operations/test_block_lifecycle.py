@@ -284,23 +284,6 @@ def test_the_template_is_clean_and_names_no_purchase(assembly: Path) -> None:
     assert "purchase" not in text.lower()
 
 
-def test_a_cluster_passes_on_after_how_many_refusals_its_block_closes(stack: cdk.Stack) -> None:
-    UltraCluster(
-        stack,
-        "Cluster",
-        instance_type="trn2.48xlarge",
-        node_count=4,
-        image_id=IMAGE_ID,
-        capacity=block(),
-        max_refusals=5,
-    )
-    limits = [
-        each["Properties"]["Environment"]["Variables"].get("UC_MAX_REFUSALS")
-        for each in of_type(stack, "AWS::Lambda::Function")
-    ]
-    assert [limit for limit in limits if limit] == ["5"]
-
-
 def test_function_sizes_the_auto_scaling_group_of_its_block_only(stack: cdk.Stack) -> None:
     source = block()
     training = queue(stack, capacity=source)

@@ -72,12 +72,6 @@ def test_thresholds_can_be_configured(watched: cdk.Stack) -> None:
     assert alarm(watched, "JobWaits")["Threshold"] == 3600
 
 
-def test_missing_data_is_ignored_except_by_the_alarm_on_the_watch(watched: cdk.Stack) -> None:
-    assert {each for each in IDS if alarm(watched, each)["TreatMissingData"] != "notBreaching"} == {
-        "WatchSilent"
-    }
-
-
 def test_people_are_subscribed_and_cloudwatch_may_publish(watched: cdk.Stack) -> None:
     addresses = {each["Properties"]["Endpoint"] for each in of_type(watched, "AWS::SNS::Subscription")}
     assert addresses == {"a@example.com", "b@example.com"}

@@ -48,18 +48,6 @@ def budget(stack: cdk.Stack) -> dict[str, Any]:
     return dict(only(stack, "AWS::Budgets::Budget"))
 
 
-def test_counts_tagged_resources_of_the_region(stack: cdk.Stack) -> None:
-    said = budget(stack)["Budget"]
-
-    assert said["CostFilters"] == {
-        "TagKeyValue": ["user:ultracluster:cluster$train"],
-        "Region": ["us-east-2"],
-    }
-    assert said["BudgetLimit"] == {"Amount": 5000, "Unit": "USD"}
-    assert (said["BudgetType"], said["TimeUnit"]) == ("COST", "MONTHLY")
-    assert said["CostTypes"] == {"IncludeCredit": False, "IncludeRefund": False}
-
-
 def test_notifies_people_at_each_threshold_and_the_function_at_one(stack: cdk.Stack) -> None:
     told = {
         (each["Notification"]["NotificationType"], each["Notification"]["Threshold"]): each["Subscribers"]

@@ -5,7 +5,6 @@ from typing import Any
 import aws_cdk as cdk
 import botocore.session
 import pytest
-from aws_cdk import aws_kms as kms
 from moto.events.models import EventPattern
 from tests.unit.ultracluster.builders import new_stack, of_type, only
 
@@ -167,9 +166,3 @@ def test_each_address_is_subscribed_and_none_by_default(guarded: cdk.Stack, stac
         ("email", "jane@example.com"),
         ("email", "joe@example.com"),
     }
-
-
-def test_a_key_can_be_given(stack: cdk.Stack) -> None:
-    CapacityGuard(stack, "Guard", encryption_key=kms.Key.from_key_arn(stack, "Key", KEY_ARN))
-    assert only(stack, "AWS::SNS::Topic")["KmsMasterKeyId"] == KEY_ARN
-    assert of_type(stack, "AWS::KMS::Key") == []

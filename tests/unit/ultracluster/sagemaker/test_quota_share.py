@@ -2,7 +2,7 @@
 
 import aws_cdk as cdk
 import pytest
-from tests.unit.ultracluster.builders import of_type, only
+from tests.unit.ultracluster.builders import of_type
 from tests.unit.ultracluster.sagemaker.training_plans import TRN2, codes, queue
 
 from ultracluster import QuotaShare
@@ -23,15 +23,6 @@ def test_each_team_has_its_share(deployed: cdk.Stack) -> None:
     }
     assert shares["evaluation"]["PreemptionConfiguration"] == {"InSharePreemption": "ENABLED"}
     assert shares["evaluation"]["CapacityLimits"][1] == {"CapacityUnit": TRN2, "MaxCapacity": 1}
-
-
-def test_without_shares_there_is_one_with_everything() -> None:
-    made = queue()
-    stack = cdk.Stack.of(made)
-    assert made.share_names == ("default",)
-    assert only(stack, "AWS::Batch::QuotaShare")["CapacityLimits"] == [
-        {"CapacityUnit": TRN2, "MaxCapacity": 4}
-    ]
 
 
 @pytest.mark.parametrize(

@@ -2,10 +2,10 @@
 
 import aws_cdk as cdk
 import pytest
-from tests.unit.ultracluster.builders import IMAGE_ID, block, network, nodes, only, queue
+from tests.unit.ultracluster.builders import IMAGE_ID, block, network, only, queue
 from tests.unit.ultracluster.scheduling.environment_resources import resources_of_environment
 
-from ultracluster import ClusterPlacement, NodeGroup, OnDemand, TrainingQueue
+from ultracluster import NodeGroup, OnDemand, TrainingQueue
 from ultracluster_rules.findings import FindingsError
 
 pytestmark = pytest.mark.slow
@@ -85,12 +85,6 @@ def test_the_pinned_image_wins(stack: cdk.Stack) -> None:
     assert resources_of_environment(stack)["Ec2Configuration"] == [
         {"ImageType": "ECS_AL2023", "ImageIdOverride": IMAGE_ID}
     ]
-
-
-def test_on_demand_nodes_are_placed_and_those_of_a_block_are_not(stack: cdk.Stack) -> None:
-    placement = ClusterPlacement(stack, "Placement")
-    TrainingQueue(stack, "Queue", nodes=nodes(stack, placement=placement), max_nodes=2)
-    assert resources_of_environment(stack)["PlacementGroup"] == stack.resolve(placement.placement_group_name)
 
 
 def test_a_block_has_no_placement_group(stack: cdk.Stack) -> None:

@@ -84,19 +84,6 @@ def test_a_job_that_blocks_the_queue_ends_unless_the_queue_disables_it(stack: cd
     assert "JobStateTimeLimitActions" not in only(other, "AWS::Batch::JobQueue")
 
 
-def test_logs_are_kept_for_three_months_and_survive_the_stack(stack: cdk.Stack) -> None:
-    queue(stack)
-    (group,) = of_type(stack, "AWS::Logs::LogGroup")
-    assert group["Properties"] == {"RetentionInDays": 90}
-    assert group["DeletionPolicy"] == "Retain"
-
-
-@pytest.mark.parametrize(("changes", "days"), [({}, 90), ({"log_retention": logs.RetentionDays.ONE_WEEK}, 7)])
-def test_logs_are_kept_for_a_while(stack: cdk.Stack, changes: dict[str, Any], days: int) -> None:
-    TrainingQueue(stack, "Queue", nodes=nodes(stack), max_nodes=1, **changes)
-    assert only(stack, "AWS::Logs::LogGroup")["RetentionInDays"] == days
-
-
 def test_an_existing_log_group_is_used_instead_of_a_new_one(stack: cdk.Stack) -> None:
     theirs = logs.LogGroup.from_log_group_name(stack, "Theirs", "/their/training")
     queue = TrainingQueue(stack, "Queue", nodes=nodes(stack), max_nodes=1, log_group=theirs)
@@ -124,19 +111,6 @@ def test_a_queue_uses_the_selected_sources_in_order(stack: cdk.Stack) -> None:
     assert [each.source_name for each in queue.dedicated_environments] == ["one", "two", "three"]
     with pytest.raises(FindingsError, match="UC6312"):
         TrainingQueue(stack, "Other", nodes=groups, sources=["four"])
-
-
-def test_a_queue_divides_its_nodes_by_its_fair_share(stack: cdk.Stack) -> None:
-    share = FairShare(parts={"research": 4}, decay=cdk.Duration.hours(6))
-    TrainingQueue(stack, "Queue", nodes=nodes(stack), max_nodes=1, fair_share=share)
-    assert only(stack, "AWS::Batch::SchedulingPolicy")["FairsharePolicy"] == {
-        "ShareDecaySeconds": 6 * 3600,
-        "ShareDistribution": [
-            # Declared too, because AWS Batch answered 500 to first jobs of an undeclared share: hyp3#802.
-            {"ShareIdentifier": "default", "WeightFactor": 1},
-            {"ShareIdentifier": "research", "WeightFactor": 0.25},
-        ],
-    }
 
 
 @pytest.mark.parametrize(("share", "priority"), [(FairShare(), 0), (None, None)])

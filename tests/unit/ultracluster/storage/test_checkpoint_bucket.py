@@ -27,19 +27,6 @@ def test_no_grant_allows_deleting_a_checkpoint_or_a_cache_entry(stack: cdk.Stack
     assert actions == {"s3:AbortMultipartUpload", "s3:GetObject", "s3:ListBucket", "s3:PutObject"}
 
 
-@pytest.mark.parametrize(("construct", "days"), [(CheckpointBucket, 30), (DatasetBucket, 90)])
-def test_replaced_versions_go_after_a_while_and_later_on_request(
-    stack: cdk.Stack, construct: type[CheckpointBucket] | type[DatasetBucket], days: int
-) -> None:
-    construct(stack, "Default")
-    construct(stack, "Long", noncurrent_version_expiration=cdk.Duration.days(365))
-    rules = [
-        each["Properties"]["LifecycleConfiguration"]["Rules"][0]["NoncurrentVersionExpiration"]
-        for each in of_type(stack, "AWS::S3::Bucket")
-    ]
-    assert [rule["NoncurrentDays"] for rule in rules] == [days, 365]
-
-
 @pytest.mark.parametrize("construct", [CheckpointBucket, DatasetBucket])
 def test_an_existing_bucket_is_used_as_it_is(
     stack: cdk.Stack, construct: type[CheckpointBucket] | type[DatasetBucket]

@@ -59,20 +59,6 @@ def test_counts_requests_only_when_asked(stack: cdk.Stack) -> None:
             metric()
 
 
-def test_hits_misses_and_stored_entries_are_requests_under_the_prefix(stack: cdk.Stack) -> None:
-    cache = CompileCache(stack, "Cache", request_metrics=True)
-    assert only(stack, "AWS::S3::Bucket")["MetricsConfigurations"] == [
-        {"Id": "compile-cache", "Prefix": "neuron/"}
-    ]
-    metrics = [cache.metric_hits(), cache.metric_misses(), cache.metric_stored()]
-    assert [metric.metric_name for metric in metrics] == ["GetRequests", "4xxErrors", "PutRequests"]
-    assert all((metric.namespace, metric.statistic) == ("AWS/S3", "Sum") for metric in metrics)
-    # Metrics and dimensions, Amazon S3 User Guide: request metrics have BucketName and FilterId.
-    dimensions = stack.resolve(metrics[0].dimensions)
-    assert dimensions["FilterId"] == "compile-cache"
-    assert set(dimensions) == {"BucketName", "FilterId"}
-
-
 def test_a_bucket_that_exists_is_used_under_its_prefix(stack: cdk.Stack) -> None:
     bucket = s3.Bucket.from_bucket_name(stack, "Shared", "shared-cache")
     cache = CompileCache.from_bucket(stack, "Cache", bucket, prefix="team-a/neuron")
@@ -107,15 +93,6 @@ def test_rejects_a_prefix_that_would_not_be_the_granted_one(stack: cdk.Stack, pr
     bucket = s3.Bucket.from_bucket_name(stack, "Shared", "shared-cache")
     with pytest.raises(FindingsError, match="UC6014: prefix"):
         CompileCache.from_bucket(stack, "Cache", bucket, prefix=prefix)
-
-
-def test_the_cache_never_expires_unless_asked(stack: cdk.Stack) -> None:
-    CompileCache(stack, "Default")
-    CompileCache(stack, "Short", expire_after=cdk.Duration.days(30))
-    rules = [
-        each["Properties"]["LifecycleConfiguration"]["Rules"][0] for each in of_type(stack, "AWS::S3::Bucket")
-    ]
-    assert [rule.get("ExpirationInDays") for rule in rules] == [None, 30]
 
 
 def test_the_cache_is_used_under_its_prefix_only(stack: cdk.Stack) -> None:

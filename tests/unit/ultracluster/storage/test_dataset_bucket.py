@@ -19,18 +19,6 @@ def test_jobs_read_a_dataset_and_change_nothing(stack: cdk.Stack) -> None:
     }
 
 
-def test_a_dataset_moves_to_cheaper_storage_only_on_request(stack: cdk.Stack) -> None:
-    DatasetBucket(stack, "Default")
-    DatasetBucket(stack, "Cold", infrequent_access_after=cdk.Duration.days(30))
-    rules = [
-        each["Properties"]["LifecycleConfiguration"]["Rules"][0] for each in of_type(stack, "AWS::S3::Bucket")
-    ]
-    assert [rule.get("Transitions") for rule in rules] == [
-        None,
-        [{"StorageClass": "STANDARD_IA", "TransitionInDays": 30}],
-    ]
-
-
 def test_an_existing_bucket_is_read_and_linked_and_not_defined_again(stack: cdk.Stack) -> None:
     theirs = s3.Bucket.from_bucket_name(stack, "Theirs", "corpus")
     data = DatasetBucket.from_bucket(stack, "Data", theirs)

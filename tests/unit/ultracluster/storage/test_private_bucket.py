@@ -70,19 +70,6 @@ def test_is_private_encrypted_tls_only_and_kept(
     assert {each["Effect"] for each in denied} == {"Deny"}
 
 
-@pytest.mark.parametrize("construct", [CheckpointBucket, DatasetBucket])
-def test_objects_are_encrypted_with_a_customer_managed_key(
-    stack: cdk.Stack, construct: type[CheckpointBucket] | type[DatasetBucket]
-) -> None:
-    construct(stack, "Bucket", kms_key=key(stack))
-    (rule,) = only(stack, "AWS::S3::Bucket")["BucketEncryption"]["ServerSideEncryptionConfiguration"]
-    assert rule["BucketKeyEnabled"] is True
-    assert rule["ServerSideEncryptionByDefault"] == {
-        "SSEAlgorithm": "aws:kms",
-        "KMSMasterKeyID": key_arn(stack),
-    }
-
-
 @pytest.mark.parametrize(
     ("construct", "uses"),
     [(DatasetBucket, {"kms:Decrypt"}), (CheckpointBucket, {"kms:Decrypt", "kms:GenerateDataKey"})],
@@ -94,12 +81,3 @@ def test_jobs_use_the_key_of_a_bucket_for_what_they_may_do_with_it(
     grant = bucket.grant_read if isinstance(bucket, DatasetBucket) else bucket.grant_use
     grant(role(stack)).assert_success()
     assert {action for actions, on in allowed(stack) if on == key_arn(stack) for action in actions} == uses
-
-
-@pytest.mark.parametrize("construct", [CheckpointBucket, CompileCache, DatasetBucket])
-def test_is_deleted_with_its_stack_on_request(
-    stack: cdk.Stack, construct: type[CheckpointBucket] | type[CompileCache] | type[DatasetBucket]
-) -> None:
-    construct(stack, "Bucket", removal_policy=cdk.RemovalPolicy.DESTROY)
-    (bucket,) = of_type(stack, "AWS::S3::Bucket")
-    assert (bucket["DeletionPolicy"], bucket["UpdateReplacePolicy"]) == ("Delete", "Delete")

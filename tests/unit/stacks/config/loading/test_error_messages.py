@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from pydantic import TypeAdapter, ValidationError
 
-from ultracluster_rules.findings import Finding, Severity
+from ultracluster_rules.findings import Finding
 from ultracluster_spec.cluster import Cluster
 from ultracluster_spec.job import Job
 from ultracluster_spec.queue import Queue
@@ -77,22 +77,11 @@ def test_a_value_cannot_be_changed() -> None:
     "mistake",
     [
         ("region:", "regio:", "UC1020", f"{_CLUSTER}.regio", "Did you mean 'region'?"),
-        (
-            "region:",
-            "regi\u043en:",
-            "UC1020",
-            f"{_CLUSTER}['regi\\u043en']",
-            "U+043E (CYRILLIC SMALL LETTER O)",
-        ),
         ("defaults:", "default:", "UC1020", "default", "Did you mean 'defaults'?"),
         ("  image_id:", "  imageid:", "UC1020", "defaults.imageid", "Did you mean 'image_id'?"),
         ("version: 1\n", "", "UC1021", "version", "version is required"),
         ("version: 1", "version: 2", "UC1023", "version", "got 2. Allowed: 1"),
-        ("region: us-east-2", "region:", "UC1021", f"{_CLUSTER}.region", "required and has no value"),
         ("nodes: 4", "nodes: ~", "UC1021", f"{_CLUSTER}.nodes", "required and has no value"),
-        ("nodes: 4", "nodes: 3.5", "UC1022", f"{_CLUSTER}.nodes", "got 3.5. Allowed: a whole number"),
-        ("nodes: 4", "nodes: true", "UC1022", f"{_CLUSTER}.nodes", "got true. Allowed: a whole number"),
-        ("nodes: 4", 'nodes: "4"', "UC1022", f"{_CLUSTER}.nodes", "Write it without quotes"),
         ("nodes: 4", "nodes: [4]", "UC1022", f"{_CLUSTER}.nodes", "got a list"),
         (
             "name: train",
@@ -126,7 +115,6 @@ def test_a_value_cannot_be_changed() -> None:
             "12 digits in quotes",
         ),
         ('"2026-12-01T12:00:00Z"', "20261201", "UC1022", f"{_CLUSTER}.capacity.start", "ISO 8601"),
-        ("4800", "1200.5", "UC1022", f"{_CLUSTER}.file_system.storage_capacity_gib", "a whole number"),
         (_ENVIRONMENT, "{LEVEL: 5}", "UC1022", f"{_JOB}.environment.LEVEL", 'Write it in quotes: "5"'),
     ],
 )
@@ -143,8 +131,7 @@ def test_refuses_a_mistake_with_its_code_and_its_place(
         ([("nodes:", "account: null\n        nodes:")], "UC1022"),
     ],
 )
-def test_accepts_the_last_allowed_value(findings: Findings, edits: list[tuple[str, str]], code: str) -> None:
-    found = findings(*edits)
-
-    assert code not in {finding.code for finding in found}
-    assert not [finding for finding in found if finding.severity is Severity.ERROR], found
+def test_accepts_the_last_allowed_value(
+    accepted: Callable[..., None], edits: list[tuple[str, str]], code: str
+) -> None:
+    accepted(edits, code)

@@ -154,7 +154,6 @@ def test_a_command_may_hold_a_variable_for_its_shell(write: Write) -> None:
     "mistake",
     [
         (":2026-11-20", ": 2026", "UC1005", "", "not valid YAML"),
-        (_ENVIRONMENT, "{ROOT: '${HOME}'}", "UC1017", f"{_JOB}.environment.ROOT", "not expanded"),
     ],
 )
 def test_refuses_a_mistake_with_its_code_and_its_place(

@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 import pytest
 
-from ultracluster_rules.findings import Finding, Severity
+from ultracluster_rules.findings import Finding
 
 Findings = Callable[..., list[Finding]]
 
@@ -182,11 +182,10 @@ _GATES = "            gates: {fabric: true, smoke: true}\n"
         ([("name: pretrain", "name: pretrain-fabric\n            gates: {fabric: true}")], "UC6153"),
     ],
 )
-def test_accepts_the_last_allowed_value(findings: Findings, edits: list[tuple[str, str]], code: str) -> None:
-    found = findings(*edits)
-
-    assert code not in {finding.code for finding in found}
-    assert not [finding for finding in found if finding.severity is Severity.ERROR], found
+def test_accepts_the_last_allowed_value(
+    accepted: Callable[..., None], edits: list[tuple[str, str]], code: str
+) -> None:
+    accepted(edits, code)
 
 
 def test_a_job_cannot_have_the_name_of_a_gate(findings: Callable[..., list[Finding]]) -> None:

@@ -29,9 +29,6 @@ SUBNET = "vpc_id: vpc-0123456789abcdef0, subnet_id: subnet-0123456789abcdef0"
 @pytest.mark.parametrize(
     "mistake",
     [
-        ("10.0.0.0/16", "8.8.0.0/16", "UC3104", f"{_CLUSTER}.network.cidr", "not private"),
-        ("10.0.0.0/16", "100.64.0.0/16", "UC3104", f"{_CLUSTER}.network.cidr", "not private"),
-        ("10.0.0.0/16", "172.17.0.0/16", "UC3104", f"{_CLUSTER}.network.cidr", "Docker"),
         (
             "10.0.0.0/16",
             "10.0.0.0/25",
@@ -54,13 +51,13 @@ def test_refuses_a_mistake_with_its_code_and_its_place(
         ([("10.0.0.0/16", "10.0.0.0/18, subnet_prefix: 18")], "UC3105"),
         ([("10.0.0.0/16", "192.168.0.0/16")], "UC3104"),
         ([("10.0.0.0/16", "172.16.0.0/16")], "UC3104"),
+        ([further(SPILL), ("{cidr: 10.0.0.0/16}", "{cidr: 10.0.0.0/16, placement: mine}")], "UC4020"),
     ],
 )
-def test_accepts_the_last_allowed_value(findings: Findings, edits: list[tuple[str, str]], code: str) -> None:
-    found = findings(*edits)
-
-    assert code not in {finding.code for finding in found}
-    assert not [finding for finding in found if finding.severity is Severity.ERROR], found
+def test_accepts_the_last_allowed_value(
+    accepted: Callable[..., None], edits: list[tuple[str, str]], code: str
+) -> None:
+    accepted(edits, code)
 
 
 def test_a_subnet_may_be_full_to_the_last_address(findings: Findings) -> None:
@@ -79,19 +76,6 @@ def test_the_layout_decides_how_many_addresses_nodes_take(findings: Findings) ->
     assert finding.code == "UC3105"
     # 64 x (16 + 1) + 9 endpoints + 128 for the file system + 5 of AWS
     assert "1,230 addresses, but a /22 has 1,024. Use /21" in str(finding)
-
-
-@pytest.mark.parametrize(
-    ("edits", "code"),
-    [
-        ([further(SPILL), ("{cidr: 10.0.0.0/16}", "{cidr: 10.0.0.0/16, placement: mine}")], "UC4020"),
-    ],
-)
-def test_accepts_further_capacity_and_queues_that_just_fit(
-    findings: Findings, edits: list[tuple[str, str]], code: str
-) -> None:
-    found = findings(*edits)
-    assert code not in {finding.code for finding in found}, found
 
 
 def _with_network(network: str) -> tuple[str, str]:

@@ -5,7 +5,6 @@ from collections.abc import Callable
 import pytest
 from tests.unit.stacks.config.file_system_edits import Findings, file_system_findings
 
-from ultracluster_rules.findings import Severity
 from ultracluster_stacks.config import LoadedRollout
 
 _CLUSTER = "waves[0].clusters[0]"
@@ -44,7 +43,6 @@ def test_what_cannot_be_read_hides_no_other_problem(findings: Findings) -> None:
     "mistake",
     [
         ("4800", "1100", "UC5101", f"{_CLUSTER}.file_system.storage_capacity_gib", "got 1100"),
-        ("4800", "-5", "UC5101", f"{_CLUSTER}.file_system.storage_capacity_gib", "got -5"),
     ],
 )
 def test_refuses_a_mistake_with_its_code_and_its_place(
@@ -59,8 +57,7 @@ def test_refuses_a_mistake_with_its_code_and_its_place(
         ([("4800", "1200")], "UC5101"),
     ],
 )
-def test_accepts_the_last_allowed_value(findings: Findings, edits: list[tuple[str, str]], code: str) -> None:
-    found = findings(*edits)
-
-    assert code not in {finding.code for finding in found}
-    assert not [finding for finding in found if finding.severity is Severity.ERROR], found
+def test_accepts_the_last_allowed_value(
+    accepted: Callable[..., None], edits: list[tuple[str, str]], code: str
+) -> None:
+    accepted(edits, code)

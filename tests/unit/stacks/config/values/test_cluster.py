@@ -5,7 +5,7 @@ from collections.abc import Callable
 import pytest
 from tests.unit.stacks.config.capacity_edits import RESERVED, SPILL, further, lines
 
-from ultracluster_rules.findings import Finding, Severity
+from ultracluster_rules.findings import Finding
 from ultracluster_stacks.config import LoadedRollout
 
 _CLUSTER = "waves[0].clusters[0]"
@@ -20,18 +20,8 @@ Load = Callable[..., LoadedRollout]
 @pytest.mark.parametrize(
     "mistake",
     [
-        ("name: train", "name: a/b", "UC2101", f"{_CLUSTER}.name", "got 'a/b'"),
-        ("name: train", "name: ../x", "UC2101", f"{_CLUSTER}.name", "lower case letters"),
         ("name: train", "name: \u00fcn\u00ef", "UC2101", f"{_CLUSTER}.name", "got '\\xfcn\\xef'"),
-        ("name: train", 'name: ""', "UC2101", f"{_CLUSTER}.name", "got ''"),
-        ("name: train", "name: " + "x" * 33, "UC2101", f"{_CLUSTER}.name", "2 to 32 lower case letters"),
-        ("name: train", "name: -a", "UC2101", f"{_CLUSTER}.name", "starting with a letter"),
-        ("name: train", "name: 1a", "UC2101", f"{_CLUSTER}.name", "starting with a letter"),
         ("name: train", 'name: "train\\n"', "UC2101", f"{_CLUSTER}.name", "'train\\n'"),
-        ("us-east-2\n", "us-east-9\n", "UC2102", f"{_CLUSTER}.region", "Did you mean 'us-east"),
-        ("us-east-2\n", "US-EAST-2\n", "UC2102", f"{_CLUSTER}.region", "Did you mean 'us-east-2'?"),
-        ("us-east-2\n", '" us-east-2"\n', "UC2102", f"{_CLUSTER}.region", "Did you mean 'us-east-2'?"),
-        ("us-east-2\n", "'us-east-2; rm -rf'\n", "UC2102", f"{_CLUSTER}.region", "got 'us-east-2; rm -rf'"),
         ("nodes:", 'account: "1111"\n        nodes:', "UC2104", f"{_CLUSTER}.account", "12 digits in quotes"),
         (
             "nodes:",
@@ -42,13 +32,6 @@ Load = Callable[..., LoadedRollout]
         ),
         ("nodes:", "profile: --app\n        nodes:", "UC2230", f"{_CLUSTER}.profile", "such as production"),
         ("nodes:", "profile: my own\n        nodes:", "UC2230", f"{_CLUSTER}.profile", "such as production"),
-        ("use2-az3", "us-east-2a", "UC3101", f"{_CLUSTER}.zone_id", "This is a zone name"),
-        ("use2-az3", "junk", "UC3101", f"{_CLUSTER}.zone_id", "such as use2-az3"),
-        ("nodes: 4", "nodes: 0", "UC4101", f"{_CLUSTER}.nodes", "got 0. Allowed: 1 to 1,000"),
-        ("nodes: 4", "nodes: -4", "UC4101", f"{_CLUSTER}.nodes", "got -4"),
-        ("nodes: 4", "nodes: 1001", "UC4101", f"{_CLUSTER}.nodes", "got 1001"),
-        ("ami-0123456789abcdef0", "latest", "UC4110", "defaults.image_id", "Pin the AMI"),
-        ("ami-0123456789abcdef0", "ami-0123", "UC4110", "defaults.image_id", "17 hexadecimal"),
     ],
 )
 def test_refuses_a_mistake_with_its_code_and_its_place(
@@ -68,11 +51,10 @@ def test_refuses_a_mistake_with_its_code_and_its_place(
         ([("nodes:", 'profile: "AdministratorAccess-012345678901"\n        nodes:')], "UC2230"),
     ],
 )
-def test_accepts_the_last_allowed_value(findings: Findings, edits: list[tuple[str, str]], code: str) -> None:
-    found = findings(*edits)
-
-    assert code not in {finding.code for finding in found}
-    assert not [finding for finding in found if finding.severity is Severity.ERROR], found
+def test_accepts_the_last_allowed_value(
+    accepted: Callable[..., None], edits: list[tuple[str, str]], code: str
+) -> None:
+    accepted(edits, code)
 
 
 def test_a_cluster_has_capacity_of_several_kinds(load: Load) -> None:

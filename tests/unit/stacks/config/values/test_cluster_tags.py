@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 import pytest
 
-from ultracluster_rules.findings import Finding, Severity
+from ultracluster_rules.findings import Finding
 
 Findings = Callable[..., list[Finding]]
 
@@ -12,11 +12,8 @@ Findings = Callable[..., list[Finding]]
 @pytest.mark.parametrize(
     "mistake",
     [
-        ("team: r", '"aws:x": r', "UC2107", "defaults.tags['aws:x']", "without the reserved prefix aws:"),
         ("team: r", '"AWS:x": r', "UC2107", "defaults.tags['AWS:x']", "without the reserved prefix aws:"),
-        ("team: r", "k" * 129 + ": r", "UC2107", "defaults.tags." + "k" * 129, "1 to 128"),
         ("team: r", '"": r', "UC2107", "defaults.tags['']", "1 to 128"),
-        ("team: research", "team: " + "v" * 257, "UC2107", "defaults.tags.team", "1 to 256"),
         ("team: research", 'team: ""', "UC2107", "defaults.tags.team", "1 to 256"),
         ("team: research", "team: a;b", "UC2107", "defaults.tags.team", "letters, digits, spaces"),
         ("team: research", ",".join(f"k{n}: v" for n in range(41)), "UC2107", "defaults.tags", "got 41 tags"),
@@ -37,8 +34,7 @@ def test_refuses_a_mistake_with_its_code_and_its_place(
         ([("team: research", "'caf\u00e9 + a-b=c.d_e:/@': '\u6771\u4eac'")], "UC2107"),
     ],
 )
-def test_accepts_the_last_allowed_value(findings: Findings, edits: list[tuple[str, str]], code: str) -> None:
-    found = findings(*edits)
-
-    assert code not in {finding.code for finding in found}
-    assert not [finding for finding in found if finding.severity is Severity.ERROR], found
+def test_accepts_the_last_allowed_value(
+    accepted: Callable[..., None], edits: list[tuple[str, str]], code: str
+) -> None:
+    accepted(edits, code)

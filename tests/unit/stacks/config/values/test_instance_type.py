@@ -53,17 +53,3 @@ def test_figures_are_checked_one_by_one(findings: Findings, old: str, new: str, 
     assert found[f"{_CLUSTER}.custom_instance_type.{path}"].code == code
     # The name is not called unknown because its figures cannot be read.
     assert "UC4001" not in {finding.code for finding in found.values()}
-
-
-@pytest.mark.parametrize(
-    "mistake",
-    [
-        (_TYPE, "trn2.96xlarge", "UC4001", f"{_CLUSTER}.instance_type", "Did you mean 'trn"),
-        (_TYPE, "ml.trn2.48xlarge", "UC4001", f"{_CLUSTER}.instance_type", "Did you mean 'trn2.48xlarge'?"),
-        (_TYPE, "Trn2.48xlarge", "UC4001", f"{_CLUSTER}.instance_type", "Did you mean 'trn2.48xlarge'?"),
-    ],
-)
-def test_refuses_a_mistake_with_its_code_and_its_place(
-    refused: Callable[..., None], mistake: tuple[str, ...]
-) -> None:
-    refused(*mistake)

@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 import pytest
 
-from ultracluster_rules.findings import Finding, Severity
+from ultracluster_rules.findings import Finding
 from ultracluster_spec.neuron import Neuron
 from ultracluster_stacks.config import LoadedRollout
 
@@ -28,7 +28,6 @@ _FIRST_JOB = "waves[0].clusters[0].jobs[0]"
             f"{_JOB}.nodes",
             "got 0. Allowed: 1 to 1,000",
         ),
-        ("image: 1", "attempts: 11\n            image: 1", "UC6104", f"{_JOB}.attempts", "1 to 10"),
         (
             "image: 1",
             "timeout_hours: 4369\n            image: 1",
@@ -36,7 +35,6 @@ _FIRST_JOB = "waves[0].clusters[0].jobs[0]"
             f"{_JOB}.timeout_hours",
             "1 to 4,368",
         ),
-        ("/training", "/Training", "UC6106", f"{_JOB}.image", "a container image"),
         (
             _ENVIRONMENT,
             "{AWS_BATCH_JOB_ID: x}",
@@ -67,11 +65,10 @@ def test_refuses_a_mistake_with_its_code_and_its_place(
         ([(_ENVIRONMENT, "{A: '', _b: 'x y'}")], "UC6109"),
     ],
 )
-def test_accepts_the_last_allowed_value(findings: Findings, edits: list[tuple[str, str]], code: str) -> None:
-    found = findings(*edits)
-
-    assert code not in {finding.code for finding in found}
-    assert not [finding for finding in found if finding.severity is Severity.ERROR], found
+def test_accepts_the_last_allowed_value(
+    accepted: Callable[..., None], edits: list[tuple[str, str]], code: str
+) -> None:
+    accepted(edits, code)
 
 
 @pytest.mark.parametrize(

@@ -17,13 +17,8 @@ Load = Callable[..., LoadedRollout]
     "mistake",
     [
         ("10.0.0.0/16", "10.0.0.0/15", "UC3103", f"{_CLUSTER}.network.cidr", "/16 to /28"),
-        ("10.0.0.0/16", "10.0.0.0/29", "UC3103", f"{_CLUSTER}.network.cidr", "/16 to /28"),
-        ("10.0.0.0/16", "10.0.0.0/33", "UC3103", f"{_CLUSTER}.network.cidr", "/16 to /28"),
-        ("10.0.0.0/16", "ten", "UC3103", f"{_CLUSTER}.network.cidr", "got 'ten'"),
-        ("10.0.0.0/16", "10.0.0.7/16", "UC3103", f"{_CLUSTER}.network.cidr", "is 10.0.0.0/16"),
         ("10.0.0.0/16", "10.0.0.0", "UC3103", f"{_CLUSTER}.network.cidr", "got '10.0.0.0'"),
         ("10.0.0.0/16", "10.0.0.0/255.255.0.0", "UC3103", f"{_CLUSTER}.network.cidr", "/16 to /28"),
-        ("10.0.0.0/16", "169.254.0.0/16", "UC3103", f"{_CLUSTER}.network.cidr", "reserved 169.254.0.0/16"),
         ("10.0.0.0/16", "127.0.0.0/16", "UC3103", f"{_CLUSTER}.network.cidr", "reserved 127.0.0.0/8"),
         ("10.0.0.0/16", '"fd00::/16"', "UC3103", f"{_CLUSTER}.network.cidr", "IPv4"),
         (
@@ -32,13 +27,6 @@ Load = Callable[..., LoadedRollout]
             "UC3105",
             f"{_CLUSTER}.network.subnet_prefix",
             "16 to 28",
-        ),
-        (
-            "10.0.0.0/16",
-            "10.0.0.0/18, subnet_prefix: 17",
-            "UC3105",
-            f"{_CLUSTER}.network.subnet_prefix",
-            "18 to 28",
         ),
         ("{cidr: 1", "{nic_layout: bach, cidr: 1", "UC4002", f"{_CLUSTER}.network.nic_layout", "'batch'?"),
     ],

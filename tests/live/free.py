@@ -3,10 +3,9 @@
 import json
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
 
 from botocore.exceptions import ClientError
-from tests.live.question import live as question
+from tests.live.question import asks
 from tests.live.session import Live
 
 from ultracluster_catalog.limits.quotas import CAPACITY_BLOCK_QUOTAS, ON_DEMAND_QUOTAS, SPOT_QUOTAS
@@ -25,8 +24,8 @@ SIX_MINUTES = 360
 _UNANSWERED = ("no answer", "unexpected response of AWS")
 
 
-@question("L107", tier=0, minutes=1, checks=["UC9421"])
-def test_ec2_describes_instance_types_as_the_catalogue_does(live: Live) -> None:
+@asks("L107", decides="facts", tier=0, minutes=1, checks=("UC9421",))
+def instance_types(live: Live) -> None:
     """Does EC2 describe the instance types as the catalogue does?
 
     Calls `DescribeInstanceTypes` for every type in the catalogue that the Region offers. Passes when vCPUs, memory, network cards and EFA interfaces match the
@@ -57,8 +56,8 @@ def test_ec2_describes_instance_types_as_the_catalogue_does(live: Live) -> None:
     live.note(types=here)
 
 
-@question("L108", tier=0, minutes=1, checks=["UC9459"])
-def test_zones_of_trainium_have_the_endpoint_services(live: Live) -> None:
+@asks("L108", decides="facts", tier=0, minutes=1, checks=("UC9459",))
+def endpoint_services(live: Live) -> None:
     """Does each zone with Trainium have the endpoint services that a cluster without internet access needs?
 
     Compares `DescribeVpcEndpointServices` for the services of a `ClusterNetwork` with the zones in `DescribeInstanceTypeOfferings`. Passes when each zone with
@@ -86,8 +85,8 @@ def test_zones_of_trainium_have_the_endpoint_services(live: Live) -> None:
     live.note(zones=sorted(trainium))
 
 
-@question("L109", tier=0, minutes=1, checks=["UC9442", "UC9444"])
-def test_public_parameters_name_amis(live: Live) -> None:
+@asks("L109", decides="facts", tier=0, minutes=1, checks=("UC9442", "UC9444"))
+def public_parameters(live: Live) -> None:
     """Do the public parameters of the AMIs exist, and does each name an AMI owned by Amazon?
 
     Calls `GetParameter` for each SSM parameter in `ultracluster_catalog.neuron.neuron_images`, then `DescribeImages`. Passes when each image is available and
@@ -110,8 +109,8 @@ def test_public_parameters_name_amis(live: Live) -> None:
     live.note(**found)
 
 
-@question("L36", tier=0, minutes=10)
-def test_a_signature_of_six_minutes_ago_is_refused(live: Live) -> None:
+@asks("L36", decides="buying", tier=0, minutes=10)
+def age_of_a_signature(live: Live) -> None:
     """How old may the signature of a purchase be?
 
     Signs `DescribeRegions` and sends it six minutes later. Passes when EC2 answers `RequestExpired`: a purchase request that is delayed that long buys nothing.
@@ -122,8 +121,8 @@ def test_a_signature_of_six_minutes_ago_is_refused(live: Live) -> None:
     live.note(message=message)
 
 
-@question("L75", tier=0, minutes=2)
-def test_preflight_answers_everything_with_its_own_calls(live: Live) -> None:
+@asks("L75", decides="facts", tier=0, minutes=2)
+def preflight(live: Live) -> None:
     """Does preflight run with its own policy and get an answer to every check?
 
     Runs the checks of `ultracluster preflight` on a copy of `stacks/rollouts/quickstart.yaml`, with the policy of tier 0, which includes that of preflight.
@@ -144,13 +143,14 @@ def test_preflight_answers_everything_with_its_own_calls(live: Live) -> None:
     )
 
 
-@question(
+@asks(
     "L76",
+    decides="facts",
     tier=0,
     minutes=2,
-    checks=[f"UC94{number}" for number in (*range(11, 20), 60)],
+    checks=tuple(f"UC94{number}" for number in (*range(11, 20), 60)),
 )
-def test_service_quotas_knows_our_quota_codes(live: Live) -> None:
+def quota_codes(live: Live) -> None:
     """Does Service Quotas know each quota code in the catalogue, under the same name?
 
     Calls `GetAWSDefaultServiceQuota` for each code in `ultracluster_catalog.limits`. Passes when each code has the name that the catalogue gives it. Note which
@@ -176,30 +176,3 @@ def test_service_quotas_knows_our_quota_codes(live: Live) -> None:
             not_in_account.append(code)
     live.note(not_in_account=not_in_account)
     assert wrong == [], f"quota codes: {'; '.join(wrong)}"
-
-
-def _policies(value: Any, name: str = "") -> Any:
-    """Find the policy documents of roles, with CloudFormation's functions replaced by ARNs."""
-    if isinstance(value, dict):
-        for key, inner in value.items():
-            if key == "PolicyDocument" and isinstance(inner, dict) and "Principal" not in json.dumps(inner):
-                yield name, _resolved(inner)
-            else:
-                yield from _policies(inner, key if key not in {"Properties", "Policies"} else name)
-    elif isinstance(value, list):
-        for inner in value:
-            yield from _policies(inner, name)
-
-
-def _resolved(value: Any) -> Any:
-    if isinstance(value, dict):
-        if len(value) == 1 and next(iter(value)) in {
-            "Ref",
-            "Fn::GetAtt",
-            "Fn::Join",
-            "Fn::Sub",
-            "Fn::ImportValue",
-        }:
-            return "*"
-        return {key: _resolved(inner) for key, inner in value.items()}
-    return [_resolved(inner) for inner in value] if isinstance(value, list) else value
