@@ -27,6 +27,7 @@ from ultracluster.storage.compile_cache import CompileCache
 from ultracluster.storage.dataset_bucket import DatasetBucket
 from ultracluster.storage.posix_compile_cache import PosixCompileCache
 from ultracluster.storage.shared_file_system import SharedFileSystem
+from ultracluster_spec.alarms import Alarms
 from ultracluster_spec.capacity import (
     Capacity,
     CapacityBlock,
@@ -53,7 +54,6 @@ if TYPE_CHECKING:
     from ultracluster.jobs.precompile_job import PrecompileJob
     from ultracluster.jobs.single_node_job import SingleNodeJob
     from ultracluster.jobs.smoke_train import SmokeTrain
-    from ultracluster.operations.alarm_settings import AlarmSettings
     from ultracluster.operations.cluster_alarms import ClusterAlarms
     from ultracluster.operations.cluster_budget import ClusterBudget
     from ultracluster.operations.cluster_watch import ClusterWatch
@@ -64,7 +64,7 @@ if TYPE_CHECKING:
     from ultracluster.sagemaker.sagemaker_training_queue import SageMakerTrainingQueue
 
 __all__ = [
-    "AlarmSettings",
+    "Alarms",
     "Association",
     "BakeOff",
     "BlockLifecycle",
@@ -126,7 +126,6 @@ __all__ = [
 # Imported on first access, because most of these need further modules of aws_cdk, whose import takes a twentieth of the time
 # of a synthesis.
 _LAZY_IMPORTS = {
-    "AlarmSettings": "ultracluster.operations.alarm_settings",
     "BakeOff": "ultracluster.jobs.bake_off",
     "Candidate": "ultracluster.jobs.bake_off",
     "CapacityGuard": "ultracluster.purchasing.capacity_guard",

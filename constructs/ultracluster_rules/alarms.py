@@ -4,9 +4,8 @@ from collections.abc import Sequence
 from typing import Final
 
 from ultracluster_catalog.names.identifiers import SNS_TOPIC_ARN
-from ultracluster_catalog.observability.alarms import THRESHOLD_BOUNDS, AlarmThresholds
 from ultracluster_rules.findings import Finding, quote
-from ultracluster_rules.values import Between, Form
+from ultracluster_rules.values import Form
 
 _EMAIL: Final = r"[^@\s]+@[^@\s]+\.[^@\s]+"
 
@@ -26,28 +25,6 @@ RECIPIENT: Final = Form(
     allowed="an email address such as ml@example.com, or the ARN of an SNS topic",
 )
 """Recipients of the notifications of a cluster."""
-
-
-THRESHOLDS: Final = {
-    name: Between(code="UC6440", least=least, most=most) for name, (least, most) in THRESHOLD_BOUNDS.items()
-}
-"""Bounds of each threshold, by its name in `AlarmThresholds`."""
-
-
-def check_alarm_thresholds(thresholds: AlarmThresholds) -> list[Finding]:
-    """Check that every alarm threshold is an integer within its bounds (UC6440)."""
-    return [
-        Finding(
-            bounds.code,
-            f"got {quote(value)}",
-            allowed=f"a whole number, {bounds.least:,} to {bounds.most:,}",
-            path=name,
-        )
-        for name, bounds in THRESHOLDS.items()
-        if isinstance(value := getattr(thresholds, name), bool)
-        or not isinstance(value, int)
-        or bounds.check(value)
-    ]
 
 
 def check_recipients(recipients: Sequence[str], *, region: str | None) -> list[Finding]:

@@ -3,13 +3,12 @@
 from dataclasses import dataclass
 from typing import Annotated
 
-from ultracluster_catalog.observability.alarms import THRESHOLD_BOUNDS, AlarmThresholds
-from ultracluster_rules.alarms import EMAIL, THRESHOLDS, TOPIC_ARN
+from ultracluster_rules.alarms import EMAIL, TOPIC_ARN
 from ultracluster_rules.budgets import MONTHLY_USD, PERCENT
 from ultracluster_rules.budgets import TOPIC_ARN as BUDGET_TOPIC_ARN
+from ultracluster_rules.values import Between
 from ultracluster_spec.values import Value
 
-_DEFAULTS = AlarmThresholds()
 _Percent = Annotated[int, PERCENT]
 
 
@@ -27,36 +26,38 @@ class Alarms(Value):
     """ARN of an existing SNS topic, whose policy lets CloudWatch publish. Default: `notify` of the cluster."""
 
     dashboard: bool = True
-    """Whether to create a CloudWatch dashboard of the cluster. Default: yes."""
+    """Whether to create a CloudWatch dashboard of the cluster; in your own app, add a `ClusterDashboard`. Default: yes."""
 
-    idle_percent: Annotated[int, THRESHOLDS["idle_percent"]] = _DEFAULTS.idle_percent
+    idle_percent: Annotated[int, Between("UC6440", 0, 100)] = 5
     """NeuronCore utilization below which a node counts as idle, in percent."""
 
-    idle_minutes: Annotated[int, THRESHOLDS["idle_minutes"]] = _DEFAULTS.idle_minutes
+    idle_minutes: Annotated[int, Between("UC6440", 1, 60)] = 15
     """Minutes that nodes may be idle or missing in paid capacity."""
 
-    drain_minutes: Annotated[int, THRESHOLDS["drain_minutes"]] = _DEFAULTS.drain_minutes
+    drain_minutes: Annotated[int, Between("UC6440", 1, 10_080)] = 120
     """Minutes before the drain of a Capacity Block at which to notify."""
 
-    wait_minutes: Annotated[int, THRESHOLDS["wait_minutes"]] = _DEFAULTS.wait_minutes
+    wait_minutes: Annotated[int, Between("UC6440", 1, 1_440)] = 60
     """Minutes that a job that could run may wait."""
 
-    collective_percent: Annotated[int, THRESHOLDS["collective_percent"]] = _DEFAULTS.collective_percent
+    collective_percent: Annotated[int, Between("UC6440", 1, 100)] = 25
     """Share of a training step spent in collectives, in percent."""
 
-    stalled_steps: Annotated[int, THRESHOLDS["stalled_steps"]] = _DEFAULTS.stalled_steps
+    stalled_steps: Annotated[int, Between("UC6440", 2, 1_000)] = 10
     """Time without a training step, as a multiple of the median step; at least five minutes."""
 
-    free_percent: Annotated[int, THRESHOLDS["free_percent"]] = _DEFAULTS.free_percent
+    free_percent: Annotated[int, Between("UC6440", 1, 90)] = 10
     """Free space of the file system, in percent."""
 
-    cache_misses: Annotated[int, THRESHOLDS["cache_misses"]] = _DEFAULTS.cache_misses
+    cache_misses: Annotated[int, Between("UC6440", 1, 100_000)] = 10
     """Graphs compiled within 15 minutes while nodes run."""
 
-    @property
-    def thresholds(self) -> AlarmThresholds:
-        """Thresholds for the constructs."""
-        return AlarmThresholds(**{name: getattr(self, name) for name in THRESHOLD_BOUNDS})
+
+def effective_alarms(given: Alarms | None, *, has_block: bool) -> Alarms | None:
+    """Return the alarms that a cluster has: as written, otherwise the default ones for Capacity Blocks."""
+    if given is None:
+        return Alarms(dashboard=False) if has_block else None
+    return given if given.enabled else None
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

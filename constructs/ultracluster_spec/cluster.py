@@ -17,7 +17,7 @@ from ultracluster_rules.machines import get_instance_type
 from ultracluster_rules.names import REGION
 from ultracluster_rules.registry import RULES
 from ultracluster_rules.values import Checked, Form
-from ultracluster_spec.alarms import Alarms, Budget
+from ultracluster_spec.alarms import Alarms, Budget, effective_alarms
 from ultracluster_spec.buckets import Checkpoints, CompileCacheSettings, Dataset
 from ultracluster_spec.capacity import AdditionalCapacity, Capacity, CapacityRecord, placeholder_reservation
 from ultracluster_spec.file_system import FileSystem
@@ -269,10 +269,8 @@ class Cluster(Value):
 
     @property
     def effective_alarms(self) -> Alarms | None:
-        """Alarms that the cluster has: as written, otherwise the default ones for Capacity Blocks."""
-        if self.alarms is None:
-            return Alarms(dashboard=False) if self.has_block else None
-        return self.alarms if self.alarms.enabled else None
+        """Alarms that the cluster has; see `effective_alarms`."""
+        return effective_alarms(self.alarms, has_block=self.has_block)
 
     @property
     def most_nodes(self) -> int:

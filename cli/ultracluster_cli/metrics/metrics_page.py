@@ -11,17 +11,17 @@ from statistics import fmean
 from string import ascii_uppercase
 from typing import Final
 
-from ultracluster_catalog.observability.alarms import AlarmThresholds
 from ultracluster_catalog.observability.panels import PANELS, MetricLine, Panel
 from ultracluster_cli.pictures.charts import Event, Line, draw_chart, short
 from ultracluster_runtime.metrics.recorded_metrics import Recording
+from ultracluster_spec.alarms import Alarms
 
 _ROWS_OF_A_TABLE = 24
 
 # The browser blocks all network requests of the page.
 _POLICY = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'"
 
-_THRESHOLDS: Final = AlarmThresholds()
+_THRESHOLDS: Final = Alarms()
 _ALARMS: Final[tuple[tuple[str, str, str, Callable[[float], bool]], ...]] = (
     ("unused nodes", "UnusedNodes", "Average", lambda nodes: nodes > 0),
     ("idle nodes", "CoreUtilization", "Minimum", lambda percent: percent < _THRESHOLDS.idle_percent),

@@ -12,7 +12,8 @@ from aws_cdk import aws_sns as sns
 from constructs import Construct
 
 from ultracluster._foundation.annotations import warn
-from ultracluster._foundation.cluster_name import cluster_name, tag_resources
+from ultracluster._foundation.cluster_name import cluster_name as find_cluster_name
+from ultracluster._foundation.cluster_name import name_cluster, tag_resources
 from ultracluster._foundation.machines import AnyInstanceType, machine_of
 from ultracluster.capacity.sources import check_main_queue, check_sizes, named, sources_of, used_by_queue
 from ultracluster.cluster.i_ultra_cluster import ImportedCluster, IUltraCluster
@@ -26,9 +27,8 @@ from ultracluster.nodes.node_fleet import NodeFleet
 from ultracluster.nodes.node_group import JoinedCluster, NodeGroup
 from ultracluster.nodes.node_image import image_id_of
 from ultracluster.nodes.node_metrics import NodeMetrics
-from ultracluster.operations.alarm_settings import AlarmSettings
 from ultracluster.operations.block_lifecycle import BlockLifecycle
-from ultracluster.operations.cluster_alarms import ClusterAlarms
+from ultracluster.operations.cluster_alarms import ClusterAlarms, check_alarms
 from ultracluster.operations.cluster_watch import ClusterWatch
 from ultracluster.operations.job_resume import JobResume
 from ultracluster.operations.notifications import Notifications
@@ -51,8 +51,10 @@ from ultracluster_rules.machines import check_whole_ultraservers
 from ultracluster_rules.network import check_endpoints
 from ultracluster_rules.numbers import rejects_unsafe_numbers
 from ultracluster_rules.queues import PRIORITY
+from ultracluster_spec.alarms import Alarms, effective_alarms
 from ultracluster_spec.capacity import Capacity, CapacityBlock
 from ultracluster_spec.file_system import FileSystem
+from ultracluster_spec.values import under
 
 _Job = TypeVar("_Job", bound=Job)
 
@@ -103,6 +105,7 @@ class UltraCluster(IUltraCluster):
         nic_layout: NicLayout | None = None,
         endpoints: Sequence[str] = (),
         placement: ClusterPlacement | Literal["auto", "none"] = "auto",
+        cluster_name: str | None = None,
         tags: Mapping[str, str] | None = None,
         checkpoint_lead: Duration | None = None,
         max_refusals: int = 3,
@@ -111,7 +114,7 @@ class UltraCluster(IUltraCluster):
         queue_priority: int = 1,
         fair_share: FairShare | None = None,
         wait_limits: WaitLimits | None = None,
-        alarms: AlarmSettings | Literal["auto", "none"] = "auto",
+        alarms: Alarms | None = None,
         notify: Sequence[str] | sns.ITopic = (),
         kms_key: kms.IKey | None = None,
         removal_policy: RemovalPolicy = RemovalPolicy.RETAIN,
@@ -142,8 +145,10 @@ class UltraCluster(IUltraCluster):
                 is billed by the hour. Default: those that nodes use, and S3.
             placement: ``auto``, ``none``, or a cluster placement group for the sources that can use one; Capacity Blocks,
                 Spot, and reservations with their own group cannot. Default: ``auto``, a new group for On-Demand nodes.
+            cluster_name: Name of the cluster in metrics, tags and cost reports, unique in an account and Region. Default: the
+                name that a rollout file gives it, or that of the stack.
             tags: Tags for instances, volumes and network interfaces, in addition to those of ``Tags.of``. All resources
-                get ``ultracluster:cluster``, the name of the stack unless set here. Default: none.
+                get ``ultracluster:cluster``, the name of the cluster. Default: none.
             checkpoint_lead: How long before the drain of a Capacity Block running jobs are notified to write a checkpoint.
                 Default: 20 minutes.
             max_refusals: Number of nodes of a Capacity Block that refuse to join one after another before its compute
@@ -156,9 +161,9 @@ class UltraCluster(IUltraCluster):
             queue_priority: Priority among queues that share nodes, 0 to 1000; higher is first. Default: 1.
             fair_share: How the queue divides the nodes among share identifiers. Default: first in, first out.
             wait_limits: When to cancel a job that waits at the head of the queue. Default: `WaitLimits.for_sources`.
-            alarms: Alarm recipients and thresholds, ``auto`` or ``none``. Alarms add metrics of every node and a function that
-                watches the cluster; adding them to an existing cluster replaces its nodes. Default: ``auto``, alarms with
-                default thresholds if there is a Capacity Block, otherwise none.
+            alarms: Recipients and thresholds of alarms, or ``Alarms(enabled=False)`` for none. Alarms add metrics of every node
+                and a function that watches the cluster; adding them to an existing cluster replaces its nodes. Default:
+                alarms with default thresholds if there is a Capacity Block, otherwise none.
             notify: Recipients of notifications about alarms, nodes that refuse to join, interrupted jobs and the end of Capacity Blocks: mail
                 addresses, each of which must confirm, or an SNS topic, or its ARN. Alarms with recipients of their own
                 notify those. Default: the recipients of the alarms; without any, a Capacity Block is warned of (UC6448).
@@ -201,6 +206,7 @@ class UltraCluster(IUltraCluster):
         findings += _check_network(
             network, vpc_subnets=vpc_subnets, nic_layout=nic_layout, endpoints=endpoints
         )
+        findings += under("alarms", check_alarms(alarms)) if alarms else ()
         if machine:
             findings += check_sizes(sources, machine=machine, node_count=node_count)
         most_nodes = sum((source.max_nodes if source else None) or node_count for source in sources)
@@ -212,11 +218,13 @@ class UltraCluster(IUltraCluster):
         if errors or machine is None or ami is None or zone is None:
             raise FindingsError(errors)
         has_block = any(isinstance(source, CapacityBlock) for source in sources)
-        settings = _alarm_settings(alarms, has_block=has_block)
+        settings = effective_alarms(alarms, has_block=has_block)
         super().__init__(scope, construct_id)
+        if cluster_name is not None:
+            name_cluster(self, cluster_name)
         warn(self, *check_whole_ultraservers(machine, node_count), *findings)
         topic = self._define_topic(notify, kms_key)
-        if has_block and topic is None and not (settings and (settings.emails or settings.topic)):
+        if has_block and topic is None and not (settings and (settings.emails or settings.topic_arn)):
             warn(self, warn_of_missing_recipients())
         if kms_key:
             warn(self, *let_services_use(kms_key, self))
@@ -251,9 +259,7 @@ class UltraCluster(IUltraCluster):
         self.compile_cache = self._define_compile_cache(compile_cache, kms_key)
         _allow_buckets(self.network, self.checkpoint_bucket, self.compile_cache)
         self.metrics = (
-            NodeMetrics(
-                self, "Metrics", cluster_name=settings.cluster_name or cluster_name(self), kms_key=kms_key
-            )
+            NodeMetrics(self, "Metrics", cluster_name=find_cluster_name(self), kms_key=kms_key)
             if settings
             else None
         )
@@ -297,7 +303,7 @@ class UltraCluster(IUltraCluster):
             kms_key=kms_key,
         )
         self._further_queues: list[TrainingQueue] = []
-        self.cluster_name = self.metrics.cluster_name if self.metrics else cluster_name(self)
+        self.cluster_name = find_cluster_name(self)
         self._watch: ClusterWatch | None = None
         self.alarms: ClusterAlarms | None = None
         if settings and self.metrics:
@@ -388,7 +394,7 @@ class UltraCluster(IUltraCluster):
 
     def _define_alarms(
         self,
-        settings: AlarmSettings,
+        settings: Alarms,
         metrics: NodeMetrics,
         *,
         topic: sns.ITopic | None,
@@ -402,9 +408,8 @@ class UltraCluster(IUltraCluster):
             "Alarms",
             metrics=metrics,
             file_system=self.file_system,
-            topic=settings.topic or (None if settings.emails else topic),
-            emails=settings.emails,
-            thresholds=settings.thresholds,
+            topic=None if settings.emails or settings.topic_arn else topic,
+            settings=settings,
             kms_key=kms_key,
         )
 
@@ -615,11 +620,3 @@ def _allow_buckets(network: ClusterNetwork, *parts: object) -> None:
     for part in parts if network.endpoint_policies else ():
         if network.endpoint_policies and isinstance(part, CheckpointBucket | CompileCache):
             network.endpoint_policies.allow_bucket(part.bucket.bucket_name)
-
-
-def _alarm_settings(
-    alarms: AlarmSettings | Literal["auto", "none"], *, has_block: bool
-) -> AlarmSettings | None:
-    if alarms == "none" or (alarms == "auto" and not has_block):
-        return None
-    return alarms if isinstance(alarms, AlarmSettings) else AlarmSettings()

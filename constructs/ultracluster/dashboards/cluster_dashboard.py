@@ -35,7 +35,7 @@ class ClusterDashboard(Construct):
             raise FindingsError.of(
                 "UC6443",
                 "the cluster publishes no metrics",
-                remedy="Set alarms=AlarmSettings(...) on the cluster",
+                remedy="Set alarms=Alarms(...) on the cluster",
                 path="cluster",
             )
         super().__init__(scope, construct_id)

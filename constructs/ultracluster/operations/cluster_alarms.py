@@ -1,7 +1,5 @@
 """Alarms on unused paid capacity and silent failures; each description states the remedy."""
 
-from collections.abc import Sequence
-
 from aws_cdk import Duration
 from aws_cdk import aws_cloudwatch as cloudwatch
 from aws_cdk import aws_cloudwatch_actions as actions
@@ -10,12 +8,13 @@ from aws_cdk import aws_sns as sns
 from constructs import Construct
 
 from ultracluster._foundation.private_topic import notification_topic
+from ultracluster._foundation.tokens import known
 from ultracluster.nodes.node_metrics import NodeMetrics
 from ultracluster.storage.shared_file_system import SharedFileSystem
-from ultracluster_catalog.observability.alarms import AlarmThresholds
-from ultracluster_rules.alarms import check_alarm_thresholds
-from ultracluster_rules.findings import reject
+from ultracluster_rules.findings import Finding, reject
 from ultracluster_rules.numbers import rejects_unsafe_numbers
+from ultracluster_spec.alarms import Alarms
+from ultracluster_spec.values import broken_bounds, wrong_types
 
 _AT_LEAST = cloudwatch.ComparisonOperator.GREATER_THAN_OR_EQUAL_TO_THRESHOLD
 _AT_MOST = cloudwatch.ComparisonOperator.LESS_THAN_OR_EQUAL_TO_THRESHOLD
@@ -23,6 +22,11 @@ _BELOW = cloudwatch.ComparisonOperator.LESS_THAN_THRESHOLD
 _GOOD = cloudwatch.TreatMissingData.NOT_BREACHING
 _BAD = cloudwatch.TreatMissingData.BREACHING
 _GIB = 1024**3
+
+
+def check_alarms(settings: Alarms) -> list[Finding]:
+    """Return what is wrong with the fields of the settings of alarms, of those that are known."""
+    return wrong_types(settings) or broken_bounds(known(settings))
 
 
 class ClusterAlarms(Construct):
@@ -46,8 +50,7 @@ class ClusterAlarms(Construct):
         metrics: NodeMetrics,
         file_system: SharedFileSystem | None = None,
         topic: sns.ITopic | None = None,
-        emails: Sequence[str] = (),
-        thresholds: AlarmThresholds | None = None,
+        settings: Alarms | None = None,
         kms_key: kms.IKey | None = None,
     ) -> None:
         """Define the alarms.
@@ -55,20 +58,19 @@ class ClusterAlarms(Construct):
         Args:
             metrics: Metrics of the cluster.
             file_system: File system to monitor. Default: none.
-            topic: SNS topic to notify. Its policy must allow CloudWatch to publish. Default: a new one.
-            emails: Addresses to subscribe to a new topic; each must confirm. Default: none.
-            thresholds: Thresholds of the alarms. Default: those of `AlarmThresholds`.
+            topic: SNS topic to notify. Its policy must allow CloudWatch to publish. Default: that of `settings`, or a new one.
+            settings: Thresholds and recipients of the alarms. Default: those of `Alarms`.
             kms_key: KMS key for a new topic; its policy must allow CloudWatch to use it. Default: none.
 
         Raises:
-            FindingsError: If a threshold is not an integer within its limits (UC6440).
+            FindingsError: If a threshold is out of its bounds (UC6440), or a recipient is malformed (UC6446, UC6447).
         """
-        self._thresholds = thresholds or AlarmThresholds()
-        reject(check_alarm_thresholds(self._thresholds))
+        self._settings = settings or Alarms()
+        reject(check_alarms(self._settings))
         super().__init__(scope, construct_id)
         self._metrics = metrics
         self._alarms: dict[str, cloudwatch.Alarm] = {}
-        self.topic = topic or notification_topic(self, emails=emails, kms_key=kms_key)
+        self.topic = topic or self._define_topic(kms_key)
         self._action = actions.SnsAction(self.topic)
         self._minute = Duration.minutes(1)
         self._define_money()
@@ -84,8 +86,13 @@ class ClusterAlarms(Construct):
             alarm_rule=cloudwatch.AlarmRule.any_of(*self._alarms.values()),
         )
 
+    def _define_topic(self, kms_key: kms.IKey | None) -> sns.ITopic:
+        if self._settings.topic_arn is not None:
+            return sns.Topic.from_topic_arn(self, "Topic", self._settings.topic_arn)
+        return notification_topic(self, emails=self._settings.emails, kms_key=kms_key)
+
     def _define_money(self) -> None:
-        limits = self._thresholds
+        limits = self._settings
         self._alarm(
             "Idle",
             self._metric("CoreUtilization", "Minimum"),
@@ -131,7 +138,7 @@ class ClusterAlarms(Construct):
         )
 
     def _define_queue(self) -> None:
-        limits = self._thresholds
+        limits = self._settings
         self._alarm(
             "JobWaits",
             self._metric("WaitSeconds", "Maximum"),
@@ -217,7 +224,7 @@ class ClusterAlarms(Construct):
         )
 
     def _define_training(self) -> None:
-        limits = self._thresholds
+        limits = self._settings
         self._alarm(
             "CollectiveShare",
             self._metric("CollectiveShare", "Average"),
@@ -243,10 +250,10 @@ class ClusterAlarms(Construct):
         self._alarm(
             "FileSystemFull",
             file_system.metric_free_data_storage_capacity(),
-            f"less than {self._thresholds.free_percent} % of the file system is free, and a full one ends runs in the middle of a "
+            f"less than {self._settings.free_percent} % of the file system is free, and a full one ends runs in the middle of a "
             "checkpoint. Release or delete files, or enlarge it, which takes hours",
             comparison=_BELOW,
-            threshold=size * _GIB * self._thresholds.free_percent / 100,
+            threshold=size * _GIB * self._settings.free_percent / 100,
             minutes=5,
         )
 

@@ -17,7 +17,7 @@ from ultracluster_stacks.wiring.capacity_sources import (
     wait_limits,
 )
 from ultracluster_stacks.wiring.job_definitions import define_jobs
-from ultracluster_stacks.wiring.monitoring import alarm_settings, define_budget, notify_of_blocked_queues
+from ultracluster_stacks.wiring.monitoring import define_budget, notify_of_blocked_queues
 from ultracluster_stacks.wiring.storage import encryption_key
 
 
@@ -61,7 +61,7 @@ class ClusterStack(cdk.Stack):
             queue_priority=config.queue.priority,
             fair_share=fair_share(config.queue),
             wait_limits=wait_limits(config.queue),
-            alarms=alarm_settings(self, config) or "none",
+            alarms=config.alarms,
             notify=config.notify,
             kms_key=key,
             tags={"Name": config.name},

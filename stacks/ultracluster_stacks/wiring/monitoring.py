@@ -12,19 +12,6 @@ from ultracluster import TrainingQueue
 from ultracluster_spec.cluster import Cluster
 
 
-def alarm_settings(scope: Construct, config: Cluster) -> "ultracluster.AlarmSettings | None":
-    """Return the alarm settings of a cluster, or None without alarms."""
-    alarms = config.effective_alarms
-    if alarms is None:
-        return None
-    arn = alarms.topic_arn
-    return ultracluster.AlarmSettings(
-        topic=sns.Topic.from_topic_arn(scope, "AlarmTopic", arn) if arn else None,
-        emails=alarms.emails,
-        thresholds=alarms.thresholds,
-    )
-
-
 def define_budget(
     scope: Construct, config: Cluster, *, queues: Sequence[TrainingQueue], kms_key: kms.IKey | None
 ) -> None:

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from ultracluster_catalog.observability.alarms import AlarmThresholds
 from ultracluster_catalog.observability.metrics import METRICS
+from ultracluster_spec.alarms import Alarms
 from ultracluster_stacks.config import load_rollout
 
 ROOT = Path(__file__).parents[3]
@@ -24,7 +24,7 @@ def test_the_table_of_metrics_is_that_of_the_catalogue() -> None:
 def test_defaults_in_the_table_of_alarms_are_those_of_the_thresholds() -> None:
     stated = re.findall(r"`(\w+)` \((\d+)(?: %)?\)", PAGE)
     assert len(stated) > 5
-    assert {name: getattr(AlarmThresholds(), name) for name, _ in stated} == {
+    assert {name: getattr(Alarms(), name) for name, _ in stated} == {
         name: int(value) for name, value in stated
     }
 
@@ -54,4 +54,4 @@ def test_the_example_is_part_of_a_rollout(tmp_path: Path) -> None:
     alarms = loaded.config.waves[0].clusters[0].alarms
     assert loaded.warnings == ()
     assert alarms
-    assert alarms.thresholds.idle_minutes == 30
+    assert alarms.idle_minutes == 30

@@ -21,7 +21,7 @@ from tests.unit.ultracluster.builders import IMAGE, IMAGE_ID, RESERVATION, ZONE,
 import ultracluster as uc
 from ultracluster.operations.cluster_watch import ClusterWatch
 from ultracluster_catalog.neuron.neuron_images import NeuronImage
-from ultracluster_catalog.observability.alarms import AlarmThresholds
+from ultracluster_spec.alarms import Alarms
 
 __all__ = ["KEY", "PATHS", "TOPIC", "TYPE", "construct_paths", "resources"]
 
@@ -130,7 +130,8 @@ def _define_clusters(stack: cdk.Stack, network: uc.ClusterNetwork) -> None:
         max_refusals=5,
         kms_key=key,
         notify=topic,
-        alarms=uc.AlarmSettings(cluster_name="llama", emails=["jane@example.com"]),
+        cluster_name="llama",
+        alarms=uc.Alarms(emails=["jane@example.com"]),
     )
     on_block.add_queue("second", priority=9)
     on_block.add_multi_node_job("Pretrain", **JOB, resume=2)
@@ -141,7 +142,7 @@ def _define_clusters(stack: cdk.Stack, network: uc.ClusterNetwork) -> None:
         node_count=2,
         image_id=IMAGE_ID,
         network=network,
-        alarms="none",
+        alarms=uc.Alarms(enabled=False),
         capacity=uc.CapacityBlock(
             reservation_id="cr-0123456789abcdef2", zone_id=ZONE, launched_by="auto-scaling"
         ),
@@ -159,7 +160,7 @@ def _define_clusters(stack: cdk.Stack, network: uc.ClusterNetwork) -> None:
         metrics=metrics,
         file_system=files,
         topic=topic,
-        thresholds=AlarmThresholds(
+        settings=Alarms(
             idle_percent=7, idle_minutes=11, drain_minutes=45, wait_minutes=35, cache_misses=9,
             collective_percent=45, stalled_steps=6, free_percent=12,
         ),

@@ -25,7 +25,7 @@ def stack() -> cdk.Stack:
         node_count=2,
         image_id=IMAGE_ID,
         capacity=block(),
-        alarms=uc.AlarmSettings(emails=["jane@example.com"]),
+        alarms=uc.Alarms(emails=["jane@example.com"]),
     )
     cluster.add_multi_node_job("Job", image=IMAGE, command=["train.py"])
     uc.ClusterBudget(stack, "Budget", monthly_usd=5, tag_value="train", emails=["jane@example.com"])

@@ -23,8 +23,8 @@ from ultracluster_catalog.machines.instance_type import InstanceType, NetworkCar
 from ultracluster_catalog.machines.instance_types import INSTANCE_TYPES
 from ultracluster_catalog.machines.nic_layouts import NetworkInterface
 from ultracluster_catalog.neuron.neuron_images import NeuronImage
-from ultracluster_catalog.observability.alarms import AlarmThresholds
 from ultracluster_rules.findings import FindingsError, reject
+from ultracluster_spec.alarms import Alarms
 from ultracluster_spec.neuron import Neuron
 
 pytestmark = pytest.mark.slow
@@ -37,7 +37,7 @@ BAD = [*NOT_A_NUMBER, *NOT_FINITE, *TOO_LARGE]
 
 # What users give to constructs and is no construct itself.
 DATA = {
-    "AlarmThresholds": AlarmThresholds,
+    "Alarms": Alarms,
     "InstanceType": InstanceType,
     "NetworkCard": NetworkCard,
     "NetworkInterface": NetworkInterface,
@@ -136,8 +136,8 @@ def makers(stack: cdk.Stack) -> Mapping[str, Made]:  # noqa: C901 - one function
         return lambda **changes: getattr(cluster, method)(next(ids), **given | changes)
 
     def alarms(**changes: Any) -> object:
-        thresholds = AlarmThresholds(**changes)
-        return uc.ClusterAlarms(stack, next(ids), metrics=metrics, thresholds=thresholds)
+        thresholds = Alarms(**changes)
+        return uc.ClusterAlarms(stack, next(ids), metrics=metrics, settings=thresholds)
 
     def network(**changes: Any) -> object:
         return uc.ClusterNetwork(stack, next(ids), **place | changes)
@@ -165,7 +165,7 @@ def makers(stack: cdk.Stack) -> Mapping[str, Made]:  # noqa: C901 - one function
         return lambda **changes: reject(check_source(made(**given | changes), path="capacity"))
 
     return {
-        "AlarmThresholds": alarms,
+        "Alarms": alarms,
         "BlockLifecycle": construct(
             uc.BlockLifecycle,
             block=reserved,

@@ -38,7 +38,7 @@ JOB: dict[str, Any] = {"image": IMAGE, "command": ["train.py"]}
 
 @pytest.fixture(scope="module")
 def cluster() -> uc.UltraCluster:
-    return _cluster(new_stack(), alarms=uc.AlarmSettings(cluster_name="llama"))
+    return _cluster(new_stack(), alarms=uc.Alarms(), cluster_name="llama")
 
 
 def _cluster(stack: cdk.Stack, **changes: Any) -> uc.UltraCluster:
@@ -299,8 +299,8 @@ def test_a_share_identifier_that_matches_the_default_share_is_the_default_share(
     [
         ({}, False),
         ({"capacity": block()}, True),
-        ({"capacity": block(), "alarms": "none"}, False),
-        ({"alarms": uc.AlarmSettings()}, True),
+        ({"capacity": block(), "alarms": uc.Alarms(enabled=False)}, False),
+        ({"alarms": uc.Alarms()}, True),
     ],
 )
 def test_a_cluster_on_a_block_has_alarms_unless_they_are_declined(
@@ -317,10 +317,10 @@ def test_a_cluster_on_a_block_has_alarms_unless_they_are_declined(
     [
         ({}, False),
         ({"capacity": block()}, True),
-        ({"capacity": block(), "alarms": "none"}, True),
+        ({"capacity": block(), "alarms": uc.Alarms(enabled=False)}, True),
         ({"capacity": block(), "notify": ["jane@example.com"]}, False),
-        ({"capacity": block(), "alarms": uc.AlarmSettings(emails=["jane@example.com"])}, False),
-        ({"capacity": block(), "alarms": uc.AlarmSettings()}, True),
+        ({"capacity": block(), "alarms": uc.Alarms(emails=["jane@example.com"])}, False),
+        ({"capacity": block(), "alarms": uc.Alarms()}, True),
     ],
 )
 def test_a_paid_block_without_recipients_of_notifications_is_warned_of(
@@ -422,6 +422,11 @@ DEFAULTS: dict[str, dict[str, object]] = {
     "PosixCompileCache": {"folder": "compile-cache"},
     "PrecompileJob": _PRECOMPILE,
     "PullThroughCache": {"prefix": "ecr-public"},
+    "Alarms": {
+        "enabled": True, "dashboard": True, "idle_percent": 5, "idle_minutes": 15, "drain_minutes": 120, "wait_minutes": 60,
+        "collective_percent": 25, "stalled_steps": 10, "free_percent": 10, "cache_misses": 10,
+    },
+    "Neuron": {"llm_training": False, "saturate_infinity": False},
     "QuotaShare": {"sharing": "RESERVE", "preempt_within": False},
     "ReservationGroup": _SOURCE,
     "SharedFileSystem": {"checkpoint_path": "/checkpoints", "mount_path": "/fsx", **_RETAINED},
@@ -433,7 +438,7 @@ DEFAULTS: dict[str, dict[str, object]] = {
     "TrainingQueue.from_training_queue_attributes": {
         "mount_path": "/fsx", "nic_layout": "batch", "has_shares": False, "has_spot": False, "launched_by": "batch",
     },
-    "UltraCluster": {"placement": "auto", "max_refusals": 3, "queue_priority": 1, "alarms": "auto", **_RETAINED},
+    "UltraCluster": {"placement": "auto", "max_refusals": 3, "queue_priority": 1, **_RETAINED},
     "UltraCluster.add_queue": {"priority": 1},
     "UltraCluster.add_precompile_job": _PRECOMPILE,
 }  # fmt: skip

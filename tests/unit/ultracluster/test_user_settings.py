@@ -47,7 +47,8 @@ def world() -> World:
         node_count=2,
         image_id=IMAGE_ID,
         capacity=block(),
-        alarms=uc.AlarmSettings(emails=["jane@example.com"], cluster_name="llama"),
+        cluster_name="llama",
+        alarms=uc.Alarms(emails=["jane@example.com"]),
     )
     command = ["train.py"]
     multi = cluster.add_multi_node_job("Multi", image=IMAGE, command=command, node_count=2)

@@ -1,57 +1,16 @@
 """Alarms, budgets and blocked queues of a rollout notify whom it names."""
 
-import dataclasses
 from collections.abc import Callable
 
 import pytest
 from tests.unit.ultracluster import builders
 
 from ultracluster_spec.cluster import Cluster
-from ultracluster_stacks.wiring.monitoring import alarm_settings, define_budget, notify_of_blocked_queues
+from ultracluster_stacks.wiring.monitoring import define_budget, notify_of_blocked_queues
 
 pytestmark = pytest.mark.slow
 
 TOPIC = "arn:aws:sns:us-east-2:123456789012:alarms"
-
-
-def test_a_capacity_block_has_alarms_by_default(configured: Callable[..., Cluster]) -> None:
-    settings = alarm_settings(builders.new_stack(), configured())
-
-    assert (settings.topic, settings.emails) == (None, ())
-    # As docs/reference/observability.md says them.
-    assert dataclasses.asdict(settings.thresholds) == {
-        "idle_percent": 5,
-        "idle_minutes": 15,
-        "drain_minutes": 120,
-        "wait_minutes": 60,
-        "collective_percent": 25,
-        "stalled_steps": 10,
-        "free_percent": 10,
-        "cache_misses": 10,
-    }
-
-
-def test_addresses_and_thresholds_are_those_of_the_rollout(configured: Callable[..., Cluster]) -> None:
-    settings = alarm_settings(
-        builders.new_stack(), configured("alarms: {emails: [a@example.com], idle_minutes: 20}")
-    )
-
-    assert settings is not None
-    assert (settings.topic, list(settings.emails), settings.thresholds.idle_minutes) == (
-        None,
-        ["a@example.com"],
-        20,
-    )
-
-
-def test_an_existing_topic_is_imported(configured: Callable[..., Cluster]) -> None:
-    stack = builders.new_stack()
-    settings = alarm_settings(stack, configured(f'alarms: {{topic_arn: "{TOPIC}"}}'))
-
-    assert settings is not None
-    assert settings.topic is not None
-    assert settings.topic.topic_arn == TOPIC
-    assert builders.of_type(stack, "AWS::SNS::Topic") == []
 
 
 def test_no_budget_is_defined_by_default(configured: Callable[..., Cluster]) -> None:

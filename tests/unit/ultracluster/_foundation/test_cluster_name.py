@@ -9,7 +9,7 @@ from tests.unit.ultracluster.builders import (
 from tests.unit.ultracluster.jobs.job_variables import cluster_environment, stack_of
 
 from ultracluster import (
-    AlarmSettings,
+    Alarms,
     UltraCluster,
 )
 from ultracluster._foundation.cluster_name import cluster_name, name_cluster
@@ -37,7 +37,7 @@ def test_nodes_and_jobs_publish_under_one_name(stack: cdk.Stack) -> None:
         node_count=4,
         image_id=IMAGE_ID,
         capacity=block(),
-        alarms=AlarmSettings(),
+        alarms=Alarms(),
     )
     assert made.metrics
     assert made.metrics.cluster_name == cluster_name(made) == "Test"

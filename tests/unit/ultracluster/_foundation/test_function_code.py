@@ -40,7 +40,8 @@ def synthesize(tmp_path: Path) -> Callable[[], tuple[Path, dict[str, Any]]]:
             node_count=2,
             image_id=IMAGE_ID,
             capacity=block(),
-            alarms=uc.AlarmSettings(cluster_name="llama"),
+            alarms=uc.Alarms(),
+            cluster_name="llama",
         )
         uc.ClusterBudget(stack, "Budget", monthly_usd=1, tag_value="llama", queues_to_close=[cluster.queue])
         app.synth()

@@ -1,6 +1,6 @@
 """The dashboard of a cluster."""
 
-from typing import Any, Literal
+from typing import Any
 
 import aws_cdk as cdk
 import pytest
@@ -8,7 +8,7 @@ from aws_cdk import aws_cloudwatch as cloudwatch
 from tests.unit.ultracluster.builders import IMAGE_ID, block, new_stack
 from tests.unit.ultracluster.dashboards.dashboard_widgets import widgets
 
-from ultracluster import AlarmSettings, ClusterDashboard, UltraCluster
+from ultracluster import Alarms, ClusterDashboard, UltraCluster
 from ultracluster_catalog.observability.metrics import METRICS
 from ultracluster_catalog.observability.panels import PANELS
 from ultracluster_rules.findings import FindingsError
@@ -16,7 +16,7 @@ from ultracluster_rules.findings import FindingsError
 pytestmark = pytest.mark.slow
 
 
-def cluster(stack: cdk.Stack, alarms: AlarmSettings | Literal["none"]) -> UltraCluster:
+def cluster(stack: cdk.Stack, alarms: Alarms) -> UltraCluster:
     return UltraCluster(
         stack,
         "Cluster",
@@ -25,15 +25,14 @@ def cluster(stack: cdk.Stack, alarms: AlarmSettings | Literal["none"]) -> UltraC
         image_id=IMAGE_ID,
         capacity=block(),
         alarms=alarms,
+        cluster_name="pretrain",
     )
 
 
 @pytest.fixture(scope="module")
 def shown() -> list[dict[str, Any]]:
     stack = new_stack()
-    dashboard = ClusterDashboard(
-        stack, "Dashboard", cluster=cluster(stack, AlarmSettings(cluster_name="pretrain"))
-    )
+    dashboard = ClusterDashboard(stack, "Dashboard", cluster=cluster(stack, Alarms()))
     dashboard.add_widgets("Ours", cloudwatch.TextWidget(markdown="what we add"))
     return widgets(stack)
 
@@ -86,4 +85,4 @@ def test_no_widget_lies_on_another(shown: list[dict[str, Any]]) -> None:
 
 def test_rejects_a_cluster_without_metrics(stack: cdk.Stack) -> None:
     with pytest.raises(FindingsError, match="UC6443"):
-        ClusterDashboard(stack, "Dashboard", cluster=cluster(stack, "none"))
+        ClusterDashboard(stack, "Dashboard", cluster=cluster(stack, Alarms(enabled=False)))

@@ -11,6 +11,7 @@ from tests.cfn_lint import lint
 from tests.unit.ultracluster.builders import IMAGE_ID, RESERVATION, ZONE, block, of_type, only, queue
 
 from ultracluster import (
+    Alarms,
     BlockLifecycle,
     CapacityBlock,
     CapacityReservation,
@@ -257,7 +258,12 @@ CLUSTER: dict[str, Any] = {"instance_type": "trn2.48xlarge", "node_count": 4, "i
 
 def test_a_cluster_with_a_block_has_a_life_cycle(stack: cdk.Stack) -> None:
     made = UltraCluster(
-        stack, "Cluster", capacity=block(), **CLUSTER, checkpoint_lead=cdk.Duration.minutes(0), alarms="none"
+        stack,
+        "Cluster",
+        capacity=block(),
+        **CLUSTER,
+        checkpoint_lead=cdk.Duration.minutes(0),
+        alarms=Alarms(enabled=False),
     )
     assert made.block_lifecycle is not None
     variables = only(stack, "AWS::Lambda::Function")["Environment"]["Variables"]

@@ -19,7 +19,8 @@ from ultracluster import (
     SharedFileSystem,
     UltraCluster,
 )
-from ultracluster_catalog.observability.alarms import REMINDING_ALARMS, AlarmThresholds
+from ultracluster import Alarms
+from ultracluster_catalog.observability.alarms import REMINDING_ALARMS
 from ultracluster_cli.rollout.stack_status import alarms_of
 
 pytestmark = pytest.mark.slow
@@ -93,7 +94,7 @@ def test_without_alarms_a_cluster_has_no_monitoring_resources(stack: cdk.Stack) 
         node_count=4,
         image_id=IMAGE_ID,
         capacity=block(),
-        alarms="none",
+        alarms=Alarms(enabled=False),
     )
     assert (made.alarms, made.metrics) == (None, None)
     assert not of_type(stack, "AWS::CloudWatch::CompositeAlarm")
@@ -103,7 +104,7 @@ def test_without_alarms_a_cluster_has_no_monitoring_resources(stack: cdk.Stack) 
 
 def test_an_existing_topic_is_notified_instead_of_a_new_one(stack: cdk.Stack) -> None:
     topic = sns.Topic.from_topic_arn(stack, "Own", "arn:aws:sns:us-east-2:123456789012:own")
-    made = cluster(stack, topic=topic)
+    made = cluster(stack, topic_arn=topic.topic_arn)
     assert made.alarms
     assert made.alarms.topic.topic_arn == topic.topic_arn
     assert alarm(stack, "Idle")["AlarmActions"] == [topic.topic_arn]
@@ -130,8 +131,7 @@ def test_alarms_work_with_an_imported_topic_and_file_system(stack: cdk.Stack) ->
         stack,
         "Bare",
         metrics=metrics,
-        emails=["jane@example.com"],
-        thresholds=AlarmThresholds(idle_percent=7),
+        settings=Alarms(idle_percent=7, emails=("jane@example.com",)),
     )
 
     full = alarm(stack, "FileSystemFull", of="Alarms")
@@ -146,6 +146,6 @@ def test_alarms_work_with_an_imported_topic_and_file_system(stack: cdk.Stack) ->
         "jane@example.com"
     ]
     assert [alarm(stack, "Idle", of=name)["Threshold"] for name in ("Alarms", "Bare")] == [
-        AlarmThresholds().idle_percent,
+        Alarms().idle_percent,
         7,
     ]

@@ -17,7 +17,7 @@ from tests.unit.ultracluster.operations.recorded_run import (
     record,
 )
 
-from ultracluster import AlarmSettings, UltraCluster
+import ultracluster as uc
 from ultracluster_local.alarms.alarm import Alarms, CompositeAlarm, Expression, MetricAlarm, Query, Transition
 from ultracluster_local.alarms.series import Metric
 
@@ -49,14 +49,15 @@ FILE_SYSTEM = "fs-0123456789abcdef0"
 @pytest.fixture(scope="module")
 def template() -> Mapping[str, Any]:
     stack = new_stack()
-    UltraCluster(
+    uc.UltraCluster(
         stack,
         "Cluster",
         instance_type="trn2.48xlarge",
         node_count=4,
         image_id=IMAGE_ID,
         capacity=block(),
-        alarms=AlarmSettings(cluster_name="pretrain"),
+        alarms=uc.Alarms(),
+        cluster_name="pretrain",
     )
     resources: Mapping[str, Any] = cdk.assertions.Template.from_stack(stack).to_json()["Resources"]
     return resources

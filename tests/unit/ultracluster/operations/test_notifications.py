@@ -8,7 +8,7 @@ from aws_cdk import aws_kms as kms
 from aws_cdk import aws_sns as sns
 from tests.unit.ultracluster.builders import IMAGE_ID, ZONE, block, of_type
 
-from ultracluster import AlarmSettings, UltraCluster
+from ultracluster import Alarms, UltraCluster
 from ultracluster_rules.findings import FindingsError
 
 pytestmark = pytest.mark.slow
@@ -73,7 +73,7 @@ def test_other_recipients_are_refused(stack: cdk.Stack, notify: list[str]) -> No
 
 
 def test_recipients_of_alarms_hear_of_the_life_cycle_too(stack: cdk.Stack) -> None:
-    made = cluster(stack, alarms=AlarmSettings(emails=("a@example.com",)))
+    made = cluster(stack, alarms=Alarms(emails=("a@example.com",)))
     assert made.alarms
     assert made.block_lifecycle
     assert made.block_lifecycle.topic is made.alarms.topic
@@ -81,13 +81,13 @@ def test_recipients_of_alarms_hear_of_the_life_cycle_too(stack: cdk.Stack) -> No
 
 
 def test_alarms_with_separate_recipients_notify_those(stack: cdk.Stack) -> None:
-    made = cluster(stack, notify=["a@example.com"], alarms=AlarmSettings(emails=("b@example.com",)))
+    made = cluster(stack, notify=["a@example.com"], alarms=Alarms(emails=("b@example.com",)))
     assert made.alarms
     assert made.block_lifecycle
     assert made.block_lifecycle.topic is not made.alarms.topic
 
 
-@pytest.mark.parametrize("alarms", ["auto", "none", AlarmSettings()])
+@pytest.mark.parametrize("alarms", [None, Alarms(enabled=False), Alarms()])
 def test_a_block_without_recipients_is_warned_about(stack: cdk.Stack, alarms: Any) -> None:
     cluster(stack, alarms=alarms)
     assert warns(stack)

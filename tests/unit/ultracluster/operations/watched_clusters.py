@@ -9,7 +9,7 @@ from tests.unit.ultracluster.builders import (
 )
 
 from ultracluster import (
-    AlarmSettings,
+    Alarms,
     UltraCluster,
 )
 
@@ -42,5 +42,6 @@ def cluster(stack: cdk.Stack, **settings: Any) -> UltraCluster:
         node_count=4,
         image_id=IMAGE_ID,
         capacity=block(),
-        alarms=AlarmSettings(cluster_name="pretrain", **settings),
+        alarms=Alarms(**settings),
+        cluster_name="pretrain",
     )
