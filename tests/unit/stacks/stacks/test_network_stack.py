@@ -1,4 +1,4 @@
-"""A rollout in an existing subnet, and one with a NAT gateway: synthesized, linted, deployed to the local AWS."""
+"""A rollout in an existing subnet: synthesized, linted, deployed to the local AWS."""
 
 from pathlib import Path
 
@@ -51,9 +51,3 @@ def test_a_rollout_uses_an_existing_subnet(local_aws: LocalAws, tmp_path: Path) 
     assert file_system["SubnetIds"] == [subnet["SubnetId"]]
     assert len(ec2.describe_vpcs()["Vpcs"]) == vpcs
     assert {each.status for each in destroy_assembly(local_aws, assembly)} == {"DELETE_COMPLETE"}
-
-
-def test_a_rollout_gets_a_nat_gateway(local_aws: LocalAws, tmp_path: Path) -> None:
-    _deploys_clean(local_aws, _assembly(tmp_path, "{nat_gateway: true}"))
-    gateways = local_aws.client("ec2", REGION).describe_nat_gateways()["NatGateways"]
-    assert [each["State"] for each in gateways] == ["available"]
