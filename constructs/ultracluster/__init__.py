@@ -18,10 +18,8 @@ from ultracluster.nodes.node_metrics import NodeMetrics
 from ultracluster.operations.block_lifecycle import BlockLifecycle
 from ultracluster.operations.job_resume import JobResume
 from ultracluster.scheduling.compute_environment import ComputeEnvironment
-from ultracluster.scheduling.fair_share import FairShare
 from ultracluster.scheduling.i_training_queue import ITrainingQueue
 from ultracluster.scheduling.training_queue import TrainingQueue
-from ultracluster.scheduling.wait_limits import WaitLimits
 from ultracluster.storage.checkpoint_bucket import CheckpointBucket
 from ultracluster.storage.compile_cache import CompileCache
 from ultracluster.storage.dataset_bucket import DatasetBucket
@@ -39,6 +37,7 @@ from ultracluster_spec.capacity import (
 from ultracluster_spec.file_system import FileSystem
 from ultracluster_spec.lustre import Association
 from ultracluster_spec.neuron import Neuron
+from ultracluster_spec.queue import Queue, WaitLimits
 
 if TYPE_CHECKING:
     from ultracluster.compliance.cluster_key import ClusterKey
@@ -89,7 +88,6 @@ __all__ = [
     "ContainerImage",
     "DatasetBucket",
     "FabricGate",
-    "FairShare",
     "FileSystem",
     "GateOptions",
     "ITrainingQueue",
@@ -106,6 +104,7 @@ __all__ = [
     "PrecompileJob",
     "ProgramOptions",
     "PullThroughCache",
+    "Queue",
     "QuotaShare",
     "RegionsDashboard",
     "ReservationGroup",

@@ -28,6 +28,7 @@ from ultracluster_rules.findings import Finding, is_number_token, printable, quo
 _LIMIT: Final = 2**53  # JSON, and therefore CloudFormation and jsii, carry smaller integers exactly
 
 _LISTS: Final = (Sequence, list, tuple, frozenset, set)
+_MAPPINGS: Final = (Mapping, dict)
 _PLAIN: Final = {"NoneType", "bool", "bytes", "dict", "float", "int", "list", "object", "str", "tuple"}
 
 _WHOLE: Final = "a whole number"
@@ -145,7 +146,7 @@ def _name(annotation: Any) -> str:
         return " or ".join(map(_name, get_args(annotation)))
     if get_origin(annotation) is Literal:
         return ", ".join(map(repr, get_args(annotation)))
-    if get_origin(annotation) is Mapping:
+    if get_origin(annotation) in _MAPPINGS:
         return "a dictionary"
     return "a list"
 
@@ -155,6 +156,8 @@ def _is_of(value: Any, annotation: Any) -> bool:
     origin, parts = get_origin(annotation), get_args(annotation)
     if annotation is Any or hasattr(value, "resolve"):
         return True
+    if origin is Annotated:
+        return _is_of(value, parts[0])
     if origin in {types.UnionType, Union}:
         return any(_is_of(value, part) for part in parts)
     if origin in _LISTS:
@@ -163,7 +166,7 @@ def _is_of(value: Any, annotation: Any) -> bool:
             and not isinstance(value, (str, bytes))
             and all(_is_of(item, parts[0]) for item in value)
         )
-    if origin is Mapping:
+    if origin in _MAPPINGS:
         return isinstance(value, Mapping) and all(
             _is_of(key, parts[0]) and _is_of(item, parts[1]) for key, item in value.items()
         )
@@ -199,7 +202,9 @@ def _kind(annotation: Any) -> str | None:
     if annotation is float:
         return _FINITE
     parts = get_args(annotation)
-    if get_origin(annotation) in {types.UnionType, Union, Sequence, Mapping}:
+    if get_origin(annotation) is Annotated:
+        return _kind(parts[0])
+    if get_origin(annotation) in {types.UnionType, Union, *_LISTS, *_MAPPINGS}:
         return next((kind for part in parts if (kind := _kind(part))), None)
     return None
 

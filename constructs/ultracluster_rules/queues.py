@@ -70,30 +70,6 @@ def check_shares(parts: Mapping[str, int], *, path: str) -> list[Finding]:
     return findings
 
 
-def check_share_decay(seconds: float, *, shown: str, path: str) -> list[Finding]:
-    """Check the seconds, `shown` in words, over which past usage of a share counts (UC6313)."""
-    least, most = SHARE_DECAY_SECONDS
-    return require(
-        least <= seconds <= most,
-        SHARE_DECAY_HOURS.code,
-        f"got {shown}",
-        allowed="10 minutes to 7 days",
-        path=path,
-    )
-
-
-def check_wait_limit(seconds: float, *, shown: str, path: str) -> list[Finding]:
-    """Check the seconds, `shown` in words, after which a waiting job is cancelled (UC6306)."""
-    least, most = WAIT_LIMIT_SECONDS
-    return require(
-        least <= seconds <= most,
-        WAIT_LIMIT_HOURS.code,
-        f"got {shown}",
-        allowed="10 minutes to 24 hours",
-        path=path,
-    )
-
-
 def check_environment_count(count: int, *, path: str = "") -> list[Finding]:
     """Check the number of sources of capacity, and so of compute environments, of a queue (UC4120)."""
     return require(
@@ -106,13 +82,13 @@ def check_environment_count(count: int, *, path: str = "") -> list[Finding]:
     )
 
 
-def check_source_exists(name: str | None, known: Collection[str | None], *, path: str = "") -> list[Finding]:
-    """Check whether a queue names capacity of its cluster; None is the source without a name (UC6312)."""
+def check_source_exists(name: str, known: Collection[str], *, path: str = "") -> list[Finding]:
+    """Check whether a queue names capacity of its cluster (UC6312)."""
     return require(
         name in known,
         "UC6312",
         f"got {quote(name)}",
-        allowed=", ".join(name or "None, the source without a name" for name in known),
+        allowed=", ".join(known),
         path=path,
     )
 

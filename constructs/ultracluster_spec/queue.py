@@ -72,6 +72,11 @@ class Queue(Value):
     """When to cancel a job at the head of the queue; `{}` for never. Default: after 24 hours, except jobs that may wait for
     reserved capacity; never with a Capacity Block."""
 
+    @property
+    def has_shares(self) -> bool:
+        """Whether the queue divides its nodes among share identifiers."""
+        return bool(self.shares or self.compute_reservation_percent or self.share_decay_hours is not None)
+
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class AdditionalQueue(Queue):

@@ -19,6 +19,7 @@ from ultracluster_spec.capacity import (
     Purchase,
     ReservationGroup,
 )
+from ultracluster_spec.queue import OWN_CAPACITY, Queue
 from ultracluster_spec.rules import findings
 from ultracluster_spec.values import broken_bounds, under, wrong_types
 
@@ -67,26 +68,26 @@ def check_sizes(
 
 
 def used_by_queue(
-    sources: Sequence[Capacity | None], wanted: Sequence[str | None] | None, *, path: str
+    sources: Sequence[Capacity | None], queue: Queue, *, path: str
 ) -> tuple[Capacity | None, ...]:
-    """Return the sources that a queue names, or all of them, in its order of preference; None names the one without a name.
+    """Return the sources that a queue names, or all of them, in its order of preference.
 
     Raises:
         FindingsError: If the cluster has no such source (UC6312), or there are not one to three (UC4120).
     """
-    named_sources = {source.name if source else None: source for source in sources}
-    names = list(named_sources if wanted is None else dict.fromkeys(wanted))
+    named_sources = {(source and source.name) or OWN_CAPACITY: source for source in sources}
+    names = list(dict.fromkeys(queue.capacity or named_sources))
     found = [finding for name in names for finding in check_source_exists(name, named_sources, path=path)]
     found += check_environment_count(len(names), path=path)
     reject(found)
     return tuple(named_sources[name] for name in names)
 
 
-def check_main_queue(sources: Sequence[Capacity | None], wanted: Sequence[str | None] | None) -> None:
+def check_main_queue(sources: Sequence[Capacity | None], queue: Queue) -> None:
     """Raise UC6314 if the main queue of a cluster leaves out a Capacity Block, whose life cycle opens and closes it."""
-    used = used_by_queue(sources, wanted, path="queue_sources")
+    used = used_by_queue(sources, queue, path="queue.capacity")
     reject(
-        finding.at("queue_sources")
+        finding.at("queue.capacity")
         for finding in check_blocks_used(
             [source.reservation_id for source in sources if isinstance(source, CapacityBlock)],
             [source.reservation_id for source in used if isinstance(source, CapacityBlock)],

@@ -1,8 +1,8 @@
 """A whole cluster, composed of the other constructs."""
 
-from collections.abc import Callable, Mapping, Sequence
-from functools import partial
-from typing import Literal, TypeVar, Unpack, cast
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Literal, TypedDict, TypeVar, Unpack, cast
 
 from aws_cdk import Duration, RemovalPolicies, RemovalPolicy, Tags
 from aws_cdk import aws_ec2 as ec2
@@ -15,7 +15,7 @@ from ultracluster._foundation.annotations import warn
 from ultracluster._foundation.cluster_name import cluster_name as find_cluster_name
 from ultracluster._foundation.cluster_name import name_cluster, tag_resources
 from ultracluster._foundation.machines import AnyInstanceType, machine_of
-from ultracluster.capacity.sources import check_main_queue, check_sizes, named, sources_of, used_by_queue
+from ultracluster.capacity.sources import check_main_queue, check_sizes, named, sources_of
 from ultracluster.cluster.i_ultra_cluster import ImportedCluster, IUltraCluster
 from ultracluster.compliance.cluster_key import let_services_use
 from ultracluster.jobs.job import Job
@@ -24,7 +24,7 @@ from ultracluster.jobs.precompile_job import PrecompileJob, precompile_queue
 from ultracluster.network.cluster_network import ClusterNetwork, check_zone, private_subnet
 from ultracluster.nodes.cluster_placement import ClusterPlacement, placement_of
 from ultracluster.nodes.node_fleet import NodeFleet
-from ultracluster.nodes.node_group import JoinedCluster, NodeGroup
+from ultracluster.nodes.node_group import NodeGroup
 from ultracluster.nodes.node_image import image_id_of
 from ultracluster.nodes.node_metrics import NodeMetrics
 from ultracluster.operations.block_lifecycle import BlockLifecycle
@@ -32,17 +32,16 @@ from ultracluster.operations.cluster_alarms import ClusterAlarms, check_alarms
 from ultracluster.operations.cluster_watch import ClusterWatch
 from ultracluster.operations.job_resume import JobResume
 from ultracluster.operations.notifications import Notifications
-from ultracluster.scheduling.fair_share import FairShare
 from ultracluster.scheduling.i_training_queue import ITrainingQueue
-from ultracluster.scheduling.training_queue import TrainingQueue
+from ultracluster.scheduling.training_queue import TrainingQueue, check_queue
 from ultracluster.scheduling.unmanaged_environment import UnmanagedEnvironment
-from ultracluster.scheduling.wait_limits import WaitLimits
 from ultracluster.storage.checkpoint_bucket import CheckpointBucket
 from ultracluster.storage.cluster_file_system import check_file_system, define_file_system
 from ultracluster.storage.compile_cache import CompileCache
 from ultracluster.storage.posix_compile_cache import PosixCompileCache
 from ultracluster.storage.shared_file_system import SharedFileSystem
 from ultracluster_catalog.limits.queues import QUEUE_NAME_TAG
+from ultracluster_catalog.machines.instance_type import InstanceType
 from ultracluster_catalog.machines.nic_layouts import NicLayout
 from ultracluster_rules.alarms import check_recipients, warn_of_missing_recipients
 from ultracluster_rules.capacity import check_max_nodes
@@ -50,11 +49,11 @@ from ultracluster_rules.findings import Finding, FindingsError, Severity, collec
 from ultracluster_rules.machines import check_whole_ultraservers
 from ultracluster_rules.network import check_endpoints
 from ultracluster_rules.numbers import rejects_unsafe_numbers
-from ultracluster_rules.queues import PRIORITY
 from ultracluster_spec.alarms import Alarms, effective_alarms
 from ultracluster_spec.capacity import Capacity, CapacityBlock
 from ultracluster_spec.file_system import FileSystem
-from ultracluster_spec.values import under
+from ultracluster_spec.queue import Queue
+from ultracluster_spec.values import under, wrong_types
 
 _Job = TypeVar("_Job", bound=Job)
 
@@ -110,10 +109,7 @@ class UltraCluster(IUltraCluster):
         checkpoint_lead: Duration | None = None,
         max_refusals: int = 3,
         scratch_path: str | None = None,
-        queue_sources: Sequence[str | None] | None = None,
-        queue_priority: int = 1,
-        fair_share: FairShare | None = None,
-        wait_limits: WaitLimits | None = None,
+        queue: Queue | None = None,
         alarms: Alarms | None = None,
         notify: Sequence[str] | sns.ITopic = (),
         kms_key: kms.IKey | None = None,
@@ -155,12 +151,8 @@ class UltraCluster(IUltraCluster):
                 environment is closed, 1 to 100. Default: 3.
             scratch_path: Mount point of the instance store volumes, striped into one, such as ``/scratch``; requires an AMI
                 with mdadm. Default: the volumes are not mounted.
-            queue_sources: Names of the sources that the main queue uses, in order of preference; None is the source without a
-                name. Others are for queues of `add_queue`, such as Spot nodes, on which multi-node jobs cannot run.
-                Default: all sources.
-            queue_priority: Priority among queues that share nodes, 0 to 1000; higher is first. Default: 1.
-            fair_share: How the queue divides the nodes among share identifiers. Default: first in, first out.
-            wait_limits: When to cancel a job that waits at the head of the queue. Default: `WaitLimits.for_sources`.
+            queue: Priority, shares and limits of the main queue, and the sources that it uses; others are for queues of
+                `add_queue`, such as Spot nodes, on which multi-node jobs cannot run. Default: those of `Queue`, and all sources.
             alarms: Recipients and thresholds of alarms, or ``Alarms(enabled=False)`` for none. Alarms add metrics of every node
                 and a function that watches the cluster; adding them to an existing cluster replaces its nodes. Default:
                 alarms with default thresholds if there is a Capacity Block, otherwise none.
@@ -183,148 +175,57 @@ class UltraCluster(IUltraCluster):
                 sources are the same reservation (UC4127), the main queue leaves out a Capacity Block (UC6314), or a part
                 rejects its arguments.
         """
-        findings: list[Finding] = []
-        machine = collect(findings, lambda: machine_of(instance_type))
-        known = collect(findings, lambda: sources_of(capacity))
-        sources = known or (None,)
-        ami = collect(findings, lambda: image_id_of(scope, image_id))
-        collect(findings, lambda: check_main_queue(sources, queue_sources if known else None))
-        zone = (
-            zone_id
-            or next((source.zone_id for source in sources if source and source.zone_id), None)
-            or (network.zone_id if isinstance(network, ClusterNetwork) else None)
-        )
-        findings += _check(
+        plan = _resolve(
             scope,
-            zone_id=zone,
-            is_placed=bool(zone or not known),
+            instance_type=instance_type,
             node_count=node_count,
-            queue_priority=queue_priority,
+            image_id=image_id,
+            capacity=capacity,
+            zone_id=zone_id,
+            network=network,
+            vpc_subnets=vpc_subnets,
+            file_system=file_system,
+            nic_layout=nic_layout,
+            endpoints=endpoints,
+            queue=queue or Queue(),
+            alarms=alarms,
             notify=notify,
+            kms_key=kms_key,
             removal_policy=removal_policy,
         )
-        findings += _check_network(
-            network, vpc_subnets=vpc_subnets, nic_layout=nic_layout, endpoints=endpoints
-        )
-        findings += under("alarms", check_alarms(alarms)) if alarms else ()
-        if machine:
-            findings += check_sizes(sources, machine=machine, node_count=node_count)
-        most_nodes = sum((source.max_nodes if source else None) or node_count for source in sources)
-        if isinstance(file_system, FileSystem):
-            findings += check_file_system(
-                file_system, machine=machine, node_count=most_nodes, zone_id=zone, kms_key=kms_key
-            )
-        errors = [finding for finding in findings if finding.severity is Severity.ERROR]
-        if errors or machine is None or ami is None or zone is None:
-            raise FindingsError(errors)
-        has_block = any(isinstance(source, CapacityBlock) for source in sources)
-        settings = effective_alarms(alarms, has_block=has_block)
         super().__init__(scope, construct_id)
         if cluster_name is not None:
             name_cluster(self, cluster_name)
-        warn(self, *check_whole_ultraservers(machine, node_count), *findings)
-        topic = self._define_topic(notify, kms_key)
-        if has_block and topic is None and not (settings and (settings.emails or settings.topic_arn)):
-            warn(self, warn_of_missing_recipients())
-        if kms_key:
-            warn(self, *let_services_use(kms_key, self))
-        self.network = (
-            network
-            if isinstance(network, ClusterNetwork)
-            else _place(network, endpoints=endpoints, subnet=vpc_subnets)(
-                self,
-                "Network",
-                zone_id=zone,
-                instance_type=instance_type,
-                node_count=most_nodes,
-                nic_layout=nic_layout or "batch",
-            )
-        )
-        self.checkpoint_bucket = self._define_checkpoints(
-            checkpoint_bucket, kms_key, is_needed=not isinstance(file_system, SharedFileSystem)
-        )
-        self.file_system = (
-            file_system
-            if isinstance(file_system, SharedFileSystem)
-            else define_file_system(
-                self,
-                "FileSystem",
-                file_system or FileSystem(),
-                network=self.network,
-                machine=machine,
-                checkpoint_bucket=self.checkpoint_bucket,
-                kms_key=kms_key,
-            )
-        )
-        self.compile_cache = self._define_compile_cache(compile_cache, kms_key)
+        self.cluster_name = find_cluster_name(self)
+        self._kms_key = kms_key
+        self._topic = self._define_topic(notify)
+        warn(self, *plan.warnings, *self._warnings(plan))
+        self.network = self._define_network(network, vpc_subnets, plan, nic_layout or "batch", endpoints)
+        self.checkpoint_bucket = self._define_checkpoints(checkpoint_bucket, file_system)
+        self.file_system = self._define_file_system(file_system, plan)
+        self.compile_cache = self._define_compile_cache(compile_cache)
         _allow_buckets(self.network, self.checkpoint_bucket, self.compile_cache)
         self.metrics = (
-            NodeMetrics(self, "Metrics", cluster_name=find_cluster_name(self), kms_key=kms_key)
-            if settings
+            NodeMetrics(self, "Metrics", cluster_name=self.cluster_name, kms_key=kms_key)
+            if plan.alarms
             else None
         )
         self.node_groups = tuple(
-            NodeGroup(
-                self,
-                named("Nodes", source),
-                network=self.network,
-                instance_type=instance_type,
-                image_id=ami,
-                capacity=source,
-                placement=placement_of(self, source, placement, alone=len(sources) == 1),
-                file_system=self.file_system,
-                scratch_path=scratch_path,
-                tags=tags,
-                metrics=self.metrics,
-                kms_key=kms_key,
-                joins=self._cluster_of(source, machine.vcpus * node_count),
-            )
-            for source in sources
+            self._define_nodes(source, plan, placement=placement, scratch_path=scratch_path, tags=tags)
+            for source in plan.sources
         )
-        self.fleets = tuple(
-            NodeFleet(
-                self,
-                named("Fleet", group.capacity),
-                nodes=group,
-                max_nodes=(group.capacity and group.capacity.max_nodes) or node_count,
-            )
-            for group in self.node_groups
-            if group.joins
-        )
+        self.fleets = tuple(self._define_fleet(nodes, plan) for nodes in self.node_groups if nodes.joins)
         self.queue = TrainingQueue(
-            self,
-            "Queue",
-            nodes=self.node_groups,
-            max_nodes=node_count,
-            sources=queue_sources,
-            priority=queue_priority,
-            fair_share=fair_share,
-            wait_limits=wait_limits,
-            kms_key=kms_key,
+            self, "Queue", nodes=self.node_groups, max_nodes=node_count, settings=queue, kms_key=kms_key
         )
         self._further_queues: list[TrainingQueue] = []
-        self.cluster_name = find_cluster_name(self)
-        self._watch: ClusterWatch | None = None
-        self.alarms: ClusterAlarms | None = None
-        if settings and self.metrics:
-            self._define_alarms(settings, self.metrics, topic=topic, kms_key=kms_key)
-        self._topic = topic or (self.alarms.topic if self.alarms else None)
+        self._watch, self.alarms = self._define_alarms(plan.alarms)
+        self._topic = self._topic or (self.alarms.topic if self.alarms else None)
         self.block_lifecycles = tuple(
-            BlockLifecycle(
-                self,
-                named("BlockLifecycle", source),
-                block=source,
-                queue=self.queue,
-                fleet=next((fleet for fleet in self.fleets if fleet.nodes.capacity is source), None),
-                checkpoint_lead=checkpoint_lead,
-                max_refusals=max_refusals,
-                topic=self._topic,
-                kms_key=kms_key,
-            )
-            for source in sources
+            self._define_lifecycle(source, checkpoint_lead, max_refusals)
+            for source in plan.sources
             if isinstance(source, CapacityBlock)
         )
-        self._kms_key = kms_key
         tag_resources(self, self.nodes.cluster_name)
         if removal_policy is RemovalPolicy.DESTROY:
             RemovalPolicies.of(self).destroy()
@@ -361,97 +262,167 @@ class UltraCluster(IUltraCluster):
             checkpoint_bucket=checkpoint_bucket,
         )
 
-    def _define_topic(
-        self, notify: Sequence[str] | sns.ITopic, kms_key: kms.IKey | None
-    ) -> sns.ITopic | None:
+    def _warnings(self, plan: "_Plan") -> Iterator[Finding]:
+        """Yield what needs the construct: a block without recipients, and a key whose policy is not ours."""
+        told = plan.alarms and (plan.alarms.emails or plan.alarms.topic_arn)
+        if plan.has_block and self._topic is None and not told:
+            yield warn_of_missing_recipients()
+        if self._kms_key:
+            yield from let_services_use(self._kms_key, self)
+
+    def _define_topic(self, notify: Sequence[str] | sns.ITopic) -> sns.ITopic | None:
         if isinstance(notify, (list, tuple)) and notify:
-            return Notifications(self, "Notify", recipients=notify, kms_key=kms_key).topic
+            return Notifications(self, "Notify", recipients=notify, kms_key=self._kms_key).topic
         return cast("sns.ITopic | None", notify or None)
 
+    def _define_network(
+        self,
+        given: ClusterNetwork | ec2.IVpc | None,
+        subnet: ec2.SubnetSelection | None,
+        plan: "_Plan",
+        nic_layout: NicLayout,
+        endpoints: Sequence[str],
+    ) -> ClusterNetwork:
+        nodes = _NodesOfNetwork(
+            zone_id=plan.zone_id,
+            instance_type=plan.machine,
+            node_count=plan.most_nodes,
+            nic_layout=nic_layout,
+        )
+        if isinstance(given, ClusterNetwork):
+            return given
+        if given is None:
+            return ClusterNetwork(self, "Network", endpoints=endpoints, **nodes)
+        return ClusterNetwork.from_subnet(self, "Network", vpc=given, subnet=subnet, **nodes)
+
     def _define_checkpoints(
-        self, bucket: CheckpointBucket | s3.IBucket | None, kms_key: kms.IKey | None, *, is_needed: bool
+        self, bucket: CheckpointBucket | s3.IBucket | None, file_system: SharedFileSystem | FileSystem | None
     ) -> CheckpointBucket | None:
         if bucket is None:
-            return CheckpointBucket(self, "Checkpoints", kms_key=kms_key) if is_needed else None
+            # A construct is linked to what its author chose.
+            is_needed = not isinstance(file_system, SharedFileSystem)
+            return CheckpointBucket(self, "Checkpoints", kms_key=self._kms_key) if is_needed else None
         if isinstance(bucket, CheckpointBucket):
             return bucket
         return CheckpointBucket.from_bucket(self, "Checkpoints", bucket)
 
+    def _define_file_system(
+        self, given: SharedFileSystem | FileSystem | None, plan: "_Plan"
+    ) -> SharedFileSystem:
+        if isinstance(given, SharedFileSystem):
+            return given
+        return define_file_system(
+            self,
+            "FileSystem",
+            given or FileSystem(),
+            network=self.network,
+            machine=plan.machine,
+            checkpoint_bucket=self.checkpoint_bucket,
+            kms_key=self._kms_key,
+        )
+
     def _define_compile_cache(
-        self, cache: CompileCache | PosixCompileCache | s3.IBucket | None, kms_key: kms.IKey | None
+        self, cache: CompileCache | PosixCompileCache | s3.IBucket | None
     ) -> CompileCache | PosixCompileCache:
         if cache is None:
-            return CompileCache(self, "CompileCache", kms_key=kms_key)
+            return CompileCache(self, "CompileCache", kms_key=self._kms_key)
         if isinstance(cache, CompileCache | PosixCompileCache):
             return cache
         return CompileCache.from_bucket(self, "CompileCache", cache)
 
-    def _cluster_of(self, source: Capacity | None, max_vcpus: int) -> JoinedCluster | None:
-        """Define the cluster that nodes of a source join, unless AWS Batch starts them."""
-        if source is None or source.launched_by == "batch":
-            return None
-        return UnmanagedEnvironment(self, named("Environment", source), max_vcpus=max_vcpus).cluster
-
-    def _define_alarms(
+    def _define_nodes(
         self,
-        settings: Alarms,
-        metrics: NodeMetrics,
+        source: Capacity | None,
+        plan: "_Plan",
         *,
-        topic: sns.ITopic | None,
-        kms_key: kms.IKey | None,
-    ) -> None:
-        self._watch = ClusterWatch(
-            self, "Watch", metrics=metrics, queue=self.queue, node_groups=self.node_groups, kms_key=kms_key
+        placement: ClusterPlacement | Literal["auto", "none"],
+        scratch_path: str | None,
+        tags: Mapping[str, str] | None,
+    ) -> NodeGroup:
+        # Nodes that AWS Batch does not start join a cluster.
+        joins = None
+        if source and source.launched_by != "batch":
+            most_vcpus = plan.machine.vcpus * plan.node_count
+            joins = UnmanagedEnvironment(self, named("Environment", source), max_vcpus=most_vcpus).cluster
+        return NodeGroup(
+            self,
+            named("Nodes", source),
+            network=self.network,
+            instance_type=plan.machine,
+            image_id=plan.image_id,
+            capacity=source,
+            placement=placement_of(self, source, placement, alone=len(plan.sources) == 1),
+            file_system=self.file_system,
+            scratch_path=scratch_path,
+            tags=tags,
+            metrics=self.metrics,
+            kms_key=self._kms_key,
+            joins=joins,
         )
-        self.alarms = ClusterAlarms(
+
+    def _define_fleet(self, nodes: NodeGroup, plan: "_Plan") -> NodeFleet:
+        most = (nodes.capacity and nodes.capacity.max_nodes) or plan.node_count
+        return NodeFleet(self, named("Fleet", nodes.capacity), nodes=nodes, max_nodes=most)
+
+    def _define_alarms(self, settings: Alarms | None) -> tuple[ClusterWatch | None, ClusterAlarms | None]:
+        if settings is None or self.metrics is None:
+            return None, None
+        watch = ClusterWatch(
+            self,
+            "Watch",
+            metrics=self.metrics,
+            queue=self.queue,
+            node_groups=self.node_groups,
+            kms_key=self._kms_key,
+        )
+        alarms = ClusterAlarms(
             self,
             "Alarms",
-            metrics=metrics,
+            metrics=self.metrics,
             file_system=self.file_system,
-            topic=None if settings.emails or settings.topic_arn else topic,
+            topic=None if settings.emails or settings.topic_arn else self._topic,
             settings=settings,
-            kms_key=kms_key,
+            kms_key=self._kms_key,
+        )
+        return watch, alarms
+
+    def _define_lifecycle(
+        self, block: CapacityBlock, checkpoint_lead: Duration | None, max_refusals: int
+    ) -> BlockLifecycle:
+        return BlockLifecycle(
+            self,
+            named("BlockLifecycle", block),
+            block=block,
+            queue=self.queue,
+            fleet=next((fleet for fleet in self.fleets if fleet.nodes.capacity is block), None),
+            checkpoint_lead=checkpoint_lead,
+            max_refusals=max_refusals,
+            topic=self._topic,
+            kms_key=self._kms_key,
         )
 
-    def add_queue(
-        self,
-        name: str,
-        *,
-        sources: Sequence[str | None] | None = None,
-        priority: int = 1,
-        fair_share: FairShare | None = None,
-        wait_limits: WaitLimits | None = None,
-    ) -> TrainingQueue:
+    def add_queue(self, name: str, settings: Queue | None = None) -> TrainingQueue:
         """Add a queue over the same nodes, with the same log group.
 
         Args:
             name: Name of the queue for `ultracluster jobs`; also part of its construct ID.
-            sources: Names of the capacity sources that the queue uses, in order of preference; None is the source without a
-                name. Default: all sources.
-            priority: Priority among queues that share nodes, 0 to 1000; higher is first. Default: 1.
-            fair_share: How the queue divides the nodes among share identifiers. Default: first in, first out.
-            wait_limits: When to cancel a job that waits at the head of the queue. Default: `WaitLimits.for_sources`.
+            settings: Priority, shares and limits of the queue, and the capacity sources that it uses. Default: those of
+                `Queue`, and all sources.
 
         Raises:
             FindingsError: If the cluster has no such source (UC6312), or the queue rejects its arguments.
         """
-        environments = {
-            environment.source_name: environment for environment in self.queue.dedicated_environments
-        }
-        used = used_by_queue([nodes.capacity for nodes in self.node_groups], sources, path="sources")
         queue = TrainingQueue(
             self,
             f"Queue-{name}",
-            environments=[environments[source.name if source else None] for source in used],
-            priority=priority,
-            fair_share=fair_share,
-            wait_limits=wait_limits,
+            environments=self.queue.dedicated_environments,
+            settings=settings,
             log_group=self.queue.log_group,
         )
         # `ultracluster jobs` finds the queue by this tag, because CloudFormation generates its name.
         Tags.of(queue).add(QUEUE_NAME_TAG, name, include_resource_types=["AWS::Batch::JobQueue"])
         for lifecycle in self.block_lifecycles:
-            if lifecycle.block in used:
+            if lifecycle.block in [environment.nodes.capacity for environment in queue.environments]:
                 lifecycle.watch(queue)
         if self._watch:
             self._watch.watch(queue)
@@ -533,38 +504,118 @@ class UltraCluster(IUltraCluster):
         return self.node_groups[0]
 
 
-def _check(
+class _NodesOfNetwork(TypedDict):
+    """What a network is sized for."""
+
+    zone_id: str
+    instance_type: InstanceType
+    node_count: int
+    nic_layout: NicLayout
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class _Plan:
+    """What the arguments of a cluster come to, once nothing is wrong with them."""
+
+    machine: InstanceType
+    node_count: int
+    image_id: str
+    sources: Sequence[Capacity | None]
+    zone_id: str
+    alarms: Alarms | None
+    warnings: Sequence[Finding]
+
+    @property
+    def has_block(self) -> bool:
+        """Whether a Capacity Block is among the sources."""
+        return any(isinstance(source, CapacityBlock) for source in self.sources)
+
+    @property
+    def most_nodes(self) -> int:
+        """Maximum number of nodes of all sources together."""
+        return sum((source and source.max_nodes) or self.node_count for source in self.sources)
+
+
+def _resolve(
     scope: Construct,
     *,
-    zone_id: str | None,
-    is_placed: bool,
+    instance_type: AnyInstanceType,
     node_count: int,
-    queue_priority: int,
+    image_id: str | ec2.IMachineImage,
+    capacity: Capacity | Sequence[Capacity] | None,
+    zone_id: str | None,
+    network: ClusterNetwork | ec2.IVpc | None,
+    vpc_subnets: ec2.SubnetSelection | None,
+    file_system: SharedFileSystem | FileSystem | None,
+    nic_layout: NicLayout | None,
+    endpoints: Sequence[str],
+    queue: Queue,
+    alarms: Alarms | None,
     notify: Sequence[str] | sns.ITopic,
+    kms_key: kms.IKey | None,
     removal_policy: RemovalPolicy,
-) -> list[Finding]:
-    """Check what parts of the cluster would refuse one after another, so that all findings are shown at once."""
-    has_policy = removal_policy in {RemovalPolicy.RETAIN, RemovalPolicy.DESTROY}
-    return [
-        *check_max_nodes(node_count, path="node_count"),
-        *PRIORITY.check(queue_priority, path="queue_priority"),
-        *require(
-            is_placed,
-            "UC4022",
-            "the Availability Zone of the nodes is not set",
-            remedy='Set capacity, network, or zone_id, such as "use2-az3"',
-            path="zone_id",
+) -> _Plan:
+    """Return what the arguments come to, or raise all that is wrong with them and with parts that they would define."""
+    findings: list[Finding] = []
+    machine = collect(findings, lambda: machine_of(instance_type))
+    known = collect(findings, lambda: sources_of(capacity))
+    sources = known or (None,)
+    ami = collect(findings, lambda: image_id_of(scope, image_id))
+    zone = (
+        zone_id
+        or next((source.zone_id for source in sources if source and source.zone_id), None)
+        or (network.zone_id if isinstance(network, ClusterNetwork) else None)
+    )
+    plan = _Plan(
+        machine=cast("InstanceType", machine),
+        node_count=node_count,
+        image_id=cast("str", ami),
+        sources=sources,
+        zone_id=cast("str", zone),
+        alarms=effective_alarms(
+            alarms, has_block=any(isinstance(source, CapacityBlock) for source in sources)
         ),
-        *(check_zone(scope, zone_id) if zone_id else ()),
-        *(check_recipients(notify, region=None) if isinstance(notify, (list, tuple)) else ()),
-        *require(
-            has_policy,
-            "UC5217",
-            f"got {removal_policy.name}",
-            allowed="RETAIN or DESTROY",
-            path="removal_policy",
-        ),
-    ]
+        warnings=(),
+    )
+    findings += _check_queue(sources, queue if known else replace(queue, capacity=()))
+    findings += check_max_nodes(node_count, path="node_count")
+    if not (zone or not known):
+        remedy = 'Set capacity, network, or zone_id, such as "use2-az3"'
+        findings.append(
+            Finding("UC4022", "the Availability Zone of the nodes is not set", remedy=remedy, path="zone_id")
+        )
+    findings += check_zone(scope, zone) if zone else ()
+    findings += check_recipients(notify, region=None) if isinstance(notify, (list, tuple)) else ()
+    findings += _check_removal(removal_policy)
+    findings += _check_network(network, vpc_subnets=vpc_subnets, nic_layout=nic_layout, endpoints=endpoints)
+    findings += under("alarms", check_alarms(alarms)) if alarms else ()
+    if machine:
+        findings += check_sizes(sources, machine=machine, node_count=node_count)
+    if isinstance(file_system, FileSystem):
+        findings += check_file_system(
+            file_system, machine=machine, node_count=plan.most_nodes, zone_id=zone, kms_key=kms_key
+        )
+    errors = [finding for finding in findings if finding.severity is Severity.ERROR]
+    if errors or machine is None or ami is None or zone is None:
+        raise FindingsError(errors)
+    return replace(plan, warnings=(*check_whole_ultraservers(machine, node_count), *findings))
+
+
+def _check_queue(sources: Sequence[Capacity | None], queue: Queue) -> list[Finding]:
+    findings = under("queue", check_queue(queue, sources))
+    if not wrong_types(queue):
+        collect(findings, lambda: check_main_queue(sources, queue))
+    return findings
+
+
+def _check_removal(policy: RemovalPolicy) -> list[Finding]:
+    return require(
+        policy in {RemovalPolicy.RETAIN, RemovalPolicy.DESTROY},
+        "UC5217",
+        f"got {policy.name}",
+        allowed="RETAIN or DESTROY",
+        path="removal_policy",
+    )
 
 
 def _check_network(
@@ -604,15 +655,6 @@ def _check_network(
         vpc = network
         collect(findings, lambda: private_subnet(vpc, vpc_subnets, path="vpc_subnets"))
     return findings
-
-
-def _place(
-    vpc: ec2.IVpc | None, *, endpoints: Sequence[str], subnet: ec2.SubnetSelection | None
-) -> Callable[..., ClusterNetwork]:
-    """Return what defines the network: a new one, or one in a VPC."""
-    if vpc is None:
-        return partial(ClusterNetwork, endpoints=endpoints)
-    return partial(ClusterNetwork.from_subnet, vpc=vpc, subnet=subnet)
 
 
 def _allow_buckets(network: ClusterNetwork, *parts: object) -> None:

@@ -12,23 +12,25 @@ from ultracluster._foundation.machines import AnyInstanceType, machine_of
 from ultracluster.capacity.sources import check_names, named, used_by_queue
 from ultracluster.nodes.node_group import NodeGroup
 from ultracluster.scheduling.compute_environment import ComputeEnvironment, define_compute_environment
-from ultracluster.scheduling.fair_share import FairShare
+from ultracluster.scheduling.fair_share import fair_share_policy
 from ultracluster.scheduling.i_training_queue import ImportedNodes, ITrainingQueue
-from ultracluster.scheduling.wait_limits import WaitLimits
+from ultracluster.scheduling.wait_limits import check_limits, default_limits, limit_actions
 from ultracluster.storage.shared_file_system import MountedFileSystem
 from ultracluster_catalog.machines.nic_layouts import NicLayout
 from ultracluster_rules.capacity import check_max_nodes
 from ultracluster_rules.findings import Finding, reject, require
 from ultracluster_rules.network import network_interfaces
 from ultracluster_rules.numbers import rejects_unsafe_numbers
-from ultracluster_rules.queues import PRIORITY, check_environment_count
-from ultracluster_spec.capacity import LaunchedBy
+from ultracluster_rules.queues import check_environment_count
+from ultracluster_spec.capacity import Capacity, LaunchedBy
+from ultracluster_spec.queue import Queue
+from ultracluster_spec.values import broken_bounds, wrong_types
 
 
 class TrainingQueue(ITrainingQueue):
     """A job queue over one to three compute environments, tried in order.
 
-    Jobs start in the order of submission, unless `fair_share` divides the nodes. Jobs then specify a share identifier at
+    Jobs start in the order of submission, unless shares divide the nodes. Jobs then specify a share identifier at
     submission; identifiers without a share have equal weight. A job that blocks the queue is cancelled after a day, unless the
     queue uses a Capacity Block, for which jobs may wait longer.
 
@@ -51,11 +53,8 @@ class TrainingQueue(ITrainingQueue):
         *,
         nodes: NodeGroup | Sequence[NodeGroup] = (),
         max_nodes: int | None = None,
-        sources: Sequence[str | None] | None = None,
         environments: Sequence[ComputeEnvironment] = (),
-        priority: int = 1,
-        fair_share: FairShare | None = None,
-        wait_limits: WaitLimits | None = None,
+        settings: Queue | None = None,
         log_group: logs.ILogGroup | None = None,
         log_retention: logs.RetentionDays = logs.RetentionDays.THREE_MONTHS,
         kms_key: kms.IKey | None = None,
@@ -67,13 +66,10 @@ class TrainingQueue(ITrainingQueue):
             max_nodes: Maximum number of nodes of each of these at one time, 1 to 1000, unless the capacity source has its
                 own `max_nodes`. Determines maxvCpus exactly: with the usual default of 256, one trn2.48xlarge would fit,
                 and a job on two would wait forever. Required with `nodes`.
-            sources: Names of the capacity sources among `nodes` that the queue uses, in order of preference; None is the
-                source without a name. Compute environments of the others are for other queues. Default: all sources.
             environments: Existing compute environments of another queue, tried after those of `nodes`. Default: none.
-            priority: Priority among queues that share compute environments, 0 to 1000; higher is first. Default: 1.
-            fair_share: How nodes are divided among share identifiers. AWS Batch can neither add a policy to a queue nor
-                remove it later. Default: no shares; first in, first out.
-            wait_limits: When to cancel a job that waits at the head of the queue. Default: `WaitLimits.for_sources`.
+            settings: Priority, shares, limits, and which of the capacity sources of `nodes` and `environments` the queue uses;
+                compute environments of the others are for other queues. AWS Batch can neither add shares to a queue nor
+                remove them later. Default: those of `Queue`; all sources, first in, first out.
             log_group: Log group of the jobs. Default: a new one.
             log_retention: Retention of a new log group. Default: 3 months.
             kms_key: KMS key for a new log group; its policy must allow CloudWatch Logs to use it. Default: encryption by
@@ -86,10 +82,12 @@ class TrainingQueue(ITrainingQueue):
                 capacity (UC6307).
         """
         groups = [nodes] if isinstance(nodes, NodeGroup) else list(nodes)
-        used = _used(groups, sources)
-        all_nodes = [*used, *(environment.nodes for environment in environments)]
-        wait_limits = wait_limits or WaitLimits.for_sources([group.capacity for group in all_nodes])
-        _check(groups, all_nodes, max_nodes=max_nodes, priority=priority, wait_limits=wait_limits)
+        settings = settings or Queue()
+        reject(wrong_types(settings))
+        existing = {environment.nodes: environment for environment in environments}
+        used = _used([*groups, *(environment.nodes for environment in environments)], settings)
+        behind = [group.capacity for group in used]
+        _check(groups, used, max_nodes=max_nodes, settings=settings)
         super().__init__(scope, construct_id)
         self._log_group = log_group or RetainedLogGroup(self, retention=log_retention, kms_key=kms_key)
         self.dedicated_environments = tuple(
@@ -102,18 +100,16 @@ class TrainingQueue(ITrainingQueue):
             for group in groups
         )
         created = {environment.nodes: environment for environment in self.dedicated_environments}
-        self.environments = (*(created[group] for group in used), *environments)
-        # With a policy AWS Batch rejects jobs without a share and a priority (nextflow#3505), so there is none by default.
+        self.environments = tuple((existing | created)[group] for group in used)
+        shares = fair_share_policy(settings)
         policy = (
-            batch.CfnSchedulingPolicy(self, "SchedulingPolicy", fairshare_policy=fair_share.policy)
-            if fair_share
-            else None
+            batch.CfnSchedulingPolicy(self, "SchedulingPolicy", fairshare_policy=shares) if shares else None
         )
         self.has_shares = policy is not None
         queue = batch.CfnJobQueue(
             self,
             "Resource",
-            priority=priority,
+            priority=settings.priority,
             job_queue_type="ECS",
             scheduling_policy_arn=policy.attr_arn if policy else None,
             compute_environment_order=[
@@ -122,7 +118,7 @@ class TrainingQueue(ITrainingQueue):
                 )
                 for order, environment in enumerate(self.environments, start=1)
             ],
-            job_state_time_limit_actions=wait_limits.actions,
+            job_state_time_limit_actions=limit_actions(settings.wait_limits or default_limits(behind)),
         )
         self.job_queue_arn = queue.attr_job_queue_arn
         self._nodes = self.environments[0].nodes
@@ -177,7 +173,7 @@ class TrainingQueue(ITrainingQueue):
             mount_path: Mount point of the shared file system of its nodes; None if they mount none. Default: ``/fsx``.
             scratch_path: Mount point of the instance store volumes. Default: they are not mounted.
             nic_layout: Network interface layout of its nodes. Default: ``batch``.
-            has_shares: Whether the queue has `fair_share`, so that jobs need a scheduling priority. Default: False.
+            has_shares: Whether the queue has shares, so that jobs need a scheduling priority. Default: False.
             has_spot: Whether AWS Batch launches Spot nodes for it, on which multi-node jobs cannot run. Default: False.
             launched_by: What starts its nodes, ``batch`` or ``auto-scaling``. Default: ``batch``.
 
@@ -245,10 +241,10 @@ class _ImportedQueue(ITrainingQueue):
         return True
 
 
-def _used(groups: Sequence[NodeGroup], sources: Sequence[str | None] | None) -> list[NodeGroup]:
-    if sources is None:
+def _used(groups: Sequence[NodeGroup], settings: Queue) -> list[NodeGroup]:
+    if not settings.capacity:
         return list(groups)
-    used = used_by_queue([group.capacity for group in groups], sources, path="sources")
+    used = used_by_queue([group.capacity for group in groups], settings, path="capacity")
     return [group for source in used for group in groups if group.capacity is source]
 
 
@@ -257,13 +253,20 @@ def _most_nodes(nodes: NodeGroup, max_nodes: int | None) -> int:
     return source_max or max_nodes or 0
 
 
+def check_queue(settings: Queue, sources: Sequence[Capacity | None]) -> list[Finding]:
+    """Return what is wrong with the settings of a queue over capacity sources; None is On-Demand."""
+    if wrong := wrong_types(settings):
+        return wrong
+    limits = settings.wait_limits
+    return [*broken_bounds(settings), *(check_limits(limits, sources) if limits else ())]
+
+
 def _check(
     groups: Sequence[NodeGroup],
     all_nodes: Sequence[NodeGroup],
     *,
     max_nodes: int | None,
-    priority: int,
-    wait_limits: WaitLimits,
+    settings: Queue,
 ) -> None:
     limits = [max_nodes] if max_nodes is not None else [_most_nodes(group, None) for group in groups]
     reject(
@@ -274,8 +277,7 @@ def _check(
                 for finding in check_max_nodes(limit, path="max_nodes")
             ),
             *_check_environments(groups, all_nodes),
-            *wait_limits.check([group.capacity for group in all_nodes]),
-            *PRIORITY.check(priority, path="priority"),
+            *check_queue(settings, [group.capacity for group in all_nodes]),
         ]
     )
 

@@ -9,13 +9,7 @@ import ultracluster  # attributes of ultracluster are imported lazily
 from ultracluster import ClusterNetwork, UltraCluster
 from ultracluster_spec.cluster import Cluster
 from ultracluster_stacks.stacks.storage_stack import StorageStack
-from ultracluster_stacks.wiring.capacity_sources import (
-    define_queues,
-    fair_share,
-    node_placement,
-    source_names,
-    wait_limits,
-)
+from ultracluster_stacks.wiring.capacity_sources import define_queues, node_placement
 from ultracluster_stacks.wiring.job_definitions import define_jobs
 from ultracluster_stacks.wiring.monitoring import define_budget, notify_of_blocked_queues
 from ultracluster_stacks.wiring.storage import encryption_key
@@ -57,10 +51,7 @@ class ClusterStack(cdk.Stack):
             scratch_path=config.scratch_path,
             checkpoint_lead=cdk.Duration.minutes(config.checkpoint_lead_minutes),
             max_refusals=config.max_refusals,
-            queue_sources=source_names(config.queue),
-            queue_priority=config.queue.priority,
-            fair_share=fair_share(config.queue),
-            wait_limits=wait_limits(config.queue),
+            queue=config.queue,
             alarms=config.alarms,
             notify=config.notify,
             kms_key=key,

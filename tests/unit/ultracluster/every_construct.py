@@ -103,11 +103,13 @@ def _define_clusters(stack: cdk.Stack, network: uc.ClusterNetwork) -> None:
         stack,
         "FullQueue",
         nodes=full,
-        priority=7,
-        fair_share=uc.FairShare(
-            parts={"research": 4}, compute_reservation_percent=30, decay=cdk.Duration.hours(6)
+        settings=uc.Queue(
+            priority=7,
+            shares={"research": 4},
+            compute_reservation_percent=30,
+            share_decay_hours=6,
+            wait_limits=uc.WaitLimits(exceeds_nodes=2),
         ),
-        wait_limits=uc.WaitLimits(exceeds_nodes=cdk.Duration.minutes(20)),
         log_retention=logs.RetentionDays.ONE_MONTH,
         kms_key=key,
     )
@@ -133,7 +135,7 @@ def _define_clusters(stack: cdk.Stack, network: uc.ClusterNetwork) -> None:
         cluster_name="llama",
         alarms=uc.Alarms(emails=["jane@example.com"]),
     )
-    on_block.add_queue("second", priority=9)
+    on_block.add_queue("second", uc.Queue(priority=9))
     on_block.add_multi_node_job("Pretrain", **JOB, resume=2)
     joined = uc.UltraCluster(
         stack,

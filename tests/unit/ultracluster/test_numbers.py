@@ -161,6 +161,11 @@ def makers(stack: cdk.Stack) -> Mapping[str, Made]:  # noqa: C901 - one function
         settings = uc.FileSystem(**changes)
         return uc.SharedFileSystem(stack, next(ids), network=cluster.network, settings=settings)
 
+    def of_queue_with(**changes: Any) -> object:
+        return uc.TrainingQueue(
+            stack, next(ids), environments=cluster.queue.environments, settings=uc.Queue(**changes)
+        )
+
     def capacity(made: Made, **given: Any) -> Made:
         return lambda **changes: reject(check_source(made(**given | changes), path="capacity"))
 
@@ -184,7 +189,6 @@ def makers(stack: cdk.Stack) -> Mapping[str, Made]:  # noqa: C901 - one function
         "Candidate": data(uc.Candidate, **of_queue),
         "FabricGate": construct(uc.FabricGate, **of_queue),
         "FileSystem": file_system,
-        "FairShare": uc.FairShare,
         "InstanceType": described,
         "MultiNodeJob": construct(uc.MultiNodeJob, queue=cluster.queue, **job),
         "NetworkCard": with_card,
@@ -194,6 +198,8 @@ def makers(stack: cdk.Stack) -> Mapping[str, Made]:  # noqa: C901 - one function
         "NodeGroup": construct(uc.NodeGroup, network=cluster.network, instance_type=TYPE, image_id=IMAGE_ID),
         "OnDemand": capacity(uc.OnDemand),
         "PrecompileJob": construct(uc.PrecompileJob, queue=cluster.queue, **job, **cache),
+        "Queue": of_queue_with,
+        "WaitLimits": lambda **changes: of_queue_with(wait_limits=uc.WaitLimits(**changes)),
         "QuotaShare": data(uc.QuotaShare, **quota),
         "ReservationGroup": capacity(uc.ReservationGroup, resource_group_arn=arn, zone_id=ZONE),
         "SageMakerTrainingQueue": construct(uc.SageMakerTrainingQueue, instances={"ml.trn2.48xlarge": 4}),
@@ -232,7 +238,8 @@ def test_rejects_numbers_that_jsii_cannot_carry(
                 makers[name](**{argument: _in_its_place(annotation, bad)})
             assert all(str(each).isascii() for each in refused.value.findings)
             assert any(
-                each.path.removeprefix("capacity.").startswith(argument) for each in refused.value.findings
+                each.path.removeprefix("capacity.").removeprefix("wait_limits.").startswith(argument)
+                for each in refused.value.findings
             ), (argument, bad)
 
     assert cdk.Names.unique_id(stack) == "Test"
@@ -260,6 +267,8 @@ def _in_its_place(annotation: Any, number: Any) -> Any:
     for origin in map(str, _parts(annotation)):
         if origin.startswith("collections.abc.Sequence"):
             return [50, number]
+        if origin.startswith("dict"):
+            return {"a": number}
         if origin.startswith("collections.abc.Mapping"):
             return {"ml.trn2.48xlarge": number}
     return number

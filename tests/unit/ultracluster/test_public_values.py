@@ -27,6 +27,7 @@ from tests.unit.ultracluster.builders import (
 import ultracluster as uc
 from ultracluster._foundation import function_code
 from ultracluster.jobs import gang
+from ultracluster.scheduling.fair_share import fair_share_policy
 from ultracluster_catalog.neuron.neuron_images import NeuronImage
 from ultracluster_rules.findings import FindingsError
 
@@ -284,8 +285,8 @@ def test_a_network_lists_the_services_that_its_nodes_reach(stack: cdk.Stack) -> 
 
 def test_a_share_identifier_that_matches_the_default_share_is_the_default_share() -> None:
     def identifiers(parts: dict[str, int]) -> list[str]:
-        shares = uc.FairShare(parts=parts).policy.share_distribution
-        return [each.share_identifier for each in shares]
+        policy: Any = fair_share_policy(uc.Queue(shares=parts))
+        return [each.share_identifier for each in policy.share_distribution]
 
     assert identifiers({"def*": 2}) == ["def*"]
     assert identifiers({"default": 2}) == ["default"]
@@ -408,7 +409,6 @@ DEFAULTS: dict[str, dict[str, object]] = {
     "FileSystem": {
         "deployment_type": "PERSISTENT_2", "storage_type": "SSD", "data_compression": True, "efa": False, "link_checkpoints": True, "backup_retention_days": 0, "copy_tags_to_backups": False,
     },
-    "FairShare": {"compute_reservation_percent": 0},
     "IUltraCluster.add_multi_node_job": {"without_efa": False},
     "IUltraCluster.add_smoke_train": {"steps": 5},
     "MultiNodeJob": {"without_efa": False},
@@ -427,6 +427,7 @@ DEFAULTS: dict[str, dict[str, object]] = {
         "collective_percent": 25, "stalled_steps": 10, "free_percent": 10, "cache_misses": 10,
     },
     "Neuron": {"llm_training": False, "saturate_infinity": False},
+    "Queue": {"priority": 1, "compute_reservation_percent": 0, "notify_blocked": False},
     "QuotaShare": {"sharing": "RESERVE", "preempt_within": False},
     "ReservationGroup": _SOURCE,
     "SharedFileSystem": {"checkpoint_path": "/checkpoints", "mount_path": "/fsx", **_RETAINED},
@@ -434,12 +435,11 @@ DEFAULTS: dict[str, dict[str, object]] = {
     "SmokeTrain": {"steps": 5},
     "Spot": _SOURCE,
     "TrainingImageRepository": {"untagged_days": 14, **_RETAINED},
-    "TrainingQueue": {"priority": 1, "log_retention": _QUARTER},
+    "TrainingQueue": {"log_retention": _QUARTER},
     "TrainingQueue.from_training_queue_attributes": {
         "mount_path": "/fsx", "nic_layout": "batch", "has_shares": False, "has_spot": False, "launched_by": "batch",
     },
-    "UltraCluster": {"placement": "auto", "max_refusals": 3, "queue_priority": 1, **_RETAINED},
-    "UltraCluster.add_queue": {"priority": 1},
+    "UltraCluster": {"placement": "auto", "max_refusals": 3, **_RETAINED},
     "UltraCluster.add_precompile_job": _PRECOMPILE,
 }  # fmt: skip
 
@@ -532,10 +532,16 @@ REFUSED: list[tuple[Callable[[cdk.Stack], object], str]] = [
     (lambda s: _nodes(s, capacity=block(), placement=uc.ClusterPlacement(s, "Placed")), "placement"),
     (lambda s: _nodes(s, capacity=uc.OnDemand(zone_id="use2-az1")), "capacity"),
     (lambda s: uc.NodeMetrics(s, "Metrics", cluster_name=""), "cluster_name"),
-    (lambda _: uc.FairShare(parts={"-": 1}), "parts"),
-    (lambda _: uc.FairShare(compute_reservation_percent=100), "compute_reservation_percent"),
-    (lambda _: uc.FairShare(decay=cdk.Duration.seconds(1)), "decay"),
-    (lambda _: uc.WaitLimits(exceeds_nodes=cdk.Duration.seconds(1)), "exceeds_nodes"),
+    (lambda s: _cluster(s, queue=uc.Queue(shares={"-": 1})), "queue.shares"),
+    (
+        lambda s: _cluster(s, queue=uc.Queue(compute_reservation_percent=100)),
+        "queue.compute_reservation_percent",
+    ),
+    (lambda s: _cluster(s, queue=uc.Queue(share_decay_hours=0)), "queue.share_decay_hours"),
+    (
+        lambda s: _cluster(s, queue=uc.Queue(wait_limits=uc.WaitLimits(exceeds_nodes=0))),
+        "queue.wait_limits.exceeds_nodes",
+    ),
     (lambda s: _job(s, uc.SingleNodeJob, command=COMMAND, array_size=1), "array_size"),
     (lambda s: _job(s, uc.SingleNodeJob, command=COMMAND, array_size=2, resume=1), "resume"),
     (lambda s: _job(s, uc.SingleNodeJob, command=COMMAND, attempts=0), "attempts"),
@@ -576,7 +582,7 @@ REFUSED: list[tuple[Callable[[cdk.Stack], object], str]] = [
     (lambda s: _service_queue(s, shares=[_share(borrow_limit_percent=5)]), "shares[0].borrow_limit_percent"),
     (lambda s: _service_queue(s, training_plan_arn="arn"), "training_plan_arn"),
     (lambda s: uc.RegionsDashboard(s, "Regions", clusters=[]), "clusters"),
-    (lambda s: _cluster(s, queue_priority=-1), "queue_priority"),
+    (lambda s: _cluster(s, queue=uc.Queue(priority=-1)), "queue.priority"),
     (lambda s: _cluster(s, node_count=0), "node_count"),
     (lambda s: _cluster(s, zone_id=None), "zone_id"),
     (lambda s: _cluster(s, removal_policy=cdk.RemovalPolicy.SNAPSHOT), "removal_policy"),

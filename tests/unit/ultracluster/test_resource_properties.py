@@ -102,7 +102,7 @@ EXPECTED: Mapping[str, Mapping[str, Any]] = {
         "JobStateTimeLimitActions[].MaxTimeSeconds": [86400, 86400, 86400],
         "JobStateTimeLimitActions[0].[Action, State]": ["CANCEL", "RUNNABLE"],
     },
-    "FullQueue/Resource": {"Priority": 7, "JobStateTimeLimitActions[].MaxTimeSeconds": [1200]},
+    "FullQueue/Resource": {"Priority": 7, "JobStateTimeLimitActions[].MaxTimeSeconds": [7200]},
     "Cluster/Queue-second/Resource": {"Priority": 9},
     "FullQueue/SchedulingPolicy": {
         "FairsharePolicy.ComputeReservation": 30, "FairsharePolicy.ShareDecaySeconds": 21600,

@@ -23,6 +23,7 @@ from ultracluster import (
     CapacityReservation,
     ClusterPlacement,
     OnDemand,
+    Queue,
     ReservationGroup,
     Spot,
     UltraCluster,
@@ -122,7 +123,9 @@ def test_a_placement_group_applies_to_the_sources_that_can_use_it(stack: cdk.Sta
     outside = CapacityReservation(
         reservation_id="cr-00000000000000001", zone_id=ZONE, name="outside", max_nodes=1
     )
-    whole = cluster(stack, block(), RESERVED, outside, SPILL, placement=mine, queue_sources=[None, "spill"])
+    whole = cluster(
+        stack, block(), RESERVED, outside, SPILL, placement=mine, queue=Queue(capacity=("capacity", "spill"))
+    )
     names = [each.placement.placement_group_name if each.placement else None for each in whole.node_groups]
     assert names == [None, "near", "mine", "mine"]
 

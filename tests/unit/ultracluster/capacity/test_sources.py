@@ -14,7 +14,7 @@ pytestmark = pytest.mark.slow
 
 
 def test_rejects_a_fourth_source(stack: cdk.Stack) -> None:
-    with pytest.raises(FindingsError, match=r"UC4120: queue_sources: got 4 sources"):
+    with pytest.raises(FindingsError, match=r"UC4120: queue.capacity: got 4 sources"):
         cluster(stack, block(), RESERVED, SPILL, OnDemand(name="more"))
     assert stack.node.try_find_child("Cluster") is None
 

@@ -6,7 +6,7 @@ from aws_cdk import assertions
 from tests.unit.ultracluster.builders import IMAGE, ZONE, new_stack, only
 from tests.unit.ultracluster.capacity.three_sources import cluster
 
-from ultracluster import MultiNodeJob, OnDemand, Spot
+from ultracluster import MultiNodeJob, OnDemand, Queue, Spot
 from ultracluster.capacity.sources import check_source
 from ultracluster_rules.findings import FindingsError, reject
 
@@ -44,7 +44,7 @@ def test_rejects_a_multi_node_job_where_it_could_come_to_spot_nodes(stack: cdk.S
     whole = cluster(stack, OnDemand(), Spot(name="spot"), instance_type="trn1.32xlarge")
     with pytest.raises(FindingsError, match="UC6308"):
         whole.add_multi_node_job("Train", image=IMAGE, command=["train.py"])
-    safe = whole.add_queue("large", sources=[None])
+    safe = whole.add_queue("large", Queue(capacity=("capacity",)))
     assert MultiNodeJob(stack, "Train", queue=safe, image=IMAGE, command=["train.py"]).queue is safe
 
 

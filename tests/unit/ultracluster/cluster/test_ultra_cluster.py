@@ -21,8 +21,8 @@ from ultracluster import (
     CapacityBlock,
     CheckpointBucket,
     CompileCache,
-    FairShare,
     OnDemand,
+    Queue,
     SharedFileSystem,
     UltraCluster,
     WaitLimits,
@@ -163,9 +163,9 @@ def test_tags_leave_compute_environments_alone_which_they_would_replace(stack: c
 
 
 def test_each_queue_has_its_own_limits_and_shares(stack: cdk.Stack) -> None:
-    limits = WaitLimits(insufficient_capacity=cdk.Duration.hours(3))
-    whole = cluster(stack, zone_id=ZONE, wait_limits=limits)
-    whole.add_queue("evaluation", fair_share=FairShare(parts={"eval": 2}))
+    limits = WaitLimits(insufficient_capacity=3)
+    whole = cluster(stack, zone_id=ZONE, queue=Queue(wait_limits=limits))
+    whole.add_queue("evaluation", Queue(shares={"eval": 2}))
     actions = [
         each["Properties"].get("JobStateTimeLimitActions") for each in of_type(stack, "AWS::Batch::JobQueue")
     ]
@@ -188,8 +188,7 @@ def test_all_findings_about_a_cluster_are_reported_at_once(stack: cdk.Stack) -> 
             node_count=0,
             image_id="ubuntu",
             zone_id="usw2-az9",
-            queue_priority=-1,
-            queue_sources=["spot"],
+            queue=Queue(priority=-1, capacity=("spot",)),
             notify=["jane"],
             removal_policy=cdk.RemovalPolicy.SNAPSHOT,
             endpoints=["logs"],

@@ -12,7 +12,15 @@ from aws_cdk import aws_batch as batch
 from aws_cdk import aws_ssm as ssm
 from tests.unit.ultracluster.builders import IMAGE, IMAGE_ID, block, new_stack
 
-from ultracluster import FabricGate, MultiNodeJob, PrecompileJob, SingleNodeJob, SmokeTrain, UltraCluster
+from ultracluster import (
+    FabricGate,
+    MultiNodeJob,
+    PrecompileJob,
+    Queue,
+    SingleNodeJob,
+    SmokeTrain,
+    UltraCluster,
+)
 from ultracluster.jobs.job import Job
 from ultracluster_catalog.names.cluster_tag import CLUSTER_TAG
 from ultracluster_catalog.names.submission_tags import QUEUE_TAG
@@ -154,7 +162,7 @@ def made() -> Made:
         image_id=IMAGE_ID,
         capacity=block(),
     )
-    queue = whole.add_queue("urgent", priority=9)
+    queue = whole.add_queue("urgent", Queue(priority=9))
     before = whole.add_multi_node_job("Before", image=IMAGE, command=COMMAND, queue=queue)
     jobs: dict[tuple[str, ...], Job] = {}
     for kind, (of_cluster, by_itself) in KINDS.items():

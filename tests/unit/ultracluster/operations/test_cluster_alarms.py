@@ -14,12 +14,12 @@ from tests.unit.ultracluster.builders import (
 from tests.unit.ultracluster.operations.watched_clusters import IDS, cluster
 
 from ultracluster import (
+    Alarms,
     ClusterAlarms,
     NodeMetrics,
     SharedFileSystem,
     UltraCluster,
 )
-from ultracluster import Alarms
 from ultracluster_catalog.observability.alarms import REMINDING_ALARMS
 from ultracluster_cli.rollout.stack_status import alarms_of
 

@@ -5,7 +5,7 @@ from typing import Any
 
 import aws_cdk as cdk
 import pytest
-from aws_cdk import Duration, assertions
+from aws_cdk import assertions
 from tests.unit.ultracluster.builders import (
     IMAGE_ID,
     block,
@@ -13,8 +13,8 @@ from tests.unit.ultracluster.builders import (
 )
 
 from ultracluster import (
-    FairShare,
     OnDemand,
+    Queue,
     TrainingQueue,
     UltraCluster,
     WaitLimits,
@@ -32,12 +32,11 @@ def team() -> tuple[UltraCluster, TrainingQueue, TrainingQueue]:
         node_count=4,
         image_id=IMAGE_ID,
         capacity=[block(), OnDemand(name="spill", max_nodes=1)],
-        queue_priority=5,
-        fair_share=FairShare(parts={"research": 4, "eval": 3}, compute_reservation_percent=10),
+        queue=Queue(priority=5, shares={"research": 4, "eval": 3}, compute_reservation_percent=10),
     )
-    urgent = cluster.add_queue("urgent", priority=10)
+    urgent = cluster.add_queue("urgent", Queue(priority=10))
     small = cluster.add_queue(
-        "small", sources=["spill"], wait_limits=WaitLimits(insufficient_capacity=Duration.hours(2))
+        "small", Queue(capacity=("spill",), wait_limits=WaitLimits(insufficient_capacity=2))
     )
     return cluster, urgent, small
 

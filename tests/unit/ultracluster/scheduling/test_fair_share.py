@@ -3,16 +3,19 @@
 from collections.abc import Mapping
 from typing import Any
 
+import aws_cdk as cdk
 import pytest
-from aws_cdk import Duration
+from tests.unit.ultracluster.builders import nodes
 from tests.unit.ultracluster.scheduling.team_queues import shown
 
 from ultracluster import (
-    FairShare,
+    Queue,
     TrainingQueue,
     UltraCluster,
 )
+from ultracluster.scheduling.fair_share import fair_share_policy
 from ultracluster_rules.findings import FindingsError
+from ultracluster_spec.values import broken_bounds
 
 pytestmark = pytest.mark.slow
 
@@ -32,50 +35,59 @@ def test_more_parts_are_a_smaller_weight(
     }
 
 
+def policy(**settings: Any) -> Any:
+    return fair_share_policy(Queue(**settings))
+
+
+def codes(**settings: Any) -> list[str]:
+    return [finding.code for finding in broken_bounds(Queue(**settings))]
+
+
 @pytest.mark.parametrize("identifier", ["", "team-a", "team a", "*", "a**", "a*b", "a" * 256])
 def test_rejects_a_malformed_share_identifier(identifier: str) -> None:
-    with pytest.raises(FindingsError, match="UC6301"):
-        FairShare(parts={identifier: 1})
+    assert codes(shares={identifier: 1}) == ["UC6301"]
 
 
 @pytest.mark.parametrize("identifier", ["a", "TeamA1", "Team*", "a" * 255])
 def test_accepts_a_share_identifier(identifier: str) -> None:
-    assert FairShare(parts={identifier: 1}).policy.share_distribution[0].share_identifier == identifier
+    assert codes(shares={identifier: 1}) == []
+    assert policy(shares={identifier: 1}).share_distribution[0].share_identifier == identifier
 
 
 @pytest.mark.parametrize(("parts", "weight"), [(1, 1.0), (1000, 0.001)])
 def test_accepts_parts_up_to_the_bounds(parts: int, weight: float) -> None:
-    assert FairShare(parts={"a": parts}).policy.share_distribution[0].weight_factor == weight
+    assert codes(shares={"a": parts}) == []
+    assert policy(shares={"a": parts}).share_distribution[0].weight_factor == weight
 
 
 @pytest.mark.parametrize("parts", [0, 1001])
 def test_rejects_parts_out_of_bounds(parts: int) -> None:
-    with pytest.raises(FindingsError, match="UC6302"):
-        FairShare(parts={"a": parts})
+    assert codes(shares={"a": parts}) == ["UC6302"]
 
 
 def test_rejects_identifiers_that_overlap() -> None:
-    with pytest.raises(FindingsError, match=r"UC6303: parts: 'Team\*' also matches 'TeamB'"):
-        FairShare(parts={"TeamB": 1, "Team*": 2})
-    assert FairShare(parts={"TeamB": 1, "TeamA*": 2})
+    (finding,) = broken_bounds(Queue(shares={"TeamB": 1, "Team*": 2}))
+    assert str(finding).startswith("UC6303: shares: 'Team*' also matches 'TeamB'")
+    assert codes(shares={"TeamB": 1, "TeamA*": 2}) == []
 
 
 def test_rejects_more_shares_than_a_queue_can_have() -> None:
-    assert FairShare(parts={f"a{each}": 1 for each in range(500)})
-    with pytest.raises(FindingsError, match="UC6303: parts: got 501"):
-        FairShare(parts={f"a{each}": 1 for each in range(501)})
+    assert codes(shares={f"a{each}": 1 for each in range(500)}) == []
+    assert codes(shares={f"a{each}": 1 for each in range(501)}) == ["UC6303"]
 
 
-@pytest.mark.parametrize("percent", [-1, 100])
-def test_rejects_a_reservation_of_all_capacity(percent: int) -> None:
-    with pytest.raises(FindingsError, match="UC6304"):
-        FairShare(compute_reservation_percent=percent)
-    assert FairShare(compute_reservation_percent=99).policy.compute_reservation == 99
+@pytest.mark.parametrize(("percent", "found"), [(-1, ["UC6304"]), (0, []), (99, []), (100, ["UC6304"])])
+def test_some_capacity_is_not_reserved(percent: int, found: list[str]) -> None:
+    assert codes(compute_reservation_percent=percent) == found
+    assert found or (policy(compute_reservation_percent=percent) is None) is (percent == 0)
 
 
-@pytest.mark.parametrize("decay", [Duration.seconds(599), Duration.seconds(604_801)])
-def test_rejects_a_decay_outside_the_limits_of_batch(decay: Duration) -> None:
-    with pytest.raises(FindingsError, match="UC6313"):
-        FairShare(decay=decay)
-    assert FairShare(decay=Duration.minutes(10)).policy.share_decay_seconds == 600
-    assert FairShare(decay=Duration.days(7)).policy.share_decay_seconds == 604_800
+@pytest.mark.parametrize(("hours", "found"), [(0, ["UC6313"]), (1, []), (168, []), (169, ["UC6313"])])
+def test_usage_counts_as_long_as_batch_supports(hours: int, found: list[str]) -> None:
+    assert codes(share_decay_hours=hours) == found
+    assert policy(share_decay_hours=hours).share_decay_seconds == hours * 3600
+
+
+def test_a_queue_that_is_refused_names_the_setting(stack: cdk.Stack) -> None:
+    with pytest.raises(FindingsError, match=r"UC6305: priority: got -1"):
+        TrainingQueue(stack, "Queue", nodes=nodes(stack), max_nodes=1, settings=Queue(priority=-1))

@@ -22,10 +22,10 @@ from tests.unit.ultracluster.scheduling.environment_resources import resources_o
 from tests.unit.ultracluster.scheduling.team_queues import shown
 
 from ultracluster import (
-    FairShare,
     MultiNodeJob,
     NodeGroup,
     OnDemand,
+    Queue,
     Spot,
     TrainingQueue,
     UltraCluster,
@@ -80,7 +80,7 @@ def test_a_job_that_blocks_the_queue_ends_unless_the_queue_disables_it(stack: cd
         "JOB_RESOURCE_REQUIREMENT",
     ]
     other = new_stack()
-    TrainingQueue(other, "Queue", nodes=nodes(other), max_nodes=1, wait_limits=WaitLimits())
+    TrainingQueue(other, "Queue", nodes=nodes(other), max_nodes=1, settings=Queue(wait_limits=WaitLimits()))
     assert "JobStateTimeLimitActions" not in only(other, "AWS::Batch::JobQueue")
 
 
@@ -106,19 +106,19 @@ def test_a_queue_uses_the_selected_sources_in_order(stack: cdk.Stack) -> None:
         )
         for name in ("one", "two", "three")
     ]
-    queue = TrainingQueue(stack, "Queue", nodes=groups, sources=["three", "one"])
+    queue = TrainingQueue(stack, "Queue", nodes=groups, settings=Queue(capacity=("three", "one")))
     assert [each.source_name for each in queue.environments] == ["three", "one"]
     assert [each.source_name for each in queue.dedicated_environments] == ["one", "two", "three"]
     with pytest.raises(FindingsError, match="UC6312"):
-        TrainingQueue(stack, "Other", nodes=groups, sources=["four"])
+        TrainingQueue(stack, "Other", nodes=groups, settings=Queue(capacity=("four",)))
 
 
-@pytest.mark.parametrize(("share", "priority"), [(FairShare(), 0), (None, None)])
+@pytest.mark.parametrize(("settings", "priority"), [(Queue(share_decay_hours=24), 0), (Queue(), None)])
 def test_definitions_have_a_priority_exactly_where_jobs_need_one(
-    stack: cdk.Stack, share: FairShare | None, priority: int | None
+    stack: cdk.Stack, settings: Queue, priority: int | None
 ) -> None:
     # Refused without one on a queue with shares (nextflow-io/nextflow#3505), and with one on a queue without.
-    there = TrainingQueue(stack, "Queue", nodes=nodes(stack), max_nodes=2, fair_share=share)
+    there = TrainingQueue(stack, "Queue", nodes=nodes(stack), max_nodes=2, settings=settings)
     MultiNodeJob(stack, "Pretrain", queue=there, image=IMAGE, command=["train.py"])
     assert only(stack, "AWS::Batch::JobDefinition").get("SchedulingPriority") == priority
 
@@ -148,9 +148,9 @@ def test_the_higher_priority_comes_first(
 def test_rejects_a_priority_out_of_bounds(stack: cdk.Stack, priority: int) -> None:
     environments = queue(stack).environments
     with pytest.raises(FindingsError, match="UC6305"):
-        TrainingQueue(stack, "Other", environments=environments, priority=priority)
+        TrainingQueue(stack, "Other", environments=environments, settings=Queue(priority=priority))
     for number, edge in enumerate((0, 1000)):
-        assert TrainingQueue(stack, f"Edge{number}", environments=environments, priority=edge)
+        assert TrainingQueue(stack, f"Edge{number}", environments=environments, settings=Queue(priority=edge))
 
 
 def test_a_rule_reports_a_blocked_queue(stack: cdk.Stack) -> None:

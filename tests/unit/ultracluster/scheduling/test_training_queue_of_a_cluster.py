@@ -6,7 +6,7 @@ import pytest
 from tests.unit.ultracluster.builders import IMAGE, IMAGE_ID, RESERVATION, ZONE, block, of_type
 from tests.unit.ultracluster.scheduling.team_queues import shown
 
-from ultracluster import OnDemand, Spot, TrainingQueue, UltraCluster
+from ultracluster import OnDemand, Queue, Spot, TrainingQueue, UltraCluster
 from ultracluster_rules.findings import FindingsError
 
 pytestmark = pytest.mark.slow
@@ -45,8 +45,8 @@ def test_the_log_group_is_one_for_all(team: tuple[UltraCluster, TrainingQueue, T
 def test_rejects_a_source_that_the_cluster_does_not_have(
     team: tuple[UltraCluster, TrainingQueue, TrainingQueue],
 ) -> None:
-    with pytest.raises(FindingsError, match="UC6312: sources: got 'spil'"):
-        team[0].add_queue("wrong", sources=["spil"])
+    with pytest.raises(FindingsError, match="UC6312: capacity: got 'spil'"):
+        team[0].add_queue("wrong", Queue(capacity=("spil",)))
 
 
 def test_spot_nodes_get_a_separate_queue(stack: cdk.Stack) -> None:
@@ -58,9 +58,9 @@ def test_spot_nodes_get_a_separate_queue(stack: cdk.Stack) -> None:
         image_id=IMAGE_ID,
         zone_id=ZONE,
         capacity=[OnDemand(), Spot(name="spot", max_nodes=8)],
-        queue_sources=[None],
+        queue=Queue(capacity=("capacity",)),
     )
-    spot = cluster.add_queue("spot", sources=["spot", None])
+    spot = cluster.add_queue("spot", Queue(capacity=("spot", "capacity")))
     assert [each.source_name for each in cluster.queue.environments] == [None]
     assert [each.source_name for each in spot.environments] == ["spot", None]
     assert cluster.add_multi_node_job("Train", image=IMAGE, command=["train.py"])
@@ -81,7 +81,7 @@ def test_the_main_queue_uses_every_block(stack: cdk.Stack) -> None:
             node_count=2,
             image_id=IMAGE_ID,
             capacity=[block(), OnDemand(name="spill")],
-            queue_sources=["spill"],
+            queue=Queue(capacity=("spill",)),
         )
     assert stack.node.try_find_child("Cluster") is None
 

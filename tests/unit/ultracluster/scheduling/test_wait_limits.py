@@ -5,7 +5,6 @@ from typing import Any
 
 import aws_cdk as cdk
 import pytest
-from aws_cdk import Duration
 from tests.unit.ultracluster.builders import (
     RESERVATION,
     ZONE,
@@ -18,18 +17,20 @@ from ultracluster import (
     Capacity,
     CapacityReservation,
     OnDemand,
+    Queue,
     ReservationGroup,
     Spot,
     TrainingQueue,
     UltraCluster,
     WaitLimits,
 )
+from ultracluster.scheduling.wait_limits import check_limits, default_limits, limit_actions
 from ultracluster_catalog.limits.queues import WAIT_LIMIT_REASONS
 from ultracluster_rules.findings import FindingsError
+from ultracluster_spec.values import broken_bounds
 
 pytestmark = pytest.mark.slow
 
-DAY = Duration.days(1)
 GROUP = "arn:aws:resource-groups:us-east-2:123456789012:group/training"
 RESERVED = CapacityReservation(reservation_id=RESERVATION, zone_id=ZONE)
 GATHERED = ReservationGroup(resource_group_arn=GROUP, zone_id=ZONE)
@@ -52,13 +53,13 @@ def test_a_limit_cancels_jobs_that_wait_for_unreserved_capacity(
 @pytest.mark.parametrize(
     ("source", "limits", "refused"),
     [
-        (block(), WaitLimits(insufficient_capacity=DAY), True),
-        (block(), WaitLimits(exceeds_environments=DAY), True),
-        (block(), WaitLimits(exceeds_nodes=DAY), False),
-        (RESERVED, WaitLimits(insufficient_capacity=DAY), True),
-        (GATHERED, WaitLimits(insufficient_capacity=DAY), True),
-        (RESERVED, WaitLimits(exceeds_environments=DAY), False),
-        (OnDemand(), WaitLimits(insufficient_capacity=DAY, exceeds_environments=DAY), False),
+        (block(), WaitLimits(insufficient_capacity=24), True),
+        (block(), WaitLimits(exceeds_environments=24), True),
+        (block(), WaitLimits(exceeds_nodes=24), False),
+        (RESERVED, WaitLimits(insufficient_capacity=24), True),
+        (GATHERED, WaitLimits(insufficient_capacity=24), True),
+        (RESERVED, WaitLimits(exceeds_environments=24), False),
+        (OnDemand(), WaitLimits(insufficient_capacity=24, exceeds_environments=24), False),
     ],
 )
 def test_no_limit_cancels_a_job_that_waits_for_reserved_capacity(
@@ -67,16 +68,22 @@ def test_no_limit_cancels_a_job_that_waits_for_reserved_capacity(
     behind = queue(stack, capacity=source).environments
     if refused:
         with pytest.raises(FindingsError, match="UC6307"):
-            TrainingQueue(stack, "Limited", environments=behind, wait_limits=limits)
+            TrainingQueue(stack, "Limited", environments=behind, settings=Queue(wait_limits=limits))
     else:
-        assert TrainingQueue(stack, "Limited", environments=behind, wait_limits=limits)
+        assert TrainingQueue(stack, "Limited", environments=behind, settings=Queue(wait_limits=limits))
 
 
-@pytest.mark.parametrize("limit", [Duration.seconds(599), Duration.seconds(86_401)])
-def test_rejects_a_limit_that_batch_does_not_support(limit: Duration) -> None:
-    with pytest.raises(FindingsError, match="UC6306: exceeds_nodes"):
-        WaitLimits(exceeds_nodes=limit)
-    assert WaitLimits(exceeds_nodes=Duration.minutes(10), exceeds_environments=DAY).actions
+@pytest.mark.parametrize("hours", [0, 25])
+def test_rejects_a_limit_that_batch_does_not_support(stack: cdk.Stack, hours: int) -> None:
+    behind = queue(stack).environments
+    with pytest.raises(FindingsError, match=r"UC6306: wait_limits.exceeds_nodes"):
+        TrainingQueue(
+            stack,
+            "Limited",
+            environments=behind,
+            settings=Queue(wait_limits=WaitLimits(exceeds_nodes=hours)),
+        )
+    assert broken_bounds(WaitLimits(exceeds_nodes=1, exceeds_environments=24)) == []
 
 
 @pytest.mark.parametrize(
@@ -96,7 +103,7 @@ def test_rejects_a_limit_that_batch_does_not_support(limit: Duration) -> None:
 def test_a_job_that_blocks_its_queue_ends_after_a_day_unless_it_may_wait_for_a_reservation(
     sources: list[Capacity | None], limited: list[str]
 ) -> None:
-    limits = WaitLimits.for_sources(sources)
+    limits = default_limits(sources)
     assert [name for name in WAIT_LIMIT_REASONS if getattr(limits, name)] == limited
-    assert {each.max_time_seconds for each in limits.actions or ()} <= {86_400}
-    assert limits.check(sources) == []
+    assert {each.max_time_seconds for each in limit_actions(limits) or ()} <= {86_400}
+    assert check_limits(limits, sources) == []

@@ -6,7 +6,7 @@ from aws_cdk import assertions
 from aws_cdk import aws_kms as kms
 from tests.unit.ultracluster.builders import IMAGE_ID, ZONE, block, new_stack, of_type, only
 
-from ultracluster import FileSystem, UltraCluster
+from ultracluster import FileSystem, Queue, UltraCluster
 from ultracluster_rules.findings import FindingsError
 
 pytestmark = pytest.mark.slow
@@ -46,9 +46,9 @@ def test_a_value_describes_an_existing_file_system(stack: cdk.Stack) -> None:
 def test_findings_about_the_file_system_come_with_the_others(stack: cdk.Stack) -> None:
     given = FileSystem(storage_capacity_gib=600, deployment_type="SCRATCH_2", efa=True)
     with pytest.raises(FindingsError) as refused:
-        cluster(stack, capacity=block(), file_system=given, queue_priority=-1)
+        cluster(stack, capacity=block(), file_system=given, queue=Queue(priority=-1))
     assert [(each.code, each.path) for each in refused.value.findings] == [
-        ("UC6305", "queue_priority"),
+        ("UC6305", "queue.priority"),
         ("UC5101", "file_system.storage_capacity_gib"),
         ("UC5005", "file_system.efa"),
         ("UC5027", "file_system.efa"),
