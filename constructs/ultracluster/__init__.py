@@ -36,6 +36,7 @@ from ultracluster_spec.capacity import (
 )
 from ultracluster_spec.file_system import FileSystem
 from ultracluster_spec.lustre import Association
+from ultracluster_spec.network import Network, NetworkInterface
 from ultracluster_spec.neuron import Neuron
 from ultracluster_spec.queue import Queue, WaitLimits
 
@@ -95,6 +96,8 @@ __all__ = [
     "JobOptions",
     "JobResume",
     "MultiNodeJob",
+    "Network",
+    "NetworkInterface",
     "Neuron",
     "NeuronAmi",
     "NodeGroup",

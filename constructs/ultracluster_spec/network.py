@@ -1,18 +1,29 @@
 """`network` of a cluster: VPC, subnet and network interfaces of the nodes."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Annotated, Final, Literal
 
 from ultracluster_catalog.machines import nic_layouts
-from ultracluster_rules.network import FREE_ADDRESSES, NIC_LAYOUT, SUBNET_PREFIX, check_cidr
+from ultracluster_rules.network import FREE_ADDRESSES, NIC_LAYOUT, SUBNET_PREFIX, check_cidr, check_endpoints
 from ultracluster_rules.values import Checked
 from ultracluster_spec.buckets import BucketName
 from ultracluster_spec.names import AccountId, placement_group_name, resource_id
+from ultracluster_spec.rules import At, rule
 from ultracluster_spec.values import Value
 
 EXISTING_SUBNET: Final = "UC3107"
 EXISTING_GROUP: Final = "UC3109"
 """Codes of the rules about an existing subnet and its security groups."""
+
+_OF_NEW_VPC: Final = (
+    "nat_gateway",
+    "subnet_prefix",
+    "endpoints",
+    "limit_endpoints",
+    "allowed_accounts",
+    "allowed_buckets",
+)
 
 _SecurityGroupId = Annotated[str, resource_id("sg", code=EXISTING_GROUP)]
 
@@ -105,3 +116,56 @@ class Network(Value):
             nic_layouts.NetworkInterface(**interface.known()) for interface in self.network_interfaces
         )
         return tuple(explicit) or self.nic_layout
+
+
+@rule()
+def endpoints_are_new(network: Network) -> Iterator[At]:
+    """Endpoints are of services, and of none that the network has already."""
+    for finding in check_endpoints(network.endpoints, path="endpoints"):
+        yield At.of("endpoints", finding)
+
+
+@rule(EXISTING_SUBNET)
+def existing_subnet_is_whole(network: Network) -> Iterator[At]:
+    """An existing subnet has its VPC, and no settings of a new one."""
+    if (network.vpc_id is None) != (network.subnet_id is None):
+        given, missing = ("subnet_id", "vpc_id") if network.vpc_id is None else ("vpc_id", "subnet_id")
+        remedy = "Set both for an existing subnet, or neither for a new one"
+        yield At(given, f"{given} is set without {missing}", remedy=remedy)
+    existing = network.subnet_id is not None
+    for name in _OF_NEW_VPC if existing else ("available_addresses",):
+        if network.differs(name):
+            yield At(
+                name,
+                f"{name} is for {'a new VPC' if existing else 'an existing subnet'} only",
+                remedy="Remove it" if existing else "Remove it, or set vpc_id and subnet_id",
+            )
+
+
+@rule(EXISTING_GROUP)
+def rules_are_added_to_an_existing_group(network: Network) -> Iterator[At]:
+    """Rules for EFA are added to an existing security group only."""
+    if network.add_efa_rules and network.security_group_id is None:
+        problem = "add_efa_rules is for an existing security group only"
+        yield At("add_efa_rules", problem, remedy="Remove it: a new group has the rules")
+
+
+@rule(EXISTING_GROUP)
+def groups_are_of_an_existing_vpc(network: Network) -> Iterator[At]:
+    """Existing security groups are of an existing VPC."""
+    if network.default_security_group_id is not None and network.subnet_id is None:
+        problem = "default_security_group_id is for an existing VPC only"
+        remedy = "Remove it: the default group of a new VPC has the rules"
+        yield At("default_security_group_id", problem, remedy=remedy)
+    if network.security_group_id is not None and network.subnet_id is None:
+        problem = "security_group_id is set without subnet_id, but a new VPC has no existing group"
+        yield At("security_group_id", problem, remedy="Set vpc_id and subnet_id of its VPC")
+
+
+NETWORK_RULES: Final = (
+    endpoints_are_new,
+    existing_subnet_is_whole,
+    rules_are_added_to_an_existing_group,
+    groups_are_of_an_existing_vpc,
+)
+"""Rules about a network by itself."""

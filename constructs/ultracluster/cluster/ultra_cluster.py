@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Literal, TypedDict, TypeVar, Unpack, cast
+from typing import Literal, TypeVar, Unpack, cast
 
 from aws_cdk import Duration, RemovalPolicies, RemovalPolicy, Tags
 from aws_cdk import aws_ec2 as ec2
@@ -21,7 +21,13 @@ from ultracluster.compliance.cluster_key import let_services_use
 from ultracluster.jobs.job import Job
 from ultracluster.jobs.job_options import JobOptions
 from ultracluster.jobs.precompile_job import PrecompileJob, precompile_queue
-from ultracluster.network.cluster_network import ClusterNetwork, check_zone, private_subnet
+from ultracluster.network.cluster_network import (
+    ClusterNetwork,
+    check_network,
+    check_zone,
+    define_network,
+    private_subnet,
+)
 from ultracluster.nodes.cluster_placement import ClusterPlacement, placement_of
 from ultracluster.nodes.node_fleet import NodeFleet
 from ultracluster.nodes.node_group import NodeGroup
@@ -42,16 +48,15 @@ from ultracluster.storage.posix_compile_cache import PosixCompileCache
 from ultracluster.storage.shared_file_system import SharedFileSystem
 from ultracluster_catalog.limits.queues import QUEUE_NAME_TAG
 from ultracluster_catalog.machines.instance_type import InstanceType
-from ultracluster_catalog.machines.nic_layouts import NicLayout
 from ultracluster_rules.alarms import check_recipients, warn_of_missing_recipients
 from ultracluster_rules.capacity import check_max_nodes
 from ultracluster_rules.findings import Finding, FindingsError, Severity, collect, require
 from ultracluster_rules.machines import check_whole_ultraservers
-from ultracluster_rules.network import check_endpoints
 from ultracluster_rules.numbers import rejects_unsafe_numbers
 from ultracluster_spec.alarms import Alarms, effective_alarms
 from ultracluster_spec.capacity import Capacity, CapacityBlock
 from ultracluster_spec.file_system import FileSystem
+from ultracluster_spec.network import Network
 from ultracluster_spec.queue import Queue
 from ultracluster_spec.values import under, wrong_types
 
@@ -96,13 +101,11 @@ class UltraCluster(IUltraCluster):
         image_id: str | ec2.IMachineImage,
         capacity: Capacity | Sequence[Capacity] | None = None,
         zone_id: str | None = None,
-        network: ClusterNetwork | ec2.IVpc | None = None,
+        network: ClusterNetwork | ec2.IVpc | Network | None = None,
         vpc_subnets: ec2.SubnetSelection | None = None,
         checkpoint_bucket: CheckpointBucket | s3.IBucket | None = None,
         file_system: SharedFileSystem | FileSystem | None = None,
         compile_cache: CompileCache | PosixCompileCache | s3.IBucket | None = None,
-        nic_layout: NicLayout | None = None,
-        endpoints: Sequence[str] = (),
         placement: ClusterPlacement | Literal["auto", "none"] = "auto",
         cluster_name: str | None = None,
         tags: Mapping[str, str] | None = None,
@@ -127,20 +130,17 @@ class UltraCluster(IUltraCluster):
                 template and compute environment, distinguished by the name of the source; one source may have no name.
                 Default: On-Demand in a cluster placement group.
             zone_id: Availability Zone ID of On-Demand nodes, such as ``use2-az3``. Default: the zone of the capacity.
-            network: Network to use, or the VPC of one, such as an `ec2.Vpc`; see `ClusterNetwork.from_subnet` for what it needs.
-                Default: a new network without internet access.
+            network: Network to use; or the VPC of one, such as an `ec2.Vpc`, see `ClusterNetwork.from_subnet` for what it needs;
+                or a `Network` that describes a new or an existing one. Default: a new network without internet access.
             vpc_subnets: Selection of one private subnet, if `network` is a VPC with several. Default: its only one.
             checkpoint_bucket: Bucket for checkpoints, also an `s3.IBucket`. Default: a new bucket, or none if `file_system` is a
                 construct.
             file_system: File system to use, or a `FileSystem` that describes a new or an existing one. Default: a new one of
                 4,800 GiB, linked to the checkpoint bucket.
             compile_cache: Compile cache to use, also an `s3.IBucket` for one. Default: a new one.
-            nic_layout: Network interface layout: ``batch``, ``ec2-guide``, ``all-efa``, or a sequence of network interfaces.
-                Cannot be combined with a `ClusterNetwork`, which has its own. Default: ``batch``.
-            endpoints: Further services to create interface endpoints for in a new network, such as ``secretsmanager``; each
-                is billed by the hour. Default: those that nodes use, and S3.
             placement: ``auto``, ``none``, or a cluster placement group for the sources that can use one; Capacity Blocks,
-                Spot, and reservations with their own group cannot. Default: ``auto``, a new group for On-Demand nodes.
+                Spot, and reservations with their own group cannot. Default: that of a `Network`, otherwise ``auto``, a new group
+                for On-Demand nodes.
             cluster_name: Name of the cluster in metrics, tags and cost reports, unique in an account and Region. Default: the
                 name that a rollout file gives it, or that of the stack.
             tags: Tags for instances, volumes and network interfaces, in addition to those of ``Tags.of``. All resources
@@ -185,8 +185,7 @@ class UltraCluster(IUltraCluster):
             network=network,
             vpc_subnets=vpc_subnets,
             file_system=file_system,
-            nic_layout=nic_layout,
-            endpoints=endpoints,
+            placement=placement,
             queue=queue or Queue(),
             alarms=alarms,
             notify=notify,
@@ -199,8 +198,9 @@ class UltraCluster(IUltraCluster):
         self.cluster_name = find_cluster_name(self)
         self._kms_key = kms_key
         self._topic = self._define_topic(notify)
+        self._placement = self._define_placement(network, placement)
         warn(self, *plan.warnings, *self._warnings(plan))
-        self.network = self._define_network(network, vpc_subnets, plan, nic_layout or "batch", endpoints)
+        self.network = self._define_network(network, vpc_subnets, plan, file_system)
         self.checkpoint_bucket = self._define_checkpoints(checkpoint_bucket, file_system)
         self.file_system = self._define_file_system(file_system, plan)
         self.compile_cache = self._define_compile_cache(compile_cache)
@@ -211,8 +211,7 @@ class UltraCluster(IUltraCluster):
             else None
         )
         self.node_groups = tuple(
-            self._define_nodes(source, plan, placement=placement, scratch_path=scratch_path, tags=tags)
-            for source in plan.sources
+            self._define_nodes(source, plan, scratch_path=scratch_path, tags=tags) for source in plan.sources
         )
         self.fleets = tuple(self._define_fleet(nodes, plan) for nodes in self.node_groups if nodes.joins)
         self.queue = TrainingQueue(
@@ -277,23 +276,47 @@ class UltraCluster(IUltraCluster):
 
     def _define_network(
         self,
-        given: ClusterNetwork | ec2.IVpc | None,
+        given: ClusterNetwork | ec2.IVpc | Network | None,
         subnet: ec2.SubnetSelection | None,
         plan: "_Plan",
-        nic_layout: NicLayout,
-        endpoints: Sequence[str],
+        file_system: SharedFileSystem | FileSystem | None,
     ) -> ClusterNetwork:
-        nodes = _NodesOfNetwork(
+        if isinstance(given, ClusterNetwork):
+            return given
+        if isinstance(given, Network | None):
+            described = FileSystem() if file_system is None else file_system
+            return define_network(
+                self,
+                "Network",
+                given or Network(),
+                zone_id=plan.zone_id,
+                instance_type=plan.machine,
+                node_count=plan.most_nodes,
+                file_system_interfaces=0
+                if isinstance(described, SharedFileSystem)
+                else described.subnet_addresses,
+            )
+        return ClusterNetwork.from_subnet(
+            self,
+            "Network",
+            vpc=given,
+            subnet=subnet,
             zone_id=plan.zone_id,
             instance_type=plan.machine,
             node_count=plan.most_nodes,
-            nic_layout=nic_layout,
         )
-        if isinstance(given, ClusterNetwork):
-            return given
-        if given is None:
-            return ClusterNetwork(self, "Network", endpoints=endpoints, **nodes)
-        return ClusterNetwork.from_subnet(self, "Network", vpc=given, subnet=subnet, **nodes)
+
+    def _define_placement(
+        self,
+        network: ClusterNetwork | ec2.IVpc | Network | None,
+        placement: ClusterPlacement | Literal["auto", "none"],
+    ) -> ClusterPlacement | Literal["auto", "none"]:
+        match network:
+            case Network(placement="auto" | "none" as choice):
+                return placement if choice == "auto" else choice
+            case Network(placement=name):
+                return ClusterPlacement(self, "Placement", placement_group_name=name)
+        return placement
 
     def _define_checkpoints(
         self, bucket: CheckpointBucket | s3.IBucket | None, file_system: SharedFileSystem | FileSystem | None
@@ -335,7 +358,6 @@ class UltraCluster(IUltraCluster):
         source: Capacity | None,
         plan: "_Plan",
         *,
-        placement: ClusterPlacement | Literal["auto", "none"],
         scratch_path: str | None,
         tags: Mapping[str, str] | None,
     ) -> NodeGroup:
@@ -351,7 +373,7 @@ class UltraCluster(IUltraCluster):
             instance_type=plan.machine,
             image_id=plan.image_id,
             capacity=source,
-            placement=placement_of(self, source, placement, alone=len(plan.sources) == 1),
+            placement=placement_of(self, source, self._placement, alone=len(plan.sources) == 1),
             file_system=self.file_system,
             scratch_path=scratch_path,
             tags=tags,
@@ -504,15 +526,6 @@ class UltraCluster(IUltraCluster):
         return self.node_groups[0]
 
 
-class _NodesOfNetwork(TypedDict):
-    """What a network is sized for."""
-
-    zone_id: str
-    instance_type: InstanceType
-    node_count: int
-    nic_layout: NicLayout
-
-
 @dataclass(frozen=True, kw_only=True, slots=True)
 class _Plan:
     """What the arguments of a cluster come to, once nothing is wrong with them."""
@@ -544,11 +557,10 @@ def _resolve(
     image_id: str | ec2.IMachineImage,
     capacity: Capacity | Sequence[Capacity] | None,
     zone_id: str | None,
-    network: ClusterNetwork | ec2.IVpc | None,
+    network: ClusterNetwork | ec2.IVpc | Network | None,
     vpc_subnets: ec2.SubnetSelection | None,
     file_system: SharedFileSystem | FileSystem | None,
-    nic_layout: NicLayout | None,
-    endpoints: Sequence[str],
+    placement: ClusterPlacement | Literal["auto", "none"],
     queue: Queue,
     alarms: Alarms | None,
     notify: Sequence[str] | sns.ITopic,
@@ -587,7 +599,7 @@ def _resolve(
     findings += check_zone(scope, zone) if zone else ()
     findings += check_recipients(notify, region=None) if isinstance(notify, (list, tuple)) else ()
     findings += _check_removal(removal_policy)
-    findings += _check_network(network, vpc_subnets=vpc_subnets, nic_layout=nic_layout, endpoints=endpoints)
+    findings += _check_network(network, vpc_subnets=vpc_subnets, placement=placement)
     findings += under("alarms", check_alarms(alarms)) if alarms else ()
     if machine:
         findings += check_sizes(sources, machine=machine, node_count=node_count)
@@ -619,41 +631,30 @@ def _check_removal(policy: RemovalPolicy) -> list[Finding]:
 
 
 def _check_network(
-    network: ClusterNetwork | ec2.IVpc | None,
+    network: ClusterNetwork | ec2.IVpc | Network | None,
     *,
     vpc_subnets: ec2.SubnetSelection | None,
-    nic_layout: NicLayout | None,
-    endpoints: Sequence[str],
+    placement: ClusterPlacement | Literal["auto", "none"],
 ) -> list[Finding]:
-    """Check that arguments are not of another network, and that a VPC has one subnet for the nodes."""
-    has_own = isinstance(network, ClusterNetwork)
-    findings = [
-        *require(
-            nic_layout is None or not has_own,
-            "UC3110",
-            "the network defines the layout of network interfaces, for which it was sized",
-            remedy="Set nic_layout of the network",
-            path="nic_layout",
-        ),
-        *require(
-            not endpoints or network is None,
-            "UC3110",
-            "no endpoints are added to a network that is passed in",
-            remedy="Set endpoints of the ClusterNetwork, or add them to the VPC",
-            path="endpoints",
-        ),
-        *require(
-            vpc_subnets is None or not (network is None or has_own),
+    """Check a network that is described, that a VPC has one subnet for the nodes, and that arguments are not of another."""
+    if isinstance(network, ClusterNetwork | Network | None):
+        found = under("network", check_network(network)) if isinstance(network, Network) else []
+        found += require(
+            vpc_subnets is None,
             "UC3110",
             "subnets are selected from a VPC, and none is passed in",
             remedy="Set network to an ec2.Vpc, or to an imported one",
             path="vpc_subnets",
-        ),
-        *(check_endpoints(endpoints, path="endpoints") if network is None else ()),
-    ]
-    if not isinstance(network, ClusterNetwork | None):
-        vpc = network
-        collect(findings, lambda: private_subnet(vpc, vpc_subnets, path="vpc_subnets"))
+        )
+        return found + require(
+            placement == "auto" or not isinstance(network, Network) or not network.differs("placement"),
+            "UC3110",
+            "the network names a placement group too",
+            remedy="Set one of them",
+            path="placement",
+        )
+    findings: list[Finding] = []
+    collect(findings, lambda: private_subnet(network, vpc_subnets, path="vpc_subnets"))
     return findings
 
 

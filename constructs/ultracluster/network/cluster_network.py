@@ -12,6 +12,7 @@ from constructs import Construct
 
 from ultracluster._foundation.annotations import warn
 from ultracluster._foundation.machines import AnyInstanceType, machine_of
+from ultracluster._foundation.tokens import known
 from ultracluster.network.endpoint_policies import EndpointPolicies
 from ultracluster.network.group_rules import add_efa_rules, add_task_rules
 from ultracluster.network.nat_gateway import define_nat_gateway
@@ -32,6 +33,9 @@ from ultracluster_rules.network import (
     warn_of_unknown_efa_rules,
 )
 from ultracluster_rules.numbers import rejects_unsafe_numbers
+from ultracluster_spec.network import NETWORK_RULES, Network
+from ultracluster_spec.rules import findings
+from ultracluster_spec.values import broken_bounds, wrong_types
 
 _HTTPS = 443
 
@@ -386,6 +390,69 @@ class _ExistingNetwork(ClusterNetwork):
             add_efa_rules(self, security_group_id=security_group.security_group_id)
             return
         warn(self, warn_of_unknown_efa_rules("the imported security group").at("security_group"))
+
+
+def check_network(given: Network) -> list[Finding]:
+    """Return what is wrong with a network by itself, as far as it is known before deployment."""
+    if wrong := wrong_types(given):
+        return wrong
+    found = broken_bounds(known(given))
+    return found + findings(NETWORK_RULES, known(given).without({finding.path for finding in found}))
+
+
+def define_network(
+    scope: Construct,
+    construct_id: str,
+    given: Network,
+    *,
+    zone_id: str,
+    instance_type: InstanceType,
+    node_count: int,
+    file_system_interfaces: int,
+) -> ClusterNetwork:
+    """Define the new network of a cluster, or use the existing subnet."""
+    if given.vpc_id is None or given.subnet_id is None:
+        network = ClusterNetwork(
+            scope,
+            construct_id,
+            zone_id=zone_id,
+            instance_type=instance_type,
+            node_count=node_count,
+            nic_layout=given.layout,
+            cidr=given.cidr,
+            subnet_prefix=given.subnet_prefix,
+            nat_gateway=given.nat_gateway,
+            endpoints=given.endpoints,
+            limit_endpoints=given.limit_endpoints,
+        )
+        if policies := network.endpoint_policies:
+            for account in given.allowed_accounts:
+                policies.allow_account(account)
+            for bucket in given.allowed_buckets:
+                policies.allow_bucket(bucket)
+        return network
+    return ClusterNetwork.from_subnet(
+        scope,
+        construct_id,
+        # The zone's name differs between accounts and is unknown; nothing uses it.
+        vpc=ec2.Vpc.from_vpc_attributes(
+            scope, f"{construct_id}Vpc", vpc_id=given.vpc_id, availability_zones=[zone_id]
+        ),
+        subnet=ec2.Subnet.from_subnet_id(scope, f"{construct_id}Subnet", given.subnet_id),
+        zone_id=zone_id,
+        instance_type=instance_type,
+        node_count=node_count,
+        nic_layout=given.layout,
+        available_addresses=given.available_addresses,
+        file_system_interfaces=file_system_interfaces,
+        security_group=_group(scope, f"{construct_id}Group", given.security_group_id),
+        add_efa_rules=given.add_efa_rules,
+        default_security_group=_group(scope, f"{construct_id}DefaultGroup", given.default_security_group_id),
+    )
+
+
+def _group(scope: Construct, construct_id: str, group_id: str | None) -> ec2.ISecurityGroup | None:
+    return (group_id and ec2.SecurityGroup.from_security_group_id(scope, construct_id, group_id)) or None
 
 
 def private_subnet(

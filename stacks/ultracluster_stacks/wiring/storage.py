@@ -5,7 +5,6 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 import aws_cdk as cdk
-from aws_cdk import aws_ec2 as ec2
 from aws_cdk import aws_kms as kms
 from aws_cdk import aws_s3 as s3
 from constructs import Construct
@@ -101,14 +100,7 @@ def existing_buckets(config: Cluster) -> list[str]:
     )
     named = [re.match(r"arn:[^:]*:s3:::([a-z0-9.-]+)", resource) for resource in resources]
     existing = [bucket.bucket_name for _, bucket in config.buckets() if bucket.bucket_name]
-    return [*config.network.allowed_buckets, *existing, *(match[1] for match in named if match)]
-
-
-def security_group(scope: Construct, construct_id: str, group_id: str | None) -> ec2.ISecurityGroup | None:
-    """Import a security group by its ID, if there is one."""
-    return (
-        None if group_id is None else ec2.SecurityGroup.from_security_group_id(scope, construct_id, group_id)
-    )
+    return [*existing, *(match[1] for match in named if match)]
 
 
 def encryption_key(scope: Construct, construct_id: str, arn: str | None) -> kms.IKey | None:

@@ -19,6 +19,7 @@ from tests.unit.ultracluster.builders import IMAGE, IMAGE_ID, RESERVATION, ZONE,
 
 import ultracluster as uc
 from ultracluster.capacity.sources import check_source
+from ultracluster.network.cluster_network import check_network
 from ultracluster_catalog.machines.instance_type import InstanceType, NetworkCard
 from ultracluster_catalog.machines.instance_types import INSTANCE_TYPES
 from ultracluster_catalog.machines.nic_layouts import NetworkInterface
@@ -196,6 +197,7 @@ def makers(stack: cdk.Stack) -> Mapping[str, Made]:  # noqa: C901 - one function
         "NeuronAmi": construct(uc.NeuronAmi, **ami),
         "Neuron": with_neuron,
         "NodeGroup": construct(uc.NodeGroup, network=cluster.network, instance_type=TYPE, image_id=IMAGE_ID),
+        "Network": lambda **changes: reject(check_network(uc.Network(**changes))),
         "OnDemand": capacity(uc.OnDemand),
         "PrecompileJob": construct(uc.PrecompileJob, queue=cluster.queue, **job, **cache),
         "Queue": of_queue_with,

@@ -426,6 +426,10 @@ DEFAULTS: dict[str, dict[str, object]] = {
         "enabled": True, "dashboard": True, "idle_percent": 5, "idle_minutes": 15, "drain_minutes": 120, "wait_minutes": 60,
         "collective_percent": 25, "stalled_steps": 10, "free_percent": 10, "cache_misses": 10,
     },
+    "Network": {
+        "cidr": "10.0.0.0/16", "nic_layout": "batch", "placement": "auto", "nat_gateway": False, "add_efa_rules": False,
+    },
+    "NetworkInterface": {"device": 0},
     "Neuron": {"llm_training": False, "saturate_infinity": False},
     "Queue": {"priority": 1, "compute_reservation_percent": 0, "notify_blocked": False},
     "QuotaShare": {"sharing": "RESERVE", "preempt_within": False},
@@ -586,7 +590,7 @@ REFUSED: list[tuple[Callable[[cdk.Stack], object], str]] = [
     (lambda s: _cluster(s, node_count=0), "node_count"),
     (lambda s: _cluster(s, zone_id=None), "zone_id"),
     (lambda s: _cluster(s, removal_policy=cdk.RemovalPolicy.SNAPSHOT), "removal_policy"),
-    (lambda s: _cluster(s, endpoints=["s3"]), "endpoints[0]"),
+    (lambda s: _cluster(s, network=uc.Network(endpoints=("s3",))), "network.endpoints"),
     (lambda s: _cluster(s, capacity=[block(), block()]), "capacity"),
 ]
 

@@ -10,7 +10,6 @@ from ultracluster_rules.capacity import check_block_placement
 from ultracluster_rules.findings import FindingsError
 from ultracluster_rules.network import (
     check_available_addresses,
-    check_endpoints,
     check_nat_gateway_room,
     check_network_interfaces,
     check_subnet_size,
@@ -20,18 +19,11 @@ from ultracluster_rules.network import (
     warn_of_unknown_efa_rules,
 )
 from ultracluster_spec.cluster import Cluster
-from ultracluster_spec.network import EXISTING_GROUP, EXISTING_SUBNET
+from ultracluster_spec.network import NETWORK_RULES
+from ultracluster_spec.rules import broken
 from ultracluster_stacks.config.reading.problem import Problem, located
 
 _PRIVATE: Final = tuple(map(ipaddress.IPv4Network, ("10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16")))
-_OF_NEW_VPC: Final = (
-    "nat_gateway",
-    "subnet_prefix",
-    "endpoints",
-    "limit_endpoints",
-    "allowed_accounts",
-    "allowed_buckets",
-)
 _DOCKER: Final = ipaddress.IPv4Network("172.17.0.0/16")
 
 
@@ -72,9 +64,10 @@ def subnet_holds_nodes(cluster: Cluster) -> Iterator[Problem]:
     yield from located(("network", "subnet_prefix" if given else "cidr"), findings)
 
 
-def endpoints_are_new(cluster: Cluster) -> Iterator[Problem]:
-    """Refuse endpoints that the network has already, or of no service."""
-    yield from located(("network", "endpoints"), check_endpoints(cluster.network.endpoints, path="endpoints"))
+def network_is_whole(cluster: Cluster) -> Iterator[Problem]:
+    """Refuse settings of the network that do not go together."""
+    for place, finding in broken(NETWORK_RULES, cluster.network):
+        yield Problem(("network", *place), finding)
 
 
 def nat_gateway_has_room(cluster: Cluster) -> Iterator[Problem]:
@@ -85,25 +78,6 @@ def nat_gateway_has_room(cluster: Cluster) -> Iterator[Problem]:
     vpc = ipaddress.IPv4Network(settings.cidr)
     if settings.subnet_prefix == vpc.prefixlen:
         yield from located(("network", "subnet_prefix"), check_nat_gateway_room(vpc, settings.subnet_prefix))
-
-
-def existing_subnet_is_whole(cluster: Cluster) -> Iterator[Problem]:
-    """Refuse an existing subnet without its VPC, and settings of a new subnet together with it."""
-    settings = cluster.network
-    if (settings.vpc_id is None) != (settings.subnet_id is None):
-        given, missing = ("subnet_id", "vpc_id") if settings.vpc_id is None else ("vpc_id", "subnet_id")
-        problem = f"{given} is set without {missing}"
-        remedy = "Set both for an existing subnet, or neither for a new one"
-        yield Problem.of(("network", given), EXISTING_SUBNET, problem, remedy=remedy)
-    existing = settings.subnet_id is not None
-    for name in _OF_NEW_VPC if existing else ("available_addresses",):
-        if settings.differs(name):
-            yield Problem.of(
-                ("network", name),
-                EXISTING_SUBNET,
-                f"{name} is for {'a new VPC' if existing else 'an existing subnet'} only",
-                remedy="Remove it" if existing else "Remove it, or set vpc_id and subnet_id",
-            )
 
 
 def existing_subnet_holds_cluster(cluster: Cluster) -> Iterator[Problem]:
@@ -152,25 +126,11 @@ def placement_fits_capacity(cluster: Cluster) -> Iterator[Problem]:
     yield from located(("network", "placement"), check_block_placement(block=block, placed=True))
 
 
-def security_group_has_a_subnet(cluster: Cluster) -> Iterator[Problem]:
-    """Refuse a security group without its subnet, and warn about existing groups, whose rules are unknown."""
-    settings = cluster.network
-    if settings.add_efa_rules and settings.security_group_id is None:
-        problem = "add_efa_rules is for an existing security group only"
-        remedy = "Remove it: a new group has the rules"
-        yield Problem.of(("network", "add_efa_rules"), EXISTING_GROUP, problem, remedy=remedy)
-    if settings.default_security_group_id is not None and settings.subnet_id is None:
-        problem = "default_security_group_id is for an existing VPC only"
-        remedy = "Remove it: the default group of a new VPC has the rules"
-        yield Problem.of(("network", "default_security_group_id"), EXISTING_GROUP, problem, remedy=remedy)
-    if settings.security_group_id is None:
-        return
-    if settings.subnet_id is None:
-        problem = "security_group_id is set without subnet_id, but a new VPC has no existing group"
-        remedy = "Set vpc_id and subnet_id of its VPC"
-        yield Problem.of(("network", "security_group_id"), EXISTING_GROUP, problem, remedy=remedy)
-    elif not settings.add_efa_rules:
-        finding = warn_of_unknown_efa_rules(settings.security_group_id)
+def rules_of_groups_are_known(cluster: Cluster) -> Iterator[Problem]:
+    """Warn about existing security groups, whose rules are unknown."""
+    network = cluster.network
+    if network.security_group_id and network.subnet_id is not None and not network.add_efa_rules:
+        finding = warn_of_unknown_efa_rules(network.security_group_id)
         yield Problem(("network", "security_group_id"), finding)
 
 

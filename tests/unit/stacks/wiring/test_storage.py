@@ -98,4 +98,4 @@ def test_the_buckets_that_a_rollout_names_are_those_that_its_endpoints_let_throu
         network=replace(config.network, allowed_buckets=("shared",)),
         jobs=[replace(each, permissions=permissions) for each in config.jobs[:1]],
     )
-    assert existing_buckets(config) == ["shared", "ours", "corpora", "theirs"]
+    assert existing_buckets(config) == ["ours", "corpora", "theirs"]

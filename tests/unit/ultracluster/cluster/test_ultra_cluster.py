@@ -21,6 +21,7 @@ from ultracluster import (
     CapacityBlock,
     CheckpointBucket,
     CompileCache,
+    Network,
     OnDemand,
     Queue,
     SharedFileSystem,
@@ -191,11 +192,11 @@ def test_all_findings_about_a_cluster_are_reported_at_once(stack: cdk.Stack) -> 
             queue=Queue(priority=-1, capacity=("spot",)),
             notify=["jane"],
             removal_policy=cdk.RemovalPolicy.SNAPSHOT,
-            endpoints=["logs"],
+            network=Network(endpoints=("logs",), vpc_id="vpc-1"),
         )
 
     assert {each.code for each in refused.value.findings} == {
-        *("UC4001", "UC6312", "UC4110", "UC4101", "UC6305", "UC3102", "UC6449", "UC5217", "UC3112"),
+        *("UC4001", "UC6312", "UC4110", "UC4101", "UC6305", "UC3102", "UC6449", "UC5217", "UC3112", "UC3107"),
     }
     assert stack.node.children == []
 
@@ -214,7 +215,6 @@ def test_findings_about_capacity_and_network_come_with_the_others(stack: cdk.Sta
                 OnDemand(name="Spill", max_nodes=0),
             ],
             network=ec2.Vpc(stack, "Vpc"),
-            endpoints=["ssmincidents"],
         )
 
     assert [(each.code, each.path) for each in refused.value.findings] == [
@@ -222,7 +222,6 @@ def test_findings_about_capacity_and_network_come_with_the_others(stack: cdk.Sta
         ("UC4123", "capacity[1].name"),
         ("UC4101", "capacity[1].max_nodes"),
         ("UC4101", "node_count"),
-        ("UC3110", "endpoints"),
         ("UC3113", "vpc_subnets"),
     ]
 
@@ -232,14 +231,14 @@ def test_findings_about_capacity_and_network_come_with_the_others(stack: cdk.Sta
     [
         ({"vpc_subnets": ec2.SubnetSelection(one_per_az=True)}, "vpc_subnets"),
         ({"network": True, "vpc_subnets": ec2.SubnetSelection(one_per_az=True)}, "vpc_subnets"),
-        ({"network": True, "endpoints": ["sts"]}, "endpoints"),
-        ({"network": True, "nic_layout": "all-efa"}, "nic_layout"),
+        ({"network": Network(), "vpc_subnets": ec2.SubnetSelection(one_per_az=True)}, "vpc_subnets"),
+        ({"network": Network(placement="ours"), "placement": "none"}, "placement"),
     ],
 )
 def test_refuses_what_belongs_to_another_network(
     stack: cdk.Stack, arguments: dict[str, Any], path: str
 ) -> None:
-    if arguments.get("network"):
+    if arguments.get("network") is True:
         arguments = arguments | {"network": network(stack)}
     with pytest.raises(FindingsError) as refused:
         cluster(stack, zone_id=ZONE, **arguments)
@@ -247,11 +246,54 @@ def test_refuses_what_belongs_to_another_network(
 
 
 def test_further_endpoints_are_those_of_the_new_network(stack: cdk.Stack) -> None:
-    cluster(stack, zone_id=ZONE, endpoints=["secretsmanager"])
+    cluster(stack, zone_id=ZONE, network=Network(endpoints=("secretsmanager",)))
     services = [
         json.dumps(each["Properties"]["ServiceName"]) for each in of_type(stack, "AWS::EC2::VPCEndpoint")
     ]
     assert any(".secretsmanager" in service for service in services)
+
+
+def test_an_existing_subnet_and_its_groups_are_used_as_a_value_names_them(stack: cdk.Stack) -> None:
+    described = Network(
+        vpc_id="vpc-0123456789abcdef0",
+        subnet_id="subnet-0123456789abcdef0",
+        security_group_id="sg-0123456789abcdef0",
+        add_efa_rules=True,
+        default_security_group_id="sg-0123456789abcdef1",
+        nic_layout="all-efa",
+        placement="ours",
+    )
+    whole = cluster(stack, zone_id=ZONE, network=described)
+
+    assert (whole.network.vpc_id, whole.network.subnet_id) == (described.vpc_id, described.subnet_id)
+    environment = only(stack, "AWS::Batch::ComputeEnvironment")["ComputeResources"]
+    assert environment["Subnets"] == ["subnet-0123456789abcdef0"]
+    template = only(stack, "AWS::EC2::LaunchTemplate")["LaunchTemplateData"]
+    assert {each["InterfaceType"] for each in template["NetworkInterfaces"]} == {"efa"}
+    assert {str(each["Groups"]) for each in template["NetworkInterfaces"]} == {"['sg-0123456789abcdef0']"}
+    changed = {
+        str(each["Properties"]["GroupId"]) for each in of_type(stack, "AWS::EC2::SecurityGroupIngress")
+    }
+    assert {"sg-0123456789abcdef0", "sg-0123456789abcdef1"} <= changed
+    assert of_type(stack, "AWS::EC2::VPC") == []
+    assert whole.nodes.placement
+    assert whole.nodes.placement.placement_group_name == "ours"
+
+
+def test_further_accounts_and_buckets_of_a_value_pass_the_endpoints(stack: cdk.Stack) -> None:
+    cluster(
+        stack,
+        zone_id=ZONE,
+        network=Network(allowed_accounts=("210987654321",), allowed_buckets=("corpus-of-partner",)),
+    )
+    (s3,) = [
+        each["Properties"]
+        for each in of_type(stack, "AWS::EC2::VPCEndpoint")
+        if each["Properties"]["VpcEndpointType"] == "Gateway"
+    ]
+    policy = json.dumps(s3["PolicyDocument"])
+    assert "210987654321" in policy
+    assert "corpus-of-partner" in policy
 
 
 @pytest.mark.parametrize("kind", ["own", "attributes", "lookup"])
@@ -267,7 +309,7 @@ def test_takes_a_vpc_of_the_cdk(kind: str) -> None:
         "lookup": lambda: ec2.Vpc.from_lookup(stack, "Vpc", vpc_id=imported["vpc_id"]),
     }[kind]()
     wanted = ec2.SubnetSelection(availability_zones=["us-east-2c"])
-    whole = cluster(stack, zone_id=ZONE, network=vpc, vpc_subnets=wanted, nic_layout="all-efa")
+    whole = cluster(stack, zone_id=ZONE, network=vpc, vpc_subnets=wanted)
     expected = {
         "own": lambda: stack.resolve(vpc.private_subnets[1].subnet_id),
         "attributes": lambda: "subnet-c",

@@ -73,11 +73,9 @@ def test_nodes_take_the_layout_that_their_network_has_addresses_for(stack: cdk.S
     assert (len(interfaces), addresses_per_node(interfaces)) == (16, 1)
 
 
-def test_a_cluster_in_an_existing_network_rejects_another_layout(stack: cdk.Stack) -> None:
+def test_a_cluster_has_the_layout_of_its_network(stack: cdk.Stack) -> None:
     wide = network(stack, nic_layout="all-efa")
     given = {"instance_type": "trn2.48xlarge", "node_count": 4, "image_id": IMAGE_ID, "network": wide}
-    with pytest.raises(FindingsError, match="UC3110"):
-        uc.UltraCluster(stack, "Other", nic_layout="batch", **given)
     made = uc.UltraCluster(stack, "Cluster", **given)
     assert addresses_per_node(made.nodes.network_interfaces) == 16
 
@@ -89,6 +87,10 @@ def test_interfaces_one_by_one_are_for_the_type_that_the_network_was_sized_for(s
     assert len(beside.network_interfaces) == 1
 
 
+def _interface(each: NetworkInterface) -> uc.NetworkInterface:
+    return uc.NetworkInterface(card=each.card, device=each.device, interface_type=each.interface_type)
+
+
 def test_every_part_of_a_cluster_uses_the_specified_interfaces(stack: cdk.Stack) -> None:
     uc.UltraCluster(
         stack,
@@ -97,7 +99,7 @@ def test_every_part_of_a_cluster_uses_the_specified_interfaces(stack: cdk.Stack)
         node_count=4,
         image_id=IMAGE_ID,
         zone_id=ZONE,
-        nic_layout=(FIRST, *FURTHER),
+        network=uc.Network(network_interfaces=(_interface(FIRST), *map(_interface, FURTHER))),
     )
     interfaces = only(stack, "AWS::EC2::LaunchTemplate")["LaunchTemplateData"]["NetworkInterfaces"]
     assert {each["DeviceIndex"] for each in interfaces[1:]} == {1}
