@@ -31,6 +31,7 @@ from ultracluster_rules.machines import check_figures_are_sourced, check_scratch
 from ultracluster_rules.network import check_network_interfaces
 from ultracluster_rules.numbers import rejects_unsafe_numbers
 from ultracluster_spec.capacity import Capacity, CapacityBlock, CapacityReservation, ReservationGroup
+from ultracluster_spec.nodes import ROOT_VOLUME_GIB, ROOT_VOLUME_MIB_PER_SECOND
 
 # Above that of `Tags.of`, which is 100 unless set.
 _TAG_PRIORITY = 1000
@@ -39,9 +40,6 @@ _TAG_PRIORITY = 1000
 # 64 TiB (Amazon EBS User Guide); both read 2026-11.
 _ROOT_VOLUME_GIB = (30, 65_536)
 _ROOT_IOPS = 3000
-_ROOT_THROUGHPUT_MIB = (
-    500  # gp3's default of 125 MiB/s would double the billed time for pulling images of tens of GB
-)
 
 # Calls of the ECS agent on clusters and container instances. They cannot be restricted to one cluster, because AWS Batch
 # generates the name of the ECS cluster of a compute environment when it creates it.
@@ -131,7 +129,7 @@ class NodeGroup(Construct):
         capacity: Capacity | None = None,
         placement: ClusterPlacement | None = None,
         file_system: SharedFileSystem | None = None,
-        root_volume_gib: int = 200,
+        root_volume_gib: int = ROOT_VOLUME_GIB,
         scratch_path: str | None = None,
         tags: Mapping[str, str] | None = None,
         metrics: NodeMetrics | None = None,
@@ -239,7 +237,7 @@ class NodeGroup(Construct):
                             volume_size=root_volume_gib,
                             volume_type="gp3",
                             iops=_ROOT_IOPS,
-                            throughput=_ROOT_THROUGHPUT_MIB,
+                            throughput=ROOT_VOLUME_MIB_PER_SECOND,
                             encrypted=True,
                             kms_key_id=kms_key.key_arn if kms_key else None,
                             delete_on_termination=True,

@@ -12,11 +12,8 @@ from ultracluster_catalog.neuron.compile_machines import compile_type
 from ultracluster_catalog.observability.metrics import METRICS
 from ultracluster_catalog.places.cluster_subnet import NODE_SERVICES
 from ultracluster_spec.cluster import Cluster
+from ultracluster_spec.nodes import ROOT_VOLUME_GIB, ROOT_VOLUME_MIB_PER_SECOND
 from ultracluster_stacks.plan import StackTemplate
-
-# The default root volume of nodes, which a rollout file cannot change.
-_VOLUME_GIB: Final = 200
-_VOLUME_MB_PER_S: Final = 500
 
 # Metrics of a cluster with `alarms` and a file system of known size.
 _ALARM_METRICS: Final = 19
@@ -79,8 +76,8 @@ def configured_footprint(cluster: Cluster) -> Footprint:
             nodes=cluster.nodes_from(source),
             market=source.market_type,
             reserved=source.prepaid,
-            volume_gib=_VOLUME_GIB,
-            volume_mb_per_s=_VOLUME_MB_PER_S,
+            volume_gib=ROOT_VOLUME_GIB,
+            volume_mb_per_s=ROOT_VOLUME_MIB_PER_SECOND,
         )
         for source in cluster.capacity_sources()
     )
