@@ -20,11 +20,12 @@ from ultracluster_runtime.lifecycle.actions import (
     Notify,
     RequestCheckpoint,
     SetEnvironment,
+    SetFleet,
     SetQueue,
     TerminateJob,
 )
 from ultracluster_runtime.lifecycle.machine import Phase, phase_of, plan_actions, run_cycle
-from ultracluster_runtime.lifecycle.observations import Environment, Job, Observations, Queue, Refusal
+from ultracluster_runtime.lifecycle.observations import Environment, Fleet, Job, Observations, Queue, Refusal
 from ultracluster_runtime.lifecycle.state import LifecycleState
 
 
@@ -218,6 +219,19 @@ def test_jobs_end_in_time_although_the_environment_cannot_be_closed() -> None:
     told = replace(FRESH, checkpoint_requests={NODE: DRAIN - timedelta(minutes=20)})
     seen = facts(DRAIN, environment=Environment(enabled=True, status="UPDATING"))
     assert [action.job_id for action in of_kind(TerminateJob, seen, told)] == ["job"]  # type: ignore[union-attr]
+
+
+@pytest.mark.parametrize(("desired", "emptied"), [(0, False), (1, True), (2, True)])
+def test_a_fleet_asks_for_no_nodes_once_the_drain_has_begun(desired: int, emptied: bool) -> None:
+    drain = END - timedelta(minutes=40)
+    wanted = reservation().instances
+    fleet = Fleet(desired=desired, most=wanted)
+    assert of_kind(SetFleet, facts(drain, fleet=fleet)) == ([SetFleet(nodes=0)] if emptied else [])
+    assert of_kind(SetFleet, facts(drain - SECOND, fleet=fleet)) == [SetFleet(nodes=wanted)]
+    assert of_kind(SetFleet, facts(drain - SECOND, fleet=replace(fleet, desired=wanted))) == []
+    assert of_kind(SetFleet, facts(drain - SECOND, fleet=replace(fleet, most=1, desired=5))) == [
+        SetFleet(nodes=1)
+    ]
 
 
 @pytest.mark.parametrize(("state", "told"), [("scheduled", True), ("active", True), ("expired", False)])

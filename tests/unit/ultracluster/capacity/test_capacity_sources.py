@@ -22,6 +22,7 @@ from ultracluster import (
     CapacityBlock,
     CapacityReservation,
     ClusterPlacement,
+    Network,
     OnDemand,
     Queue,
     ReservationGroup,
@@ -37,7 +38,7 @@ pytestmark = pytest.mark.slow
 def test_the_network_has_addresses_for_the_nodes_of_all_sources(stack: cdk.Stack) -> None:
     other = CapacityReservation(reservation_id=OTHER, zone_id=ZONE, name="other")
     # 150 nodes with 17 addresses each fit into a subnet of 4,096, 300 do not.
-    cluster(stack, OnDemand(), other, node_count=150, nic_layout="all-efa")
+    cluster(stack, OnDemand(), other, node_count=150, network=Network(nic_layout="all-efa"))
     assert only(stack, "AWS::EC2::Subnet")["CidrBlock"].endswith("/19")
 
 
