@@ -114,7 +114,7 @@ def test_a_difference_is_seen(here: Content, tmp_path: Path, tried: Tried) -> No
     (path,) = source.rglob("cluster_stage.py")
     path.chmod(0o644)
     # What is forbidden everywhere: something of the process.
-    path.write_text(path.read_text().replace("config.name, **config.tags", "str(hash('a')), **config.tags"))
+    path.write_text(path.read_text().replace("config.name, config.tags", "str(hash('a')), config.tags"))
     machine = Machine(variables={"PYTHONPATH": os.pathsep.join(str(source / name) for name in SOURCES)})
 
     assert different(here, synthesized(tmp_path, machine)) != []

@@ -90,7 +90,7 @@ def test_damaged_files_in_separate_processes(tmp_path: Path, tried: Tried) -> No
 
 
 def test_three_hundred_clusters_that_the_models_allow(
-    local_aws_server: LocalAws, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, tried: Tried
+    local_aws_server: LocalAws, tmp_path: Path, tried: Tried
 ) -> None:
     print(f"UC_FUZZ_SEED={SEED}")  # noqa: T201 - pytest shows it of a test that fails before its row is made
     chosen = drawn(2 * CLUSTERS, by=SEED)[:CLUSTERS]
@@ -103,7 +103,7 @@ def test_three_hundred_clusters_that_the_models_allow(
     for first in range(0, CLUSTERS, IN_ONE_APP):
         folder = tmp_path / str(first)
         folder.mkdir()
-        assemblies.append(synthesize(chosen[first : first + IN_ONE_APP], folder, monkeypatch))
+        assemblies.append(synthesize(chosen[first : first + IN_ONE_APP], folder))
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
     seconds = time.process_time() - began + after.ru_utime - children.ru_utime
     stacks = [stack for assembly in assemblies for stack in read_assembly(assembly)]
@@ -121,7 +121,7 @@ def test_three_hundred_clusters_that_the_models_allow(
     folder = tmp_path / "deployed"
     folder.mkdir()
     local_aws_server.reset()
-    deployed = deploy_assembly(local_aws_server, synthesize(chosen[:DEPLOYED], folder, monkeypatch))
+    deployed = deploy_assembly(local_aws_server, synthesize(chosen[:DEPLOYED], folder))
     local_aws_server.reset()
     tried("fuzz", f"{DEPLOYED} of them deployed to the local AWS: {len(deployed)} stacks")
     assert [f"{each.name}: {each.status} {each.reason}" for each in deployed if each.reason] == []

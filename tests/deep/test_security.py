@@ -24,6 +24,7 @@ EXAMPLES = sorted(path.parent.name for path in (ROOT / "examples").glob("*/app.p
 # What belongs to the example's own part of its app, whose owner answers for it.
 OF_THE_EXAMPLE = {
     "own-vpc": {"Training/Vpc/Resource"},
+    "research-jobs": {"Research/Researchers/DefaultPolicy/Resource"},
     "sagemaker-queue": {"SageMakerQueue/Submitters/DefaultPolicy/Resource"},
 }
 

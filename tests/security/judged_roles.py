@@ -146,7 +146,7 @@ def _not_what_actions_take(statement: Mapping[str, Any]) -> Iterator[str]:
             yield f"{action} is no action that AWS documents"
             continue
         kinds = known["Actions"][name.lower()].get("Resources", [])
-        forms = [form for kind in kinds for form in known["Resources"][kind]["ARNFormats"]]
+        forms = [form for kind in kinds for form in known["Resources"][kind.lower()]["ARNFormats"]]
         fits = {each for each in given if any(_fits(each, form) for form in forms)}
         if "*" in given:
             if kinds and action not in NARROWER_THAN_NEEDED:

@@ -74,7 +74,7 @@ def _place(where: str) -> Place:
     import boto3  # noqa: PLC0415 - images that meet in a folder need none
 
     bucket, _, prefix = where[len("s3://") :].partition("/")
-    return Bucket(boto3.client("s3"), bucket, f"{prefix.rstrip('/')}/")
+    return Bucket(boto3.client("s3"), bucket, prefix.rstrip("/") + "/")
 
 
 def _own_address() -> str:

@@ -231,7 +231,8 @@ def _missing(gang: _Gang) -> Generator[Operation, Any, str]:
     members = yield from _members(gang)
     come = {_index(name) for name, _ in members}
     absent = [str(index) for index in range(gang.child.size) if index not in come]
-    return f"{', '.join(absent)} of {gang.child.size} missing" if absent else "no roster from child 0"
+    names = ", ".join(absent)
+    return f"{names} of {gang.child.size} missing" if absent else "no roster from child 0"
 
 
 def _index(name: str) -> int:

@@ -1,5 +1,6 @@
 """Multi-node jobs where an Auto Scaling group starts the nodes: arrays of one child for each node."""
 
+import ast
 import os
 import subprocess
 import sys
@@ -11,7 +12,7 @@ import pytest
 from tests.unit.ultracluster.builders import IMAGE, IMAGE_ID, allowed, block, network, of_type, only
 
 import ultracluster as uc
-from ultracluster.jobs.gang import gang_command
+from ultracluster.jobs.gang import _source, gang_command
 from ultracluster.scheduling.unmanaged_environment import UnmanagedEnvironment
 from ultracluster_rules.commands import LAUNCHER_PATH
 from ultracluster_rules.findings import FindingsError
@@ -86,6 +87,20 @@ def test_command_leaves_room_in_a_job_definition() -> None:
 
 
 @pytest.mark.slow
+def test_the_program_has_the_same_text_whichever_python_writes_it() -> None:
+    # Since 3.12, Python writes a text inside an f-string with the quotes of the f-string, which 3.11 on a node cannot read.
+    inside = [
+        ast.unparse(text)
+        for text in ast.walk(ast.parse(_source()))
+        if isinstance(text, ast.JoinedStr)
+        for value in text.values
+        if isinstance(value, ast.FormattedValue)
+        for part in ast.walk(value.value)
+        if isinstance(part, ast.Constant) and isinstance(part.value, str)
+    ]
+    assert inside == []
+
+
 def test_command_of_a_definition_runs_a_gang(tmp_path: Path) -> None:
     program = "import os; print(os.environ['NODE_RANK'] + ' of ' + os.environ['NNODES'])"
     command = [
