@@ -89,7 +89,6 @@ PARTS: Final = {
                     "lustre/lustre_tiers",
                     "machines/nic_layouts",
                     "neuron/compiler_flags",
-                    "neuron/neuron_settings",
                     "places/addresses",
                 )
             ),
@@ -103,7 +102,7 @@ PARTS: Final = {
             *(f"{_CONFIG}/reading/{name}.py" for name in ("scalars", "yaml_source")),
         ),
         # Without test_loader*: they load very many files or start processes, and each of them calls every rule.
-        tests=tuple(f"{_CONFIG_TESTS}/{folder}" for folder in ("models", "reading", "rules")),
+        tests=("tests/unit/spec", *(f"{_CONFIG_TESTS}/{folder}" for folder in ("reading", "rules"))),
         every=8,
     ),
 }

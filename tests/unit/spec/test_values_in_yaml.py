@@ -14,7 +14,7 @@ from ultracluster_spec.values import Value, annotations, default_of, plain, sent
 from ultracluster_stacks.config.reading.partial import part_of
 
 SCHEMA: dict[str, Any] = json.loads(
-    (Path(__file__).parents[5] / "docs/rollout.schema.json").read_text("utf-8")
+    (Path(__file__).parents[3] / "docs/rollout.schema.json").read_text("utf-8")
 )
 SCHEMA["$defs"]["Rollout"] = SCHEMA
 REQUIRED: dict[str, Any] = {

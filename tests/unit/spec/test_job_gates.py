@@ -31,7 +31,7 @@ def test_gates_are_called_after_their_job(load: Callable[..., LoadedRollout]) ->
 
 
 def test_the_example_of_the_documentation_is_one() -> None:
-    text = (Path(__file__).parents[5] / "docs/concepts/training.md").read_text()
+    text = (Path(__file__).parents[3] / "docs/concepts/training.md").read_text()
     (example,) = re.findall(r"```yaml\n(.*?)```", text, re.DOTALL)
     job = TypeAdapter(Job).validate_json(json.dumps(yaml.safe_load(example)["jobs"][0]))
     assert job.gate_names == ("pretrain-fabric", "pretrain-smoke")
