@@ -1,11 +1,13 @@
 """What a template knows of a value."""
 
-from collections.abc import Collection
-from typing import TypeVar
+from collections.abc import Collection, Iterable
+from typing import Any, TypeVar
 
 from aws_cdk import Token
 
-from ultracluster_spec.values import Value
+from ultracluster_rules.findings import Finding
+from ultracluster_spec.rules import Rule, findings
+from ultracluster_spec.values import Value, broken_bounds
 
 _Value = TypeVar("_Value", bound=Value)
 
@@ -22,3 +24,15 @@ def known(value: _Value, *, besides: Collection[str] = ()) -> _Value:
             if name not in besides and isinstance(content, (str, float)) and Token.is_unresolved(content)
         }
     )
+
+
+def check_known(
+    value: Value, rules: Iterable[Rule[Any]] = (), *, besides: Collection[str] = ()
+) -> list[Finding]:
+    """Return the bounds and rules that a value breaks, as far as a template knows its fields; see `known`.
+
+    A field that breaks its bound is unset for the rules.
+    """
+    own = known(value, besides=besides)
+    found = broken_bounds(own)
+    return found + findings(rules, own.without({finding.path for finding in found}))

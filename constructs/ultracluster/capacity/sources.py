@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from aws_cdk import Token
 
-from ultracluster._foundation.tokens import known
+from ultracluster._foundation.tokens import check_known
 from ultracluster_catalog.machines.instance_type import InstanceType
 from ultracluster_rules.capacity import check_source_names, check_targets
 from ultracluster_rules.findings import Finding, reject
@@ -21,7 +21,7 @@ from ultracluster_spec.capacity import (
 )
 from ultracluster_spec.queue import OWN_CAPACITY, Queue
 from ultracluster_spec.rules import findings
-from ultracluster_spec.values import broken_bounds, under, wrong_types
+from ultracluster_spec.values import under, wrong_types
 
 
 def sources_of(capacity: Capacity | Sequence[Capacity] | None) -> tuple[Capacity | None, ...]:
@@ -52,10 +52,8 @@ def check_source(source: Capacity | None, *, path: str) -> list[Finding]:
         return []
     if wrong := wrong_types(source):
         return under(path, wrong)
-    own = known(source, besides={"name"})  # a construct ID contains the name
-    found = broken_bounds(own)
     rules = [*SOURCE_RULES, *(BLOCK_RULES if isinstance(source, CapacityBlock) else ())]
-    return under(path, [*found, *findings(rules, own.without({finding.path for finding in found}))])
+    return under(path, check_known(source, rules, besides={"name"}))  # a construct ID contains the name
 
 
 def check_sizes(
@@ -93,6 +91,11 @@ def check_main_queue(sources: Sequence[Capacity | None], queue: Queue) -> None:
             [source.reservation_id for source in used if isinstance(source, CapacityBlock)],
         )
     )
+
+
+def has_block(sources: Sequence[Capacity | None]) -> bool:
+    """Return whether a Capacity Block is among the sources."""
+    return any(isinstance(source, CapacityBlock) for source in sources)
 
 
 def check_names(names: Sequence[str | None], *, path: str) -> list[Finding]:

@@ -15,7 +15,7 @@ from ultracluster._foundation.annotations import warn
 from ultracluster._foundation.cluster_name import cluster_name as find_cluster_name
 from ultracluster._foundation.cluster_name import name_cluster, tag_resources
 from ultracluster._foundation.machines import AnyInstanceType, machine_of
-from ultracluster.capacity.sources import check_main_queue, check_sizes, named, sources_of
+from ultracluster.capacity.sources import check_main_queue, check_sizes, has_block, named, sources_of
 from ultracluster.cluster.i_ultra_cluster import ImportedCluster, IUltraCluster
 from ultracluster.compliance.cluster_key import let_services_use
 from ultracluster.jobs.job import Job
@@ -264,7 +264,7 @@ class UltraCluster(IUltraCluster):
     def _warnings(self, plan: "_Plan") -> Iterator[Finding]:
         """Yield what needs the construct: a block without recipients, and a key whose policy is not ours."""
         told = plan.alarms and (plan.alarms.emails or plan.alarms.topic_arn)
-        if plan.has_block and self._topic is None and not told:
+        if has_block(plan.sources) and self._topic is None and not told:
             yield warn_of_missing_recipients()
         if self._kms_key:
             yield from let_services_use(self._kms_key, self)
@@ -534,19 +534,11 @@ class _Plan:
     node_count: int
     image_id: str
     sources: Sequence[Capacity | None]
+    most_nodes: int
+    """Maximum number of nodes of all sources together."""
     zone_id: str
     alarms: Alarms | None
     warnings: Sequence[Finding]
-
-    @property
-    def has_block(self) -> bool:
-        """Whether a Capacity Block is among the sources."""
-        return any(isinstance(source, CapacityBlock) for source in self.sources)
-
-    @property
-    def most_nodes(self) -> int:
-        """Maximum number of nodes of all sources together."""
-        return sum((source and source.max_nodes) or self.node_count for source in self.sources)
 
 
 def _resolve(
@@ -578,17 +570,7 @@ def _resolve(
         or next((source.zone_id for source in sources if source and source.zone_id), None)
         or (network.zone_id if isinstance(network, ClusterNetwork) else None)
     )
-    plan = _Plan(
-        machine=cast("InstanceType", machine),
-        node_count=node_count,
-        image_id=cast("str", ami),
-        sources=sources,
-        zone_id=cast("str", zone),
-        alarms=effective_alarms(
-            alarms, has_block=any(isinstance(source, CapacityBlock) for source in sources)
-        ),
-        warnings=(),
-    )
+    most_nodes = sum((source and source.max_nodes) or node_count for source in sources)
     findings += _check_queue(sources, queue if known else replace(queue, capacity=()))
     findings += check_max_nodes(node_count, path="node_count")
     if not (zone or not known):
@@ -605,18 +587,28 @@ def _resolve(
         findings += check_sizes(sources, machine=machine, node_count=node_count)
     if isinstance(file_system, FileSystem):
         findings += check_file_system(
-            file_system, machine=machine, node_count=plan.most_nodes, zone_id=zone, kms_key=kms_key
+            file_system, machine=machine, node_count=most_nodes, zone_id=zone, kms_key=kms_key
         )
     errors = [finding for finding in findings if finding.severity is Severity.ERROR]
     if errors or machine is None or ami is None or zone is None:
         raise FindingsError(errors)
-    return replace(plan, warnings=(*check_whole_ultraservers(machine, node_count), *findings))
+    return _Plan(
+        machine=machine,
+        node_count=node_count,
+        image_id=ami,
+        sources=sources,
+        most_nodes=most_nodes,
+        zone_id=zone,
+        alarms=effective_alarms(alarms, has_block=has_block(sources)),
+        warnings=(*check_whole_ultraservers(machine, node_count), *findings),
+    )
 
 
 def _check_queue(sources: Sequence[Capacity | None], queue: Queue) -> list[Finding]:
+    if wrong := wrong_types(queue):
+        return under("queue", wrong)
     findings = under("queue", check_queue(queue, sources))
-    if not wrong_types(queue):
-        collect(findings, lambda: check_main_queue(sources, queue))
+    collect(findings, lambda: check_main_queue(sources, queue))
     return findings
 
 

@@ -12,7 +12,7 @@ from constructs import Construct
 
 from ultracluster._foundation.annotations import warn
 from ultracluster._foundation.machines import AnyInstanceType, machine_of
-from ultracluster._foundation.tokens import known
+from ultracluster._foundation.tokens import check_known
 from ultracluster.network.endpoint_policies import EndpointPolicies
 from ultracluster.network.group_rules import add_efa_rules, add_task_rules
 from ultracluster.network.nat_gateway import define_nat_gateway
@@ -34,8 +34,7 @@ from ultracluster_rules.network import (
 )
 from ultracluster_rules.numbers import rejects_unsafe_numbers
 from ultracluster_spec.network import NETWORK_RULES, Network
-from ultracluster_spec.rules import findings
-from ultracluster_spec.values import broken_bounds, wrong_types
+from ultracluster_spec.values import wrong_types
 
 _HTTPS = 443
 
@@ -394,10 +393,7 @@ class _ExistingNetwork(ClusterNetwork):
 
 def check_network(given: Network) -> list[Finding]:
     """Return what is wrong with a network by itself, as far as it is known before deployment."""
-    if wrong := wrong_types(given):
-        return wrong
-    found = broken_bounds(known(given))
-    return found + findings(NETWORK_RULES, known(given).without({finding.path for finding in found}))
+    return wrong_types(given) or check_known(given, NETWORK_RULES)
 
 
 def define_network(
@@ -452,7 +448,7 @@ def define_network(
 
 
 def _group(scope: Construct, construct_id: str, group_id: str | None) -> ec2.ISecurityGroup | None:
-    return (group_id and ec2.SecurityGroup.from_security_group_id(scope, construct_id, group_id)) or None
+    return ec2.SecurityGroup.from_security_group_id(scope, construct_id, group_id) if group_id else None
 
 
 def private_subnet(

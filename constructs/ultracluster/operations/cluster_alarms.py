@@ -8,13 +8,13 @@ from aws_cdk import aws_sns as sns
 from constructs import Construct
 
 from ultracluster._foundation.private_topic import notification_topic
-from ultracluster._foundation.tokens import known
+from ultracluster._foundation.tokens import check_known
 from ultracluster.nodes.node_metrics import NodeMetrics
 from ultracluster.storage.shared_file_system import SharedFileSystem
 from ultracluster_rules.findings import Finding, reject
 from ultracluster_rules.numbers import rejects_unsafe_numbers
 from ultracluster_spec.alarms import Alarms
-from ultracluster_spec.values import broken_bounds, wrong_types
+from ultracluster_spec.values import wrong_types
 
 _AT_LEAST = cloudwatch.ComparisonOperator.GREATER_THAN_OR_EQUAL_TO_THRESHOLD
 _AT_MOST = cloudwatch.ComparisonOperator.LESS_THAN_OR_EQUAL_TO_THRESHOLD
@@ -26,7 +26,7 @@ _GIB = 1024**3
 
 def check_alarms(settings: Alarms) -> list[Finding]:
     """Return what is wrong with the fields of the settings of alarms, of those that are known."""
-    return wrong_types(settings) or broken_bounds(known(settings))
+    return wrong_types(settings) or check_known(settings)
 
 
 class ClusterAlarms(Construct):

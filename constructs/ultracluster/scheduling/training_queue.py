@@ -254,9 +254,7 @@ def _most_nodes(nodes: NodeGroup, max_nodes: int | None) -> int:
 
 
 def check_queue(settings: Queue, sources: Sequence[Capacity | None]) -> list[Finding]:
-    """Return what is wrong with the settings of a queue over capacity sources; None is On-Demand."""
-    if wrong := wrong_types(settings):
-        return wrong
+    """Return what is wrong with the settings of a queue, whose types are right, over capacity sources; None is On-Demand."""
     limits = settings.wait_limits
     return [*broken_bounds(settings), *(check_limits(limits, sources) if limits else ())]
 

@@ -4,10 +4,11 @@ from collections.abc import Sequence
 
 from aws_cdk import aws_batch as batch
 
+from ultracluster.capacity.sources import has_block
 from ultracluster_catalog.limits.queues import WAIT_LIMIT_REASONS
 from ultracluster_rules.findings import Finding
 from ultracluster_rules.queues import check_wait_limits
-from ultracluster_spec.capacity import Capacity, CapacityBlock, CapacityReservation, ReservationGroup
+from ultracluster_spec.capacity import Capacity, CapacityReservation, ReservationGroup
 from ultracluster_spec.queue import WaitLimits
 
 _LONGEST_HOURS = 24
@@ -23,7 +24,7 @@ def default_limits(sources: Sequence[Capacity | None]) -> WaitLimits:
     Args:
         sources: Capacity sources behind the queue; None is On-Demand.
     """
-    if _has_block(sources):
+    if has_block(sources):
         return WaitLimits()
     return WaitLimits(
         insufficient_capacity=None if _is_reserved(sources) else _LONGEST_HOURS,
@@ -35,7 +36,7 @@ def default_limits(sources: Sequence[Capacity | None]) -> WaitLimits:
 def check_limits(limits: WaitLimits, sources: Sequence[Capacity | None]) -> list[Finding]:
     """Return limits that would cancel jobs whose capacity has not started (UC6307)."""
     return check_wait_limits(
-        _hours(limits), block=_has_block(sources), reserved=_is_reserved(sources), path="wait_limits"
+        _hours(limits), block=has_block(sources), reserved=_is_reserved(sources), path="wait_limits"
     )
 
 
@@ -53,10 +54,6 @@ def limit_actions(
 
 def _hours(limits: WaitLimits) -> dict[str, int]:
     return {name: hours for name in WAIT_LIMIT_REASONS if (hours := getattr(limits, name)) is not None}
-
-
-def _has_block(sources: Sequence[Capacity | None]) -> bool:
-    return any(isinstance(source, CapacityBlock) for source in sources)
 
 
 def _is_reserved(sources: Sequence[Capacity | None]) -> bool:

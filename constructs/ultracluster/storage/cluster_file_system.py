@@ -6,7 +6,7 @@ from aws_cdk import aws_ec2 as ec2
 from aws_cdk import aws_kms as kms
 from constructs import Construct
 
-from ultracluster._foundation.tokens import known
+from ultracluster._foundation.tokens import check_known
 from ultracluster.network.cluster_network import ClusterNetwork
 from ultracluster.storage.checkpoint_bucket import CheckpointBucket
 from ultracluster.storage.shared_file_system import SharedFileSystem, check_new, clients_of, linked
@@ -20,7 +20,7 @@ from ultracluster_spec.file_system import (
     zone_of_file_system_is_known,
 )
 from ultracluster_spec.rules import findings
-from ultracluster_spec.values import broken_bounds, under, wrong_types
+from ultracluster_spec.values import under, wrong_types
 
 _NEW_BUCKET: Final = "new"
 # An imported file system warns of the others itself.
@@ -44,8 +44,7 @@ def check_file_system(
         key = kms_key if _takes_key_of_cluster(given) else None
         found = check_new(given, list(linked(given, _NEW_BUCKET).values()), kms_key=key)
     else:
-        found = broken_bounds(known(given))
-        found += findings(FILE_SYSTEM_RULES, known(given).without({finding.path for finding in found}))
+        found = check_known(given, FILE_SYSTEM_RULES)
     clients = clients_of(given, machine=machine, most_nodes=node_count, zone_id=zone_id)
     return [*under("file_system", found), *findings(_RULES, clients)]
 
