@@ -20,6 +20,7 @@ from tests.fuzz.valid_rollouts import drawn
 
 from ultracluster_local import LocalAws
 from ultracluster_local.deploy import deploy_assembly, read_assembly
+from ultracluster_local.seeding.seed_client import SeedImage, seed
 
 pytestmark = pytest.mark.deep
 
@@ -121,6 +122,16 @@ def test_three_hundred_clusters_that_the_models_allow(
     folder = tmp_path / "deployed"
     folder.mkdir()
     local_aws_server.reset()
+    # Auto Scaling asks for the image when a group is made, and AWS Batch when a node starts.
+    images = {(each["image_id"], each["region"]) for each in chosen[:DEPLOYED]}
+    seed(
+        endpoint=local_aws_server.endpoint,
+        key=local_aws_server.key,
+        regions=sorted({region for _, region in images}),
+        images=[SeedImage(image_id=image_id, region=region) for image_id, region in sorted(images)],
+        container_images=[],
+        reservations=[],
+    )
     deployed = deploy_assembly(local_aws_server, synthesize(chosen[:DEPLOYED], folder))
     local_aws_server.reset()
     tried("fuzz", f"{DEPLOYED} of them deployed to the local AWS: {len(deployed)} stacks")
