@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from ultracluster.cluster.i_ultra_cluster import IUltraCluster
 from ultracluster.cluster.ultra_cluster import UltraCluster
 from ultracluster.images.container_image import ContainerImage
-from ultracluster.jobs.job_options import GateOptions, JobOptions, ProgramOptions
+from ultracluster.jobs.job_options import GateOptions, JobOptions
 from ultracluster.jobs.multi_node_job import MultiNodeJob
 from ultracluster.network.cluster_network import ClusterNetwork
 from ultracluster.nodes.cluster_placement import ClusterPlacement
@@ -35,6 +35,7 @@ from ultracluster_spec.capacity import (
     Spot,
 )
 from ultracluster_spec.file_system import FileSystem
+from ultracluster_spec.job import Job, Permissions, Statement
 from ultracluster_spec.lustre import Association
 from ultracluster_spec.network import Network, NetworkInterface
 from ultracluster_spec.neuron import Neuron
@@ -93,6 +94,7 @@ __all__ = [
     "GateOptions",
     "ITrainingQueue",
     "IUltraCluster",
+    "Job",
     "JobOptions",
     "JobResume",
     "MultiNodeJob",
@@ -103,9 +105,9 @@ __all__ = [
     "NodeGroup",
     "NodeMetrics",
     "OnDemand",
+    "Permissions",
     "PosixCompileCache",
     "PrecompileJob",
-    "ProgramOptions",
     "PullThroughCache",
     "Queue",
     "QuotaShare",
@@ -117,6 +119,7 @@ __all__ = [
     "SingleNodeJob",
     "SmokeTrain",
     "Spot",
+    "Statement",
     "TemplateCheck",
     "TrainingImageRepository",
     "TrainingQueue",

@@ -22,7 +22,7 @@ from ultracluster_spec.buckets import Checkpoints, CompileCacheSettings, Dataset
 from ultracluster_spec.capacity import AdditionalCapacity, Capacity, CapacityRecord, placeholder_reservation
 from ultracluster_spec.file_system import FileSystem
 from ultracluster_spec.instance_type import CustomInstanceType, InstanceTypeName
-from ultracluster_spec.job import Job
+from ultracluster_spec.job import NamedJob
 from ultracluster_spec.names import AccountId, KeyArn, Name, PolicyRef, RolePathText
 from ultracluster_spec.network import Network
 from ultracluster_spec.queue import OWN_CAPACITY, AdditionalQueue, Queue
@@ -194,7 +194,7 @@ class Cluster(Value):
     compile_cache: CompileCacheSettings = field(default_factory=CompileCacheSettings)
     """Storage and expiration of compiled graphs."""
 
-    jobs: tuple[Job, ...] = ()
+    jobs: tuple[NamedJob, ...] = ()
     """Job definitions of the cluster. Default: none."""
 
     budget: Budget | None = None

@@ -15,12 +15,22 @@ from ultracluster_rules.job_definitions import (
     RESUME,
     TIMEOUT_HOURS,
     VARIABLE,
+    check_phase,
+    refuse_for_kind,
 )
 from ultracluster_rules.machines import COMPILE_TYPE
 from ultracluster_rules.values import Between, Checked, Form, NotEmpty
 from ultracluster_spec.names import Name
 from ultracluster_spec.neuron import Neuron
-from ultracluster_spec.values import Value
+from ultracluster_spec.values import Value, default_of
+
+_KINDS: Final = {
+    "nodes": "multi-node",
+    "array_size": "single-node",
+    "instance_type": "precompile",
+    "method": "precompile",
+    "phase": "precompile",
+}
 
 PROCESSES_PER_NODE: Final = Between(code="UC6103", least=1, most=1_024)
 
@@ -115,19 +125,9 @@ class Gates(Value):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Job(Value):
-    """A job definition, from which jobs are submitted to a queue of the cluster."""
+    """A job definition: its program, its nodes, its permissions and its Neuron settings."""
 
-    name: Name
-    """Name of the job, unique in the cluster: lower case letters, digits and hyphens."""
-
-    kind: Literal["multi-node", "single-node", "precompile"] = "multi-node"
-    """multi-node; single-node, which has a node to itself; or precompile, which fills the compile cache on a small on-demand
-    node. Default: multi-node."""
-
-    queue: Name | None = None
-    """Name of the additional queue that `ultracluster jobs submit` uses. Default: `queue` of the cluster."""
-
-    image: Annotated[str, IMAGE_REFERENCE]
+    image: Annotated[str, IMAGE_REFERENCE] | None = None
     """Container image with an immutable tag or a digest, in the Amazon ECR of the Region."""
 
     command: tuple[str, ...] = ()
@@ -167,9 +167,6 @@ class Job(Value):
     neuron: Neuron = field(default_factory=Neuron)
     """Settings of the Neuron compiler and runtime. Default: Neuron's defaults."""
 
-    depends_on: tuple[Name, ...] = ()
-    """Jobs of the cluster that must succeed first; `ultracluster jobs submit` submits them too. Default: none."""
-
     without_efa: bool = False
     """Whether to allow a multi-node job on instance types without EFA, which communicate over TCP at a fraction of the
     speed. Default: no."""
@@ -187,6 +184,40 @@ class Job(Value):
 
     phase: Literal["all", "collect", "compile"] = "all"
     """Phase of a precompile job: collect graphs, compile graphs collected before, or all. Default: all."""
+
+
+def check_kind(job: Job, kind: str) -> list[Finding]:
+    """Check that a job has no settings of another kind, which would be ignored (UC6112)."""
+    found = [
+        refuse_for_kind(shown(content), kind, remedy=f"Remove it, or define a {owner} job (kind: {owner})").at(name)
+        for name, owner in _KINDS.items()
+        if kind != owner and (content := getattr(job, name)) != default_of(Job, name)
+    ]
+    return found + (
+        [finding.at("phase") for finding in check_phase(job.method, job.phase)]
+        if kind == "precompile"
+        else []
+    )
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class NamedJob(Job):
+    """A job of a rollout file, from which jobs are submitted to a queue of the cluster."""
+
+    name: Name
+    """Name of the job, unique in the cluster: lower case letters, digits and hyphens."""
+
+    kind: Literal["multi-node", "single-node", "precompile"] = "multi-node"
+    """multi-node; single-node, which has a node to itself; or precompile, which fills the compile cache on a small on-demand
+    node. Default: multi-node."""
+
+    queue: Name | None = None
+    """Name of the additional queue that `ultracluster jobs submit` uses. Default: `queue` of the cluster."""
+
+    image: Annotated[str, IMAGE_REFERENCE]
+
+    depends_on: tuple[Name, ...] = ()
+    """Jobs of the cluster that must succeed first; `ultracluster jobs submit` submits them too. Default: none."""
 
     gates: Gates = field(default_factory=Gates)
     """Jobs that check the nodes first; submitting this job submits them too. Default: none."""

@@ -12,7 +12,7 @@ from datetime import datetime
 from functools import cache
 from itertools import pairwise
 from types import UnionType
-from typing import Any, ClassVar, Self, TypeVar, Union, get_args, get_origin, get_type_hints
+from typing import Annotated, Any, ClassVar, Self, TypeVar, Union, get_args, get_origin, get_type_hints
 
 from ultracluster_rules.findings import Finding
 from ultracluster_rules.numbers import find_unsafe_numbers
@@ -64,7 +64,9 @@ class Value:
     def __get_pydantic_json_schema__(cls, schema: Any, handler: Callable[[Any], Any]) -> Any:
         """Describe the fields by the sentences below them."""
         described = handler(schema)
-        for name, field in handler.resolve_ref_schema(described)["properties"].items():  # type: ignore[attr-defined]
+        whole = handler.resolve_ref_schema(described)  # type: ignore[attr-defined]
+        whole["properties"] = {name: whole["properties"][name] for name in fields_of(cls)}
+        for name, field in whole["properties"].items():
             field["description"] = sentences(cls)[name]
         return described
 
@@ -96,7 +98,12 @@ def default_of(value_type: type, name: str) -> Any:
 
 @cache
 def _fields_of(value_type: type) -> Mapping[str, Any]:
-    return {field.name: field for field in fields(value_type)}
+    own = inspect.get_annotations(
+        value_type
+    )  # what makes a value of its base special comes first, as its name
+    return {
+        field.name: field for field in sorted(fields(value_type), key=lambda field: field.name not in own)
+    }
 
 
 def wrong_types(value: Value, *, tokens: bool = False) -> list[Finding]:
@@ -110,16 +117,26 @@ def wrong_types(value: Value, *, tokens: bool = False) -> list[Finding]:
     return found + [each for path, inner in _inner(value) for each in under(path, wrong_types(inner))]
 
 
-def broken_bounds(value: Value) -> list[Finding]:
-    """Return the fields of a value, and of values in it, that break their bounds, of those that are known."""
+def broken_bounds(value: Value, *, is_known: Callable[[Any], bool] = lambda _: True) -> list[Finding]:
+    """Return the fields of a value, and of values in it, that break their bounds, of those that are known.
+
+    Args:
+        value: The value.
+        is_known: Whether a text or number is known, inside of fields too. Default: all are.
+    """
     hints = annotations(type(value))
     found = [
         finding
         for name, content in value.known().items()
-        for bound in (_bounds(hints[name]) if content is not None else ())
-        for finding in bound.check(content, path=name)
+        if content is not None
+        for path, item, annotation in ((name, content, hints[name]), *_items(name, content, hints[name]))
+        if is_known(item)
+        for bound in _bounds(annotation)
+        for finding in bound.check(item, path=path)
     ]
-    return found + [each for path, inner in _inner(value) for each in under(path, broken_bounds(inner))]
+    return found + [
+        each for path, inner in _inner(value) for each in under(path, broken_bounds(inner, is_known=is_known))
+    ]
 
 
 def under(path: str, findings: Iterable[Finding]) -> list[Finding]:
@@ -136,6 +153,19 @@ def _inner(value: Value) -> Iterator[tuple[str, "Value"]]:
             yield from (
                 (f"{name}[{index}]", item) for index, item in enumerate(content) if isinstance(item, Value)
             )
+
+
+def _items(path: str, content: Any, annotation: Any) -> Iterator[tuple[str, Any, Any]]:
+    """Yield the items of a list, and the keys and values of a mapping, with their paths and annotations."""
+    while get_origin(annotation) is Annotated:
+        annotation = get_args(annotation)[0]
+    match content, get_args(annotation):
+        case tuple(), (item, *_):
+            yield from ((f"{path}[{index}]", each, item) for index, each in enumerate(content))
+        case dict(), (key, item):
+            for name, each in content.items():
+                yield f"{path}.{name}", name, key
+                yield f"{path}.{name}", each, item
 
 
 def _bounds(annotation: Any) -> list[Bound]:

@@ -15,6 +15,7 @@ from ultracluster import (
     ClusterNetwork,
     CompileCache,
     ContainerImage,
+    Job,
     MultiNodeJob,
     NodeGroup,
     SharedFileSystem,
@@ -70,9 +71,9 @@ queue = TrainingQueue(stack, "Queue", nodes=nodes, max_nodes=NODES, log_group=lo
 job = MultiNodeJob(
     stack,
     "Pretrain",
+    Job(command=("train.py", "--config", "/fsx/pretrain.yaml")),
     queue=queue,
     image=ContainerImage.from_repository(images, "2026-11-20"),
-    command=["train.py", "--config", "/fsx/pretrain.yaml"],
     compile_cache=CompileCache.from_bucket(stack, "CompileCache", cache, prefix="team-a/neuron"),
 )
 CheckpointBucket.from_bucket(stack, "Checkpoints", checkpoints).grant_use(job)

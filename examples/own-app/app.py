@@ -5,7 +5,7 @@ Change the values below, then: cdk deploy --app "python3 examples/own-app/app.py
 
 import aws_cdk as cdk
 
-from ultracluster import CapacityBlock, UltraCluster
+from ultracluster import CapacityBlock, Job, UltraCluster
 
 app = cdk.App()
 stack = cdk.Stack(app, "Training", env=cdk.Environment(region="us-east-2"))
@@ -20,8 +20,10 @@ cluster = UltraCluster(
 )
 cluster.add_multi_node_job(
     "Pretrain",
-    image="123456789012.dkr.ecr.us-east-2.amazonaws.com/training:2026-11-20",
-    command=["train.py", "--config", "/fsx/pretrain.yaml"],
-    resume=10,  # times that it is submitted again after the end of a block or the loss of a node
+    Job(
+        image="123456789012.dkr.ecr.us-east-2.amazonaws.com/training:2026-11-20",
+        command=("train.py", "--config", "/fsx/pretrain.yaml"),
+        resume=10,
+    ),
 )
 app.synth()

@@ -11,6 +11,7 @@ from ultracluster import (
     Candidate,
     CapacityBlock,
     ClusterNetwork,
+    Job,
     NodeGroup,
     SharedFileSystem,
     TrainingImageRepository,
@@ -55,8 +56,7 @@ BakeOff(
     stack,
     "BakeOff",
     candidates={name: candidate(name) for name in SIDES},
-    command=["train.py", "--steps", "500", "--data", "/fsx/corpus"],
+    job=Job(command=("train.py", "--steps", "500", "--data", "/fsx/corpus"), timeout_hours=2),
     figures=["tokens_per_second", "loss"],
-    timeout=cdk.Duration.hours(2),
 )
 app.synth()

@@ -9,7 +9,7 @@ from aws_cdk import aws_iam as iam
 from aws_cdk import aws_logs as logs
 from aws_cdk import aws_s3 as s3
 
-from ultracluster import CheckpointBucket, CompileCache, TrainingQueue, UltraCluster
+from ultracluster import CheckpointBucket, CompileCache, Job, TrainingQueue, UltraCluster
 
 # REPLACE all of these with the outputs of the platform's stack.
 CLUSTER, INSTANCE_TYPE, NODES = "train", "trn2.48xlarge", 4
@@ -38,7 +38,7 @@ cluster = UltraCluster.from_ultra_cluster_attributes(
         stack, "Checkpoints", s3.Bucket.from_bucket_name(stack, "CheckpointsBucket", CHECKPOINTS)
     ),
 )
-job = cluster.add_multi_node_job("Pretrain", image=IMAGE, command=["train.py"], node_count=2)
+job = cluster.add_multi_node_job("Pretrain", Job(image=IMAGE, command=("train.py",), nodes=2))
 researchers = iam.Role(stack, "Researchers", assumed_by=iam.AccountRootPrincipal())
 job.grant_submit(researchers)
 cluster.grant_read(researchers)

@@ -6,7 +6,7 @@ reserved capacity. Idle queues cost nothing, but VPC endpoints and the file syst
 
 import aws_cdk as cdk
 
-from ultracluster import CompileCache, DatasetBucket, Neuron, Spot, UltraCluster
+from ultracluster import CompileCache, DatasetBucket, Job, Neuron, Spot, UltraCluster
 
 REGION = "us-east-2"
 IMAGE_ID = "ami-0123456789abcdef0"  # REPLACE with the AMI that `ultracluster ami resolve` shows for REGION
@@ -28,22 +28,24 @@ data = DatasetBucket(stack, "Data")
 neuron = Neuron(model_type="transformer", auto_cast="matmult")
 warm = cluster.add_precompile_job(
     "Warm",
-    image=IMAGE,
-    command=["fine_tune.py", "--steps", "10"],
-    instance_type="trn1.2xlarge",
-    method="first-steps",
-    neuron=neuron,
+    Job(
+        image=IMAGE,
+        command=("fine_tune.py", "--steps", "10"),
+        instance_type="trn1.2xlarge",
+        method="first-steps",
+        neuron=neuron,
+    ),
 )
 sweep = cluster.add_single_node_job(
     "Sweep",
-    image=IMAGE,
-    # AWS_BATCH_JOB_ARRAY_INDEX is the index of the job, from 0 to 15.
-    command=["fine_tune.py", "--checkpoints", "/fsx/checkpoints"],
-    array_size=16,
-    # EC2 may reclaim Spot nodes: each job then restarts from its last complete checkpoint (`ultracluster docs training`).
-    attempts=10,
-    timeout=cdk.Duration.hours(12),
-    neuron=neuron,
+    Job(
+        image=IMAGE,
+        command=("fine_tune.py", "--checkpoints", "/fsx/checkpoints"),
+        array_size=16,
+        attempts=10,
+        timeout_hours=12,
+        neuron=neuron,
+    ),
     depends_on=[warm],
 )
 data.grant_read(warm)

@@ -13,6 +13,7 @@ from ultracluster import (
     CheckpointBucket,
     ClusterNetwork,
     FileSystem,
+    Job,
     Neuron,
     SharedFileSystem,
     UltraCluster,
@@ -63,11 +64,13 @@ fabric = cluster.add_fabric_gate("Fabric", image=IMAGE, neuron=neuron)
 smoke = cluster.add_smoke_train("Smoke", image=IMAGE, neuron=neuron, depends_on=[fabric])
 cluster.add_multi_node_job(
     "Pretrain",
-    image=IMAGE,
-    command=["train.py", "--config", "/fsx/pretrain.yaml"],
-    neuron=neuron,
-    attempts=5,
-    resume=10,
+    Job(
+        image=IMAGE,
+        command=("train.py", "--config", "/fsx/pretrain.yaml"),
+        neuron=neuron,
+        attempts=5,
+        resume=10,
+    ),
     depends_on=[smoke],
 )
 app.synth()

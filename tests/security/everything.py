@@ -114,5 +114,5 @@ def _stand_alone(stack: cdk.Stack) -> None:
     )
     theirs = logs.LogGroup.from_log_group_name(stack, "TheirLogs", "/their/training")
     small = uc.TrainingQueue(stack, "Queue", nodes=nodes, max_nodes=1, log_group=theirs)
-    uc.SingleNodeJob(stack, "Tune", queue=small, image=IMAGE, command=["tune.py"])
+    uc.SingleNodeJob(stack, "Tune", uc.Job(image=IMAGE, command=("tune.py",)), queue=small)
     uc.ClusterKey(stack, "Key")

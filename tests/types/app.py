@@ -24,6 +24,7 @@ from ultracluster import (
     DatasetBucket,
     ITrainingQueue,
     IUltraCluster,
+    Job,
     OnDemand,
     TrainingQueue,
     UltraCluster,
@@ -95,8 +96,7 @@ class Closed(cdk.Stack):
         token = secretsmanager.Secret.from_secret_name_v2(self, "Token", "hugging-face")
         job = cluster.add_single_node_job(
             "Tune",
-            image=IMAGE,
-            command=["tune.py"],
+            Job(image=IMAGE, command=("tune.py",)),
             secrets={"HF_TOKEN": batch.Secret.from_secrets_manager(token, "token")},
         )
         corpus = s3.Bucket.from_bucket_name(self, "Corpus", "corpus-of-partner")
@@ -126,7 +126,7 @@ class Research(cdk.Stack):
             checkpoint_bucket=CheckpointBucket.from_bucket(self, "Checkpoints", bucket),
             compile_cache=CompileCache.from_bucket(self, "Graphs", bucket),
         )
-        job = cluster.add_multi_node_job("Pretrain", image=IMAGE, command=["train.py"])
+        job = cluster.add_multi_node_job("Pretrain", Job(image=IMAGE, command=("train.py",)))
         researcher = iam.Role.from_role_name(self, "Researcher", "researcher")
         self.granted: list[iam.Grant] = [
             *(cluster.grant_submit(researcher), cluster.grant_read(researcher)),

@@ -3,7 +3,7 @@
 import aws_cdk as cdk
 from aws_cdk import aws_s3 as s3
 
-from ultracluster import CheckpointBucket, ClusterNetwork, IUltraCluster, TrainingQueue
+from ultracluster import CheckpointBucket, ClusterNetwork, IUltraCluster, Job, TrainingQueue
 
 
 def mistakes(stack: cdk.Stack, bucket: s3.IBucket, cluster: IUltraCluster) -> None:
@@ -13,4 +13,4 @@ def mistakes(stack: cdk.Stack, bucket: s3.IBucket, cluster: IUltraCluster) -> No
     CheckpointBucket.from_bucket(stack, "C", "name-of-a-bucket")  # type: ignore[arg-type]
     TrainingQueue.from_training_queue_arn(stack, "D", bucket)  # type: ignore[arg-type]
     cluster.grant_submit("researcher")  # type: ignore[arg-type]
-    cluster.add_multi_node_job("E", image="image", command=["a.py"], attempts="3")  # type: ignore[arg-type]
+    cluster.add_multi_node_job("E", Job(image="image", command=("a.py",), attempts="3"))  # type: ignore[arg-type]

@@ -18,12 +18,12 @@ def known(value: _Value, *, besides: Collection[str] = ()) -> _Value:
     The fields `besides` stay: a template has to know them.
     """
     return value.without(
-        {
-            name
-            for name, content in value.known().items()
-            if name not in besides and isinstance(content, (str, float)) and Token.is_unresolved(content)
-        }
+        {name for name, content in value.known().items() if name not in besides and not _is_known(content)}
     )
+
+
+def _is_known(content: Any) -> bool:
+    return not (isinstance(content, (str, float)) and Token.is_unresolved(content))
 
 
 def check_known(
@@ -34,5 +34,5 @@ def check_known(
     A field that breaks its bound is unset for the rules.
     """
     own = known(value, besides=besides)
-    found = broken_bounds(own)
+    found = broken_bounds(own, is_known=_is_known)
     return found + findings(rules, own.without({finding.path for finding in found}))

@@ -10,8 +10,8 @@ from aws_cdk import aws_iam as iam
 from constructs import Construct
 
 from ultracluster._foundation.cluster_name import name_cluster
+from ultracluster.jobs.cluster_job import ClusterJob
 from ultracluster.jobs.fabric_gate import FabricGate
-from ultracluster.jobs.job import Job
 from ultracluster.jobs.job_options import GateOptions, JobOptions
 from ultracluster.jobs.multi_node_job import MultiNodeJob
 from ultracluster.jobs.single_node_job import SingleNodeJob
@@ -22,8 +22,9 @@ from ultracluster.storage.checkpoint_bucket import CheckpointBucket
 from ultracluster.storage.compile_cache import CompileCache
 from ultracluster.storage.posix_compile_cache import PosixCompileCache
 from ultracluster_catalog.names.submission_tags import QUEUE_TAG
+from ultracluster_spec.job import Job
 
-_Job = TypeVar("_Job", bound=Job)
+_Job = TypeVar("_Job", bound=ClusterJob)
 
 
 class IUltraCluster(Construct):
@@ -44,63 +45,60 @@ class IUltraCluster(Construct):
     def add_multi_node_job(
         self,
         construct_id: str,
+        job: Job,
         *,
         queue: ITrainingQueue | None = None,
-        node_count: int | None = None,
-        without_efa: bool = False,
         **options: Unpack[JobOptions],
     ) -> MultiNodeJob:
         """Add a job over several nodes, with the queue, compile cache and checkpoint bucket of the cluster.
 
         Args:
             construct_id: Construct ID in the cluster.
+            job: Description of the job.
             queue: Another queue of the cluster. Default: its main queue.
-            node_count: Number of nodes. Default: all nodes of the queue.
-            without_efa: Allow several nodes of an instance type without EFA. Default: rejected.
-            **options: Image, command and other arguments of `JobOptions`.
+            **options: Arguments of `JobOptions`.
 
         Raises:
             FindingsError: If `MultiNodeJob` rejects an argument.
         """
-        job = MultiNodeJob(
+        made = MultiNodeJob(
             self,
             construct_id,
+            job,
             queue=queue or self.queue,
             compile_cache=self.compile_cache,
-            node_count=node_count,
-            without_efa=without_efa,
             **options,
         )
-        return self._let_resume(self._tag_queue(self._grant_checkpoints(job)))
+        return self._let_resume(self._tag_queue(self._grant_checkpoints(made)))
 
     def add_single_node_job(
         self,
         construct_id: str,
+        job: Job,
         *,
         queue: ITrainingQueue | None = None,
-        array_size: int | None = None,
         **options: Unpack[JobOptions],
     ) -> SingleNodeJob:
         """Add a job on one node, or an array of them, with the queue, compile cache and checkpoint bucket of the cluster.
 
         Args:
             construct_id: Construct ID in the cluster.
+            job: Description of the job.
             queue: Another queue of the cluster. Default: its main queue.
-            array_size: Number of jobs in the array, 2 to 10,000. Default: a single job.
-            **options: Image, command and other arguments of `JobOptions`.
+            **options: Arguments of `JobOptions`.
 
         Raises:
             FindingsError: If `SingleNodeJob` rejects an argument.
         """
-        job = SingleNodeJob(
+        made = SingleNodeJob(
             self,
             construct_id,
+            job,
             queue=queue or self.queue,
-            array_size=array_size,
             compile_cache=self.compile_cache,
             **options,
         )
-        return self._let_resume(self._tag_queue(self._grant_checkpoints(job)))
+        return self._let_resume(self._tag_queue(self._grant_checkpoints(made)))
 
     def add_fabric_gate(
         self,

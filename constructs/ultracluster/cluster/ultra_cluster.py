@@ -18,7 +18,7 @@ from ultracluster._foundation.machines import AnyInstanceType, machine_of
 from ultracluster.capacity.sources import check_main_queue, check_sizes, has_block, named, sources_of
 from ultracluster.cluster.i_ultra_cluster import ImportedCluster, IUltraCluster
 from ultracluster.compliance.cluster_key import let_services_use
-from ultracluster.jobs.job import Job
+from ultracluster.jobs.cluster_job import ClusterJob
 from ultracluster.jobs.job_options import JobOptions
 from ultracluster.jobs.precompile_job import PrecompileJob, precompile_queue
 from ultracluster.network.cluster_network import (
@@ -56,11 +56,12 @@ from ultracluster_rules.numbers import rejects_unsafe_numbers
 from ultracluster_spec.alarms import Alarms, effective_alarms
 from ultracluster_spec.capacity import Capacity, CapacityBlock
 from ultracluster_spec.file_system import FileSystem
+from ultracluster_spec.job import Job
 from ultracluster_spec.network import Network
 from ultracluster_spec.queue import Queue
 from ultracluster_spec.values import under, wrong_types
 
-_Job = TypeVar("_Job", bound=Job)
+_Job = TypeVar("_Job", bound=ClusterJob)
 
 
 class UltraCluster(IUltraCluster):
@@ -456,11 +457,9 @@ class UltraCluster(IUltraCluster):
     def add_precompile_job(
         self,
         construct_id: str,
+        job: Job,
         *,
-        instance_type: AnyInstanceType | None = None,
         queue: TrainingQueue | None = None,
-        method: Literal["neuron-parallel-compile", "first-steps"] = "neuron-parallel-compile",
-        phase: Literal["all", "collect", "compile"] = "all",
         retries: int = 1,
         **options: Unpack[JobOptions],
     ) -> PrecompileJob:
@@ -470,31 +469,25 @@ class UltraCluster(IUltraCluster):
 
         Args:
             construct_id: Construct ID in the cluster.
-            instance_type: Instance type of the node, or ``cpu`` for a host without Neuron devices, which compiles collected
-                graphs. Default: the smallest with the chips of the cluster that is known to be offered in its zone; with
-                ``phase="compile"`` and none in the zone, ``cpu``.
-            queue: Existing queue, such as that of the cluster. Default: the queue for `instance_type`.
-            method: ``neuron-parallel-compile`` or ``first-steps``. Default: ``neuron-parallel-compile``.
-            phase: ``all``, ``collect`` or ``compile``, see `PrecompileJob`. Default: ``all``.
+            job: Description of the job, see `PrecompileJob`.
+            queue: Existing queue, such as that of the cluster. Default: the queue for `Job.instance_type`.
             retries: How many times failed compilations are retried. Default: 1.
-            **options: Image, command and other arguments of `JobOptions`, see `PrecompileJob`.
+            **options: Arguments of `JobOptions`.
 
         Raises:
             FindingsError: If no instance type is known to be offered (UC6116), or `PrecompileJob` rejects an argument.
         """
-        job = PrecompileJob(
+        made = PrecompileJob(
             self,
             construct_id,
-            queue=queue
-            or precompile_queue(self, cluster=self.node_groups[0], instance_type=instance_type, phase=phase),
+            job,
+            queue=queue or precompile_queue(self, job, cluster=self.node_groups[0]),
             compile_cache=self.compile_cache,
-            method=method,
-            phase=phase,
             for_instance_type=self.node_groups[0].instance_type,
             retries=retries,
             **options,
         )
-        return self._grant_checkpoints(job)
+        return self._grant_checkpoints(made)
 
     def _let_resume(self, job: _Job) -> _Job:
         # Defined for each job, because `ultracluster jobs submit --resume` can request it at submission.

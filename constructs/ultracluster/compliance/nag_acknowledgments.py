@@ -6,7 +6,7 @@ from typing import Final
 from constructs import Construct
 
 from ultracluster.images.neuron_ami import NeuronAmi
-from ultracluster.jobs.job import Job
+from ultracluster.jobs.cluster_job import ClusterJob
 from ultracluster.network.cluster_network import ClusterNetwork
 from ultracluster.nodes.node_group import NodeGroup
 from ultracluster.operations.block_lifecycle import BlockLifecycle
@@ -115,7 +115,7 @@ WILDCARDS: Final[Mapping[type[Construct], WildcardAcknowledgments]] = {
             "Connections": _NO_RESOURCE,
         }
     },
-    Job: {
+    ClusterJob: {
         f"Role/{_POLICY}": {**_OBJECTS},
         "ExecutionRole/Resource": {"Login": _LOGIN, "Log": "The streams of one log group."},
         f"ExecutionRole/{_POLICY}": {**_TOKENS},

@@ -2,21 +2,22 @@
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import Unpack
+from dataclasses import dataclass, replace
 
 from aws_cdk import Duration
+from aws_cdk import aws_batch as batch
 from aws_cdk import aws_cloudwatch as cloudwatch
 from aws_cdk import aws_logs as logs
 from constructs import Construct
 
 from ultracluster.images.container_image import ContainerImage
-from ultracluster.jobs.job_options import ProgramOptions, check_options
 from ultracluster.jobs.multi_node_job import MultiNodeJob
 from ultracluster.scheduling.i_training_queue import ITrainingQueue
 from ultracluster_catalog.observability.metrics import BAKE_OFF_NAMESPACE, CANDIDATE_DIMENSION
 from ultracluster_rules.findings import Finding, quote, reject
+from ultracluster_rules.job_definitions import refuse_for_kind
 from ultracluster_rules.numbers import reject_unsafe_numbers, rejects_unsafe_numbers
+from ultracluster_spec.job import Job
 
 # Names of this form are also valid IDs in metric math.
 _NAME = re.compile(r"[a-z][A-Za-z0-9_]{0,63}")
@@ -57,30 +58,33 @@ class BakeOff(Construct):
         scope: Construct,
         construct_id: str,
         *,
+        job: Job,
         candidates: Mapping[str, Candidate],
         figures: Sequence[str] = ("tokens_per_second", "loss"),
-        **program: Unpack[ProgramOptions],
+        secrets: Mapping[str, batch.Secret] | None = None,
+        timeout: Duration | None = None,
     ) -> None:
         """Define the jobs and the dashboard.
 
         Args:
+            job: Description of the job of all candidates; they have image and number of nodes.
             candidates: The 2 to 10 sides to compare, by name, such as ``{"trn2": ..., "p5": ...}``.
             figures: Names of the 1 to 10 figures that the program reports. Those that end with ``_per_second`` are also
                 shown per dollar. Default: ``tokens_per_second`` and ``loss``.
-            **program: Command and other arguments of `ProgramOptions`, for all candidates.
+            secrets: More environment variables with secrets. Default: those of the description.
+            timeout: Maximum duration of an attempt. Default: that of the description.
 
         Raises:
             FindingsError: If the number of candidates or figures is out of range (UC6160), a name is not made of letters,
                 digits and underscores after a lowercase letter (UC6161), a price is not above zero (UC6162), or a job is
                 rejected.
-            TypeError: If an option is unknown or a required one is missing.
         """
-        check_options(program, ProgramOptions)
-        reject(_check(candidates, figures))
+        reject(_check(job, candidates, figures))
         super().__init__(scope, construct_id)
         self._candidates = dict(candidates)
         self._jobs = {
-            name: self._define_job(name, candidate, program) for name, candidate in candidates.items()
+            name: self._define_job(name, candidate, job, secrets=secrets, timeout=timeout)
+            for name, candidate in candidates.items()
         }
         for name, candidate in candidates.items():
             filters = Construct(self, f"{name}Figures")
@@ -91,16 +95,29 @@ class BakeOff(Construct):
     def _full_name(self, candidate: str) -> str:
         return f"{self.node.path}/{candidate}"
 
-    def _define_job(self, name: str, candidate: Candidate, program: ProgramOptions) -> MultiNodeJob:
-        variables = {**(program.get("environment") or {}), "UC_CANDIDATE": self._full_name(name)}
-        options: ProgramOptions = {**program, "environment": variables}
+    def _define_job(
+        self,
+        name: str,
+        candidate: Candidate,
+        job: Job,
+        *,
+        secrets: Mapping[str, batch.Secret] | None,
+        timeout: Duration | None,
+    ) -> MultiNodeJob:
+        image = candidate.image
         return MultiNodeJob(
             self,
             name,
+            replace(
+                job,
+                image=image if isinstance(image, str) else None,
+                nodes=candidate.node_count,
+                environment={**job.environment, "UC_CANDIDATE": self._full_name(name)},
+            ),
             queue=candidate.queue,
-            image=candidate.image,
-            node_count=candidate.node_count,
-            **options,
+            image=None if isinstance(image, str) else image,
+            secrets=secrets,
+            timeout=timeout,
         )
 
     def _define_filter(self, scope: Construct, name: str, candidate: Candidate, figure: str) -> None:
@@ -194,8 +211,12 @@ class BakeOff(Construct):
         return dict(self._jobs)
 
 
-def _check(candidates: Mapping[str, Candidate], figures: Sequence[str]) -> list[Finding]:
-    findings = []
+def _check(job: Job, candidates: Mapping[str, Candidate], figures: Sequence[str]) -> list[Finding]:
+    findings = [
+        refuse_for_kind(quote(content), "bake-off", remedy="Set it for each candidate").at(f"job.{name}")
+        for name, content in (("image", job.image), ("nodes", job.nodes))
+        if content is not None
+    ]
     for path, entries, minimum in (("candidates", candidates, 2), ("figures", figures, 1)):
         if not minimum <= len(entries) <= _MAX_ENTRIES:
             allowed = f"{minimum} to {_MAX_ENTRIES}"

@@ -6,12 +6,13 @@ from aws_cdk import Duration
 from constructs import Construct
 
 from ultracluster._foundation.script import lean_script
-from ultracluster.jobs.job_options import GateOptions, check_options
+from ultracluster.jobs.job_options import GateOptions, check_options, gate_job
 from ultracluster.jobs.multi_node_job import MultiNodeJob
 from ultracluster.scheduling.i_training_queue import ITrainingQueue
 from ultracluster_rules.findings import Finding, reject
 from ultracluster_rules.job_definitions import check_fabric, check_gate_bound
 from ultracluster_rules.numbers import rejects_unsafe_numbers
+from ultracluster_spec.job import Job
 from ultracluster_spec.neuron import Neuron
 
 
@@ -72,16 +73,16 @@ class FabricGate(MultiNodeJob):
         command = ["python3", "-c", lean_script("fabric_gate.py")]
         command += [f"{name}={value:g}" for name, value in settings.items() if value is not None]
         nodes = queue.max_nodes if node_count is None else node_count
+        # Waits for the nodes, for the test of all of them, and for tests of groups that double in size each time.
+        timeout = Duration.seconds((4 + nodes.bit_length()) * wait.to_seconds())
+        job = Job(command=tuple(command), nodes=node_count, launcher="raw")
+        job, given = gate_job(job, options, timeout=timeout)
         super().__init__(
             scope,
             construct_id,
+            job,
             queue=queue,
-            command=command,
-            node_count=node_count,
-            launcher="raw",
-            # Waits for the nodes, for the test of all of them, and for tests of groups that double in size each time.
-            timeout=Duration.seconds((4 + nodes.bit_length()) * wait.to_seconds()),
-            **options,
+            **given,
         )
 
 

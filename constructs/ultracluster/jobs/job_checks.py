@@ -3,9 +3,10 @@
 import re
 from collections.abc import Iterator, Mapping, Sequence
 
-from aws_cdk import Stack, Token
+from aws_cdk import Duration, Stack, Token
 from constructs import Construct
 
+from ultracluster._foundation.tokens import check_known
 from ultracluster.images.container_image import ContainerImage
 from ultracluster.jobs.job_options import JobOptions
 from ultracluster.nodes.node_group import NodeGroup
@@ -18,7 +19,9 @@ from ultracluster_rules.buckets import refuse_unmounted_cache
 from ultracluster_rules.commands import encode_word
 from ultracluster_rules.credentials import credential_kind, names_credential
 from ultracluster_rules.findings import Finding, quote
-from ultracluster_spec.neuron import Neuron, check_neuron
+from ultracluster_rules.job_definitions import IMAGE_REFERENCE
+from ultracluster_spec.job import Job, check_kind
+from ultracluster_spec.neuron import check_neuron
 
 # Sizes of a definition without its command and the user's variables, and of one device.
 _OTHER_BYTES = 2048
@@ -30,38 +33,39 @@ _READS_SECRET = re.compile(r"\{\{resolve:(?:secretsmanager|ssm-secure):")
 
 def check_job(
     queue: ITrainingQueue,
+    job: Job,
     options: JobOptions,
     *,
+    kind: str,
     compile_cache: CompileCache | PosixCompileCache | None,
     machine: InstanceType,
 ) -> list[Finding]:
     """Check the arguments of a job; `machine` is what its Neuron settings are for."""
-    command, environment = options["command"], options.get("environment") or {}
-    secrets = options.get("secrets") or {}
-    processes = options.get("processes_per_node")
-    findings = job_definitions.check_launcher(options.get("launcher", "torchrun"), processes, command)
+    environment, secrets = job.environment, options.get("secrets") or {}
+    # The environment and Neuron settings have rules of their own, which know tokens and the type of the nodes.
+    findings = check_known(job.without({"environment", "neuron"}))
+    findings += check_kind(job, kind)
+    findings += job_definitions.check_launcher(job.launcher, job.processes_per_node, job.command)
     findings += job_definitions.check_variables(environment, path="environment.")
-    findings += job_definitions.check_secrets(
-        secrets,
-        environment,
-        # The ARN of a secret of the same stack is a token, that of a parameter has its service in it.
-        in_secrets_manager=[name for name, secret in secrets.items() if ":ssm:" not in secret.arn],
-        services=queue.nodes.network.services if isinstance(queue.nodes, NodeGroup) else None,
-        path="secrets",
-    )
-    findings += job_definitions.check_definition_size(_size(queue, environment, command))
-    findings += _check_credentials(queue, environment, command)
-    findings += check_neuron(options.get("neuron") or Neuron(), machine, environment)
-    image = options["image"]
-    reference = image.reference if isinstance(image, ContainerImage) else image
-    if not Token.is_unresolved(reference):
-        findings += job_definitions.IMAGE_REFERENCE.check(reference, path="image")
-    if (timeout := options.get("timeout")) is not None and not timeout.is_unresolved():
-        seconds = int(timeout.to_seconds(integral=False))
-        findings += [finding.at("timeout") for finding in job_definitions.check_timeout_seconds(seconds)]
-    findings += job_definitions.ATTEMPTS.check(options.get("attempts", 1), path="attempts")
-    resume = options.get("resume", 0)
-    findings += job_definitions.RESUME.check(resume, path="resume")
+    for given, others in ((secrets, {**environment, **job.secrets}), (job.secrets, environment)):
+        findings += job_definitions.check_secrets(
+            given,
+            others,
+            # The ARN of a secret of the same stack is a token, that of a parameter has its service in it.
+            in_secrets_manager=[
+                name
+                for name, secret in given.items()
+                if ":ssm:" not in (secret if isinstance(secret, str) else secret.arn)
+            ],
+            services=queue.nodes.network.services if isinstance(queue.nodes, NodeGroup) else None,
+            path="secrets",
+        )
+    findings += job_definitions.check_definition_size(_size(queue, environment, job.command))
+    findings += _check_credentials(queue, environment, job.command)
+    findings += check_neuron(job.neuron, machine, environment)
+    findings += _check_image(job, options.get("image"))
+    findings += _check_timeout(job, options.get("timeout"))
+    resume = job.resume
     if resume and queue.is_imported:
         findings += [
             finding.at("resume") for finding in job_definitions.refuse_resume("a job on an imported queue")
@@ -75,6 +79,27 @@ def check_job(
         for index, name in enumerate(names)
         for finding in job_definitions.check_dependency(name, earlier=names[:index], known=None)
     ]
+
+
+def _check_image(job: Job, image: ContainerImage | None) -> Iterator[Finding]:
+    if image is not None and job.image is not None:
+        remedy = "Leave out `Job.image`"
+        yield Finding(IMAGE_REFERENCE.code, "the job has two images", remedy=remedy, path="image")
+    elif image is None and job.image is None:
+        remedy = "Set `Job.image`, or pass a ContainerImage as image"
+        yield Finding(IMAGE_REFERENCE.code, "the job has no image", remedy=remedy, path="image")
+    elif image is not None and not Token.is_unresolved(image.reference):
+        yield from IMAGE_REFERENCE.check(image.reference, path="image")
+
+
+def _check_timeout(job: Job, timeout: Duration | None) -> Iterator[Finding]:
+    if timeout is None or timeout.is_unresolved():
+        return
+    if job.timeout_hours is not None:
+        code, remedy = job_definitions.ATTEMPTS.code, "Leave out `Job.timeout_hours`"
+        yield Finding(code, "the job has two timeouts", remedy=remedy, path="timeout")
+    seconds = int(timeout.to_seconds(integral=False))
+    yield from (finding.at("timeout") for finding in job_definitions.check_timeout_seconds(seconds))
 
 
 def _size(queue: ITrainingQueue, environment: Mapping[str, str], command: Sequence[str]) -> int:

@@ -5,8 +5,8 @@ from typing import Unpack
 from aws_cdk import aws_batch as batch
 from constructs import Construct
 
+from ultracluster.jobs.cluster_job import ClusterJob
 from ultracluster.jobs.gang import gang_command, gang_environment
-from ultracluster.jobs.job import Job
 from ultracluster.jobs.job_options import JobOptions, check_options
 from ultracluster.jobs.launcher import launch_command
 from ultracluster.scheduling.i_training_queue import ITrainingQueue
@@ -15,13 +15,15 @@ from ultracluster.storage.compile_cache import CompileCache
 from ultracluster.storage.posix_compile_cache import PosixCompileCache
 from ultracluster_catalog.names.submission_tags import ARRAY_SIZE_TAG
 from ultracluster_rules import job_definitions
-from ultracluster_rules.findings import Finding
+from ultracluster_rules.findings import Finding, reject
 from ultracluster_rules.machines import check_job_ultraservers
 from ultracluster_rules.network import check_task_interface
 from ultracluster_rules.numbers import rejects_unsafe_numbers
+from ultracluster_spec.job import Job
+from ultracluster_spec.values import wrong_types
 
 
-class MultiNodeJob(Job):
+class MultiNodeJob(ClusterJob):
     """A job definition of a multi-node parallel job, with one container on each node.
 
     Devices, vCPUs and memory are derived from the instance type. The image must contain python3 and, with the
@@ -35,25 +37,23 @@ class MultiNodeJob(Job):
         self,
         scope: Construct,
         construct_id: str,
+        job: Job,
         *,
         queue: ITrainingQueue,
-        node_count: int | None = None,
         compile_cache: CompileCache | PosixCompileCache | None = None,
-        without_efa: bool = False,
         meeting_place: CheckpointBucket | None = None,
         **options: Unpack[JobOptions],
     ) -> None:
         """Define the job.
 
         Args:
+            job: Description of the job. Its number of nodes can be lowered at submission; the default is all nodes of the
+                queue.
             queue: Queue of the job.
-            node_count: Number of nodes; it can be lowered at submission. Default: all nodes of the queue.
             compile_cache: Compile cache to use. Default: none.
-            without_efa: Allow several nodes of an instance type without EFA. They communicate over TCP, at a fraction of
-                the speed. Default: rejected.
             meeting_place: Bucket in which the nodes find each other, if an Auto Scaling group starts them; the image needs
                 boto3. Default: the file system of the nodes.
-            **options: Image, command and other arguments of `JobOptions`. `attempts` defaults to 1.
+            **options: Arguments of `JobOptions`.
 
         Raises:
             FindingsError: If the queue has fewer nodes (UC6101), the instance type cannot run the job (UC6102, UC4028), AWS
@@ -65,23 +65,27 @@ class MultiNodeJob(Job):
             TypeError: If an option is unknown or a required one is missing.
         """
         check_options(options, JobOptions)
-        nodes = queue.max_nodes if node_count is None else node_count
+        reject(wrong_types(job))
+        nodes = queue.max_nodes if job.nodes is None else job.nodes
         machine = queue.nodes.instance_type
         file_system = queue.nodes.file_system
         variables = {}
-        if without_efa and not queue.nodes.efa_devices:
+        if job.without_efa and not queue.nodes.efa_devices:
             variables = {"FI_PROVIDER": "tcp", "FI_EFA_USE_DEVICE_RDMA": "0"}
         if machine.ultraserver_type is not None:
             variables[job_definitions.ULTRASERVER_VARIABLE] = str(machine.instances_per_ultraserver)
         super().__init__(
             scope,
             construct_id,
+            job,
+            kind="multi-node",
+            attempts=1,
             queue=queue,
             node_count=nodes,
             compile_cache=compile_cache,
             default_environment=variables,
             findings=[
-                *_check_nodes(queue, nodes, without_efa=without_efa),
+                *_check_nodes(queue, nodes, without_efa=job.without_efa),
                 *job_definitions.check_meeting_place(
                     nodes,
                     has_place=bool(queue.is_managed or file_system or meeting_place),
@@ -108,7 +112,7 @@ class MultiNodeJob(Job):
                         # Open-ended: AWS Batch can change the number of nodes at submission only for such a range.
                         target_nodes="0:",
                         container=self._container(
-                            launch_command(self._command, self._launcher),
+                            launch_command(self._job.command, self._job.launcher),
                             instance_type=self.queue.nodes.instance_type.name,
                         ),
                     )
@@ -119,7 +123,7 @@ class MultiNodeJob(Job):
     def _define_array(self, nodes: int, bucket: CheckpointBucket | None) -> None:
         """Define one child for each node; `ultracluster jobs submit` reads the size of the array from the tag."""
         if nodes == 1:  # AWS Batch has no arrays of one
-            command = launch_command(self._command, self._launcher)
+            command = launch_command(self._job.command, self._job.launcher)
             self._define(type="container", container_properties=self._container(command))
             return
         file_system = self.queue.nodes.file_system
@@ -130,7 +134,7 @@ class MultiNodeJob(Job):
         self._define(
             type="container",
             tags={ARRAY_SIZE_TAG: str(nodes)},
-            container_properties=self._container(gang_command(self._command, self._launcher)),
+            container_properties=self._container(gang_command(self._job.command, self._job.launcher)),
         )
 
 
@@ -140,6 +144,6 @@ def _check_nodes(queue: ITrainingQueue, nodes: int, *, without_efa: bool) -> lis
     return [
         *job_definitions.check_spot(spot=queue.has_spot, path="queue"),
         *job_definitions.check_one_road(queue.launched_by, path="queue"),
-        *job_definitions.check_nodes_fit(nodes, queue.max_nodes, path="node_count"),
-        *job_definitions.check_nodes_can_talk(nodes, machine, has_efa=has_efa, path="node_count"),
+        *job_definitions.check_nodes_fit(nodes, queue.max_nodes, path="nodes"),
+        *job_definitions.check_nodes_can_talk(nodes, machine, has_efa=has_efa, path="nodes"),
     ]

@@ -1,15 +1,15 @@
 """Jobs that compile the graphs of a training job before its paid nodes start, and their queues."""
 
-from collections.abc import Sequence
-from typing import Literal, Unpack
+from dataclasses import replace
+from typing import Unpack
 
 from aws_cdk import Tags, Token
 from constructs import Construct
 
 from ultracluster._foundation.machines import AnyInstanceType, machine_of
-from ultracluster.jobs.job import Job
+from ultracluster.jobs.cluster_job import ClusterJob
 from ultracluster.jobs.job_options import JobOptions, check_options
-from ultracluster.jobs.launcher import Launcher, launch_command
+from ultracluster.jobs.launcher import launch_command
 from ultracluster.nodes.node_group import NodeGroup
 from ultracluster.scheduling.i_training_queue import ITrainingQueue
 from ultracluster.scheduling.training_queue import TrainingQueue
@@ -25,9 +25,10 @@ from ultracluster_catalog.neuron.neuron import (
     XLA_COMPILER_FLAGS_VARIABLE,
 )
 from ultracluster_rules import job_definitions
-from ultracluster_rules.findings import Finding, FindingsError
+from ultracluster_rules.findings import Finding, FindingsError, reject
 from ultracluster_rules.numbers import rejects_unsafe_numbers
-from ultracluster_spec.neuron import Neuron
+from ultracluster_spec.job import Job
+from ultracluster_spec.values import wrong_types
 
 _TARGET = "NEURON_PLATFORM_TARGET_OVERRIDE"
 _RETRIES = "NEURON_PARALLEL_COMPILE_MAX_RETRIES"
@@ -41,7 +42,7 @@ _GRAPH_VARIABLES = (
 )
 
 
-class PrecompileJob(Job):
+class PrecompileJob(ClusterJob):
     """A job definition of one container on one node that fills the compile cache.
 
     ``neuron_parallel_compile`` (torch-neuronx on XLA) traces a few steps of the program without executing them, collects
@@ -62,11 +63,10 @@ class PrecompileJob(Job):
         self,
         scope: Construct,
         construct_id: str,
+        job: Job,
         *,
         queue: ITrainingQueue,
         compile_cache: CompileCache | PosixCompileCache,
-        method: Literal["neuron-parallel-compile", "first-steps"] = "neuron-parallel-compile",
-        phase: Literal["all", "collect", "compile"] = "all",
         for_instance_type: AnyInstanceType | None = None,
         retries: int = 1,
         **options: Unpack[JobOptions],
@@ -74,17 +74,15 @@ class PrecompileJob(Job):
         """Define the job.
 
         Args:
+            job: Description of the job. Use the image and Neuron settings of the training job, since another compiler version
+                reads another prefix of the cache, and its command with a limit of 10 to 15 steps. Compiled graphs stay in
+                the cache when an attempt fails.
             queue: Queue of the node that compiles; On-Demand or Spot, so that no paid block waits.
             compile_cache: Compile cache to fill.
-            method: ``neuron-parallel-compile`` or ``first-steps``. Default: ``neuron-parallel-compile``.
-            phase: ``all``, ``collect`` (collect graphs only) or ``compile`` (compile graphs that were collected before).
-                Applies to neuron-parallel-compile only. Default: ``all``.
             for_instance_type: Instance type to compile for. Default: that of the queue.
             retries: How many times neuron_parallel_compile retries failed compilations; small nodes run out of memory when
                 they compile many graphs in parallel. Default: 1.
-            **options: Image, command and other arguments of `JobOptions`. Use the image and Neuron settings of the training
-                job, since another compiler version reads another prefix of the cache, and its command with a limit of 10
-                to 15 steps. `attempts` defaults to 3; compiled graphs stay in the cache.
+            **options: Arguments of `JobOptions`.
 
         Raises:
             FindingsError: If graphs would be collected on another chip family (UC6114), `phase` is set for
@@ -92,51 +90,50 @@ class PrecompileJob(Job):
             TypeError: If an option is unknown or a required one is missing.
         """
         check_options(options, JobOptions)
-        options.setdefault("attempts", 3)
-        resume = job_definitions.refuse_resume("a precompile job") if options.get("resume") else []
+        reject(wrong_types(job))
+        resume = job_definitions.refuse_resume("a precompile job") if job.resume else []
         machine = queue.nodes.instance_type
         target = machine if for_instance_type is None else machine_of(for_instance_type)
         self._target = compile_target(target)
-        if not machine.is_neuron and options.get("launcher", "torchrun") == "torchrun":
-            cores = (options.get("neuron") or Neuron()).processes_per_node(target)
-            options.setdefault("processes_per_node", cores)
+        if not machine.is_neuron and job.launcher == "torchrun" and job.processes_per_node is None:
+            job = replace(job, processes_per_node=job.neuron.processes_per_node(target))
         cross_compiles = compile_target(machine) != self._target
-        variables = {} if method == "first-steps" else {_RETRIES: str(retries)}
+        variables = {} if job.method == "first-steps" else {_RETRIES: str(retries)}
         # By default, the compiler targets the chips of the host that it runs on.
         variables |= {_TARGET: self._target} if cross_compiles else {}
         super().__init__(
             scope,
             construct_id,
+            job,
+            kind="precompile",
+            attempts=3,
             queue=queue,
             node_count=1,
             compile_cache=compile_cache,
             default_environment=variables,
             findings=[
                 *(finding.at("resume") for finding in resume),
-                *(finding.at("phase") for finding in job_definitions.check_phase(method, phase)),
                 *(
                     finding.at("for_instance_type")
                     for finding in job_definitions.check_compile_type(
                         machine,
                         target,
-                        phase=phase,
-                        captures=job_definitions.captures_graphs(method, options.get("environment")),
+                        phase=job.phase,
+                        captures=job_definitions.captures_graphs(job.method, job.environment),
                     )
                 ),
             ],
             for_instance_type=target,
             **options,
         )
-        self._collects = phase != "compile"
+        self._collects = job.phase != "compile"
         self._define(
             type="container",
             tags={QUEUE_TAG: queue.job_queue_arn},
-            container_properties=self._container(
-                _command(self._command, self._launcher, method=method, phase=phase)
-            ),
+            container_properties=self._container(_command(job)),
         )
 
-    def _dependency_warnings(self, dependent: Job) -> list[Finding]:
+    def _dependency_warnings(self, dependent: ClusterJob) -> list[Finding]:
         """Warn once (UC6115), with all differences, if the dependent job would need other graphs."""
         machine = dependent.queue.nodes.instance_type
         differences = [
@@ -158,21 +155,17 @@ class PrecompileJob(Job):
         ]
 
 
-def precompile_queue(
-    scope: Construct, *, cluster: NodeGroup, instance_type: AnyInstanceType | None, phase: str = "all"
-) -> TrainingQueue:
+def precompile_queue(scope: Construct, job: Job, *, cluster: NodeGroup) -> TrainingQueue:
     """Return the queue for precompile jobs on an instance type, and create it on first use.
 
     Args:
+        job: Description of the job, with its instance type and phase.
         cluster: Nodes of the cluster, whose network, AMI and file system the queue uses.
-        instance_type: Instance type, or ``cpu`` for a host without Neuron devices. None for the smallest with the same chips
-            in the zone and, where there is none, for ``cpu`` if `phase` allows it.
-        phase: Phase of the precompile job; a host without Neuron devices compiles collected graphs only. Default: ``all``.
 
     Raises:
         FindingsError: If no type is named and none is known to be offered, or ``cpu`` is not (UC6116).
     """
-    machine = _compile_machine(cluster, instance_type, phase)
+    machine = _compile_machine(cluster, job)
     parent = scope.node.try_find_child(f"Precompile-{machine.name}")
     queue = parent.node.try_find_child("Queue") if parent else None
     if isinstance(queue, TrainingQueue):
@@ -193,21 +186,21 @@ def precompile_queue(
     return queue
 
 
-def _compile_machine(cluster: NodeGroup, instance_type: AnyInstanceType | None, phase: str) -> InstanceType:
-    if instance_type is not None and instance_type != CPU:
-        return machine_of(instance_type)
+def _compile_machine(cluster: NodeGroup, job: Job) -> InstanceType:
+    if job.instance_type is not None and job.instance_type != CPU:
+        return machine_of(job.instance_type)
     machine, zone = cluster.instance_type, cluster.network.zone_id
     known = zone is not None and not Token.is_unresolved(zone)
     found = compile_type(
-        machine, zone_id=zone if known else "", phase=phase, instance_type=CPU if instance_type else None
+        machine, zone_id=zone if known else "", phase=job.phase, instance_type=job.instance_type
     )
     if found is None:
         raise FindingsError([job_definitions.refuse_default_compile_type(machine.name, "the zone")])
     return found
 
 
-def _command(command: Sequence[str], launcher: Launcher, *, method: str, phase: str) -> list[str]:
-    if method == "first-steps":
-        return launch_command(command, launcher)
-    options = [] if phase == "all" else ["--command", phase]
-    return ["neuron_parallel_compile", *options, *launch_command(command, launcher)]
+def _command(job: Job) -> list[str]:
+    launch = launch_command(job.command, job.launcher)
+    if job.method == "first-steps":
+        return launch
+    return ["neuron_parallel_compile", *([] if job.phase == "all" else ["--command", job.phase]), *launch]

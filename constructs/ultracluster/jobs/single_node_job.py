@@ -4,18 +4,21 @@ from typing import Unpack
 
 from constructs import Construct
 
-from ultracluster.jobs.job import Job
+from ultracluster.jobs.cluster_job import ClusterJob
 from ultracluster.jobs.job_options import JobOptions, check_options
 from ultracluster.jobs.launcher import launch_command
 from ultracluster.scheduling.i_training_queue import ITrainingQueue
 from ultracluster.storage.compile_cache import CompileCache
 from ultracluster.storage.posix_compile_cache import PosixCompileCache
 from ultracluster_catalog.names.submission_tags import ARRAY_SIZE_TAG
-from ultracluster_rules.job_definitions import ARRAY_SIZE, refuse_resume
+from ultracluster_rules.findings import reject
+from ultracluster_rules.job_definitions import refuse_resume
 from ultracluster_rules.numbers import rejects_unsafe_numbers
+from ultracluster_spec.job import Job
+from ultracluster_spec.values import wrong_types
 
 
-class SingleNodeJob(Job):
+class SingleNodeJob(ClusterJob):
     """A job definition of one container on a whole node, for evaluation, fine-tuning or data preparation.
 
     Jobs cannot share a node. AWS Batch has no resource requirement for Neuron devices and would assign the same devices
@@ -27,20 +30,19 @@ class SingleNodeJob(Job):
         self,
         scope: Construct,
         construct_id: str,
+        job: Job,
         *,
         queue: ITrainingQueue,
-        array_size: int | None = None,
         compile_cache: CompileCache | PosixCompileCache | None = None,
         **options: Unpack[JobOptions],
     ) -> None:
         """Define the job.
 
         Args:
+            job: Description of the job. The jobs of an array read their index from AWS_BATCH_JOB_ARRAY_INDEX.
             queue: Queue of the job.
-            array_size: Number of jobs in the array, 2 to 10,000, which read their index from AWS_BATCH_JOB_ARRAY_INDEX;
-                applied by `ultracluster jobs submit`. Default: a single job.
             compile_cache: Compile cache to use. Default: none.
-            **options: Image, command and other arguments of `JobOptions`. `attempts` defaults to 3.
+            **options: Arguments of `JobOptions`.
 
         Raises:
             FindingsError: If the array size is out of range (UC6111), the environment is not allowed (UC6109, UC6010), the
@@ -49,21 +51,22 @@ class SingleNodeJob(Job):
             TypeError: If an option is unknown or a required one is missing.
         """
         check_options(options, JobOptions)
-        options.setdefault("attempts", 3)
-        findings = [] if array_size is None else ARRAY_SIZE.check(array_size, path="array_size")
-        if options.get("resume") and array_size is not None:
-            findings += [finding.at("resume") for finding in refuse_resume("an array")]
+        reject(wrong_types(job))
+        array = job.resume and job.array_size is not None
         super().__init__(
             scope,
             construct_id,
+            job,
+            kind="single-node",
+            attempts=3,
             queue=queue,
             node_count=1,
             compile_cache=compile_cache,
-            findings=findings,
+            findings=[finding.at("resume") for finding in refuse_resume("an array")] if array else (),
             **options,
         )
         self._define(
             type="container",
-            tags={ARRAY_SIZE_TAG: str(array_size)} if array_size is not None else None,
-            container_properties=self._container(launch_command(self._command, self._launcher)),
+            tags={ARRAY_SIZE_TAG: str(job.array_size)} if job.array_size is not None else None,
+            container_properties=self._container(launch_command(job.command, job.launcher)),
         )

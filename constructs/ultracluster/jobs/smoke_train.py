@@ -6,13 +6,14 @@ from aws_cdk import Duration
 from constructs import Construct
 
 from ultracluster._foundation.script import lean_script
-from ultracluster.jobs.job_options import GateOptions, check_options
+from ultracluster.jobs.job_options import GateOptions, check_options, gate_job
 from ultracluster.jobs.multi_node_job import MultiNodeJob
 from ultracluster.scheduling.i_training_queue import ITrainingQueue
 from ultracluster.storage.compile_cache import CompileCache
 from ultracluster.storage.posix_compile_cache import PosixCompileCache
 from ultracluster_rules.findings import FindingsError, quote
 from ultracluster_rules.numbers import rejects_unsafe_numbers
+from ultracluster_spec.job import Job
 
 
 class SmokeTrain(MultiNodeJob):
@@ -61,15 +62,18 @@ class SmokeTrain(MultiNodeJob):
             raise FindingsError.of("UC6152", problem, allowed="2 or more", path="steps")
         device = device or ("xla" if queue.nodes.instance_type.neuron_devices else "cuda")
         script = lean_script("smoke_train.py")
+        job = Job(
+            # The image has no script file, so torchrun starts a program instead.
+            command=("--no-python", "python3", "-c", script, "--device", device, "--steps", str(steps)),
+            nodes=node_count,
+            processes_per_node=processes_per_node,
+        )
+        job, given = gate_job(job, options, timeout=timeout or Duration.minutes(30))
         super().__init__(
             scope,
             construct_id,
+            job,
             queue=queue,
-            # The image has no script file, so torchrun starts a program instead.
-            command=["--no-python", "python3", "-c", script, "--device", device, "--steps", str(steps)],
-            node_count=node_count,
-            processes_per_node=processes_per_node,
             compile_cache=compile_cache,
-            timeout=timeout or Duration.minutes(30),
-            **options,
+            **given,
         )

@@ -56,6 +56,7 @@ def test_the_app_of_the_page_passes_a_secret() -> None:
         network=network,
     )
     names = {
+        "Job": uc.Job,
         "batch": batch,
         "secretsmanager": secretsmanager,
         "stack": stack,

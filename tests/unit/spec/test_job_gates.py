@@ -10,7 +10,7 @@ import yaml
 from pydantic import TypeAdapter
 
 from ultracluster_rules.findings import Finding
-from ultracluster_spec.job import Job
+from ultracluster_spec.job import NamedJob
 from ultracluster_stacks.config import LoadedRollout
 
 _ENVIRONMENT_LINE = "            environment: {NEURON_RT_LOG_LEVEL: INFO}\n"
@@ -33,7 +33,7 @@ def test_gates_are_called_after_their_job(load: Callable[..., LoadedRollout]) ->
 def test_the_example_of_the_documentation_is_one() -> None:
     text = (Path(__file__).parents[3] / "docs/concepts/training.md").read_text()
     (example,) = re.findall(r"```yaml\n(.*?)```", text, re.DOTALL)
-    job = TypeAdapter(Job).validate_json(json.dumps(yaml.safe_load(example)["jobs"][0]))
+    job = TypeAdapter(NamedJob).validate_json(json.dumps(yaml.safe_load(example)["jobs"][0]))
     assert job.gate_names == ("pretrain-fabric", "pretrain-smoke")
     assert job.gates.min_bandwidth == 30
 

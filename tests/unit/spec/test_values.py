@@ -8,6 +8,7 @@ import pytest
 from ultracluster_rules.values import Between
 from ultracluster_spec import Association, FileSystem
 from ultracluster_spec.cluster import Cluster
+from ultracluster_spec.job import NamedJob
 from ultracluster_spec.queue import AdditionalQueue
 from ultracluster_spec.values import (
     Value,
@@ -79,7 +80,7 @@ def test_the_sentence_of_a_field_stands_below_it() -> None:
 
 
 def test_each_setting_of_a_cluster_is_described_in_a_sentence() -> None:
-    for value in (Cluster, AdditionalQueue):
+    for value in (Cluster, AdditionalQueue, NamedJob):
         descriptions = sentences(value)
-        assert list(descriptions) == list(fields_of(value))
+        assert descriptions.keys() == fields_of(value).keys()
         assert all(text.endswith(".") for text in descriptions.values())

@@ -9,7 +9,9 @@ import aws_cdk as cdk
 from aws_cdk import assertions
 
 import ultracluster as uc
+from ultracluster import Job
 from ultracluster_catalog.machines.nic_layouts import NicLayout
+from ultracluster_spec.values import fields_of
 
 REGION = "us-east-2"
 ZONE = "use2-az3"
@@ -84,3 +86,13 @@ def allowed(stack: cdk.Stack, role: str) -> list[dict[str, Any]]:
         if any({"Ref": name} in policy["Properties"]["Roles"] for name in roles)
     ]
     return [each for policy in (*inline, *attached) for each in policy["PolicyDocument"]["Statement"]]
+
+
+def described(**given: Any) -> tuple[Job, dict[str, Any]]:
+    """Divide the arguments of a job into its description and the others."""
+    settings = {
+        name: given.pop(name)
+        for name in fields_of(Job).keys() & given.keys() - {"secrets"}
+        if name != "image" or isinstance(given[name], str)
+    }
+    return Job(**settings), given

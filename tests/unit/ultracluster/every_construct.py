@@ -1,6 +1,7 @@
 """One stack with each construct twice: with its required arguments, and with every argument at another value than its default."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 from datetime import UTC, datetime
 from functools import cache
 from pathlib import Path
@@ -30,7 +31,7 @@ TYPE = "trn2.48xlarge"
 ACCOUNT = "123456789012"
 KEY = f"arn:aws:kms:us-east-2:{ACCOUNT}:key/01234567-89ab-cdef-0123-456789abcdef"
 TOPIC = f"arn:aws:sns:us-east-2:{ACCOUNT}:people"
-JOB: dict[str, Any] = {"image": IMAGE, "command": ["train.py"]}
+JOB = uc.Job(image=IMAGE, command=("train.py",))
 
 
 @cache
@@ -136,7 +137,7 @@ def _define_clusters(stack: cdk.Stack, network: uc.ClusterNetwork) -> None:
         alarms=uc.Alarms(emails=["jane@example.com"]),
     )
     on_block.add_queue("second", uc.Queue(priority=9))
-    on_block.add_multi_node_job("Pretrain", **JOB, resume=2)
+    on_block.add_multi_node_job("Pretrain", replace(JOB, resume=2))
     joined = uc.UltraCluster(
         stack,
         "JoinedCluster",
@@ -149,7 +150,7 @@ def _define_clusters(stack: cdk.Stack, network: uc.ClusterNetwork) -> None:
             reservation_id="cr-0123456789abcdef2", zone_id=ZONE, launched_by="auto-scaling"
         ),
     )
-    joined.add_multi_node_job("Array", **JOB)
+    joined.add_multi_node_job("Array", JOB)
     _define_jobs(stack, queue, full_queue, files)
     uc.BlockLifecycle(stack, "Lifecycle", block=block, queue=on_block.queue)
     ClusterWatch(stack, "Watch", metrics=metrics, queue=queue, node_groups=[plain, full], kms_key=key).watch(
@@ -197,32 +198,39 @@ def _define_jobs(
     stack: cdk.Stack, queue: uc.TrainingQueue, full_queue: uc.TrainingQueue, files: uc.SharedFileSystem
 ) -> None:
     cache = uc.PosixCompileCache(files)
-    first = uc.SingleNodeJob(stack, "Single", queue=queue, **JOB)
+    first = uc.SingleNodeJob(stack, "Single", JOB, queue=queue)
     token = ssm.StringParameter.from_secure_string_parameter_attributes(
         stack, "Token", parameter_name="/token"
     )
     uc.SingleNodeJob(
         stack,
         "FullSingle",
+        uc.Job(
+            image=IMAGE,
+            command=("tune.py",),
+            array_size=4,
+            processes_per_node=8,
+            environment={"SEED": "3"},
+            timeout_hours=3,
+            attempts=2,
+            launcher="torchrun",
+        ),
         queue=full_queue,
-        image=IMAGE,
-        command=["tune.py"],
-        array_size=4,
         compile_cache=cache,
-        processes_per_node=8,
-        environment={"SEED": "3"},
         secrets={"TOKEN": batch.Secret.from_ssm_parameter(token)},
-        timeout=cdk.Duration.hours(3),
-        attempts=2,
-        launcher="torchrun",
         depends_on=[first],
     )
-    uc.MultiNodeJob(stack, "Multi", queue=queue, **JOB)
-    uc.MultiNodeJob(stack, "FullMulti", queue=full_queue, **JOB, node_count=2, launcher="jax", attempts=3)
+    uc.MultiNodeJob(stack, "Multi", JOB, queue=queue)
+    uc.MultiNodeJob(stack, "FullMulti", replace(JOB, nodes=2, launcher="jax", attempts=3), queue=full_queue)
     own_cache = uc.CompileCache(stack, "GraphCache")
-    uc.PrecompileJob(stack, "Precompile", queue=queue, **JOB, compile_cache=own_cache)
+    uc.PrecompileJob(stack, "Precompile", JOB, queue=queue, compile_cache=own_cache)
     uc.PrecompileJob(
-        stack, "FullPrecompile", queue=queue, **JOB, compile_cache=own_cache, phase="collect", retries=4
+        stack,
+        "FullPrecompile",
+        replace(JOB, phase="collect"),
+        queue=queue,
+        compile_cache=own_cache,
+        retries=4,
     )
     uc.FabricGate(stack, "Gate", queue=queue, image=IMAGE)
     uc.FabricGate(
@@ -254,7 +262,7 @@ def _define_jobs(
             "one": uc.Candidate(queue=queue, image=IMAGE, node_count=2, price_per_node_hour=21.5),
             "two": uc.Candidate(queue=full_queue, image=IMAGE),
         },
-        command=["train.py"],
+        job=uc.Job(command=("train.py",)),
     )
 
 

@@ -7,6 +7,7 @@ from aws_cdk import aws_iam as iam
 from tests.unit.ultracluster.builders import IMAGE, IMAGE_ID, ZONE, block, new_stack
 
 import ultracluster as uc
+from ultracluster import Job
 from ultracluster.operations.cluster_watch import ClusterWatch
 
 pytestmark = pytest.mark.slow
@@ -27,7 +28,7 @@ def stack() -> cdk.Stack:
         capacity=block(),
         alarms=uc.Alarms(emails=["jane@example.com"]),
     )
-    cluster.add_multi_node_job("Job", image=IMAGE, command=["train.py"])
+    cluster.add_multi_node_job("Job", Job(image=IMAGE, command=("train.py",)))
     uc.ClusterBudget(stack, "Budget", monthly_usd=5, tag_value="train", emails=["jane@example.com"])
     uc.ClusterDashboard(stack, "Dashboard", cluster=cluster)
     uc.RegionsDashboard(stack, "Regions", clusters=[("train", "us-east-2")])
@@ -94,7 +95,7 @@ def test_a_cluster_is_retained_unless_its_removal_is_typed() -> None:
             zone_id=ZONE,
             **options,
         )
-        cluster.add_multi_node_job("Job", image=IMAGE, command=["train.py"])
+        cluster.add_multi_node_job("Job", Job(image=IMAGE, command=("train.py",)))
         resources = cdk.assertions.Template.from_stack(stack).to_json()["Resources"].values()
         policies[name] = {
             each["Type"]: each.get("DeletionPolicy")

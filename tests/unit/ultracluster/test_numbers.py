@@ -7,6 +7,7 @@ import dataclasses
 import inspect
 import itertools
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
 from decimal import Decimal
 from typing import Any, Unpack, get_args, get_origin
 
@@ -106,7 +107,7 @@ def makers(stack: cdk.Stack) -> Mapping[str, Made]:  # noqa: C901 - one function
         stack, "Vpc", vpc_id="vpc-01234567", availability_zones=["us-east-2c"], vpc_cidr_block="10.0.0.0/16"
     )
     subnet = ec2.Subnet.from_subnet_attributes(stack, "Subnet", subnet_id="subnet-01234567")
-    job = {"image": IMAGE, "command": ["train.py"]}
+    job = uc.Job(image=IMAGE, command=("train.py",))
     of_queue = {"queue": cluster.queue, "image": IMAGE}
     place = {"zone_id": ZONE, "instance_type": TYPE, "node_count": 4}
     cache = {"compile_cache": cluster.compile_cache}
@@ -154,9 +155,12 @@ def makers(stack: cdk.Stack) -> Mapping[str, Made]:  # noqa: C901 - one function
         interface = NetworkInterface(**{"card": 0, "device": 0, "interface_type": "efa"} | changes)
         return network(nic_layout=[interface])
 
+    def of_job(**changes: Any) -> object:
+        return uc.MultiNodeJob(stack, next(ids), replace(job, **changes), queue=cluster.queue)
+
     def with_neuron(**changes: Any) -> object:
         neuron = Neuron(**changes)
-        return uc.MultiNodeJob(stack, next(ids), queue=cluster.queue, **job, neuron=neuron)
+        return uc.MultiNodeJob(stack, next(ids), replace(job, neuron=neuron), queue=cluster.queue)
 
     def file_system(**changes: Any) -> object:
         settings = uc.FileSystem(**changes)
@@ -191,7 +195,7 @@ def makers(stack: cdk.Stack) -> Mapping[str, Made]:  # noqa: C901 - one function
         "FabricGate": construct(uc.FabricGate, **of_queue),
         "FileSystem": file_system,
         "InstanceType": described,
-        "MultiNodeJob": construct(uc.MultiNodeJob, queue=cluster.queue, **job),
+        "Job": of_job,
         "NetworkCard": with_card,
         "NetworkInterface": with_interface,
         "NeuronAmi": construct(uc.NeuronAmi, **ami),
@@ -199,13 +203,12 @@ def makers(stack: cdk.Stack) -> Mapping[str, Made]:  # noqa: C901 - one function
         "NodeGroup": construct(uc.NodeGroup, network=cluster.network, instance_type=TYPE, image_id=IMAGE_ID),
         "Network": lambda **changes: reject(check_network(uc.Network(**changes))),
         "OnDemand": capacity(uc.OnDemand),
-        "PrecompileJob": construct(uc.PrecompileJob, queue=cluster.queue, **job, **cache),
+        "PrecompileJob": construct(uc.PrecompileJob, queue=cluster.queue, job=job, **cache),
         "Queue": of_queue_with,
         "WaitLimits": lambda **changes: of_queue_with(wait_limits=uc.WaitLimits(**changes)),
         "QuotaShare": data(uc.QuotaShare, **quota),
         "ReservationGroup": capacity(uc.ReservationGroup, resource_group_arn=arn, zone_id=ZONE),
         "SageMakerTrainingQueue": construct(uc.SageMakerTrainingQueue, instances={"ml.trn2.48xlarge": 4}),
-        "SingleNodeJob": construct(uc.SingleNodeJob, queue=cluster.queue, **job),
         "SmokeTrain": construct(uc.SmokeTrain, **of_queue),
         "Spot": capacity(uc.Spot),
         "TrainingImageRepository": construct(uc.TrainingImageRepository),
@@ -221,10 +224,8 @@ def makers(stack: cdk.Stack) -> Mapping[str, Made]:  # noqa: C901 - one function
             uc.UltraCluster, instance_type=TYPE, node_count=4, image_id=IMAGE_ID, zone_id=ZONE
         ),
         "UltraCluster.add_fabric_gate": adding("add_fabric_gate", image=IMAGE),
-        "UltraCluster.add_multi_node_job": adding("add_multi_node_job", **job),
-        "UltraCluster.add_precompile_job": adding("add_precompile_job", queue=cluster.queue, **job),
+        "UltraCluster.add_precompile_job": adding("add_precompile_job", queue=cluster.queue, job=job),
         "UltraCluster.add_queue": adding("add_queue"),
-        "UltraCluster.add_single_node_job": adding("add_single_node_job", **job),
         "UltraCluster.add_smoke_train": adding("add_smoke_train", image=IMAGE),
     }
 
@@ -240,7 +241,10 @@ def test_rejects_numbers_that_jsii_cannot_carry(
                 makers[name](**{argument: _in_its_place(annotation, bad)})
             assert all(str(each).isascii() for each in refused.value.findings)
             assert any(
-                each.path.removeprefix("capacity.").removeprefix("wait_limits.").startswith(argument)
+                each.path.removeprefix("capacity.")
+                .removeprefix("wait_limits.")
+                .removeprefix("neuron.")
+                .startswith(argument)
                 for each in refused.value.findings
             ), (argument, bad)
 

@@ -2,6 +2,7 @@
 
 import inspect
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any
 
@@ -18,6 +19,7 @@ from tests.unit.ultracluster.builders import (
     ZONE,
     allowed,
     block,
+    described,
     network,
     new_stack,
     nodes,
@@ -34,7 +36,7 @@ from ultracluster_rules.findings import FindingsError
 pytestmark = pytest.mark.slow
 
 TYPE = "trn2.48xlarge"
-JOB: dict[str, Any] = {"image": IMAGE, "command": ["train.py"]}
+JOB = uc.Job(image=IMAGE, command=("train.py",))
 
 
 @pytest.fixture(scope="module")
@@ -142,7 +144,7 @@ def test_a_price_divides_the_speed_of_all_nodes_of_a_candidate(stack: cdk.Stack)
             "all": uc.Candidate(queue=training, image=IMAGE, price_per_node_hour=20),
             "free": uc.Candidate(queue=training, image=IMAGE),
         },
-        command=["train.py"],
+        job=uc.Job(command=("train.py",)),
     )
 
     assert bake.metric_per_dollar("tokens_per_second", candidate="two").expression.endswith("* 3600 / 40")
@@ -171,15 +173,17 @@ def test_a_price_divides_the_speed_of_all_nodes_of_a_candidate(stack: cdk.Stack)
 def test_workers_are_the_processes_of_all_nodes(
     stack: cdk.Stack, options: dict[str, Any], workers: int
 ) -> None:
-    job = uc.MultiNodeJob(stack, "Job", queue=queue(stack), **JOB, node_count=2, **options)
+    job = uc.MultiNodeJob(stack, "Job", replace(JOB, nodes=2, **options), queue=queue(stack))
 
     assert job.workers == workers
 
 
 def test_a_job_knows_what_it_was_given(stack: cdk.Stack) -> None:
     training = queue(stack)
-    first = uc.SingleNodeJob(stack, "First", queue=training, **JOB)
-    job = uc.SingleNodeJob(stack, "Job", queue=training, **JOB, depends_on=[first], environment={"A": "b"})
+    first = uc.SingleNodeJob(stack, "First", JOB, queue=training)
+    job = uc.SingleNodeJob(
+        stack, "Job", replace(JOB, environment={"A": "b"}), queue=training, depends_on=[first]
+    )
 
     assert (job.queue, job.image, job.depends_on) == (training, IMAGE, (first,))
     assert job.environment["A"] == "b"
@@ -385,7 +389,6 @@ def test_nodes_of_a_queue_are_the_group_that_it_was_given(stack: cdk.Stack) -> N
 # What an argument is when it is left out, by callable; None and () are left out. Another default changes the resources of users.
 _SOURCE = {"launched_by": "batch"}
 _RETAINED = {"removal_policy": cdk.RemovalPolicy.RETAIN}
-_PRECOMPILE = {"method": "neuron-parallel-compile", "phase": "all", "retries": 1}
 _QUARTER = logs.RetentionDays.THREE_MONTHS
 DEFAULTS: dict[str, dict[str, object]] = {
     "BakeOff": {"figures": ("tokens_per_second", "loss")},
@@ -409,9 +412,9 @@ DEFAULTS: dict[str, dict[str, object]] = {
     "FileSystem": {
         "deployment_type": "PERSISTENT_2", "storage_type": "SSD", "data_compression": True, "efa": False, "link_checkpoints": True, "backup_retention_days": 0, "copy_tags_to_backups": False,
     },
-    "IUltraCluster.add_multi_node_job": {"without_efa": False},
+
     "IUltraCluster.add_smoke_train": {"steps": 5},
-    "MultiNodeJob": {"without_efa": False},
+
     "NeuronAmi": {
         "cloudwatch_agent": True, "efa_installer_version": "1.49.0", "instance_type": "m6i.large", "root_volume_gib": 100,
     },
@@ -420,7 +423,8 @@ DEFAULTS: dict[str, dict[str, object]] = {
     "NodeMetrics.metric": {"statistic": "Average"},
     "OnDemand": _SOURCE,
     "PosixCompileCache": {"folder": "compile-cache"},
-    "PrecompileJob": _PRECOMPILE,
+    "Job": {"launcher": "torchrun", "resume": 0, "without_efa": False, "method": "neuron-parallel-compile", "phase": "all"},
+    "PrecompileJob": {"retries": 1},
     "PullThroughCache": {"prefix": "ecr-public"},
     "Alarms": {
         "enabled": True, "dashboard": True, "idle_percent": 5, "idle_minutes": 15, "drain_minutes": 120, "wait_minutes": 60,
@@ -444,7 +448,7 @@ DEFAULTS: dict[str, dict[str, object]] = {
         "mount_path": "/fsx", "nic_layout": "batch", "has_shares": False, "has_spot": False, "launched_by": "batch",
     },
     "UltraCluster": {"placement": "auto", "max_refusals": 3, **_RETAINED},
-    "UltraCluster.add_precompile_job": _PRECOMPILE,
+    "UltraCluster.add_precompile_job": {"retries": 1},
 }  # fmt: skip
 
 
@@ -478,9 +482,14 @@ def _nodes(stack: cdk.Stack, **changes: Any) -> object:
     return nodes(stack, network=there, **changes)
 
 
-def _job(stack: cdk.Stack, kind: Any, **changes: Any) -> object:
+def _gate(stack: cdk.Stack, kind: Any, **changes: Any) -> object:
     there = stack.node.try_find_child("Queue") or queue(stack)
     return kind(stack, "Refused", **{"queue": there, "image": IMAGE} | changes)
+
+
+def _job(stack: cdk.Stack, kind: Any, **changes: Any) -> object:
+    job, others = described(**{"image": IMAGE, "command": ("train.py",)} | changes)
+    return kind(stack, "Refused", job, queue=queue(stack), **others)
 
 
 def _existing(stack: cdk.Stack, **changes: Any) -> object:
@@ -546,17 +555,17 @@ REFUSED: list[tuple[Callable[[cdk.Stack], object], str]] = [
         lambda s: _cluster(s, queue=uc.Queue(wait_limits=uc.WaitLimits(exceeds_nodes=0))),
         "queue.wait_limits.exceeds_nodes",
     ),
-    (lambda s: _job(s, uc.SingleNodeJob, command=COMMAND, array_size=1), "array_size"),
-    (lambda s: _job(s, uc.SingleNodeJob, command=COMMAND, array_size=2, resume=1), "resume"),
-    (lambda s: _job(s, uc.SingleNodeJob, command=COMMAND, attempts=0), "attempts"),
-    (lambda s: _job(s, uc.SingleNodeJob, command=COMMAND, resume=-1), "resume"),
-    (lambda s: _job(s, uc.SingleNodeJob, command=COMMAND, timeout=cdk.Duration.seconds(1)), "timeout"),
-    (lambda s: _job(s, uc.SingleNodeJob, command=COMMAND, image=""), "image"),
-    (lambda s: _job(s, uc.SingleNodeJob, command=COMMAND, environment={"A=": "1"}), "environment.A="),
-    (lambda s: _job(s, uc.MultiNodeJob, command=COMMAND, node_count=5), "node_count"),
-    (lambda s: _job(s, uc.FabricGate, min_bandwidth=-1), "min_bandwidth"),
-    (lambda s: _job(s, uc.FabricGate, max_latency=-1), "max_latency"),
-    (lambda s: _job(s, uc.SmokeTrain, steps=1), "steps"),
+    (lambda s: _job(s, uc.SingleNodeJob, array_size=1), "array_size"),
+    (lambda s: _job(s, uc.SingleNodeJob, array_size=2, resume=1), "resume"),
+    (lambda s: _job(s, uc.SingleNodeJob, attempts=0), "attempts"),
+    (lambda s: _job(s, uc.SingleNodeJob, resume=-1), "resume"),
+    (lambda s: _job(s, uc.SingleNodeJob, timeout=cdk.Duration.seconds(1)), "timeout"),
+    (lambda s: _job(s, uc.SingleNodeJob, image=""), "image"),
+    (lambda s: _job(s, uc.SingleNodeJob, environment={"A=": "1"}), "environment.A="),
+    (lambda s: _job(s, uc.MultiNodeJob, nodes=5), "nodes"),
+    (lambda s: _gate(s, uc.FabricGate, min_bandwidth=-1), "min_bandwidth"),
+    (lambda s: _gate(s, uc.FabricGate, max_latency=-1), "max_latency"),
+    (lambda s: _gate(s, uc.SmokeTrain, steps=1), "steps"),
     (lambda s: _existing(s, file_system_id="fs"), "file_system_id"),
     (lambda s: _existing(s, mount_name="/"), "mount_name"),
     (lambda s: _existing(s, dns_name="/"), "dns_name"),

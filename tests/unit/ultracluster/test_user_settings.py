@@ -14,6 +14,7 @@ from constructs import Construct, IConstruct
 from tests.unit.ultracluster.builders import IMAGE, IMAGE_ID, block, new_stack
 
 import ultracluster as uc
+from ultracluster import Job
 from ultracluster_rules.findings import FindingsError
 
 pytestmark = pytest.mark.slow
@@ -51,10 +52,10 @@ def world() -> World:
         alarms=uc.Alarms(emails=["jane@example.com"]),
     )
     command = ["train.py"]
-    multi = cluster.add_multi_node_job("Multi", image=IMAGE, command=command, node_count=2)
-    single = cluster.add_single_node_job("Single", image=IMAGE, command=command)
+    multi = cluster.add_multi_node_job("Multi", Job(image=IMAGE, command=command, nodes=2))
+    single = cluster.add_single_node_job("Single", Job(image=IMAGE, command=command))
     precompile = cluster.add_precompile_job(
-        "Precompile", image=IMAGE, command=command, instance_type="trn2.3xlarge"
+        "Precompile", Job(image=IMAGE, command=command, instance_type="trn2.3xlarge")
     )
     uc.DatasetBucket(stack, "Dataset")
     elsewhere = s3.Bucket.from_bucket_name(stack, "Elsewhere", "cache-elsewhere")
@@ -82,7 +83,7 @@ def use_everything(world: World) -> None:
                 for who in (grantee, *world.jobs):
                     getattr(each, name)(who)
     world.cluster.add_queue("second")
-    world.cluster.add_multi_node_job("Later", image=IMAGE, command=["train.py"], node_count=2)
+    world.cluster.add_multi_node_job("Later", Job(image=IMAGE, command=("train.py",), nodes=2))
     world.cluster.network.connections.allow_from_any_ipv4(cdk.aws_ec2.Port.tcp(22))
     for job in world.jobs:
         job.role.add_managed_policy(iam.ManagedPolicy.from_aws_managed_policy_name("ReadOnlyAccess"))

@@ -3,7 +3,6 @@
 import re
 from collections.abc import Iterator
 from datetime import timedelta
-from typing import Final
 
 from ultracluster_catalog.capacity.capacity_blocks import drain_before_end
 from ultracluster_catalog.machines.instance_type import InstanceType
@@ -23,7 +22,6 @@ from ultracluster_rules.job_definitions import (
     check_nodes_can_talk,
     check_nodes_fit,
     check_one_road,
-    check_phase,
     check_secrets,
     check_spot,
     refuse_circle,
@@ -35,17 +33,9 @@ from ultracluster_rules.job_definitions import (
 from ultracluster_rules.machines import get_instance_type
 from ultracluster_spec.capacity import CapacityRecord
 from ultracluster_spec.cluster import Cluster
-from ultracluster_spec.job import PROCESSES_PER_NODE, Job
+from ultracluster_spec.job import PROCESSES_PER_NODE, NamedJob, check_kind
 from ultracluster_spec.neuron import check_neuron
 from ultracluster_stacks.config.reading.problem import Loc, Problem, duplicates, located
-
-_KINDS: Final = {
-    "nodes": "multi-node",
-    "array_size": "single-node",
-    "instance_type": "precompile",
-    "method": "precompile",
-    "phase": "precompile",
-}
 
 
 def job_names_are_unique(cluster: Cluster) -> Iterator[Problem]:
@@ -54,7 +44,7 @@ def job_names_are_unique(cluster: Cluster) -> Iterator[Problem]:
         yield Problem.of(("jobs", index, "name"), "UC6110", f"duplicate job {shown(name)}")
 
 
-def job_has_a_queue(cluster: Cluster, job: Job) -> Iterator[Problem]:
+def job_has_a_queue(cluster: Cluster, job: NamedJob) -> Iterator[Problem]:
     """Refuse an unknown queue, and any queue for a precompile job, which has a separate one."""
     names = [queue.name for queue in cluster.additional_queues]
     if job.queue is not None and (job.kind == "precompile" or job.queue not in names):
@@ -69,14 +59,14 @@ def job_has_a_queue(cluster: Cluster, job: Job) -> Iterator[Problem]:
         )
 
 
-def job_fits_cluster(cluster: Cluster, job: Job) -> Iterator[Problem]:
+def job_fits_cluster(cluster: Cluster, job: NamedJob) -> Iterator[Problem]:
     """Refuse a job that needs more nodes than its queue has, which never starts."""
     most = max(map(cluster.nodes_from, _behind(cluster, job)), default=cluster.nodes)
     if job.kind == "multi-node" and job.nodes is not None:
         yield from located(("nodes",), check_nodes_fit(job.nodes, most))
 
 
-def queue_starts_job(cluster: Cluster, job: Job) -> Iterator[Problem]:
+def queue_starts_job(cluster: Cluster, job: NamedJob) -> Iterator[Problem]:
     """Refuse multi-node jobs on Spot nodes, where AWS Batch never starts them, and over nodes that differ in what starts them."""
     if job.kind != "multi-node":
         return
@@ -86,13 +76,13 @@ def queue_starts_job(cluster: Cluster, job: Job) -> Iterator[Problem]:
     yield from located(("queue",), check_one_road([source.launched_by for source in sources]))
 
 
-def _behind(cluster: Cluster, job: Job) -> list[CapacityRecord]:
+def _behind(cluster: Cluster, job: NamedJob) -> list[CapacityRecord]:
     """Return the capacity behind the queue of a job; empty where the cluster has no such queue."""
     queues = {None: cluster.queue} | {queue.name: queue for queue in cluster.additional_queues}
     return list(cluster.capacity_of(queues[job.queue]).values()) if job.queue in queues else []
 
 
-def nodes_can_talk(cluster: Cluster, job: Job) -> Iterator[Problem]:
+def nodes_can_talk(cluster: Cluster, job: NamedJob) -> Iterator[Problem]:
     """Refuse multi-node jobs without EFA, which collectives need."""
     nodes = cluster.nodes if job.nodes is None else job.nodes
     if job.without_efa or job.kind != "multi-node":
@@ -102,7 +92,7 @@ def nodes_can_talk(cluster: Cluster, job: Job) -> Iterator[Problem]:
     yield from located(("nodes",), findings)
 
 
-def node_holds_processes(cluster: Cluster, job: Job) -> Iterator[Problem]:
+def node_holds_processes(cluster: Cluster, job: NamedJob) -> Iterator[Problem]:
     """Refuse more processes than a node has NeuronCores: physical ones if the job sets the logical size to 1."""
     machine = cluster.machine
     if job.kind == "precompile" and job.instance_type not in {None, CPU}:
@@ -113,13 +103,13 @@ def node_holds_processes(cluster: Cluster, job: Job) -> Iterator[Problem]:
         yield Problem.of(("processes_per_node",), PROCESSES_PER_NODE.code, problem, allowed=f"1 to {cores}")
 
 
-def launcher_starts_command(cluster: Cluster, job: Job) -> Iterator[Problem]:  # noqa: ARG001 - one signature
+def launcher_starts_command(cluster: Cluster, job: NamedJob) -> Iterator[Problem]:  # noqa: ARG001 - one signature
     """Refuse a launcher without a command, and several processes per node without torchrun."""
     for finding in check_launcher(job.launcher, job.processes_per_node, job.command):
         yield Problem((finding.path,), finding)
 
 
-def secrets_can_be_read(cluster: Cluster, job: Job) -> Iterator[Problem]:
+def secrets_can_be_read(cluster: Cluster, job: NamedJob) -> Iterator[Problem]:
     """Refuse secrets that are plain variables too, or that nodes cannot read."""
     network = cluster.network
     closed = network.subnet_id is None and not network.nat_gateway
@@ -133,7 +123,7 @@ def secrets_can_be_read(cluster: Cluster, job: Job) -> Iterator[Problem]:
         yield Problem(("secrets",), finding)
 
 
-def timeout_is_within_capacity(cluster: Cluster, job: Job) -> Iterator[Problem]:
+def timeout_is_within_capacity(cluster: Cluster, job: NamedJob) -> Iterator[Problem]:
     """Warn about a job whose timeout is after the end of its capacity."""
     start, end = cluster.capacity.start, cluster.capacity.end
     if job.kind == "precompile":
@@ -153,21 +143,21 @@ def timeout_is_within_capacity(cluster: Cluster, job: Job) -> Iterator[Problem]:
         )
 
 
-def gates_have_their_own_names(cluster: Cluster, job: Job) -> Iterator[Problem]:
+def gates_have_their_own_names(cluster: Cluster, job: NamedJob) -> Iterator[Problem]:
     """Refuse a job with the name of a gate, which is a job too."""
     for name in sorted(set(job.gate_names) & {getattr(other, "name", None) for other in cluster.jobs}):
         problem = f"a gate and a job have the same name {shown(name)}"
         yield Problem.of(("gates",), "UC6153", problem, remedy="Rename the job")
 
 
-def gates_protect_several_nodes(cluster: Cluster, job: Job) -> Iterator[Problem]:  # noqa: ARG001 - one signature
+def gates_protect_several_nodes(cluster: Cluster, job: NamedJob) -> Iterator[Problem]:  # noqa: ARG001 - one signature
     """Refuse gates of a job on one node, which has no nodes to compare."""
     if job.kind != "multi-node" and job.gate_names:
         remedy = "Remove them, or set kind: multi-node"
         yield Problem(("gates",), refuse_for_kind("gates", job.kind, remedy=remedy))
 
 
-def fabric_is_there(cluster: Cluster, job: Job) -> Iterator[Problem]:
+def fabric_is_there(cluster: Cluster, job: NamedJob) -> Iterator[Problem]:
     """Refuse a fabric gate on nodes without EFA."""
     machine = cluster.machine
     if job.gates.fabric:
@@ -175,48 +165,44 @@ def fabric_is_there(cluster: Cluster, job: Job) -> Iterator[Problem]:
         yield from located(("gates", "fabric"), findings)
 
 
-def image_is_pinned(cluster: Cluster, job: Job) -> Iterator[Problem]:  # noqa: ARG001 - one signature
+def image_is_pinned(cluster: Cluster, job: NamedJob) -> Iterator[Problem]:  # noqa: ARG001 - one signature
     """Warn about an image whose tag can move, so that attempts or nodes may run different images."""
     tag = job.image.rpartition("/")[2].partition(":")[2]  # if the image has a digest, its hexadecimal digits
     yield from located(("image",), check_image_tag(job.image, tag))
 
 
-def image_is_near(cluster: Cluster, job: Job) -> Iterator[Problem]:
+def image_is_near(cluster: Cluster, job: NamedJob) -> Iterator[Problem]:
     """Warn about an image that nodes without internet access cannot pull."""
     match = re.fullmatch(ECR_IMAGE, job.image)
     yield from located(("image",), check_image_region(job.image, match and match["region"], cluster.region))
 
 
-def image_runs_on_chips(cluster: Cluster, job: Job) -> Iterator[Problem]:
+def image_runs_on_chips(cluster: Cluster, job: NamedJob) -> Iterator[Problem]:
     """Warn about a container image of AWS, or a copy of one, that is not built for the chips of the nodes."""
     yield from located(("image",), check_container(job.image, cluster.machine))
 
 
-def job_has_settings_of_its_kind(cluster: Cluster, job: Job) -> Iterator[Problem]:  # noqa: ARG001 - one signature
+def job_has_settings_of_its_kind(cluster: Cluster, job: NamedJob) -> Iterator[Problem]:  # noqa: ARG001 - one signature
     """Refuse settings of another kind of job, which would be ignored."""
-    for name, kind in _KINDS.items():
-        if job.kind != kind and job.differs(name):
-            remedy = f"Remove it, or set kind: {kind}"
-            yield Problem((name,), refuse_for_kind(shown(getattr(job, name)), job.kind, remedy=remedy))
-    if job.kind == "precompile":
-        yield from located(("phase",), check_phase(job.method, job.phase))
+    for finding in check_kind(job, job.kind):
+        yield Problem((finding.path,), finding)
 
 
-def jobs_that_resume_can_be_submitted_again(cluster: Cluster, job: Job) -> Iterator[Problem]:  # noqa: ARG001 - one signature
+def jobs_that_resume_can_be_submitted_again(cluster: Cluster, job: NamedJob) -> Iterator[Problem]:  # noqa: ARG001 - one signature
     """Refuse resume for arrays and precompile jobs, which are not resubmitted."""
     kind = "a precompile job" if job.kind == "precompile" else "an array" if job.array_size else None
     if job.resume and kind is not None:
         yield from located(("resume",), refuse_resume(kind))
 
 
-def neuron_settings_agree(cluster: Cluster, job: Job) -> Iterator[Problem]:
+def neuron_settings_agree(cluster: Cluster, job: NamedJob) -> Iterator[Problem]:
     """Refuse Neuron settings that the chips lack, or that contradict each other or the environment."""
     for finding in check_neuron(job.neuron, cluster.machine, job.environment):
         loc: Loc = tuple(finding.path.split("."))
         yield Problem(loc, finding)
 
 
-def precompile_job_has_a_node(cluster: Cluster, job: Job) -> Iterator[Problem]:
+def precompile_job_has_a_node(cluster: Cluster, job: NamedJob) -> Iterator[Problem]:
     """Refuse a node of a precompile job whose type is unknown or cannot collect the graphs."""
     if job.kind != "precompile":
         return
@@ -230,7 +216,7 @@ def precompile_job_has_a_node(cluster: Cluster, job: Job) -> Iterator[Problem]:
     yield from located(("instance_type",), findings)
 
 
-def _compiler(cluster: Cluster, job: Job) -> InstanceType | None:
+def _compiler(cluster: Cluster, job: NamedJob) -> InstanceType | None:
     """Return the type of a precompile job's node; None if none is known to be offered."""
     zone, phase = cluster.zone_id, job.phase
     return compile_type(cluster.machine, zone_id=zone, phase=phase, instance_type=job.instance_type)
@@ -262,7 +248,7 @@ def precompile_job_makes_the_graphs(cluster: Cluster) -> Iterator[Problem]:
             yield from located(("jobs", index, "depends_on", place), findings)
 
 
-def _differences(cluster: Cluster, before: Job, job: Job) -> Iterator[str]:
+def _differences(cluster: Cluster, before: NamedJob, job: NamedJob) -> Iterator[str]:
     if before.image != job.image:
         yield "the image is another one"
     flags = "NEURON_CC_FLAGS"
@@ -273,7 +259,7 @@ def _differences(cluster: Cluster, before: Job, job: Job) -> Iterator[str]:
         yield f"it has {workers} workers, not {wanted}"
 
 
-def _workers(cluster: Cluster, job: Job) -> int:
+def _workers(cluster: Cluster, job: NamedJob) -> int:
     machine = cluster.machine
     nodes = (job.nodes or cluster.nodes) if job.kind == "multi-node" else 1
     if job.kind == "precompile":

@@ -7,7 +7,7 @@ import pytest
 from tests.unit.ultracluster import builders
 
 import ultracluster as uc
-from ultracluster.jobs.job import Job
+from ultracluster.jobs.cluster_job import ClusterJob
 from ultracluster_spec.cluster import Cluster
 from ultracluster_stacks.wiring.job_definitions import define_jobs
 
@@ -16,7 +16,7 @@ pytestmark = pytest.mark.slow
 IMAGE = "image: 123456789012.dkr.ecr.us-east-2.amazonaws.com/training:2026-11-20, command: [x]"
 
 
-def defined(config: Cluster, *, dataset: bool = False) -> dict[str, Job]:
+def defined(config: Cluster, *, dataset: bool = False) -> dict[str, ClusterJob]:
     stack = builders.new_stack()
     cluster = uc.UltraCluster(
         stack,
@@ -57,7 +57,9 @@ def test_a_job_is_defined_after_those_it_waits_for(configured: Callable[..., Clu
         ("kind: multi-node", uc.MultiNodeJob),
     ],
 )
-def test_a_job_is_of_its_kind(configured: Callable[..., Cluster], kind: str, expected: type[Job]) -> None:
+def test_a_job_is_of_its_kind(
+    configured: Callable[..., Cluster], kind: str, expected: type[ClusterJob]
+) -> None:
     assert isinstance(defined(configured(**jobs(f"name: other, {kind}")))["other"], expected)
 
 

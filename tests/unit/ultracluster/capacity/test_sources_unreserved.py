@@ -6,7 +6,7 @@ from aws_cdk import assertions
 from tests.unit.ultracluster.builders import IMAGE, ZONE, new_stack, only
 from tests.unit.ultracluster.capacity.three_sources import cluster
 
-from ultracluster import MultiNodeJob, OnDemand, Queue, Spot
+from ultracluster import Job, MultiNodeJob, OnDemand, Queue, Spot
 from ultracluster.capacity.sources import check_source
 from ultracluster_rules.findings import FindingsError, reject
 
@@ -43,9 +43,9 @@ def test_rejects_a_price_limit_above_on_demand_or_of_nothing(percent: int) -> No
 def test_rejects_a_multi_node_job_where_it_could_come_to_spot_nodes(stack: cdk.Stack) -> None:
     whole = cluster(stack, OnDemand(), Spot(name="spot"), instance_type="trn1.32xlarge")
     with pytest.raises(FindingsError, match="UC6308"):
-        whole.add_multi_node_job("Train", image=IMAGE, command=["train.py"])
+        whole.add_multi_node_job("Train", Job(image=IMAGE, command=("train.py",)))
     safe = whole.add_queue("large", Queue(capacity=("capacity",)))
-    assert MultiNodeJob(stack, "Train", queue=safe, image=IMAGE, command=["train.py"]).queue is safe
+    assert MultiNodeJob(stack, "Train", Job(image=IMAGE, command=("train.py",)), queue=safe).queue is safe
 
 
 def test_unreserved_nodes_must_be_in_the_zone_of_the_network(stack: cdk.Stack) -> None:

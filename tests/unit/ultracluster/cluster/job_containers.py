@@ -9,7 +9,7 @@ import ultracluster as uc
 
 
 def container_on(stack: cdk.Stack, **changes: Any) -> dict[str, Any]:
-    uc.MultiNodeJob(stack, "Job", queue=queue(stack, **changes), image=IMAGE, command=["train.py"])
+    uc.MultiNodeJob(stack, "Job", uc.Job(image=IMAGE, command=("train.py",)), queue=queue(stack, **changes))
     (node_range,) = only(stack, "AWS::Batch::JobDefinition")["NodeProperties"]["NodeRangeProperties"]
     return dict(node_range["Container"])
 

@@ -9,6 +9,7 @@ from tests.unit.ultracluster.builders import IMAGE, IMAGE_ID, block, new_stack, 
 from tests.unit.ultracluster.iam_evaluation import identity_statements
 
 import ultracluster as uc
+from ultracluster import Job
 from ultracluster_catalog.names.submission_tags import QUEUE_TAG
 from ultracluster_rules.findings import FindingsError
 
@@ -43,8 +44,10 @@ def test_jobs_of_an_imported_cluster_use_its_queue_cache_bucket_and_name(
 ) -> None:
     gate = imported.add_fabric_gate("Fabric", image=IMAGE)
     smoke = imported.add_smoke_train("Smoke", image=IMAGE)
-    job = imported.add_multi_node_job("Train", image=IMAGE, command=["train.py"], depends_on=[gate, smoke])
-    imported.add_single_node_job("Evaluate", image=IMAGE, command=["evaluate.py"])
+    job = imported.add_multi_node_job(
+        "Train", Job(image=IMAGE, command=("train.py",)), depends_on=[gate, smoke]
+    )
+    imported.add_single_node_job("Evaluate", Job(image=IMAGE, command=("evaluate.py",)))
 
     assert job.environment["UC_CLUSTER"] == "llama"
     assert job.environment["NEURON_COMPILE_CACHE_URL"] == "s3://the-cache/neuron"
@@ -58,7 +61,7 @@ def test_jobs_of_an_imported_cluster_use_its_queue_cache_bucket_and_name(
 
 def test_an_imported_cluster_refuses_to_resume_a_job_in_one_line(imported: uc.IUltraCluster) -> None:
     with pytest.raises(FindingsError) as refused:
-        imported.add_multi_node_job("Train", image=IMAGE, command=["train.py"], resume=1)
+        imported.add_multi_node_job("Train", Job(image=IMAGE, command=("train.py",), resume=1))
     assert str(refused.value) == (
         "UC6117: resume: a job on an imported queue is not submitted again after it was interrupted. "
         "Remove resume; attempts let AWS Batch start it again."
@@ -94,7 +97,7 @@ def test_a_cluster_grants_the_submission_of_jobs_to_each_of_its_queues() -> None
     person = iam.Role(stack, "Person", assumed_by=iam.AccountRootPrincipal())
     cluster.grant_submit(person).assert_success()
     cluster.grant_read(person).assert_success()
-    cluster.add_multi_node_job("Train", image=IMAGE, command=["train.py"])
+    cluster.add_multi_node_job("Train", Job(image=IMAGE, command=("train.py",)))
 
     statements: list[dict[str, Any]] = identity_statements(
         stack,

@@ -21,6 +21,7 @@ from ultracluster import (
     CapacityBlock,
     CheckpointBucket,
     CompileCache,
+    Job,
     Network,
     OnDemand,
     Queue,
@@ -40,7 +41,7 @@ def cluster(stack: cdk.Stack, **changes: object) -> UltraCluster:
 
 def test_a_block_is_all_that_it_needs(stack: cdk.Stack) -> None:
     whole = cluster(stack, capacity=block())
-    whole.add_multi_node_job("Pretrain", image=IMAGE, command=["train.py"])
+    whole.add_multi_node_job("Pretrain", Job(image=IMAGE, command=("train.py",)))
     assert only(stack, "AWS::EC2::Subnet")["AvailabilityZoneId"] == ZONE
     assert of_type(stack, "AWS::EC2::PlacementGroup") == []
     assert only(stack, "AWS::Batch::ComputeEnvironment")["ComputeResources"]["MaxvCpus"] == 768
@@ -59,7 +60,7 @@ def test_a_block_whose_nodes_an_auto_scaling_group_starts_runs_multi_node_jobs_a
         network=place,
         file_system=SharedFileSystem(stack, "FileSystem", network=place),
     )
-    whole.add_multi_node_job("Pretrain", image=IMAGE, command=["train.py"])
+    whole.add_multi_node_job("Pretrain", Job(image=IMAGE, command=("train.py",)))
     assert only(stack, "AWS::Batch::ComputeEnvironment")["Type"] == "UNMANAGED"
     assert only(stack, "AWS::AutoScaling::AutoScalingGroup")["MaxSize"] == "4"
     assert only(stack, "AWS::Batch::JobDefinition")["Type"] == "container"
@@ -105,7 +106,7 @@ def test_uses_the_parts_that_are_passed_in(stack: cdk.Stack) -> None:
 
 def test_jobs_may_use_checkpoints_and_cache_and_mount_the_file_system(stack: cdk.Stack) -> None:
     whole = cluster(stack, capacity=block())
-    whole.add_multi_node_job("Pretrain", image=IMAGE, command=["train.py"], environment={"SEED": "1"})
+    whole.add_multi_node_job("Pretrain", Job(image=IMAGE, command=("train.py",), environment={"SEED": "1"}))
     resources = str([each["Resource"] for each in allowed(stack, "What the training program may do")])
     assert "ClusterCheckpoints" in resources
     assert "ClusterCompileCache" in resources
@@ -116,7 +117,7 @@ def test_jobs_may_use_checkpoints_and_cache_and_mount_the_file_system(stack: cdk
 
 
 def test_no_role_can_buy_and_no_resource_is_public(stack: cdk.Stack) -> None:
-    cluster(stack, capacity=block()).add_multi_node_job("Pretrain", image=IMAGE, command=["train.py"])
+    cluster(stack, capacity=block()).add_multi_node_job("Pretrain", Job(image=IMAGE, command=("train.py",)))
     for statement in allowed(stack, ""):
         actions = statement["Action"] if isinstance(statement["Action"], list) else [statement["Action"]]
         assert not [action for action in actions if "*" in action or "Purchase" in action]
@@ -128,7 +129,9 @@ def test_the_same_input_produces_the_same_bytes() -> None:
     def synthesize() -> dict[str, object]:
         app = cdk.App(analytics_reporting=False, tree_metadata=False, stack_traces=False)
         fresh = cdk.Stack(app, "Test")
-        cluster(fresh, capacity=block()).add_multi_node_job("Pretrain", image=IMAGE, command=["train.py"])
+        cluster(fresh, capacity=block()).add_multi_node_job(
+            "Pretrain", Job(image=IMAGE, command=("train.py",))
+        )
         return dict(app.synth().get_stack_by_name("Test").template)
 
     assert synthesize() == synthesize()

@@ -3,7 +3,7 @@ import pytest
 from aws_cdk import assertions
 from tests.unit.ultracluster.builders import IMAGE, IMAGE_ID, ZONE, block, of_type
 
-from ultracluster import CapacityBlock, PosixCompileCache, SharedFileSystem, UltraCluster
+from ultracluster import CapacityBlock, Job, PosixCompileCache, SharedFileSystem, UltraCluster
 from ultracluster_rules.findings import FindingsError
 from ultracluster_spec.neuron import Neuron
 
@@ -20,12 +20,12 @@ def cluster(stack: cdk.Stack, instance_type: str = "trn1.32xlarge", **changes: o
 def test_every_kind_of_job_gets_what_the_cluster_has(stack: cdk.Stack) -> None:
     whole = cluster(stack)
     settings = Neuron(optlevel=1)
-    compiled = whole.add_precompile_job("compile", image=IMAGE, command=SHORT, neuron=settings)
+    compiled = whole.add_precompile_job("compile", Job(image=IMAGE, command=SHORT, neuron=settings))
     trained = whole.add_multi_node_job(
-        "train", image=IMAGE, command=["train.py"], neuron=settings, depends_on=[compiled]
+        "train", Job(image=IMAGE, command=("train.py",), neuron=settings), depends_on=[compiled]
     )
     rated = whole.add_single_node_job(
-        "rate", image=IMAGE, command=["rate.py"], array_size=8, neuron=settings, depends_on=[trained]
+        "rate", Job(image=IMAGE, command=("rate.py",), array_size=8, neuron=settings), depends_on=[trained]
     )
     assert (trained.queue, rated.queue) == (whole.queue, whole.queue)
     assert compiled.queue is not whole.queue
@@ -47,8 +47,8 @@ def test_every_kind_of_job_gets_what_the_cluster_has(stack: cdk.Stack) -> None:
 
 def test_a_precompile_job_has_one_small_on_demand_node_beside_the_block(stack: cdk.Stack) -> None:
     whole = cluster(stack)
-    first = whole.add_precompile_job("compile", image=IMAGE, command=SHORT)
-    second = whole.add_precompile_job("again", image=IMAGE, command=SHORT)
+    first = whole.add_precompile_job("compile", Job(image=IMAGE, command=SHORT))
+    second = whole.add_precompile_job("again", Job(image=IMAGE, command=SHORT))
     assert first.queue is second.queue
     environments = [
         each["Properties"]["ComputeResources"] for each in of_type(stack, "AWS::Batch::ComputeEnvironment")
@@ -74,11 +74,11 @@ def test_does_not_guess_where_to_compile_when_no_small_type_is_offered(stack: cd
     # trn2.3xlarge is not offered in the zones where blocks of trn2.48xlarge are sold.
     whole = cluster(stack, "trn2.48xlarge")
     with pytest.raises(FindingsError, match=r"UC6116: instance_type: .*on a node of the cluster"):
-        whole.add_precompile_job("compile", image=IMAGE, command=SHORT)
-    on_cluster = whole.add_precompile_job("here", image=IMAGE, command=SHORT, queue=whole.queue)
+        whole.add_precompile_job("compile", Job(image=IMAGE, command=SHORT))
+    on_cluster = whole.add_precompile_job("here", Job(image=IMAGE, command=SHORT), queue=whole.queue)
     assert on_cluster.queue is whole.queue
     elsewhere = whole.add_precompile_job(
-        "elsewhere", image=IMAGE, command=SHORT, instance_type="trn1.2xlarge", phase="compile"
+        "elsewhere", Job(image=IMAGE, command=SHORT, instance_type="trn1.2xlarge", phase="compile")
     )
     assert elsewhere.environment["NEURON_PLATFORM_TARGET_OVERRIDE"] == "trn2"
 
@@ -87,7 +87,7 @@ def test_finds_the_small_type_of_trainium2_where_it_is_offered() -> None:
     stack = cdk.Stack(None, "Test", env=cdk.Environment(region="ap-southeast-4"))
     capacity = CapacityBlock(reservation_id="cr-0123456789abcdef0", zone_id="apse4-az3")
     job = cluster(stack, "trn2.48xlarge", capacity=capacity).add_precompile_job(
-        "compile", image=IMAGE, command=SHORT
+        "compile", Job(image=IMAGE, command=SHORT)
     )
     assert job.queue.nodes.instance_type.name == "trn2.3xlarge"
     assert job.workers == 4
@@ -107,5 +107,5 @@ def test_a_cluster_may_keep_its_compile_cache_on_its_file_system(stack: cdk.Stac
         file_system=storage,
         compile_cache=PosixCompileCache(storage),
     )
-    job = other.add_multi_node_job("train", image=IMAGE, command=["train.py"])
+    job = other.add_multi_node_job("train", Job(image=IMAGE, command=("train.py",)))
     assert job.environment["TORCH_NEURONX_NEFF_CACHE_DIR"] == "/fsx/compile-cache/torchneuron"

@@ -11,6 +11,7 @@ from tests.unit.ultracluster.builders import of_type, queue
 
 from ultracluster import (
     ContainerImage,
+    Job,
     MultiNodeJob,
     PullThroughCache,
     TrainingImageRepository,
@@ -47,7 +48,7 @@ def _cached(stack: cdk.Stack) -> ContainerImage:
 def test_a_job_may_pull_an_image_of_the_app_and_nothing_else(
     stack: cdk.Stack, image: Callable[[cdk.Stack], ContainerImage], place: str
 ) -> None:
-    job = MultiNodeJob(stack, "Pretrain", queue=queue(stack), image=image(stack), command=["train.py"])
+    job = MultiNodeJob(stack, "Pretrain", Job(command=("train.py",)), queue=queue(stack), image=image(stack))
 
     (statements,) = (
         policy["Properties"]["PolicyDocument"]["Statement"]
@@ -65,9 +66,8 @@ def test_a_reference_that_is_a_token_is_not_treated_as_public(stack: cdk.Stack) 
     MultiNodeJob(
         stack,
         "Pretrain",
+        Job(image=repository.repository_uri_for_tag("1"), command=("train.py",)),
         queue=queue(stack),
-        image=repository.repository_uri_for_tag("1"),
-        command=["train.py"],
     )
 
     (found,) = assertions.Annotations.from_stack(stack).find_warning("*", assertions.Match.any_value())

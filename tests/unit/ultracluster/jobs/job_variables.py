@@ -3,6 +3,7 @@
 import aws_cdk as cdk
 
 import ultracluster as uc
+from ultracluster import Job
 
 IMAGE = "111111111111.dkr.ecr.us-east-2.amazonaws.com/train:1"
 
@@ -16,7 +17,7 @@ def cluster_environment(stack: cdk.Stack, instance_type: str, **given: str) -> d
         image_id="ami-0123456789abcdef0",
         zone_id="use2-az3",
     )
-    job = cluster.add_multi_node_job("train", image=IMAGE, command=["train.py"], environment=given)
+    job = cluster.add_multi_node_job("train", Job(image=IMAGE, command=("train.py",), environment=given))
     return {name: value for name, value in job.environment.items() if name.startswith("UC_")}
 
 

@@ -3,14 +3,15 @@
 from typing import Any
 
 import aws_cdk as cdk
-from tests.unit.ultracluster.builders import IMAGE, only, queue
+from tests.unit.ultracluster.builders import IMAGE, described, only, queue
 
 from ultracluster import MultiNodeJob, TrainingQueue
 
 
 def job(stack: cdk.Stack, training: TrainingQueue | None = None, **changes: Any) -> MultiNodeJob:
     given = {"queue": training or queue(stack), "image": IMAGE, "command": ["train.py", "--steps", "10"]}
-    return MultiNodeJob(stack, "Pretrain", **given | changes)
+    description, others = described(**given | changes)
+    return MultiNodeJob(stack, "Pretrain", description, **others)
 
 
 def node_properties(stack: cdk.Stack) -> dict[str, Any]:

@@ -8,9 +8,9 @@ from aws_cdk import assertions
 from aws_cdk import aws_batch as batch
 from aws_cdk import aws_ssm as ssm
 from tests.unit.ultracluster import builders
-from tests.unit.ultracluster.builders import IMAGE, of_type
+from tests.unit.ultracluster.builders import IMAGE, described, of_type
 
-from ultracluster import BakeOff, Candidate, NodeGroup, TrainingQueue
+from ultracluster import BakeOff, Candidate, Job, NodeGroup, TrainingQueue
 from ultracluster_rules.findings import FindingsError
 
 pytestmark = pytest.mark.slow
@@ -42,8 +42,9 @@ def candidates(stack: cdk.Stack, **changes: Any) -> dict[str, Candidate]:
 
 
 def bake_off(stack: cdk.Stack, **changes: Any) -> BakeOff:
-    given = {"candidates": candidates(stack), "command": ["train.py"], "figures": ["tokens_per_second"]}
-    return BakeOff(stack, "BakeOff", **given | changes)
+    given = {"candidates": candidates(stack), "figures": ["tokens_per_second"]}
+    job, others = described(command=("train.py",), **changes)
+    return BakeOff(stack, "BakeOff", job=job, **given | others)
 
 
 def containers(stack: cdk.Stack) -> list[dict[str, Any]]:
@@ -116,10 +117,10 @@ def test_a_candidate_without_a_price_has_no_figure_for_a_dollar(stack: cdk.Stack
 
 def test_a_price_is_above_zero(stack: cdk.Stack) -> None:
     given = candidates(stack, price_per_node_hour=0.01)
-    BakeOff(stack, "Cheap", candidates=given, command=["train.py"])
+    BakeOff(stack, "Cheap", candidates=given, job=Job(command=("train.py",)))
     free = dataclasses.replace(given["p5"], price_per_node_hour=0)
     with pytest.raises(FindingsError, match=r"UC6162: candidates.p5.price_per_node_hour: got 0"):
-        BakeOff(stack, "Free", candidates=given | {"p5": free}, command=["train.py"])
+        BakeOff(stack, "Free", candidates=given | {"p5": free}, job=Job(command=("train.py",)))
 
 
 @pytest.mark.parametrize(
@@ -130,6 +131,8 @@ def test_a_price_is_above_zero(stack: cdk.Stack) -> None:
         ({"candidates": {}}, r"UC6160: candidates: got 0.*2 to 10"),
         ({"figures": ["Loss"]}, r"UC6161: figures: got 'Loss'"),
         ({"figures": ["tokens/s"]}, r"UC6161: figures"),
+        ({"nodes": 3}, r"UC6112: job.nodes: got 3 for a bake-off job. Set it for each candidate"),
+        ({"image": IMAGE}, r"UC6112: job.image"),
     ],
 )
 def test_rejects_arguments_that_make_no_table(stack: cdk.Stack, changes: dict[str, Any], code: str) -> None:

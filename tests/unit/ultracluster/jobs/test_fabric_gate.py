@@ -7,7 +7,7 @@ import pytest
 from tests.unit.ultracluster.builders import IMAGE, of_type, only, queue
 from tests.unit.ultracluster.jobs.gate_containers import arguments, container, timeout
 
-from ultracluster import FabricGate, MultiNodeJob, SmokeTrain
+from ultracluster import FabricGate, Job, MultiNodeJob, SmokeTrain
 from ultracluster_rules.findings import FindingsError
 from ultracluster_spec.neuron import Neuron
 
@@ -49,7 +49,7 @@ def test_gates_and_jobs_are_a_third_of_the_largest_job_definition(
     training = queue(stack, instance_type=instance_type)
     FabricGate(stack, "Gate", queue=training, image=IMAGE, min_bandwidth=40.5, max_latency=1000)
     SmokeTrain(stack, "Smoke", queue=training, image=IMAGE)
-    MultiNodeJob(stack, "Job", queue=training, image=IMAGE, command=["train.py", "--steps", "10"])
+    MultiNodeJob(stack, "Job", Job(image=IMAGE, command=("train.py", "--steps", "10")), queue=training)
     sizes = {
         each["Properties"]["NodeProperties"]["NodeRangeProperties"][0]["Container"]["LogConfiguration"][
             "Options"
@@ -74,7 +74,9 @@ def test_the_paid_job_waits_for_both_gates(stack: cdk.Stack) -> None:
     training = queue(stack)
     fabric = FabricGate(stack, "Fabric", queue=training, image=IMAGE)
     smoke = SmokeTrain(stack, "Smoke", queue=training, image=IMAGE, depends_on=[fabric])
-    MultiNodeJob(stack, "Pretrain", queue=training, image=IMAGE, command=["train.py"], depends_on=[smoke])
+    MultiNodeJob(
+        stack, "Pretrain", Job(image=IMAGE, command=("train.py",)), queue=training, depends_on=[smoke]
+    )
     tags = [each["Properties"].get("Tags") for each in of_type(stack, "AWS::Batch::JobDefinition")]
     assert tags == [None, {"ultracluster:after": "Fabric"}, {"ultracluster:after": "Smoke"}]
 

@@ -9,7 +9,16 @@ from typing import Any
 
 import aws_cdk as cdk
 import pytest
-from tests.unit.ultracluster.builders import IMAGE, IMAGE_ID, allowed, block, network, of_type, only
+from tests.unit.ultracluster.builders import (
+    IMAGE,
+    IMAGE_ID,
+    allowed,
+    block,
+    described,
+    network,
+    of_type,
+    only,
+)
 
 import ultracluster as uc
 from ultracluster.jobs.gang import _source, gang_command
@@ -34,9 +43,8 @@ def job(stack: cdk.Stack, *, shared: bool = True, **options: Any) -> uc.MultiNod
         joins=environment.cluster,
     )
     queue = uc.TrainingQueue(stack, "Queue", nodes=nodes, max_nodes=4)
-    return uc.MultiNodeJob(
-        stack, "Train", queue=queue, image=IMAGE, command=["train.py", "--lr=1e-4"], **options
-    )
+    description, others = described(image=IMAGE, command=["train.py", "--lr=1e-4"], **options)
+    return uc.MultiNodeJob(stack, "Train", description, queue=queue, **others)
 
 
 @pytest.mark.slow
@@ -69,7 +77,7 @@ def test_children_without_a_file_system_meet_in_a_bucket(stack: cdk.Stack) -> No
 
 @pytest.mark.slow
 def test_job_on_one_node_is_no_array(stack: cdk.Stack) -> None:
-    job(stack, node_count=1)
+    job(stack, nodes=1)
     definition = only(stack, "AWS::Batch::JobDefinition")
     assert definition["Type"] == "container"
     assert "Tags" not in definition

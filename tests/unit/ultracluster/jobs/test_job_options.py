@@ -9,7 +9,8 @@ import pytest
 from tests.unit.ultracluster.builders import IMAGE, IMAGE_ID, ZONE, queue
 
 import ultracluster as uc
-from ultracluster.jobs.job import Job
+from ultracluster.jobs.cluster_job import ClusterJob
+from ultracluster_rules.findings import FindingsError
 
 KINDS = ["MultiNodeJob", "SingleNodeJob", "PrecompileJob", "FabricGate", "SmokeTrain"]
 GATES = {"FabricGate", "SmokeTrain"}
@@ -22,13 +23,12 @@ METHODS = [
 ]
 
 
-def define(stack: cdk.Stack, kind: str, **options: Any) -> Job:
-    job: Callable[..., Job] = getattr(uc, kind)
-    if kind not in GATES:
-        options = {"command": ["train.py"]} | options
+def define(stack: cdk.Stack, kind: str, **options: Any) -> ClusterJob:
+    job: Callable[..., ClusterJob] = getattr(uc, kind)
+    description = () if kind in GATES else (uc.Job(command=("train.py",), image=IMAGE),)
     if kind == "PrecompileJob":
         options["compile_cache"] = uc.CompileCache(stack, "Cache")
-    return job(stack, "Job", queue=queue(stack), **options)
+    return job(stack, "Job", *description, queue=queue(stack), **options)
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -36,8 +36,9 @@ def define(stack: cdk.Stack, kind: str, **options: Any) -> Job:
 def test_an_unknown_option_of_a_job_is_a_type_error_that_names_it(
     stack: cdk.Stack, kind: str, unknown: str
 ) -> None:
+    image = {"image": IMAGE} if kind in GATES else {}
     with pytest.raises(TypeError, match=f"'{unknown}'"):
-        define(stack, kind, image=IMAGE, **{unknown: None})
+        define(stack, kind, **image, **{unknown: None})
 
 
 @pytest.mark.parametrize("kind", sorted(GATES))
@@ -47,19 +48,32 @@ def test_a_gate_takes_no_options_of_a_program(stack: cdk.Stack, kind: str, optio
         define(stack, kind, image=IMAGE, **{option: None})
 
 
-@pytest.mark.parametrize("kind", KINDS)
-def test_a_job_without_an_image_is_a_type_error_that_names_it(stack: cdk.Stack, kind: str) -> None:
+@pytest.mark.parametrize("kind", sorted(GATES))
+def test_a_gate_without_an_image_is_a_type_error_that_names_it(stack: cdk.Stack, kind: str) -> None:
     with pytest.raises(TypeError, match="'image'"):
         define(stack, kind)
 
 
-def test_a_bake_off_takes_only_options_of_a_program(stack: cdk.Stack) -> None:
-    bake_off: Callable[..., uc.BakeOff] = uc.BakeOff
-    sides = {name: uc.Candidate(queue=queue(cdk.Stack(stack, name)), image=IMAGE) for name in ("a", "b")}
-    with pytest.raises(TypeError, match="'image'"):
-        bake_off(stack, "BakeOff", candidates=sides, command=["train.py"], image=IMAGE)
-    with pytest.raises(TypeError, match="'command'"):
-        bake_off(stack, "BakeOff", candidates=sides)
+def test_a_job_without_an_image_is_refused_and_one_with_two(stack: cdk.Stack) -> None:
+    given, images = queue(stack), uc.TrainingImageRepository(stack, "Images")
+    with pytest.raises(FindingsError, match="UC6106: image: the job has no image"):
+        uc.MultiNodeJob(stack, "None", uc.Job(command=("train.py",)), queue=given)
+    with pytest.raises(FindingsError, match="UC6106: image: the job has two images"):
+        uc.MultiNodeJob(
+            stack, "Two", uc.Job(command=("train.py",), image=IMAGE), queue=given, image=images.image("1")
+        )
+
+
+def test_a_job_with_two_timeouts_is_refused(stack: cdk.Stack) -> None:
+    job = uc.Job(image=IMAGE, command=("train.py",), timeout_hours=2)
+    with pytest.raises(FindingsError, match="UC6104: timeout: the job has two timeouts"):
+        uc.SingleNodeJob(stack, "Two", job, queue=queue(stack), timeout=cdk.Duration.hours(2))
+
+
+def test_settings_of_another_kind_of_job_are_refused(stack: cdk.Stack) -> None:
+    job = uc.Job(image=IMAGE, command=("train.py",), array_size=4)
+    with pytest.raises(FindingsError, match="UC6112: array_size: got 4 for a multi-node job"):
+        uc.MultiNodeJob(stack, "Array", job, queue=queue(stack))
 
 
 @pytest.mark.parametrize("method", METHODS)
@@ -70,9 +84,11 @@ def test_an_unknown_option_of_a_job_of_a_cluster_is_a_type_error_that_names_it(
     cluster = uc.UltraCluster(
         stack, "Cluster", instance_type="trn1.32xlarge", node_count=2, image_id=IMAGE_ID, zone_id=ZONE
     )
-    options = {unknown: None, "image": IMAGE}
-    if "gate" not in method and "smoke" not in method:
-        options["command"] = ["train.py"]
+    options: dict[str, Any] = {unknown: None}
+    if "gate" in method or "smoke" in method:
+        options["image"] = IMAGE
+    else:
+        options["job"] = uc.Job(image=IMAGE, command=("train.py",))
     if method == "add_precompile_job":
         options["queue"] = cluster.queue
     with pytest.raises(TypeError, match=f"'{unknown}'"):
@@ -80,4 +96,4 @@ def test_an_unknown_option_of_a_job_of_a_cluster_is_a_type_error_that_names_it(
 
 
 def test_the_base_class_takes_every_option() -> None:
-    assert inspect.signature(Job.__init__).parameters["options"].annotation == Unpack[uc.JobOptions]
+    assert inspect.signature(ClusterJob.__init__).parameters["options"].annotation == Unpack[uc.JobOptions]

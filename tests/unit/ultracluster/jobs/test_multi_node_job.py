@@ -9,7 +9,7 @@ pytestmark = pytest.mark.slow
 
 
 def test_one_node_needs_no_efa(stack: cdk.Stack) -> None:
-    job(stack, queue(stack, instance_type="trn1.2xlarge", max_nodes=2), node_count=1)
+    job(stack, queue(stack, instance_type="trn1.2xlarge", max_nodes=2), nodes=1)
     assert [each["HostPath"] for each in container(stack)["LinuxParameters"]["Devices"]] == ["/dev/neuron0"]
 
 

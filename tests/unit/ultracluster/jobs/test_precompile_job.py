@@ -3,7 +3,7 @@ from typing import Any
 import aws_cdk as cdk
 import pytest
 from aws_cdk.assertions import Annotations, Match, Template
-from tests.unit.ultracluster.builders import IMAGE, IMAGE_ID, network, new_stack, nodes, of_type
+from tests.unit.ultracluster.builders import IMAGE, IMAGE_ID, described, network, new_stack, nodes, of_type
 
 import ultracluster as uc
 from ultracluster.jobs.precompile_job import precompile_queue
@@ -23,7 +23,8 @@ def training_queue(stack: cdk.Stack, instance_type: str, name: str = "Cluster") 
 def precompile(stack: cdk.Stack, queue: uc.TrainingQueue, **changes: Any) -> uc.PrecompileJob:
     cache = changes.pop("compile_cache", None) or uc.CompileCache(stack, "Cache")
     given = {"queue": queue, "image": IMAGE, "command": ["train.py", "--steps", "10"], "compile_cache": cache}
-    return uc.PrecompileJob(stack, "Precompile", **given | changes)
+    job, others = described(**given | changes)
+    return uc.PrecompileJob(stack, "Precompile", job, **others)
 
 
 def container(stack: cdk.Stack) -> dict[str, Any]:
@@ -90,7 +91,7 @@ def test_compiles_collected_graphs_for_another_family(stack: cdk.Stack) -> None:
 
 def cpu_queue(stack: cdk.Stack) -> uc.TrainingQueue:
     cluster = training_queue(stack, "trn2.48xlarge").nodes
-    return precompile_queue(stack, cluster=cluster, instance_type="cpu")
+    return precompile_queue(stack, uc.Job(instance_type="cpu"), cluster=cluster)
 
 
 def test_collected_graphs_compile_on_a_host_without_neuron_devices(stack: cdk.Stack) -> None:
@@ -126,16 +127,16 @@ def test_vllm_captures_its_graphs_on_cpus_if_configured(stack: cdk.Stack) -> Non
 
 def test_a_zone_without_smaller_trainium_compiles_collected_graphs_on_cpus(stack: cdk.Stack) -> None:
     cluster = training_queue(stack, "trn2.48xlarge").nodes
-    found = precompile_queue(stack, cluster=cluster, instance_type=None, phase="compile")
+    found = precompile_queue(stack, uc.Job(phase="compile"), cluster=cluster)
     assert found.nodes.instance_type.name == "m7i.24xlarge"
     with pytest.raises(FindingsError, match="UC6116"):
-        precompile_queue(stack, cluster=cluster, instance_type=None)
+        precompile_queue(stack, uc.Job(), cluster=cluster)
 
 
 def test_the_default_node_is_one_that_the_zone_of_the_network_offers(stack: cdk.Stack) -> None:
-    queue = precompile_queue(stack, cluster=nodes(stack, instance_type="trn1.32xlarge"), instance_type=None)
+    queue = precompile_queue(stack, uc.Job(), cluster=nodes(stack, instance_type="trn1.32xlarge"))
     assert queue.nodes.instance_type.name == "trn1.2xlarge"
-    assert precompile_queue(stack, cluster=queue.nodes, instance_type="trn1.2xlarge") is queue, (
+    assert precompile_queue(stack, uc.Job(instance_type="trn1.2xlarge"), cluster=queue.nodes) is queue, (
         "one for each type"
     )
     other = new_stack()
@@ -143,7 +144,7 @@ def test_the_default_node_is_one_that_the_zone_of_the_network_offers(stack: cdk.
     there = network(other, zone_id=zone, instance_type="trn1.32xlarge")
     unknown = nodes(other, network=there, instance_type="trn1.32xlarge")
     with pytest.raises(FindingsError, match="the zone"):
-        precompile_queue(other, cluster=unknown, instance_type=None)
+        precompile_queue(other, uc.Job(), cluster=unknown)
 
 
 def test_leaves_the_target_to_the_chips_that_it_is_for(stack: cdk.Stack) -> None:
@@ -153,7 +154,8 @@ def test_leaves_the_target_to_the_chips_that_it_is_for(stack: cdk.Stack) -> None
 
 def trainer(stack: cdk.Stack, queue: uc.TrainingQueue, before: uc.PrecompileJob, **changes: Any) -> None:
     given: dict[str, Any] = {"queue": queue, "image": IMAGE, "command": ["train.py"], "depends_on": [before]}
-    uc.MultiNodeJob(stack, "Train", **given | changes)
+    job, others = described(**given | changes)
+    uc.MultiNodeJob(stack, "Train", job, **others)
 
 
 def test_a_job_with_the_same_graphs_raises_no_warning(stack: cdk.Stack) -> None:
@@ -163,7 +165,7 @@ def test_a_job_with_the_same_graphs_raises_no_warning(stack: cdk.Stack) -> None:
         stack, training_queue(stack, "trn1.2xlarge", "Small"), compile_cache=cache, neuron=settings
     )
     cluster = training_queue(stack, "trn1.32xlarge")
-    trainer(stack, cluster, before, node_count=1, processes_per_node=2, compile_cache=cache, neuron=settings)
+    trainer(stack, cluster, before, nodes=1, processes_per_node=2, compile_cache=cache, neuron=settings)
     assert doubts(stack) == []
 
 
@@ -179,7 +181,7 @@ def test_graphs_collected_elsewhere_may_have_another_number_of_workers(stack: cd
 @pytest.mark.parametrize(
     ("changes", "said"),
     [
-        ({"node_count": 2, "processes_per_node": 32}, "2 workers, not 64"),
+        ({"nodes": 2, "processes_per_node": 32}, "2 workers, not 64"),
         ({"neuron": Neuron(optlevel=1)}, "NEURON_CC_FLAGS differs"),
         ({"compile_cache": None}, "NEURON_COMPILE_CACHE_URL differs"),
         ({"image": f"{IMAGE}-2"}, "the image differs"),
@@ -190,7 +192,7 @@ def test_warns_about_graphs_that_the_job_cannot_use(
 ) -> None:
     cache = uc.CompileCache(stack, "Cache")
     before = precompile(stack, training_queue(stack, "trn1.2xlarge", "Small"), compile_cache=cache)
-    same = {"node_count": 1, "processes_per_node": 2, "compile_cache": cache}
+    same = {"nodes": 1, "processes_per_node": 2, "compile_cache": cache}
     trainer(stack, training_queue(stack, "trn1.32xlarge"), before, **same | changes)
     (warning,) = doubts(stack)
     assert said in warning
@@ -200,6 +202,6 @@ def test_warns_of_a_job_on_other_chips(stack: cdk.Stack) -> None:
     cache = uc.CompileCache(stack, "Cache")
     before = precompile(stack, training_queue(stack, "trn1.2xlarge", "Small"), compile_cache=cache)
     cluster = training_queue(stack, "trn2.48xlarge")
-    trainer(stack, cluster, before, node_count=1, processes_per_node=2, compile_cache=cache)
+    trainer(stack, cluster, before, nodes=1, processes_per_node=2, compile_cache=cache)
     (warning,) = doubts(stack)
     assert "it compiles for trn1, not for trn2.48xlarge" in warning

@@ -7,6 +7,7 @@ from aws_cdk import aws_ec2 as ec2
 from tests.unit.ultracluster.builders import IMAGE, IMAGE_ID, ZONE, block, nodes, of_type, only
 
 import ultracluster as uc
+from ultracluster import Job
 from ultracluster_rules.findings import FindingsError
 
 pytestmark = pytest.mark.slow
@@ -120,7 +121,7 @@ def test_the_whole_cluster_is_in_the_specified_subnet_with_the_specified_group(s
         capacity=block(),
         network=existing(stack, security_group=given_group(stack)),
     )
-    cluster.add_multi_node_job("Pretrain", image=IMAGE, command=["train.py"])
+    cluster.add_multi_node_job("Pretrain", Job(image=IMAGE, command=("train.py",)))
     data = only(stack, "AWS::EC2::LaunchTemplate")["LaunchTemplateData"]
     assert {tuple(each["Groups"]) for each in data["NetworkInterfaces"]} == {(GROUP,)}
     compute = only(stack, "AWS::Batch::ComputeEnvironment")["ComputeResources"]

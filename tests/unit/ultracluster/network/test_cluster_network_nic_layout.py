@@ -22,7 +22,7 @@ def job_on(stack: cdk.Stack, *, instance_type: str, nic_layout: str) -> None:
     queue = uc.TrainingQueue(
         stack, "Queue", nodes=nodes(stack, instance_type=instance_type, nic_layout=nic_layout), max_nodes=4
     )
-    uc.MultiNodeJob(stack, "Job", queue=queue, image=IMAGE, command=["train.py"])
+    uc.MultiNodeJob(stack, "Job", uc.Job(image=IMAGE, command=("train.py",)), queue=queue)
 
 
 def test_nodes_get_the_specified_interfaces_with_the_primary_first(stack: cdk.Stack) -> None:

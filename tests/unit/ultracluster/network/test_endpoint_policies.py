@@ -11,7 +11,7 @@ from aws_cdk import aws_s3 as s3
 from tests.unit.ultracluster.builders import IMAGE_ID, ZONE, network, new_stack, of_type
 from tests.unit.ultracluster.iam_evaluation import ACCOUNT, Context, allows, identity_statements, resolve
 
-from ultracluster import CheckpointBucket, UltraCluster
+from ultracluster import CheckpointBucket, Job, UltraCluster
 from ultracluster_catalog.places.cluster_subnet import NODE_SERVICES
 
 pytestmark = pytest.mark.slow
@@ -52,7 +52,7 @@ def stack() -> cdk.Stack:
         zone_id=ZONE,
         compile_cache=s3.Bucket.from_bucket_name(stack, "Shared", "shared-cache"),
     )
-    job = cluster.add_multi_node_job("Train", image=IMAGE, command=["train.py"])
+    job = cluster.add_multi_node_job("Train", Job(image=IMAGE, command=("train.py",)))
     for name in ("of-somebody-else", "corpus"):
         s3.Bucket.from_bucket_name(stack, name, name).grant_read_write(job)
     assert cluster.network.endpoint_policies

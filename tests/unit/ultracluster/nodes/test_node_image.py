@@ -4,7 +4,7 @@ from aws_cdk import aws_ec2 as ec2
 from aws_cdk import aws_s3 as s3
 from tests.unit.ultracluster.builders import IMAGE, IMAGE_ID, ZONE, nodes, of_type, only
 
-from ultracluster import ClusterNetwork, UltraCluster
+from ultracluster import ClusterNetwork, Job, UltraCluster
 from ultracluster_rules.findings import FindingsError
 
 pytestmark = pytest.mark.slow
@@ -21,7 +21,7 @@ def test_a_cluster_takes_the_types_images_and_buckets_of_the_cdk(stack: cdk.Stac
         checkpoint_bucket=s3.Bucket.from_bucket_name(stack, "Mine", "my-checkpoints"),
         compile_cache=s3.Bucket.from_bucket_name(stack, "Cache", "my-cache"),
     )
-    job = cluster.add_multi_node_job("Train", image=IMAGE, command=["train.py"])
+    job = cluster.add_multi_node_job("Train", Job(image=IMAGE, command=("train.py",)))
 
     template = only(stack, "AWS::EC2::LaunchTemplate")["LaunchTemplateData"]
     assert (template["ImageId"], template["InstanceType"]) == (IMAGE_ID, "trn2.48xlarge")

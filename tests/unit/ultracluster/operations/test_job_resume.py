@@ -8,7 +8,7 @@ from aws_cdk import aws_kms as kms
 from aws_cdk import aws_sns as sns
 from tests.unit.ultracluster.builders import IMAGE_ID, block, of_type, queue
 
-from ultracluster import JobResume, MultiNodeJob, PrecompileJob, SingleNodeJob, UltraCluster
+from ultracluster import Job, JobResume, MultiNodeJob, PrecompileJob, SingleNodeJob, UltraCluster
 from ultracluster_rules.findings import FindingsError
 
 pytestmark = pytest.mark.slow
@@ -41,8 +41,8 @@ def test_a_cluster_without_jobs_has_no_such_function(stack: cdk.Stack) -> None:
 def test_it_may_submit_jobs_of_this_cluster_to_its_queues_only(stack: cdk.Stack) -> None:
     made = cluster(stack)
     before = made.add_queue("before")
-    job = made.add_multi_node_job("pretrain", image=IMAGE, command=["train.py"], resume=3)
-    made.add_single_node_job("tune", image=IMAGE, command=["tune.py"])
+    job = made.add_multi_node_job("pretrain", Job(image=IMAGE, command=("train.py",), resume=3))
+    made.add_single_node_job("tune", Job(image=IMAGE, command=("tune.py",)))
     made.add_fabric_gate("gate", image=IMAGE)
     after = made.add_queue("after")
     submit = statements(stack)["Submit"]
@@ -63,7 +63,7 @@ def test_it_may_submit_jobs_of_this_cluster_to_its_queues_only(stack: cdk.Stack)
 
 def test_it_runs_every_minute_and_when_a_job_of_its_queues_fails(stack: cdk.Stack) -> None:
     made = cluster(stack)
-    made.add_multi_node_job("pretrain", image=IMAGE, command=["train.py"])
+    made.add_multi_node_job("pretrain", Job(image=IMAGE, command=("train.py",)))
     urgent = made.add_queue("urgent")
     rules = [
         each["Properties"]
@@ -87,7 +87,7 @@ def test_it_runs_every_minute_and_when_a_job_of_its_queues_fails(stack: cdk.Stac
 
 def test_its_other_permissions_read_remember_and_tell(stack: cdk.Stack) -> None:
     made = cluster(stack)
-    made.add_multi_node_job("pretrain", image=IMAGE, command=["train.py"])
+    made.add_multi_node_job("pretrain", Job(image=IMAGE, command=("train.py",)))
     may = statements(stack)
     actions = {
         action
@@ -114,7 +114,7 @@ def test_its_other_permissions_read_remember_and_tell(stack: cdk.Stack) -> None:
 
 
 def test_endings_expire_and_the_table_stays(stack: cdk.Stack) -> None:
-    cluster(stack).add_multi_node_job("pretrain", image=IMAGE, command=["train.py"])
+    cluster(stack).add_multi_node_job("pretrain", Job(image=IMAGE, command=("train.py",)))
     table = only_resume(stack, "AWS::DynamoDB::Table")
     assert table["TimeToLiveSpecification"] == {"AttributeName": "expires", "Enabled": True}
 
@@ -124,18 +124,18 @@ def test_resumes_have_bounds(stack: cdk.Stack, resume: int, refused: bool) -> No
     made = cluster(stack)
     if refused:
         with pytest.raises(FindingsError, match="UC6117"):
-            made.add_multi_node_job("pretrain", image=IMAGE, command=["train.py"], resume=resume)
+            made.add_multi_node_job("pretrain", Job(image=IMAGE, command=("train.py",), resume=resume))
     else:
-        made.add_multi_node_job("pretrain", image=IMAGE, command=["train.py"], resume=resume)
+        made.add_multi_node_job("pretrain", Job(image=IMAGE, command=("train.py",), resume=resume))
 
 
 def test_arrays_and_precompile_jobs_are_not_submitted_again(stack: cdk.Stack) -> None:
     made = cluster(stack)
     with pytest.raises(FindingsError, match=r"UC6117.*array"):
-        made.add_single_node_job("sweep", image=IMAGE, command=["a.py"], array_size=4, resume=1)
+        made.add_single_node_job("sweep", Job(image=IMAGE, command=("a.py",), array_size=4, resume=1))
     with pytest.raises(FindingsError, match=r"UC6117.*precompile"):
         made.add_precompile_job(
-            "compile", image=IMAGE, command=["a.py"], resume=1, instance_type="trn1.2xlarge"
+            "compile", Job(image=IMAGE, command=("a.py",), resume=1, instance_type="trn1.2xlarge")
         )
 
 
@@ -153,8 +153,8 @@ def test_it_can_be_used_without_a_cluster_with_a_topic_and_a_key(stack: cdk.Stac
 
 def test_a_job_records_how_often_it_is_submitted_again(stack: cdk.Stack) -> None:
     jobs = queue(stack)
-    MultiNodeJob(stack, "Pretrain", queue=jobs, image=IMAGE, command=["train.py"], resume=2)
-    SingleNodeJob(stack, "Tune", queue=jobs, image=IMAGE, command=["tune.py"], resume=1)
+    MultiNodeJob(stack, "Pretrain", Job(image=IMAGE, command=("train.py",), resume=2), queue=jobs)
+    SingleNodeJob(stack, "Tune", Job(image=IMAGE, command=("tune.py",), resume=1), queue=jobs)
 
     tags = [each["Properties"]["Tags"] for each in of_type(stack, "AWS::Batch::JobDefinition")]
     assert [each["ultracluster:resume"] for each in tags] == ["2", "1"]
@@ -166,9 +166,7 @@ def test_a_precompile_job_is_not_submitted_again(stack: cdk.Stack) -> None:
         PrecompileJob(
             stack,
             "Precompile",
+            Job(image=IMAGE, command=("train.py",), resume=1),
             queue=made.queue,
             compile_cache=made.compile_cache,
-            image=IMAGE,
-            command=["train.py"],
-            resume=1,
         )

@@ -13,6 +13,7 @@ from tests.unit.ultracluster.iam_evaluation import allows, identity_statements
 
 from ultracluster import (
     ITrainingQueue,
+    Job,
     JobResume,
     MultiNodeJob,
     PosixCompileCache,
@@ -57,9 +58,11 @@ def container(stack: cdk.Stack) -> dict[str, Any]:
 
 def test_a_job_on_an_imported_queue_has_the_container_of_one_on_the_queue_itself(stack: cdk.Stack) -> None:
     here = queue(stack, capacity=block())
-    MultiNodeJob(stack, "Job", queue=here, image=IMAGE, command=["train.py"])
+    MultiNodeJob(stack, "Job", Job(image=IMAGE, command=("train.py",)), queue=here)
     there = new_stack()
-    MultiNodeJob(there, "Job", queue=imported(there, mount_path=None), image=IMAGE, command=["train.py"])
+    MultiNodeJob(
+        there, "Job", Job(image=IMAGE, command=("train.py",)), queue=imported(there, mount_path=None)
+    )
 
     one, other = container(stack), container(there)
     assert other["LogConfiguration"]["Options"]["awslogs-group"] == "train-logs"
@@ -77,9 +80,8 @@ def test_what_is_said_of_an_imported_queue_reaches_its_jobs(stack: cdk.Stack) ->
     MultiNodeJob(
         stack,
         "Job",
+        Job(image=IMAGE, command=("train.py",)),
         queue=there,
-        image=IMAGE,
-        command=["train.py"],
         compile_cache=PosixCompileCache(there.nodes.file_system),
     )
 
@@ -96,7 +98,7 @@ def test_what_is_said_of_an_imported_queue_reaches_its_jobs(stack: cdk.Stack) ->
     ("changes", "options", "code"),
     [
         ({"has_spot": True}, {}, "UC6308"),
-        ({}, {"node_count": 5}, "UC6101"),
+        ({}, {"nodes": 5}, "UC6101"),
         ({}, {"resume": 3}, "UC6117"),
         ({"max_nodes": 0}, {}, "UC4101"),
         ({"instance_type": "trn9"}, {}, "UC4001"),
@@ -106,10 +108,9 @@ def test_what_is_said_of_an_imported_queue_reaches_its_jobs(stack: cdk.Stack) ->
 def test_jobs_that_an_imported_queue_cannot_run_are_refused(
     stack: cdk.Stack, changes: dict[str, Any], options: dict[str, Any], code: str
 ) -> None:
+    job = Job(image=IMAGE, command=("train.py",), **options)
     with pytest.raises(FindingsError, match=code) as refused:
-        MultiNodeJob(
-            stack, "Job", queue=imported(stack, **changes), image=IMAGE, command=["train.py"], **options
-        )
+        MultiNodeJob(stack, "Job", job, queue=imported(stack, **changes))
     assert len(refused.value.findings) == 1
 
 
@@ -119,7 +120,7 @@ def test_a_queue_imported_by_its_arn_refuses_jobs_and_says_how_to_import_it(stac
     assert there.is_imported
     assert there.job_queue_name == "train"
     with pytest.raises(FindingsError, match=r"UC6316: Imported: the nodes .*from_training_queue_attributes"):
-        SingleNodeJob(stack, "Job", queue=there, image=IMAGE, command=["train.py"])
+        SingleNodeJob(stack, "Job", Job(image=IMAGE, command=("train.py",)), queue=there)
     with pytest.raises(FindingsError, match="UC6316: Imported: the log_group"):
         print(there.log_group_arn)  # noqa: T201 - the access is what fails
 
@@ -135,9 +136,9 @@ def test_grant_submit_covers_the_jobs_of_the_queue_before_and_after_it_and_no_ot
 ) -> None:
     here = queue(stack, capacity=block())
     person = principal(stack)
-    first = MultiNodeJob(stack, "First", queue=here, image=IMAGE, command=["train.py"])
+    first = MultiNodeJob(stack, "First", Job(image=IMAGE, command=("train.py",)), queue=here)
     here.grant_submit(person).assert_success()
-    second = SingleNodeJob(stack, "Second", queue=here, image=IMAGE, command=["train.py"])
+    second = SingleNodeJob(stack, "Second", Job(image=IMAGE, command=("train.py",)), queue=here)
 
     (submit,) = [each for each in statements(person) if each["Action"] == "batch:SubmitJob"]
     arns = [stack.resolve(each.job_definition_arn) for each in (first, second)]
@@ -156,7 +157,7 @@ def test_a_job_grants_its_submission_to_a_queue_of_another_stack() -> None:
     here = queue(platform, capacity=block())
     research = cdk.Stack(platform.node.scope, "Research", env=cdk.Environment(region="us-east-2"))  # type: ignore[arg-type] - an app
     person = principal(research)
-    job = SingleNodeJob(research, "Job", queue=here, image=IMAGE, command=["train.py"])
+    job = SingleNodeJob(research, "Job", Job(image=IMAGE, command=("train.py",)), queue=here)
     job.grant_submit(person).assert_success()
     here.grant_submit(principal(platform))
 

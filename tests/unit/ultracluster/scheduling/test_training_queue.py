@@ -22,6 +22,7 @@ from tests.unit.ultracluster.scheduling.environment_resources import resources_o
 from tests.unit.ultracluster.scheduling.team_queues import shown
 
 from ultracluster import (
+    Job,
     MultiNodeJob,
     NodeGroup,
     OnDemand,
@@ -87,7 +88,7 @@ def test_a_job_that_blocks_the_queue_ends_unless_the_queue_disables_it(stack: cd
 def test_an_existing_log_group_is_used_instead_of_a_new_one(stack: cdk.Stack) -> None:
     theirs = logs.LogGroup.from_log_group_name(stack, "Theirs", "/their/training")
     queue = TrainingQueue(stack, "Queue", nodes=nodes(stack), max_nodes=1, log_group=theirs)
-    MultiNodeJob(stack, "Pretrain", queue=queue, image=IMAGE, command=["train.py"])
+    MultiNodeJob(stack, "Pretrain", Job(image=IMAGE, command=("train.py",)), queue=queue)
     assert of_type(stack, "AWS::Logs::LogGroup") == []
     (each,) = only(stack, "AWS::Batch::JobDefinition")["NodeProperties"]["NodeRangeProperties"]
     assert each["Container"]["LogConfiguration"]["Options"]["awslogs-group"] == "/their/training"
@@ -119,7 +120,7 @@ def test_definitions_have_a_priority_exactly_where_jobs_need_one(
 ) -> None:
     # Refused without one on a queue with shares (nextflow-io/nextflow#3505), and with one on a queue without.
     there = TrainingQueue(stack, "Queue", nodes=nodes(stack), max_nodes=2, settings=settings)
-    MultiNodeJob(stack, "Pretrain", queue=there, image=IMAGE, command=["train.py"])
+    MultiNodeJob(stack, "Pretrain", Job(image=IMAGE, command=("train.py",)), queue=there)
     assert only(stack, "AWS::Batch::JobDefinition").get("SchedulingPriority") == priority
 
 

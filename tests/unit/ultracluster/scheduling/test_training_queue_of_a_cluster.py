@@ -6,7 +6,7 @@ import pytest
 from tests.unit.ultracluster.builders import IMAGE, IMAGE_ID, RESERVATION, ZONE, block, of_type
 from tests.unit.ultracluster.scheduling.team_queues import shown
 
-from ultracluster import OnDemand, Queue, Spot, TrainingQueue, UltraCluster
+from ultracluster import Job, OnDemand, Queue, Spot, TrainingQueue, UltraCluster
 from ultracluster_rules.findings import FindingsError
 
 pytestmark = pytest.mark.slow
@@ -63,8 +63,8 @@ def test_spot_nodes_get_a_separate_queue(stack: cdk.Stack) -> None:
     spot = cluster.add_queue("spot", Queue(capacity=("spot", "capacity")))
     assert [each.source_name for each in cluster.queue.environments] == [None]
     assert [each.source_name for each in spot.environments] == ["spot", None]
-    assert cluster.add_multi_node_job("Train", image=IMAGE, command=["train.py"])
-    cluster.add_single_node_job("Evaluate", image=IMAGE, command=["evaluate.py"], queue=spot)
+    assert cluster.add_multi_node_job("Train", Job(image=IMAGE, command=("train.py",)))
+    cluster.add_single_node_job("Evaluate", Job(image=IMAGE, command=("evaluate.py",)), queue=spot)
     tags = [each["Properties"].get("Tags") for each in of_type(stack, "AWS::Batch::JobDefinition")]
     cluster_tag = {"ultracluster:cluster": "Test"}
     assert tags == [cluster_tag, {"ultracluster:queue": stack.resolve(spot.job_queue_arn)} | cluster_tag]

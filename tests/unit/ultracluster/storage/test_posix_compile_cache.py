@@ -4,7 +4,7 @@ import aws_cdk as cdk
 import pytest
 from tests.unit.ultracluster.builders import IMAGE, network, nodes, queue
 
-from ultracluster import PosixCompileCache, SharedFileSystem, SingleNodeJob, TrainingQueue
+from ultracluster import Job, PosixCompileCache, SharedFileSystem, SingleNodeJob, TrainingQueue
 from ultracluster.storage.shared_file_system import MountedFileSystem
 from ultracluster_rules.findings import FindingsError
 
@@ -21,7 +21,7 @@ def test_a_cache_on_the_file_system_has_a_folder_for_each_framework(stack: cdk.S
     training = TrainingQueue(stack, "Queue", nodes=group, max_nodes=1)
     cache = PosixCompileCache(storage, folder="team/cache")
     job = SingleNodeJob(
-        stack, "Train", queue=training, image=IMAGE, command=["train.py"], compile_cache=cache
+        stack, "Train", Job(image=IMAGE, command=("train.py",)), queue=training, compile_cache=cache
     )
     assert job.environment.items() >= cache.environment.items()
     assert cache.environment == {
@@ -38,7 +38,9 @@ def test_rejects_a_cache_on_a_file_system_that_the_nodes_do_not_mount(stack: cdk
     cache = PosixCompileCache(file_system(stack))
     training = queue(stack, network=stack.node.find_child("Network"))
     with pytest.raises(FindingsError, match="UC6016: compile_cache: the nodes do not mount"):
-        SingleNodeJob(stack, "Train", queue=training, image=IMAGE, command=["train.py"], compile_cache=cache)
+        SingleNodeJob(
+            stack, "Train", Job(image=IMAGE, command=("train.py",)), queue=training, compile_cache=cache
+        )
 
 
 @pytest.mark.parametrize("folder", ["", "/compile-cache", "../other", "a/../../b"])

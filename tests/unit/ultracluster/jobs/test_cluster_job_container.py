@@ -20,7 +20,7 @@ from tests.unit.ultracluster.cluster.job_containers import container_on, variabl
 from tests.unit.ultracluster.jobs.multi_node_jobs import container, job
 from tests.unit.ultracluster.nodes.launch_templates import user_data
 
-from ultracluster import ClusterNetwork, MultiNodeJob, SharedFileSystem, TrainingQueue
+from ultracluster import ClusterNetwork, Job, MultiNodeJob, SharedFileSystem, TrainingQueue
 from ultracluster_rules.findings import FindingsError
 
 pytestmark = pytest.mark.slow
@@ -137,9 +137,8 @@ def test_secrets_are_arns_in_the_definition_and_readable_by_the_execution_role_o
     job = MultiNodeJob(
         stack,
         "Job",
+        Job(image=IMAGE, command=("train.py",)),
         queue=queue(stack, network=closed, capacity=block()),
-        image=IMAGE,
-        command=["train.py"],
         secrets={
             "WANDB_API_KEY": batch.Secret.from_ssm_parameter(key),
             "HF_TOKEN": batch.Secret.from_secrets_manager(token, "token"),
@@ -180,10 +179,8 @@ def test_a_secret_that_nodes_cannot_read_or_that_is_a_variable_too_is_refused(st
         MultiNodeJob(
             stack,
             "Job",
+            Job(image=IMAGE, command=("train.py",), environment={"LEVEL": "x"}),
             queue=queue(stack, capacity=block()),
-            image=IMAGE,
-            command=["train.py"],
-            environment={"LEVEL": "x"},
             secrets={
                 "LEVEL": batch.Secret.from_secrets_manager(token),
                 "A-B": batch.Secret.from_secrets_manager(token),

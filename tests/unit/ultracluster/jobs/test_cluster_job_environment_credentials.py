@@ -6,7 +6,7 @@ import aws_cdk as cdk
 import pytest
 from aws_cdk import aws_s3 as s3
 from aws_cdk import aws_secretsmanager as secretsmanager
-from tests.unit.ultracluster.builders import IMAGE, new_stack, queue
+from tests.unit.ultracluster.builders import IMAGE, described, new_stack, queue
 
 import ultracluster as uc
 from ultracluster_rules.findings import FindingsError
@@ -29,7 +29,8 @@ def training(stack: cdk.Stack) -> uc.TrainingQueue:
 
 def job(training: uc.TrainingQueue, name: str, **given: Any) -> uc.SingleNodeJob:
     arguments: dict[str, Any] = {"command": ["train.py"], "environment": {}}
-    return uc.SingleNodeJob(cdk.Stack.of(training), name, queue=training, image=IMAGE, **arguments | given)
+    description, others = described(image=IMAGE, **arguments | given)
+    return uc.SingleNodeJob(cdk.Stack.of(training), name, description, queue=training, **others)
 
 
 def refused(training: uc.TrainingQueue, **given: Any) -> list[tuple[str, str]]:

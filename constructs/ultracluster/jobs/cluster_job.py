@@ -5,15 +5,17 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final, Unpack
 
 import jsii
-from aws_cdk import Aws, Stack
+from aws_cdk import Aws, Duration, Stack
 from aws_cdk import aws_batch as batch
 from aws_cdk import aws_iam as iam
+from aws_cdk import aws_secretsmanager as secretsmanager
+from aws_cdk import aws_ssm as ssm
 from constructs import Construct
 
 from ultracluster._foundation.annotations import warn
 from ultracluster._foundation.cluster_name import cluster_name
 from ultracluster._foundation.log_group import write_statement
-from ultracluster.images.container_image import ContainerImage, pull_image
+from ultracluster.images.container_image import pull_image
 from ultracluster.jobs.job_checks import check_job
 from ultracluster.jobs.job_options import JobOptions
 from ultracluster.nodes.node_group import NodeGroup
@@ -30,7 +32,7 @@ from ultracluster_catalog.neuron.neuron import XLA_COMPILER_FLAGS_VARIABLE
 from ultracluster_rules.findings import Finding, Severity, reject
 from ultracluster_rules.images import check_container
 from ultracluster_rules.job_definitions import DEVICES_VARIABLE, PROCESSES_VARIABLE
-from ultracluster_rules.numbers import rejects_unsafe_numbers
+from ultracluster_spec.job import Job
 from ultracluster_spec.neuron import Neuron
 
 # Values of AWS's multi-node examples: aws-neuron/neuronx-distributed-training, examples/train_setup.sh (glibc's arenas of
@@ -48,10 +50,10 @@ _ORDERS_PATH: Final = "/run/ultracluster"
 
 
 @jsii.implements(iam.IGrantable)
-class Job(Construct):
+class ClusterJob(Construct):
     """Base class of the jobs: two roles, and the parts of a job definition that do not depend on its type."""
 
-    depends_on: tuple["Job", ...]
+    depends_on: tuple["ClusterJob", ...]
     """Jobs that must succeed before this one starts; `ultracluster jobs submit` submits them first."""
     environment: Mapping[str, str]
     """Environment variables of the container."""
@@ -71,12 +73,14 @@ class Job(Construct):
     _trains = True
     _on_several_nodes = False
 
-    @rejects_unsafe_numbers
     def __init__(
         self,
         scope: Construct,
         construct_id: str,
+        job: Job,
         *,
+        kind: str,
+        attempts: int,
         queue: ITrainingQueue,
         node_count: int,
         compile_cache: CompileCache | PosixCompileCache | None = None,
@@ -89,6 +93,9 @@ class Job(Construct):
 
         Args:
             construct_id: Construct ID; also the prefix of the log streams and the name of the job on the command line.
+            job: Description of the job.
+            kind: Kind of the job, as in a rollout file.
+            attempts: Number of attempts unless the description has one.
             queue: Queue of the job.
             node_count: Number of nodes.
             compile_cache: Compile cache to use. Default: none.
@@ -101,17 +108,20 @@ class Job(Construct):
             FindingsError: With all errors among the findings and those of `check_job`.
         """
         machine = for_instance_type or queue.nodes.instance_type
-        findings = [*findings, *check_job(queue, options, compile_cache=compile_cache, machine=machine)]
+        findings = [
+            *findings,
+            *check_job(queue, job, options, kind=kind, compile_cache=compile_cache, machine=machine),
+        ]
         reject([finding for finding in findings if finding.severity is Severity.ERROR])
         super().__init__(scope, construct_id)
-        image = options["image"]
+        image = options.get("image")
         self.queue = queue
-        self.image = image.reference if isinstance(image, ContainerImage) else image
-        self._command = options["command"]
-        self._launcher = options.get("launcher", "torchrun")
-        self._timeout = options.get("timeout")
-        self._attempts = options.get("attempts", 1)
-        self._resume = options.get("resume", 0)
+        self.image = image.reference if image else job.image or ""  # one of them is there: `check_job`
+        self._job = job
+        self._timeout = options.get("timeout") or (
+            Duration.hours(job.timeout_hours) if job.timeout_hours else None
+        )
+        self._attempts = attempts if job.attempts is None else job.attempts
         self.depends_on = tuple(options.get("depends_on", ()))
         tasks = iam.ServicePrincipal(
             "ecs-tasks.amazonaws.com", conditions={"StringEquals": {"aws:SourceAccount": Aws.ACCOUNT_ID}}
@@ -120,9 +130,9 @@ class Job(Construct):
         if compile_cache is not None:
             compile_cache.grant_use(self.role)
         execution = [write_statement(queue.log_group)]
-        if isinstance(image, str):
-            execution += pull_image(self, image)
-            _let_pull(queue, image)
+        if image is None:
+            execution += pull_image(self, self.image)
+            _let_pull(queue, self.image)
         self.execution_role = iam.Role(
             self,
             "ExecutionRole",
@@ -130,32 +140,34 @@ class Job(Construct):
             description="What AWS Batch does for the job: pull its image, write its logs",
             inline_policies={"Execution": iam.PolicyDocument(statements=execution)},
         )
-        if isinstance(image, ContainerImage):
+        if image is not None:
             image.grant_pull(self.execution_role)
-        self._secrets = dict(options.get("secrets") or {})
+        self._secrets = {
+            **{name: _secret(self, f"Secret-{name}", arn) for name, arn in job.secrets.items()},
+            **(options.get("secrets") or {}),
+        }
         for secret in self._secrets.values():
             secret.grant_read(self.execution_role)
-        neuron = options.get("neuron") or Neuron()
-        processes_per_node = options.get("processes_per_node")
+        neuron = job.neuron
         devices = _devices(queue, neuron)
-        processes = devices if processes_per_node is None else processes_per_node
-        self.workers = node_count * (processes if self._launcher == "torchrun" else devices)
+        processes = devices if job.processes_per_node is None else job.processes_per_node
+        self.workers = node_count * (processes if job.launcher == "torchrun" else devices)
         program = {
             "AWS_REGION": Stack.of(self).region,
             "AWS_DEFAULT_REGION": Stack.of(self).region,
             "UC_CLUSTER": cluster_name(self),
             "UC_JOB": construct_id,
             **_peak(queue.nodes.instance_type),
-            PROCESSES_VARIABLE: str(processes if self._launcher == "torchrun" else 1),
+            PROCESSES_VARIABLE: str(processes if job.launcher == "torchrun" else 1),
         }
         cache = compile_cache.environment if compile_cache else {}
-        overrides = {**(default_environment or {}), **(options.get("environment") or {})}
+        overrides = {**(default_environment or {}), **job.environment}
         # Overrides win, except that compiler flags are merged.
         self.environment = {
             **(program if self._trains else {}),
             "FI_PROVIDER": "efa",
             "FI_EFA_USE_DEVICE_RDMA": "1",
-            **({DEVICES_VARIABLE: str(devices)} if self._launcher == "jax" else {}),
+            **({DEVICES_VARIABLE: str(devices)} if job.launcher == "jax" else {}),
             **(_NEURON_DEFAULTS if queue.nodes.instance_type.is_neuron else {}),
             **cache,
             **neuron.variables(),
@@ -174,13 +186,21 @@ class Job(Construct):
         for dependency in self.depends_on:
             warnings += dependency._dependency_warnings(self)  # noqa: SLF001 - the same class
         warn(self, *warnings)
+        for statement in job.permissions.statements:
+            self.role.add_to_principal_policy(
+                iam.PolicyStatement(actions=list(statement.actions), resources=list(statement.resources))
+            )
+        for index, arn in enumerate(job.permissions.managed_policy_arns, start=1):
+            self.role.add_managed_policy(
+                iam.ManagedPolicy.from_managed_policy_arn(self, f"Policy{index}", arn)
+            )
 
     def _define(self, *, tags: Mapping[str, str] | None = None, **properties: Any) -> None:
         """Define the job definition, with the properties of its type."""
         dependencies = (
             {AFTER_TAG: " ".join(job.node.id for job in self.depends_on)} if self.depends_on else {}
         )
-        resume = {RESUME_TAG: str(self._resume)} if self._resume else {}
+        resume = {RESUME_TAG: str(self._job.resume)} if self._job.resume else {}
         same_stack = Stack.of(self.queue) is Stack.of(self)
         # `ultracluster jobs submit` finds the queue by it, where the stack of the job has none.
         has_queue = same_stack and not self.queue.is_imported
@@ -301,7 +321,7 @@ class Job(Construct):
         """
         return grant_submit(grantee, self.queue.job_queue_arn, [self.job_definition_arn])
 
-    def _dependency_warnings(self, dependent: "Job") -> list[Finding]:  # noqa: ARG002 - for subclasses to override
+    def _dependency_warnings(self, dependent: "ClusterJob") -> list[Finding]:  # noqa: ARG002 - for subclasses to override
         """Return warnings about a job that depends on this one."""
         return []
 
@@ -316,6 +336,17 @@ def _let_pull(queue: ITrainingQueue, image: str) -> None:
     repository = re.fullmatch(ECR_IMAGE, image)
     if repository and isinstance(queue.nodes, NodeGroup) and queue.nodes.network.endpoint_policies:
         queue.nodes.network.endpoint_policies.allow_registry(repository["account"])
+
+
+def _secret(scope: Construct, construct_id: str, arn: str) -> batch.Secret:
+    """Return a secret by its ARN, which `:KEY::` can follow, or a parameter."""
+    if ":ssm:" in arn:
+        return batch.Secret.from_ssm_parameter(
+            ssm.StringParameter.from_string_parameter_arn(scope, construct_id, arn)
+        )
+    whole = ":".join(arn.split(":")[:7])
+    secret = secretsmanager.Secret.from_secret_complete_arn(scope, construct_id, whole)
+    return batch.Secret.from_secrets_manager(secret, arn.removeprefix(whole).strip(":") or None)
 
 
 def _devices(queue: ITrainingQueue, neuron: Neuron) -> int:

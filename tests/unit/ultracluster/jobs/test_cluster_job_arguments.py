@@ -10,10 +10,11 @@ import pytest
 from aws_cdk import Duration, assertions
 from aws_cdk import aws_batch as batch
 from aws_cdk import aws_ssm as ssm
-from tests.unit.ultracluster.builders import IMAGE, IMAGE_ID, block, new_stack
+from tests.unit.ultracluster.builders import IMAGE, IMAGE_ID, block, described, new_stack
 
 from ultracluster import (
     FabricGate,
+    Job,
     MultiNodeJob,
     PrecompileJob,
     Queue,
@@ -21,7 +22,7 @@ from ultracluster import (
     SmokeTrain,
     UltraCluster,
 )
-from ultracluster.jobs.job import Job
+from ultracluster.jobs.cluster_job import ClusterJob
 from ultracluster_catalog.names.cluster_tag import CLUSTER_TAG
 from ultracluster_catalog.names.submission_tags import QUEUE_TAG
 from ultracluster_rules.findings import FindingsError
@@ -43,7 +44,7 @@ NEURON = Neuron(optlevel=1)
 ONE_CORE = Neuron(logical_nc_config=1)
 
 GIVEN: Mapping[str, Mapping[str, Any]] = {
-    "multi_node": {"node_count": 2, "processes_per_node": 8, "neuron": NEURON, **PROGRAM},
+    "multi_node": {"nodes": 2, "processes_per_node": 8, "neuron": NEURON, **PROGRAM},
     "multi_node_jax": {"launcher": "jax"},
     "single_node": {"processes_per_node": 8, "array_size": 3, "neuron": NEURON, **PROGRAM},
     "single_node_raw": {"launcher": "raw"},
@@ -67,51 +68,54 @@ GIVEN: Mapping[str, Mapping[str, Any]] = {
 }
 
 
-def multi_node(whole: UltraCluster, name: str, **given: Any) -> Job:
-    return whole.add_multi_node_job(name, image=IMAGE, command=COMMAND, **given)
+def multi_node(whole: UltraCluster, name: str, **given: Any) -> ClusterJob:
+    job, others = described(image=IMAGE, command=COMMAND, **given)
+    return whole.add_multi_node_job(name, job, **others)
 
 
-def single_node(whole: UltraCluster, name: str, **given: Any) -> Job:
-    return whole.add_single_node_job(name, image=IMAGE, command=COMMAND, **given)
+def single_node(whole: UltraCluster, name: str, **given: Any) -> ClusterJob:
+    job, others = described(image=IMAGE, command=COMMAND, **given)
+    return whole.add_single_node_job(name, job, **others)
 
 
-def precompile(whole: UltraCluster, name: str, **given: Any) -> Job:
-    return whole.add_precompile_job(name, image=IMAGE, command=COMMAND, **given)
+def precompile(whole: UltraCluster, name: str, **given: Any) -> ClusterJob:
+    job, others = described(image=IMAGE, command=COMMAND, **given)
+    return whole.add_precompile_job(name, job, **others)
 
 
-def fabric(whole: UltraCluster, name: str, **given: Any) -> Job:
+def fabric(whole: UltraCluster, name: str, **given: Any) -> ClusterJob:
     return whole.add_fabric_gate(name, image=IMAGE, **given)
 
 
-def smoke(whole: UltraCluster, name: str, **given: Any) -> Job:
+def smoke(whole: UltraCluster, name: str, **given: Any) -> ClusterJob:
     return whole.add_smoke_train(name, image=IMAGE, **given)
 
 
-def multi_node_alone(whole: UltraCluster, name: str, **given: Any) -> Job:
-    cache = whole.compile_cache
-    return MultiNodeJob(alone(whole), name, image=IMAGE, command=COMMAND, **{"compile_cache": cache} | given)
+def multi_node_alone(whole: UltraCluster, name: str, **given: Any) -> ClusterJob:
+    job, others = described(image=IMAGE, command=COMMAND, **given)
+    return MultiNodeJob(alone(whole), name, job, **{"compile_cache": whole.compile_cache} | others)
 
 
-def single_node_alone(whole: UltraCluster, name: str, **given: Any) -> Job:
-    cache = whole.compile_cache
-    return SingleNodeJob(alone(whole), name, image=IMAGE, command=COMMAND, **{"compile_cache": cache} | given)
+def single_node_alone(whole: UltraCluster, name: str, **given: Any) -> ClusterJob:
+    job, others = described(image=IMAGE, command=COMMAND, **given)
+    return SingleNodeJob(alone(whole), name, job, **{"compile_cache": whole.compile_cache} | others)
 
 
-def precompile_alone(whole: UltraCluster, name: str, **given: Any) -> Job:
-    cache = whole.compile_cache
-    return PrecompileJob(alone(whole), name, image=IMAGE, command=COMMAND, **{"compile_cache": cache} | given)
+def precompile_alone(whole: UltraCluster, name: str, **given: Any) -> ClusterJob:
+    job, others = described(image=IMAGE, command=COMMAND, **given)
+    return PrecompileJob(alone(whole), name, job, **{"compile_cache": whole.compile_cache} | others)
 
 
-def fabric_alone(whole: UltraCluster, name: str, **given: Any) -> Job:
+def fabric_alone(whole: UltraCluster, name: str, **given: Any) -> ClusterJob:
     return FabricGate(alone(whole), name, image=IMAGE, **given)
 
 
-def smoke_alone(whole: UltraCluster, name: str, **given: Any) -> Job:
+def smoke_alone(whole: UltraCluster, name: str, **given: Any) -> ClusterJob:
     cache = whole.compile_cache
     return SmokeTrain(alone(whole), name, image=IMAGE, **{"compile_cache": cache} | given)
 
 
-Add = Callable[..., Job]
+Add = Callable[..., ClusterJob]
 KINDS: Mapping[str, tuple[Add, Add]] = {
     "multi_node": (multi_node, multi_node_alone),
     "multi_node_jax": (multi_node, multi_node_alone),
@@ -134,7 +138,7 @@ class Made:
 
     resources: Mapping[str, Any]
     stack: cdk.Stack
-    jobs: Mapping[tuple[str, ...], Job]
+    jobs: Mapping[tuple[str, ...], ClusterJob]
 
     def definition(self, *name: str) -> dict[str, Any]:
         """Properties of the definition of a job, without what its own name and its cluster decide."""
@@ -163,8 +167,8 @@ def made() -> Made:
         capacity=block(),
     )
     queue = whole.add_queue("urgent", Queue(priority=9))
-    before = whole.add_multi_node_job("Before", image=IMAGE, command=COMMAND, queue=queue)
-    jobs: dict[tuple[str, ...], Job] = {}
+    before = whole.add_multi_node_job("Before", Job(image=IMAGE, command=COMMAND), queue=queue)
+    jobs: dict[tuple[str, ...], ClusterJob] = {}
     for kind, (of_cluster, by_itself) in KINDS.items():
         given = {"queue": queue, "depends_on": [before], **GIVEN[kind]}
         jobs[kind, "of the cluster"] = of_cluster(whole, f"{kind}-of-cluster", **given)

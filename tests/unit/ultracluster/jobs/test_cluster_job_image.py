@@ -3,7 +3,7 @@ import pytest
 from aws_cdk import assertions
 from tests.unit.ultracluster.builders import queue
 
-from ultracluster import MultiNodeJob, SingleNodeJob
+from ultracluster import Job, MultiNodeJob, SingleNodeJob
 from ultracluster_rules.images import neuron_container
 from ultracluster_rules.machines import get_instance_type
 
@@ -18,8 +18,8 @@ def test_a_job_warns_about_an_image_that_is_not_made_for_its_chips(
 ) -> None:
     image = neuron_container("vllm", get_instance_type(made_for)).uri(REGISTRY)
     nodes = queue(stack, instance_type="trn1.32xlarge")
-    MultiNodeJob(stack, "Many", queue=nodes, image=image, command=["train.py"])
-    SingleNodeJob(stack, "One", queue=nodes, image=image, command=["train.py"])
+    MultiNodeJob(stack, "Many", Job(image=image, command=("train.py",)), queue=nodes)
+    SingleNodeJob(stack, "One", Job(image=image, command=("train.py",)), queue=nodes)
 
     found = assertions.Annotations.from_stack(stack).find_warning(
         "*", assertions.Match.string_like_regexp("UC6330.*trn1.32xlarge has Trainium")
