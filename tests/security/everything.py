@@ -49,7 +49,7 @@ _CLUSTER: dict[str, Any] = {
 
 
 def rollout() -> dict[str, Any]:
-    """A rollout with every part of a cluster: one with keys of AWS, one with a key, a boundary and a path."""
+    """A rollout with every part of a cluster: with keys of AWS, with a key, a boundary and a path, and with a fleet and a key."""
     bounded = _CLUSTER | {
         "name": "bounded",
         "capacity": {"reservation_id": "cr-0123456789abcdef1"},
@@ -68,7 +68,14 @@ def rollout() -> dict[str, Any]:
         "additional_queues": [{"name": "small", "capacity": ["spot"]}],
         "network": {"nat_gateway": True, "cidr": "10.1.0.0/16"},
     }
-    return {"version": 1, "waves": [{"name": "all", "clusters": [bounded, usual]}]}
+    joined = _CLUSTER | {
+        "name": "joined",
+        "capacity": {"reservation_id": "cr-0123456789abcdef2", "launched_by": "auto-scaling"},
+        "kms_key_arn": KEY,
+        "jobs": [{"name": "pretrain", "image": IMAGE, "command": ["train.py"]}],
+        "network": {"cidr": "10.2.0.0/16"},
+    }
+    return {"version": 1, "waves": [{"name": "all", "clusters": [bounded, usual, joined]}]}
 
 
 def define_everything(app: cdk.App, *, directory: Path) -> None:

@@ -99,8 +99,9 @@ def _problems(
         yield f"no row in tests/security/roles.py for {description!r}"
         return
     role = template.resolve(template.resources[role_id]["Properties"])
-    if role.get("ManagedPolicyArns"):
-        yield "has managed policies, which AWS may widen"
+    managed = [arn.partition(":policy/")[2] for arn in role.get("ManagedPolicyArns", ())]
+    if managed != ([row.managed] if row.managed else []):
+        yield f"has managed policies, which AWS may widen: {managed}"
     trusted = [each["Principal"] for each in role["AssumeRolePolicyDocument"]["Statement"]]
     people = {"AWS": f"arn:aws:iam::{row.assumed_by}:root"}
     if trusted not in ([{"Service": row.assumed_by}], [people]):

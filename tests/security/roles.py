@@ -44,11 +44,13 @@ class Role:
         assumed_by: The service that assumes it; the account's root for roles of people.
         may: Each action that it may call, and the resources, as a regular expression.
         always: Those of them that it may call in every cluster. The others depend on what a cluster has.
+        managed: The policy of AWS that it has. Default: none, because AWS may widen one.
     """
 
     assumed_by: str
     may: Mapping[str, str]
     always: frozenset[str]
+    managed: str | None = None
 
 
 _LOG = {"logs:CreateLogStream": _OWN_LOGS, "logs:PutLogEvents": _OWN_LOGS}
@@ -107,6 +109,12 @@ _OF_THE_LIFE_CYCLE = {
     "sns:Publish": _TOPIC,
     "ssm:SendCommand": rf"arn:aws:ssm:[a-z0-9-]+::document/AWS-RunShellScript|arn:aws:ec2:{_HERE}:instance/\*",
 }
+_FLEET = rf"arn:aws:autoscaling:{_HERE}:autoScalingGroup:\*:autoScalingGroupName/[A-Za-z0-9]+"
+_OF_A_FLEET = {
+    "autoscaling:DescribeAutoScalingGroups": ANY,
+    "autoscaling:SetDesiredCapacity": _FLEET,
+    "autoscaling:SetInstanceProtection": _FLEET,
+}
 _LOOK_FOR_CAPACITY = {
     f"ec2:Describe{name}": ANY
     for name in (
@@ -130,6 +138,17 @@ def _role(assumed_by: str, may: Mapping[str, str], *, sometimes: Mapping[str, st
 
 
 ROLES: Mapping[str, Role] = {
+    # AWS Batch asks for this policy where it does not start the nodes itself, and for no other role of ours
+    # (https://docs.aws.amazon.com/batch/latest/userguide/service_IAM_role.html, read 2026-11).
+    "How AWS Batch places jobs on the nodes of the cluster": Role(
+        assumed_by="batch.amazonaws.com",
+        may={},
+        always=frozenset(),
+        managed="service-role/AWSBatchServiceRole",
+    ),
+    "Reads which ECS cluster a compute environment has": _role(
+        "lambda.amazonaws.com", {**_LOG, "batch:DescribeComputeEnvironments": ANY}
+    ),
     "Nodes of the cluster: the ECS agent and Session Manager": _role(
         "ec2.amazonaws.com", _OF_NODES, sometimes=_LOG
     ),
@@ -148,7 +167,7 @@ ROLES: Mapping[str, Role] = {
         "ecs-tasks.amazonaws.com", _LOG, sometimes=_PULL
     ),
     "Opens, drains and reports one Capacity Block; cannot buy": _role(
-        "lambda.amazonaws.com", _OF_THE_LIFE_CYCLE, sometimes=_STATES_KEY
+        "lambda.amazonaws.com", _OF_THE_LIFE_CYCLE, sometimes=_STATES_KEY | _OF_A_FLEET
     ),
     "Looks at one cluster; changes nothing": _role(
         "lambda.amazonaws.com",

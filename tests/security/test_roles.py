@@ -21,8 +21,8 @@ def test_every_row_has_a_role(templates: list[Template]) -> None:
 def test_every_action_of_every_row_is_in_some_role(templates: list[Template]) -> None:
     named: dict[str, set[str]] = {}
     for _, _, description, statements in judged(templates):
-        for each in statements:
-            named.setdefault(description, set()).update(as_list(each["Action"]))
+        actions = named.setdefault(description, set())
+        actions.update(action for each in statements for action in as_list(each["Action"]))
     assert {
         description: unused
         for description, row in ROLES.items()

@@ -366,7 +366,9 @@ class UltraCluster(IUltraCluster):
         joins = None
         if source and source.launched_by != "batch":
             most_vcpus = plan.machine.vcpus * plan.node_count
-            joins = UnmanagedEnvironment(self, named("Environment", source), max_vcpus=most_vcpus).cluster
+            joins = UnmanagedEnvironment(
+                self, named("Environment", source), max_vcpus=most_vcpus, kms_key=self._kms_key
+            ).cluster
         return NodeGroup(
             self,
             named("Nodes", source),

@@ -8,6 +8,7 @@ from constructs import Construct
 from ultracluster.images.neuron_ami import NeuronAmi
 from ultracluster.jobs.cluster_job import ClusterJob
 from ultracluster.network.cluster_network import ClusterNetwork
+from ultracluster.nodes.node_fleet import NodeFleet
 from ultracluster.nodes.node_group import NodeGroup
 from ultracluster.operations.block_lifecycle import BlockLifecycle
 from ultracluster.operations.cluster_alarms import ClusterAlarms
@@ -19,6 +20,7 @@ from ultracluster.purchasing.capacity_guard import CapacityGuard
 from ultracluster.purchasing.capacity_roles import CapacityPurchaseRole, CapacitySearchRole
 from ultracluster.sagemaker.sagemaker_training_queue import SageMakerTrainingQueue
 from ultracluster.scheduling.training_queue import TrainingQueue
+from ultracluster.scheduling.unmanaged_environment import UnmanagedEnvironment
 from ultracluster.storage.checkpoint_bucket import CheckpointBucket
 from ultracluster.storage.compile_cache import CompileCache
 from ultracluster.storage.dataset_bucket import DatasetBucket
@@ -87,6 +89,24 @@ ACKNOWLEDGMENTS: Final[Mapping[type[Construct], Acknowledgments]] = {
         },
     },
     TrainingQueue: {"Blocked/Resource": {"Serverless-EventBusDLQ": _STILL_TOLD}},
+    NodeFleet: {
+        "Resource": {
+            "AwsSolutions-AS3": "The life cycle of a block reads the nodes each minute and notifies of those that refuse to join. Auto "
+            "Scaling keeps the activities of the group; add notifications to it to hear of each."
+        }
+    },
+    UnmanagedEnvironment: {
+        "ServiceRole/Resource": {
+            "AwsSolutions-IAM4[Policy::arn:<AWS::Partition>:iam::aws:policy/service-role/AWSBatchServiceRole]": "AWS Batch asks for "
+            "this policy where it does not start the nodes itself, and widens it when it needs more."
+        },
+        "Function/Resource": _RUNTIME
+        | {
+            "Serverless-LambdaDLQ": "CloudFormation waits for its answer, and the deployment fails if none comes.",
+            "Serverless-LambdaDefaultMemorySize": "It makes one call, when the environment is made or replaced.",
+        },
+        "Role/Resource": {"Serverless-LambdaStarPermissions": _READS},
+    },
 }
 """Reasons by construct, path of the resource below it (a star stands for the ID of a subscription), and rule."""
 
@@ -129,9 +149,12 @@ WILDCARDS: Final[Mapping[type[Construct], WildcardAcknowledgments]] = {
             "ReadReasonsOfNodes": "Ids of nodes are not known before they are launched; the tag of the block's reservation is asked for, and "
             "the call reads.",
             "OnNodesOfFormerBlocks": "Ids of nodes are not known before they are launched; the tag of the cluster is asked for.",
+            "ReadGroup": _NO_RESOURCE,
+            "SizeGroup": "The star is the id of one Auto Scaling group, whose name is given.",
         }
     },
     ClusterWatch: {"Role/Resource": {"Look": _READS}},
+    UnmanagedEnvironment: {"Role/Resource": {"ReadCluster": _NO_RESOURCE}},
     JobResume: {
         "Role/Resource": {
             "Look": _READS,

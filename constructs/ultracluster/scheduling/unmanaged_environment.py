@@ -3,8 +3,10 @@
 from aws_cdk import CfnResource, Duration
 from aws_cdk import aws_batch as batch
 from aws_cdk import aws_iam as iam
+from aws_cdk import aws_kms as kms
 from constructs import Construct
 
+from ultracluster._foundation.permissions import allow
 from ultracluster._foundation.scheduled_function import ScheduledFunction
 from ultracluster.nodes.node_group import JoinedCluster
 
@@ -15,8 +17,13 @@ class UnmanagedEnvironment(Construct):
     Multi-node parallel jobs do not run on it (AWS Batch User Guide, mnp-ce, read 2026-11).
     """
 
-    def __init__(self, scope: Construct, construct_id: str, *, max_vcpus: int) -> None:
-        """Define the environment, with the vCPUs of all nodes, from which fair shares reserve for new identifiers."""
+    def __init__(
+        self, scope: Construct, construct_id: str, *, max_vcpus: int, kms_key: kms.IKey | None = None
+    ) -> None:
+        """Define the environment, with the vCPUs of all nodes, from which fair shares reserve for new identifiers.
+
+        The key is that of the log group of the function that reads the cluster.
+        """
         super().__init__(scope, construct_id)
         # The service-linked role is made for managed environments only (API reference of CreateComputeEnvironment).
         role = iam.Role(
@@ -46,11 +53,12 @@ class UnmanagedEnvironment(Construct):
             policy_name="ReadCluster",
             statements=[
                 # The action cannot be limited to one environment.
-                iam.PolicyStatement(actions=["batch:DescribeComputeEnvironments"], resources=["*"])
+                allow("ReadCluster", ["batch:DescribeComputeEnvironments"], ["*"])
             ],
             handler="ultracluster_runtime.functions.ecs_cluster.handler",
             environment={},
             timeout=Duration.minutes(1),
+            kms_key=kms_key,
         )
         cluster = CfnResource(
             self,
