@@ -11,7 +11,7 @@ from tests.security.roles import ROLES
 from tests.security.templates import ACCOUNT, Template, policies_of
 from tests.unit.ultracluster.iam_evaluation import allows, as_list
 
-__all__ = ["NARROWER_THAN_NEEDED", "judged", "problems"]
+__all__ = ["NARROWER_THAN_NEEDED", "actions_of_aws", "judged", "problems"]
 
 # Reads that could be narrowed, and writes that take a resource in some uses only.
 NARROWER_THAN_NEEDED: Mapping[str, str] = {
@@ -132,7 +132,8 @@ def _too_much(description: str, statements: Sequence[Mapping[str, Any]]) -> Iter
 
 
 @functools.cache
-def _actions() -> dict[str, Any]:
+def actions_of_aws() -> dict[str, Any]:
+    """What AWS documents of its actions and resources, by the prefix of the service."""
     read = resources.files("cfnlint.data.AdditionalSpecs").joinpath("Policies.json").read_text()
     return dict(json.loads(read))
 
@@ -142,7 +143,7 @@ def _not_what_actions_take(statement: Mapping[str, Any]) -> Iterator[str]:
     fitting: set[str] = set()
     for action in as_list(statement["Action"]):
         service, _, name = action.partition(":")
-        known = _actions().get(service, {"Actions": {}})
+        known = actions_of_aws().get(service, {"Actions": {}})
         if name.lower() not in known["Actions"]:
             yield f"{action} is no action that AWS documents"
             continue

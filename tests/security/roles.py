@@ -22,7 +22,8 @@ _OBJECTS = r"arn:aws:s3:::[a-z0-9-]+/(neuron/|team-a/neuron/)?\*"
 _BUCKET = r"arn:aws:s3:::[a-z0-9-]+"
 _OWN_LOGS = rf"arn:aws:logs:{_HERE}:log-group:[A-Za-z0-9/-]+:\*"
 _REPOSITORY = rf"arn:aws:ecr:{_HERE}:repository/[A-Za-z0-9/-]+"
-_ECS = rf"arn:aws:ecs:{_HERE}:\*"
+_CLUSTER = rf"arn:aws:ecs:{_HERE}:cluster/AWSBatch-[A-Za-z0-9]+-(\*|[a-z0-9]+)"
+_CONTAINER_INSTANCES = rf"arn:aws:ecs:{_HERE}:container-instance/\*"
 _INSTANCES = rf"arn:aws:ec2:{_HERE}:instance/\*|arn:aws:ssm:{_HERE}:managed-instance/\*"
 _RESERVATIONS = rf"arn:aws:ec2:\*:{ACCOUNT}:capacity-reservation/\*"
 _KEY_ARN = rf"arn:aws:kms:{_HERE}:key/[A-Za-z0-9-]+"
@@ -66,20 +67,19 @@ _PULL = {
 }
 _OF_NODES = {
     **{
-        f"ecs:{name}": _ECS
+        f"ecs:{name}": _CLUSTER
         for name in (
-            "DeregisterContainerInstance",
-            "Poll",
             "RegisterContainerInstance",
-            "StartTelemetrySession",
             "SubmitAttachmentStateChanges",
             "SubmitContainerStateChange",
             "SubmitTaskStateChange",
-            "UpdateContainerInstancesState",
         )
     },
+    **{
+        f"ecs:{name}": _CONTAINER_INSTANCES
+        for name in ("Poll", "StartTelemetrySession", "TagResource", "UpdateContainerInstancesState")
+    },
     "ecs:DiscoverPollEndpoint": ANY,
-    "ecs:TagResource": rf"arn:aws:ecs:{_HERE}:container-instance/\*",
     "ssm:UpdateInstanceInformation": _INSTANCES,
     **_CHANNELS,
 }

@@ -20,6 +20,8 @@ _PSEUDO = {
 _PLACE = f"{REGION}:{ACCOUNT}"
 # ARNs as the Service Authorization Reference writes them, with the logical id for a name that is not known before.
 _ARNS = {
+    # The attribute of our custom resource is its only one.
+    "Custom::UltraClusterEcsCluster": f"arn:aws:ecs:{_PLACE}:cluster/AWSBatch-%s-0",
     "AWS::Batch::ComputeEnvironment": f"arn:aws:batch:{_PLACE}:compute-environment/%s",
     "AWS::Batch::JobQueue": f"arn:aws:batch:{_PLACE}:job-queue/%s",
     "AWS::DynamoDB::Table": f"arn:aws:dynamodb:{_PLACE}:table/%s",
@@ -66,6 +68,8 @@ class Template:
                 resolved = self._arn(name)
             case {"Fn::Join": [separator, parts]}:
                 resolved = separator.join(self.resolve(part) for part in parts)
+            case {"Fn::Select": [index, {"Fn::Split": [separator, whole]}]}:
+                resolved = self.resolve(whole).split(separator)[int(index)]
             case {"Fn::ImportValue": export}:
                 resolved = self._imported(export)
             case dict():

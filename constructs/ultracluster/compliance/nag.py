@@ -1,5 +1,6 @@
 """Acknowledgments of cdk-nag findings on our constructs, with reasons."""
 
+import json
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -148,7 +149,7 @@ def _text(value: Any) -> str:
             return _text(inner)
         case {"Ref": name}:
             return f"<{name}>"
-    return str(value)
+    return json.dumps(value, separators=(",", ":"))
 
 
 def _listed(value: Any) -> list[Any]:

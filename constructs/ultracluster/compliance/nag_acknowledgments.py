@@ -8,6 +8,7 @@ from constructs import Construct
 from ultracluster.images.neuron_ami import NeuronAmi
 from ultracluster.jobs.cluster_job import ClusterJob
 from ultracluster.network.cluster_network import ClusterNetwork
+from ultracluster.nodes.agent_policy import AgentPolicy
 from ultracluster.nodes.node_fleet import NodeFleet
 from ultracluster.nodes.node_group import NodeGroup
 from ultracluster.operations.block_lifecycle import BlockLifecycle
@@ -125,11 +126,20 @@ _COPIES: _Reasons = {
     ): "The objects of a bucket for copies below the prefix of the cache.",
 }
 
+_OF_THE_CLUSTER = (
+    "The id of a container instance is made while it registers; the ECS cluster of the nodes is asked for."
+)
+
 WILDCARDS: Final[Mapping[type[Construct], WildcardAcknowledgments]] = {
+    AgentPolicy: {
+        "Resource": {
+            "EcsAgent": "The star is an id that AWS Batch adds to the name of the compute environment, when it makes the ECS cluster.",
+            "EcsAgentOfNode": _OF_THE_CLUSTER,
+        }
+    },
     NodeGroup: {
         "Role/Resource": {
-            "EcsAgent": "AWS Batch names the ECS cluster of a compute environment only after it has made it; other Regions and "
-            "accounts are left out.",
+            "EcsAgentOfNode": _OF_THE_CLUSTER,
             "TagAtRegistration": "The id of a container instance is made while it registers, which is when alone it may be tagged.",
             "SystemsManager": "The id of a node is not known before it is launched; a node sends its own heartbeat only.",
             "Connections": _NO_RESOURCE,

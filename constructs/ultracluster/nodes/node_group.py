@@ -17,6 +17,7 @@ from ultracluster._foundation.permissions import allow
 from ultracluster.capacity.launch_options import market_options, node_tags, reservation_target
 from ultracluster.capacity.sources import check_source
 from ultracluster.network.cluster_network import ClusterNetwork
+from ultracluster.nodes.agent_policy import agent_statements
 from ultracluster.nodes.cluster_placement import ClusterPlacement
 from ultracluster.nodes.node_image import image_id_of
 from ultracluster.nodes.node_metrics import NodeMetrics
@@ -40,19 +41,6 @@ _TAG_PRIORITY = 1000
 # 64 TiB (Amazon EBS User Guide); both read 2026-11.
 _ROOT_VOLUME_GIB = (30, 65_536)
 _ROOT_IOPS = 3000
-
-# Calls of the ECS agent on clusters and container instances. They cannot be restricted to one cluster, because AWS Batch
-# generates the name of the ECS cluster of a compute environment when it creates it.
-_ECS_AGENT_ACTIONS = [
-    "ecs:DeregisterContainerInstance",
-    "ecs:Poll",
-    "ecs:RegisterContainerInstance",
-    "ecs:StartTelemetrySession",
-    "ecs:SubmitAttachmentStateChanges",
-    "ecs:SubmitContainerStateChange",
-    "ecs:SubmitTaskStateChange",
-    "ecs:UpdateContainerInstancesState",
-]
 
 # Calls without resource-level permissions: the endpoints of the ECS agent and the channels of Session Manager, for shell
 # access without SSH.
@@ -113,7 +101,9 @@ class NodeGroup(Construct):
     placement: ClusterPlacement | None
     """Cluster placement group of the nodes."""
     role: iam.IRole
-    """Instance role, with permissions for the ECS agent and Session Manager, and none for jobs."""
+    """Instance role, with permissions for the ECS agent and Session Manager, and none for jobs.
+
+    A `TrainingQueue` adds the calls of the agent in the ECS cluster of its compute environment."""
     scratch_path: str | None
     """Mount point of the instance store volumes; None if they are not mounted."""
 
@@ -192,7 +182,7 @@ class NodeGroup(Construct):
         self.scratch_path = scratch_path
         self.kms_key = kms_key
         self.joins = joins
-        self.role = _define_role(self)
+        self.role = _define_role(self, joins)
         if metrics is not None:
             metrics.grant_publish(self.role)
         self._instance_profile = iam.CfnInstanceProfile(
@@ -283,19 +273,20 @@ class NodeGroup(Construct):
         return self._instance_profile
 
 
-def _define_role(scope: Construct) -> iam.Role:
-    """Define the role ``Role`` of nodes, with permissions for the ECS agent and Session Manager, and none for jobs."""
-    # Restricted to this account and Region: with `*`, stolen credentials could register nodes in other Regions.
+def _define_role(scope: Construct, joins: JoinedCluster | None) -> iam.Role:
+    """Define the role ``Role`` of nodes, with permissions for the ECS agent and Session Manager, and none for jobs.
+
+    A compute environment of AWS Batch, which is made with this role, adds those for its own ECS cluster.
+    """
     partition = Aws.PARTITION
     scope_arn = f"{Aws.REGION}:{Aws.ACCOUNT_ID}"
-    ecs = f"arn:{partition}:ecs:{scope_arn}"
     statements = [
-        allow("EcsAgent", _ECS_AGENT_ACTIONS, [f"{ecs}:*"]),
+        *(agent_statements(joins.ecs_cluster_arn) if joins else ()),
         # The agent tags the container instance when it registers it.
         allow(
             "TagAtRegistration",
             ["ecs:TagResource"],
-            [f"{ecs}:container-instance/*"],
+            [f"arn:{partition}:ecs:{scope_arn}:container-instance/*"],
             {"StringEquals": {"ecs:CreateAction": "RegisterContainerInstance"}},
         ),
         # The heartbeat of SSM Agent: the ARN of a node has one of two forms.

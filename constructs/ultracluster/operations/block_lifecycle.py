@@ -166,8 +166,18 @@ class BlockLifecycle(Construct):
             ),
             allow("OpenAndCloseEnvironment", ["batch:UpdateComputeEnvironment"], [self._environment.arn]),
             allow("OpenAndCloseQueue", ["batch:UpdateJobQueue"], [self._queue.job_queue_arn]),
-            # Job IDs are unknown before submission, and jobs only have the tags of their submission.
-            allow("EndJobs", ["batch:TerminateJob"], [f"arn:{partition}:batch:{scope}:job/*"]),
+            # Job IDs are unknown before submission, and IAM knows only their tags (Service Authorization Reference, read 2026-11,
+            # https://docs.aws.amazon.com/service-authorization/latest/reference/list_awsbatch.html). Most jobs have none.
+            allow(
+                "EndJobs",
+                ["batch:TerminateJob"],
+                [f"arn:{partition}:batch:{scope}:job/*"],
+                {
+                    "StringEqualsIfExists": {
+                        f"aws:ResourceTag/{CLUSTER_TAG}": self._environment.nodes.cluster_name
+                    }
+                },
+            ),
             allow(
                 "RunShellScript",
                 ["ssm:SendCommand"],

@@ -10,6 +10,7 @@ from constructs import Construct
 from ultracluster._foundation.log_group import RetainedLogGroup
 from ultracluster._foundation.machines import AnyInstanceType, machine_of
 from ultracluster.capacity.sources import check_names, named, used_by_queue
+from ultracluster.nodes.agent_policy import AgentPolicy
 from ultracluster.nodes.node_group import NodeGroup
 from ultracluster.scheduling.compute_environment import ComputeEnvironment, define_compute_environment
 from ultracluster.scheduling.fair_share import fair_share_policy
@@ -120,6 +121,16 @@ class TrainingQueue(ITrainingQueue):
             ],
             job_state_time_limit_actions=limit_actions(settings.wait_limits or default_limits(behind)),
         )
+        for environment in self.dedicated_environments:
+            if environment.is_managed:
+                agent = AgentPolicy(
+                    self,
+                    named("AgentPolicy", environment.nodes.capacity),
+                    role=environment.nodes.role,
+                    compute_environment_arn=environment.arn,
+                )
+                # No job starts a node before the node may join.
+                queue.node.add_dependency(agent)
         self.job_queue_arn = queue.attr_job_queue_arn
         self._nodes = self.environments[0].nodes
         self.max_nodes = max(environment.max_nodes for environment in self.environments)

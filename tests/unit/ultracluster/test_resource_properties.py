@@ -408,7 +408,7 @@ KEY_USERS = {
 
 # Operators and keys of the conditions of all policies: a misspelt one would match nothing, or anything.
 CONDITIONS = {
-    ("ArnEquals", "aws:SourceArn"), ("ArnLike", "aws:PrincipalArn"), ("ArnLike", "aws:SourceArn"),
+    ("ArnEquals", "aws:SourceArn"), ("ArnLike", "aws:PrincipalArn"), ("ArnLike", "aws:SourceArn"), ("ArnLike", "ecs:cluster"),
     ("ArnLike", "kms:EncryptionContext:aws:logs:arn"), ("Bool", "aws:SecureTransport"),
     ("Bool", "kms:GrantIsForAWSResource"), ("ForAllValues:StringLike", "dynamodb:LeadingKeys"),
     ("ForAnyValue:StringEquals", "dynamodb:EnclosingOperation"), ("Null", "aws:RequestTag/uc:po"),
@@ -420,6 +420,7 @@ CONDITIONS = {
     ("StringEquals", "ecs:CreateAction"), ("StringEquals", "kms:CallerAccount"), ("StringEquals", "kms:ViaService"),
     ("StringEquals", "ssm:resourceTag/ultracluster:capacity-reservation"),
     ("StringEquals", "ssm:resourceTag/ultracluster:cluster"), ("StringEqualsIfExists", "ec2:InstanceType"),
+    ("StringEqualsIfExists", "aws:ResourceTag/ultracluster:cluster"),
     ("StringLike", "ssm:resourceTag/ultracluster:capacity-reservation"), ("StringNotEquals", "ec2:Region"),
 }  # fmt: skip
 

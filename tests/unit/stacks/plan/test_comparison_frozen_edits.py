@@ -175,8 +175,7 @@ def narrowed_jobs(frozen: Frozen) -> None:
 
 
 def no_ecs(frozen: Frozen) -> None:
-    role = frozen.properties("ClusterNodesRole", "IAM::Role")
-    document = role["Policies"][0]["PolicyDocument"]
+    document = frozen.properties("ClusterQueueAgentPolicy", "IAM::Policy")["PolicyDocument"]
     document["Statement"] = [one for one in document["Statement"] if one["Sid"] != "EcsAgent"]
 
 
