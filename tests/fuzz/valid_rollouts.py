@@ -5,6 +5,7 @@ change that it does not take is left out.
 """
 
 import copy
+import functools
 import json
 import typing
 from collections.abc import Mapping
@@ -103,6 +104,7 @@ def _items(draw: st.DrawFn, part: type[Value]) -> dict[str, Any]:
     return {name: draw(_values(fields[name])) for name in names}
 
 
+_read = TypeAdapter(Cluster).validate_python
 _FIELDS = {name: each for name, each in annotations(Cluster).items() if name not in _KEPT}
 
 
@@ -127,6 +129,7 @@ def clusters(draw: st.DrawFn, *, most_changes: int = 16) -> dict[str, Any]:
     return cluster
 
 
+@functools.cache
 def drawn(count: int, *, by: int | None = None) -> list[dict[str, Any]]:
     """At most `count` clusters that are all different, drawn by a seed; without one, the same in each run."""
     found: dict[str, dict[str, Any]] = {}
@@ -149,7 +152,7 @@ def drawn(count: int, *, by: int | None = None) -> list[dict[str, Any]]:
 
 def _is_taken(cluster: Mapping[str, Any]) -> bool:
     try:
-        config = TypeAdapter(Cluster).validate_python(_as_read(cluster))
+        config = _read(_as_read(cluster))
     except ValidationError:
         return False
     return not any(problem.finding.severity is Severity.ERROR for problem in cluster_problems(config))
