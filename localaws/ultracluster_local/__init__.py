@@ -1,5 +1,6 @@
 """A local AWS for tests and demos, based on moto."""
 
+import gc
 import os
 from typing import TYPE_CHECKING
 
@@ -15,6 +16,10 @@ __all__ = ["ACCOUNT", "LocalAws"]
 def __getattr__(name: str) -> object:
     if name != "LocalAws":
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    # The collector would take a third of the start: it looks again and again at what moto keeps for good. What is frozen
+    # here is left out of its later rounds.
+    collects = gc.isenabled()
+    gc.disable()
     # Importing moto takes a second, which commands that only look for a running local AWS do not need. It also opens
     # boto3 sessions, which fail if the user's AWS_PROFILE does not exist.
     profiles = _remove_profiles()
@@ -22,4 +27,7 @@ def __getattr__(name: str) -> object:
         from ultracluster_local.server.local_aws import LocalAws  # noqa: PLC0415
     finally:
         os.environ.update(profiles)
+        gc.freeze()
+        if collects:
+            gc.enable()
     return LocalAws
