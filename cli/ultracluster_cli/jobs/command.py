@@ -23,9 +23,9 @@ from ultracluster_cli.jobs.submit import submit_all
 from ultracluster_cli.options import JsonOption, ProfileOption, command_group
 from ultracluster_cli.output import print_findings, print_json, print_table, say
 from ultracluster_rules.findings import Finding, FindingsError, printable
-from ultracluster_runtime.jobs.describe import STATES, describe_job, describe_pending_job, find_job
+from ultracluster_runtime.jobs.describe import STATES, describe_job, find_job, short_reasons
 from ultracluster_runtime.jobs.describe import list_jobs as jobs_of
-from ultracluster_runtime.jobs.diagnose import diagnose
+from ultracluster_runtime.jobs.explanation import explain_job
 from ultracluster_runtime.jobs.logs import Line, find_stream, read_new, read_tail
 from ultracluster_runtime.jobs.queues import Client, find_definition, find_queue, find_queues
 from ultracluster_runtime.jobs.stop import instances_of, request_checkpoint, stop_job
@@ -144,11 +144,9 @@ def list_jobs(
     states = [state for state in STATES if everything or state not in {"SUCCEEDED", "FAILED"}]
     with aws_errors_as_findings():
         queues = find_queues(cluster, region=region, client=client)
-        rows = [
-            {**job_row(job), "queue": queue.name}
-            for queue in queues
-            for job in jobs_of(queue.arn, states=states, client=client)
-        ]
+        jobs = [(queue, job) for queue in queues for job in jobs_of(queue.arn, states=states, client=client)]
+        reasons = short_reasons([job for _, job in jobs], client=client)
+    rows = [{**job_row(job, reasons.get(job["jobId"])), "queue": queue.name} for queue, job in jobs]
     if as_json:
         print_json(jobs=rows)
     elif rows:
@@ -161,21 +159,30 @@ def list_jobs(
 def why(
     job: _Job, *, region: _Region = None, profile: ProfileOption = None, as_json: JsonOption = False
 ) -> None:
-    """Explain why a job is waiting and what to do about it."""
+    """Explain why a job waits or failed, and what to do about it."""
     _, client = open_region(job, region=region, profile=profile)
     with aws_errors_as_findings():
-        snapshot = describe_pending_job(find_job(job, client=client), now=datetime.now(UTC), client=client)
-    explanations = diagnose(snapshot)
+        explained = explain_job(find_job(job, client=client), now=datetime.now(UTC), client=client)
     if as_json:
-        reasons = [asdict(reason) for reason in explanations]
-        print_json(job=snapshot.job.id, state=snapshot.job.status, reasons=reasons, unseen=snapshot.unseen)
+        print_json(
+            job=explained.job_id,
+            state=explained.state,
+            reasons=[asdict(reason) for reason in explained.reasons],
+            log=explained.last_lines,
+            unseen=explained.unseen,
+        )
     else:
-        for reason in explanations:
-            typer.echo(printable(f"{reason.reason}: {reason.evidence}.\n  {reason.remedy}."))
-        if not explanations:
+        for reason in explained.reasons:
+            see = f" See {reason.source}" if reason.source.startswith("http") else ""
+            typer.echo(printable(f"{reason.reason}: {reason.evidence}.\n  {reason.remedy}.{see}"))
+        if not explained.reasons:
             typer.echo("No reason found. AWS Batch may take several minutes to start nodes.")
-    print_findings(Finding(code="UC6209", problem=problem) for problem in snapshot.unseen)
-    if snapshot.unseen and not explanations:
+        if explained.last_lines:
+            typer.echo("\nThe last lines of its log:")
+            for line in explained.last_lines:
+                typer.echo(printable(f"  {line}"))
+    print_findings(Finding(code="UC6209", problem=problem) for problem in explained.unseen)
+    if explained.unseen and not explained.reasons:
         raise typer.Exit(ExitCode.UNKNOWN)
 
 

@@ -97,8 +97,8 @@ def read_variables(assignments: list[str]) -> dict[str, str]:
     return variables
 
 
-def job_row(job: Any) -> dict[str, Any]:
-    """Return a job as a row of a table and of the JSON."""
+def job_row(job: Any, reason: str | None = None) -> dict[str, Any]:
+    """Return a job as a row of a table and of the JSON; with a reason that says more than AWS Batch's."""
     since = {"RUNNING": "startedAt", "SUCCEEDED": "stoppedAt", "FAILED": "stoppedAt"}.get(
         job["status"], "createdAt"
     )
@@ -112,7 +112,7 @@ def job_row(job: Any) -> dict[str, Any]:
         "share": job.get("shareIdentifier"),
         "resumes": job.get("tags", {}).get(RESUME_OF_TAG),
         "left": job.get("tags", {}).get(RESUME_TAG),
-        "reason": job.get("statusReason") or None,
+        "reason": reason or job.get("statusReason") or None,
     }
 
 

@@ -24,7 +24,7 @@ from ultracluster_rules.commands import LAUNCHER_PATH
 from ultracluster_rules.findings import FindingsError, printable, quote
 from ultracluster_rules.job_definitions import LAUNCHERS
 from ultracluster_runtime.jobs.dependencies import job_name
-from ultracluster_runtime.jobs.describe import describe_job
+from ultracluster_runtime.jobs.describe import describe_job, short_reasons
 from ultracluster_runtime.jobs.logs import find_stream, read_new
 from ultracluster_runtime.jobs.queues import Client, Queue, find_definition, find_queue, list_definitions
 from ultracluster_runtime.jobs.submission import refuse_option
@@ -150,7 +150,10 @@ def _follow(job_id: str, *, client: Client) -> None:
         say(f"To stop it: ultracluster jobs stop {job_id}")
         raise
     if job["status"] == "FAILED":
-        say(f"{job['jobName']} failed: {job.get('statusReason') or 'no reason given'}")
+        with aws_errors_as_findings():
+            reason = short_reasons([job], client=client)[job["jobId"]]
+        say(f"{job['jobName']} failed: {reason or 'no reason given'}")
+        say(f"To see why: ultracluster jobs why {job_id}")
         raise typer.Exit(ExitCode.FAILED)
 
 

@@ -11,6 +11,7 @@ from ultracluster_catalog.machines.instance_types import INSTANCE_TYPES
 from ultracluster_rules.findings import FindingsError, quote
 from ultracluster_runtime.functions.responses import AWS_ERRORS
 from ultracluster_runtime.jobs.diagnose import Capacity, Environment, Job, PendingJob, QueuedJob, Quota
+from ultracluster_runtime.jobs.faults import exit_code
 from ultracluster_runtime.jobs.queues import Client, region_from_arn
 from ultracluster_runtime.lifecycle import reader
 from ultracluster_runtime.lifecycle.observations import Reservation
@@ -22,6 +23,8 @@ _JOB_ID: Final = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}(?:[:#]
 _LIST_JOBS: Final = (
     "AWS Batch deletes ended jobs after some days; `ultracluster jobs list CLUSTER` lists the IDs"
 )
+# Status reasons that AWS Batch gives whatever the cause (AWS Batch User Guide, job_retries, read 2026-11).
+_GENERAL: Final = ("Essential container in task exited", "Task failed to start")
 ENDED: Final = frozenset({"SUCCEEDED", "FAILED"})
 _Result = TypeVar("_Result")
 
@@ -122,9 +125,55 @@ def child_job_ids(job: Mapping[str, Any]) -> list[str]:
     return [f"{job['jobId']}:{index}" for index in range(job.get("arrayProperties", {}).get("size", 0))]
 
 
-def describe_pending_job(job_id: str, *, now: datetime, client: Client) -> PendingJob:
-    """Describe a job and everything it may wait for. What cannot be read is listed in the result and not judged."""
-    return _PendingJobReader(client).read_pending_job(describe_job(job_id, client=client), now)
+def last_container(job: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return what AWS Batch reports of the container of a job: of its last attempt, else of the job.
+
+    Of a job with several containers it is the first that failed.
+    """
+    attempt: Mapping[str, Any] = next(iter(job.get("attempts", [])[-1:]), {})
+    tasks = attempt.get("taskProperties") or job.get("ecsProperties", {}).get("taskProperties", [])
+    containers = [container for task in tasks for container in task.get("containers", [])]
+    failed = (one for one in containers if one.get("reason") or one.get("exitCode"))
+    own = job.get("container", {})
+    reported: Mapping[str, Any] = next(failed, attempt.get("container", {}))
+    return {key: own[key] for key in ("exitCode", "reason") if key in own} | dict(reported)
+
+
+def short_reason(job: Mapping[str, Any], parts: Iterable[Mapping[str, Any]] = ()) -> str:
+    """Return why a job ended in one line: its status reason, unless what a container reports says more.
+
+    `parts` are the nodes of the job; of these it is the one that ended first.
+    """
+    status_reason = str(job.get("statusReason") or "")
+    if status_reason and not status_reason.startswith(_GENERAL):
+        return status_reason
+    failed = (part for part in parts if part.get("status") == "FAILED")
+    for part in [*sorted(failed, key=lambda part: int(part.get("stoppedAt", 0))), job]:
+        container = last_container(part)
+        index = part.get("jobId", "").partition("#")[2]
+        node = f"node {index}: " if index else ""
+        if text := container.get("reason"):
+            return f"{node}{text}"
+        if code := container.get("exitCode"):
+            known = exit_code(code)
+            return f"{node}exit code {code}" + (f", {known.means}" if known else "")
+    return status_reason
+
+
+def short_reasons(jobs: Sequence[Mapping[str, Any]], *, client: Client) -> dict[str, str]:
+    """Return why each of the jobs that failed ended, by their IDs."""
+    failed = [job for job in jobs if job["status"] == "FAILED"]
+    nodes = {job["jobId"]: child_job_ids(job) for job in failed if "nodeProperties" in job}
+    parts = describe_jobs([part for ids in nodes.values() for part in ids], client=client)
+    of_job = {
+        job_id: [part for part in parts if part["jobId"].partition("#")[0] == job_id] for job_id in nodes
+    }
+    return {job["jobId"]: short_reason(job, of_job.get(job["jobId"], ())) for job in failed}
+
+
+def describe_pending_job(job: Mapping[str, Any], *, now: datetime, client: Client) -> PendingJob:
+    """Describe everything that a job may wait for. What cannot be read is listed in the result and not judged."""
+    return _PendingJobReader(client).read_pending_job(job, now)
 
 
 class _PendingJobReader:
@@ -140,6 +189,20 @@ class _PendingJobReader:
             return None
 
     def read_pending_job(self, description: Mapping[str, Any], now: datetime) -> PendingJob:
+        if description["status"] != "RUNNABLE":  # it waits for no capacity
+            return PendingJob(
+                now=now,
+                job=self._job(description),
+                queue=description["jobQueue"],
+                queue_enabled=True,
+                queue_status="VALID",
+                queue_status_reason="",
+                environments=(),
+                ahead=None,
+                running=None,
+                quota=None,
+                unseen=tuple(self._unseen),
+            )
         queue = self._client("batch").describe_job_queues(jobQueues=[description["jobQueue"]])["jobQueues"][0]
         job = self._job(description)
         environments = tuple(

@@ -109,6 +109,7 @@ class Reason:
     reason: str  # stable name, such as block-not-started
     evidence: str
     remedy: str
+    source: str = ""  # page that shows or explains the evidence, if it is not ours
 
 
 def diagnose(pending: PendingJob) -> list[Reason]:
@@ -135,7 +136,11 @@ def _explain_state(pending: PendingJob) -> Reason:
             f"{job_id} ({state})" for job_id, state in job.dependencies
         )
     failed = any(state == "FAILED" for _, state in job.dependencies)
-    remedy = "Submit it again without the failed dependency" if failed else "It does not wait for capacity"
+    remedy = "It does not wait for capacity"
+    if failed:
+        remedy = "Submit it again without the failed dependency"
+    elif job.status == "FAILED":
+        remedy = f"What is known follows; for more of its log: ultracluster jobs logs {job.id} --tail 1000"
     return Reason(reason=job.status.lower(), evidence=evidence, remedy=remedy)
 
 

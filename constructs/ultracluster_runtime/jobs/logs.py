@@ -1,13 +1,19 @@
 """Read the log of one node of a job from Amazon CloudWatch Logs."""
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from botocore.exceptions import ClientError
 
 from ultracluster_rules.findings import FindingsError
-from ultracluster_runtime.jobs.describe import child_job_ids, describe_job
+from ultracluster_runtime.jobs.describe import (
+    ENDED,
+    child_job_ids,
+    describe_job,
+    last_container,
+    short_reason,
+)
 from ultracluster_runtime.jobs.queues import Client
 
 _DEFAULT_GROUP = "/aws/batch/job"
@@ -20,6 +26,8 @@ class Stream:
 
     group: str
     name: str
+    # What to do if it does not exist
+    missing: str = field(default="Try again after the node has started", compare=False)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -47,26 +55,39 @@ def find_stream(job_id: str, *, node: int | None, client: Client) -> Stream:
         node_job = node_jobs[0] if node_jobs else {}
     elif node not in (None, 0):
         raise _no_log(f"the job has one node; got {node}", allowed="0")
-    container = node_job.get("container", {})
-    name = container.get("logStreamName") or _last_stream_name(node_job)
-    if not name:
+    stream = stream_of(node_job)
+    ended = job["status"] in ENDED
+    why = f"ultracluster jobs why {job['jobId']}"
+    if stream is None:
+        reason = short_reason(node_job) or short_reason(job)
         raise _no_log(
-            f"the job is {job['status']}, and this node has not started",
-            remedy=f"To see why it waits: ultracluster jobs why {job['jobId']}",
+            f"the job is {job['status']}, and this node has not started{f' ({reason})' if ended and reason else ''}",
+            remedy=f"To see why it {'ended' if ended else 'waits'}: {why}",
         )
+    return replace(stream, missing=f"It wrote no line. To see why it ended: {why}") if ended else stream
+
+
+def stream_of(job: Mapping[str, Any]) -> Stream | None:
+    """Return the log stream of a job with one container or of a node, that of its last attempt; None if it has not logged."""
+    container = job.get("container", {})
+    names = [container.get("logStreamName"), last_container(job).get("logStreamName")]
+    names += [
+        attempt.get("container", {}).get("logStreamName") for attempt in reversed(job.get("attempts", []))
+    ]
+    name = next(filter(None, names), None)
     options = container.get("logConfiguration", {}).get("options", {})
-    return Stream(group=options.get("awslogs-group", _DEFAULT_GROUP), name=name)
-
-
-def _last_stream_name(job: Any) -> str | None:
-    names = [attempt.get("container", {}).get("logStreamName") for attempt in job.get("attempts", [])]
-    return next((name for name in reversed(names) if name), None)
+    return Stream(group=options.get("awslogs-group", _DEFAULT_GROUP), name=name) if name else None
 
 
 def read_tail(stream: Stream, *, count: int, client: Client) -> tuple[list[Line], str | None]:
     """Return the newest lines, oldest first, and a token to continue with `read_new`."""
     response = _events(stream, client, limit=min(count, _MOST_EVENTS), startFromHead=False)
     return _lines(response), response.get("nextForwardToken")
+
+
+def read_head(stream: Stream, *, count: int, client: Client) -> list[Line]:
+    """Return the oldest lines, oldest first."""
+    return _lines(_events(stream, client, limit=min(count, _MOST_EVENTS), startFromHead=True))
 
 
 def read_new(stream: Stream, *, token: str | None, client: Client) -> Iterator[tuple[list[Line], str | None]]:
@@ -87,9 +108,7 @@ def _events(stream: Stream, client: Client, **where: Any) -> Any:
     except ClientError as error:
         if error.response["Error"]["Code"] != "ResourceNotFoundException":
             raise
-        raise _no_log(
-            f"{stream.group} has no stream {stream.name} yet", remedy="Try again after the node has started"
-        ) from error
+        raise _no_log(f"{stream.group} has no stream {stream.name}", remedy=stream.missing) from error
 
 
 def _lines(response: Any) -> list[Line]:

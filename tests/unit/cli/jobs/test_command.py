@@ -76,16 +76,18 @@ def test_a_job_is_submitted_by_its_name_in_the_rollout(aws: Fake, capsys: pytest
 
 
 def test_unreadable_evidence_is_a_warning(aws: Fake, capsys: pytest.CaptureFixture[str]) -> None:
+    aws.jobs = [{**JOB, "status": "RUNNABLE", "statusReason": "CAPACITY:INSUFFICIENT_INSTANCE_CAPACITY"}]
     aws.snapshot = refuse("AccessDenied")
 
     assert main(["jobs", "why", "one"]) == 0
     printed = capsys.readouterr()
-    assert printed.out.startswith("running: job one is RUNNING: it is running.")
+    assert printed.out.startswith("insufficient-capacity: AWS Batch reports: CAPACITY:")
     assert printed.err.startswith("warning: UC6209: the order of the queue")
 
 
 def test_a_possibly_hidden_reason_is_not_success(aws: Fake, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("ultracluster_cli.jobs.command.diagnose", lambda _: [])
+    monkeypatch.setattr("ultracluster_runtime.jobs.explanation.diagnose", lambda _: [])
+    aws.jobs = [{**JOB, "status": "RUNNABLE"}]
     complete = main(["jobs", "why", "one"])
     aws.snapshot = refuse("AccessDenied")
 

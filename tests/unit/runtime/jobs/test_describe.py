@@ -32,7 +32,7 @@ def test_reads_the_queue_order_missing_nodes_and_quota(aws: StubbedAws) -> None:
         {"ServiceCode": "ec2", "QuotaCode": "L-2C3B7624"},
     )
 
-    found = diagnose(describe_pending_job("one", now=NOW, client=aws.client))
+    found = diagnose(describe_pending_job(describe_job("one", client=aws.client), now=NOW, client=aws.client))
 
     assert [one.reason for one in found] == ["no-instances", "behind-the-head", "share-behind", "quota"]
     assert "--desired-value 384 --region us-east-2" in found[-1].remedy
@@ -45,7 +45,7 @@ def test_refused_reads_are_listed_and_not_evaluated(aws: StubbedAws) -> None:
     aws.refuse("batch", "list_jobs", "AccessDeniedException")
     aws.refuse("service-quotas", "get_service_quota", "AccessDeniedException")
 
-    waiting = describe_pending_job("one", now=NOW, client=aws.client)
+    waiting = describe_pending_job(describe_job("one", client=aws.client), now=NOW, client=aws.client)
 
     assert diagnose(waiting) == []
     assert [text.partition(":")[0] for text in waiting.unseen] == [
@@ -84,7 +84,7 @@ def test_quota_is_not_read_for_instances_of_a_block(aws: StubbedAws, kind: str) 
     if kind == "default":
         aws.answer("service-quotas", "get_service_quota", {"Quota": {"Value": 384.0}})
 
-    waiting = describe_pending_job("one", now=NOW, client=aws.client)
+    waiting = describe_pending_job(describe_job("one", client=aws.client), now=NOW, client=aws.client)
 
     assert waiting.unseen == ()
     assert (waiting.quota is None) == (kind == "capacity-block")
@@ -167,7 +167,9 @@ def test_waiting_gang_is_explained_by_the_auto_scaling_group_of_its_environment(
         aws.answer("batch", "list_jobs", {"jobSummaryList": []})
     aws.answer("service-quotas", "get_service_quota", {"Quota": {"Value": 384.0}})
 
-    (reason,) = diagnose(describe_pending_job("one", now=NOW, client=aws.client))
+    (reason,) = diagnose(
+        describe_pending_job(describe_job("one", client=aws.client), now=NOW, client=aws.client)
+    )
 
     assert reason.evidence == (
         "1 nodes of Auto Scaling group fleet have joined, the job needs 2; its last launch failed: no capacity"

@@ -40,6 +40,25 @@ def test_a_node_that_has_not_started_has_no_log(aws: StubbedAws) -> None:
         find_stream("one", node=None, client=aws.client)
 
 
+def test_a_job_that_failed_before_its_log_says_why(aws: StubbedAws) -> None:
+    expect_job(aws, "FAILED")
+    said = part(0) | {"attempts": [{"container": {"reason": "CannotPullContainerError: no such host"}}]}
+    aws.answer("batch", "describe_jobs", {"jobs": [said]})
+    with pytest.raises(FindingsError, match="CannotPullContainerError: no such host") as refused:
+        find_stream("one", node=None, client=aws.client)
+    assert "To see why it ended: ultracluster jobs why one" in str(refused.value)
+
+
+def test_a_failed_job_without_a_line_is_not_to_be_tried_again(aws: StubbedAws) -> None:
+    expect_job(aws, "FAILED")
+    aws.answer("batch", "describe_jobs", {"jobs": [part(0, logStreamName=STREAM.name)]})
+    aws.refuse("logs", "get_log_events", "ResourceNotFoundException")
+    stream = find_stream("one", node=None, client=aws.client)
+    with pytest.raises(FindingsError, match="To see why it ended") as refused:
+        read_tail(stream, count=2, client=aws.client)
+    assert "Try again" not in str(refused.value)
+
+
 def test_reads_the_newest_lines_and_then_each_new_line_once(aws: StubbedAws) -> None:
     where = {"logGroupName": STREAM.group, "logStreamName": STREAM.name}
     aws.answer(
@@ -63,5 +82,5 @@ def test_reads_the_newest_lines_and_then_each_new_line_once(aws: StubbedAws) -> 
 
 def test_missing_stream_is_a_finding(aws: StubbedAws) -> None:
     aws.refuse("logs", "get_log_events", "ResourceNotFoundException")
-    with pytest.raises(FindingsError, match="UC6208: jobs has no stream"):
+    with pytest.raises(FindingsError, match=r"UC6208: jobs has no stream .* Try again after the node"):
         read_tail(STREAM, count=2, client=aws.client)

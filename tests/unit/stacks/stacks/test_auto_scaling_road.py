@@ -16,7 +16,7 @@ from ultracluster_local.deploy import deploy_assembly, destroy_assembly, read_as
 from ultracluster_local.seeding.seed import seed_capacity_block
 from ultracluster_local.services.batch.jobs import set_job_status
 from ultracluster_local.services.batch.state import batch_of
-from ultracluster_runtime.jobs.describe import describe_pending_job
+from ultracluster_runtime.jobs.describe import describe_job, describe_pending_job
 from ultracluster_runtime.jobs.diagnose import diagnose
 from ultracluster_stacks.config import load_rollout
 from ultracluster_stacks.config.rehearsal import rehearsed
@@ -128,7 +128,8 @@ class Account:
 
     def why_waiting(self, array: str) -> list[str]:
         client = partial(self.local.client, region=REGION)
-        pending = describe_pending_job(array, now=self.local.clock.now(), client=client)
+        job = describe_job(array, client=client)
+        pending = describe_pending_job(job, now=self.local.clock.now(), client=client)
         return [one.reason for one in diagnose(pending)]
 
 

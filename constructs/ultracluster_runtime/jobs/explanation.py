@@ -1,0 +1,45 @@
+"""Explain the state of a job: why it waits, why it failed, or what goes wrong while it runs."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from ultracluster_runtime.jobs.describe import describe_job, describe_pending_job
+from ultracluster_runtime.jobs.diagnose import Reason, diagnose
+from ultracluster_runtime.jobs.failures import Failure, explain_failure, read_failure
+from ultracluster_runtime.jobs.queues import Client
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Explanation:
+    """Why a job is in its state."""
+
+    job_id: str
+    state: str
+    reasons: tuple[Reason, ...]
+    last_lines: tuple[str, ...] = ()  # of the log of the node that ended first, if it failed
+    unseen: tuple[str, ...] = ()  # what could not be read, and why
+
+
+def explain_job(job_id: str, *, now: datetime, client: Client) -> Explanation:
+    """Explain a job that AWS Batch knows (UC6205). All calls are read-only."""
+    job = describe_job(job_id, client=client)
+    pending = describe_pending_job(job, now=now, client=client)
+    reasons, unseen = diagnose(pending), pending.unseen
+    failure: Failure | None = None
+    if job["status"] in {"FAILED", "RUNNING"} or _was_retried(job):
+        failure = read_failure(job, client=client)
+        reasons += explain_failure(job, failure)
+        unseen += failure.unseen
+    return Explanation(
+        job_id=job["jobId"],
+        state=job["status"],
+        reasons=tuple(reasons),
+        last_lines=failure.last_lines if failure and job["status"] == "FAILED" else (),
+        unseen=unseen,
+    )
+
+
+def _was_retried(job: Mapping[str, Any]) -> bool:
+    return job["status"] in {"RUNNABLE", "STARTING"} and bool(job.get("attempts"))

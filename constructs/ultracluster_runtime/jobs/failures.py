@@ -1,0 +1,179 @@
+"""Explain why a job failed: what AWS Batch reports of its nodes, their exit codes, and known faults in their logs."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+from ultracluster_rules.findings import FindingsError
+from ultracluster_runtime.functions.responses import AWS_ERRORS, problem_of
+from ultracluster_runtime.jobs.describe import child_job_ids, describe_jobs, last_container
+from ultracluster_runtime.jobs.diagnose import Reason
+from ultracluster_runtime.jobs.faults import exit_code, find_faults
+from ultracluster_runtime.jobs.logs import Stream, read_head, read_tail, stream_of
+from ultracluster_runtime.jobs.queues import Client
+from ultracluster_runtime.lifecycle import reader
+
+_LOGS: Final = 3  # nodes whose logs are read: those that ended first
+_LINES: Final = 1_000  # first and last lines of a log that are searched
+_LAST_LINES: Final = 15  # lines of a log that are shown
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class NodeEnding:
+    """How the container of one node ended in its last attempt."""
+
+    node: int | None  # index of the node or of the child of an array; None if the job has only one container
+    failed: bool
+    status_reason: str
+    reason: str  # reason of the container
+    exit_code: int | None
+    stopped_at: int  # milliseconds since the epoch; 0 if unknown
+    stream: Stream | None  # None if it has not logged
+
+    @property
+    def name(self) -> str:
+        """Name of the node in a sentence."""
+        return "the container" if self.node is None else f"node {self.node}"
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Log:
+    """What is known of the log of a node."""
+
+    node: int | None
+    lines: tuple[str, ...]  # first and last lines
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Failure:
+    """Attempt of a job that has ended or goes wrong."""
+
+    nodes: tuple[NodeEnding, ...]
+    logs: tuple[Log, ...]  # logs of the nodes that ended first
+    unseen: tuple[str, ...] = ()  # what could not be read, and why
+
+    @property
+    def last_lines(self) -> tuple[str, ...]:
+        """Last lines of the log of the node that ended first."""
+        return self.logs[0].lines[-_LAST_LINES:] if self.logs else ()
+
+
+def read_failure(job: Mapping[str, Any], *, client: Client, logs: int = _LOGS) -> Failure:
+    """Read how the nodes of a job ended, and the logs of those that ended first.
+
+    What cannot be read is listed in the result and not judged.
+    """
+    unseen: list[str] = []
+    parts: Sequence[Mapping[str, Any]] = ()
+    try:
+        parts = _parts(job, client)
+    except AWS_ERRORS as error:
+        unseen.append(f"the nodes of the job: {problem_of(error)}")
+    nodes = tuple(
+        _ending(part, int(index) if (index := part["jobId"].replace("#", ":").partition(":")[2]) else None)
+        for part in parts or [job]
+    )
+    first = sorted(nodes, key=lambda node: (not node.failed, node.stopped_at or float("inf")))
+    read = []
+    for node in [node for node in first if node.stream][:logs]:
+        assert node.stream is not None  # noqa: S101 - for the type checker
+        try:
+            read.append(Log(node=node.node, lines=tuple(_lines(node.stream, client))))
+        except FindingsError:
+            continue  # it wrote no line
+        except AWS_ERRORS as error:
+            unseen.append(f"the log of {node.name}: {problem_of(error)}")
+    return Failure(nodes=nodes, logs=tuple(read), unseen=tuple(unseen))
+
+
+def _parts(job: Mapping[str, Any], client: Client) -> Sequence[Mapping[str, Any]]:
+    """Return the nodes of a multi-node job, or the children of an array; of a large array those that failed."""
+    if "nodeProperties" not in job and job.get("arrayProperties") and not reader.gang_size(job):
+        failed = reader.list_jobs(client("batch"), ["FAILED"], arrayJobId=job["jobId"])
+        return describe_jobs(
+            [child["jobId"] for _, child in zip(range(100), failed, strict=False)], client=client
+        )
+    return describe_jobs(child_job_ids(job), client=client)
+
+
+def _ending(part: Mapping[str, Any], node: int | None) -> NodeEnding:
+    container = last_container(part)
+    attempt: Mapping[str, Any] = next(iter(part.get("attempts", [])[-1:]), {})
+    return NodeEnding(
+        node=node,
+        failed=part.get("status") == "FAILED"
+        or container.get("exitCode", 0) != 0
+        or bool(container.get("reason")),
+        status_reason=str(part.get("statusReason") or attempt.get("statusReason", "")),
+        reason=str(container.get("reason", "")),
+        exit_code=container.get("exitCode"),
+        stopped_at=int(part.get("stoppedAt") or attempt.get("stoppedAt", 0)),
+        stream=stream_of(part),
+    )
+
+
+def _lines(stream: Stream, client: Client) -> Iterator[str]:
+    lines, _ = read_tail(stream, count=_LINES, client=client)
+    head = read_head(stream, count=_LINES, client=client) if len(lines) == _LINES else []
+    before = [line for line in head if line.timestamp < lines[0].timestamp]
+    return (line.message for line in [*before, *lines] if not line.has_metrics)
+
+
+def explain_failure(job: Mapping[str, Any], failure: Failure) -> list[Reason]:
+    """Return the reasons that the nodes of a job, their exit codes and their logs give, those of AWS first."""
+    reasons = [*_reported(job, failure), *_exit_codes(failure), *_logged(failure)]
+    unique: dict[str, Reason] = {}
+    for reason in reasons:
+        unique.setdefault(reason.reason, reason)
+    return list(unique.values())
+
+
+def _reported(job: Mapping[str, Any], failure: Failure) -> Iterator[Reason]:
+    own = str(job.get("statusReason") or "")
+    if (job.get("isTerminated") or job.get("isCancelled")) and not find_faults([own]):
+        remedy = "Submit it again if that was a mistake; it does not resume by itself"
+        yield Reason(
+            reason="terminated",
+            evidence=f"a person or a tool ended it: {own or 'no reason given'}",
+            remedy=remedy,
+        )
+    texts = {own: "AWS Batch reports"} if own else {}
+    for node in failure.nodes:
+        for text in (node.reason, node.status_reason):
+            if text:
+                texts.setdefault(text, f"AWS Batch reports of {node.name}")
+    for text, who in texts.items():
+        for fault, _ in find_faults([text]):
+            evidence = f"{fault.means} ({who}: {text})"
+            yield Reason(reason=fault.name, evidence=evidence, remedy=fault.remedy, source=fault.source)
+        if not find_faults([text]) and text in {node.reason for node in failure.nodes}:
+            remedy = "Correct what the message names, and submit the job again"
+            yield Reason(reason="container-failed", evidence=f"{who}: {text}", remedy=remedy)
+
+
+def _exit_codes(failure: Failure) -> Iterator[Reason]:
+    codes: dict[int, list[str]] = {}
+    for node in failure.nodes:
+        if node.exit_code:
+            codes.setdefault(node.exit_code, []).append(node.name)
+    for code, names in codes.items():
+        known = exit_code(code)
+        who = _listed(names)
+        yield Reason(
+            reason=f"exit-code-{code}",
+            evidence=f"{who} ended with exit code {code}: {known.means if known else 'the program chose it'}",
+            remedy=known.remedy if known else "The program or its log says what it means",
+            source=known.source if known else "",
+        )
+
+
+def _listed(names: Sequence[str], most: int = 4) -> str:
+    return ", ".join(names[:most]) + (f" and {len(names) - most} more" if len(names) > most else "")
+
+
+def _logged(failure: Failure) -> Iterator[Reason]:
+    for log in failure.logs:
+        where = "its log" if log.node is None else f"the log of node {log.node}"
+        for fault, line in find_faults(log.lines):
+            evidence = f"{fault.means} ({where}: {line.strip()[:300]})"
+            yield Reason(reason=fault.name, evidence=evidence, remedy=fault.remedy, source=fault.source)

@@ -1,0 +1,82 @@
+"""AWS Batch and CloudWatch Logs with one job that has ended, as a row of causes.yaml describes it."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import yaml
+from botocore.exceptions import ClientError
+from tests.unit.runtime.jobs.stubbed_aws import ARN, NOW, QUEUE
+
+from ultracluster_runtime.jobs.diagnose import Reason
+from ultracluster_runtime.jobs.explanation import Explanation, explain_job
+
+CAUSES = yaml.safe_load((Path(__file__).parent / "causes.yaml").read_text())
+EXITED = "Essential container in task exited"
+
+
+class Answers:
+    """AWS Batch and CloudWatch Logs with one job that has ended."""
+
+    def __init__(self, cause: Mapping[str, Any]) -> None:
+        self.cause = cause
+        nodes = cause.get("nodes")
+        self.job = self.part("one", cause) | (
+            {"nodeProperties": {"numNodes": len(nodes), "mainNode": 0}} if nodes else {}
+        )
+        self.parts = [self.part(f"one#{index}", node) for index, node in enumerate(nodes or [])]
+        self.logs_read: list[str] = []
+
+    def part(self, job_id: str, said: Mapping[str, Any]) -> dict[str, Any]:
+        container: dict[str, Any] = {"logStreamName": f"log of {job_id}"}
+        if "exit" in said:
+            container["exitCode"] = said["exit"]
+        if "reason" in said:
+            container["reason"] = said["reason"]
+        return {
+            "jobId": job_id,
+            "jobName": "pretrain",
+            "jobQueue": QUEUE,
+            "jobDefinition": f"{ARN}:job-definition/pretrain:1",
+            "status": said.get("status", "FAILED"),
+            "statusReason": said.get("status_reason", EXITED),
+            "isTerminated": said.get("terminated", False),
+            "createdAt": 0,
+            "startedAt": 1,
+            "stoppedAt": said.get("stopped", 2),
+            "attempts": [{"container": container, "statusReason": said.get("status_reason", EXITED)}],
+        }
+
+    def client(self, service: str) -> Any:
+        return {
+            "batch": SimpleNamespace(
+                describe_jobs=lambda jobs: {
+                    "jobs": [one for one in [self.job, *self.parts] if one["jobId"] in jobs]
+                }
+            ),
+            "logs": SimpleNamespace(get_log_events=self.events),
+        }[service]
+
+    def events(self, *, logStreamName: str, limit: int, startFromHead: bool, **_: Any) -> Any:  # noqa: N803 - AWS's names
+        self.logs_read.append(logStreamName)
+        lines = self.cause.get("log", [])
+        if self.cause.get("refused"):
+            raise ClientError({"Error": {"Code": "AccessDeniedException", "Message": "no"}}, "GetLogEvents")
+        if not lines:
+            raise ClientError(
+                {"Error": {"Code": "ResourceNotFoundException", "Message": "no"}}, "GetLogEvents"
+            )
+        numbered = [{"timestamp": number, "message": line} for number, line in enumerate(lines)]
+        return {"events": numbered[:limit] if startFromHead else numbered[-limit:]}
+
+    def explained(self) -> Explanation:
+        return explain_job("one", now=NOW, client=self.client)
+
+
+def explained(**cause: Any) -> Explanation:
+    return Answers(cause).explained()
+
+
+def by_name(explanation: Explanation) -> dict[str, Reason]:
+    return {reason.reason: reason for reason in explanation.reasons}
