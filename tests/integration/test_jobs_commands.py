@@ -13,6 +13,8 @@ from ultracluster_local import LocalAws
 from ultracluster_local.deploy import deploy_assembly
 from ultracluster_local.seeding.seed import seed_capacity_block
 from ultracluster_local.services.batch.jobs import set_job_status
+from ultracluster_runtime.lifecycle.machine import DRAIN_REASON
+from ultracluster_runtime.resume.sweep import Clients, ResumedQueues, sweep
 
 pytestmark = pytest.mark.slow
 
@@ -127,6 +129,58 @@ def test_why_explains_jobs_of_a_deployed_cluster(run: Any, cluster: LocalAws) ->
     set_job_status(region=REGION, job_id=first, status="RUNNING")
     assert reasons(run, job) == ["nodes-busy"]
     assert reasons(run, first) == ["running"]
+
+
+def test_a_drained_job_is_shown_as_waiting_for_its_resume_until_it_goes_on(
+    run: Any, cluster: LocalAws
+) -> None:
+    batch = cluster.client("batch", REGION)
+    (queue,) = batch.describe_job_queues()["jobQueues"]
+    stacks = cluster.client("cloudformation", REGION).describe_stack_resources(
+        PhysicalResourceId=queue["jobQueueArn"]
+    )["StackResources"]
+    (table,) = (
+        one["PhysicalResourceId"]
+        for one in stacks
+        if one["ResourceType"] == "AWS::DynamoDB::Table" and "JobResume" in one["LogicalResourceId"]
+    )
+
+    def resume() -> None:
+        clients = Clients(
+            batch=batch,
+            submitter=batch,
+            dynamodb=cluster.client("dynamodb", REGION),
+            sns=cluster.client("sns", REGION),
+        )
+        queues = ResumedQueues(job_queues=(queue["jobQueueArn"],), table=table)
+        sweep(queues, clients, datetime.now(UTC), owner=str(datetime.now(UTC)))
+
+    job = run("submit", "quickstart", "pretrain", "--nodes", "3", "--resume", "2", "--json")["job"]
+    reason = f"{DRAIN_REASON}cr-0123456789abcdef0 ends 2026-12-02 11:30 UTC; jobs on its nodes end at 10:50"
+    set_job_status(region=REGION, job_id=job, status="FAILED", reason=reason)
+    seed(start=-24 * HOUR, end=HOUR / 2)
+    batch.update_job_queue(jobQueue=queue["jobQueueArn"], state="DISABLED")
+    resume()
+
+    for options in ([], ["--all"]):
+        (row,) = run("list", "quickstart", *options, "--json")["jobs"]
+        assert (row["job"], row["state"], row["nodes"], row["left"]) == (job, "RESUME_PENDING", 3, "2")
+        assert row["reason"].endswith("to open with the next block or an extension; resumes left: 2")
+    answer = run("why", job, "--json")
+    assert answer["state"] == "RESUME_PENDING"
+    pending = answer["reasons"][-1]
+    assert pending["reason"] == "resume-pending"
+    assert "Capacity Block cr-0123456789abcdef0 ends" in pending["evidence"]
+    assert "extend the block" in pending["remedy"]
+    assert answer["unseen"] == []
+    assert "cr-0123456789abcdef0 ends" in run("submit", "quickstart", "pretrain", exits=2)
+
+    seed(start=-HOUR, end=25 * HOUR)
+    batch.update_job_queue(jobQueue=queue["jobQueueArn"], state="ENABLED")
+    resume()
+    (row,) = run("list", "quickstart", "--json")["jobs"]
+    assert (row["state"], row["resumes"], row["left"]) == ("RUNNABLE", job, "1")
+    assert run("why", job, "--json")["reasons"][-1]["remedy"].endswith(f"ultracluster jobs why {row['job']}")
 
 
 def test_mistakes_are_findings(run: Any, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -12,7 +12,7 @@ import typer
 from ultracluster_cli.exit_codes import ExitCode
 from ultracluster_cli.jobs.session import (
     aws_errors_as_findings,
-    job_row,
+    list_rows,
     open_region,
     open_shell,
     read_duration,
@@ -23,8 +23,7 @@ from ultracluster_cli.jobs.submit import submit_all
 from ultracluster_cli.options import JsonOption, ProfileOption, command_group
 from ultracluster_cli.output import print_findings, print_json, print_table, say
 from ultracluster_rules.findings import Finding, FindingsError, printable
-from ultracluster_runtime.jobs.describe import STATES, describe_job, find_job, short_reasons
-from ultracluster_runtime.jobs.describe import list_jobs as jobs_of
+from ultracluster_runtime.jobs.describe import STATES, describe_job, find_job
 from ultracluster_runtime.jobs.explanation import explain_job
 from ultracluster_runtime.jobs.logs import Line, find_stream, read_new, read_tail
 from ultracluster_runtime.jobs.queues import Client, find_definition, find_queue, find_queues
@@ -139,14 +138,13 @@ def list_jobs(
     profile: ProfileOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """List the jobs of a cluster by queue, oldest first."""
+    """List the jobs of a cluster by queue, oldest first, and those that wait for their resume."""
     region, client = open_region(cluster, region=region, profile=profile)
     states = [state for state in STATES if everything or state not in {"SUCCEEDED", "FAILED"}]
     with aws_errors_as_findings():
         queues = find_queues(cluster, region=region, client=client)
-        jobs = [(queue, job) for queue in queues for job in jobs_of(queue.arn, states=states, client=client)]
-        reasons = short_reasons([job for _, job in jobs], client=client)
-    rows = [{**job_row(job, reasons.get(job["jobId"])), "queue": queue.name} for queue, job in jobs]
+        rows, unread = list_rows(queues, states=states, client=client)
+    print_findings(Finding(code="UC6209", problem=problem) for problem in unread)
     if as_json:
         print_json(jobs=rows)
     elif rows:

@@ -5,7 +5,7 @@ import os
 import re
 import shlex
 import shutil
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
 from functools import cache
@@ -19,11 +19,13 @@ from ultracluster_rules.findings import Finding, FindingsError, quote, reject
 from ultracluster_rules.job_definitions import VARIABLE
 from ultracluster_runtime.aws.aws_session import aws_session
 from ultracluster_runtime.functions.responses import AWS_ERRORS, problem_of
-from ultracluster_runtime.jobs.describe import node_count_of
-from ultracluster_runtime.jobs.queues import Client, region_from_arn
+from ultracluster_runtime.jobs.describe import describe_jobs, list_jobs, node_count_of, short_reasons
+from ultracluster_runtime.jobs.queues import Client, Queue, region_from_arn
+from ultracluster_runtime.jobs.resumes import PENDING, open_queues, pending_resumes
 from ultracluster_runtime.jobs.submission import refuse_option
 
 _DURATION = re.compile(r"([1-9][0-9]{0,8})([smhd])")
+_ROW = ("job", "name", "state", "nodes", "since", "share", "resumes", "left", "reason")
 _UNITS = {"s": 1, "m": 60, "h": 3_600, "d": 86_400}
 
 
@@ -114,6 +116,42 @@ def job_row(job: Any, reason: str | None = None) -> dict[str, Any]:
         "left": job.get("tags", {}).get(RESUME_TAG),
         "reason": reason or job.get("statusReason") or None,
     }
+
+
+def list_rows(
+    queues: Sequence[Queue], *, states: Iterable[str], client: Client
+) -> tuple[list[dict[str, Any]], list[str]]:
+    """Return the jobs of queues of one cluster in some states and those that wait for their resume, and what could not be read."""
+    wanted = list(states)
+    names = {queue.arn: queue.name for queue in queues}
+    jobs = [(arn, job) for arn in names for job in list_jobs(arn, states=wanted, client=client)]
+    reasons = short_reasons([job for _, job in jobs], client=client)
+    rows = [{**job_row(job, reasons.get(job["jobId"])), "queue": names[arn]} for arn, job in jobs]
+    shown = {row["job"]: row for row in rows}
+    try:
+        resumes = pending_resumes(list(names), client=client)
+        open_arns = open_queues((resume.queue for resume in resumes), client=client)
+        ended = [resume.job_id for resume in resumes if resume.job_id not in shown]
+        known = {job["jobId"]: job_row(job) for job in describe_jobs(ended, client=client)}
+    except AWS_ERRORS as error:
+        return rows, [f"which jobs wait for their resume: {problem_of(error)}"]
+    for resume in resumes:
+        if (row := shown.get(resume.job_id)) is None:
+            # AWS Batch deletes ended jobs after some days.
+            forgotten = dict.fromkeys(_ROW) | {
+                "job": resume.job_id,
+                "name": resume.name,
+                "nodes": resume.nodes,
+            }
+            row = known.get(resume.job_id, forgotten)
+            rows.append(row)
+        row |= {
+            "state": PENDING,
+            "left": str(resume.left),
+            "reason": resume.waits_for(open_queue=resume.queue in open_arns),
+            "queue": names[resume.queue],
+        }
+    return rows, []
 
 
 def open_shell(node: str, *, region: str, profile: str | None, container_of: str | None = None) -> None:

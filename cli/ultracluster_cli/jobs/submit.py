@@ -2,10 +2,13 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from types import MappingProxyType
 from typing import Any
 
 from ultracluster_cli.jobs.session import aws_errors_as_findings
+from ultracluster_rules.findings import FindingsError
+from ultracluster_runtime.jobs.closed_queues import explain_closed_queue
 from ultracluster_runtime.jobs.dependencies import dependencies_of, job_name, queue_of, submission_order
 from ultracluster_runtime.jobs.queues import Client, Queue, list_definitions
 from ultracluster_runtime.jobs.submission import submission
@@ -47,7 +50,12 @@ def submit_all(
             last = job is job_definitions[-1]
             arn = queue.arn if last and named_queue else queue_of(job) or queue.arn
             if arn not in limits:
-                limits[arn] = Queue(arn=arn, definitions=()).limits(client)
+                wanted = Queue(arn=arn, definitions=())
+                if closed := explain_closed_queue(
+                    wanted.described(client), now=datetime.now(UTC), client=client
+                ):
+                    raise FindingsError.of("UC6206", closed.evidence, remedy=closed.remedy)
+                limits[arn] = wanted.limits(client)
             fair_share, most_nodes = limits[arn]
             dependencies = (
                 [] if alone else [*dependencies_of(job)]

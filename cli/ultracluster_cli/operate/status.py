@@ -19,7 +19,7 @@ from ultracluster_cli._aws.selection import clusters_named
 from ultracluster_cli._aws.target import ClusterTargets, Target
 from ultracluster_cli._aws.targets import existing_targets
 from ultracluster_cli.cost.actual import estimated_cost, in_hours
-from ultracluster_cli.jobs.session import job_row
+from ultracluster_cli.jobs.session import list_rows
 from ultracluster_cli.options import (
     ClustersOption,
     JsonOption,
@@ -33,8 +33,9 @@ from ultracluster_cli.progress import doing
 from ultracluster_cli.rollout.stack_status import firing_alarms
 from ultracluster_rules.findings import FindingsError
 from ultracluster_runtime.functions.responses import AWS_ERRORS, problem_of
-from ultracluster_runtime.jobs.describe import STATES, list_jobs
+from ultracluster_runtime.jobs.describe import STATES
 from ultracluster_runtime.jobs.queues import find_queues
+from ultracluster_runtime.jobs.resumes import PENDING
 from ultracluster_runtime.preflight.live_facts import live_facts, summarize
 from ultracluster_spec.cluster import Cluster
 from ultracluster_stacks.config import load_rollout
@@ -97,7 +98,7 @@ def open_clusters(
 def read_status(cluster: Cluster, target: Target) -> dict[str, Any]:
     """Return the state of a cluster as plain values. What cannot be read is listed under ``unread``."""
     client = target.in_region(cluster.region)
-    now, unread = datetime.now(UTC), []
+    now, unread = datetime.now(UTC), list[str]()
 
     def read(what: str, function: Callable[[], Any]) -> Any:
         try:
@@ -109,7 +110,8 @@ def read_status(cluster: Cluster, target: Target) -> dict[str, Any]:
     stacks = read("stacks", lambda: stacks_of(cluster, client("cloudformation"))) or []
     deployed = any(stack["name"].endswith("-Cluster") for stack in stacks)
     blocks = read("capacity", lambda: _blocks(cluster, client("ec2"), now)) or []
-    queues = (read("queues", lambda: _queues(cluster, client)) or []) if deployed else []
+    queues, more = (read("queues", lambda: _queues(cluster, client)) if deployed else None) or ([], [])
+    unread += more
     created = min((stack["created"] for stack in stacks), default=None)
     return {
         "cluster": cluster.name,
@@ -205,23 +207,26 @@ def _blocks(cluster: Cluster, ec2: Any, now: datetime) -> list[dict[str, Any]]:
     return blocks
 
 
-def _queues(cluster: Cluster, client: Callable[[str], Any]) -> list[dict[str, Any]]:
+def _queues(cluster: Cluster, client: Callable[[str], Any]) -> tuple[list[dict[str, Any]], list[str]]:
     rows = []
-    for queue in find_queues(cluster.name, region=cluster.region, client=client):
+    queues = find_queues(cluster.name, region=cluster.region, client=client)
+    all_jobs, unread = list_rows(queues, states=_ACTIVE, client=client)
+    for queue in queues:
         described = client("batch").describe_job_queues(jobQueues=[queue.arn])["jobQueues"]
-        jobs = [job_row(job) for job in list_jobs(queue.arn, states=_ACTIVE, client=client)]
-        running = sum(job["state"] == "RUNNING" for job in jobs)
+        jobs = [job for job in all_jobs if job["queue"] == queue.name]
+        states = Counter(job["state"] for job in jobs)
         rows.append(
             {
                 "queue": queue.name or "main",
                 "state": described[0]["state"] if described else "missing",
                 "status": described[0]["status"] if described else "missing",
-                "running": running,
-                "waiting": len(jobs) - running,
+                "running": states["RUNNING"],
+                "waiting": len(jobs) - states["RUNNING"] - states[PENDING],
+                "to_resume": states[PENDING],
                 "jobs": jobs,
             }
         )
-    return rows
+    return rows, unread
 
 
 def _alarms(cluster: Cluster, client: Callable[[str], Any]) -> dict[str, Any]:
@@ -258,7 +263,9 @@ def _print(state: dict[str, Any], *, where: str) -> None:
     title = f"{state['cluster']} in {state['region']}, {where}, {short_time(datetime.now(UTC))}"
     print_table(rows, title=title)
     if state["jobs"]:
-        print_table(state["jobs"], columns=["job", "name", "state", "nodes", "since"], title="Jobs")
+        resumes = any(job["state"] == PENDING for job in state["jobs"])
+        columns = ["job", "name", "state", "nodes", "since", *(["reason"] if resumes else [])]
+        print_table(state["jobs"], columns=columns, title="Jobs", details=["reason"] if resumes else [])
     for problem in state["unread"]:
         say(f"warning: not read: {problem}")
     if not state["stacks"]:
@@ -276,6 +283,7 @@ def _lines(state: dict[str, Any]) -> Iterator[tuple[str, str]]:
     yield "nodes", texts or ("none" if state["nodes"] is not None else "")
     for queue in state["queues"]:
         numbers = f"{queue['running']} running, {queue['waiting']} waiting"
+        numbers += f", {queue['to_resume']} to resume" if queue["to_resume"] else ""
         yield "queue", f"{queue['queue']} {queue['state']} {queue['status']}: {numbers}"
     if alarms := state["alarms"]:
         yield "alarms", f"{len(alarms['firing'])} of {alarms['alarms']} in ALARM"

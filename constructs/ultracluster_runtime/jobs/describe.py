@@ -176,16 +176,24 @@ def describe_pending_job(job: Mapping[str, Any], *, now: datetime, client: Clien
     return _PendingJobReader(client).read_pending_job(job, now)
 
 
+def describe_environments(
+    queue: Mapping[str, Any], *, client: Client
+) -> tuple[tuple[Environment, ...], tuple[str, ...]]:
+    """Return the compute environments of a queue, in order, and what could not be read of them."""
+    reading = _PendingJobReader(client)
+    return reading.environments(queue), tuple(reading.unseen)
+
+
 class _PendingJobReader:
     def __init__(self, client: Client) -> None:
         self._client = client
-        self._unseen: list[str] = []
+        self.unseen: list[str] = []
 
     def _try_read(self, what: str, see: Callable[[], _Result]) -> _Result | None:
         try:
             return see()
         except AWS_ERRORS as error:
-            self._unseen.append(f"{what}: {error}")
+            self.unseen.append(f"{what}: {error}")
             return None
 
     def read_pending_job(self, description: Mapping[str, Any], now: datetime) -> PendingJob:
@@ -201,14 +209,11 @@ class _PendingJobReader:
                 ahead=None,
                 running=None,
                 quota=None,
-                unseen=tuple(self._unseen),
+                unseen=tuple(self.unseen),
             )
         queue = self._client("batch").describe_job_queues(jobQueues=[description["jobQueue"]])["jobQueues"][0]
         job = self._job(description)
-        environments = tuple(
-            self._environment(entry["computeEnvironment"])
-            for entry in sorted(queue["computeEnvironmentOrder"], key=lambda entry: int(entry["order"]))
-        )
+        environments = self.environments(queue)
         return PendingJob(
             now=now,
             job=job,
@@ -220,8 +225,12 @@ class _PendingJobReader:
             ahead=self._try_read("the order of the queue", lambda: self._ahead(job.id, queue["jobQueueArn"])),
             running=self._try_read("running jobs", lambda: self._running(queue["jobQueueArn"])),
             quota=self._try_read("the quota", lambda: self._quota(job, environments)),
-            unseen=tuple(self._unseen),
+            unseen=tuple(self.unseen),
         )
+
+    def environments(self, queue: Mapping[str, Any]) -> tuple[Environment, ...]:
+        order = sorted(queue["computeEnvironmentOrder"], key=lambda entry: int(entry["order"]))
+        return tuple(self._environment(entry["computeEnvironment"]) for entry in order)
 
     def _job(self, description: Mapping[str, Any]) -> Job:
         dependency_ids = [

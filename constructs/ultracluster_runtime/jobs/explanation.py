@@ -5,10 +5,13 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
+from ultracluster_runtime.functions.responses import AWS_ERRORS, problem_of
+from ultracluster_runtime.jobs.closed_queues import explain_closed_queue
 from ultracluster_runtime.jobs.describe import describe_job, describe_pending_job
 from ultracluster_runtime.jobs.diagnose import Reason, diagnose
 from ultracluster_runtime.jobs.failures import Failure, explain_failure, read_failure
 from ultracluster_runtime.jobs.queues import Client
+from ultracluster_runtime.jobs.resumes import PENDING, explain_resume, read_resume
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -32,9 +35,19 @@ def explain_job(job_id: str, *, now: datetime, client: Client) -> Explanation:
         failure = read_failure(job, client=client)
         reasons += explain_failure(job, failure)
         unseen += failure.unseen
+    state = job["status"]
+    if state == "FAILED":
+        try:
+            if resume := read_resume(job, client=client):
+                (queue,) = client("batch").describe_job_queues(jobQueues=[job["jobQueue"]])["jobQueues"]
+                closed = explain_closed_queue(queue, now=now, client=client) if resume.pending else None
+                reasons.append(explain_resume(resume, closed=closed))
+                state = PENDING if resume.pending else state
+        except AWS_ERRORS as error:
+            unseen += (f"whether it resumes: {problem_of(error)}",)
     return Explanation(
         job_id=job["jobId"],
-        state=job["status"],
+        state=state,
         reasons=tuple(reasons),
         last_lines=failure.last_lines if failure and job["status"] == "FAILED" else (),
         unseen=unseen,

@@ -30,18 +30,23 @@ class Queue:
     # Name of the queue in its cluster. None for the default queue, or if it was specified by ARN.
     name: str | None = None
 
+    def described(self, client: Client) -> Mapping[str, Any]:
+        """Return the queue as AWS Batch describes it."""
+        queues = client("batch").describe_job_queues(jobQueues=[self.arn])["jobQueues"]
+        if not queues:
+            raise _no_cluster(f"AWS Batch has no queue {self.arn}", "Check the ARN, and deploy the cluster")
+        return dict(queues[0])
+
     def limits(self, client: Client) -> tuple[bool, int | None]:
         """Return whether jobs need a share identifier, and the maximum number of nodes of a job.
 
         The maximum is None if the queue has several instance types, or one that is not in the catalog.
         """
         batch = client("batch")
-        queues = batch.describe_job_queues(jobQueues=[self.arn])["jobQueues"]
-        if not queues:
-            raise _no_cluster(f"AWS Batch has no queue {self.arn}", "Check the ARN, and deploy the cluster")
+        queue = self.described(client)
         # A multi-node job is placed in one environment.
         limits: list[int | None] = []
-        for entry in queues[0]["computeEnvironmentOrder"]:
+        for entry in queue["computeEnvironmentOrder"]:
             arn = entry["computeEnvironment"]
             environment = batch.describe_compute_environments(computeEnvironments=[arn])[
                 "computeEnvironments"
@@ -49,7 +54,7 @@ class Queue:
             limits.append(_most_nodes(environment.get("computeResources", {})))
         known = [limit for limit in limits if limit is not None]
         most = max(known) if known and len(known) == len(limits) else None
-        return "schedulingPolicyArn" in queues[0], most
+        return "schedulingPolicyArn" in queue, most
 
 
 def _most_nodes(resources: Mapping[str, Any]) -> int | None:

@@ -58,7 +58,9 @@ class Fake:
     def client(self, service: str, *, config: Any, **_: Any) -> Any:
         self.configs.append(config)
         return {
-            "cloudformation": SimpleNamespace(get_paginator=self.pages),
+            "cloudformation": SimpleNamespace(
+                get_paginator=self.pages, describe_stack_resources=refuse("ValidationError")
+            ),
             "batch": self.batch(),
             "logs": SimpleNamespace(get_log_events=self.events),
         }[service]

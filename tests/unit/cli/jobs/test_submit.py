@@ -37,7 +37,9 @@ class Fake:
         return SimpleNamespace(
             describe_job_definitions=lambda **_: {"jobDefinitions": list(self.definitions)},
             describe_job_queues=lambda jobQueues: {  # noqa: N803 - the name is AWS's
-                "jobQueues": [{"jobQueueArn": jobQueues[0], "computeEnvironmentOrder": []}]
+                "jobQueues": [
+                    {"jobQueueArn": jobQueues[0], "state": "ENABLED", "computeEnvironmentOrder": []}
+                ]
             },
             submit_job=self.submit_job,
         )

@@ -14,6 +14,7 @@ from ultracluster_cli._aws.target import Target
 SERVICES = frozenset(botocore.session.Session().get_available_services())
 STAGE = "quickstart-us-east-2"
 QUEUE = "arn:aws:batch:us-east-2:123456789012:job-queue/training"
+TABLE = "endings"
 JOB = "11111111-2222-3333-4444-555555555555"
 NODE = "i-0123456789abcdef0"
 START = datetime.now(UTC) - timedelta(days=2)
@@ -45,6 +46,7 @@ class Aws:
     def __init__(self) -> None:
         self.stacks = dict.fromkeys(RESOURCES, "CREATE_COMPLETE")
         self.done: list[str] = []
+        self.endings: list[dict[str, Any]] = []  # of JobResume
         self.refused: dict[str, str] = {}
         self.job_state = "RUNNING"
         self.nodes = [NODE]
@@ -103,9 +105,18 @@ class Aws:
             }
         }
 
+    def describe_stack_resources(self, *, PhysicalResourceId: str) -> Any:  # noqa: N803
+        assert PhysicalResourceId == QUEUE
+        return {"StackResources": [{"StackName": f"{STAGE}-Cluster"}]}
+
+    def scan(self, *, TableName: str) -> Any:  # noqa: N803
+        assert TableName == TABLE
+        return {"Items": self.endings}
+
     def list_stack_resources(self, *, StackName: str) -> Any:  # noqa: N803
         if StackName not in self.stacks:
             raise refusal("ValidationError", "does not exist")
+        endings = [("AWS::DynamoDB::Table", "JobResumeState", TABLE)] if self.endings else []
         return {
             "StackResourceSummaries": [
                 {
@@ -114,7 +125,7 @@ class Aws:
                     "PhysicalResourceId": physical_id,
                     "ResourceStatus": "CREATE_COMPLETE",
                 }
-                for kind, name, physical_id in RESOURCES[StackName]
+                for kind, name, physical_id in (*RESOURCES[StackName], *endings)
             ]
         }
 

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.unit.cli.operate.fake_aws import JOB, NODE, START, Aws
+from tests.unit.cli.operate.fake_aws import JOB, NODE, QUEUE, START, Aws
 
 from ultracluster_cli.operate import status
 from ultracluster_runtime.preflight.live_facts import LiveFact
@@ -44,10 +44,31 @@ def test_json_has_the_same_as_values(run: Any, aws: Aws) -> None:
     assert cluster["capacity"][0]["hours_left"] == pytest.approx(14 * 24 - elapsed, abs=0.1)
     assert [node["node"] for node in cluster["nodes"]] == [NODE]
     assert cluster["queues"] == [
-        {"queue": "main", "state": "ENABLED", "status": "VALID", "running": 1, "waiting": 0}
+        {"queue": "main", "state": "ENABLED", "status": "VALID", "running": 1, "waiting": 0, "to_resume": 0}
     ]
     assert float(cluster["cost"]["node_hours"]) == pytest.approx(elapsed, abs=0.1)
     assert cluster["unread"] == []
+
+
+def test_a_job_that_waits_for_its_resume_is_shown_with_what_it_waits_for(run: Any, aws: Aws) -> None:
+    aws.endings.append(
+        {
+            "id": {"S": "ended"},
+            "state": {"S": "waiting"},
+            "name": {"S": "pretrain"},
+            "queue": {"S": QUEUE},
+            "reason": {"S": "Capacity Block cr-1 ends 2026-12-02 11:30 UTC"},
+            "left": {"N": "3"},
+            "request": {"S": "{}"},
+        }
+    )
+
+    shown = run("status").stdout
+
+    assert "main ENABLED VALID: 1 running, 0 waiting, 1 to resume" in shown
+    assert "RESUME_PENDING" in shown
+    assert "Capacity Block cr-1 ends 2026-12-02 11:30 UTC; it waits for" in shown
+    assert "resumes left: 3" in shown
 
 
 def test_what_cannot_be_read_is_named_and_the_rest_is_shown(run: Any, aws: Aws) -> None:

@@ -16,6 +16,11 @@ CAUSES = yaml.safe_load((Path(__file__).parent / "causes.yaml").read_text())
 EXITED = "Essential container in task exited"
 
 
+def no_stack(**_: Any) -> Any:
+    """Answer that no stack has the queue, so that no job of it resumes."""
+    raise ClientError({"Error": {"Code": "ValidationError", "Message": "no"}}, "DescribeStackResources")
+
+
 class Answers:
     """AWS Batch and CloudWatch Logs with one job that has ended."""
 
@@ -56,6 +61,7 @@ class Answers:
                 }
             ),
             "logs": SimpleNamespace(get_log_events=self.events),
+            "cloudformation": SimpleNamespace(describe_stack_resources=no_stack),
         }[service]
 
     def events(self, *, logStreamName: str, limit: int, startFromHead: bool, **_: Any) -> Any:  # noqa: N803 - AWS's names
