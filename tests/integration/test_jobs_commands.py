@@ -70,8 +70,12 @@ def run(cluster: LocalAws, capsys: pytest.CaptureFixture[str]) -> Any:
     return run
 
 
-def reasons(run: Any, job: str, exits: int = 0) -> list[str]:
-    return [one["reason"] for one in run("why", job, "--json", exits=exits)["reasons"]]
+def reasons(run: Any, job: str) -> list[str]:
+    """Return the reasons of a job, but for the one that all waiting jobs have here."""
+    answer = run("why", job, "--json")
+    found = [one["reason"] for one in answer["reasons"]]
+    assert (found[0] == "local-aws-runs-no-jobs") == (answer["state"] == "RUNNABLE")
+    return found[1:] if answer["state"] == "RUNNABLE" else found
 
 
 def test_a_job_is_submitted_listed_explained_and_stopped(run: Any, cluster: LocalAws) -> None:
@@ -85,11 +89,12 @@ def test_a_job_is_submitted_listed_explained_and_stopped(run: Any, cluster: Loca
     (listed,) = run("list", "quickstart", "--json")["jobs"]
     assert (listed["job"], listed["state"], listed["name"]) == (job, "RUNNABLE", "pretrain")
 
-    # The local AWS cannot show the order of the queue: the command says so, and does not call it success.
-    answer = run("why", job, "--json", exits=5)
-    assert answer["reasons"] == []
-    assert len(answer["unseen"]) == 1
-    assert "the order of the queue" in answer["unseen"][0]
+    # Without --run-jobs no job leaves the queue: the command says so, and how it would.
+    answer = run("why", job, "--json")
+    (reason,) = answer["reasons"]
+    assert reason["reason"] == "local-aws-runs-no-jobs"
+    assert "local up --run-jobs" in reason["remedy"]
+    assert answer["unseen"] == []
 
     assert run("stop", job, "--now", "--reason", "not needed", "--json")["terminated"]
     (shown,) = batch.describe_jobs(jobs=[job])["jobs"]
@@ -103,7 +108,7 @@ def test_why_explains_jobs_of_a_deployed_cluster(run: Any, cluster: LocalAws) ->
     (environment,) = batch.describe_compute_environments()["computeEnvironments"]
     name = environment["computeEnvironmentName"]
     job = run("submit", "quickstart", "pretrain", "--json")["job"]
-    assert reasons(run, job, exits=5) == []
+    assert reasons(run, job) == []
 
     seed(start=HOUR, end=25 * HOUR)
     batch.update_compute_environment(computeEnvironment=name, state="DISABLED")

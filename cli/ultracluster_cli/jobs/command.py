@@ -13,6 +13,7 @@ from ultracluster_cli.exit_codes import ExitCode
 from ultracluster_cli.jobs.session import (
     aws_errors_as_findings,
     list_rows,
+    local_aws_runs_no_jobs,
     open_region,
     open_shell,
     read_duration,
@@ -160,7 +161,12 @@ def why(
     """Explain why a job waits or failed, and what to do about it."""
     _, client = open_region(job, region=region, profile=profile)
     with aws_errors_as_findings():
-        explained = explain_job(find_job(job, client=client), now=datetime.now(UTC), client=client)
+        explained = explain_job(
+            find_job(job, client=client),
+            now=datetime.now(UTC),
+            client=client,
+            simulated=local_aws_runs_no_jobs(),
+        )
     if as_json:
         print_json(
             job=explained.job_id,

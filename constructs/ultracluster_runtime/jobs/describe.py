@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from datetime import datetime
 from typing import Any, Final, TypeVar
 
@@ -313,15 +314,20 @@ class _PendingJobReader:
 
     def _capacity(self, resources: Mapping[str, Any]) -> Capacity | None:
         ec2 = self._client("ec2")
-        reservation_id = reader.targeted_reservation(ec2, resources)
+        template = resources.get("launchTemplate")
+        data = resources.get("templateData") or (reader.template_data(ec2, template) if template else {})
+        reservation_id = reader.targeted_reservation(ec2, {"templateData": data})
         if not reservation_id:
             return None
         description = reader.describe_reservation(ec2, reservation_id)
-        if description is None:
-            return Capacity(id=reservation_id, reservation=None)
+        market = data.get("InstanceMarketOptions", {}).get("MarketType")
+        if description is None:  # EC2 forgets a block after its end
+            return Capacity(id=reservation_id, reservation=None, is_block=market == "capacity-block")
+        reservation = Reservation.from_description(description)
         return Capacity(
             id=reservation_id,
-            reservation=Reservation.from_description(description),
+            reservation=reservation,
+            is_block=reservation.is_block,
             available=description.get("AvailableInstanceCount", 0),
         )
 
@@ -340,7 +346,23 @@ class _PendingJobReader:
         return self._queued_jobs(describe_jobs(ids[: ids.index(job_id)], client=self._client))
 
     def _running(self, queue: str) -> tuple[QueuedJob, ...]:
-        return self._queued_jobs(list_jobs(queue, states=("STARTING", "RUNNING"), client=self._client))
+        jobs = list_jobs(queue, states=("STARTING", "RUNNING"), client=self._client)
+        hosts = self._hosts(jobs)
+        return tuple(replace(job, hosts=frozenset(hosts.get(job.id, ()))) for job in self._queued_jobs(jobs))
+
+    def _hosts(self, jobs: Sequence[Mapping[str, Any]]) -> dict[str, set[str]]:
+        """Return the container instances of running jobs by their IDs."""
+        batch = self._client("batch")
+        parts = [part for job in jobs if "nodeProperties" in job for part in child_job_ids(job)]
+        for job in jobs:
+            if job.get("arrayProperties"):
+                children = reader.list_jobs(batch, ("STARTING", "RUNNING"), arrayJobId=job["jobId"])
+                parts += [child["jobId"] for child in children]
+        hosts: dict[str, set[str]] = {}
+        for part in (*jobs, *reader.describe_jobs(batch, parts)):
+            job_id = part["jobId"].partition("#")[0].partition(":")[0]
+            hosts.setdefault(job_id, set()).update(reader.container_instances(part))
+        return hosts
 
     def _queued_jobs(self, jobs: Iterable[Mapping[str, Any]]) -> tuple[QueuedJob, ...]:
         return tuple(
@@ -350,12 +372,7 @@ class _PendingJobReader:
 
     def _quota(self, job: Job, environments: Sequence[Environment]) -> Quota | None:
         # Quotas on Capacity Blocks apply when a block is bought; instances in a block count against no other quota.
-        blocks = [
-            environment.capacity
-            and environment.capacity.reservation
-            and environment.capacity.reservation.is_block
-            for environment in environments
-        ]
+        blocks = [environment.capacity and environment.capacity.is_block for environment in environments]
         # Spot nodes count against their own quota, and multi-node jobs do not run on them.
         machines = [
             INSTANCE_TYPES.get(environment.instance_type or "")

@@ -35,6 +35,7 @@ class Capacity:
     id: str
     reservation: Reservation | None  # reservation as EC2 describes it; None if EC2 does not know it
     available: int = 0  # number of free instances
+    is_block: bool = False  # whether it is a Capacity Block, or was one until EC2 forgot it
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -62,6 +63,7 @@ class QueuedJob:
     id: str
     nodes: int  # number of nodes it has, or needs at once
     share: str | None
+    hosts: frozenset[str] = frozenset()  # container instances that it runs on; jobs can share them
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -364,7 +366,9 @@ def _nodes(environment: Environment, pending: PendingJob) -> Iterator[Reason]:
     if machine is None or environment.max_vcpus is None or pending.running is None:
         return
     most = environment.max_vcpus // machine.vcpus
-    busy = sum(running_job.nodes for running_job in pending.running)
+    hosts = frozenset[str]().union(*(running_job.hosts for running_job in pending.running))
+    # A job that starts has no hosts yet.
+    busy = len(hosts) + sum(running_job.nodes for running_job in pending.running if not running_job.hosts)
     if len(pending.environments) == 1 and pending.job.nodes <= most < busy + pending.job.nodes:
         yield Reason(
             reason="nodes-busy",

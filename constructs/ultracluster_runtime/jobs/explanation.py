@@ -13,6 +13,13 @@ from ultracluster_runtime.jobs.failures import Failure, explain_failure, read_fa
 from ultracluster_runtime.jobs.queues import Client
 from ultracluster_runtime.jobs.resumes import PENDING, explain_resume, read_resume
 
+_RUNS_NO_JOBS = Reason(
+    reason="local-aws-runs-no-jobs",
+    evidence="this local AWS was started without --run-jobs: it keeps jobs, and runs none",
+    remedy="To run jobs as processes of this machine: ultracluster local down, and "
+    "ultracluster local up --run-jobs --image IMAGE=FOLDER, deploy and submit again",
+)
+
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Explanation:
@@ -25,11 +32,21 @@ class Explanation:
     unseen: tuple[str, ...] = ()  # what could not be read, and why
 
 
-def explain_job(job_id: str, *, now: datetime, client: Client) -> Explanation:
-    """Explain a job that AWS Batch knows (UC6205). All calls are read-only."""
+def explain_job(job_id: str, *, now: datetime, client: Client, simulated: bool = False) -> Explanation:
+    """Explain a job that AWS Batch knows (UC6205). All calls are read-only.
+
+    Args:
+        job_id: ID of the job.
+        now: Time.
+        client: Creates clients.
+        simulated: Whether AWS is a local AWS that runs no jobs.
+    """
     job = describe_job(job_id, client=client)
     pending = describe_pending_job(job, now=now, client=client)
     reasons, unseen = diagnose(pending), pending.unseen
+    if simulated and job["status"] in {"SUBMITTED", "RUNNABLE", "STARTING"}:
+        reasons.insert(0, _RUNS_NO_JOBS)
+        unseen = ()  # nothing that it lacks keeps the job from running
     failure: Failure | None = None
     if job["status"] in {"FAILED", "RUNNING"} or _was_retried(job):
         failure = read_failure(job, client=client)

@@ -6,6 +6,7 @@ from datetime import datetime, timedelta
 from functools import partial
 from typing import Any, Final
 
+from ultracluster_rules.commands import LAUNCHER_PATH
 from ultracluster_runtime.functions.responses import AWS_ERRORS
 from ultracluster_runtime.jobs.describe import ENDED, child_job_ids, describe_job, node_count_of
 from ultracluster_runtime.jobs.queues import Client
@@ -57,7 +58,7 @@ def stop_job(
 def request_checkpoint(
     job: Mapping[str, Any], until: datetime, client: Client
 ) -> tuple[tuple[str, ...], str | None]:
-    """Request a checkpoint from a running multi-node job until a time.
+    """Request a checkpoint from a running multi-node job with our launcher until a time.
 
     Return the nodes that got the request, and why not all did; None if they did.
     """
@@ -65,6 +66,11 @@ def request_checkpoint(
         return (
             (),
             "only a multi-node job has its nodes to itself; the request would reach other jobs on the node",
+        )
+    if not _has_launcher(job):
+        return (
+            (),
+            "its command does not start with our launcher, so nothing passes the request on to its program",
         )
     notified: list[str] = []
     try:
@@ -77,6 +83,14 @@ def request_checkpoint(
     if len(nodes) < node_count_of(job):
         return tuple(notified), f"AWS reports {len(nodes)} of its {node_count_of(job)} nodes"
     return tuple(notified), None
+
+
+def _has_launcher(job: Mapping[str, Any]) -> bool:
+    ranges = job.get("nodeProperties", {}).get("nodeRangeProperties", [])
+    tasks = job.get("ecsProperties", {}).get("taskProperties", [])
+    containers = [node_range.get("container", {}) for node_range in ranges] or [job.get("container", {})]
+    containers += [container for task in tasks for container in task.get("containers", [])]
+    return any(LAUNCHER_PATH in container.get("command", []) for container in containers)
 
 
 def instances_of(job: Mapping[str, Any], client: Client) -> dict[str, str]:

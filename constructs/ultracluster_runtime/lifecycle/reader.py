@@ -301,7 +301,7 @@ def _jobs(clients: Clients, queues: Iterable[str]) -> tuple[Job, ...]:
             if size := gang_size(detail):
                 job = job.partition(":")[0]
                 children[job] = tuple(f"{job}:{index}" for index in range(size))
-            hosts[job] = hosts.get(job, set()) | _container_instances(detail)
+            hosts[job] = hosts.get(job, set()) | container_instances(detail)
     # Each environment has an ECS cluster; that of a former block may be of one that AWS Batch is deleting.
     instances = instances_of_hosts(clients.ecs, (host for job_hosts in hosts.values() for host in job_hosts))
     return tuple(
@@ -365,7 +365,8 @@ def instances_of_hosts(ecs: Any, hosts: Iterable[str]) -> dict[str, str]:
     }
 
 
-def _container_instances(detail: dict[str, Any]) -> set[str]:
+def container_instances(detail: Mapping[str, Any]) -> set[str]:
+    """Return the ARNs of the container instances of a job or a node of one."""
     tasks = detail.get("ecsProperties", {}).get("taskProperties", [])
     named = (part.get("containerInstanceArn") for part in (detail.get("container", {}), *tasks))
     return {arn for arn in named if arn}

@@ -6,6 +6,7 @@ from typing import Any
 import boto3
 from botocore.stub import Stubber
 
+from ultracluster_rules.commands import LAUNCHER_PATH
 from ultracluster_runtime.jobs.logs import Stream
 from ultracluster_runtime.jobs.stop import stop_job
 
@@ -22,6 +23,9 @@ QUEUE = f"{ARN}:job-queue/training"
 
 
 ENVIRONMENT = f"{ARN}:compute-environment/nodes"
+
+
+LAUNCHED = ["python3", LAUNCHER_PATH, "raw", "train.py"]
 
 
 STREAM = Stream(group="jobs", name="pretrain/default/abc")
@@ -56,7 +60,11 @@ def shown(job: str = "one", status: str = "RUNNABLE", nodes: int = 2, **more: An
         "jobDefinition": f"{ARN}:job-definition/pretrain:1",
         "status": status,
         "startedAt": 0,
-        "nodeProperties": {"numNodes": nodes, "mainNode": 0, "nodeRangeProperties": [{"targetNodes": "0:"}]},
+        "nodeProperties": {
+            "numNodes": nodes,
+            "mainNode": 0,
+            "nodeRangeProperties": [{"targetNodes": "0:", "container": {"command": LAUNCHED}}],
+        },
         **more,
     }
 
@@ -72,7 +80,7 @@ def gang(children: dict[str, int], *, size: int | None = 2) -> dict[str, Any]:
         "status": "PENDING",
         "startedAt": 0,
         "arrayProperties": {"size": 2, "statusSummary": children},
-        "container": {"environment": variables},
+        "container": {"environment": variables, "command": LAUNCHED},
     }
 
 

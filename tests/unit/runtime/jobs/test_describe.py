@@ -91,6 +91,69 @@ def test_quota_is_not_read_for_instances_of_a_block(aws: StubbedAws, kind: str) 
     assert [one.reason for one in diagnose(waiting)] == ["reservation-too-small"]
 
 
+def test_quota_is_not_read_for_a_block_that_ec2_has_forgotten(aws: StubbedAws) -> None:
+    expect_surroundings(aws, launchTemplate={"launchTemplateId": "lt-1", "version": "3"}, desiredvCpus=0)
+    data = {
+        "CapacityReservationSpecification": {"CapacityReservationTarget": {"CapacityReservationId": "cr-1"}},
+        "InstanceMarketOptions": {"MarketType": "capacity-block"},
+    }
+    aws.answer(
+        "ec2",
+        "describe_launch_template_versions",
+        {"LaunchTemplateVersions": [{"LaunchTemplateData": data}]},
+    )
+    aws.refuse("ec2", "describe_capacity_reservations", "InvalidCapacityReservationId.NotFound")
+    aws.answer("batch", "get_job_queue_snapshot", {"frontOfQueue": {"jobs": []}})
+    for _ in ("STARTING", "RUNNING", "PENDING"):
+        aws.answer("batch", "list_jobs", {"jobSummaryList": []})
+
+    waiting = describe_pending_job(describe_job("one", client=aws.client), now=NOW, client=aws.client)
+
+    assert waiting.unseen == ()
+    assert waiting.quota is None
+    assert [one.reason for one in diagnose(waiting)] == ["reservation-unknown"]
+
+
+def test_running_jobs_have_the_hosts_of_their_nodes_and_children(aws: StubbedAws) -> None:
+    expect_surroundings(aws, desiredvCpus=0)
+    aws.answer("batch", "get_job_queue_snapshot", {"frontOfQueue": {"jobs": []}})
+    one = {"jobId": "small", "jobQueue": QUEUE, "container": {"containerInstanceArn": "host-0"}}
+    wide = shown("wide", "RUNNING", nodes=2)
+    array = gang({"RUNNING": 2}, size=None) | {"jobId": "array"}
+    aws.answer("batch", "list_jobs", {"jobSummaryList": []})
+    summaries = [{"jobId": job, "jobName": job} for job in ("small", "wide")]
+    aws.answer("batch", "list_jobs", {"jobSummaryList": summaries})
+    aws.answer("batch", "list_jobs", {"jobSummaryList": [{"jobId": "array", "jobName": "array"}]})
+    described = [{**shown("small", "RUNNING"), **one}, wide, array]
+    del described[0]["nodeProperties"]
+    aws.answer("batch", "describe_jobs", {"jobs": described})
+    aws.answer("batch", "list_jobs", {"jobSummaryList": []})
+    children = [{"jobId": f"array:{index}", "jobName": "array"} for index in range(2)]
+    aws.answer(
+        "batch", "list_jobs", {"jobSummaryList": children}, {"arrayJobId": "array", "jobStatus": "RUNNING"}
+    )
+    parts = [
+        shown(name, "RUNNING", container={"containerInstanceArn": host})
+        for name, host in [
+            ("wide#0", "host-1"),
+            ("wide#1", "host-2"),
+            ("array:0", "host-0"),
+            ("array:1", "host-0"),
+        ]
+    ]
+    aws.answer("batch", "describe_jobs", {"jobs": parts})
+    aws.answer("service-quotas", "get_service_quota", {"Quota": {"Value": 384.0}})
+
+    waiting = describe_pending_job(describe_job("one", client=aws.client), now=NOW, client=aws.client)
+
+    assert waiting.running is not None
+    assert {job.id: job.hosts for job in waiting.running} == {
+        "small": {"host-0"},
+        "wide": {"host-1", "host-2"},
+        "array": {"host-0"},
+    }
+
+
 @pytest.mark.parametrize(
     ("children", "of_a_gang", "of_others"),
     [

@@ -77,6 +77,11 @@ def block(**changes: object) -> Change:
     return environment(capacity=replace(CAPACITY, reservation=changed))
 
 
+PACKED = tuple(
+    QueuedJob(id=f"small-{index}", nodes=1, share=None, hosts=frozenset({"host"})) for index in range(5)
+)
+
+
 def group(**changes: object) -> Change:
     return environment(group="fleet", **changes)
 
@@ -163,6 +168,12 @@ SECOND = timedelta(seconds=1)
             queue(running=()),
         ),
         ("nodes-busy", queue(running=(QueuedJob(id="other", nodes=1, share=None),)), queue(running=None)),
+        # Five jobs of one container each share a node: one node is busy, not five.
+        (
+            "nodes-busy",
+            lambda waiting: job(nodes=4)(queue(running=PACKED)(waiting)),
+            lambda waiting: job(nodes=3)(queue(running=PACKED)(waiting)),
+        ),
         ("behind-the-head", queue(ahead=HEAD), queue(ahead=())),
         ("behind-the-head", queue(ahead=HEAD), queue(ahead=None)),
         ("share-behind", queue(ahead=OTHERS_HEAD), queue(ahead=HEAD)),

@@ -15,6 +15,7 @@ from tests.unit.runtime.jobs.stubbed_aws import (
     expect_nodes,
     expect_order,
     gang,
+    shown,
 )
 
 
@@ -85,6 +86,20 @@ def test_ended_job_is_left_alone(aws: StubbedAws, status: str) -> None:
     expect_job(aws, status)
 
     assert not end(aws, Clock(), 300).terminated
+
+
+def test_a_job_of_another_tool_is_not_asked_for_a_checkpoint_that_nothing_passes_on(aws: StubbedAws) -> None:
+    ranges = [{"targetNodes": "0:", "container": {"command": ["python3", "metaflow_step.py"]}}]
+    job = shown(status="RUNNING") | {
+        "nodeProperties": {"numNodes": 2, "mainNode": 0, "nodeRangeProperties": ranges}
+    }
+    aws.answer("batch", "describe_jobs", {"jobs": [job]})
+    expect_end(aws)
+
+    ended = end(aws, Clock(), 300)
+
+    assert ended.notified_nodes == ()
+    assert "does not start with our launcher" in str(ended.problem)
 
 
 def test_unreachable_nodes_are_reported_and_the_job_is_terminated_at_once(aws: StubbedAws) -> None:
