@@ -17,8 +17,10 @@ from ultracluster_cli.jobs.session import (
     open_region,
     open_shell,
     read_duration,
+    read_resume,
     read_variables,
     report_notified,
+    say_resumes,
 )
 from ultracluster_cli.jobs.submit import submit_all
 from ultracluster_cli.options import JsonOption, ProfileOption, command_group
@@ -82,6 +84,9 @@ def submit(
             help="Maximum number of times to submit the job again after a drain or the loss of a node, 0 to 100. Default: resume of the job."
         ),
     ] = None,
+    no_resume: Annotated[
+        bool, typer.Option("--no-resume", help="Do not submit the job again, whatever its definition says.")
+    ] = False,
     alone: Annotated[
         bool, typer.Option("--alone", help="Submit only this job, without its dependencies.")
     ] = False,
@@ -114,20 +119,25 @@ def submit(
             "timeout_seconds": seconds,
             "command": command or (),
             "array_size": array_size,
-            "resume": resume,
+            "resume": read_resume(resume, no_resume=no_resume),
         },
     )
     submitted_job = submitted[-1]
     if as_json:
         earlier = [{"job": earlier_job.job_id, "name": earlier_job.name} for earlier_job in submitted[:-1]]
         print_json(
-            job=submitted_job.job_id, arn=submitted_job.arn, name=submitted_job.name, depends_on=earlier
+            job=submitted_job.job_id,
+            arn=submitted_job.arn,
+            name=submitted_job.name,
+            resume=submitted_job.resumes,
+            depends_on=earlier,
         )
         return
     for earlier_job in submitted[:-1]:
         say(f"Submitted dependency {earlier_job.name}: {earlier_job.job_id}")
     say(f"Submitted {submitted_job.name}:")
     typer.echo(submitted_job.job_id)
+    say_resumes(submitted_job.resumes)
 
 
 @app.command("list")

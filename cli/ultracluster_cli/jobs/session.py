@@ -14,7 +14,7 @@ from typing import Any
 from botocore.config import Config
 
 from ultracluster_catalog.names.submission_tags import RESUME_OF_TAG, RESUME_TAG
-from ultracluster_cli.output import print_findings
+from ultracluster_cli.output import print_findings, say
 from ultracluster_rules.findings import Finding, FindingsError, quote, reject
 from ultracluster_rules.job_definitions import VARIABLE
 from ultracluster_runtime.aws.aws_session import aws_session
@@ -97,6 +97,22 @@ def read_variables(assignments: list[str]) -> dict[str, str]:
         variables[name] = value
     reject(findings)
     return variables
+
+
+def read_resume(resume: int | None, *, no_resume: bool) -> int | None:
+    """Return how often a job resumes by the options of a submission; both at once are UC6204."""
+    if no_resume and resume:
+        raise FindingsError(
+            [refuse_option("--no-resume", f"it with --resume {resume}", remedy="Omit one of them")]
+        )
+    return 0 if no_resume else resume
+
+
+def say_resumes(resumes: int) -> None:
+    """Say that a submitted job resumes by itself, and how that is declined."""
+    if resumes:
+        times = "once" if resumes == 1 else f"{resumes} times"
+        say(f"It resumes up to {times} after a drain or the loss of a node; to decline that: --no-resume")
 
 
 def job_row(job: Any, reason: str | None = None) -> dict[str, Any]:

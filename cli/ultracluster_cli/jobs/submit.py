@@ -12,6 +12,7 @@ from ultracluster_runtime.jobs.closed_queues import explain_closed_queue
 from ultracluster_runtime.jobs.dependencies import dependencies_of, job_name, queue_of, submission_order
 from ultracluster_runtime.jobs.queues import Client, Queue, list_definitions
 from ultracluster_runtime.jobs.submission import submission
+from ultracluster_runtime.resume.endings import resumes_left
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -21,6 +22,7 @@ class Submitted:
     job_id: str
     arn: str | None
     name: str
+    resumes: int  # how often it is submitted again after a drain or the loss of a node
 
 
 def submit_all(
@@ -80,7 +82,10 @@ def submit_all(
         with aws_errors_as_findings(_remedy(list(submitted.values()))):
             response = client("batch").submit_job(**request)
         submitted[job_name(job) or ""] = Submitted(
-            job_id=response["jobId"], arn=response.get("jobArn"), name=request["jobName"]
+            job_id=response["jobId"],
+            arn=response.get("jobArn"),
+            name=request["jobName"],
+            resumes=resumes_left(request, job),
         )
     return list(submitted.values())
 

@@ -15,7 +15,14 @@ from ultracluster_catalog.names.submission_tags import CODE_TAG, COMMAND_TAG, CO
 from ultracluster_cli._aws.deployed_template import stack_resources
 from ultracluster_cli._cdk.workspace import default_rollout
 from ultracluster_cli.exit_codes import ExitCode
-from ultracluster_cli.jobs.session import aws_errors_as_findings, open_region, read_duration, read_variables
+from ultracluster_cli.jobs.session import (
+    aws_errors_as_findings,
+    open_region,
+    read_duration,
+    read_resume,
+    read_variables,
+    say_resumes,
+)
 from ultracluster_cli.jobs.submit import submit_all
 from ultracluster_cli.options import JsonOption, ProfileOption
 from ultracluster_cli.output import print_json, say
@@ -75,6 +82,9 @@ def run(
             help="Maximum number of times to submit the job again after a drain or the loss of a node. Default: resume of the job."
         ),
     ] = None,
+    no_resume: Annotated[
+        bool, typer.Option("--no-resume", help="Do not submit the job again, whatever its definition says.")
+    ] = False,
     share: Annotated[str | None, typer.Option(help="Fair-share identifier. Default: default.")] = None,
     bucket: Annotated[
         str | None,
@@ -122,7 +132,7 @@ def run(
             "timeout_seconds": seconds,
             "command": _bootstrap(code, url, command, launcher=kind),
             "launcher": kind,
-            "resume": resume,
+            "resume": read_resume(resume, no_resume=no_resume),
             "tags": {
                 CODE_TAG: code.digest,
                 # Other characters are not allowed in tags.
@@ -137,6 +147,7 @@ def run(
         files = "1 file" if code.files == 1 else f"{code.files} files"
         say(f"Submitted {submitted.name} with {files} of {folder.absolute().name}:")
         typer.echo(submitted.job_id)
+        say_resumes(submitted.resumes)
     if not detach and not as_json:
         _follow(submitted.job_id, client=client)
 

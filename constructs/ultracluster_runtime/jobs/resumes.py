@@ -131,8 +131,9 @@ def explain_resume(resume: Resume, *, closed: Reason | None) -> Reason:
             evidence=f"{evidence} ({closed.evidence})" if closed and not resume.after else evidence,
             remedy=closed.remedy if closed and not resume.after else "None needed: it is submitted again",
         )
+    none_left = ", and none of its resumes is left" if resume.left == 0 else "; it is not submitted again"
     return Reason(
         reason="no-resumes-left",
-        evidence=f"{resume.reason}, and none of its resumes is left",
+        evidence=f"{resume.reason}{none_left}",
         remedy="Submit it again: its program continues from the last checkpoint",
     )

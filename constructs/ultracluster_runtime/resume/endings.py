@@ -119,40 +119,99 @@ def resubmission(
     for member in ("parameters", "timeout", "propagateTags"):
         if job.get(member):
             request[member] = job[member]
+    if retry := _changed(job, definition, "retryStrategy"):
+        request["retryStrategy"] = retry
     return request
 
 
 def _overrides(job: Mapping[str, Any], definition: Mapping[str, Any]) -> dict[str, Any]:
     if "nodeProperties" not in job:
         changes = _container_changes(job.get("container", {}), definition.get("containerProperties", {}))
-        return {"containerOverrides": changes} if changes else {}
+        return _without_empty(containerOverrides=changes, **_other_changes(job, definition))
     ran, defined = job["nodeProperties"], definition["nodeProperties"]
     ranges = [
-        (node_range, _container_changes(node_range.get("container", {}), other.get("container", {})))
+        {
+            # AWS Batch accepts overrides only for exactly the node ranges of the definition.
+            "targetNodes": other["targetNodes"],
+            **_without_empty(
+                containerOverrides=_container_changes(
+                    node_range.get("container", {}), other.get("container", {})
+                ),
+                instanceTypes=_changed(node_range, other, "instanceTypes"),
+                **_other_changes(node_range, other),
+            ),
+        }
         for node_range, other in zip(ran["nodeRangeProperties"], defined["nodeRangeProperties"], strict=True)
     ]
-    overrides: dict[str, Any] = {}
-    if ran["numNodes"] != defined["numNodes"]:
-        overrides["numNodes"] = ran["numNodes"]
-    if any(changes for _, changes in ranges):
-        # AWS Batch accepts overrides only for exactly the node ranges of the definition.
-        overrides["nodePropertyOverrides"] = [
-            {"targetNodes": other["targetNodes"], "containerOverrides": changes}
-            for (_, changes), other in zip(ranges, defined["nodeRangeProperties"], strict=True)
-        ]
+    overrides = _without_empty(
+        numNodes=_changed(ran, defined, "numNodes"),
+        nodePropertyOverrides=ranges if any(len(changes) > 1 for changes in ranges) else None,
+    )
     return {"nodeOverrides": overrides} if overrides else {}
 
 
+def _without_empty(**members: Any) -> dict[str, Any]:
+    return {name: value for name, value in members.items() if value}
+
+
+def _changed(ran: Mapping[str, Any], defined: Mapping[str, Any], member: str) -> Any:
+    """Return a member that was overridden at submission; None if it is that of the definition."""
+    return ran.get(member) if _normalized(ran.get(member)) != _normalized(defined.get(member)) else None
+
+
+def _normalized(value: Any) -> Any:
+    """Return a value without the empty members that AWS Batch adds when it describes a job."""
+    if isinstance(value, Mapping):
+        return {key: kept for key, member in value.items() if (kept := _normalized(member))}
+    return value or None
+
+
+def _other_changes(ran: Mapping[str, Any], defined: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the overrides of consumable resources, and of the containers of a task with several."""
+    containers = {
+        container.get("name"): container
+        for task in defined.get("ecsProperties", {}).get("taskProperties", [])
+        for container in task.get("containers", [])
+    }
+    tasks = [
+        {
+            "containers": [
+                {"name": container["name"], **changes}
+                for container in task.get("containers", [])
+                if (changes := _container_changes(container, containers.get(container["name"], {})))
+            ]
+        }
+        for task in ran.get("ecsProperties", {}).get("taskProperties", [])
+    ]
+    changed = any(task["containers"] for task in tasks)
+    return {
+        "ecsPropertiesOverride": {"taskProperties": tasks} if changed else None,
+        "consumableResourcePropertiesOverride": _changed(ran, defined, "consumableResourceProperties"),
+    }
+
+
 def _container_changes(ran: Mapping[str, Any], defined: Mapping[str, Any]) -> dict[str, Any]:
-    changes: dict[str, Any] = {}
     known = {entry["name"]: entry.get("value") for entry in defined.get("environment", [])}
     variables = [
         {"name": entry["name"], "value": entry.get("value", "")}
         for entry in ran.get("environment", [])
         if known.get(entry["name"]) != entry.get("value") and not entry["name"].startswith(_SET_BY_BATCH)
     ]
-    if variables:
-        changes["environment"] = variables
-    if ran.get("command", []) != defined.get("command", []):
-        changes["command"] = list(ran.get("command", []))
-    return changes
+    asked, usual = _requirements(ran), _requirements(defined)
+    return _without_empty(
+        environment=variables,
+        command=_changed(ran, defined, "command"),
+        instanceType=_changed(ran, defined, "instanceType"),
+        resourceRequirements=[
+            {"type": kind, "value": value}
+            for kind, value in asked.items()
+            if kind not in usual or float(value) != float(usual[kind])
+        ],
+    )
+
+
+def _requirements(container: Mapping[str, Any]) -> dict[str, str]:
+    """Return what a container asks for by type; vCPUs and memory also stand in members of their own, which AWS deprecates."""
+    deprecated = {"VCPU": container.get("vcpus"), "MEMORY": container.get("memory")}
+    listed = {entry["type"]: entry["value"] for entry in container.get("resourceRequirements", [])}
+    return {kind: str(value) for kind, value in deprecated.items() if value} | listed

@@ -8,7 +8,7 @@ function; then AWS Batch is asked whether there is a job that continues the old 
 import json
 import logging
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Any, Final
 
@@ -37,6 +37,7 @@ _BACK: Final = timedelta(hours=24)
 _LOOK_UP_AFTER: Final = timedelta(minutes=5)
 """Time after which a job whose submission was not confirmed is certainly shown by AWS Batch, if there is one."""
 
+_GONE: Final = "its job definition is deregistered"
 _KEPT: Final = timedelta(days=90)
 _SUBJECT_LIMIT: Final = 99  # subjects of Publish are below 100 characters
 _LEASE_ITEM: Final = "lease"
@@ -148,11 +149,13 @@ class _Sweep:
         ending = ending or self._own_ending(job)
         if ending is None:
             return None
-        (definition,) = self._clients.batch.describe_job_definitions(jobDefinitions=[job["jobDefinition"]])[
-            "jobDefinitions"
-        ]
+        definition = self._definition(job["jobDefinition"])
         # A job that never ran uses no resume.
-        left = resumes_left(job, definition) + bool(after)
+        left = resumes_left(job, definition or {}) + bool(after)
+        if (
+            definition is None
+        ):  # AWS Batch describes deregistered definitions for 180 days (User Guide, read 2026-11)
+            ending, left = replace(ending, reason=f"{ending.reason}, and {_GONE}"), 0
         item: _Item = {
             "id": {"S": job["jobId"]},
             "state": {"S": "waiting" if left else "over"},
@@ -163,7 +166,7 @@ class _Sweep:
             "expires": {"N": str(self._seconds + int(_KEPT.total_seconds()))},
             "told": {"S": ""},
         }
-        if left:
+        if left and definition is not None:
             item["request"] = {"S": json.dumps(resubmission(job, definition, left=left - 1, after=after))}
         try:
             self._clients.dynamodb.put_item(
@@ -201,15 +204,20 @@ class _Sweep:
 
     def _continue(self, item: _Item) -> None:
         job_id, state = item["id"]["S"], item["state"]["S"]
-        if state == "over":
-            self._tell(item, "over", f"It is not submitted again: {_times(0)} of its resumes are left.")
-        elif state == "sending" and self._seconds - int(item["at"]["N"]) >= _LOOK_UP_AFTER.total_seconds():
+        if state == "sending" and self._seconds - int(item["at"]["N"]) >= _LOOK_UP_AFTER.total_seconds():
             next_id = self._find(json.loads(item["request"]["S"]), job_id)
             if next_id is None:
                 item |= self._move(job_id, "sending", "waiting")
             else:
                 item |= self._move(job_id, "sending", "sent", next={"S": next_id})
-        if item["state"]["S"] == "waiting":
+        if item["state"]["S"] == "waiting" and not self._active_definition(item):
+            reason = f"{item['reason']['S']}, and {_GONE}"
+            item |= self._move(job_id, "waiting", "over", reason={"S": reason})
+        if item["state"]["S"] == "over":
+            gone = item["reason"]["S"].endswith(_GONE)
+            left = "register the definition" if gone else f"{_times(0)} of its resumes are left"
+            self._tell(item, "over", f"It is not submitted again: {left}.")
+        elif item["state"]["S"] == "waiting":
             request = self._after_the_newest(json.loads(item["request"]["S"]))
             if request is None:
                 self._tell(item, "waiting", "It is submitted again after the job that it waits for.")
@@ -250,7 +258,7 @@ class _Sweep:
 
     def _submit(self, item: _Item, request: dict[str, Any]) -> _Item:
         job_id = item["id"]["S"]
-        request["jobDefinition"] = self._active_definition(request["jobDefinition"])
+        request["jobDefinition"] = self._active_definition(item)
         changes = self._move(job_id, "waiting", "sending", at={"N": str(self._seconds)})
         try:
             response = self._clients.submitter.submit_job(**request)
@@ -264,10 +272,17 @@ class _Sweep:
             raise
         return changes | self._move(job_id, "sending", "sent", next={"S": response["jobId"]})
 
-    def _active_definition(self, arn: str) -> str:
-        """Return a definition, or its newest revision if CloudFormation has replaced it since."""
+    def _definition(self, arn: str) -> Mapping[str, Any] | None:
+        described = self._clients.batch.describe_job_definitions(jobDefinitions=[arn])["jobDefinitions"]
+        return next(iter(described), None)
+
+    def _active_definition(self, item: _Item) -> str:
+        """Return the definition of a waiting job, or its newest revision if CloudFormation has replaced it since; empty without one."""
         batch = self._clients.batch
-        (definition,) = batch.describe_job_definitions(jobDefinitions=[arn])["jobDefinitions"]
+        arn = str(json.loads(item["request"]["S"])["jobDefinition"])
+        definition = self._definition(arn)
+        if definition is None:
+            return ""
         if definition["status"] == "ACTIVE":
             return arn
         active = [
@@ -277,7 +292,7 @@ class _Sweep:
             )
             for revision in page["jobDefinitions"]
         ]
-        newest = max(active, key=lambda revision: int(revision["revision"]), default=definition)
+        newest = max(active, key=lambda revision: int(revision["revision"]), default={"jobDefinitionArn": ""})
         return str(newest["jobDefinitionArn"])
 
     def _find(self, request: Mapping[str, Any], job_id: str) -> str | None:

@@ -216,3 +216,23 @@ def test_lines_with_metrics_are_in_the_json_of_a_log_only(
 
     assert main(["jobs", "logs", "one", "--json"]) == 0
     assert [json.loads(line)["message"] for line in capsys.readouterr().out.splitlines()] == aws.log
+
+
+def test_a_resume_that_the_definition_sets_is_said_and_can_be_declined(
+    aws: Fake, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setitem(DEFINITION, "tags", {"ultracluster:resume": "10"})
+    assert main(["jobs", "submit", "quickstart", "pretrain:1"]) == 0
+    printed = capsys.readouterr()
+    assert printed.out == "one\n"
+    assert (
+        "resumes up to 10 times after a drain or the loss of a node; to decline that: --no-resume"
+        in printed.err
+    )
+
+    assert main(["jobs", "submit", "quickstart", "pretrain:1", "--no-resume", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["resume"] == 0
+    assert aws.submitted["tags"] == {"ultracluster:resume": "0"}
+
+    assert main(["jobs", "submit", "quickstart", "pretrain:1", "--no-resume", "--resume", "2"]) == 2
+    assert "UC6204: --no-resume: got it with --resume 2" in capsys.readouterr().err

@@ -42,7 +42,7 @@ class Batch:
     def submit(self, *_: Any, name: str, **__: Any) -> list[Submitted]:
         self.submissions += 1
         self.names.append(name)
-        return [Submitted(job_id=name, arn=None, name=name)]
+        return [Submitted(job_id=name, arn=None, name=name, resumes=0)]
 
 
 def steps(tmp_path: Path, batch: Any, *, patience_minutes: float = 1) -> Steps:

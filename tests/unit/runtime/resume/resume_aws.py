@@ -76,6 +76,8 @@ class ResumeAws(FakeAws):
         self.submitted: list[dict[str, Any]] = []
         self.definition_tags: dict[str, str] = {}
         self.revisions: tuple[int, ...] = ()  # that replaced the one of the jobs
+        self.deregistered = False  # whether the definition of the jobs is, without another revision
+        self.forgotten = False  # whether AWS Batch no longer describes it
         self.minutes = 0
         self.hidden = False  # whether the list lags behind what was submitted
 
@@ -108,7 +110,10 @@ class ResumeAws(FakeAws):
             assert (asked["jobDefinitionName"], asked["status"]) == ("pretrain", "ACTIVE")
             return {"jobDefinitions": [self._definition(revision, "ACTIVE") for revision in self.revisions]}
         assert asked["jobDefinitions"] == [DEFINITION]
-        return {"jobDefinitions": [self._definition(3, "INACTIVE" if self.revisions else "ACTIVE")]}
+        if self.forgotten:
+            return {"jobDefinitions": []}
+        inactive = bool(self.revisions) or self.deregistered
+        return {"jobDefinitions": [self._definition(3, "INACTIVE" if inactive else "ACTIVE")]}
 
     def _definition(self, revision: int, status: str) -> dict[str, Any]:
         return {

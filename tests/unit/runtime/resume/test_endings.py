@@ -2,7 +2,9 @@
 
 from typing import Any
 
+import botocore.session
 import pytest
+from botocore.validate import validate_parameters
 from tests.unit.runtime.resume.resume_aws import (
     DEFINITION,
     DRAINED,
@@ -20,6 +22,7 @@ from ultracluster_runtime.resume.endings import (
     resumes_left,
 )
 
+SUBMIT_JOB = botocore.session.Session().get_service_model("batch").operation_model("SubmitJob").input_shape
 HOST = "Host EC2 (instance i-0e234208f6fc9291f) terminated."
 DEFINED = {
     "jobDefinitionArn": DEFINITION,
@@ -242,3 +245,104 @@ def test_a_job_is_submitted_again_after_other_jobs_and_as_the_array_that_it_was(
     )
     assert again["dependsOn"] == [{"jobId": "11111111-0000"}, {"jobId": "33333333-0000"}]
     assert again["arrayProperties"] == {"size": 8}
+
+
+def test_everything_that_the_first_submission_set_is_kept() -> None:
+    requirements = [{"type": "VCPU", "value": "96"}, {"type": "MEMORY", "value": "4096"}]
+    ran = container(
+        instanceType="trn1.32xlarge",
+        resourceRequirements=[*requirements, {"type": "GPU", "value": "1"}],
+        command=["other.py"],
+    )
+    retry = {"attempts": 4, "evaluateOnExit": [{"onExitCode": "9", "action": "RETRY"}]}
+    job = drained(
+        retryStrategy=retry,
+        timeout={"attemptDurationSeconds": 600},
+        shareIdentifier="research",
+        schedulingPriority=7,
+        parameters={"steps": "9"},
+        propagateTags=True,
+        consumableResourceProperties={
+            "consumableResourceList": [{"consumableResource": "seat", "quantity": 1}]
+        },
+        nodeProperties={
+            "numNodes": 2,
+            "mainNode": 0,
+            "nodeRangeProperties": [
+                {"targetNodes": "0:1", "container": ran, "instanceTypes": ["trn1.32xlarge"]}
+            ],
+        },
+    )
+    defined = DEFINED | {
+        "retryStrategy": {"attempts": 3, "evaluateOnExit": []},
+        "nodeProperties": {
+            "numNodes": 4,
+            "mainNode": 0,
+            "nodeRangeProperties": [
+                {
+                    "targetNodes": "0:",
+                    "container": container(
+                        resourceRequirements=[
+                            {"type": "MEMORY", "value": "4096"},
+                            {"type": "VCPU", "value": "192"},
+                        ]
+                    ),
+                    "instanceTypes": ["trn2.48xlarge"],
+                }
+            ],
+        },
+    }
+
+    request = resubmission(job, defined, left=1)
+
+    assert request["nodeOverrides"] == {
+        "numNodes": 2,
+        "nodePropertyOverrides": [
+            {
+                "targetNodes": "0:",
+                "instanceTypes": ["trn1.32xlarge"],
+                "containerOverrides": {
+                    "command": ["other.py"],
+                    "instanceType": "trn1.32xlarge",
+                    "resourceRequirements": [{"type": "VCPU", "value": "96"}, {"type": "GPU", "value": "1"}],
+                },
+            }
+        ],
+    }
+    kept = ("retryStrategy", "timeout", "shareIdentifier", "parameters", "propagateTags")
+    assert {member: request[member] for member in kept} == {member: job[member] for member in kept}
+    assert request["schedulingPriorityOverride"] == 7
+    validate_parameters(request, SUBMIT_JOB)
+
+
+def test_what_the_definition_says_is_not_repeated() -> None:
+    requirements = [{"type": "VCPU", "value": "4"}, {"type": "MEMORY", "value": "2048"}]
+    ran = container(vcpus=4, memory=2048, resourceRequirements=requirements, environment=[])
+    defined = container(vcpus=4, memory=2048)
+    job = drained(container=ran, retryStrategy={"attempts": 3, "evaluateOnExit": []})
+    del job["nodeProperties"]
+    request = resubmission(
+        job, {"containerProperties": defined, "retryStrategy": {"attempts": 3}, "tags": {}}, left=0
+    )
+    assert {"containerOverrides", "retryStrategy"}.isdisjoint(request)
+
+
+@pytest.mark.parametrize(("asked", "kept"), [("4.0", []), ("8", [{"type": "VCPU", "value": "8"}])])
+def test_deprecated_members_count_as_requirements(asked: str, kept: list[dict[str, str]]) -> None:
+    job = drained(container=container(resourceRequirements=[{"type": "VCPU", "value": asked}]))
+    del job["nodeProperties"]
+    request = resubmission(job, {"containerProperties": container(vcpus=4)}, left=0)
+    assert request.get("containerOverrides", {}).get("resourceRequirements", []) == kept
+
+
+def test_a_task_with_several_containers_keeps_the_overrides_of_each() -> None:
+    def task(command: str, value: str) -> dict[str, Any]:
+        train = {"name": "train", "command": [command], "environment": [{"name": "LR", "value": value}]}
+        return {"taskProperties": [{"containers": [train, {"name": "logs", "command": ["fluentbit"]}]}]}
+
+    job = drained(ecsProperties=task("other.py", "2"))
+    del job["nodeProperties"]
+    request = resubmission(job, {"ecsProperties": task("train.py", "1")}, left=0)
+    changes = {"name": "train", "command": ["other.py"], "environment": [{"name": "LR", "value": "2"}]}
+    assert request["ecsPropertiesOverride"] == {"taskProperties": [{"containers": [changes]}]}
+    validate_parameters(request, SUBMIT_JOB)

@@ -237,6 +237,34 @@ def test_a_definition_that_a_deployment_replaced_is_followed_to_its_newest_revis
     assert aws.submitted[0]["jobDefinition"].endswith("job-definition/pretrain:10")
 
 
+@pytest.mark.parametrize("state", ["ENABLED", "DISABLED"])
+def test_a_job_whose_definition_was_deregistered_ends_with_a_word(state: str) -> None:
+    aws = ResumeAws(drained())
+    aws.queue_state = "DISABLED"
+    run(aws)
+    aws.deregistered = True
+    aws.queue_state = state
+    for minute in (1, 2):
+        run(aws, NOW + minute * MINUTE)
+    assert aws.submitted == []
+    (item,) = (item for item in aws.items.values() if item["id"]["S"] != "lease")
+    assert item["state"] == {"S": "over"}
+    assert item["reason"]["S"].endswith("and its job definition is deregistered")
+    assert [subject.split(":")[0] for subject in subjects(aws)] == [
+        "Job pretrain waits",
+        "Job pretrain ended",
+    ]
+    assert "register the definition" in aws.published[-1]["Message"]
+
+
+def test_a_job_whose_definition_aws_batch_has_forgotten_ends_with_a_word() -> None:
+    aws = ResumeAws(drained())
+    aws.forgotten = True
+    run(aws)
+    assert aws.submitted == []
+    assert [subject.split(":")[0] for subject in subjects(aws)] == ["Job pretrain ended"]
+
+
 def test_throttling_is_tried_again_without_a_word() -> None:
     undisturbed = ResumeAws(drained())
     run(undisturbed)
