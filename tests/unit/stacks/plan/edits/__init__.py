@@ -1,0 +1,76 @@
+"""Edits that a plan must stop at, and edits that it must let pass, with the reason of each."""
+
+import copy
+import re
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+import yaml
+from tests.golden.configurations import NEXT, templates_of
+from tests.golden.kept import read_kept
+
+from ultracluster_stacks.plan import StackTemplate
+
+__all__ = ["edited", "kept", "name_of", "put", "read"]
+
+
+def read(kind: str) -> Mapping[str, list[dict[str, Any]]]:
+    """The dangerous and the safe edits of ``template`` or ``rollout``."""
+    return dict(yaml.safe_load((Path(__file__).parent / f"{kind}_edits.yaml").read_text("utf-8")))
+
+
+def name_of(edit: Mapping[str, Any]) -> str:
+    return f"{edit['of']} {edit.get('in', '')}: {edit['why']}"
+
+
+def kept(configuration: str) -> list[StackTemplate]:
+    """The templates that a configuration gives today."""
+    return read_kept(templates_of(NEXT, f"{configuration}.yaml").read_text("utf-8"))
+
+
+def edited(stacks: Iterable[StackTemplate], edit: Mapping[str, Any]) -> list[StackTemplate]:
+    """The stacks after an edit of a template."""
+    stacks = copy.deepcopy([*stacks])
+    if "add" in edit or "template" in edit:
+        wanted = edit.get("to", "-Cluster")
+        (template,) = [stack.template for stack in stacks if stack.name.endswith(wanted)]
+        template.get("Resources", {}).update({"Added": edit["add"]} if "add" in edit else {})
+        for section, value in edit.get("template", {}).items():
+            template[section] = template.get(section, {}) | value if isinstance(value, dict) else value  # type: ignore[index]
+        return stacks
+    pattern = re.compile(re.escape(edit["in"]) + "[0-9A-F]{8}")
+    ((resources, logical_id),) = [
+        (stack.template["Resources"], logical_id)
+        for stack in stacks
+        if edit.get("stack", stack.name) == stack.name
+        for logical_id in stack.template["Resources"]
+        if pattern.fullmatch(logical_id)
+    ]
+    if edit.get("drop"):
+        del resources[logical_id]
+        return stacks
+    resource = resources[logical_id]
+    for path, value in edit.get("set", {}).items():
+        put(resource.setdefault("Properties", {}), path.split("."), value)
+    for path in edit.get("remove", []):
+        *way, last = path.split(".")
+        place = resource["Properties"]
+        for part in way:
+            place = place[int(part)] if isinstance(place, list) else place[part]
+        del place[int(last) if isinstance(place, list) else last]
+    resource |= edit.get("attributes", {})
+    return stacks
+
+
+def put(place: Any, path: list[str], value: Any) -> None:
+    """Set a value at a path; None takes it away, and the number after the last of a list appends."""
+    *way, last = path
+    for part in way:
+        place = place[int(part)] if isinstance(place, list) else place.setdefault(part, {})
+    if value is None:
+        place.pop(last, None)
+    elif isinstance(place, list):
+        place[int(last) : int(last) + 1] = [value]
+    else:
+        place[last] = value
