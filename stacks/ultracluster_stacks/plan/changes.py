@@ -39,13 +39,15 @@ class StopKind(StrEnum):
     DATA = "data"
     """Data of a resource would be lost, left behind or unprotected."""
     JOBS = "jobs"
-    """Running or waiting jobs would end."""
+    """Running or waiting jobs would end, or jobs would run in another way."""
+    CAPACITY = "capacity"
+    """Nodes would be bought, started or ended in another way, or paid ones would stay empty."""
     NETWORK = "network"
     """Nodes and file systems would lose network connectivity."""
     PERMISSION = "permission"
-    """Running jobs, nodes or functions would lose permissions."""
+    """Running jobs, nodes or functions would lose permissions, or somebody would get dangerous ones."""
     CONTROL = "control"
-    """Jobs would not end before their Capacity Block does, or no notice would be sent."""
+    """Jobs would not end before their Capacity Block does, costs would not be watched, or people not be told."""
     UNKNOWN = "unknown"
     """The effect is unknown."""
     REFUSED = "refused"
@@ -134,6 +136,8 @@ class ResourceUpdate:
 
     Attributes:
         block: State of the Capacity Block of a compute environment or function. None if there is none.
+        account: Account of the stack, if its assembly names it.
+        idle_blocks: Reservations in which nothing runs now.
     """
 
     change: ResourceChange
@@ -142,6 +146,8 @@ class ResourceUpdate:
     old_resources: Resources
     new_resources: Resources
     block: Block | None
+    account: str | None
+    idle_blocks: Collection[str]
 
     @property
     def old(self) -> Mapping[str, Any]:

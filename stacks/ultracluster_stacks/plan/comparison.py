@@ -1,6 +1,6 @@
 """Compare the stacks before and after, propagating replacements to everything that refers to them."""
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
@@ -15,6 +15,7 @@ from ultracluster_stacks.plan.changes import (
     StackChange,
     StackState,
     Stop,
+    StopKind,
 )
 from ultracluster_stacks.plan.expressions import canonical, references
 from ultracluster_stacks.plan.literals import resolved
@@ -35,6 +36,7 @@ def compare(
 
     Stacks are matched by name and Region, and are all in one account. Nothing runs now in idle Capacity Blocks.
     """
+    before, after = _with_accounts(before, after)
     before, after = ([resolved(stack) for stack in stacks] for stacks in (before, after))
     old_stacks = {stack.key: stack for stack in before}
     pairs = [(old_stacks[new.key], new) for new in after if new.key in old_stacks]
@@ -44,12 +46,57 @@ def compare(
     for new in after:
         if new.key in judged:
             old, judgement = old_stacks[new.key], judged[new.key]
-            stacks.append(_changed(old, new, judgement, export_stops(old, new, judgement.moves, importing)))
+            stops = (*export_stops(old, new, judgement.moves, importing), *_macro_stops(old, new))
+            stacks.append(_changed(old, new, judgement, stops))
         else:
             stacks.append(_whole(new, StackState.NEW))
     defined = {new.key for new in after}
-    stacks += [_whole(old, StackState.LEFT) for old in before if old.key not in defined]
+    stacks += [
+        replace(_whole(old, StackState.LEFT), stops=(_left(old),)) for old in before if old.key not in defined
+    ]
     return Plan(stacks=tuple(stacks))
+
+
+def _with_accounts(
+    before: Sequence[StackTemplate], after: Sequence[StackTemplate]
+) -> tuple[Sequence[StackTemplate], Sequence[StackTemplate]]:
+    """Write out the account where one side of a stack names it and the other means that of the credentials."""
+    accounts = {stack.key: stack.account for stack in (*before, *after) if stack.account}
+    written = [
+        [
+            replace(stack, template=_with_account(stack.template, accounts[stack.key]))
+            if stack.key in accounts
+            else stack
+            for stack in stacks
+        ]
+        for stacks in (before, after)
+    ]
+    return written[0], written[1]
+
+
+def _with_account(value: Any, account: str) -> Any:
+    if value == {"Ref": "AWS::AccountId"}:
+        return account
+    if isinstance(value, Mapping):
+        return {key: _with_account(part, account) for key, part in value.items()}
+    if isinstance(value, list):
+        return [_with_account(part, account) for part in value]
+    return value.replace("${AWS::AccountId}", account) if isinstance(value, str) else value
+
+
+def _left(stack: StackTemplate) -> Stop:
+    reason = (
+        "it is no longer defined: it stays deployed and is billed until `ultracluster destroy` removes it"
+    )
+    return Stop(kind=StopKind.CAPACITY, reason=reason, allow=f"leave:{stack.name}")
+
+
+def _macro_stops(old: StackTemplate, new: StackTemplate) -> Iterator[Stop]:
+    """Stop a macro or hook of the whole template, which may rewrite any resource."""
+    for section in ("Transform", "Hooks"):
+        if canonical(old.template.get(section)) != canonical(new.template.get(section)):
+            reason = f"{section} changes: it may rewrite every resource of the stack"
+            yield Stop(kind=StopKind.UNKNOWN, reason=reason, allow=f"change:{new.name}/{section}")
 
 
 def _whole(stack: StackTemplate, state: StackState) -> StackChange:
@@ -191,6 +238,8 @@ def _resource_change(
         old_resources=old.resources,
         new_resources=new.resources,
         block=block_of(before, old.resources, idle_blocks),
+        account=new.account or old.account,
+        idle_blocks=idle_blocks,
     )
     return replace(change, notes=change.notes + notes_of(update), stops=stops_of(update))
 

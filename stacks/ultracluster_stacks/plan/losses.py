@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Sequence
 from typing import Any, Final
 
+from ultracluster_stacks.plan.allowed import from_anywhere
 from ultracluster_stacks.plan.changes import (
     GOES,
     REPLACES,
@@ -13,7 +14,7 @@ from ultracluster_stacks.plan.changes import (
     StopKind,
 )
 from ultracluster_stacks.plan.expressions import canonical, references
-from ultracluster_stacks.plan.permissions import POLICY_TYPES, narrowed
+from ultracluster_stacks.plan.permissions import POLICY_TYPES, narrowed, risky
 from ultracluster_stacks.plan.resource_updates import IDENTITY_TYPES, NETWORK_TYPES, WORKLOAD_SERVICES
 
 _LABELS: Final = frozenset(
@@ -40,7 +41,13 @@ def network_stops(update: ResourceUpdate) -> Iterator[Stop]:
         if name in _LABELS or name == "PolicyDocument":  # a policy is a matter of permissions
             continue
         kept = [*_listed(new.get(name)), *_own_rules(name, change.logical_id, update.new_resources)]
-        if not isinstance(old.get(name), list) or not all(map(kept.__contains__, _listed(old[name]))):
+        if (
+            name == "SecurityGroupIngress"
+            and from_anywhere(new.get(name))
+            and not from_anywhere(old.get(name))
+        ):
+            yield change.stop(StopKind.NETWORK, "its nodes let in every address")
+        elif not isinstance(old.get(name), list) or not all(map(kept.__contains__, _listed(old[name]))):
             yield change.stop(StopKind.NETWORK, f"{name} of a part of the network changes while nodes use it")
 
 
@@ -69,6 +76,7 @@ def added_stops(update: ResourceUpdate) -> Iterator[Stop]:
         yield change.stop(StopKind.NETWORK, "it denies traffic of a network with nodes")
     if kind in POLICY_TYPES and _names([new.get(name) for name in _HOLDERS]) & old_resources.keys():
         yield from _lost(change, narrowed(kind, {}, new))
+    yield from _gained(change, risky(kind, {}, new, account=update.account))
 
 
 def _names(value: Any) -> set[str]:
@@ -81,6 +89,12 @@ def _lost(change: ResourceChange, lost: Sequence[str]) -> Iterator[Stop]:
         yield change.stop(StopKind.PERMISSION, f"what runs now loses a permission: {lost[0]}{more}")
 
 
+def _gained(change: ResourceChange, risks: Sequence[str]) -> Iterator[Stop]:
+    if risks:
+        more = f" and {len(risks) - 1} more" if len(risks) > 1 else ""
+        yield change.stop(StopKind.PERMISSION, f"{risks[0]}{more}")
+
+
 def permission_stops(update: ResourceUpdate) -> Iterator[Stop]:
     """Stop lost permissions of roles that remain, and roles that running jobs and nodes have."""
     change, old, new = update.change, update.old, update.new
@@ -90,11 +104,9 @@ def permission_stops(update: ResourceUpdate) -> Iterator[Stop]:
         if kind == "AWS::IAM::InstanceProfile" or any(service in trust for service in WORKLOAD_SERVICES):
             yield change.stop(StopKind.JOBS, "running nodes or jobs lose their permissions")
         return
-    role = _ROLES.get(kind, "")
-    if role and update.after and canonical(old.get(role)) != canonical(new.get(role)):
-        yield change.stop(StopKind.PERMISSION, "what runs now gets another role")
     if kind not in POLICY_TYPES:
         return
+    yield from _gained(change, risky(kind, old, new, account=update.account))
     if (
         change.action in GOES
         and not _names([old.get(name) for name in _HOLDERS]) & update.new_resources.keys()
@@ -104,7 +116,6 @@ def permission_stops(update: ResourceUpdate) -> Iterator[Stop]:
     yield from _lost(change, narrowed(kind, old, new, gone=gone))
 
 
-_ROLES: Final = {"AWS::IAM::InstanceProfile": "Roles", "AWS::Lambda::Function": "Role"}
 _OF_SUBNETS: Final = frozenset(
     {"AWS::EC2::SubnetNetworkAclAssociation", "AWS::EC2::SubnetRouteTableAssociation"}
 )

@@ -1,11 +1,13 @@
 """Permissions that a change adds to policies or takes from them."""
 
 import json
+import re
 from collections.abc import Collection, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 from typing import Any, Final
 
+from ultracluster_spec.grants import powers
 from ultracluster_stacks.plan.expressions import canonical
 
 # Properties with policy documents, by resource type. A list holds several.
@@ -37,10 +39,19 @@ _OPEN: Final = {"Statement": {"Effect": "Allow", "Principal": "*", "Action": "*"
 _TRANSPORT: Final = frozenset({"aws:SecureTransport", "s3:TlsVersion"})
 """Keys of conditions that callers with a current SDK keep."""
 
+_OWN: Final = re.compile(r'"Fn::(?:GetAtt|ImportValue)"|"Ref": "(?!AWS::)')
+_OF_THE_ACCOUNT: Final = re.compile(r'"Ref": "AWS::AccountId"|"Fn::GetAtt"')
+
 # Resource types that are a permission as a whole.
 _WHOLE: Final = frozenset(
     {"AWS::EC2::SecurityGroupIngress", "AWS::EC2::SecurityGroupEgress", "AWS::Lambda::Permission"}
 )
+
+
+def is_judged(resource_type: str, name: str) -> bool:
+    """Return whether a property of a resource is a permission, which `narrowed` and `risky` judge."""
+    judged = (*_DOCUMENTS.get(resource_type, ()), *_LISTS.get(resource_type, ()))
+    return name in judged or (name == "PermissionsBoundary" and resource_type.startswith("AWS::IAM::"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,10 +78,53 @@ class _Grant:
         keys = {key for values in operators.values() for key in values}
         return bool(keys) and keys <= _TRANSPORT
 
+    @property
+    def is_own(self) -> bool:
+        """Whether the resource is one that templates define, not one that anybody wrote."""
+        return bool(_OWN.search(self.resource))
+
     def __str__(self) -> str:
         who = f" for {self.principal}" if self.principal else ""
         when = f" if {self.condition}" if self.condition else ""
         return f"{self.action} on {self.resource}{who}{when}"
+
+
+def risky(
+    resource_type: str, before: Mapping[str, Any], after: Mapping[str, Any], *, account: str | None = None
+) -> tuple[str, ...]:
+    """Describe the added permissions that nobody should get unnoticed; empty if there are none."""
+    old, new = ([*_grants(resource_type, properties)] for properties in (before, after))
+    risks = []
+    for grant in new:
+        if grant.effect != "Allow" or any(other.covers(grant) for other in old):
+            continue
+        if grant.principal:
+            unbound = any(replace(other, condition="") == grant for other in old)
+            if unbound or (
+                resource_type != "AWS::EC2::VPCEndpoint" and not _trusts(grant.principal, account)
+            ):
+                risks.append(f"allows {grant}")
+        elif grant.action.startswith("all but"):
+            risks.append(f"allows {grant}")
+        elif not grant.is_own and (granted := [*powers(grant.action)]):
+            risks.append(f"allows {grant}, which {granted[0]}")
+    if after:
+        denied = [
+            grant for grant in old if grant.effect == "Deny" and not any(each.covers(grant) for each in new)
+        ]
+        risks += [f"no longer denies {grant}" for grant in denied]
+    if after and before.get("PermissionsBoundary") and not after.get("PermissionsBoundary"):
+        risks.append("PermissionsBoundary no longer limits it")
+    old_arns, new_arns = (
+        {_text(arn) for arn in side.get("ManagedPolicyArns") or []} for side in (before, after)
+    )
+    return (*risks, *(f"ManagedPolicyArns gets {arn}" for arn in sorted(new_arns - old_arns)))
+
+
+def _trusts(principal: str, account: str | None) -> bool:
+    """Return whether a principal is a service, or of the account of the stack."""
+    own = _OF_THE_ACCOUNT.search(principal) or (account is not None and account in principal)
+    return principal.startswith("Service ") or bool(principal.startswith("AWS ") and own)
 
 
 def widened(resource_type: str, before: Mapping[str, Any], after: Mapping[str, Any]) -> tuple[str, ...]:

@@ -7,7 +7,6 @@ The registry is incomplete; additions from the documentation are listed here.
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from enum import StrEnum
 from functools import cache
 from importlib import resources
 from types import MappingProxyType
@@ -30,18 +29,6 @@ class Replacement:
     sometimes: frozenset[PropertyPath] = field(default_factory=frozenset)
 
 
-class Safe(StrEnum):
-    """When an in-place change of a resource with data is harmless."""
-
-    ANY = "any"
-    GROWS = "grows"
-    """Only to a larger number; the service refuses a smaller one."""
-    MORE = "more"
-    """Only to a larger number, where none is zero."""
-    KEEPS_LONGER = "keeps longer"
-    """Only to a larger number, or to none, which means forever."""
-
-
 # Parameters of CreateFileSystem only: UpdateFileSystem of botocore 1.44.5 and the registry's schema omit them. The documentation
 # of AWS::FSx::FileSystem says "Replacement" for CopyTagsToBackups and DeploymentType, and "No interruption" for the others, which
 # no API call supports (2026-11-21); assume replacement for all.
@@ -62,56 +49,24 @@ _DOCUMENTED: Final[Mapping[str, frozenset[PropertyPath]]] = MappingProxyType(
     }
 )
 
-STATEFUL: Final[Mapping[str, Mapping[PropertyPath, Safe]]] = MappingProxyType(
+STATEFUL: Final = frozenset(
     {
-        "AWS::FSx::FileSystem": {
-            ("Tags",): Safe.ANY,
-            ("StorageCapacity",): Safe.GROWS,  # UpdateFileSystem requires more than the current capacity
-            ("LustreConfiguration", "PerUnitStorageThroughput"): Safe.ANY,
-            ("LustreConfiguration", "DataCompressionType"): Safe.ANY,
-            ("LustreConfiguration", "MetadataConfiguration", "Iops"): Safe.GROWS,
-            ("LustreConfiguration", "ThroughputCapacity"): Safe.GROWS,
-            ("LustreConfiguration", "DataReadCacheConfiguration"): Safe.ANY,  # the cache holds only copies
-            ("LustreConfiguration", "WeeklyMaintenanceStartTime"): Safe.ANY,
-            ("LustreConfiguration", "DailyAutomaticBackupStartTime"): Safe.ANY,
-            ("LustreConfiguration", "AutomaticBackupRetentionDays"): Safe.MORE,
-        },
-        ASSOCIATION: {("Tags",): Safe.ANY, ("S3", "AutoImportPolicy"): Safe.ANY},
-        "AWS::S3::Bucket": {
-            ("Tags",): Safe.ANY,
-            ("BucketEncryption",): Safe.ANY,  # does not affect existing objects
-            ("LoggingConfiguration",): Safe.ANY,
-            ("MetricsConfigurations",): Safe.ANY,
-            ("NotificationConfiguration",): Safe.ANY,
-            ("InventoryConfigurations",): Safe.ANY,
-        },
-        "AWS::Logs::LogGroup": {("Tags",): Safe.ANY, ("RetentionInDays",): Safe.KEEPS_LONGER},
-        "AWS::DynamoDB::Table": {("Tags",): Safe.ANY, ("BillingMode",): Safe.ANY},
-        "AWS::DynamoDB::GlobalTable": {("BillingMode",): Safe.ANY},
-        "AWS::KMS::Key": {
-            ("Tags",): Safe.ANY,
-            ("Description",): Safe.ANY,
-            ("RotationPeriodInDays",): Safe.ANY,
-        },
-        "AWS::ECR::Repository": {
-            ("Tags",): Safe.ANY,
-            ("ImageScanningConfiguration",): Safe.ANY,
-            ("ImageTagMutability",): Safe.ANY,
-        },
-        "AWS::SSM::Parameter": {("Tags",): Safe.ANY, ("Description",): Safe.ANY},
-        "AWS::SecretsManager::Secret": {("Tags",): Safe.ANY, ("Description",): Safe.ANY},
-        "AWS::EFS::FileSystem": {("FileSystemTags",): Safe.ANY},
-        "AWS::EC2::Volume": {("Tags",): Safe.ANY, ("Size",): Safe.GROWS},
-        # Released capacity may not be available again.
-        "AWS::EC2::CapacityReservation": {("TagSpecifications",): Safe.ANY},
+        ASSOCIATION,
+        FILE_SYSTEM,
+        "AWS::DynamoDB::GlobalTable",
+        "AWS::DynamoDB::Table",
+        "AWS::EC2::CapacityReservation",  # released capacity may not be available again
+        "AWS::EC2::Volume",
+        "AWS::ECR::Repository",
+        "AWS::EFS::FileSystem",
+        "AWS::KMS::Key",
+        "AWS::Logs::LogGroup",
+        "AWS::S3::Bucket",
+        "AWS::SSM::Parameter",
+        "AWS::SecretsManager::Secret",
     }
 )
-"""Types whose content cannot be recreated, with the paths that are safe to change in place.
-
-All other paths count as dangerous. The paths are parameters of the service's update operation (botocore 1.44.5, 2026-11-20),
-as tested in tests/unit/stacks/plan/test_update_operations.py. Deliberately omitted are settings that delete data (lifecycle
-rules, shorter retention), remove protection (versioning, export to S3) or lock users out (key policies).
-"""
+"""Types whose content cannot be recreated."""
 
 NETWORK_TYPES: Final = frozenset(
     f"AWS::EC2::{name}"

@@ -4,18 +4,17 @@ from collections.abc import Collection, Iterator, Mapping
 from typing import Any, Final
 
 from ultracluster_stacks.plan import resource_updates as updates
+from ultracluster_stacks.plan.allowed import FUNCTION, unsafe_additions, unsafe_changes
 from ultracluster_stacks.plan.changes import (
     GOES,
     REPLACES,
     Action,
     Block,
-    PropertyChange,
     ResourceUpdate,
     Stop,
     StopKind,
 )
-from ultracluster_stacks.plan.controls import BLOCK_VARIABLE, FUNCTION, control_stops
-from ultracluster_stacks.plan.expressions import differences, references
+from ultracluster_stacks.plan.expressions import references
 from ultracluster_stacks.plan.losses import added_stops, network_stops, permission_stops
 
 _POLICIES: Final = ("DeletionPolicy", "UpdateReplacePolicy")
@@ -35,10 +34,8 @@ _SNAPSHOT_TYPES: Final = frozenset(
 )
 """Types that can have a snapshot (DeletionPolicy attribute, CloudFormation User Guide, 2026-11-22)."""
 
-# Parts of lifecycle rules of buckets: those that delete no objects, and those whose numbers delay it.
-_EXPIRY: Final = "LifecycleConfiguration"
-_HARMLESS: Final = frozenset({"AbortIncompleteMultipartUpload", "Id", "Prefix", "Status"})
-_DAYS: Final = frozenset({"ExpirationInDays", "NewerNoncurrentVersions", "NoncurrentDays"})
+BLOCK_VARIABLE: Final = "UC_RESERVATION_ID"
+"""Variable of functions that serve one Capacity Block."""
 
 
 def block_of(
@@ -70,15 +67,16 @@ def _part(value: Any, *names: str) -> Any:
 def stops_of(update: ResourceUpdate) -> tuple[Stop, ...]:
     """Return the reasons why a change stops the deployment."""
     if update.change.action is Action.ADD:
-        return tuple(added_stops(update))
+        return (*added_stops(update), *unsafe_additions(update))
     if update.before.get("Type") != update.after.get("Type") and update.after:
         reason = "its type changes under the same logical ID, which CloudFormation refuses"
         return (Stop.refused(reason),)
     rules = (
         *(_data, _protection, _association, _shares, _best_fit, _unknown),
-        *(network_stops, permission_stops, control_stops, _jobs, _road, _linked_tags),
+        *(network_stops, permission_stops, _jobs, _road, _linked_tags),
     )
-    return tuple(stop for rule in rules for stop in rule(update))
+    stops = [stop for rule in rules for stop in rule(update)]
+    return (*stops, *unsafe_changes(update, stops))
 
 
 def notes_of(update: ResourceUpdate) -> tuple[str, ...]:
@@ -98,9 +96,8 @@ def notes_of(update: ResourceUpdate) -> tuple[str, ...]:
 
 def _data(update: ResourceUpdate) -> Iterator[Stop]:
     change = update.change
-    safe = updates.STATEFUL.get(change.resource_type)
     is_protected = update.before.get("DeletionPolicy") in _PROTECTING
-    if safe is None and not is_protected:
+    if change.resource_type not in updates.STATEFUL and not is_protected:
         return
     if change.action in REPLACES:
         fate = (
@@ -116,60 +113,6 @@ def _data(update: ResourceUpdate) -> Iterator[Stop]:
         yield change.stop(StopKind.DATA, "it is deleted with its data")
     elif change.action is Action.RETAIN:
         yield change.stop(StopKind.DATA, "it leaves the stack and stays, unmanaged and billed")
-    elif safe is not None:
-        yield from _changed_data(update, safe)
-
-
-def _changed_data(update: ResourceUpdate, safe: Mapping[tuple[str, ...], updates.Safe]) -> Iterator[Stop]:
-    change = update.change
-    for property_change in change.properties:
-        name = ".".join(property_change.path)
-        if _shrinks(property_change, safe):
-            yield Stop.refused(f"{name} cannot be decreased; the service refuses it")
-        elif name.startswith(_EXPIRY):
-            continue
-        elif property_change.path[0] not in _POLICIES and not _is_safe(property_change, safe):
-            reason = f"{name} of a resource with data or capacity is not known to be safe to change"
-            yield change.stop(StopKind.DATA, reason)
-    old, new = (_part(properties, _EXPIRY, "Rules") or [] for properties in (update.old, update.new))
-    if not all(_keeps_longer(rule, old) for rule in new):
-        yield change.stop(StopKind.DATA, "objects expire sooner or move to another storage class")
-
-
-def _keeps_longer(rule: Mapping[str, Any], old_rules: list[Mapping[str, Any]]) -> bool:
-    """Return whether a rule of a bucket deletes nothing sooner than one of the old rules."""
-    if rule.get("Status") != "Enabled" or not rule.keys() - _HARMLESS:
-        return True
-    return any(
-        all(
-            path[0] in _HARMLESS or (path[-1] in _DAYS and (new is None or _grows(before, new)))
-            for path, before, new in differences(old, rule)
-        )
-        for old in old_rules
-    )
-
-
-def _is_safe(change: PropertyChange, safe: Mapping[tuple[str, ...], updates.Safe]) -> bool:
-    """Return whether a change is in the allow-list and keeps its condition."""
-    for path, rule in safe.items():
-        if change.path[: len(path)] == path:
-            keeps_forever = rule is updates.Safe.KEEPS_LONGER and change.after is None
-            before = 1 if rule is updates.Safe.MORE and change.before is None else change.before
-            return rule is updates.Safe.ANY or keeps_forever or _grows(before, change.after)
-    return False
-
-
-def _shrinks(change: PropertyChange, safe: Mapping[tuple[str, ...], updates.Safe]) -> bool:
-    if safe.get(change.path) is not updates.Safe.GROWS or _grows(change.before, change.after):
-        return False
-    return _grows(change.after, change.before)
-
-
-def _grows(before: Any, after: Any) -> bool:
-    try:
-        return float(after) >= float(before)
-    except (TypeError, ValueError):
-        return False
 
 
 def _protection(update: ResourceUpdate) -> Iterator[Stop]:

@@ -34,5 +34,5 @@ def test_a_retained_resource_is_let_go_and_another_one_deleted() -> None:
         ("A", Action.REMOVE, False),
         ("B", Action.RETAIN, True),
     ]
-    # Whoever retains a topic says that it holds something; one without the policy may go.
-    assert [[str(stop.kind) for stop in one.stops] for one in changes] == [[], [], ["data"]]
+    # Whoever retains a topic says that it holds something; one without the policy only tells people.
+    assert [[str(stop.kind) for stop in one.stops] for one in changes] == [[], ["control"], ["data"]]

@@ -31,6 +31,8 @@ def put(resource_type: str, path: str, value: Any, start: str = "") -> Edit:
             place = place[int(part)] if isinstance(place, list) else place.setdefault(part, {})
         if value is None:
             del place[last]
+        elif isinstance(place, list):
+            place.insert(int(last), value)
         else:
             place[last] = value
 
@@ -103,7 +105,7 @@ DANGEROUS: dict[str, tuple[Edit, set[str]]] = {
     "another id of a file system": (renamed(FILE_SYSTEM), {"data", "jobs", "refused"}),
     # https://github.com/aws-cloudformation/cloudformation-coverage-roadmap/issues/1687
     "tags of a file system with an association": (
-        put(FILE_SYSTEM, "Tags", [{"Key": "team", "Value": "b"}]),
+        put(FILE_SYSTEM, "Tags.1", {"Key": "team", "Value": "b"}),
         {"unknown"},
     ),
     "no checkpoint bucket": (gone(BUCKET, "Checkpoints"), {"data", "refused"}),
@@ -152,17 +154,22 @@ DANGEROUS: dict[str, tuple[Edit, set[str]]] = {
             put(ENVIRONMENT, "ComputeResources.AllocationStrategy", "BEST_FIT_PROGRESSIVE"),
             put(ENVIRONMENT, "ReplaceComputeEnvironment", value=False),
         ),
-        {"jobs", "refused"},
+        {"jobs", "refused", "capacity"},
     ),
     "a name for the compute environment": (put(ENVIRONMENT, "ComputeEnvironmentName", "ours"), {"jobs"}),
     "an update that ends jobs at once": (
         both(put(ENVIRONMENT, "UpdatePolicy.TerminateJobsOnUpdate", value=True), NEW_IMAGE),
-        {"jobs"},
+        {"jobs", "capacity"},
     ),
     "an update that ends jobs after an hour": (
         both(put(ENVIRONMENT, "UpdatePolicy.JobExecutionTimeoutMinutes", 60), NEW_IMAGE),
-        {"jobs"},
+        {"jobs", "capacity"},
     ),
+    "an update policy that ends jobs, alone": (
+        put(ENVIRONMENT, "UpdatePolicy.TerminateJobsOnUpdate", value=True),
+        {"capacity"},
+    ),
+    "more attempts of a job": (put("AWS::Batch::JobDefinition", "RetryStrategy.Attempts", 5), {"jobs"}),
     "a name for the queue": (put("AWS::Batch::JobQueue", "JobQueueName", "ours"), {"jobs"}),
     "no queue": (gone("AWS::Batch::JobQueue"), {"jobs"}),
     "a name for the role of a job": (
@@ -241,21 +248,21 @@ SAFE: dict[str, Edit] = {
     "a larger file system": put(FILE_SYSTEM, "StorageCapacity", 9600),
     "a faster file system": put(FILE_SYSTEM, "LustreConfiguration.PerUnitStorageThroughput", 500),
     "a file system without compression": put(FILE_SYSTEM, "LustreConfiguration.DataCompressionType", "NONE"),
-    "tags of a bucket": put(BUCKET, "Tags", [{"Key": "team", "Value": "b"}], "Checkpoints"),
+    "tags of a bucket": put(BUCKET, "Tags.1", {"Key": "team", "Value": "b"}, "Checkpoints"),
     "logs that stay for ever": put(LOGS, "RetentionInDays", None),
     "logs that stay longer": put(LOGS, "RetentionInDays", 3653),
     "another bucket": another_bucket,
     "another recipient of alarms": another_recipient,
     "another dataset that jobs read": another_dataset,
     "old versions of checkpoints that stay longer": versions_stay_longer,
-    "a revision of a job": put("AWS::Batch::JobDefinition", "RetryStrategy.Attempts", 5),
+    "a revision of a job": put("AWS::Batch::JobDefinition", "NodeProperties.NumNodes", 2),
     "a priority of the queue": put("AWS::Batch::JobQueue", "Priority", 7),
     "a threshold of an alarm": put("AWS::CloudWatch::Alarm", "Threshold", 9),
     "code of a function": put("AWS::Lambda::Function", "Code.S3Key", f"{'a' * 64}.zip"),
+    "traces of a function": put("AWS::Lambda::Function", "TracingConfig.Mode", "Active"),
     "a description of a rule": put(
         "AWS::EC2::SecurityGroupIngress", "Description", "EFA", "NetworkEfaIngress"
     ),
-    "an update policy alone": put(ENVIRONMENT, "UpdatePolicy.TerminateJobsOnUpdate", value=True),
 }
 
 

@@ -446,5 +446,5 @@ def test_another_reservation_stops_only_while_jobs_may_run_in_the_block() -> Non
     running = compare(frozen.before, frozen.after)
     idle = compare(frozen.before, frozen.after, idle_blocks=[RESERVATION])
 
-    assert {stop.kind for stop in running.stops()} == {"jobs", "control"}
+    assert {stop.kind for stop in running.stops()} == {"jobs", "control", "capacity"}
     assert [*idle.stops()] == []

@@ -9,6 +9,7 @@ import pytest
 from ultracluster_local.cloudformation.registry.replacement_table import replacement_table
 from ultracluster_local.cloudformation.resource_types import PROVIDERS
 from ultracluster_stacks import plan
+from ultracluster_stacks.plan.allowed import SAFE
 from ultracluster_stacks.plan.resource_updates import (
     JOB_CARRIERS,
     LONGEST_JOB_TIMEOUT_MINUTES,
@@ -57,12 +58,12 @@ def test_what_replaces_a_file_system_is_what_fsx_cannot_update() -> None:
     assert {path[0] for path in rules.always if len(path) == 1} & set(members) == {"StorageType"}
 
 
-@pytest.mark.parametrize("resource_type", sorted(STATEFUL))
+@pytest.mark.parametrize("resource_type", sorted({*STATEFUL} & {*SAFE}))
 def test_nothing_is_both_safe_and_a_replacement(resource_type: str) -> None:
     rules = replacement(resource_type, {})
     assert rules is not None
 
-    assert [path for path in STATEFUL[resource_type] if touches(path, rules.always | rules.sometimes)] == []
+    assert [path for path in SAFE[resource_type] if touches(path, rules.always | rules.sometimes)] == []
 
 
 def test_the_settings_of_a_compute_environment_decide_whether_it_is_replaced() -> None:

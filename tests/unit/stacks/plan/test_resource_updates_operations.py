@@ -12,6 +12,7 @@ import botocore.session
 import pytest
 from cfnlint.schema.manager import PROVIDER_SCHEMA_MANAGER
 
+from ultracluster_stacks.plan.allowed import SAFE
 from ultracluster_stacks.plan.resource_updates import (
     JOB_CARRIERS,
     NETWORK_TYPES,
@@ -59,7 +60,12 @@ ELSEWHERE: Mapping[str, Mapping[str, tuple[str, ...]]] = {
     "AWS::Batch::QuotaShare": {"Tags": ("batch:TagResource tags",)},
     "AWS::Batch::SchedulingPolicy": {"Tags": ("batch:TagResource tags",)},
     "AWS::Batch::ServiceEnvironment": {"Tags": ("batch:TagResource tags",)},
-    "AWS::DynamoDB::Table": {"Tags": ("dynamodb:TagResource Tags",)},
+    "AWS::DynamoDB::Table": {
+        "PointInTimeRecoverySpecification": (
+            "dynamodb:UpdateContinuousBackups PointInTimeRecoverySpecification",
+        ),
+        "Tags": ("dynamodb:TagResource Tags",),
+    },
     "AWS::EC2::CapacityReservation": {"TagSpecifications": _TAGS},
     "AWS::EC2::NatGateway": {
         "AvailabilityZoneAddresses": ("ec2:AssociateNatGatewayAddress AvailabilityZone",),
@@ -113,6 +119,7 @@ ELSEWHERE: Mapping[str, Mapping[str, tuple[str, ...]]] = {
     },
     "AWS::KMS::Key": {
         "Description": ("kms:UpdateKeyDescription Description",),
+        "EnableKeyRotation": ("kms:EnableKeyRotation KeyId", "kms:DisableKeyRotation KeyId"),
         "RotationPeriodInDays": ("kms:EnableKeyRotation RotationPeriodInDays",),
         "Tags": ("kms:TagResource Tags",),
     },
@@ -136,11 +143,11 @@ ELSEWHERE: Mapping[str, Mapping[str, tuple[str, ...]]] = {
     },
     "AWS::S3::Bucket": {
         "BucketEncryption": ("s3:PutBucketEncryption ServerSideEncryptionConfiguration",),
-        "InventoryConfigurations": ("s3:PutBucketInventoryConfiguration InventoryConfiguration",),
-        "LoggingConfiguration": ("s3:PutBucketLogging BucketLoggingStatus",),
+        "LifecycleConfiguration": ("s3:PutBucketLifecycleConfiguration LifecycleConfiguration",),
         "MetricsConfigurations": ("s3:PutBucketMetricsConfiguration MetricsConfiguration",),
-        "NotificationConfiguration": ("s3:PutBucketNotificationConfiguration NotificationConfiguration",),
+        "PublicAccessBlockConfiguration": ("s3:PutPublicAccessBlock PublicAccessBlockConfiguration",),
         "Tags": ("s3:PutBucketTagging Tagging",),
+        "VersioningConfiguration": ("s3:PutBucketVersioning VersioningConfiguration",),
     },
     "AWS::SecretsManager::Secret": {"Tags": ("secretsmanager:TagResource Tags",)},
 }
@@ -224,7 +231,7 @@ def test_all_types_that_hold_data_or_jobs_are_judged() -> None:
 
 @pytest.mark.parametrize("resource_type", sorted(UPDATES))
 def test_what_passes_as_a_change_in_place_is_what_the_service_can_update(resource_type: str) -> None:
-    safe = STATEFUL.get(resource_type)
+    safe = SAFE.get(resource_type, {}) if resource_type in STATEFUL else None
     passes = [
         path
         for path in not_updated(resource_type)
@@ -235,13 +242,19 @@ def test_what_passes_as_a_change_in_place_is_what_the_service_can_update(resourc
     assert [".".join(path) for path in passes if ".".join(path) not in ELSEWHERE.get(resource_type, {})] == []
 
 
-@pytest.mark.parametrize("resource_type", sorted(STATEFUL))
+@pytest.mark.parametrize("resource_type", sorted(SAFE))
 def test_what_is_safe_is_a_property_that_users_can_set(resource_type: str) -> None:
     document = schema(resource_type)
-    for path in STATEFUL[resource_type]:
+    for path in SAFE[resource_type]:
         node: Node = document
         for name in path:
-            node = _resolved(document, node)["properties"][name]
+            node = _resolved(document, node)
+            if name in node.get("properties", {}):
+                node = node["properties"][name]
+            elif name.isdigit() or (name == "*" and "items" in node):
+                node = node["items"]
+            else:  # names that people choose
+                break
         assert f"/properties/{'/'.join(path)}" not in document.get("readOnlyProperties", ())
 
 

@@ -32,7 +32,7 @@ AT_ONCE = "an infrastructure update terminates running jobs immediately"
 ADDED = "AWS Batch refuses that a fair-share policy is added to a queue"
 REMOVED = "AWS Batch refuses that a fair-share policy is removed from a queue"
 CUSTOM = "the effect of the change depends on its function and is unknown"
-HARM = "of a resource with data or capacity is not known to be safe to change"
+UNKNOWN = "is not known to be safe for what"
 PERMISSIONS = "running nodes or jobs lose their permissions"
 
 
@@ -112,13 +112,23 @@ def environment_for(minutes: Any = None, *, at_once: Any = None, image: str = "a
         ),
         (queue(), queue(SchedulingPolicyArn="a"), {("refused", None, ADDED)}),
         (queue(SchedulingPolicyArn="a"), queue(), {("refused", None, REMOVED)}),
-        (queue(SchedulingPolicyArn="a"), queue(SchedulingPolicyArn="b"), set()),
+        (
+            queue(SchedulingPolicyArn="a"),
+            queue(SchedulingPolicyArn="b"),
+            {("jobs", "change:s/R", f"SchedulingPolicyArn: a -> b {UNKNOWN} places or describes jobs")},
+        ),
         (file_system(), GONE, {("data", "remove:s/R", LET_GO)}),
         (resource(FILE_SYSTEM), GONE, {("data", "remove:s/R", "it is deleted with its data")}),
         (
             file_system(),
             file_system(StorageCapacity=2400),
-            {("refused", None, "StorageCapacity cannot be decreased; the service refuses it")},
+            {
+                (
+                    "refused",
+                    None,
+                    "StorageCapacity: 4800 -> 2400: it cannot be decreased; the service refuses it",
+                )
+            },
         ),
         (
             file_system(LustreConfiguration={"MetadataConfiguration": {"Iops": 3000}}),
@@ -127,24 +137,36 @@ def environment_for(minutes: Any = None, *, at_once: Any = None, image: str = "a
                 (
                     "refused",
                     None,
-                    "LustreConfiguration.MetadataConfiguration.Iops cannot be decreased; the service refuses it",
+                    "LustreConfiguration.MetadataConfiguration.Iops: 3000 -> 1500: it cannot be decreased; the service refuses it",
                 )
             },
         ),
         (
             file_system(LustreConfiguration={"AutomaticBackupRetentionDays": 7}),
             file_system(LustreConfiguration={"AutomaticBackupRetentionDays": 0}),
-            {("data", "change:s/R", f"LustreConfiguration.AutomaticBackupRetentionDays {HARM}")},
+            {
+                (
+                    "data",
+                    "change:s/R",
+                    "LustreConfiguration.AutomaticBackupRetentionDays: 7 -> 0: older backups would be deleted",
+                )
+            },
         ),
         (
             file_system(),
             file_system(StorageCapacity={"Ref": "Capacity"}),
-            {("data", "change:s/R", f"StorageCapacity {HARM}")},
+            {
+                (
+                    "data",
+                    "change:s/R",
+                    f'StorageCapacity: 4800 -> {{"Ref": "Capacity"}} {UNKNOWN} keeps data or capacity',
+                )
+            },
         ),
         (
             resource("AWS::Logs::LogGroup", {"RetentionInDays": 30}),
             resource("AWS::Logs::LogGroup", {"RetentionInDays": 7}),
-            {("data", "change:s/R", f"RetentionInDays {HARM}")},
+            {("data", "change:s/R", "RetentionInDays: 30 -> 7: older logs would be deleted")},
         ),
         (
             file_system(),
@@ -275,6 +297,43 @@ def environment_for(minutes: Any = None, *, at_once: Any = None, image: str = "a
         ),
         (
             resource("AWS::SNS::Topic"),
+            GONE,
+            {("control", "remove:s/R", "it tells people, and nothing takes over its work")},
+        ),
+        (
+            resource("AWS::QuantumLedger::Cluster"),
+            GONE,
+            {("unknown", "remove:s/R", "it is of a type that no row knows, and nothing takes over its work")},
+        ),
+        (
+            environment(),
+            environment(State="DISABLED"),
+            {("capacity", "change:s/R", "State: (none) -> DISABLED: paid nodes would stay empty")},
+        ),
+        (
+            GONE,
+            file_system(),
+            {
+                (
+                    "data",
+                    "change:s/R",
+                    "it is new and keeps data or capacity: it is paid by its size from the start",
+                )
+            },
+        ),
+        (
+            GONE,
+            resource("Custom::Order"),
+            {
+                (
+                    "unknown",
+                    "change:s/R",
+                    "it is new, and what Custom::Order costs or does is not known to the plan",
+                )
+            },
+        ),
+        (
+            resource("AWS::SNS::Topic"),
             resource("AWS::SQS::Queue"),
             {("refused", None, "its type changes under the same logical ID, which CloudFormation refuses")},
         ),
@@ -289,8 +348,6 @@ def test_says_what_would_happen_and_which_word_allows_it(
 @pytest.mark.parametrize(
     ("before", "after"),
     [
-        (GONE, file_system()),
-        (GONE, resource("Custom::Order")),
         (GONE, resource("AWS::Batch::JobQueue")),
         (file_system(), file_system(StorageCapacity=9600)),
         (file_system(), file_system(StorageCapacity="4800")),
@@ -321,11 +378,8 @@ def test_says_what_would_happen_and_which_word_allows_it(
             best_fit("ami-1", {"AllocationStrategy": "BEST_FIT"}),
             best_fit("ami-1", {"AllocationStrategy": "BEST_FIT", "MaxvCpus": "384"}),
         ),
-        (environment(), environment(State="DISABLED")),
         (role("lambda.amazonaws.com"), GONE),
         (role("ec2.amazonaws.com"), role("ec2.amazonaws.com", Description="nodes")),
-        (resource("AWS::SNS::Topic"), GONE),
-        (resource("AWS::QuantumLedger::Cluster"), GONE),
     ],
 )
 def test_lets_pass_what_harms_nothing(before: dict[str, Any], after: dict[str, Any]) -> None:
@@ -447,7 +501,7 @@ def test_stops_a_queue_whose_nodes_another_service_will_start(
         stop
         for changed in compare([old], [new]).stacks[0].changes
         for stop in changed.stops
-        if changed.resource_type == "AWS::Batch::JobQueue"
+        if changed.resource_type == "AWS::Batch::JobQueue" and "will start its nodes" in stop.reason
     ]
     assert [(str(stop.kind), stop.reason.partition(";")[0]) for stop in stops] == (
         [("jobs", starts)] if starts else []

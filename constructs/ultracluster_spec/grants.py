@@ -1,0 +1,144 @@
+"""What the actions of IAM policies grant, judged by what they cover: wildcards and letter case as IAM reads them."""
+
+from collections.abc import Iterator
+from fnmatch import fnmatchcase
+from types import MappingProxyType
+from typing import Final
+
+SPENDING: Final = (
+    "ec2:AcceptCapacityReservationBillingOwnership",
+    "ec2:AcceptReservedInstancesExchangeQuote",
+    "ec2:AllocateHosts",
+    "ec2:CancelCapacityReservation",
+    "ec2:CancelCapacityReservationFleets",
+    "ec2:CreateCapacityReservation",
+    "ec2:CreateCapacityReservationBySplitting",
+    "ec2:CreateCapacityReservationCancellationQuote",
+    "ec2:CreateCapacityReservationFleet",
+    "ec2:CreateInterruptibleCapacityReservationAllocation",
+    "ec2:CreateReservedInstancesListing",
+    "ec2:ModifyCapacityReservation",
+    "ec2:ModifyCapacityReservationFleet",
+    "ec2:ModifyReservedInstances",
+    "ec2:MoveCapacityReservationInstances",
+    "ec2:PurchaseCapacityBlock",
+    "ec2:PurchaseCapacityBlockExtension",
+    "ec2:PurchaseHostReservation",
+    "ec2:PurchaseReservedInstancesOffering",
+    "ec2:PurchaseScheduledInstances",
+    "ec2:UpdateInterruptibleCapacityReservationAllocation",
+    "sagemaker:CreateReservedCapacity",
+    "sagemaker:CreateTrainingPlan",
+    "sagemaker:ExtendTrainingPlan",
+    "savingsplans:CreateSavingsPlan",
+)
+"""Actions that buy, reserve, change or give back capacity: Service Authorization Reference (2026-11).
+
+https://docs.aws.amazon.com/service-authorization/latest/reference/list_amazonec2.html
+"""
+
+NEVER: Final = (
+    *("ec2:Accept*ReservationBillingOwnership", "ec2:AcceptReserved*", "ec2:AllocateHosts"),
+    *(
+        "ec2:CancelCapacityReservation*",
+        "ec2:CreateCapacityReservation*",
+        "ec2:CreateInterruptible*",
+        "ec2:CreateReserved*",
+    ),
+    *(
+        "ec2:ModifyCapacityReservation*",
+        "ec2:ModifyReserved*",
+        "ec2:MoveCapacityReservation*",
+        "ec2:Purchase*",
+    ),
+    *(
+        "ec2:UpdateInterruptible*",
+        "sagemaker:CreateReservedCapacity",
+        "sagemaker:CreateTrainingPlan",
+        "sagemaker:ExtendTrainingPlan",
+    ),
+    "savingsplans:Create*",
+    *("iam:A*", "iam:C*", "iam:D*", "iam:E*", "iam:Pu*", "iam:R*", "iam:Se*", "iam:T*", "iam:U*"),
+)
+"""What jobs, nodes and functions are denied whatever else is attached to their roles: spending on capacity, and all of IAM but
+reading, simulating and ``iam:PassRole``. Wildcards also deny what AWS adds later."""
+
+# Actions that act through others, destroy, end or start: allowed on what is named only, and a plan stops at them.
+_POWERFUL: Final = MappingProxyType(
+    {
+        "acts as another role": ("iam:PassRole", "sts:AssumeRole*", "sts:AssumeRoot"),
+        "deletes data": (
+            *(
+                "s3:DeleteObject*",
+                "s3:DeleteBucket*",
+                "fsx:Delete*",
+                "dynamodb:Delete*",
+                "kms:ScheduleKeyDeletion",
+            ),
+            *("logs:Delete*", "ecr:*Delete*", "elasticfilesystem:Delete*", "backup:Delete*", "rds:Delete*"),
+            *(
+                "s3:PutLifecycleConfiguration",
+                "s3:PutBucketPolicy",
+                "secretsmanager:DeleteSecret",
+                "ec2:Delete*",
+            ),
+        ),
+        "ends nodes or jobs": (
+            *("ec2:TerminateInstances", "ec2:StopInstances", "ec2:RebootInstances", "batch:TerminateJob"),
+            *("batch:CancelJob", "batch:Delete*", "batch:DeregisterJobDefinition", "batch:Update*"),
+            *(
+                "autoscaling:*Terminate*",
+                "autoscaling:SetDesiredCapacity",
+                "autoscaling:Update*",
+                "autoscaling:Delete*",
+            ),
+            *("ecs:StopTask", "ecs:Delete*", "ecs:DeregisterContainerInstance", "cloudformation:Delete*"),
+        ),
+        "starts what is paid": (
+            *("batch:SubmitJob", "batch:SubmitServiceJob", "batch:Create*", "batch:RegisterJobDefinition"),
+            *("ec2:RunInstances", "ec2:StartInstances", "ec2:CreateFleet", "ec2:RequestSpot*"),
+            *(
+                "ec2:RunScheduledInstances",
+                "autoscaling:Create*",
+                "sagemaker:Create*",
+                "ecs:RunTask",
+                "ecs:StartTask",
+            ),
+            *("cloudformation:Create*", "cloudformation:Update*", "cloudformation:ExecuteChangeSet"),
+        ),
+        "runs code elsewhere": (
+            *("lambda:*Function*", "lambda:AddPermission", "ssm:SendCommand", "ssm:StartSession"),
+            *("ssm:StartAutomationExecution", "ec2:ReplaceIamInstanceProfileAssociation", "ecr:PutImage"),
+            *("ec2:AssociateIamInstanceProfile", "kms:PutKeyPolicy", "kms:CreateGrant", "sns:AddPermission"),
+        ),
+    }
+)
+
+
+def overlap(one: str, other: str) -> bool:
+    """Return whether an action exists that both patterns may name: one covers the other, or they begin and end alike."""
+    one, other = one.lower(), other.lower()
+    if _covers(one, other) or _covers(other, one):
+        return True
+    if "*" not in one or "*" not in other:
+        return False
+    (start, *_, end), (other_start, *_, other_end) = one.split("*"), other.split("*")
+    begins = start.startswith(other_start) or other_start.startswith(start)
+    return begins and (end.endswith(other_end) or other_end.endswith(end))
+
+
+def _covers(pattern: str, name: str) -> bool:
+    return fnmatchcase(name, pattern.replace("[", "[[]"))
+
+
+def forbidden(action: str) -> bool:
+    """Return whether an action, perhaps with wildcards, spends on capacity or changes IAM."""
+    named = any(_covers(action.lower(), name.lower()) for name in SPENDING)
+    return named or any(overlap(action, never) for never in NEVER)
+
+
+def powers(action: str) -> Iterator[str]:
+    """Iterate over what an action, perhaps with wildcards, lets a principal do beyond its own work."""
+    if forbidden(action):
+        yield "buys capacity or changes permissions"
+    yield from (power for power, names in _POWERFUL.items() if any(overlap(action, name) for name in names))

@@ -1,0 +1,220 @@
+"""What ends jobs in time and tells people stays on, or the plan stops."""
+
+from typing import Any
+
+import pytest
+from tests.unit.stacks.plan.small_stacks import stack
+
+from ultracluster_stacks.plan import StackTemplate, compare
+
+RULE, ALARM, TOPIC = "AWS::Events::Rule", "AWS::CloudWatch::Alarm", "AWS::SNS::Topic"
+FUNCTION = "AWS::Lambda::Function"
+BLOCK = {"UC_RESERVATION_ID": "cr-1", "UC_JOB_QUEUE": "q", "UC_CHECKPOINT_LEAD_SECONDS": "1500"}
+
+
+def template(**changes: Any) -> dict[str, Any]:
+    """A function with what belongs to it; a change sets properties of a resource, and None removes it."""
+    properties: dict[str, tuple[str, dict[str, Any]]] = {
+        "Drain": (FUNCTION, {"Timeout": 120, "Environment": {"Variables": BLOCK}}),
+        "Rule": (
+            RULE,
+            {
+                "ScheduleExpression": "rate(1 minute)",
+                "EventPattern": {"source": ["aws.ec2"]},
+                "Targets": [{"Arn": {"Ref": "Drain"}}],
+            },
+        ),
+        "Permission": (
+            "AWS::Lambda::Permission",
+            {"FunctionName": {"Ref": "Drain"}, "SourceArn": {"Fn::GetAtt": ["Rule", "Arn"]}},
+        ),
+        "Alarm": (ALARM, {"Dimensions": [{"Value": {"Ref": "Drain"}}], "AlarmActions": [{"Ref": "Topic"}]}),
+        "Topic": (TOPIC, {"DisplayName": "t"}),
+        "Mail": ("AWS::SNS::Subscription", {"TopicArn": {"Ref": "Topic"}, "Protocol": "email"}),
+        "Queue": ("AWS::Batch::JobQueue", {"Priority": 1, "ComputeEnvironmentOrder": [{"Order": 1}]}),
+    }
+    return {
+        name: {"Type": kind, "Properties": own | (changes.get(name) or {})}
+        for name, (kind, own) in properties.items()
+        if changes.get(name, {}) is not None
+    }
+
+
+def stops(*, idle: bool = False, **changes: Any) -> set[tuple[str, str]]:
+    plan = compare(
+        [stack(**template())], [stack(**template(**changes))], idle_blocks=["cr-1"] if idle else []
+    )
+    return {(str(stop.kind), str(stop.allow).partition("/")[2]) for stop in plan.stops()}
+
+
+def change(kind: str, before: dict[str, Any], after: dict[str, Any]) -> list[str]:
+    """What is said of one resource when its properties change."""
+    old, new = ({"Type": kind, "Properties": side} for side in (before, after))
+    return [stop.reason for stop in compare([stack(R=old)], [stack(R=new)]).stops()]
+
+
+def variables(**changes: str) -> dict[str, Any]:
+    return {"Environment": {"Variables": BLOCK | changes}}
+
+
+@pytest.mark.parametrize(
+    ("changes", "at"),
+    [
+        ({"Drain": None}, "Drain"),
+        ({"Rule": None}, "Rule"),
+        ({"Permission": None}, "Permission"),
+        ({"Alarm": None}, "Alarm"),
+        ({"Mail": None}, "Mail"),
+        ({"Rule": {"State": "DISABLED"}}, "Rule"),
+        ({"Rule": {"ScheduleExpression": "rate(2 minutes)"}}, "Rule"),
+        ({"Rule": {"ScheduleExpression": "rate(1 hour)"}}, "Rule"),
+        ({"Rule": {"ScheduleExpression": "cron(0/5 * * * ? *)"}}, "Rule"),
+        ({"Rule": {"ScheduleExpression": "cron(0 12 * * ? *)"}}, "Rule"),
+        ({"Rule": {"Targets": []}}, "Rule"),
+        ({"Rule": {"Targets": [{"Arn": {"Ref": "Queue"}}]}}, "Rule"),
+        ({"Rule": {"Targets": [{"Arn": {"Ref": "Drain"}, "Input": "{}"}]}}, "Rule"),
+        ({"Rule": {"EventPattern": {"source": ["aws.ec2"], "detail": {"a": ["b"]}}}}, "Rule"),
+        ({"Rule": {"EventPattern": {"source": ["aws.batch"]}}}, "Rule"),
+        ({"Permission": {"FunctionName": "another"}}, "Permission"),
+        ({"Permission": {"SourceArn": "arn:of:another:rule"}}, "Permission"),
+        ({"Alarm": {"Dimensions": [{"Value": "another"}]}}, "Alarm"),
+        ({"Mail": {"TopicArn": "another"}}, "Mail"),
+        ({"Mail": {"Endpoint": "else@example.com"}}, "Mail"),
+        ({"Mail": {"FilterPolicy": {"a": ["b"]}}}, "Mail"),
+        ({"Drain": {"VpcConfig": {"SubnetIds": ["a"]}}}, "Drain"),
+        ({"Alarm": {"AlarmActions": []}}, "Alarm"),
+        ({"Alarm": {"ActionsEnabled": False}}, "Alarm"),
+        ({"Topic": {"TopicName": "other"}}, "Topic"),
+        ({"Drain": {"ReservedConcurrentExecutions": 0}}, "Drain"),
+        ({"Permission": {"SourceArn": None}}, "Permission"),
+        ({"Rule": {"Targets": [{"Arn": {"Ref": "Drain"}}, {"Arn": {"Ref": "Queue"}}]}}, "Rule"),
+        ({"Alarm": {"AlarmActions": [{"Ref": "Topic"}, "arn:aws:automate:us-east-2:ec2:stop"]}}, "Alarm"),
+        ({"Drain": {"ReservedConcurrentExecutions": 1}}, "Drain"),
+        ({"Drain": variables(UC_CHECKPOINT_LEAD_SECONDS="1499")}, "Drain"),
+        ({"Drain": variables(PYTHONPATH="/opt")}, "Drain"),
+        ({"Drain": {"Timeout": 119}}, "Drain"),
+        ({"Drain": {"Timeout": None}}, "Drain"),
+        ({"Drain": variables(UC_RESERVATION_ID="cr-2")}, "Drain"),
+        ({"Drain": variables(UC_JOB_QUEUE="r")}, "Drain"),
+        ({"Drain": {"Environment": {"Variables": {"UC_RESERVATION_ID": "cr-1"}}}}, "Drain"),
+    ],
+)
+def test_what_switches_off_stops_at_one_place(changes: dict[str, Any], at: str) -> None:
+    assert stops(**changes) == {("control", at)}
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {},
+        {"Rule": {"ScheduleExpression": "cron(* * * * ? *)"}},
+        {"Rule": {"ScheduleExpression": "cron(*/1 * * * ? *)", "State": "ENABLED"}},
+        {"Rule": {"Targets": [{"Arn": {"Ref": "Topic"}}, {"Arn": {"Ref": "Drain"}}]}},
+        {"Alarm": {"OKActions": [{"Ref": "Topic"}], "ActionsEnabled": True}},
+        {"Topic": {"DisplayName": "another"}},
+        {"Rule": {"EventPattern": {"source": ["aws.batch", "aws.ec2"]}}},
+        {"Drain": {"Timeout": 300, "MemorySize": 512, "Runtime": None}},
+        {"Drain": variables(UC_CHECKPOINT_LEAD_SECONDS="1800", UC_MORE="x")},
+    ],
+)
+def test_what_keeps_its_work_passes(changes: dict[str, Any]) -> None:
+    assert stops(**changes) == set()
+
+
+def test_the_drain_of_an_idle_block_may_change() -> None:
+    assert stops(idle=True, Drain=variables(UC_RESERVATION_ID="cr-2") | {"Timeout": 60}) == set()
+    assert stops(idle=True, Drain={"ReservedConcurrentExecutions": 0}) == {("control", "Drain")}
+
+
+@pytest.mark.parametrize(
+    ("operator", "safe", "dangerous"),
+    [
+        ("GreaterThanThreshold", (100, 99, 10), (101, 9, 0, -1, "x", None)),
+        ("LessThanOrEqualToThreshold", (100, 101, 1000), (99, 1001, 0, 1e9)),
+    ],
+)
+def test_an_alarm_may_fire_earlier_and_neither_later_nor_always(
+    operator: str, safe: tuple[Any, ...], dangerous: tuple[Any, ...]
+) -> None:
+    def edited(threshold: Any) -> list[str]:
+        alarm = {"ComparisonOperator": operator, "Threshold": 100}
+        return change(ALARM, alarm, alarm | {"Threshold": threshold})
+
+    assert [edited(each) for each in safe] == [[]] * len(safe)
+    assert all("later, never, or always" in edited(each)[0] for each in dangerous)
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "passes"),
+    [
+        ((5, None), (4, None), True),
+        ((5, None), (6, None), False),
+        ((5, None), (0, None), False),
+        ((5, 3), (5, 2), True),
+        ((5, 3), (5, 4), False),
+        ((5, 3), (4, 3), False),
+        ((5, 3), (3, 2), False),
+        ((5, 3), (4, 2), True),
+    ],
+)
+def test_an_alarm_may_wait_for_fewer_points_and_miss_as_many(
+    before: tuple[int, int | None], after: tuple[int, int | None], *, passes: bool
+) -> None:
+    old, new = (
+        {"EvaluationPeriods": of, **({"DatapointsToAlarm": points} if points else {})}
+        for of, points in (before, after)
+    )
+
+    assert (change(ALARM, old, new) == []) == passes
+
+
+def test_an_image_may_be_another_version_of_the_same_repository() -> None:
+    def edited(before: Any, after: Any) -> bool:
+        old, new = ({"ContainerProperties": {"Image": each}} for each in (before, after))
+        return change("AWS::Batch::JobDefinition", old, new) == []
+
+    digest = "@sha256:" + "a" * 64
+    assert edited("host:5000/a/b:1", "host:5000/a/b:2")
+    assert edited("a/b:1", "a/b" + digest)
+    assert edited({"Fn::Sub": "${AWS::AccountId}.dkr/b:1"}, {"Fn::Sub": "${AWS::AccountId}.dkr/b:2"})
+    assert not edited("a/b:1", "a/c:1")
+    assert not edited("host:5000/a/b:1", "host:5001/a/b:1")
+    assert not edited({"Fn::Sub": "${AWS::AccountId}.dkr/b:1"}, {"Fn::Sub": "${AWS::AccountId}.dkr/c:1"})
+
+
+def test_what_no_row_names_stops_with_its_values_and_what_the_resource_is_for() -> None:
+    (reason,) = change("AWS::Batch::JobDefinition", {"PropagateTags": True}, {"PropagateTags": False})
+
+    assert reason == "PropagateTags: true -> false is not known to be safe for what places or describes jobs"
+
+
+def test_a_parameter_cannot_change_behind_a_property() -> None:
+    def given(value: str) -> StackTemplate:
+        alarm = {"Type": ALARM, "Properties": {"MetricName": {"Ref": "Name"}}}
+        template = {"Parameters": {"Name": {"Default": value}}, "Resources": {"R": alarm}}
+        return StackTemplate(cluster="c", name="s", region="us-east-2", template=template)
+
+    (stop,) = compare([given("Errors")], [given("Nothing")]).stops()
+    assert stop.reason.startswith("MetricName follows Name is not known to be safe")
+
+
+def test_a_written_out_account_is_the_same_account() -> None:
+    def given(account: Any, known: str | None) -> StackTemplate:
+        policy = {"Statement": {"Effect": "Allow", "Action": "sns:Publish", "Resource": "*"}}
+        policy["Statement"] |= {"Principal": {"AWS": account}}  # type: ignore[operator]
+        one = {"Type": "AWS::SNS::TopicPolicy", "Properties": {"PolicyDocument": policy, "Topics": []}}
+        return StackTemplate(
+            cluster="c", name="s", region="us-east-2", template={"Resources": {"R": one}}, account=known
+        )
+
+    ours, theirs, meant = "123456789012", "999999999999", {"Ref": "AWS::AccountId"}
+    assert [*compare([given(meant, None)], [given(ours, ours)]).stops()] == []
+    assert [*compare([given(meant, None)], [given(theirs, ours)]).stops()]
+    assert [*compare([given(meant, None)], [given(ours, None)]).stops()]
+
+
+def test_a_stack_that_is_no_longer_defined_stops_because_it_is_billed() -> None:
+    (stop,) = compare([stack(**template())], []).stops()
+
+    assert (str(stop.kind), stop.allow) == ("capacity", "leave:s")
+    assert "ultracluster destroy" in stop.reason

@@ -1,0 +1,58 @@
+"""Edits of rollout files that were listed before the rules were written: refused or stopped, or passed."""
+
+import copy
+import json
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from tests.golden.configurations import NEXT, configurations
+from tests.golden.synthesis import synthesize
+from tests.unit.stacks.plan.edits import kept, name_of, put, read
+
+from ultracluster_rules.findings import FindingsError
+from ultracluster_stacks.plan import Stop, compare
+
+EDITS = read("rollout")
+SAMPLE = 12  # every one of so many runs with `make test`
+
+
+@cache
+def file_of(configuration: str) -> dict[str, Any]:
+    read: dict[str, Any] = yaml.safe_load(configurations(NEXT)[f"{configuration}.yaml"].read_text("utf-8"))
+    read["waves"] = [{**read["waves"][0], "clusters": read["waves"][0]["clusters"][:1]}]
+    return read
+
+
+def stops(edit: dict[str, Any], folder: Path) -> list[Stop]:
+    rollout = copy.deepcopy(file_of(edit["of"]))
+    cluster = rollout["waves"][0]["clusters"][0]
+    before = [one for one in kept(edit["of"]) if one.name.startswith(f"{cluster['name']}-")]
+    for path, value in edit["set"].items():
+        put(cluster, path.split("."), value)
+    (folder / "rollout.yaml").write_text(json.dumps(rollout))
+    after = synthesize({"edited": folder / "rollout.yaml"}, folder)["edited"]
+    return [*compare(before, after).stops()]
+
+
+def edits(kind: str) -> list[Any]:
+    return [
+        pytest.param(edit, id=name_of(edit), marks=pytest.mark.deep if number % SAMPLE else pytest.mark.slow)
+        for number, edit in enumerate(EDITS[kind])
+    ]
+
+
+@pytest.mark.parametrize("edit", edits("dangerous"))
+def test_a_dangerous_edit_of_a_rollout_is_refused_or_stops(edit: dict[str, Any], tmp_path: Path) -> None:
+    try:
+        stopped = stops(edit, tmp_path)
+    except FindingsError:
+        return
+    assert stopped, edit["why"]
+
+
+@pytest.mark.parametrize("edit", edits("safe"))
+def test_a_safe_edit_of_a_rollout_passes(edit: dict[str, Any], tmp_path: Path) -> None:
+    assert [stop.reason for stop in stops(edit, tmp_path)] == [], edit["why"]
