@@ -29,28 +29,28 @@ class Alarms(Value):
     """Whether to create a CloudWatch dashboard of the cluster; in your own app, add a `ClusterDashboard`. Default: yes."""
 
     idle_percent: Annotated[int, Between("UC6440", 0, 100)] = 5
-    """NeuronCore utilization below which a node counts as idle, in percent."""
+    """NeuronCore utilization below which a node counts as idle, in percent. Default: 5."""
 
     idle_minutes: Annotated[int, Between("UC6440", 1, 60)] = 15
-    """Minutes that nodes may be idle or missing in paid capacity."""
+    """Minutes that nodes may be idle or missing in paid capacity. Default: 15."""
 
     drain_minutes: Annotated[int, Between("UC6440", 1, 10_080)] = 120
-    """Minutes before the drain of a Capacity Block at which to notify."""
+    """Minutes before the drain of a Capacity Block at which to notify. Default: 120."""
 
     wait_minutes: Annotated[int, Between("UC6440", 1, 1_440)] = 60
-    """Minutes that a job that could run may wait."""
+    """Minutes that a job that could run may wait. Default: 60."""
 
     collective_percent: Annotated[int, Between("UC6440", 1, 100)] = 25
-    """Share of a training step spent in collectives, in percent."""
+    """Share of a training step spent in collectives, in percent. Default: 25."""
 
     stalled_steps: Annotated[int, Between("UC6440", 2, 1_000)] = 10
-    """Time without a training step, as a multiple of the median step; at least five minutes."""
+    """Time without a training step, as a multiple of the median step; at least five minutes. Default: 10."""
 
     free_percent: Annotated[int, Between("UC6440", 1, 90)] = 10
-    """Free space of the file system, in percent."""
+    """Free space of the file system, in percent. Default: 10."""
 
     cache_misses: Annotated[int, Between("UC6440", 1, 100_000)] = 10
-    """Graphs compiled within 15 minutes while nodes run."""
+    """Graphs compiled within 15 minutes while nodes run. Default: 10."""
 
 
 def effective_alarms(given: Alarms | None, *, has_block: bool) -> Alarms | None:

@@ -64,7 +64,7 @@ class CompileCacheSettings(Value):
     """A bucket for torch-neuronx and JAX, or directories of the file system for TorchNeuron and vLLM."""
 
     on_file_system: bool = False
-    """Whether to use the file system, which TorchNeuron and vLLM require, instead of S3."""
+    """Whether to use the file system, which TorchNeuron and vLLM require, instead of S3. Default: no."""
 
     expire_after_days: _Days | None = None
     """Days after which entries of the bucket expire. Default: never."""
@@ -81,4 +81,4 @@ class CompileCacheSettings(Value):
     replicated. Default: none."""
 
     request_metrics: bool = False
-    """Whether S3 counts hits and misses; billed as CloudWatch custom metrics."""
+    """Whether S3 counts hits and misses; billed as CloudWatch custom metrics. Default: no."""

@@ -237,7 +237,8 @@ class _Market(Value):
     market_type: Market = "capacity-block"
     """`capacity-block`: the instances run in a Capacity Block that was bought beforehand. `on-demand`: On-Demand Instances,
     in On-Demand Capacity Reservations with `reservation_id` or `resource_group_arn`. `spot`: Spot Instances, interrupted
-    with two minutes' notice; single-node jobs only."""
+    with two minutes' notice; single-node jobs only. Default:
+    capacity-block."""
 
 
 @dataclass(frozen=True, kw_only=True, init=False, repr=False, eq=False)

@@ -50,7 +50,8 @@ class FileSystem(Value):
     """An FSx for Lustre file system. Default: a new one with deployment type PERSISTENT_2 on SSD."""
 
     deployment_type: DeploymentType = "PERSISTENT_2"
-    """`SCRATCH_2` is not replicated: data is lost if a server fails. Changing it replaces the file system."""
+    """`SCRATCH_2` is not replicated: data is lost if a server fails. Changing it replaces the file system.
+    Default: PERSISTENT_2."""
 
     storage_type: Literal["SSD", "INTELLIGENT_TIERING"] = "SSD"
     """`INTELLIGENT_TIERING` grows with its data and is billed by throughput, read cache, data and requests; it cannot be
@@ -80,7 +81,8 @@ class FileSystem(Value):
     decreased. Default: chosen by FSx from the size; 6,000 with `INTELLIGENT_TIERING`, which supports 6,000 or 12,000."""
 
     efa: bool = False
-    """Whether nodes mount over EFA, which the trn2 family does not support. Changing it replaces the file system."""
+    """Whether nodes mount over EFA, which the trn2 family does not support. Changing it replaces the file system.
+    Default: no."""
 
     data_compression: bool = True
     """Whether to compress new data with LZ4. Default: yes."""

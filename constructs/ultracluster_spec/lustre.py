@@ -72,7 +72,7 @@ class Association(Value):
     """Changes in the directory that are exported to S3 automatically. With `DELETED`, rm on Lustre deletes the object."""
 
     import_existing: bool = True
-    """Whether to import the metadata of objects that exist at creation."""
+    """Whether to import the metadata of objects that exist at creation. Default: yes."""
 
 
 _MODES_WITH_IOPS: Final = {"AUTOMATIC": False, "USER_PROVISIONED": True}  # CreateFileSystem, botocore 1.44.5

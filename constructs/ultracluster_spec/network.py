@@ -50,11 +50,12 @@ class Network(Value):
         str,
         Checked(check_cidr, {"pattern": r"^[0-9]{1,3}(\.[0-9]{1,3}){3}/(1[6-9]|2[0-8])$"}),
     ] = "10.0.0.0/16"
-    """CIDR block of the VPC: an IPv4 network of /16 to /28. Clusters whose VPCs are never connected can use the same one."""
+    """CIDR block of the VPC: an IPv4 network of /16 to /28. Clusters whose VPCs are never connected can use the same one.
+    Default: 10.0.0.0/16."""
 
     nic_layout: Annotated[str, NIC_LAYOUT] = "batch"
     """Layout of network interfaces on the network cards. `batch` uses one address per node and leaves room for the interface
-    of a multi-node parallel job."""
+    of a multi-node parallel job. Default: batch."""
 
     network_interfaces: tuple[NetworkInterface, ...] = ()
     """Explicit list of network interfaces, instead of a named layout. Default: those of `nic_layout`."""
