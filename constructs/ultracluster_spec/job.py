@@ -189,7 +189,9 @@ class Job(Value):
 def check_kind(job: Job, kind: str) -> list[Finding]:
     """Check that a job has no settings of another kind, which would be ignored (UC6112)."""
     found = [
-        refuse_for_kind(shown(content), kind, remedy=f"Remove it, or define a {owner} job (kind: {owner})").at(name)
+        refuse_for_kind(
+            shown(content), kind, remedy=f"Remove it, or define a {owner} job (kind: {owner})"
+        ).at(name)
         for name, owner in _KINDS.items()
         if kind != owner and (content := getattr(job, name)) != default_of(Job, name)
     ]

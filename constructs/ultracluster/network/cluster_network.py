@@ -112,14 +112,10 @@ class ClusterNetwork(Construct):
         nodes_cidr = subnet_cidr(cidr, needed, subnet_prefix, nat_gateway=nat_gateway)
         super().__init__(scope, construct_id)
         self._place: tuple[CfnResource, ...]
-        self.services: tuple[str, ...] | None
-        self.endpoint_policies = (
-            EndpointPolicies(self)
-            if (not nat_gateway if limit_endpoints is None else limit_endpoints)
-            else None
-        )
+        is_limited = not nat_gateway if limit_endpoints is None else limit_endpoints
+        self.endpoint_policies = EndpointPolicies(self) if is_limited else None
         self.zone_id = zone_id
-        self.services = None if nat_gateway else (*NODE_SERVICES, "s3", *endpoints)
+        self.services: tuple[str, ...] | None = None if nat_gateway else (*NODE_SERVICES, "s3", *endpoints)
         self._instance_type = machine
         self._nic_layout = nic_layout
 

@@ -190,7 +190,6 @@ class NodeGroup(Construct):
         ).attr_arn
         efa_devices = sum(interface.interface_type != "interface" for interface in interfaces)
         self.efa_devices = machine.efa_devices[:efa_devices]
-        group_id = network.security_group_id
         self.cluster_name = (tags or {}).get(CLUSTER_TAG) or cluster_name(self)
         self._tags = TagManager(TagType.KEY_VALUE, "AWS::EC2::LaunchTemplate", dict(tags or {}))
         # The life cycle of a block finds its nodes by these, whatever tags an app adds.
@@ -199,13 +198,21 @@ class NodeGroup(Construct):
             **node_tags(capacity),
         }.items():
             self._tags.set_tag(key, value, _TAG_PRIORITY)
+        self._define_template(root_volume_gib=root_volume_gib, metrics=metrics)
+
+    def _define_template(self, *, root_volume_gib: int, metrics: NodeMetrics | None) -> None:
+        """Define the launch template of the nodes."""
+        machine, capacity, joins, kms_key = self.instance_type, self.capacity, self.joins, self.kms_key
+        group_id = self.network.security_group_id
         template = ec2.CfnLaunchTemplate(
             self,
             "Resource",
             launch_template_data=ec2.CfnLaunchTemplate.LaunchTemplateDataProperty(
-                image_id=ami,
+                image_id=self.image_id,
                 instance_type=machine.name,
-                network_interfaces=[_interface_property(interface, group_id) for interface in interfaces],
+                network_interfaces=[
+                    _interface_property(interface, group_id) for interface in self.network_interfaces
+                ],
                 # AWS Batch sets both itself on nodes that it starts.
                 iam_instance_profile=ec2.CfnLaunchTemplate.IamInstanceProfileProperty(
                     arn=self._instance_profile
@@ -239,8 +246,8 @@ class NodeGroup(Construct):
                     node_user_data(
                         instance_type=machine,
                         efa_devices=len(self.efa_devices),
-                        file_system=file_system,
-                        scratch_path=scratch_path,
+                        file_system=self.file_system,
+                        scratch_path=self.scratch_path,
                         metrics=metrics,
                         ecs_cluster_arn=joins.ecs_cluster_arn if joins else None,
                     )

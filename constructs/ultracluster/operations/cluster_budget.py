@@ -98,19 +98,7 @@ class ClusterBudget(Construct):
         topics = {("ACTUAL", percent): self.topic for percent in actual_percents}
         topics |= {("FORECASTED", percent): self.topic for percent in forecast_percents}
         if self.function is not None:
-            # A notification has one SNS topic; the function notifies the other one when it has closed the queues.
-            closing = self._define_topic("Closing")
-            sns.CfnSubscription(
-                self,
-                "Subscription",
-                topic_arn=closing.topic_arn,
-                protocol="lambda",
-                endpoint=self.function.function_arn,
-            )
-            self.function.add_permission(
-                "ByClosing", principal=iam.ServicePrincipal("sns.amazonaws.com"), source_arn=closing.topic_arn
-            )
-            topics["ACTUAL", close_at_percent] = closing
+            topics["ACTUAL", close_at_percent] = self._define_closing_topic(self.function)
         self._budget = budgets.CfnBudget(
             self,
             "Resource",
@@ -126,23 +114,7 @@ class ClusterBudget(Construct):
                 cost_types=budgets.CfnBudget.CostTypesProperty(include_credit=False, include_refund=False),
             ),
             notifications_with_subscribers=[
-                budgets.CfnBudget.NotificationWithSubscribersProperty(
-                    notification=budgets.CfnBudget.NotificationProperty(
-                        notification_type=kind,
-                        comparison_operator="GREATER_THAN",
-                        threshold=percent,
-                        threshold_type="PERCENTAGE",
-                    ),
-                    subscribers=[
-                        budgets.CfnBudget.SubscriberProperty(
-                            subscription_type="SNS", address=subscribed.topic_arn
-                        ),
-                        *(
-                            budgets.CfnBudget.SubscriberProperty(subscription_type="EMAIL", address=email)
-                            for email in emails
-                        ),
-                    ],
-                )
+                _notification(kind, percent, subscribed, emails)
                 for (kind, percent), subscribed in sorted(topics.items(), key=lambda entry: entry[0])
             ],
         )
@@ -150,6 +122,21 @@ class ClusterBudget(Construct):
             # AWS Budgets checks the policy of the topic when the budget is created.
             if policy := subscribed.node.try_find_child("Policy"):
                 self._budget.node.add_dependency(policy)
+
+    def _define_closing_topic(self, function: ScheduledFunction) -> sns.Topic:
+        """Define the topic that calls the function: a notification has one SNS topic, and the function notifies the other."""
+        closing = self._define_topic("Closing")
+        sns.CfnSubscription(
+            self,
+            "Subscription",
+            topic_arn=closing.topic_arn,
+            protocol="lambda",
+            endpoint=function.function_arn,
+        )
+        function.add_permission(
+            "ByClosing", principal=iam.ServicePrincipal("sns.amazonaws.com"), source_arn=closing.topic_arn
+        )
+        return closing
 
     def _define_topic(self, construct_id: str) -> sns.Topic:
         topic = sns.Topic(self, construct_id, master_key=self._kms_key, enforce_ssl=True)
@@ -194,3 +181,21 @@ class ClusterBudget(Construct):
     def budget_name(self) -> str:
         """Generated name of the budget."""
         return self._budget.ref
+
+
+def _notification(
+    kind: str, percent: float, topic: sns.ITopic, emails: Sequence[str]
+) -> budgets.CfnBudget.NotificationWithSubscribersProperty:
+    subscriber = budgets.CfnBudget.SubscriberProperty
+    return budgets.CfnBudget.NotificationWithSubscribersProperty(
+        notification=budgets.CfnBudget.NotificationProperty(
+            notification_type=kind,
+            comparison_operator="GREATER_THAN",
+            threshold=percent,
+            threshold_type="PERCENTAGE",
+        ),
+        subscribers=[
+            subscriber(subscription_type="SNS", address=topic.topic_arn),
+            *(subscriber(subscription_type="EMAIL", address=email) for email in emails),
+        ],
+    )

@@ -215,8 +215,8 @@ class _Sweep:
             item |= self._move(job_id, "waiting", "over", reason={"S": reason})
         if item["state"]["S"] == "over":
             gone = item["reason"]["S"].endswith(_GONE)
-            left = "register the definition" if gone else f"{_times(0)} of its resumes are left"
-            self._tell(item, "over", f"It is not submitted again: {left}.")
+            why = "register the definition" if gone else f"{_times(0)} of its resumes are left"
+            self._tell(item, "over", f"It is not submitted again: {why}.")
         elif item["state"]["S"] == "waiting":
             request = self._after_the_newest(json.loads(item["request"]["S"]))
             if request is None:
