@@ -5,6 +5,8 @@ from typing import Any, Final
 
 from aws_cdk import aws_iam as iam
 
+from ultracluster_spec.grants import NEVER
+
 PULL_ACTIONS: Final = (
     "ecr:BatchCheckLayerAvailability",
     "ecr:BatchGetImage",
@@ -20,6 +22,11 @@ def allow(
     return iam.PolicyStatement(
         sid=sid, actions=list(actions), resources=list(resources), conditions=conditions
     )
+
+
+def never() -> iam.PolicyStatement:
+    """Return the statement that no policy attached later can undo: nothing is bought or reserved, and IAM is not changed."""
+    return iam.PolicyStatement(sid="Never", effect=iam.Effect.DENY, actions=[*NEVER], resources=["*"])
 
 
 def grant(

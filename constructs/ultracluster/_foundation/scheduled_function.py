@@ -14,6 +14,7 @@ from constructs import Construct
 
 from ultracluster._foundation.function_code import function_code
 from ultracluster._foundation.log_group import RetainedLogGroup, write_statement
+from ultracluster._foundation.permissions import never
 from ultracluster._foundation.private_topic import grant_publish
 
 _MINUTE = 60
@@ -68,7 +69,7 @@ class ScheduledFunction(lambda_.Function):
             assumed_by=iam.ServicePrincipal("lambda.amazonaws.com"),
             description=role_description,
             inline_policies={
-                policy_name: iam.PolicyDocument(statements=[write_statement(log_group), *statements])
+                policy_name: iam.PolicyDocument(statements=[write_statement(log_group), *statements, never()])
             },
         )
         super().__init__(

@@ -12,7 +12,7 @@ from aws_cdk import aws_iam as iam
 from aws_cdk import aws_imagebuilder as imagebuilder
 from constructs import Construct
 
-from ultracluster._foundation.permissions import PULL_ACTIONS, allow
+from ultracluster._foundation.permissions import PULL_ACTIONS, allow, never
 from ultracluster.images.bake_component import bake_component
 from ultracluster_catalog.names.identifiers import ECR_IMAGE, REGION
 from ultracluster_catalog.neuron.neuron_images import (
@@ -266,6 +266,7 @@ def _define_build_role(scope: Construct, container_images: Sequence[str]) -> iam
         "Role",
         assumed_by=iam.ServicePrincipal("ec2.amazonaws.com"),
         description="The instance that EC2 Image Builder makes an AMI from",
+        inline_policies={"Never": iam.PolicyDocument(statements=[never()])},
     )
     account = f"{Aws.REGION}:{Aws.ACCOUNT_ID}"
     statements = [

@@ -15,6 +15,7 @@ from constructs import Construct
 from ultracluster._foundation.annotations import warn
 from ultracluster._foundation.cluster_name import cluster_name
 from ultracluster._foundation.log_group import write_statement
+from ultracluster._foundation.permissions import never
 from ultracluster.images.container_image import pull_image
 from ultracluster.jobs.job_checks import check_job
 from ultracluster.jobs.job_options import JobOptions
@@ -126,7 +127,13 @@ class ClusterJob(Construct):
         tasks = iam.ServicePrincipal(
             "ecs-tasks.amazonaws.com", conditions={"StringEquals": {"aws:SourceAccount": Aws.ACCOUNT_ID}}
         )
-        self.role = iam.Role(self, "Role", assumed_by=tasks, description="What the training program may do")
+        self.role = iam.Role(
+            self,
+            "Role",
+            assumed_by=tasks,
+            description="What the training program may do",
+            inline_policies={"Never": iam.PolicyDocument(statements=[never()])},
+        )
         if compile_cache is not None:
             compile_cache.grant_use(self.role)
         execution = [write_statement(queue.log_group)]
@@ -138,7 +145,7 @@ class ClusterJob(Construct):
             "ExecutionRole",
             assumed_by=tasks,
             description="What AWS Batch does for the job: pull its image, write its logs",
-            inline_policies={"Execution": iam.PolicyDocument(statements=execution)},
+            inline_policies={"Execution": iam.PolicyDocument(statements=[*execution, never()])},
         )
         if image is not None:
             image.grant_pull(self.execution_role)

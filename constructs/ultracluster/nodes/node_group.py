@@ -13,7 +13,7 @@ from constructs import Construct
 from ultracluster._foundation.annotations import warn
 from ultracluster._foundation.cluster_name import cluster_name
 from ultracluster._foundation.machines import AnyInstanceType, machine_of
-from ultracluster._foundation.permissions import allow
+from ultracluster._foundation.permissions import allow, never
 from ultracluster.capacity.launch_options import market_options, node_tags, reservation_target
 from ultracluster.capacity.sources import check_source
 from ultracluster.network.cluster_network import ClusterNetwork
@@ -306,6 +306,7 @@ def _define_role(scope: Construct, joins: JoinedCluster | None) -> iam.Role:
             ],
         ),
         allow("Connections", _CONNECTION_ACTIONS, ["*"]),
+        never(),
     ]
     return iam.Role(
         scope,

@@ -13,7 +13,7 @@ from aws_cdk import ArnFormat, Stack, Token
 from aws_cdk import aws_iam as iam
 from constructs import Construct
 
-from ultracluster._foundation.permissions import allow
+from ultracluster._foundation.permissions import allow, never
 from ultracluster.purchasing.capacity_ledger import CapacityLedger
 from ultracluster_catalog.names.identifiers import REGION
 from ultracluster_rules.findings import Finding, FindingsError, quote, reject, require
@@ -46,14 +46,6 @@ _COMPARE: Final = (
     "servicequotas:GetAWSDefaultServiceQuota",
     "servicequotas:GetServiceQuota",
     "servicequotas:ListServiceQuotas",
-)
-# All actions of EC2 and SageMaker that commit to pay for capacity.
-_SPEND: Final = (
-    "ec2:CreateCapacityReservation*",
-    "ec2:ModifyCapacityReservation*",
-    "ec2:Purchase*",
-    "sagemaker:CreateTrainingPlan",
-    "sagemaker:ExtendTrainingPlan",
 )
 
 
@@ -92,7 +84,7 @@ class CapacitySearchRole(Construct):
         self.node.default_child = self.role.node.default_child
         self.role.add_to_policy(allow("Look", [*_LOOK, *_COMPARE], ["*"]))
         self.role.add_to_policy(_read_rehearsals(self, ["*"]))
-        self.role.add_to_policy(_deny("NeverSpend", _SPEND))
+        self.role.add_to_policy(never())
         if ledger is not None:
             ledger.grant_read(self.role).assert_success()
 

@@ -7,7 +7,7 @@ from aws_cdk import aws_batch as batch
 from aws_cdk import aws_iam as iam
 from constructs import Construct
 
-from ultracluster._foundation.permissions import allow, grant
+from ultracluster._foundation.permissions import allow, grant, never
 from ultracluster.sagemaker.quota_share import QuotaShare, check_instances, check_plan, check_shares
 from ultracluster_rules.findings import reject
 from ultracluster_rules.numbers import rejects_unsafe_numbers
@@ -113,6 +113,7 @@ class SageMakerTrainingQueue(Construct):
                 "sagemaker.amazonaws.com", conditions={"StringEquals": {"aws:SourceAccount": Aws.ACCOUNT_ID}}
             ),
             description="Training jobs of SageMaker: their logs and metrics; data and images are granted to it",
+            inline_policies={"Never": iam.PolicyDocument(statements=[never()])},
         )
         logs = f"arn:{Aws.PARTITION}:logs:{Aws.REGION}:{Aws.ACCOUNT_ID}:log-group:{_LOG_GROUP}"
         role.add_to_policy(

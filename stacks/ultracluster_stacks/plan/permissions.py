@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 from typing import Any, Final
 
-from ultracluster_spec.grants import powers
+from ultracluster_spec.grants import NEVER, powers
 from ultracluster_stacks.plan.expressions import canonical
 
 # Properties with policy documents, by resource type. A list holds several.
@@ -172,6 +172,7 @@ def narrowed(
         for grant in new
         if grant.effect == "Deny"
         and not grant.concerns_transport
+        and grant.action not in NEVER  # what our roles are denied, nothing of ours does
         and not any(other.covers(grant) for other in old)
     ]
     items = [
