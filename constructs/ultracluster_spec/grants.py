@@ -1,5 +1,6 @@
 """What the actions of IAM policies grant, judged by what they cover: wildcards and letter case as IAM reads them."""
 
+import re
 from collections.abc import Iterator
 from fnmatch import fnmatchcase
 from types import MappingProxyType
@@ -63,11 +64,18 @@ NEVER: Final = (
 """What jobs, nodes and functions are denied whatever else is attached to their roles: spending on capacity, and all of IAM but
 reading, simulating and ``iam:PassRole``. Wildcards also deny what AWS adds later."""
 
+_SPENDS: Final = "buys capacity or changes permissions"
+_ACTS: Final = "acts as another role"
+_DELETES: Final = "deletes data"
+_ENDS: Final = "ends nodes or jobs"
+_STARTS: Final = "starts what is paid"
+_RUNS: Final = "runs code elsewhere"
+
 # Actions that act through others, destroy, end or start: allowed on what is named only, and a plan stops at them.
 _POWERFUL: Final = MappingProxyType(
     {
-        "acts as another role": ("iam:PassRole", "sts:AssumeRole*", "sts:AssumeRoot"),
-        "deletes data": (
+        _ACTS: ("iam:PassRole", "sts:AssumeRole*", "sts:AssumeRoot"),
+        _DELETES: (
             *(
                 "s3:DeleteObject*",
                 "s3:DeleteBucket*",
@@ -75,7 +83,14 @@ _POWERFUL: Final = MappingProxyType(
                 "dynamodb:Delete*",
                 "kms:ScheduleKeyDeletion",
             ),
-            *("logs:Delete*", "ecr:*Delete*", "elasticfilesystem:Delete*", "backup:Delete*", "rds:Delete*"),
+            *(
+                "logs:Delete*",
+                "ecr:BatchDeleteImage",
+                "ecr:Delete*",
+                "elasticfilesystem:Delete*",
+                "backup:Delete*",
+                "rds:Delete*",
+            ),
             *(
                 "s3:PutLifecycleConfiguration",
                 "s3:PutBucketPolicy",
@@ -83,18 +98,18 @@ _POWERFUL: Final = MappingProxyType(
                 "ec2:Delete*",
             ),
         ),
-        "ends nodes or jobs": (
+        _ENDS: (
             *("ec2:TerminateInstances", "ec2:StopInstances", "ec2:RebootInstances", "batch:TerminateJob"),
             *("batch:CancelJob", "batch:Delete*", "batch:DeregisterJobDefinition", "batch:Update*"),
             *(
-                "autoscaling:*Terminate*",
+                "autoscaling:TerminateInstance*",
                 "autoscaling:SetDesiredCapacity",
                 "autoscaling:Update*",
                 "autoscaling:Delete*",
             ),
             *("ecs:StopTask", "ecs:Delete*", "ecs:DeregisterContainerInstance", "cloudformation:Delete*"),
         ),
-        "starts what is paid": (
+        _STARTS: (
             *("batch:SubmitJob", "batch:SubmitServiceJob", "batch:Create*", "batch:RegisterJobDefinition"),
             *("ec2:RunInstances", "ec2:StartInstances", "ec2:CreateFleet", "ec2:RequestSpot*"),
             *(
@@ -106,13 +121,68 @@ _POWERFUL: Final = MappingProxyType(
             ),
             *("cloudformation:Create*", "cloudformation:Update*", "cloudformation:ExecuteChangeSet"),
         ),
-        "runs code elsewhere": (
-            *("lambda:*Function*", "lambda:AddPermission", "ssm:SendCommand", "ssm:StartSession"),
+        _RUNS: (
+            *(
+                "lambda:AddPermission",
+                "lambda:CreateFunction",
+                "lambda:InvokeFunction",
+                "lambda:UpdateFunction*",
+                "ssm:SendCommand",
+                "ssm:StartSession",
+            ),
             *("ssm:StartAutomationExecution", "ec2:ReplaceIamInstanceProfileAssociation", "ecr:PutImage"),
             *("ec2:AssociateIamInstanceProfile", "kms:PutKeyPolicy", "kms:CreateGrant", "sns:AddPermission"),
         ),
     }
 )
+
+
+POWERFUL_POLICIES: Final = MappingProxyType(
+    {
+        "AWSBatchFullAccess": (_SPENDS, _ENDS, _STARTS, _ACTS),
+        "AWSCloudFormationFullAccess": (_ENDS, _STARTS),
+        "AWSLambda_FullAccess": (_SPENDS, _RUNS, _ACTS),
+        "AWSSavingsPlansFullAccess": (_SPENDS,),
+        "AdministratorAccess": (_SPENDS, _ACTS, _DELETES, _ENDS, _RUNS, _STARTS),
+        "AmazonBedrockFullAccess": (_ACTS, _STARTS),
+        "AmazonDynamoDBFullAccess": (_SPENDS, _DELETES, _RUNS, _ACTS),
+        "AmazonEC2ContainerRegistryFullAccess": (_SPENDS, _DELETES, _RUNS),
+        "AmazonEC2ContainerRegistryPowerUser": (_RUNS,),
+        "AmazonEC2FullAccess": (_SPENDS, _DELETES, _ENDS, _RUNS, _STARTS),
+        "AmazonECS_FullAccess": (_SPENDS, _ACTS, _DELETES, _ENDS, _STARTS),
+        "AmazonElasticFileSystemFullAccess": (_SPENDS, _DELETES, _ACTS),
+        "AmazonFSxFullAccess": (_SPENDS, _DELETES),
+        "AmazonS3FullAccess": (_DELETES,),
+        "AmazonSNSFullAccess": (_RUNS,),
+        "AmazonSSMFullAccess": (_SPENDS, _DELETES, _RUNS),
+        "AmazonSageMakerFullAccess": (_SPENDS, _ACTS, _DELETES, _RUNS, _STARTS),
+        "AmazonSageMakerTrainingPlanCreateAccess": (_SPENDS, _STARTS),
+        "AutoScalingFullAccess": (_SPENDS, _ENDS, _STARTS),
+        "CloudWatchLogsFullAccess": (_DELETES,),
+        "DataScientist": (_SPENDS, _ACTS, _DELETES, _ENDS, _RUNS, _STARTS),
+        "IAMFullAccess": (_SPENDS, _ACTS),
+        "NetworkAdministrator": (_SPENDS, _ACTS, _DELETES),
+        "PowerUserAccess": (_SPENDS, _ACTS, _DELETES, _ENDS, _RUNS, _STARTS),
+        "SecretsManagerReadWrite": (_DELETES, _RUNS, _STARTS),
+        "SystemAdministrator": (_SPENDS, _ACTS, _DELETES, _ENDS, _RUNS, _STARTS),
+    }
+)
+"""What managed policies of AWS allow beyond the work of a program.
+
+https://docs.aws.amazon.com/aws-managed-policy/latest/reference/policy-list.html (2026-11)
+"""
+
+HARMLESS_POLICIES: Final = re.compile(
+    r"\w*(?:ReadOnly|ViewOnly)(?:Access)?|AmazonEC2ContainerRegistryPullOnly|AmazonECSTaskExecutionRolePolicy"
+    r"|AmazonSSMManagedInstanceCore|AmazonSQSFullAccess|AWSXRayDaemonWriteAccess|CloudWatchAgentServerPolicy"
+)
+"""Names of managed policies of AWS that allow nothing of the kind; the same source."""
+
+# What has a wildcard in its name, or no name: everything, everything of a kind, or a role of any account.
+_UNNAMED: Final = re.compile(
+    r"\*|arn:[^:]*:s3:[^:]*:[^:]*:[*?].*|arn:[^:]*:(?!s3:)(?:[^:]*:){3}(?:[\w-]+[/:])?[*?].*"
+)
+_ACTS_ON: Final = re.compile(r"arn:[^:*?]+:[^:*?]*:[^:*?]*:[^:*?]*:[^*?]+")
 
 
 def overlap(one: str, other: str) -> bool:
@@ -131,6 +201,13 @@ def _covers(pattern: str, name: str) -> bool:
     return fnmatchcase(name, pattern.replace("[", "[[]"))
 
 
+def is_named(resource: str, power: str) -> bool:
+    """Return whether a resource of a statement is a certain one; roles to act as are written out."""
+    if "${" in resource:
+        return True  # a reference that the CDK resolves
+    return bool(_ACTS_ON.fullmatch(resource)) if power == _ACTS else not _UNNAMED.fullmatch(resource)
+
+
 def forbidden(action: str) -> bool:
     """Return whether an action, perhaps with wildcards, spends on capacity or changes IAM."""
     named = any(_covers(action.lower(), name.lower()) for name in SPENDING)
@@ -140,5 +217,5 @@ def forbidden(action: str) -> bool:
 def powers(action: str) -> Iterator[str]:
     """Iterate over what an action, perhaps with wildcards, lets a principal do beyond its own work."""
     if forbidden(action):
-        yield "buys capacity or changes permissions"
+        yield _SPENDS
     yield from (power for power, names in _POWERFUL.items() if any(overlap(action, name) for name in names))

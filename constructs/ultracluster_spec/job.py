@@ -1,10 +1,11 @@
 """A job of a cluster: an AWS Batch job definition of one of three kinds, its permissions, gates and Neuron settings."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Annotated, Final, Literal
 
 from ultracluster_rules.credentials import credential, names_credential, shown
-from ultracluster_rules.findings import Finding
+from ultracluster_rules.findings import Finding, quote
 from ultracluster_rules.job_definitions import (
     ARRAY_SIZE,
     ATTEMPTS,
@@ -20,8 +21,10 @@ from ultracluster_rules.job_definitions import (
 )
 from ultracluster_rules.machines import COMPILE_TYPE
 from ultracluster_rules.values import Between, Checked, Form, NotEmpty
+from ultracluster_spec.grants import HARMLESS_POLICIES, POWERFUL_POLICIES, forbidden, is_named, powers
 from ultracluster_spec.names import Name
 from ultracluster_spec.neuron import Neuron
+from ultracluster_spec.rules import At, Place, rule
 from ultracluster_spec.values import Value, default_of
 
 _KINDS: Final = {
@@ -97,6 +100,53 @@ class Permissions(Value):
 
     managed_policy_arns: tuple[_ManagedPolicyArn, ...] = ()
     """ARNs of managed policies. Default: none."""
+
+
+@rule("UC6123")
+def nothing_is_bought_by_a_job(permissions: Permissions) -> Iterator[At]:
+    """No job may buy or reserve capacity, or change IAM."""
+    for place, action, _ in _allowed(permissions):
+        if forbidden(action):
+            problem = f"got {quote(action)}, which buys or reserves capacity, or changes permissions"
+            yield At(place, problem, remedy="Remove it: the role of the job denies it")
+
+
+@rule("UC6123")
+def powers_are_on_named_resources(permissions: Permissions) -> Iterator[At]:
+    """What acts as another role, deletes, ends, or starts what is paid is allowed on named resources only."""
+    for place, action, resources in _allowed(permissions):
+        for power in () if forbidden(action) else powers(action):
+            if unnamed := [each for each in resources if not is_named(each, power)]:
+                problem = f"{quote(action)}, which {power}, is allowed on {quote(unnamed[0])}"
+                yield At(place, problem, allowed="the ARNs of certain resources", remedy="Name the resources")
+                break
+
+
+@rule("UC6124")
+def managed_policies_are_harmless(permissions: Permissions) -> Iterator[At]:
+    """Managed policies allow nothing beyond the work of a program."""
+    for index, arn in enumerate(permissions.managed_policy_arns):
+        owner, name = arn.split(":")[4], arn.rpartition("/")[2]
+        known = POWERFUL_POLICIES.get(name, ()) if owner == "aws" else ()
+        if owner == "aws" and HARMLESS_POLICIES.fullmatch(name):
+            continue
+        what = f"it {', '.join(known)}" if known else "what it allows is unknown here"
+        problem = f"got {quote(arn)}: {what}. The Deny `Never` of the role still refuses to buy, reserve or change IAM"
+        yield At(("managed_policy_arns", index), problem)
+
+
+def _allowed(permissions: Permissions) -> Iterator[tuple[Place, str, tuple[str, ...]]]:
+    """Iterate over the actions of the statements, with their places and resources."""
+    for index, statement in enumerate(permissions.statements):
+        for number, action in enumerate(statement.actions):
+            yield ("statements", index, "actions", number), action, statement.resources
+
+
+PERMISSION_RULES: Final = (
+    nothing_is_bought_by_a_job,
+    powers_are_on_named_resources,
+    managed_policies_are_harmless,
+)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

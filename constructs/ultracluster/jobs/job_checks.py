@@ -20,7 +20,8 @@ from ultracluster_rules.commands import encode_word
 from ultracluster_rules.credentials import credential_kind, names_credential
 from ultracluster_rules.findings import Finding, quote
 from ultracluster_rules.job_definitions import IMAGE_REFERENCE
-from ultracluster_spec.job import Job, check_kind
+from ultracluster_spec import rules
+from ultracluster_spec.job import PERMISSION_RULES, Job, check_kind
 from ultracluster_spec.neuron import check_neuron
 
 # Sizes of a definition without its command and the user's variables, and of one device.
@@ -45,6 +46,10 @@ def check_job(
     # The environment and Neuron settings have rules of their own, which know tokens and the type of the nodes.
     findings = check_known(job.without({"environment", "neuron"}))
     findings += check_kind(job, kind)
+    findings += [
+        finding.at(f"permissions.{finding.path}")
+        for finding in rules.findings(PERMISSION_RULES, job.permissions)
+    ]
     findings += job_definitions.check_launcher(job.launcher, job.processes_per_node, job.command)
     findings += job_definitions.check_variables(environment, path="environment.")
     for given, others in ((secrets, {**environment, **job.secrets}), (job.secrets, environment)):

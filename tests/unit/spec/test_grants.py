@@ -5,8 +5,18 @@ import re
 from importlib import resources
 
 import pytest
+from moto.iam.aws_managed_policies import aws_managed_policies_data
 
-from ultracluster_spec.grants import NEVER, SPENDING, forbidden, overlap, powers
+from ultracluster_spec.grants import (
+    HARMLESS_POLICIES,
+    NEVER,
+    POWERFUL_POLICIES,
+    SPENDING,
+    forbidden,
+    is_named,
+    overlap,
+    powers,
+)
 
 _ACTIONS = json.loads(resources.files("cfnlint.data.AdditionalSpecs").joinpath("Policies.json").read_text())
 _READS = re.compile(r"(describe|get|list|search|simulate|generate)")
@@ -110,3 +120,54 @@ def test_what_lets_a_program_act_beyond_its_work_is_named(action: str, power: st
 )
 def test_what_programs_usually_do_has_no_power(action: str) -> None:
     assert [*powers(action)] == []
+
+
+POLICIES = {
+    name: policy
+    for name, policy in json.loads(aws_managed_policies_data).items()
+    if not policy["Path"].startswith("/aws-service-role")
+}
+
+
+def allowed_by(name: str) -> set[str]:
+    """What a managed policy of AWS allows beyond the work of a program, by its document as moto ships it."""
+    statements = POLICIES[name]["Document"]["Statement"]
+    found = set()
+    for statement in statements if isinstance(statements, list) else [statements]:
+        if statement["Effect"] == "Allow":
+            actions = statement.get("Action", "*")  # NotAction allows all others
+            for action in actions if isinstance(actions, list) else [actions]:
+                found |= set(powers(action))
+    return found
+
+
+@pytest.mark.parametrize("name", POWERFUL_POLICIES)
+def test_the_table_says_of_a_managed_policy_what_its_document_allows(name: str) -> None:
+    assert set(POWERFUL_POLICIES[name]) == allowed_by(name)
+
+
+def test_policies_that_are_called_harmless_are() -> None:
+    harmless = [name for name in POLICIES if HARMLESS_POLICIES.fullmatch(name)]
+
+    assert len(harmless) > 200
+    assert {name: found for name in harmless if (found := allowed_by(name))} == {}
+
+
+@pytest.mark.parametrize(
+    ("resource", "power", "named"),
+    [
+        ("*", "deletes data", False),
+        ("arn:aws:s3:::*", "deletes data", False),
+        ("arn:aws:s3:::*/tmp", "deletes data", False),
+        ("arn:aws:s3:::data/*", "deletes data", True),
+        ("arn:aws:batch:us-east-2:123456789012:job-queue/*", "starts what is paid", False),
+        ("arn:aws:batch:us-east-2:123456789012:job-queue/train", "starts what is paid", True),
+        ("arn:aws:ec2:us-east-2:123456789012:instance/i-0*", "ends nodes or jobs", True),
+        ("arn:aws:iam::123456789012:role/*", "acts as another role", False),
+        ("arn:aws:iam::123456789012:role/train-*", "acts as another role", False),
+        ("arn:aws:iam::*:role/train", "acts as another role", False),
+        ("arn:aws:iam::123456789012:role/train", "acts as another role", True),
+    ],
+)
+def test_a_resource_is_named_or_is_everything_of_a_kind(resource: str, power: str, *, named: bool) -> None:
+    assert is_named(resource, power) == named

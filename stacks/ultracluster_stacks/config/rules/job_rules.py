@@ -33,8 +33,9 @@ from ultracluster_rules.job_definitions import (
 from ultracluster_rules.machines import get_instance_type
 from ultracluster_spec.capacity import CapacityRecord
 from ultracluster_spec.cluster import Cluster
-from ultracluster_spec.job import PROCESSES_PER_NODE, NamedJob, check_kind
+from ultracluster_spec.job import PERMISSION_RULES, PROCESSES_PER_NODE, NamedJob, check_kind
 from ultracluster_spec.neuron import check_neuron
+from ultracluster_spec.rules import broken
 from ultracluster_stacks.config.reading.problem import Loc, Problem, duplicates, located
 
 
@@ -121,6 +122,13 @@ def secrets_can_be_read(cluster: Cluster, job: NamedJob) -> Iterator[Problem]:
         path="secrets",
     ):
         yield Problem(("secrets",), finding)
+
+
+def permissions_are_of_a_program(cluster: Cluster, job: NamedJob) -> Iterator[Problem]:
+    """Refuse permissions that no job should have, and warn of policies that may have them."""
+    del cluster
+    for place, finding in broken(PERMISSION_RULES, job.permissions):
+        yield Problem(("permissions", *place), finding)
 
 
 def timeout_is_within_capacity(cluster: Cluster, job: NamedJob) -> Iterator[Problem]:

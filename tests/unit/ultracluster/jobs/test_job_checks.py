@@ -107,3 +107,9 @@ def test_rejects_dependencies_whose_names_exceed_a_tag(stack: cdk.Stack) -> None
     ).depends_on  # 255 of 256 characters
     with pytest.raises(FindingsError, match="UC6113"):
         single_node_job(stack, "Long", queue=training, depends_on=[*before, third])
+
+
+def test_rejects_permissions_to_buy_in_python_too(stack: cdk.Stack) -> None:
+    buys = uc.Statement(actions=("ec2:PurchaseCapacityBlock",), resources=("*",))
+    with pytest.raises(FindingsError, match=r"UC6123: permissions.statements\[0\].actions\[0\]"):
+        job(stack, permissions=uc.Permissions(statements=(buys,)))
