@@ -16,12 +16,11 @@ from ultracluster_catalog.places.cluster_subnet import NODE_SERVICES
 from ultracluster_cli.preflight.requirements import rollout_requirements
 from ultracluster_runtime.preflight.check import Status
 from ultracluster_runtime.preflight.reader import ALLOWED_CALLS, AwsReader
-from ultracluster_runtime.preflight.run import run_checks
+from ultracluster_runtime.preflight.run import UNANSWERED, run_checks
 from ultracluster_stacks.config import load_rollout
 
 ROOT = Path(__file__).parents[2]
 SIX_MINUTES = 360
-_UNANSWERED = ("no answer", "unexpected response of AWS")
 
 
 @asks("L107", decides="facts", tier=0, minutes=1, checks=("UC9421",))
@@ -133,7 +132,7 @@ def preflight(live: Live) -> None:
     reader = AwsReader(live.client, now=datetime.now(UTC), seconds=100)
     results = run_checks(rollout_requirements(clusters, qualifier="hnb659fds", ledger=None), reader)
     said = [(result.code, result.outcome.evidence) for result in results]
-    unanswered = [f"{code}: {evidence}" for code, evidence in said if evidence.startswith(_UNANSWERED)]
+    unanswered = [f"{code}: {evidence}" for code, evidence in said if evidence.startswith(UNANSWERED)]
     assert unanswered == [], f"not answered: {'; '.join(unanswered)}"
     assert set(reader.call_counts) <= ALLOWED_CALLS
     live.note(

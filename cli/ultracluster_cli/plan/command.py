@@ -16,7 +16,7 @@ from ultracluster_cli._cdk.workspace import rollout_file
 from ultracluster_cli.exit_codes import ExitCode
 from ultracluster_cli.output import print_json, say
 from ultracluster_cli.plan.output import cost_lines, costs_json, plan_json, plan_markdown, print_plan
-from ultracluster_cli.plan.planning import blocks_to_come, check_allowed, check_limits
+from ultracluster_cli.plan.planning import blocks_to_come, check_allowed, check_limits, compare_with_account
 from ultracluster_cli.plan.stacks import assembled_stacks, deployed_stacks
 from ultracluster_stacks.config.rehearsal import PLAN
 from ultracluster_stacks.cost import catalogue_prices, cost_differences
@@ -67,17 +67,20 @@ def plan(
             planned = {stack.cluster for stack in after}  # others are not removed if they are of other waves
             before = [stack for stack in assembled_stacks(saved) if not wave or stack.cluster in planned]
             compared_with = str(saved)
+            changes = compare(before, after, idle_blocks=blocks_to_come(clusters))
         else:
             targets = targets or existing_targets(clusters)
             before, compared_with = deployed_stacks(after, targets), targets.name
             for cluster in clusters:
                 for sentence in rehearsals_of(cluster, targets.of(cluster.stage)):
                     say(sentence)
-        changes = compare(before, after, idle_blocks=blocks_to_come(clusters))
+            changes = compare_with_account(before, after, clusters=clusters, targets=targets)
     costs = cost_differences(before, after, prices=catalogue_prices())
     windows = {cluster.stage: (cluster.capacity.start, cluster.capacity.end) for cluster in clusters}
     check_allowed(changes, allowed)
     check_limits(after)
+    if saved is not None:
+        say("The account is not asked: the plan does not know its reservations, quotas and images")
     if as_json:
         usages = [dataclasses.asdict(usage) for usage in headroom(after)]
         document = plan_json(changes, against=compared_with, allowed=allowed)

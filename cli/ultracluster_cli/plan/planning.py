@@ -6,7 +6,8 @@ from datetime import UTC, datetime
 import typer
 
 from ultracluster_cli._aws.target import ClusterTargets
-from ultracluster_cli.output import print_findings
+from ultracluster_cli.output import print_findings, say
+from ultracluster_cli.plan.account import ask_accounts, with_answers
 from ultracluster_cli.plan.output import print_plan
 from ultracluster_cli.plan.stacks import deployed_stacks
 from ultracluster_rules.findings import Finding, FindingsError, Severity, quote, reject
@@ -51,11 +52,27 @@ def check_allowed(plan: Plan, allowed: Sequence[str]) -> None:
     reject(findings)
 
 
+def compare_with_account(
+    before: Sequence[StackTemplate],
+    after: Sequence[StackTemplate],
+    *,
+    clusters: Sequence[Cluster],
+    targets: ClusterTargets,
+) -> Plan:
+    """Return a plan that knows what the accounts answer, and say in one line what they could not be asked."""
+    answers = ask_accounts(clusters, targets)
+    if unanswered := answers.without_answer():
+        say(unanswered)
+    to_come = blocks_to_come(clusters)
+    idle = frozenset(block for block in to_come if not answers.contradicts(block))
+    return with_answers(compare(before, after, idle_blocks=idle), answers, idle_blocks=to_come)
+
+
 def is_approved(
     stacks: Sequence[StackTemplate],
     *,
     targets: ClusterTargets,
-    clusters: Iterable[Cluster],
+    clusters: Sequence[Cluster],
     allowed: Sequence[str],
     yes: bool,
     as_json: bool,
@@ -65,7 +82,7 @@ def is_approved(
 
     As JSON, the plan is shown only if it is stopped. Return False if it is, and abort if the answer is no.
     """
-    plan = compare(deployed_stacks(stacks, targets), stacks, idle_blocks=blocks_to_come(clusters))
+    plan = compare_with_account(deployed_stacks(stacks, targets), stacks, clusters=clusters, targets=targets)
     check_allowed(plan, allowed)
     check_limits(stacks)
     stopped = plan.stopped(allowed)

@@ -14,6 +14,8 @@ from ultracluster_runtime.preflight.registry import CHECKS
 from ultracluster_runtime.preflight.requirements import RolloutRequirements
 
 _MOST_THREADS: Final = 16
+UNANSWERED: Final = ("no answer", "unexpected response of AWS")
+"""How the evidence of a check begins that AWS has not answered."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -48,6 +48,8 @@ class StopKind(StrEnum):
     """Running jobs, nodes or functions would lose permissions, or somebody would get dangerous ones."""
     CONTROL = "control"
     """Jobs would not end before their Capacity Block does, costs would not be watched, or people not be told."""
+    ACCOUNT = "account"
+    """The account has not what the deployment needs."""
     UNKNOWN = "unknown"
     """The effect is unknown."""
     REFUSED = "refused"

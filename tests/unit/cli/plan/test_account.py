@@ -1,0 +1,120 @@
+"""A plan asks the account what preflight knows about the clusters that change."""
+
+from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import botocore.exceptions
+import pytest
+from tests.unit.cli.plan.fake_project import TEMPLATE, CloudFormation, Run, edited, write_assembly
+
+pytestmark = pytest.mark.slow
+
+CLUSTER = "quickstart-us-east-2"
+BLOCK = "cr-0123456789abcdef0"
+GROWS = edited("StorageCapacity", 9600)
+NOW = datetime.now(UTC)
+
+
+class Account(CloudFormation):
+    """CloudFormation, and an EC2 that knows one block; all else cannot be asked."""
+
+    def __init__(
+        self, *, instances: int = 4, state: str = "active", refused: bool = False, days: int = 3
+    ) -> None:
+        super().__init__()
+        self.refused = refused
+        self.block = {
+            "CapacityReservationId": BLOCK,
+            "State": state,
+            "TotalInstanceCount": instances,
+            "StartDate": NOW - timedelta(days=5),
+            "EndDate": NOW + timedelta(days=days),
+            "AvailabilityZoneId": "use2-az3",
+            "InstanceType": "trn2.48xlarge",
+            "InstancePlatform": "Linux/UNIX",
+            "ReservationType": "capacity-block",
+        }
+
+    def describe_capacity_reservations(self, **_: Any) -> dict[str, Any]:
+        if self.refused:
+            said: Any = {"Error": {"Code": "UnauthorizedOperation", "Message": "no"}}
+            raise botocore.exceptions.ClientError(said, "DescribeCapacityReservations")
+        return {"CapacityReservations": [self.block]}
+
+
+@pytest.fixture
+def plan(run: Run, project: Path, deployed: Callable[[CloudFormation], None]) -> Callable[..., Any]:
+    def plan(account: Account, *words: str, template: Any = GROWS, start: str = "") -> Any:
+        write_assembly(project / "new", template, cluster=CLUSTER)
+        deployed(account)
+        if start:
+            path = project / "rollout.yaml"
+            line = f"reservation_id: {BLOCK}"
+            path.write_text(path.read_text().replace(line, f'{line}\n          start: "{start}"', 1))
+        return run("plan", *words)
+
+    return plan
+
+
+def test_a_block_with_enough_instances_is_safe_and_what_was_not_asked_is_said(
+    plan: Callable[..., Any],
+) -> None:
+    outcome = plan(Account())
+
+    assert outcome.code == 0
+    assert "Safe to deploy" in outcome.stdout
+    (line,) = [
+        each for each in outcome.stderr.splitlines() if each.startswith("The account could not be asked")
+    ]
+    assert "UC9411" in line
+
+
+def test_more_nodes_than_the_block_has_stop_until_they_are_allowed(plan: Callable[..., Any]) -> None:
+    outcome = plan(Account(instances=2))
+
+    assert outcome.code == 3
+    expected = f"STOP account: {BLOCK}: it holds 2 instances; the cluster needs 4. Set nodes: 2, or reserve more (UC9426)"
+    assert f"{expected}. To allow it: --allow account:{CLUSTER}/UC9426" in outcome.stdout
+
+
+def test_an_allowed_answer_of_the_account_passes(plan: Callable[..., Any]) -> None:
+    assert plan(Account(instances=2), "--allow", f"account:{CLUSTER}/UC9426").code == 0
+
+
+@pytest.mark.parametrize(
+    ("account", "code"), [(Account(state="expired"), "UC9427"), (Account(days=-1), "UC9428")]
+)
+def test_a_block_that_ended_stops(plan: Callable[..., Any], account: Account, code: str) -> None:
+    outcome = plan(account)
+
+    assert outcome.code == 3
+    assert f"({code})" in outcome.stdout
+
+
+def test_a_start_in_the_future_is_not_believed_while_the_block_runs(plan: Callable[..., Any]) -> None:
+    outcome = plan(Account(), template=TEMPLATE, start="2030-01-01T12:00:00Z")
+
+    assert outcome.code == 3
+    assert "the rollout says 2030-01-01T12:00Z" in outcome.stdout
+
+
+def test_nothing_about_the_account_stops_a_cluster_that_does_not_change(plan: Callable[..., Any]) -> None:
+    outcome = plan(Account(instances=2), template=TEMPLATE)
+
+    assert outcome.code == 0
+    assert "Nothing changes" in outcome.stdout
+
+
+def test_a_refused_question_is_no_answer(plan: Callable[..., Any]) -> None:
+    outcome = plan(Account(refused=True))
+
+    assert outcome.code == 0
+    assert "UC9422 (no answer: UnauthorizedOperation" in outcome.stderr
+
+
+def test_a_saved_assembly_is_compared_without_the_account(run: Run, project: Path) -> None:
+    write_assembly(project / "new", GROWS)
+
+    assert "The account is not asked" in run("plan", "--against", "old").stderr
