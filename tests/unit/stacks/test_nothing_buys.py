@@ -5,7 +5,8 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from tests.unit.stacks.conftest import ROOT, synthesize_rollout, synthesized_templates
+from tests.unit.stacks.conftest import ROOT
+from tests.unit.stacks.two_clusters import assembled
 from tests.unit.ultracluster.iam_evaluation import as_list
 
 pytestmark = pytest.mark.slow
@@ -49,13 +50,8 @@ def _covers(action: str) -> bool:
 
 
 @pytest.fixture(scope="module", params=ROLLOUTS, ids=lambda path: path.stem)
-def rollout_templates(
-    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
-) -> list[dict[str, Any]]:
-    directory = tmp_path_factory.mktemp(request.param.stem) / "cdk.out"
-    done = synthesize_rollout(request.param, directory)
-    assert done.returncode == 0, done.stderr
-    return synthesized_templates(directory)
+def rollout_templates(request: pytest.FixtureRequest) -> list[dict[str, Any]]:
+    return [dict(stack.template) for stack in assembled(request.param)]
 
 
 def test_no_template_of_a_rollout_spends(rollout_templates: list[dict[str, Any]]) -> None:

@@ -1,4 +1,4 @@
-"""Rollouts of two clusters, synthesized in this process."""
+"""Rollouts synthesized in this process, which saves the start of others."""
 
 import json
 import tempfile

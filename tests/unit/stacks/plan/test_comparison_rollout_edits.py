@@ -1,7 +1,7 @@
 """Edits of a rollout file: one cluster for each, all synthesized as they are and as they shall become."""
 
 import copy
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -53,9 +53,9 @@ SAFE: dict[str, Edit] = {
 }
 
 
-def rollout(*, edited: bool) -> dict[str, Any]:
+def rollout(names: Sequence[str], *, edited: bool) -> dict[str, Any]:
     clusters = []
-    for number, name in enumerate([*DANGEROUS, *SAFE]):
+    for number, name in enumerate(names):
         edit = SAFE[name] if name in SAFE else DANGEROUS[name][0]
         cluster: dict[str, Any] = {"name": name} | copy.deepcopy(CLUSTER)
         market = {"market_type": "on-demand"} if name == "on-demand" else {}
@@ -63,7 +63,7 @@ def rollout(*, edited: bool) -> dict[str, Any]:
         if edited:
             edit(cluster)
         clusters.append(cluster)
-    if edited:  # another order and other waves
+    if edited and len(clusters) > 1:  # another order and other waves
         first, rest = clusters[-3:], clusters[:-3]
         waves = [{"name": "canary", "clusters": first}, {"name": "all", "clusters": rest}]
     else:
@@ -71,9 +71,11 @@ def rollout(*, edited: bool) -> dict[str, Any]:
     return {"version": 1, "waves": waves}
 
 
-def synthesized(folder: Path, *, edited: bool) -> list[StackTemplate]:
+def synthesized(
+    folder: Path, *, edited: bool, names: Sequence[str] = (*DANGEROUS, *SAFE)
+) -> list[StackTemplate]:
     folder.mkdir()
-    (folder / "rollout.yaml").write_text(yaml.safe_dump(rollout(edited=edited)))
+    (folder / "rollout.yaml").write_text(yaml.safe_dump(rollout(names, edited=edited)))
     # In this process, which saves the start of six others: what is compared is both without the flags of cdk.json.
     waves = load_rollout(folder / "rollout.yaml").config.waves
     synthesize([each for wave in waves for each in wave.clusters], folder / "cdk.out", processes=1)
