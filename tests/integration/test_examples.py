@@ -66,7 +66,7 @@ def assemblies(tmp_path_factory: pytest.TempPathFactory) -> Mapping[str, Path]:
 
 
 def test_the_examples_are_found() -> None:
-    assert {"existing-everything", "own-app", "own-vpc", "p5-bake-off", "sagemaker-queue"} <= set(EXAMPLES)
+    assert DESTROYED_ALWAYS | {"own-vpc", "p5-bake-off", "sagemaker-queue"} <= set(EXAMPLES)
 
 
 @pytest.mark.parametrize("example", EXAMPLES)
@@ -109,7 +109,17 @@ def test_templates_are_clean_for_their_region(assemblies: Mapping[str, Path]) ->
         assert unsupported_types(json.loads(text)) == []
 
 
-@pytest.mark.parametrize("example", EXAMPLES)
+# The two with most resources, and the two that stand on what exists already or keep a ledger.
+DESTROYED_ALWAYS = {"capacity-ledger", "existing-everything", "own-app", "ultraserver-pretrain"}
+
+
+@pytest.mark.parametrize(
+    "example",
+    [
+        pytest.param(example, marks=() if example in DESTROYED_ALWAYS else pytest.mark.deep)
+        for example in EXAMPLES
+    ],
+)
 def test_destroy_retains_only_resources_with_data(
     assemblies: Mapping[str, Path], local_aws: LocalAws, example: str
 ) -> None:

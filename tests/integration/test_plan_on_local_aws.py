@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from tests.unit.stacks.conftest import QUICKSTART, synthesize_rollout
+from tests.unit.stacks.conftest import QUICKSTART
 from tests.unit.stacks.plan.conftest import Stacks
 from tests.unit.stacks.plan.test_comparison_edits import DANGEROUS, SAFE
 
@@ -14,8 +14,10 @@ from ultracluster_cli.plan.stacks import assembled_stacks, deployed_stacks
 from ultracluster_local import LocalAws
 from ultracluster_local.deploy import deploy_assembly
 from ultracluster_local.seeding.seed import bootstrap_bucket
+from ultracluster_stacks.config import load_rollout
 from ultracluster_stacks.plan import Action, Plan, StackTemplate, compare
 from ultracluster_stacks.plan.resource_updates import MOVING_IDS
+from ultracluster_stacks.synthesis.in_process import synthesize
 
 pytestmark = pytest.mark.slow
 
@@ -33,6 +35,20 @@ NOT_DEPLOYABLE = {
     "code of a function": "Lambda refuses code that is not in S3 (API_FunctionCode)",
 }
 EDITS = {name: edit for name, (edit, _) in DANGEROUS.items()} | SAFE
+# One of each kind: nothing, in place, new ids of their own accord, replaced, refused, removed, retained and taken along.
+TRIED_ALWAYS = {
+    "nothing",
+    "more nodes",
+    "a revision of a job",
+    "an AMI, while a block may run",
+    "addresses of the subnet",
+    "a name for the queue",
+    "another type under the same id",
+    "a larger file system",
+    "a smaller file system",
+    "no export of checkpoints",
+    "a file system that a deletion takes along",
+}
 
 
 class Deployed:
@@ -91,15 +107,21 @@ class Deployed:
 @pytest.fixture(scope="module")
 def deployed(local_aws_server: LocalAws, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Deployed]:
     directory = tmp_path_factory.mktemp("plan") / "cdk.out"
-    done = synthesize_rollout(QUICKSTART, directory)
-    assert done.returncode == 0, done.stderr
+    synthesize(load_rollout(QUICKSTART).config.clusters(), directory)
     deployed = Deployed(local_aws_server, directory)
     deployed.start()
     yield deployed
     local_aws_server.reset()
 
 
-@pytest.mark.parametrize("name", [name for name in EDITS if name not in NOT_DEPLOYABLE])
+@pytest.mark.parametrize(
+    "name",
+    [
+        pytest.param(name, marks=() if name in TRIED_ALWAYS else pytest.mark.deep)
+        for name in EDITS
+        if name not in NOT_DEPLOYABLE
+    ],
+)
 def test_physical_ids_change_exactly_as_planned(deployed: Deployed, name: str) -> None:
     edited = Stacks(deployed.base)
     EDITS[name](edited)
@@ -153,6 +175,10 @@ def expected_moves(plan: Plan, stacks: list[str]) -> dict[str, str]:
         for change in changes
         if change.action in said or change.resource_type in MOVING_IDS
     }
+
+
+def test_the_edits_that_are_tried_always_exist() -> None:
+    assert EDITS.keys() - NOT_DEPLOYABLE.keys() >= TRIED_ALWAYS
 
 
 def test_reads_back_what_is_deployed_and_finds_no_difference(deployed: Deployed) -> None:
