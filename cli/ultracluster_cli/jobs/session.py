@@ -15,6 +15,7 @@ from botocore.config import Config
 
 from ultracluster_catalog.names.submission_tags import RESUME_OF_TAG, RESUME_TAG
 from ultracluster_cli.output import print_findings, say
+from ultracluster_rules.credentials import job_credential, variable_credential
 from ultracluster_rules.findings import Finding, FindingsError, quote, reject
 from ultracluster_rules.job_definitions import VARIABLE
 from ultracluster_runtime.aws.aws_session import aws_session
@@ -83,7 +84,7 @@ def read_duration(option: str, text: str) -> timedelta:
 
 
 def read_variables(assignments: list[str]) -> dict[str, str]:
-    """Read ``NAME=VALUE`` pairs; a missing value or a duplicate name is UC6109."""
+    """Read ``NAME=VALUE`` pairs; a missing value or a duplicate name is UC6109, a credential UC2253."""
     variables: dict[str, str] = {}
     findings = []
     for text in assignments:
@@ -94,6 +95,8 @@ def read_variables(assignments: list[str]) -> dict[str, str]:
             findings.append(
                 Finding(code=VARIABLE.code, problem=problem, allowed="NAME=VALUE, once", path="--env")
             )
+        elif carried := variable_credential(name, value):
+            findings.append(job_credential(carried, "--env"))
         variables[name] = value
     reject(findings)
     return variables

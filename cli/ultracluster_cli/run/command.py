@@ -55,6 +55,13 @@ def run(
     folder: Annotated[
         Path, typer.Option(help="Folder whose files are uploaded, except those that git ignores.")
     ] = Path(),
+    allow_file: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="FILE",
+            help="File that looks like a secret but is none, relative to the folder; repeatable.",
+        ),
+    ] = None,
     cluster: Annotated[
         str | None,
         typer.Option(help="Name of the cluster. Default: the only cluster of the rollout in cdk.json."),
@@ -106,7 +113,11 @@ def run(
     """
     if launcher not in (None, *LAUNCHERS):
         raise FindingsError([refuse_option("--launcher", quote(launcher), allowed=", ".join(LAUNCHERS))])
-    code = pack(folder, program)
+    code = pack(folder, program, allowed=frozenset(allow_file or ()))
+    for left_out in code.left_out:
+        say(
+            f"Not uploaded, because Git stores only its commit or has not checked it out: {printable(left_out)}"
+        )
     variables = read_variables(env or [])
     seconds = int(read_duration("--timeout", timeout).total_seconds()) if timeout else None
     cluster, region = _place(cluster, region)

@@ -17,8 +17,13 @@ from ultracluster_catalog.machines.instance_type import InstanceType
 from ultracluster_rules import job_definitions
 from ultracluster_rules.buckets import refuse_unmounted_cache
 from ultracluster_rules.commands import encode_word
-from ultracluster_rules.credentials import credential_kind, names_credential
-from ultracluster_rules.findings import Finding, quote
+from ultracluster_rules.credentials import (
+    command_credential,
+    credential_kind,
+    job_credential,
+    variable_credential,
+)
+from ultracluster_rules.findings import Finding
 from ultracluster_rules.job_definitions import IMAGE_REFERENCE
 from ultracluster_spec import rules
 from ultracluster_spec.job import PERMISSION_RULES, Job, check_kind
@@ -122,21 +127,12 @@ def _check_credentials(
     texts += [(f"command[{index}]", "", value) for index, value in enumerate(command)]
     for path, name, value in texts:
         text = _template_text(scope, value)
-        if kind := credential_kind(text):
-            problem = f"this looks like {kind}"
-        elif _READS_SECRET.search(text):
-            problem = "CloudFormation would write the secret itself into the job definition"
-        elif names_credential(name):
-            problem = f"the value of {quote(name)} is a credential"
-        else:
-            continue
-        yield Finding(
-            "UC2253",
-            problem,
-            allowed="no credentials",
-            remedy="Pass it as one of `secrets`, from AWS Secrets Manager or a parameter of Systems Manager",
-            path=path,
-        )
+        if _READS_SECRET.search(text):
+            yield job_credential("CloudFormation would write the secret itself into the job definition", path)
+        elif problem := variable_credential(name, text):
+            yield job_credential(problem, path)
+    if (problem := command_credential(command)) and not any(map(credential_kind, command)):
+        yield job_credential(problem, "command")
 
 
 def _template_text(scope: Construct, value: str) -> str:

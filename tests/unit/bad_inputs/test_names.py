@@ -170,6 +170,30 @@ ROWS = [
     ),
     refused(
         39,
+        "a password by its name and value",
+        [("{NEURON_RT_LOG_LEVEL: INFO}", "{DB_PASS: Tr41n-2026}")],
+        "UC2108 24 @.jobs[0].environment.DB_PASS",
+    ),
+    refused(
+        39,
+        "a token by its name and value",
+        [("{NEURON_RT_LOG_LEVEL: INFO}", "{MY_TOKEN: a8Kd02mNq71xPz}")],
+        "UC2108 24 @.jobs[0].environment.MY_TOKEN",
+    ),
+    refused(
+        39,
+        "a password in a URL",
+        [("{NEURON_RT_LOG_LEVEL: INFO}", '{DATABASE_URL: "postgres://train:Tr41n-2026@db:5432/runs"}')],
+        "UC2108 24 @.jobs[0].environment.DATABASE_URL",
+    ),
+    refused(
+        39,
+        "a password in a command",
+        [("[train.py]", '[train.py, "--db-password", "Tr41n-2026x"]')],
+        "UC2108 23 @.jobs[0].command",
+    ),
+    refused(
+        39,
         "a private key in a command",
         [("[train.py]", '[train.py, "-----BEGIN RSA PRIVATE KEY-----"]')],
         "UC2108 23 @.jobs[0].command[1]",

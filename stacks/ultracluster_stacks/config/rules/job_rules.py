@@ -8,7 +8,13 @@ from ultracluster_catalog.capacity.capacity_blocks import drain_before_end
 from ultracluster_catalog.machines.instance_type import InstanceType
 from ultracluster_catalog.names.identifiers import ECR_IMAGE
 from ultracluster_catalog.neuron.compile_machines import CPU, compile_type
-from ultracluster_rules.credentials import shown
+from ultracluster_rules.credentials import (
+    command_credential,
+    credential,
+    names_credential,
+    shown,
+    variable_credential,
+)
 from ultracluster_rules.images import check_container
 from ultracluster_rules.job_definitions import (
     captures_graphs,
@@ -108,6 +114,15 @@ def launcher_starts_command(cluster: Cluster, job: NamedJob) -> Iterator[Problem
     """Refuse a launcher without a command, and several processes per node without torchrun."""
     for finding in check_launcher(job.launcher, job.processes_per_node, job.command):
         yield Problem((finding.path,), finding)
+
+
+def job_holds_no_credentials(cluster: Cluster, job: NamedJob) -> Iterator[Problem]:  # noqa: ARG001 - one signature
+    """Refuse variables and arguments that look like credentials by name and value; forms and names are refused before."""
+    for name, value in job.environment.items():
+        if not names_credential(name) and (problem := variable_credential(name, value)):
+            yield Problem(("environment", name), credential(problem))
+    if problem := command_credential(job.command):
+        yield Problem(("command",), credential(problem))
 
 
 def secrets_can_be_read(cluster: Cluster, job: NamedJob) -> Iterator[Problem]:

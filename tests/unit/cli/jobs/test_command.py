@@ -28,6 +28,10 @@ from ultracluster_cli.main import main
             "UC6109: --env: got 'TOKEN' without a value",
         ),
         (
+            ["submit", "quickstart", "evaluate", "--env", "DB_PASSWORD=hunter2"],
+            "UC2253: --env: the value of 'DB_PASSWORD' is a credential",
+        ),
+        (
             ["submit", "quickstart", "evaluate", "--env", "A=1", "--env", "A=2"],
             "UC6109: --env: duplicate 'A'",
         ),

@@ -42,12 +42,19 @@ def refused(training: uc.TrainingQueue, **given: Any) -> list[tuple[str, str]]:
 
 
 def test_rejects_values_that_look_like_credentials_without_printing_them(training: uc.TrainingQueue) -> None:
-    environment = {"LEVEL": f"x {KEY}", "SLACK": "xoxb-0123456789-abc", "HF_TOKEN": "abc", "SEED": "1"}
+    environment = {
+        "LEVEL": f"x {KEY}",
+        "SLACK": "xoxb-0123456789-abc",
+        "HF_TOKEN": "abc",
+        "SEED": "1",
+        "DB_PASS": "Tr41n-2026",
+    }
 
     assert refused(training, environment=environment, command=["train.py", PRIVATE, f"--key={KEY}"]) == [
         ("UC2253", "environment.LEVEL"),
         ("UC2253", "environment.SLACK"),
         ("UC2253", "environment.HF_TOKEN"),
+        ("UC2253", "environment.DB_PASS"),
         ("UC2253", "command[1]"),
         ("UC2253", "command[2]"),
     ]
@@ -79,6 +86,7 @@ def test_accepts_values_that_are_not_credentials(stack: cdk.Stack, training: uc.
     environment = {
         "SECRET_ARN": secret.secret_arn,
         "TOKENIZERS_PARALLELISM": "false",
+        "EOS_TOKEN": "<|im_end|>",
         "DATA": here.bucket_name,
         "COPY": elsewhere.bucket_name,
         "LEVEL": "{{resolve:ssm:/level}}",
