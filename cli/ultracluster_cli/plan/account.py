@@ -67,7 +67,9 @@ def ask_accounts(clusters: Sequence[Cluster], targets: ClusterTargets) -> Answer
     for members in groups.values():
         reader = AwsReader(targets.of(members[0].stage).client, now=datetime.now(tz=UTC), seconds=_SECONDS)
         needs = rollout_requirements(members, qualifier="")  # no check of these reads the bootstrap
-        stages = {(cluster.region, cluster.name): cluster.stage for cluster in members}
+        stages: dict[tuple[str, ...], str] = {
+            (cluster.region, cluster.name): cluster.stage for cluster in members
+        }
         checks = [check for check in CHECKS if check.code in _ASKED]
         for result in run_checks(needs, reader, checks=checks):
             if result.outcome.status is not Status.FAIL:
