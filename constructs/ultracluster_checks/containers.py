@@ -4,12 +4,13 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
-from ultracluster_checks.codes import DEVICES, KEPT_IN_S3
+from ultracluster_checks.codes import KEPT_IN_S3
 from ultracluster_checks.jobs import JobContainer, job_containers
 from ultracluster_checks.model.nodes import Nodes, nodes_of
 from ultracluster_checks.model.template import Templates, places
 from ultracluster_checks.problem import Problem, Wrong, rule
 from ultracluster_rules.findings import quote
+from ultracluster_spec.container import DEVICES, NO_FABRIC, VOLUMES, WRITTEN
 
 _EFA_DEVICES: Final = "UC6403"
 _EFA_FOLDER: Final = "/dev/infiniband"
@@ -21,7 +22,6 @@ _FEW_FILES: Final = 4096
 _DEFAULT_SHARED_MEMORY_MIB: Final = 64  # Docker's default
 _UNLIMITED: Final = -1
 _MOUNTED: Final = re.compile(r"mount -t lustre .*?(/[\w/-]+)\s*$", re.MULTILINE)
-_WRITTEN: Final = re.compile("CHECKPOINT|CKPT|^(?:RUN|SAVE|OUTPUT|RESULTS?)_DIR$")
 _NEEDED: Final = {"READ", "WRITE"}
 
 
@@ -155,15 +155,7 @@ def memory_can_be_locked(container: JobContainer) -> Iterator[Wrong]:
             yield Problem.of(soft, "UC6406", got, "65,536 or more")
 
 
-@rule("UC6408", job_containers)
-def fabric_is_efa(container: JobContainer) -> Iterator[Wrong]:
-    """Find EFA jobs whose environment selects another fabric."""
-    provider = container.environment.get("FI_PROVIDER")
-    if provider is not None and provider.text not in {None, "efa"} and _uses(container, _EFA):
-        yield provider, f"got {quote(provider.text)}, so that the EFA devices are not used", "efa"
-
-
-@rule("UC6408", nodes_of)
+@rule(NO_FABRIC, nodes_of)
 def user_data_keeps_the_fabric(nodes: Nodes) -> Iterator[Wrong]:
     """Find user data of EFA nodes that selects another fabric."""
     data = nodes.data["UserData"]
@@ -172,7 +164,7 @@ def user_data_keeps_the_fabric(nodes: Nodes) -> Iterator[Wrong]:
         yield data, f"got FI_PROVIDER={found[1]}, so that the EFA interfaces are not used", "efa"
 
 
-@rule("UC6417", job_containers)
+@rule(VOLUMES, job_containers)
 def mounts_are_of_a_volume(container: JobContainer) -> Iterator[Wrong]:
     """Find mount points without their volume, and volumes that are not where the nodes mount the file system."""
     volumes = container.at["Volumes"]
@@ -192,21 +184,6 @@ def mounts_are_of_a_volume(container: JobContainer) -> Iterator[Wrong]:
             yield paths[0], got, mounted[1]
 
 
-@rule("UC6417", job_containers)
-def checkpoints_are_kept(container: JobContainer) -> Iterator[Wrong]:
-    """Find checkpoints in a folder that ends with its container beside mounted volumes, or that is mounted to be read only."""
-    mounts = {each["ContainerPath"].pattern: each for each in container.at["MountPoints"].items}
-    for name, at in container.environment.items() if mounts else ():
-        folder = at.text if _WRITTEN.search(name) else None
-        around = [path for path in mounts if folder and folder.startswith((path, "$"))]
-        if folder and folder.startswith("/") and not around:
-            got = f"{name}: got {folder}, which is in no volume and ends with the container"
-            yield at, got, f"a folder in {' or '.join(mounts)}"
-        for path in around:
-            if mounts[path]["ReadOnly"].flag:
-                yield mounts[path]["ReadOnly"], f"{name} is {folder}, which nothing can write", "false"
-
-
 @rule(KEPT_IN_S3, job_containers)
 def checkpoints_are_exported(container: JobContainer) -> Iterator[Wrong]:
     """Find checkpoints on a file system in a folder that nothing exports to S3, though others are or it is not replicated."""
@@ -221,7 +198,7 @@ def checkpoints_are_exported(container: JobContainer) -> Iterator[Wrong]:
         if (found := _MOUNTED.search(nodes.data["UserData"].pattern))
     }
     for name, at in container.environment.items():
-        for mount in container.at["MountPoints"].items if _WRITTEN.search(name) and at.text else ():
+        for mount in container.at["MountPoints"].items if WRITTEN.search(name) and at.text else ():
             inside, host = mount["ContainerPath"].text, volumes.get(mount["SourceVolume"].text)
             if not inside or not host or not str(at.text).startswith(inside):
                 continue
@@ -253,7 +230,7 @@ def _exported_folders(templates: Templates) -> tuple[str, ...] | None:
     return tuple((at.text or "/").rstrip("/") + "/" for at in exports)
 
 
-@rule("UC6417", job_containers)
+@rule(VOLUMES, job_containers)
 def volumes_are_mounted(container: JobContainer) -> Iterator[Wrong]:
     """Find volumes that a container does not mount, so that their files are not there."""
     mounts = container.at["MountPoints"]

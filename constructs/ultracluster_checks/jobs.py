@@ -32,6 +32,7 @@ from ultracluster_rules.job_definitions import (
     check_spot,
     check_timeout_seconds,
 )
+from ultracluster_spec.container import Container
 
 JOB_DEFINITION: Final = "AWS::Batch::JobDefinition"
 
@@ -62,6 +63,25 @@ class JobContainer:
         """Environment variables."""
         pairs = self.at["Environment"].items
         return {str(pair["Name"].text): pair["Value"] for pair in pairs if pair["Name"].text}
+
+    @property
+    def value(self) -> Container:
+        """What the rules about containers judge."""
+        devices, mounts = self.at["LinuxParameters"]["Devices"], self.at["MountPoints"]
+        folders = {each["ContainerPath"].text: each["ReadOnly"].flag is True for each in mounts.items}
+        known = mounts.missing or isinstance(mounts.value, list)
+        return Container(
+            environment={name: at.text for name, at in self.environment.items()},
+            node_count=self.nodes,
+            machines=self.machines,
+            devices=tuple(each.text for each in self.devices)
+            if devices.missing or isinstance(devices.value, list)
+            else None,
+            privileged=not self.at["Privileged"].off,
+            folders={path: is_read_only for path, is_read_only in folders.items() if path is not None}
+            if known and None not in folders
+            else None,
+        )
 
 
 @lru_cache(maxsize=1)

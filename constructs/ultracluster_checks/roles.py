@@ -1,7 +1,6 @@
 """Roles of jobs and nodes: assumed by the service that uses them, and allowed what a job needs."""
 
 import fnmatch
-import re
 from collections.abc import Iterable, Iterator
 from typing import Final
 
@@ -20,10 +19,10 @@ from ultracluster_checks.model.permissions import (
 from ultracluster_checks.model.template import Property, Resource, Templates
 from ultracluster_checks.model.values import Reference
 from ultracluster_checks.problem import Wrong, rule
+from ultracluster_spec.container import PERMISSIONS, WRITTEN_OBJECTS
 
 # What is done to objects, and to the key that encrypts them.
 _OBJECTS: Final = {"s3:GetObject": "kms:Decrypt", "s3:PutObject": "kms:GenerateDataKey"}
-_WRITTEN: Final = re.compile("(?i)cache|checkpoint|output|result|save")
 # Services that a resource passes a role to.
 _SERVICES: Final = (
     ("AWS::Lambda::Function", "Role", "lambda"),
@@ -113,12 +112,12 @@ def _is_of(at: Property, kind: str) -> bool:
     return at.unknown or not at.pattern or may_be_kind(at, kind)
 
 
-@rule("UC6419", job_containers)
+@rule(PERMISSIONS, job_containers)
 def roles_of_jobs_may_do_what_they_need(container: JobContainer) -> Iterator[Wrong]:
     """Find jobs whose role may not use the buckets of their environment, and execution roles that may not start them."""
     at, role = container.at["JobRoleArn"], role_of(container.at["JobRoleArn"])
     for name, value in container.environment.items():
-        actions = ("s3:PutObject",) if _WRITTEN.search(name) else (*_OBJECTS,)
+        actions = ("s3:PutObject",) if WRITTEN_OBJECTS.search(name) else (*_OBJECTS,)
         for on in _buckets(value):
             lacks = role is not None and not any(may(role, each, on) for each in actions)
             key = value.pattern[5:].partition("/")[2]

@@ -9,8 +9,9 @@ from ultracluster_checks.jobs import JobContainer, job_containers
 from ultracluster_checks.model.nodes import LAUNCH_TEMPLATE
 from ultracluster_checks.model.template import Property, Resource, Templates
 from ultracluster_checks.model.values import Reference, Text
-from ultracluster_checks.problem import Wrong, rule
+from ultracluster_checks.problem import Wrong, placed, rule
 from ultracluster_rules.findings import quote
+from ultracluster_spec.lustre import check_export_event
 
 BUCKET: Final = "AWS::S3::Bucket"
 _ASSOCIATION: Final = "AWS::FSx::DataRepositoryAssociation"
@@ -34,13 +35,11 @@ def disks_are_encrypted(template: Resource) -> Iterator[Wrong]:
             yield at, missing if at.missing else "got false", "Encrypted: true"
 
 
-@rule("UC5208", _ASSOCIATION)
+@rule("", _ASSOCIATION)
 def deletions_stay_on_lustre(association: Resource) -> Iterator[Wrong]:
     """Find associations that export deletions: an ``rm`` on Lustre deletes the object in S3."""
     for event in association["S3"]["AutoExportPolicy"]["Events"].items:
-        if event.text == "DELETED":
-            got = "got DELETED, so that rm on the file system deletes checkpoints in S3"
-            yield event, got, "NEW and CHANGED"
+        yield from placed(event, check_export_event(event.text or ""))
 
 
 def _written_buckets(templates: Templates) -> list[Resource]:

@@ -31,7 +31,7 @@ from ultracluster_catalog.lustre.lustre_tiers import (
     get_lustre_tier,
 )
 from ultracluster_catalog.machines.instance_type import InstanceType
-from ultracluster_rules.findings import Finding, quote
+from ultracluster_rules.findings import Finding, quote, require
 from ultracluster_rules.values import Form
 from ultracluster_spec.rules import At, findings, rule
 from ultracluster_spec.values import Value
@@ -69,7 +69,8 @@ class Association(Value):
     """Changes in S3 that are imported automatically. Must be empty for a bucket in another Region."""
 
     export_events: tuple[Event, ...] = ("NEW", "CHANGED")
-    """Changes in the directory that are exported to S3 automatically. With `DELETED`, rm on Lustre deletes the object."""
+    """Changes in the directory that are exported to S3 automatically: NEW and CHANGED. `DELETED` is refused: rm on Lustre
+    would delete the object."""
 
     import_existing: bool = True
     """Whether to import the metadata of objects that exist at creation. Default: yes."""
@@ -394,6 +395,25 @@ def events_are_known(links: Links) -> Iterator[At]:
                 yield At(("associations", index, name), f"got {quote(events)}", allowed)
 
 
+@rule()
+def deletions_stay_on_lustre(links: Links) -> Iterator[At]:
+    """No association exports deletions."""
+    for index, events in _each(links, "export_events"):
+        for place, event in enumerate(events):
+            path = ("associations", index, "export_events", place)
+            yield from (At.of(path, finding) for finding in check_export_event(event))
+
+
+def check_export_event(event: str) -> list[Finding]:
+    """Check that an association does not export deletions, with which ``rm`` on Lustre deletes the object in S3 (UC5208)."""
+    return require(
+        event != "DELETED",
+        "UC5208",
+        "got DELETED, so that rm on the file system deletes checkpoints in S3",
+        allowed="NEW and CHANGED",
+    )
+
+
 @rule("UC5023")
 def folders_do_not_overlap(links: Links) -> Iterator[At]:
     """No folder of an association contains that of another."""
@@ -434,3 +454,6 @@ LINK_RULES: Final = (
     prefixes_do_not_overlap,
 )
 """What CreateDataRepositoryAssociation takes, of values and of templates."""
+
+OWN_LINK_RULES: Final = (*LINK_RULES, deletions_stay_on_lustre)
+"""The same, and what keeps the data; a template is asked for the latter at each association by itself."""

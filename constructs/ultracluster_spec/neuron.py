@@ -23,7 +23,17 @@ _Integer = Annotated[int, _INTEGER]
 # The queue depth that the documentation recommends; a deeper one may exhaust device memory.
 _ASYNC_REQUESTS_THAT_FIT: Final = 3
 
-_LNC: Final = "NEURON_LOGICAL_NC_CONFIG"
+LOGICAL_CORES_VARIABLE: Final = "NEURON_LOGICAL_NC_CONFIG"
+"""Variable with the number of physical cores in a logical one."""
+
+_FIELDS: Final = {
+    LOGICAL_CORES_VARIABLE: "logical_nc_config",
+    "NEURON_RT_STOCHASTIC_ROUNDING_EN": "stochastic_rounding",
+    "NEURON_RT_STOCHASTIC_ROUNDING_SEED": "stochastic_rounding_seed",
+    "NEURON_RT_EXEC_TIMEOUT": "exec_timeout_seconds",
+    "NEURON_RT_ASYNC_EXEC_MAX_INFLIGHT_REQUESTS": "async_requests",
+    "NEURON_RT_LOG_LEVEL": "log_level",
+}
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -94,17 +104,12 @@ class Neuron(Value):
 
     def variables(self) -> dict[str, str]:
         """Return the environment variables of the runtime, without those of the compiler."""
-        variables = {
-            _LNC: self.logical_nc_config,
-            "NEURON_RT_STOCHASTIC_ROUNDING_EN": (
-                None if self.stochastic_rounding is None else int(self.stochastic_rounding)
-            ),
-            "NEURON_RT_STOCHASTIC_ROUNDING_SEED": self.stochastic_rounding_seed,
-            "NEURON_RT_EXEC_TIMEOUT": self.exec_timeout_seconds,
-            "NEURON_RT_ASYNC_EXEC_MAX_INFLIGHT_REQUESTS": self.async_requests,
-            "NEURON_RT_LOG_LEVEL": self.log_level,
+        values = {variable: getattr(self, name) for variable, name in _FIELDS.items()}
+        return {
+            variable: str(int(value) if isinstance(value, bool) else value)
+            for variable, value in values.items()
+            if value is not None
         }
-        return {name: str(value) for name, value in variables.items() if value is not None}
 
     def processes_per_node(self, machine: InstanceType) -> int:
         """Return the number of logical NeuronCores of a node, which is the default number of processes."""
@@ -202,3 +207,8 @@ def _contradiction(place: str, problem: str, remedy: str = "Leave one of them ou
 
 def _last_wins(flag: CompilerFlag, other: CompilerFlag) -> str:
     return f"got {quote(flag.text)} beside {quote(other.text)}, and the last one would win"
+
+
+def field_behind(variable: str) -> str | None:
+    """Return the Neuron setting that an environment variable comes from, if there is one."""
+    return "compiler_flags" if variable == XLA_COMPILER_FLAGS_VARIABLE else _FIELDS.get(variable)

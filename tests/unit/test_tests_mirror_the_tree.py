@@ -51,6 +51,7 @@ OTHER_SUBJECTS = {
     "localaws/tests/field/test_field.py": "the whole local AWS, with what AWS was seen to do",
     "localaws/tests/cloudformation/test_every_type.py": "every resource type, in one deployment",
     "localaws/tests/cloudformation/test_updates.py": "every resource type, in one update",
+    "tests/unit/spec/test_one_statement.py": "rules about jobs, in a rollout file, a construct and a template",
     "tests/unit/runtime/functions/test_function_faults.py": "every Lambda function, with every fault of AWS",
     "tests/unit/runtime/purchasing/test_http_faults.py": "the requests of a whole purchase, with faults of HTTP",
     "tests/unit/runtime/purchasing/test_protocol.py": "the whole purchase, with every fault",

@@ -28,26 +28,17 @@ from ultracluster_catalog.machines.peak_flops import node_peak_tflops
 from ultracluster_catalog.names.exit_codes import LOST_NODE
 from ultracluster_catalog.names.identifiers import ECR_IMAGE
 from ultracluster_catalog.names.submission_tags import AFTER_TAG, QUEUE_TAG, RESUME_TAG
-from ultracluster_catalog.neuron.compiler_flags import merge_compiler_flags
-from ultracluster_catalog.neuron.neuron import XLA_COMPILER_FLAGS_VARIABLE
 from ultracluster_rules.findings import Finding, Severity, reject
 from ultracluster_rules.images import check_container
 from ultracluster_rules.job_definitions import DEVICES_VARIABLE, PROCESSES_VARIABLE
+from ultracluster_spec.container import NOTICES_FOLDER, job_environment
 from ultracluster_spec.job import Job
 from ultracluster_spec.neuron import Neuron
-
-# Values of AWS's multi-node examples: aws-neuron/neuronx-distributed-training, examples/train_setup.sh (glibc's arenas of
-# many threads exhaust the memory of the host), and the tutorials for trn2 of the Neuron documentation, 2026-08, whose pages
-# name 30 and 600 seconds as the default: a step that waits for another node takes longer than 30.
-_NEURON_DEFAULTS: Final = {"MALLOC_ARENA_MAX": "128", "NEURON_RT_EXEC_TIMEOUT": "600"}
 
 # From AWS's multi-node template for p6 on AWS Batch (awslabs/awsome-distributed-ai, 2026-07-23).
 _SHARED_MEMORY_MIB: Final = 49152
 # Bytes, and open files as on the node (node-boot.sh); the stack is that of the same template.
 _LIMITS: Final = {"memlock": -1, "stack": 67108864, "nofile": 1048576}
-
-# Folder in which a node is notified of the end of its Capacity Block; the launcher watches it (`ultracluster docs capacity-lifecycle`).
-_ORDERS_PATH: Final = "/run/ultracluster"
 
 
 @jsii.implements(iam.IGrantable)
@@ -109,9 +100,25 @@ class ClusterJob(Construct):
             FindingsError: With all errors among the findings and those of `check_job`.
         """
         machine = for_instance_type or queue.nodes.instance_type
+        # Overrides win, except that compiler flags are merged.
+        variables = job_environment(
+            job.neuron,
+            queue.nodes.instance_type,
+            given={**(default_environment or {}), **job.environment},
+            cache=compile_cache.environment if compile_cache else {},
+        )
         findings = [
             *findings,
-            *check_job(queue, job, options, kind=kind, compile_cache=compile_cache, machine=machine),
+            *check_job(
+                queue,
+                job,
+                options,
+                kind=kind,
+                compile_cache=compile_cache,
+                machine=machine,
+                node_count=node_count,
+                variables=variables,
+            ),
         ]
         reject([finding for finding in findings if finding.severity is Severity.ERROR])
         super().__init__(scope, construct_id)
@@ -155,8 +162,7 @@ class ClusterJob(Construct):
         }
         for secret in self._secrets.values():
             secret.grant_read(self.execution_role)
-        neuron = job.neuron
-        devices = _devices(queue, neuron)
+        devices = _devices(queue, job.neuron)
         processes = devices if job.processes_per_node is None else job.processes_per_node
         self.workers = node_count * (processes if job.launcher == "torchrun" else devices)
         program = {
@@ -167,28 +173,11 @@ class ClusterJob(Construct):
             **_peak(queue.nodes.instance_type),
             PROCESSES_VARIABLE: str(processes if job.launcher == "torchrun" else 1),
         }
-        cache = compile_cache.environment if compile_cache else {}
-        overrides = {**(default_environment or {}), **job.environment}
-        # Overrides win, except that compiler flags are merged.
         self.environment = {
             **(program if self._trains else {}),
-            "FI_PROVIDER": "efa",
-            "FI_EFA_USE_DEVICE_RDMA": "1",
             **({DEVICES_VARIABLE: str(devices)} if job.launcher == "jax" else {}),
-            **(_NEURON_DEFAULTS if queue.nodes.instance_type.is_neuron else {}),
-            **cache,
-            **neuron.variables(),
-            **overrides,
+            **variables,
         }
-        flags = merge_compiler_flags(
-            [
-                cache.get(XLA_COMPILER_FLAGS_VARIABLE, ""),
-                *neuron.flags(),
-                overrides.get(XLA_COMPILER_FLAGS_VARIABLE, ""),
-            ]
-        )
-        if flags:
-            self.environment |= {XLA_COMPILER_FLAGS_VARIABLE: flags}
         warnings = [*findings, *check_container(self.image, machine)]
         for dependency in self.depends_on:
             warnings += dependency._dependency_warnings(self)  # noqa: SLF001 - the same class
@@ -255,7 +244,7 @@ class ClusterJob(Construct):
         nodes = self.queue.nodes
         machine = nodes.instance_type
         # Path on the node and in the container, and whether it is read-only, by the name of the volume.
-        mounts = {"orders": (_ORDERS_PATH, True)}
+        mounts = {"orders": (NOTICES_FOLDER, True)}
         if nodes.file_system is not None:
             mounts = {"file-system": (nodes.file_system.mount_path, False), **mounts}
         if nodes.scratch_path is not None:

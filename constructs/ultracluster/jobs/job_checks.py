@@ -16,7 +16,6 @@ from ultracluster.storage.posix_compile_cache import PosixCompileCache
 from ultracluster_catalog.machines.instance_type import InstanceType
 from ultracluster_rules import job_definitions
 from ultracluster_rules.buckets import refuse_unmounted_cache
-from ultracluster_rules.commands import encode_word
 from ultracluster_rules.credentials import (
     command_credential,
     credential_kind,
@@ -26,12 +25,15 @@ from ultracluster_rules.credentials import (
 from ultracluster_rules.findings import Finding
 from ultracluster_rules.job_definitions import IMAGE_REFERENCE
 from ultracluster_spec import rules
+from ultracluster_spec.container import (
+    JOB_RULES,
+    Container,
+    folders_of_jobs,
+    setting_behind,
+)
 from ultracluster_spec.job import PERMISSION_RULES, Job, check_kind
 from ultracluster_spec.neuron import check_neuron
-
-# Sizes of a definition without its command and the user's variables, and of one device.
-_OTHER_BYTES = 2048
-_DEVICE_BYTES = 112
+from ultracluster_spec.rules import broken, path_text
 
 # Dynamic references that CloudFormation replaces with a secret; the third kind, ssm, reads plain parameters.
 _READS_SECRET = re.compile(r"\{\{resolve:(?:secretsmanager|ssm-secure):")
@@ -45,8 +47,21 @@ def check_job(
     kind: str,
     compile_cache: CompileCache | PosixCompileCache | None,
     machine: InstanceType,
+    node_count: int,
+    variables: Mapping[str, str],
 ) -> list[Finding]:
-    """Check the arguments of a job; `machine` is what its Neuron settings are for."""
+    """Check the arguments of a job.
+
+    Args:
+        queue: Queue of the job.
+        job: Description of the job.
+        options: Its other arguments.
+        kind: Kind of the job, as in a rollout file.
+        compile_cache: Compile cache to use; None without one.
+        machine: Instance type that its Neuron settings are for.
+        node_count: Number of nodes.
+        variables: All variables of its container, except those of the job itself.
+    """
     environment, secrets = job.environment, options.get("secrets") or {}
     # The environment and Neuron settings have rules of their own, which know tokens and the type of the nodes.
     findings = check_known(job.without({"environment", "neuron"}))
@@ -70,7 +85,9 @@ def check_job(
             services=queue.nodes.network.services if isinstance(queue.nodes, NodeGroup) else None,
             path="secrets",
         )
-    findings += job_definitions.check_definition_size(_size(queue, environment, job.command))
+    container = _container(queue, job, options, machine=machine, node_count=node_count, variables=variables)
+    for place, finding in broken(JOB_RULES, container):
+        findings.append(finding.at(path_text(setting_behind(place, environment))))
     findings += _check_credentials(queue, environment, job.command)
     findings += check_neuron(job.neuron, machine, environment)
     findings += _check_image(job, options.get("image"))
@@ -112,11 +129,32 @@ def _check_timeout(job: Job, timeout: Duration | None) -> Iterator[Finding]:
     yield from (finding.at("timeout") for finding in job_definitions.check_timeout_seconds(seconds))
 
 
-def _size(queue: ITrainingQueue, environment: Mapping[str, str], command: Sequence[str]) -> int:
-    """Estimate the size of the job definition in bytes, from its parts of variable length."""
-    words = [*map(encode_word, command), *environment, *environment.values()]
-    devices = len(queue.nodes.instance_type.neuron_devices) + len(queue.nodes.efa_devices)
-    return _OTHER_BYTES + _DEVICE_BYTES * devices + sum(len(word) + 3 for word in words)
+def _container(
+    queue: ITrainingQueue,
+    job: Job,
+    options: JobOptions,
+    *,
+    machine: InstanceType,
+    node_count: int,
+    variables: Mapping[str, str],
+) -> Container:
+    nodes, image = queue.nodes, options.get("image")
+    node = nodes.instance_type
+    file_system = nodes.file_system.mount_path if nodes.file_system else None
+    return Container(
+        environment={name: None if "${Token[" in text else text for name, text in variables.items()},
+        node_count=node_count,
+        machines=tuple(dict.fromkeys((node, machine))) if node.chips else (),
+        devices=(*node.neuron_devices, *nodes.efa_devices),
+        folders=folders_of_jobs(file_system, nodes.scratch_path),
+        command=job.command,
+        image=image.reference if image else job.image or "",
+        secrets={
+            **job.secrets,
+            **{name: secret.arn for name, secret in (options.get("secrets") or {}).items()},
+        },
+        meets=node_count > 1 and not queue.is_managed,
+    )
 
 
 def _check_credentials(

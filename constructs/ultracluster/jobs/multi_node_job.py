@@ -19,6 +19,7 @@ from ultracluster_rules.findings import Finding, reject
 from ultracluster_rules.machines import check_job_ultraservers
 from ultracluster_rules.network import check_task_interface
 from ultracluster_rules.numbers import rejects_unsafe_numbers
+from ultracluster_spec.container import WITHOUT_EFA
 from ultracluster_spec.job import Job
 from ultracluster_spec.values import wrong_types
 
@@ -71,7 +72,7 @@ class MultiNodeJob(ClusterJob):
         file_system = queue.nodes.file_system
         variables = {}
         if job.without_efa and not queue.nodes.efa_devices:
-            variables = {"FI_PROVIDER": "tcp", "FI_EFA_USE_DEVICE_RDMA": "0"}
+            variables = {**WITHOUT_EFA}
         if machine.ultraserver_type is not None:
             variables[job_definitions.ULTRASERVER_VARIABLE] = str(machine.instances_per_ultraserver)
         super().__init__(

@@ -335,7 +335,11 @@ def check_new(given: FileSystem, links: Sequence[Association], *, kms_key: kms.I
     return [
         *found,
         *(finding for _, finding in broken_settings(own)),
-        *lustre.check_associations(links, settings=own.settings),
+        *(
+            findings(lustre.OWN_LINK_RULES, lustre.Links(settings=own.settings, associations=links))
+            if links
+            else ()
+        ),
         *findings([file_system_is_new_or_existing], own),
         *findings([key_is_supported], replace(given, kms_key_arn=kms_key.key_arn) if kms_key else given),
     ]

@@ -22,7 +22,7 @@ class Row:
     """An input.
 
     Attributes:
-        number: Number of its row in the catalogue, 1 to 90.
+        number: Number of its row in the catalogue, 1 to 92.
         what: The input in words.
         text: The rollout file.
         exit_code: How the command ends.

@@ -10,7 +10,8 @@ from ultracluster_catalog.lustre.lustre_associations import (
     ASSOCIATION_EVENTS,
     DATA_REPOSITORY_ASSOCIATIONS_PER_FILE_SYSTEM,
 )
-from ultracluster_spec.lustre import Association, check_associations
+from ultracluster_spec.lustre import Association, Links, check_associations, deletions_stay_on_lustre
+from ultracluster_spec.rules import findings
 
 _SSD = LustreSettings().with_defaults()
 
@@ -147,6 +148,27 @@ def test_s3_paths_do_not_contain_each_other(one: str, other: str, overlap: bool)
 @pytest.mark.parametrize("events", [(), ("NEW",), ("NEW", "CHANGED", "DELETED")])
 def test_takes_any_of_the_events(events: tuple[str, ...]) -> None:
     assert _codes(("/a", "s3://b"), import_events=events, export_events=events) == []
+
+
+@pytest.mark.parametrize(
+    ("events", "place"),
+    [
+        ((), None),
+        (("NEW", "CHANGED"), None),
+        (("NEW", "DELETED"), "associations[0].export_events[1]"),
+        (("DELETED",), "associations[0].export_events[0]"),
+    ],
+)
+def test_deletions_are_imported_only(events: tuple[str, ...], place: str | None) -> None:
+    link = Association(
+        file_system_path="/a",
+        data_repository_path="s3://b",
+        import_events=("DELETED",),
+        export_events=events,
+    )
+    found = findings([deletions_stay_on_lustre], Links(settings=_SSD, associations=[link]))
+
+    assert [(each.code, each.path) for each in found] == ([("UC5208", place)] if place else [])
 
 
 @pytest.mark.parametrize("events", [("new",), ("NEW", "NEW"), ("MOVED",)])

@@ -30,6 +30,7 @@ from ultracluster_rules.job_definitions import (
     check_one_road,
     check_secrets,
     check_spot,
+    check_variables,
     refuse_circle,
     refuse_default_compile_type,
     refuse_for_kind,
@@ -39,10 +40,19 @@ from ultracluster_rules.job_definitions import (
 from ultracluster_rules.machines import get_instance_type
 from ultracluster_spec.capacity import CapacityRecord
 from ultracluster_spec.cluster import Cluster
+from ultracluster_spec.container import (
+    JOB_RULES,
+    WITHOUT_EFA,
+    Container,
+    folders_of_jobs,
+    job_environment,
+    setting_behind,
+)
 from ultracluster_spec.job import PERMISSION_RULES, PROCESSES_PER_NODE, NamedJob, check_kind
 from ultracluster_spec.neuron import check_neuron
 from ultracluster_spec.rules import broken
 from ultracluster_stacks.config.reading.problem import Loc, Problem, duplicates, located
+from ultracluster_stacks.config.rules.placement_rules import FILE_SYSTEM_PATH
 
 
 def job_names_are_unique(cluster: Cluster) -> Iterator[Problem]:
@@ -144,6 +154,61 @@ def permissions_are_of_a_program(cluster: Cluster, job: NamedJob) -> Iterator[Pr
     del cluster
     for place, finding in broken(PERMISSION_RULES, job.permissions):
         yield Problem(("permissions", *place), finding)
+
+
+def variables_are_free(cluster: Cluster, job: NamedJob) -> Iterator[Problem]:  # noqa: ARG001 - one signature
+    """Refuse variables that the job sets itself, and a second address of its compile cache."""
+    for name, value in job.environment.items():
+        yield from located(("environment", name), check_variables({name: value}, path=""))
+
+
+def container_fits_its_nodes(cluster: Cluster, job: NamedJob) -> Iterator[Problem]:
+    """Refuse an environment that does not fit the nodes, as in constructs and templates."""
+    for place, finding in broken(JOB_RULES, _container(cluster, job)):
+        yield Problem(setting_behind(place, job.environment), finding)
+
+
+def _container(cluster: Cluster, job: NamedJob) -> Container:
+    machine = node = cluster.machine
+    if job.kind == "precompile":
+        node = _compiler(cluster, job) or machine
+    interfaces = cluster.network.network_interfaces if node == machine else ()
+    efa_devices = node.efa_devices[: sum(each.interface_type != "interface" for each in interfaces) or None]
+    nodes = (job.nodes or cluster.nodes) if job.kind == "multi-node" else 1
+    meets = nodes > 1 and any(each.launched_by != "batch" for each in _behind(cluster, job))
+    defaults = WITHOUT_EFA if job.kind == "multi-node" and job.without_efa and not efa_devices else {}
+    return Container(
+        environment=job_environment(job.neuron, node, given={**defaults, **job.environment}, cache={}),
+        node_count=nodes,
+        machines=tuple(dict.fromkeys((node, machine))) if node.chips else (),
+        devices=(*node.neuron_devices, *efa_devices),
+        folders=folders_of_jobs(FILE_SYSTEM_PATH, cluster.scratch_path),
+        objects=_objects(cluster, job),
+        command=job.command,
+        image=job.image,
+        secrets=job.secrets,
+        meets=meets,
+    )
+
+
+def _objects(cluster: Cluster, job: NamedJob) -> dict[str, tuple[str, ...]] | None:
+    """Return the objects that the role of a job may read and write; None if a managed policy may allow more."""
+    if job.permissions.managed_policy_arns:
+        return None
+    # CloudFormation names new buckets after their stack, and shortens that.
+    own, written = f"{cluster.stage[:16]}*", cluster.checkpoints.bucket_name
+    shared = [own, *([f"{written}/*"] if written else ())]
+    found = {
+        "s3:GetObject": [*shared, *(f"{each.bucket_name}/*" for each in cluster.datasets)],
+        "s3:PutObject": shared,
+    }
+    return {action: (*patterns, *_granted(job, action)) for action, patterns in found.items()}
+
+
+def _granted(job: NamedJob, action: str) -> Iterator[str]:
+    for statement in job.permissions.statements:
+        if action.lower() in map(str.lower, statement.actions):
+            yield from (resource.rpartition(":::")[2] for resource in statement.resources)
 
 
 def timeout_is_within_capacity(cluster: Cluster, job: NamedJob) -> Iterator[Problem]:

@@ -15,7 +15,8 @@ from ultracluster_rules.network import check_zone_id, check_zone_region
 from ultracluster_spec.cluster import Cluster
 from ultracluster_stacks.config.reading.problem import Problem, located
 
-_FILE_SYSTEM_PATH: Final = "/fsx"
+FILE_SYSTEM_PATH: Final = "/fsx"
+"""Where nodes and jobs mount the file system."""
 
 
 def boundary_is_of_the_account(cluster: Cluster) -> Iterator[Problem]:
@@ -66,7 +67,7 @@ def figures_have_a_source(cluster: Cluster) -> Iterator[Problem]:
 
 def scratch_has_disks_and_a_path(cluster: Cluster) -> Iterator[Problem]:
     """Refuse scratch without instance-store disks, and mount points that would hide files."""
-    findings = check_scratch(cluster.machine, cluster.scratch_path, mount_path=_FILE_SYSTEM_PATH)
+    findings = check_scratch(cluster.machine, cluster.scratch_path, mount_path=FILE_SYSTEM_PATH)
     yield from located(("scratch_path",), findings)
 
 

@@ -6,7 +6,7 @@ from typing import Final
 from ultracluster_rules.buckets import check_destinations, check_replication_key
 from ultracluster_spec.cluster import Cluster
 from ultracluster_spec.file_system import CLUSTER_RULES, FILE_SYSTEM_RULES, broken_settings
-from ultracluster_spec.lustre import LINK_RULES, Association, Links
+from ultracluster_spec.lustre import OWN_LINK_RULES, Association, Links
 from ultracluster_spec.rules import broken
 from ultracluster_stacks.config.reading.problem import Loc, Problem, duplicates, located
 
@@ -46,7 +46,7 @@ def associations_can_be_made(cluster: Cluster) -> Iterator[Problem]:
         places.append(("file_system", "link_checkpoints"))
         joined.append(_joined("/checkpoints", cluster.checkpoints.bucket_name or "new"))
     links = Links(settings=system.settings, associations=joined)
-    for place, finding in broken(LINK_RULES if joined else (), links):
+    for place, finding in broken(OWN_LINK_RULES if joined else (), links):
         yield Problem(_association_loc(place, places), finding)
 
 
@@ -67,13 +67,13 @@ def _joined(file_system_path: str, bucket_name: str) -> Association:
 def _association_loc(place: Loc, places: list[Loc]) -> Loc:
     """Return the location of an association: an explicit one, a dataset, or the checkpoints."""
     match place:
-        case ("associations", int(index), str(name)):
+        case ("associations", int(index), str(name), *within):
             place = places[index]
             if place[-1] == "link_checkpoints":
                 return place
             if place[0] == "datasets":
                 return (*place, "bucket_name" if name == "data_repository_path" else name)
-            return (*place, name)
+            return (*place, name, *within)
         case ("associations",):
             return places[0][:2] if places[0][0] == "file_system" else places[0]
     return ("file_system", *place)

@@ -55,7 +55,7 @@ def test_the_place_of_an_association_in_the_list_is_not_its_name(stack: cdk.Stac
 
 def test_events_of_an_association_can_be_chosen(stack: cdk.Stack) -> None:
     joined = [
-        association("/both", "s3://a", export_events=("NEW", "CHANGED", "DELETED")),
+        association("/both", "s3://a", export_events=("CHANGED",)),
         association("/in", "s3://b", export_events=()),
         association("/link", "s3://c", import_events=(), export_events=(), import_existing=False),
     ]
@@ -64,7 +64,7 @@ def test_events_of_an_association_can_be_chosen(stack: cdk.Stack) -> None:
         each["Properties"]["FileSystemPath"]: each["Properties"]
         for each in of_type(stack, "AWS::FSx::DataRepositoryAssociation")
     }
-    assert found["/both"]["S3"]["AutoExportPolicy"] == {"Events": ["NEW", "CHANGED", "DELETED"]}
+    assert found["/both"]["S3"]["AutoExportPolicy"] == {"Events": ["CHANGED"]}
     assert found["/in"]["S3"] == {"AutoImportPolicy": {"Events": ["NEW", "CHANGED"]}}
     assert "S3" not in found["/link"]
     assert [found[name]["BatchImportMetaDataOnCreate"] for name in ("/in", "/link")] == [True, False]
