@@ -78,6 +78,7 @@ class JobContainer:
             if devices.missing or isinstance(devices.value, list)
             else None,
             privileged=not self.at["Privileged"].off,
+            command=tuple(self.at["Command"].texts),
             folders={path: is_read_only for path, is_read_only in folders.items() if path is not None}
             if known and None not in folders
             else None,

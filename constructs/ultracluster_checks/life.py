@@ -219,9 +219,9 @@ def life_cycles_may_end_jobs(worker: Resource) -> Iterator[Wrong]:
     for kind, action in _STATES.items():
         named = [each for each in settings.targets if each.type == kind]
         closed = [each for each in named if not may(role, action, each)]
-        # A queue that goes on with other nodes stays open.
+        # A queue that goes on with other nodes stays open, and so may a further one: no node starts for its jobs.
         closed = [each for each in closed if kind != QUEUE or blocks.issuperset(environments_of(each) or ())]
-        if closed and (kind == QUEUE or len(closed) == len(named)):
+        if closed and len(closed) == len(named):
             lacking.append(f"{action} on {closed[0].logical_id}")
     if lacking:
         got = f"{role.logical_id} does not allow {', '.join(lacking)}, and {worker.logical_id} cannot end the jobs of the block"

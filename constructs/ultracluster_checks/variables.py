@@ -24,9 +24,12 @@ _OF_MAIN: Final = {"MASTER_ADDR", "MASTER_PORT", "NEURON_RT_ROOT_COMM_ID"}
 @rule("", job_containers)
 def containers_fit_their_nodes(container: JobContainer) -> Iterator[Wrong]:
     """Find what is wrong with the environment of a container, by the rules of rollout files and constructs."""
-    for (_, name), finding in broken(CONTAINER_RULES, container.value):
-        at = container.environment[str(name)]
-        yield Problem(at, replace(finding, problem=f"{name}: {finding.problem}"))
+    for (kind, name), finding in broken(CONTAINER_RULES, container.value):
+        if kind == "command":
+            yield Problem(container.at["Command"].items[int(name)], finding)
+        else:
+            at = container.environment[str(name)]
+            yield Problem(at, replace(finding, problem=f"{name}: {finding.problem}"))
 
 
 @rule(JOB_ENVIRONMENT, job_containers)

@@ -19,10 +19,11 @@ from ultracluster_catalog.neuron.neuron import (
     VLLM_REMOTE_CACHE_VARIABLE,
     XLA_CACHE_VARIABLE,
     XLA_COMPILER_FLAGS_VARIABLE,
+    process_counts,
 )
 from ultracluster_rules.commands import encode_word
 from ultracluster_rules.credentials import shown
-from ultracluster_rules.job_definitions import check_definition_size
+from ultracluster_rules.job_definitions import PROCESSES_VARIABLE, check_definition_size
 from ultracluster_rules.names import REGION
 from ultracluster_spec.neuron import LOGICAL_CORES_VARIABLE, Neuron, field_behind
 from ultracluster_spec.rules import At, Place, rule
@@ -38,6 +39,12 @@ NO_FABRIC: Final = "UC6408"
 
 PERMISSIONS: Final = "UC6419"
 """Code of roles that may not do what their job needs."""
+
+PROCESSES: Final = "UC6103"
+"""Code of a number of processes that a node cannot have."""
+
+TORCHRUN: Final = "UC6144"
+"""Code of options with which torchrun does not join the nodes."""
 
 VOLUMES: Final = "UC6417"
 """Code of folders and volumes that do not belong together."""
@@ -64,6 +71,10 @@ _NEURON_DEFAULTS: Final = {"MALLOC_ARENA_MAX": "128", "NEURON_RT_EXEC_TIMEOUT": 
 
 WITHOUT_EFA: Final = {"FI_PROVIDER": "tcp", "FI_EFA_USE_DEVICE_RDMA": "0"}
 """Variables of a job over several nodes without EFA."""
+
+# Options of torchrun without a value: torch.distributed.run of PyTorch 2.9.
+_TORCHRUN_SWITCHES: Final = {"--standalone", "--no-python", "--run-path", "-m", "--module"}
+_PROCESSES_VARIABLES: Final = (PROCESSES_VARIABLE, "NPROC_PER_NODE", "PET_NPROC_PER_NODE")
 
 # Sizes in the definition of one of our jobs, or a little more: without what a job determines; of the program with
 # which the children of an array meet; of each variable; and of each device.
@@ -167,8 +178,17 @@ class Container:
     """Objects in S3 that the job may read (s3:GetObject) and write (s3:PutObject), as BUCKET/KEY with wildcards. Default: not
     known, as in a template, where references and keys count, and in a construct, whose role may get more."""
 
-    command: tuple[str, ...] = ()
-    """Words that the user gives to the launcher. Default: none, as in a template."""
+    command: tuple[str | None, ...] = ()
+    """Words that its user gives to the launcher; None for one that is not known. Default: none."""
+
+    launcher: str = "raw"
+    """What starts the command: torchrun takes its first words as options. Default: nothing of ours."""
+
+    processes: int | None = None
+    """Number of processes that a setting chooses on each node. Default: not known."""
+
+    processes_place: Place = ("processes_per_node",)
+    """The setting that chooses them. Default: that of a job."""
 
     image: str = ""
     """Its image. Default: not known."""
@@ -188,6 +208,25 @@ class Container:
     def uses_efa(self) -> bool:
         """Whether it maps devices of EFA."""
         return any(_EFA_DEVICE.fullmatch(path or "") for path in self.devices or ())
+
+    @property
+    def torchrun_options(self) -> list[tuple[int, str, str]]:
+        """Options of torchrun in its command, also in one for a shell: place of the word, name and value."""
+        texts = [(place, word) for place, text in enumerate(self.command) for word in (text or "").split()]
+        starts = [
+            number for number, (_, word) in enumerate(texts, 1) if word.rpartition("/")[2] == "torchrun"
+        ]
+        found = []
+        for start in [0] if self.launcher == "torchrun" else starts:
+            words = iter(texts[start:])
+            for place, word in words:
+                name, equals, value = word.replace("_", "-").partition("=")
+                if not name.startswith("-"):
+                    break
+                if not equals and name not in _TORCHRUN_SWITCHES:
+                    value = next(words, (0, ""))[1]
+                found.append((place, name, word.partition("=")[2] if equals else value))
+        return found
 
     @property
     def core_size(self) -> int | None:
@@ -342,6 +381,67 @@ def _counted(name: str, text: str | None) -> int | None:
     return None if None in parts else sum(int(one[2] or one[1]) - int(one[1]) + 1 for one in parts if one)
 
 
+@rule(PROCESSES)
+def processes_fit_the_cores(container: Container) -> Iterator[At]:
+    """A node has a core for each process, and collectives over as many processes."""
+    machines = [machine for machine in container.machines if machine.is_neuron]
+    for place, count in _processes(container) if len(machines) == len(container.machines) else ():
+        misfits = [_misfit_of_processes(count, machine, container.core_size) for machine in machines]
+        if misfits and misfits[0] and None not in misfits:
+            yield At(place, *misfits[0])
+
+
+def _processes(container: Container) -> Iterator[tuple[Place, int]]:
+    """Yield the numbers of processes that settings, variables and torchrun choose, with their places."""
+    if container.processes is not None:
+        yield container.processes_place, container.processes
+    for name in _PROCESSES_VARIABLES:
+        text = container.environment.get(name)
+        if text and text.isdecimal():
+            yield ("environment", name), int(text[:9])
+    for place, name, text in container.torchrun_options:
+        if name == "--nproc-per-node" and text.isdecimal():
+            yield ("command", place), int(text[:9])
+
+
+def _misfit_of_processes(count: int, machine: InstanceType, size: int | None) -> tuple[str, str] | None:
+    """Return why a node cannot have some processes, and how many it can have."""
+    cores, counts = machine.logical_neuron_cores, process_counts(machine)
+    if size in {1, 2} and machine.neuron_cores != machine.logical_neuron_cores:
+        cores, counts = machine.neuron_cores // size, process_counts(machine, size)
+    if count > cores:
+        return f"got {count} processes, but {machine.name} has {cores} NeuronCores" + (
+            " of two each" if cores < machine.neuron_cores else ""
+        ), f"1 to {cores}"
+    if counts and count not in counts:
+        named = f"{', '.join(map(str, counts[:-1]))} or {counts[-1]}"
+        return f"got {count} processes, over which collectives on {machine.name} are not supported", named
+    return None
+
+
+@rule(TORCHRUN)
+def torchrun_joins_the_nodes(container: Container) -> Iterator[At]:
+    """The processes that torchrun starts on the nodes of a job are one group."""
+    options = container.torchrun_options if container.on_several_nodes else []
+    several = f"{container.node_count} nodes" if container.node_count else "several nodes"
+    for place, name, text in options:
+        local = name in {"--rdzv-endpoint", "--master-addr"} and not re.match(_NOT_LOCAL, text, re.IGNORECASE)
+        fewer = (
+            name == "--nnodes"
+            and text.isdecimal()
+            and int(text[:9]) != (container.node_count or int(text[:9]))
+        )
+        alone = name == "--nnodes" and text == "1"
+        if name == "--standalone" or local or fewer or alone or (name == "--node-rank" and text.isdecimal()):
+            got = f"got {shown(f'{name}={text}' if text else name)} in a job over {several}: they do not find each other"
+            yield At(
+                ("command", place),
+                got,
+                "options that are right on every node",
+                "Use the launcher torchrun, which sets them",
+            )
+
+
 @rule(JOB_ENVIRONMENT)
 def gpus_are_visible(container: Container) -> Iterator[At]:
     """A job over several nodes uses all GPUs of its nodes, which no other job can use."""
@@ -399,7 +499,7 @@ def objects_may_be_used(container: Container) -> Iterator[At]:
 @rule()
 def definition_is_small_enough(container: Container) -> Iterator[At]:
     """The definition of a job of ours, with all that is added to it, is one that AWS Batch takes."""
-    command = sum(_bytes(encode_word(word)) + 1 for word in container.command)
+    command = sum(_bytes(encode_word(word or "")) + 1 for word in container.command)
     named = [*container.environment.items(), *container.secrets.items()]
     variables = {name: _bytes(name) + _bytes(text or "") + _VARIABLE_BYTES for name, text in named}
     size = _FIXED_BYTES + len(container.image) + (_RENDEZVOUS_BYTES if container.meets else 0)
@@ -420,6 +520,8 @@ CONTAINER_RULES: Final = (
     values_fit_the_chips,
     programs_are_compiled_for_the_cores,
     cores_are_those_of_the_devices,
+    processes_fit_the_cores,
+    torchrun_joins_the_nodes,
     gpus_are_visible,
     fabric_is_efa,
     checkpoints_are_kept,

@@ -21,6 +21,7 @@ from ultracluster_rules.job_definitions import (
 )
 from ultracluster_rules.machines import COMPILE_TYPE
 from ultracluster_rules.values import Between, Checked, Form, NotEmpty
+from ultracluster_spec.container import PROCESSES
 from ultracluster_spec.grants import HARMLESS_POLICIES, POWERFUL_POLICIES, forbidden, is_named, powers
 from ultracluster_spec.names import Name
 from ultracluster_spec.neuron import Neuron
@@ -35,7 +36,7 @@ _KINDS: Final = {
     "phase": "precompile",
 }
 
-PROCESSES_PER_NODE: Final = Between(code="UC6103", least=1, most=1_024)
+PROCESSES_PER_NODE: Final = Between(code=PROCESSES, least=1, most=1_024)
 
 
 def _check_secret(name: str) -> list[Finding]:
@@ -45,16 +46,15 @@ def _check_secret(name: str) -> list[Finding]:
 
 _Secret = Annotated[str, VARIABLE]
 _Variable = Annotated[_Secret, Checked(_check_secret)]
-_SecretArn = Annotated[
-    str,
-    Form(
-        code="UC6122",
-        pattern=r"arn:aws[a-z-]*:(?:secretsmanager:[a-z0-9-]+:[0-9]{12}:secret:[A-Za-z0-9/_+=.@-]+-[A-Za-z0-9]{6}(?::[^:]+::)?"
-        r"|ssm:[a-z0-9-]+:[0-9]{12}:parameter/[A-Za-z0-9_./-]+)",
-        allowed="the ARN of a secret of AWS Secrets Manager with its six random characters, or of a parameter of Systems Manager",
-    ),
-]
+SECRET_ARN: Final = Form(
+    code="UC6122",
+    pattern=r"arn:aws[a-z-]*:(?:secretsmanager:[a-z0-9-]+:[0-9]{12}:secret:[A-Za-z0-9/_+=.@-]+-[A-Za-z0-9]{6}(?::[^:]+::)?"
+    r"|ssm:[a-z0-9-]+:[0-9]{12}:parameter/[A-Za-z0-9_./-]+)",
+    allowed="the ARN of a secret of AWS Secrets Manager with its six random characters, or of a parameter of Systems Manager",
+)
+"""ARN of a secret that AWS Batch passes to a job."""
 
+_SecretArn = Annotated[str, SECRET_ARN]
 
 _Action = Annotated[
     str,
@@ -73,7 +73,7 @@ _Resource = Annotated[
 _ManagedPolicyArn = Annotated[
     str,
     Form(
-        code="UC6122",
+        code=SECRET_ARN.code,
         pattern=r"arn:aws[a-z-]*:iam::(?:[0-9]{12}|aws):policy/[A-Za-z0-9_.,+@=/-]+",
         allowed="the ARN of a managed policy, such as arn:aws:iam::aws:policy/AmazonS3ReadOnlyAccess",
     ),

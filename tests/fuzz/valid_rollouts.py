@@ -5,12 +5,12 @@ change that it does not take is left out.
 """
 
 import copy
-import functools
 import json
 import typing
 from collections.abc import Mapping
 from dataclasses import MISSING
 from datetime import date, datetime, timedelta
+from functools import cache
 from typing import Any, Literal, get_args, get_origin
 
 from hypothesis import HealthCheck, Phase, given, seed, settings
@@ -20,10 +20,11 @@ from pydantic import TypeAdapter, ValidationError
 from ultracluster_rules.findings import Severity
 from ultracluster_rules.values import Between, Form, Known
 from ultracluster_spec.cluster import Cluster
+from ultracluster_spec.job import NamedJob
 from ultracluster_spec.values import Value, annotations, default_of
 from ultracluster_stacks.config.rules.cluster_rules import cluster_problems
 
-__all__ = ["clusters", "drawn"]
+__all__ = ["clusters", "clusters_with_jobs", "drawn"]
 
 _IMAGE = "123456789012.dkr.ecr.us-east-2.amazonaws.com/training:2026-11-20"
 _BASE: Mapping[str, Any] = {
@@ -39,6 +40,7 @@ _BASES: tuple[Mapping[str, Any], ...] = (
     {**_BASE, "capacity": {"market_type": "on-demand"}},
     {**_BASE, "capacity": {"market_type": "spot"}, "instance_type": "trn1.2xlarge", "nodes": 1},
     {**_BASE, "capacity": {"market_type": "on-demand"}, "instance_type": "p5.48xlarge"},
+    {**_BASE, "capacity": {"market_type": "on-demand"}, "instance_type": "trn1.32xlarge"},
 )
 # What a job is hardly ever taken without.
 _JOB = {"image": _IMAGE, "command": ["train.py"]}
@@ -129,8 +131,74 @@ def clusters(draw: st.DrawFn, *, most_changes: int = 16) -> dict[str, Any]:
     return cluster
 
 
-@functools.cache
-def drawn(count: int, *, by: int | None = None) -> list[dict[str, Any]]:
+# Variables that the rules know, and values of some of them, right and wrong.
+_ENVIRONMENT = st.dictionaries(
+    st.sampled_from(
+        [
+            *("CHECKPOINT_DIR", "FI_EFA_USE_DEVICE_RDMA", "FI_PROVIDER", "MASTER_PORT", "NCCL_NET", "OUTPUT_DIR"),
+            *("NEURON_CC_FLAGS", "NEURON_COMPILE_CACHE_URL", "NEURON_LOGICAL_NC_CONFIG", "NEURON_RT_NUM_CORES"),
+            *("NEURON_RT_VISIBLE_CORES", "PATH", "PJRT_DEVICE", "RANK", "SEED", "WORLD_SIZE"),
+        ]
+    ),
+    st.sampled_from(
+        [
+            *("0", "1", "2", "32", "64", "128", "efa", "tcp", "NEURON", "CUDA", "/usr/bin"),
+            *("/fsx/x", "/data/x", "/scratch/x", "s3://theirs/x", "--lnc=1", "--target=trn1"),
+        ]
+    ),
+    min_size=1,
+    max_size=3,
+)  # fmt: skip
+_OF_JOBS = {
+    name: each for name, each in annotations(NamedJob).items() if name not in {"name", "image", "command"}
+}
+_MOST_JOBS = 3
+_MOST_SETTINGS = 8
+
+
+@st.composite
+def clusters_with_jobs(draw: st.DrawFn) -> dict[str, Any]:
+    """A cluster that is taken, with jobs whose fields are drawn one by one, so that many are away from their defaults."""
+    cluster = draw(clusters()) | {"jobs": []}
+    for number in range(_MOST_JOBS):
+        kind = draw(st.sampled_from(get_args(_OF_JOBS["kind"])))
+        plain = {"name": f"job{number}", "kind": kind, **_JOB}
+        # Where no smaller type has the chips, graphs that were collected before are compiled on CPUs.
+        tried = [plain, plain | {"phase": "compile"}]
+        job = next((each for each in tried if _is_taken({**cluster, "jobs": [*cluster["jobs"], each]})), None)
+        if job is None:
+            continue
+        names = st.lists(st.sampled_from(sorted(_OF_JOBS)), min_size=4, max_size=_MOST_SETTINGS, unique=True)
+        of_kind = ["method", "instance_type"] if kind == "precompile" else []
+        for name in (*of_kind, *draw(names)):
+            changed = {**job, name: draw(_of_job(name, cluster))}
+            if _is_taken({**cluster, "jobs": [*cluster["jobs"], changed]}):
+                job = changed
+        cluster["jobs"].append(job)
+    return cluster
+
+
+def _of_job(name: str, cluster: Mapping[str, Any]) -> st.SearchStrategy[Any]:
+    """Values of a field of a job, as the file has them."""
+    names = {
+        "depends_on": [each["name"] for each in cluster["jobs"]],
+        "queue": [each["name"] for each in cluster.get("additional_queues", ())],
+    }
+    if name == "environment":
+        return _ENVIRONMENT
+    if name == "nodes":
+        return st.integers(1, cluster["nodes"])
+    if name == "secrets":
+        return st.just({"HF_TOKEN": f"arn:aws:ssm:{cluster['region']}:123456789012:parameter/hf-token"})
+    if name in names:
+        chosen = st.sampled_from(names[name] or ["nobody"])
+        return chosen if name == "queue" else chosen.map(lambda each: [each])
+    return _values(_OF_JOBS[name])
+
+
+def drawn(
+    count: int, *, by: int | None = None, of: st.SearchStrategy[dict[str, Any]] | None = None
+) -> list[dict[str, Any]]:
     """At most `count` clusters that are all different, drawn by a seed; without one, the same in each run."""
     found: dict[str, dict[str, Any]] = {}
 
@@ -142,7 +210,7 @@ def drawn(count: int, *, by: int | None = None) -> list[dict[str, Any]]:
         phases=[Phase.generate],
         suppress_health_check=list(HealthCheck),
     )
-    @given(clusters())
+    @given(clusters() if of is None else of)
     def draw(cluster: dict[str, Any]) -> None:
         found[json.dumps(cluster, sort_keys=True)] = cluster
 
@@ -150,9 +218,14 @@ def drawn(count: int, *, by: int | None = None) -> list[dict[str, Any]]:
     return list(found.values())
 
 
+@cache
+def _reader() -> TypeAdapter[Cluster]:
+    return TypeAdapter(Cluster)
+
+
 def _is_taken(cluster: Mapping[str, Any]) -> bool:
     try:
-        config = _read(_as_read(cluster))
+        config = _reader().validate_python(_as_read(cluster))
     except ValidationError:
         return False
     return not any(problem.finding.severity is Severity.ERROR for problem in cluster_problems(config))

@@ -9,6 +9,8 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Final
 
+from ultracluster_catalog.machines.instance_type import InstanceType
+
 ECS_NEURON_AMI_PARAMETER: Final = (
     "/aws/service/ecs/optimized-ami/amazon-linux-2023/neuron/recommended/image_id"
 )
@@ -58,3 +60,27 @@ VLLM_REMOTE_CACHE_VARIABLE: Final = "NEURON_LIBTORCH_REMOTE_CACHE"
 
 JAX_CACHE_VARIABLE: Final = "JAX_COMPILATION_CACHE_DIR"
 """JAX's own persistent cache of executables: a path. The Neuron plugin additionally uses `XLA_CACHE_VARIABLE`."""
+
+
+_TORUS_CHIPS: Final = 16
+_TORUS_ROW: Final = 4
+
+
+def process_counts(machine: InstanceType, core_size: int | None = None) -> tuple[int, ...]:
+    """Return the numbers of processes over which collectives on one node are supported; empty if they are not documented.
+
+    On the nodes of 16 Trainium chips it is one core, one chip, one row of four chips, or all: Neuron lists 1, 2, 8 and 32
+    for trn1.32xlarge (transformers-neuronx, README), and for trn2.48xlarge 1, 4, 16 and 64 logical cores of two. The runtime
+    answers others with "Unsupported topology. Supported number of Neuron Cores is 1, 2, 8, 16 or a multiple of 32"
+    (https://github.com/huggingface/optimum-neuron/issues/619, 2024-06-02); 16 failed too
+    (https://github.com/huggingface/optimum-neuron/issues/761, 2025-01-16).
+
+    Args:
+        machine: Type of the node.
+        core_size: Number of physical cores in a logical one. Default: that of the type.
+    """
+    if machine.accelerator not in {"Trainium", "Trainium2"} or machine.chips != _TORUS_CHIPS:
+        return ()
+    cores = machine.logical_neuron_cores if core_size is None else machine.neuron_cores // core_size
+    of_a_chip = cores // machine.chips
+    return (1, of_a_chip, of_a_chip * _TORUS_ROW, cores)

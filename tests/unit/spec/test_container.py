@@ -20,6 +20,7 @@ from ultracluster_spec.rules import findings
 
 TRN1, TRN2, P5 = (INSTANCE_TYPES[name] for name in ("trn1.32xlarge", "trn2.48xlarge", "p5.48xlarge"))
 WITHOUT_EFA = INSTANCE_TYPES["trn1.2xlarge"]
+LNC = "NEURON_LOGICAL_NC_CONFIG"
 JOB = Container(
     environment={},
     node_count=4,
@@ -148,6 +149,71 @@ def test_what_is_right_depends_on_the_nodes(
     container: Container, name: str, text: str, code: str | None
 ) -> None:
     assert [finding.code for finding in found(container, **{name: text})] == ([code] if code else [])
+
+
+@pytest.mark.parametrize(
+    ("container", "place"),
+    [
+        (replace(JOB, processes=64), None),
+        (replace(JOB, processes=16), None),
+        (replace(JOB, processes=24), "processes_per_node"),
+        (replace(JOB, processes=128), "processes_per_node"),
+        (replace(JOB, processes=128, environment={LNC: "1"}), None),
+        (replace(JOB, processes=64, environment={LNC: "1"}), "processes_per_node"),
+        (replace(JOB, processes=64, environment={LNC: "1"}, processes_place=("environment", LNC)), f"environment.{LNC}"),
+        (replace(JOB, processes=64, environment={LNC: "2"}), None),
+        (on(TRN1, processes=16), "processes_per_node"),
+        (on(TRN1, processes=32), None),
+        (on(WITHOUT_EFA, processes=3), "processes_per_node"),
+        (on(WITHOUT_EFA, processes=2), None),
+        (on(P5, processes=999), None),
+        (replace(JOB, machines=(), processes=999), None),
+        (replace(JOB, machines=(TRN1, TRN2), processes=64), None),
+        (replace(JOB, machines=(TRN1, TRN2), processes=65), "processes_per_node"),
+        (replace(JOB, environment={"NPROC_PER_NODE": "24"}), "environment.NPROC_PER_NODE"),
+        (replace(JOB, environment={"UC_PROCESSES_PER_NODE": "128"}), "environment.UC_PROCESSES_PER_NODE"),
+        (replace(JOB, command=("torchrun", "--nproc_per_node=24", "train.py")), "command[1]"),
+        (replace(JOB, command=("torchrun", "--nproc-per-node", "24", "train.py")), "command[1]"),
+        (replace(JOB, command=("bash", "-c", "torchrun --nproc_per_node=24 train.py")), "command[2]"),
+        (replace(JOB, command=("--nproc_per_node=24", "train.py"), launcher="torchrun"), "command[0]"),
+        (replace(JOB, command=("torchrun", "--nproc_per_node=auto", "train.py")), None),
+        (replace(JOB, command=("train.py", "--nproc_per_node=24")), None),
+        (replace(JOB, command=("torchrun", "train.py", "--nproc_per_node=24")), None),
+    ],
+)  # fmt: skip
+def test_a_node_has_cores_and_collectives_for_its_processes(container: Container, place: str | None) -> None:
+    found = [(each.code, each.path) for each in findings(CONTAINER_RULES, container)]
+
+    assert found == ([("UC6103", place)] if place else [])
+
+
+@pytest.mark.parametrize(
+    ("nodes", "command", "places"),
+    [
+        (4, ("torchrun", "--standalone", "train.py"), ["command[1]"]),
+        (None, ("torchrun", "--standalone", "train.py"), ["command[1]"]),
+        (1, ("torchrun", "--standalone", "train.py"), []),
+        (4, ("/opt/bin/torchrun", "--nnodes=4", "--node_rank=0", "train.py"), ["command[2]"]),
+        (4, ("torchrun", "--nnodes=4", "--node_rank=$RANK", "train.py"), []),
+        (4, ("torchrun", "--nnodes", "2", "train.py"), ["command[1]"]),
+        (None, ("torchrun", "--nnodes", "2", "train.py"), []),
+        (None, ("torchrun", "--nnodes", "1", "train.py"), ["command[1]"]),
+        (4, ("torchrun", "--nnodes=2:4", "train.py"), []),
+        (4, ("torchrun", "--rdzv_endpoint=localhost:29400", "train.py"), ["command[1]"]),
+        (4, ("torchrun", "--rdzv_endpoint=$MAIN:29400", "train.py"), []),
+        (4, ("torchrun", "--master_addr", "127.0.0.1", "train.py"), ["command[1]"]),
+        (4, ("torchrun", "-m", "train", "--standalone"), []),
+        (4, ("torchrun", None, "train.py", "--standalone"), []),
+        (4, ("sh", "-c", "exec torchrun --standalone train.py"), ["command[2]"]),
+        (4, ("train.py", "--standalone"), []),
+    ],
+)
+def test_torchrun_joins_the_nodes_of_a_job(
+    nodes: int | None, command: tuple[str | None, ...], places: list[str]
+) -> None:
+    found = findings(CONTAINER_RULES, replace(JOB, node_count=nodes, command=command))
+
+    assert [(each.code, each.path) for each in found] == [("UC6144", place) for place in places]
 
 
 def test_programs_are_compiled_for_the_size_of_cores_that_they_run_with() -> None:

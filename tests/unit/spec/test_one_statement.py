@@ -6,7 +6,7 @@ from typing import Any
 
 import aws_cdk as cdk
 import pytest
-from tests.unit.checks.test_whole_cluster import variable
+from tests.unit.checks.test_whole_cluster import JOB, variable
 from tests.unit.checks.whole_cluster import codes_after
 from tests.unit.ultracluster.builders import IMAGE, queue
 
@@ -85,6 +85,21 @@ MISTAKES = [
         "attempts: 11",
         {"attempts": 11},
         {"JobDefinition/RetryStrategy/Attempts": 11},
+    ),
+    of_argument(
+        "UC6103",
+        "processes_per_node",
+        "processes_per_node: 24",
+        {"processes_per_node": 24},
+        variable("UC_PROCESSES_PER_NODE", "24"),
+    ),
+    of_variable("UC6103", "NEURON_LOGICAL_NC_CONFIG", "1"),
+    Mistake(
+        code="UC6144",
+        path="command[0]",
+        yaml=("[train.py]", '["--standalone", train.py]'),
+        arguments={"command": ["--standalone", "train.py"]},
+        template={f"{JOB}/Command": ["torchrun", "--standalone", "train.py"]},
     ),
     of_argument(
         "UC6101",

@@ -7,7 +7,7 @@ from datetime import timedelta
 from ultracluster_catalog.capacity.capacity_blocks import drain_before_end
 from ultracluster_catalog.machines.instance_type import InstanceType
 from ultracluster_catalog.names.identifiers import ECR_IMAGE
-from ultracluster_catalog.neuron.compile_machines import CPU, compile_type
+from ultracluster_catalog.neuron.compile_machines import compile_type
 from ultracluster_rules.credentials import (
     command_credential,
     credential,
@@ -37,7 +37,6 @@ from ultracluster_rules.job_definitions import (
     refuse_resume,
     warn_of_other_graphs,
 )
-from ultracluster_rules.machines import get_instance_type
 from ultracluster_spec.capacity import CapacityRecord
 from ultracluster_spec.cluster import Cluster
 from ultracluster_spec.container import (
@@ -48,8 +47,8 @@ from ultracluster_spec.container import (
     job_environment,
     setting_behind,
 )
-from ultracluster_spec.job import PERMISSION_RULES, PROCESSES_PER_NODE, NamedJob, check_kind
-from ultracluster_spec.neuron import check_neuron
+from ultracluster_spec.job import PERMISSION_RULES, SECRET_ARN, NamedJob, check_kind
+from ultracluster_spec.neuron import LOGICAL_CORES_VARIABLE, check_neuron
 from ultracluster_spec.rules import broken
 from ultracluster_stacks.config.reading.problem import Loc, Problem, duplicates, located
 from ultracluster_stacks.config.rules.placement_rules import FILE_SYSTEM_PATH
@@ -109,17 +108,6 @@ def nodes_can_talk(cluster: Cluster, job: NamedJob) -> Iterator[Problem]:
     yield from located(("nodes",), findings)
 
 
-def node_holds_processes(cluster: Cluster, job: NamedJob) -> Iterator[Problem]:
-    """Refuse more processes than a node has NeuronCores: physical ones if the job sets the logical size to 1."""
-    machine = cluster.machine
-    if job.kind == "precompile" and job.instance_type not in {None, CPU}:
-        machine = get_instance_type(str(job.instance_type))
-    cores = machine.neuron_cores
-    if job.processes_per_node is not None and 0 < cores < job.processes_per_node:
-        problem = f"got {job.processes_per_node}, but {machine.name} has {cores} NeuronCores"
-        yield Problem.of(("processes_per_node",), PROCESSES_PER_NODE.code, problem, allowed=f"1 to {cores}")
-
-
 def launcher_starts_command(cluster: Cluster, job: NamedJob) -> Iterator[Problem]:  # noqa: ARG001 - one signature
     """Refuse a launcher without a command, and several processes per node without torchrun."""
     for finding in check_launcher(job.launcher, job.processes_per_node, job.command):
@@ -156,6 +144,17 @@ def permissions_are_of_a_program(cluster: Cluster, job: NamedJob) -> Iterator[Pr
         yield Problem(("permissions", *place), finding)
 
 
+def secrets_are_near(cluster: Cluster, job: NamedJob) -> Iterator[Problem]:
+    """Refuse secrets of another Region, to which the default network has no way and for which the CDK has no reference."""
+    for name, arn in job.secrets.items():
+        region = arn.split(":")[3]
+        if region != cluster.region:
+            problem = f"the secret is in {region}, the cluster in {cluster.region}"
+            yield Problem.of(
+                ("secrets", name), SECRET_ARN.code, problem, remedy="Copy it to the Region of the cluster"
+            )
+
+
 def variables_are_free(cluster: Cluster, job: NamedJob) -> Iterator[Problem]:  # noqa: ARG001 - one signature
     """Refuse variables that the job sets itself, and a second address of its compile cache."""
     for name, value in job.environment.items():
@@ -180,15 +179,32 @@ def _container(cluster: Cluster, job: NamedJob) -> Container:
     return Container(
         environment=job_environment(job.neuron, node, given={**defaults, **job.environment}, cache={}),
         node_count=nodes,
-        machines=tuple(dict.fromkeys((node, machine))) if node.chips else (),
+        # Graphs can be compiled on other chips.
+        machines=()
+        if not node.chips
+        else (node,)
+        if node.accelerator == machine.accelerator
+        else (node, machine),
         devices=(*node.neuron_devices, *efa_devices),
         folders=folders_of_jobs(FILE_SYSTEM_PATH, cluster.scratch_path),
         objects=_objects(cluster, job),
         command=job.command,
+        launcher=job.launcher,
+        processes=_processes(job, node),
+        processes_place=("processes_per_node",)
+        if job.processes_per_node is not None
+        else ("environment", LOGICAL_CORES_VARIABLE),
         image=job.image,
         secrets=job.secrets,
         meets=meets,
     )
+
+
+def _processes(job: NamedJob, node: InstanceType) -> int | None:
+    """Return the number of processes of a job on a node; those of JAX are its devices, and a program starts its own."""
+    if job.processes_per_node is not None:
+        return job.processes_per_node
+    return None if job.launcher == "raw" else job.neuron.processes_per_node(node)
 
 
 def _objects(cluster: Cluster, job: NamedJob) -> dict[str, tuple[str, ...]] | None:

@@ -44,11 +44,11 @@ NEURON = Neuron(optlevel=1)
 ONE_CORE = Neuron(logical_nc_config=1)
 
 GIVEN: Mapping[str, Mapping[str, Any]] = {
-    "multi_node": {"nodes": 2, "processes_per_node": 8, "neuron": NEURON, **PROGRAM},
+    "multi_node": {"nodes": 2, "processes_per_node": 16, "neuron": NEURON, **PROGRAM},
     "multi_node_jax": {"launcher": "jax"},
-    "single_node": {"processes_per_node": 8, "array_size": 3, "neuron": NEURON, **PROGRAM},
+    "single_node": {"processes_per_node": 16, "array_size": 3, "neuron": NEURON, **PROGRAM},
     "single_node_raw": {"launcher": "raw"},
-    "precompile": {"processes_per_node": 8, "retries": 4, "neuron": NEURON, "phase": "collect", **PROGRAM},
+    "precompile": {"processes_per_node": 16, "retries": 4, "neuron": NEURON, "phase": "collect", **PROGRAM},
     "precompile_raw": {"launcher": "raw", "method": "first-steps"},
     "fabric": {
         "node_count": 2,
@@ -59,7 +59,7 @@ GIVEN: Mapping[str, Mapping[str, Any]] = {
     },
     "smoke": {
         "node_count": 2,
-        "processes_per_node": 8,
+        "processes_per_node": 16,
         "neuron": NEURON,
         "device": "neuron",
         "steps": 9,

@@ -17,8 +17,8 @@ def test_starts_one_process_per_logical_neuroncore_by_default(stack: cdk.Stack) 
 
 
 def test_starts_the_requested_number_of_processes(stack: cdk.Stack) -> None:
-    job(stack, processes_per_node=128)
-    assert environment(stack)["UC_PROCESSES_PER_NODE"] == "128"
+    job(stack, processes_per_node=16)
+    assert environment(stack)["UC_PROCESSES_PER_NODE"] == "16"
 
 
 def test_jax_gets_one_process_and_the_devices_of_a_node(stack: cdk.Stack) -> None:

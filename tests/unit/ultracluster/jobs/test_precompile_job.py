@@ -202,6 +202,6 @@ def test_warns_of_a_job_on_other_chips(stack: cdk.Stack) -> None:
     cache = uc.CompileCache(stack, "Cache")
     before = precompile(stack, training_queue(stack, "trn1.2xlarge", "Small"), compile_cache=cache)
     cluster = training_queue(stack, "trn2.48xlarge")
-    trainer(stack, cluster, before, nodes=1, processes_per_node=2, compile_cache=cache)
+    trainer(stack, cluster, before, nodes=1, processes_per_node=4, compile_cache=cache)
     (warning,) = doubts(stack)
     assert "it compiles for trn1, not for trn2.48xlarge" in warning

@@ -33,10 +33,10 @@ def test_a_smoke_training_uses_the_device_of_the_type(
 def test_a_smoke_training_runs_as_many_processes_and_uses_the_cache_as_the_job_will(stack: cdk.Stack) -> None:
     cache = CompileCache(stack, "Cache")
     SmokeTrain(
-        stack, "Smoke", queue=queue(stack), image=IMAGE, processes_per_node=8, compile_cache=cache, steps=2
+        stack, "Smoke", queue=queue(stack), image=IMAGE, processes_per_node=16, compile_cache=cache, steps=2
     )
     variables = {each["Name"]: each["Value"] for each in container(stack)["Environment"]}
-    assert variables["UC_PROCESSES_PER_NODE"] == "8"
+    assert variables["UC_PROCESSES_PER_NODE"] == "16"
     assert variables["NEURON_COMPILE_CACHE_URL"] == stack.resolve(cache.url)
 
 

@@ -62,7 +62,16 @@ def test_refuses_a_mistake_with_its_code_and_its_place(
     ("edits", "code"),
     [
         ([("image: 1", "nodes: 4\n            image: 1")], "UC6101"),
-        ([("image: 1", "processes_per_node: 128\n            image: 1")], "UC6103"),
+        ([("image: 1", "processes_per_node: 64\n            image: 1")], "UC6103"),
+        (
+            [
+                (
+                    "image: 1",
+                    "processes_per_node: 128\n            neuron: {logical_nc_config: 1}\n            image: 1",
+                )
+            ],
+            "UC6103",
+        ),
         ([("image: 1", "launcher: jax\n            processes_per_node: 1\n            image: 1")], "UC6140"),
         ([("[train.py]", "[x]")], "UC6142"),
         ([("image: 1", "timeout_hours: 70\n            image: 1")], "UC6105"),

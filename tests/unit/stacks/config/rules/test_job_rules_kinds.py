@@ -36,7 +36,11 @@ def job(name: str, *more: str) -> str:
         ("kind: single-node", "", ""),
         ("kind: single-node\n            array_size: 2", "", ""),
         ("kind: single-node\n            array_size: 10000", "", ""),
-        ("array_size: 2", "UC6112", "for a multi-node job. Remove it, or define a single-node job (kind: single-node)"),
+        (
+            "array_size: 2",
+            "UC6112",
+            "for a multi-node job. Remove it, or define a single-node job (kind: single-node)",
+        ),
         ("kind: single-node\n            nodes: 1", "UC6112", "(kind: multi-node"),
         ("phase: compile", "UC6112", "(kind: precompile"),
         ("method: first-steps", "UC6112", "(kind: precompile"),
@@ -85,8 +89,12 @@ def test_logical_cores_are_of_trainium2_only(findings: Findings) -> None:
             ["UC6112"],
         ),
         ("instance_type: trn9.big", ["UC4001"]),
-        ("instance_type: trn2.3xlarge\n            processes_per_node: 8", []),
-        ("instance_type: trn2.3xlarge\n            processes_per_node: 9", ["UC6103"]),
+        ("instance_type: trn2.3xlarge\n            processes_per_node: 4", []),
+        ("instance_type: trn2.3xlarge\n            processes_per_node: 5", ["UC6103"]),
+        (
+            "instance_type: trn2.3xlarge\n            processes_per_node: 8\n            neuron: {logical_nc_config: 1}",
+            [],
+        ),
     ],
 )
 def test_a_precompile_job_has_a_node_with_the_right_chips(
