@@ -24,6 +24,7 @@ from typing import (
 )
 
 from ultracluster_rules.findings import Finding, is_number_token, printable, quote, reject
+from ultracluster_rules.values import NOT_A_CHOICE
 
 _LIMIT: Final = 2**53  # JSON, and therefore CloudFormation and jsii, carry smaller integers exactly
 
@@ -39,7 +40,7 @@ _Result = TypeVar("_Result")
 
 
 def rejects_unsafe_numbers(function: Callable[_Parameters, _Result]) -> Callable[_Parameters, _Result]:
-    """Make a function reject numbers that jsii cannot carry (UC1030) and other types (UC1032) before its body runs."""
+    """Make a function reject numbers that jsii cannot carry (UC1030), other types (UC1032) and other words (UC1023) before its body runs."""
     return _rejecting(function, tokens=False)
 
 
@@ -50,12 +51,13 @@ def takes_number_tokens(function: Callable[_Parameters, _Result]) -> Callable[_P
 
 def _rejecting(function: Callable[_Parameters, _Result], *, tokens: bool) -> Callable[_Parameters, _Result]:
     annotations = _arguments(function)
+    own = inspect.get_annotations(function)  # options that jobs share have a rule of their own
     numbers = _kinds(annotations)
 
     @wraps(function)
     def checked(*args: _Parameters.args, **kwargs: _Parameters.kwargs) -> _Result:
         found = _find({name: kwargs[name] for name in numbers if name in kwargs}, numbers, tokens=tokens)
-        reject([*found, *_find_types(kwargs, annotations)])
+        reject([*found, *_find_types(kwargs, annotations), *_find_choices(kwargs, own)])
         return function(*args, **kwargs)
 
     return checked
@@ -75,6 +77,12 @@ def find_unsafe_numbers(values: Any, *, tokens: bool = False) -> list[Finding]:
         *_find({name: fields[name] for name in numbers}, numbers, tokens=tokens),
         *_find_types(fields, annotations),
     ]
+
+
+def find_other_words(values: Any) -> list[Finding]:
+    """Find fields of a dataclass with a word that is none of their choices (UC1023)."""
+    annotations = _fields(values.__class__)
+    return _find_choices({name: getattr(values, name) for name in annotations}, annotations)
 
 
 @cache
@@ -127,6 +135,28 @@ def _find_types(values: Mapping[str, Any], annotations: Mapping[str, Any]) -> li
         for name, value in values.items()
         if name in annotations and not _is_of(value, annotations[name])
     ]
+
+
+def _find_choices(values: Mapping[str, Any], annotations: Mapping[str, Any]) -> list[Finding]:
+    """Find words that are none of the choices of their argument (UC1023), as in a rollout file."""
+    return [
+        Finding(NOT_A_CHOICE, f"got {quote(value)}", allowed=", ".join(choices), path=name)
+        for name, value in values.items()
+        if isinstance(value, str)
+        and name in annotations
+        and (choices := _choices(annotations[name]))
+        and value not in choices
+    ]
+
+
+def _choices(annotation: Any) -> tuple[str, ...]:
+    """Return the words that an argument takes; none if it takes any text."""
+    parts = get_args(annotation)
+    if get_origin(annotation) is Literal:
+        return tuple(map(str, parts))
+    if get_origin(annotation) in {types.UnionType, Union} and str not in parts:
+        return tuple(choice for part in parts for choice in _choices(part))
+    return ()
 
 
 def _shown(value: Any) -> str:

@@ -5,7 +5,7 @@ from typing import Literal
 import pytest
 
 from ultracluster_rules.findings import FindingsError
-from ultracluster_rules.numbers import reject_unsafe_numbers, rejects_unsafe_numbers
+from ultracluster_rules.numbers import find_other_words, reject_unsafe_numbers, rejects_unsafe_numbers
 
 TOKEN = -1.8881545897087626e289  # as the CDK writes a number that is not known yet
 
@@ -87,3 +87,28 @@ def test_says_which_types_an_argument_takes() -> None:
         "percents": "a list",
         "name": "a text",
     }
+
+
+@rejects_unsafe_numbers
+def place(*, placement: Literal["auto", "none"] | None = None, name: str = "a") -> None:
+    """An argument of some words, and one of any text."""
+
+
+def test_a_word_that_is_no_choice_of_an_argument_is_refused() -> None:
+    with pytest.raises(FindingsError, match=r"UC1023: placement: got 'cluster'\. Allowed: auto, none\."):
+        place(placement="cluster")  # type: ignore[arg-type]
+
+    place(placement="none", name="anything")
+    place(placement=None)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Source:
+    launched_by: Literal["batch", "auto-scaling"] = "batch"
+    name: str = ""
+
+
+def test_a_word_that_is_no_choice_of_a_field_is_found() -> None:
+    given = [Source(launched_by=word, name="x") for word in ("auto-scaling", "me")]  # type: ignore[arg-type]
+
+    assert [[each.code for each in find_other_words(source)] for source in given] == [[], ["UC1023"]]

@@ -209,7 +209,7 @@ def _define_jobs(
             image=IMAGE,
             command=("tune.py",),
             array_size=4,
-            processes_per_node=8,
+            processes_per_node=16,
             environment={"SEED": "3"},
             timeout_hours=3,
             attempts=2,

@@ -165,7 +165,7 @@ def test_a_price_divides_the_speed_of_all_nodes_of_a_candidate(stack: cdk.Stack)
     ("options", "workers"),
     [
         ({}, 2 * 64),
-        ({"processes_per_node": 8}, 2 * 8),
+        ({"processes_per_node": 16}, 2 * 16),
         ({"launcher": "jax"}, 2 * 64),
         ({"launcher": "raw"}, 2 * 64),
     ],

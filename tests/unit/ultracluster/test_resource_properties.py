@@ -142,7 +142,7 @@ EXPECTED: Mapping[str, Mapping[str, Any]] = {
         "RetryStrategy.Attempts": 2, "Timeout.AttemptDurationSeconds": 10800, "SchedulingPriority": 0,
         "Tags": {"ultracluster:after": "Single", "ultracluster:array-size": "4"},
         "ContainerProperties.Environment[?Name=='SEED'].Value": ["3"],
-        "ContainerProperties.Environment[?Name=='UC_PROCESSES_PER_NODE'].Value": ["8"],
+        "ContainerProperties.Environment[?Name=='UC_PROCESSES_PER_NODE'].Value": ["16"],
         "ContainerProperties.Environment[?Name=='JAX_COMPILATION_CACHE_DIR'].Value": ["/fsx/compile-cache/jax"],
         "ContainerProperties.Secrets[].Name": ["TOKEN"],
         "ContainerProperties.MountPoints[].[ContainerPath, ReadOnly]": [

@@ -8,6 +8,7 @@ from tests.unit.ultracluster.builders import RESERVATION, ZONE, block
 from tests.unit.ultracluster.capacity.three_sources import RESERVED, SPILL, cluster
 
 from ultracluster import CapacityReservation, OnDemand
+from ultracluster.capacity.sources import sources_of
 from ultracluster_rules.findings import FindingsError
 
 pytestmark = pytest.mark.slow
@@ -51,3 +52,10 @@ def test_refuses_more_nodes_than_a_block_has(stack: cdk.Stack) -> None:
 def test_refuses_capacity_in_which_the_type_is_not_sold(stack: cdk.Stack) -> None:
     with pytest.raises(FindingsError, match=r"UC4104: capacity\[0\]: trn1n.32xlarge is not sold as"):
         cluster(stack, block(), instance_type="trn1n.32xlarge")
+
+
+def test_refuses_a_word_for_what_launches_nodes() -> None:
+    with pytest.raises(
+        FindingsError, match=r"UC1023: capacity\.launched_by: got 'me'\. Allowed: batch, auto"
+    ):
+        sources_of(OnDemand(zone_id="use2-az3", launched_by="me"))  # type: ignore[arg-type]
