@@ -1,5 +1,6 @@
 """Build the arguments of SubmitJob: overrides that match the definition's node ranges, and a share identifier. Pure."""
 
+import json
 import re
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
@@ -7,7 +8,7 @@ from typing import Any, Final
 from ultracluster_catalog.names.submission_tags import DEFAULT_SHARE, RESUME_TAG
 from ultracluster_rules import job_definitions
 from ultracluster_rules.commands import LAUNCHER_PATH, check_parameters, encode_word
-from ultracluster_rules.findings import Finding, FindingsError, quote
+from ultracluster_rules.findings import Finding, FindingsError, quote, require
 from ultracluster_runtime.jobs.dependencies import array_size_of
 
 # SubmitJob, API Reference of AWS Batch, botocore 1.44.5.
@@ -15,6 +16,9 @@ _SHARE: Final = re.compile(r"[A-Za-z0-9]{1,255}")
 _JOB_NAME: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,127}")
 _MOST_PRIORITY: Final = 9_999
 _LEAST_TIMEOUT_SECONDS: Final = 60
+# With the characters of JSON: https://docs.aws.amazon.com/AmazonECS/latest/APIReference/API_RunTask.html. SubmitJob takes 30 KiB, and a job
+# above this ends with "Container Overrides length must be at most 8192" (https://github.com/ASFHyP3/hyp3/issues/3041, 2026-03-09).
+_MOST_OVERRIDES: Final = 8_192
 
 
 def submission(
@@ -53,13 +57,15 @@ def submission(
         *_check_array(definition, array_size),
         *_check_resume(resume, size),
     ]
+    overrides = _overrides(definition, nodes=nodes, variables=variables, command=command, launcher=launcher)
+    findings += _check_size(overrides)
     if findings:
         raise FindingsError(findings)
     arguments: dict[str, Any] = {
         "jobName": name,
         "jobQueue": queue,
         "jobDefinition": definition["jobDefinitionArn"],
-        **_overrides(definition, nodes=nodes, variables=variables, command=command, launcher=launcher),
+        **overrides,
     }
     if fair_share:
         arguments["shareIdentifier"] = share or DEFAULT_SHARE
@@ -112,6 +118,23 @@ def _overrides(
             for node_range in definition["nodeProperties"]["nodeRangeProperties"]
         ]
     return {"nodeOverrides": overrides} if overrides else {}
+
+
+def _check_size(overrides: Mapping[str, Any]) -> list[Finding]:
+    """Check what changes each container (UC6211): SubmitJob takes more, and the job fails when its task starts."""
+    ranges = overrides.get("nodeOverrides", {}).get("nodePropertyOverrides", [overrides])
+    sizes = [
+        len(json.dumps({"containerOverrides": [each.get("containerOverrides", {})]}, separators=(",", ":")))
+        for each in ranges
+    ]
+    return require(
+        max(sizes, default=0) <= _MOST_OVERRIDES,
+        "UC6211",
+        f"got {max(sizes, default=0):,} characters with the command and --env, and the job would fail when it starts",
+        allowed=f"up to {_MOST_OVERRIDES:,} characters",
+        remedy="Put long settings into a file that the job reads, or into the definition of the job",
+        path="COMMAND",
+    )
 
 
 def _launched(defined: Sequence[str], command: Sequence[str], launcher: str | None) -> list[str]:

@@ -177,6 +177,16 @@ def test_refuses_submissions_that_batch_would_reject_or_never_start(
     assert [finding.code for finding in caught.value.findings] == [code]
 
 
+@pytest.mark.parametrize("definition", [DEFINITION, ONE_CONTAINER])
+def test_overrides_are_as_long_as_ecs_takes_and_no_longer(definition: dict[str, Any]) -> None:
+    around = len('{"containerOverrides":[{"environment":[{"name":"TEXT","value":""}]}]}')
+    longest = {"TEXT": "x" * (8_192 - around)}
+
+    assert submit(definition, environment=longest)
+    with pytest.raises(FindingsError, match=r"UC6211: COMMAND: got 8,193 characters.*up to 8,192"):
+        submit(definition, environment={"TEXT": longest["TEXT"] + "x"})
+
+
 def test_the_resumes_of_the_run_are_a_tag_of_the_job() -> None:
     assert "tags" not in submit()
     assert submit(resume=0)["tags"] == {"ultracluster:resume": "0"}
