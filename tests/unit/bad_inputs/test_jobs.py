@@ -54,6 +54,24 @@ ROWS = [
     _environment("UC6103", "NEURON_LOGICAL_NC_CONFIG", "1"),
     refused(
         92,
+        "a folder of the scratch disks, which the node of a precompile job does not mount",
+        [
+            cluster("scratch_path: /scratch"),
+            job("kind: precompile\n            instance_type: trn2.3xlarge"),
+            ("{NEURON_RT_LOG_LEVEL: INFO}", "{CHECKPOINT_DIR: /scratch/x}"),
+        ],
+        "UC6417 27 @.jobs[0].environment.CHECKPOINT_DIR",
+    ),
+    taken(
+        92,
+        "a folder of the scratch disks in a job over several nodes",
+        [
+            cluster("scratch_path: /scratch"),
+            ("{NEURON_RT_LOG_LEVEL: INFO}", "{CHECKPOINT_DIR: /scratch/x}"),
+        ],
+    ),
+    refused(
+        92,
         "torchrun by itself on each node",
         [("[train.py]", '["--standalone", train.py]')],
         "UC6144 23 @.jobs[0].command[0]",

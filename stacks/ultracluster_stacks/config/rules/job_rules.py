@@ -186,7 +186,8 @@ def _container(cluster: Cluster, job: NamedJob) -> Container:
         if node.accelerator == machine.accelerator
         else (node, machine),
         devices=(*node.neuron_devices, *efa_devices),
-        folders=folders_of_jobs(FILE_SYSTEM_PATH, cluster.scratch_path),
+        # The node of a precompile job has no scratch.
+        folders=folders_of_jobs(FILE_SYSTEM_PATH, None if job.kind == "precompile" else cluster.scratch_path),
         objects=_objects(cluster, job),
         command=job.command,
         launcher=job.launcher,
