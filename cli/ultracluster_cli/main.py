@@ -76,6 +76,7 @@ COMMANDS = {name: Command(f"ultracluster_cli.{module}", text) for name, (module,
 """The commands by name. Listing them in the help imports none of their modules."""
 
 
+_SHOWING = frozenset({"cost", "dashboard", "docs", "jobs", "nodes", "status"})
 _MEANT = {
     **dict.fromkeys(("delete", "remove", "teardown", "undeploy", "rm"), "destroy"),
     **dict.fromkeys(("list", "ls", "ps", "info", "describe", "clusters"), "status"),
@@ -242,7 +243,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         except OSError as error:
             # Otherwise the interpreter fails when it exits, with another exit code.
             os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
-            code = code or _report(error)
+            if not isinstance(error, BrokenPipeError):  # a reader such as `head` has seen enough
+                code = code or _report(error)
     return code
 
 
@@ -258,7 +260,7 @@ def _run(arguments: Sequence[str] | None) -> int:
             app(arguments, prog_name="ultracluster")
     except SystemExit as exit_request:
         if isinstance(exit_request.__context__, OSError):  # Typer ends so if the reader of a pipe has gone
-            return _report(exit_request.__context__)
+            return _report(exit_request.__context__, command)
         if exit_request.code == ExitCode.INTERRUPTED:
             _note_interruption(command)
         return exit_request.code if isinstance(exit_request.code, int) else ExitCode.DONE
@@ -266,7 +268,7 @@ def _run(arguments: Sequence[str] | None) -> int:
         _note_interruption(command)
         return ExitCode.INTERRUPTED
     except Exception as error:  # noqa: BLE001 - people get a line, whatever it is
-        return _report(error)
+        return _report(error, command)
     return ExitCode.DONE
 
 
@@ -275,8 +277,11 @@ def _note_interruption(command: str) -> None:
         sys.stderr.write(f"{wrapped(interruption_note(command))}\n")
 
 
-def _report(error: Exception) -> int:
+def _report(error: Exception, command: str = "") -> int:
     """Print findings, or an unforeseen error as one, and return the exit code."""
+    if isinstance(error, BrokenPipeError) and error.filename is None:
+        # A reader such as `head` has seen enough. What only shows something has done its work; else the outcome is not known.
+        return ExitCode.DONE if command.partition(" ")[0] in _SHOWING else ExitCode.UNKNOWN
     if not isinstance(error, FindingsError):
         from ultracluster_cli.unforeseen import finding_of  # noqa: PLC0415 - not needed by most runs
 

@@ -331,11 +331,11 @@ class Account:
             fromtimestamp=datetime.fromtimestamp,
         )
         follow = SimpleNamespace(
-            sleep=lambda seconds: _interrupt(seconds) if seconds == jobs._FOLLOW_SECONDS else None
+            sleep=lambda seconds: _interrupt(seconds) if seconds == shell._FOLLOW_SECONDS else None
         )
         for module, name, stand_in in (
             (jobs, "datetime", later),
-            (jobs, "time", follow),
+            (shell, "time", follow),
             (nodes, "datetime", later),
             (nodes, "time", SimpleNamespace(sleep=lambda _: None)),
             (status, "time", SimpleNamespace(sleep=_interrupt)),

@@ -15,7 +15,10 @@ from ultracluster_stacks.config.rehearsal import cluster_digest
 def rehearsals_of(cluster: Cluster, target: Target) -> list[str]:
     """Return a sentence about the last rehearsal of a cluster in its Region; see `describe_rehearsals`."""
     digests = {cluster.region: cluster_digest(cluster)}
-    return describe_rehearsals(cluster.name, digests, ssm=partial(target.client, "ssm"), digests=digests)
+    sources = [capacity for _, capacity in cluster.sources()]
+    bought = all(source.reservation_id for source in sources if source.market_type == "capacity-block")
+    ssm = partial(target.client, "ssm")
+    return describe_rehearsals(cluster.name, digests, ssm=ssm, digests=digests, bought=bought)
 
 
 def describe_rehearsals(
@@ -24,10 +27,12 @@ def describe_rehearsals(
     *,
     ssm: Callable[[str], Any],
     digests: Mapping[str, str] = MappingProxyType({}),
+    bought: bool = False,
 ) -> list[str]:
     """Return a sentence for each Region in which a cluster was rehearsed, or one that it never was.
 
     ``digests`` are those of the cluster's configuration by Region. Default: the version is not compared.
+    ``bought`` says whether its capacity is there already.
     """
     never: list[str] = []
     sentences: list[str] = []
@@ -44,7 +49,7 @@ def describe_rehearsals(
             sentences.append(f"{cluster} in {region} was {text}.")
     if never and not sentences:
         places = ", ".join(never)
-        return [
-            f"{cluster} was never rehearsed in {places}: run `ultracluster deploy ROLLOUT --without-capacity` before the purchase."
-        ]
+        command = "`ultracluster deploy ROLLOUT --without-capacity`"
+        advice = f"{command} tests all but the capacity" if bought else f"run {command} before the purchase"
+        return [f"{cluster} was never rehearsed in {places}: {advice}."]
     return sentences

@@ -2,7 +2,7 @@
 
 import json
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from datetime import UTC, datetime, timedelta
 from typing import Annotated, Any
@@ -12,6 +12,7 @@ import typer
 from ultracluster_cli.exit_codes import ExitCode
 from ultracluster_cli.jobs.session import (
     aws_errors_as_findings,
+    follow_log,
     list_rows,
     local_aws_runs_no_jobs,
     open_region,
@@ -28,13 +29,12 @@ from ultracluster_cli.output import print_findings, print_json, print_table, say
 from ultracluster_rules.findings import Finding, FindingsError, printable
 from ultracluster_runtime.jobs.describe import STATES, describe_job, find_job
 from ultracluster_runtime.jobs.explanation import explain_job
-from ultracluster_runtime.jobs.logs import Line, find_stream, read_new, read_tail
+from ultracluster_runtime.jobs.logs import Line, find_stream, read_tail
 from ultracluster_runtime.jobs.queues import Client, find_definition, find_queue, find_queues
 from ultracluster_runtime.jobs.stop import instances_of, request_checkpoint, stop_job
 
 app = command_group("Submit, list, explain, follow and stop jobs.")
 
-_FOLLOW_SECONDS = 2.0
 _CHECKPOINT_VALID = timedelta(minutes=5)  # the launcher ignores a request that reaches it later
 
 _Cluster = Annotated[
@@ -208,14 +208,14 @@ def logs(
         int | None, typer.Option(min=0, help="Index of the node. Default: the main node.")
     ] = None,
     tail: Annotated[int, typer.Option(min=1, max=10_000, help="Number of recent lines to show first.")] = 100,
-    follow: Annotated[bool, typer.Option("--follow", help="Follow the log until Ctrl-C.")] = False,
+    follow: Annotated[bool, typer.Option("--follow", help="Follow the log until the job ends.")] = False,
     region: _Region = None,
     profile: ProfileOption = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print each line as a JSON document.")] = False,
 ) -> None:
     """Print the log of one node of a job."""
 
-    def show(lines: list[Line]) -> None:
+    def show(lines: Sequence[Line]) -> None:
         for line in lines:
             at = datetime.fromtimestamp(line.timestamp / 1000, UTC).isoformat(timespec="milliseconds")
             if as_json:
@@ -227,25 +227,12 @@ def logs(
     with aws_errors_as_findings():
         job_id = find_job(job, client=client)
         if follow:
-            _wait_for_start(job_id, client)
-        stream = find_stream(job_id, node=node, client=client)
-        lines, token = read_tail(stream, count=tail, client=client)
+            ended = follow_log(job_id, client=client, show=show, node=node, tail=tail)
+            if ended["status"] == "FAILED":
+                say(f"To see why it failed: ultracluster jobs why {job_id}")
+            return
+        lines, _ = read_tail(find_stream(job_id, node=node, client=client), count=tail, client=client)
         show(lines)
-        while follow:
-            time.sleep(_FOLLOW_SECONDS)
-            for page, following in read_new(stream, token=token, client=client):
-                show(page)
-                token = following
-
-
-def _wait_for_start(job_id: str, client: Client) -> None:
-    """Report each state of a job until it runs or has ended."""
-    status = ""
-    while (job := describe_job(job_id, client=client))["status"] in STATES[: STATES.index("RUNNING")]:
-        if job["status"] != status:
-            status = job["status"]
-            say(f"{job['jobName']} is {status}. To see why it waits: ultracluster jobs why {job_id}")
-        time.sleep(_FOLLOW_SECONDS)
 
 
 @app.command()

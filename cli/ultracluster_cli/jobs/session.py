@@ -5,7 +5,8 @@ import os
 import re
 import shlex
 import shutil
-from collections.abc import Iterable, Iterator, Sequence
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
 from functools import cache
@@ -20,13 +21,22 @@ from ultracluster_rules.findings import Finding, FindingsError, quote, reject
 from ultracluster_rules.job_definitions import VARIABLE
 from ultracluster_runtime.aws.aws_session import aws_session
 from ultracluster_runtime.functions.responses import AWS_ERRORS, problem_of
-from ultracluster_runtime.jobs.describe import describe_jobs, list_jobs, node_count_of, short_reasons
+from ultracluster_runtime.jobs.describe import (
+    ENDED,
+    describe_job,
+    describe_jobs,
+    list_jobs,
+    node_count_of,
+    short_reasons,
+)
+from ultracluster_runtime.jobs.logs import Line, find_stream, read_new, read_tail
 from ultracluster_runtime.jobs.queues import Client, Queue, region_from_arn
 from ultracluster_runtime.jobs.resumes import PENDING, open_queues, pending_resumes
 from ultracluster_runtime.jobs.submission import refuse_option
 
 _DURATION = re.compile(r"([1-9][0-9]{0,8})([smhd])")
 _ROW = ("job", "name", "state", "nodes", "since", "share", "resumes", "left", "reason")
+_FOLLOW_SECONDS = 1.0
 _UNITS = {"s": 1, "m": 60, "h": 3_600, "d": 86_400}
 
 
@@ -109,6 +119,42 @@ def read_resume(resume: int | None, *, no_resume: bool) -> int | None:
             [refuse_option("--no-resume", f"it with --resume {resume}", remedy="Omit one of them")]
         )
     return 0 if no_resume else resume
+
+
+def follow_log(
+    job_id: str,
+    *,
+    client: Client,
+    show: Callable[[Sequence[Line]], None],
+    node: int | None = None,
+    tail: int | None = None,
+) -> Mapping[str, Any]:
+    """Show the log of a node, by default from its start, and say each state of the job until it ends; return the job."""
+    status, stream, token = "", None, None
+    while True:
+        job = describe_job(job_id, client=client)
+        if job["status"] != status:
+            status = job["status"]
+            waits = status not in (*ENDED, "RUNNING")
+            hint = f". To see why it waits: ultracluster jobs why {job_id}" if waits else ""
+            say(f"{job['jobName']} is {status}{hint}")
+        if stream or status in (*ENDED, "RUNNING"):
+            try:
+                log_stream = stream or find_stream(job_id, node=node, client=client)
+                if stream is None and tail is not None:
+                    lines, token = read_tail(log_stream, count=tail, client=client)
+                    show(lines)
+                for lines, following in read_new(log_stream, token=token, client=client):
+                    token = following
+                    show(lines)
+                stream = log_stream
+            except FindingsError as error:
+                invalid = any(finding.allowed for finding in error.findings)  # there is no such node
+                if stream or invalid or (tail is not None and status in ENDED):
+                    raise  # else the node has not logged yet
+        if status in ENDED:
+            return job
+        time.sleep(_FOLLOW_SECONDS)
 
 
 def say_resumes(resumes: int) -> None:

@@ -14,11 +14,12 @@ from ultracluster_cli._aws.deployed_template import read_deployed, stack_resourc
 from ultracluster_cli._aws.target import Target
 from ultracluster_cli.deploy.rehearsal_removal import LeftStack, empty_bucket, remove_stacks
 from ultracluster_cli.operate.status import open_clusters, stacks_of
-from ultracluster_cli.output import print_json, print_table, say
+from ultracluster_cli.output import print_json, print_table, say, short_time
 from ultracluster_cli.progress import doing, if_interrupted
 from ultracluster_rules.findings import Finding, FindingsError, quote, reject
 from ultracluster_runtime.functions.responses import AWS_ERRORS, problem_of
-from ultracluster_runtime.lifecycle.reader import chunks
+from ultracluster_runtime.lifecycle.observations import ENDED
+from ultracluster_runtime.lifecycle.reader import chunks, describe_reservation
 from ultracluster_spec.cluster import Cluster
 from ultracluster_stacks import cost
 
@@ -36,6 +37,7 @@ _DELETIONS: Final = {
     "AWS::DynamoDB::Table": ("dynamodb", "delete_table", "TableName"),
     "AWS::Logs::LogGroup": ("logs", "delete_log_group", "logGroupName"),
 }
+_FREE: Final = frozenset({"AWS::EC2::SecurityGroup", "AWS::EC2::Subnet", "AWS::EC2::VPC"})
 _DATA: Final = frozenset(
     {"AWS::FSx::FileSystem", "AWS::S3::Bucket", "AWS::DynamoDB::Table", "AWS::Logs::LogGroup"}
 )
@@ -146,13 +148,23 @@ class _Deployed:
             print_table(rows, columns=["id", "resource"], title="DELETED WITH THEIR DATA")
         elif rows:
             columns = ["id", "resource", "usd_per_month"]
-            print_table(rows, columns=columns, title="Kept, and paid for until you delete them")
+            print_table(rows, columns=columns, title="Kept; what costs is paid for until you delete it")
             say(f"To delete these too: --delete-data {self.config.name}")
         for _, capacity in self.config.sources():
             if capacity.reservation_id and capacity.market_type == "capacity-block":
-                say(
-                    f"{capacity.reservation_id} stays yours until its end: a Capacity Block cannot be cancelled."
-                )
+                say(self._block(capacity.reservation_id))
+
+    def _block(self, block: str) -> str:
+        """Return a sentence about what stays of a Capacity Block."""
+        try:
+            described = describe_reservation(self._client("ec2"), block)
+        except AWS_ERRORS as error:
+            return f"Whether {block} has ended could not be read ({problem_of(error)}); a Capacity Block cannot be cancelled."
+        if described is None or described["State"] in ENDED:
+            state = described["State"] if described else "no longer known to EC2"
+            return f"{block} has ended ({state}): nothing is paid for it any more."
+        end = f" {short_time(described['EndDate'])}" if described.get("EndDate") else ""
+        return f"{block} stays yours until its end{end}: a Capacity Block cannot be cancelled."
 
     def kept_rows(self) -> list[dict[str, Any]]:
         """Return what stays as rows, with the list price of those that cost by what they are."""
@@ -166,7 +178,7 @@ class _Deployed:
             {
                 "resource": _name(kind),
                 "id": physical_id,
-                "usd_per_month": prices.get(_COSTS[kind], "by use") if kind in _COSTS else None,
+                "usd_per_month": "free" if kind in _FREE else prices.get(_COSTS.get(kind, ""), "by use"),
             }
             for kind, physical_id in self.kept
             if kind not in _PARTS

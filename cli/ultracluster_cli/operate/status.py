@@ -123,7 +123,7 @@ def read_status(cluster: Cluster, target: Target) -> dict[str, Any]:
         "jobs": [job for queue in queues for job in queue["jobs"]],
         "alarms": read("alarms", lambda: _alarms(cluster, client)) if deployed else None,
         "cost": _cost(cluster, created, blocks, now) if created else None,
-        "rehearsal": rehearsals_of(cluster, target),
+        "rehearsal": [] if deployed else rehearsals_of(cluster, target),
         "unread": unread,
     }
 
@@ -201,6 +201,7 @@ def _blocks(cluster: Cluster, ec2: Any, now: datetime) -> list[dict[str, Any]]:
                 "start": item.get("StartDate"),
                 "end": end,
                 "drain": drain,
+                "paid_in_advance": is_block,
                 "hours_left": round((end - now) / timedelta(hours=1), 1) if end else None,
             }
         )
@@ -245,12 +246,18 @@ def _alarms(cluster: Cluster, client: Callable[[str], Any]) -> dict[str, Any]:
 def _cost(
     cluster: Cluster, created: datetime, blocks: Sequence[dict[str, Any]], now: datetime
 ) -> dict[str, Any]:
-    """Return the cost so far at list prices: nodes from the start of their capacity, the rest from the first deployment."""
+    """Return the cost so far at list prices: nodes from the start of their capacity, the rest from the first deployment.
+
+    A Capacity Block is paid for until its end when it is bought.
+    """
     start = next((block["start"] for block in blocks if block["start"]), None)
     end = next((block["end"] for block in blocks if block["end"]), now)
-    paid = in_hours(max(min(now, end) - start, timedelta(0))) if start else Decimal(0)
+    in_advance = any(block["paid_in_advance"] for block in blocks)
+    until = end if in_advance else min(now, end)
+    paid = in_hours(max(until - start, timedelta(0))) if start else Decimal(0)
     money = estimated_cost(cluster, node_hours=paid, hours=in_hours(now - created))
     return {
+        "paid_in_advance_until": end if in_advance else None,
         "usd_so_far": money.text(),
         "without": list(money.without),
         "node_hours": f"{paid:.1f}",
@@ -291,7 +298,9 @@ def _lines(state: dict[str, Any]) -> Iterator[tuple[str, str]]:
             yield "", f"{alarm['alarm']}: {alarm['reason']}"
     if cost := state["cost"]:
         without = f", without {', '.join(cost['without'])}" if cost["without"] else ""
-        yield "cost", f"{cost['usd_so_far']} USD so far at list prices{without}"
+        until = cost["paid_in_advance_until"]
+        block = f", with the block until {short_time(until)}, which is paid for in advance" if until else ""
+        yield "cost", f"{cost['usd_so_far']} USD so far at list prices{block}{without}"
     for sentence in state["rehearsal"]:
         yield "rehearsal", sentence
 

@@ -2,7 +2,6 @@
 
 import re
 import shlex
-import time
 from collections.abc import Mapping, Sequence
 from importlib import resources
 from pathlib import Path
@@ -17,6 +16,7 @@ from ultracluster_cli._cdk.workspace import default_rollout
 from ultracluster_cli.exit_codes import ExitCode
 from ultracluster_cli.jobs.session import (
     aws_errors_as_findings,
+    follow_log,
     open_region,
     read_duration,
     read_resume,
@@ -31,14 +31,12 @@ from ultracluster_rules.commands import LAUNCHER_PATH
 from ultracluster_rules.findings import FindingsError, printable, quote
 from ultracluster_rules.job_definitions import LAUNCHERS
 from ultracluster_runtime.jobs.dependencies import job_name
-from ultracluster_runtime.jobs.describe import describe_job, short_reasons
-from ultracluster_runtime.jobs.logs import find_stream, read_new
+from ultracluster_runtime.jobs.describe import short_reasons
+from ultracluster_runtime.jobs.logs import Line
 from ultracluster_runtime.jobs.queues import Client, Queue, find_definition, find_queue, list_definitions
 from ultracluster_runtime.jobs.submission import refuse_option
 from ultracluster_stacks.config import load_rollout
 
-_FOLLOW_SECONDS = 1.0
-_ENDED = ("SUCCEEDED", "FAILED")
 _PREFIX = "code/"
 _LONGEST_TAG = 256
 
@@ -166,7 +164,7 @@ def run(
 def _follow(job_id: str, *, client: Client) -> None:
     try:
         with aws_errors_as_findings():
-            job = _follow_to_end(job_id, client)
+            job = follow_log(job_id, client=client, show=_show)
     except KeyboardInterrupt:
         say(f"The job goes on. To follow it again: ultracluster jobs logs {job_id} --follow")
         say(f"To stop it: ultracluster jobs stop {job_id}")
@@ -179,29 +177,10 @@ def _follow(job_id: str, *, client: Client) -> None:
         raise typer.Exit(ExitCode.FAILED)
 
 
-def _follow_to_end(job_id: str, client: Client) -> Any:
-    """Show the log of the main node and each state of the job until it has ended, and return the job."""
-    status, stream, token = "", None, None
-    while True:
-        job = describe_job(job_id, client=client)
-        if job["status"] != status:
-            status = job["status"]
-            say(f"{job['jobName']} is {status}")
-        if stream or status in (*_ENDED, "RUNNING"):
-            try:
-                log_stream = stream or find_stream(job_id, node=None, client=client)
-                for lines, following in read_new(log_stream, token=token, client=client):
-                    token = following
-                    for line in lines:
-                        if not line.has_metrics:
-                            typer.echo(printable(line.message))
-                stream = log_stream
-            except FindingsError:
-                if stream:
-                    raise  # else the node has not logged yet
-        if status in _ENDED:
-            return job
-        time.sleep(_FOLLOW_SECONDS)
+def _show(lines: Sequence[Line]) -> None:
+    for line in lines:
+        if not line.has_metrics:
+            typer.echo(printable(line.message))
 
 
 def _place(cluster: str | None, region: str | None) -> tuple[str, str | None]:

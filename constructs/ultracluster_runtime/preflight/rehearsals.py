@@ -36,7 +36,12 @@ def _check(requirements: ClusterRequirements, record: str | None) -> Outcome:
     if record == _DEPLOYED:
         return skipped("the cluster is deployed")
     rehearsal = None if record is None else parse_rehearsal(record)
-    remedy = "Run `ultracluster deploy ROLLOUT --without-capacity` before the purchase"
+    when = (
+        "before the first job"
+        if any(source.capacity.reservation_id for source in requirements.sources)
+        else "before the purchase"
+    )
+    remedy = f"Run `ultracluster deploy ROLLOUT --without-capacity` {when}"
     if rehearsal is None:
         return warned(f"{requirements.name} was never rehearsed in {requirements.region}", remedy)
     sound, text = rehearsal.describe(requirements.digest or None)

@@ -1,5 +1,6 @@
 """The entry point: version, help and exit codes."""
 
+import errno
 import importlib
 import importlib.metadata
 import subprocess
@@ -12,6 +13,7 @@ from typing import Any, NoReturn
 import pytest
 import typer
 
+from ultracluster_cli import main as main_module
 from ultracluster_cli.exit_codes import ExitCode
 from ultracluster_cli.main import COMMANDS, Command, load_command
 from ultracluster_rules.findings import Finding, FindingsError
@@ -161,3 +163,27 @@ def test_the_package_can_be_run_as_a_module() -> None:
     told = subprocess.run(command, capture_output=True, text=True, check=True).stdout
 
     assert told.strip() == importlib.metadata.version("ultracluster")
+
+
+@pytest.mark.parametrize(("command", "code"), [("docs", ExitCode.DONE), ("plan", ExitCode.UNKNOWN)])
+def test_a_reader_that_closes_its_pipe_is_no_error(
+    command: str, code: int, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def gone(*_: object, **__: object) -> None:
+        raise BrokenPipeError(errno.EPIPE, "Broken pipe")
+
+    monkeypatch.setattr(main_module, "app", gone)
+    assert main_module.main([command]) == code
+    assert capsys.readouterr().err == ""
+
+
+@pytest.mark.slow
+def test_a_long_page_can_be_read_with_head() -> None:
+    command = [sys.executable, "-m", "ultracluster_cli", "docs", "rules", "--json"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+        assert process.stdout is not None
+        assert process.stderr is not None
+        process.stdout.readline()
+        process.stdout.close()
+        assert process.stderr.read() == b""
+    assert process.returncode == 0

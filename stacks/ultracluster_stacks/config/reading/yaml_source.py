@@ -5,6 +5,7 @@ tags, merge keys and duplicate keys are refused before they take effect.
 """
 
 import os
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, Final
@@ -28,6 +29,9 @@ DEEPEST_NESTING: Final = 20
 
 # The libyaml parser, which all wheels of PyYAML have, is ten times as fast.
 _LOADER: Final = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+
+
+_VARIABLE: Final = re.compile(r"\$(\{|[A-Za-z_])")  # as a shell expands it
 
 
 class Unreadable:
@@ -192,7 +196,9 @@ class _Builder:
         if isinstance(value, Located):
             self.problems.append(value)
             return UNREADABLE
-        if isinstance(value, str) and "${" in value and "command" not in loc:  # a shell may expand a command
+        if (
+            isinstance(value, str) and _VARIABLE.search(value) and "command" not in loc
+        ):  # a shell may expand a command
             self._report(
                 loc, "UC1017", f"got {shown(value)}, which is not expanded", remedy="Write the value itself"
             )

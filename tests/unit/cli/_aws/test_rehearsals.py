@@ -41,6 +41,12 @@ UNREADABLE = (
 WAS = "train in us-east-2 was rehearsed on 2026-11-22 18:30 UTC"
 
 
+def test_capacity_that_is_bought_needs_no_rehearsal_before_its_purchase() -> None:
+    (said,) = describe_rehearsals("train", ["us-east-2"], ssm=lambda _: Parameters(), bought=True)
+    assert "tests all but the capacity" in said
+    assert "purchase" not in said
+
+
 @pytest.mark.parametrize(
     ("regions", "digests", "said"),
     [

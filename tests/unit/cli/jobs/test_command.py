@@ -10,7 +10,7 @@ from botocore.exceptions import EndpointConnectionError
 from tests.unit.cli.jobs.fake_batch import DEFINITION, JOB, QUEUE, URGENT, Fake, refuse
 
 from ultracluster_cli.exit_codes import ExitCode
-from ultracluster_cli.jobs import command as jobs_command
+from ultracluster_cli.jobs import session as jobs_session
 from ultracluster_cli.main import main
 
 
@@ -195,15 +195,47 @@ def test_following_the_log_of_a_waiting_job_waits_for_its_start(
         aws.jobs = [{**JOB, "status": next(states)}]
 
     pause(0)
-    monkeypatch.setattr(jobs_command, "time", SimpleNamespace(sleep=pause))
+    monkeypatch.setattr(jobs_session, "time", SimpleNamespace(sleep=pause))
 
     assert main(["jobs", "logs", "one", "--follow"]) == ExitCode.FINDINGS
     waited, ended = capsys.readouterr().err.split("UC6208: ")
     assert [line.split(".")[0] for line in waited.splitlines()] == [
         "pretrain is PENDING",
         "pretrain is RUNNABLE",
+        "pretrain is FAILED",
     ]
     assert ended.startswith("the job is FAILED")
+
+
+def test_following_a_log_ends_with_the_job(
+    aws: Fake, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    logged = {**JOB, "container": {"logStreamName": "stream"}}
+    states = iter(["RUNNING", "FAILED"])
+
+    def pause(_: float) -> None:
+        aws.jobs = [{**logged, "status": next(states)}]
+
+    pause(0)
+    aws.log = ["step 10"]
+    monkeypatch.setattr(jobs_session, "time", SimpleNamespace(sleep=pause))
+
+    assert main(["jobs", "logs", "one", "--follow", "--tail", "1"]) == 0
+    printed = capsys.readouterr()
+    assert "step 10" in printed.out
+    assert printed.err.splitlines() == [
+        "pretrain is RUNNING",
+        "pretrain is FAILED",
+        "To see why it failed: ultracluster jobs why one",
+    ]
+
+
+def test_following_the_log_of_a_node_that_does_not_exist_ends_at_once(
+    aws: Fake, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert aws
+    assert main(["jobs", "logs", "one", "--follow", "--node", "4"]) == ExitCode.FINDINGS
+    assert "UC6208: the job has one node; got 4. Allowed: 0" in capsys.readouterr().err
 
 
 def test_lines_with_metrics_are_in_the_json_of_a_log_only(

@@ -10,11 +10,13 @@ import botocore.session
 from botocore.exceptions import ClientError
 
 from ultracluster_cli._aws.target import Target
+from ultracluster_rules.commands import LAUNCHER_PATH
 
 SERVICES = frozenset(botocore.session.Session().get_available_services())
 STAGE = "quickstart-us-east-2"
 QUEUE = "arn:aws:batch:us-east-2:123456789012:job-queue/training"
 TABLE = "endings"
+NODES = {"numNodes": 1, "nodeRangeProperties": [{"container": {"command": [LAUNCHER_PATH]}}]}
 JOB = "11111111-2222-3333-4444-555555555555"
 NODE = "i-0123456789abcdef0"
 START = datetime.now(UTC) - timedelta(days=2)
@@ -52,6 +54,7 @@ class Aws:
         self.nodes = [NODE]
         self.group: list[dict[str, Any]] = []
         self.alarm = "ALARM"
+        self.block = "active"
         self.deleted_with_their_stack = {"Queue", "Alarm"}
 
     def __call__(self, service: str, *_: str) -> "Aws":
@@ -132,7 +135,7 @@ class Aws:
     def describe_capacity_reservations(self, **_: Any) -> Any:
         reservation = {
             "CapacityReservationId": "cr-0123456789abcdef0",
-            "State": "active",
+            "State": self.block,
             "TotalInstanceCount": 4,
             "AvailableInstanceCount": 3,
             "StartDate": START,
@@ -193,8 +196,7 @@ class Aws:
         job = {"jobName": "pretrain", "status": self.job_state, "createdAt": 0, "startedAt": 1_000}
         return {
             "jobs": [
-                {**job, "jobId": job_id, "container": container, "nodeProperties": {"numNodes": 1}}
-                for job_id in jobs
+                {**job, "jobId": job_id, "container": container, "nodeProperties": NODES} for job_id in jobs
             ]
         }
 

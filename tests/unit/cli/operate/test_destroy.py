@@ -16,7 +16,7 @@ def test_stacks_go_in_the_order_that_aws_accepts_and_data_stays(run: Any, aws: A
 
     assert outcome.code == 0, outcome.stderr
     assert aws.done == STACKS
-    for text in ("Kept, and paid for until you delete them", "fs-1", "bucket-1", "vpc-1"):
+    for text in ("Kept; what costs is paid for until you delete it", "fs-1", "bucket-1", "vpc-1", "free"):
         assert text in outcome.stdout
     assert "a Capacity Block cannot be cancelled" in outcome.stderr
 
@@ -102,3 +102,18 @@ def test_destroying_nothing_is_said(run: Any, aws: Aws) -> None:
 
     assert run("destroy", "--yes").stderr == "Nothing is deployed.\n"
     assert "earlier destroy has kept" in run("destroy", "--yes", "--delete-data", "quickstart").stderr
+
+
+@pytest.mark.parametrize(
+    ("state", "said"),
+    [
+        ("active", "cr-0123456789abcdef0 stays yours until its end"),
+        ("expired", "cr-0123456789abcdef0 has ended (expired): nothing is paid for it any more."),
+        ("payment-failed", "cr-0123456789abcdef0 has ended (payment-failed)"),
+    ],
+)
+def test_a_block_stays_only_until_it_has_ended(run: Any, aws: Aws, state: str, said: str) -> None:
+    aws.block = state
+    outcome = run("destroy", "--yes")
+    assert said in outcome.stderr
+    assert ("cannot be cancelled" in outcome.stderr) == (state == "active")

@@ -26,7 +26,7 @@ def test_one_screen_has_stacks_block_nodes_queue_jobs_alarms_and_cost(run: Any, 
         "main ENABLED VALID: 1 running, 0 waiting",
         "1 of 1 in ALARM",
         "alarm-1: too hot",
-        "USD so far at list prices",
+        "USD so far at list prices, with the block until ",
         JOB,
     ):
         assert text in shown
@@ -46,7 +46,9 @@ def test_json_has_the_same_as_values(run: Any, aws: Aws) -> None:
     assert cluster["queues"] == [
         {"queue": "main", "state": "ENABLED", "status": "VALID", "running": 1, "waiting": 0, "to_resume": 0}
     ]
-    assert float(cluster["cost"]["node_hours"]) == pytest.approx(elapsed, abs=0.1)
+    assert float(cluster["cost"]["node_hours"]) == 14 * 24  # a block is paid for in advance
+    assert cluster["cost"]["paid_in_advance_until"] == (START + timedelta(days=14)).isoformat()
+    assert float(cluster["cost"]["usd_so_far"].lstrip("≈ ")) > 14 * 24 * 4 * 35
     assert cluster["unread"] == []
 
 

@@ -105,6 +105,7 @@ def test_takes_windows_line_ends(write: Write) -> None:
         ("a: AKIAIOSFODNN7EXAMPLE", "UC2108: 1: a: this looks like an AWS access key id"),
         ("ghp_" + "a" * 36 + ": 1", "UC2108: 1: this looks like a GitHub token"),
         ("a: ${HOME}/x", "UC1017: 1: a: got '${HOME}/x', which is not expanded"),
+        ("a: /x:$PATH", "UC1017: 1: a: got '/x:$PATH', which is not expanded"),
     ],
 )
 def test_reports_yaml_that_can_be_misread(write: Write, text: str, expected: str) -> None:
