@@ -74,7 +74,12 @@ def aws_errors_as_findings(
     except FindingsError:
         raise
     except AWS_ERRORS as error:
-        raise FindingsError.of("UC6206", problem_of(error), remedy=remedy) from error
+        raise refused(problem_of(error), remedy) from error
+
+
+def refused(problem: str, remedy: str) -> FindingsError:
+    """Return UC6206: AWS refuses a request about jobs, or would."""
+    return FindingsError.of("UC6206", problem, remedy=remedy)
 
 
 def report_notified(job: str, notified: Sequence[str], problem: str | None) -> None:

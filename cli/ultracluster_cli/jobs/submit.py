@@ -6,8 +6,7 @@ from datetime import UTC, datetime
 from types import MappingProxyType
 from typing import Any
 
-from ultracluster_cli.jobs.session import aws_errors_as_findings
-from ultracluster_rules.findings import FindingsError
+from ultracluster_cli.jobs.session import aws_errors_as_findings, refused
 from ultracluster_runtime.jobs.closed_queues import explain_closed_queue
 from ultracluster_runtime.jobs.dependencies import dependencies_of, job_name, queue_of, submission_order
 from ultracluster_runtime.jobs.queues import Client, Queue, list_definitions
@@ -56,7 +55,7 @@ def submit_all(
                 if closed := explain_closed_queue(
                     wanted.described(client), now=datetime.now(UTC), client=client
                 ):
-                    raise FindingsError.of("UC6206", closed.evidence, remedy=closed.remedy)
+                    raise refused(closed.evidence, closed.remedy)
                 limits[arn] = wanted.limits(client)
             fair_share, most_nodes = limits[arn]
             dependencies = (

@@ -28,7 +28,7 @@ from ultracluster_runtime.lifecycle.observations import (
     Observations,
     Refusal,
 )
-from ultracluster_runtime.lifecycle.state import REFUSED, LifecycleState
+from ultracluster_runtime.lifecycle.state import OUTSIDE, REFUSED, LifecycleState
 
 DRAIN_REASON = "ultracluster: Capacity Block "
 """Start of the reason with which jobs are terminated at the drain; the ID of the reservation follows."""
@@ -40,6 +40,9 @@ _LAST_CALL = timedelta(minutes=2)
 
 # EC2 posts the console of a node soon after its end; by then a node was launched, booted, refused and shut down.
 _CONSOLE_WAIT = timedelta(minutes=20)
+
+# A launch takes minutes (BOOT_TIME); a job that waits twice as long in hours that are paid for waits for something else.
+_STARVED = timedelta(minutes=20)
 
 
 class Phase(StrEnum):
@@ -213,6 +216,7 @@ def _plan_notices(observations: Observations, phase: Phase, state: LifecycleStat
     match phase:
         case Phase.OPEN:
             candidates += [_closed_notice(observations, state), _end_notice(observations, state)]
+            candidates += [_starved_notice(observations, state), *_stray_notices(observations)]
         case Phase.ENDED:
             candidates.append(_end_report(observations, state))
         case Phase.UNKNOWN:
@@ -286,6 +290,37 @@ def _closed_notice(observations: Observations, state: LifecycleState) -> Notify 
             "then enable the environment (aws batch update-compute-environment --state ENABLED); the count starts anew."
         ),
     )
+
+
+def _starved_notice(observations: Observations, state: LifecycleState) -> Notify | None:
+    since = state.starved_since
+    if since is None or observations.now - since < _STARVED or observations.waiting is None:
+        return None
+    return Notify(
+        notices=frozenset({f"starved {_format_time(since)}"}),
+        subject=f"Capacity Block {observations.reservation_id} is active, and jobs wait without a node",
+        text=(
+            f"Since {_format_time(since)} job {observations.waiting} waits, and no node runs in the block, whose hours are paid for. "
+            f"`ultracluster jobs why {observations.waiting}` names the cause."
+        ),
+    )
+
+
+def _stray_notices(observations: Observations) -> list[Notify]:
+    return [
+        Notify(
+            notices=frozenset({f"{OUTSIDE}{stray.node}"}),
+            subject=f"Capacity Block {observations.reservation_id}: node {stray.node} does not run in it",
+            text=(
+                f"Node {stray.node} was launched for the block and runs "
+                + (f"in {stray.reservation_id}" if stray.reservation_id else "in no reservation")
+                + ", so that it is billed on top of the block. `ultracluster jobs list` shows the jobs, "
+                f"`ultracluster nodes describe {stray.node}` the node, and `ultracluster nodes replace {stray.node}` ends it after a "
+                "checkpoint."
+            ),
+        )
+        for stray in observations.strays
+    ]
 
 
 def _end_notice(observations: Observations, state: LifecycleState) -> Notify | None:
@@ -417,6 +452,15 @@ def _record_sample(observations: Observations, state: LifecycleState | None) -> 
             now=observations.now,
             hourly=observations.has_fleet,
         )
+    environment = observations.environment
+    starved = (
+        phase_of(observations, state) is Phase.OPEN
+        and environment is not None
+        and environment.enabled
+        and not observations.nodes
+        and observations.waiting is not None
+    )
+    state = state.with_starvation(observations.now, starved=starved)
     return state.with_sample(observations.now, busy=len(observations.busy))
 
 

@@ -106,6 +106,14 @@ class Job:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
+class Stray:
+    """Node that was launched for the block and runs outside it."""
+
+    node: str
+    reservation_id: str | None  # reservation that it runs in; None for none
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
 class Fleet:
     """Auto Scaling group that starts the nodes of the block."""
 
@@ -137,6 +145,8 @@ class Observations:
     # group stops replacing nodes above it; the environment stays open.
     has_fleet: bool = False
     fleet: Fleet | None = None
+    waiting: str | None = None  # ID of a job that could run on a node, read only while the block has none
+    strays: tuple[Stray, ...] = ()
 
     @cached_property
     def window(self) -> BlockWindow | None:

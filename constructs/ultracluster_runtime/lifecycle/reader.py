@@ -23,6 +23,7 @@ from ultracluster_runtime.lifecycle.observations import (
     Queue,
     Refusal,
     Reservation,
+    Stray,
 )
 
 _JOBS_PER_CALL = 100  # DescribeJobs, API Reference, read 2026-11
@@ -91,6 +92,8 @@ def observe(block: ManagedBlock, clients: Clients, now: datetime, errors: list[E
         reservation = _reservation(clients, block.reservation_id)
     launched = jobs = extension_pending = None
     refusals: tuple[Refusal, ...] | None = ()
+    strays: tuple[Stray, ...] = ()
+    waiting: str | None = None
     # Only an active block has nodes. For a reservation that EC2 has forgotten, it refuses to list extensions.
     if reservation is not None and reservation.state == ACTIVE:
         launched = try_read(lambda: _nodes(clients, block.reservation_id), errors)
@@ -99,7 +102,11 @@ def observe(block: ManagedBlock, clients: Clients, now: datetime, errors: list[E
         queues = (block.job_queue, *block.additional_job_queues)
         jobs = try_read(lambda: _jobs(clients, queues), errors)
         if not block.former:
-            refusals = try_read(lambda: _refusals(clients, block.reservation_id), errors)
+            tagged = try_read(lambda: _tagged(clients, block.reservation_id), errors)
+            refusals = None if tagged is None else _refusals(clients, tagged)
+            strays = _strays(tagged or (), block.reservation_id)
+            if launched == {}:
+                waiting = try_read(lambda: _waiting(clients, queues), errors)
     return Observations(
         now=now,
         reservation_id=block.reservation_id,
@@ -116,6 +123,8 @@ def observe(block: ManagedBlock, clients: Clients, now: datetime, errors: list[E
         refusals=refusals,
         max_refusals=block.max_refusals,
         has_fleet=bool(block.auto_scaling_group),
+        strays=strays,
+        waiting=waiting,
         fleet=try_read(lambda: _fleet(clients, block.auto_scaling_group), errors)
         if block.auto_scaling_group and not block.former
         else None,
@@ -243,17 +252,47 @@ def _nodes(clients: Clients, reservation_id: str) -> Mapping[str, datetime]:
     }
 
 
-def _refusals(clients: Clients, reservation_id: str) -> tuple[Refusal, ...]:
-    # Nodes are found by tag, because EC2 does not document that an instance that has ended still names its reservation.
-    ended = find_instances(clients.ec2, f"tag:{RESERVATION_TAG}", [reservation_id], ENDING)
+def _tagged(clients: Clients, reservation_id: str) -> tuple[dict[str, Any], ...]:
+    """Return the instances that were launched for a reservation.
+
+    They are found by tag: EC2 does not document that an instance that has ended still names its reservation, and one that runs
+    may be in another one.
+    """
+    states = ["running", *ENDING]
+    return tuple(find_instances(clients.ec2, f"tag:{RESERVATION_TAG}", [reservation_id], states))
+
+
+def _strays(instances: Iterable[Mapping[str, Any]], reservation_id: str) -> tuple[Stray, ...]:
+    return tuple(
+        Stray(node=instance["InstanceId"], reservation_id=instance.get("CapacityReservationId"))
+        for instance in instances
+        if instance["State"]["Name"] == "running" and instance.get("CapacityReservationId") != reservation_id
+    )
+
+
+def _waiting(clients: Clients, queues: Iterable[str]) -> str | None:
+    """Return the ID of a job of some queues that waits for a node."""
+    for queue in queues:
+        for job in list_jobs(clients.batch, ["RUNNABLE", "PENDING"], jobQueue=queue):
+            if job["status"] == "RUNNABLE":
+                return str(job["jobId"])
+            if "arrayProperties" in job and next(
+                list_jobs(clients.batch, ["RUNNABLE"], arrayJobId=job["jobId"]), None
+            ):
+                return str(job["jobId"])
+    return None
+
+
+def _refusals(clients: Clients, instances: Iterable[Mapping[str, Any]]) -> tuple[Refusal, ...]:
     return tuple(
         Refusal(
             node=instance["InstanceId"],
             launched=instance["LaunchTime"],
             reason=_refusal_reason(clients, instance["InstanceId"]),
         )
-        for instance in ended
-        if instance.get("StateReason", {}).get("Code") == SHUT_DOWN_FROM_INSIDE
+        for instance in instances
+        if instance["State"]["Name"] in ENDING
+        and instance.get("StateReason", {}).get("Code") == SHUT_DOWN_FROM_INSIDE
     )
 
 

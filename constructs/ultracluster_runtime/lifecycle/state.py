@@ -12,6 +12,9 @@ from typing import Any
 
 from ultracluster_runtime.functions.responses import UNREADABLE
 
+OUTSIDE = "outside "
+"""Start of the names of notices about nodes that run outside their block; the ID of the instance follows."""
+
 REFUSED = "refused "
 """Start of the names of notices about nodes that refused to join; the ID of the instance follows."""
 
@@ -44,6 +47,8 @@ class LifecycleState:
     closed: bool = False  # whether the environment is closed because of refusals
     # When a person last enabled an environment that was closed because of refusals
     reopened_at: datetime | None = None
+    # Since when jobs wait and the block has no node
+    starved_since: datetime | None = None
 
     @classmethod
     def from_json(cls, text: str, *, reservation_id: str) -> "LifecycleState":
@@ -65,6 +70,7 @@ class LifecycleState:
                 refusals=_times(stored.get("refusals", {})),
                 closed=bool(stored.get("closed", False)),
                 reopened_at=_time(stored.get("reopened_at")),
+                starved_since=_time(stored.get("starved_since")),
             )
         except (*UNREADABLE, RecursionError):
             return cls(reservation_id=reservation_id)
@@ -84,6 +90,7 @@ class LifecycleState:
             "refusals": _seconds(self.refusals),
             "closed": self.closed,
             "reopened_at": _text(self.reopened_at),
+            "starved_since": _text(self.starved_since),
         }
         return json.dumps(stored, separators=(",", ":"))
 
@@ -104,7 +111,7 @@ class LifecycleState:
     @property
     def _lasting(self) -> frozenset[str]:
         """Notices that an extension does not make due again."""
-        return frozenset(name for name in self.notices if name.startswith(REFUSED))
+        return frozenset(name for name in self.notices if name.startswith((OUTSIDE, REFUSED)))
 
     def with_refusals(
         self,
@@ -133,6 +140,11 @@ class LifecycleState:
         if (counted, closed, reopened_at) == (self.refusals, self.closed, self.reopened_at):
             return self
         return replace(self, refusals=counted, closed=closed, reopened_at=reopened_at)
+
+    def with_starvation(self, now: datetime, *, starved: bool) -> "LifecycleState":
+        """Return the state with the time since which jobs wait and the block has no node."""
+        since = (self.starved_since or now) if starved else None
+        return self if since == self.starved_since else replace(self, starved_since=since)
 
     def with_sample(self, now: datetime, *, busy: int) -> "LifecycleState":
         """Return the state with the time since the last sample counted as busy or idle."""

@@ -120,6 +120,7 @@ class FakeAws:
             ENVIRONMENT: self._environment("ours", "ENABLED"),
         }
         self.queue_state = "ENABLED"
+        self.strays: dict[str, str | None] = {}  # launched for the block, by the reservation that they run in
         self.instances = dict.fromkeys(NODES, RESERVATION) | {FOREIGN: "cr-0000000000000000f"}
         self.jobs = {
             "multi": "RUNNING",
@@ -233,14 +234,24 @@ class FakeAws:
             assert names.get("tag:ultracluster:capacity-reservation", [RESERVATION]) == [RESERVATION]
             assert {"shutting-down", "terminated"} <= set(names["instance-state-name"])
             ended = [
-                {"InstanceId": node, "LaunchTime": START, "StateReason": {"Code": code}}
+                {
+                    "InstanceId": node,
+                    "LaunchTime": START,
+                    "StateReason": {"Code": code},
+                    "State": {"Name": "terminated"},
+                }
                 for code, nodes in {
                     "Client.InstanceInitiatedShutdown": self.shut_down,
                     "Client.UserInitiatedShutdown": ["i-scaled-down"],
                 }.items()
                 for node in nodes
             ]
-            return {"Reservations": [{"Instances": ended}]}
+            strays = [
+                {"InstanceId": node, "LaunchTime": START, "State": {"Name": "running"}}
+                | ({"CapacityReservationId": reservation} if reservation else {})
+                for node, reservation in self.strays.items()
+            ]
+            return {"Reservations": [{"Instances": [*ended, *strays]}]}
         assert set(names["capacity-reservation-id"]) <= set(self.reservations)
         assert "running" in names["instance-state-name"]
         # Generous on purpose: those of others are shown too, and must not be touched.
