@@ -330,18 +330,23 @@ class Account:
             now=lambda zone: datetime.now(zone) + timedelta(minutes=next(minutes)),
             fromtimestamp=datetime.fromtimestamp,
         )
-        follow = SimpleNamespace(
-            sleep=lambda seconds: _interrupt(seconds) if seconds == shell._FOLLOW_SECONDS else None
-        )
         for module, name, stand_in in (
             (jobs, "datetime", later),
-            (shell, "time", follow),
+            (jobs, "time", SimpleNamespace(sleep=lambda _: None)),
+            (shell, "time", SimpleNamespace(sleep=_follow)),
             (nodes, "datetime", later),
             (nodes, "time", SimpleNamespace(sleep=lambda _: None)),
             (status, "time", SimpleNamespace(sleep=_interrupt)),
             (step_runner, "time", SimpleNamespace(monotonic=itertools.count(step=3600).__next__)),
         ):
             patch.setattr(module, name, stand_in)
+
+
+def _follow(seconds: float) -> None:
+    """Press Ctrl-C when a log is followed; a run is followed to its end."""
+    if sys._getframe(2).f_code.co_name == "logs":
+        raise KeyboardInterrupt
+    time.sleep(seconds)
 
 
 def _interrupt(_: float) -> None:
