@@ -138,6 +138,6 @@ def test_destroy_names_what_is_kept_and_succeeds(project: Terminal, keeps: Keeps
     screen = project.type("destroy", "--local")
 
     assert screen.code == 0, screen.text
-    assert "Kept, and paid for until you delete them" in screen.text
+    assert "Kept; what costs is paid for until you delete it" in screen.text
     keeps("destroy", screen)
     assert "Nothing is deployed" in project.type("status", "--local").text

@@ -78,7 +78,7 @@ FAULTS: Final = (
     Fault(
         name="registry-unreachable",
         seen=r"CannotPull\w*Error.*(timeout|timed out|deadline exceeded|no such host|dial tcp|connection refused|"
-        r"[Cc]lient connection|request canceled)",
+        r"client connection|Client.Timeout|request canceled)",
         means="the node does not reach the registry",
         remedy="Check the endpoints of the VPC (ecr.api, ecr.dkr and s3), or the way to the internet for another registry "
         "(ultracluster docs reach-the-internet)",
@@ -214,7 +214,7 @@ FAULTS: Final = (
     # Neuron runtime
     Fault(
         name="neuron-driver-missing",
-        seen=r"Unable to determine Neuron Driver version|Could not open the nd\d|No neuron device|"
+        seen=r"Unable to determine Neuron Driver version|Could not open the \w+\d|No neuron device|"
         r"[Ff]ailed to initialize devices|TDRV not initialized",
         means="the runtime finds no Neuron device: not mapped into the container, or the driver is not loaded",
         remedy="Submit with the cluster's definition, which maps the devices, and use an AMI with the driver "
@@ -244,7 +244,7 @@ FAULTS: Final = (
     ),
     Fault(
         name="device-out-of-memory",
-        seen=r"[Ff]ailed to alloc(ate)? .*(DEVICE|HBM|on ND)|nrt_tensor_allocate status=4|NRT_RESOURCE\b|device mempool",
+        seen=r"[Ff]ailed to alloc(ate)? .*(DEVICE|HBM|usage: tensors)|nrt_tensor_allocate status=4|NRT_RESOURCE\b|device mempool",
         means="the memory of the Neuron device is full",
         remedy="Reduce batch or sequence length, or raise tensor or pipeline parallelism",
         source="https://github.com/aws-neuron/aws-neuron-sdk/issues/1014",
@@ -290,7 +290,7 @@ FAULTS: Final = (
         name="efa-fallback-to-sockets",
         seen=r"NET/OFI.*([Nn]o eligible providers|[Cc]ould not find any optimal provider|initialization failed)|"
         r"Initialized NET plugin Socket|Using network Socket|NET/Socket ?: ?Using|provider efa output empty list|"
-        r"Selected [Pp]rovider is (tcp|sockets)",
+        r"(?i:selected provider is (tcp|sockets))",
         means="nodes talk over TCP sockets instead of EFA, which is many times slower",
         remedy="Remove FI_PROVIDER and NCCL_NET from the environment, map all EFA devices, and check the libraries "
         "(ultracluster docs efa-slow)",
@@ -334,7 +334,7 @@ FAULTS: Final = (
     ),
     Fault(
         name="port-in-use",
-        seen=r"EADDRINUSE|[Aa]ddress already in use",
+        seen=r"EADDRINUSE|(?i:address already in use)",
         means="another process of the node listens on the port",
         remedy="Set another MASTER_PORT, or start the program once on each node",
         source=_ERRNO,
