@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from ultracluster_catalog.names.submission_tags import AFTER_TAG, ARRAY_SIZE_TAG, RESUME_TAG
+from ultracluster_rules.commands import LAUNCHER_PATH
 from ultracluster_stacks.plan.assets import ASSET_HASH
 from ultracluster_stacks.plan.changes import GOES, ResourceUpdate, Stop, StopKind
 from ultracluster_stacks.plan.expressions import canonical, differences, is_expression, references
@@ -200,6 +201,12 @@ def _repository(image: Any) -> str:
     return re.sub(r"(?::[\w.-]+)?(?:@sha256:[0-9a-f]{64})?(?=\"?\]*\}*$)", "", text, count=1)
 
 
+def _keeps_launcher(change: Difference) -> bool:
+    """Whether the launcher, which passes on checkpoints and reports steps, still starts the program."""
+    old, new = change.before or [], change.after or []
+    return isinstance(new, list) and (LAUNCHER_PATH not in old or LAUNCHER_PATH in new)
+
+
 def _program_variables(change: Difference) -> bool:
     """Whether only variables of people's programs differ, not those that say where calls of AWS and collectives go."""
     old, new = (
@@ -219,7 +226,7 @@ _FIXED_VARIABLE: Final = re.compile(r"AWS_|FI_PROVIDER$|UC_CLUSTER$|UC_JOB$|LD_|
 def _has_room(change: Difference) -> bool:
     """Whether the nodes of a job fit into an environment of its stack."""
     needed = [
-        float(item.get("Value", 0)) * float(change.after)
+        float(item.get("Value", 0)) * float(change.after or 0)
         for group in change.update.new.get("NodeProperties", {}).get("NodeRangeProperties", [])[:1]
         for item in (group.get("Container") or {}).get("ResourceRequirements") or []
         if item.get("Type") == "VCPU"
@@ -237,7 +244,9 @@ def _has_room(change: Difference) -> bool:
         ),
         default=0.0,
     )
-    return _less(change) or (bool(needed) and needed[0] <= most)
+    return (change.after is not None and float(change.after) >= 1) and (
+        _less(change) or (bool(needed) and needed[0] <= most)
+    )
 
 
 def _python_not_older(change: Difference) -> bool:
@@ -254,10 +263,14 @@ def _idle_or(test: Callable[[Difference], bool]) -> Callable[[Difference], bool]
     return lambda change: change.update.block == "idle" or test(change)
 
 
+def _waits_for_more(change: Difference) -> bool:
+    return set(str(change.before or "").split()) <= set(str(change.after or "").split())
+
+
 def _serves_more(change: Difference) -> bool:
     """Whether a variable that lists resources keeps all that it listed."""
     old, new = (_parts(side) for side in (change.before, change.after))
-    return bool(old) and all(part in new or part in change.update.idle_blocks for part in old)
+    return all(part in new or part in change.update.idle_blocks for part in old)
 
 
 def _parts(value: Any) -> set[str]:
@@ -300,7 +313,9 @@ def _matches_as_much(change: Difference) -> bool:
 def _covers(new: Any, old: Any, update: ResourceUpdate) -> bool:
     """Return whether a pattern of events matches all that another matches; a pattern that is gone matches none."""
     if isinstance(new, Mapping) and isinstance(old, Mapping):
-        return all(name in old and _covers(part, old[name], update) for name, part in new.items())
+        return new.keys() == old.keys() and all(
+            _covers(part, old[name], update) for name, part in new.items()
+        )
     if isinstance(new, list) and isinstance(old, list):
         return all(item in canonical(new) or item in update.idle_blocks for item in canonical(old))
     return bool(canonical(new) == canonical(old))
@@ -377,12 +392,7 @@ def _fragments(value: Any) -> list[Any]:
 
 def _warns_more(change: Difference) -> bool:
     """Whether each warning of a budget stays, as early and to as many, and new ones only tell people."""
-    acting = {
-        reference.name
-        for resource in change.update.new_resources.values()
-        if resource.get("Type") == _SUBSCRIPTION and (resource["Properties"].get("Protocol") == "lambda")
-        for reference in references(resource["Properties"].get("TopicArn"))
-    }
+    acting = _acting_topics(change.update)
     old, new = canonical(change.before or []), canonical(change.after or [])
     return all(any(_warns_as(item, other) for other in new) for item in old) and all(
         item in old
@@ -390,6 +400,16 @@ def _warns_more(change: Difference) -> bool:
         or any(_same_threshold(item, other) and _warns_as(other, item) for other in old)
         for item in new
     )
+
+
+def _acting_topics(update: ResourceUpdate) -> set[str]:
+    """Return the topics whose messages start a function, such as one that closes queues."""
+    return {
+        reference.name
+        for resource in update.new_resources.values()
+        if resource.get("Type") == _SUBSCRIPTION and resource["Properties"].get("Protocol") == "lambda"
+        for reference in references(resource["Properties"].get("TopicArn"))
+    }
 
 
 def _warns_as(old: Mapping[str, Any], new: Mapping[str, Any]) -> bool:
@@ -449,15 +469,10 @@ def _own_key(change: Difference) -> bool:
     return all(key.startswith("{") or key in used for key in keys[1])
 
 
-def _without_deletions(change: Difference) -> bool:
-    """Whether an association of a bucket does not begin to carry deletions over."""
+def _carries_as_much(change: Difference) -> bool:
+    """Whether an association carries over all that it did, and does not begin to carry over deletions."""
     old, new = ((side or {}).get("Events") or [] for side in (change.before, change.after))
-    return "DELETED" not in new or "DELETED" in old
-
-
-def _exports_as_much(change: Difference) -> bool:
-    old, new = ((side or {}).get("Events") or [] for side in (change.before, change.after))
-    return set(old) <= set(new) and _without_deletions(change)
+    return set(old) <= set(new) and ("DELETED" not in new or "DELETED" in old)
 
 
 _ONLY_GROWS: Final = "it cannot be decreased; the service refuses it"
@@ -466,7 +481,7 @@ _EMPTY: Final = "paid nodes would stay empty"
 _TOLD: Final = "those who are told now would no longer be told, or others would be"
 
 _CONTAINER: Final[Mapping[PropertyPath, Row]] = {
-    ("Command",): Row(_any, ""),
+    ("Command",): Row(_keeps_launcher, "nothing would ask the program for a checkpoint or report its steps"),
     ("Image",): Row(_same_repository, "an image of another repository would run with the rights of the job"),
     ("Environment",): Row(_program_variables, "calls of AWS or collectives would go elsewhere"),
     ("LinuxParameters", "SharedMemorySize"): Row(_more, "programs that need the memory would fail"),
@@ -530,7 +545,7 @@ SAFE: Final[Mapping[str, Mapping[PropertyPath, Row]]] = {
         ("Timeout", "AttemptDurationSeconds"): Row(_longer, "AWS Batch would end the job earlier"),
         ("SchedulingPriority",): Row(_any, ""),
         ("Parameters",): Row(_any, ""),
-        ("Tags", AFTER_TAG): _WORDS,
+        ("Tags", AFTER_TAG): Row(_waits_for_more, "the job would no longer wait for its gates or other jobs"),
         ("Tags", ARRAY_SIZE_TAG): _WORDS,
         ("Tags", RESUME_TAG): Row(_more_than_none, "a job that is drained would come back less often"),
         **_TAGS_BY_NAME,
@@ -616,9 +631,11 @@ SAFE: Final[Mapping[str, Mapping[PropertyPath, Row]]] = {
         ),
     },
     ASSOCIATION: {
-        ("S3", "AutoImportPolicy"): Row(_without_deletions, "a deletion in the bucket would delete files"),
+        ("S3", "AutoImportPolicy"): Row(
+            _carries_as_much, "objects would not appear, or a deletion in the bucket delete files"
+        ),
         ("S3", "AutoExportPolicy"): Row(
-            _exports_as_much, "files would not reach the bucket, or a deleted file be deleted there"
+            _carries_as_much, "files would not reach the bucket, or a deleted file be deleted there"
         ),
     },
     _BUCKET: {
@@ -850,7 +867,6 @@ _PLAIN_ADDITIONS: Final = frozenset(
         *(
             "Batch::JobQueue",
             "Batch::SchedulingPolicy",
-            "Budgets::Budget",
             "DynamoDB::Table",
             "EC2::LaunchTemplate",
         ),
@@ -936,6 +952,12 @@ def _new_association(at: Difference) -> bool:
     return "DELETED" not in json.dumps(at.after.get("S3"))
 
 
+def _new_budget(at: Difference) -> bool:
+    return not {
+        one.name for one in references(at.after.get("NotificationsWithSubscribers"))
+    } & _acting_topics(at.update)
+
+
 def from_anywhere(rules: Any) -> bool:
     """Return whether rules of a security group let in every address."""
     return '"0.0.0.0/0"' in json.dumps(rules) or '"::/0"' in json.dumps(rules)
@@ -944,6 +966,7 @@ def from_anywhere(rules: Any) -> bool:
 _ADDED: Final[Mapping[str, Row]] = {
     ALARM: Row(_new_alarm, "its actions are no topics of this cluster"),
     "AWS::CloudWatch::CompositeAlarm": Row(_new_alarm, "its actions are no topics of this cluster"),
+    "AWS::Budgets::Budget": Row(_new_budget, "it closes queues when it is spent"),
     FUNCTION: Row(_new_function, "its code, layers or role are not of this stack"),
     "AWS::Lambda::Permission": Row(_new_permission, "it lets in more than one resource of a service"),
     _RULE: Row(_new_rule, "it starts something else than functions of this stack"),

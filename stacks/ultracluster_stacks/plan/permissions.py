@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 from typing import Any, Final
@@ -94,20 +94,13 @@ def risky(
 ) -> tuple[str, ...]:
     """Describe the added permissions that nobody should get unnoticed; empty if there are none."""
     old, new = ([*_grants(resource_type, properties)] for properties in (before, after))
-    risks = []
-    for grant in new:
-        if grant.effect != "Allow" or any(other.covers(grant) for other in old):
-            continue
-        if grant.principal:
-            unbound = any(replace(other, condition="") == grant for other in old)
-            if unbound or (
-                resource_type != "AWS::EC2::VPCEndpoint" and not _trusts(grant.principal, account)
-            ):
-                risks.append(f"allows {grant}")
-        elif grant.action.startswith("all but"):
-            risks.append(f"allows {grant}")
-        elif not grant.is_own and (granted := [*powers(grant.action)]):
-            risks.append(f"allows {grant}, which {granted[0]}")
+    added = [grant for grant in new if grant.effect == "Allow" and not any(one.covers(grant) for one in old)]
+    if resource_type == "AWS::EC2::VPCEndpoint":
+        # It lets through what other policies allow; a new one only adds to the ways.
+        everything = [grant for grant in added if grant.resource == "*" and grant.action.endswith("*")]
+        risks = [f"allows {grant}" for grant in everything if old and not grant.condition]
+    else:
+        risks = [f"allows {grant}{why}" for grant in added if (why := _risk(grant, old, account)) is not None]
     if after:
         denied = [
             grant for grant in old if grant.effect == "Deny" and not any(each.covers(grant) for each in new)
@@ -121,9 +114,23 @@ def risky(
     return (*risks, *(f"ManagedPolicyArns gets {arn}" for arn in sorted(new_arns - old_arns)))
 
 
+def _risk(grant: _Grant, old: Sequence[_Grant], account: str | None) -> str | None:
+    """Return what to say of an added permission that is a risk; None if it is not."""
+    if any(replace(other, condition="") == grant for other in old):
+        return ", without the condition that it had"
+    if grant.principal:
+        return None if _trusts(grant.principal, account) else ""
+    if grant.action.startswith("all but"):
+        return ""
+    granted = [] if grant.is_own else [*powers(grant.action)]
+    return f", which {granted[0]}" if granted else None
+
+
 def _trusts(principal: str, account: str | None) -> bool:
     """Return whether a principal is a service, or of the account of the stack."""
-    own = _OF_THE_ACCOUNT.search(principal) or (account is not None and account in principal)
+    own = _OF_THE_ACCOUNT.search(principal) or (
+        account is not None and re.search(rf"(?:::| ){account}(?::|\"|$)", principal)
+    )
     return principal.startswith("Service ") or bool(principal.startswith("AWS ") and own)
 
 

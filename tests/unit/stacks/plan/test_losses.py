@@ -87,6 +87,8 @@ TLS = {"Bool": {"aws:SecureTransport": "false"}}
         (role(), role(allow("s3:GetObject", "*") | {"Action": "EC2:purchase*"}), "permission"),
         (role(), role({"Effect": "Allow", "NotAction": "iam:*", "Resource": "*"}), "permission"),
         (role(), role(ManagedPolicyArns=["a"]), "permission"),
+        (role(allow("s3:Get*", Condition={"Bool": {"a": "b"}})), role(allow("s3:Get*")), "permission"),
+        (endpoint(PolicyDocument=policy(allow("s3:*", Principal="*"))), endpoint(), "permission"),
         (bucket(), bucket(allow("s3:Get*", Principal="*")), "permission"),
         (bucket(), bucket(allow("s3:Get*", Principal={"AWS": "999999999999"})), "permission"),
         (
@@ -113,12 +115,18 @@ def test_what_is_cut_or_narrowed_stops(before: dict[str, Any], after: dict[str, 
         (endpoint(), endpoint(SubnetIds=["b", "a"])),
         (endpoint(), endpoint(Tags=[{"Key": "a", "Value": "b"}])),
         (endpoint(), endpoint(PolicyDocument=policy(allow("*", Principal="*")))),
-        (endpoint(PolicyDocument=policy(allow("s3:*", Principal="*"))), endpoint()),
+        (
+            endpoint(PolicyDocument=policy(allow("s3:Get*", "arn:aws:s3:::a/*", Principal="*"))),
+            endpoint(
+                PolicyDocument=policy(
+                    allow("s3:Get*", ["arn:aws:s3:::a/*", "arn:aws:s3:::b/*"], Principal="*"),
+                )
+            ),
+        ),
         (role(allow("s3:Get*")), role(allow("s3:Get*"), allow("s3:List*"))),
         (role(), role(allow("batch:SubmitJob", {"Ref": "Job"}))),
         (bucket(), bucket(allow("s3:Get*", Principal={"Service": "fsx.amazonaws.com"}))),
         (role(allow(["s3:Get*", "s3:Put*"])), role(allow("s3:Put*"), allow("S3:get*"))),
-        (role(allow("s3:Get*", Condition={"Bool": {"a": "b"}})), role(allow("s3:Get*"))),
         (bucket(), bucket(deny("s3:*", Condition=TLS))),
         (bucket(), bucket(deny("s3:*", Condition={"NumericLessThan": {"s3:TlsVersion": 1.2}}))),
     ],
