@@ -65,6 +65,13 @@ class Row:
     safe: Callable[[Difference], bool]
     harm: str
 
+    def allows(self, change: Difference) -> bool:
+        """Return whether a change is safe; what the condition cannot read is not."""
+        try:
+            return self.safe(change)
+        except (AttributeError, KeyError, TypeError, ValueError):
+            return False
+
 
 def _any(_: Difference) -> bool:
     return True
@@ -274,7 +281,7 @@ def _serves_more(change: Difference) -> bool:
 
 
 def _parts(value: Any) -> set[str]:
-    value = canonical(value)
+    value = canonical(value or "")
     fragments = value["Fn::Join"][1] if isinstance(value, Mapping) and "Fn::Join" in value else [value]
     return {
         part.strip()
@@ -802,7 +809,7 @@ def _differences(rows: Mapping[PropertyPath, Row], at: Difference) -> Iterator[t
     exact = [path for path in matching if len(path) == len(at.path)]
     if exact:
         row = rows[min(exact, key=lambda path: path.count("*"))]
-        if not row.safe(at):
+        if not row.allows(at):
             yield at, row.harm
         return
     inner = _inner(before, after) if matching else None
@@ -851,7 +858,7 @@ def unsafe_additions(update: ResourceUpdate) -> Iterator[Stop]:
         yield change.stop(StopKind.UNKNOWN, _MACRO)
     stop, verb = purpose(kind)
     at = Difference(path=("Resource",), before=None, after=update.new, update=update)
-    if kind in _PLAIN_ADDITIONS or (kind in _ADDED and _ADDED[kind].safe(at)):
+    if kind in _PLAIN_ADDITIONS or (kind in _ADDED and _ADDED[kind].allows(at)):
         return
     if kind in _ADDED:
         yield change.stop(stop, f"it is new and {verb}: {_ADDED[kind].harm}")

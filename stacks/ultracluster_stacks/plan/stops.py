@@ -213,9 +213,8 @@ def _road(update: ResourceUpdate) -> Iterator[Stop]:
 def _environment_types(queue: Mapping[str, Any], resources: Mapping[str, Any]) -> set[str]:
     """Return the types of the compute environments of a queue, as far as they are in its stack."""
     types = set()
-    for entry in queue.get("ComputeEnvironmentOrder") or []:
-        for reference in references(entry):
-            types.add(_part(resources.get(reference.name), "Properties", "Type"))
+    for reference in references(queue.get("ComputeEnvironmentOrder")):
+        types.add(_part(resources.get(reference.name), "Properties", "Type"))
     return {str(kind) for kind in types if kind}
 
 

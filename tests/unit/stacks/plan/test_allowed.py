@@ -6,6 +6,7 @@ import pytest
 from tests.unit.stacks.plan.small_stacks import stack
 
 from ultracluster_stacks.plan import StackTemplate, compare
+from ultracluster_stacks.plan.allowed import SAFE
 
 RULE, ALARM, TOPIC = "AWS::Events::Rule", "AWS::CloudWatch::Alarm", "AWS::SNS::Topic"
 FUNCTION = "AWS::Lambda::Function"
@@ -218,3 +219,35 @@ def test_a_stack_that_is_no_longer_defined_stops_because_it_is_billed() -> None:
 
     assert (str(stop.kind), stop.allow) == ("capacity", "leave:s")
     assert "ultracluster destroy" in stop.reason
+
+
+ODD = (
+    None,
+    0,
+    -1,
+    "x",
+    "",
+    [],
+    {},
+    [1],
+    [{}],
+    ["x"],
+    {"a": 1},
+    {"Ref": "P"},
+    {"Fn::Join": ["", ["a"]]},
+    True,
+)
+
+
+@pytest.mark.parametrize("kind", SAFE)
+def test_a_value_of_any_type_is_judged(kind: str) -> None:
+    def at(path: tuple[str, ...], value: Any) -> Any:
+        for name in reversed(path):
+            value = [value] if name == "*" and "Tags" not in path[:1] + path[-1:] else {name: value}
+        return value
+
+    for path in SAFE[kind]:
+        for before in ODD:
+            for after in ODD:
+                if before != after:
+                    change(kind, at(path, before), at(path, after))
