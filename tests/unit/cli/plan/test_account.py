@@ -100,6 +100,18 @@ def test_a_start_in_the_future_is_not_believed_while_the_block_runs(plan: Callab
     assert "the rollout says 2030-01-01T12:00Z" in outcome.stdout
 
 
+def test_a_block_that_runs_is_not_idle_though_the_rollout_says_so(plan: Callable[..., Any]) -> None:
+    def given(timeout: int) -> dict[str, Any]:
+        properties = {"Timeout": timeout, "Environment": {"Variables": {"UC_RESERVATION_ID": BLOCK}}}
+        return {"Resources": {"Drain": {"Type": "AWS::Lambda::Function", "Properties": properties}}}
+
+    account = Account()
+    account.template = given(120)
+    outcome = plan(account, template=given(60), start="2030-01-01T12:00:00Z")
+
+    assert "STOP control: Timeout: 120 -> 60: the function has less time to do its work" in outcome.stdout
+
+
 def test_nothing_about_the_account_stops_a_cluster_that_does_not_change(plan: Callable[..., Any]) -> None:
     outcome = plan(Account(instances=2), template=TEMPLATE)
 
