@@ -174,7 +174,7 @@ https://docs.aws.amazon.com/aws-managed-policy/latest/reference/policy-list.html
 
 HARMLESS_POLICIES: Final = re.compile(
     r"\w*(?:ReadOnly|ViewOnly)(?:Access)?|AmazonEC2ContainerRegistryPullOnly|AmazonECSTaskExecutionRolePolicy"
-    r"|AmazonSSMManagedInstanceCore|AmazonSQSFullAccess|AWSXRayDaemonWriteAccess|CloudWatchAgentServerPolicy"
+    r"|AmazonSSMManagedInstanceCore|AmazonSQSFullAccess|AWSX[Rr]ay\w*Write\w*Access|CloudWatchAgentServerPolicy"
 )
 """Names of managed policies of AWS that allow nothing of the kind; the same source."""
 

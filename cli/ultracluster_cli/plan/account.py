@@ -10,6 +10,7 @@ from ultracluster_cli.preflight.requirements import rollout_requirements
 from ultracluster_runtime.preflight.check import Status
 from ultracluster_runtime.preflight.reader import AwsReader
 from ultracluster_runtime.preflight.registry import CHECKS
+from ultracluster_runtime.preflight.reservations import TIMES
 from ultracluster_runtime.preflight.run import UNANSWERED, CheckResult, run_checks
 from ultracluster_spec.cluster import Cluster
 from ultracluster_stacks.plan import Plan, StackChange, StackState, Stop, StopKind
@@ -28,7 +29,6 @@ _ASKED: Final = frozenset(
         *range(9452, 9455),
     )
 )
-_TIMES: Final = "UC9428"
 _SECONDS: Final = 30.0
 _TOLD: Final = 3  # questions without an answer that are named
 
@@ -55,7 +55,7 @@ class Answers:
 
     def contradicts(self, reservation: str) -> bool:
         """Return whether the times of a reservation are others than the rollout says."""
-        return any(result.code == _TIMES and reservation in result.key for _, result in self.failures)
+        return any(result.code == TIMES and reservation in result.key for _, result in self.failures)
 
 
 def ask_accounts(clusters: Sequence[Cluster], targets: ClusterTargets) -> Answers:
@@ -90,7 +90,7 @@ def with_answers(plan: Plan, answers: Answers, *, idle_blocks: Collection[str]) 
     changing = {stack.cluster for stack in plan.stacks if stack.state in {StackState.NEW, StackState.CHANGED}}
     stops: dict[str, list[Stop]] = {}
     for stage, result in answers.failures:
-        if stage in changing or (result.code == _TIMES and not set(result.key).isdisjoint(idle_blocks)):
+        if stage in changing or (result.code == TIMES and not set(result.key).isdisjoint(idle_blocks)):
             stops.setdefault(stage, []).append(_stop(stage, result))
     return Plan(stacks=tuple(_stopped(plan.stacks, stops)))
 

@@ -13,6 +13,7 @@ Description = Mapping[str, Any]
 
 _DESCRIBE: Final = "ec2:DescribeCapacityReservations"
 _EXISTS: Final = "UC9422"
+TIMES: Final = "UC9428"  # code of the check of start and end
 # Size of a block that has not started; until then EC2 shows it only in this tag:
 # https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/capacity-blocks-view.html
 _PURCHASED: Final = "aws:ec2capacityreservation:incrementalRequestedQuantity"
@@ -121,7 +122,7 @@ def _check_state(_: SourceRequirements, description: Description) -> Outcome:
     return failed(f"it is {state}", "Use a reservation that is active or scheduled, or buy another one")
 
 
-@_reservation_check("UC9428", lambda reader, requirements: (_shown(reader, requirements), reader.now))
+@_reservation_check(TIMES, lambda reader, requirements: (_shown(reader, requirements), reader.now))
 def _check_window(requirements: SourceRequirements, evidence: tuple[Description, datetime]) -> Outcome:
     description, now = evidence
     start, end = description.get("StartDate"), description.get("EndDate")

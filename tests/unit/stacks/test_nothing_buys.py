@@ -44,6 +44,16 @@ def spends(template: dict[str, Any]) -> list[str]:
     return found
 
 
+def _without_denials(value: Any) -> Any:
+    """What denies a purchase names it too."""
+    if isinstance(value, dict):
+        return {key: _without_denials(each) for key, each in value.items()}
+    if isinstance(value, list):
+        kept = [each for each in value if not (isinstance(each, dict) and each.get("Effect") == "Deny")]
+        return [_without_denials(each) for each in kept]
+    return value
+
+
 def _covers(action: str) -> bool:
     beginning, star, _ = action.lower().partition("*")
     return any(beginning.startswith(each) or (star and each.startswith(beginning)) for each in SPENDING)
@@ -58,7 +68,7 @@ def test_no_template_of_a_rollout_spends(rollout_templates: list[dict[str, Any]]
     assert len(rollout_templates) >= 3
     assert [statement for each in rollout_templates for statement in statements(each)]
     assert [spends(each) for each in rollout_templates] == [[]] * len(rollout_templates)
-    assert not [each for each in rollout_templates if "ec2:Purchase" in json.dumps(each)]
+    assert not [each for each in rollout_templates if "ec2:Purchase" in json.dumps(_without_denials(each))]
 
 
 def test_the_ready_rollouts_are_looked_at() -> None:
