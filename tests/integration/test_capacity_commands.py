@@ -178,12 +178,16 @@ def test_extends_a_block_once(run: Any, market: LocalAws) -> None:
     money = ("--max-fee", "500", "--month-cap", "1000", "--approver", "a person")
     token = run("extend", "longer", *terms, *end, *money)["order"]["token"]
     run("buy", "longer", "--token", token)
-    token = run("extend", "longer-still", *terms, *end, *money)["order"]["token"]
-    refused = run("buy", "longer-still", "--token", token, exits=2)
+    again = ("extend", "longer-still", *terms, *end, *money)
+    assert "UC7053" in run(*again, exits=2)["stderr"]
+    token = run(*again, "--besides", "longer")["order"]["token"]
+    assert "UC7053" in run("buy", "longer-still", "--token", token, exits=2)["stderr"]
+    besides = ("buy", "longer-still", "--token", token, "--besides", "longer")
+    refused = run(*besides, exits=2)
     assert "UC7029" in refused["stderr"] or "UC7028" in refused["stderr"]
     market.clock.advance(timedelta(hours=13))
     assert run("reconcile", "longer")["order"]["state"] == "PAID"
-    refused = run("buy", "longer-still", "--token", token, exits=2)
+    refused = run(*besides, exits=2)
     assert "UC7028" in refused["stderr"]
 
 

@@ -11,16 +11,18 @@ import typer
 from ultracluster_catalog.capacity.capacity_blocks import LONGEST_BLOCK
 from ultracluster_cli.capacity import options
 from ultracluster_cli.capacity.options import accepted_hours, read_regions, read_size, searched_regions
-from ultracluster_cli.capacity.session import open_session, record_row, say_rehearsals
+from ultracluster_cli.capacity.session import accept, open_session, record_row, say_rehearsals
 from ultracluster_cli.options import JsonOption
 from ultracluster_cli.output import print_findings, print_json, say, short_time
 from ultracluster_cli.progress import doing
 from ultracluster_rules.findings import FindingsError, Severity, reject
 from ultracluster_runtime.purchasing import order_checks
+from ultracluster_runtime.purchasing.clock import check_clock
 from ultracluster_runtime.purchasing.ec2_objects import ExtensionOffering
 from ultracluster_runtime.purchasing.ec2_reads import Ec2Reads
 from ultracluster_runtime.purchasing.effects import DescribeExtensionOfferings, perform_all
 from ultracluster_runtime.purchasing.orders import BlockOrder, ExtensionOrder, OnDemandOrder, Order
+from ultracluster_runtime.purchasing.overlaps import overlapping, refuse_overlaps
 from ultracluster_runtime.purchasing.reads_and_refusals import iterate_pages
 
 _ASKED = {
@@ -63,6 +65,10 @@ def _approve(
     reject(errors)
     print_findings(findings)
     say_rehearsals(order, session, approval.rollout)
+    session.run(check_clock())
+    others = overlapping(order, session.ledger.orders(), now=_now())
+    if others and not accept(order, others, approval.besides or ()):
+        raise refuse_overlaps(order, others)
     record = session.ledger.approve(order, now=_now())
     if as_json:
         print_json(order=record_row(record))

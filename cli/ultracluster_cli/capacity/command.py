@@ -11,7 +11,12 @@ from botocore.config import Config
 
 from ultracluster_cli.capacity.approve import approve, extend, reserve
 from ultracluster_cli.capacity.find import find
-from ultracluster_cli.capacity.options import LedgerOptions, OrderArgument, RehearsedRolloutOption
+from ultracluster_cli.capacity.options import (
+    BesidesOption,
+    LedgerOptions,
+    OrderArgument,
+    RehearsedRolloutOption,
+)
 from ultracluster_cli.capacity.place import place
 from ultracluster_cli.capacity.resolve import resolve
 from ultracluster_cli.capacity.session import (
@@ -57,11 +62,12 @@ def buy(
         bool, typer.Option("--parameter", help="Also write them to an SSM parameter in the block's Region.")
     ] = False,
     rollout: RehearsedRolloutOption = None,
+    besides: BesidesOption = None,
     ledger: LedgerOptions,
     as_json: JsonOption = False,
 ) -> None:
     """Buy the capacity of an approved order, at most once."""
-    session = open_session(ledger, token)
+    session = open_session(ledger, token, besides=besides or ())
     approved = session.ledger.read(order)
     if isinstance(approved, Record) and approved.state is OrderState.APPROVED:
         say_rehearsals(approved.order, session, rollout)

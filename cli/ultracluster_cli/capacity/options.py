@@ -59,6 +59,13 @@ class LedgerOptions:
     ledger_region: LedgerRegionOption = None
 
 
+BesidesOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--besides", metavar="ORDER", help="Other order that overlaps this one and is wanted too; repeatable."
+    ),
+]
+
 _CLUSTER = typer.Option("--cluster", help="Cluster to buy for.")
 _MONTH_CAP = typer.Option("--month-cap", help="Maximum total of fees in a calendar month (UTC).")
 _APPROVER = typer.Option("--approver", help="Name or email address of the approver.")
@@ -77,6 +84,7 @@ class ApprovalOptions:
         int, typer.Option("--expires-in-hours", min=1, max=24 * 31, help="Validity of the approval in hours.")
     ] = 24
     rollout: RehearsedRolloutOption = None
+    besides: BesidesOption = None
 
 
 @dataclass(frozen=True, kw_only=True)

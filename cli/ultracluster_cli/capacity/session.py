@@ -3,11 +3,11 @@
 import os
 import select
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any
+from typing import Any, TypeVar
 
 import typer
 from botocore.config import Config
@@ -24,11 +24,14 @@ from ultracluster_runtime.purchasing.ec2_objects import Quote
 from ultracluster_runtime.purchasing.effects import GetCallerAccount, ReadFailed, Steps, perform_all
 from ultracluster_runtime.purchasing.ledger import Ledger, unusable_ledger
 from ultracluster_runtime.purchasing.orders import BlockOrder, OnDemandOrder, Order, Record
+from ultracluster_runtime.purchasing.overlaps import describe_overlap
 from ultracluster_runtime.purchasing.purchase import CONFIRM_WITHIN
 from ultracluster_runtime.purchasing.reads_and_refusals import unanswered
 from ultracluster_runtime.purchasing.reconcile import Outcome
 from ultracluster_stacks.config import load_rollout
 from ultracluster_stacks.config.rehearsal import cluster_digest
+
+T = TypeVar("T")
 
 _SSM_CONFIG = Config(
     retries={"total_max_attempts": 2, "mode": "standard"}, connect_timeout=5, read_timeout=10
@@ -38,7 +41,15 @@ _SSM_CONFIG = Config(
 class Session:
     """The ledger and the AWS clients of one command. The token of an order buys it without a prompt."""
 
-    def __init__(self, *, profile: str | None, table: str, region: str, token: str | None = None) -> None:
+    def __init__(
+        self,
+        *,
+        profile: str | None,
+        table: str,
+        region: str,
+        token: str | None = None,
+        besides: Collection[str] = (),
+    ) -> None:
         self.make_client = session_clients(profile)
         config = Config(
             retries={"total_max_attempts": 3, "mode": "standard"}, connect_timeout=5, read_timeout=10
@@ -48,9 +59,10 @@ class Session:
             make_client=self.make_client,
             ledger=self.ledger,
             confirm=lambda order, quote: confirm(order, quote, token),
+            accept=lambda order, others: accept(order, others, besides),
         )
 
-    def run(self, steps: Steps[Outcome]) -> Outcome:
+    def run(self, steps: Steps[T]) -> T:
         """Run the steps of a purchase."""
         return perform_all(steps, self.driver.perform)
 
@@ -63,7 +75,9 @@ class Session:
         return str(account)
 
 
-def open_session(options: LedgerOptions, token: str | None = None) -> Session:
+def open_session(
+    options: LedgerOptions, token: str | None = None, *, besides: Collection[str] = ()
+) -> Session:
     """Open a session with the ledger of the options or the environment, or raise UC7021 without one."""
     if not options.ledger or not options.ledger_region:
         raise unusable_ledger(
@@ -71,7 +85,32 @@ def open_session(options: LedgerOptions, token: str | None = None) -> Session:
             remedy=f"Specify --ledger and --ledger-region, or set {LEDGER_VARIABLE} and {LEDGER_REGION_VARIABLE}; "
             "the CapacityLedger construct creates the table",
         )
-    return Session(profile=options.profile, table=options.ledger, region=options.ledger_region, token=token)
+    return Session(
+        profile=options.profile,
+        table=options.ledger,
+        region=options.ledger_region,
+        token=token,
+        besides=besides,
+    )
+
+
+def accept(order: Order, others: Sequence[Record], besides: Collection[str]) -> bool:
+    """Show orders that overlap, and ask for the name of each that `besides` does not have. A token does not answer this."""
+    say(f"Order {order.name} overlaps other orders, so that capacity may be bought twice:")
+    for other in others:
+        say(f"  {describe_overlap(other)}")
+    unnamed = [other.order.name for other in others if other.order.name not in besides]
+    if unnamed and not (sys.stdin.isatty() and sys.stderr.isatty()):
+        return False
+    return all(_read_line(f"Type '{name}' to go on besides it: ") == name for name in unnamed)
+
+
+def _read_line(prompt: str) -> str:
+    """Ask on the terminal for as long as a quote may be confirmed."""
+    sys.stderr.write(prompt)
+    sys.stderr.flush()
+    readable, _, _ = select.select([sys.stdin], [], [], CONFIRM_WITHIN.total_seconds())
+    return sys.stdin.readline().strip() if readable else ""
 
 
 def confirm(order: Order, quote: Quote, token: str | None) -> bool:
@@ -89,10 +128,7 @@ def confirm(order: Order, quote: Quote, token: str | None) -> bool:
         say(f"No terminal to confirm on. Use --token {order.token} to buy without a prompt.")
         return False
     confirmation = f"{order.name} {quote.fee}"
-    sys.stderr.write(f"This cannot be undone. Type '{confirmation}' to buy: ")
-    sys.stderr.flush()
-    readable, _, _ = select.select([sys.stdin], [], [], CONFIRM_WITHIN.total_seconds())
-    return bool(readable) and sys.stdin.readline().strip() == confirmation
+    return _read_line(f"This cannot be undone. Type '{confirmation}' to buy: ") == confirmation
 
 
 def _purchase_terms(order: Order, quote: Quote) -> str:

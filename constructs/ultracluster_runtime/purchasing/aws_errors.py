@@ -3,6 +3,7 @@
 In doubt the outcome is unknown. That costs a lookup in EC2; the opposite error costs a second Capacity Block.
 """
 
+from collections.abc import Mapping
 from dataclasses import replace
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
@@ -90,7 +91,7 @@ def _status(error: ClientError) -> int:
     return int(error.response.get("ResponseMetadata", {}).get("HTTPStatusCode", 0))
 
 
-def server_time(response: dict[str, Any]) -> datetime | None:
+def server_time(response: Mapping[str, Any]) -> datetime | None:
     """Return AWS's clock from the Date header of a response; None without a readable one."""
     header = response.get("ResponseMetadata", {}).get("HTTPHeaders", {}).get("date")
     if not header:

@@ -1,6 +1,7 @@
 """Parse EC2's responses about capacity, tolerating missing members."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from decimal import Decimal
 from typing import Any
 
 from ultracluster_runtime.purchasing.ec2_objects import Block, Extension, ExtensionOffering, Reservation
@@ -62,7 +63,14 @@ def extension(response: _Answer) -> Extension:
         status=response.get("CapacityBlockExtensionStatus", "unknown"),
         purchased_at=response["CapacityBlockExtensionPurchaseDate"],
         start=response["CapacityBlockExtensionStartDate"],
+        fee=_fee([response]),
     )
+
+
+def _fee(extensions: Sequence[_Answer]) -> Decimal | None:
+    """Return the sum of the fees of extensions, if each has one; for blocks and reservations EC2 names none."""
+    fees = [parse_fee(item["UpfrontFee"]) for item in extensions if item.get("UpfrontFee")]
+    return sum(fees, Decimal(0)) if fees and len(fees) == len(extensions) else None
 
 
 def bought(response: _Answer) -> Bought:
@@ -87,7 +95,7 @@ def bought_extension(response: _Answer) -> Bought:
     ids = {item["CapacityReservationId"] for item in extensions if item.get("CapacityReservationId")}
     if not ids:
         raise ValueError("the response contains no extension")
-    return Bought(reservation_ids=tuple(sorted(ids)))
+    return Bought(reservation_ids=tuple(sorted(ids)), fee=_fee(extensions))
 
 
 def created(response: _Answer) -> Bought:

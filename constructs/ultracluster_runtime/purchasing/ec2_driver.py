@@ -14,6 +14,7 @@ from ultracluster_runtime.purchasing.aws_errors import (
     classify_dry_run_error,
     classify_read_error,
     classify_send_error,
+    server_time,
 )
 from ultracluster_runtime.purchasing.ec2_objects import (
     CreateReservation,
@@ -24,7 +25,7 @@ from ultracluster_runtime.purchasing.ec2_objects import (
 )
 from ultracluster_runtime.purchasing.ec2_reads import Ec2Reads, MakeClient
 from ultracluster_runtime.purchasing.ledger import Ledger
-from ultracluster_runtime.purchasing.orders import ORDER_TAG, Order
+from ultracluster_runtime.purchasing.orders import ORDER_TAG, Order, Record
 
 PURCHASING: Final = Config(
     # A single attempt; overrides AWS_MAX_ATTEMPTS, AWS_RETRY_MODE and the shared configuration file.
@@ -54,7 +55,10 @@ def session_clients(profile: str | None = None) -> MakeClient:
 
 
 class Ec2Driver:
-    """Performs the effects of the purchase protocol; `confirm` asks the user whether to buy."""
+    """Performs the effects of the purchase protocol.
+
+    `confirm` asks the user whether to buy, and `accept` whether to buy besides other orders.
+    """
 
     def __init__(
         self,
@@ -62,6 +66,7 @@ class Ec2Driver:
         make_client: MakeClient,
         ledger: Ledger,
         confirm: Callable[[Order, Quote], bool],
+        accept: Callable[[Order, tuple[Record, ...]], bool] = lambda _, __: False,
         clock: Callable[[], datetime] = lambda: datetime.now(UTC),
         sleep: Callable[[float], None] = time.sleep,
     ) -> None:
@@ -69,10 +74,11 @@ class Ec2Driver:
         self._make_client = make_client
         self._ledger = ledger
         self._confirm = confirm
+        self._accept = accept
         self._clock = clock
         self._sleep = sleep
 
-    def perform(self, effect: effects.Effect) -> Any:  # noqa: C901, PLR0911 - one branch per effect
+    def perform(self, effect: effects.Effect) -> Any:  # noqa: C901, PLR0911, PLR0912 - one branch per effect
         """Perform one effect and return its reply."""
         match effect:
             case effects.Now():
@@ -81,6 +87,12 @@ class Ec2Driver:
                 return self._sleep(effect.seconds)
             case effects.GetCallerAccount():
                 return self._identify()
+            case effects.ReadClock():
+                return self._read_clock()
+            case effects.ReadOrders():
+                return self._ledger.orders()
+            case effects.Accept():
+                return self._accept(effect.order, effect.others)
             case effects.ReadRecord():
                 return self._ledger.read(effect.name)
             case effects.Advance():
@@ -90,7 +102,7 @@ class Ec2Driver:
             case effects.DryRun():
                 return self._dry_run(effect.request)
             case effects.Send():
-                return self._send(effect.request, effect.not_after)
+                return self._send(effect)
             case effects.CancelReservation():
                 return self._cancel(effect)
             case effects.Describe():
@@ -105,6 +117,14 @@ class Ec2Driver:
         except AWS_ERRORS as error:
             return classify_read_error(error)
 
+    def _read_clock(self) -> datetime | effects.ReadFailed:
+        try:
+            client = self._make_client("sts", "us-east-1", Config(user_agent_extra="ultracluster"))
+            time_said = server_time(client.get_caller_identity())
+        except AWS_ERRORS as error:
+            return classify_read_error(error)
+        return time_said or effects.ReadFailed(code="NoDate", message="no Date header", transient=False)
+
     def _dry_run(self, request: Request) -> effects.DryRunPassed | effects.Refused | effects.DryRunExecuted:
         try:
             _call(self._purchasing_client(request.region), request, DryRun=True)
@@ -112,26 +132,24 @@ class Ec2Driver:
             return classify_dry_run_error(error)
         return effects.DryRunExecuted()
 
-    def _send(
-        self, request: Request, not_after: datetime
-    ) -> effects.Bought | effects.Refused | effects.OutcomeUnknown:
-        client = self._purchasing_client(request.region)
+    def _send(self, effect: effects.Send) -> effects.Bought | effects.Refused | effects.OutcomeUnknown:
+        client = self._purchasing_client(effect.request.region)
         sent_times: list[datetime] = []
 
         def on_leaving(**_: Any) -> None:
             # The request is signed at this point, and AWS accepts a signature for five minutes.
             if sent_times:
                 raise _SentAlreadyError
-            if self._clock() > not_after:
+            if not effect.not_before <= self._clock() <= effect.not_after:
                 raise _TooLateError
             sent_times.append(self._clock())
 
         client.meta.events.register("before-send.ec2", on_leaving)
         try:
-            response, parse = _call(client, request)
+            response, parse = _call(client, effect.request)
             return parse(response)
         except _TooLateError:
-            problem = f"not sent: the limit {not_after.isoformat()} has passed"
+            problem = f"not sent: it is not between {effect.not_before.isoformat()} and {effect.not_after.isoformat()}"
             return effects.Refused("TooLate", problem, sent=False)
         except Exception as error:  # noqa: BLE001 - the request may have been executed
             return classify_send_error(error, sent=bool(sent_times))

@@ -57,6 +57,7 @@ class Extension:
     status: str
     purchased_at: datetime
     start: datetime
+    fee: Decimal | None = None
 
 
 # Requests

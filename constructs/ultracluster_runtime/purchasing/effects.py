@@ -7,6 +7,7 @@ tests can fail every call in every way, and stop a process between any two calls
 from collections.abc import Callable, Generator
 from dataclasses import dataclass
 from datetime import datetime
+from decimal import Decimal
 from functools import partial
 from typing import Any, Generic, TypeVar
 
@@ -35,6 +36,16 @@ class Sleep:
 @dataclass(frozen=True, slots=True)
 class GetCallerAccount:
     """Get the account of the credentials. Reply: the account ID, or `ReadFailed`."""
+
+
+@dataclass(frozen=True, slots=True)
+class ReadClock:
+    """Read AWS's clock. Reply: a timezone-aware datetime, or `ReadFailed`."""
+
+
+@dataclass(frozen=True, slots=True)
+class ReadOrders:
+    """Read all orders with strong consistency. Reply: a list of `Record`, or `ReadFailed`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,6 +121,14 @@ class Confirm:
     quote: Quote
 
 
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Accept:
+    """Ask the user whether to buy although other orders overlap. Reply: True to continue."""
+
+    order: Order
+    others: tuple[Record, ...]
+
+
 @dataclass(frozen=True, slots=True)
 class DryRun:
     """Send a request as a dry run. Reply: `DryRunPassed`, `Refused` or `DryRunExecuted`."""
@@ -119,7 +138,7 @@ class DryRun:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Send:
-    """Send a request once, and never again; not at all after `not_after`.
+    """Send a request once, and never again; not at all after `not_after`, nor when the clock was set back before `not_before`.
 
     The limit is checked when the signed request is sent. A process that is suspended even later holds a signature that
     AWS accepts for five minutes only. So nothing can arrive after other processes have given the order up.
@@ -127,6 +146,7 @@ class Send:
     """
 
     request: Request
+    not_before: datetime
     not_after: datetime
 
 
@@ -142,10 +162,13 @@ Effect = (
     Now
     | Sleep
     | GetCallerAccount
+    | ReadClock
+    | ReadOrders
     | ReadRecord
     | Advance
     | Describe
     | Confirm
+    | Accept
     | DryRun
     | Send
     | CancelReservation
@@ -214,10 +237,11 @@ class Refused:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Bought:
-    """AWS confirmed the purchase of these reservations and blocks."""
+    """AWS confirmed the purchase of these reservations and blocks, for this fee as far as it says so."""
 
     reservation_ids: tuple[str, ...]
     block_ids: tuple[str, ...] = ()
+    fee: Decimal | None = None
 
 
 Steps = Generator[Effect, Any, T]

@@ -1,7 +1,8 @@
 """Find the purchase of an order in EC2: by tag, or for extensions in their history."""
 
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
+from decimal import Decimal
 from functools import partial
 from typing import Final
 
@@ -41,6 +42,7 @@ class Evidence:
     verdict: OrderState | None = None  # PURCHASED, PAID or FAILED; None if nothing was found
     end: datetime | None = None
     zone_ids: tuple[str, ...] = ()
+    fee: Decimal | None = None  # as EC2 shows it, which it does for extensions only
     # Untagged reservations that resemble the order and were created after sending, for a person to judge
     lookalikes: tuple[str, ...] = ()
 
@@ -113,18 +115,26 @@ def _extension_evidence(record: Record, order: ExtensionOrder) -> Steps[Evidence
         partial(DescribeExtensionHistory, region=order.region, reservation_id=order.reservation_id),
         "the history of extensions",
     )
-    states = {
-        item.status
+    # A change after a later sending: the order was sent by a clock that was ahead (see reconcile).
+    since = (
+        record.sent_at - _CLOCK_SKEW
+        if record.sent_at <= record.changed_at
+        else datetime.min.replace(tzinfo=UTC)
+    )
+    own = [
+        item
         for item in extensions
         if item.offering_id == record.offering_id
         and item.reservation_id == order.reservation_id
         and item.start == order.expected_end
-        and item.purchased_at >= record.sent_at - _CLOCK_SKEW
-    }
+        and item.purchased_at >= since
+    ]
+    states = {item.status for item in own}
     if not states:
         return Evidence()
     return Evidence(
         reservation_ids=(order.reservation_id,),
         states=tuple(f"{order.reservation_id}={state}" for state in sorted(states)),
         verdict=_verdict(states),
+        fee=own[0].fee if len(own) == 1 else None,
     )

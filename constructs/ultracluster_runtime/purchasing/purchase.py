@@ -12,11 +12,14 @@ from typing import Any, Final
 from ultracluster_rules.findings import Finding, FindingsError
 from ultracluster_rules.findings import quote as quoted
 from ultracluster_runtime.purchasing import effects
+from ultracluster_runtime.purchasing.clock import refuse_skew
 from ultracluster_runtime.purchasing.ec2_objects import Quote
 from ultracluster_runtime.purchasing.evidence import Evidence, find_evidence
 from ultracluster_runtime.purchasing.orders import ExtensionOrder, OrderState, Record
+from ultracluster_runtime.purchasing.overlaps import overlapping, refuse_overlaps
 from ultracluster_runtime.purchasing.quotes import choose_quote, read_quote_again
 from ultracluster_runtime.purchasing.reads_and_refusals import (
+    read_orders,
     read_record,
     refused_by_aws,
     unanswered,
@@ -25,13 +28,12 @@ from ultracluster_runtime.purchasing.reads_and_refusals import (
 from ultracluster_runtime.purchasing.reconcile import (
     Outcome,
     findings_for,
+    other_fees,
     reconcile,
     settle,
     unconfirmed_purchase,
 )
 
-MOST_CLOCK_SKEW: Final = timedelta(minutes=5)
-"""Maximum difference between this machine's clock and AWS's. Expiry, month and the 30 minutes depend on it."""
 CONFIRM_WITHIN: Final = timedelta(minutes=10)
 """Time in which a person confirms a quote. Offerings are not held; older evidence does not count."""
 LOOK_AFTER: Final = timedelta(seconds=5)
@@ -60,10 +62,20 @@ def buy(name: str, *, nonce: str) -> effects.Steps[Outcome]:
             record, earlier.verdict, reason="found in EC2 before buying", evidence=earlier
         )
         return Outcome(record=record)
+    yield from _accept_overlaps(record, now)
     quote: Quote = yield from choose_quote(record.order, now=now)
     quote = yield from _confirm(record, quote)
-    yield from _dry_run(record, quote)
-    return (yield from _send(record, quote, nonce))
+    server_time = yield from _dry_run(record, quote)
+    return (yield from _send(record, quote, nonce, server_time))
+
+
+def _accept_overlaps(record: Record, now: datetime) -> effects.Steps[None]:
+    """Ask about other orders that overlap. Of two, the buyer who looks last sees the other's approval."""
+    others = overlapping(record.order, (yield from read_orders()), now=now)
+    if others:
+        accepted: bool = yield effects.Accept(order=record.order, others=tuple(others))
+        if not accepted:
+            raise refuse_overlaps(record.order, others)
 
 
 def _confirm(record: Record, quote: Quote) -> effects.Steps[Quote]:
@@ -116,7 +128,8 @@ def _check_expiry(record: Record, now: datetime) -> None:
         )
 
 
-def _dry_run(record: Record, quote: Quote) -> effects.Steps[None]:
+def _dry_run(record: Record, quote: Quote) -> effects.Steps[datetime]:
+    """Check the permission to buy and the clock; return AWS's time."""
     reply = yield effects.DryRun(quote.request)
     if isinstance(reply, effects.DryRunExecuted):
         # The request may have been executed. From here on, only evidence in EC2 counts.
@@ -131,15 +144,10 @@ def _dry_run(record: Record, quote: Quote) -> effects.Steps[None]:
             f"the dry run was refused: {reply.code}: {reply.message}", remedy="Nothing was bought"
         )
     now: datetime = yield effects.Now()
-    if reply.server_time is None or abs(now - reply.server_time) > MOST_CLOCK_SKEW:
-        server_date = reply.server_time.isoformat() if reply.server_time else "nothing"
-        raise FindingsError.of(
-            "UC7030",
-            f"the clock of this machine says {now.isoformat()}, AWS says {server_date}",
-            allowed=f"a difference of at most {MOST_CLOCK_SKEW.seconds // 60} minutes",
-            remedy="Synchronize the clock; nothing was bought",
-        )
-    _check_expiry(record, max(now, reply.server_time))
+    refuse_skew(now, reply.server_time)
+    server_time = reply.server_time or now  # refused without one
+    _check_expiry(record, max(now, server_time))
+    return server_time
 
 
 def _sending(record: Record, quote: Quote, nonce: str, now: datetime) -> Record:
@@ -163,9 +171,15 @@ def _sending(record: Record, quote: Quote, nonce: str, now: datetime) -> Record:
     )
 
 
-def _send(record: Record, quote: Quote, nonce: str) -> effects.Steps[Outcome]:
+def _send(
+    record: Record,
+    quote: Quote,
+    nonce: str,
+    server_time: datetime,
+) -> effects.Steps[Outcome]:
     name = record.order.name
     now: datetime = yield effects.Now()
+    refuse_skew(now, server_time)  # a clock that is set, or a process that is suspended, after the dry run
     _check_expiry(record, now)
     sending = _sending(record, quote, nonce, now)
     reply = yield effects.Advance(before=record, after=sending)
@@ -177,11 +191,13 @@ def _send(record: Record, quote: Quote, nonce: str) -> effects.Steps[Outcome]:
         if not isinstance(reply, effects.Committed):
             raise unanswered(f"the ledger did not confirm: {reply.message}", remedy="Nothing was sent")
         yield from _prove(sending)
-    except FindingsError:
-        yield from settle(sending, OrderState.REJECTED, reason="the ledger did not confirm; nothing was sent")
+    except FindingsError as refusal:
+        yield from settle(
+            sending, OrderState.REJECTED, reason=f"{refusal.findings[0].problem}; nothing was sent"
+        )
         raise
     not_after = min(now + SEND_WITHIN, record.order.expires_at)
-    sent = yield effects.Send(request=quote.request, not_after=not_after)
+    sent = yield effects.Send(request=quote.request, not_before=now, not_after=not_after)
     return (yield from _after_sending(sending, quote, sent))
 
 
@@ -234,15 +250,18 @@ def _after_purchase(sending: Record, quote: Quote, sent: effects.Bought) -> effe
         held: Record = yield from read_record(sending.order.name)
     except FindingsError:
         held = sending
+    dearer = other_fees(sending, EC2=sent.fee, the_ledger=held.fee)
     if {*held.reservation_ids} >= {*ids} and {*held.block_ids} >= {*evidence.block_ids}:
-        return Outcome(record=held, findings=findings_for(held), quote=quote)
+        return Outcome(record=held, findings=(*dearer, *findings_for(held)), quote=quote)
     # AWS sold this, whatever the ledger contains.
     shown = replace(
         record,
         reservation_ids=tuple(sorted({*record.reservation_ids, *ids})),
         block_ids=tuple(sorted({*record.block_ids, *evidence.block_ids})),
     )
-    return Outcome(record=shown, findings=(_not_written(record, ids or evidence.block_ids),), quote=quote)
+    return Outcome(
+        record=shown, findings=(*dearer, _not_written(record, ids or evidence.block_ids)), quote=quote
+    )
 
 
 def _after_refusal(sending: Record, quote: Quote, sent: effects.Refused) -> effects.Steps[Outcome]:

@@ -4,7 +4,15 @@ from collections.abc import Callable
 from typing import Any, Final
 
 from ultracluster_rules.findings import FindingsError, quote
-from ultracluster_runtime.purchasing.effects import Effect, Page, ReadFailed, ReadRecord, Sleep, Steps
+from ultracluster_runtime.purchasing.effects import (
+    Effect,
+    Page,
+    ReadFailed,
+    ReadOrders,
+    ReadRecord,
+    Sleep,
+    Steps,
+)
 from ultracluster_runtime.purchasing.orders import Record
 
 _PAUSES: Final = (5.0, 15.0)  # seconds before the second and third attempt of a read
@@ -66,6 +74,12 @@ def iterate_pages(describe: Callable[..., Effect], what: str) -> Steps[list[Any]
         if not token:  # an empty page with a token is not the end
             return items
     raise unanswered(f"{what} did not end after {_MOST_PAGES} pages", remedy="This command sent nothing")
+
+
+def read_orders() -> Steps[list[Record]]:
+    """Read all orders of the ledger."""
+    records: list[Record] = yield from _answer(ReadOrders(), "the orders of the ledger")
+    return records
 
 
 def read_record(name: str) -> Steps[Record]:

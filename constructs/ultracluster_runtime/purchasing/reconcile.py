@@ -2,11 +2,22 @@
 
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
+from decimal import Decimal
 from typing import Final
 
 from ultracluster_rules.findings import Finding, FindingsError
+from ultracluster_runtime.purchasing.clock import MOST_CLOCK_SKEW
 from ultracluster_runtime.purchasing.ec2_objects import Quote
-from ultracluster_runtime.purchasing.effects import Advance, Committed, ConditionFailed, Now, Sleep, Steps
+from ultracluster_runtime.purchasing.effects import (
+    Advance,
+    Committed,
+    ConditionFailed,
+    Now,
+    ReadClock,
+    ReadFailed,
+    Sleep,
+    Steps,
+)
 from ultracluster_runtime.purchasing.evidence import Evidence, find_evidence
 from ultracluster_runtime.purchasing.orders import HOLDS_LOCK, TRANSITIONS, OrderState, Record
 from ultracluster_runtime.purchasing.reads_and_refusals import read_record
@@ -89,11 +100,49 @@ def reconcile(name: str) -> Steps[Outcome]:
     if evidence.verdict is not None:
         record = yield from settle(record, evidence.verdict, reason="found in EC2", evidence=evidence)
     elif record.state is OrderState.SENDING and record.sent_at is not None:
-        now: datetime = yield Now()
-        if now - record.sent_at >= UNKNOWN_AFTER:
-            reason = "not found in EC2 30 minutes after sending"
-            record = yield from settle(record, OrderState.UNKNOWN, reason=reason)
-    return Outcome(record=record, findings=findings_for(record, lookalikes=evidence.lookalikes))
+        record = yield from _give_up(record, record.sent_at)
+    return Outcome(
+        record=record,
+        findings=(
+            *other_fees(record, EC2=evidence.fee),
+            *findings_for(record, lookalikes=evidence.lookalikes),
+        ),
+    )
+
+
+def _give_up(record: Record, sent_at: datetime) -> Steps[Record]:
+    """Leave an order without a trace to a person 30 minutes after sending, by AWS's time.
+
+    A time of sending that is still to come was written by a clock that was ahead; then the minutes count from the first look.
+    """
+    now = yield ReadClock()
+    if isinstance(now, ReadFailed):  # the order keeps its lock; the next look asks again
+        return record
+    if sent_at > now + MOST_CLOCK_SKEW:
+        if record.changed_at > now + MOST_CLOCK_SKEW:
+            reason = f"sent by a clock that was ahead; looked for since {now:%Y-%m-%d %H:%M} UTC"
+            seen = replace(record, changed_at=now, version=record.version + 1, reason=reason)
+            reply = yield Advance(before=record, after=seen)
+            return seen if isinstance(reply, Committed) else record
+        sent_at = record.changed_at
+    if now - sent_at < UNKNOWN_AFTER:
+        return record
+    reason = "not found in EC2 30 minutes after sending"
+    return (yield from settle(record, OrderState.UNKNOWN, reason=reason))
+
+
+def other_fees(record: Record, **shown: Decimal | None) -> tuple[Finding, ...]:
+    """Return UC7054 for each place that shows another fee than the one that was quoted."""
+    return tuple(
+        Finding(
+            code="UC7054",
+            problem=f"order {record.order.name} was quoted {record.fee} {record.order.currency}, and "
+            f"{place.replace('_', ' ')} shows {fee} {record.order.currency}",
+            remedy="It is bought; ask AWS Support with the quote and the bill",
+        )
+        for place, fee in shown.items()
+        if fee is not None and record.fee is not None and fee != record.fee
+    )
 
 
 def unconfirmed_purchase(problem: str, *, remedy: str) -> Finding:

@@ -12,9 +12,11 @@ from typing import Any
 
 import pytest
 from botocore.exceptions import ClientError
+from tests.unit.runtime.purchasing.example_orders import block_order
 from tests.unit.runtime.purchasing.simulation import START
 
 from ultracluster_cli.capacity import approve
+from ultracluster_runtime.purchasing.effects import ReadClock, perform_all
 from ultracluster_runtime.purchasing.orders import (
     BlockOrder,
     ExtensionOrder,
@@ -57,7 +59,19 @@ class NeverRehearsed:
 
 
 @pytest.fixture
-def approved(monkeypatch: pytest.MonkeyPatch) -> list[Order]:
+def others() -> list[Record]:
+    """Other orders of the ledger."""
+    return []
+
+
+@pytest.fixture
+def clock() -> datetime:
+    """What AWS says the time is."""
+    return START
+
+
+@pytest.fixture
+def approved(monkeypatch: pytest.MonkeyPatch, others: list[Record], clock: datetime) -> list[Order]:
     orders: list[Order] = []
 
     def add(order: Order, *, now: datetime) -> Record:
@@ -66,7 +80,10 @@ def approved(monkeypatch: pytest.MonkeyPatch) -> list[Order]:
 
     session = SimpleNamespace(
         account=lambda: "123456789012",
-        ledger=SimpleNamespace(approve=add),
+        ledger=SimpleNamespace(approve=add, orders=lambda: others),
+        run=lambda steps: perform_all(
+            steps, lambda effect: clock if isinstance(effect, ReadClock) else START
+        ),
         make_client=lambda *_: NeverRehearsed(),
     )
     monkeypatch.setattr(approve, "open_session", lambda _: session)
@@ -88,6 +105,33 @@ def test_a_block_may_be_a_day_shorter_or_longer_and_start_within_the_days(
         datetime(2026, 12, 15, tzinfo=UTC),
     )
     assert (order.account, order.regions, order.max_fee) == ("123456789012", ("us-east-2",), Decimal(200000))
+
+
+def test_an_order_that_overlaps_is_approved_only_if_the_other_is_named(
+    run: Run, approved: list[Order], others: list[Record]
+) -> None:
+    other = block_order(name="november", start_after=START, start_before=START + timedelta(days=20))
+    others.append(
+        Record(order=other, token=other.token, changed_at=START, state=OrderState.PURCHASED, reason="")
+    )
+    words = ["capacity", *BLOCK, "--instance-type", "trn2.48xlarge", "--nodes", "16"]
+    refused = run(*words)
+    assert refused.code == 2
+    assert "order november (PURCHASED) for cluster ohio: 16 x trn2.48xlarge" in refused.stderr
+    assert "UC7053: december overlaps" in refused.stderr
+    assert "--besides november" in refused.stderr
+    assert run(*words, "--besides", "december").code == 2
+    assert approved == []
+    assert run(*words, "--besides", "november").code == 0
+    assert len(approved) == 1
+
+
+@pytest.mark.parametrize("clock", [START + timedelta(seconds=61), START - timedelta(days=1)])
+def test_nothing_is_approved_by_a_wrong_clock(run: Run, approved: list[Order]) -> None:
+    refused = run("capacity", *BLOCK, "--instance-type", "trn2.48xlarge", "--nodes", "16")
+    assert refused.code == 2
+    assert "UC7030: the clock of this machine says" in refused.stderr
+    assert approved == []
 
 
 def test_an_order_of_ultraservers_names_no_instance_type(run: Run, approved: list[Order]) -> None:

@@ -10,10 +10,12 @@ from botocore.exceptions import EndpointConnectionError
 from botocore.parsers import ResponseParserError
 from tests.unit.runtime.purchasing.example_orders import block_order
 from tests.unit.runtime.purchasing.scenarios import SCENARIOS, start
+from tests.unit.runtime.purchasing.simulation import START
 
 from ultracluster_cli.capacity import session as capacity_session
 from ultracluster_cli.exit_codes import ExitCode, exit_code_of
 from ultracluster_rules.findings import FindingsError
+from ultracluster_runtime.purchasing.orders import OrderState, Record
 
 
 def without_terminal(monkeypatch: pytest.MonkeyPatch, *, terminal: bool) -> None:
@@ -69,6 +71,35 @@ def test_the_record_of_an_order_has_the_keys_that_scripts_read() -> None:
         *("zone_ids", "changed_at", "reason", "token"),
     }
     assert datetime.fromisoformat(row["changed_at"]) == BOUGHT.record.changed_at.replace(microsecond=0)
+
+
+@pytest.mark.parametrize(
+    ("besides", "terminal", "typed", "goes_on"),
+    [
+        (["january"], False, None, True),
+        ([], False, None, False),
+        (["december"], False, None, False),
+        ([], True, "january", True),
+        ([], True, "yes", False),
+        ([], True, None, False),
+    ],
+)
+def test_each_order_that_overlaps_is_named(
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    besides: list[str],
+    *,
+    terminal: bool,
+    typed: str | None,
+    goes_on: bool,
+) -> None:
+    without_terminal(monkeypatch, terminal=terminal)
+    type_in(monkeypatch, typed)
+    other = block_order(name="january")
+    record = Record(order=other, token=other.token, state=OrderState.APPROVED, changed_at=START)
+    assert capacity_session.accept(block_order(), [record], besides) is goes_on
+    said = " ".join(capsys.readouterr().err.split())
+    assert "order january (APPROVED) for cluster ohio: 16 x trn2.48xlarge, 2026-11-20 to 2027-01-04" in said
 
 
 def test_without_a_terminal_nothing_is_confirmed(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -31,7 +31,7 @@ def driver() -> Ec2Driver:
     """A driver as the command line makes it, which confirms everything."""
     make = hasty_clients()
     ledger = Ledger(make("dynamodb", "us-east-2", Config(read_timeout=5)), TABLE)
-    return Ec2Driver(make_client=make, ledger=ledger, confirm=_always, sleep=_never)
+    return Ec2Driver(make_client=make, ledger=ledger, confirm=_always, accept=_always, sleep=_never)
 
 
 def _always(*_: Any) -> bool:

@@ -3,22 +3,27 @@
 import itertools
 import random
 from collections.abc import Callable, Hashable, Iterator
+from dataclasses import replace
 from datetime import timedelta
+from decimal import Decimal
 from functools import partial
 from typing import Any
 
+from tests.unit.runtime.purchasing.example_orders import block_order, offering
 from tests.unit.runtime.purchasing.faults import faults_of
-from tests.unit.runtime.purchasing.invariants import Violation, check, check_settled
+from tests.unit.runtime.purchasing.invariants import Violation, check, check_overlaps, check_settled
 from tests.unit.runtime.purchasing.scenarios import (
     SCENARIOS,
     reconcile_all,
+    simulate,
     start,
     two_orders_of_one_cluster,
     two_orders_over_the_month,
 )
-from tests.unit.runtime.purchasing.simulation import Simulation
+from tests.unit.runtime.purchasing.simulation import START, Process, Simulation
 
 from ultracluster_runtime.purchasing.effects import Advance, Send
+from ultracluster_runtime.purchasing.orders import Order
 
 TURNS = (timedelta(minutes=5), timedelta(minutes=40))
 """How long it takes until somebody tries again, each time that somebody buys."""
@@ -190,6 +195,99 @@ def _struck_once(make: Callable[[], Simulation], struck: type, fault: str) -> Si
     simulation = make()
     simulation.choose_fault = choose
     return simulation
+
+
+CLOCKS = (
+    timedelta(0),
+    timedelta(seconds=50),
+    timedelta(seconds=-50),
+    timedelta(minutes=3),
+    timedelta(days=1),
+    timedelta(days=-1),
+)
+"""How far the clock of a machine is ahead."""
+
+
+def life_of_overlapping_orders(seed: int) -> tuple[int, int]:
+    """One random life of orders that overlap, on machines whose clocks are set, while prices move and calls fail.
+
+    Returns:
+        The number of purchases, and of pairs of purchases for one need that a person wanted.
+    """
+    dice = random.Random(seed)  # noqa: S311 - a repeatable test, not a secret
+    simulation, orders = _world_of_overlapping_orders(dice)
+    running: list[Process] = []
+    try:
+        for number in range(60):
+            if orders and dice.random() < 0.3:
+                simulation.approve(orders.pop())
+            if len(running) < 3 and simulation.records and number < 40:
+                process = start(simulation, dice.choice(sorted(simulation.records)), f"nonce-{number}")
+                process.clock_ahead = dice.choice((*CLOCKS[:3], *CLOCKS[:3], *CLOCKS))
+                running.append(process)
+            running = [process for process in running if _goes_on(process, dice)]
+            if dice.random() < 0.2:
+                moved = Decimal(dice.choice(("0.95", "1.01", "1.2")))
+                simulation.offerings = tuple(
+                    replace(item, fee=item.fee * moved) for item in simulation.offerings
+                )
+            if dice.random() < 0.2:
+                simulation.pass_time(dice.choice((*PAUSES, timedelta(minutes=100))))
+            check(simulation)
+        for process in running:
+            process.run()
+        reconcile_all(simulation)
+        check_settled(simulation)
+        return len(simulation.bought), check_overlaps(simulation)
+    except Violation as violation:
+        raise Violation(f"{violation} (seed {seed})") from None
+
+
+def _world_of_overlapping_orders(dice: random.Random) -> tuple[Simulation, list[Order]]:
+    """A world that sells three blocks, with calls that may fail, and orders to approve in it."""
+    simulation = simulate(
+        [],
+        offerings=(
+            offering(),
+            offering(
+                offering_id="cb-later", start=START + timedelta(days=30), end=START + timedelta(days=44)
+            ),
+            offering(offering_id="cb-half", instance_count=8, fee=Decimal(99000)),
+        ),
+        accepts=lambda _: dice.random() < 0.4,
+    )
+    left = [dice.choice((0, 0, 1, 2))]
+
+    def choose(effect: Any) -> str:
+        if not left[0] or dice.random() > (0.5 if isinstance(effect, Send | Advance) else 0.1):
+            return ""
+        left[0] -= 1
+        return dice.choice(faults_of(effect))
+
+    simulation.choose_fault = choose
+    days = [dice.choice((0, 0, 5, 20)) for _ in range(dice.randint(2, 3))]
+    return simulation, [
+        block_order(
+            name=name,
+            cluster=dice.choice(("ohio", "ohio", "oregon")),
+            count=dice.choice((16, 16, 8)),
+            start_after=START + timedelta(days=day),
+            start_before=START + timedelta(days=day + 30),
+            max_fee=dice.choice((Decimal(195000), Decimal(250000))),
+            month_cap=Decimal(10**6),
+        )
+        for name, day in zip(("december", "january", "february"), days, strict=False)
+    ]
+
+
+def _goes_on(process: Process, dice: random.Random) -> bool:
+    """Let a process run for a while, or not; its clock may be set meanwhile."""
+    for _ in range(dice.choice((0, dice.randint(1, 12)))):
+        if not process.step():
+            return False
+        if dice.random() < 0.01:
+            process.clock_ahead = dice.choice(CLOCKS)
+    return True
 
 
 def random_life(seed: int) -> None:

@@ -10,6 +10,8 @@ from ultracluster_runtime.purchasing import effects
 
 READS = (
     effects.ReadRecord,
+    effects.ReadOrders,
+    effects.ReadClock,
     effects.GetCallerAccount,
     effects.DescribeOfferings,
     effects.DescribeReservations,
@@ -17,7 +19,7 @@ READS = (
     effects.DescribeExtensionOfferings,
     effects.DescribeExtensionHistory,
 )
-LISTINGS = READS[2:]
+LISTINGS = READS[4:]
 
 # What can go wrong with a call. "-after" means that it executed nevertheless.
 _ANY_FAULTS = ("lost-request", "500-before", "throttle", "die-before", "die-after")

@@ -283,7 +283,14 @@ def driver(world: HttpWorld, confirm: Callable[..., bool] = lambda *_: True) -> 
         world.ahead += timedelta(seconds=seconds)
 
     ledger = Ledger(_client(world.endpoint, "dynamodb", REGION, 3), TABLE)
-    return Ec2Driver(make_client=make, ledger=ledger, confirm=confirm, clock=world.now, sleep=sleep)
+    return Ec2Driver(
+        make_client=make,
+        ledger=ledger,
+        confirm=confirm,
+        accept=lambda *_: True,
+        clock=world.now,
+        sleep=sleep,
+    )
 
 
 def begin(world: HttpWorld, *, orders: int = 1, one_cluster: bool = True, **terms: Any) -> list[str]:

@@ -37,6 +37,7 @@ OWNED_END = START + timedelta(days=10)
 LAG = timedelta(minutes=90)
 PAYMENT = timedelta(hours=1)
 _A_CALL = timedelta(seconds=1)
+_CALLS = (*READS, effects.Send, effects.DryRun, effects.Advance, effects.CancelReservation)
 CLEAR = timedelta(hours=3)  # longer than any lag, delay and payment
 
 
@@ -53,6 +54,7 @@ class Bought:
     at: datetime
     visible_at: datetime
     fee: Decimal
+    quoted: Decimal  # what the ledger says that it costs
     ids: tuple[str, ...]
     block_ids: tuple[str, ...]
     end: datetime
@@ -88,6 +90,9 @@ class Simulation:
     extension_fee: Decimal = Decimal(9000)
     choose_fault: Callable[[Any], str] | None = None
     confirmed: bool = True
+    accepts: Callable[[effects.Accept], bool] = lambda _: True
+    asked: set[tuple[str, str]] = field(default_factory=set)
+    accepted: set[tuple[str, str]] = field(default_factory=set)
     while_confirming: Callable[["Simulation"], None] | None = None
 
     # States
@@ -103,6 +108,8 @@ class Simulation:
             bought=self.bought.copy(),
             sends=self.sends.copy(),
             late=self.late.copy(),
+            asked=self.asked.copy(),
+            accepted=self.accepted.copy(),
             calls=[],
         )
 
@@ -134,13 +141,9 @@ class Simulation:
 
     def perform(self, effect: Any, process: "Process") -> Any:
         """Perform an effect, or fail it as planned."""
-        if isinstance(effect, effects.Now):
-            return self.now + self.clock_ahead
-        if isinstance(effect, effects.Sleep):
-            self.pass_time(timedelta(seconds=effect.seconds))
-            return None
-        if isinstance(effect, effects.Confirm):
-            return self._confirm()
+        local = self.clock_ahead + process.clock_ahead
+        if not isinstance(effect, _CALLS):
+            return self._perform_here(effect, process.name, local)
         self.pass_time(_A_CALL)
         fault = self.faults.get(len(self.calls), "")
         if self.choose_fault:
@@ -151,7 +154,7 @@ class Simulation:
         if fault == "die-before":
             raise ProcessDiedError
         if isinstance(effect, effects.Send):
-            if self.now + self.clock_ahead > effect.not_after:
+            if not effect.not_before <= self.now + local <= effect.not_after:
                 return effects.Refused("TooLate", "not sent", sent=False)
             name = process.name
             check_send(self, effect.request, process)
@@ -160,6 +163,20 @@ class Simulation:
         if fault == "die-after":
             raise ProcessDiedError
         return reply
+
+    def _perform_here(self, effect: Any, name: str, local: timedelta) -> Any:
+        """Perform what needs no call: the clock, a pause, and questions to a person."""
+        if isinstance(effect, effects.Now):
+            return self.now + local
+        if isinstance(effect, effects.Accept):
+            pairs = {(name, other.order.name) for other in effect.others}
+            self.asked |= pairs
+            accepted = self.accepts(effect)
+            self.accepted |= pairs if accepted else set()
+            return accepted
+        if isinstance(effect, effects.Confirm):
+            return self._confirm()
+        return self.pass_time(timedelta(seconds=effect.seconds))
 
     def _confirm(self) -> bool:
         if self.while_confirming:
@@ -227,7 +244,7 @@ class Simulation:
         lock, month = after.order.lock, after.month or ""
         fee = after.held_fee - before.held_fee
         if after.state is OrderState.SENDING:
-            if lock in self.locks:
+            if lock in self.locks and not before.holds_lock:
                 reasons.add("lock")
             if self.months.get(month, Decimal(0)) + fee > after.order.month_cap:
                 reasons.add("month")
@@ -275,6 +292,7 @@ class Simulation:
                     return effects.Bought(reservation_ids=earlier.ids)
             fee, start, end = Decimal(0), self.now, request.end
         number = len(self.bought)
+        quoted = self.records[name].fee if name in self.records else None
         ids = tuple(f"cr-{number:08x}{part:09x}" for part in range(self.segments))
         blocks: tuple[str, ...] = ()
         if isinstance(request, PurchaseExtension):
@@ -288,6 +306,7 @@ class Simulation:
                 at=self.now,
                 visible_at=self.now + lag,
                 fee=fee,
+                quoted=quoted if quoted is not None else fee,
                 ids=ids,
                 block_ids=blocks,
                 start=start,
@@ -295,7 +314,8 @@ class Simulation:
                 pays=not self.payment_fails,
             )
         )
-        return effects.Bought(reservation_ids=ids, block_ids=blocks)
+        said = fee if isinstance(request, PurchaseExtension) else None  # as EC2 says it
+        return effects.Bought(reservation_ids=ids, block_ids=blocks, fee=said)
 
     def _state(self, item: Bought, *, pending: str, good: str, bad: str) -> str:
         if self.now < item.at + PAYMENT:
@@ -352,6 +372,10 @@ class Simulation:
     def _read(self, effect: Any, fault: str) -> Any:
         if isinstance(effect, effects.ReadRecord):
             return self.records.get(effect.name)
+        if isinstance(effect, effects.ReadOrders):
+            return list(self.records.values())
+        if isinstance(effect, effects.ReadClock):
+            return self.now
         if isinstance(effect, effects.GetCallerAccount):
             return ACCOUNT
         if fault == "empty-page":
@@ -403,6 +427,7 @@ class Simulation:
                 ),
                 purchased_at=item.at,
                 start=item.start,
+                fee=item.fee,
             )
             for item in visible
             if isinstance(item.request, PurchaseExtension)
@@ -421,6 +446,8 @@ class Process:
         self.done = False
         self.result: Any = None
         self.unread: set[Any] = set()
+        self.clock_ahead = timedelta(0)  # besides that of the simulation
+        self.last_read: dict[str, Decimal] = {}
         self.dry_run_passed = False
         self._proceed: Callable[[], Any] = partial(steps.send, None)
 
@@ -450,6 +477,10 @@ class Process:
         self._proceed = partial(self.steps.send, reply)
         if isinstance(effect, READS):
             (self.unread.add if isinstance(reply, effects.ReadFailed) else self.unread.discard)(effect)
+        if isinstance(effect, effects.DescribeOfferings | effects.DescribeExtensionOfferings) and isinstance(
+            reply, effects.Page
+        ):
+            self.last_read |= {item.offering_id: item.fee for item in reply.items}
         if isinstance(effect, effects.DryRun):
             self.dry_run_passed = isinstance(reply, effects.DryRunPassed)
         return True

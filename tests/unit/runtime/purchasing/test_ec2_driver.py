@@ -140,8 +140,10 @@ def refusal(code: str) -> ClientError:
     return ClientError(answer, "Call")
 
 
-def sent(boto3: Boto3, *, not_after: datetime = NOW, **settings: Any) -> Any:
-    return driver(boto3, **settings).perform(effects.Send(request=BLOCK, not_after=not_after))
+def sent(boto3: Boto3, *, not_before: datetime = NOW, not_after: datetime = NOW, **settings: Any) -> Any:
+    return driver(boto3, **settings).perform(
+        effects.Send(request=BLOCK, not_before=not_before, not_after=not_after)
+    )
 
 
 @pytest.mark.parametrize(("request_", "operation", "arguments", "answer"), REQUESTS)
@@ -150,7 +152,7 @@ def test_sends_exactly_the_request(
 ) -> None:
     boto3 = Boto3(answer)
 
-    reply = driver(boto3).perform(effects.Send(request=request_, not_after=NOW))
+    reply = driver(boto3).perform(effects.Send(request=request_, not_before=NOW, not_after=NOW))
 
     assert boto3.calls == [(operation, arguments)]
     assert boto3.made == [("ec2", "us-east-2", PURCHASING)]
@@ -180,8 +182,12 @@ def test_request_that_is_ready_too_late_is_not_sent() -> None:
     answer = {"CapacityReservation": {"CapacityReservationId": "cr-1"}}
     late = Boto3(answer)
 
-    assert sent(late, not_after=NOW - timedelta(seconds=1)) == effects.Refused(
-        "TooLate", "not sent: the limit 2026-11-20T08:59:59+00:00 has passed", sent=False
+    assert sent(
+        late, not_before=NOW - timedelta(hours=1), not_after=NOW - timedelta(seconds=1)
+    ) == effects.Refused(
+        "TooLate",
+        "not sent: it is not between 2026-11-20T08:00:00+00:00 and 2026-11-20T08:59:59+00:00",
+        sent=False,
     )
     assert late.calls == []
     assert isinstance(sent(Boto3(answer), not_after=NOW), effects.Bought)
@@ -256,3 +262,30 @@ def test_reads_listings_with_separate_clients() -> None:
     assert [item.reservation_id for item in page.items] == ["cr-1"]
     assert page.next_token == "more"
     assert boto3.made[0][:2] == ("ec2", "us-west-2")
+
+
+def test_reads_the_clock_of_aws_and_the_orders_and_asks_about_those_that_overlap() -> None:
+    headers = {"HTTPHeaders": {"date": "Fri, 20 Nov 2026 09:00:00 GMT"}}
+    told = driver(Boto3({"ResponseMetadata": headers}))
+    assert told.perform(effects.ReadClock()) == datetime(2026, 11, 20, 9, tzinfo=UTC)
+    untold = driver(Boto3({"ResponseMetadata": {}})).perform(effects.ReadClock())
+    assert untold == effects.ReadFailed(code="NoDate", message="no Date header", transient=False)
+    assert driver(Boto3(refusal("ExpiredToken"))).perform(effects.ReadClock()) == effects.ReadFailed(
+        code="ExpiredToken", message="said", transient=False
+    )
+    asked: list[Any] = []
+    answering = driver(
+        Boto3({}),
+        ledger=SimpleNamespace(orders=lambda: ["order"]),
+        accept=lambda *words: bool(asked.append(words)) or True,
+    )
+    assert answering.perform(effects.ReadOrders()) == ["order"]
+    assert answering.perform(effects.Accept(order=block_order(), others=()))
+    assert asked == [(block_order(), ())]
+    assert not driver(Boto3({})).perform(effects.Accept(order=block_order(), others=()))
+
+
+def test_a_request_is_not_sent_by_a_clock_that_was_set_back() -> None:
+    boto3 = Boto3({"CapacityReservation": {"CapacityReservationId": "cr-1"}})
+    reply = sent(boto3, not_before=NOW + timedelta(seconds=1), not_after=NOW + timedelta(minutes=1))
+    assert (reply.code, reply.sent) == ("TooLate", False)

@@ -80,6 +80,14 @@ def test_random_scenarios_buy_at_most_once(lives: int) -> None:
         fault_exploration.random_life(seed)
 
 
+@pytest.mark.parametrize("lives", [100, pytest.param(1_000, marks=pytest.mark.deep)])
+def test_nothing_is_bought_twice_without_a_yes_nor_above_the_cap_that_was_read_last(lives: int) -> None:
+    counted = [fault_exploration.life_of_overlapping_orders(seed) for seed in range(lives)]
+    bought, wanted = map(sum, zip(*counted, strict=True))
+    assert bought > lives / 2  # else the lives show nothing
+    assert wanted > lives / 20
+
+
 def test_every_fault_applies_to_some_call() -> None:
     struck: set[str] = set()
     for make in SCENARIOS.values():

@@ -13,7 +13,7 @@ from tests.unit.runtime.purchasing.example_orders import (
 )
 from tests.unit.runtime.purchasing.faults import LISTINGS
 from tests.unit.runtime.purchasing.scenarios import SCENARIOS, simulate, start
-from tests.unit.runtime.purchasing.simulated_purchases import bought, refused, strike
+from tests.unit.runtime.purchasing.simulated_purchases import bought, reconciled, refused, strike
 from tests.unit.runtime.purchasing.simulation import OWNED, OWNED_END, START, Simulation
 
 from ultracluster_rules.findings import FindingsError
@@ -56,7 +56,7 @@ def test_record_contains_what_a_rollout_needs() -> None:
         (simulate([block_order(account="999999999999")]), "UC7026"),
         (simulate([block_order(max_fee=Decimal(99))]), "UC7027"),
         (simulate([block_order()], offerings=()), "UC7027"),
-        (simulate([block_order()], clock_ahead=timedelta(minutes=5, seconds=2)), "UC7030"),
+        (simulate([block_order()], clock_ahead=timedelta(minutes=1, seconds=2)), "UC7030"),
         (simulate([block_order()], confirmed=False), "UC7034"),
         (simulate([block_order()], choose_fault=strike(DryRun, "refused-4xx")), "UC7031"),
         (simulate([block_order()], choose_fault=strike(DryRun, "answers-normally")), "UC7047"),
@@ -73,10 +73,38 @@ def test_refuses_to_buy(simulation: Simulation, code: str) -> None:
     assert simulation.sends == {}
 
 
-def test_buys_with_a_clock_skew_just_within_five_minutes() -> None:
-    assert bought(
-        simulate([block_order()], clock_ahead=timedelta(minutes=4, seconds=59))
-    ).record.reservation_ids
+def test_buys_with_a_clock_skew_just_within_a_minute() -> None:
+    assert bought(simulate([block_order()], clock_ahead=timedelta(seconds=59))).record.reservation_ids
+
+
+@pytest.mark.parametrize("ahead", [timedelta(days=1), timedelta(days=-1), timedelta(minutes=2)])
+def test_a_clock_that_is_set_after_the_dry_run_writes_no_order(ahead: timedelta) -> None:
+    simulation = simulate([block_order()])
+    process = start(simulation, "december", "nonce")
+    while not process.dry_run_passed:
+        assert process.step()
+    process.step()  # the time at which AWS answered
+    simulation.clock_ahead = ahead
+    assert "UC7030" in str(process.run())
+    assert simulation.records["december"].state is OrderState.APPROVED
+    assert simulation.sends == {}
+
+
+def test_a_fee_that_is_not_the_quoted_one_is_said() -> None:
+    def raise_fee(effect: Any) -> str:
+        if isinstance(effect, Send):
+            simulation.extension_fee += 1
+        return ""
+
+    simulation = simulate([extension_order()])
+    simulation.choose_fault = raise_fee
+    outcome = start(simulation, "longer", "nonce").run()
+    (finding,) = outcome.findings
+    assert finding.code == "UC7054"
+    assert "was quoted 9000 USD, and EC2 shows 9001 USD" in finding.problem
+    assert outcome.record.state is OrderState.PURCHASED
+    again = reconciled(simulation, "longer")
+    assert [finding.code for finding in again.findings] == ["UC7054"]
 
 
 def test_buys_when_the_monthly_cap_is_just_met() -> None:

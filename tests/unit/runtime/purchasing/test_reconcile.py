@@ -23,6 +23,7 @@ from ultracluster_runtime.purchasing.effects import (
     Effect,
     Now,
     OutcomeUnknown,
+    ReadClock,
     ReadFailed,
     ReadRecord,
     Send,
@@ -153,7 +154,7 @@ def test_unreadable_ledger_changes_nothing() -> None:
     assert settling([ConditionFailed(frozenset({"state"}))], read=DENIED)[1] == BOUGHT
 
 
-def reconciling(record: Record, *, now: Any, listed: Any = ()) -> Outcome:
+def reconciling(record: Record, *, now: Any, listed: Any = (), clock: Any = None) -> Outcome:
     whole = replace(record, token=record.order.token)
 
     def answer(effect: Effect) -> Any:
@@ -162,6 +163,8 @@ def reconciling(record: Record, *, now: Any, listed: Any = ()) -> Outcome:
                 return whole
             case Now():
                 return now
+            case ReadClock():
+                return now if clock is None else clock
             case Advance():
                 return Committed()
             case _:
@@ -185,6 +188,30 @@ def test_an_order_without_a_trace_is_unknown_after_thirty_minutes(
     record = reconciling(BOUGHT, now=START + timedelta(minutes=minutes)).record
 
     assert (record.state, record.reason) == (state, reason)
+
+
+def test_the_thirty_minutes_are_those_of_aws() -> None:
+    early = reconciling(BOUGHT, now=START + timedelta(days=1), clock=START + timedelta(minutes=29)).record
+    late = reconciling(BOUGHT, now=START - timedelta(days=1), clock=START + timedelta(minutes=30)).record
+    unread = reconciling(BOUGHT, now=START + timedelta(days=1), clock=DENIED).record
+    assert [early.state, late.state, unread.state] == [
+        OrderState.SENDING,
+        OrderState.UNKNOWN,
+        OrderState.SENDING,
+    ]
+
+
+def test_an_order_that_a_clock_ahead_has_sent_is_released_thirty_minutes_after_it_is_looked_for() -> None:
+    day = START + timedelta(days=1)
+    ahead = replace(BOUGHT, sent_at=day, changed_at=day)
+    seen = reconciling(ahead, now=day, clock=START).record
+    assert (seen.state, seen.changed_at) == (OrderState.SENDING, START)
+    assert seen.reason == "sent by a clock that was ahead; looked for since 2026-11-20 09:00 UTC"
+    before, after = (
+        reconciling(seen, now=day, clock=START + timedelta(minutes=minutes)).record.state
+        for minutes in (29, 30)
+    )
+    assert (before, after) == (OrderState.SENDING, OrderState.UNKNOWN)
 
 
 def test_evidence_in_ec2_is_recorded_with_its_reason() -> None:

@@ -163,8 +163,8 @@ def test_refuses_to_buy_with_a_wrong_clock(ec2: FakeEc2, minutes: int) -> None:
     assert not ec2.purchases
 
 
-def test_buys_with_a_clock_skew_within_five_minutes(ec2: FakeEc2) -> None:
-    ec2.clock_ahead = timedelta(minutes=4)
+def test_buys_with_a_clock_skew_within_a_minute(ec2: FakeEc2) -> None:
+    ec2.clock_ahead = timedelta(seconds=50)
     assert isinstance(run(buy("december", nonce="n")), Outcome)
     assert len(ec2.purchases) == 1
 
@@ -177,7 +177,7 @@ REQUEST = PurchaseBlock(
 @pytest.mark.parametrize(("seconds", "leaves"), [(60, True), (-1, False)])
 def test_late_request_is_not_sent(ec2: FakeEc2, seconds: int, *, leaves: bool) -> None:
     limit = datetime.now(UTC) + timedelta(seconds=seconds)
-    reply = driver().perform(Send(request=REQUEST, not_after=limit))
+    reply = driver().perform(Send(request=REQUEST, not_before=limit - timedelta(hours=1), not_after=limit))
     assert isinstance(reply, Bought if leaves else Refused)
     assert len(ec2.purchases) == leaves
 
@@ -188,7 +188,8 @@ def test_request_is_not_sent_twice_even_if_the_client_retries(
     retrying = Config(retries={"total_max_attempts": 3, "mode": "standard"})
     monkeypatch.setattr("ultracluster_runtime.purchasing.ec2_driver.PURCHASING", retrying)
     ec2.behaviour = "drop-after"
-    reply = driver().perform(Send(request=REQUEST, not_after=datetime.now(UTC) + timedelta(minutes=1)))
+    now = datetime.now(UTC)
+    reply = driver().perform(Send(request=REQUEST, not_before=now, not_after=now + timedelta(minutes=1)))
     assert isinstance(reply, OutcomeUnknown)
     assert len(ec2.purchases) == 1
 
