@@ -94,7 +94,7 @@ _PERHAPS_SECRET_NAME: Final = re.compile(
 _TOKENIZER: Final = re.compile(
     r"(?:^|_)(?:[a-z]*os|pad|unk|sep|cls|mask|stop|special|image|video|audio|prefix|suffix|page|next|count|max|min)_tokens?$|(?:s3|object|sort|target|public)_key$"
 )
-_PUBLIC: Final = re.compile(r"(?:^|_)public_key$|secret_access_key_id$")
+_PUBLIC: Final = re.compile(r"(?:^|_)public_key$|secret_access_key_id$|(?:^|_)kms_(?:\w+_)?key_(?:id|arn)$")
 
 # What stands for a secret in documents, tests and templates.
 _PLACEHOLDER: Final = re.compile(

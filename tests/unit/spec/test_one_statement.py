@@ -10,7 +10,7 @@ from tests.unit.checks.test_whole_cluster import JOB, variable
 from tests.unit.checks.whole_cluster import codes_after
 from tests.unit.ultracluster.builders import IMAGE, queue
 
-from ultracluster import MultiNodeJob, TrainingQueue
+from ultracluster import Job, MultiNodeJob, TrainingQueue
 from ultracluster_rules.findings import Finding, FindingsError
 
 pytestmark = pytest.mark.slow
@@ -105,7 +105,7 @@ MISTAKES = [
         "UC6101",
         "nodes",
         "nodes: 5",
-        {"node_count": 5},
+        {"nodes": 5},
         {"JobDefinition/NodeProperties/NumNodes": 5},
     ),
 ]
@@ -121,12 +121,12 @@ def training() -> TrainingQueue:
 @pytest.mark.parametrize("mistake", MISTAKES, ids=str)
 def test_a_mistake_has_one_code(findings: Findings, training: TrainingQueue, mistake: Mistake) -> None:
     written = findings(mistake.yaml)
-    given: dict[str, Any] = {"image": IMAGE, "command": ["train.py"], "queue": training} | mistake.arguments
+    job = Job(**{"image": IMAGE, "command": ("train.py",)} | mistake.arguments)
     with pytest.raises(FindingsError) as refused:
-        MultiNodeJob(cdk.Stack.of(training), "Job", **given)
+        MultiNodeJob(cdk.Stack.of(training), "Job", job, queue=training)
 
     assert {each.code for each in written} == {mistake.code}
     assert {each.code for each in refused.value.findings} == {mistake.code}
     assert mistake.code in codes_after("Cluster", mistake.template)
     assert [each.path for each in written] == [f"waves[0].clusters[0].jobs[0].{mistake.path}"]
-    assert [each.path for each in refused.value.findings] == [mistake.path.replace("nodes", "node_count")]
+    assert [each.path for each in refused.value.findings] == [mistake.path]

@@ -71,7 +71,7 @@ def only(stack: cdk.Stack, resource_type: str) -> dict[str, Any]:
 
 
 def allowed(stack: cdk.Stack, role: str) -> list[dict[str, Any]]:
-    """The statements of all policies of the roles with this beginning of a description; there are such roles."""
+    """The statements that allow, of all policies of the roles with this beginning of a description; there are such roles."""
     template = assertions.Template.from_stack(stack)
     roles = {
         name: each["Properties"]
@@ -85,7 +85,12 @@ def allowed(stack: cdk.Stack, role: str) -> list[dict[str, Any]]:
         for policy in template.find_resources("AWS::IAM::Policy").values()
         if any({"Ref": name} in policy["Properties"]["Roles"] for name in roles)
     ]
-    return [each for policy in (*inline, *attached) for each in policy["PolicyDocument"]["Statement"]]
+    return [
+        each
+        for policy in (*inline, *attached)
+        for each in policy["PolicyDocument"]["Statement"]
+        if each["Effect"] == "Allow"
+    ]
 
 
 def described(**given: Any) -> tuple[Job, dict[str, Any]]:

@@ -31,7 +31,7 @@ def test_its_role_writes_its_own_log_and_does_what_was_asked(stack: cdk.Stack) -
     function(stack)
 
     (policy,) = only(stack, "AWS::IAM::Role")["Policies"]
-    log, asked = policy["PolicyDocument"]["Statement"]
+    log, asked = [each for each in policy["PolicyDocument"]["Statement"] if each["Effect"] == "Allow"]
     assert set(log["Action"]) <= {"logs:CreateLogStream", "logs:PutLogEvents"}
     assert "Log" in str(log["Resource"])
     assert asked["Action"] == "batch:DescribeJobs"

@@ -30,7 +30,7 @@ def only_resume(stack: cdk.Stack, resource_type: str) -> dict[str, Any]:
 
 def statements(stack: cdk.Stack) -> dict[str, dict[str, Any]]:
     (policy,) = only_resume(stack, "AWS::IAM::Role")["Policies"]
-    return {each["Sid"]: each for each in policy["PolicyDocument"]["Statement"]}
+    return {each["Sid"]: each for each in policy["PolicyDocument"]["Statement"] if each["Effect"] == "Allow"}
 
 
 def test_a_cluster_without_jobs_has_no_such_function(stack: cdk.Stack) -> None:
