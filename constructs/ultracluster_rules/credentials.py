@@ -72,8 +72,9 @@ _COMMAND_WORDS: Final = (
     "sshpass",
     "docker login",
     "mysql",
-    "dentified by",
-    "DENTIFIED BY",
+    "identified by",
+    "Identified by",
+    "IDENTIFIED BY",
     "ith password",
     "ITH PASSWORD",
     "requirepass",
@@ -253,7 +254,7 @@ def _assigned(text: str, file: str) -> Iterator[tuple[int, str]]:
             continue
         if assigns_credential(found["name"], found["quoted"] or found["plain"]) and _is_assigned(found):
             yield found.start(), f"the value of {quote(found['name'][-60:])}, which is a credential"
-    if "alue" in text:
+    if "value" in text or "Value" in text:
         for found in _PAIR.finditer(text):
             if assigns_credential(found["name"], found["value"]):
                 yield found.start("value"), f"the value of {quote(found['name'])}, which is a credential"

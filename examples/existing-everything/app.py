@@ -23,7 +23,6 @@ from ultracluster import (
 )
 
 REGION, ZONE_ID, INSTANCE_TYPE, NODES = "us-east-2", "use2-az3", "trn1.32xlarge", 4
-
 app = cdk.App()
 stack = cdk.Stack(app, "Training", env=cdk.Environment(region=REGION))
 # REPLACE every ID and name. Nothing is looked up; only rules between the two security groups are added.
