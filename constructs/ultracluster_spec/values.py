@@ -98,12 +98,10 @@ def default_of(value_type: type, name: str) -> Any:
 
 @cache
 def _fields_of(value_type: type) -> Mapping[str, Any]:
-    own = inspect.get_annotations(
-        value_type
-    )  # what makes a value of its base special comes first, as its name
-    return {
-        field.name: field for field in sorted(fields(value_type), key=lambda field: field.name not in own)
-    }
+    # What makes a value of its base special comes first, such as its name.
+    places = {name: place for place, name in enumerate(inspect.get_annotations(value_type))}
+    ordered = sorted(fields(value_type), key=lambda field: places.get(field.name, len(places)))
+    return {field.name: field for field in ordered}
 
 
 def wrong_types(value: Value, *, tokens: bool = False) -> list[Finding]:
