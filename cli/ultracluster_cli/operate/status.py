@@ -298,8 +298,7 @@ def _lines(state: dict[str, Any]) -> Iterator[tuple[str, str]]:
             yield "", f"{alarm['alarm']}: {alarm['reason']}"
     if cost := state["cost"]:
         without = f", without {', '.join(cost['without'])}" if cost["without"] else ""
-        until = cost["paid_in_advance_until"]
-        block = f", with the block until {short_time(until)}, which is paid for in advance" if until else ""
+        block = ", with the whole block, paid for in advance" if cost["paid_in_advance_until"] else ""
         yield "cost", f"{cost['usd_so_far']} USD so far at list prices{block}{without}"
     for sentence in state["rehearsal"]:
         yield "rehearsal", sentence

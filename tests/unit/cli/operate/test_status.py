@@ -26,7 +26,7 @@ def test_one_screen_has_stacks_block_nodes_queue_jobs_alarms_and_cost(run: Any, 
         "main ENABLED VALID: 1 running, 0 waiting",
         "1 of 1 in ALARM",
         "alarm-1: too hot",
-        "USD so far at list prices, with the block until ",
+        "USD so far at list prices, with the whole block, paid for in advance",
         JOB,
     ):
         assert text in shown
