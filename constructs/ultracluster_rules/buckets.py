@@ -1,6 +1,7 @@
 """Rules for buckets and the compile cache."""
 
 from collections.abc import Iterator, Sequence
+from datetime import timedelta
 from pathlib import PurePosixPath
 from typing import Final
 
@@ -8,6 +9,7 @@ from ultracluster_rules.findings import Finding, quote, require
 from ultracluster_rules.values import Form
 
 _CACHE_FOLDER: Final = "UC6016"
+_OLDEST_DAYS: Final = 36_500  # a century; more is a mistake, and keeping objects needs no age
 
 COMPILER_VERSION: Final = Form(
     code="UC6014",
@@ -58,6 +60,18 @@ def check_destinations(names: Sequence[str | None]) -> Iterator[tuple[int, Findi
                 index,
                 Finding("UC5140", f"{quote(name)} is a duplicate destination", remedy="List it once"),
             )
+
+
+def check_age(seconds: float, *, least: int = 1, path: str) -> list[Finding]:
+    """Check the age at which a lifecycle rule of S3 acts (UC5143)."""
+    days = seconds / timedelta(days=1).total_seconds()
+    return require(
+        days.is_integer() and least <= days <= _OLDEST_DAYS,
+        "UC5143",
+        f"got {days:,.6g} days",
+        allowed=f"{least} to {_OLDEST_DAYS:,} whole days",
+        path=path,
+    )
 
 
 def check_replication_key(*, has_key: bool, replicated: bool) -> list[Finding]:

@@ -84,10 +84,10 @@ IMAGE_REFERENCE: Final = Form(
 def check_timeout_seconds(seconds: int) -> list[Finding]:
     """Check a timeout (UC6104)."""
     return require(
-        seconds >= _SHORTEST_TIMEOUT_SECONDS,
+        _SHORTEST_TIMEOUT_SECONDS <= seconds <= TIMEOUT_HOURS.most * 3600,
         ATTEMPTS.code,
         f"got {seconds}",
-        allowed=f"{_SHORTEST_TIMEOUT_SECONDS} seconds or more",
+        allowed=f"{_SHORTEST_TIMEOUT_SECONDS} seconds to {TIMEOUT_HOURS.most:,} hours",
     )
 
 

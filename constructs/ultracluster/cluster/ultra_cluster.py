@@ -50,13 +50,15 @@ from ultracluster_catalog.limits.queues import QUEUE_NAME_TAG
 from ultracluster_catalog.machines.instance_type import InstanceType
 from ultracluster_rules.alarms import check_recipients, warn_of_missing_recipients
 from ultracluster_rules.capacity import check_max_nodes
-from ultracluster_rules.findings import Finding, FindingsError, Severity, collect, require
+from ultracluster_rules.findings import Finding, FindingsError, Severity, collect, reject, require
 from ultracluster_rules.machines import check_whole_ultraservers
+from ultracluster_rules.network import check_zone_id
 from ultracluster_rules.numbers import rejects_unsafe_numbers
 from ultracluster_spec.alarms import Alarms, effective_alarms
 from ultracluster_spec.capacity import Capacity, CapacityBlock
 from ultracluster_spec.file_system import FileSystem
 from ultracluster_spec.job import Job
+from ultracluster_spec.names import NAME
 from ultracluster_spec.network import Network
 from ultracluster_spec.queue import Queue
 from ultracluster_spec.values import under, wrong_types
@@ -176,6 +178,9 @@ class UltraCluster(IUltraCluster):
                 sources are the same reservation (UC4127), the main queue leaves out a Capacity Block (UC6314), or a part
                 rejects its arguments.
         """
+        # An empty text is no default: of a zone nobody knows, and as the name of a cluster in tags and metrics.
+        reject(each.at("zone_id") for each in (check_zone_id(zone_id) if zone_id == "" else ()))
+        reject(NAME.check("", path="cluster_name") if cluster_name == "" else ())
         plan = _resolve(
             scope,
             instance_type=instance_type,
@@ -430,13 +435,15 @@ class UltraCluster(IUltraCluster):
         """Add a queue over the same nodes, with the same log group.
 
         Args:
-            name: Name of the queue for `ultracluster jobs`; also part of its construct ID.
+            name: Name of the queue for `ultracluster jobs`, of lower case letters, digits and hyphens; also part of its
+                construct ID.
             settings: Priority, shares and limits of the queue, and the capacity sources that it uses. Default: those of
                 `Queue`, and all sources.
 
         Raises:
             FindingsError: If the cluster has no such source (UC6312), or the queue rejects its arguments.
         """
+        reject(NAME.check(str(name), path="name"))
         queue = TrainingQueue(
             self,
             f"Queue-{name}",

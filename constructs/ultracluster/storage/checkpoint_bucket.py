@@ -6,7 +6,8 @@ from aws_cdk import aws_kms as kms
 from aws_cdk import aws_s3 as s3
 from constructs import Construct
 
-from ultracluster.storage.private_bucket import define_bucket, grant_objects
+from ultracluster.storage.private_bucket import check_ages, define_bucket, grant_objects
+from ultracluster_rules.findings import reject
 from ultracluster_rules.numbers import rejects_unsafe_numbers
 
 _ABORT_UPLOAD_DAYS = 7
@@ -41,6 +42,7 @@ class CheckpointBucket(Construct):
                 Default: after 30 days.
             removal_policy: Removal policy of the bucket. Default: RETAIN.
         """
+        reject(check_ages({"noncurrent_version_expiration": noncurrent_version_expiration}))
         super().__init__(scope, construct_id)
         self.bucket: s3.IBucket = define_bucket(
             self,

@@ -9,7 +9,7 @@ from aws_cdk import aws_kms as kms
 from aws_cdk import aws_s3 as s3
 from constructs import Construct
 
-from ultracluster.storage.private_bucket import define_bucket, grant_objects
+from ultracluster.storage.private_bucket import check_ages, define_bucket, grant_objects
 from ultracluster_catalog.neuron.neuron import (
     RETRY_FAILED_COMPILATION_FLAG,
     XLA_CACHE_VARIABLE,
@@ -74,14 +74,23 @@ class CompileCache(Construct):
             removal_policy: Removal policy of the bucket. Default: RETAIN.
 
         Raises:
-            FindingsError: If a compiler version is malformed (UC6014), a bucket cannot be a replication destination
+            FindingsError: If a compiler version is malformed (UC6014), an age is no number of days (UC5143), a bucket cannot be a replication destination
                 (UC5140, UC5141), or `kms_key` and `replicate_to` are both set (UC5250).
         """
         versions = dict(expire_compilers or {})
+        ages = {
+            "expire_after": expire_after,
+            **{f"expire_compilers.{key}": age for key, age in versions.items()},
+        }
         reject(
-            finding
-            for version in versions
-            for finding in COMPILER_VERSION.check(version, path="expire_compilers")
+            [
+                *(
+                    finding
+                    for version in versions
+                    for finding in COMPILER_VERSION.check(version, path="expire_compilers")
+                ),
+                *check_ages(ages),
+            ]
         )
         reject(_check_destinations(replicate_to))
         findings = check_replication_key(has_key=kms_key is not None, replicated=bool(replicate_to))

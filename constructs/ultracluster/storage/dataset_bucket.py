@@ -6,7 +6,8 @@ from aws_cdk import aws_kms as kms
 from aws_cdk import aws_s3 as s3
 from constructs import Construct
 
-from ultracluster.storage.private_bucket import define_bucket, grant_objects
+from ultracluster.storage.private_bucket import check_ages, define_bucket, grant_objects
+from ultracluster_rules.findings import reject
 from ultracluster_rules.numbers import rejects_unsafe_numbers
 from ultracluster_spec.lustre import Association
 
@@ -44,6 +45,9 @@ class DatasetBucket(Construct):
                 are charged there. Default: never.
             removal_policy: Removal policy of the bucket. Default: RETAIN.
         """
+        findings = check_ages({"noncurrent_version_expiration": noncurrent_version_expiration})
+        findings += check_ages({"infrequent_access_after": infrequent_access_after}, least=30)
+        reject(findings)
         super().__init__(scope, construct_id)
         transition = infrequent_access_after and s3.Transition(
             storage_class=s3.StorageClass.INFREQUENT_ACCESS, transition_after=infrequent_access_after

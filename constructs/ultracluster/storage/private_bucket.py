@@ -1,14 +1,16 @@
 """Defaults of all buckets of a cluster: private, encrypted, TLS only, with a generated name."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
-from aws_cdk import RemovalPolicy
+from aws_cdk import Duration, RemovalPolicy
 from aws_cdk import aws_iam as iam
 from aws_cdk import aws_kms as kms
 from aws_cdk import aws_s3 as s3
 from constructs import Construct
 
 from ultracluster._foundation.permissions import grant
+from ultracluster_rules.buckets import check_age
+from ultracluster_rules.findings import Finding
 
 _MINIMUM_TLS = 1.2
 
@@ -43,6 +45,16 @@ def define_bucket(
     )
     scope.node.default_child = bucket.node.default_child
     return bucket
+
+
+def check_ages(ages: Mapping[str, Duration | None], *, least: int = 1) -> list[Finding]:
+    """Check the ages at which objects expire or move, as far as they are known."""
+    return [
+        finding
+        for path, age in ages.items()
+        if age is not None and not age.is_unresolved()
+        for finding in check_age(age.to_seconds(), least=least, path=path)
+    ]
 
 
 def grant_objects(

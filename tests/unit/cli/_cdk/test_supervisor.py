@@ -1,13 +1,17 @@
 """A command ends with the process that started it, even if that process is killed."""
 
+import os
 import signal
 import subprocess
+import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 from tests.unit.cli._cdk.staying_processes import STAYING, alive, all_gone, python
+
+from ultracluster_cli._cdk import supervisor
 
 pytestmark = pytest.mark.slow
 
@@ -57,3 +61,20 @@ run_captured({python(staying)!r}, directory=pathlib.Path("."), environment=dict(
 
     assert len(pids) == 2
     assert all_gone(pids)
+
+
+@pytest.mark.parametrize(
+    ("ends", "code"), [("sys.exit(0)", 0), ("sys.exit(1)", 1), ("os.kill(os.getpid(), 9)", 137)]
+)
+def test_the_exit_code_is_that_of_the_command(ends: str, code: int) -> None:
+    reading, writing = os.pipe()
+    try:
+        command = [*python(f"import os, sys; {ends}")]
+        supervised = [sys.executable, supervisor.__file__, str(reading), *command]
+        ended = subprocess.run(
+            supervised, pass_fds=[reading], start_new_session=True, check=False, timeout=60
+        )
+    finally:
+        os.close(writing)
+        os.close(reading)
+    assert ended.returncode == code

@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from ultracluster_runtime.gang.member import run_member
-from ultracluster_runtime.gang.rendezvous import Child, Settings
+from ultracluster_runtime.gang.member import _Member, run_member
+from ultracluster_runtime.gang.rendezvous import Child, Settings, Start, Wait
 
 pytestmark = pytest.mark.slow
 
@@ -91,3 +91,15 @@ def test_a_place_that_never_answers_ends_a_child() -> None:
     child = Child(job="job", index=0, size=2, attempt=1, nonce="a", address="10.0.0.1")
     outcome = run_member(child, Settings(poll=0.05, deadline=0.5, lease=0.5), _Stuck(), lambda _: ["true"])  # type: ignore[arg-type]
     assert outcome == ("failure", "the place of the rendezvous cannot be reached")
+
+
+def test_a_program_that_is_too_late_is_not_started_and_not_reported_as_started(tmp_path: Path) -> None:
+    started = tmp_path / "started"
+    member = _Member(_Stuck(), Settings(), lambda _: ["touch", str(started)])  # type: ignore[arg-type]
+    assert member.perform(Start(1, ("10.0.0.1",), before=time.monotonic())) is False
+    member.stop()
+    assert not started.exists()
+    assert member.perform(Start(1, ("10.0.0.1",), before=time.monotonic() + 60)) is True
+    assert member.perform(Wait(5))[1] == 0
+    assert started.exists()
+    member.stop()

@@ -166,6 +166,20 @@ def test_tags_leave_compute_environments_alone_which_they_would_replace(stack: c
     assert "Tags" not in only(stack, "AWS::Batch::ComputeEnvironment")
 
 
+def test_the_name_of_a_queue_can_be_typed_in_a_command(stack: cdk.Stack) -> None:
+    whole = cluster(stack, zone_id=ZONE)
+    for name in ("high priority!", "", "Urgent", "a" * 33, []):
+        with pytest.raises(FindingsError, match="UC2101: name: "):
+            whole.add_queue(name)  # type: ignore[arg-type]
+    whole.add_queue("high-priority")
+
+
+@pytest.mark.parametrize(("argument", "code"), [("zone_id", "UC3003"), ("cluster_name", "UC2101")])
+def test_an_empty_text_is_not_taken_for_a_default(stack: cdk.Stack, argument: str, code: str) -> None:
+    with pytest.raises(FindingsError, match=f"{code}: {argument}: "):
+        cluster(stack, **{"zone_id": ZONE, argument: ""})
+
+
 def test_each_queue_has_its_own_limits_and_shares(stack: cdk.Stack) -> None:
     limits = WaitLimits(insufficient_capacity=3)
     whole = cluster(stack, zone_id=ZONE, queue=Queue(wait_limits=limits))

@@ -10,22 +10,42 @@ from tests.unit.ultracluster.builders import new_stack, of_type, only
 from tests.unit.ultracluster.storage.bucket_grants import allowed, key, key_arn, role
 
 from ultracluster import CheckpointBucket, CompileCache, DatasetBucket
+from ultracluster_rules.findings import FindingsError
 
 pytestmark = pytest.mark.slow
 
 
-def test_days_that_only_the_deployment_knows_and_none_at_all_are_left_to_s3() -> None:
+def test_days_that_only_the_deployment_knows_are_left_to_s3() -> None:
     stack = new_stack()
     days = cdk.CfnParameter(stack, "Days", type="Number")
     CheckpointBucket(stack, "Later", noncurrent_version_expiration=cdk.Duration.days(days.value_as_number))
-    CheckpointBucket(stack, "Never", noncurrent_version_expiration=cdk.Duration.days(0))
 
     assert [
         each["Properties"]["LifecycleConfiguration"]["Rules"][0]["NoncurrentVersionExpiration"][
             "NoncurrentDays"
         ]
         for each in of_type(stack, "AWS::S3::Bucket")
-    ] == [{"Ref": "Days"}, 0]
+    ] == [{"Ref": "Days"}]
+
+
+_AGES: list[tuple[Any, str, int]] = [
+    (CheckpointBucket, "noncurrent_version_expiration", 1),
+    (CompileCache, "expire_after", 1),
+    (DatasetBucket, "noncurrent_version_expiration", 1),
+    (DatasetBucket, "infrequent_access_after", 30),
+]
+
+
+@pytest.mark.parametrize(("kind", "argument", "least"), _AGES)
+def test_objects_expire_or_move_after_whole_days_that_s3_takes(kind: Any, argument: str, least: int) -> None:
+    stack = new_stack()
+    for age in (least, 36_500):
+        kind(stack, f"Taken{age}", **{argument: cdk.Duration.days(age)})
+    for age in (cdk.Duration.days(least - 1), cdk.Duration.days(36_501), cdk.Duration.hours(24 * least + 1)):
+        with pytest.raises(
+            FindingsError, match=f"UC5143: {argument}: got .* days. Allowed: {least} to 36,500"
+        ):
+            kind(stack, "Refused", **{argument: age})
 
 
 @pytest.mark.parametrize("kind", [CheckpointBucket, CompileCache, DatasetBucket])
