@@ -16,11 +16,10 @@ from tests.bare_environment import bare_environment
 from tests.fuzz.many import judged, sources
 from tests.fuzz.mutations import damaged
 from tests.fuzz.test_fuzz import linted, needs_nothing, synthesize
-from tests.fuzz.valid_rollouts import drawn
+from tests.fuzz.valid_rollouts import drawn, seed_images
 
 from ultracluster_local import LocalAws
 from ultracluster_local.deploy import deploy_assembly, read_assembly
-from ultracluster_local.seeding.seed_client import SeedImage, seed
 
 pytestmark = pytest.mark.deep
 
@@ -122,16 +121,7 @@ def test_three_hundred_clusters_that_the_models_allow(
     folder = tmp_path / "deployed"
     folder.mkdir()
     local_aws_server.reset()
-    # Auto Scaling asks for the image when a group is made, and AWS Batch when a node starts.
-    images = {(each["image_id"], each["region"]) for each in chosen[:DEPLOYED]}
-    seed(
-        endpoint=local_aws_server.endpoint,
-        key=local_aws_server.key,
-        regions=sorted({region for _, region in images}),
-        images=[SeedImage(image_id=image_id, region=region) for image_id, region in sorted(images)],
-        container_images=[],
-        reservations=[],
-    )
+    seed_images(local_aws_server, chosen[:DEPLOYED])
     deployed = deploy_assembly(local_aws_server, synthesize(chosen[:DEPLOYED], folder))
     local_aws_server.reset()
     tried("fuzz", f"{DEPLOYED} of them deployed to the local AWS: {len(deployed)} stacks")

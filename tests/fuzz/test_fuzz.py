@@ -10,7 +10,7 @@ import pytest
 from tests.cfn_lint import lint
 from tests.fuzz.many import judged, run, sources, tried
 from tests.fuzz.mutations import damaged
-from tests.fuzz.valid_rollouts import drawn
+from tests.fuzz.valid_rollouts import drawn, seed_images
 
 from ultracluster_local import LocalAws
 from ultracluster_local.deploy import AssemblyStack, deploy_assembly, read_assembly
@@ -98,6 +98,7 @@ def test_what_the_models_allow_is_synthesized_clean_and_deployed(
     stacks = read_assembly(assembly)
     assert linted(stacks) == []
     local_aws_server.reset()
+    seed_images(local_aws_server, rich[:SYNTHESIZED])
     deployed = deploy_assembly(local_aws_server, assembly)
     assert [f"{each.name}: {each.status} {each.reason}" for each in deployed if each.reason] == []
     assert [each.status for each in deployed] == ["CREATE_COMPLETE"] * 3 * SYNTHESIZED

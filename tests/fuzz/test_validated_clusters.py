@@ -14,7 +14,7 @@ from tests.fuzz.valid_rollouts import clusters_with_jobs, drawn
 from ultracluster_checks import Source, check_templates
 from ultracluster_cli.plan.stacks import assembled_stacks
 from ultracluster_rules.findings import Finding
-from ultracluster_spec.job import Job
+from ultracluster_spec.job import NamedJob
 from ultracluster_spec.values import annotations, default_of
 from ultracluster_stacks.config import load_rollout
 from ultracluster_stacks.synthesis import in_process
@@ -53,7 +53,7 @@ def used(chosen: Sequence[dict[str, Any]]) -> Counter[str]:
         for cluster in chosen
         for job in cluster["jobs"]
         for name, value in job.items()
-        if name in _REQUIRED or value != default_of(Job, name)
+        if name in _REQUIRED or value != default_of(NamedJob, name)
     )
 
 
@@ -66,5 +66,5 @@ def test_what_validate_takes_has_no_error_in_its_template(count: int, tmp_path: 
 
     assert len(chosen) > count / 2
     assert [*errors(chosen, tmp_path)] == []
-    lacking = {name for name in annotations(Job) if fields[name] < _LEAST_OF_EACH_FIELD}
-    assert count < _LEAST_OF_EACH_FIELD * len(annotations(Job)) or lacking == set()
+    lacking = {name for name in annotations(NamedJob) if fields[name] < _LEAST_OF_EACH_FIELD}
+    assert count < _LEAST_OF_EACH_FIELD * len(annotations(NamedJob)) or lacking == set()

@@ -7,7 +7,7 @@ change that it does not take is left out.
 import copy
 import json
 import typing
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import MISSING
 from datetime import date, datetime, timedelta
 from functools import cache
@@ -17,6 +17,8 @@ from hypothesis import HealthCheck, Phase, given, seed, settings
 from hypothesis import strategies as st
 from pydantic import TypeAdapter, ValidationError
 
+from ultracluster_local import LocalAws
+from ultracluster_local.seeding import seed_client
 from ultracluster_rules.findings import Severity
 from ultracluster_rules.values import Between, Form, Known
 from ultracluster_spec.cluster import Cluster
@@ -236,3 +238,18 @@ def _as_read(value: Any) -> Any:
     if isinstance(value, Mapping):
         return {key: _as_read(part) for key, part in value.items()}
     return tuple(map(_as_read, value)) if isinstance(value, list) else value
+
+
+def seed_images(local: LocalAws, clusters: Sequence[Mapping[str, Any]]) -> None:
+    """Make the images of clusters: Auto Scaling asks for one when a group is made."""
+    images = {(each["image_id"], each["region"]) for each in clusters}
+    seed_client.seed(
+        endpoint=local.endpoint,
+        key=local.key,
+        regions=sorted({region for _, region in images}),
+        images=[
+            seed_client.SeedImage(image_id=image_id, region=region) for image_id, region in sorted(images)
+        ],
+        container_images=[],
+        reservations=[],
+    )

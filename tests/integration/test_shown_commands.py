@@ -8,6 +8,7 @@ import json
 import re
 import shlex
 import shutil
+import subprocess
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import date
 from functools import cache, partial
@@ -135,6 +136,9 @@ def a_program(account: Account) -> None:
     """A rollout file and a program, and nothing deployed."""
     account.write_rollout()
     shutil.copy(ROOT / "examples/hello-trainium/train.py", account.folder)
+    # The folders of the checkout are links here, which lead out of the folder.
+    subprocess.run(["git", "init", "-q"], cwd=account.folder, check=True)
+    (account.folder / ".gitignore").write_text(".calls\n.github\n.ultracluster\napp.py\ndocs\nexamples\nstacks\n")
 
 
 def two_apps(account: Account) -> None:
@@ -154,9 +158,9 @@ STATES: Sequence[tuple[Callable[[Account], None], str]] = (
         nothing,
         """
         README.md CONTRIBUTING.md index.md how-to/install.md tutorials/first-cluster.md evidence/live-checks.md how-to/choose-a-file-system.md
-        how-to/see-the-plan.md
         """,
     ),
+    (a_block, "how-to/see-the-plan.md"),
     (templates, "localaws/README.md reference/check.md how-to/check-with-others.md"),
     (an_order, "how-to/bake-an-ami.md concepts/images.md"),
     (an_order, "how-to/buy-a-block.md"),
@@ -176,8 +180,8 @@ STATES: Sequence[tuple[Callable[[Account], None], str]] = (
         a_deployed_cluster,
         """
         how-to/share-a-queue.md how-to/compile-before-the-block.md how-to/open-a-shell.md how-to/watch-a-run.md how-to/advice.md
-        how-to/dashboard.md runbook/block-ends.md runbook/job-runnable.md concepts/capacity-lifecycle.md runbook/node-broken.md
-        runbook/efa-slow.md runbook/loss-differs.md how-to/run-a-program.md reference/jobs.md gallery/examples.md
+        how-to/dashboard.md runbook/block-ends.md runbook/job-runnable.md runbook/job-failed.md concepts/capacity-lifecycle.md runbook/node-broken.md
+        runbook/efa-slow.md runbook/loss-differs.md how-to/run-a-program.md how-to/resume-a-job.md reference/jobs.md gallery/examples.md
         runbook/node-refused.md runbook/destroy-fails.md
         """,
     ),

@@ -136,7 +136,7 @@ def _check_sizes(paths: dict[str, Path]) -> Iterator[Finding]:
             code="UC6210",
             problem=f"{len(sizes):,} files of {sum(sizes.values()) / 2**20:,.1f} MiB; the largest are {largest}",
             allowed=f"up to {_MOST_FILES:,} files of {_MOST_BYTES // 2**20} MiB",
-            remedy="Add data to .gitignore, and keep it on the file system or in a dataset bucket",
+            remedy="Leave data out with .gitignore of a Git repository, and keep it on the file system or in a dataset bucket",
             path="--folder",
         )
 
@@ -156,7 +156,7 @@ def _check_links(links: dict[str, str], folder: Path) -> Iterator[Finding]:
                 code="UC6210",
                 problem=f"the link {quote(name)} leads to {quote(target)}, out of the folder",
                 allowed="links to files of the folder",
-                remedy="Copy what it leads to into the folder, or add the link to .gitignore",
+                remedy="Copy what it leads to into the folder, or leave it out: .gitignore of a Git repository names it",
                 path="--folder",
             )
 
@@ -183,7 +183,7 @@ def _check_contents(contents: dict[str, bytes]) -> Iterator[Finding]:
 
 
 def _secret(name: str, problem: str, location: str) -> Finding:
-    remedy = "Add the file to .gitignore; programs read secrets from AWS Secrets Manager"
+    remedy = "Leave the file out with .gitignore of a Git repository; programs read secrets from AWS Secrets Manager"
     remedy += f". If it holds none, allow it with --allow-file {quote(name)}"
     return Finding(code="UC6210", problem=problem, remedy=remedy, location=location)
 

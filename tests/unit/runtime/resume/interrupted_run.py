@@ -296,6 +296,7 @@ class InterruptedRun(ResumeAws):
         shown = [
             {
                 "InstanceId": name,
+                "State": {"Name": node.state},
                 "LaunchTime": node.launched,
                 "StateReason": {"Code": node.reason},
                 # An instance that has ended may no longer name its reservation.
