@@ -138,7 +138,9 @@ def a_program(account: Account) -> None:
     shutil.copy(ROOT / "examples/hello-trainium/train.py", account.folder)
     # The folders of the checkout are links here, which lead out of the folder.
     subprocess.run(["git", "init", "-q"], cwd=account.folder, check=True)
-    (account.folder / ".gitignore").write_text(".calls\n.github\n.ultracluster\napp.py\ndocs\nexamples\nstacks\n")
+    (account.folder / ".gitignore").write_text(
+        ".calls\n.github\n.ultracluster\napp.py\ndocs\nexamples\nstacks\n"
+    )
 
 
 def two_apps(account: Account) -> None:
