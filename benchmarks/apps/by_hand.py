@@ -251,14 +251,13 @@ def role(name: str, service: str, *statements: iam.PolicyStatement) -> iam.Role:
 topic = sns.Topic(cluster, "Topic", enforce_ssl=True)
 sns.CfnSubscription(cluster, "Email", topic_arn=topic.topic_arn, protocol="email", endpoint="you@example.com")
 agent = (
-    "DeregisterContainerInstance Poll RegisterContainerInstance StartTelemetrySession SubmitAttachmentStateChanges "
+    "Poll RegisterContainerInstance StartTelemetrySession SubmitAttachmentStateChanges "
     "SubmitContainerStateChange SubmitTaskStateChange UpdateContainerInstancesState"
 )
 channels = "CreateControlChannel CreateDataChannel OpenControlChannel OpenDataChannel"
 nodes_role = role(
     "NodesRole",
     "ec2",
-    allow([f"ecs:{action}" for action in agent.split()], arn("ecs", "*")),
     allow(
         ["ecs:TagResource"],
         arn("ecs", "container-instance/*"),
@@ -326,6 +325,20 @@ environment = environment_of(
         ],
         scaling_policy=environment_of.ComputeScalingPolicyProperty(min_scale_down_delay_minutes=1440),
     ),
+)
+# AWS Batch makes the ECS cluster of an environment, and names it after the environment.
+own_cluster = cdk.Fn.select(1, cdk.Fn.split("/", environment.attr_compute_environment_arn))
+iam.Policy(
+    cluster,
+    "AgentPolicy",
+    roles=[nodes_role],
+    statements=[
+        allow(
+            [f"ecs:{action}" for action in agent.split()],
+            arn("ecs", f"cluster/AWSBatch-{own_cluster}-*"),
+            arn("ecs", "container-instance/*"),
+        )
+    ],
 )
 first = batch.CfnJobQueue.ComputeEnvironmentOrderProperty(
     compute_environment=environment.attr_compute_environment_arn, order=1

@@ -2,6 +2,7 @@
 
 import dataclasses
 import os
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated
 
@@ -10,7 +11,8 @@ import typer
 from ultracluster_cli import options
 from ultracluster_cli._aws.rehearsals import rehearsals_of
 from ultracluster_cli._aws.selection import load_clusters
-from ultracluster_cli._aws.targets import existing_targets
+from ultracluster_cli._aws.target import ClusterTargets
+from ultracluster_cli._aws.targets import existing_targets, open_targets
 from ultracluster_cli._cdk.toolchain import open_project
 from ultracluster_cli._cdk.workspace import rollout_file
 from ultracluster_cli.exit_codes import ExitCode
@@ -18,6 +20,7 @@ from ultracluster_cli.output import print_json, say
 from ultracluster_cli.plan.output import cost_lines, costs_json, plan_json, plan_markdown, print_plan
 from ultracluster_cli.plan.planning import blocks_to_come, check_allowed, check_limits, compare_with_account
 from ultracluster_cli.plan.stacks import assembled_stacks, deployed_stacks
+from ultracluster_spec.cluster import Cluster
 from ultracluster_stacks.config.rehearsal import PLAN
 from ultracluster_stacks.cost import catalogue_prices, cost_differences
 from ultracluster_stacks.plan import compare, headroom
@@ -54,7 +57,7 @@ def plan(
         say(f"Placeholders stand for what is not bought yet: {', '.join(unbought)}")
     saved = None if against == "deployed" else Path(against)
     with open_project() as project:
-        targets = existing_targets(clusters, local=True) if local else None
+        targets = _local_targets(clusters, project.temporary, fakes=not unbought) if local else None
         project.synthesize(
             project.temporary / "plan",
             rollout=rollout,
@@ -95,3 +98,12 @@ def plan(
         typer.echo(f"Fullest stacks: {fullest_stacks}")
     if changes.stopped(allowed):
         raise typer.Exit(ExitCode.STOPPED)
+
+
+def _local_targets(clusters: Sequence[Cluster], temporary: Path, *, fakes: bool) -> ClusterTargets:
+    """Return the running local AWS, with the fakes of reservations and images that `deploy --local` makes too."""
+    targets = existing_targets(clusters, local=True)
+    if fakes:
+        with open_targets(clusters, local=True, temporary=temporary):
+            pass
+    return targets
