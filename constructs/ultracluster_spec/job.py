@@ -2,8 +2,9 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import Annotated, Final, Literal
+from typing import Annotated, Any, Final, Literal
 
+from ultracluster_catalog.machines.instance_type import InstanceType
 from ultracluster_rules.credentials import credential, names_credential, shown
 from ultracluster_rules.findings import Finding, quote
 from ultracluster_rules.job_definitions import (
@@ -21,10 +22,10 @@ from ultracluster_rules.job_definitions import (
 )
 from ultracluster_rules.machines import COMPILE_TYPE
 from ultracluster_rules.values import Between, Checked, Form, NotEmpty
-from ultracluster_spec.container import PROCESSES
+from ultracluster_spec.container import PROCESSES, Container
 from ultracluster_spec.grants import HARMLESS_POLICIES, POWERFUL_POLICIES, forbidden, is_named, powers
 from ultracluster_spec.names import Name
-from ultracluster_spec.neuron import Neuron
+from ultracluster_spec.neuron import LOGICAL_CORES_VARIABLE, Neuron
 from ultracluster_spec.rules import At, Place, rule
 from ultracluster_spec.values import Value, default_of
 
@@ -234,6 +235,32 @@ class Job(Value):
 
     phase: Literal["all", "collect", "compile"] = "all"
     """Phase of a precompile job: collect graphs, compile graphs collected before, or all. Default: all."""
+
+
+def container_of(job: Job, node: InstanceType, machine: InstanceType, **known: Any) -> Container:
+    """Return the container of a job, as the rules judge it.
+
+    Args:
+        job: The job.
+        node: Type of its nodes.
+        machine: Type that its graphs are for, which can have other chips.
+        **known: What else is known of it, as in `Container`.
+    """
+    place: Place = ("processes_per_node",)
+    processes = job.processes_per_node
+    if processes is None:
+        place = ("environment", LOGICAL_CORES_VARIABLE)
+        # Those of JAX are its devices, and a raw program starts its own.
+        processes = None if job.launcher == "raw" else job.neuron.processes_per_node(node)
+    machines = (node,) if node.accelerator == machine.accelerator else (node, machine)
+    return Container(
+        machines=machines if node.chips else (),
+        command=job.command,
+        launcher=job.launcher,
+        processes=processes,
+        processes_place=place,
+        **known,
+    )
 
 
 def check_kind(job: Job, kind: str) -> list[Finding]:

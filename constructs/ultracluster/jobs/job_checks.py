@@ -31,8 +31,8 @@ from ultracluster_spec.container import (
     folders_of_jobs,
     setting_behind,
 )
-from ultracluster_spec.job import PERMISSION_RULES, Job, check_kind
-from ultracluster_spec.neuron import LOGICAL_CORES_VARIABLE, check_neuron
+from ultracluster_spec.job import PERMISSION_RULES, Job, check_kind, container_of
+from ultracluster_spec.neuron import check_neuron
 from ultracluster_spec.rules import broken, path_text
 
 # Dynamic references that CloudFormation replaces with a secret; the third kind, ssm, reads plain parameters.
@@ -139,27 +139,16 @@ def _container(
     variables: Mapping[str, str],
 ) -> Container:
     nodes, image = queue.nodes, options.get("image")
-    node, processes = nodes.instance_type, job.processes_per_node
-    if processes is None and job.launcher != "raw":
-        processes = job.neuron.processes_per_node(node)
+    node = nodes.instance_type
     file_system = nodes.file_system.mount_path if nodes.file_system else None
-    return Container(
+    return container_of(
+        job,
+        node,
+        machine,
         environment={name: None if "${Token[" in text else text for name, text in variables.items()},
         node_count=node_count,
-        # Graphs can be compiled on other chips.
-        machines=()
-        if not node.chips
-        else (node,)
-        if node.accelerator == machine.accelerator
-        else (node, machine),
         devices=(*node.neuron_devices, *nodes.efa_devices),
         folders=folders_of_jobs(file_system, nodes.scratch_path),
-        command=job.command,
-        launcher=job.launcher,
-        processes=processes,
-        processes_place=("processes_per_node",)
-        if job.processes_per_node is not None
-        else ("environment", LOGICAL_CORES_VARIABLE),
         image=image.reference if image else job.image or "",
         secrets={
             **job.secrets,

@@ -47,8 +47,8 @@ from ultracluster_spec.container import (
     job_environment,
     setting_behind,
 )
-from ultracluster_spec.job import PERMISSION_RULES, SECRET_ARN, NamedJob, check_kind
-from ultracluster_spec.neuron import LOGICAL_CORES_VARIABLE, check_neuron
+from ultracluster_spec.job import PERMISSION_RULES, SECRET_ARN, NamedJob, check_kind, container_of
+from ultracluster_spec.neuron import check_neuron
 from ultracluster_spec.rules import broken
 from ultracluster_stacks.config.reading.problem import Loc, Problem, duplicates, located
 from ultracluster_stacks.config.rules.placement_rules import FILE_SYSTEM_PATH
@@ -176,36 +176,20 @@ def _container(cluster: Cluster, job: NamedJob) -> Container:
     nodes = (job.nodes or cluster.nodes) if job.kind == "multi-node" else 1
     meets = nodes > 1 and any(each.launched_by != "batch" for each in _behind(cluster, job))
     defaults = WITHOUT_EFA if job.kind == "multi-node" and job.without_efa and not efa_devices else {}
-    return Container(
+    return container_of(
+        job,
+        node,
+        machine,
         environment=job_environment(job.neuron, node, given={**defaults, **job.environment}, cache={}),
         node_count=nodes,
-        # Graphs can be compiled on other chips.
-        machines=()
-        if not node.chips
-        else (node,)
-        if node.accelerator == machine.accelerator
-        else (node, machine),
         devices=(*node.neuron_devices, *efa_devices),
         # The node of a precompile job has no scratch.
         folders=folders_of_jobs(FILE_SYSTEM_PATH, None if job.kind == "precompile" else cluster.scratch_path),
         objects=_objects(cluster, job),
-        command=job.command,
-        launcher=job.launcher,
-        processes=_processes(job, node),
-        processes_place=("processes_per_node",)
-        if job.processes_per_node is not None
-        else ("environment", LOGICAL_CORES_VARIABLE),
         image=job.image,
         secrets=job.secrets,
         meets=meets,
     )
-
-
-def _processes(job: NamedJob, node: InstanceType) -> int | None:
-    """Return the number of processes of a job on a node; those of JAX are its devices, and a program starts its own."""
-    if job.processes_per_node is not None:
-        return job.processes_per_node
-    return None if job.launcher == "raw" else job.neuron.processes_per_node(node)
 
 
 def _objects(cluster: Cluster, job: NamedJob) -> dict[str, tuple[str, ...]] | None:
