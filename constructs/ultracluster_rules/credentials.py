@@ -204,12 +204,12 @@ def assigns_credential(name: str, value: str) -> bool:
 
 
 def variable_credential(name: str, value: str) -> str | None:
-    """Say what makes an environment variable a credential; None if it is none."""
+    """Return why an environment variable is a credential; None if it is not."""
     if kind := credential_kind(value):
         return f"this looks like {kind}"
     if names_credential(name) or _perhaps_assigns(name, value):
         return f"the value of {shown(name)} is a credential"
-    # Loading the scanner takes a third of a second, so ask it only about what somebody drew.
+    # Loading the scanner takes a third of a second, so ask it only about values that look random.
     if _is_drawn(value, least=20) and (found := _scanned("variables.env", f"{name}={value}".encode())):
         return f"this looks like {found[0][1]}"
     return None
@@ -223,7 +223,7 @@ def _perhaps_assigns(name: str, value: str) -> bool:
 
 
 def command_credential(words: Iterable[str]) -> str | None:
-    """Say what makes a command carry a credential; None if nothing does."""
+    """Return why a command contains a credential; None if it does not."""
     found = next(_assigned(" ".join(words), ""), None)
     return f"this looks like {found[1]}" if found else None
 

@@ -16,8 +16,7 @@ __all__ = ["ACCOUNT", "LocalAws"]
 def __getattr__(name: str) -> object:
     if name != "LocalAws":
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    # The collector would take a third of the start: it looks again and again at what moto keeps for good. What is frozen
-    # here is left out of its later rounds.
+    # The garbage collector would take a third of the import: it looks again and again at objects that moto keeps.
     collects = gc.isenabled()
     gc.disable()
     # Importing moto takes a second, which commands that only look for a running local AWS do not need. It also opens
@@ -27,7 +26,6 @@ def __getattr__(name: str) -> object:
         from ultracluster_local.server.local_aws import LocalAws  # noqa: PLC0415
     finally:
         os.environ.update(profiles)
-        gc.freeze()
         if collects:
             gc.enable()
     return LocalAws

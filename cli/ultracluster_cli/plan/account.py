@@ -46,7 +46,7 @@ class Answers:
     unanswered: tuple[CheckResult, ...]
 
     def without_answer(self) -> str:
-        """Return one line about what could not be asked, empty if there is nothing."""
+        """Return one line that names the questions without an answer; empty if there are none."""
         if not self.unanswered:
             return ""
         named = "; ".join(f"{one.code} ({one.outcome.evidence})" for one in self.unanswered[:_TOLD])

@@ -178,7 +178,7 @@ class UltraCluster(IUltraCluster):
                 sources are the same reservation (UC4127), the main queue leaves out a Capacity Block (UC6314), or a part
                 rejects its arguments.
         """
-        # An empty text is no default: of a zone nobody knows, and as the name of a cluster in tags and metrics.
+        # An empty text does not mean the default: it is a mistake, often of a variable that is not set.
         reject(each.at("zone_id") for each in (check_zone_id(zone_id) if zone_id == "" else ()))
         reject(NAME.check("", path="cluster_name") if cluster_name == "" else ())
         plan = _resolve(

@@ -75,7 +75,7 @@ def describe_overlap(record: Record) -> str:
 
 
 def refuse_overlaps(order: Order, others: Iterable[Record]) -> FindingsError:
-    """Return a refusal (UC7053) because other orders overlap, and nobody said that both are wanted."""
+    """Return a refusal (UC7053) because other orders overlap and were not confirmed."""
     listed = list(others)
     flags = " ".join(f"--besides {record.order.name}" for record in listed)
     return FindingsError.of(

@@ -350,7 +350,7 @@ def _is_own(value: Any, update: ResourceUpdate, *types: str) -> bool:
 
 
 def _tells_more(change: Difference) -> bool:
-    """Whether all who were told are told, and else only topics that templates of ours define."""
+    """Whether all recipients stay, and only topics that our templates define are added."""
     added = [item for item in canonical(change.after or []) if item not in canonical(change.before or [])]
     return _contains_all(change) and all(_is_topic(item, change.update) for item in added)
 

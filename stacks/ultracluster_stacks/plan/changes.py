@@ -45,7 +45,7 @@ class StopKind(StrEnum):
     NETWORK = "network"
     """Nodes and file systems would lose network connectivity."""
     PERMISSION = "permission"
-    """Running jobs, nodes or functions would lose permissions, or somebody would get dangerous ones."""
+    """Running jobs, nodes or functions would lose permissions, or dangerous ones would be granted."""
     CONTROL = "control"
     """Jobs would not end before their Capacity Block does, costs would not be watched, or people not be told."""
     ACCOUNT = "account"

@@ -80,7 +80,7 @@ class _Grant:
 
     @property
     def is_own(self) -> bool:
-        """Whether the resource is one that templates define, not one that anybody wrote."""
+        """Whether the resource is a reference to one of the templates, not a literal ARN."""
         return bool(_OWN.search(self.resource))
 
     def __str__(self) -> str:
