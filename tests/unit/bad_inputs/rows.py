@@ -1,15 +1,14 @@
-"""A bad input of the catalogue, and how `ultracluster validate` reacts to it."""
+"""Bad inputs of the catalogue, and how `ultracluster validate` reacts to them."""
 
 from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Self
 
+import yaml
 from tests.unit.stacks.config.conftest import VALID
-
-__all__ = ["CLUSTER", "ON_DEMAND", "Row", "capacity", "cluster", "job", "refused", "taken"]
 
 CLUSTER = "waves[0].clusters[0]"
 """Place of the one cluster of the valid rollout, which reactions write as @."""
-
-Edit = tuple[str, str]
 
 ON_DEMAND = (
     "          market_type: capacity-block\n          reservation_id: cr-0123456789abcdef0\n",
@@ -38,38 +37,37 @@ class Row:
     def __str__(self) -> str:
         return f"row {self.number}: {self.what}"
 
+    @classmethod
+    def of(cls, row: dict[str, Any]) -> Self:
+        """Make an input of a row of the file."""
+        return cls(
+            number=row["row"],
+            what=row["what"],
+            text=row.get("file", edited(row.get("edits", [])) + row.get("append", "")),
+            exit_code=2 if "refused" in row else 0,
+            reaction=tuple(row.get("refused", row.get("taken"))),
+        )
 
-def refused(number: int, what: str, given: str | list[Edit], *reaction: str) -> Row:
-    """An input that ends the command with 2; `given` is a whole file or edits of the valid rollout."""
-    return Row(number=number, what=what, text=_text(given), exit_code=2, reaction=reaction)
 
-
-def taken(number: int, what: str, given: str | list[Edit], *reaction: str) -> Row:
-    """An input that is taken, with the warnings that are shown."""
-    return Row(number=number, what=what, text=_text(given), exit_code=0, reaction=reaction)
-
-
-def _text(given: str | list[Edit]) -> str:
-    if isinstance(given, str):
-        return given
+def edited(edits: list[Any]) -> str:
+    """Return the valid rollout with edits."""
     text = VALID
-    for old, new in given:
+    for edit in edits:
+        match edit:
+            case {"cluster": lines}:
+                old, new = "        nodes: 4\n", f"        nodes: 4\n        {lines}\n"
+            case {"capacity": line}:
+                old, new = "market_type: capacity-block\n", f"market_type: capacity-block\n          {line}\n"
+            case {"job": line}:
+                old, new = "image: 1", f"{line}\n            image: 1"
+            case "on-demand":
+                old, new = ON_DEMAND
+            case _:
+                old, new = edit
         if old not in text:
             raise ValueError(f"{old!r} is not in the rollout")
         text = text.replace(old, new, 1)
     return text
 
 
-def cluster(lines: str) -> Edit:
-    """Add keys to the cluster, from line 13."""
-    return "        nodes: 4\n", f"        nodes: 4\n        {lines}\n"
-
-
-def capacity(line: str) -> Edit:
-    """Add a key to the capacity, in line 15."""
-    return "market_type: capacity-block\n", f"market_type: capacity-block\n          {line}\n"
-
-
-def job(line: str) -> Edit:
-    """Add a key to the job, in line 22."""
-    return "image: 1", f"{line}\n            image: 1"
+ROWS = [Row.of(row) for row in yaml.safe_load(Path(__file__).with_name("rows.yaml").read_text("utf-8"))]
