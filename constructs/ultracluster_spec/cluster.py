@@ -6,6 +6,7 @@ from typing import Annotated, Final, Literal
 
 from ultracluster_catalog.machines.instance_type import InstanceType
 from ultracluster_catalog.names.identifiers import ZONE_ID
+from ultracluster_catalog.neuron.compile_machines import compile_type
 from ultracluster_catalog.places.zones import REGIONS
 from ultracluster_rules.alarms import RECIPIENT
 from ultracluster_rules.capacity import CHECKPOINT_LEAD_MINUTES, MAX_NODES, MAX_REFUSALS
@@ -222,6 +223,16 @@ class Cluster(Value):
         return f"{self.name}-{self.region}"
 
     @property
+    def key(self) -> tuple[str, str]:
+        """Region and name, unique in an account."""
+        return self.region, self.name
+
+    @property
+    def stacks(self) -> tuple[str, str, str]:
+        """Names of its stacks: network, storage, cluster."""
+        return f"{self.stage}-Network", f"{self.stage}-Storage", f"{self.stage}-Cluster"
+
+    @property
     def machine(self) -> InstanceType:
         """The instance type of the nodes, from the catalogue or from `custom_instance_type`."""
         own = self.custom_instance_type
@@ -271,6 +282,29 @@ class Cluster(Value):
     def effective_alarms(self) -> Alarms | None:
         """Alarms that the cluster has; see `effective_alarms`."""
         return effective_alarms(self.alarms, has_block=self.has_block)
+
+    @property
+    def resumes_jobs(self) -> bool:
+        """Whether a function with an alarm submits interrupted jobs again."""
+        is_notified = self.has_block or bool(self.notify) or self.effective_alarms is not None
+        return is_notified and any(job.kind != "precompile" for job in self.jobs)
+
+    @property
+    def closes_queues(self) -> bool:
+        """Whether a budget closes the queues, with a function that has an alarm."""
+        return self.budget is not None and self.budget.close_queues_at_percent is not None
+
+    def compile_type(self, job: NamedJob) -> InstanceType | None:
+        """Return the type of a precompile job's node; None if none is known to be offered."""
+        return compile_type(
+            self.machine, zone_id=self.zone_id, phase=job.phase, instance_type=job.instance_type
+        )
+
+    @property
+    def compile_types(self) -> tuple[InstanceType, ...]:
+        """Types of the On-Demand nodes that precompile jobs without a queue of their own add to the cluster."""
+        jobs = [job for job in self.jobs if job.kind == "precompile" and job.queue is None]
+        return tuple(filter(None, dict.fromkeys(map(self.compile_type, jobs))))
 
     @property
     def most_nodes(self) -> int:

@@ -13,10 +13,10 @@ from ultracluster_catalog.limits.service_quotas import SERVICE_QUOTAS
 from ultracluster_catalog.machines.instance_types import INSTANCE_TYPES
 from ultracluster_catalog.neuron.neuron_images import IMAGE_KINDS
 from ultracluster_catalog.places.cluster_subnet import NODE_SERVICES
-from ultracluster_cli.preflight.requirements import rollout_requirements
 from ultracluster_runtime.preflight.check import Status
 from ultracluster_runtime.preflight.reader import ALLOWED_CALLS, AwsReader
 from ultracluster_runtime.preflight.run import UNANSWERED, run_checks
+from ultracluster_runtime.preflight.subjects import Account
 from ultracluster_stacks.config import load_rollout
 
 ROOT = Path(__file__).parents[2]
@@ -130,7 +130,7 @@ def preflight(live: Live) -> None:
     """
     clusters = load_rollout(ROOT / "stacks/rollouts/quickstart.yaml").config.waves[0].clusters
     reader = AwsReader(live.client, now=datetime.now(UTC), seconds=100)
-    results = run_checks(rollout_requirements(clusters, qualifier="hnb659fds", ledger=None), reader)
+    results = run_checks(Account(clusters=tuple(clusters)), reader)
     said = [(result.code, result.outcome.evidence) for result in results]
     unanswered = [f"{code}: {evidence}" for code, evidence in said if evidence.startswith(UNANSWERED)]
     assert unanswered == [], f"not answered: {'; '.join(unanswered)}"

@@ -7,9 +7,8 @@ from typing import Any
 
 from ultracluster_cli._aws.target import Target
 from ultracluster_runtime.functions.responses import AWS_ERRORS
-from ultracluster_runtime.rollout.rehearsal_record import read_rehearsal
+from ultracluster_runtime.rollout.rehearsal_record import cluster_digest, read_rehearsal
 from ultracluster_spec.cluster import Cluster
-from ultracluster_stacks.config.rehearsal import cluster_digest
 
 
 def rehearsals_of(cluster: Cluster, target: Target) -> list[str]:

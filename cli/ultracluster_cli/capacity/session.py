@@ -28,8 +28,8 @@ from ultracluster_runtime.purchasing.overlaps import describe_overlap
 from ultracluster_runtime.purchasing.purchase import CONFIRM_WITHIN
 from ultracluster_runtime.purchasing.reads_and_refusals import unanswered
 from ultracluster_runtime.purchasing.reconcile import Outcome
+from ultracluster_runtime.rollout.rehearsal_record import cluster_digest
 from ultracluster_stacks.config import load_rollout
-from ultracluster_stacks.config.rehearsal import cluster_digest
 
 T = TypeVar("T")
 

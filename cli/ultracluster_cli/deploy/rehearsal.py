@@ -25,7 +25,6 @@ from ultracluster_cli.deploy.rehearsal_removal import LeftStack, find_stacks, re
 from ultracluster_cli.exit_codes import ExitCode
 from ultracluster_cli.output import print_json, say
 from ultracluster_cli.preflight.command import print_results, report_result, result_row
-from ultracluster_cli.preflight.requirements import rollout_requirements
 from ultracluster_rules.findings import Finding, FindingsError, reject
 from ultracluster_runtime.costs.price_list import PRICE_LIST_REGION
 from ultracluster_runtime.preflight import account, orders, reservations
@@ -40,15 +39,15 @@ from ultracluster_runtime.preflight.check import (
 from ultracluster_runtime.preflight.registry import CHECKS
 from ultracluster_runtime.preflight.rehearsals import REHEARSED
 from ultracluster_runtime.preflight.run import CheckResult, run_checks
+from ultracluster_runtime.preflight.subjects import Account
 from ultracluster_runtime.rehearsal.checks import PROBE_CHECKS, REHEARSAL_CHECKS
 from ultracluster_runtime.rehearsal.reader import RehearsalReader
-from ultracluster_runtime.rollout.rehearsal_record import Rehearsal, write_rehearsal
+from ultracluster_runtime.rollout.rehearsal_record import Rehearsal, cluster_digest, write_rehearsal
 from ultracluster_spec.cluster import Cluster
 from ultracluster_stacks.config.rehearsal import (
     REHEARSAL,
     REHEARSAL_WITHOUT_FILE_SYSTEM,
     RehearsedCluster,
-    cluster_digest,
     left_out,
     rehearsed,
 )
@@ -166,8 +165,8 @@ class AccountRehearsal:
         report: Callable[[CheckResult], None] = lambda _: None,
     ) -> list[CheckResult]:
         reader = RehearsalReader(self.target.client, now=datetime.now(UTC), seconds=_SECONDS)
-        requirements = rollout_requirements(clusters, qualifier=qualifier)
-        return run_checks(requirements, reader, on_result=report, checks=checks)
+        selected = Account(clusters=tuple(clusters), qualifier=qualifier)
+        return run_checks(selected, reader, on_result=report, checks=checks)
 
 
 @contextmanager

@@ -233,7 +233,7 @@ def _queues(cluster: Cluster, client: Callable[[str], Any]) -> tuple[list[dict[s
 def _alarms(cluster: Cluster, client: Callable[[str], Any]) -> dict[str, Any]:
     names = [
         resource["PhysicalResourceId"]
-        for resource in stack_resources(f"{cluster.stage}-Cluster", client("cloudformation"))
+        for resource in stack_resources(cluster.stacks[2], client("cloudformation"))
         if resource["ResourceType"] in _ALARMS
     ]
     firing = [

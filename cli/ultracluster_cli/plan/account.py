@@ -6,12 +6,12 @@ from datetime import UTC, datetime
 from typing import Final
 
 from ultracluster_cli._aws.target import ClusterTargets
-from ultracluster_cli.preflight.requirements import rollout_requirements
 from ultracluster_runtime.preflight.check import Status
 from ultracluster_runtime.preflight.reader import AwsReader
 from ultracluster_runtime.preflight.registry import CHECKS
 from ultracluster_runtime.preflight.reservations import TIMES
 from ultracluster_runtime.preflight.run import UNANSWERED, CheckResult, run_checks
+from ultracluster_runtime.preflight.subjects import Account
 from ultracluster_spec.cluster import Cluster
 from ultracluster_stacks.plan import Plan, StackChange, StackState, Stop, StopKind
 
@@ -66,12 +66,10 @@ def ask_accounts(clusters: Sequence[Cluster], targets: ClusterTargets) -> Answer
     failures, unanswered = [], []
     for members in groups.values():
         reader = AwsReader(targets.of(members[0].stage).client, now=datetime.now(tz=UTC), seconds=_SECONDS)
-        needs = rollout_requirements(members, qualifier="")  # no check of these reads the bootstrap
-        stages: dict[tuple[str, ...], str] = {
-            (cluster.region, cluster.name): cluster.stage for cluster in members
-        }
+        account = Account(clusters=tuple(members), qualifier="")  # no check of these reads the bootstrap
+        stages: dict[tuple[str, ...], str] = {cluster.key: cluster.stage for cluster in members}
         checks = [check for check in CHECKS if check.code in _ASKED]
-        for result in run_checks(needs, reader, checks=checks):
+        for result in run_checks(account, reader, checks=checks):
             if result.outcome.status is not Status.FAIL:
                 continue
             if result.outcome.evidence.startswith(UNANSWERED):

@@ -17,13 +17,13 @@ from ultracluster_cli._aws.targets import clients_of, open_targets
 from ultracluster_cli._cdk.workspace import run_directory, state_directory
 from ultracluster_cli.exit_codes import ExitCode
 from ultracluster_cli.output import print_json, print_table, say
-from ultracluster_cli.preflight.requirements import rollout_requirements
 from ultracluster_rules.findings import Finding, quote, reject
 from ultracluster_runtime.preflight.check import Status
 from ultracluster_runtime.preflight.live_facts import facts_on, live_facts, summarize
 from ultracluster_runtime.preflight.reader import AwsReader
 from ultracluster_runtime.preflight.registry import CHECKS
 from ultracluster_runtime.preflight.run import CheckResult, run_checks
+from ultracluster_runtime.preflight.subjects import Account
 from ultracluster_spec.cluster import Cluster
 
 
@@ -51,11 +51,11 @@ def preflight(
     sent: Counter[str] = Counter()
     deadline = time.monotonic() + timeout
     ledger_place = (ledger, ledger_region) if ledger and ledger_region else None
-    for account, clusters in _by_profile(selected, local=local, profile=profile).items():
-        with _clients(clusters, local=local, profile=account) as client:
+    for name, clusters in _by_profile(selected, local=local, profile=profile).items():
+        with _clients(clusters, local=local, profile=name) as client:
             reader = AwsReader(client, now=datetime.now(UTC), seconds=max(0.0, deadline - time.monotonic()))
-            requirements = rollout_requirements(clusters, qualifier=qualifier, ledger=ledger_place)
-            results += run_checks(requirements, reader, skip=set(skip or ()), on_result=report_result)
+            account = Account(clusters=tuple(clusters), qualifier=qualifier, ledger=ledger_place)
+            results += run_checks(account, reader, skip=set(skip or ()), on_result=report_result)
             sent.update(reader.call_counts)
     counts = Counter(result.outcome.status for result in results)
     passed = counts[Status.FAIL] == 0

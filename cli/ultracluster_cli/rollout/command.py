@@ -23,19 +23,18 @@ from ultracluster_cli.pictures.waves import draw_waves
 from ultracluster_cli.plan.planning import is_approved
 from ultracluster_cli.plan.stacks import assembled_stacks
 from ultracluster_cli.preflight.command import check_codes
-from ultracluster_cli.preflight.requirements import rollout_requirements
 from ultracluster_cli.rollout import history, planning
 from ultracluster_cli.rollout.display import RolloutDisplay, rows_of
 from ultracluster_cli.rollout.step_runner import Steps, ThreadedExecutor
 from ultracluster_rules.findings import Finding, FindingsError, quote, reject
 from ultracluster_runtime.preflight.check import REGION_IS_ENABLED
+from ultracluster_runtime.preflight.subjects import Account
 from ultracluster_runtime.rollout.drive import drive
 from ultracluster_runtime.rollout.journal import open_journal
 from ultracluster_runtime.rollout.machine import Decision, Entry, Kind
 from ultracluster_spec.rollout import Rollout
 
 _NOT_LOCALLY = (REGION_IS_ENABLED,)  # moto reports opt-in Regions as disabled, but deploys to them
-_QUALIFIER = "hnb659fds"  # default bootstrap qualifier of the CDK CLI
 _DAY = 24 * 60
 _POLL_SECONDS = 15.0
 _POLL_SECONDS_LOCAL = 0.5
@@ -209,10 +208,7 @@ def _run(run: history.Run, context: _RolloutContext) -> ExitCode:
             plan=plan,
             run_id=run.folder.name,
             rollouts=context.rollouts,
-            needs={
-                cluster.stage: rollout_requirements([cluster], qualifier=_QUALIFIER)
-                for cluster in context.config.clusters()
-            },
+            accounts={cluster.stage: Account(clusters=(cluster,)) for cluster in context.config.clusters()},
             skip=(*(context.request.skip or ()), *(_NOT_LOCALLY if targets.local else ())),
             targets=targets,
             project=context.project,

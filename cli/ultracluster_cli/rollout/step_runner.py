@@ -22,8 +22,8 @@ from ultracluster_rules.findings import FindingsError
 from ultracluster_runtime.jobs.queues import find_definition, find_queue
 from ultracluster_runtime.preflight.check import Status
 from ultracluster_runtime.preflight.reader import AwsReader
-from ultracluster_runtime.preflight.requirements import RolloutRequirements
 from ultracluster_runtime.preflight.run import run_checks
+from ultracluster_runtime.preflight.subjects import Account
 from ultracluster_runtime.rollout import plan as rollout_plan
 from ultracluster_runtime.rollout.drive import Result
 from ultracluster_runtime.rollout.machine import Task
@@ -38,7 +38,7 @@ class Steps:
     """Run steps. Thread-safe.
 
     Attributes:
-        needs: Preflight requirements of each cluster. Empty for a rollback.
+        accounts: What preflight checks of each cluster. Empty for a rollback.
         skip: Codes of preflight checks to skip.
         patience_minutes: Minutes to wait for another deployment of a stack, and for a gate's job.
         poll_seconds: Seconds between polls.
@@ -49,7 +49,7 @@ class Steps:
     plan: rollout_plan.RolloutPlan
     run_id: str
     rollouts: Path
-    needs: Mapping[str, RolloutRequirements]
+    accounts: Mapping[str, Account]
     skip: Collection[str]
     targets: ClusterTargets
     project: Project
@@ -79,7 +79,7 @@ class Steps:
     def _preflight(self, cluster: rollout_plan.PlannedCluster) -> Result:
         client = self.targets.of(cluster.name).client
         reader = AwsReader(client, now=datetime.now(UTC), seconds=_PREFLIGHT_SECONDS)
-        results = run_checks(self.needs[cluster.name], reader, skip=self.skip)
+        results = run_checks(self.accounts[cluster.name], reader, skip=self.skip)
         problems = [
             f"{result.code} {result.subject}: {result.outcome.evidence}. {result.outcome.remedy}"
             for result in results

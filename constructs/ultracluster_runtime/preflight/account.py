@@ -20,7 +20,7 @@ from ultracluster_runtime.preflight.check import (
     warned,
 )
 from ultracluster_runtime.preflight.reader import AwsReader
-from ultracluster_runtime.preflight.requirements import RegionRequirements, RolloutRequirements
+from ultracluster_runtime.preflight.subjects import Account, Region
 from ultracluster_runtime.purchasing.aws_errors import server_time
 
 # Signature Version 4 rejects requests whose time is off by five minutes or more:
@@ -37,8 +37,8 @@ _NOT_ENABLED: Final = frozenset(
 _LEAST_BOOTSTRAP_VERSION: Final = 6
 
 
-_account_check: Final = partial(check, subjects=lambda rollout: (rollout,), after=())
-_region_check: Final = partial(check, subjects=RolloutRequirements.regions)
+_account_check: Final = partial(check, subjects=lambda account: (account,), after=())
+_region_check: Final = partial(check, subjects=Account.regions)
 
 
 def identity(reader: AwsReader, region: str) -> Mapping[str, Any]:
@@ -46,17 +46,17 @@ def identity(reader: AwsReader, region: str) -> Mapping[str, Any]:
     return reader.call("sts:GetCallerIdentity", region)
 
 
-def _try_identity(reader: AwsReader, requirements: RolloutRequirements) -> Mapping[str, Any] | Exception:
+def _try_identity(reader: AwsReader, account: Account) -> Mapping[str, Any] | Exception:
     response: Mapping[str, Any] | Exception
     try:
-        response = identity(reader, requirements.home)
+        response = identity(reader, account.home)
     except (BotoCoreError, ClientError) as error:
         response = error
     return response
 
 
 @_account_check(CREDENTIALS, _try_identity, "sts:GetCallerIdentity")
-def _check_credentials(_: RolloutRequirements, response: Mapping[str, Any] | Exception) -> Outcome:
+def _check_credentials(_: Account, response: Mapping[str, Any] | Exception) -> Outcome:
     if isinstance(response, Exception):
         return failed(str(response), "Sign in (such as `aws sso login`), or set AWS_PROFILE")
     return passed(f"account {response['Account']} as {response['Arn']}")
@@ -64,30 +64,30 @@ def _check_credentials(_: RolloutRequirements, response: Mapping[str, Any] | Exc
 
 @_account_check(
     ACCOUNT,
-    lambda reader, requirements: identity(reader, requirements.home),
+    lambda reader, account: identity(reader, account.home),
     "sts:GetCallerIdentity",
     after=(CREDENTIALS,),
 )
-def _check_account(requirements: RolloutRequirements, response: Mapping[str, Any]) -> Outcome:
-    account = response["Account"]
-    other_accounts = [cluster for cluster in requirements.clusters if cluster.account not in (None, account)]
+def _check_account(account: Account, response: Mapping[str, Any]) -> Outcome:
+    signed_in = response["Account"]
+    other_accounts = [cluster for cluster in account.clusters if cluster.account not in (None, signed_in)]
     if other_accounts:
         names = ", ".join(f"{cluster.name} ({cluster.account})" for cluster in other_accounts)
         return failed(
-            f"the credentials are for {account}; clusters pinned to other accounts: {names}",
+            f"the credentials are for {signed_in}; clusters pinned to other accounts: {names}",
             "Run preflight once per account, with its credentials and --cluster",
         )
-    clusters = len(requirements.clusters)
+    clusters = len(account.clusters)
     return passed(
-        f"the cluster belongs to {account}"
+        f"the cluster belongs to {signed_in}"
         if clusters == 1
-        else f"all {clusters} clusters belong to {account}"
+        else f"all {clusters} clusters belong to {signed_in}"
     )
 
 
-def _times(reader: AwsReader, requirements: RolloutRequirements) -> tuple[datetime, datetime | None]:
+def _times(reader: AwsReader, account: Account) -> tuple[datetime, datetime | None]:
     try:
-        response: Mapping[str, Any] = identity(reader, requirements.home)
+        response: Mapping[str, Any] = identity(reader, account.home)
     except ClientError as error:  # error responses carry a date, too
         response = error.response
     except BotoCoreError:
@@ -96,7 +96,7 @@ def _times(reader: AwsReader, requirements: RolloutRequirements) -> tuple[dateti
 
 
 @_account_check("UC9403", _times, "sts:GetCallerIdentity")
-def _check_clock(_: RolloutRequirements, times: tuple[datetime, datetime | None]) -> Outcome:
+def _check_clock(_: Account, times: tuple[datetime, datetime | None]) -> Outcome:
     local_time, server_date = times
     if server_date is None:
         return warned("the response of AWS has no date", "Compare the clock of this machine with another one")
@@ -108,10 +108,10 @@ def _check_clock(_: RolloutRequirements, times: tuple[datetime, datetime | None]
     return warned(evidence, remedy) if skew > _NOTED_SKEW else passed(evidence)
 
 
-def _region(reader: AwsReader, requirements: RegionRequirements) -> str:
+def _region(reader: AwsReader, region: Region) -> str:
     try:
         description = reader.call(
-            "ec2:DescribeRegions", requirements.region, RegionNames=[requirements.region], AllRegions=True
+            "ec2:DescribeRegions", region.name, RegionNames=[region.name], AllRegions=True
         )
     except ClientError as error:
         if error.response["Error"]["Code"] in _NOT_ENABLED:
@@ -121,32 +121,30 @@ def _region(reader: AwsReader, requirements: RegionRequirements) -> str:
 
 
 @_region_check(REGION_IS_ENABLED, _region, "ec2:DescribeRegions", after=ACCOUNT_IS_KNOWN)
-def _check_region(requirements: RegionRequirements, status: str) -> Outcome:
+def _check_region(region: Region, status: str) -> Outcome:
     if status in {"opt-in-not-required", "opted-in"}:
         return passed(f"it is {status}")
     return failed(
         f"it is {status}",
-        f"Enable it: `aws account enable-region --region-name {requirements.region}`; this takes minutes to hours",
+        f"Enable it: `aws account enable-region --region-name {region.name}`; this takes minutes to hours",
     )
 
 
-def _bootstrap(reader: AwsReader, requirements: RegionRequirements) -> str | None:
+def _bootstrap(reader: AwsReader, region: Region) -> str | None:
     response = reader.call_or_none(
         "ssm:GetParameter",
-        requirements.region,
+        region.name,
         absent=("ParameterNotFound",),
-        Name=f"/cdk-bootstrap/{requirements.qualifier}/version",
+        Name=f"/cdk-bootstrap/{region.qualifier}/version",
     )
     return None if response is None else str(response["Parameter"]["Value"])
 
 
 @_region_check(BOOTSTRAPPED, _bootstrap, "ssm:GetParameter")
-def _check_bootstrap(requirements: RegionRequirements, version: str | None) -> Outcome:
-    remedy = f"Run `cdk bootstrap aws://ACCOUNT/{requirements.region}`"
+def _check_bootstrap(region: Region, version: str | None) -> Outcome:
+    remedy = f"Run `cdk bootstrap aws://ACCOUNT/{region.name}`"
     if version is None:
-        return failed(
-            f"{requirements.region} is not bootstrapped with the qualifier {requirements.qualifier}", remedy
-        )
+        return failed(f"{region.name} is not bootstrapped with the qualifier {region.qualifier}", remedy)
     if not version.isdecimal() or int(version) < _LEAST_BOOTSTRAP_VERSION:
         return failed(f"version {version}; stacks require {_LEAST_BOOTSTRAP_VERSION} or newer", remedy)
     return passed(f"version {version}")

@@ -8,7 +8,7 @@ from typing import Any, Final, Generic, Protocol, TypeVar
 
 from ultracluster_rules.registry import RULES
 from ultracluster_runtime.preflight.reader import AwsReader
-from ultracluster_runtime.preflight.requirements import RolloutRequirements
+from ultracluster_runtime.preflight.subjects import Account
 
 CREDENTIALS: Final = "UC9401"  # code of the check that credentials are accepted
 ACCOUNT: Final = "UC9402"  # code of the check that the credentials belong to the account of the rollout
@@ -80,21 +80,21 @@ class Subject(Protocol):
         """Place of the subject: empty for the account, else Region, cluster, and the resource in it."""
 
 
-RequirementsT = TypeVar("RequirementsT", bound=Subject)
+SubjectT = TypeVar("SubjectT", bound=Subject)
 ObservationsT = TypeVar("ObservationsT")
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Check(Generic[RequirementsT, ObservationsT]):
+class Check(Generic[SubjectT, ObservationsT]):
     """Check of one requirement."""
 
     code: str  # rule code in ultracluster_rules.registry; its summary is the title of the check
     calls: tuple[str, ...]  # API calls that it makes, as IAM actions
-    # Returns the subjects in a rollout; none if the check does not apply
-    subjects: Callable[[RolloutRequirements], Iterable[RequirementsT]]
-    gather: Callable[[AwsReader, RequirementsT], ObservationsT]  # reads what is needed from AWS
+    # Returns the subjects of an account; none if the check does not apply
+    subjects: Callable[[Account], Iterable[SubjectT]]
+    gather: Callable[[AwsReader, SubjectT], ObservationsT]  # reads what is needed from AWS
     # Evaluates the result of gather, without calls
-    evaluate: Callable[[RequirementsT, ObservationsT], Outcome]
+    evaluate: Callable[[SubjectT, ObservationsT], Outcome]
     # Codes of checks that have to pass first, on the same subject or one that contains it: otherwise this
     # check could only fail for the same reason
     after: tuple[str, ...] = ()
@@ -107,11 +107,11 @@ class Check(Generic[RequirementsT, ObservationsT]):
 
 def check(
     code: str,
-    gather: Callable[[AwsReader, RequirementsT], ObservationsT],
+    gather: Callable[[AwsReader, SubjectT], ObservationsT],
     *calls: str,
-    subjects: Callable[[RolloutRequirements], Iterable[RequirementsT]],
+    subjects: Callable[[Account], Iterable[SubjectT]],
     after: tuple[str, ...] = (REGION_IS_ENABLED,),
-) -> Callable[[Callable[[RequirementsT, ObservationsT], Outcome]], Check[RequirementsT, ObservationsT]]:
+) -> Callable[[Callable[[SubjectT, ObservationsT], Outcome]], Check[SubjectT, ObservationsT]]:
     """Make the function below a check, which evaluates what was gathered; for the arguments see `Check`."""
     return lambda evaluate: Check(
         code=code, calls=calls, subjects=subjects, gather=gather, evaluate=evaluate, after=after

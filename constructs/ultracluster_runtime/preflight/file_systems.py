@@ -1,6 +1,6 @@
 """Checks of existing file systems: mountable, close to the nodes, and reachable."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from functools import partial
 from typing import Any, Final
 
@@ -8,33 +8,38 @@ from ultracluster_catalog.lustre.lustre import LUSTRE_PORTS
 from ultracluster_runtime.preflight.check import Outcome, check, failed, passed, skipped, warned
 from ultracluster_runtime.preflight.network import covers_ports
 from ultracluster_runtime.preflight.reader import AwsReader
-from ultracluster_runtime.preflight.requirements import FileSystemRequirements
+from ultracluster_runtime.preflight.subjects import Account, Part
 
 Description = Mapping[str, Any]
 
 _FILE_SYSTEM: Final = "UC9452"
 
 
-_system_check: Final = partial(
-    check, subjects=lambda rollout: filter(None, (cluster.file_system for cluster in rollout.clusters))
-)
+def _systems(account: Account) -> Iterator[Part]:
+    """Yield the file systems that exist before the deployment."""
+    for cluster in account.clusters:
+        if (file_system_id := cluster.file_system.file_system_id) is not None:
+            yield Part(cluster=cluster, name=file_system_id)
 
 
-def _system(reader: AwsReader, requirements: FileSystemRequirements) -> Description | None:
+_system_check: Final = partial(check, subjects=_systems)
+
+
+def _system(reader: AwsReader, system: Part) -> Description | None:
     return reader.find(
         "fsx:DescribeFileSystems",
-        requirements.region,
+        system.region,
         "FileSystems",
         absent=("FileSystemNotFound",),
-        FileSystemIds=[requirements.file_system.file_system_id],
+        FileSystemIds=[system.name],
     )
 
 
 @_system_check(_FILE_SYSTEM, _system, "fsx:DescribeFileSystems")
-def _check_system(requirements: FileSystemRequirements, description: Description | None) -> Outcome:
+def _check_system(system: Part, description: Description | None) -> Outcome:
     if description is None:
         return failed(
-            f"{requirements.region} has no {requirements.file_system.file_system_id} in this account",
+            f"{system.region} has no {system.name} in this account",
             "Correct file_system_id",
         )
     if description.get("FileSystemType") != "LUSTRE":
@@ -42,9 +47,9 @@ def _check_system(requirements: FileSystemRequirements, description: Description
             f"it is of type {description.get('FileSystemType')}", "Use an FSx for Lustre file system"
         )
     mount = description.get("LustreConfiguration", {}).get("MountName")
-    if mount != requirements.file_system.mount_name:
+    if mount != system.cluster.file_system.mount_name:
         return failed(
-            f"its mount name is {mount}; the rollout says {requirements.file_system.mount_name}",
+            f"its mount name is {mount}; the rollout says {system.cluster.file_system.mount_name}",
             f"Set mount_name: {mount}",
         )
     state = description.get("Lifecycle", "")
@@ -57,50 +62,50 @@ def _check_system(requirements: FileSystemRequirements, description: Description
     return failed(f"it is {state}", "Repair it, or use another file system")
 
 
-def _place(reader: AwsReader, requirements: FileSystemRequirements) -> tuple[str, str | None]:
-    description = _system(reader, requirements) or {}
+def _place(reader: AwsReader, system: Part) -> tuple[str, str | None]:
+    description = _system(reader, system) or {}
     subnets = description.get("SubnetIds", [])
     zone = None
     if subnets:
         absent = ("InvalidSubnetID.NotFound",)
         subnet = reader.find(
-            "ec2:DescribeSubnets", requirements.region, "Subnets", absent=absent, SubnetIds=subnets[:1]
+            "ec2:DescribeSubnets", system.region, "Subnets", absent=absent, SubnetIds=subnets[:1]
         )
         zone = subnet["AvailabilityZoneId"] if subnet else None
     return str(description.get("VpcId", "")), zone
 
 
 @_system_check("UC9453", _place, "fsx:DescribeFileSystems", "ec2:DescribeSubnets", after=(_FILE_SYSTEM,))
-def _check_place(requirements: FileSystemRequirements, evidence: tuple[str, str | None]) -> Outcome:
+def _check_place(system: Part, evidence: tuple[str, str | None]) -> Outcome:
     """Check that the file system is in the VPC and zone of the nodes; other VPCs have no DNS name or route to it."""
     vpc, zone = evidence
-    if requirements.vpc_id is None:
+    if system.cluster.network.vpc_id is None:
         return failed(
             f"it is in {vpc}, and the rollout creates a new VPC, which has no route to it",
             f"Set network.vpc_id: {vpc} and one of its subnets",
         )
-    if vpc != requirements.vpc_id:
+    if vpc != system.cluster.network.vpc_id:
         return failed(
-            f"it is in {vpc}, the nodes in {requirements.vpc_id}",
+            f"it is in {vpc}, the nodes in {system.cluster.network.vpc_id}",
             "Use a subnet of its VPC, or another file system",
         )
     if zone is None:
         return warned(f"it is in {vpc}; the zone of its subnet is unknown", "Look it up in the console")
-    if zone != requirements.zone_id:
+    if zone != system.cluster.zone_id:
         return failed(
-            f"it is in {zone}, the nodes in {requirements.zone_id}: traffic across zones is slow and billed per GB",
+            f"it is in {zone}, the nodes in {system.cluster.zone_id}: traffic across zones is slow and billed per GB",
             "Use a file system in the zone of the capacity",
         )
     return passed(f"it is in {vpc} and {zone}, like the nodes")
 
 
-def _groups(reader: AwsReader, requirements: FileSystemRequirements) -> list[Description]:
-    interfaces = (_system(reader, requirements) or {}).get("NetworkInterfaceIds", [])
+def _groups(reader: AwsReader, system: Part) -> list[Description]:
+    interfaces = (_system(reader, system) or {}).get("NetworkInterfaceIds", [])
     if not interfaces:
         return []
     interface = reader.find(
         "ec2:DescribeNetworkInterfaces",
-        requirements.region,
+        system.region,
         "NetworkInterfaces",
         absent=("InvalidNetworkInterfaceID.NotFound",),
         NetworkInterfaceIds=interfaces[:1],
@@ -108,7 +113,7 @@ def _groups(reader: AwsReader, requirements: FileSystemRequirements) -> list[Des
     ids = [group["GroupId"] for group in (interface or {}).get("Groups", [])]
     if not ids:
         return []
-    response = reader.call("ec2:DescribeSecurityGroups", requirements.region, GroupIds=ids)
+    response = reader.call("ec2:DescribeSecurityGroups", system.region, GroupIds=ids)
     return list(response["SecurityGroups"])
 
 
@@ -120,18 +125,18 @@ def _groups(reader: AwsReader, requirements: FileSystemRequirements) -> list[Des
     "ec2:DescribeSecurityGroups",
     after=(_FILE_SYSTEM,),
 )
-def _check_ports(requirements: FileSystemRequirements, groups: list[Description]) -> Outcome:
+def _check_ports(system: Part, groups: list[Description]) -> Outcome:
     """Check that its security groups allow Lustre traffic, by existing rules or those that the deployment adds."""
     ids = {group["GroupId"] for group in groups}
     if not groups:
         return skipped("its network interfaces are not visible")
-    if requirements.file_system.security_group_id is not None:
-        if requirements.file_system.security_group_id in ids:
+    if system.cluster.file_system.security_group_id is not None:
+        if system.cluster.file_system.security_group_id in ids:
             return passed(
-                f"the deployment adds rules for the nodes to {requirements.file_system.security_group_id}"
+                f"the deployment adds rules for the nodes to {system.cluster.file_system.security_group_id}"
             )
         return failed(
-            f"it has {', '.join(sorted(ids))}, not {requirements.file_system.security_group_id}, to which the rules are added",
+            f"it has {', '.join(sorted(ids))}, not {system.cluster.file_system.security_group_id}, to which the rules are added",
             f"Set file_system.security_group_id: {min(ids)}",
         )
     rules = [rule for group in groups for rule in group.get("IpPermissions", [])]

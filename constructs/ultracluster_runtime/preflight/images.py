@@ -14,11 +14,8 @@ from ultracluster_catalog.neuron.neuron_images import BAKED_IMAGE_TAG
 from ultracluster_rules.images import explain_entrypoint
 from ultracluster_runtime.preflight.check import Outcome, check, failed, passed, skipped, warned
 from ultracluster_runtime.preflight.reader import AwsReader
-from ultracluster_runtime.preflight.requirements import (
-    ClusterRequirements,
-    ImageRequirements,
-    RolloutRequirements,
-)
+from ultracluster_runtime.preflight.subjects import Account, Part
+from ultracluster_spec.cluster import Cluster
 
 Description = Mapping[str, Any]
 
@@ -30,40 +27,40 @@ _ARCHITECTURE: Final = "x86_64"  # all types in the catalog have it: Trainium, I
 # AMIs
 
 
-def _find(reader: AwsReader, requirements: ClusterRequirements) -> Description | None:
+def _find(reader: AwsReader, cluster: Cluster) -> Description | None:
     return reader.find(
         "ec2:DescribeImages",
-        requirements.region,
+        cluster.region,
         "Images",
         absent=("InvalidAMIID.NotFound", "InvalidAMIID.Unavailable"),
-        ImageIds=[requirements.image_id],
+        ImageIds=[cluster.image_id],
         IncludeDeprecated=True,
         IncludeDisabled=True,
     )
 
 
-def _shown(reader: AwsReader, requirements: ClusterRequirements) -> Description:
-    return _find(reader, requirements) or {}
+def _shown(reader: AwsReader, cluster: Cluster) -> Description:
+    return _find(reader, cluster) or {}
 
 
-@check(_EXISTS, _find, "ec2:DescribeImages", subjects=lambda rollout: rollout.clusters)
-def _check_ami(requirements: ClusterRequirements, description: Description | None) -> Outcome:
+@check(_EXISTS, _find, "ec2:DescribeImages", subjects=lambda account: account.clusters)
+def _check_ami(cluster: Cluster, description: Description | None) -> Outcome:
     remedy = "Pin another AMI: `ultracluster ami resolve ROLLOUT --write`"
     if description is None:
         return failed(
-            f"{requirements.region} has no {requirements.image_id} visible to this account; an AMI exists in one Region only",
+            f"{cluster.region} has no {cluster.image_id} visible to this account; an AMI exists in one Region only",
             remedy,
         )
     if description.get("State") != "available":
-        return failed(f"{requirements.image_id} is {description.get('State')}", remedy)
-    return passed(f"{requirements.image_id} is {description.get('Name', 'unnamed')}")
+        return failed(f"{cluster.image_id} is {description.get('State')}", remedy)
+    return passed(f"{cluster.image_id} is {description.get('Name', 'unnamed')}")
 
 
-_ami_check: Final = partial(check, subjects=lambda rollout: rollout.clusters, after=(_EXISTS,))
+_ami_check: Final = partial(check, subjects=lambda account: account.clusters, after=(_EXISTS,))
 
 
 @_ami_check("UC9443", _shown, "ec2:DescribeImages")
-def _check_architecture(_: ClusterRequirements, description: Description) -> Outcome:
+def _check_architecture(_: Cluster, description: Description) -> Outcome:
     got = description.get("Architecture")
     if got == _ARCHITECTURE:
         return passed(f"it is for {got}")
@@ -71,12 +68,12 @@ def _check_architecture(_: ClusterRequirements, description: Description) -> Out
 
 
 @_ami_check("UC9444", _shown, "ec2:DescribeImages")
-def _check_purpose(requirements: ClusterRequirements, description: Description) -> Outcome:
+def _check_purpose(cluster: Cluster, description: Description) -> Outcome:
     """Check that the AMI is meant for such nodes: by the tag of images built by a NeuronAmi, else by its name."""
     name = description.get("Name", "")
     if any(tag["Key"] == BAKED_IMAGE_TAG for tag in description.get("Tags", [])):
         return passed(f"it was built by a NeuronAmi: {name}")
-    words = ["ecs", *(["neuron"] if requirements.neuron else [])]
+    words = ["ecs", *(["neuron"] if cluster.machine.is_neuron else [])]
     missing = [word for word in words if word not in name.lower()]
     if not missing:
         return passed(f"its name contains {' and '.join(words)}: {name}")
@@ -87,10 +84,8 @@ def _check_purpose(requirements: ClusterRequirements, description: Description) 
     )
 
 
-@_ami_check(
-    "UC9445", lambda reader, requirements: (_shown(reader, requirements), reader.now), "ec2:DescribeImages"
-)
-def _check_deprecation(_: ClusterRequirements, evidence: tuple[Description, datetime]) -> Outcome:
+@_ami_check("UC9445", lambda reader, cluster: (_shown(reader, cluster), reader.now), "ec2:DescribeImages")
+def _check_deprecation(_: Cluster, evidence: tuple[Description, datetime]) -> Outcome:
     description, now = evidence
     text = description.get("DeprecationTime")
     if not text:
@@ -130,14 +125,15 @@ def read_reference(image: str) -> Reference | None:
     )
 
 
-def _images(rollout: RolloutRequirements) -> Iterator[ImageRequirements]:
-    """Yield the container images of a rollout."""
-    for cluster in rollout.clusters:
-        yield from cluster.images
+def _images(account: Account) -> Iterator[Part]:
+    """Yield the container images of all jobs."""
+    for cluster in account.clusters:
+        for image in dict.fromkeys(job.image for job in cluster.jobs):
+            yield Part(cluster=cluster, name=image)
 
 
-def _repository(reader: AwsReader, requirements: ImageRequirements) -> bool | None:
-    reference = read_reference(requirements.image)
+def _repository(reader: AwsReader, image: Part) -> bool | None:
+    reference = read_reference(image.name)
     if reference is None:
         return None
     response = reader.call_or_none(
@@ -151,11 +147,11 @@ def _repository(reader: AwsReader, requirements: ImageRequirements) -> bool | No
 
 
 @check("UC9446", _repository, "ecr:DescribeRepositories", subjects=_images)
-def _check_repository(requirements: ImageRequirements, exists: bool | None) -> Outcome:
-    reference = read_reference(requirements.image)
+def _check_repository(image: Part, exists: bool | None) -> Outcome:
+    reference = read_reference(image.name)
     if reference is None or exists is None:
         return warned(
-            f"{requirements.image} is not in a private registry of Amazon ECR; nodes without a NAT gateway reach no other registry",
+            f"{image.name} is not in a private registry of Amazon ECR; nodes without a NAT gateway reach no other registry",
             "Copy it to ECR in the Region, or use a pull-through cache (`ultracluster docs images`)",
         )
     if not exists:
@@ -163,17 +159,17 @@ def _check_repository(requirements: ImageRequirements, exists: bool | None) -> O
             f"{reference.account} has no repository {reference.repository} in {reference.region}",
             "Create it and push the image (TrainingImageRepository creates the repository)",
         )
-    if reference.region != requirements.region:
+    if reference.region != image.region:
         return failed(
-            f"it is in {reference.region}, the nodes in {requirements.region}: every node pulls it across Regions, billed per GB, "
+            f"it is in {reference.region}, the nodes in {image.region}: every node pulls it across Regions, billed per GB, "
             "and not at all without a NAT gateway",
-            f"Copy it to {requirements.region}: ECR can replicate repositories",
+            f"Copy it to {image.region}: ECR can replicate repositories",
         )
     return passed(f"{reference.repository} is in {reference.region}")
 
 
-def _image(reader: AwsReader, requirements: ImageRequirements) -> Description | None:
-    reference = read_reference(requirements.image)
+def _image(reader: AwsReader, image: Part) -> Description | None:
+    reference = read_reference(image.name)
     if reference is None:
         return {}
     return reader.find(
@@ -188,7 +184,7 @@ def _image(reader: AwsReader, requirements: ImageRequirements) -> Description | 
 
 
 @check(_IMAGE, _image, "ecr:DescribeImages", subjects=_images)
-def _check_image(_: ImageRequirements, description: Description | None) -> Outcome:
+def _check_image(_: Part, description: Description | None) -> Outcome:
     if description is None:
         return failed(
             "it does not exist; jobs would fail at their start, on paid nodes", "Push it, or correct its tag"
@@ -215,9 +211,9 @@ _MOST_BYTES: Final = 4 * 1024 * 1024
 _SECONDS: Final = 10
 
 
-def _entrypoint(reader: AwsReader, requirements: ImageRequirements) -> Sequence[str] | None:
+def _entrypoint(reader: AwsReader, image: Part) -> Sequence[str] | None:
     """Return the ENTRYPOINT, empty for none; None if the configuration of the image cannot be read."""
-    reference = read_reference(requirements.image)
+    reference = read_reference(image.name)
     if reference is None:
         return None
     place = {"registryId": reference.account, "repositoryName": reference.repository}
@@ -271,7 +267,7 @@ def _download(url: str) -> bytes:
     subjects=_images,
     after=(_IMAGE,),
 )
-def _check_entrypoint(_: ImageRequirements, entrypoint: Sequence[str] | None) -> Outcome:
+def _check_entrypoint(_: Part, entrypoint: Sequence[str] | None) -> Outcome:
     if entrypoint is None:
         return skipped("the configuration of the image cannot be read")
     if problem := explain_entrypoint(entrypoint):

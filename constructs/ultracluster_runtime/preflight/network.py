@@ -7,15 +7,13 @@ from functools import partial
 from typing import Any, Final
 
 from ultracluster_catalog.places.cluster_subnet import NODE_SERVICES
+from ultracluster_rules.network import addresses_of_existing_subnet
 from ultracluster_runtime.preflight.check import ZONE_IS_VISIBLE, Outcome, check, failed, passed, warned
 from ultracluster_runtime.preflight.quotas import is_deployed
 from ultracluster_runtime.preflight.reader import AwsReader
-from ultracluster_runtime.preflight.requirements import (
-    ClusterRequirements,
-    RolloutRequirements,
-    SubnetRequirements,
-)
+from ultracluster_runtime.preflight.subjects import Account, Part
 from ultracluster_runtime.preflight.zones import zones_of
+from ultracluster_spec.cluster import Cluster
 
 Description = Mapping[str, Any]
 
@@ -33,58 +31,72 @@ _TARGETS: Final = (
 )
 
 
-def _subnets(rollout: RolloutRequirements) -> Iterator[SubnetRequirements]:
-    yield from (cluster.subnet for cluster in rollout.clusters if cluster.subnet is not None)
+def _subnets(account: Account) -> Iterator[Part]:
+    """Yield the subnets that exist before the deployment."""
+    for cluster in account.clusters:
+        if (subnet_id := cluster.network.subnet_id) is not None:
+            yield Part(cluster=cluster, name=subnet_id)
 
 
 _subnet_check: Final = partial(check, subjects=_subnets, after=(_EXISTS,))
 
 
-def _find(reader: AwsReader, requirements: SubnetRequirements) -> Description | None:
+def _find(reader: AwsReader, subnet: Part) -> Description | None:
     return reader.find(
         "ec2:DescribeSubnets",
-        requirements.region,
+        subnet.region,
         "Subnets",
         absent=("InvalidSubnetID.NotFound",),
-        SubnetIds=[requirements.subnet_id],
+        SubnetIds=[subnet.name],
     )
 
 
-def _shown(reader: AwsReader, requirements: SubnetRequirements) -> Description:
-    return _find(reader, requirements) or {}
+def _shown(reader: AwsReader, subnet: Part) -> Description:
+    return _find(reader, subnet) or {}
 
 
 @check(_EXISTS, _find, _SUBNET, subjects=_subnets)
-def _check_subnet(requirements: SubnetRequirements, description: Description | None) -> Outcome:
+def _check_subnet(subnet: Part, description: Description | None) -> Outcome:
     if description is None:
         return failed(
-            f"{requirements.region} has no {requirements.subnet_id} in this account",
+            f"{subnet.region} has no {subnet.name} in this account",
             "Correct network.subnet_id",
         )
     wrong = []
-    if description["AvailabilityZoneId"] != requirements.zone_id:
+    if description["AvailabilityZoneId"] != subnet.cluster.zone_id:
         wrong.append(
-            f"it is in {description['AvailabilityZoneId']}; the capacity is in {requirements.zone_id}"
+            f"it is in {description['AvailabilityZoneId']}; the capacity is in {subnet.cluster.zone_id}"
         )
-    if description["VpcId"] != requirements.vpc_id:
-        wrong.append(f"it belongs to {description['VpcId']}; the rollout says {requirements.vpc_id}")
+    if description["VpcId"] != subnet.cluster.network.vpc_id:
+        wrong.append(
+            f"it belongs to {description['VpcId']}; the rollout says {subnet.cluster.network.vpc_id}"
+        )
     if description.get("State", "available") != "available":
         wrong.append(f"it is {description['State']}")
     if wrong:
-        return failed("; ".join(wrong), f"Use a subnet of {requirements.vpc_id} in {requirements.zone_id}")
-    return passed(f"it is in {requirements.zone_id} and belongs to {requirements.vpc_id}")
+        return failed(
+            "; ".join(wrong), f"Use a subnet of {subnet.cluster.network.vpc_id} in {subnet.cluster.zone_id}"
+        )
+    return passed(f"it is in {subnet.cluster.zone_id} and belongs to {subnet.cluster.network.vpc_id}")
 
 
-def _room(reader: AwsReader, requirements: SubnetRequirements) -> tuple[int, bool]:
-    free = int(_shown(reader, requirements).get("AvailableIpAddressCount", 0))
-    return free, is_deployed(reader, requirements.region, requirements.stack)
+def _room(reader: AwsReader, subnet: Part) -> tuple[int, bool]:
+    free = int(_shown(reader, subnet).get("AvailableIpAddressCount", 0))
+    return free, is_deployed(reader, subnet.region, subnet.cluster.stacks[2])
 
 
 @_subnet_check("UC9436", _room, _SUBNET, "cloudformation:DescribeStacks")
-def _check_addresses(requirements: SubnetRequirements, evidence: tuple[int, bool]) -> Outcome:
+def _check_addresses(subnet: Part, evidence: tuple[int, bool]) -> Outcome:
     free, deployed = evidence
-    usage = f"{free:,} addresses are free; the cluster needs {requirements.addresses:,}"
-    if free >= requirements.addresses:
+    cluster = subnet.cluster
+    needed = addresses_of_existing_subnet(
+        instance_type=cluster.machine,
+        nodes=cluster.most_nodes,
+        nic_layout=cluster.network.layout,
+        file_system_interfaces=cluster.file_system.subnet_addresses,
+    )
+    usage = f"{free:,} addresses are free; the cluster needs {needed:,}"
+    if free >= needed:
         return passed(usage)
     remedy = "Use a larger subnet, fewer nodes, or the layout batch, which uses one address per node"
     if deployed:
@@ -93,7 +105,7 @@ def _check_addresses(requirements: SubnetRequirements, evidence: tuple[int, bool
 
 
 @_subnet_check("UC9437", _shown, _SUBNET)
-def _check_private(_: SubnetRequirements, description: Description) -> Outcome:
+def _check_private(_: Part, description: Description) -> Outcome:
     """Check that the subnet assigns no public addresses: EC2 rejects them for instances with several interfaces."""
     if description.get("MapPublicIpOnLaunch"):
         return failed(
@@ -114,21 +126,21 @@ class Routes:
     without_private_dns: frozenset[str]
 
 
-def _in_vpc(reader: AwsReader, requirements: SubnetRequirements, call: str, key: str) -> list[Any]:
+def _in_vpc(reader: AwsReader, subnet: Part, call: str, key: str) -> list[Any]:
     """Return the items that a call lists in the VPC of a subnet."""
-    filters = [{"Name": "vpc-id", "Values": [requirements.vpc_id]}]
-    return reader.list_all(call, requirements.region, key, Filters=filters)
+    filters = [{"Name": "vpc-id", "Values": [subnet.cluster.network.vpc_id]}]
+    return reader.list_all(call, subnet.region, key, Filters=filters)
 
 
-def _routes(reader: AwsReader, requirements: SubnetRequirements) -> Routes:
-    tables = _in_vpc(reader, requirements, "ec2:DescribeRouteTables", "RouteTables")
-    table = _table_of(requirements.subnet_id, tables)
+def _routes(reader: AwsReader, subnet: Part) -> Routes:
+    tables = _in_vpc(reader, subnet, "ec2:DescribeRouteTables", "RouteTables")
+    table = _table_of(subnet.name, tables)
     gateways: set[str] = set()
     interfaces: dict[bool, set[str]] = {
         True: set(),
         False: set(),
     }  # services by whether private DNS is enabled
-    for service, endpoint in _endpoints(reader, requirements):
+    for service, endpoint in _endpoints(reader, subnet):
         if endpoint.get("State", "available").lower() != "available":
             continue
         if endpoint.get("VpcEndpointType") == "Interface":
@@ -143,10 +155,10 @@ def _routes(reader: AwsReader, requirements: SubnetRequirements) -> Routes:
     )
 
 
-def _endpoints(reader: AwsReader, requirements: SubnetRequirements) -> Iterator[tuple[str, Description]]:
+def _endpoints(reader: AwsReader, subnet: Part) -> Iterator[tuple[str, Description]]:
     """Yield the endpoints in the VPC of a subnet, each with the name of its service, such as ecr.api."""
-    for endpoint in _in_vpc(reader, requirements, "ec2:DescribeVpcEndpoints", "VpcEndpoints"):
-        yield endpoint["ServiceName"].removeprefix(f"com.amazonaws.{requirements.region}."), endpoint
+    for endpoint in _in_vpc(reader, subnet, "ec2:DescribeVpcEndpoints", "VpcEndpoints"):
+        yield endpoint["ServiceName"].removeprefix(f"com.amazonaws.{subnet.region}."), endpoint
 
 
 def _table_of(subnet_id: str, tables: list[Any]) -> Description:
@@ -174,7 +186,7 @@ def _has_egress(target: str | None) -> bool:
 
 
 @_subnet_check("UC9438", _routes, *_ROUTE_CALLS)
-def _check_s3(_: SubnetRequirements, routes: Routes) -> Outcome:
+def _check_s3(_: Part, routes: Routes) -> Outcome:
     """Check that nodes reach S3, which stores image layers, checkpoints and compiled graphs."""
     if "s3" in routes.gateways:
         return passed("its route table has a gateway endpoint for S3")
@@ -192,10 +204,10 @@ def _check_s3(_: SubnetRequirements, routes: Routes) -> Outcome:
 
 
 @_subnet_check("UC9439", _routes, *_ROUTE_CALLS)
-def _check_services(requirements: SubnetRequirements, routes: Routes) -> Outcome:
-    missing = [service for service in requirements.services if service not in routes.endpoints]
+def _check_services(_: Part, routes: Routes) -> Outcome:
+    missing = [service for service in NODE_SERVICES if service not in routes.endpoints]
     if not missing:
-        return passed(f"its VPC has endpoints for all {len(requirements.services)} services")
+        return passed(f"its VPC has endpoints for all {len(NODE_SERVICES)} services")
     if _has_egress(routes.default):
         return passed(f"{', '.join(missing)} are reached through {routes.default}")
     unnamed = [service for service in missing if service in routes.without_private_dns]
@@ -211,22 +223,22 @@ def _check_services(requirements: SubnetRequirements, routes: Routes) -> Outcome
     )
 
 
-def _dns(reader: AwsReader, requirements: SubnetRequirements) -> dict[str, bool]:
+def _dns(reader: AwsReader, subnet: Part) -> dict[str, bool]:
     settings = {}
     for name, attribute in (("DNS support", "DnsSupport"), ("DNS hostnames", "DnsHostnames")):
-        request = {"VpcId": requirements.vpc_id, "Attribute": f"enable{attribute}"}
-        response = reader.call("ec2:DescribeVpcAttribute", requirements.region, **request)
+        request = {"VpcId": subnet.cluster.network.vpc_id, "Attribute": f"enable{attribute}"}
+        response = reader.call("ec2:DescribeVpcAttribute", subnet.region, **request)
         settings[name] = bool(response[f"Enable{attribute}"]["Value"])
     return settings
 
 
 @_subnet_check("UC9440", _dns, "ec2:DescribeVpcAttribute")
-def _check_dns(requirements: SubnetRequirements, settings: dict[str, bool]) -> Outcome:
+def _check_dns(subnet: Part, settings: dict[str, bool]) -> Outcome:
     off = [name for name, on in settings.items() if not on]
     if not off:
-        return passed(f"{' and '.join(settings)} are enabled in {requirements.vpc_id}")
+        return passed(f"{' and '.join(settings)} are enabled in {subnet.cluster.network.vpc_id}")
     return failed(
-        f"{' and '.join(off)} disabled in {requirements.vpc_id}",
+        f"{' and '.join(off)} disabled in {subnet.cluster.network.vpc_id}",
         "Enable both: `aws ec2 modify-vpc-attribute`; endpoints and file systems are resolved by name",
     )
 
@@ -248,18 +260,18 @@ class TaskNetwork:
     closed_endpoints: tuple[str, ...]
 
 
-def _task_network(reader: AwsReader, requirements: SubnetRequirements) -> TaskNetwork:
+def _task_network(reader: AwsReader, subnet: Part) -> TaskNetwork:
     groups = {
         group["GroupId"]: group
-        for group in _in_vpc(reader, requirements, "ec2:DescribeSecurityGroups", "SecurityGroups")
+        for group in _in_vpc(reader, subnet, "ec2:DescribeSecurityGroups", "SecurityGroups")
     }
     default = next((group for group in groups.values() if group.get("GroupName") == "default"), None)
     if default is None:
         return TaskNetwork(group=None, closed_endpoints=())
-    block = ipaddress.IPv4Network(_shown(reader, requirements).get("CidrBlock", _ANYWHERE))
+    block = ipaddress.IPv4Network(_shown(reader, subnet).get("CidrBlock", _ANYWHERE))
     closed = {
         service
-        for service, endpoint in _endpoints(reader, requirements)
+        for service, endpoint in _endpoints(reader, subnet)
         if endpoint.get("VpcEndpointType") == "Interface"
         and not any(
             _lets_in(groups.get(group["GroupId"], {}), default["GroupId"], block)
@@ -267,7 +279,7 @@ def _task_network(reader: AwsReader, requirements: SubnetRequirements) -> TaskNe
             for group in endpoint.get("Groups") or [default]
         )
     }
-    return TaskNetwork(group=default, closed_endpoints=tuple(sorted(closed & set(requirements.services))))
+    return TaskNetwork(group=default, closed_endpoints=tuple(sorted(closed & set(NODE_SERVICES))))
 
 
 def _lets_in(group: Description, source_id: str, block: ipaddress.IPv4Network) -> bool:
@@ -288,15 +300,17 @@ def covers_ports(rule: Description, low: int, high: int) -> bool:
 
 
 @_subnet_check("UC9458", _task_network, _SUBNET, "ec2:DescribeSecurityGroups", "ec2:DescribeVpcEndpoints")
-def _check_task_network(requirements: SubnetRequirements, network: TaskNetwork) -> Outcome:
+def _check_task_network(subnet: Part, network: TaskNetwork) -> Outcome:
     """Check the group that AWS Batch gives to the network interfaces of multi-node tasks: the VPC's default group."""
     group = network.group
     if group is None:
-        return failed(f"{requirements.vpc_id} shows no default group", "Allow ec2:DescribeSecurityGroups")
-    name = group["GroupId"]
-    if requirements.default_group_id not in {None, name}:
         return failed(
-            f"the default group of {requirements.vpc_id} is {name}; the rollout says {requirements.default_group_id}",
+            f"{subnet.cluster.network.vpc_id} shows no default group", "Allow ec2:DescribeSecurityGroups"
+        )
+    name = group["GroupId"]
+    if subnet.cluster.network.default_security_group_id not in {None, name}:
+        return failed(
+            f"the default group of {subnet.cluster.network.vpc_id} is {name}; the rollout says {subnet.cluster.network.default_security_group_id}",
             "Correct network.default_security_group_id",
         )
     out = group.get("IpPermissionsEgress", [])
@@ -310,7 +324,7 @@ def _check_task_network(requirements: SubnetRequirements, network: TaskNetwork) 
         "HTTPS out": any(covers_ports(rule, _HTTPS, _HTTPS) for rule in anywhere),
     }
     missing = [rule for rule, present in has.items() if not present]
-    mends = requirements.default_group_id is not None
+    mends = subnet.cluster.network.default_security_group_id is not None
     if mends and len(missing) < len(has):
         return failed(
             f"{name} has some of the rules for tasks already, and EC2 rejects a duplicate",
@@ -329,12 +343,12 @@ def _check_task_network(requirements: SubnetRequirements, network: TaskNetwork) 
     return passed(f"tasks of multi-node jobs reach each other and AWS with {name}")
 
 
-def _endpoint_zones(reader: AwsReader, requirements: ClusterRequirements) -> dict[str, bool]:
+def _endpoint_zones(reader: AwsReader, cluster: Cluster) -> dict[str, bool]:
     """Return whether each service that needs an interface endpoint has one in the zone of the cluster."""
-    zone = zones_of(reader, requirements.region).get(requirements.zone_id, {}).get("ZoneName")
-    names = {f"com.amazonaws.{requirements.region}.{service}": service for service in NODE_SERVICES}
+    zone = zones_of(reader, cluster.region).get(cluster.zone_id, {}).get("ZoneName")
+    names = {f"com.amazonaws.{cluster.region}.{service}": service for service in NODE_SERVICES}
     # Called without service names, because EC2 refuses a request that names an unknown service (InvalidServiceName).
-    details = reader.list_all("ec2:DescribeVpcEndpointServices", requirements.region, "ServiceDetails")
+    details = reader.list_all("ec2:DescribeVpcEndpointServices", cluster.region, "ServiceDetails")
     offered = {
         names[detail["ServiceName"]]: zone in detail.get("AvailabilityZones", [])
         for detail in details
@@ -349,26 +363,26 @@ def _endpoint_zones(reader: AwsReader, requirements: ClusterRequirements) -> dic
     _endpoint_zones,
     "ec2:DescribeVpcEndpointServices",
     "ec2:DescribeAvailabilityZones",
-    subjects=lambda rollout: (cluster for cluster in rollout.clusters if cluster.new_vpc),
+    subjects=lambda account: (cluster for cluster in account.clusters if cluster.network.subnet_id is None),
     after=(ZONE_IS_VISIBLE,),
 )
-def _check_endpoint_zones(requirements: ClusterRequirements, offered: dict[str, bool]) -> Outcome:
+def _check_endpoint_zones(cluster: Cluster, offered: dict[str, bool]) -> Outcome:
     missing = [service for service, is_offered in offered.items() if not is_offered]
     if not missing:
-        return passed(f"all {len(offered)} endpoint services are in {requirements.zone_id}")
+        return passed(f"all {len(offered)} endpoint services are in {cluster.zone_id}")
     return failed(
-        f"{requirements.zone_id} has no endpoint service for {', '.join(missing)}",
+        f"{cluster.zone_id} has no endpoint service for {', '.join(missing)}",
         "Use another zone, or an existing VPC with a NAT gateway (vpc_id and subnet_id)",
     )
 
 
-def _group(reader: AwsReader, requirements: SubnetRequirements) -> Description | None:
+def _group(reader: AwsReader, subnet: Part) -> Description | None:
     return reader.find(
         "ec2:DescribeSecurityGroups",
-        requirements.region,
+        subnet.region,
         "SecurityGroups",
         absent=("InvalidGroup.NotFound", "InvalidGroupId.Malformed"),
-        GroupIds=[requirements.security_group_id],
+        GroupIds=[subnet.cluster.network.security_group_id],
     )
 
 
@@ -376,21 +390,25 @@ def _group(reader: AwsReader, requirements: SubnetRequirements) -> Description |
     "UC9441",
     _group,
     "ec2:DescribeSecurityGroups",
-    subjects=lambda rollout: (subnet for subnet in _subnets(rollout) if subnet.security_group_id),
+    subjects=lambda account: (
+        subnet for subnet in _subnets(account) if subnet.cluster.network.security_group_id
+    ),
     after=(_EXISTS,),
 )
-def _check_group(requirements: SubnetRequirements, description: Description | None) -> Outcome:
+def _check_group(subnet: Part, description: Description | None) -> Outcome:
     """Check that the group allows EFA: all traffic to and from itself, by group ID and not by address."""
     if description is None:
-        return failed(f"{requirements.security_group_id} does not exist", "Correct network.security_group_id")
-    if description.get("VpcId") != requirements.vpc_id:
         return failed(
-            f"it belongs to {description.get('VpcId')}; the subnet to {requirements.vpc_id}",
+            f"{subnet.cluster.network.security_group_id} does not exist", "Correct network.security_group_id"
+        )
+    if description.get("VpcId") != subnet.cluster.network.vpc_id:
+        return failed(
+            f"it belongs to {description.get('VpcId')}; the subnet to {subnet.cluster.network.vpc_id}",
             "Use a group of that VPC",
         )
     both = (("inbound", "IpPermissions"), ("outbound", "IpPermissionsEgress"))
     missing = [target for target, key in both if not _all_to_itself(description, key)]
-    if not requirements.adds_efa_rules:
+    if not subnet.cluster.network.add_efa_rules:
         if not missing:
             return passed("it has both rules that EFA needs")
         return failed(

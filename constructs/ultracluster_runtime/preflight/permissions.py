@@ -17,35 +17,33 @@ from ultracluster_runtime.preflight.check import (
     warned,
 )
 from ultracluster_runtime.preflight.reader import AwsReader
-from ultracluster_runtime.preflight.requirements import RegionRequirements, RolloutRequirements
+from ultracluster_runtime.preflight.subjects import Account, Region
 
 _NO_SUCH: Final = ("NoSuchEntity",)
 _ROLE_READ: Final = "iam:GetRole"
 _SIMULATE: Final = "iam:SimulatePrincipalPolicy"
 _IDENTITY: Final = "sts:GetCallerIdentity"
 
-_bootstrap_check: Final = partial(check, subjects=RolloutRequirements.regions, after=(BOOTSTRAPPED,))
+_bootstrap_check: Final = partial(check, subjects=Account.regions, after=(BOOTSTRAPPED,))
 
 
-def _with_spot(rollout: RolloutRequirements) -> Iterator[RolloutRequirements]:
-    if any(
-        source.capacity.market_type == "spot" for cluster in rollout.clusters for source in cluster.sources
-    ):
-        yield rollout
+def _with_spot(account: Account) -> Iterator[Account]:
+    if any(source.capacity.market_type == "spot" for source in account.sources()):
+        yield account
 
 
-def _with_new_storage(rollout: RolloutRequirements) -> Iterator[RolloutRequirements]:
-    if any(cluster.file_system is None for cluster in rollout.clusters):
-        yield rollout
+def _with_new_storage(account: Account) -> Iterator[Account]:
+    if any(cluster.file_system.is_new for cluster in account.clusters):
+        yield account
 
 
 def _service_role(code: str, role: str, service: str, subjects: Any, *, made_by: str = "") -> AnyCheck:
     command = f"`aws iam create-service-linked-role --aws-service-name {service}`"
 
-    def gather(reader: AwsReader, requirements: RolloutRequirements) -> bool:
-        return bool(reader.call_or_none("iam:GetRole", requirements.home, absent=_NO_SUCH, RoleName=role))
+    def gather(reader: AwsReader, account: Account) -> bool:
+        return bool(reader.call_or_none("iam:GetRole", account.home, absent=_NO_SUCH, RoleName=role))
 
-    def evaluate(_: RolloutRequirements, exists: bool) -> Outcome:
+    def evaluate(_: Account, exists: bool) -> Outcome:
         if exists:
             return passed(f"{role} exists")
         if made_by:
@@ -61,7 +59,7 @@ def _service_role(code: str, role: str, service: str, subjects: Any, *, made_by:
 
 
 _check_batch_role = _service_role(
-    "UC9406", "AWSServiceRoleForBatch", "batch.amazonaws.com", lambda rollout: (rollout,), made_by="AWS Batch"
+    "UC9406", "AWSServiceRoleForBatch", "batch.amazonaws.com", lambda account: (account,), made_by="AWS Batch"
 )
 _check_spot_role = _service_role("UC9407", "AWSServiceRoleForEC2Spot", "spot.amazonaws.com", _with_spot)
 _check_lustre_role = _service_role(
@@ -102,35 +100,33 @@ def _role_arn(who: Mapping[str, Any], name: str) -> str:
     return _iam_arn(who, f"role/{name}")
 
 
-def _bootstrap_role(requirements: RegionRequirements, who: Mapping[str, Any], purpose: str) -> str:
-    return _role_arn(
-        who, f"cdk-{requirements.qualifier}-{purpose}-role-{who['Account']}-{requirements.region}"
-    )
+def _bootstrap_role(region: Region, who: Mapping[str, Any], purpose: str) -> str:
+    return _role_arn(who, f"cdk-{region.qualifier}-{purpose}-role-{who['Account']}-{region.name}")
 
 
 _ASSUMED: Final = ("deploy", "file-publishing", "lookup")
 
 
-def _assumes(reader: AwsReader, requirements: RegionRequirements) -> tuple[str, dict[str, str] | None]:
-    caller = identity(reader, requirements.region)
+def _assumes(reader: AwsReader, region: Region) -> tuple[str, dict[str, str] | None]:
+    caller = identity(reader, region.name)
     arn = str(caller["Arn"])
     if re.fullmatch(r"arn:[a-z-]+:iam::[0-9]{12}:root", arn):
         return arn, {"sts:AssumeRole": "allowed"}
     session = re.fullmatch(r"arn:[a-z-]+:sts::[0-9]{12}:assumed-role/([^/]+)/.*", arn)
     if session:  # the session's ARN omits the path of its role
-        role = reader.call_or_none("iam:GetRole", requirements.region, absent=_NO_SUCH, RoleName=session[1])
+        role = reader.call_or_none("iam:GetRole", region.name, absent=_NO_SUCH, RoleName=session[1])
         arn = role["Role"]["Arn"] if role else _role_arn(caller, session[1])
     return arn, _decisions(
         reader,
-        requirements.region,
+        region.name,
         principal=arn,
         actions=["sts:AssumeRole"],
-        resources=[_bootstrap_role(requirements, caller, purpose) for purpose in _ASSUMED],
+        resources=[_bootstrap_role(region, caller, purpose) for purpose in _ASSUMED],
     )
 
 
 @_bootstrap_check("UC9409", _assumes, _IDENTITY, _ROLE_READ, _SIMULATE)
-def _check_assumes(_: RegionRequirements, result: tuple[str, dict[str, str] | None]) -> Outcome:
+def _check_assumes(_: Region, result: tuple[str, dict[str, str] | None]) -> Outcome:
     """Check that the credentials may assume the deployment roles; the trust policies are not simulated."""
     principal, decisions = result
     if decisions is None:
@@ -146,7 +142,7 @@ def _check_assumes(_: RegionRequirements, result: tuple[str, dict[str, str] | No
     )
 
 
-def role_actions(requirements: RegionRequirements) -> frozenset[str]:
+def role_actions(region: Region) -> frozenset[str]:
     """Return the actions that create the main resources of the clusters; a deployment fails without any of them."""
     actions = {
         "batch:CreateComputeEnvironment",
@@ -163,11 +159,11 @@ def role_actions(requirements: RegionRequirements) -> frozenset[str]:
         "logs:CreateLogGroup",
         "s3:CreateBucket",
     }
-    if any(cluster.new_vpc for cluster in requirements.clusters):
+    if any(cluster.network.subnet_id is None for cluster in region.clusters):
         actions |= {"ec2:CreateSubnet", "ec2:CreateVpc", "ec2:CreateVpcEndpoint"}
-    if any(cluster.file_system is None for cluster in requirements.clusters):
+    if any(cluster.file_system.is_new for cluster in region.clusters):
         actions |= {"fsx:CreateFileSystem", "iam:CreateServiceLinkedRole"}
-    if any(source.capacity.market_type == "capacity-block" for source in requirements.sources):
+    if any(cluster.has_block for cluster in region.clusters):
         actions |= {"dynamodb:CreateTable", "lambda:CreateFunction", "sns:CreateTopic"}
     return frozenset(actions)
 
@@ -178,11 +174,11 @@ _ON_ROLES: Final = ("iam:CreateRole", "iam:PassRole", "iam:PutRolePolicy")
 _ON_PROFILES: Final = ("iam:AddRoleToInstanceProfile", "iam:CreateInstanceProfile")
 
 
-def _makes(reader: AwsReader, requirements: RegionRequirements) -> tuple[str, dict[str, str] | None]:
-    identity_response = identity(reader, requirements.region)
-    role = _bootstrap_role(requirements, identity_response, "cfn-exec")
-    actions = role_actions(requirements)
-    paths = sorted({cluster.role_path for cluster in requirements.clusters})
+def _makes(reader: AwsReader, region: Region) -> tuple[str, dict[str, str] | None]:
+    identity_response = identity(reader, region.name)
+    role = _bootstrap_role(region, identity_response, "cfn-exec")
+    actions = role_actions(region)
+    paths = sorted({cluster.role_path or "/" for cluster in region.clusters})
     queries = [(actions, ["*"])]
     if paths != ["/"]:
         queries = [
@@ -195,9 +191,7 @@ def _makes(reader: AwsReader, requirements: RegionRequirements) -> tuple[str, di
         ]
     decisions: dict[str, str] = {}
     for group, resources in queries:
-        group_decisions = _decisions(
-            reader, requirements.region, principal=role, actions=group, resources=resources
-        )
+        group_decisions = _decisions(reader, region.name, principal=role, actions=group, resources=resources)
         if group_decisions is None:
             return role, None
         decisions |= group_decisions
@@ -205,7 +199,7 @@ def _makes(reader: AwsReader, requirements: RegionRequirements) -> tuple[str, di
 
 
 @_bootstrap_check("UC9410", _makes, _IDENTITY, _SIMULATE)
-def _check_makes(_: RegionRequirements, result: tuple[str, dict[str, str] | None]) -> Outcome:
+def _check_makes(_: Region, result: tuple[str, dict[str, str] | None]) -> Outcome:
     role, decisions = result
     if decisions is None:
         return failed(f"the role {role} does not exist", "Bootstrap again: `cdk bootstrap`")

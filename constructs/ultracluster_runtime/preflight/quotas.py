@@ -1,13 +1,18 @@
 """Checks of service quotas: existing usage plus what the rollout adds, against the quotas of the account."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, Final
 
+from ultracluster_catalog.limits.quotas import ON_DEMAND_QUOTAS, SPOT_QUOTAS, capacity_block_quota
 from ultracluster_catalog.limits.service_quotas import SERVICE_QUOTAS, ServiceQuota, quota_request_command
+from ultracluster_catalog.lustre.lustre import INTELLIGENT_TIERING
+from ultracluster_catalog.machines.instance_type import InstanceType
 from ultracluster_catalog.machines.instance_types import INSTANCE_TYPES
 from ultracluster_catalog.names.cluster_tag import CLUSTER_TAG
+from ultracluster_catalog.places.cluster_subnet import NODE_SERVICES
+from ultracluster_rules.network import network_interfaces
 from ultracluster_runtime.preflight.check import (
     AnyCheck,
     Outcome,
@@ -20,13 +25,10 @@ from ultracluster_runtime.preflight.check import (
     worst,
 )
 from ultracluster_runtime.preflight.reader import AwsReader
-from ultracluster_runtime.preflight.requirements import (
-    ClusterRequirements,
-    RegionRequirements,
-    RolloutRequirements,
-    SourceRequirements,
-)
+from ultracluster_runtime.preflight.subjects import Account, Region
 from ultracluster_runtime.preflight.zones import zones_of
+from ultracluster_spec.capacity import CapacityRecord
+from ultracluster_spec.cluster import Cluster
 
 _READ_QUOTA: Final = ("service-quotas:GetServiceQuota", "service-quotas:GetAWSDefaultServiceQuota")
 _READ_STACKS: Final = "cloudformation:DescribeStacks"
@@ -46,9 +48,9 @@ class Share:
     needed: int  # what the rollout adds
 
 
-def evaluate_shares(requirements: RegionRequirements, shares: Iterable[Share]) -> Outcome:
+def evaluate_shares(region: Region, shares: Iterable[Share]) -> Outcome:
     """Check that each quota covers existing and added usage."""
-    outcomes = [_evaluate(requirements.region, share) for share in shares]
+    outcomes = [_evaluate(region.name, share) for share in shares]
     return worst(outcomes) if outcomes else skipped("nothing in this rollout counts against it")
 
 
@@ -100,79 +102,107 @@ def quota_check(code: str, gather: Any, *calls: str, evaluate: Any = evaluate_sh
 
     `gather` returns the shares; `calls` are those that it makes in addition to those of Service Quotas.
     """
-    return check(code, gather, *_READ_QUOTA, *calls, subjects=RolloutRequirements.regions)(evaluate)
+    return check(code, gather, *_READ_QUOTA, *calls, subjects=Account.regions)(evaluate)
 
 
 # Accelerated instances: Capacity Blocks, On-Demand and Spot
 
 
-def _by_code(
-    sources: Iterable[SourceRequirements], code: Callable[[SourceRequirements], str | None]
-) -> dict[str, list[SourceRequirements]]:
-    grouped: dict[str, list[SourceRequirements]] = {}
+@dataclass(frozen=True, slots=True)
+class _Nodes:
+    """Nodes of one type that count against a quota."""
+
+    machine: InstanceType
+    count: int
+    capacity: CapacityRecord
+
+    @property
+    def family(self) -> str:
+        """Common prefix of the instance types under the same quotas, such as trn; empty if a custom type has none."""
+        return next((prefix for prefix in ON_DEMAND_QUOTAS if self.machine.name.startswith(prefix)), "")
+
+    @property
+    def vcpus(self) -> int:
+        """VCPUs of all nodes."""
+        return self.count * self.machine.vcpus
+
+
+def _nodes(region: Region, market: str) -> Iterator[_Nodes]:
+    """Yield the nodes that are bought in a market, including the small ones that compile before the paid job starts."""
+    for cluster in region.clusters:
+        sources = [_Nodes(cluster.machine, cluster.nodes_from(each), each) for _, each in cluster.sources()]
+        sources += [
+            _Nodes(each, 1, CapacityRecord(market_type="on-demand")) for each in cluster.compile_types
+        ]
+        yield from (source for source in sources if source.capacity.market_type == market)
+
+
+def _by_code(sources: Iterable[_Nodes], code: Callable[[_Nodes], str | None]) -> dict[str, list[_Nodes]]:
+    grouped: dict[str, list[_Nodes]] = {}
     for source in sources:
         if (quota := code(source)) is not None:
             grouped.setdefault(quota, []).append(source)
     return grouped
 
 
-def _block_shares(reader: AwsReader, requirements: RegionRequirements) -> list[Share]:
-    blocks = [source for source in requirements.sources if source.capacity.market_type == "capacity-block"]
+def _block_code(source: _Nodes) -> str | None:
+    quota = capacity_block_quota(source.machine)
+    return quota.code if quota else None
+
+
+def _block_shares(reader: AwsReader, region: Region) -> list[Share]:
     return [
         Share(
             code=code,
-            name=f"vCPUs of {members[0].instance_type} in active Capacity Blocks",
-            value=quota_value(reader, requirements.region, "ec2", code),
+            name=f"vCPUs of {members[0].machine.name} in active Capacity Blocks",
+            value=quota_value(reader, region.name, "ec2", code),
             used=0,
-            needed=sum(source.all_vcpus for source in members),
+            needed=sum(source.vcpus for source in members),
         )
-        for code, members in _by_code(blocks, lambda source: source.block_quota).items()
+        for code, members in _by_code(_nodes(region, "capacity-block"), _block_code).items()
     ]
 
 
-def _evaluate_blocks(requirements: RegionRequirements, shares: list[Share]) -> Outcome:
+def _evaluate_blocks(region: Region, shares: list[Share]) -> Outcome:
     """Check that such blocks can be bought. Blocks that are owned are not affected; the next purchase would be."""
-    outcome = evaluate_shares(requirements, shares)
+    outcome = evaluate_shares(region, shares)
     if outcome.status is Status.FAIL:
         return warned(f"{outcome.evidence}; blocks that you own are not affected", outcome.remedy)
     return outcome
 
 
-def _instance_shares(reader: AwsReader, requirements: RegionRequirements, *, market: str) -> list[Share]:
+def _instance_shares(reader: AwsReader, region: Region, *, market: str) -> list[Share]:
     spot = market == "spot"
-    sources = [
-        source
-        for source in requirements.sources
-        if source.capacity.market_type == market and source.capacity.reservation_id is None
-    ]
-    by_code = _by_code(sources, lambda source: source.spot_quota if spot else source.on_demand_quota)
+    quotas = SPOT_QUOTAS if spot else ON_DEMAND_QUOTAS
+    sources = (source for source in _nodes(region, market) if source.capacity.reservation_id is None)
+    by_code = _by_code(sources, lambda source: quotas[source.family].code if source.family else None)
     if not by_code:
         return []
     running = [
         instance
         for reservation in reader.list_all(
             "ec2:DescribeInstances",
-            requirements.region,
+            region.name,
             "Reservations",
             Filters=[{"Name": "instance-state-name", "Values": ["pending", "running"]}],
         )
         for instance in reservation["Instances"]
         # Those in Capacity Blocks count against neither quota.
         if instance.get("InstanceLifecycle") == ("spot" if spot else None)
-        and not _is_of(instance, requirements.clusters)
+        and not _is_of(instance, region.clusters)
     ]
     bought = "Spot" if spot else "on-demand"
     return [
         Share(
             code=quota,
             name=f"vCPUs of {bought} {members[0].family} instances",
-            value=quota_value(reader, requirements.region, "ec2", quota),
+            value=quota_value(reader, region.name, "ec2", quota),
             used=sum(
                 _vcpus(instance)
                 for instance in running
                 if instance["InstanceType"].startswith(members[0].family)
             ),
-            needed=sum(source.all_vcpus for source in members),
+            needed=sum(source.vcpus for source in members),
         )
         for quota, members in by_code.items()
     ]
@@ -186,7 +216,7 @@ def _vcpus(instance: Any) -> int:
     return int(options.get("CoreCount", 0)) * int(options.get("ThreadsPerCore", 1))
 
 
-def _is_of(instance: Any, clusters: Iterable[ClusterRequirements]) -> bool:
+def _is_of(instance: Any, clusters: Iterable[Cluster]) -> bool:
     names = {cluster.name for cluster in clusters}
     return any(tag["Key"] == CLUSTER_TAG and tag["Value"] in names for tag in instance.get("Tags", []))
 
@@ -215,11 +245,11 @@ def _share(
     )
 
 
-def _new(reader: AwsReader, requirements: RegionRequirements, stack: int) -> list[ClusterRequirements]:
+def _new(reader: AwsReader, region: Region, stack: int) -> list[Cluster]:
     """Return the clusters whose stack at this index does not exist yet."""
     return [
         cluster
-        for cluster in requirements.clusters
+        for cluster in region.clusters
         if not is_deployed(reader, cluster.region, cluster.stacks[stack])
     ]
 
@@ -227,56 +257,82 @@ def _new(reader: AwsReader, requirements: RegionRequirements, stack: int) -> lis
 _NETWORK, _STORAGE, _CLUSTER = range(3)
 
 
-def _interface_shares(reader: AwsReader, requirements: RegionRequirements) -> list[Share]:
+def _interfaces(cluster: Cluster) -> int:
+    """Return the number of network interfaces of nodes, tasks, endpoints and file system."""
+    per_node = len(network_interfaces(cluster.machine, cluster.network.layout)) + 1  # its task has one more
+    endpoints = len(NODE_SERVICES) + len(cluster.network.endpoints) if _has_new_vpc(cluster) else 0
+    return cluster.most_nodes * per_node + endpoints + cluster.file_system.subnet_addresses
+
+
+def _has_new_vpc(cluster: Cluster) -> bool:
+    return cluster.network.subnet_id is None
+
+
+def _interface_shares(reader: AwsReader, region: Region) -> list[Share]:
     """Return a share per zone: AWS enforces this quota in each zone of a Region."""
-    zones = zones_of(reader, requirements.region)
-    interfaces = reader.list_all("ec2:DescribeNetworkInterfaces", requirements.region, "NetworkInterfaces")
-    new = _new(reader, requirements, _CLUSTER)
+    zones = zones_of(reader, region.name)
+    interfaces = reader.list_all("ec2:DescribeNetworkInterfaces", region.name, "NetworkInterfaces")
+    new = _new(reader, region, _CLUSTER)
     quota = SERVICE_QUOTAS["network-interfaces"]
     shares = []
-    for zone_id in dict.fromkeys(cluster.zone_id for cluster in requirements.clusters):
+    for zone_id in dict.fromkeys(cluster.zone_id for cluster in region.clusters):
         zone = zones.get(zone_id, {}).get("ZoneName")
         used = sum(interface.get("AvailabilityZone") == zone for interface in interfaces)
-        added = sum(cluster.interfaces for cluster in new if cluster.zone_id == zone_id)
+        added = sum(_interfaces(cluster) for cluster in new if cluster.zone_id == zone_id)
         name = f"network interfaces in {zone_id}"
-        shares.append(_share(reader, requirements.region, quota, used=used, needed=added, name=name))
+        shares.append(_share(reader, region.name, quota, used=used, needed=added, name=name))
     return shares
 
 
-def _storage_shares(reader: AwsReader, requirements: RegionRequirements) -> list[Share]:
+def _counts(cluster: Cluster, kinds: Collection[str]) -> bool:
+    """Return whether the new file system of a cluster counts against the quota on some deployment types."""
+    system = cluster.file_system
+    return system.is_new and system.storage_type != INTELLIGENT_TIERING and system.deployment_type in kinds
+
+
+def _storage_shares(reader: AwsReader, region: Region) -> list[Share]:
     shares = []
-    new = _new(reader, requirements, _STORAGE)
-    systems = reader.list_all("fsx:DescribeFileSystems", requirements.region, "FileSystems")
+    new = _new(reader, region, _STORAGE)
+    systems = reader.list_all("fsx:DescribeFileSystems", region.name, "FileSystems")
     for quota, kinds in (
         (SERVICE_QUOTAS["lustre-persistent-2"], {"PERSISTENT_2"}),
         (SERVICE_QUOTAS["lustre-scratch"], {"SCRATCH_1", "SCRATCH_2"}),
     ):
-        added = sum(item.storage_gib for item in new if item.storage_quota == quota.code)
+        added = sum(
+            item.file_system.settings.storage_capacity_gib or 0 for item in new if _counts(item, kinds)
+        )
         used = sum(
             int(item.get("StorageCapacity", 0))
             for item in systems
             if item.get("LustreConfiguration", {}).get("DeploymentType") in kinds
         )
-        if any(item.storage_quota == quota.code for item in requirements.clusters):
+        if any(_counts(item, kinds) for item in region.clusters):
             name = f"GiB of {quota.name}"
-            shares.append(_share(reader, requirements.region, quota, used=used, needed=added, name=name))
+            shares.append(_share(reader, region.name, quota, used=used, needed=added, name=name))
     return shares
 
 
-def _concurrency(reader: AwsReader, requirements: RegionRequirements) -> list[Share]:
+def _functions(cluster: Cluster) -> int:
+    """Return the number of functions that can run at once: of blocks, the watch, interrupted jobs and the budget."""
+    blocks = sum(capacity.market_type == "capacity-block" for _, capacity in cluster.sources())
+    watched = cluster.effective_alarms is not None
+    return blocks + watched + cluster.resumes_jobs + cluster.closes_queues
+
+
+def _concurrency(reader: AwsReader, region: Region) -> list[Share]:
     quota = SERVICE_QUOTAS["lambda-concurrency"]
-    needed = sum(cluster.functions for cluster in requirements.clusters)
-    return [_share(reader, requirements.region, quota, used=0, needed=needed)]
+    needed = sum(map(_functions, region.clusters))
+    return [_share(reader, region.name, quota, used=0, needed=needed)]
 
 
-def _evaluate_concurrency(requirements: RegionRequirements, shares: list[Share]) -> Outcome:
+def _evaluate_concurrency(region: Region, shares: list[Share]) -> Outcome:
     """Check that the functions of clusters can run at once, beside those of others, which are not counted."""
-    outcome = evaluate_shares(requirements, shares)
+    outcome = evaluate_shares(region, shares)
     (share,) = shares
     if outcome.status is not Status.PASS or (share.value or 0) >= _LEAST_CONCURRENCY:
         return outcome
     command = quota_request_command(
-        service=share.service, code=share.code, value=_MUCH_CONCURRENCY, region=requirements.region
+        service=share.service, code=share.code, value=_MUCH_CONCURRENCY, region=region.name
     )
     return warned(
         f"{outcome.evidence}, which all functions of the account share",
@@ -295,15 +351,15 @@ def _counted(
     call: str,
     key: str,
     *,
-    needed: Callable[[ClusterRequirements], int],
+    needed: Callable[[Cluster], int],
     **parameters: Any,
 ) -> AnyCheck:
     """Create the check of a quota on the number of items that a call lists under `key`."""
 
-    def gather(reader: AwsReader, requirements: RegionRequirements) -> list[Share]:
-        used = len(reader.list_all(call, requirements.region, key, **parameters))
-        added = sum(needed(cluster) for cluster in _new(reader, requirements, stack))
-        return [_share(reader, requirements.region, SERVICE_QUOTAS[quota], used=used, needed=added)]
+    def gather(reader: AwsReader, region: Region) -> list[Share]:
+        used = len(reader.list_all(call, region.name, key, **parameters))
+        added = sum(needed(cluster) for cluster in _new(reader, region, stack))
+        return [_share(reader, region.name, SERVICE_QUOTAS[quota], used=used, needed=added)]
 
     return quota_check(code, gather, call, _READ_STACKS)
 
@@ -314,7 +370,7 @@ _check_environments = _counted(
     _CLUSTER,
     "batch:DescribeComputeEnvironments",
     "computeEnvironments",
-    needed=lambda cluster: cluster.compute_environments,
+    needed=lambda cluster: len(list(cluster.sources())) + len(cluster.compile_types),
 )
 _check_queues = _counted(
     "UC9415",
@@ -322,12 +378,10 @@ _check_queues = _counted(
     _CLUSTER,
     "batch:DescribeJobQueues",
     "jobQueues",
-    needed=lambda cluster: cluster.queues,
+    needed=lambda cluster: 1 + len(cluster.additional_queues) + len(cluster.compile_types),
 )
 _check_storage = quota_check("UC9416", _storage_shares, "fsx:DescribeFileSystems", _READ_STACKS)
-_check_vpcs = _counted(
-    "UC9417", "vpcs", _NETWORK, "ec2:DescribeVpcs", "Vpcs", needed=lambda cluster: int(cluster.new_vpc)
-)
+_check_vpcs = _counted("UC9417", "vpcs", _NETWORK, "ec2:DescribeVpcs", "Vpcs", needed=_has_new_vpc)
 _check_interfaces = quota_check(
     "UC9418",
     _interface_shares,
@@ -341,7 +395,7 @@ _check_gateways = _counted(
     _NETWORK,
     "ec2:DescribeVpcEndpoints",
     "VpcEndpoints",
-    needed=lambda cluster: int(cluster.new_vpc),
+    needed=_has_new_vpc,
     Filters=[{"Name": "vpc-endpoint-type", "Values": ["Gateway"]}],
 )
 _check_concurrency = quota_check("UC9460", _concurrency, evaluate=_evaluate_concurrency)

@@ -7,7 +7,7 @@ from typing import Any, Final
 from ultracluster_runtime.preflight.account import identity
 from ultracluster_runtime.preflight.check import MakesCheck, Outcome, check, failed, passed, skipped, warned
 from ultracluster_runtime.preflight.reader import AwsReader
-from ultracluster_runtime.preflight.requirements import RolloutRequirements, SourceRequirements
+from ultracluster_runtime.preflight.subjects import Account, Source
 
 Description = Mapping[str, Any]
 
@@ -23,27 +23,26 @@ _ON_THE_WAY: Final = frozenset({"assessing", "delayed", "payment-pending", "pend
 _SOON: Final = timedelta(hours=12)
 
 
-def _reserved(rollout: RolloutRequirements) -> Iterator[SourceRequirements]:
-    for cluster in rollout.clusters:
-        yield from (source for source in cluster.sources if source.capacity.reservation_id is not None)
+def _reserved(account: Account) -> Iterator[Source]:
+    return (source for source in account.sources() if source.capacity.reservation_id is not None)
 
 
-def _find(reader: AwsReader, requirements: SourceRequirements) -> Description | None:
+def _find(reader: AwsReader, source: Source) -> Description | None:
     return reader.find(
         _DESCRIBE,
-        requirements.region,
+        source.region,
         "CapacityReservations",
         absent=("InvalidCapacityReservationId.NotFound",),
-        CapacityReservationIds=[requirements.capacity.reservation_id],
+        CapacityReservationIds=[source.capacity.reservation_id],
     )
 
 
-def _shown(reader: AwsReader, requirements: SourceRequirements) -> Description:
-    return _find(reader, requirements) or {}
+def _shown(reader: AwsReader, source: Source) -> Description:
+    return _find(reader, source) or {}
 
 
-def _with_account(reader: AwsReader, requirements: SourceRequirements) -> tuple[Description, str]:
-    return _shown(reader, requirements), identity(reader, requirements.region)["Account"]
+def _with_account(reader: AwsReader, source: Source) -> tuple[Description, str]:
+    return _shown(reader, source), identity(reader, source.region)["Account"]
 
 
 def _reservation_check(code: str, gather: Any = _shown, *calls: str) -> MakesCheck:
@@ -51,37 +50,39 @@ def _reservation_check(code: str, gather: Any = _shown, *calls: str) -> MakesChe
 
 
 @check(_EXISTS, _find, _DESCRIBE, subjects=_reserved)
-def _check_exists(requirements: SourceRequirements, description: Description | None) -> Outcome:
+def _check_exists(source: Source, description: Description | None) -> Outcome:
     if description is None:
         return failed(
-            f"{requirements.region} has no reservation {requirements.capacity.reservation_id} visible to this account",
+            f"{source.region} has no reservation {source.capacity.reservation_id} visible to this account",
             "Look for it in other Regions and accounts: `aws ec2 describe-capacity-reservations`",
         )
-    return passed(f"{requirements.capacity.reservation_id} is {description['State']}")
+    return passed(f"{source.capacity.reservation_id} is {description['State']}")
 
 
 @_reservation_check("UC9423")
-def _check_zone(requirements: SourceRequirements, description: Description) -> Outcome:
+def _check_zone(source: Source, description: Description) -> Outcome:
     """Check that the reservation is in the zone of the cluster, by zone ID."""
     got = description.get("AvailabilityZoneId", "")
-    if got == requirements.zone_id:
+    if got == source.cluster.zone_id:
         return passed(f"it is in {got}")
     return failed(
-        f"it is in {got or 'an unknown zone'}; the cluster is in {requirements.zone_id}",
+        f"it is in {got or 'an unknown zone'}; the cluster is in {source.cluster.zone_id}",
         f"Set zone_id: {got}",
     )
 
 
 @_reservation_check("UC9424")
-def _check_type(requirements: SourceRequirements, description: Description) -> Outcome:
+def _check_type(source: Source, description: Description) -> Outcome:
     got = description.get("InstanceType", "")
-    if got == requirements.instance_type:
+    if got == source.cluster.instance_type:
         return passed(f"it is for {got}")
-    return failed(f"it is for {got}; the nodes are {requirements.instance_type}", f"Set instance_type: {got}")
+    return failed(
+        f"it is for {got}; the nodes are {source.cluster.instance_type}", f"Set instance_type: {got}"
+    )
 
 
 @_reservation_check("UC9425")
-def _check_platform(_: SourceRequirements, description: Description) -> Outcome:
+def _check_platform(_: Source, description: Description) -> Outcome:
     got = description.get("InstancePlatform", "")
     if got == _LINUX:
         return passed(f"it is for {got}")
@@ -92,26 +93,26 @@ def _check_platform(_: SourceRequirements, description: Description) -> Outcome:
 
 
 @_reservation_check("UC9426")
-def _check_count(requirements: SourceRequirements, description: Description) -> Outcome:
+def _check_count(source: Source, description: Description) -> Outcome:
     tags = {tag["Key"]: tag["Value"] for tag in description.get("Tags", [])}
     total = int(description.get("TotalInstanceCount", 0))
     if description.get("State") == "scheduled" and tags.get(_PURCHASED, "").isdecimal():
         total = max(total, int(tags[_PURCHASED]))
-    if total < requirements.nodes:
+    if total < source.nodes:
         return failed(
-            f"it holds {total} instances; the cluster needs {requirements.nodes}",
+            f"it holds {total} instances; the cluster needs {source.nodes}",
             f"Set nodes: {total}, or reserve more",
         )
-    if total > requirements.nodes:
+    if total > source.nodes:
         return warned(
-            f"it holds {total} instances; the cluster uses {requirements.nodes}: {total - requirements.nodes} are paid and idle",
+            f"it holds {total} instances; the cluster uses {source.nodes}: {total - source.nodes} are paid and idle",
             f"Set nodes: {total}, unless another cluster uses the rest",
         )
     return passed(f"it holds {total} instances, as many as the cluster uses")
 
 
 @_reservation_check("UC9427")
-def _check_state(_: SourceRequirements, description: Description) -> Outcome:
+def _check_state(_: Source, description: Description) -> Outcome:
     state = description.get("State", "")
     if state in _USABLE:
         return passed(f"it is {state}")
@@ -122,13 +123,13 @@ def _check_state(_: SourceRequirements, description: Description) -> Outcome:
     return failed(f"it is {state}", "Use a reservation that is active or scheduled, or buy another one")
 
 
-@_reservation_check(TIMES, lambda reader, requirements: (_shown(reader, requirements), reader.now))
-def _check_window(requirements: SourceRequirements, evidence: tuple[Description, datetime]) -> Outcome:
+@_reservation_check(TIMES, lambda reader, source: (_shown(reader, source), reader.now))
+def _check_window(source: Source, evidence: tuple[Description, datetime]) -> Outcome:
     description, now = evidence
     start, end = description.get("StartDate"), description.get("EndDate")
     for name, expected, actual in (
-        ("start", requirements.capacity.start, start),
-        ("end", requirements.capacity.end, end),
+        ("start", source.capacity.start, start),
+        ("end", source.capacity.end, end),
     ):
         if expected is not None and actual is not None and abs(expected - actual) >= timedelta(minutes=1):
             return failed(
@@ -154,7 +155,7 @@ def _hours(span: timedelta) -> str:
 
 
 @_reservation_check("UC9429")
-def _check_tenancy(_: SourceRequirements, description: Description) -> Outcome:
+def _check_tenancy(_: Source, description: Description) -> Outcome:
     """Check that the tenancy is default, like that of AWS Batch nodes."""
     got = description.get("Tenancy", "default")
     if got == "default":
@@ -165,7 +166,7 @@ def _check_tenancy(_: SourceRequirements, description: Description) -> Outcome:
 
 
 @_reservation_check("UC9430", _with_account, "sts:GetCallerIdentity")
-def _check_owner(_: SourceRequirements, evidence: tuple[Description, str]) -> Outcome:
+def _check_owner(_: Source, evidence: tuple[Description, str]) -> Outcome:
     """Check the owner: a shared reservation can be revoked, and only its owner can extend it."""
     description, account = evidence
     owner = description.get("OwnerId", "")
@@ -178,53 +179,50 @@ def _check_owner(_: SourceRequirements, evidence: tuple[Description, str]) -> Ou
 
 
 @_reservation_check("UC9431")
-def _check_kind(requirements: SourceRequirements, description: Description) -> Outcome:
+def _check_kind(source: Source, description: Description) -> Outcome:
     """Check that the reservation type matches the market type in the rollout, which launches depend on."""
     got = "capacity-block" if description.get("ReservationType") == "capacity-block" else "on-demand"
     name = {"capacity-block": "a Capacity Block", "on-demand": "an On-Demand Capacity Reservation"}[got]
-    if got == requirements.capacity.market_type:
+    if got == source.capacity.market_type:
         return passed(f"it is {name}")
-    return failed(
-        f"it is {name}; the rollout says {requirements.capacity.market_type}", f"Set market_type: {got}"
-    )
+    return failed(f"it is {name}; the rollout says {source.capacity.market_type}", f"Set market_type: {got}")
 
 
 @_reservation_check("UC9432")
-def _check_group(requirements: SourceRequirements, description: Description) -> Outcome:
+def _check_group(source: Source, description: Description) -> Outcome:
     got = description.get("PlacementGroupArn", "").partition(":placement-group/")[2] or None
-    if got == requirements.capacity.placement_group:
+    if got == source.capacity.placement_group:
         return passed(f"it is in {got or 'no placement group'}, as in the rollout")
     remedy = f"Set placement_group: {got}" if got else "Remove placement_group"
-    expected = requirements.capacity.placement_group or "none"
+    expected = source.capacity.placement_group or "none"
     return failed(f"it is in {got or 'no placement group'}; the rollout says {expected}", remedy)
 
 
 @_reservation_check("UC9433")
-def _check_free(requirements: SourceRequirements, description: Description) -> Outcome:
+def _check_free(source: Source, description: Description) -> Outcome:
     if description.get("State") != "active":
         return skipped(f"it is {description.get('State')}, so no instances can be in use")
     free = int(description.get("AvailableInstanceCount", 0))
     total = int(description.get("TotalInstanceCount", 0))
-    if free >= requirements.nodes:
+    if free >= source.nodes:
         return passed(f"{free} of {total} instances are free")
     return warned(
-        f"{free} of {total} instances are free; the cluster needs {requirements.nodes}",
+        f"{free} of {total} instances are free; the cluster needs {source.nodes}",
         "If the others are not nodes of this cluster, find out who uses them: `aws ec2 describe-instances --filters "
-        f"Name=capacity-reservation-id,Values={requirements.capacity.reservation_id} --region {requirements.region}`",
+        f"Name=capacity-reservation-id,Values={source.capacity.reservation_id} --region {source.region}`",
     )
 
 
-def _grouped(rollout: RolloutRequirements) -> Iterator[SourceRequirements]:
-    for cluster in rollout.clusters:
-        yield from (source for source in cluster.sources if source.capacity.resource_group_arn is not None)
+def _grouped(account: Account) -> Iterator[Source]:
+    return (source for source in account.sources() if source.capacity.resource_group_arn is not None)
 
 
-def _members(reader: AwsReader, requirements: SourceRequirements) -> list[Description] | None:
+def _members(reader: AwsReader, source: Source) -> list[Description] | None:
     response = reader.call_or_none(
         "resource-groups:ListGroupResources",
-        requirements.region,
+        source.region,
         absent=("NotFoundException",),
-        Group=requirements.capacity.resource_group_arn,
+        Group=source.capacity.resource_group_arn,
     )
     if response is None:
         return None
@@ -232,27 +230,27 @@ def _members(reader: AwsReader, requirements: SourceRequirements) -> list[Descri
     ids = [arn.rpartition("/")[2] for arn in arns if ":capacity-reservation/" in arn]
     if not ids:
         return []
-    response = reader.call(_DESCRIBE, requirements.region, CapacityReservationIds=ids)
+    response = reader.call(_DESCRIBE, source.region, CapacityReservationIds=ids)
     return list(response["CapacityReservations"])
 
 
 @check("UC9434", _members, "resource-groups:ListGroupResources", _DESCRIBE, subjects=_grouped)
-def _check_members(requirements: SourceRequirements, members: list[Description] | None) -> Outcome:
+def _check_members(source: Source, members: list[Description] | None) -> Outcome:
     if members is None:
         return failed(
-            f"the resource group {requirements.capacity.resource_group_arn} does not exist",
+            f"the resource group {source.capacity.resource_group_arn} does not exist",
             "Create it, or correct the ARN",
         )
     usable = [
         reservation
         for reservation in members
-        if reservation.get("InstanceType") == requirements.instance_type
-        and reservation.get("AvailabilityZoneId") == requirements.zone_id
+        if reservation.get("InstanceType") == source.cluster.instance_type
+        and reservation.get("AvailabilityZoneId") == source.cluster.zone_id
         and reservation.get("State") in _USABLE
     ]
     count = sum(int(reservation.get("TotalInstanceCount", 0)) for reservation in usable)
-    evidence = f"{len(usable)} of {len(members)} reservations are usable {requirements.instance_type} in {requirements.zone_id}; "
-    evidence += f"they hold {count} instances, the cluster needs {requirements.nodes}"
-    if count < requirements.nodes:
+    evidence = f"{len(usable)} of {len(members)} reservations are usable {source.cluster.instance_type} in {source.cluster.zone_id}; "
+    evidence += f"they hold {count} instances, the cluster needs {source.nodes}"
+    if count < source.nodes:
         return failed(evidence, "Add reservations to the group, or set max_nodes")
     return passed(evidence)

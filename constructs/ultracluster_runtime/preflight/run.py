@@ -11,7 +11,7 @@ from botocore.exceptions import BotoCoreError, ClientError
 from ultracluster_runtime.preflight.check import AnyCheck, Outcome, Status, failed, skipped
 from ultracluster_runtime.preflight.reader import AwsReader, DeadlinePassedError
 from ultracluster_runtime.preflight.registry import CHECKS
-from ultracluster_runtime.preflight.requirements import RolloutRequirements
+from ultracluster_runtime.preflight.subjects import Account
 
 _MOST_THREADS: Final = 16
 UNANSWERED: Final = ("no answer", "unexpected response of AWS")
@@ -37,18 +37,18 @@ class CheckResult:
 @dataclass(frozen=True, slots=True)
 class _Task:
     check: AnyCheck
-    requirements: Any
+    subject: Any
 
 
 def run_checks(
-    requirements: RolloutRequirements,
+    account: Account,
     reader: AwsReader,
     *,
     skip: Collection[str] = (),
     on_result: Callable[[CheckResult], None] = lambda _: None,
     checks: Sequence[AnyCheck] = CHECKS,
 ) -> list[CheckResult]:
-    """Run checks on a rollout and return the results in their order.
+    """Run checks on the clusters of an account and return the results in their order.
 
     Checks that depend on those in `skip` still run. `on_result` is called with each result as it arrives, in the calling
     thread.
@@ -63,7 +63,7 @@ def run_checks(
     for stage in _stages(checks):
         tasks = []
         for check in stage:
-            subjects = list(check.subjects(requirements))
+            subjects = list(check.subjects(account))
             if check.code in skip:
                 note(check, (), skipped("skipped by --skip"))
             elif not subjects:
@@ -75,7 +75,7 @@ def run_checks(
             if (blocker := _blocking_check(task, results)) is None:
                 ready.append(task)
             else:
-                note(task.check, task.requirements.key, skipped(f"waits for {blocker}"))
+                note(task.check, task.subject.key, skipped(f"waits for {blocker}"))
         _run_all(ready, reader, note)
     order = {check.code: index for index, check in enumerate(checks)}
     return sorted(results, key=lambda result: (order[result.code], result.key))
@@ -94,7 +94,7 @@ def _stages(checks: Iterable[AnyCheck]) -> list[list[AnyCheck]]:
 def _blocking_check(task: _Task, results: Iterable[CheckResult]) -> str | None:
     """Return the code of a failed check that blocks this one on the same or a containing subject."""
     for result in results:
-        here = task.requirements.key[: len(result.key)] == result.key
+        here = task.subject.key[: len(result.key)] == result.key
         waits = result.outcome.status is Status.SKIP and result.outcome.evidence.startswith("waits for")
         if here and result.code in task.check.after and (waits or result.outcome.status is Status.FAIL):
             return result.code
@@ -126,17 +126,15 @@ def _run_all(
             task, outcome = done.get(timeout=max(0.0, reader.seconds_left()))
         except queue.Empty:
             for late in waiting:
-                note(late.check, late.requirements.key, _timed_out())
+                note(late.check, late.subject.key, _timed_out())
             return
         waiting.remove(task)
-        note(task.check, task.requirements.key, outcome)
+        note(task.check, task.subject.key, outcome)
 
 
 def _outcome(task: _Task, reader: AwsReader) -> Outcome:
     try:
-        outcome: Outcome = task.check.evaluate(
-            task.requirements, task.check.gather(reader, task.requirements)
-        )
+        outcome: Outcome = task.check.evaluate(task.subject, task.check.gather(reader, task.subject))
     except DeadlinePassedError:
         return _timed_out()
     except ClientError as error:

@@ -1,13 +1,15 @@
 """Checks of existing buckets and KMS keys."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from functools import partial
 from typing import Any, Final
 
 from ultracluster_runtime.preflight.check import Outcome, check, failed, passed, warned
 from ultracluster_runtime.preflight.reader import AwsReader
-from ultracluster_runtime.preflight.requirements import BucketRequirements, KeyRequirements
+from ultracluster_runtime.preflight.subjects import Account, Part
+from ultracluster_spec.cluster import Cluster
+from ultracluster_spec.lustre import Association
 
 Description = Mapping[str, Any]
 
@@ -17,14 +19,36 @@ _KEY: Final = "UC9450"
 # Buckets
 
 
-_bucket_check: Final = partial(
-    check, subjects=lambda rollout: (bucket for cluster in rollout.clusters for bucket in cluster.buckets)
-)
+def _buckets(account: Account) -> Iterator[Part]:
+    """Yield the existing buckets of checkpoints, datasets and associations."""
+    for cluster in account.clusters:
+        names = [bucket.bucket_name for _, bucket in cluster.buckets()]
+        names += map(_bucket_of, cluster.file_system.associations)
+        yield from (Part(cluster=cluster, name=name) for name in dict.fromkeys(names) if name is not None)
 
 
-def _location(reader: AwsReader, requirements: BucketRequirements) -> str | None:
+def _bucket_of(association: Association) -> str:
+    return association.data_repository_path.removeprefix("s3://").partition("/")[0]
+
+
+def _is_joined(cluster: Cluster, name: str) -> bool:
+    """Return whether a folder of the file system is linked to a bucket, which FSx requires in its Region then."""
+    file_system = cluster.file_system
+    if file_system.is_new and file_system.link_checkpoints and cluster.checkpoints.bucket_name == name:
+        return True
+    joined = {dataset.bucket_name for dataset in cluster.datasets if dataset.file_system_path is not None}
+    joined |= {
+        _bucket_of(association) for association in file_system.associations if association.import_events
+    }
+    return name in joined
+
+
+_bucket_check: Final = partial(check, subjects=_buckets)
+
+
+def _location(reader: AwsReader, bucket: Part) -> str | None:
     response = reader.call_or_none(
-        "s3:GetBucketLocation", requirements.region, absent=("NoSuchBucket", "404"), Bucket=requirements.name
+        "s3:GetBucketLocation", bucket.region, absent=("NoSuchBucket", "404"), Bucket=bucket.name
     )
     if response is None:
         return None
@@ -33,42 +57,38 @@ def _location(reader: AwsReader, requirements: BucketRequirements) -> str | None
 
 
 @_bucket_check(_BUCKET, _location, "s3:GetBucketLocation")
-def _check_bucket(requirements: BucketRequirements, region: str | None) -> Outcome:
+def _check_bucket(bucket: Part, region: str | None) -> Outcome:
     if region is None:
-        return failed(f"the bucket {requirements.name} does not exist", "Create it, or correct its name")
-    if region == requirements.region:
-        return passed(f"{requirements.name} is in {region}")
-    evidence = f"{requirements.name} is in {region}, the cluster in {requirements.region}: traffic across Regions is billed per GB"
-    if requirements.joined:
+        return failed(f"the bucket {bucket.name} does not exist", "Create it, or correct its name")
+    if region == bucket.region:
+        return passed(f"{bucket.name} is in {region}")
+    evidence = f"{bucket.name} is in {region}, the cluster in {bucket.region}: traffic across Regions is billed per GB"
+    if _is_joined(bucket.cluster, bucket.name):
         return failed(
             f"{evidence}, and FSx imports automatically from its own Region only",
-            f"Copy the data to {requirements.region}",
+            f"Copy the data to {bucket.region}",
         )
-    return warned(evidence, f"Copy the data to {requirements.region}")
+    return warned(evidence, f"Copy the data to {bucket.region}")
 
 
-def _policy(reader: AwsReader, requirements: BucketRequirements) -> tuple[Description | None, bool]:
+def _policy(reader: AwsReader, bucket: Part) -> tuple[Description | None, bool]:
     absent = ("NoSuchBucketPolicy",)
-    policy = reader.call_or_none(
-        "s3:GetBucketPolicy", requirements.region, absent=absent, Bucket=requirements.name
-    )
+    policy = reader.call_or_none("s3:GetBucketPolicy", bucket.region, absent=absent, Bucket=bucket.name)
     if policy is None:
         return None, False
-    status = reader.call_or_none(
-        "s3:GetBucketPolicyStatus", requirements.region, absent=absent, Bucket=requirements.name
-    )
+    status = reader.call_or_none("s3:GetBucketPolicyStatus", bucket.region, absent=absent, Bucket=bucket.name)
     return json.loads(policy["Policy"]), bool(status and status["PolicyStatus"]["IsPublic"])
 
 
 @_bucket_check("UC9449", _policy, "s3:GetBucketPolicy", "s3:GetBucketPolicyStatus", after=(_BUCKET,))
-def _check_policy(requirements: BucketRequirements, evidence: tuple[Description | None, bool]) -> Outcome:
+def _check_policy(bucket: Part, evidence: tuple[Description | None, bool]) -> Outcome:
     """Check that the bucket policy is not public and does not lock out the jobs."""
     policy, public = evidence
     if policy is None:
         return passed("it has no policy: only IAM policies apply")
     if public:
         return failed(
-            f"the policy makes {requirements.name} public, including its checkpoints and data",
+            f"the policy makes {bucket.name} public, including its checkpoints and data",
             "Remove the statement, and block public access",
         )
     denials = [statement for statement in _list(policy.get("Statement", [])) if _denies_everyone(statement)]
@@ -97,23 +117,27 @@ def _list(value: Any) -> list[Any]:
 # Keys
 
 
-_key_check: Final = partial(
-    check, subjects=lambda rollout: (key for cluster in rollout.clusters for key in cluster.keys)
-)
+def _keys(account: Account) -> Iterator[Part]:
+    """Yield the customer managed KMS keys of clusters, file systems and buckets."""
+    for cluster in account.clusters:
+        arns = [cluster.kms_key_arn, cluster.file_system.kms_key_arn]
+        arns += [bucket.kms_key_arn for _, bucket in cluster.buckets()]
+        yield from (Part(cluster=cluster, name=arn) for arn in dict.fromkeys(arns) if arn is not None)
 
 
-def _key(reader: AwsReader, requirements: KeyRequirements) -> Description | None:
-    region = requirements.arn.split(":")[3]
-    response = reader.call_or_none(
-        "kms:DescribeKey", region, absent=("NotFoundException",), KeyId=requirements.arn
-    )
+_key_check: Final = partial(check, subjects=_keys)
+
+
+def _key(reader: AwsReader, key: Part) -> Description | None:
+    region = key.name.split(":")[3]
+    response = reader.call_or_none("kms:DescribeKey", region, absent=("NotFoundException",), KeyId=key.name)
     return response["KeyMetadata"] if response else None
 
 
 @_key_check(_KEY, _key, "kms:DescribeKey")
-def _check_key(requirements: KeyRequirements, description: Description | None) -> Outcome:
+def _check_key(key: Part, description: Description | None) -> Outcome:
     if description is None:
-        return failed(f"the key {requirements.arn} does not exist", "Create it, or correct its ARN")
+        return failed(f"the key {key.name} does not exist", "Create it, or correct its ARN")
     state, usage = description.get("KeyState", ""), description.get("KeyUsage") or "ENCRYPT_DECRYPT"
     if state != "Enabled":
         return failed(f"it is {state}", "Enable it, or cancel its deletion; without it, its data is lost")
@@ -122,14 +146,14 @@ def _check_key(requirements: KeyRequirements, description: Description | None) -
     return passed(f"it is {state} and symmetric")
 
 
-def _key_policy(reader: AwsReader, requirements: KeyRequirements) -> tuple[Description, str]:
-    region, owner = requirements.arn.split(":")[3:5]
-    policy = reader.call("kms:GetKeyPolicy", region, KeyId=requirements.arn, PolicyName="default")
+def _key_policy(reader: AwsReader, key: Part) -> tuple[Description, str]:
+    region, owner = key.name.split(":")[3:5]
+    policy = reader.call("kms:GetKeyPolicy", region, KeyId=key.name, PolicyName="default")
     return json.loads(policy["Policy"]), owner
 
 
 @_key_check("UC9451", _key_policy, "kms:GetKeyPolicy", after=(_KEY,))
-def _check_key_policy(_: KeyRequirements, evidence: tuple[Description, str]) -> Outcome:
+def _check_key_policy(_: Part, evidence: tuple[Description, str]) -> Outcome:
     """Check that the key policy delegates access to IAM, on which the roles of the jobs and FSx's grants rely."""
     policy, owner = evidence
     for statement in _list(policy.get("Statement", [])):

@@ -5,9 +5,9 @@ from typing import Any, Final
 
 from ultracluster_runtime.preflight.check import ZONE_IS_VISIBLE, Outcome, check, failed, passed, warned
 from ultracluster_runtime.preflight.reader import AwsReader
-from ultracluster_runtime.preflight.requirements import ClusterRequirements
+from ultracluster_spec.cluster import Cluster
 
-_cluster_check: Final = partial(check, subjects=lambda rollout: rollout.clusters)
+_cluster_check: Final = partial(check, subjects=lambda account: account.clusters)
 
 
 def zones_of(reader: AwsReader, region: str) -> dict[str, Any]:
@@ -18,46 +18,44 @@ def zones_of(reader: AwsReader, region: str) -> dict[str, Any]:
 
 @_cluster_check(
     ZONE_IS_VISIBLE,
-    lambda reader, requirements: zones_of(reader, requirements.region),
+    lambda reader, cluster: zones_of(reader, cluster.region),
     "ec2:DescribeAvailabilityZones",
 )
-def _check_zone(requirements: ClusterRequirements, zones: dict[str, Any]) -> Outcome:
-    zone = zones.get(requirements.zone_id)
+def _check_zone(cluster: Cluster, zones: dict[str, Any]) -> Outcome:
+    zone = zones.get(cluster.zone_id)
     if zone is None:
         return failed(
-            f"{requirements.region} has no zone {requirements.zone_id} in this account; it has {', '.join(sorted(zones))}",
+            f"{cluster.region} has no zone {cluster.zone_id} in this account; it has {', '.join(sorted(zones))}",
             "Use the zone ID of the capacity: `aws ec2 describe-capacity-reservations`",
         )
     if zone.get("OptInStatus") == "not-opted-in":
-        group = zone.get("GroupName", requirements.zone_id)
+        group = zone.get("GroupName", cluster.zone_id)
         command = f"aws ec2 modify-availability-zone-group --group-name {group} --opt-in-status opted-in"
-        return failed(
-            f"{requirements.zone_id} is not opted in", f"Opt in: `{command} --region {requirements.region}`"
-        )
+        return failed(f"{cluster.zone_id} is not opted in", f"Opt in: `{command} --region {cluster.region}`")
     if zone.get("State", "available") != "available":
-        return failed(f"{requirements.zone_id} is {zone['State']}", "Wait, or use another zone")
-    return passed(f"{requirements.zone_id} is {zone['ZoneName']} in this account")
+        return failed(f"{cluster.zone_id} is {zone['State']}", "Wait, or use another zone")
+    return passed(f"{cluster.zone_id} is {zone['ZoneName']} in this account")
 
 
-def _offered(reader: AwsReader, requirements: ClusterRequirements) -> list[str]:
+def _offered(reader: AwsReader, cluster: Cluster) -> list[str]:
     offered = reader.list_all(
         "ec2:DescribeInstanceTypeOfferings",
-        requirements.region,
+        cluster.region,
         "InstanceTypeOfferings",
         LocationType="availability-zone-id",
-        Filters=[{"Name": "instance-type", "Values": [requirements.instance_type]}],
+        Filters=[{"Name": "instance-type", "Values": [cluster.instance_type]}],
     )
     return sorted(offering["Location"] for offering in offered)
 
 
 @_cluster_check("UC9421", _offered, "ec2:DescribeInstanceTypeOfferings", after=(ZONE_IS_VISIBLE,))
-def _check_offered(requirements: ClusterRequirements, zones: list[str]) -> Outcome:
+def _check_offered(cluster: Cluster, zones: list[str]) -> Outcome:
     """Check that EC2 offers the type in the zone; Capacity Blocks are also sold where it is not listed."""
-    if requirements.zone_id in zones:
-        return passed(f"{requirements.instance_type} is offered in {', '.join(zones)}")
-    evidence = f"{requirements.instance_type} is offered in {', '.join(zones) or 'no zone of ' + requirements.region}"
-    evidence += f", not in {requirements.zone_id}"
-    if all(source.capacity.market_type == "capacity-block" for source in requirements.sources):
+    if cluster.zone_id in zones:
+        return passed(f"{cluster.instance_type} is offered in {', '.join(zones)}")
+    evidence = f"{cluster.instance_type} is offered in {', '.join(zones) or 'no zone of ' + cluster.region}"
+    evidence += f", not in {cluster.zone_id}"
+    if all(capacity.market_type == "capacity-block" for _, capacity in cluster.sources()):
         return warned(
             f"{evidence}; Capacity Blocks are sold independently of these offerings",
             "Check that the reservation has this type and zone",

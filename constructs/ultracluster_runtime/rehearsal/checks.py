@@ -15,8 +15,8 @@ from ultracluster_runtime.jobs.dependencies import queue_of
 from ultracluster_runtime.jobs.submission import submission
 from ultracluster_runtime.preflight.check import AnyCheck, Outcome, check, failed, passed, skipped, warned
 from ultracluster_runtime.preflight.reader import AwsReader
-from ultracluster_runtime.preflight.requirements import ClusterRequirements
 from ultracluster_runtime.rehearsal.reader import PROBE_TYPE
+from ultracluster_spec.cluster import Cluster
 
 Description = Mapping[str, Any]
 
@@ -74,7 +74,7 @@ _REMEDIES: Final = (
 )
 
 
-_check: Final = partial(check, subjects=lambda rollout: rollout.clusters, after=())
+_check: Final = partial(check, subjects=lambda account: account.clusters, after=())
 
 
 def _remedy(words: str) -> str:
@@ -97,12 +97,12 @@ def _refusals(words: Sequence[str]) -> Outcome:
 # Instance types
 
 
-def _batch_types(reader: AwsReader, requirements: ClusterRequirements) -> str:
+def _batch_types(reader: AwsReader, cluster: Cluster) -> str:
     """Return the response of AWS Batch to an unknown instance type: a list of the types that it knows."""
     try:
         reader.call(
             "batch:CreateComputeEnvironment",
-            requirements.region,
+            cluster.region,
             computeEnvironmentName="ultracluster-rehearsal-probe",
             type="MANAGED",
             state="DISABLED",
@@ -122,19 +122,19 @@ def _batch_types(reader: AwsReader, requirements: ClusterRequirements) -> str:
 
 
 @_check("UC9710", _batch_types, "batch:CreateComputeEnvironment")
-def _check_types(requirements: ClusterRequirements, answer: str) -> Outcome:
+def _check_types(cluster: Cluster, answer: str) -> Outcome:
     match = re.search(r"be one of\s*\[([^\]]+)\]", answer)
     if match is None:
         return failed(f"AWS Batch listed no types: {answer[:300]}", _remedy(answer))
     known = {name.strip() for name in match[1].split(",")}
-    wanted = [requirements.instance_type, *(source.instance_type for source in requirements.compilers)]
+    wanted = [cluster.instance_type, *(machine.name for machine in cluster.compile_types)]
     missing = [name for name in dict.fromkeys(wanted) if not known & {name, name.partition(".")[0]}]
     if not missing:
         return passed(
             f"AWS Batch lists {', '.join(dict.fromkeys(wanted))} among {len(known)} types and families"
         )
     return failed(
-        f"{', '.join(missing)} is not among the {len(known)} types and families that AWS Batch lists in {requirements.region}: "
+        f"{', '.join(missing)} is not among the {len(known)} types and families that AWS Batch lists in {cluster.region}: "
         f"{answer[: match.start(1)]}…]",
         _remedy(answer),
     )
@@ -143,9 +143,9 @@ def _check_types(requirements: ClusterRequirements, answer: str) -> Outcome:
 # Stacks
 
 
-def _stacks(reader: AwsReader, requirements: ClusterRequirements) -> dict[str, Sequence[str]]:
+def _stacks(reader: AwsReader, cluster: Cluster) -> dict[str, Sequence[str]]:
     """Return the reasons of failed resources, or of a missing stack, by stack."""
-    return {name: _failures(reader, requirements.region, name) for name in requirements.stacks}
+    return {name: _failures(reader, cluster.region, name) for name in cluster.stacks}
 
 
 def _failures(reader: AwsReader, region: str, name: str) -> Sequence[str]:
@@ -169,7 +169,7 @@ def _failures(reader: AwsReader, region: str, name: str) -> Sequence[str]:
 
 
 @_check("UC9711", _stacks, "cloudformation:DescribeStacks", "cloudformation:DescribeStackEvents")
-def _check_stacks(_: ClusterRequirements, failures: Mapping[str, Sequence[str]]) -> Outcome:
+def _check_stacks(_: Cluster, failures: Mapping[str, Sequence[str]]) -> Outcome:
     reasons = [reason for reasons in failures.values() for reason in reasons]
     if not reasons:
         return passed(f"{', '.join(failures)} are {_CREATED}")
@@ -177,14 +177,14 @@ def _check_stacks(_: ClusterRequirements, failures: Mapping[str, Sequence[str]])
     return _refusals([reason for reason in reasons if " was not deployed: " not in reason] or reasons)
 
 
-def _resources(reader: AwsReader, requirements: ClusterRequirements, kind: str) -> list[str]:
+def _resources(reader: AwsReader, cluster: Cluster, kind: str) -> list[str]:
     """Return the physical IDs of a resource type that the stack of the nodes created."""
     try:
         resources = reader.list_all(
             "cloudformation:ListStackResources",
-            requirements.region,
+            cluster.region,
             "StackResourceSummaries",
-            StackName=requirements.stacks[2],
+            StackName=cluster.stacks[2],
         )
     except ClientError:
         return []
@@ -199,9 +199,9 @@ def _resources(reader: AwsReader, requirements: ClusterRequirements, kind: str) 
 
 
 def _described(kind: str, call: str, key: str) -> Any:
-    def gather(reader: AwsReader, requirements: ClusterRequirements) -> Sequence[Description]:
-        ids = _resources(reader, requirements, kind)
-        return reader.call(call, requirements.region, **{key: ids})[key] if ids else []
+    def gather(reader: AwsReader, cluster: Cluster) -> Sequence[Description]:
+        ids = _resources(reader, cluster, kind)
+        return reader.call(call, cluster.region, **{key: ids})[key] if ids else []
 
     return gather
 
@@ -214,7 +214,7 @@ _definitions: Final = _described(_DEFINITION, _DEFINITIONS, "jobDefinitions")
 def _check_status(code: str, gather: Any, call: str, *, name: str, good: str) -> AnyCheck:
     """Create a check that expects a status of each resource, and quotes the reason of any other."""
 
-    def evaluate(_: ClusterRequirements, found: Sequence[Description]) -> Outcome:
+    def evaluate(_: Cluster, found: Sequence[Description]) -> Outcome:
         if not found:
             return skipped(_NOT_CREATED)
         wrong = [
@@ -240,13 +240,13 @@ _check_definitions = _check_status(
 # Launch templates
 
 
-def _dry_runs(reader: AwsReader, requirements: ClusterRequirements) -> Mapping[str, str]:
+def _dry_runs(reader: AwsReader, cluster: Cluster) -> Mapping[str, str]:
     """Return EC2's answer to a dry run of each environment's launch template."""
     return {
         environment["computeEnvironmentName"]: _dry_run(
-            reader, requirements.region, environment["computeResources"]
+            reader, cluster.region, environment["computeResources"]
         )
-        for environment in _environments(reader, requirements)
+        for environment in _environments(reader, cluster)
     }
 
 
@@ -286,7 +286,7 @@ _NO_RESERVATION: Final = "InvalidCapacityReservationId.NotFound: "
 
 
 @_check("UC9715", _dry_runs, _LIST, _ENVIRONMENTS, "ec2:DescribeLaunchTemplateVersions", "ec2:RunInstances")
-def _check_dry_runs(_: ClusterRequirements, answers: Mapping[str, str]) -> Outcome:
+def _check_dry_runs(_: Cluster, answers: Mapping[str, str]) -> Outcome:
     if not answers:
         return skipped(_NOT_CREATED)
     missing = [name for name, answer in answers.items() if answer.startswith(_NO_RESERVATION)]
@@ -310,17 +310,15 @@ def _check_dry_runs(_: ClusterRequirements, answers: Mapping[str, str]) -> Outco
 # Functions
 
 
-def _invocations(reader: AwsReader, requirements: ClusterRequirements) -> Mapping[str, tuple[str, str]]:
+def _invocations(reader: AwsReader, cluster: Cluster) -> Mapping[str, tuple[str, str]]:
     """Invoke the scheduled functions once, and return the error, empty without one, and the last line of the log of each."""
     answers: dict[str, tuple[str, str]] = {}
-    for function in _resources(reader, requirements, _FUNCTION):
+    for function in _resources(reader, cluster, _FUNCTION):
         try:
-            settings = reader.call(
-                "lambda:GetFunctionConfiguration", requirements.region, FunctionName=function
-            )
+            settings = reader.call("lambda:GetFunctionConfiguration", cluster.region, FunctionName=function)
             if settings["Handler"] not in _SCHEDULED:
                 continue
-            answer = reader.call("lambda:Invoke", requirements.region, FunctionName=function, LogType="Tail")
+            answer = reader.call("lambda:Invoke", cluster.region, FunctionName=function, LogType="Tail")
         except ClientError as error:
             answers[function] = (_words(error), "")
             continue
@@ -340,7 +338,7 @@ def _invocations(reader: AwsReader, requirements: ClusterRequirements) -> Mappin
 
 
 @_check("UC9716", _invocations, _LIST, "lambda:GetFunctionConfiguration", "lambda:Invoke")
-def _check_invocations(_: ClusterRequirements, answers: Mapping[str, tuple[str, str]]) -> Outcome:
+def _check_invocations(_: Cluster, answers: Mapping[str, tuple[str, str]]) -> Outcome:
     if not answers:
         return skipped("the cluster has no scheduled function")
     wrong = [f"{name}: {error}" for name, (error, _) in answers.items() if error]
@@ -351,27 +349,25 @@ def _check_invocations(_: ClusterRequirements, answers: Mapping[str, tuple[str, 
 # Submissions
 
 
-def _submissions(reader: AwsReader, requirements: ClusterRequirements) -> Mapping[str, str]:
+def _submissions(reader: AwsReader, cluster: Cluster) -> Mapping[str, str]:
     """Submit every job as `jobs submit` does, and the first of a queue with shares with each share, and cancel them.
 
     Return AWS's refusal, empty without one, by job and share.
     """
-    queues = {queue["jobQueueArn"]: queue for queue in _queues(reader, requirements)}
+    queues = {queue["jobQueueArn"]: queue for queue in _queues(reader, cluster)}
     if not queues:
         return {}
     main = next((arn for arn, queue in queues.items() if QUEUE_NAME_TAG not in queue.get("tags", {})))
     answers: dict[str, str] = {}
-    for definition in _definitions(reader, requirements):
+    for definition in _definitions(reader, cluster):
         queue = queues[queue_of(definition) or main]
         shares: list[str | None] = [None]
-        shares += [
-            share for share in _shares(reader, requirements.region, queue) if queue["jobQueueArn"] == main
-        ]
+        shares += [share for share in _shares(reader, cluster.region, queue) if queue["jobQueueArn"] == main]
         for share in shares:
             subject = (
                 f"{definition['jobDefinitionName']} {f'with share {share}' if share else 'without a share'}"
             )
-            answers[subject] = _submit(reader, requirements.region, definition, queue=queue, share=share)
+            answers[subject] = _submit(reader, cluster.region, definition, queue=queue, share=share)
     return answers
 
 
@@ -417,7 +413,7 @@ def _submit(
     "batch:SubmitJob",
     "batch:TerminateJob",
 )
-def _check_submissions(_: ClusterRequirements, answers: Mapping[str, str]) -> Outcome:
+def _check_submissions(_: Cluster, answers: Mapping[str, str]) -> Outcome:
     if not answers:
         return skipped("there is no queue or no job to submit")
     wrong = [f"{name}: {answer}" for name, answer in answers.items() if answer]

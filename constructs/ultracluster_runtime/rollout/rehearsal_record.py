@@ -1,12 +1,16 @@
 """The record of the last rehearsal of a cluster, in an SSM parameter that other users and commands can read."""
 
+import hashlib
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from datetime import datetime
 from typing import Any, Final
 
 from botocore.exceptions import ClientError
+
+from ultracluster_spec.cluster import Cluster
+from ultracluster_spec.values import plain
 
 _FORMAT: Final = 1
 _MOST_BYTES: Final = (
@@ -33,6 +37,20 @@ class Rehearsal:
         if digest is not None and digest != self.digest:
             return False, f"{when}, as an older version of it"
         return True, f"{when}: {self.passed} checks passed"
+
+
+def cluster_digest(cluster: Cluster) -> str:
+    """Return a digest of a cluster that a purchase does not change, by which its rehearsal is recognized."""
+    nothing: dict[str, Any] = {"reservation_id": None, "order": None, "start": None, "end": None}
+    same = replace(
+        cluster,
+        profile=None,
+        suppress={},
+        capacity=replace(cluster.capacity, **nothing),
+        additional_capacity=tuple(replace(each, **nothing) for each in cluster.additional_capacity),
+    )
+    text = json.dumps(plain(same))
+    return hashlib.sha256(text.encode()).hexdigest()[:16]
 
 
 def parameter_name(cluster: str) -> str:

@@ -1,7 +1,5 @@
 """Rehearsals: the deployment of a cluster without nodes, before its capacity is bought."""
 
-import hashlib
-import json
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final, Literal, TypeVar
@@ -12,7 +10,6 @@ from ultracluster_spec.capacity import CapacityRecord, placeholder_reservation
 from ultracluster_spec.cluster import Cluster
 from ultracluster_spec.file_system import FileSystem
 from ultracluster_spec.lustre import check_file_system
-from ultracluster_spec.values import plain
 
 PLAN: Final = "plan"
 REHEARSAL: Final = "rehearsal"
@@ -75,20 +72,6 @@ def rehearsed(cluster: Cluster, *, file_system: bool = True) -> RehearsedCluster
         },
     }
     return RehearsedCluster(**values)
-
-
-def cluster_digest(cluster: Cluster) -> str:
-    """Return a digest of a cluster that a purchase does not change, by which its rehearsal is recognized."""
-    nothing: dict[str, Any] = {"reservation_id": None, "order": None, "start": None, "end": None}
-    same = replace(
-        cluster,
-        profile=None,
-        suppress={},
-        capacity=replace(cluster.capacity, **nothing),
-        additional_capacity=tuple(replace(each, **nothing) for each in cluster.additional_capacity),
-    )
-    text = json.dumps(plain(same))
-    return hashlib.sha256(text.encode()).hexdigest()[:16]
 
 
 def left_out(cluster: Cluster) -> Sequence[str]:

@@ -8,7 +8,6 @@ from typing import Any, Final, Literal
 
 from ultracluster_catalog.lustre.lustre import LustreSettings
 from ultracluster_catalog.machines.instance_types import INSTANCE_TYPES
-from ultracluster_catalog.neuron.compile_machines import compile_type
 from ultracluster_catalog.observability.metrics import METRICS
 from ultracluster_catalog.places.cluster_subnet import NODE_SERVICES
 from ultracluster_spec.cluster import Cluster
@@ -97,35 +96,15 @@ def configured_footprint(cluster: Cluster) -> Footprint:
         interface_endpoints=len(NODE_SERVICES) + len(cluster.network.endpoints) if new_network else 0,
         nat_gateways=1 if new_network and cluster.network.nat_gateway else 0,
         alarms=sum(supply.market == "capacity-block" for supply in supplies)
-        + closes_queues(cluster)
-        + resumes_jobs(cluster)
+        + cluster.closes_queues
+        + cluster.resumes_jobs
         + (0 if alarms is None else _ALARM_METRICS - (not has_size)),
         composite_alarms=0 if alarms is None else 1,
         dashboards=int(alarms is not None and alarms.dashboard),
         custom_metrics=0 if alarms is None else _CUSTOM_METRICS,
         request_metrics=int(own_cache and cluster.compile_cache.request_metrics),
-        compile_type=_compile_type(cluster),
+        compile_type=next((machine.name for machine in cluster.compile_types), None),
     )
-
-
-def resumes_jobs(cluster: Cluster) -> bool:
-    """Return whether a function with an alarm submits interrupted jobs again."""
-    is_notified = cluster.has_block or bool(cluster.notify) or cluster.effective_alarms is not None
-    return is_notified and any(job.kind != "precompile" for job in cluster.jobs)
-
-
-def closes_queues(cluster: Cluster) -> bool:
-    """Return whether a budget closes the queues, with a function that has an alarm."""
-    return cluster.budget is not None and cluster.budget.close_queues_at_percent is not None
-
-
-def _compile_type(cluster: Cluster) -> str | None:
-    for job in cluster.jobs:
-        if job.kind == "precompile":
-            zone, phase = cluster.zone_id, job.phase
-            node = compile_type(cluster.machine, zone_id=zone, phase=phase, instance_type=job.instance_type)
-            return node.name if node else None
-    return None
 
 
 def planned_hours(cluster: Cluster) -> Decimal | None:

@@ -7,7 +7,7 @@ from decimal import Decimal
 from typing import Any
 
 import pytest
-from tests.unit.runtime.preflight.preflight_requirements import CLUSTER, SOURCE
+from tests.unit.runtime.preflight.preflight_cases import CLUSTER, source
 from tests.unit.runtime.purchasing.example_orders import block_order, extension_order, offering
 from tests.unit.runtime.purchasing.scenarios import simulate, start, two_orders_of_one_cluster
 from tests.unit.runtime.purchasing.simulation import OWNED_END, START, Simulation
@@ -17,7 +17,7 @@ from ultracluster_cli.main import main
 from ultracluster_rules.findings import FindingsError
 from ultracluster_runtime.preflight.check import Status
 from ultracluster_runtime.preflight.registry import CHECKS
-from ultracluster_runtime.preflight.requirements import RolloutRequirements
+from ultracluster_runtime.preflight.subjects import Account
 from ultracluster_runtime.purchasing.order_checks import check_order, parse_amount
 from ultracluster_runtime.purchasing.orders import Order
 from ultracluster_runtime.purchasing.reconcile import Outcome
@@ -33,6 +33,9 @@ RESERVATION: Mapping[str, Any] = {
     "State": "active",
     "Tenancy": "default",
 }
+
+
+SOURCE = source()
 
 
 def status_of(code: str, facts: Any, needs: Any = SOURCE) -> Status:
@@ -58,7 +61,7 @@ def outcome(simulation: Simulation, name: str = "december") -> str:
     ("account", "status"), [("123456789012", Status.FAIL), ("999999999999", Status.PASS)]
 )
 def test_row_30_an_account_other_than_that_of_the_credentials(account: str, status: Status) -> None:
-    needs = RolloutRequirements(clusters=(replace(CLUSTER, account=account),))
+    needs = Account(clusters=(replace(CLUSTER, account=account),))
     assert status_of("UC9402", {"Account": "999999999999"}, needs) is status
 
 

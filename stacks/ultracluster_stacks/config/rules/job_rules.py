@@ -5,9 +5,7 @@ from collections.abc import Iterator
 from datetime import timedelta
 
 from ultracluster_catalog.capacity.capacity_blocks import drain_before_end
-from ultracluster_catalog.machines.instance_type import InstanceType
 from ultracluster_catalog.names.identifiers import ECR_IMAGE
-from ultracluster_catalog.neuron.compile_machines import compile_type
 from ultracluster_rules.credentials import (
     command_credential,
     credential,
@@ -170,7 +168,7 @@ def container_fits_its_nodes(cluster: Cluster, job: NamedJob) -> Iterator[Proble
 def _container(cluster: Cluster, job: NamedJob) -> Container:
     machine = node = cluster.machine
     if job.kind == "precompile":
-        node = _compiler(cluster, job) or machine
+        node = cluster.compile_type(job) or machine
     interfaces = cluster.network.network_interfaces if node == machine else ()
     efa_devices = node.efa_devices[: sum(each.interface_type != "interface" for each in interfaces) or None]
     nodes = (job.nodes or cluster.nodes) if job.kind == "multi-node" else 1
@@ -295,7 +293,7 @@ def precompile_job_has_a_node(cluster: Cluster, job: NamedJob) -> Iterator[Probl
     """Refuse a node of a precompile job whose type is unknown or cannot collect the graphs."""
     if job.kind != "precompile":
         return
-    node = _compiler(cluster, job)
+    node = cluster.compile_type(job)
     if node is None:
         finding = refuse_default_compile_type(cluster.machine.name, cluster.zone_id)
         yield Problem(("instance_type",), finding)
@@ -303,12 +301,6 @@ def precompile_job_has_a_node(cluster: Cluster, job: NamedJob) -> Iterator[Probl
     captures = captures_graphs(job.method, job.environment)
     findings = check_compile_type(node, cluster.machine, phase=job.phase, captures=captures)
     yield from located(("instance_type",), findings)
-
-
-def _compiler(cluster: Cluster, job: NamedJob) -> InstanceType | None:
-    """Return the type of a precompile job's node; None if none is known to be offered."""
-    zone, phase = cluster.zone_id, job.phase
-    return compile_type(cluster.machine, zone_id=zone, phase=phase, instance_type=job.instance_type)
 
 
 def jobs_wait_for_jobs_of_their_cluster(cluster: Cluster) -> Iterator[Problem]:
@@ -352,7 +344,7 @@ def _workers(cluster: Cluster, job: NamedJob) -> int:
     machine = cluster.machine
     nodes = (job.nodes or cluster.nodes) if job.kind == "multi-node" else 1
     if job.kind == "precompile":
-        machine = _compiler(cluster, job) or machine
+        machine = cluster.compile_type(job) or machine
     cores = job.neuron.processes_per_node(machine)
     processes = job.processes_per_node if job.launcher == "torchrun" else None
     return nodes * (processes or cores)

@@ -8,9 +8,8 @@ from tests.unit.cli._aws.test_rehearsals import AT, Parameters
 from tests.unit.runtime.purchasing.example_orders import block_order
 
 from ultracluster_cli.capacity.session import say_rehearsals
-from ultracluster_runtime.rollout.rehearsal_record import Rehearsal, write_rehearsal
+from ultracluster_runtime.rollout.rehearsal_record import Rehearsal, cluster_digest, write_rehearsal
 from ultracluster_stacks.config import load_rollout
-from ultracluster_stacks.config.rehearsal import cluster_digest
 
 
 class Session:

@@ -7,8 +7,8 @@ import pytest
 
 from ultracluster_cli.preflight import command as preflight_run
 from ultracluster_runtime.preflight.check import passed
-from ultracluster_runtime.preflight.requirements import RolloutRequirements
 from ultracluster_runtime.preflight.run import CheckResult
+from ultracluster_runtime.preflight.subjects import Account
 
 
 @pytest.fixture
@@ -17,7 +17,7 @@ def asked(monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
     record: dict[str, Any] = {"outcomes": [passed("good")]}
 
     def run_checks(
-        needs: RolloutRequirements, _: object, *, skip: set[str], on_result: Callable[[CheckResult], None]
+        needs: Account, _: object, *, skip: set[str], on_result: Callable[[CheckResult], None]
     ) -> list[CheckResult]:
         record["clusters"] = [cluster.name for cluster in needs.clusters]
         record["skip"] = skip

@@ -60,7 +60,7 @@ def steps(tmp_path: Path, batch: Any, *, patience_minutes: float = 1) -> Steps:
         plan=plan,
         run_id="run",
         rollouts=tmp_path,
-        needs={},
+        accounts={},
         skip=(),
         targets=single_target(Target(name="local", local=True, environment={}, client=lambda *_: batch)),
         project=Project(

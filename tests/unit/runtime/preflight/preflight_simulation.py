@@ -18,7 +18,6 @@ from tests.unit.runtime.purchasing.ledger_table import TABLE, create_table
 
 from ultracluster_catalog.neuron.neuron import ECS_NEURON_AMI_PARAMETER
 from ultracluster_catalog.places.cluster_subnet import NODE_SERVICES
-from ultracluster_cli.preflight.requirements import rollout_requirements
 from ultracluster_local import LocalAws
 from ultracluster_local.instance.environment import ACCOUNT
 from ultracluster_local.instance.state import region_state
@@ -27,13 +26,13 @@ from ultracluster_local.services.ec2.capacity_market import capacity_market
 from ultracluster_local.services.fsx.state import fsx_of
 from ultracluster_local.services.handlers import Request
 from ultracluster_local.services.service_quotas import set_quota
+from ultracluster_runtime.preflight import subjects
 from ultracluster_runtime.preflight.reader import AwsReader
-from ultracluster_runtime.preflight.requirements import ClusterRequirements, RolloutRequirements
 from ultracluster_runtime.purchasing.ledger import order_key, record_item
 from ultracluster_runtime.purchasing.orders import OrderState, Record
-from ultracluster_runtime.rollout.rehearsal_record import Rehearsal, write_rehearsal
+from ultracluster_runtime.rollout.rehearsal_record import Rehearsal, cluster_digest, write_rehearsal
+from ultracluster_spec.cluster import Cluster
 from ultracluster_stacks.config import load_rollout
-from ultracluster_stacks.config.rehearsal import cluster_digest
 
 REGION, ZONE = "us-east-2", "use2-az3"
 BLOCK = "cr-00000000000000001"
@@ -87,13 +86,13 @@ class World:
 
     Attributes:
         local: The local AWS.
-        needs: What the rollout needs of it.
+        selected: The clusters of the rollout.
         ids: Ids of what was made, by name.
         key: Access key of the user who deploys.
     """
 
     local: LocalAws
-    requirements: RolloutRequirements
+    selected: subjects.Account
     ids: dict[str, str]
     key: tuple[str, str]
     now: datetime = field(default_factory=lambda: datetime.now(UTC))
@@ -126,7 +125,7 @@ class Account:
 
     world: World
     patch: pytest.MonkeyPatch
-    requirements: RolloutRequirements
+    selected: subjects.Account
     now_ahead: timedelta = timedelta(0)
     stacks: list[str] = field(default_factory=list)
     instances: list[str] = field(default_factory=list)
@@ -134,26 +133,18 @@ class Account:
     gateways: list[str] = field(default_factory=list)
 
     def change(self, name: str, /, **changes: Any) -> None:
-        """Change what a cluster needs."""
+        """Change a cluster."""
         clusters = tuple(
-            replace(one, **changes) if one.name == name else one for one in self.requirements.clusters
+            replace(one, **changes) if one.name == name else one for one in self.selected.clusters
         )
-        self.requirements = replace(self.requirements, clusters=clusters)
+        self.selected = replace(self.selected, clusters=clusters)
 
-    def cluster(self, name: str) -> ClusterRequirements:
-        return next(one for one in self.requirements.clusters if one.name == name)
+    def cluster(self, name: str) -> Cluster:
+        return next(one for one in self.selected.clusters if one.name == name)
 
     def change_part(self, name: str, part: str, /, **changes: Any) -> None:
-        """Change one thing, or the first of several, that a cluster needs."""
-        now = getattr(self.cluster(name), part)
-        value = {"file_system": "file_system", "sources": "capacity"}.get(part)
-        if value is not None:
-            first = now[0] if isinstance(now, tuple) else now
-            given = getattr(first, value)
-            fields = {name: changes.pop(name) for name in [*changes] if name in given.known()}
-            changes[value] = replace(given, **fields)
-        new = replace(now[0], **changes) if isinstance(now, tuple) else replace(now, **changes)
-        self.change(name, **{part: (new, *now[1:]) if isinstance(now, tuple) else new})
+        """Change one part of a cluster, such as its network."""
+        self.change(name, **{part: replace(getattr(self.cluster(name), part), **changes)})
 
     @property
     def ec2(self) -> Any:
@@ -199,7 +190,7 @@ class Account:
         self.patch.delitem(users, next(key for key, user in users.items() if user.name == "deployer"))
 
     def no_subnet(self) -> None:
-        self.change_part("existing", "subnet", subnet_id="subnet-0000000000000000f")
+        self.change_part("existing", "network", subnet_id="subnet-0000000000000000f")
 
     def local_stack(self, name: str) -> None:
         """Let a stack of this name be there."""
@@ -210,7 +201,7 @@ class Account:
         self.stacks.append(name)
 
     def deploy_all(self, stack: int = 0) -> None:
-        for cluster in self.requirements.clusters:
+        for cluster in self.selected.clusters:
             self.local_stack(cluster.stacks[stack])
 
     def run_instance(self, instance_type: str, **tags: str) -> None:
@@ -276,7 +267,7 @@ def build(local: LocalAws, directory: Path) -> World:
         write_rehearsal(local.client("ssm", REGION), cluster.name, record)
     return World(
         local=local,
-        requirements=rollout_requirements(clusters, qualifier="hnb659fds", ledger=(TABLE, REGION)),
+        selected=subjects.Account(clusters=tuple(clusters), ledger=(TABLE, REGION)),
         ids=ids,
         key=key,
     )

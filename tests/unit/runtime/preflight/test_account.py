@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 from botocore.exceptions import NoCredentialsError
-from tests.unit.runtime.preflight.preflight_requirements import (
+from tests.unit.runtime.preflight.preflight_cases import (
     CLUSTER,
     NOW,
     REGION,
@@ -18,7 +18,7 @@ from tests.unit.runtime.preflight.preflight_requirements import (
 
 from ultracluster_runtime.preflight import account
 from ultracluster_runtime.preflight.check import Status, checks_of
-from ultracluster_runtime.preflight.requirements import RolloutRequirements
+from ultracluster_runtime.preflight.subjects import Account
 
 CREDENTIALS, ACCOUNT, CLOCK, ENABLED, BOOTSTRAP = checks_of(account)
 
@@ -33,7 +33,7 @@ def test_refused_credentials_fail_with_the_message_of_aws(refusal: Exception) ->
 
 @pytest.mark.parametrize(("pinned", "status"), [(None, Status.PASS), ("1", Status.PASS), ("2", Status.FAIL)])
 def test_pinned_account_must_be_that_of_the_credentials(pinned: str | None, status: Status) -> None:
-    rollout = RolloutRequirements(clusters=(CLUSTER, replace(CLUSTER, name="other", account=pinned)))
+    rollout = Account(clusters=(CLUSTER, replace(CLUSTER, name="other", account=pinned)))
     outcome = ACCOUNT.evaluate(rollout, {"Account": "1"})
 
     assert outcome.status is status

@@ -4,19 +4,26 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
+from tests.unit.runtime.preflight.preflight_cases import CLUSTER
 
 from ultracluster_runtime.preflight import file_systems
 from ultracluster_runtime.preflight.check import Status, checks_of
-from ultracluster_runtime.preflight.requirements import FileSystemRequirements
+from ultracluster_runtime.preflight.subjects import Part
 from ultracluster_spec.file_system import FileSystem
+from ultracluster_spec.network import Network
 
 STATE, PLACE, PORTS = checks_of(file_systems)
-LUSTRE = FileSystemRequirements(
-    key=("us-east-2", "train", "fs-1"),
-    file_system=FileSystem(file_system_id="fs-1", mount_name="abc"),
-    zone_id="use2-az3",
-    vpc_id="vpc-1",
-)
+NETWORK = Network(vpc_id="vpc-1", subnet_id="subnet-1")
+
+
+def of(**changes: Any) -> Part:
+    """A file system, which the cluster describes otherwise."""
+    system = replace(FileSystem(file_system_id="fs-1", mount_name="abc"), **changes)
+    return Part(cluster=replace(CLUSTER, network=NETWORK, file_system=system), name="fs-1")
+
+
+LUSTRE = of()
+IN_NEW_VPC = Part(cluster=replace(LUSTRE.cluster, network=Network()), name="fs-1")
 DESCRIPTION = {
     "FileSystemType": "LUSTRE",
     "Lifecycle": "AVAILABLE",
@@ -58,7 +65,7 @@ def test_file_system_must_be_in_the_vpc_and_zone_of_the_nodes(
     evidence: tuple[str, str | None], status: Status
 ) -> None:
     assert PLACE.evaluate(LUSTRE, evidence).status is status
-    assert PLACE.evaluate(replace(LUSTRE, vpc_id=None), evidence).status is Status.FAIL
+    assert PLACE.evaluate(IN_NEW_VPC, evidence).status is Status.FAIL
 
 
 def group(*rules: tuple[str, int, int]) -> list[dict[str, Any]]:
@@ -89,5 +96,4 @@ def test_every_port_of_lustre_must_be_open(groups: list[dict[str, Any]], status:
 
 @pytest.mark.parametrize(("group_id", "status"), [("sg-1", Status.PASS), ("sg-2", Status.FAIL)])
 def test_group_that_gets_the_rules_must_be_one_of_the_file_system(group_id: str, status: Status) -> None:
-    system = replace(LUSTRE.file_system, security_group_id=group_id)
-    assert PORTS.evaluate(replace(LUSTRE, file_system=system), group()).status is status
+    assert PORTS.evaluate(of(security_group_id=group_id), group()).status is status

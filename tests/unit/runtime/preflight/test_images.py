@@ -5,13 +5,13 @@ from collections.abc import Mapping
 from typing import Any
 
 import pytest
-from tests.unit.runtime.preflight.preflight_requirements import NOW
+from tests.unit.runtime.preflight.preflight_cases import CLUSTER, NOW
 
 from ultracluster_runtime.preflight import images
 from ultracluster_runtime.preflight.check import Outcome, Status, checks_of
 from ultracluster_runtime.preflight.images import Reference, read_reference
 from ultracluster_runtime.preflight.reader import AwsReader
-from ultracluster_runtime.preflight.requirements import ImageRequirements
+from ultracluster_runtime.preflight.subjects import Part
 
 
 def test_parses_ecr_references_by_tag_or_digest() -> None:
@@ -50,8 +50,8 @@ class Registry:
 def check(registry: Registry, image: str = IMAGE) -> Outcome:
     reader = AwsReader(lambda _service, _region: registry, now=NOW, seconds=60)
     *_, found = checks_of(images)
-    requirements = ImageRequirements(key=("us-east-2", "a", image), image=image)
-    return found.evaluate(requirements, found.gather(reader, requirements))
+    named = Part(cluster=CLUSTER, name=image)
+    return found.evaluate(named, found.gather(reader, named))
 
 
 @pytest.fixture

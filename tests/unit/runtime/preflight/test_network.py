@@ -5,25 +5,29 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from tests.unit.runtime.preflight.preflight_requirements import CLUSTER, Client, error, reads_of
+from tests.unit.runtime.preflight.preflight_cases import CLUSTER, Client, error, reads_of
 
+from ultracluster_catalog.places.cluster_subnet import NODE_SERVICES
 from ultracluster_runtime.preflight import network
 from ultracluster_runtime.preflight.check import Status, checks_of
 from ultracluster_runtime.preflight.network import Routes, TaskNetwork
-from ultracluster_runtime.preflight.requirements import SubnetRequirements
+from ultracluster_runtime.preflight.subjects import Part
+from ultracluster_spec.file_system import FileSystem
+from ultracluster_spec.network import Network
 
 PLACE, ADDRESSES, PRIVATE, S3, SERVICES, DNS, TASKS, ENDPOINTS, GROUP = checks_of(network)
-SUBNET = SubnetRequirements(
-    key=("us-east-2", "train", "subnet-1"),
-    subnet_id="subnet-1",
-    vpc_id="vpc-1",
-    zone_id="use2-az3",
-    addresses=80,
-    services=("ecr.api", "logs"),
-    security_group_id="sg-1",
-    adds_efa_rules=False,
-    stack="cluster",
-)
+NETWORK = Network(vpc_id="vpc-1", subnet_id="subnet-1", security_group_id="sg-1")
+SYSTEM = FileSystem(file_system_id="fs-1", mount_name="abc")
+
+
+def subnet(**changes: Any) -> Part:
+    """The subnet of a cluster of 40 nodes, whose network is otherwise."""
+    network = replace(NETWORK, **changes)
+    return Part(cluster=replace(CLUSTER, nodes=40, network=network, file_system=SYSTEM), name="subnet-1")
+
+
+SUBNET = subnet()
+SERVICES_OF_NODES = frozenset(NODE_SERVICES)
 NO_ROUTES = Routes(default=None, gateways=frozenset(), endpoints=frozenset(), without_private_dns=frozenset())
 TO_ITSELF = [{"IpProtocol": "-1", "UserIdGroupPairs": [{"GroupId": "sg-1"}]}]
 
@@ -82,12 +86,16 @@ def test_s3_is_best_reached_through_a_gateway_endpoint(changes: dict[str, Any], 
 @pytest.mark.parametrize(
     ("changes", "status", "words"),
     [
-        ({"endpoints": frozenset({"ecr.api", "logs"})}, Status.PASS, "all 2 services"),
-        ({"endpoints": frozenset({"logs"}), "default": "nat-1"}, Status.PASS, "ecr.api are reached"),
-        ({"endpoints": frozenset({"logs"})}, Status.FAIL, "no route to ecr.api"),
+        ({"endpoints": SERVICES_OF_NODES}, Status.PASS, "endpoints for all"),
+        (
+            {"endpoints": SERVICES_OF_NODES - {"ecr.api"}, "default": "nat-1"},
+            Status.PASS,
+            "ecr.api are reached",
+        ),
+        ({"endpoints": SERVICES_OF_NODES - {"ecr.api"}}, Status.FAIL, "no route to ecr.api"),
         ({"default": "igw-1"}, Status.FAIL, "of no use without public addresses"),
         (
-            {"endpoints": frozenset({"logs"}), "without_private_dns": frozenset({"ecr.api"})},
+            {"endpoints": SERVICES_OF_NODES - {"ecr.api"}, "without_private_dns": frozenset({"ecr.api"})},
             Status.FAIL,
             "without private DNS: ecr.api",
         ),
@@ -135,7 +143,7 @@ def test_group_needs_both_rules_for_efa_exactly_once(
         "IpPermissionsEgress": outbound,
     }
 
-    assert GROUP.evaluate(replace(SUBNET, adds_efa_rules=adds), group).status is status
+    assert GROUP.evaluate(subnet(add_efa_rules=adds), group).status is status
 
 
 def test_group_of_another_vpc_fails() -> None:
@@ -173,7 +181,7 @@ def tasks(inbound: list[Any], outbound: list[Any], *closed: str) -> TaskNetwork:
 def test_tasks_need_the_default_group_and_the_endpoints(
     network: TaskNetwork, mended: str | None, words: str
 ) -> None:
-    outcome = TASKS.evaluate(replace(SUBNET, default_group_id=mended), network)
+    outcome = TASKS.evaluate(subnet(default_security_group_id=mended), network)
     assert outcome.status is (Status.FAIL if words else Status.PASS)
     assert words in outcome.evidence
 

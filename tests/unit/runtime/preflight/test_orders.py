@@ -3,23 +3,27 @@
 from dataclasses import replace
 
 import pytest
-from tests.unit.runtime.preflight.preflight_requirements import Client, error, reads_of
+from tests.unit.runtime.preflight.preflight_cases import CLUSTER, Client, error, reads_of
 from tests.unit.runtime.purchasing.example_orders import block_order
 from tests.unit.runtime.purchasing.simulation import START
 
 from ultracluster_runtime.preflight import orders
 from ultracluster_runtime.preflight.check import Outcome, Status, checks_of
-from ultracluster_runtime.preflight.requirements import OrderRequirements
+from ultracluster_runtime.preflight.orders import Order
 from ultracluster_runtime.purchasing.ledger import record_item
 from ultracluster_runtime.purchasing.orders import OrderState, Record
+from ultracluster_spec import CapacityRecord
 
 (ORDER,) = checks_of(orders)
-DECEMBER = OrderRequirements(
-    key=("us-east-2", "train", "december"),
-    order="december",
-    reservation_id="cr-1",
-    ledger=("orders", "us-east-2"),
-)
+LEDGER = ("orders", "us-east-2")
+
+
+def december(reservation_id: str | None = "cr-1", ledger: tuple[str, str] | None = LEDGER) -> Order:
+    capacity = CapacityRecord(order="december", reservation_id=reservation_id)
+    return Order(cluster=CLUSTER, name="december", capacity=capacity, ledger=ledger)
+
+
+DECEMBER = december()
 RECORD = Record(
     order=block_order(),
     token=block_order().token,
@@ -29,7 +33,7 @@ RECORD = Record(
 )
 
 
-def outcome(record: Record, order: OrderRequirements = DECEMBER) -> Outcome:
+def outcome(record: Record, order: Order = DECEMBER) -> Outcome:
     return ORDER.evaluate(order, {"Item": record_item(record)})
 
 
@@ -50,7 +54,7 @@ def test_order_must_have_bought(state: OrderState, status: Status) -> None:
     ("reservation_id", "status"), [("cr-2", Status.PASS), ("cr-3", Status.FAIL), (None, Status.FAIL)]
 )
 def test_rollout_must_use_what_was_bought(reservation_id: str | None, status: Status) -> None:
-    assert outcome(RECORD, replace(DECEMBER, reservation_id=reservation_id)).status is status
+    assert outcome(RECORD, december(reservation_id)).status is status
 
 
 def test_edited_terms_fail() -> None:
@@ -72,7 +76,7 @@ def test_order_must_be_in_the_ledger(reply: object, words: str) -> None:
 
 
 def test_without_a_ledger_nothing_is_read() -> None:
-    client, order = Client({}), replace(DECEMBER, ledger=None)
+    client, order = Client({}), december(ledger=None)
 
     assert ORDER.evaluate(order, ORDER.gather(reads_of(client), order)).status is Status.WARN
     assert client.asked == []

@@ -4,11 +4,10 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from tests.unit.runtime.preflight.preflight_requirements import (
+from tests.unit.runtime.preflight.preflight_cases import (
     CLUSTER,
     REGION,
     ROLLOUT,
-    SOURCE,
     Client,
     bought,
     error,
@@ -18,7 +17,9 @@ from tests.unit.runtime.preflight.preflight_requirements import (
 from ultracluster_runtime.preflight import permissions
 from ultracluster_runtime.preflight.check import Status, checks_of
 from ultracluster_runtime.preflight.permissions import role_actions
-from ultracluster_runtime.preflight.requirements import RegionRequirements, RolloutRequirements
+from ultracluster_runtime.preflight.subjects import Account, Region
+from ultracluster_spec.file_system import FileSystem
+from ultracluster_spec.network import Network
 
 BATCH, SPOT, LUSTRE, ASSUME, CREATE = checks_of(permissions)
 ROOT = {"Account": "123456789012", "Arn": "arn:aws:iam::123456789012:root"}
@@ -41,10 +42,10 @@ def test_missing_role_for_spot_fails() -> None:
 
 
 def test_role_for_spot_is_checked_only_for_spot() -> None:
-    spot = replace(CLUSTER, sources=(bought(market_type="spot"),))
+    spot = bought(market_type="spot", reservation_id=None)
 
     assert list(SPOT.subjects(ROLLOUT)) == []
-    assert len(list(SPOT.subjects(RolloutRequirements(clusters=(CLUSTER, spot))))) == 1
+    assert len(list(SPOT.subjects(Account(clusters=(CLUSTER, spot))))) == 1
 
 
 def simulated(*decisions: str) -> dict[str, Any]:
@@ -98,22 +99,21 @@ def test_role_of_cloudformation_must_be_allowed_to_create_all(
 @pytest.mark.parametrize(
     ("changes", "action"),
     [
-        ({"new_vpc": True}, "ec2:CreateVpc"),
-        ({"file_system": None}, "fsx:CreateFileSystem"),
-        ({"sources": (SOURCE,)}, "lambda:CreateFunction"),
+        ({"network": Network()}, "ec2:CreateVpc"),
+        ({"file_system": FileSystem()}, "fsx:CreateFileSystem"),
+        ({"capacity": CLUSTER.capacity}, "lambda:CreateFunction"),
     ],
 )
 def test_actions_depend_on_what_the_clusters_create(changes: dict[str, Any], action: str) -> None:
-    existing: Any = object()
     plain: dict[str, Any] = {
-        "new_vpc": False,
-        "file_system": existing,
-        "sources": (bought(market_type="on-demand"),),
+        "network": Network(vpc_id="vpc-1", subnet_id="subnet-1"),
+        "file_system": FileSystem(file_system_id="fs-1", mount_name="abc"),
+        "capacity": bought(market_type="on-demand").capacity,
     }
 
     def actions(**values: Any) -> frozenset[str]:
         cluster = replace(CLUSTER, **plain | values)
-        return role_actions(RegionRequirements(region="us-east-2", clusters=(cluster,), qualifier="q"))
+        return role_actions(Region(name="us-east-2", clusters=(cluster,), qualifier="q"))
 
     assert action in actions(**changes)
     assert action not in actions()

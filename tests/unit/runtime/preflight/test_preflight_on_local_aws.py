@@ -16,12 +16,12 @@ from ultracluster_local import LocalAws
 from ultracluster_local.instance.environment import ACCOUNT
 from ultracluster_local.services.ec2.capacity_market import capacity_market
 from ultracluster_local.services.handlers import ServiceError
-from ultracluster_runtime.preflight import images
+from ultracluster_runtime.preflight import images, subjects
 from ultracluster_runtime.preflight.check import AnyCheck, Status
 from ultracluster_runtime.preflight.reader import AwsReader
 from ultracluster_runtime.preflight.registry import CHECKS
-from ultracluster_runtime.preflight.requirements import RolloutRequirements
 from ultracluster_runtime.preflight.run import CheckResult, run_checks
+from ultracluster_spec.network import Network
 
 pytestmark = pytest.mark.slow
 
@@ -33,8 +33,8 @@ def world(local_aws_server: LocalAws, tmp_path_factory: pytest.TempPathFactory) 
     return build(local_aws_server, tmp_path_factory.mktemp("preflight"))
 
 
-def run_one(check: AnyCheck, requirements: RolloutRequirements, reader: AwsReader) -> list[CheckResult]:
-    return run_checks(requirements, reader, checks=(check,))
+def run_one(check: AnyCheck, selected: subjects.Account, reader: AwsReader) -> list[CheckResult]:
+    return run_checks(selected, reader, checks=(check,))
 
 
 @pytest.mark.parametrize("check", CHECKS, ids=lambda check: check.code)
@@ -42,7 +42,7 @@ def test_check_passes_on_a_correct_account_and_makes_only_its_declared_calls(
     world: World, check: AnyCheck
 ) -> None:
     reader = world.reader()
-    results = run_one(check, world.requirements, reader)
+    results = run_one(check, world.selected, reader)
 
     # The local registry keeps no layers, and with them no configuration of an image.
     status = Status.SKIP if check.code == "UC9457" else Status.PASS
@@ -83,8 +83,8 @@ def take_policies(account: Account, *, of: str) -> None:
 
 def allow_roles_below(account: Account, path: str) -> None:
     """The clusters' roles are under /training/, and CloudFormation may make them below a path only."""
-    clusters = tuple(replace(each, role_path="/training/") for each in account.requirements.clusters)
-    account.requirements = replace(account.requirements, clusters=clusters)
+    clusters = tuple(replace(each, role_path="/training/") for each in account.selected.clusters)
+    account.selected = replace(account.selected, clusters=clusters)
     name = f"cdk-hnb659fds-cfn-exec-role-{ACCOUNT}-{REGION}"
     role = next(one for one in iam_backends[ACCOUNT]["aws"].roles.values() if one.name == name)
     below = [f"arn:aws:iam::{ACCOUNT}:{kind}{path}*" for kind in ("role", "instance-profile")]
@@ -100,17 +100,23 @@ def allow_roles_below(account: Account, path: str) -> None:
 
 
 def put_job_elsewhere(account: Account, old: str, new: str) -> None:
-    image = account.cluster("block").images[0].image
-    account.change_part("block", "images", image=image.replace(old, new))
+    (job,) = account.cluster("block").jobs
+    use_image(account, job.image.replace(old, new))
+
+
+def use_image(account: Account, image: str) -> None:
+    (job,) = account.cluster("block").jobs
+    account.change("block", jobs=(replace(job, image=image),))
 
 
 def name_order(account: Account, order: str) -> None:
-    account.change_part("block", "orders", order=order)
+    account.change_part("block", "capacity", order=order)
 
 
-def ask_more_of_group(account: Account) -> None:
-    sources = account.cluster("demand").sources
-    account.change("demand", sources=tuple(replace(one, nodes=3) for one in sources))
+def use_small_subnet(account: Account) -> None:
+    """Let six nodes, of two addresses each, be in a subnet of eleven."""
+    account.change("existing", nodes=6)
+    account.change_part("existing", "network", subnet_id=account.world.ids["small"])
 
 
 Break = Callable[[Account], None]
@@ -142,7 +148,7 @@ BROKEN: Mapping[str, tuple[Break, Status, str]] = {
     ),
     "UC9404": (switch_region_off, Status.FAIL, "not-opted-in"),
     "UC9405": (
-        lambda it: setattr(it, "requirements", replace(it.requirements, qualifier="other")),
+        lambda it: setattr(it, "selected", replace(it.selected, qualifier="other")),
         Status.FAIL,
         "not bootstrapped with the qualifier other",
     ),
@@ -174,14 +180,14 @@ BROKEN: Mapping[str, tuple[Break, Status, str]] = {
     "UC9419": (lambda it: it.set_quota("vpc", "L-1B52E74A", 3), Status.FAIL, "1 used + 3 needed = 4 of 3"),
     "UC9460": (lambda it: it.set_quota("lambda", "L-B99A9384", 2), Status.FAIL, "needed = "),
     "UC9461": (
-        lambda it: it.change("spot", digest="another"),
+        lambda it: it.change("spot", scratch_path="/scratch"),
         Status.WARN,
         "as an older version of it",
     ),
     "UC9420": (lambda it: it.change("spot", zone_id="use2-az9"), Status.FAIL, "no zone use2-az9"),
     "UC9421": (lambda it: it.change("demand", zone_id="use2-az1"), Status.FAIL, "not in use2-az1"),
     "UC9422": (
-        lambda it: it.change_part("block", "sources", reservation_id="cr-0000000000000000f"),
+        lambda it: it.change_part("block", "capacity", reservation_id="cr-0000000000000000f"),
         Status.FAIL,
         "no reservation cr-0000000000000000f",
     ),
@@ -195,7 +201,7 @@ BROKEN: Mapping[str, tuple[Break, Status, str]] = {
         "it is payment-failed",
     ),
     "UC9428": (
-        lambda it: it.change_part("block", "sources", end=it.world.now),
+        lambda it: it.change_part("block", "capacity", end=it.world.now),
         Status.FAIL,
         "the rollout says",
     ),
@@ -226,14 +232,18 @@ BROKEN: Mapping[str, tuple[Break, Status, str]] = {
         Status.WARN,
         "1 of 2 instances are free",
     ),
-    "UC9434": (ask_more_of_group, Status.FAIL, "they hold 2 instances, the cluster needs 3"),
+    "UC9434": (
+        lambda it: it.change("demand", nodes=3),
+        Status.FAIL,
+        "they hold 2 instances, the cluster needs 3",
+    ),
     "UC9435": (
-        lambda it: it.change_part("existing", "subnet", subnet_id=it.world.ids["elsewhere"]),
+        lambda it: it.change_part("existing", "network", subnet_id=it.world.ids["elsewhere"]),
         Status.FAIL,
         "it is in use2-az1; the capacity is in use2-az3",
     ),
     "UC9436": (
-        lambda it: it.change_part("existing", "subnet", subnet_id=it.world.ids["small"], addresses=12),
+        use_small_subnet,
         Status.FAIL,
         "11 addresses are free; the cluster needs 12",
     ),
@@ -262,7 +272,7 @@ BROKEN: Mapping[str, tuple[Break, Status, str]] = {
         "DNS hostnames disabled",
     ),
     "UC9441": (
-        lambda it: it.change_part("existing", "subnet", security_group_id=it.world.ids["bare"]),
+        lambda it: it.change_part("existing", "network", security_group_id=it.world.ids["bare"]),
         Status.FAIL,
         "no inbound and no outbound rule",
     ),
@@ -296,12 +306,12 @@ BROKEN: Mapping[str, tuple[Break, Status, str]] = {
     ),
     "UC9447": (lambda it: put_job_elsewhere(it, "2026-11-20", "none"), Status.FAIL, "it does not exist"),
     "UC9448": (
-        lambda it: it.change_part("existing", "buckets", name="preflight-elsewhere"),
+        lambda it: it.change_part("existing", "checkpoints", bucket_name="preflight-elsewhere"),
         Status.WARN,
         "is in us-west-2, the cluster in us-east-2",
     ),
     "UC9449": (
-        lambda it: it.change_part("existing", "buckets", name="preflight-public"),
+        lambda it: it.change_part("existing", "checkpoints", bucket_name="preflight-public"),
         Status.FAIL,
         "the policy makes",
     ),
@@ -338,9 +348,9 @@ def test_every_check_has_a_case_that_breaks_it() -> None:
 @pytest.mark.parametrize("code", BROKEN)
 def test_check_detects_its_problem(world: World, monkeypatch: pytest.MonkeyPatch, code: str) -> None:
     breaks, status, fragment = BROKEN[code]
-    account = Account(world=world, patch=monkeypatch, requirements=world.requirements)
+    account = Account(world=world, patch=monkeypatch, selected=world.selected)
     breaks(account)
-    results = run_one(BY_CODE[code], account.requirements, world.reader(now=world.now + account.now_ahead))
+    results = run_one(BY_CODE[code], account.selected, world.reader(now=world.now + account.now_ahead))
     wrong = [result.outcome for result in results if result.outcome.status is not Status.PASS]
 
     assert wrong
@@ -363,19 +373,18 @@ def route_to_anywhere(account: Account, way: str) -> None:
 
 
 def name_group(account: Account, name: str) -> None:
-    sources = account.cluster("demand").sources
     arn = f"arn:aws:resource-groups:{REGION}:{ACCOUNT}:group/{name}"
-    group = replace(sources[1], capacity=replace(sources[1].capacity, resource_group_arn=arn))
-    account.change("demand", sources=(sources[0], group))
+    (group,) = account.cluster("demand").additional_capacity
+    account.change("demand", additional_capacity=(replace(group, resource_group_arn=arn),))
 
 
 def use_addresses(account: Account) -> None:
-    account.change_part("existing", "subnet", addresses=5_000, stack="deployed")
-    account.local_stack("deployed")
+    use_small_subnet(account)
+    account.local_stack("existing-us-east-2-Cluster")
 
 
 def add_rules(account: Account, group: str) -> None:
-    account.change_part("existing", "subnet", security_group_id=account.world.ids[group], adds_efa_rules=True)
+    account.change_part("existing", "network", security_group_id=account.world.ids[group], add_efa_rules=True)
 
 
 def run_stranger(account: Account, **tags: str) -> None:
@@ -448,7 +457,7 @@ OTHER_SIDES: list[tuple[str, str, Break, Status, str]] = [
     (
         "UC9441",
         "half of the rules",
-        lambda it: it.change_part("existing", "subnet", security_group_id=it.world.ids["inbound"]),
+        lambda it: it.change_part("existing", "network", security_group_id=it.world.ids["inbound"]),
         Status.FAIL,
         "it has no outbound rule",
     ),
@@ -457,28 +466,28 @@ OTHER_SIDES: list[tuple[str, str, Break, Status, str]] = [
     (
         "UC9446",
         "a public image",
-        lambda it: it.change_part("block", "images", image="public.ecr.aws/neuron/x:1"),
+        lambda it: use_image(it, "public.ecr.aws/neuron/x:1"),
         Status.WARN,
         "not in a private registry",
     ),
     (
         "UC9448",
         "joined from elsewhere",
-        lambda it: it.change_part("existing", "buckets", name="preflight-elsewhere", joined=True),
+        lambda it: it.change_part("block", "checkpoints", bucket_name="preflight-elsewhere"),
         Status.FAIL,
         "FSx imports automatically from its own Region only",
     ),
     (
         "UC9448",
         "no bucket",
-        lambda it: it.change_part("existing", "buckets", name="preflight-none"),
+        lambda it: it.change_part("existing", "checkpoints", bucket_name="preflight-none"),
         Status.FAIL,
         "the bucket preflight-none does not exist",
     ),
     (
         "UC9449",
         "shut",
-        lambda it: it.change_part("existing", "buckets", name="preflight-shut"),
+        lambda it: it.change_part("existing", "checkpoints", bucket_name="preflight-shut"),
         Status.FAIL,
         "denies access to everyone",
     ),
@@ -492,7 +501,7 @@ OTHER_SIDES: list[tuple[str, str, Break, Status, str]] = [
     (
         "UC9453",
         "a new VPC",
-        lambda it: it.change_part("existing", "file_system", vpc_id=None),
+        lambda it: it.change("existing", network=Network()),
         Status.FAIL,
         "the rollout creates a new VPC",
     ),
@@ -529,14 +538,14 @@ OTHER_SIDES: list[tuple[str, str, Break, Status, str]] = [
     (
         "UC9456",
         "another reservation",
-        lambda it: it.change_part("block", "orders", reservation_id=ON_DEMAND),
+        lambda it: it.change_part("block", "capacity", reservation_id=ON_DEMAND),
         Status.FAIL,
         f"bought {BLOCK}; the rollout uses {ON_DEMAND}",
     ),
     (
         "UC9456",
         "no ledger",
-        lambda it: it.change_part("block", "orders", ledger=None),
+        lambda it: setattr(it, "selected", replace(it.selected, ledger=None)),
         Status.WARN,
         "no ledger is specified",
     ),
@@ -548,10 +557,10 @@ def test_check_reports_other_outcomes(
     world: World, monkeypatch: pytest.MonkeyPatch, other: tuple[str, str, Break, Status, str]
 ) -> None:
     code, _, change, status, fragment = other
-    account = Account(world=world, patch=monkeypatch, requirements=world.requirements)
+    account = Account(world=world, patch=monkeypatch, selected=world.selected)
     try:
         change(account)
-        results = run_one(BY_CODE[code], account.requirements, world.reader())
+        results = run_one(BY_CODE[code], account.selected, world.reader())
     finally:
         account.clean_up()
     assert any(

@@ -1,10 +1,11 @@
 """Checks of quotas."""
 
 from dataclasses import replace
-from typing import Any
+from pathlib import Path
+from typing import Any, cast
 
 import pytest
-from tests.unit.runtime.preflight.preflight_requirements import CLUSTER, REGION, bought
+from tests.unit.runtime.preflight.preflight_cases import CLUSTER, REGION, bought
 
 from ultracluster_catalog.names.cluster_tag import CLUSTER_TAG
 from ultracluster_runtime.preflight import quotas
@@ -13,7 +14,9 @@ from ultracluster_runtime.preflight.check import (
     checks_of,
 )
 from ultracluster_runtime.preflight.quotas import Share, evaluate_shares
-from ultracluster_runtime.preflight.requirements import RegionRequirements
+from ultracluster_runtime.preflight.subjects import Region
+from ultracluster_spec.file_system import FileSystem
+from ultracluster_stacks.config import load_rollout
 
 
 @pytest.mark.parametrize(
@@ -58,9 +61,8 @@ def instance(kind: str = "trn1.32xlarge", *, cluster: str = "", **more: Any) -> 
     return {"InstanceType": kind, "Tags": [{"Key": CLUSTER_TAG, "Value": cluster}], **more}
 
 
-def region(market: Any, *, reservation_id: str | None = None) -> RegionRequirements:
-    source = bought(market_type=market, reservation_id=reservation_id)
-    return replace(REGION, clusters=(replace(CLUSTER, sources=(source,)),))
+def region(market: Any, *, reservation_id: str | None = None) -> Region:
+    return replace(REGION, clusters=(bought(market_type=market, reservation_id=reservation_id),))
 
 
 @pytest.mark.parametrize(
@@ -102,6 +104,7 @@ def test_quota_on_blocks_does_not_affect_owned_blocks(value: float, status: Stat
     assert BLOCKS.evaluate(REGION, [share]).status is status
 
 
+ROLLOUTS = Path(__file__).parents[4] / "stacks" / "rollouts"
 PERSISTENT_QUOTA, SCRATCH_QUOTA = "L-8F1B9C74", "L-AD2FC696"  # Service Quotas
 
 
@@ -120,10 +123,52 @@ class StorageReader(Reader):
         return None if call == "cloudformation:DescribeStacks" else {"Quota": {"Value": 1000.0}}
 
 
-@pytest.mark.parametrize(("quota", "used"), [(PERSISTENT_QUOTA, 4_800), (SCRATCH_QUOTA, 1_200 + 2_400)])
-def test_usage_of_storage_is_that_of_file_systems_under_the_same_quota(quota: str, used: int) -> None:
+@pytest.mark.parametrize(
+    ("kind", "quota", "used"),
+    [("PERSISTENT_2", PERSISTENT_QUOTA, 4_800), ("SCRATCH_2", SCRATCH_QUOTA, 1_200 + 2_400)],
+)
+def test_usage_of_storage_is_that_of_file_systems_under_the_same_quota(
+    kind: Any, quota: str, used: int
+) -> None:
     reader: Any = StorageReader()
-    cluster = replace(CLUSTER, storage_quota=quota, storage_gib=7_200)
+    system = FileSystem(deployment_type=kind, storage_capacity_gib=7_200)
+    cluster = replace(CLUSTER, file_system=system)
     (share,) = STORAGE.gather(reader, replace(REGION, clusters=(cluster,)))
 
     assert (share.code, share.used, share.needed) == (quota, used, 7_200)
+
+
+def totals(code: str, name: str) -> int:
+    """What the first cluster of a rollout adds to a quota of which nothing is used yet."""
+
+    class Empty(StorageReader):
+        def list_all(self, *_: Any, **__: Any) -> list[Any]:
+            return []
+
+        def call(self, *_: Any, **__: Any) -> Any:
+            return {"AvailabilityZones": []}
+
+    (check,) = [check for check in checks_of(quotas) if check.code == code]
+    clusters = load_rollout(ROLLOUTS / f"{name}.yaml").config.clusters()[:1]
+    (share,) = check.gather(cast("Any", Empty()), replace(REGION, clusters=tuple(clusters)))
+    return int(share.needed)
+
+
+@pytest.mark.parametrize(
+    ("name", "code", "needed"),
+    [
+        ("quickstart", "UC9411", 768),
+        # Four nodes with 16 interfaces and one of a task, nine endpoints, and room for a growing file system.
+        ("quickstart", "UC9418", 4 * 17 + 9 + 128),
+        ("quickstart", "UC9416", 4_800),
+        ("quickstart", "UC9414", 1),
+        ("quickstart", "UC9415", 1),
+        ("quickstart", "UC9417", 1),
+        # A precompile job has a small node on demand, with a separate queue and environment.
+        ("jobs", "UC9412", 128),
+        ("jobs", "UC9414", 2),
+        ("jobs", "UC9415", 2),
+    ],
+)
+def test_what_a_rollout_adds(name: str, code: str, needed: int) -> None:
+    assert totals(code, name) == needed

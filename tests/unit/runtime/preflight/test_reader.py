@@ -6,7 +6,7 @@ import time
 import pytest
 from botocore.loaders import Loader
 from botocore.model import ServiceModel
-from tests.unit.runtime.preflight.preflight_requirements import (
+from tests.unit.runtime.preflight.preflight_cases import (
     ROLLOUT,
     Client,
     reads_of,

@@ -1,24 +1,29 @@
 """A cluster that is not deployed yet shows whether its last rehearsal speaks for it."""
 
 import json
-from dataclasses import replace
 from typing import Any
 
 import pytest
-from tests.unit.runtime.preflight.preflight_requirements import CLUSTER, ROLLOUT, Client, error, reads_of
+from tests.unit.runtime.preflight.preflight_cases import CLUSTER, ROLLOUT, Client, error, reads_of
 
 from ultracluster_runtime.preflight import rehearsals
 from ultracluster_runtime.preflight.check import Outcome, Status, checks_of
 from ultracluster_runtime.preflight.run import run_checks
+from ultracluster_runtime.rollout.rehearsal_record import cluster_digest
 
-RECORD = {"format": 1, "digest": "abc", "at": "2026-11-22T18:30:00+00:00", "passed": 30, "failures": []}
+RECORD = {
+    "format": 1,
+    "digest": cluster_digest(CLUSTER),
+    "at": "2026-11-22T18:30:00+00:00",
+    "passed": 30,
+    "failures": [],
+}
 
 
-def outcome(parameter: Any, *, digest: str = "abc", deployed: bool = False) -> Outcome:
+def outcome(parameter: Any, *, deployed: bool = False) -> Outcome:
     stacks = {"Stacks": [{"StackStatus": "CREATE_COMPLETE"}]} if deployed else error("ValidationError")
     client = Client({"describe_stacks": stacks, "get_parameter": parameter})
-    rollout = replace(ROLLOUT, clusters=(replace(CLUSTER, digest=digest),))
-    (result,) = run_checks(rollout, reads_of(client), checks=checks_of(rehearsals))
+    (result,) = run_checks(ROLLOUT, reads_of(client), checks=checks_of(rehearsals))
     return result.outcome
 
 
@@ -27,19 +32,18 @@ def record(**changed: Any) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize(
-    ("parameter", "digest", "status", "said"),
+    ("parameter", "status", "said"),
     [
-        (record(), "abc", Status.PASS, "rehearsed on 2026-11-22 18:30 UTC: 30 checks passed"),
-        (record(), "", Status.PASS, "30 checks passed"),
-        (record(), "xyz", Status.WARN, "as an older version of it"),
-        (record(failures=["UC9712 INVALID"]), "abc", Status.WARN, "with failures: UC9712 INVALID"),
-        (record(format=2), "abc", Status.WARN, "train was never rehearsed in us-east-2"),
-        (error("ParameterNotFound"), "abc", Status.WARN, "train was never rehearsed in us-east-2"),
-        (error("AccessDeniedException"), "abc", Status.FAIL, "no answer: AccessDeniedException"),
+        (record(), Status.PASS, "rehearsed on 2026-11-22 18:30 UTC: 30 checks passed"),
+        (record(digest="xyz"), Status.WARN, "as an older version of it"),
+        (record(failures=["UC9712 INVALID"]), Status.WARN, "with failures: UC9712 INVALID"),
+        (record(format=2), Status.WARN, "train was never rehearsed in us-east-2"),
+        (error("ParameterNotFound"), Status.WARN, "train was never rehearsed in us-east-2"),
+        (error("AccessDeniedException"), Status.FAIL, "no answer: AccessDeniedException"),
     ],
 )
-def test_says_how_the_last_rehearsal_went(parameter: Any, digest: str, status: Status, said: str) -> None:
-    found = outcome(parameter, digest=digest)
+def test_says_how_the_last_rehearsal_went(parameter: Any, status: Status, said: str) -> None:
+    found = outcome(parameter)
 
     assert (found.status, said in found.evidence) == (status, True)
 

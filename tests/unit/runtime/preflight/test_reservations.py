@@ -3,7 +3,7 @@
 from datetime import datetime, timedelta
 
 import pytest
-from tests.unit.runtime.preflight.preflight_requirements import NOW, SOURCE, bought
+from tests.unit.runtime.preflight.preflight_cases import NOW, bought, source
 
 from ultracluster_runtime.preflight import reservations
 from ultracluster_runtime.preflight.check import (
@@ -11,6 +11,7 @@ from ultracluster_runtime.preflight.check import (
     checks_of,
 )
 
+SOURCE = source()
 _, _, _, _, COUNT, STATE, WINDOW, *_ = checks_of(reservations)
 
 
@@ -40,8 +41,8 @@ def test_times_in_the_rollout_may_differ_by_less_than_a_minute() -> None:
     start = NOW + timedelta(days=1)
     shown = {"StartDate": start, "EndDate": start + timedelta(days=1)}
     near, far = start + timedelta(seconds=59), start + timedelta(seconds=60)
-    assert WINDOW.evaluate(bought(start=near), (shown, NOW)).status is Status.PASS
-    assert WINDOW.evaluate(bought(start=far), (shown, NOW)).status is Status.FAIL
+    assert WINDOW.evaluate(source(bought(start=near)), (shown, NOW)).status is Status.PASS
+    assert WINDOW.evaluate(source(bought(start=far)), (shown, NOW)).status is Status.FAIL
 
 
 @pytest.mark.parametrize(

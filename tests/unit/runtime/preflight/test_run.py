@@ -5,7 +5,7 @@ import time
 from dataclasses import replace
 from typing import Any
 
-from tests.unit.runtime.preflight.preflight_requirements import (
+from tests.unit.runtime.preflight.preflight_cases import (
     CLUSTER,
     Client,
     error,
@@ -22,10 +22,8 @@ from ultracluster_runtime.preflight.check import (
     passed,
     warned,
 )
-from ultracluster_runtime.preflight.requirements import (
-    RolloutRequirements,
-)
 from ultracluster_runtime.preflight.run import run_checks
+from ultracluster_runtime.preflight.subjects import Account
 
 
 def test_checks_after_a_failed_check_are_skipped() -> None:
@@ -47,12 +45,12 @@ def test_skipped_checks_block_no_other_checks() -> None:
 
 def test_failure_in_one_region_does_not_block_another() -> None:
     other = replace(CLUSTER, region="us-east-1", name="other")
-    rollout = RolloutRequirements(clusters=(CLUSTER, other))
+    rollout = Account(clusters=(CLUSTER, other))
     first: Check[Any, Any] = Check(
         code="UC9404",
         calls=(),
-        subjects=RolloutRequirements.regions,
-        gather=lambda _, requirements: requirements.region,
+        subjects=Account.regions,
+        gather=lambda _, region: region.name,
         evaluate=lambda _, region: passed("on") if region == "us-east-1" else failed("off", "do"),
     )
     second = make("UC9405", passed("yes"), after=("UC9404",))

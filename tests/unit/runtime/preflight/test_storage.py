@@ -5,16 +5,19 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from tests.unit.runtime.preflight.preflight_requirements import Client, error, reads_of
+from tests.unit.runtime.preflight.preflight_cases import CLUSTER, Client, error, reads_of
 
 from ultracluster_runtime.preflight import storage
 from ultracluster_runtime.preflight.check import Status, checks_of
-from ultracluster_runtime.preflight.requirements import BucketRequirements, KeyRequirements
+from ultracluster_runtime.preflight.subjects import Account, Part
+from ultracluster_spec.buckets import Checkpoints, Dataset
+from ultracluster_spec.file_system import FileSystem
+from ultracluster_spec.lustre import Association
 
 PLACE, POLICY, KEY, KEY_POLICY = checks_of(storage)
-BUCKET = BucketRequirements(key=("us-east-2", "train", "data"), name="data", joined=False)
+BUCKET = Part(cluster=CLUSTER, name="data")
 ARN = "arn:aws:kms:us-east-2:123456789012:key/1"
-ITS_KEY = KeyRequirements(key=("us-east-2", "train", ARN), arn=ARN)
+ITS_KEY = Part(cluster=CLUSTER, name=ARN)
 DENY = {"Effect": "Deny", "Principal": "*", "Action": "s3:*", "Resource": "*"}
 
 
@@ -39,7 +42,41 @@ def test_legacy_names_of_locations_are_translated(constraint: str | None, region
 def test_bucket_linked_to_lustre_must_be_in_the_region(
     region: str | None, joined: bool, status: Status
 ) -> None:
-    assert PLACE.evaluate(replace(BUCKET, joined=joined), region).status is status
+    checkpoints, system = Checkpoints(bucket_name="data"), FileSystem(link_checkpoints=joined)
+    cluster = replace(CLUSTER, checkpoints=checkpoints, file_system=system)
+    assert PLACE.evaluate(Part(cluster=cluster, name="data"), region).status is status
+
+
+def test_each_existing_bucket_and_key_is_checked_once_and_fails_elsewhere_only_if_it_is_linked() -> None:
+    cluster = replace(
+        CLUSTER,
+        kms_key_arn=ARN,
+        checkpoints=Checkpoints(bucket_name="our-checkpoints", kms_key_arn=ARN),
+        datasets=(
+            Dataset(name="text", bucket_name="our-text"),
+            Dataset(name="new"),
+            Dataset(name="code", bucket_name="our-code", file_system_path="/code"),
+        ),
+        file_system=FileSystem(
+            link_checkpoints=False,
+            associations=(
+                Association(
+                    file_system_path="/images",
+                    data_repository_path="s3://our-images/2026",
+                    import_events=("NEW",),
+                ),
+            ),
+        ),
+    )
+    account = Account(clusters=(cluster,))
+
+    assert {part.name: PLACE.evaluate(part, "us-west-2").status for part in PLACE.subjects(account)} == {
+        "our-checkpoints": Status.WARN,
+        "our-text": Status.WARN,
+        "our-code": Status.FAIL,
+        "our-images": Status.FAIL,
+    }
+    assert [part.key for part in KEY.subjects(account)] == [("us-east-2", "train", ARN)]
 
 
 @pytest.mark.parametrize(

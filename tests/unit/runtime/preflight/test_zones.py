@@ -4,10 +4,11 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from tests.unit.runtime.preflight.preflight_requirements import CLUSTER, bought
+from tests.unit.runtime.preflight.preflight_cases import CLUSTER
 
 from ultracluster_runtime.preflight import zones
 from ultracluster_runtime.preflight.check import Status, checks_of
+from ultracluster_spec.capacity import AdditionalCapacity, CapacityRecord
 
 VISIBLE, OFFERED = checks_of(zones)
 ZONE = {"ZoneName": "us-east-2c", "State": "available", "OptInStatus": "opt-in-not-required"}
@@ -43,6 +44,8 @@ def test_zone_must_be_visible_opted_in_and_available(
 def test_only_blocks_are_sold_where_the_type_is_not_listed(
     markets: tuple[Any, ...], zones: list[str], status: Status
 ) -> None:
-    sources = tuple(bought(market_type=market) for market in markets)
+    first, *rest = (CapacityRecord(market_type=market) for market in markets)
+    more = tuple(AdditionalCapacity(name="more", **capacity.known()) for capacity in rest)
+    cluster = replace(CLUSTER, capacity=first, additional_capacity=more)
 
-    assert OFFERED.evaluate(replace(CLUSTER, sources=sources), zones).status is status
+    assert OFFERED.evaluate(cluster, zones).status is status

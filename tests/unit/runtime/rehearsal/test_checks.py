@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 from botocore.exceptions import ClientError
-from tests.unit.runtime.preflight.preflight_requirements import NOW, ROLLOUT
+from tests.unit.runtime.preflight.preflight_cases import NOW, ROLLOUT
 
 from ultracluster_runtime.preflight.check import Outcome, Status
 from ultracluster_runtime.preflight.run import run_checks

@@ -3,7 +3,7 @@
 import pytest
 from botocore.loaders import Loader
 from botocore.model import ServiceModel
-from tests.unit.runtime.preflight.preflight_requirements import NOW, Client
+from tests.unit.runtime.preflight.preflight_cases import NOW, Client
 
 from ultracluster_runtime.preflight.reader import ALLOWED_CALLS
 from ultracluster_runtime.rehearsal.checks import PROBE_CHECKS, REHEARSAL_CHECKS

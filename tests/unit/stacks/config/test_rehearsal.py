@@ -7,10 +7,11 @@ from typing import Any
 import pytest
 from tests.unit.stacks.config.conftest import VALID
 
+from ultracluster_runtime.rollout.rehearsal_record import cluster_digest
 from ultracluster_spec.cluster import Cluster
 from ultracluster_spec.lustre import check_file_system
 from ultracluster_stacks.config import LoadedRollout, load_rollout
-from ultracluster_stacks.config.rehearsal import cluster_digest, left_out, rehearsed
+from ultracluster_stacks.config.rehearsal import left_out, rehearsed
 
 Load = Callable[..., LoadedRollout]
 Write = Callable[[str], Path]

@@ -1,4 +1,4 @@
-"""Requirements of a small rollout, and clients with fixed answers."""
+"""A small cluster, and clients with fixed answers."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
@@ -13,67 +13,39 @@ from ultracluster_runtime.preflight.check import (
     Status,
 )
 from ultracluster_runtime.preflight.reader import AwsReader
-from ultracluster_runtime.preflight.requirements import (
-    ClusterRequirements,
-    RegionRequirements,
-    RolloutRequirements,
-    SourceRequirements,
-)
 from ultracluster_runtime.preflight.run import CheckResult, run_checks
+from ultracluster_runtime.preflight.subjects import Account, Region, Source
 from ultracluster_spec import CapacityRecord
+from ultracluster_spec.cluster import Cluster
 
 NOW = datetime(2026, 11, 21, 12, tzinfo=UTC)
 
 
-SOURCE = SourceRequirements(
-    key=("us-east-2", "train", "cr-0123456789abcdef0"),
-    zone_id="use2-az3",
-    instance_type="trn2.48xlarge",
-    family="trn",
-    vcpus=192,
-    nodes=4,
-    capacity=CapacityRecord(reservation_id="cr-0123456789abcdef0"),
-    block_quota="L-64569A79",
-    on_demand_quota="L-2C3B7624",
-    spot_quota="L-6B0D517C",
-)
-
-
-def bought(**changes: Any) -> SourceRequirements:
-    """The source, bought in another way."""
-    return replace(SOURCE, capacity=replace(SOURCE.capacity, **changes))
-
-
-CLUSTER = ClusterRequirements(
-    region="us-east-2",
+CLUSTER = Cluster(
     name="train",
-    account=None,
+    region="us-east-2",
     zone_id="use2-az3",
     instance_type="trn2.48xlarge",
+    nodes=4,
     image_id="ami-0123456789abcdef0",
-    neuron=True,
-    sources=(SOURCE,),
-    compilers=(),
-    interfaces=80,
-    compute_environments=1,
-    queues=1,
-    new_vpc=True,
-    storage_quota=None,
-    storage_gib=0,
-    subnet=None,
-    file_system=None,
-    buckets=(),
-    keys=(),
-    images=(),
-    orders=(),
-    stacks=("n", "s", "c"),
+    capacity=CapacityRecord(reservation_id="cr-0123456789abcdef0"),
 )
 
 
-ROLLOUT = RolloutRequirements(clusters=(CLUSTER,))
+def bought(**changes: Any) -> Cluster:
+    """The cluster, whose capacity is bought in another way."""
+    return replace(CLUSTER, capacity=replace(CLUSTER.capacity, **changes))
 
 
-REGION = RegionRequirements(region="us-east-2", clusters=(CLUSTER,), qualifier="q")
+def source(cluster: Cluster = CLUSTER) -> Source:
+    """The capacity of a cluster."""
+    return next(Account(clusters=(cluster,)).sources())
+
+
+ROLLOUT = Account(clusters=(CLUSTER,))
+
+
+REGION = Region(name="us-east-2", clusters=(CLUSTER,), qualifier="q")
 
 
 class Client:
@@ -108,8 +80,8 @@ def make(code: str, outcome: Outcome | Exception, *, after: tuple[str, ...] = ()
             raise outcome
         return outcome
 
-    def subjects(rollout: RolloutRequirements) -> Iterable[Any]:
-        return (rollout,) if code == "UC9401" else rollout.regions()
+    def subjects(account: Account) -> Iterable[Any]:
+        return (account,) if code == "UC9401" else account.regions()
 
     return Check(
         code=code, calls=(), subjects=subjects, gather=lambda _, __: None, evaluate=evaluate, after=after
