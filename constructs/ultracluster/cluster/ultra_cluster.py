@@ -178,11 +178,9 @@ class UltraCluster(IUltraCluster):
                 sources are the same reservation (UC4127), the main queue leaves out a Capacity Block (UC6314), or a part
                 rejects its arguments.
         """
-        # An empty text does not mean the default: it is a mistake, often of a variable that is not set.
-        reject(each.at("zone_id") for each in (check_zone_id(zone_id) if zone_id == "" else ()))
-        reject(NAME.check("", path="cluster_name") if cluster_name == "" else ())
         plan = _resolve(
             scope,
+            cluster_name=cluster_name,
             instance_type=instance_type,
             node_count=node_count,
             image_id=image_id,
@@ -546,6 +544,7 @@ class _Plan:
 def _resolve(
     scope: Construct,
     *,
+    cluster_name: str | None,
     instance_type: AnyInstanceType,
     node_count: int,
     image_id: str | ec2.IMachineImage,
@@ -563,6 +562,9 @@ def _resolve(
 ) -> _Plan:
     """Return what the arguments come to, or raise all that is wrong with them and with parts that they would define."""
     findings: list[Finding] = []
+    # An empty text does not mean the default: it is a mistake, often of a variable that is not set.
+    findings += NAME.check("", path="cluster_name") if cluster_name == "" else ()
+    findings += (each.at("zone_id") for each in check_zone_id(zone_id)) if zone_id == "" else ()
     machine = collect(findings, lambda: machine_of(instance_type))
     known = collect(findings, lambda: sources_of(capacity))
     sources = known or (None,)
@@ -575,7 +577,7 @@ def _resolve(
     most_nodes = sum((source and source.max_nodes) or node_count for source in sources)
     findings += _check_queue(sources, queue if known else replace(queue, capacity=()))
     findings += check_max_nodes(node_count, path="node_count")
-    if not (zone or not known):
+    if zone_id != "" and known and not zone:
         remedy = 'Set capacity, network, or zone_id, such as "use2-az3"'
         findings.append(
             Finding("UC4022", "the Availability Zone of the nodes is not set", remedy=remedy, path="zone_id")

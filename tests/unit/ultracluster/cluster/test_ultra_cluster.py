@@ -218,6 +218,21 @@ def test_all_findings_about_a_cluster_are_reported_at_once(stack: cdk.Stack) -> 
     assert stack.node.children == []
 
 
+def test_empty_texts_are_reported_with_the_other_findings(stack: cdk.Stack) -> None:
+    with pytest.raises(FindingsError) as refused:
+        UltraCluster(
+            stack,
+            "Cluster",
+            instance_type="trn9.large",
+            node_count=1,
+            image_id="ubuntu",
+            zone_id="",
+            cluster_name="",
+        )
+
+    assert {each.code for each in refused.value.findings} == {"UC2101", "UC3003", "UC4001", "UC4110"}
+
+
 def test_findings_about_capacity_and_network_come_with_the_others(stack: cdk.Stack) -> None:
     with pytest.raises(FindingsError) as refused:
         UltraCluster(
