@@ -8,8 +8,9 @@ import pytest
 from ultracluster_catalog.names.submission_tags import RESUME_OF_TAG, RESUME_TAG
 from ultracluster_local import LocalAws
 from ultracluster_local.services.batch.jobs import set_job_status
+from ultracluster_runtime.functions.clients import Clients
 from ultracluster_runtime.lifecycle.machine import DRAIN_REASON
-from ultracluster_runtime.resume.sweep import Clients, ResumedQueues, sweep
+from ultracluster_runtime.resume.sweep import ResumedQueues, sweep
 
 pytestmark = pytest.mark.slow
 
@@ -41,13 +42,7 @@ def queue(aws: LocalAws) -> str:
 
 
 def run(aws: LocalAws, queue: str) -> None:
-    batch = aws.client("batch", REGION)
-    clients = Clients(
-        batch=batch,
-        submitter=batch,
-        dynamodb=aws.client("dynamodb", REGION),
-        sns=aws.client("sns", REGION),
-    )
+    clients = Clients(lambda service: aws.client(service, REGION))
     sweep(
         ResumedQueues(job_queues=(queue,), table="endings"),
         clients,

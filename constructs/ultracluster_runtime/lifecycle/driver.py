@@ -8,10 +8,9 @@ from dataclasses import replace
 from datetime import datetime
 from typing import Any, Final
 
-import boto3
-from botocore.config import Config
 from botocore.exceptions import ClientError
 
+from ultracluster_runtime.functions.clients import Clients
 from ultracluster_runtime.functions.responses import AWS_ERRORS
 from ultracluster_runtime.lifecycle.actions import (
     Action,
@@ -26,7 +25,7 @@ from ultracluster_runtime.lifecycle.actions import (
 )
 from ultracluster_runtime.lifecycle.lease import LeasedState, LeaseHeldError
 from ultracluster_runtime.lifecycle.machine import run_cycle
-from ultracluster_runtime.lifecycle.reader import Clients, ManagedBlock, chunks, observe, try_read
+from ultracluster_runtime.lifecycle.reader import ManagedBlock, chunks, observe, try_read
 from ultracluster_runtime.lifecycle.state import LifecycleState
 
 _log = logging.getLogger(__name__)
@@ -40,25 +39,11 @@ _NODES_PER_PROTECTION = 50  # SetInstanceProtection, API Reference, read 2026-11
 _SUBJECT_LIMIT = 99  # subjects of Publish are below 100 characters
 _EXTENSION_HOURS = (24, 168)  # blocks grow by a day up to 14 days, then by a week
 
-# The function runs every minute, so calls that hang are cut off early.
-_CONFIG = Config(connect_timeout=3, read_timeout=10, retries={"mode": "standard", "total_max_attempts": 3})
-# The next run repeats requests for checkpoints anyway; this one must end in time, however many nodes are not connected.
-_SSM_CONFIG = Config(connect_timeout=2, read_timeout=5, retries={"mode": "standard", "total_max_attempts": 1})
 _REQUESTS_AT_ONCE = 16
 
 
 class LifecycleError(Exception):
     """Some reads or actions failed; the message lists all of them. The next run tries again."""
-
-
-def new_clients() -> Clients:
-    """Create the boto3 clients for the Region and credentials of the environment."""
-    return Clients(
-        **{
-            name: boto3.client(name, config=_SSM_CONFIG if name == "ssm" else _CONFIG)
-            for name in ("autoscaling", "batch", "dynamodb", "ec2", "ecs", "sns", "ssm")
-        }
-    )
 
 
 def manage_blocks(block: ManagedBlock, clients: Clients, now: datetime, *, owner: str) -> None:

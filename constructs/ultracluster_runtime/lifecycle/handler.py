@@ -3,16 +3,16 @@
 import logging
 import os
 from datetime import UTC, datetime, timedelta
-from functools import cache
-from typing import Any
+from typing import Any, Final
 
-from ultracluster_runtime.lifecycle.driver import manage_blocks, new_clients
+from ultracluster_runtime.functions.clients import Clients
+from ultracluster_runtime.lifecycle.driver import manage_blocks
 from ultracluster_runtime.lifecycle.reader import ManagedBlock
 
 logging.getLogger().setLevel(logging.INFO)
 
 
-_clients = cache(new_clients)
+_CLIENTS: Final = Clients()
 
 
 def handler(event: dict[str, Any], context: Any) -> None:  # noqa: ARG001 - Lambda's signature
@@ -31,7 +31,7 @@ def handler(event: dict[str, Any], context: Any) -> None:  # noqa: ARG001 - Lamb
             max_refusals=int(os.environ["UC_MAX_REFUSALS"]),
             auto_scaling_group=os.environ.get("UC_AUTO_SCALING_GROUP", ""),
         ),
-        _clients(),
+        _CLIENTS,
         datetime.now(UTC),
         owner=context.aws_request_id,
     )

@@ -12,6 +12,7 @@ from botocore.exceptions import ClientError
 from ultracluster_catalog.limits.budgets import CLOSED_BY_BUDGET_TAG
 from ultracluster_catalog.names.cluster_tag import RESERVATION_TAG
 from ultracluster_catalog.names.submission_tags import GANG_SIZE_VARIABLE
+from ultracluster_runtime.functions.clients import Clients
 from ultracluster_runtime.functions.responses import AWS_ERRORS, UNREADABLE
 from ultracluster_runtime.lifecycle.observations import (
     ACTIVE,
@@ -55,19 +56,6 @@ class ManagedBlock:
     # Whether the cluster now launches into another block: then only jobs that still run in this one are
     # managed, and environment and queue belong to the other
     former: bool = False
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Clients:
-    """boto3 clients, all of one Region."""
-
-    autoscaling: Any
-    batch: Any
-    dynamodb: Any
-    ec2: Any
-    ecs: Any
-    sns: Any
-    ssm: Any
 
 
 def try_read(read: Callable[[], Any], errors: list[Exception]) -> Any:

@@ -3,15 +3,15 @@
 import logging
 import os
 from datetime import UTC, datetime
-from functools import cache
-from typing import Any
+from typing import Any, Final
 
-from ultracluster_runtime.resume.sweep import ResumedQueues, new_clients, sweep
+from ultracluster_runtime.functions.clients import Clients
+from ultracluster_runtime.resume.sweep import ResumedQueues, sweep
 
 logging.getLogger().setLevel(logging.INFO)
 
 
-_clients = cache(new_clients)
+_CLIENTS: Final = Clients()
 
 
 def handler(event: dict[str, Any], context: Any) -> None:  # noqa: ARG001 - Lambda's signature
@@ -22,7 +22,7 @@ def handler(event: dict[str, Any], context: Any) -> None:  # noqa: ARG001 - Lamb
             table=os.environ["UC_STATE_TABLE"],
             topic=os.environ.get("UC_TOPIC"),
         ),
-        _clients(),
+        _CLIENTS,
         datetime.now(UTC),
         owner=context.aws_request_id,
     )

@@ -12,11 +12,10 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Any, Final
 
-import boto3
-from botocore.config import Config
 from botocore.exceptions import ClientError
 
 from ultracluster_catalog.names.submission_tags import RESUME_OF_TAG
+from ultracluster_runtime.functions.clients import Clients
 from ultracluster_runtime.functions.responses import AWS_ERRORS
 from ultracluster_runtime.lifecycle.lease import LeasedState, LeaseHeldError
 from ultracluster_runtime.lifecycle.observations import CHANGING
@@ -44,24 +43,11 @@ _LEASE_ITEM: Final = "lease"
 _SERVER_ERROR: Final = 500
 _THROTTLES: Final = ("ThrottlingException", "TooManyRequestsException")  # users cannot prevent these
 
-_CONFIG = Config(connect_timeout=3, read_timeout=10, retries={"mode": "standard", "total_max_attempts": 3})
-_ONCE = Config(connect_timeout=3, read_timeout=10, retries={"mode": "standard", "total_max_attempts": 1})
-
 _Item = dict[str, Any]
 
 
 class ResumeError(Exception):
     """Some jobs could not be read or submitted; the message lists all problems. The next run tries again."""
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Clients:
-    """boto3 clients, all of one Region."""
-
-    batch: Any
-    submitter: Any  # AWS Batch, without retries: SubmitJob is not idempotent
-    dynamodb: Any
-    sns: Any
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -71,16 +57,6 @@ class ResumedQueues:
     job_queues: tuple[str, ...]
     table: str  # name of the table of endings
     topic: str | None = None  # ARN of the SNS topic for notices
-
-
-def new_clients() -> Clients:
-    """Create the boto3 clients for the Region and credentials of the environment."""
-    return Clients(
-        batch=boto3.client("batch", config=_CONFIG),
-        submitter=boto3.client("batch", config=_ONCE),
-        dynamodb=boto3.client("dynamodb", config=_CONFIG),
-        sns=boto3.client("sns", config=_CONFIG),
-    )
 
 
 def sweep(queues: ResumedQueues, clients: Clients, now: datetime, *, owner: str) -> None:

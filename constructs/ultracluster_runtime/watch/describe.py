@@ -8,6 +8,7 @@ from itertools import islice
 from typing import Any, Final
 
 from ultracluster_catalog.observability.metrics import CLUSTER_DIMENSION, NAMESPACE
+from ultracluster_runtime.functions.clients import Clients
 from ultracluster_runtime.lifecycle.observations import SHUT_DOWN_FROM_INSIDE, Reservation
 from ultracluster_runtime.lifecycle.reader import (
     ENDING,
@@ -31,15 +32,6 @@ class WatchedCluster:
     reservations: tuple[str, ...]
     instance_profiles: tuple[str, ...]  # ARNs of the instance profiles of its nodes
     without_reservation: bool  # whether it also has capacity without a reservation
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Clients:
-    """boto3 clients, all of one Region."""
-
-    batch: Any
-    cloudwatch: Any
-    ec2: Any
 
 
 def observe(watched: WatchedCluster, clients: Clients, now: datetime) -> ClusterObservations:

@@ -4,23 +4,14 @@ import json
 import os
 from collections.abc import Mapping
 from datetime import UTC, datetime
-from functools import cache
-from typing import Any
-
-import boto3
-from botocore.config import Config
+from typing import Any, Final
 
 from ultracluster_catalog.observability.metrics import CLUSTER_DIMENSION, METRICS, NAMESPACE
-from ultracluster_runtime.watch.describe import Clients, WatchedCluster, observe
+from ultracluster_runtime.functions.clients import Clients
+from ultracluster_runtime.watch.describe import WatchedCluster, observe
 from ultracluster_runtime.watch.metrics import compute_metrics
 
-# The function runs every minute, so calls that hang are cut off early.
-_CONFIG = Config(connect_timeout=3, read_timeout=10, retries={"mode": "standard", "total_max_attempts": 3})
-
-
-@cache
-def _clients() -> Clients:
-    return Clients(**{name: boto3.client(name, config=_CONFIG) for name in ("batch", "cloudwatch", "ec2")})
+_CLIENTS: Final = Clients()
 
 
 def embedded(metrics: Mapping[str, float], *, cluster: str, now: datetime) -> str:
@@ -48,4 +39,4 @@ def handler(event: dict[str, Any], context: Any) -> None:  # noqa: ARG001 - Lamb
         without_reservation=os.environ["UC_WITHOUT_RESERVATION"] == "yes",
     )
     now = datetime.now(UTC)
-    print(embedded(compute_metrics(observe(watched, _clients(), now)), cluster=watched.cluster, now=now))  # noqa: T201 - CloudWatch reads the metrics from the log
+    print(embedded(compute_metrics(observe(watched, _CLIENTS, now)), cluster=watched.cluster, now=now))  # noqa: T201 - CloudWatch reads the metrics from the log

@@ -25,7 +25,6 @@ from ultracluster_runtime.lifecycle import handler as life_cycle
 from ultracluster_runtime.lifecycle.state import LifecycleState
 from ultracluster_runtime.resume import handler as resume
 from ultracluster_runtime.watch import handler as watch
-from ultracluster_runtime.watch.describe import Clients as WatchClients
 
 pytestmark = pytest.mark.slow  # boto3 needs a second for its clients, and every call fails in every way
 
@@ -116,13 +115,12 @@ def _ending() -> FakeAws:
 
 
 def _life_cycle(aws: FakeAws, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(life_cycle, "_clients", lambda: aws.clients)
+    monkeypatch.setattr(life_cycle, "_CLIENTS", aws.clients)
     life_cycle.handler({"detail": SECRET}, SimpleNamespace(aws_request_id=f"request-{len(aws.calls)}"))
 
 
 def _watch(aws: FakeAws, monkeypatch: pytest.MonkeyPatch) -> None:
-    made = WatchClients(**{name: aws.client(name) for name in ("batch", "cloudwatch", "ec2")})
-    monkeypatch.setattr(watch, "_clients", lambda: made)
+    monkeypatch.setattr(watch, "_CLIENTS", aws.clients)
     watch.handler({"detail": SECRET}, None)
 
 
@@ -136,7 +134,7 @@ def _resume(aws: ResumeAws, monkeypatch: pytest.MonkeyPatch) -> None:
     aws.minutes += 10
     clock = SimpleNamespace(now=lambda _: NOW + timedelta(minutes=aws.minutes))
     monkeypatch.setattr(resume, "datetime", clock)
-    monkeypatch.setattr(resume, "_clients", lambda: aws.resume_clients)
+    monkeypatch.setattr(resume, "_CLIENTS", aws.clients)
     resume.handler({"detail": SECRET}, SimpleNamespace(aws_request_id=f"request-{len(aws.calls)}"))
 
 

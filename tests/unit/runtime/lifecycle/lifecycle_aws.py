@@ -15,7 +15,8 @@ from botocore.exceptions import ClientError, ReadTimeoutError
 from botocore.parsers import ResponseParserError
 from botocore.validate import validate_parameters
 
-from ultracluster_runtime.lifecycle.reader import Clients, ManagedBlock
+from ultracluster_runtime.functions.clients import Clients
+from ultracluster_runtime.lifecycle.reader import ManagedBlock
 
 __all__ = [
     "ADDITIONAL_QUEUE",
@@ -174,12 +175,7 @@ class FakeAws:
     @property
     def clients(self) -> Clients:
         """Real boto3 clients that this fake answers from now on."""
-        return Clients(
-            **{
-                name: self.client(name)
-                for name in ("autoscaling", "batch", "dynamodb", "ec2", "ecs", "sns", "ssm")
-            }
-        )
+        return Clients(self.client)
 
     def client(self, service: str) -> Any:
         """A real boto3 client that this fake answers from now on."""

@@ -39,7 +39,7 @@ def test_the_function_takes_its_cluster_from_the_environment(
         "UC_AUTO_SCALING_GROUP": "fleet",
     }.items():
         monkeypatch.setenv(name, value)
-    monkeypatch.setattr(function, "_clients", lambda: aws.clients)
+    monkeypatch.setattr(function, "_CLIENTS", aws.clients)
     asked: list[ManagedBlock] = []
     looked = function.manage_blocks
     monkeypatch.setattr(

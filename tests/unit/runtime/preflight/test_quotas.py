@@ -165,7 +165,7 @@ def totals(code: str, name: str) -> int:
         ("quickstart", "UC9415", 1),
         ("quickstart", "UC9417", 1),
         # A precompile job has a small node on demand, with a separate queue and environment.
-        ("jobs", "UC9412", 128),
+        ("jobs", "UC9412", 8),
         ("jobs", "UC9414", 2),
         ("jobs", "UC9415", 2),
     ],

@@ -134,7 +134,7 @@ class InterruptedRun(ResumeAws):
                 manage_block(
                     self._managed(block), self.clients, self.now, owner=f"{block.reservation_id} {self.now}"
                 )
-            sweep(QUEUES, self.resume_clients, self.now, owner=f"resume {self.now}")
+            sweep(QUEUES, self.clients, self.now, owner=f"resume {self.now}")
             for notice in self.published[told:]:
                 self.story.notices.append((self.now, notice["Subject"], notice["Message"]))
             self._pass_minute()

@@ -12,7 +12,7 @@ from typing import Any
 from botocore.exceptions import ClientError
 from tests.unit.runtime.lifecycle.lifecycle_aws import ENVIRONMENT, QUEUE, TOPIC, FakeAws
 
-from ultracluster_runtime.resume.sweep import Clients, ResumedQueues
+from ultracluster_runtime.resume.sweep import ResumedQueues
 
 __all__ = ["DEFINITION", "NOW", "QUEUES", "ResumeAws", "dependent", "drained", "multi_node"]
 
@@ -80,11 +80,6 @@ class ResumeAws(FakeAws):
         self.forgotten = False  # whether AWS Batch no longer describes it
         self.minutes = 0
         self.hidden = False  # whether the list lags behind what was submitted
-
-    @property
-    def resume_clients(self) -> Clients:
-        batch = self.client("batch")
-        return Clients(batch=batch, submitter=batch, dynamodb=self.client("dynamodb"), sns=self.client("sns"))
 
     def _ListJobs(self, asked: Mapping[str, Any]) -> dict[str, Any]:
         assert asked["jobQueue"] == QUEUE

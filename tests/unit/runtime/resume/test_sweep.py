@@ -22,7 +22,7 @@ class Crash(BaseException):
 
 
 def run(aws: ResumeAws, now: datetime = NOW) -> None:
-    sweep(QUEUES, aws.resume_clients, now, owner=f"invocation-{len(aws.calls)}")
+    sweep(QUEUES, aws.clients, now, owner=f"invocation-{len(aws.calls)}")
 
 
 def run_for(aws: ResumeAws, minutes: int, *, start: datetime = NOW) -> None:

@@ -6,7 +6,7 @@ import boto3
 import pytest
 from botocore.stub import Stubber
 
-from ultracluster_runtime.watch.describe import Clients
+from ultracluster_runtime.functions.clients import Clients
 
 
 @pytest.fixture
@@ -15,4 +15,4 @@ def stubs() -> Any:
     stubbers = {name: Stubber(client) for name, client in made.items()}
     for each in stubbers.values():
         each.activate()
-    return Clients(**made), stubbers
+    return Clients(made.__getitem__), stubbers
