@@ -7,6 +7,7 @@ from typing import Annotated
 import typer
 
 from ultracluster_cli import options
+from ultracluster_cli._aws.cluster_locks import ClusterLocks
 from ultracluster_cli._aws.selection import load_clusters
 from ultracluster_cli._aws.targets import open_targets
 from ultracluster_cli._cdk.toolchain import open_project
@@ -85,6 +86,7 @@ def deploy(
         open_project() as project,
         measure(steps, "in all"),
         open_targets(clusters, local=local, temporary=project.temporary, steps=steps) as targets,
+        ClusterLocks(targets, state=project.state) as locks,
     ):
         assembly = project.temporary / "deploy"
         with measure(steps, "cdk synth"):
@@ -95,9 +97,11 @@ def deploy(
                 environment=targets.environment,
                 no_cache=no_cache,
             )
+        stacks = assembled_stacks(assembly)
+        locks.take(stacks)
         with measure(steps, "plan"):
             approved = is_approved(
-                assembled_stacks(assembly),
+                stacks,
                 targets=targets,
                 clusters=clusters,
                 allowed=allow or (),
@@ -122,12 +126,13 @@ def deploy(
                     only=targets.clusters(profile) if multiple_profiles else (),
                     steps=steps,
                     log=log,
+                    hold=locks.require,
                 )
                 for profile, target in targets.targets.items()
             ]
     clusters_read = [cluster for read, _ in deployed for cluster in read]
-    stacks = [stack for _, reported in deployed for stack in reported]
-    print_summary(clusters_read, local=local, as_json=as_json, steps=steps, deployed=stacks)
+    reported = [stack for _, of_account in deployed for stack in of_account]
+    print_summary(clusters_read, local=local, as_json=as_json, steps=steps, deployed=reported)
     if not as_json:
         print_next_steps(clusters_read, local=local)
 

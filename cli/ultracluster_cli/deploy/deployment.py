@@ -146,12 +146,18 @@ def deploy_to(
     only: Sequence[str] = (),
     steps: dict[str, float],
     log: Path,
+    hold: Callable[[], None] = lambda: None,
 ) -> tuple[list[dict[str, Any]], list[DeployedStack]]:
-    """Deploy an assembly with the CDK CLI, or raise UC9006 if it fails, and read back the deployed clusters."""
+    """Deploy an assembly with the CDK CLI, or raise UC9006 if it fails, and read back the deployed clusters.
+
+    ``hold`` is called meanwhile; if it raises an exception, the CDK CLI is ended before it begins the next stack.
+    Default: nothing ends it.
+    """
     progress = DeploymentProgress()
     with measure(steps, "cdk deploy"), if_interrupted(_LEFT), doing(progress.activity) as rename:
 
         def on_change(deployed: DeployedStack | None) -> None:
+            hold()
             if deployed is not None:
                 say(str(deployed))
             rename(progress.activity)

@@ -9,6 +9,7 @@ from typing import Annotated
 import typer
 
 from ultracluster_cli import options
+from ultracluster_cli._aws.cluster_locks import describe_locks
 from ultracluster_cli._aws.rehearsals import rehearsals_of
 from ultracluster_cli._aws.selection import load_clusters
 from ultracluster_cli._aws.target import ClusterTargets
@@ -74,9 +75,13 @@ def plan(
         else:
             targets = targets or existing_targets(clusters)
             before, compared_with = deployed_stacks(after, targets), targets.name
-            for cluster in clusters:
-                for sentence in rehearsals_of(cluster, targets.of(cluster.stage)):
-                    say(sentence)
+            rehearsed = [
+                sentence
+                for cluster in clusters
+                for sentence in rehearsals_of(cluster, targets.of(cluster.stage))
+            ]
+            for sentence in (*rehearsed, *describe_locks(after, targets)):
+                say(sentence)
             changes = compare_with_account(before, after, clusters=clusters, targets=targets)
     costs = cost_differences(before, after, prices=catalogue_prices())
     windows = {cluster.stage: (cluster.capacity.start, cluster.capacity.end) for cluster in clusters}

@@ -47,6 +47,16 @@ def inside(folder: Path, name: str) -> Path:
     raise ValueError(f"{name[:80]!a} is outside its folder")
 
 
+def asset_destination(folder: Path) -> tuple[str, str]:
+    """Return the bucket to which the CDK CLI publishes the assets of a folder, and the role for it; empty without one."""
+    for _, artifact in _artifacts(folder, kind="cdk:asset-manifest"):
+        manifest = read_untrusted_json(inside(folder, artifact["properties"]["file"]))
+        for file in manifest["files"].values():
+            for destination in file["destinations"].values():
+                return destination["bucketName"], destination.get("assumeRoleArn", "")
+    return "", ""
+
+
 def _stacks(folder: Path, *, cluster: str) -> Iterator[StackTemplate]:
     for name, artifact in _artifacts(folder, kind="aws:cloudformation:stack"):
         properties = artifact["properties"]

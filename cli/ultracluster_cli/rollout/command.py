@@ -1,5 +1,6 @@
 """`ultracluster rollout`: lock, plan, confirm, then run the steps and record them in a journal."""
 
+import shlex
 import shutil
 import threading
 from collections.abc import Mapping
@@ -11,6 +12,7 @@ from typing import Annotated
 import typer
 
 from ultracluster_cli import options
+from ultracluster_cli._aws.cluster_locks import ClusterLocks
 from ultracluster_cli._aws.selection import load_clusters
 from ultracluster_cli._aws.target import ClusterTargets
 from ultracluster_cli._aws.targets import open_targets
@@ -23,6 +25,7 @@ from ultracluster_cli.pictures.waves import draw_waves
 from ultracluster_cli.plan.planning import is_approved
 from ultracluster_cli.plan.stacks import assembled_stacks
 from ultracluster_cli.preflight.command import check_codes
+from ultracluster_cli.progress import if_interrupted
 from ultracluster_cli.rollout import history, planning
 from ultracluster_cli.rollout.display import RolloutDisplay, rows_of
 from ultracluster_cli.rollout.step_runner import Steps, ThreadedExecutor
@@ -77,6 +80,7 @@ class _RolloutContext:
     config: Rollout
     rollouts: Path
     targets: ClusterTargets
+    locks: ClusterLocks
 
 
 @with_option_groups
@@ -93,11 +97,13 @@ def rollout(request: RolloutRequest) -> None:
     file = rollout_file(request.rollout)
     loaded, clusters = load_clusters(file, wave=request.wave)
     check_codes(request.skip or [])
-    rollouts = state_directory(Path.cwd()) / "rollouts"
+    state = state_directory(Path.cwd())
+    rollouts = state / "rollouts"
     with (
         open_project() as project,
         history.rollout_lock(rollouts),
         open_targets(clusters, local=request.local, temporary=project.temporary) as targets,
+        ClusterLocks(targets, state=state) as locks,
     ):
         context = _RolloutContext(
             request=request,
@@ -106,6 +112,7 @@ def rollout(request: RolloutRequest) -> None:
             config=loaded.config,
             rollouts=rollouts,
             targets=targets,
+            locks=locks,
         )
         run = _resume(context) if request.resume else _plan(context)
         code = ExitCode.STOPPED if run is None else _run(run, context)
@@ -133,11 +140,14 @@ def _resume(context: _RolloutContext) -> history.Run:
         remedy = "Use credentials of that account, or plan again with --restart"
         findings.append(Finding(code="UC9606", problem=problem, remedy=remedy))
     reject(findings)
+    context.locks.take(
+        stack for cluster in plan.clusters for stack in planning.stacks_of(cluster, context.rollouts)
+    )
     return runs[-1]
 
 
 def _plan(context: _RolloutContext) -> history.Run | None:
-    """Plan, confirm, and start the journal. Return None if the plan is stopped."""
+    """Lock, plan, confirm, and start the journal. Return None if the plan is stopped."""
     request, targets = context.request, context.targets
     runs = history.runs_of(context.rollouts, context.file)
     unfinished = runs[-1] if runs and runs[-1].open else None
@@ -160,6 +170,7 @@ def _plan(context: _RolloutContext) -> history.Run | None:
         stacks = [
             stack for cluster in plan.clusters for stack in planning.stacks_of(cluster, context.rollouts)
         ]
+        context.locks.take(stacks)
     else:
         synthesized = context.project.temporary / "rollout"
         context.project.synthesize(
@@ -169,6 +180,7 @@ def _plan(context: _RolloutContext) -> history.Run | None:
             environment=targets.environment,
         )
         stacks = assembled_stacks(synthesized)
+        context.locks.take(stacks)
         plan = planning.plan_forward(
             context.config,
             file=context.file,
@@ -203,7 +215,10 @@ def _run(run: history.Run, context: _RolloutContext) -> ExitCode:
         f"Rollout {run.folder.name}: {len(plan.clusters)} cluster(s), {len(plan.waves)} wave(s), to {targets.name}"
     )
     journal.append(Entry(kind=Kind.STARTED, at=_now()))
-    with RolloutDisplay(plan, journal.entries) as display:
+    local = ["--local"] if context.request.local else []
+    again = shlex.join(["ultracluster", "rollout", str(context.request.rollout), *local])
+    note = f"CloudFormation finishes the deployments that it has begun. To continue: {again} --resume"
+    with if_interrupted(note), RolloutDisplay(plan, journal.entries) as display:
         steps = Steps(
             plan=plan,
             run_id=run.folder.name,
@@ -216,19 +231,22 @@ def _run(run: history.Run, context: _RolloutContext) -> ExitCode:
             poll_seconds=_POLL_SECONDS_LOCAL if targets.local else _POLL_SECONDS,
             stopping=stopping,
             show=display.doing,
+            hold=context.locks.require,
         )
         executor = ThreadedExecutor(take=steps.take, report=display.record, stopping=stopping)
         decision = drive(plan, journal, executor, at_once=context.request.at_once, now=_now)
     if context.request.picture is not None:
         drawing = draw_waves(plan, journal.entries, title=f"Rollout {run.folder.name}")
         context.request.picture.write_text(drawing.svg(), encoding="utf-8")
-    _report(run, decision, calls=targets.calls, as_json=context.request.as_json)
+    _report(run, decision, calls=targets.calls, as_json=context.request.as_json, again=again)
     if stopping.is_set() and not decision.finished:
         raise KeyboardInterrupt
     return ExitCode.DONE if decision.finished else ExitCode.FAILED
 
 
-def _report(run: history.Run, decision: Decision, *, calls: Mapping[str, int], as_json: bool) -> None:
+def _report(
+    run: history.Run, decision: Decision, *, calls: Mapping[str, int], as_json: bool, again: str
+) -> None:
     name, plan, journal = run.folder.name, run.journal.plan, run.journal
     rows = rows_of(plan, journal.entries)
     ended = "finished" if decision.finished else "stopped" if decision.stopped else "given up"
@@ -243,8 +261,13 @@ def _report(run: history.Run, decision: Decision, *, calls: Mapping[str, int], a
     for row in failed:
         say(str(Finding(code="UC9609", problem=f"{row['cluster']}: {row['step']}: {row['note']}")))
     if not decision.finished:
-        untouched = f"Not started: {', '.join(waiting)}. " if waiting else ""
-        say(f"{untouched}Fix the error and continue with --resume, or plan again with --restart.")
+        if waiting:
+            say(f"Not started: {', '.join(waiting)}.")
+        say(f"To continue once the error is fixed: {again} --resume")
+        say(f"To plan again with the current file: {again} --restart")
+        if plan.undoes is None:
+            for wave in filter(run.touched_wave, plan.waves):
+                say(f"To take wave {wave} back: {again} --rollback {wave}")
 
 
 def _now() -> str:

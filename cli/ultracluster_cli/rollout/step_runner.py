@@ -13,7 +13,7 @@ from botocore.exceptions import BotoCoreError, ClientError
 
 from ultracluster_cli._aws.target import ClusterTargets
 from ultracluster_cli._cdk.toolchain import Project
-from ultracluster_cli.deploy.deployment import DeploymentProgress, cdk_deploy
+from ultracluster_cli.deploy.deployment import DeployedStack, DeploymentProgress, cdk_deploy
 from ultracluster_cli.jobs.session import open_region
 from ultracluster_cli.jobs.submit import submit_all
 from ultracluster_cli.output import say
@@ -44,6 +44,7 @@ class Steps:
         poll_seconds: Seconds between polls.
         stopping: Set on Ctrl-C; waiting gates then end.
         show: Called with a cluster and its current activity.
+        hold: Called with a cluster while it is deployed; raises FindingsError once another process may deploy it.
     """
 
     plan: rollout_plan.RolloutPlan
@@ -57,6 +58,7 @@ class Steps:
     poll_seconds: float
     stopping: threading.Event
     show: Callable[[str, str], None]
+    hold: Callable[[str], None]
 
     def take(self, task: Task) -> Result:
         """Run a step of a cluster and return its result."""
@@ -95,11 +97,12 @@ class Steps:
         stacks = stack_status.describe_stacks(cluster.stacks, client=target.client)
         deadline = time.monotonic() + self.patience_minutes * 60
         while (
-            task.interrupted
+            (task.interrupted or task.attempt > 1)
             and (busy := stack_status.changing_stacks(stacks))
             and time.monotonic() < deadline
         ):
-            # CloudFormation finishes what a killed process started, and rejects other changes meanwhile.
+            # CloudFormation finishes what a process started that was killed or lost the network or its credentials, and
+            # rejects other changes meanwhile.
             self.show(cluster.name, f"waiting: {busy[0]}")
             if self.stopping.wait(self.poll_seconds):
                 return _GIVEN_UP
@@ -107,6 +110,12 @@ class Steps:
         if problems := stack_status.changing_stacks(stacks) or stack_status.differing_stacks(stacks):
             return _failed("; ".join(problems))
         progress = DeploymentProgress()
+
+        def on_change(_: DeployedStack | None) -> None:
+            self.hold(cluster.name)  # an exception ends the CDK CLI before it begins the next stack
+            self.show(cluster.name, progress.current or "preparing")
+
+        self.hold(cluster.name)
         log = self.rollouts / self.run_id / "logs" / f"{cluster.name}.log"
         code = cdk_deploy(
             self.rollouts / cluster.assembly,
@@ -115,7 +124,7 @@ class Steps:
             target=target,
             log=log,
             progress=progress,
-            on_change=lambda _: self.show(cluster.name, progress.current or "preparing"),
+            on_change=on_change,
         )
         if code:
             messages = " / ".join(progress.explanation(3))
@@ -152,19 +161,29 @@ class Steps:
         job = task.step.removeprefix(rollout_plan.JOB)
         stack = next(stack.name for stack in cluster.stacks if stack.name.endswith("-Cluster"))
         job_queue = find_queue(stack, region=cluster.region, client=client)
-        # The name is stable across restarts, so that a job submitted by a killed process is found.
         name = f"{job}-{self.run_id}-{task.attempt}"
-        by_name = [{"name": "JOB_NAME", "values": [name]}]
-        pages = client("batch").get_paginator("list_jobs").paginate(jobQueue=job_queue.arn, filters=by_name)
-        job_ids = [job["jobId"] for page in pages for job in page["jobSummaryList"]]
-        if not job_ids:
+        job_id = self._submitted(client("batch"), job_queue.arn, f"{job}-{self.run_id}", task)
+        if job_id is None:
             # SubmitJob is not idempotent: retrying after a lost response would submit a second job.
             if not target.local:
                 _, client = open_region(region=cluster.region, profile=target.profile, attempts=1)
             definition = find_definition(job, queue=job_queue, client=client)
             (submitted,) = submit_all(definition, queue=job_queue, client=client, name=name, alone=True)
-            job_ids = [submitted.job_id]
-        return self._wait_for(cluster, client("batch"), job_ids[0])
+            job_id = submitted.job_id
+        return self._wait_for(cluster, client("batch"), job_id)
+
+    def _submitted(self, batch: Any, queue_arn: str, name: str, task: Task) -> str | None:
+        """Return the job of this attempt, or one of an earlier attempt that has not failed; names are stable.
+
+        An attempt also fails when its job still waits for nodes, or when the network or the credentials are lost.
+        """
+        for attempt in range(task.attempt, 0, -1):
+            by_name = [{"name": "JOB_NAME", "values": [f"{name}-{attempt}"]}]
+            pages = batch.get_paginator("list_jobs").paginate(jobQueue=queue_arn, filters=by_name)
+            for job in (job for page in pages for job in page["jobSummaryList"]):
+                if attempt == task.attempt or job["status"] != "FAILED":
+                    return str(job["jobId"])
+        return None
 
     def _wait_for(self, cluster: rollout_plan.PlannedCluster, batch: Any, job_id: str) -> Result:
         deadline = time.monotonic() + self.patience_minutes * 60

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from tests.unit.cli._aws.folder_bucket import FolderBucket, client_of
 from tests.unit.cli.plan.fake_project import CloudFormation
 
 from ultracluster_cli._aws.target import Target
@@ -41,7 +42,7 @@ def account(profile: str | None = None) -> Target:
         name=f"account of {profile}",
         local=False,
         environment=os.environ,
-        client=lambda *_: CloudFormation(),
+        client=client_of(CloudFormation(), FolderBucket(Path("s3"))),
         profile=profile,
     )
 

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.unit.cli._aws.folder_bucket import FolderBucket, asset_manifest, client_of
 from tests.unit.cli.deploy.fake_deployment import Run
 from tests.unit.stacks.plan import test_comparison_edits as template_edits
 from tests.unit.stacks.plan import test_comparison_rollout_edits as rollout_edits
@@ -50,7 +51,7 @@ def write(folder: Path, stacks: Sequence[StackTemplate]) -> None:
     inner = {"directoryName": stage.name, "displayName": stacks[0].cluster}
     outer = {"artifacts": {"a": {"type": "cdk:cloud-assembly", "properties": inner}}}
     (folder / "manifest.json").write_text(json.dumps(outer))
-    artifacts = {}
+    artifacts = asset_manifest(stage)
     for stack in stacks:
         (stage / f"{stack.name}.json").write_text(json.dumps(stack.template))
         artifacts[stack.name] = {
@@ -71,7 +72,10 @@ def deploy_edit(run: Run, project: Path, monkeypatch: pytest.MonkeyPatch) -> Dep
 
         def account(_: str | None = None) -> Target:
             return Target(
-                name="an account", local=False, environment=os.environ, client=lambda *_: cloudformation
+                name="an account",
+                local=False,
+                environment=os.environ,
+                client=client_of(cloudformation, FolderBucket(project / "s3")),
             )
 
         def deploy_to(*_: object, assembly: Path, **__: Any) -> tuple[list[Any], list[Any]]:

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from tests.unit.cli._aws.folder_bucket import FolderBucket, client_of
 from tests.unit.cli._cdk.fake_cdk import install_cdk
 from tests.unit.cli.plan.fake_project import FAKE_CDK, TEMPLATE, CloudFormation, write_assembly
 
@@ -32,7 +33,7 @@ def deployed(monkeypatch: pytest.MonkeyPatch) -> Callable[[CloudFormation], None
                 name="account 123456789012",
                 local=False,
                 environment=os.environ,
-                client=lambda *_: cloudformation,
+                client=client_of(cloudformation, FolderBucket(Path("s3"))),
                 account="123456789012",
             )
 

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import botocore.exceptions
+from tests.unit.cli._aws.folder_bucket import asset_manifest
 
 Run = Callable[..., Any]
 
@@ -66,7 +67,7 @@ def write_assembly(
         "properties": {"stackName": "a-Storage", "templateFile": "t.json"},
         "metadata": {"/a/Storage/Files/Resource": [{"type": "aws:cdk:logicalId", "data": "Files"}]},
     }
-    (stage / "manifest.json").write_text(json.dumps({"artifacts": {"s": stack}}))
+    (stage / "manifest.json").write_text(json.dumps({"artifacts": {"s": stack, **asset_manifest(stage)}}))
     (stage / "t.json").write_text(json.dumps(template))
     return folder
 

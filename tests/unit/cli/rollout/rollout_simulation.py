@@ -2,12 +2,14 @@
 
 import json
 import os
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import botocore.exceptions
 import pytest
+from tests.unit.cli._aws.folder_bucket import FolderBucket, client_of
 from tests.unit.cli._cdk.fake_cdk import install_cdk
 
 from ultracluster_cli._aws import targets
@@ -18,7 +20,7 @@ Run = Callable[..., Any]
 CLUSTERS = ("canary-us-east-1", "pretrain-us-east-2", "finetune-ap-southeast-4")
 
 FAKE_CDK = """\
-import json, pathlib, sys
+import fcntl, json, pathlib, sys, time
 arguments = sys.argv[1:]
 def option(name):
     return arguments[arguments.index(name) + 1]
@@ -34,7 +36,10 @@ if arguments[0] == "synth":
         region = name.split("-", 1)[1]
         stack = {{"type": "aws:cloudformation:stack", "environment": f"aws://unknown-account/{{region}}",
                   "properties": {{"stackName": f"{{name}}-Cluster", "templateFile": "t.json"}}}}
-        (stage / "manifest.json").write_text(json.dumps({{"artifacts": {{"s": stack}}}}))
+        bucket = {{"bucketName": f"cdk-hnb659fds-assets-${{{{AWS::AccountId}}}}-{{region}}", "objectKey": "t.json"}}
+        (stage / "s.assets.json").write_text(json.dumps({{"files": {{"t": {{"destinations": {{"current": bucket}}}}}}}}))
+        assets = {{"type": "cdk:asset-manifest", "properties": {{"file": "s.assets.json"}}}}
+        (stage / "manifest.json").write_text(json.dumps({{"artifacts": {{"s": stack, "s.assets": assets}}}}))
         (stage / "t.json").write_text(json.dumps(template))
     (root / "manifest.json").write_text(json.dumps({{"artifacts": stages}}))
 else:
@@ -45,7 +50,23 @@ else:
         print("Error: no such luck")
         sys.exit(1)
     template = pathlib.Path(option("--app"), f"assembly-{{name}}", "t.json").read_text()
-    pathlib.Path("aws", f"{{name}}-Cluster").write_text(template)
+    stack, until = (pathlib.Path("aws", f"{{name}}-Cluster{{suffix}}") for suffix in ("", ".until"))
+    with open(pathlib.Path("aws", "mutex"), "w") as mutex:  # CloudFormation takes one operation of a stack at a time
+        fcntl.flock(mutex, fcntl.LOCK_EX)
+        changed = not stack.exists() or stack.read_text() != template
+        busy = until.exists() and time.time() < float(until.read_text())
+        if busy or changed:
+            with open(pathlib.Path("aws", "operations.log"), "a") as log:
+                log.write(f"{{name}} {{'refused' if busy else 'begun'}}\\n")
+        if busy:
+            print("Error: the stack is in the middle of an operation")
+            sys.exit(1)
+        if changed:
+            end = time.time() + float(pathlib.Path("seconds").read_text())
+            for path, text in ((until, str(end)), (stack, template)):
+                path.with_suffix(".new").write_text(text)
+                path.with_suffix(".new").rename(path)
+            time.sleep(max(end - time.time(), 0))
 """
 
 
@@ -62,7 +83,9 @@ class Aws:
         if not (self.folder / StackName).exists():
             said: Any = {"Error": {"Code": "ValidationError", "Message": f"{StackName} does not exist"}}
             raise botocore.exceptions.ClientError(said, "DescribeStacks")
-        return {"Stacks": [{"StackStatus": self.status}]}
+        until = self.folder / f"{StackName}.until"
+        changing = until.exists() and time.time() < float(until.read_text())
+        return {"Stacks": [{"StackStatus": "UPDATE_IN_PROGRESS" if changing else self.status}]}
 
     def get_template(self, *, StackName: str, TemplateStage: str) -> dict[str, Any]:  # noqa: N803 - likewise
         assert TemplateStage == "Original"
@@ -144,6 +167,7 @@ def make_project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, quickstart: Pa
     project = Project(tmp_path, run, aws)
     project.wants("one")
     project.fails()
+    (tmp_path / "seconds").write_text("0")
     return project
 
 
@@ -152,7 +176,7 @@ def target(aws: Any, *, account: str = "123456789012", profile: str | None = Non
         name=f"account {account}",
         local=False,
         environment=os.environ,
-        client=lambda *_: aws,
+        client=client_of(aws, FolderBucket(Path("s3"), account=account)),
         account=account,
         profile=profile,
     )

@@ -72,7 +72,12 @@ def test_an_alarm_stops_before_the_next_wave(project: Project) -> None:
 
     assert outcome.code == ExitCode.FAILED
     assert "UC9609: canary-us-east-1: alarms: alarm canary-us-east-1-Cluster: too hot" in outcome.stderr
-    assert "Not started: production." in outcome.stderr
+    assert outcome.stderr.endswith(
+        "Not started: production.\n"
+        "To continue once the error is fixed: ultracluster rollout rollout.yaml --resume\n"
+        "To plan again with the current file: ultracluster rollout rollout.yaml --restart\n"
+        "To take wave canary back: ultracluster rollout rollout.yaml --rollback canary\n"
+    )
     assert project.deployed() == ["canary-us-east-1"]
 
 

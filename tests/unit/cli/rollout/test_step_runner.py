@@ -2,6 +2,7 @@
 
 import threading
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +15,6 @@ from ultracluster_cli.jobs.submit import Submitted
 from ultracluster_cli.rollout import step_runner as rollout_steps
 from ultracluster_cli.rollout.step_runner import Steps
 from ultracluster_runtime.rollout.drive import Result
-from ultracluster_runtime.rollout.machine import Task
 from ultracluster_runtime.rollout.plan import ALARMS, DEPLOY, PlannedCluster, PlannedStack, RolloutPlan
 
 pytestmark = pytest.mark.slow
@@ -33,7 +33,10 @@ class Batch:
     def paginate(self, *, jobQueue: str, filters: list[dict[str, Any]]) -> list[Any]:  # noqa: N803 - as boto3 has it
         assert jobQueue == "queue"
         (wanted,) = filters[0]["values"]
-        return [{"jobSummaryList": [{"jobId": name} for name in self.names if name == wanted]}]
+        state = self.states[-1]
+        return [
+            {"jobSummaryList": [{"jobId": name, "status": state} for name in self.names if name == wanted]}
+        ]
 
     def describe_jobs(self, *, jobs: list[str]) -> dict[str, Any]:
         state = self.states.pop(0) if len(self.states) > 1 else self.states[0]
@@ -72,6 +75,7 @@ def steps(tmp_path: Path, batch: Any, *, patience_minutes: float = 1) -> Steps:
         poll_seconds=0.001,
         stopping=threading.Event(),
         show=lambda *_: None,
+        hold=lambda _: None,
     )
 
 
@@ -98,19 +102,27 @@ def test_a_gate_submits_its_job_and_waits_until_it_has_succeeded(
     assert batch.names == ["train-fabric-run-1"]
 
 
-def test_a_job_that_a_dead_process_has_submitted_is_not_submitted_again(
-    tmp_path: Path, gate: Callable[[Batch], None]
+@pytest.mark.parametrize(
+    ("state", "attempt", "names"),
+    [
+        ("SUCCEEDED", 1, ["train-fabric-run-1"]),
+        ("FAILED", 1, ["train-fabric-run-1"]),  # the attempt that submitted it has not seen that
+        ("SUCCEEDED", 2, ["train-fabric-run-1"]),
+        ("RUNNABLE", 3, ["train-fabric-run-1"]),
+        ("FAILED", 2, ["train-fabric-run-1", "train-fabric-run-2"]),
+    ],
+)
+def test_a_job_that_has_not_failed_is_not_submitted_again(
+    tmp_path: Path, gate: Callable[[Batch], None], state: str, attempt: int, names: list[str]
 ) -> None:
-    batch = Batch("SUCCEEDED")
+    batch = Batch(state)
     gate(batch)
     batch.names.append("train-fabric-run-1")
 
-    again = steps(tmp_path, batch).take(Task(**{**_values(GATE), "interrupted": True}))
-    after_a_failure = steps(tmp_path, batch).take(Task(**{**_values(GATE), "attempt": 2}))
+    result = steps(tmp_path, batch, patience_minutes=0).take(replace(GATE, attempt=attempt))
 
-    assert (again.passed, after_a_failure.passed) == (True, True)
-    assert batch.names == ["train-fabric-run-1", "train-fabric-run-2"]
-    assert batch.submissions == 1
+    assert result.passed is (state == "SUCCEEDED")
+    assert batch.names == names
 
 
 def test_a_job_that_fails_or_does_not_end_does_not_pass(
@@ -137,7 +149,3 @@ def test_cancelling_ends_a_waiting_gate_with_an_unknown_result(
     waiting.stopping.set()
 
     assert waiting.take(GATE).passed is None
-
-
-def _values(task: Task) -> dict[str, Any]:
-    return {name: getattr(task, name) for name in ("cluster", "step", "interrupted", "attempt")}
