@@ -1,6 +1,6 @@
 """The lock of a cluster in its account: an S3 object that only conditional requests write, renew and delete.
 
-Why it is kept in S3: docs/decisions/0029-locks-in-the-bootstrap-bucket.md.
+Decision 0029 says why it is kept in S3.
 """
 
 import dataclasses
