@@ -78,3 +78,31 @@ def test_the_exit_code_is_that_of_the_command(ends: str, code: int) -> None:
         os.close(writing)
         os.close(reading)
     assert ended.returncode == code
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_command_that_handles_a_signal_of_its_group_is_waited_for(number: signal.Signals) -> None:
+    """The CDK CLI removes its locks before it ends."""
+    handles = f"""
+import signal, sys, time
+def handle(*_):
+    time.sleep(0.2)
+    sys.exit(7)
+signal.signal({int(number)}, handle)
+print("ready", flush=True)
+time.sleep(60)
+"""
+    reading, writing = os.pipe()
+    try:
+        supervised = [sys.executable, supervisor.__file__, str(reading), *python(handles)]
+        with subprocess.Popen(
+            supervised, pass_fds=[reading], start_new_session=True, stdout=subprocess.PIPE, text=True
+        ) as process:
+            assert process.stdout is not None
+            assert process.stdout.readline() == "ready\n"
+            os.killpg(process.pid, number)
+            code = process.wait(timeout=10)
+    finally:
+        os.close(writing)
+        os.close(reading)
+    assert code == 7
