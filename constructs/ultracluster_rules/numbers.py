@@ -69,20 +69,15 @@ def reject_unsafe_numbers(values: Any) -> None:
 
 
 def find_unsafe_numbers(values: Any, *, tokens: bool = False) -> list[Finding]:
-    """Find fields of a dataclass that jsii cannot carry (UC1030) or that are of another type (UC1032)."""
+    """Find fields of a dataclass that jsii cannot carry (UC1030), of another type (UC1032), or another word (UC1023)."""
     annotations = _fields(values.__class__)
     fields = {name: getattr(values, name) for name in annotations}
     numbers = _kinds(annotations)
     return [
         *_find({name: fields[name] for name in numbers}, numbers, tokens=tokens),
         *_find_types(fields, annotations),
+        *_find_choices(fields, annotations),
     ]
-
-
-def find_other_words(values: Any) -> list[Finding]:
-    """Find fields of a dataclass with a word that is none of their choices (UC1023)."""
-    annotations = _fields(values.__class__)
-    return _find_choices({name: getattr(values, name) for name in annotations}, annotations)
 
 
 @cache
@@ -140,20 +135,21 @@ def _find_types(values: Mapping[str, Any], annotations: Mapping[str, Any]) -> li
 def _find_choices(values: Mapping[str, Any], annotations: Mapping[str, Any]) -> list[Finding]:
     """Find words that are none of the choices of their argument (UC1023), as in a rollout file."""
     return [
-        Finding(NOT_A_CHOICE, f"got {quote(value)}", allowed=", ".join(choices), path=name)
+        Finding(NOT_A_CHOICE, f"got {quote(word)}", allowed=", ".join(choices), path=path)
         for name, value in values.items()
-        if isinstance(value, str)
-        and name in annotations
-        and (choices := _choices(annotations[name]))
-        and value not in choices
+        if name in annotations and (choices := _choices(annotations[name]))
+        for path, word in _flatten(name, value)
+        if isinstance(word, str) and word not in choices
     ]
 
 
 def _choices(annotation: Any) -> tuple[str, ...]:
-    """Return the words that an argument takes; none if it takes any text."""
+    """Return the words that an argument, or each item of it, takes; none if it takes any text."""
     parts = get_args(annotation)
     if get_origin(annotation) is Literal:
-        return tuple(map(str, parts))
+        return tuple(map(str, parts)) if str in map(type, parts) else ()
+    if get_origin(annotation) in _LISTS:
+        return _choices(parts[0])
     if get_origin(annotation) in {types.UnionType, Union} and str not in parts:
         return tuple(choice for part in parts for choice in _choices(part))
     return ()

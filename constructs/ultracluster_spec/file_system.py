@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, fields, replace
-from typing import Annotated, Any, Final, Literal, Protocol, get_args
+from typing import Annotated, Any, Final, Literal, Protocol
 
 from ultracluster_catalog.lustre.lustre import LustreSettings
 from ultracluster_catalog.lustre.lustre_figures import (
@@ -223,12 +223,6 @@ def file_system_is_new_or_existing(system: FileSystem) -> Iterator[At]:
         if system.differs(name):
             problem = f"{name} is for {'a new' if existing else 'an existing'} file system only"
             yield At(name, problem, remedy=f"Remove it, or {'remove' if existing else 'set'} file_system_id")
-
-
-@rule(lustre.deployment_type_is_known.code)
-def deployment_type_is_offered(system: FileSystem) -> Iterator[At]:
-    """The deployment type is one for new file systems."""
-    return lustre.unknown_deployment_type(system.deployment_type, get_args(DeploymentType))
 
 
 @rule(file_system_is_new_or_existing.code)

@@ -134,14 +134,9 @@ def _tier(settings: LustreSettings) -> LustreTier | None:
 @rule("UC5001")
 def deployment_type_is_known(settings: LustreSettings) -> Iterator[At]:
     """The deployment type is one of FSx."""
-    yield from unknown_deployment_type(settings.deployment_type, DEPLOYMENT_TYPES)
-
-
-def unknown_deployment_type(deployment_type: str, known: Sequence[str]) -> Iterator[At]:
-    """Yield a deployment type that is not known: to FSx, or to a new file system of ours."""
-    if deployment_type not in known:
-        problem = f"{quote(deployment_type)} is not a deployment type"
-        yield At("deployment_type", problem, ", ".join(known))
+    if settings.deployment_type not in DEPLOYMENT_TYPES:
+        problem = f"{quote(settings.deployment_type)} is not a deployment type"
+        yield At("deployment_type", problem, ", ".join(DEPLOYMENT_TYPES))
 
 
 @rule("UC5002")

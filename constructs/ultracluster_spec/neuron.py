@@ -131,10 +131,10 @@ def check_neuron(settings: Neuron, machine: InstanceType, environment: Mapping[s
     Where flags contradict each other, the compiler silently uses the last one.
 
     Returns:
-        UC1030 and UC1032 for values of other types, or else errors (UC6011, UC6012) and a warning about a deep queue (UC6013).
+        UC1023, UC1030 and UC1032 for other words, numbers and types, or else errors (UC6011, UC6012) and a warning about a deep queue (UC6013).
     """
     if wrong := wrong_types(settings):
-        return wrong
+        return under("neuron", wrong)
     return [
         *_check_values(settings, machine),
         *_check_contradictions(settings, environment),

@@ -8,7 +8,6 @@ from ultracluster._foundation.tokens import check_known
 from ultracluster_catalog.machines.instance_type import InstanceType
 from ultracluster_rules.capacity import check_source_names, check_targets
 from ultracluster_rules.findings import Finding, reject
-from ultracluster_rules.numbers import find_other_words
 from ultracluster_rules.queues import check_blocks_used, check_environment_count, check_source_exists
 from ultracluster_spec.capacity import (
     BLOCK_RULES,
@@ -51,7 +50,7 @@ def check_source(source: Capacity | None, *, path: str) -> list[Finding]:
     """Check the fields of a source and how they fit together."""
     if source is None:
         return []
-    if wrong := wrong_types(source) or find_other_words(source):
+    if wrong := wrong_types(source):
         return under(path, wrong)
     rules = [*SOURCE_RULES, *(BLOCK_RULES if isinstance(source, CapacityBlock) else ())]
     return under(path, check_known(source, rules, besides={"name"}))  # a construct ID contains the name

@@ -61,8 +61,8 @@ class MultiNodeJob(ClusterJob):
                 Batch starts Spot nodes of the queue (UC6308) or only some of its nodes (UC6309), array children have no place to
                 meet (UC6118), the environment is not allowed (UC6109, UC6010), the Neuron settings are
                 invalid or conflict (UC6011, UC6012), `attempts` is out of range (UC6104), the job has too many dependencies
-                (UC6113), the nodes do not mount its cache (UC6016), or the launcher is unknown (UC6141), starts one process
-                only (UC6140) or has nothing to start (UC6142).
+                (UC6113), the nodes do not mount its cache (UC6016), or the launcher starts one process only (UC6140)
+                or has nothing to start (UC6142).
             TypeError: If an option is unknown or a required one is missing.
         """
         check_options(options, JobOptions)

@@ -26,7 +26,7 @@ from ultracluster_catalog.neuron.neuron import (
 )
 from ultracluster_rules import job_definitions
 from ultracluster_rules.findings import Finding, FindingsError, reject
-from ultracluster_rules.numbers import find_other_words, rejects_unsafe_numbers
+from ultracluster_rules.numbers import rejects_unsafe_numbers
 from ultracluster_spec.job import Job
 from ultracluster_spec.values import wrong_types
 
@@ -90,7 +90,7 @@ class PrecompileJob(ClusterJob):
             TypeError: If an option is unknown or a required one is missing.
         """
         check_options(options, JobOptions)
-        reject(wrong_types(job) or find_other_words(job))
+        reject(wrong_types(job))
         resume = job_definitions.refuse_resume("a precompile job") if job.resume else []
         machine = queue.nodes.instance_type
         target = machine if for_instance_type is None else machine_of(for_instance_type)

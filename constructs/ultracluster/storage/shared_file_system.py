@@ -27,7 +27,6 @@ from ultracluster_spec.file_system import (
     FileSystem,
     Mounted,
     broken_settings,
-    deployment_type_is_offered,
     file_system_is_in_the_zone,
     file_system_is_new,
     file_system_is_new_or_existing,
@@ -325,8 +324,6 @@ def linked(
 
 def check_new(given: FileSystem, links: Sequence[Association], *, kms_key: kms.IKey | None) -> list[Finding]:
     """Return what FSx would reject of a new file system, by the fields of its value."""
-    if wrong := findings([deployment_type_is_offered], given):
-        return wrong
     if not given.is_new:
         return findings([file_system_is_new], given)
     own = known(given)

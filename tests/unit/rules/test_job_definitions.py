@@ -42,7 +42,6 @@ TRN1, TRN2 = get_instance_type("trn1.32xlarge"), get_instance_type("trn2.48xlarg
         (check_meeting_place(2, has_place=False), check_meeting_place(1, has_place=False), "UC6118"),
         (check_spot(spot=True), check_spot(spot=False), "UC6308"),
         (check_launcher("jax", 2, ["a"]), check_launcher("jax", 1, ["a"]), "UC6140"),
-        (check_launcher("mpi", None, ["a"]), check_launcher("raw", None, ["a"]), "UC6141"),
         (check_launcher("raw", None, []), check_launcher("raw", None, ["a"]), "UC6142"),
         (
             check_variables({"AWS_BATCH_X": ""}, path=""),

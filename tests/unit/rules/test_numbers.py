@@ -5,7 +5,7 @@ from typing import Literal
 import pytest
 
 from ultracluster_rules.findings import FindingsError
-from ultracluster_rules.numbers import find_other_words, reject_unsafe_numbers, rejects_unsafe_numbers
+from ultracluster_rules.numbers import reject_unsafe_numbers, rejects_unsafe_numbers
 
 TOKEN = -1.8881545897087626e289  # as the CDK writes a number that is not known yet
 
@@ -100,15 +100,3 @@ def test_a_word_that_is_no_choice_of_an_argument_is_refused() -> None:
 
     place(placement="none", name="anything")
     place(placement=None)
-
-
-@dataclass(frozen=True, kw_only=True)
-class Source:
-    launched_by: Literal["batch", "auto-scaling"] = "batch"
-    name: str = ""
-
-
-def test_a_word_that_is_no_choice_of_a_field_is_found() -> None:
-    given = [Source(launched_by=word, name="x") for word in ("auto-scaling", "me")]  # type: ignore[arg-type]
-
-    assert [[each.code for each in find_other_words(source)] for source in given] == [[], ["UC1023"]]

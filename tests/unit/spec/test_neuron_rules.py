@@ -41,24 +41,24 @@ def test_nothing_is_set_unless_asked() -> None:
         (
             {"model_type": "cnn"},
             "trn2.48xlarge",
-            "UC6011: neuron.model_type: got 'cnn'. Allowed: generic, transformer, unet-inference.",
+            "UC1023: neuron.model_type: got 'cnn'. Allowed: generic, transformer, unet-inference.",
         ),
         (
             {"auto_cast": "matmul"},
             "trn2.48xlarge",
-            "UC6011: neuron.auto_cast: got 'matmul'. Allowed: none, matmult, all.",
+            "UC1023: neuron.auto_cast: got 'matmul'. Allowed: none, matmult, all.",
         ),
         (
             {"auto_cast": "all", "auto_cast_type": "fp8"},
             "trn2.48xlarge",
-            "UC6011: neuron.auto_cast_type: got 'fp8'. Allowed: bf16, fp16, tf32, fp8_e4m3.",
+            "UC1023: neuron.auto_cast_type: got 'fp8'. Allowed: bf16, fp16, tf32, fp8_e4m3.",
         ),
         ({"optlevel": 0}, "trn2.48xlarge", "UC6011: neuron.optlevel: got 0. Allowed: 1, 2, 3."),
         ({"optlevel": 4}, "trn2.48xlarge", "UC6011: neuron.optlevel: got 4. Allowed: 1, 2, 3."),
         (
             {"log_level": "LOUD"},
             "trn2.48xlarge",
-            "UC6011: neuron.log_level: got 'LOUD'. Allowed: ERROR, WARNING, INFO, DEBUG, TRACE.",
+            "UC1023: neuron.log_level: got 'LOUD'. Allowed: ERROR, WARNING, INFO, DEBUG, TRACE.",
         ),
         (
             {"exec_timeout_seconds": -1},
@@ -202,5 +202,5 @@ def test_warns_of_a_queue_that_device_memory_may_not_hold() -> None:
 
 
 def test_all_errors_are_reported_at_once() -> None:
-    settings: Any = {"optlevel": 9, "auto_cast_type": "int4", "async_requests": -2}
-    assert codes(Neuron(**settings)) == ["UC6011", "UC6011", "UC6011", "UC6012"]
+    settings: Any = {"optlevel": 9, "auto_cast_type": "bf16", "async_requests": -2}
+    assert codes(Neuron(**settings)) == ["UC6011", "UC6011", "UC6012"]

@@ -1,10 +1,14 @@
 """Values keep what they were built from, and say of themselves what is wrong with them."""
 
-from dataclasses import dataclass
-from typing import Annotated, Any
+import importlib
+import pkgutil
+from collections.abc import Iterator
+from dataclasses import dataclass, is_dataclass
+from typing import Annotated, Any, get_args, get_type_hints
 
 import pytest
 
+import ultracluster_spec
 from ultracluster_rules.values import Between
 from ultracluster_spec import Association, FileSystem
 from ultracluster_spec.cluster import Cluster
@@ -84,3 +88,43 @@ def test_each_setting_of_a_cluster_is_described_in_a_sentence() -> None:
         descriptions = sentences(value)
         assert descriptions.keys() == fields_of(value).keys()
         assert all(text.endswith(".") for text in descriptions.values())
+
+
+def values() -> Iterator[type[Value]]:
+    """All classes of values; those with an underscore only give others their fields."""
+    for module in pkgutil.iter_modules(ultracluster_spec.__path__):
+        importlib.import_module(f"ultracluster_spec.{module.name}")
+    todo = [Value]
+    while todo:
+        here = todo.pop().__subclasses__()
+        todo += here
+        yield from (each for each in here if is_dataclass(each) and not each.__name__.startswith("_"))
+
+
+@pytest.mark.parametrize("word", ["", "0", "nonsense", "Batch"])
+def test_a_word_that_is_no_choice_of_a_field_is_found_in_every_value(word: str) -> None:
+    """Type checkers know the choices of a field; programs without one do not."""
+    found, fields = set(), set()
+    for value in values():
+        for name in fields_of(value):
+            annotation = get_type_hints(value)[name]
+            choices = [part for part in flattened(annotation) if isinstance(part, str)]
+            if choices:
+                given = (word,) if "tuple" in str(annotation) else word
+                fields.add((value.__name__, name))
+                found |= {
+                    (value.__name__, name)
+                    for finding in wrong_types(
+                        incomplete(value, dict.fromkeys(fields_of(value)) | {name: given})
+                    )
+                    if finding.code == "UC1023" and finding.path.partition("[")[0] == name
+                }
+
+    assert {("NetworkInterface", "interface_type"), ("CapacityBlock", "launched_by")} <= fields
+    assert found == fields
+
+
+def flattened(annotation: Any) -> Iterator[Any]:
+    """Yield the words of all literals in an annotation."""
+    for part in get_args(annotation):
+        yield from flattened(part) if get_args(part) else (part,)

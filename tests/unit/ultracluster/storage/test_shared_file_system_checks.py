@@ -37,7 +37,7 @@ def test_scratch_refuses_throughput_metadata_iops_and_a_key_together(stack: cdk.
 
 @pytest.mark.parametrize("deployment_type", ["SCRATCH_1", "PERSISTENT_1", "persistent_2", ""])
 def test_rejects_the_deployment_types_of_the_past(stack: cdk.Stack, deployment_type: str) -> None:
-    assert codes(stack, deployment_type=deployment_type) == ["UC5001"]
+    assert codes(stack, deployment_type=deployment_type) == ["UC1023"]
 
 
 def test_a_read_cache_must_be_requested_explicitly(stack: cdk.Stack) -> None:
