@@ -7,7 +7,6 @@ from typing import Annotated
 import typer
 
 from ultracluster_cli import options
-from ultracluster_cli._aws.cluster_locks import ClusterLocks
 from ultracluster_cli._aws.selection import load_clusters
 from ultracluster_cli._aws.targets import open_targets
 from ultracluster_cli._cdk.toolchain import open_project
@@ -17,6 +16,7 @@ from ultracluster_cli.deploy.rehearsal import rehearse
 from ultracluster_cli.deploy.summary import print_next_steps, print_summary
 from ultracluster_cli.exit_codes import ExitCode
 from ultracluster_cli.output import say
+from ultracluster_cli.plan.cluster_locks import ClusterLocks
 from ultracluster_cli.plan.planning import is_approved
 from ultracluster_cli.plan.stacks import assembled_stacks
 from ultracluster_cli.progress import measure

@@ -9,7 +9,6 @@ from typing import Annotated
 import typer
 
 from ultracluster_cli import options
-from ultracluster_cli._aws.cluster_locks import describe_locks
 from ultracluster_cli._aws.rehearsals import rehearsals_of
 from ultracluster_cli._aws.selection import load_clusters
 from ultracluster_cli._aws.target import ClusterTargets
@@ -18,6 +17,7 @@ from ultracluster_cli._cdk.toolchain import open_project
 from ultracluster_cli._cdk.workspace import rollout_file
 from ultracluster_cli.exit_codes import ExitCode
 from ultracluster_cli.output import print_json, say
+from ultracluster_cli.plan.cluster_locks import describe_locks
 from ultracluster_cli.plan.output import cost_lines, costs_json, plan_json, plan_markdown, print_plan
 from ultracluster_cli.plan.planning import blocks_to_come, check_allowed, check_limits, compare_with_account
 from ultracluster_cli.plan.stacks import assembled_stacks, deployed_stacks

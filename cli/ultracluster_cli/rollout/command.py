@@ -12,7 +12,6 @@ from typing import Annotated
 import typer
 
 from ultracluster_cli import options
-from ultracluster_cli._aws.cluster_locks import ClusterLocks
 from ultracluster_cli._aws.selection import load_clusters
 from ultracluster_cli._aws.target import ClusterTargets
 from ultracluster_cli._aws.targets import open_targets
@@ -22,6 +21,7 @@ from ultracluster_cli.exit_codes import ExitCode
 from ultracluster_cli.options import with_option_groups
 from ultracluster_cli.output import print_json, print_table, say
 from ultracluster_cli.pictures.waves import draw_waves
+from ultracluster_cli.plan.cluster_locks import ClusterLocks
 from ultracluster_cli.plan.planning import is_approved
 from ultracluster_cli.plan.stacks import assembled_stacks
 from ultracluster_cli.preflight.command import check_codes

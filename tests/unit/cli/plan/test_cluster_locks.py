@@ -13,9 +13,9 @@ import pytest
 from botocore.exceptions import ClientError
 from tests.unit.cli._aws.folder_bucket import FolderBucket, asset_manifest, client_of
 
-from ultracluster_cli._aws import cluster_locks
-from ultracluster_cli._aws.cluster_locks import ClusterLocks, describe_locks
 from ultracluster_cli._aws.target import ClusterTargets, Target, single_target
+from ultracluster_cli.plan import cluster_locks
+from ultracluster_cli.plan.cluster_locks import ClusterLocks, describe_locks
 from ultracluster_rules.findings import FindingsError
 from ultracluster_runtime.rollout.cluster_lock import LEASE
 from ultracluster_stacks.plan import StackTemplate
