@@ -4,8 +4,12 @@ from typing import Any
 
 import pytest
 from filelock import FileLock
-from tests.unit.cli.rollout.rollout_simulation import CLUSTERS, Project
+from tests.unit.cli._aws.folder_bucket import FolderBucket
+from tests.unit.cli.rollout.rollout_simulation import CLUSTERS, Project, target
 
+from ultracluster_catalog.places.zones import ZONE_ID_PREFIXES
+from ultracluster_cli._aws import targets
+from ultracluster_cli._aws.target import Target
 from ultracluster_cli.exit_codes import ExitCode
 from ultracluster_cli.rollout import command as rollout_run
 from ultracluster_cli.rollout import step_runner as rollout_steps
@@ -158,3 +162,45 @@ def test_a_journal_that_cannot_be_read_is_named(project: Project) -> None:
 
     assert (refused.code, taken.code) == (2, 0)
     assert "UC9608" in refused.stderr
+
+
+@pytest.mark.deep
+def test_thirty_regions_of_three_accounts_are_rolled_out_from_one_file(
+    project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each cluster is deployed once, with the profile of its account and under a lock in its own bucket."""
+    accounts = {"alpha": "1" * 12, "beta": "2" * 12, "gamma": "3" * 12}
+    zones = sorted((region, f"{prefix}-az1") for prefix, region in ZONE_ID_PREFIXES.items())[:30]
+    lines = ["version: 1", "defaults: {instance_type: trn1.32xlarge, nodes: 1}", "waves:"]
+    for wave in accounts:
+        lines += [f"  - name: {wave}", "    clusters:"]
+        for number, (region, zone) in enumerate(zones):
+            image = f"ami-{number:016x}{len(wave)}"
+            lines.append(
+                f"      - {{name: {wave}, profile: {wave}, region: {region}, zone_id: {zone}, image_id: {image}, "
+                "capacity: {market_type: on-demand}}"
+            )
+    (project.folder / "rollout.yaml").write_text("\n".join(lines) + "\n")
+    names = tuple(f"{wave}-{region}" for wave in accounts for region, _ in zones)
+    cdk = (project.folder / "node_modules" / ".bin" / "cdk").resolve()
+    cdk.write_text(cdk.read_text().replace(repr(CLUSTERS), repr(names)))
+    buckets: set[str] = set()
+
+    def account(profile: str | None = None) -> Target:
+        assert profile is not None
+        return target(project.aws, account=accounts[profile], profile=profile)
+
+    def put_object(self: FolderBucket, **values: Any) -> Any:
+        buckets.add(values["Bucket"])
+        return put(self, **values)
+
+    put = FolderBucket.put_object
+    monkeypatch.setattr(targets, "account", account)
+    monkeypatch.setattr(FolderBucket, "put_object", put_object)
+    outcome = project.rollout("--at-once", "20")
+
+    assert outcome.code == 0, outcome.stderr
+    assert sorted(project.deployed()) == sorted(f"{name}@{name.partition('-')[0]}" for name in names)
+    assert buckets == {
+        f"cdk-hnb659fds-assets-{account}-{region}" for account in accounts.values() for region, _ in zones
+    }
