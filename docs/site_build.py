@@ -14,6 +14,8 @@ import subprocess
 import sys
 import tarfile
 import tempfile
+import time
+from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
@@ -22,6 +24,7 @@ __all__ = ["build", "find_tag", "order_versions", "write_list"]
 ROOT: Final = Path(__file__).parents[1]
 SITE: Final = ROOT / ".ultracluster/site"
 WORKING_TREE: Final = "dev"
+_SAY_SECONDS: Final = 5.0
 _SOURCES: Final = ("", "constructs", "stacks", "cli", "localaws")
 
 _SCRIPT: Final = """\
@@ -97,7 +100,7 @@ def _sphinx(source: Path, version: str, site: Path) -> None:
         shutil.rmtree(source / "docs" / generated, ignore_errors=True)
     shutil.rmtree(output, ignore_errors=True)
     environment = os.environ | {"PYTHONPATH": os.pathsep.join(path)}
-    subprocess.run([sys.executable, "docs/generated_pages.py"], cwd=source, env=environment, check=True)
+    _run([sys.executable, "docs/generated_pages.py"], "Generating pages", source, environment)
     environment["PYTHONPATH"] = os.pathsep.join([str(ROOT / ".ultracluster/sphinx"), *path])
     flags = [
         "--builder",
@@ -108,9 +111,20 @@ def _sphinx(source: Path, version: str, site: Path) -> None:
         "--define",
         f"release={version}",
     ]
-    subprocess.run(
-        [sys.executable, "-m", "sphinx", *flags, "docs", output], cwd=source, env=environment, check=True
-    )
+    _run([sys.executable, "-m", "sphinx", *flags, "docs", str(output)], "Sphinx", source, environment)
+
+
+def _run(command: list[str], what: str, folder: Path, environment: dict[str, str]) -> None:
+    """Run a command, and print a line every few seconds, since a silent one looks as if it hung."""
+    began = time.monotonic()
+    with subprocess.Popen(command, cwd=folder, env=environment) as process:
+        while process.poll() is None:
+            with suppress(subprocess.TimeoutExpired):
+                process.wait(_SAY_SECONDS)
+            sys.stdout.write(f"{what}: {time.monotonic() - began:.0f} s\n")
+            sys.stdout.flush()
+    if process.returncode:
+        raise SystemExit(process.returncode)
 
 
 def order_versions(versions: list[str]) -> list[str]:

@@ -1,21 +1,44 @@
-"""`ultracluster docs`: read the documentation and the rules offline."""
+"""`ultracluster docs`: read and search the documentation, the commands and the rules offline."""
 
+import ast
 import difflib
+import json
 import re
+import shutil
+import sys
 import textwrap
-from collections.abc import Sequence
-from typing import Annotated, Any
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Annotated, Any, NamedTuple
 
 import typer
+from rich.console import Console
+from rich.markdown import Markdown
 
+from ultracluster_cli.main import COMMANDS, load_command
 from ultracluster_cli.options import JsonOption
-from ultracluster_cli.output import print_json
+from ultracluster_cli.output import has_colors, print_json, print_table
 from ultracluster_cli.project.project_files import shipped
 from ultracluster_rules.findings import Finding, FindingsError, quote
 from ultracluster_rules.registry import RULES, Rule
+from ultracluster_stacks.config.schema import schema_text
 
 _WIDTH = 110
 _ALL_RULES = "rules"
+_MOST = 10
+_WEIGHTS = {"page": 30, "command": 25, "class": 20, "setting": 10}
+"""What a reader more likely looks for among equal hits."""
+_FOLDERS = (
+    "tutorials",
+    "how-to",
+    "concepts",
+    "reference",
+    "runbook",
+    "gallery",
+    "evidence",
+)
 _CODE = re.compile(r"\s*UC\d\w*\s*", re.IGNORECASE | re.ASCII)
 
 
@@ -24,16 +47,16 @@ def docs(
         list[str] | None,
         typer.Argument(
             metavar="TOPIC",
-            help="Name of a page, codes of rules such as UC4105, or `rules` for all rules. Default: list the pages.",
+            help="Name of a page, codes of rules such as UC4105, `rules` for all rules, or words to search for. Default: list the pages.",
             show_default=False,
         ),
     ] = None,
     *,
     as_json: JsonOption = False,
 ) -> None:
-    """Print a page of the documentation, explain rules by their codes, or list them.
+    """Print a page of the documentation, explain rules by their codes, or search for words.
 
-    A rule is explained by a failing and a passing example, the remedy and the source.
+    Searches pages, commands, options, settings of rollout files, rules and classes. A rule is explained by a failing and a passing example, the remedy and the source.
     """
     words = topics or []
     if words == [_ALL_RULES]:
@@ -42,26 +65,131 @@ def docs(
         _print_rules(_selected_codes(words), whole=True, as_json=as_json)
     elif as_json:
         raise typer.BadParameter("--json is for rules; specify `rules` or codes such as UC4105")
-    elif len(words) > 1:
-        raise typer.BadParameter("specify one page, or only codes of rules")
+    elif not words:
+        _list_pages()
+    elif len(words) == 1 and words[0] in (pages := _pages()):
+        _print_page(pages[words[0]].read_text(encoding="utf-8"))
     else:
-        _print_page(words[0] if words else "")
+        _search(words)
 
 
 # Pages
 
 
-def _print_page(topic: str) -> None:
-    pages = {path.stem: path for path in sorted(shipped("docs").glob("*/*.md")) if path.stem != "index"}
-    if topic and topic not in pages:
-        raise typer.BadParameter(f"there is no page {topic!r}; `ultracluster docs` lists the pages")
-    if topic:
-        typer.echo(pages[topic].read_text(encoding="utf-8"), nl=False)
-    else:
-        for name, path in sorted(pages.items(), key=lambda page: page[1]):
-            with path.open(encoding="utf-8") as text:
-                typer.echo(f"{name:24} {text.readline().lstrip('# ').strip()}")
-        typer.echo(f"{_ALL_RULES:24} List of all rules; `ultracluster docs CODE` explains one")
+def _pages() -> dict[str, Path]:
+    return {path.stem: path for path in sorted(shipped("docs").glob("*/*.md")) if path.stem != "index"}
+
+
+def _print_page(text: str) -> None:
+    """Print a page as it is written, and rendered on a terminal."""
+    if not sys.stdout.isatty():
+        typer.echo(text, nl=False)
+        return
+    console = Console(width=_width(), highlight=False, no_color=not has_colors(sys.stdout))
+    console.print(Markdown(text, hyperlinks=False))
+
+
+def _list_pages() -> None:
+    pages = _pages()
+    for folder in _FOLDERS:
+        names = ", ".join(name for name, path in pages.items() if path.parent.name == folder)
+        indent = "  "
+        typer.echo(f"{folder}:")
+        typer.echo(
+            textwrap.fill(
+                names, _width(), initial_indent=indent, subsequent_indent=indent, break_on_hyphens=False
+            )
+        )
+    typer.echo("README: the decisions of the project, with their reasons")
+    typer.echo(f"{_ALL_RULES}: a list of all rules; `ultracluster docs CODE` explains one")
+    typer.echo("`ultracluster docs WORD` searches all of this, the commands and the classes.")
+
+
+def _width() -> int:
+    return min(shutil.get_terminal_size().columns, _WIDTH)
+
+
+# Search
+
+
+class _Entry(NamedTuple):
+    """Something that a search can find: its kind, its name, one line about it, and the text that is searched."""
+
+    kind: str
+    name: str
+    about: str
+    text: str = ""
+
+    def score(self, words: Sequence[str]) -> int:
+        """Return how well the entry fits all words; 0 if it lacks one."""
+        # An option is found by its own name, not by that of its command.
+        name = self.name.lower().rpartition(" ")[2] if self.kind == "option" else self.name.lower()
+        about, text = self.about.lower(), self.text.lower()
+        own = {_stem(part) for part in re.split(r"[^a-z0-9]+", name)}
+        scores = [
+            100 * (word in own) + 30 * (word in name) + 20 * (word in about) + min(text.count(word), 10)
+            for word in words
+        ]
+        return sum(scores) + _WEIGHTS.get(self.kind, 0) if all(scores) else 0
+
+
+def _stem(word: str) -> str:
+    """Return a word without dashes before it, plural and the endings of a verb."""
+    return re.sub(r"(?<=...)(?:ing|ed|es|e|s)$", "", word.lower().lstrip("-"))
+
+
+def _search(words: Sequence[str]) -> None:
+    stems = [_stem(word) for phrase in words for word in phrase.split()]
+    scored = [(entry.score(stems), entry) for entry in _entries()]
+    found = sorted((pair for pair in scored if pair[0]), key=lambda pair: -pair[0])
+    if not found:
+        asked = quote(" ".join(words))
+        raise typer.BadParameter(f"nothing is about {asked}; `ultracluster docs` lists the pages")
+    print_table({"kind": entry.kind, "name": entry.name, "about": entry.about} for _, entry in found[:_MOST])
+    if len(found) > _MOST:
+        typer.echo(f"{len(found) - _MOST} more; add a word.")
+
+
+def _entries() -> Iterator[_Entry]:
+    for name, path in _pages().items():
+        text = path.read_text(encoding="utf-8")
+        yield _Entry("page", name, text.partition("\n")[0].lstrip("# "), text)
+    for name in COMMANDS:
+        with suppress(FindingsError, ImportError):  # the local AWS may not be installed
+            yield from _command_entries(name, load_command(name))
+    for kind in json.loads(schema_text()).get("$defs", {}).values():
+        for name, setting in kind.get("properties", {}).items():
+            yield _Entry("setting", name, _sentence(setting.get("description", "")))
+    for code, rule in RULES.items():
+        yield _Entry("rule", code, rule.summary, rule.remedy)
+    yield from _classes()
+
+
+def _command_entries(name: str, command: Any) -> Iterator[_Entry]:
+    yield _Entry("command", name, command.get_short_help_str(limit=200), command.help or "")
+    for child_name, child in getattr(command, "commands", {}).items():
+        yield from _command_entries(f"{name} {child_name}", child)
+    for parameter in command.params:
+        if parameter.param_type_name == "option" and parameter.help:
+            yield _Entry("option", f"{name} {parameter.opts[0]}", parameter.help)
+
+
+def _classes() -> Iterator[_Entry]:
+    """Yield the public classes of the constructs, from their source: an import would start Node."""
+    package = find_spec("ultracluster")
+    if package is None or package.origin is None:
+        return
+    folder = Path(package.origin).parent
+    public = set(re.findall(r'"(\w+)"', Path(package.origin).read_text(encoding="utf-8")))
+    for path in sorted(folder.rglob("*.py")):
+        for node in ast.parse(path.read_text(encoding="utf-8")).body:
+            if isinstance(node, ast.ClassDef) and node.name in public:
+                text = ast.get_docstring(node) or ""
+                yield _Entry("class", node.name, _sentence(text), text)
+
+
+def _sentence(text: str) -> str:
+    return text.partition("\n")[0].partition(". ")[0]
 
 
 # Rules

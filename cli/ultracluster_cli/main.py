@@ -30,14 +30,17 @@ class Command(NamedTuple):
         module: Module, imported when the command runs, with a function of the command's name, or for a group with a
             `typer.Typer` called `app`.
         help: One line for the list of commands; the first paragraph of the command's own help.
+        member: Command of the group that this is a short word for. Default: none.
     """
 
     module: str
     help: str
+    member: str = ""
 
 
 _COMMANDS = {
     "ami": ("ami.command", "Bake and find AMIs, and pin rollouts to their IDs."),
+    "clusters": ("operate.clusters", "List the clusters of an account, without a rollout file."),
     "capacity": ("capacity.command", "Find Capacity Blocks, buy each at most once, and verify their use."),
     "cost": (
         "cost.command",
@@ -53,7 +56,7 @@ _COMMANDS = {
         "Delete the stacks of clusters, and list the retained resources with their monthly cost.",
     ),
     "deploy": ("deploy.command", "Deploy a rollout with the CDK CLI and show the result."),
-    "docs": ("docs", "Print a page of the documentation, explain rules by their codes, or list them."),
+    "docs": ("docs", "Print a page of the documentation, explain rules by their codes, or search for words."),
     "export": ("export.command", "Export CloudFormation templates for teams that deploy without the CDK."),
     "init": (
         "project.init",
@@ -72,17 +75,27 @@ _COMMANDS = {
     "status": ("operate.status", "Show what is deployed, what runs, and what it costs, on one screen."),
     "validate": ("validate", "Validate a rollout file, or CloudFormation templates."),
 }
-COMMANDS = {name: Command(f"ultracluster_cli.{module}", text) for name, (module, text) in _COMMANDS.items()}
+_JOBS = "ultracluster_cli.jobs.command"
+COMMANDS = {
+    **{name: Command(f"ultracluster_cli.{module}", text) for name, (module, text) in _COMMANDS.items()},
+    "logs": Command(_JOBS, "Print the log of a job: of its main node, of another node, or of all.", "logs"),
+    "queue": Command(
+        _JOBS,
+        "List the jobs of a cluster by queue, oldest first, and those that wait for their resume.",
+        "list",
+    ),
+    "stop": Command(_JOBS, "Stop a job after giving it time to write a checkpoint.", "stop"),
+}
 """The commands by name. Listing them in the help imports none of their modules."""
 
 
-_SHOWING = frozenset({"cost", "dashboard", "docs", "jobs", "nodes", "status"})
+_SHOWING = frozenset({"clusters", "cost", "dashboard", "docs", "jobs", "logs", "nodes", "queue", "status"})
 _MEANT = {
     **dict.fromkeys(("delete", "remove", "teardown", "undeploy", "rm"), "destroy"),
-    **dict.fromkeys(("list", "ls", "ps", "info", "describe", "clusters"), "status"),
+    **dict.fromkeys(("list", "ls", "ps", "info", "describe"), "status"),
     **dict.fromkeys(("shell", "ssh", "node"), "nodes"),
     **dict.fromkeys(("apply", "up", "launch"), "deploy"),
-    **dict.fromkeys(("submit", "logs", "job", "queue"), "jobs"),
+    **dict.fromkeys(("submit", "job"), "jobs"),
     **dict.fromkeys(("buy", "reserve", "reservations"), "capacity"),
     **dict.fromkeys(("diff", "preview"), "plan"),
     **dict.fromkeys(("new", "create", "configure"), "init"),
@@ -144,11 +157,13 @@ def _plain_number(parameter: Any, process_value: Callable[[Any, Any], Any], cont
 def load_command(name: str) -> Any:
     """Import a command or a group of commands."""
     module = importlib.import_module(COMMANDS[name].module)
+    member = COMMANDS[name].member
     group = getattr(module, "app", None)
     if group is None:
         group = typer.Typer(add_completion=False, rich_markup_mode=None)
         group.command()(getattr(module, name))
     command: Any = typer.main.get_command(group)
+    command = command.commands[member] if member else command
     command.name = name
     _add_local_option(command, _local_option())
     _read_plain_numbers(command)
@@ -282,6 +297,13 @@ def _report(error: Exception, command: str = "") -> int:
     if isinstance(error, BrokenPipeError) and error.filename is None:
         # A reader such as `head` has seen enough. What only shows something has done its work; else the outcome is not known.
         return ExitCode.DONE if command.partition(" ")[0] in _SHOWING else ExitCode.UNKNOWN
+    endpoint = os.environ.get("AWS_ENDPOINT_URL", "")
+    if endpoint.startswith("http://localhost:") and f'connect to the endpoint URL: "{endpoint}' in str(error):
+        from ultracluster_cli._aws.target import no_local_aws  # noqa: PLC0415 - not needed by most runs
+
+        problem = f"the local AWS at {endpoint}, which this shell uses, has stopped"
+        remedy = 'Run `eval "$(ultracluster local down)"` to leave it, or start another with `ultracluster local up`'
+        error = no_local_aws(problem, remedy)
     if not isinstance(error, FindingsError):
         from ultracluster_cli.unforeseen import finding_of  # noqa: PLC0415 - not needed by most runs
 

@@ -25,6 +25,14 @@ RolloutArgument = Annotated[
         show_default=False,
     ),
 ]
+DefaultClusterArgument = Annotated[
+    str | None,
+    typer.Argument(
+        metavar="CLUSTER",
+        help="Cluster name, stack name, or ARN of the job queue. Default: the only cluster of the project.",
+        show_default=False,
+    ),
+]
 WaveOption = Annotated[str | None, typer.Option(help="Limit to the clusters of this wave. Default: all.")]
 ClusterOption = Annotated[str | None, typer.Option(help="Limit to this cluster. Default: all.")]
 ClustersOption = Annotated[
@@ -52,11 +60,19 @@ RolloutProfileOption = Annotated[
 ]
 LedgerOption = Annotated[
     str | None,
-    typer.Option(help="DynamoDB table of the capacity ledger.", envvar=LEDGER_VARIABLE, show_envvar=True),
+    typer.Option(
+        help="DynamoDB table of the capacity ledger. Default: `ledger` in the context of cdk.json.",
+        envvar=LEDGER_VARIABLE,
+        show_envvar=True,
+    ),
 ]
 LedgerRegionOption = Annotated[
     str | None,
-    typer.Option(help="Region of the capacity ledger.", envvar=LEDGER_REGION_VARIABLE, show_envvar=True),
+    typer.Option(
+        help="Region of the capacity ledger. Default: that of the table in cdk.json.",
+        envvar=LEDGER_REGION_VARIABLE,
+        show_envvar=True,
+    ),
 ]
 RecordingOption = Annotated[
     Path | None, typer.Option("--from", metavar="FILE", help="Read metrics from this recording.")

@@ -99,8 +99,8 @@ def print_table(
 ) -> None:
     """Print rows to stdout as a table with a column for each key of `columns`.
 
-    Columns without a value are left out. Words and IDs stay whole. Where the terminal is too narrow, `details` move below their row; if that is not enough, columns
-    with a single value move into the title; if that is not enough either, each row becomes a list of its cells.
+    Columns without a value are left out. Words and IDs stay whole. Where the terminal is too narrow, `details` move below their row; if that is not enough, each row
+    becomes a list of its cells.
 
     Args:
         rows: Rows to print; numbers and amounts are right-aligned, None is an empty cell, and times are short and local.
@@ -118,11 +118,6 @@ def print_table(
     }
     numeric = {column for column in cells if any(_is_number(row.get(column)) for row in rows)}
     below = {column: cells.pop(column) for column in details} if _narrowest(cells) > width else {}
-    if _narrowest(cells) > width and len(rows) > 1:
-        constant = {column: texts[0] for column, texts in cells.items() if len(set(texts)) == 1}
-        said = ", ".join(f"{_heading(column)} {text}" for column, text in constant.items() if text)
-        title = ": ".join(part for part in (title, said) if part)
-        cells = {column: texts for column, texts in cells.items() if column not in constant} or cells
     lines = [_styled(line, _BOLD) for line in _wrap(title, width)] if title else []
     if _narrowest(cells) > width:
         lines += _list_lines(cells | below, width)

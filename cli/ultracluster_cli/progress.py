@@ -13,7 +13,7 @@ from ultracluster_rules.findings import printable
 _SILENT_SECONDS: Final = 1.0
 _POLL_SECONDS: Final = 0.25
 _READING: Final = frozenset(
-    {"cost", "docs", "plan", "preflight", "status", "validate"}
+    {"clusters", "cost", "docs", "logs", "plan", "preflight", "queue", "status", "validate"}
     | {f"capacity {command}" for command in ("find", "history", "status", "verify")}
     | {f"jobs {command}" for command in ("list", "logs", "why")}
     | {f"nodes {command}" for command in ("describe", "list")}

@@ -100,6 +100,7 @@ def _validate_rollout(rollout: Path, *, names: Sequence[str], as_json: bool) -> 
         suppressed = [{"warning": warning.finding, "reason": warning.reason} for warning in loaded.suppressed]
         print_json(clusters=rows, warnings=loaded.warnings, suppressed=suppressed)
     else:
+        say(f"{rollout} is valid.")
         columns = [name for name in rows[0] if name not in {"file_system", "network"}]
         print_table(rows, columns=columns)
         print_table(map(network_row, rows), title="Network interfaces and addresses")

@@ -10,7 +10,7 @@ from ultracluster import CapacityGuard
 from ultracluster_stacks.stacks.capacity_stack import CapacityStack
 
 HOME_REGION = "us-east-2"  # of the ledger; do not change it later
-OTHER_REGIONS = ["ap-southeast-4"]
+OTHER_REGIONS = ["ap-southeast-4"]  # REPLACE: where you buy too, or none; bootstrap each for the CDK
 EMAILS = ["capacity@example.com"]  # REPLACE: each recipient confirms an email from AWS
 # REPLACE with the roles that buy and search, such as iam.ArnPrincipal("arn:aws:iam::…:role/…").
 # The root principal stands for every principal of the account that has permission to assume the role.

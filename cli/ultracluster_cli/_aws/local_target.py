@@ -1,5 +1,6 @@
 """The local AWS as a deployment target; requires ultracluster-local."""
 
+import os
 import re
 import sys
 from collections.abc import Iterator, Sequence
@@ -10,17 +11,19 @@ from pathlib import Path
 
 import ultracluster_local
 from ultracluster_catalog.names.identifiers import ECR_IMAGE
-from ultracluster_cli._aws.target import CallCounts, Target
-from ultracluster_cli._cdk.workspace import state_directory
+from ultracluster_cli._aws.target import CallCounts, Target, no_local_aws
+from ultracluster_cli._cdk.workspace import project_folder
 from ultracluster_cli.progress import measure
 from ultracluster_local.instance.clients import Clients
 from ultracluster_local.instance.environment import ACCOUNT, child_environment
 from ultracluster_local.jobs.settings import JobSettings
 from ultracluster_local.seeding.seed_client import SeedContainerImage, SeedImage, SeedReservation, seed
-from ultracluster_local.server.daemon import Status, status
+from ultracluster_local.server.daemon import DEFAULT_DIRECTORY, Status, status
 from ultracluster_rules.commands import LAUNCHER_PATH
-from ultracluster_rules.findings import FindingsError
 from ultracluster_spec.cluster import Cluster
+
+LOCAL_VARIABLE = "ULTRACLUSTER_LOCAL"
+"""Folder of the local AWS that a shell uses."""
 
 _MOUNT_PATH = "/fsx"
 """Path at which the nodes of a rollout mount their file system."""
@@ -82,7 +85,14 @@ def local_aws(
 
 
 def _running() -> Status | None:
-    return status(state_directory(Path.cwd()) / "local")
+    return status(local_directory())
+
+
+def local_directory() -> Path:
+    """Return the folder of the local AWS: that of the project, or of one that runs and that this shell uses."""
+    own = project_folder() / DEFAULT_DIRECTORY
+    used = os.environ.get(LOCAL_VARIABLE)
+    return Path(used) if used and status(own) is None and status(Path(used)) else own
 
 
 def running_local_aws(*, region: str) -> Target:
@@ -91,7 +101,7 @@ def running_local_aws(*, region: str) -> Target:
     if running is None:
         remedy = "Run `ultracluster local up`, then `ultracluster deploy --local`"
         problem = "no local AWS is running here"
-        raise FindingsError.of("UC9206", problem, remedy=remedy)
+        raise no_local_aws(problem, remedy)
     return Target(
         name=f"the local AWS at {running.endpoint}",
         local=True,

@@ -4,8 +4,10 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Protocol, TypeVar
 
+from ultracluster_cli._cdk.workspace import default_rollout
 from ultracluster_cli.output import print_findings
 from ultracluster_rules.findings import Finding, FindingsError, quote, reject
+from ultracluster_runtime.jobs.submission import refuse_option
 from ultracluster_spec.cluster import Cluster
 from ultracluster_spec.rollout import Rollout
 from ultracluster_stacks.config import LoadedRollout, load_rollout
@@ -26,6 +28,37 @@ def load_clusters(
     loaded = load_rollout(rollout, deployable=deployable)
     print_findings(loaded.warnings)
     return loaded, clusters_named(clusters_of(loaded.config, wave), names, rollout=rollout)
+
+
+def project_clusters() -> list[Cluster]:
+    """Return the clusters of the project's rollout file; none outside of a project, or while its file has errors."""
+    try:
+        return load_rollout(default_rollout(), deployable=False).config.clusters()
+    except FindingsError:
+        return []
+
+
+def locate(cluster: str | None, region: str | None) -> tuple[str, str | None]:
+    """Return a cluster and its Region, from the rollout file of the project as far as they are not given.
+
+    Raises:
+        FindingsError: If several clusters of the project fit (UC6204), or no cluster is named outside of a project (UC9001).
+    """
+    if cluster is None:
+        clusters = load_rollout(default_rollout(), deployable=False).config.clusters()
+    else:
+        clusters = project_clusters() if region is None else []
+    matches = [
+        config for config in clusters if cluster in (None, config.name) and region in (None, config.region)
+    ]
+    if len(matches) == 1:
+        return matches[0].name, matches[0].region
+    if cluster is not None and not matches:
+        return cluster, region
+    names = ", ".join(f"{config.name} in {config.region}" for config in clusters)
+    got = f"{len(matches)} clusters" if cluster is None else f"{quote(cluster)} in several Regions"
+    remedy = "Name the cluster and specify --region"
+    raise FindingsError([refuse_option("CLUSTER", got, allowed=names, remedy=remedy)])
 
 
 def clusters_of(config: Rollout, wave: str | None) -> list[Cluster]:

@@ -12,6 +12,11 @@ Client = Callable[[str, str], Any]
 """Returns the boto3 client of a service in a Region."""
 
 
+def no_local_aws(problem: str, remedy: str) -> FindingsError:
+    """Return UC9206: a command for the local AWS finds none that runs."""
+    return FindingsError.of("UC9206", problem, remedy=remedy)
+
+
 class CallCounts:
     """Count the requests of clients, including retries. Thread-safe."""
 

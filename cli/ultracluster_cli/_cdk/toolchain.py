@@ -12,7 +12,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from ultracluster_cli._cdk.child_process import run_logged
-from ultracluster_cli._cdk.workspace import run_directory, state_directory
+from ultracluster_cli._cdk.workspace import project_folder, run_directory, state_directory
 from ultracluster_cli.output import say
 from ultracluster_cli.progress import doing
 from ultracluster_rules.findings import Finding, FindingsError, quote
@@ -118,7 +118,7 @@ def require_deployed(code: int, *, log: Path) -> None:
 @contextmanager
 def open_project() -> Iterator[Project]:
     """Find the toolchain of the CDK app in the current folder, and create the temporary directory of this process."""
-    directory = Path.cwd()
+    directory = project_folder()
     toolchain = find_toolchain(directory)
     with run_directory(state_directory(directory)) as temporary:
         yield Project(directory=directory, temporary=temporary, toolchain=toolchain)

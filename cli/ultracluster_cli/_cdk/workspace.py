@@ -2,23 +2,41 @@
 
 import os
 import shutil
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any, Final
 
 from ultracluster_rules.findings import FindingsError, quote
 from ultracluster_rules.untrusted_files import read_untrusted_json
 
+_STATE: Final = ".ultracluster"
+
+
+def project_folder() -> Path:
+    """Return the folder of the project: the nearest one with a cdk.json, from the current one up, else the current one.
+
+    Another user's cdk.json above is no project, since it names a program to run. What `.ultracluster` keeps is no part of one.
+    """
+    current = Path.cwd()
+    for folder in (current, *current.parents):
+        file = folder / "cdk.json"
+        if file.is_file() and (folder == current or file.stat().st_uid == os.getuid()):
+            return folder
+        if folder.name == _STATE:
+            break
+    return current
+
 
 def rollout_file(rollout: Path) -> Path:
-    """Return the absolute path of the rollout file of a command that runs the CDK app of the current folder."""
+    """Return the absolute path of the rollout file of a command that runs the CDK app of the project."""
     _require_app()
     return rollout.resolve()
 
 
 def _require_app() -> None:
-    if not Path("cdk.json").is_file():
-        problem = f"no cdk.json in {quote(str(Path.cwd()))}"
+    if not (project_folder() / "cdk.json").is_file():
+        problem = f"no cdk.json in {quote(str(Path.cwd()))} or above"
         remedy = "Run this command in the folder of a CDK app; create one with `ultracluster init DIR`"
         raise FindingsError.of("UC9001", problem, remedy=remedy)
 
@@ -30,20 +48,37 @@ def default_rollout() -> Path:
         FindingsError: If cdk.json does not exist (UC9001) or does not specify a rollout (UC9002).
     """
     _require_app()
-    try:
-        rollout = read_untrusted_json("cdk.json").get("context", {}).get("rollout")
-        problem = f"context value rollout: got {quote(rollout)}"
-    except (OSError, ValueError, AttributeError) as error:
-        rollout, problem = None, f"cannot be read: {error}"
+    rollout, problem = _context("rollout")
     if isinstance(rollout, str) and rollout:
-        return Path(rollout)
+        return Path(os.path.relpath(project_folder() / rollout))
     remedy = "Specify the rollout file: ultracluster deploy ROLLOUT"
-    raise FindingsError.of("UC9002", problem, location="cdk.json", remedy=remedy)
+    raise FindingsError.of(
+        "UC9002",
+        problem or f"context value rollout: got {quote(rollout)}",
+        location="cdk.json",
+        remedy=remedy,
+    )
+
+
+def project_ledger() -> Mapping[str, str]:
+    """Return table and Region of the capacity ledger that cdk.json names as `ledger`; empty without one."""
+    ledger, _ = _context("ledger")
+    if not isinstance(ledger, dict):
+        return {}
+    return {name: value for name, value in ledger.items() if isinstance(value, str)}
+
+
+def _context(name: str) -> tuple[Any, str]:
+    """Return a context value of cdk.json, or why it cannot be read."""
+    try:
+        return read_untrusted_json(project_folder() / "cdk.json").get("context", {}).get(name), ""
+    except (OSError, ValueError, AttributeError) as error:
+        return None, f"cannot be read: {error}"
 
 
 def state_directory(directory: Path) -> Path:
     """Return the directory for logs, caches and local AWS state, creating it if missing."""
-    state = directory / ".ultracluster"
+    state = directory / _STATE
     state.mkdir(exist_ok=True)
     return state
 

@@ -19,11 +19,11 @@ from ultracluster_rules.findings import Severity, reject
 from ultracluster_runtime.costs.price_comparison import compare_prices
 from ultracluster_runtime.purchasing.ec2_driver import session_clients
 from ultracluster_runtime.purchasing.ec2_reads import Ec2Reads
-from ultracluster_runtime.purchasing.offerings import Offering, rank_offerings
+from ultracluster_runtime.purchasing.offerings import RANKINGS, Offering, rank_offerings
 from ultracluster_runtime.purchasing.order_checks import check_ranking
 from ultracluster_runtime.purchasing.search import Search, search_offerings
 
-_SHOWN = ["rank", "offering", "zone", "instances", "start", "end", "total", "per_chip_hour"]
+_SHOWN = ["rank", "offering", "region", "zone", "instances", "days", "start", "end", "total", "per_chip_hour"]
 
 
 def find(
@@ -42,7 +42,12 @@ def find(
             help="With --regions all, search every Region, including those not known to sell the type.",
         ),
     ] = False,
-    prefer: options.PreferOption = "total",
+    prefer: Annotated[
+        str | None,
+        typer.Option(
+            help="Rank offerings by total, chip-hour, core-hour, start or node-hours. Default: total, and chip-hour for a range of days.",
+        ),
+    ] = None,
     limit: Annotated[
         int, typer.Option(min=1, help="Number of offerings to list, best first. --json lists all.")
     ] = 10,
@@ -53,6 +58,8 @@ def find(
     block_type, block_ultraserver, counts = read_size(
         instance_type=instance_type, nodes=nodes, ultraservers=ultraservers, ultraserver_type=ultraserver_type
     )
+    # The total would always prefer the shortest block of a range.
+    prefer = prefer or ("total" if days.isdecimal() else "chip-hour")
     reject(check_ranking("--prefer", prefer))
     search_regions = (
         REGIONS
@@ -80,6 +87,7 @@ def find(
         calls=calls.sent,
         not_sold=result.not_sold,
         limit=None if as_json else limit,
+        prefer=prefer,
     )
     if ranked and not as_json:
         _show_next(ranked[0], search, prefer=prefer, days=days, between=between)
@@ -125,6 +133,7 @@ def _show_offerings(
     calls: Mapping[str, int],
     not_sold: Sequence[str],
     limit: int | None,
+    prefer: str,
 ) -> None:
     """Print offerings, reference prices, findings and the number of requests, without a limit as JSON."""
     rows = [offering_row(offering, earliest=earliest) for offering in offerings]
@@ -149,8 +158,15 @@ def _show_offerings(
         print_json(offerings=rows, prices=prices, findings=findings, calls=calls)
         return
     if rows:
+        value = RANKINGS[prefer]
+        ties = [value(offering) == value(offerings[0]) for offering in offerings]
         shown = [
-            {"rank": "1 best" if number == 1 else str(number), **row} for number, row in enumerate(rows, 1)
+            {
+                **row,
+                "rank": "1 best" if number == 1 else f"{number} tie" if tie else str(number),
+                "days": round(row["hours"] / 24, 1),
+            }
+            for number, (row, tie) in enumerate(zip(rows, ties, strict=True), 1)
         ]
         print_table(shown[:limit], columns=_SHOWN, title=_title(offerings))
         price_columns = ["price", "per_node_hour", "per_chip_hour", "dated"]
@@ -192,6 +208,7 @@ def _show_next(best: Offering, search: Search, *, prefer: str, days: str, betwee
         [
             *("ultracluster", "capacity", "approve", "ORDER", "--cluster", "CLUSTER", *what),
             *("--days", days, "--between", *between, "--regions", best.region),
+            *([] if prefer == "total" else ["--prefer", prefer]),
             *("--max-fee", str(best.fee), "--month-cap", str(best.fee), "--approver", "YOU"),
         ]
     )

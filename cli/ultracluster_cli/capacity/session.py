@@ -13,6 +13,7 @@ import typer
 from botocore.config import Config
 
 from ultracluster_cli._aws.rehearsals import describe_rehearsals
+from ultracluster_cli._cdk.workspace import project_ledger
 from ultracluster_cli.capacity.options import LedgerOptions
 from ultracluster_cli.exit_codes import exit_code_of
 from ultracluster_cli.options import LEDGER_REGION_VARIABLE, LEDGER_VARIABLE
@@ -79,16 +80,21 @@ def open_session(
     options: LedgerOptions, token: str | None = None, *, besides: Collection[str] = ()
 ) -> Session:
     """Open a session with the ledger of the options or the environment, or raise UC7021 without one."""
-    if not options.ledger or not options.ledger_region:
+    table, region = options.ledger, options.ledger_region
+    if table is None and region is None:
+        ledger = project_ledger()
+        table, region = ledger.get("table"), ledger.get("region")
+    if not table or not region:
         raise unusable_ledger(
             "no ledger specified",
-            remedy=f"Specify --ledger and --ledger-region, or set {LEDGER_VARIABLE} and {LEDGER_REGION_VARIABLE}; "
+            remedy=f"Specify --ledger and --ledger-region, or set {LEDGER_VARIABLE} and {LEDGER_REGION_VARIABLE}, or "
+            'write "ledger": {"table": ..., "region": ...} into the context of cdk.json; '
             "the CapacityLedger construct creates the table",
         )
     return Session(
         profile=options.profile,
-        table=options.ledger,
-        region=options.ledger_region,
+        table=table,
+        region=region,
         token=token,
         besides=besides,
     )

@@ -16,6 +16,13 @@ class _EstimateUnlessNamed(CommandGroup):
         known = args and args[0] in self.commands
         return super().resolve_command(ctx, args if known else ["estimate", *args])
 
+    def format_options(self, ctx: Any, formatter: Any) -> None:
+        """Write the options of `cost ROLLOUT` too, which are those of `cost estimate`."""
+        super().format_options(ctx, formatter)
+        with formatter.section("Arguments and options of cost ROLLOUT, short for cost estimate ROLLOUT"):
+            records = [parameter.get_help_record(ctx) for parameter in self.commands["estimate"].params]
+            formatter.write_dl([record for record in records if record])
+
 
 app = command_group(
     "Estimate the costs of clusters, show their actual costs, or find what could cost less.",

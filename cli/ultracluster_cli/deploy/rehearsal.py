@@ -17,7 +17,7 @@ from ultracluster_cli._aws.selection import load_clusters
 from ultracluster_cli._aws.target import ClusterTargets, Target
 from ultracluster_cli._aws.targets import open_targets
 from ultracluster_cli._cdk.toolchain import Project, find_toolchain
-from ultracluster_cli._cdk.workspace import run_directory, state_directory
+from ultracluster_cli._cdk.workspace import project_folder, run_directory, state_directory
 from ultracluster_cli.deploy.deployment import DeploymentProgress, cdk_deploy
 from ultracluster_cli.deploy.rehearsal_guard import check_assembly
 from ultracluster_cli.deploy.rehearsal_price import hourly_price, price_text
@@ -210,7 +210,7 @@ def rehearse(
     Raises:
         typer.Exit: A check failed.
     """
-    directory, start = Path.cwd(), time.monotonic()
+    directory, start = project_folder(), time.monotonic()
     _, clusters = load_clusters(rollout, wave=wave, names=names, deployable=False)
     with (
         run_directory(state_directory(directory)) as temporary,

@@ -5,10 +5,12 @@ import time
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
+from ultracluster_cli._aws.selection import locate
 from ultracluster_cli.exit_codes import ExitCode
 from ultracluster_cli.jobs.session import (
     aws_errors_as_findings,
@@ -24,14 +26,15 @@ from ultracluster_cli.jobs.session import (
     say_resumes,
 )
 from ultracluster_cli.jobs.submit import submit_all
-from ultracluster_cli.options import JsonOption, ProfileOption, command_group
+from ultracluster_cli.options import DefaultClusterArgument, JsonOption, ProfileOption, command_group
 from ultracluster_cli.output import print_findings, print_json, print_table, say
-from ultracluster_rules.findings import Finding, FindingsError, printable
-from ultracluster_runtime.jobs.describe import STATES, describe_job, find_job
+from ultracluster_rules.findings import Finding, FindingsError, printable, quote
+from ultracluster_runtime.jobs.describe import STATES, describe_job, find_job, node_count_of
 from ultracluster_runtime.jobs.explanation import explain_job
-from ultracluster_runtime.jobs.logs import Line, find_stream, read_tail
+from ultracluster_runtime.jobs.logs import Line, find_stream, read_new, read_tail
 from ultracluster_runtime.jobs.queues import Client, find_definition, find_queue, find_queues
 from ultracluster_runtime.jobs.stop import instances_of, request_checkpoint, stop_job
+from ultracluster_runtime.jobs.submission import refuse_option
 
 app = command_group("Submit, list, explain, follow and stop jobs.")
 
@@ -46,7 +49,8 @@ _Queue = Annotated[
     typer.Option("--queue", help="Name of one of `additional_queues`. Default: the cluster's main queue."),
 ]
 _Region = Annotated[
-    str | None, typer.Option(help="AWS Region. Default: Region of the ARN, the environment or the profile.")
+    str | None,
+    typer.Option(help="AWS Region. Default: Region of the ARN, the project, the environment or the profile."),
 ]
 
 
@@ -99,6 +103,7 @@ def submit(
     variables = read_variables(env or [])
     seconds = int(read_duration("--timeout", timeout).total_seconds()) if timeout else None
     # SubmitJob is not idempotent: retrying after a lost response would submit a second job.
+    cluster, region = locate(cluster, region)
     region, client = open_region(cluster, job, region=region, profile=profile, attempts=1)
     with aws_errors_as_findings():
         queue = find_queue(cluster, region=region, client=client, name=queue_name)
@@ -142,7 +147,7 @@ def submit(
 
 @app.command("list")
 def list_jobs(
-    cluster: _Cluster,
+    cluster: DefaultClusterArgument = None,
     *,
     everything: Annotated[bool, typer.Option("--all", help="Include jobs that have ended.")] = False,
     region: _Region = None,
@@ -150,6 +155,7 @@ def list_jobs(
     as_json: JsonOption = False,
 ) -> None:
     """List the jobs of a cluster by queue, oldest first, and those that wait for their resume."""
+    cluster, region = locate(cluster, region)
     region, client = open_region(cluster, region=region, profile=profile)
     states = [state for state in STATES if everything or state not in {"SUCCEEDED", "FAILED"}]
     with aws_errors_as_findings():
@@ -209,23 +215,32 @@ def logs(
     ] = None,
     tail: Annotated[int, typer.Option(min=1, max=10_000, help="Number of recent lines to show first.")] = 100,
     follow: Annotated[bool, typer.Option("--follow", help="Follow the log until the job ends.")] = False,
+    every_node: Annotated[bool, typer.Option("--all", help="Print the whole log of each node.")] = False,
+    save: Annotated[
+        Path | None,
+        typer.Option(metavar="FOLDER", help="With --all: write a file for each node to this folder instead."),
+    ] = None,
     region: _Region = None,
     profile: ProfileOption = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print each line as a JSON document.")] = False,
 ) -> None:
-    """Print the log of one node of a job."""
+    """Print the log of a job: of its main node, of another node, or of all."""
+    if every_node and (follow or node is not None):
+        raise FindingsError([refuse_option("--all", f"it with {'--follow' if follow else '--node'}")])
+    if save is not None and not every_node:
+        raise FindingsError([refuse_option("--save", quote(str(save)), remedy="Add --all")])
 
     def show(lines: Sequence[Line]) -> None:
         for line in lines:
-            at = datetime.fromtimestamp(line.timestamp / 1000, UTC).isoformat(timespec="milliseconds")
-            if as_json:
-                typer.echo(json.dumps({"at": at, "message": line.message}))
-            elif not line.has_metrics:
-                typer.echo(printable(f"{at} {line.message}"))
+            if as_json or not line.has_metrics:
+                typer.echo(_log_line(line, as_json=as_json))
 
     _, client = open_region(job, region=region, profile=profile)
     with aws_errors_as_findings():
         job_id = find_job(job, client=client)
+        if every_node:
+            _whole_logs(job_id, client=client, save=save, as_json=as_json)
+            return
         if follow:
             ended = follow_log(job_id, client=client, show=show, node=node, tail=tail)
             if ended["status"] == "FAILED":
@@ -233,6 +248,35 @@ def logs(
             return
         lines, _ = read_tail(find_stream(job_id, node=node, client=client), count=tail, client=client)
         show(lines)
+
+
+def _log_line(line: Line, *, as_json: bool, **members: int) -> str:
+    at = datetime.fromtimestamp(line.timestamp / 1000, UTC).isoformat(timespec="milliseconds")
+    if as_json:
+        return json.dumps({**members, "at": at, "message": line.message})
+    return printable(f"{at} {line.message}")
+
+
+def _whole_logs(job_id: str, *, client: Client, save: Path | None, as_json: bool) -> None:
+    """Print the whole log of each node, or write each to a file; a node whose log cannot be read is named."""
+    unread = 0
+    for node in range(node_count_of(describe_job(job_id, client=client))):
+        try:
+            pages = read_new(find_stream(job_id, node=node, client=client), token=None, client=client)
+            lines = [_log_line(line, as_json=as_json, node=node) for found, _ in pages for line in found]
+        except FindingsError as error:
+            say(f"node {node}: {error}")
+            unread += 1
+            continue
+        if save is None:
+            typer.echo("\n".join(lines if as_json else [f"node {node}:", *lines]))
+        else:
+            save.mkdir(parents=True, exist_ok=True)
+            file = save / f"node-{node}.log"
+            file.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
+            say(f"{file}: {len(lines):,} lines")
+    if unread:
+        raise typer.Exit(ExitCode.UNKNOWN)
 
 
 @app.command()

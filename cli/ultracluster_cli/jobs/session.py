@@ -15,6 +15,7 @@ from typing import Any
 from botocore.config import Config
 
 from ultracluster_catalog.names.submission_tags import RESUME_OF_TAG, RESUME_TAG
+from ultracluster_cli._aws.selection import project_clusters
 from ultracluster_cli.output import print_findings, say
 from ultracluster_rules.credentials import job_credential, variable_credential
 from ultracluster_rules.findings import Finding, FindingsError, quote, reject
@@ -45,12 +46,14 @@ def open_region(
 ) -> tuple[str, Client]:
     """Return the Region of a command, or raise UC6201 without one, and a function that creates clients.
 
-    The Region is that of the first ARN among the names, else the given one, that of the environment or the profile.
+    The Region is that of the first ARN among the names, else the given one, the only one of the project's clusters, that of
+    the environment or the profile.
     """
     session = aws_session(profile)
     chosen_region = (
         next((arn_region for name in names if (arn_region := region_from_arn(name))), None)
         or region
+        or _project_region()
         or session.region_name
     )
     if not chosen_region:
@@ -62,6 +65,12 @@ def open_region(
     )
     client = cache(lambda service: session.client(service, region_name=chosen_region, config=config))
     return chosen_region, client
+
+
+def _project_region() -> str | None:
+    """Return the Region of the project's clusters, or None if there are several or none."""
+    regions = {cluster.region for cluster in project_clusters()}
+    return regions.pop() if len(regions) == 1 else None
 
 
 @contextmanager

@@ -3,6 +3,7 @@
 import dataclasses
 import os
 import shlex
+import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Any
@@ -17,12 +18,13 @@ from ultracluster_rules.findings import FindingsError, quote
 from ultracluster_runtime.jobs.submission import refuse_option
 
 with local_aws_findings():  # ultracluster_local is an optional dependency
+    from ultracluster_cli._aws.local_target import LOCAL_VARIABLE, local_directory
     from ultracluster_cli.local.clock import STAGES, move, read_clock, stages, target_time
     from ultracluster_local.instance.clients import Clients
-    from ultracluster_local.instance.environment import child_environment
+    from ultracluster_local.instance.environment import child_environment, local_variables
     from ultracluster_local.seeding.seed_client import seed
     from ultracluster_local.server import daemon
-    from ultracluster_local.server.daemon import DEFAULT_DIRECTORY, Status
+    from ultracluster_local.server.daemon import Status
 
 app = command_group(
     "Run a local AWS on this machine, without an account or costs.\n\nIts state is lost when it stops."
@@ -58,7 +60,7 @@ def up(
     images = read_images(image or [])
     if images and not run_jobs:
         raise FindingsError([refuse_option("--image", "an image", remedy="Add --run-jobs")])
-    running = daemon.up(_directory(), port=port, jobs=images if run_jobs else None)
+    running = daemon.up(local_directory(), port=port, jobs=images if run_jobs else None)
     environment = _environment(running, region)
     if as_json:
         print_json(**_status(running), environment=environment)
@@ -72,7 +74,7 @@ def up(
 @local_aws_findings()
 def env(*, region: _Region = "us-east-2") -> None:
     """Print the environment variables of the local AWS, as in eval "$(ultracluster local env)"."""
-    running = daemon.status(_directory())
+    running = daemon.status(local_directory())
     if running is None:
         raise _not_running()
     _print_exports(_environment(running, region))
@@ -85,7 +87,7 @@ def status(*, as_json: JsonOption = False) -> None:
 
     Exits with code 6 if none is running.
     """
-    running = daemon.status(_directory())
+    running = daemon.status(local_directory())
     if as_json:
         print_json(**_status(running))
     elif running is not None:
@@ -98,8 +100,8 @@ def status(*, as_json: JsonOption = False) -> None:
 @local_aws_findings()
 def reset(*, region: _Region = "us-east-2") -> None:
     """Empty the local AWS and bootstrap the Region for the CDK again."""
-    daemon.reset(_directory())
-    if running := daemon.status(_directory()):
+    daemon.reset(local_directory())
+    if running := daemon.status(local_directory()):
         _environment(running, region)  # bootstraps the Region
     say("The local AWS is empty.")
 
@@ -161,12 +163,17 @@ def clock(
 @app.command()
 @local_aws_findings()
 def down() -> None:
-    """Stop the local AWS and delete its state."""
-    say("Stopped the local AWS." if daemon.down(_directory()) else "No local AWS was running.")
+    """Stop the local AWS and delete its state.
 
-
-def _directory() -> Path:
-    return Path.cwd() / DEFAULT_DIRECTORY
+    In a shell that uses it, eval "$(ultracluster local down)" also removes its variables.
+    """
+    say("Stopped the local AWS." if daemon.down(local_directory()) else "No local AWS was running here.")
+    if LOCAL_VARIABLE in os.environ:
+        if sys.stdout.isatty():
+            say('This shell still has its variables. To remove them, run: eval "$(ultracluster local down)"')
+            return
+        names = local_variables(endpoint="http://localhost:1", key="", region="")
+        typer.echo(f"unset {LOCAL_VARIABLE} {' '.join(sorted(names))}")
 
 
 def read_images(assignments: Sequence[str]) -> dict[str, Path]:
@@ -185,7 +192,7 @@ def read_images(assignments: Sequence[str]) -> dict[str, Path]:
 
 def _address() -> tuple[str, str]:
     """Return endpoint and key of the local AWS of this folder, or of the one in the environment."""
-    running = daemon.status(_directory())
+    running = daemon.status(local_directory())
     if running is not None:
         return running.endpoint, running.key
     endpoint = os.environ.get("AWS_ENDPOINT_URL")
@@ -206,7 +213,8 @@ def _status(running: Status | None) -> dict[str, Any]:
 def _environment(running: Status, region: str) -> dict[str, str]:
     """Bootstrap the Region, and return the environment variables for a shell."""
     seed(endpoint=running.endpoint, key=running.key, regions=[region])
-    return child_environment(endpoint=running.endpoint, key=running.key, region=region, base={})
+    variables = child_environment(endpoint=running.endpoint, key=running.key, region=region, base={})
+    return variables | {LOCAL_VARIABLE: str(local_directory())}
 
 
 def _print_exports(environment: dict[str, str]) -> None:

@@ -13,7 +13,7 @@ import typer
 from ultracluster_cli._aws.selection import load_clusters
 from ultracluster_cli._aws.targets import open_targets
 from ultracluster_cli._cdk.toolchain import open_project
-from ultracluster_cli._cdk.workspace import rollout_file
+from ultracluster_cli._cdk.workspace import project_folder, rollout_file
 from ultracluster_cli.deploy.deployment import deploy_to, own_log
 from ultracluster_cli.deploy.summary import print_next_steps, print_summary, summary_json
 from ultracluster_cli.local import demo_purchase
@@ -47,7 +47,7 @@ def demo(
     Needs no account and no network. A second run on the same `ultracluster local up` buys nothing, changes nothing
     and does not train, because the demo moves the clock only of a local AWS that it started itself.
     """
-    directory = Path.cwd()
+    directory = project_folder()
     rollout = rollout_file(rollout)
     refuse_environment(rollout)
     loaded, clusters = load_clusters(rollout)

@@ -6,6 +6,7 @@ from typing import Annotated, Any
 
 import typer
 
+from ultracluster_cli._aws.selection import locate
 from ultracluster_cli.jobs.session import (
     aws_errors_as_findings,
     open_region,
@@ -14,7 +15,13 @@ from ultracluster_cli.jobs.session import (
     report_notified,
 )
 from ultracluster_cli.operate.status import nodes_of
-from ultracluster_cli.options import JsonOption, ProfileOption, YesOption, command_group
+from ultracluster_cli.options import (
+    DefaultClusterArgument,
+    JsonOption,
+    ProfileOption,
+    YesOption,
+    command_group,
+)
 from ultracluster_cli.output import print_json, print_table, say, say_command
 from ultracluster_cli.progress import doing, if_interrupted
 from ultracluster_rules.findings import FindingsError, quote
@@ -24,18 +31,23 @@ from ultracluster_runtime.jobs.stop import instances_of, request_checkpoint
 
 app = command_group("List, describe and replace nodes, or open a shell.")
 
-_Cluster = Annotated[str, typer.Argument(metavar="CLUSTER", help="Cluster name.")]
 _Node = Annotated[str, typer.Argument(metavar="NODE", help="Instance ID of the node, or its start.")]
 _Region = Annotated[
-    str | None, typer.Option(help="AWS Region. Default: Region of the environment or the profile.")
+    str | None,
+    typer.Option(help="AWS Region. Default: Region of the project, the environment or the profile."),
 ]
 
 
 @app.command("list")
 def list_nodes(
-    cluster: _Cluster, *, region: _Region = None, profile: ProfileOption = None, as_json: JsonOption = False
+    cluster: DefaultClusterArgument = None,
+    *,
+    region: _Region = None,
+    profile: ProfileOption = None,
+    as_json: JsonOption = False,
 ) -> None:
     """List the nodes of a cluster, and the job on each."""
+    cluster, region = locate(cluster, region)
     region, client = open_region(region=region, profile=profile)
     with doing("Reading the nodes"), aws_errors_as_findings():
         nodes = list(nodes_of(cluster, client("ec2")))

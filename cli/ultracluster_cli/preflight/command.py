@@ -5,7 +5,6 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime
-from pathlib import Path
 from typing import Annotated, Any
 
 import typer
@@ -14,7 +13,7 @@ from ultracluster_cli import options
 from ultracluster_cli._aws.selection import load_clusters
 from ultracluster_cli._aws.target import Client
 from ultracluster_cli._aws.targets import clients_of, open_targets
-from ultracluster_cli._cdk.workspace import run_directory, state_directory
+from ultracluster_cli._cdk.workspace import project_folder, run_directory, state_directory
 from ultracluster_cli.exit_codes import ExitCode
 from ultracluster_cli.output import print_json, print_table, say
 from ultracluster_rules.findings import Finding, quote, reject
@@ -119,7 +118,7 @@ def _clients(clusters: Sequence[Cluster], *, local: bool, profile: str | None) -
         yield clients_of(profile)
         return
     with (
-        run_directory(state_directory(Path.cwd())) as temporary,
+        run_directory(state_directory(project_folder())) as temporary,
         open_targets(clusters, local=True, temporary=temporary) as targets,
     ):
         say(f"Checking {targets.name}")

@@ -44,13 +44,22 @@ def init(
         str | None, typer.Option(help="Reservation ID of a Capacity Block. Default: a placeholder.")
     ] = None,
     image_id: Annotated[str | None, typer.Option(help="AMI of the nodes. Default: a placeholder.")] = None,
+    requirement: Annotated[
+        str | None,
+        typer.Option(
+            metavar="index|git+URL@TAG|FOLDER",
+            help="Where a colleague installs ultracluster from: the index, a Git URL, or wheels of a folder, which are copied into the project. "
+            "Default: as it is installed here.",
+        ),
+    ] = None,
+    defaults: Annotated[bool, typer.Option("--defaults", help="Ask nothing; use defaults.")] = False,
 ) -> None:
     """Create a project: app, rollout file, tests and pipelines for GitHub and GitLab.
 
-    The project can be deployed to the local AWS unchanged. On a terminal, prompts for missing options, checks each
-    answer as it is given, and keeps the answers after an interruption. Without a terminal, uses defaults.
+    The project can be deployed to the local AWS unchanged. On a terminal, says how many questions it asks for missing
+    options, checks each answer as it is given, and keeps the answers after an interruption. Otherwise, uses defaults.
     """
-    for option in (example, name, region, zone_id, instance_type, reservation_id, image_id):
+    for option in (example, name, region, zone_id, instance_type, reservation_id, image_id, requirement):
         if option is not None and not option.isprintable():
             raise typer.BadParameter(f"{quote(option)} has characters that cannot be printed")
     if example == "list":
@@ -58,7 +67,7 @@ def init(
         return
     if example is not None:
         directory = directory or Path(example)
-        project_files.write_example(directory, example)
+        project_files.write_example(directory, example, requirement)
     else:
         options: dict[str, Any] = {
             "instance_type": instance_type,
@@ -70,12 +79,14 @@ def init(
             "image_id": image_id,
         }
         given = {field: value for field, value in options.items() if value is not None}
-        answers = _ask(given) if sys.stdin.isatty() else _complete(given)
+        asks = sys.stdin.isatty() and not defaults
+        folder_asked = asks and directory is None
+        answers = _ask(given, more=folder_asked) if asks else _complete(given)
         if directory is None:
             directory = Path(answers.name)
-            if sys.stdin.isatty():
+            if folder_asked:
                 directory = Path(typer.prompt("Folder", default=answers.name, err=True))
-        project_files.write_project(directory, answers)
+        project_files.write_project(directory, answers, requirement)
         _kept_answers().unlink(missing_ok=True)
     say(f"Created a project in {directory}. See its README.md for next steps.")
 
@@ -93,8 +104,12 @@ def _complete(given: Mapping[str, Any]) -> project_files.ProjectAnswers:
     return project_files.ProjectAnswers(**{"zone_id": zone, **answers})
 
 
-def _ask(given: Mapping[str, Any]) -> project_files.ProjectAnswers:
+def _ask(given: Mapping[str, Any], *, more: bool) -> project_files.ProjectAnswers:
     """Ask for what is not given, and keep the answers until the project is written."""
+    count = sum(field not in given for field in _QUESTIONS) + more
+    if count:
+        questions = "1 question" if count == 1 else f"{count} questions"
+        say(f"{questions}; Enter takes what is in brackets, and --defaults asks none.")
     kept = _read_kept()
     if kept:
         say("These are your answers of last time; press Enter to keep one.")

@@ -9,15 +9,19 @@ from collections.abc import Iterator
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
+from urllib.parse import unquote, urlsplit
 
 from ultracluster_catalog.places.zones import offered_zones
-from ultracluster_cli.output import print_findings
+from ultracluster_cli.output import print_findings, say
 from ultracluster_rules.findings import Finding, FindingsError, quote, reject
 from ultracluster_stacks.config import load_rollout
 from ultracluster_stacks.config.reading.problem import Loc
 from ultracluster_stacks.config.reading.yaml_edit import set_values
 from ultracluster_stacks.config.schema import schema_text
 
+_WHEELS = "wheels"
+_DISTRIBUTIONS = (("ultracluster", "[local,toolchain]", ""), ("ultracluster-local", "", "localaws"))
+"""The distributions with the extras that a project needs, and their folders in the repository."""
 _TEMPLATES = Path(__file__).with_name("new_project")
 _CLUSTER = ("waves", 0, "clusters", 0)
 _PLACEHOLDER_REGION = "us-east-2"  # same Region as in the quick start
@@ -46,7 +50,7 @@ def example_names() -> list[str]:
     return sorted(path.name for path in shipped("examples").iterdir() if (path / "app.py").is_file())
 
 
-def write_project(directory: Path, answers: ProjectAnswers) -> None:
+def write_project(directory: Path, answers: ProjectAnswers, source: str | None = None) -> None:
     """Write a project with a rollout file of one cluster.
 
     Raises:
@@ -63,6 +67,7 @@ def write_project(directory: Path, answers: ProjectAnswers) -> None:
     shutil.copyfile(shipped("app.py"), directory / "app.py")
     _write_common_files(
         directory,
+        source=source,
         context={"rollout": "rollout.yaml"},
         name=answers.name,
         what="The cluster is in [rollout.yaml](rollout.yaml); editors validate and complete it with rollout.schema.json.",
@@ -93,7 +98,7 @@ def _check(rollout: str) -> tuple[list[Finding], list[Finding]]:
             return [replace(finding, location="") for finding in error.findings], []
 
 
-def write_example(directory: Path, example: str) -> None:
+def write_example(directory: Path, example: str, source: str | None = None) -> None:
     """Write a project from an example app without a rollout file.
 
     Raises:
@@ -107,6 +112,7 @@ def write_example(directory: Path, example: str) -> None:
     shutil.copytree(shipped("examples") / example, directory, dirs_exist_ok=True, ignore=skipped)
     _write_common_files(
         directory,
+        source=source,
         context={},
         name=example,
         what="The app is [app.py](app.py).",
@@ -137,7 +143,7 @@ def _rollout(answers: ProjectAnswers) -> str:
 
 
 def _write_common_files(
-    directory: Path, *, context: dict[str, Any], name: str, **template_values: str
+    directory: Path, *, source: str | None, context: dict[str, Any], name: str, **template_values: str
 ) -> None:
     """Write the files that all projects have: cdk.json, the pinned CDK CLI, tests, CI and README."""
     cdk_json = json.loads(shipped("cdk.json").read_text(encoding="utf-8"))
@@ -147,7 +153,11 @@ def _write_common_files(
     for file in ("package.json", "package-lock.json", ".npmrc"):
         shutil.copyfile(shipped(file), directory / file)
     optional = dict.fromkeys(("validate", "validate_gitlab", "deployment", "deployment_gitlab"), "")
-    values = optional | {"name": name, "requirements": "\n".join(_requirements()), **template_values}
+    values = optional | {
+        "name": name,
+        "requirements": "\n".join(_requirements(directory, source)),
+        **template_values,
+    }
     for template, file in (
         ("README.md", "README.md"),
         ("requirements.txt", "requirements.txt"),
@@ -167,26 +177,45 @@ def _template(name: str) -> string.Template:
     return string.Template((_TEMPLATES / f"{name}.template").read_text(encoding="utf-8"))
 
 
-def _requirements() -> Iterator[str]:
-    """Yield requirements of the distributions as they are installed: by version from an index, else by their source.
+def _requirements(directory: Path, source: str | None) -> Iterator[str]:
+    """Yield requirements of the distributions that a colleague can install: never a path of this machine.
 
-    A distribution that was not installed from an index may have another owner there (PEP 610).
+    Without a source they are as installed here (PEP 610): by version from an index, which alone may have another owner there,
+    by their Git URL, or as wheels, which are copied into the project.
     """
-    for name, extras in (("ultracluster", "[local,toolchain]"), ("ultracluster-local", "")):
+    absent = []
+    for name, extras, folder in _DISTRIBUTIONS:
         distribution = importlib.metadata.distribution(name)
         text = distribution.read_text("direct_url.json")
-        origin = json.loads(text) if text else None
-        if origin is None:
+        origin = json.loads(text) if text else {}
+        address, fragments = str(origin.get("url", "")), []
+        if source == "index" or not (source or origin):
             yield f"{name}{extras}=={distribution.version}"
             continue
-        address, fragments = origin["url"], []
-        if revision := origin.get("vcs_info"):
+        if source and source.startswith("git+"):
+            address, fragments = source, [f"subdirectory={folder}"] if folder else []
+        elif source or address.startswith("file:"):
+            wheel = f"{name.replace('-', '_')}-{distribution.version}-py3-none-any.whl"
+            place = Path(source) if source else Path(unquote(urlsplit(address).path)).parent
+            if (place / wheel).is_file():
+                (directory / _WHEELS).mkdir(exist_ok=True)
+                shutil.copyfile(place / wheel, directory / _WHEELS / wheel)
+            else:
+                absent.append(wheel)
+            yield f"./{_WHEELS}/{wheel}{extras}"
+            continue
+        elif revision := origin.get("vcs_info"):
             address = f"{revision['vcs']}+{address}@{revision['commit_id']}"
         if digest := origin.get("archive_info", {}).get("hashes", {}).get("sha256"):
             fragments.append(f"sha256={digest}")
-        if folder := origin.get("subdirectory"):
-            fragments.append(f"subdirectory={folder}")
+        if not source and (subfolder := origin.get("subdirectory")):
+            fragments.append(f"subdirectory={subfolder}")
         yield f"{name}{extras} @ {address}{'#' if fragments else ''}{'&'.join(fragments)}"
+    if absent:
+        say(
+            f"requirements.txt expects {' and '.join(absent)} in {directory / _WHEELS}: build them there with "
+            f"`pip wheel --no-deps` from their source, or choose another --requirement."
+        )
 
 
 def shipped(path: str) -> Path:

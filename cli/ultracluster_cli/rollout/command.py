@@ -16,7 +16,7 @@ from ultracluster_cli._aws.selection import load_clusters
 from ultracluster_cli._aws.target import ClusterTargets
 from ultracluster_cli._aws.targets import open_targets
 from ultracluster_cli._cdk.toolchain import Project, open_project
-from ultracluster_cli._cdk.workspace import rollout_file, state_directory
+from ultracluster_cli._cdk.workspace import project_folder, rollout_file, state_directory
 from ultracluster_cli.exit_codes import ExitCode
 from ultracluster_cli.options import with_option_groups
 from ultracluster_cli.output import print_json, print_table, say
@@ -97,7 +97,7 @@ def rollout(request: RolloutRequest) -> None:
     file = rollout_file(request.rollout)
     loaded, clusters = load_clusters(file, wave=request.wave)
     check_codes(request.skip or [])
-    state = state_directory(Path.cwd())
+    state = state_directory(project_folder())
     rollouts = state / "rollouts"
     with (
         open_project() as project,

@@ -1,7 +1,9 @@
 """`ultracluster run`: run a program of a folder on a cluster, without building an image."""
 
+import io
 import re
 import shlex
+import tarfile
 from collections.abc import Mapping, Sequence
 from importlib import resources
 from pathlib import Path
@@ -12,7 +14,7 @@ from botocore.exceptions import ClientError
 
 from ultracluster_catalog.names.submission_tags import CODE_TAG, COMMAND_TAG, COMMIT_TAG
 from ultracluster_cli._aws.deployed_template import stack_resources
-from ultracluster_cli._cdk.workspace import default_rollout
+from ultracluster_cli._aws.selection import locate
 from ultracluster_cli.exit_codes import ExitCode
 from ultracluster_cli.jobs.session import (
     aws_errors_as_findings,
@@ -35,10 +37,14 @@ from ultracluster_runtime.jobs.describe import short_reasons
 from ultracluster_runtime.jobs.logs import Line
 from ultracluster_runtime.jobs.queues import Client, Queue, find_definition, find_queue, list_definitions
 from ultracluster_runtime.jobs.submission import refuse_option
-from ultracluster_stacks.config import load_rollout
 
 _PREFIX = "code/"
 _LONGEST_TAG = 256
+_TORCH = re.compile(
+    rb"^\s*(?:import|from)\s+(?:torch|accelerate|deepspeed|lightning|neuronx_distributed|optimum|pytorch_lightning|transformers|trl)",
+    re.MULTILINE,
+)
+"""Imports of PyTorch and of libraries that need it."""
 
 
 def run(
@@ -118,7 +124,7 @@ def run(
         )
     variables = read_variables(env or [])
     seconds = int(read_duration("--timeout", timeout).total_seconds()) if timeout else None
-    cluster, region = _place(cluster, region)
+    cluster, region = locate(cluster, region)
     # SubmitJob is not idempotent: retrying after a lost response would submit a second job.
     region, client = open_region(cluster, region=region, profile=profile, attempts=1)
     with aws_errors_as_findings():
@@ -126,7 +132,7 @@ def run(
         definition = _definition(job, queue=queue, client=client)
         place = bucket or _checkpoint_bucket(cluster, region=region, client=client)
         url = _upload(code, bucket=place, client=client)
-    kind = launcher or _launcher_of(definition)
+    kind = launcher or _launcher_for(code, _launcher_of(definition))
     command = [program, *(arguments or [])]
     (submitted,) = submit_all(
         definition,
@@ -183,25 +189,6 @@ def _show(lines: Sequence[Line]) -> None:
             typer.echo(printable(line.message))
 
 
-def _place(cluster: str | None, region: str | None) -> tuple[str, str | None]:
-    """Return the cluster and its Region, from the rollout in cdk.json as far as they are not given."""
-    if cluster is not None and (region is not None or not Path("cdk.json").is_file()):
-        return cluster, region
-    clusters = load_rollout(default_rollout()).config.clusters()
-    matches = [
-        config for config in clusters if cluster in (None, config.name) and region in (None, config.region)
-    ]
-    if len(matches) == 1:
-        return matches[0].name, matches[0].region
-    if cluster is not None and not matches:
-        return cluster, region
-    names = ", ".join(f"{config.name} in {config.region}" for config in clusters)
-    got = f"{len(matches)} clusters" if cluster is None else f"{quote(cluster)} in several Regions"
-    raise FindingsError(
-        [refuse_option("--cluster", got, allowed=names, remedy="Specify --cluster and --region")]
-    )
-
-
 def _definition(job: str | None, *, queue: Queue, client: Client) -> Mapping[str, Any]:
     if job is not None:
         return find_definition(job, queue=queue, client=client)
@@ -235,6 +222,23 @@ def _trains(definition: Mapping[str, Any]) -> bool:
 def _launcher_of(definition: Mapping[str, Any]) -> str:
     command = _containers(definition)[0].get("command", [])
     return str(command[command.index(LAUNCHER_PATH) + 1]) if LAUNCHER_PATH in command else "raw"
+
+
+def _launcher_for(code: Code, launcher: str) -> str:
+    """Return the launcher of the job, but the plain one for code without PyTorch, whose images may have no torchrun."""
+    if launcher != "torchrun":
+        say(f"Launcher: {launcher}, as in the job.")
+        return launcher
+    with tarfile.open(fileobj=io.BytesIO(code.archive)) as archive:
+        programs = [archive.extractfile(member) for member in archive if member.name.endswith(".py")]
+        uses_torch = any(_TORCH.search(program.read()) for program in programs if program)
+    if uses_torch:
+        say("Launcher: torchrun, as in the job; an image without it needs --launcher raw.")
+        return launcher
+    say(
+        "Launcher: raw, one process for each node, because no file imports torch; --launcher torchrun changes it."
+    )
+    return "raw"
 
 
 def _checkpoint_bucket(cluster: str, *, region: str, client: Client) -> str:

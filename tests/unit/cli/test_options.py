@@ -11,6 +11,7 @@ from ultracluster_cli.main import app
 
 # Each of these names means something of its own in some commands.
 OF_A_COMMAND = {
+    "--all": 2,  # jobs that have ended, or the log of each node
     "--bucket": 2,
     "--cluster": 5,  # one, some, the one in CloudWatch, the one that an order is for, and the one that runs a program
     "--days": 2,
@@ -22,12 +23,14 @@ OF_A_COMMAND = {
     "--node": 2,  # whose log, and where to open a shell
     "--nodes": 4,
     "--parameter": 2,
+    "--prefer": 2,  # one rank for an order, or as the days of a search ask for
     "--price": 2,
     "--profile": 2,  # with a rollout, and without
-    "--region": 12,
+    "--region": 13,
     "--regions": 2,
     "--reservation-id": 2,
     "--resume": 3,  # a rollout, or how often a job goes on: by default as its definition, or as the job it is based on
+    "--save": 2,  # metrics, or logs
     "--skip": 2,  # a check of an account, or a rule for templates with the reason
     "--timeout": 2,
     "--to": 2,
@@ -60,9 +63,10 @@ DEFAULTS = {
         "ultraserver_type": "u-trn2x64",
     },
     "capacity extend": {"currency": "USD", "expires_in_hours": 24},
-    "capacity find": {"limit": 10, "prefer": "total", "regions": "all", "ultraserver_type": "u-trn2x64"},
+    "capacity find": {"limit": 10, "regions": "all", "ultraserver_type": "u-trn2x64"},
     "capacity place": {"prefer": "total"},
     "capacity reserve": {"currency": "USD", "expires_in_hours": 24, "platform": "Linux/UNIX"},
+    "clusters": {"regions": "all"},
     "cost advise": {"hours": 24},
     "cost bake-off": {"weeks": 4},
     "cost estimate": {"compile_reuse": 1, "runs_per_month": 1},
@@ -74,12 +78,14 @@ DEFAULTS = {
     "local env": {"region": "us-east-2"},
     "local reset": {"region": "us-east-2"},
     "local up": {"region": "us-east-2"},
+    "logs": {"tail": 100},
     "nodes replace": {"wait": "5m"},
     "plan": {"against": "deployed"},
     "preflight": {"qualifier": "hnb659fds", "timeout": 120},
     "rollout": {"at_once": 4, "bake": 10, "patience": 60},
     "run": {"folder": Path()},
     "status": {"every": 10},
+    "stop": {"reason": "Stopped with ultracluster jobs stop", "wait": "5m"},
 }
 """What commands do unless told otherwise. Scripts rely on it: CHANGELOG.md tells of a change. No option is on by default."""
 

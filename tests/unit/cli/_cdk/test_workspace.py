@@ -5,7 +5,14 @@ from pathlib import Path
 
 import pytest
 
-from ultracluster_cli._cdk.workspace import default_rollout, rollout_file, run_directory, state_directory
+from ultracluster_cli._cdk.workspace import (
+    default_rollout,
+    project_folder,
+    project_ledger,
+    rollout_file,
+    run_directory,
+    state_directory,
+)
 from ultracluster_rules.findings import FindingsError
 
 
@@ -42,6 +49,28 @@ def test_a_cdk_json_that_names_no_rollout_is_a_finding(
 
     with pytest.raises(FindingsError, match=r"^UC9002: .*cdk\.json: .* Specify the rollout file"):
         default_rollout()
+
+
+def test_a_project_is_found_from_any_folder_below_it_but_not_from_its_state(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "cdk.json").write_text(
+        '{"context": {"rollout": "a.yaml", "ledger": {"table": "t", "region": "r"}}}'
+    )
+    below, state = tmp_path / "src" / "train", tmp_path / ".ultracluster" / "tmp"
+    for folder in (below, state):
+        folder.mkdir(parents=True)
+    monkeypatch.chdir(below)
+    assert project_folder() == tmp_path
+    assert default_rollout() == Path("../../a.yaml")
+    assert project_ledger() == {"table": "t", "region": "r"}
+
+    monkeypatch.setattr(os, "getuid", lambda: -1)  # a cdk.json of another user, whose program would run
+    assert project_folder() == below
+
+    monkeypatch.undo()
+    monkeypatch.chdir(state)
+    assert project_folder() == state
 
 
 def test_all_state_is_in_one_folder(tmp_path: Path) -> None:

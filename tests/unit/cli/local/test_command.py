@@ -63,7 +63,7 @@ def test_a_life_from_up_to_down(run: Run, folder: Path) -> None:
         assert refused.stderr.startswith(("UC6204: ", "UC7008: ")), refused.stderr
 
     assert run("local", "down").stderr == "Stopped the local AWS.\n"
-    assert run("local", "down").stderr == "No local AWS was running.\n"
+    assert run("local", "down").stderr == "No local AWS was running here.\n"
 
 
 def test_every_command_reports_that_no_local_aws_is_running(run: Run, folder: Path) -> None:
