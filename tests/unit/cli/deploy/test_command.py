@@ -43,9 +43,10 @@ def test_an_unknown_wave_is_rejected_with_the_known_ones(run: Run, project: Path
     assert not (project / "called-synth.json").exists()
 
 
-def test_a_folder_without_an_app_is_refused(run: Run, project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    (project / "elsewhere").mkdir()
-    monkeypatch.chdir(project / "elsewhere")
+def test_a_folder_without_an_app_is_refused(
+    run: Run, tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path_factory.mktemp("elsewhere"))
 
     outcome = run("deploy", "--yes")
 
