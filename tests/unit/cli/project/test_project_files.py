@@ -74,7 +74,7 @@ def test_a_project_requires_ultracluster_from_where_it_was_installed(
 
 def install(monkeypatch: pytest.MonkeyPatch, origin: object) -> None:
     installed = SimpleNamespace(version="1.2.3", read_text=lambda _: origin and json.dumps(origin))
-    monkeypatch.setattr(project_files.importlib.metadata, "distribution", lambda _: installed)
+    monkeypatch.setattr("importlib.metadata.distribution", lambda _: installed)
 
 
 WHEELS = ["ultracluster-1.2.3-py3-none-any.whl", "ultracluster_local-1.2.3-py3-none-any.whl"]
