@@ -21,7 +21,7 @@ from ultracluster_rules.values import Checked, Form
 from ultracluster_spec.alarms import Alarms, Budget, effective_alarms
 from ultracluster_spec.buckets import Checkpoints, CompileCacheSettings, Dataset
 from ultracluster_spec.capacity import AdditionalCapacity, Capacity, CapacityRecord, placeholder_reservation
-from ultracluster_spec.file_system import FileSystem
+from ultracluster_spec.file_system import FileSystem, OptionalFileSystem
 from ultracluster_spec.instance_type import CustomInstanceType, InstanceTypeName
 from ultracluster_spec.job import NamedJob
 from ultracluster_spec.names import AccountId, KeyArn, Name, PolicyRef, RolePathText
@@ -183,8 +183,8 @@ class Cluster(Value):
     """Path at which the instance-store disks are mounted as one volume, on the node and in its jobs, such as /scratch. The
     data is lost with the node. The AMI must include mdadm. Default: not mounted."""
 
-    file_system: FileSystem = field(default_factory=FileSystem)
-    """The FSx for Lustre file system."""
+    file_system: OptionalFileSystem = field(default_factory=FileSystem)
+    """The FSx for Lustre file system; `none` for a cluster without one. Default: a new one."""
 
     checkpoints: Checkpoints = field(default_factory=Checkpoints)
     """The checkpoint bucket."""

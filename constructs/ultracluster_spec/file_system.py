@@ -1,6 +1,6 @@
 """FSx for Lustre file systems: a new or existing one, and its directories linked to S3."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, fields, replace
 from typing import Annotated, Any, Final, Literal, Protocol
 
@@ -14,7 +14,8 @@ from ultracluster_catalog.lustre.lustre_figures import (
 from ultracluster_catalog.machines.instance_type import InstanceType
 from ultracluster_catalog.names.identifiers import FILE_SYSTEM_DNS_NAME, FILE_SYSTEM_ID, LUSTRE_MOUNT_NAME
 from ultracluster_catalog.places.cluster_subnet import FILE_SYSTEM_ADDRESSES
-from ultracluster_rules.findings import Finding, quote
+from ultracluster_rules.credentials import shown
+from ultracluster_rules.findings import Finding, FindingsError, quote
 from ultracluster_rules.values import Between, Form
 from ultracluster_spec import lustre
 from ultracluster_spec.lustre import Association, check_file_system
@@ -36,6 +37,9 @@ DNS_NAME: Final = Form(
     allowed="a name such as fs-0123456789abcdef0.fsx.us-east-2.amazonaws.com",
 )
 """DNS name of an existing file system."""
+
+MOUNT_PATH: Final = "/fsx"
+"""Where nodes and jobs mount the file system of a cluster."""
 
 OF_EXISTING: Final = ("mount_name", "dns_name", "zone_id", "security_group_id")
 """Fields of an existing file system besides its ID."""
@@ -128,6 +132,11 @@ class FileSystem(Value):
         return self.file_system_id is None
 
     @property
+    def mount_path(self) -> str | None:
+        """Where nodes and jobs mount it; None without a file system."""
+        return MOUNT_PATH
+
+    @property
     def settings(self) -> LustreSettings:
         """What FSx is asked for, with defaults; without the fields that are unset here."""
         known = self.known()
@@ -153,6 +162,53 @@ class FileSystem(Value):
         if check_file_system(settings):
             return FILE_SYSTEM_ADDRESSES
         return max(FILE_SYSTEM_ADDRESSES, file_system_interfaces(settings))
+
+
+class NoFileSystem(FileSystem):
+    """No file system: the value of the word ``none``. Nodes mount nothing, and nothing is created."""
+
+    __slots__ = ()
+    word = "none"
+
+    @property
+    def is_new(self) -> bool:
+        """False: nothing is created."""
+        return False
+
+    @property
+    def mount_path(self) -> None:
+        """None: nothing is mounted."""
+        return
+
+
+NO_FILE_SYSTEM: Final = NoFileSystem()
+"""What a cluster without a file system has as one."""
+
+
+class _OrNone:
+    """Takes the word ``none`` for a file system; pydantic calls these methods, and is not imported."""
+
+    def __get_pydantic_core_schema__(self, source: Any, handler: Callable[[Any], Any]) -> Any:
+        def validate(value: Any, inner: Callable[[Any], Any]) -> Any:
+            if value == NO_FILE_SYSTEM.word:
+                return NO_FILE_SYSTEM
+            if value is None or isinstance(value, str | int | float | tuple):
+                got = "file_system has no value" if value is None else f"got {shown(value)}"
+                code, remedy = ("UC1021", _LEAVE_OUT) if value is None else ("UC1022", "")
+                raise FindingsError.of(code, got, allowed=_FORMS, remedy=remedy)
+            return inner(value)
+
+        function = {"type": "no-info", "function": validate}
+        return {"type": "function-wrap", "function": function, "schema": handler(source)}
+
+    def __get_pydantic_json_schema__(self, schema: Any, handler: Callable[[Any], Any]) -> Any:
+        return {"anyOf": [handler(schema), {"const": NO_FILE_SYSTEM.word}]}
+
+
+_FORMS: Final = "a mapping of settings, or none for a cluster without a file system"
+_LEAVE_OUT: Final = "Write one of them, or remove the key for a new file system with defaults"
+OptionalFileSystem = Annotated[FileSystem, _OrNone()]
+"""A file system in a rollout file: its settings, or ``none``."""
 
 
 def broken_settings(system: FileSystem) -> Iterator[tuple[Place, Finding]]:
@@ -214,7 +270,7 @@ class Mounted(Value):
 @rule("UC5103")
 def file_system_is_new_or_existing(system: FileSystem) -> Iterator[At]:
     """A file system is an existing one, named with its mount name, or a new one."""
-    existing = not system.is_new
+    existing = system.file_system_id is not None
     if existing and system.mount_name is None:
         remedy = "Set both for an existing file system; `aws fsx describe-file-systems` shows them"
         yield At("file_system_id", "file_system_id is set without mount_name", remedy=remedy)
@@ -271,7 +327,7 @@ def efa_connections_suffice(cluster: Clients) -> Iterator[At]:
 def file_system_is_in_the_zone(cluster: Clients) -> Iterator[At]:
     """An existing file system is in the Availability Zone of the nodes."""
     system = cluster.file_system
-    if not system.is_new and system.zone_id not in {None, cluster.zone_id}:
+    if system.file_system_id is not None and system.zone_id not in {None, cluster.zone_id}:
         problem = f"the file system is in {quote(system.zone_id)}, the nodes are in {quote(cluster.zone_id)}"
         remedy = "Use a file system in the zone of the nodes: traffic between zones is slower and billed"
         yield At(("file_system", "zone_id"), problem, remedy=remedy)
@@ -280,7 +336,7 @@ def file_system_is_in_the_zone(cluster: Clients) -> Iterator[At]:
 @rule("UC5032")
 def zone_of_file_system_is_known(cluster: Clients) -> Iterator[At]:
     """The zone of an existing file system is known."""
-    if not cluster.file_system.is_new and cluster.file_system.zone_id is None:
+    if cluster.file_system.file_system_id is not None and cluster.file_system.zone_id is None:
         problem = f"the zone of the file system is unknown; the nodes are in {cluster.zone_id}"
         yield At(("file_system", "file_system_id"), problem, remedy="Set its zone_id, so that it is checked")
 
@@ -288,7 +344,7 @@ def zone_of_file_system_is_known(cluster: Clients) -> Iterator[At]:
 @rule("UC5033")
 def nodes_reach_the_file_system(cluster: Clients) -> Iterator[At]:
     """Nodes are let through to an existing file system."""
-    if not cluster.file_system.is_new and cluster.file_system.security_group_id is None:
+    if cluster.file_system.file_system_id is not None and cluster.file_system.security_group_id is None:
         problem = "no security group rule lets the nodes reach the file system"
         remedy = "Set its security group, or add rules for Lustre to both groups yourself"
         yield At(("file_system", "file_system_id"), problem, remedy=remedy)
@@ -296,13 +352,16 @@ def nodes_reach_the_file_system(cluster: Clients) -> Iterator[At]:
 
 @rule(file_system_is_new_or_existing.code)
 def datasets_are_of_a_new_file_system(cluster: Clients) -> Iterator[At]:
-    """No dataset is linked to an existing file system, which is not changed."""
+    """Datasets are linked to a new file system only: an existing one is not changed."""
     if cluster.file_system.is_new:
         return
     for index, dataset in enumerate(cluster.datasets):
         if dataset.file_system_path is not None:
-            problem = "file_system_path is for a new file system only; an existing one is not changed"
-            yield At(("datasets", index, "file_system_path"), problem, remedy="Remove it")
+            problem = "file_system_path is for a new file system only"
+            other = (
+                "an existing one is not changed" if cluster.file_system.mount_path else "the cluster has none"
+            )
+            yield At(("datasets", index, "file_system_path"), f"{problem}; {other}", remedy="Remove it")
 
 
 CLUSTER_RULES: Final = (

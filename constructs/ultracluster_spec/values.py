@@ -25,6 +25,7 @@ class Value:
     """Base class of the values of a cluster; `dataclass(frozen=True, kw_only=True, slots=True)` makes each of them."""
 
     __slots__ = ()
+    word: ClassVar[str] = ""  # what a file has in place of the fields; empty for a value with fields
     __pydantic_config__: ClassVar = {"extra": "forbid", "strict": True, "hide_input_in_errors": True}
 
     def __post_init__(self) -> None:
@@ -74,6 +75,8 @@ class Value:
 def plain(content: Any) -> Any:
     """Return what a field holds as JSON has it: values are objects, times are texts."""
     match content:
+        case Value(word=word) if word:
+            return word
         case Value():
             return {name: plain(inner) for name, inner in content.known().items()}
         case tuple():

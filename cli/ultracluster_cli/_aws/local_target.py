@@ -21,12 +21,11 @@ from ultracluster_local.seeding.seed_client import SeedContainerImage, SeedImage
 from ultracluster_local.server.daemon import DEFAULT_DIRECTORY, Status, status
 from ultracluster_rules.commands import LAUNCHER_PATH
 from ultracluster_spec.cluster import Cluster
+from ultracluster_spec.file_system import MOUNT_PATH
 
 LOCAL_VARIABLE = "ULTRACLUSTER_LOCAL"
 """Folder of the local AWS that a shell uses."""
 
-_MOUNT_PATH = "/fsx"
-"""Path at which the nodes of a rollout mount their file system."""
 _FAKE_BLOCK = timedelta(days=14)
 
 
@@ -60,7 +59,7 @@ def local_aws(
                 regions={cluster.region for cluster in clusters},
                 images=[
                     SeedImage(
-                        image_id=cluster.image_id, region=cluster.region, files=files, shared=_MOUNT_PATH
+                        image_id=cluster.image_id, region=cluster.region, files=files, shared=MOUNT_PATH
                     )
                     for cluster in clusters
                 ],

@@ -67,6 +67,7 @@ class IUltraCluster(Construct):
             job,
             queue=queue or self.queue,
             compile_cache=self.compile_cache,
+            meeting_place=self._meeting_place(queue),
             **options,
         )
         return self._let_resume(self._tag_queue(self._grant_checkpoints(made)))
@@ -133,6 +134,7 @@ class IUltraCluster(Construct):
             min_bandwidth=min_bandwidth,
             max_latency=max_latency,
             patience=patience,
+            meeting_place=self._meeting_place(queue),
             **options,
         )
         return self._tag_queue(gate)
@@ -174,9 +176,15 @@ class IUltraCluster(Construct):
             device=device,
             steps=steps,
             timeout=timeout,
+            meeting_place=self._meeting_place(queue),
             **options,
         )
         return self._tag_queue(gate)
+
+    def _meeting_place(self, queue: ITrainingQueue | None) -> CheckpointBucket | None:
+        """Return the bucket in which the children of arrays meet on nodes without a file system."""
+        queue = queue or self.queue
+        return None if queue.is_managed or queue.nodes.file_system else self.checkpoint_bucket
 
     def _grant_checkpoints(self, job: _Job) -> _Job:
         if self.checkpoint_bucket is not None:

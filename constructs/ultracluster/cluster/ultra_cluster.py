@@ -56,7 +56,7 @@ from ultracluster_rules.network import check_zone_id
 from ultracluster_rules.numbers import rejects_unsafe_numbers
 from ultracluster_spec.alarms import Alarms, effective_alarms
 from ultracluster_spec.capacity import Capacity, CapacityBlock
-from ultracluster_spec.file_system import FileSystem
+from ultracluster_spec.file_system import NO_FILE_SYSTEM, FileSystem
 from ultracluster_spec.job import Job
 from ultracluster_spec.names import NAME
 from ultracluster_spec.network import Network
@@ -78,8 +78,8 @@ class UltraCluster(IUltraCluster):
     """Life cycle of each Capacity Block, in the order of the sources."""
     compile_cache: CompileCache | PosixCompileCache
     """Neuron compile cache."""
-    file_system: SharedFileSystem
-    """Shared file system."""
+    file_system: SharedFileSystem | None
+    """Shared file system, or None without one."""
     job_resume: JobResume | None = None
     """Function that submits interrupted jobs again, or None before a job was added."""
     metrics: NodeMetrics | None
@@ -107,7 +107,7 @@ class UltraCluster(IUltraCluster):
         network: ClusterNetwork | ec2.IVpc | Network | None = None,
         vpc_subnets: ec2.SubnetSelection | None = None,
         checkpoint_bucket: CheckpointBucket | s3.IBucket | None = None,
-        file_system: SharedFileSystem | FileSystem | None = None,
+        file_system: SharedFileSystem | FileSystem | Literal["none"] | None = None,
         compile_cache: CompileCache | PosixCompileCache | s3.IBucket | None = None,
         placement: ClusterPlacement | Literal["auto", "none"] = "auto",
         cluster_name: str | None = None,
@@ -138,8 +138,8 @@ class UltraCluster(IUltraCluster):
             vpc_subnets: Selection of one private subnet, if `network` is a VPC with several. Default: its only one.
             checkpoint_bucket: Bucket for checkpoints, also an `s3.IBucket`. Default: a new bucket, or none if `file_system` is a
                 construct.
-            file_system: File system to use, or a `FileSystem` that describes a new or an existing one. Default: a new one of
-                4,800 GiB, linked to the checkpoint bucket.
+            file_system: File system to use, or a `FileSystem` that describes a new or an existing one, or ``none``: nodes mount
+                none, and jobs read and write S3. Default: a new one of 4,800 GiB, linked to the checkpoint bucket.
             compile_cache: Compile cache to use, also an `s3.IBucket` for one. Default: a new one.
             placement: ``auto``, ``none``, or a cluster placement group for the sources that can use one; Capacity Blocks,
                 Spot, and reservations with their own group cannot. Default: that of a `Network`, otherwise ``auto``, a new group
@@ -178,6 +178,8 @@ class UltraCluster(IUltraCluster):
                 sources are the same reservation (UC4127), the main queue leaves out a Capacity Block (UC6314), or a part
                 rejects its arguments.
         """
+        if isinstance(file_system, str):
+            file_system = NO_FILE_SYSTEM
         plan = _resolve(
             scope,
             cluster_name=cluster_name,
@@ -335,7 +337,7 @@ class UltraCluster(IUltraCluster):
 
     def _define_file_system(
         self, given: SharedFileSystem | FileSystem | None, plan: "_Plan"
-    ) -> SharedFileSystem:
+    ) -> SharedFileSystem | None:
         if isinstance(given, SharedFileSystem):
             return given
         return define_file_system(

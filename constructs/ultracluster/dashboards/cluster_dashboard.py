@@ -44,9 +44,12 @@ class ClusterDashboard(Construct):
         self.node.default_child = self.dashboard.node.default_child
         self._add_alarms(cluster.alarms)
         self._add_rows()
-        storage = [self._graph("Lustre, bytes a minute", "LustreReadBytes:Sum", "LustreWriteBytes:Sum")]
-        if cluster.file_system.storage_capacity_gib is not None:
-            storage.insert(0, _free_space(cluster.file_system))
+        storage: list[cloudwatch.IWidget] = []
+        if (system := cluster.file_system) is not None:
+            storage += [_free_space(system)] if system.storage_capacity_gib is not None else []
+            storage.append(
+                self._graph("Lustre, bytes a minute", "LustreReadBytes:Sum", "LustreWriteBytes:Sum")
+            )
         self.add_widgets("Storage", *storage, self._graph("Disks of nodes, %", "DiskPercent:Maximum"))
 
     def _add_alarms(self, alarms: ClusterAlarms) -> None:

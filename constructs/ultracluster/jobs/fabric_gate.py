@@ -9,6 +9,7 @@ from ultracluster._foundation.script import lean_script
 from ultracluster.jobs.job_options import GateOptions, check_options, gate_job
 from ultracluster.jobs.multi_node_job import MultiNodeJob
 from ultracluster.scheduling.i_training_queue import ITrainingQueue
+from ultracluster.storage.checkpoint_bucket import CheckpointBucket
 from ultracluster_rules.findings import Finding, reject
 from ultracluster_rules.job_definitions import check_fabric, check_gate_bound
 from ultracluster_rules.numbers import rejects_unsafe_numbers
@@ -39,6 +40,7 @@ class FabricGate(MultiNodeJob):
         min_bandwidth: float | None = None,
         max_latency: float | None = None,
         patience: Duration | None = None,
+        meeting_place: CheckpointBucket | None = None,
         **options: Unpack[GateOptions],
     ) -> None:
         """Define the gate.
@@ -51,6 +53,7 @@ class FabricGate(MultiNodeJob):
                 limit; the log shows the measured value.
             max_latency: Latency in microseconds that an all-reduce of 1 KiB must not exceed. Default: no limit.
             patience: How long to wait for the nodes, and again for nccom-test. Default: 15 minutes.
+            meeting_place: Bucket in which the nodes find each other, as for `MultiNodeJob`.
             **options: Image, Neuron settings and dependencies as in `GateOptions`.
 
         Raises:
@@ -82,6 +85,7 @@ class FabricGate(MultiNodeJob):
             construct_id,
             job,
             queue=queue,
+            meeting_place=meeting_place,
             **given,
         )
 

@@ -9,6 +9,7 @@ from ultracluster._foundation.script import lean_script
 from ultracluster.jobs.job_options import GateOptions, check_options, gate_job
 from ultracluster.jobs.multi_node_job import MultiNodeJob
 from ultracluster.scheduling.i_training_queue import ITrainingQueue
+from ultracluster.storage.checkpoint_bucket import CheckpointBucket
 from ultracluster.storage.compile_cache import CompileCache
 from ultracluster.storage.posix_compile_cache import PosixCompileCache
 from ultracluster_rules.findings import FindingsError, quote
@@ -37,6 +38,7 @@ class SmokeTrain(MultiNodeJob):
         device: Literal["xla", "neuron", "cuda"] | None = None,
         steps: int = 5,
         timeout: Duration | None = None,
+        meeting_place: CheckpointBucket | None = None,
         **options: Unpack[GateOptions],
     ) -> None:
         """Define the gate.
@@ -50,6 +52,7 @@ class SmokeTrain(MultiNodeJob):
                 ``xla`` on Neuron types, otherwise ``cuda``.
             steps: Training steps, at least 2: the result of a collective shows in the loss of the next step. Default: 5.
             timeout: Maximum duration, compilation included. Default: 30 minutes.
+            meeting_place: Bucket in which the nodes find each other, as for `MultiNodeJob`.
             **options: Image, Neuron settings and dependencies as in `GateOptions`.
 
         Raises:
@@ -75,5 +78,6 @@ class SmokeTrain(MultiNodeJob):
             job,
             queue=queue,
             compile_cache=compile_cache,
+            meeting_place=meeting_place,
             **given,
         )

@@ -58,12 +58,12 @@ def define_file_system(
     machine: InstanceType,
     checkpoint_bucket: CheckpointBucket | None,
     kms_key: kms.IKey | None,
-) -> SharedFileSystem:
-    """Define the new file system of a cluster, or import the existing one.
+) -> SharedFileSystem | None:
+    """Define the new file system of a cluster, or import the existing one; None without any.
 
     The key of the file system takes precedence over `kms_key`, that of the cluster.
     """
-    if given.file_system_id is None:
+    if given.is_new:
         return SharedFileSystem(
             scope,
             construct_id,
@@ -73,12 +73,14 @@ def define_file_system(
             kms_key=kms_key if _takes_key_of_cluster(given) else None,
             checkpoint_bucket=checkpoint_bucket,
         )
-    group = given.security_group_id
+    group, file_system_id = given.security_group_id, given.file_system_id
+    if file_system_id is None:
+        return None
     return SharedFileSystem.from_attributes(
         scope,
         construct_id,
         network=network,
-        file_system_id=given.file_system_id,
+        file_system_id=file_system_id,
         mount_name=given.mount_name or "",
         dns_name=given.dns_name,
         zone_id=given.zone_id,

@@ -60,7 +60,9 @@ def explain_rollout(path: str | os.PathLike[str]) -> tuple[ExplainedCluster, ...
 
 def _values(value: Any, loc: Loc, source: YamlSource, note: str = "") -> Iterator[ExplainedValue]:
     """Yield the values that are set as a whole: mappings merge key by key, lists of values do not."""
-    if isinstance(value, Value):
+    if isinstance(value, Value) and value.word:
+        yield _explained(value.word, loc, source, note)
+    elif isinstance(value, Value):
         descriptions = sentences(type(value))
         for name in fields_of(type(value)):
             note = descriptions[name].partition("Default: ")[2].rstrip(".")

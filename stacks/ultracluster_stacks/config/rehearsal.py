@@ -25,7 +25,7 @@ REHEARSAL_TAG: Final = "ultracluster:rehearsal"
 
 _SIZES_GIB: Final = (1_200, 2_400, 4_800, 7_200, 9_600, 12_000, 19_200, 24_000, 38_400)
 # Nodes never boot, so no node mounts the file system.
-_NO_FILE_SYSTEM: Final = FileSystem(
+_NOT_MADE: Final = FileSystem(
     file_system_id="fs-00000000000000000", mount_name="none", link_checkpoints=False
 )
 
@@ -57,7 +57,7 @@ def rehearsed(cluster: Cluster, *, file_system: bool = True) -> RehearsedCluster
         )
         if cluster.network.subnet_id
         else cluster.network,
-        "file_system": _smallest(cluster) if file_system else _NO_FILE_SYSTEM,
+        "file_system": _NOT_MADE if cluster.file_system.is_new and not file_system else _smallest(cluster),
         "datasets": tuple(
             replace(dataset, file_system_path=None) if dataset.bucket_name or not file_system else dataset
             for dataset in cluster.datasets
@@ -98,7 +98,7 @@ def _without_capacity(capacity: _Capacity) -> _Capacity:
 
 def _smallest(cluster: Cluster) -> FileSystem:
     system = cluster.file_system
-    if system.file_system_id is not None:
+    if not system.is_new:
         return replace(system, security_group_id=None)
     same_kind = replace(
         system,

@@ -45,7 +45,7 @@ class ClusterStack(cdk.Stack):
             capacity=config.capacity_sources(),
             network=network,
             checkpoint_bucket=storage.checkpoint_bucket,
-            file_system=storage.file_system,
+            file_system=storage.file_system or "none",
             compile_cache=storage.compile_cache,
             placement=node_placement(self, config),
             scratch_path=config.scratch_path,

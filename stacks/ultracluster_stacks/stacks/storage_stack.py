@@ -17,7 +17,7 @@ from ultracluster_stacks.wiring.storage import (
 
 
 class StorageStack(cdk.Stack):
-    """Buckets, file system and compile cache of a cluster, all retained when the stack is deleted."""
+    """Buckets, file system if it has one, and compile cache of a cluster, all retained when the stack is deleted."""
 
     def __init__(
         self,
@@ -45,6 +45,6 @@ class StorageStack(cdk.Stack):
         )
         self.compile_cache = (
             PosixCompileCache(self.file_system)
-            if config.compile_cache.on_file_system
+            if config.compile_cache.on_file_system and self.file_system
             else compile_cache_bucket(self, config.compile_cache, key)
         )

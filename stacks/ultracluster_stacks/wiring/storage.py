@@ -71,8 +71,8 @@ def file_system(
     checkpoints: CheckpointBucket,
     datasets: Mapping[str, DatasetBucket],
     kms_key: kms.IKey | None,
-) -> SharedFileSystem:
-    """Define the file system with its links to the buckets, or import it; `kms_key` is the default key of a new one."""
+) -> SharedFileSystem | None:
+    """Define the file system with its links to the buckets, or import it, if the cluster has one; `kms_key` is the default key of a new one."""
     linked = (
         datasets[dataset.name].association(dataset.file_system_path)
         for dataset in config.datasets

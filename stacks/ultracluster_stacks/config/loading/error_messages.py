@@ -76,7 +76,7 @@ def _wrong_type(expected: str) -> _Translation:
     def translation(loc: Loc, details: Mapping[str, Any]) -> Problem:
         got = details["input"]
         if got is None:
-            return _missing(loc, details)
+            return _missing(loc, details, expected)
         remedy = ""
         if expected == "text" and isinstance(got, (bool, int, float)):
             remedy = f'Write it in quotes: "{shown(got)}"'
@@ -88,17 +88,17 @@ def _wrong_type(expected: str) -> _Translation:
     return translation
 
 
-def _missing(loc: Loc, details: Mapping[str, Any]) -> Problem:
+def _missing(loc: Loc, details: Mapping[str, Any], expected: str = "") -> Problem:
     name = loc[-1] if loc else "the rollout"
     suffix = " and has no value" if details["input"] is None else ""
-    return Problem.of(loc, MISSING, f"{name} is required{suffix}")
+    return Problem.of(loc, MISSING, f"{name} is required{suffix}", allowed=expected)
 
 
 def _not_a_choice(loc: Loc, details: Mapping[str, Any]) -> Problem:
     got = details["input"]
-    if got is None:
-        return _missing(loc, details)
     choices = details["ctx"]["expected"].replace("'", "").replace(" or ", ", ").split(", ")
+    if got is None:
+        return _missing(loc, details, ", ".join(choices))
     return not_a_choice(loc, got, choices, remedy=suggestion(str(got), choices))
 
 

@@ -32,7 +32,7 @@ def _build(
         if name not in values:
             if (default := default_of(part, name)) is not MISSING:
                 read[name] = default
-        elif inner is None or values[name] is None:
+        elif inner is None or values[name] is None or isinstance(values[name], str):
             read[name] = _adapter(annotation).validate_python(values[name])
         elif isinstance(values[name], dict):
             read[name] = _build(inner, values[name], at, unread, around)

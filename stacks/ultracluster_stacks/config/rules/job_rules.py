@@ -49,7 +49,6 @@ from ultracluster_spec.job import PERMISSION_RULES, SECRET_ARN, NamedJob, check_
 from ultracluster_spec.neuron import check_neuron
 from ultracluster_spec.rules import broken
 from ultracluster_stacks.config.reading.problem import Loc, Problem, duplicates, located
-from ultracluster_stacks.config.rules.placement_rules import FILE_SYSTEM_PATH
 
 
 def job_names_are_unique(cluster: Cluster) -> Iterator[Problem]:
@@ -182,7 +181,9 @@ def _container(cluster: Cluster, job: NamedJob) -> Container:
         node_count=nodes,
         devices=(*node.neuron_devices, *efa_devices),
         # The node of a precompile job has no scratch.
-        folders=folders_of_jobs(FILE_SYSTEM_PATH, None if job.kind == "precompile" else cluster.scratch_path),
+        folders=folders_of_jobs(
+            cluster.file_system.mount_path, None if job.kind == "precompile" else cluster.scratch_path
+        ),
         objects=_objects(cluster, job),
         image=job.image,
         secrets=job.secrets,

@@ -1,7 +1,6 @@
 """Rules about the location of a cluster and its instance type: account, Region, zone, custom properties, UltraServers."""
 
 from collections.abc import Iterator
-from typing import Final
 
 from ultracluster_catalog.places.zones import REGIONS, region_of_zone_id
 from ultracluster_rules.machines import (
@@ -14,9 +13,6 @@ from ultracluster_rules.machines import (
 from ultracluster_rules.network import check_zone_id, check_zone_region
 from ultracluster_spec.cluster import Cluster
 from ultracluster_stacks.config.reading.problem import Problem, located
-
-FILE_SYSTEM_PATH: Final = "/fsx"
-"""Where nodes and jobs mount the file system."""
 
 
 def boundary_is_of_the_account(cluster: Cluster) -> Iterator[Problem]:
@@ -67,7 +63,7 @@ def figures_have_a_source(cluster: Cluster) -> Iterator[Problem]:
 
 def scratch_has_disks_and_a_path(cluster: Cluster) -> Iterator[Problem]:
     """Refuse scratch without instance-store disks, and mount points that would hide files."""
-    findings = check_scratch(cluster.machine, cluster.scratch_path, mount_path=FILE_SYSTEM_PATH)
+    findings = check_scratch(cluster.machine, cluster.scratch_path, mount_path=cluster.file_system.mount_path)
     yield from located(("scratch_path",), findings)
 
 

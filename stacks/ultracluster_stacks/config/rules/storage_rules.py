@@ -105,8 +105,14 @@ def buckets_are_new_or_existing(cluster: Cluster) -> Iterator[Problem]:
 
 
 def cache_is_in_one_place(cluster: Cluster) -> Iterator[Problem]:
-    """Refuse bucket settings for a cache on the file system, where they would be ignored."""
+    """Refuse a cache on a file system that is not there, and bucket settings for one on the file system."""
     cache = cluster.compile_cache
+    if cache.on_file_system and not cluster.file_system.mount_path:
+        problem, remedy = (
+            "the cluster has no file system",
+            "Remove it: TorchNeuron and vLLM need a file system",
+        )
+        yield Problem.of(("compile_cache", "on_file_system"), "UC6016", problem, remedy=remedy)
     for name in _OF_THE_BUCKET:
         if cache.on_file_system and getattr(cache, name):
             problem = f"{name} applies to a cache on S3, but this one is on the file system"

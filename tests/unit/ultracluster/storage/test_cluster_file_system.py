@@ -4,9 +4,9 @@ import aws_cdk as cdk
 import pytest
 from aws_cdk import assertions
 from aws_cdk import aws_kms as kms
-from tests.unit.ultracluster.builders import IMAGE_ID, ZONE, block, new_stack, of_type, only
+from tests.unit.ultracluster.builders import IMAGE, IMAGE_ID, ZONE, block, new_stack, of_type, only
 
-from ultracluster import FileSystem, Queue, UltraCluster
+from ultracluster import Alarms, ClusterDashboard, FileSystem, Job, Queue, UltraCluster
 from ultracluster_rules.findings import FindingsError
 
 pytestmark = pytest.mark.slow
@@ -87,3 +87,23 @@ def test_without_a_value_a_cluster_has_the_defaults_of_the_value(stack: cdk.Stac
     cluster(other, capacity=block(), file_system=FileSystem())
     templates = [assertions.Template.from_stack(each).to_json() for each in (stack, other)]
     assert templates[0] == templates[1]
+
+
+@pytest.mark.parametrize(("road", "place"), [("batch", None), ("auto-scaling", "s3://")])
+def test_a_cluster_without_a_file_system_meets_in_its_bucket(
+    stack: cdk.Stack, road: str, place: str | None
+) -> None:
+    whole = cluster(
+        stack, capacity=block(launched_by=road), file_system="none", alarms=Alarms(dashboard=True)
+    )
+    ClusterDashboard(stack, "Dashboard", cluster=whole)
+    job = whole.add_multi_node_job("train", Job(image=IMAGE, command=("train.py",)))
+    gate = whole.add_fabric_gate("fabric", image=IMAGE)
+    assert (whole.file_system, whole.checkpoint_bucket is None) == (None, False)
+    written = str(assertions.Template.from_stack(stack).to_json())
+    assert "AWS::FSx" not in written
+    assert "UC_FILE_SYSTEM" not in written
+    assert "FileSystemFull" not in written
+    assert "/fsx" not in written
+    for each in (job, gate):
+        assert (each.environment.get("UC_GANG_PLACE") or "")[:5] == (place or "")

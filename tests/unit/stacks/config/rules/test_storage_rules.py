@@ -236,3 +236,24 @@ def test_refuses_a_key_with_its_line(fields: str, code: str, tmp_path: Path) -> 
 
     assert [each.code for each in refused.value.findings] == [code]
     assert "rollout.yaml:" in refused.value.findings[0].location
+
+
+@pytest.mark.parametrize(
+    ("form", "line", "code", "place"),
+    [
+        ("", "", "UC1021", "file_system"),
+        (" nowhere", "", "UC1022", "file_system"),
+        (" [none]", "", "UC1022", "file_system"),
+        (" none", "compile_cache: {on_file_system: true}", "UC6016", "compile_cache.on_file_system"),
+        (" none", "datasets: [{name: c4, file_system_path: /c4}]", "UC5103", "datasets[0].file_system_path"),
+        (" none", "scratch_path: /fsx", None, ""),
+    ],
+)
+def test_a_cluster_has_settings_of_a_file_system_or_the_word_for_none(
+    findings: Findings, form: str, line: str, code: str | None, place: str
+) -> None:
+    whole = "file_system: {storage_capacity_gib: 4800, per_unit_storage_throughput: 250}"
+    found = findings((whole, f"file_system:{form}"), (JOBS_LINE, f"        {line}\n{JOBS_LINE}"))
+    assert [(each.code, each.path.rpartition("clusters[0].")[2]) for each in found] == (
+        [(code, place)] if code else []
+    )
