@@ -39,6 +39,7 @@ from ultracluster_spec.job import Job, Permissions, Statement
 from ultracluster_spec.lustre import Association
 from ultracluster_spec.network import Network, NetworkInterface
 from ultracluster_spec.neuron import Neuron
+from ultracluster_spec.nodes import RootVolume
 from ultracluster_spec.queue import Queue, WaitLimits
 
 if TYPE_CHECKING:
@@ -114,6 +115,7 @@ __all__ = [
     "RegionsDashboard",
     "ReservationGroup",
     "RolePath",
+    "RootVolume",
     "SageMakerTrainingQueue",
     "SharedFileSystem",
     "SingleNodeJob",

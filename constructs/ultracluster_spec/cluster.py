@@ -26,6 +26,7 @@ from ultracluster_spec.instance_type import CustomInstanceType, InstanceTypeName
 from ultracluster_spec.job import NamedJob
 from ultracluster_spec.names import AccountId, KeyArn, Name, PolicyRef, RolePathText
 from ultracluster_spec.network import Network
+from ultracluster_spec.nodes import RootVolume
 from ultracluster_spec.queue import OWN_CAPACITY, AdditionalQueue, Queue
 from ultracluster_spec.rules import Place
 from ultracluster_spec.values import Value
@@ -182,6 +183,9 @@ class Cluster(Value):
     scratch_path: str | None = None
     """Path at which the instance-store disks are mounted as one volume, on the node and in its jobs, such as /scratch. The
     data is lost with the node. The AMI must include mdadm. Default: not mounted."""
+
+    root_volume: RootVolume = field(default_factory=RootVolume)
+    """Size and throughput of the root volume of each node."""
 
     file_system: OptionalFileSystem = field(default_factory=FileSystem)
     """The FSx for Lustre file system; `none` for a cluster without one. Default: a new one."""

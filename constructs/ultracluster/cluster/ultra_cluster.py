@@ -60,6 +60,7 @@ from ultracluster_spec.file_system import NO_FILE_SYSTEM, FileSystem
 from ultracluster_spec.job import Job
 from ultracluster_spec.names import NAME
 from ultracluster_spec.network import Network
+from ultracluster_spec.nodes import RootVolume
 from ultracluster_spec.queue import Queue
 from ultracluster_spec.values import under, wrong_types
 
@@ -114,6 +115,7 @@ class UltraCluster(IUltraCluster):
         tags: Mapping[str, str] | None = None,
         checkpoint_lead: Duration | None = None,
         max_refusals: int = 3,
+        root_volume: RootVolume | None = None,
         scratch_path: str | None = None,
         queue: Queue | None = None,
         alarms: Alarms | None = None,
@@ -152,6 +154,7 @@ class UltraCluster(IUltraCluster):
                 Default: 20 minutes.
             max_refusals: Number of nodes of a Capacity Block that refuse to join one after another before its compute
                 environment is closed, 1 to 100. Default: 3.
+            root_volume: Size and throughput of the root volume of each node, see `NodeGroup`. Default: 200 GiB, 500 MiB/s.
             scratch_path: Mount point of the instance store volumes, striped into one, such as ``/scratch``; requires an AMI
                 with mdadm. Default: the volumes are not mounted.
             queue: Priority, shares and limits of the main queue, and the sources that it uses; others are for queues of
@@ -217,7 +220,8 @@ class UltraCluster(IUltraCluster):
             else None
         )
         self.node_groups = tuple(
-            self._define_nodes(source, plan, scratch_path=scratch_path, tags=tags) for source in plan.sources
+            self._define_nodes(source, plan, root_volume=root_volume, scratch_path=scratch_path, tags=tags)
+            for source in plan.sources
         )
         self.fleets = tuple(self._define_fleet(nodes, plan) for nodes in self.node_groups if nodes.joins)
         self.queue = TrainingQueue(
@@ -364,6 +368,7 @@ class UltraCluster(IUltraCluster):
         source: Capacity | None,
         plan: "_Plan",
         *,
+        root_volume: RootVolume | None,
         scratch_path: str | None,
         tags: Mapping[str, str] | None,
     ) -> NodeGroup:
@@ -383,6 +388,7 @@ class UltraCluster(IUltraCluster):
             capacity=source,
             placement=placement_of(self, source, self._placement, alone=len(plan.sources) == 1),
             file_system=self.file_system,
+            root_volume=root_volume,
             scratch_path=scratch_path,
             tags=tags,
             metrics=self.metrics,

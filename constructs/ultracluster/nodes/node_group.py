@@ -32,15 +32,14 @@ from ultracluster_rules.machines import check_figures_are_sourced, check_scratch
 from ultracluster_rules.network import check_network_interfaces
 from ultracluster_rules.numbers import rejects_unsafe_numbers
 from ultracluster_spec.capacity import Capacity, CapacityBlock, CapacityReservation, ReservationGroup
-from ultracluster_spec.nodes import ROOT_VOLUME_GIB, ROOT_VOLUME_MIB_PER_SECOND
+from ultracluster_spec.nodes import ROOT_VOLUME_IOPS, RootVolume
+from ultracluster_spec.values import broken_bounds, under, wrong_types
 
 # Above that of `Tags.of`, which is 100 unless set.
 _TAG_PRIORITY = 1000
 
 # The ECS-optimized AMIs of Amazon Linux 2023 have a volume of 30 GiB (Amazon ECS Developer Guide); a gp3 volume has at most
 # 64 TiB (Amazon EBS User Guide); both read 2026-11.
-_ROOT_VOLUME_GIB = (30, 65_536)
-_ROOT_IOPS = 3000
 
 # Calls without resource-level permissions: the endpoints of the ECS agent and the channels of Session Manager, for shell
 # access without SSH.
@@ -119,7 +118,7 @@ class NodeGroup(Construct):
         capacity: Capacity | None = None,
         placement: ClusterPlacement | None = None,
         file_system: SharedFileSystem | None = None,
-        root_volume_gib: int = ROOT_VOLUME_GIB,
+        root_volume: RootVolume | None = None,
         scratch_path: str | None = None,
         tags: Mapping[str, str] | None = None,
         metrics: NodeMetrics | None = None,
@@ -137,8 +136,7 @@ class NodeGroup(Construct):
             capacity: Capacity source. Default: On-Demand.
             placement: Cluster placement group. Cannot be combined with a Capacity Block. Default: none.
             file_system: File system to mount at boot. Default: none.
-            root_volume_gib: Size of the encrypted gp3 root volume in GiB, 30 to 65,536, at least that of the AMI.
-                Default: 200.
+            root_volume: Size and throughput of the encrypted gp3 root volume, at least the size of the AMI. Default: 200 GiB.
             scratch_path: Mount point of the instance store volumes, striped into one, on nodes and in their jobs, such as
                 ``/scratch``. Its data is lost with the node. If the instance type has several volumes, the AMI needs
                 mdadm, without which no node joins the cluster. Default: the volumes are not mounted.
@@ -163,7 +161,7 @@ class NodeGroup(Construct):
             network=network,
             capacity=capacity,
             placement=placement,
-            root_volume_gib=root_volume_gib,
+            root_volume=root_volume or RootVolume(),
         )
         ami = collect(findings, lambda: image_id_of(scope, image_id)) or ""
         findings += check_scratch(
@@ -198,9 +196,9 @@ class NodeGroup(Construct):
             **node_tags(capacity),
         }.items():
             self._tags.set_tag(key, value, _TAG_PRIORITY)
-        self._define_template(root_volume_gib=root_volume_gib, metrics=metrics)
+        self._define_template(root_volume=root_volume or RootVolume(), metrics=metrics)
 
-    def _define_template(self, *, root_volume_gib: int, metrics: NodeMetrics | None) -> None:
+    def _define_template(self, *, root_volume: RootVolume, metrics: NodeMetrics | None) -> None:
         """Define the launch template of the nodes."""
         machine, capacity, joins, kms_key = self.instance_type, self.capacity, self.joins, self.kms_key
         group_id = self.network.security_group_id
@@ -231,10 +229,10 @@ class NodeGroup(Construct):
                     ec2.CfnLaunchTemplate.BlockDeviceMappingProperty(
                         device_name="/dev/xvda",
                         ebs=ec2.CfnLaunchTemplate.EbsProperty(
-                            volume_size=root_volume_gib,
+                            volume_size=root_volume.size_gib,
                             volume_type="gp3",
-                            iops=_ROOT_IOPS,
-                            throughput=ROOT_VOLUME_MIB_PER_SECOND,
+                            iops=ROOT_VOLUME_IOPS,
+                            throughput=root_volume.throughput,
                             encrypted=True,
                             kms_key_id=kms_key.key_arn if kms_key else None,
                             delete_on_termination=True,
@@ -323,7 +321,7 @@ def _check(
     network: ClusterNetwork,
     capacity: Capacity | None,
     placement: ClusterPlacement | None,
-    root_volume_gib: int,
+    root_volume: RootVolume,
 ) -> list[Finding]:
     """Check that network, capacity and placement of nodes fit together; values unknown until deployment pass."""
     block = check_block_placement(block=isinstance(capacity, CapacityBlock), placed=placement is not None)
@@ -332,7 +330,6 @@ def _check(
         group = capacity.placement_group
     name = placement.placement_group_name if placement else None
     zone = capacity.zone_id if capacity else None
-    minimum, maximum = _ROOT_VOLUME_GIB
     return [
         *check_source(capacity, path="capacity"),
         *(finding.at("placement") for finding in block),
@@ -343,13 +340,7 @@ def _check(
             remedy="Use that group as placement, as ClusterPlacement.for_capacity does",
             path="placement",
         ),
-        *require(
-            minimum <= root_volume_gib <= maximum,
-            "UC2252",
-            f"got {quote(root_volume_gib)} GiB",
-            allowed=f"{minimum} to {maximum:,}, and not less than the AMI has",
-            path="root_volume_gib",
-        ),
+        *under("root_volume", wrong_types(root_volume) or broken_bounds(root_volume)),
         *require(
             zone in {None, network.zone_id} or any(map(Token.is_unresolved, (zone, network.zone_id))),
             "UC4021",

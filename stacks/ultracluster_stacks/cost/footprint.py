@@ -11,7 +11,6 @@ from ultracluster_catalog.machines.instance_types import INSTANCE_TYPES
 from ultracluster_catalog.observability.metrics import METRICS
 from ultracluster_catalog.places.cluster_subnet import NODE_SERVICES
 from ultracluster_spec.cluster import Cluster
-from ultracluster_spec.nodes import ROOT_VOLUME_GIB, ROOT_VOLUME_MIB_PER_SECOND
 from ultracluster_stacks.plan import StackTemplate
 
 # Metrics of a cluster with `alarms` and a file system of known size.
@@ -75,8 +74,8 @@ def configured_footprint(cluster: Cluster) -> Footprint:
             nodes=cluster.nodes_from(source),
             market=source.market_type,
             reserved=source.prepaid,
-            volume_gib=ROOT_VOLUME_GIB,
-            volume_mb_per_s=ROOT_VOLUME_MIB_PER_SECOND,
+            volume_gib=cluster.root_volume.size_gib,
+            volume_mb_per_s=cluster.root_volume.throughput,
         )
         for source in cluster.capacity_sources()
     )

@@ -48,6 +48,7 @@ class ClusterStack(cdk.Stack):
             file_system=storage.file_system or "none",
             compile_cache=storage.compile_cache,
             placement=node_placement(self, config),
+            root_volume=config.root_volume,
             scratch_path=config.scratch_path,
             checkpoint_lead=cdk.Duration.minutes(config.checkpoint_lead_minutes),
             max_refusals=config.max_refusals,

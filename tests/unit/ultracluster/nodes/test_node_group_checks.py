@@ -4,9 +4,9 @@ import aws_cdk as cdk
 import pytest
 from tests.unit.stacks.shown_warnings import shown
 from tests.unit.ultracluster import builders
-from tests.unit.ultracluster.builders import RESERVATION, block, nodes
+from tests.unit.ultracluster.builders import RESERVATION, block, nodes, of_type
 
-from ultracluster import CapacityBlock, ClusterPlacement
+from ultracluster import CapacityBlock, ClusterPlacement, RootVolume
 from ultracluster_catalog.machines.nic_layouts import NetworkInterface
 from ultracluster_rules.findings import FindingsError
 
@@ -54,10 +54,20 @@ def test_rejects_an_invalid_ami_id(stack: cdk.Stack, image_id: str) -> None:
         nodes(stack, image_id=image_id)
 
 
-@pytest.mark.parametrize("size", [29, 65_537])
-def test_rejects_a_root_volume_that_gp3_cannot_be(stack: cdk.Stack, size: int) -> None:
-    with pytest.raises(FindingsError, match="UC2252"):
-        nodes(stack, root_volume_gib=size)
+@pytest.mark.parametrize(
+    "volume", [{"size_gib": 29}, {"size_gib": 65_537}, {"throughput": 124}, {"throughput": 751}]
+)
+def test_rejects_a_root_volume_that_gp3_cannot_be(stack: cdk.Stack, volume: dict[str, int]) -> None:
+    with pytest.raises(FindingsError, match=f"UC2252: .*root_volume.{next(iter(volume))}"):
+        nodes(stack, root_volume=RootVolume(**volume))
+
+
+@pytest.mark.parametrize(("size", "throughput"), [(30, 125), (65_536, 750)])
+def test_a_root_volume_is_what_its_value_says(stack: cdk.Stack, size: int, throughput: int) -> None:
+    nodes(stack, root_volume=RootVolume(size_gib=size, throughput=throughput))
+    (template,) = of_type(stack, "AWS::EC2::LaunchTemplate")
+    disk = template["Properties"]["LaunchTemplateData"]["BlockDeviceMappings"][0]["Ebs"]
+    assert (disk["VolumeSize"], disk["Throughput"], disk["Iops"]) == (size, throughput, 3_000)
 
 
 def test_says_everything_that_is_wrong_at_once(stack: cdk.Stack) -> None:
