@@ -35,7 +35,7 @@ from ultracluster_spec.capacity import (
     Spot,
 )
 from ultracluster_spec.file_system import FileSystem
-from ultracluster_spec.job import Job, Permissions, Statement
+from ultracluster_spec.job import Job, Mount, Permissions, Statement
 from ultracluster_spec.lustre import Association
 from ultracluster_spec.network import Network, NetworkInterface
 from ultracluster_spec.neuron import Neuron
@@ -98,6 +98,7 @@ __all__ = [
     "Job",
     "JobOptions",
     "JobResume",
+    "Mount",
     "MultiNodeJob",
     "Network",
     "NetworkInterface",

@@ -24,9 +24,9 @@ from ultracluster_spec.capacity import AdditionalCapacity, Capacity, CapacityRec
 from ultracluster_spec.file_system import FileSystem, OptionalFileSystem
 from ultracluster_spec.instance_type import CustomInstanceType, InstanceTypeName
 from ultracluster_spec.job import NamedJob
-from ultracluster_spec.names import AccountId, KeyArn, Name, PolicyRef, RolePathText
+from ultracluster_spec.names import AccountId, KeyArn, Name, PolicyRef, RoleArn, RolePathText
 from ultracluster_spec.network import Network
-from ultracluster_spec.nodes import RootVolume
+from ultracluster_spec.nodes import RootVolume, UserData
 from ultracluster_spec.queue import OWN_CAPACITY, AdditionalQueue, Queue
 from ultracluster_spec.rules import Place
 from ultracluster_spec.values import Value
@@ -187,6 +187,10 @@ class Cluster(Value):
     root_volume: RootVolume = field(default_factory=RootVolume)
     """Size and throughput of the root volume of each node."""
 
+    user_data: UserData | None = None
+    """Script of up to 2,048 bytes that each node runs as root at its first boot, after its own checks; its result does not
+    decide whether the node joins. Changing it replaces the nodes. Default: none."""
+
     file_system: OptionalFileSystem = field(default_factory=FileSystem)
     """The FSx for Lustre file system; `none` for a cluster without one. Default: a new one."""
 
@@ -201,6 +205,10 @@ class Cluster(Value):
 
     jobs: tuple[NamedJob, ...] = ()
     """Job definitions of the cluster. Default: none."""
+
+    submitters: tuple[RoleArn, ...] = ()
+    """ARNs of IAM roles of the account that may submit the jobs of the cluster to its queues, and nothing else. Default:
+    none; whoever has permissions of AWS Batch."""
 
     budget: Budget | None = None
     """The monthly budget of the cluster. Default: none."""

@@ -1,11 +1,12 @@
 """A job of a cluster: an AWS Batch job definition of one of three kinds, its permissions, gates and Neuron settings."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Annotated, Any, Final, Literal
 
 from ultracluster_catalog.machines.instance_type import InstanceType
 from ultracluster_rules.credentials import credential, names_credential, shown
+from ultracluster_rules.did_you_mean import suggestion
 from ultracluster_rules.findings import Finding, quote
 from ultracluster_rules.job_definitions import (
     ARRAY_SIZE,
@@ -21,7 +22,7 @@ from ultracluster_rules.job_definitions import (
     refuse_for_kind,
 )
 from ultracluster_rules.machines import COMPILE_TYPE
-from ultracluster_rules.values import Between, Checked, Form, NotEmpty
+from ultracluster_rules.values import Between, Checked, Form, Known, NotEmpty
 from ultracluster_spec.container import PROCESSES, Container
 from ultracluster_spec.grants import HARMLESS_POLICIES, POWERFUL_POLICIES, forbidden, is_named, powers
 from ultracluster_spec.names import Name
@@ -150,6 +151,50 @@ PERMISSION_RULES: Final = (
 )
 
 
+# Not the folders by which a container would own its node.
+_FOLDER: Final = r"(?!/(?:boot|dev|etc|proc|root|sys|usr|var|(?:var/)?run(?:/docker\.sock)?)?/?$)(?!.*(?:/\.\.?(?:/|$)|//))"
+_Folder = Annotated[
+    str,
+    Form(
+        code="UC6157",
+        pattern=_FOLDER + r"/[A-Za-z0-9_.@+=/-]+",
+        allowed="an absolute path such as /opt/models, and no system folder such as /etc",
+    ),
+]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Mount(Value):
+    """A folder of each node that the container of a job sees."""
+
+    source: _Folder
+    """Folder of the node; made empty if it is missing. It is lost with the node unless user data mounts something there."""
+
+    path: _Folder | None = None
+    """Folder in the container. Default: the same path."""
+
+    read_only: bool = False
+    """Whether the container can only read it. Default: no."""
+
+    @property
+    def inside(self) -> str:
+        """Folder in the container."""
+        return self.path or self.source
+
+
+# Names that AWS Batch passes to Docker (https://docs.docker.com/reference/cli/docker/container/run/#ulimit, 2026-11).
+ULIMITS: Final = (
+    "core", "cpu", "data", "fsize", "locks", "memlock", "msgqueue", "nice", "nofile", "nproc", "rss", "rtprio", "rttime",
+    "sigpending", "stack",
+)  # fmt: skip
+_Ulimit = Annotated[
+    str,
+    Known(code="UC6156", names=ULIMITS, explain=lambda name: suggestion(name, ULIMITS)),
+]
+SHARED_MEMORY: Final = Between("UC6155", 64, 16_777_216)
+"""Bounds of shared memory in MiB, before the memory of a node is known."""
+
+
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Gates(Value):
     """Jobs that must succeed first, on as many nodes as the job and with the same image."""
@@ -205,6 +250,17 @@ class Job(Value):
     permissions: Permissions = field(default_factory=Permissions)
     """What the program may do besides using the compile cache, checkpoints and datasets. Default: nothing."""
 
+    shared_memory_mib: Annotated[int, SHARED_MEMORY] | None = None
+    """Size of /dev/shm in MiB, which counts as memory of the container, 64 or more. Default: 49,152, or a quarter of the
+    memory of smaller nodes."""
+
+    ulimits: dict[_Ulimit, Annotated[int, Between("UC6156", -1, 2**53 - 1)]] = field(default_factory=dict)
+    """Limits of processes by name, soft and hard, such as {nproc: 65536}; -1 is unlimited. Default: memlock -1, stack
+    67,108,864 and nofile 1,048,576."""
+
+    mounts: tuple[Mount, ...] = ()
+    """More folders of the nodes in the container. Default: the file system and scratch."""
+
     timeout_hours: Annotated[int, TIMEOUT_HOURS] | None = None
     """Hours after which AWS Batch terminates an attempt. Default: no timeout."""
 
@@ -252,6 +308,7 @@ def container_of(job: Job, node: InstanceType, machine: InstanceType, **known: A
         place = ("environment", LOGICAL_CORES_VARIABLE)
         # Those of JAX are its devices, and a raw program starts its own.
         processes = None if job.launcher == "raw" else job.neuron.processes_per_node(node)
+    known["folders"] = {**known["folders"], **{mount.inside: mount.read_only for mount in job.mounts}}
     machines = (node,) if node.accelerator == machine.accelerator else (node, machine)
     return Container(
         machines=machines if node.chips else (),
@@ -261,6 +318,26 @@ def container_of(job: Job, node: InstanceType, machine: InstanceType, **known: A
         processes_place=place,
         **known,
     )
+
+
+def check_room(job: Job, node: InstanceType, folders: Iterable[str]) -> Iterator[Finding]:
+    """Check that shared memory fits a node (UC6155), and that each folder of the container is mounted once (UC6157).
+
+    Args:
+        job: The job.
+        node: Type of its nodes.
+        folders: Folders that every job mounts.
+    """
+    if (job.shared_memory_mib or 0) > node.container_memory_mib:
+        problem = f"got {job.shared_memory_mib:,} MiB of shared memory, which is memory of the container"
+        allowed = f"up to {node.container_memory_mib:,}, what a container has on {node.name}"
+        yield Finding(SHARED_MEMORY.code, problem, allowed=allowed, path="shared_memory_mib")
+    taken = {*folders}
+    for index, mount in enumerate(job.mounts):
+        if mount.inside.rstrip("/") in taken:
+            problem = f"{quote(mount.inside)} of the container is mounted already"
+            yield Finding("UC6157", problem, remedy="Set another path", path=f"mounts[{index}]")
+        taken.add(mount.inside.rstrip("/"))
 
 
 def check_kind(job: Job, kind: str) -> list[Finding]:

@@ -3,7 +3,9 @@
 from dataclasses import dataclass
 from typing import Annotated, Final
 
-from ultracluster_rules.values import Between
+from ultracluster_rules.credentials import credential, credential_kind, shown
+from ultracluster_rules.findings import Finding
+from ultracluster_rules.values import Between, Checked
 from ultracluster_spec.values import Value
 
 ROOT_VOLUME_IOPS: Final = 3_000
@@ -23,3 +25,32 @@ class RootVolume(Value):
     throughput: Annotated[int, Between("UC2252", 125, ROOT_VOLUME_IOPS // 4)] = 500
     """Throughput in MiB/s, 125 to 750; pulling images of tens of GB waits for it. Changing it replaces the nodes. Default:
     500."""
+
+
+USER_DATA_BYTES: Final = 2_048
+"""Most bytes of further user data: EC2 takes 16 KiB of all parts together, and ours and those of AWS Batch are the rest."""
+
+
+def check_user_data(text: str) -> list[Finding]:
+    """Return what is wrong with a script for the first boot of nodes (UC4151), or a credential in it."""
+    size = len(text.encode())
+    wrong, remedy = "", ""
+    if not text.startswith("#!") or not text.isascii():
+        wrong, remedy = f"got {shown(text[:40])}", "Start it with a line such as #!/bin/bash, and write ASCII"
+    elif size > USER_DATA_BYTES:
+        wrong, remedy = f"got {size:,} bytes", "Put long programs into the AMI, or fetch them from S3"
+    elif "ECS_CLUSTER" in text or "ULTRACLUSTER==" in text:
+        wrong, remedy = (
+            "got a script that sets what is set already",
+            "Leave out ECS_CLUSTER and ==ULTRACLUSTER==",
+        )
+    elif kind := credential_kind(text):
+        return [
+            credential(f"the script has {kind}, which everyone who may describe launch templates can read")
+        ]
+    allowed = f"a script of at most {USER_DATA_BYTES:,} bytes"
+    return [Finding("UC4151", wrong, allowed=allowed, remedy=remedy)] if wrong else []
+
+
+UserData = Annotated[str, Checked(check_user_data)]
+"""Script for the first boot of nodes."""

@@ -30,7 +30,7 @@ from ultracluster.network.cluster_network import (
 )
 from ultracluster.nodes.cluster_placement import ClusterPlacement, placement_of
 from ultracluster.nodes.node_fleet import NodeFleet
-from ultracluster.nodes.node_group import NodeGroup
+from ultracluster.nodes.node_group import NodeGroup, check_boot
 from ultracluster.nodes.node_image import image_id_of
 from ultracluster.nodes.node_metrics import NodeMetrics
 from ultracluster.operations.block_lifecycle import BlockLifecycle
@@ -116,6 +116,7 @@ class UltraCluster(IUltraCluster):
         checkpoint_lead: Duration | None = None,
         max_refusals: int = 3,
         root_volume: RootVolume | None = None,
+        user_data: str | ec2.UserData | None = None,
         scratch_path: str | None = None,
         queue: Queue | None = None,
         alarms: Alarms | None = None,
@@ -155,6 +156,7 @@ class UltraCluster(IUltraCluster):
             max_refusals: Number of nodes of a Capacity Block that refuse to join one after another before its compute
                 environment is closed, 1 to 100. Default: 3.
             root_volume: Size and throughput of the root volume of each node, see `NodeGroup`. Default: 200 GiB, 500 MiB/s.
+            user_data: Script that each node runs at its first boot, after its own checks, see `NodeGroup`. Default: none.
             scratch_path: Mount point of the instance store volumes, striped into one, such as ``/scratch``; requires an AMI
                 with mdadm. Default: the volumes are not mounted.
             queue: Priority, shares and limits of the main queue, and the sources that it uses; others are for queues of
@@ -200,6 +202,7 @@ class UltraCluster(IUltraCluster):
             notify=notify,
             kms_key=kms_key,
             removal_policy=removal_policy,
+            boot=check_boot(root_volume, user_data),
         )
         super().__init__(scope, construct_id)
         if cluster_name is not None:
@@ -220,7 +223,14 @@ class UltraCluster(IUltraCluster):
             else None
         )
         self.node_groups = tuple(
-            self._define_nodes(source, plan, root_volume=root_volume, scratch_path=scratch_path, tags=tags)
+            self._define_nodes(
+                source,
+                plan,
+                root_volume=root_volume,
+                user_data=user_data,
+                scratch_path=scratch_path,
+                tags=tags,
+            )
             for source in plan.sources
         )
         self.fleets = tuple(self._define_fleet(nodes, plan) for nodes in self.node_groups if nodes.joins)
@@ -369,6 +379,7 @@ class UltraCluster(IUltraCluster):
         plan: "_Plan",
         *,
         root_volume: RootVolume | None,
+        user_data: str | ec2.UserData | None,
         scratch_path: str | None,
         tags: Mapping[str, str] | None,
     ) -> NodeGroup:
@@ -389,6 +400,7 @@ class UltraCluster(IUltraCluster):
             placement=placement_of(self, source, self._placement, alone=len(plan.sources) == 1),
             file_system=self.file_system,
             root_volume=root_volume,
+            user_data=user_data,
             scratch_path=scratch_path,
             tags=tags,
             metrics=self.metrics,
@@ -567,6 +579,7 @@ def _resolve(
     notify: Sequence[str] | sns.ITopic,
     kms_key: kms.IKey | None,
     removal_policy: RemovalPolicy,
+    boot: Sequence[Finding],
 ) -> _Plan:
     """Return what the arguments come to, or raise all that is wrong with them and with parts that they would define."""
     findings: list[Finding] = []
@@ -593,6 +606,7 @@ def _resolve(
     findings += check_zone(scope, zone) if zone else ()
     findings += check_recipients(notify, region=None) if isinstance(notify, (list, tuple)) else ()
     findings += _check_removal(removal_policy)
+    findings += boot
     findings += _check_network(network, vpc_subnets=vpc_subnets, placement=placement)
     findings += under("alarms", check_alarms(alarms)) if alarms else ()
     if machine:

@@ -32,7 +32,7 @@ from ultracluster_rules.findings import Finding, Severity, reject
 from ultracluster_rules.images import check_container
 from ultracluster_rules.job_definitions import DEVICES_VARIABLE, PROCESSES_VARIABLE
 from ultracluster_spec.container import NOTICES_FOLDER, job_environment
-from ultracluster_spec.job import Job
+from ultracluster_spec.job import Job, Mount
 from ultracluster_spec.neuron import Neuron
 
 # From AWS's multi-node template for p6 on AWS Batch (awslabs/awsome-distributed-ai, 2026-07-23).
@@ -243,12 +243,13 @@ class ClusterJob(Construct):
         """
         nodes = self.queue.nodes
         machine = nodes.instance_type
-        # Path on the node and in the container, and whether it is read-only, by the name of the volume.
-        mounts = {"orders": (NOTICES_FOLDER, True)}
+        # Folders of the node and in the container, by the name of the volume.
+        mounts = {"orders": Mount(source=NOTICES_FOLDER, read_only=True)}
         if nodes.file_system is not None:
-            mounts = {"file-system": (nodes.file_system.mount_path, False), **mounts}
+            mounts = {"file-system": Mount(source=nodes.file_system.mount_path), **mounts}
         if nodes.scratch_path is not None:
-            mounts["scratch"] = (nodes.scratch_path, False)
+            mounts["scratch"] = Mount(source=nodes.scratch_path)
+        mounts |= {f"mount-{index}": mount for index, mount in enumerate(self._job.mounts, start=1)}
         requirements = {"VCPU": machine.vcpus, "MEMORY": machine.container_memory_mib}
         if (
             machine.gpus
@@ -280,24 +281,25 @@ class ClusterJob(Construct):
                     )
                     for path in (*machine.neuron_devices, *nodes.efa_devices)
                 ],
-                shared_memory_size=min(_SHARED_MEMORY_MIB, machine.container_memory_mib // 4),
+                shared_memory_size=self._job.shared_memory_mib
+                or min(_SHARED_MEMORY_MIB, machine.container_memory_mib // 4),
                 init_process_enabled=True,
             ),
             ulimits=[
                 batch.CfnJobDefinition.UlimitProperty(name=name, soft_limit=limit, hard_limit=limit)
-                for name, limit in _LIMITS.items()
+                for name, limit in {**_LIMITS, **self._job.ulimits}.items()
             ],
             volumes=[
                 batch.CfnJobDefinition.VolumesProperty(
-                    name=name, host=batch.CfnJobDefinition.VolumesHostProperty(source_path=path)
+                    name=name, host=batch.CfnJobDefinition.VolumesHostProperty(source_path=mount.source)
                 )
-                for name, (path, _) in mounts.items()
+                for name, mount in mounts.items()
             ],
             mount_points=[
                 batch.CfnJobDefinition.MountPointsProperty(
-                    source_volume=name, container_path=path, read_only=read_only
+                    source_volume=name, container_path=mount.inside, read_only=mount.read_only
                 )
-                for name, (path, read_only) in mounts.items()
+                for name, mount in mounts.items()
             ],
             log_configuration=batch.CfnJobDefinition.LogConfigurationProperty(
                 log_driver="awslogs",

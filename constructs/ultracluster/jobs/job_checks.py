@@ -31,7 +31,7 @@ from ultracluster_spec.container import (
     folders_of_jobs,
     setting_behind,
 )
-from ultracluster_spec.job import PERMISSION_RULES, Job, check_kind, container_of
+from ultracluster_spec.job import PERMISSION_RULES, Job, check_kind, check_room, container_of
 from ultracluster_spec.neuron import check_neuron
 from ultracluster_spec.rules import broken, path_text
 
@@ -85,6 +85,7 @@ def check_job(
             services=queue.nodes.network.services if isinstance(queue.nodes, NodeGroup) else None,
             path="secrets",
         )
+    findings += check_room(job, queue.nodes.instance_type, _folders(queue))
     container = _container(queue, job, options, machine=machine, node_count=node_count, variables=variables)
     for place, finding in broken(JOB_RULES, container):
         findings.append(finding.at(path_text(setting_behind(place, environment))))
@@ -129,6 +130,11 @@ def _check_timeout(job: Job, timeout: Duration | None) -> Iterator[Finding]:
     yield from (finding.at("timeout") for finding in job_definitions.check_timeout_seconds(seconds))
 
 
+def _folders(queue: ITrainingQueue) -> dict[str, bool]:
+    system = queue.nodes.file_system
+    return folders_of_jobs(system.mount_path if system else None, queue.nodes.scratch_path)
+
+
 def _container(
     queue: ITrainingQueue,
     job: Job,
@@ -140,7 +146,6 @@ def _container(
 ) -> Container:
     nodes, image = queue.nodes, options.get("image")
     node = nodes.instance_type
-    file_system = nodes.file_system.mount_path if nodes.file_system else None
     return container_of(
         job,
         node,
@@ -148,7 +153,7 @@ def _container(
         environment={name: None if "${Token[" in text else text for name, text in variables.items()},
         node_count=node_count,
         devices=(*node.neuron_devices, *nodes.efa_devices),
-        folders=folders_of_jobs(file_system, nodes.scratch_path),
+        folders=_folders(queue),
         image=image.reference if image else job.image or "",
         secrets={
             **job.secrets,

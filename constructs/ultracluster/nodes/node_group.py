@@ -32,7 +32,7 @@ from ultracluster_rules.machines import check_figures_are_sourced, check_scratch
 from ultracluster_rules.network import check_network_interfaces
 from ultracluster_rules.numbers import rejects_unsafe_numbers
 from ultracluster_spec.capacity import Capacity, CapacityBlock, CapacityReservation, ReservationGroup
-from ultracluster_spec.nodes import ROOT_VOLUME_IOPS, RootVolume
+from ultracluster_spec.nodes import ROOT_VOLUME_IOPS, RootVolume, check_user_data
 from ultracluster_spec.values import broken_bounds, under, wrong_types
 
 # Above that of `Tags.of`, which is 100 unless set.
@@ -119,6 +119,7 @@ class NodeGroup(Construct):
         placement: ClusterPlacement | None = None,
         file_system: SharedFileSystem | None = None,
         root_volume: RootVolume | None = None,
+        user_data: str | ec2.UserData | None = None,
         scratch_path: str | None = None,
         tags: Mapping[str, str] | None = None,
         metrics: NodeMetrics | None = None,
@@ -137,6 +138,8 @@ class NodeGroup(Construct):
             placement: Cluster placement group. Cannot be combined with a Capacity Block. Default: none.
             file_system: File system to mount at boot. Default: none.
             root_volume: Size and throughput of the encrypted gp3 root volume, at least the size of the AMI. Default: 200 GiB.
+            user_data: Script of up to 2,048 bytes, as text or `ec2.UserData.for_linux()`, that each node runs as root at its first
+                boot, after its own checks; its result does not decide whether the node joins. Default: none.
             scratch_path: Mount point of the instance store volumes, striped into one, on nodes and in their jobs, such as
                 ``/scratch``. Its data is lost with the node. If the instance type has several volumes, the AMI needs
                 mdadm, without which no node joins the cluster. Default: the volumes are not mounted.
@@ -161,8 +164,8 @@ class NodeGroup(Construct):
             network=network,
             capacity=capacity,
             placement=placement,
-            root_volume=root_volume or RootVolume(),
         )
+        findings += check_boot(root_volume, user_data)
         ami = collect(findings, lambda: image_id_of(scope, image_id)) or ""
         findings += check_scratch(
             machine, scratch_path, mount_path=file_system.mount_path if file_system else None
@@ -196,9 +199,13 @@ class NodeGroup(Construct):
             **node_tags(capacity),
         }.items():
             self._tags.set_tag(key, value, _TAG_PRIORITY)
-        self._define_template(root_volume=root_volume or RootVolume(), metrics=metrics)
+        self._define_template(
+            root_volume=root_volume or RootVolume(), further=_text(user_data), metrics=metrics
+        )
 
-    def _define_template(self, *, root_volume: RootVolume, metrics: NodeMetrics | None) -> None:
+    def _define_template(
+        self, *, root_volume: RootVolume, further: str | None, metrics: NodeMetrics | None
+    ) -> None:
         """Define the launch template of the nodes."""
         machine, capacity, joins, kms_key = self.instance_type, self.capacity, self.joins, self.kms_key
         group_id = self.network.security_group_id
@@ -248,6 +255,7 @@ class NodeGroup(Construct):
                         scratch_path=self.scratch_path,
                         metrics=metrics,
                         ecs_cluster_arn=joins.ecs_cluster_arn if joins else None,
+                        further=further,
                     )
                 ),
             ),
@@ -316,12 +324,22 @@ def _define_role(scope: Construct, joins: JoinedCluster | None) -> iam.Role:
     )
 
 
+def check_boot(volume: RootVolume | None, user_data: str | ec2.UserData | None) -> list[Finding]:
+    """Return what is wrong with the root volume of nodes, and with what they run at first boot."""
+    found = under("root_volume", wrong_types(volume) or broken_bounds(volume)) if volume else []
+    text = _text(user_data)
+    return found + ([each.at("user_data") for each in check_user_data(text)] if text is not None else [])
+
+
+def _text(user_data: str | ec2.UserData | None) -> str | None:
+    return user_data.render() if isinstance(user_data, ec2.UserData) else user_data
+
+
 def _check(
     *,
     network: ClusterNetwork,
     capacity: Capacity | None,
     placement: ClusterPlacement | None,
-    root_volume: RootVolume,
 ) -> list[Finding]:
     """Check that network, capacity and placement of nodes fit together; values unknown until deployment pass."""
     block = check_block_placement(block=isinstance(capacity, CapacityBlock), placed=placement is not None)
@@ -340,7 +358,6 @@ def _check(
             remedy="Use that group as placement, as ClusterPlacement.for_capacity does",
             path="placement",
         ),
-        *under("root_volume", wrong_types(root_volume) or broken_bounds(root_volume)),
         *require(
             zone in {None, network.zone_id} or any(map(Token.is_unresolved, (zone, network.zone_id))),
             "UC4021",

@@ -36,6 +36,7 @@ def node_user_data(
     scratch_path: str | None,
     metrics: NodeMetrics | None = None,
     ecs_cluster_arn: str | None = None,
+    further: str | None = None,
 ) -> str:
     """Return the user data of a node as plain text; the instance type and `efa_devices` are what its checks expect."""
     settings = {
@@ -63,19 +64,20 @@ def node_user_data(
         settings |= metrics.settings
         script = metrics_script() + script
     exports = "".join(f"export {name}='{value}'\n" for name, value in settings.items())
+    own = f"#!/bin/bash\n{exports}{_packed(script)}"
+    # cloud-init runs the parts in this order, each one whatever became of the one before.
+    scripts = [own, *([f"{further}\n"] if further else ())]
     return (
         "MIME-Version: 1.0\n"
         f'Content-Type: multipart/mixed; boundary="{_BOUNDARY}"\n'
         "\n"
-        f"--{_BOUNDARY}\n"
-        'Content-Type: text/x-shellscript; charset="us-ascii"\n'
-        "\n"
-        "#!/bin/bash\n"
-        f"{exports}"
-        f"{_packed(script)}"
+        + "".join(
+            f'--{_BOUNDARY}\nContent-Type: text/x-shellscript; charset="us-ascii"\n\n{each}'
+            for each in scripts
+        )
         # A blank line before the end, as in the AWS Batch User Guide: without it, AWS Batch does not recognize the text as MIME multipart
         # (aws/aws-cdk#6427).
-        f"\n--{_BOUNDARY}--\n"
+        + f"\n--{_BOUNDARY}--\n"
     )
 
 

@@ -3,6 +3,7 @@
 from typing import Any
 
 import aws_cdk as cdk
+from aws_cdk import aws_iam as iam
 from constructs import Construct
 
 import ultracluster  # attributes of ultracluster are imported lazily
@@ -49,6 +50,7 @@ class ClusterStack(cdk.Stack):
             compile_cache=storage.compile_cache,
             placement=node_placement(self, config),
             root_volume=config.root_volume,
+            user_data=config.user_data,
             scratch_path=config.scratch_path,
             checkpoint_lead=cdk.Duration.minutes(config.checkpoint_lead_minutes),
             max_refusals=config.max_refusals,
@@ -64,3 +66,6 @@ class ClusterStack(cdk.Stack):
         notify_of_blocked_queues(self, config, own=cluster.queue, additional=queues, kms_key=key)
         define_budget(self, config, queues=[cluster.queue, *queues.values()], kms_key=key)
         define_jobs(cluster, config.jobs, datasets=list(storage.dataset_buckets.values()), queues=queues)
+        for arn in config.submitters:
+            name = arn.partition("role/")[2].replace("/", "-")
+            cluster.grant_submit(iam.Role.from_role_arn(self, f"Submitter-{name}", arn))

@@ -11,7 +11,18 @@ import pytest
 import yaml
 from pydantic import TypeAdapter
 
-from ultracluster_spec import alarms, buckets, capacity, cluster, file_system, job, network, neuron, queue
+from ultracluster_spec import (
+    alarms,
+    buckets,
+    capacity,
+    cluster,
+    file_system,
+    job,
+    network,
+    neuron,
+    nodes,
+    queue,
+)
 from ultracluster_spec.rollout import Rollout
 from ultracluster_spec.values import Value, annotations, default_of, fields_of, sentences
 from ultracluster_stacks.config.loading import loader
@@ -71,6 +82,8 @@ ROWS = [
         {"file_system": {"per_unit_storage_throughput": None}},
         effect="template and cost",
     ),
+    Row(nodes.RootVolume, "size_gib", ("root_volume",), 512, effect="template and cost"),
+    Row(nodes.RootVolume, "throughput", ("root_volume",), 750, effect="template and cost"),
     Row(file_system.FileSystem, "efa", FILES, other=True, besides=OVER_EFA, effect="template and cost"),
     Row(file_system.FileSystem, "data_compression", FILES, other=False),
     Row(file_system.FileSystem, "link_checkpoints", FILES, other=False),
@@ -218,6 +231,7 @@ def _parts(part: type[Value], seen: dict[str, type[Value]]) -> dict[str, type[Va
 
 
 NOT_ALONE = {
+    "Mount.read_only": "of a mount, which has no default",
     "CustomInstanceType.cores_per_chip": "as efa",
     "CustomInstanceType.efa": "facts of a type that nobody sells yet: no template differs without its other figures",
     "CustomInstanceType.logical_nc_config": "as efa",

@@ -34,6 +34,7 @@ REQUIRED: dict[str, Any] = {
     "purchase_options": ("spot",),
     "region": "us-east-2",
     "resources": ("*",),
+    "source": "/opt/models",
     "version": 1,
     "zone_id": "use2-az3",
 }

@@ -429,6 +429,7 @@ DEFAULTS: dict[str, dict[str, object]] = {
         "enabled": True, "dashboard": True, "idle_percent": 5, "idle_minutes": 15, "drain_minutes": 120, "wait_minutes": 60,
         "collective_percent": 25, "stalled_steps": 10, "free_percent": 10, "cache_misses": 10,
     },
+    "Mount": {"read_only": False},
     "Network": {
         "cidr": "10.0.0.0/16", "nic_layout": "batch", "placement": "auto", "nat_gateway": False, "add_efa_rules": False,
     },

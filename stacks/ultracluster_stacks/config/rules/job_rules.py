@@ -45,7 +45,7 @@ from ultracluster_spec.container import (
     job_environment,
     setting_behind,
 )
-from ultracluster_spec.job import PERMISSION_RULES, SECRET_ARN, NamedJob, check_kind, container_of
+from ultracluster_spec.job import PERMISSION_RULES, SECRET_ARN, NamedJob, check_kind, check_room, container_of
 from ultracluster_spec.neuron import check_neuron
 from ultracluster_spec.rules import broken
 from ultracluster_stacks.config.reading.problem import Loc, Problem, duplicates, located
@@ -164,10 +164,26 @@ def container_fits_its_nodes(cluster: Cluster, job: NamedJob) -> Iterator[Proble
         yield Problem(setting_behind(place, job.environment), finding)
 
 
+def container_has_room(cluster: Cluster, job: NamedJob) -> Iterator[Problem]:
+    """Refuse shared memory beyond that of a node, and folders that are mounted twice."""
+    for finding in check_room(job, _node(cluster, job), _folders(cluster, job)):
+        name, _, index = finding.path.rstrip("]").partition("[")
+        yield Problem((name, int(index)) if index else (name,), finding)
+
+
+def _node(cluster: Cluster, job: NamedJob) -> InstanceType:
+    machine = cluster.machine
+    return cluster.compile_type(job) or machine if job.kind == "precompile" else machine
+
+
+def _folders(cluster: Cluster, job: NamedJob) -> dict[str, bool]:
+    # The node of a precompile job has no scratch.
+    scratch = None if job.kind == "precompile" else cluster.scratch_path
+    return folders_of_jobs(cluster.file_system.mount_path, scratch)
+
+
 def _container(cluster: Cluster, job: NamedJob) -> Container:
-    machine = node = cluster.machine
-    if job.kind == "precompile":
-        node = cluster.compile_type(job) or machine
+    machine, node = cluster.machine, _node(cluster, job)
     interfaces = cluster.network.network_interfaces if node == machine else ()
     efa_devices = node.efa_devices[: sum(each.interface_type != "interface" for each in interfaces) or None]
     nodes = (job.nodes or cluster.nodes) if job.kind == "multi-node" else 1
@@ -180,10 +196,7 @@ def _container(cluster: Cluster, job: NamedJob) -> Container:
         environment=job_environment(job.neuron, node, given={**defaults, **job.environment}, cache={}),
         node_count=nodes,
         devices=(*node.neuron_devices, *efa_devices),
-        # The node of a precompile job has no scratch.
-        folders=folders_of_jobs(
-            cluster.file_system.mount_path, None if job.kind == "precompile" else cluster.scratch_path
-        ),
+        folders=_folders(cluster, job),
         objects=_objects(cluster, job),
         image=job.image,
         secrets=job.secrets,

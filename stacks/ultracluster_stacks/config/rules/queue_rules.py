@@ -57,6 +57,20 @@ def limits_cancel_nothing_reserved(cluster: Cluster) -> Iterator[Problem]:
             yield Problem((*loc, "wait_limits", finding.path), finding)
 
 
+def submitters_are_of_the_account(cluster: Cluster) -> Iterator[Problem]:
+    """Refuse roles of another account, to which this one cannot attach a policy, and the same role twice."""
+    for index, arn in enumerate(cluster.submitters):
+        account = arn.split(":")[4]
+        if cluster.account not in {None, account}:
+            problem = f"the role is in {account}, the cluster in {cluster.account}"
+            remedy = "Let it assume a role of the account of the cluster, and name that one"
+            yield Problem.of(("submitters", index), "UC6350", problem, remedy=remedy)
+    for index, arn in duplicates(cluster.submitters):
+        yield Problem.of(
+            ("submitters", index), "UC6350", f"got {shown(arn)} twice", remedy="Remove one of them"
+        )
+
+
 def _queues(cluster: Cluster) -> list[tuple[Loc, Queue]]:
     additional = enumerate(cluster.additional_queues)
     return [

@@ -20,7 +20,7 @@ from tests.unit.ultracluster.cluster.job_containers import container_on, variabl
 from tests.unit.ultracluster.jobs.multi_node_jobs import container, job
 from tests.unit.ultracluster.nodes.launch_templates import user_data
 
-from ultracluster import ClusterNetwork, Job, MultiNodeJob, SharedFileSystem, TrainingQueue
+from ultracluster import ClusterNetwork, Job, Mount, MultiNodeJob, SharedFileSystem, TrainingQueue
 from ultracluster_rules.findings import FindingsError
 
 pytestmark = pytest.mark.slow
@@ -196,3 +196,24 @@ def test_an_endpoint_that_the_network_has_or_of_no_service_is_refused(
 ) -> None:
     with pytest.raises(FindingsError, match="UC3112: endpoints"):
         network(stack, endpoints=endpoints)
+
+
+def test_a_container_has_what_its_job_says_of_the_node(stack: cdk.Stack) -> None:
+    mounts = (Mount(source="/opt/models", read_only=True), Mount(source="/opt/tools", path="/tools"))
+    described = Job(
+        image=IMAGE, command=("train.py",), shared_memory_mib=65_536, ulimits={"nofile": 4_096}, mounts=mounts
+    )
+    MultiNodeJob(stack, "Job", described, queue=queue(stack))
+    (node,) = only(stack, "AWS::Batch::JobDefinition")["NodeProperties"]["NodeRangeProperties"]
+    found = node["Container"]
+    assert found["LinuxParameters"]["SharedMemorySize"] == 65_536
+    assert {each["Name"]: each["SoftLimit"] for each in found["Ulimits"]} == {
+        "memlock": -1, "stack": 67_108_864, "nofile": 4_096,
+    }  # fmt: skip
+    sources = {each["Name"]: each["Host"]["SourcePath"] for each in found["Volumes"]}
+    seen = {
+        each["ContainerPath"]: (sources[each["SourceVolume"]], each["ReadOnly"])
+        for each in found["MountPoints"]
+    }
+    assert seen["/opt/models"] == ("/opt/models", True)
+    assert seen["/tools"] == ("/opt/tools", False)

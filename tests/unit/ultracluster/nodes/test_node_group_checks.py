@@ -2,6 +2,7 @@
 
 import aws_cdk as cdk
 import pytest
+from aws_cdk import aws_ec2 as ec2
 from tests.unit.stacks.shown_warnings import shown
 from tests.unit.ultracluster import builders
 from tests.unit.ultracluster.builders import RESERVATION, block, nodes, of_type
@@ -75,3 +76,31 @@ def test_says_everything_that_is_wrong_at_once(stack: cdk.Stack) -> None:
     with pytest.raises(FindingsError) as caught:
         nodes(stack, capacity=other, image_id="latest", placement=ClusterPlacement(stack, "Placement"))
     assert [finding.code for finding in caught.value.findings] == ["UC4020", "UC4021", "UC4110"]
+
+
+@pytest.mark.parametrize(
+    "script",
+    [
+        "mkdir /data",
+        "#!/bin/bash\n# é",
+        "#!/bin/sh\n".ljust(2_049, "x"),
+        "#!/bin/sh\necho ECS_CLUSTER=x >>/etc/ecs/ecs.config",
+    ],
+)
+def test_rejects_user_data_that_a_node_cannot_add(stack: cdk.Stack, script: str) -> None:
+    with pytest.raises(FindingsError, match=r"UC4151: .*user_data"):
+        nodes(stack, user_data=script)
+
+
+@pytest.mark.parametrize("kind", ["text", "construct"])
+def test_further_user_data_is_the_second_part(stack: cdk.Stack, kind: str) -> None:
+    script = "#!/bin/bash\n".ljust(2_048, "x")
+    given: object = script
+    if kind == "construct":
+        given = ec2.UserData.custom(script)
+    made = nodes(stack, user_data=given)
+    (template,) = of_type(stack, "AWS::EC2::LaunchTemplate")
+    text = str(template["Properties"]["LaunchTemplateData"]["UserData"])
+    assert text.count("text/x-shellscript") == 2
+    assert text.index("refused to join") < text.index("x" * 2_000)
+    assert made.file_system is None

@@ -35,6 +35,23 @@ OLDER_VLLM = "pytorch-inference-vllm-neuronx:0.16.0-neuronx-py312-sdk2.31.1-ubun
             f"{_JOB}.processes_per_node",
             "got 2 processes on a node with the launcher jax",
         ),
+        *(
+            ("image: 1", f"{setting}\n            image: 1", code, f"{_JOB}.{place}", problem)
+            for setting, code, place, problem in (
+                ("shared_memory_mib: 63", "UC6155", "shared_memory_mib", "got 63"),
+                ("shared_memory_mib: 9000000", "UC6155", "shared_memory_mib", "memory of the container"),
+                ("ulimits: {files: 1}", "UC6156", "ulimits.files", "got 'files'"),
+                ("ulimits: {nofile: -2}", "UC6156", "ulimits.nofile", "got -2"),
+                ("mounts: [{source: /var/run/docker.sock}]", "UC6157", "mounts[0].source", "docker.sock"),
+                ("mounts: [{source: /opt, path: /fsx}]", "UC6157", "mounts[0]", "is mounted already"),
+                (
+                    "mounts: [{source: /opt}, {source: /x, path: /opt/}]",
+                    "UC6157",
+                    "mounts[1]",
+                    "is mounted already",
+                ),
+            )
+        ),
         ("[train.py]", "[]", "UC6142", f"{_JOB}.command", "command is required: the launcher"),
         (
             "image: 1",

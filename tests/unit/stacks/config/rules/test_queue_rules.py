@@ -18,6 +18,24 @@ Findings = Callable[..., list[Finding]]
             "UC4121",
             "additional_capacity[1].name",
         ),
+        (
+            [
+                lines(
+                    'account: "123456789012"\n        submitters: ["arn:aws:iam::210987654321:role/people/researcher"]'
+                )
+            ],
+            "UC6350",
+            "submitters[0]",
+        ),
+        (
+            [
+                lines(
+                    'submitters: ["arn:aws:iam::123456789012:role/people/researcher", "arn:aws:iam::123456789012:role/people/researcher"]'
+                )
+            ],
+            "UC6350",
+            "submitters[1]",
+        ),
         ([further("name: capacity, market_type: on-demand")], "UC4121", "additional_capacity[0].name"),
         ([further(RESERVED, SPILL, "name: more, market_type: on-demand")], "UC4120", "queue.capacity"),
         ([lines("queue: {capacity: [spil]}"), further(SPILL)], "UC6312", "queue.capacity[0]"),
