@@ -8,7 +8,8 @@ from typing import Final
 from ultracluster_rules.findings import Finding, quote, require
 from ultracluster_rules.values import Form
 
-_CACHE_FOLDER: Final = "UC6016"
+CACHE_FOLDER: Final = "UC6016"
+"""Code of a compile cache on a file system that the nodes do not mount."""
 _OLDEST_DAYS: Final = 36_500  # a century; more is a mistake, and keeping objects needs no age
 
 COMPILER_VERSION: Final = Form(
@@ -35,7 +36,7 @@ def check_cache_folder(folder: str) -> list[Finding]:
     path = PurePosixPath(folder)
     return require(
         path.parts and not path.is_absolute() and ".." not in path.parts,
-        _CACHE_FOLDER,
+        CACHE_FOLDER,
         f"got {quote(folder)}",
         allowed="a folder below the mount path, such as compile-cache",
         path="folder",
@@ -45,7 +46,7 @@ def check_cache_folder(folder: str) -> list[Finding]:
 def refuse_unmounted_cache(folder: str) -> Finding:
     """Return the finding (UC6016) about nodes that do not mount the file system of a compile cache."""
     return Finding(
-        _CACHE_FOLDER,
+        CACHE_FOLDER,
         f"the nodes do not mount the file system of {folder}",
         remedy="Mount the file system of the cache on the nodes",
         path="compile_cache",

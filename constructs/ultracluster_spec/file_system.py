@@ -14,8 +14,7 @@ from ultracluster_catalog.lustre.lustre_figures import (
 from ultracluster_catalog.machines.instance_type import InstanceType
 from ultracluster_catalog.names.identifiers import FILE_SYSTEM_DNS_NAME, FILE_SYSTEM_ID, LUSTRE_MOUNT_NAME
 from ultracluster_catalog.places.cluster_subnet import FILE_SYSTEM_ADDRESSES
-from ultracluster_rules.credentials import shown
-from ultracluster_rules.findings import Finding, FindingsError, quote
+from ultracluster_rules.findings import Finding, quote
 from ultracluster_rules.values import Between, Form
 from ultracluster_spec import lustre
 from ultracluster_spec.lustre import Association, check_file_system
@@ -190,13 +189,7 @@ class _OrNone:
 
     def __get_pydantic_core_schema__(self, source: Any, handler: Callable[[Any], Any]) -> Any:
         def validate(value: Any, inner: Callable[[Any], Any]) -> Any:
-            if value == NO_FILE_SYSTEM.word:
-                return NO_FILE_SYSTEM
-            if value is None or isinstance(value, str | int | float | tuple):
-                got = "file_system has no value" if value is None else f"got {shown(value)}"
-                code, remedy = ("UC1021", _LEAVE_OUT) if value is None else ("UC1022", "")
-                raise FindingsError.of(code, got, allowed=_FORMS, remedy=remedy)
-            return inner(value)
+            return NO_FILE_SYSTEM if value == NO_FILE_SYSTEM.word else inner(value)
 
         function = {"type": "no-info", "function": validate}
         return {"type": "function-wrap", "function": function, "schema": handler(source)}
@@ -205,8 +198,6 @@ class _OrNone:
         return {"anyOf": [handler(schema), {"const": NO_FILE_SYSTEM.word}]}
 
 
-_FORMS: Final = "a mapping of settings, or none for a cluster without a file system"
-_LEAVE_OUT: Final = "Write one of them, or remove the key for a new file system with defaults"
 OptionalFileSystem = Annotated[FileSystem, _OrNone()]
 """A file system in a rollout file: its settings, or ``none``."""
 

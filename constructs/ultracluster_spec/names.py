@@ -51,14 +51,14 @@ PolicyRef = Annotated[
     ),
 ]
 
-RoleArn = Annotated[
-    str,
-    Form(
-        code="UC6350",
-        pattern=r"arn:aws[a-z-]*:iam::[0-9]{12}:role/(?:[A-Za-z0-9_.,+@=-]+/)*[A-Za-z0-9_.,+@=-]{1,64}",
-        allowed="the ARN of an IAM role, such as arn:aws:iam::123456789012:role/researcher",
-    ),
-]
+ROLE: Final = Form(
+    code="UC6350",
+    pattern=r"arn:aws[a-z-]*:iam::[0-9]{12}:role/(?:[A-Za-z0-9_.,+@=-]+/)*[A-Za-z0-9_.,+@=-]{1,64}",
+    allowed="the ARN of an IAM role, such as arn:aws:iam::123456789012:role/researcher",
+)
+"""ARN of a role that may submit jobs."""
+
+RoleArn = Annotated[str, ROLE]
 
 RolePathText = Annotated[str, ROLE_PATH]
 

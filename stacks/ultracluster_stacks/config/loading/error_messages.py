@@ -28,6 +28,10 @@ MOST_PROBLEMS: Final = 1_000
 """Maximum number of reported problems; a file with more is hardly a rollout."""
 
 
+_ALLOWED: Final[Mapping[str | int, str]] = {
+    "account": "12 digits in quotes",
+    "file_system": "a mapping of settings, or none for a cluster without a file system",
+}
 _UNKNOWN_KEY: Final = "unexpected_keyword_argument"
 
 
@@ -74,15 +78,16 @@ _Translation = Callable[[Loc, Mapping[str, Any]], Problem]
 
 def _wrong_type(expected: str) -> _Translation:
     def translation(loc: Loc, details: Mapping[str, Any]) -> Problem:
-        got = details["input"]
+        got, allowed = details["input"], _ALLOWED.get(loc[-1] if loc else "", expected)
         if got is None:
-            return _missing(loc, details, expected)
+            return _missing(loc, details, allowed)
         remedy = ""
         if expected == "text" and isinstance(got, (bool, int, float)):
             remedy = f'Write it in quotes: "{shown(got)}"'
-        elif expected != "text" and isinstance(got, str) and got.isascii() and got.isalnum():
+        elif (
+            expected not in {"text", "a mapping"} and isinstance(got, str) and got.isascii() and got.isalnum()
+        ):
             remedy = "Write it without quotes"
-        allowed = "12 digits in quotes" if loc[-1:] == ("account",) else expected
         return wrong_type(loc, got, allowed=allowed, remedy=remedy)
 
     return translation

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from datetime import timedelta
 
 from ultracluster_catalog.capacity.capacity_blocks import drain_before_end
+from ultracluster_catalog.machines.instance_type import InstanceType
 from ultracluster_catalog.names.identifiers import ECR_IMAGE
 from ultracluster_rules.credentials import (
     command_credential,

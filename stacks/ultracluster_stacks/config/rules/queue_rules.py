@@ -11,6 +11,7 @@ from ultracluster_rules.queues import (
     check_wait_limits,
 )
 from ultracluster_spec.cluster import Cluster
+from ultracluster_spec.names import ROLE
 from ultracluster_spec.queue import OWN_CAPACITY, Queue
 from ultracluster_stacks.config.reading.problem import Loc, Problem, duplicates, located
 
@@ -64,10 +65,10 @@ def submitters_are_of_the_account(cluster: Cluster) -> Iterator[Problem]:
         if cluster.account not in {None, account}:
             problem = f"the role is in {account}, the cluster in {cluster.account}"
             remedy = "Let it assume a role of the account of the cluster, and name that one"
-            yield Problem.of(("submitters", index), "UC6350", problem, remedy=remedy)
+            yield Problem.of(("submitters", index), ROLE.code, problem, remedy=remedy)
     for index, arn in duplicates(cluster.submitters):
         yield Problem.of(
-            ("submitters", index), "UC6350", f"got {shown(arn)} twice", remedy="Remove one of them"
+            ("submitters", index), ROLE.code, f"got {shown(arn)} twice", remedy="Remove one of them"
         )
 
 

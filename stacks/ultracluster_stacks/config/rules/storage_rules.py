@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from typing import Final
 
-from ultracluster_rules.buckets import check_destinations, check_replication_key
+from ultracluster_rules.buckets import CACHE_FOLDER, check_destinations, check_replication_key
 from ultracluster_spec.cluster import Cluster
 from ultracluster_spec.file_system import CLUSTER_RULES, FILE_SYSTEM_RULES, broken_settings
 from ultracluster_spec.lustre import OWN_LINK_RULES, Association, Links
@@ -112,7 +112,7 @@ def cache_is_in_one_place(cluster: Cluster) -> Iterator[Problem]:
             "the cluster has no file system",
             "Remove it: TorchNeuron and vLLM need a file system",
         )
-        yield Problem.of(("compile_cache", "on_file_system"), "UC6016", problem, remedy=remedy)
+        yield Problem.of(("compile_cache", "on_file_system"), CACHE_FOLDER, problem, remedy=remedy)
     for name in _OF_THE_BUCKET:
         if cache.on_file_system and getattr(cache, name):
             problem = f"{name} applies to a cache on S3, but this one is on the file system"

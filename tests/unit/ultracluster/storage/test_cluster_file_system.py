@@ -1,5 +1,7 @@
 """The file system of a cluster is described by a value."""
 
+from dataclasses import replace
+
 import aws_cdk as cdk
 import pytest
 from aws_cdk import assertions
@@ -94,7 +96,7 @@ def test_a_cluster_without_a_file_system_meets_in_its_bucket(
     stack: cdk.Stack, road: str, place: str | None
 ) -> None:
     whole = cluster(
-        stack, capacity=block(launched_by=road), file_system="none", alarms=Alarms(dashboard=True)
+        stack, capacity=replace(block(), launched_by=road), file_system="none", alarms=Alarms(dashboard=True)
     )
     ClusterDashboard(stack, "Dashboard", cluster=whole)
     job = whole.add_multi_node_job("train", Job(image=IMAGE, command=("train.py",)))
