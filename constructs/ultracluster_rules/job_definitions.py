@@ -303,10 +303,12 @@ def refuse_for_kind(what: str, kind: str, *, remedy: str) -> Finding:
     return Finding("UC6112", f"got {what} for a {kind} job", remedy=remedy)
 
 
-def refuse_resume(kind: str) -> list[Finding]:
+def refuse_resume(
+    kind: str, *, remedy: str = "Remove resume; attempts let AWS Batch start it again"
+) -> list[Finding]:
     """Return the finding (UC6117) about a job that cannot be submitted again."""
     problem = f"{kind} is not submitted again after it was interrupted"
-    return [Finding(RESUME.code, problem, remedy="Remove resume; attempts let AWS Batch start it again")]
+    return [Finding(RESUME.code, problem, remedy=remedy)]
 
 
 def check_phase(method: str, phase: str) -> list[Finding]:

@@ -47,9 +47,6 @@ network = ClusterNetwork.from_subnet(
     node_count=NODES,
     available_addresses=4091,  # a /20 without the five addresses that AWS reserves
 )
-cdk.Validations.of(network).acknowledge(
-    cdk.Acknowledgment(id="ultracluster:UC3208", reason="the default security group is as EC2 created it")
-)
 UltraCluster(
     stack,
     "Cluster",

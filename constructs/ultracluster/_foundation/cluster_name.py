@@ -1,17 +1,24 @@
 """Name of the cluster that a construct belongs to, used in metrics, tags and budgets."""
 
+import re
 from collections.abc import Mapping
+from typing import Final
+from weakref import WeakKeyDictionary
 
-from aws_cdk import Stack, Tags
-from constructs import Construct
+from aws_cdk import Stack, Stage, Tags, Token
+from constructs import Construct, IConstruct
 
 from ultracluster_catalog.names.cluster_tag import CLUSTER_TAG
+from ultracluster_rules.findings import Finding, quote, require
 
 _CONTEXT = "ultracluster:cluster"
 
 # CloudFormation replaces a resource of these types when its tags change. It applies the tags of a stack to all resources,
 # compute environments among them (aws-cloudformation/cloudformation-coverage-roadmap#2270), so that stacks get none either.
 _TAGS_AT_CREATION = ["AWS::Batch::ComputeEnvironment", "AWS::EC2::PlacementGroup", "aws:cdk:stack"]
+
+# The paths of the clusters of each app by name, account and Region.
+_CLAIMED: Final[WeakKeyDictionary[IConstruct, dict[tuple[str, ...], str]]] = WeakKeyDictionary()
 
 
 def name_cluster(scope: Construct, name: str) -> None:
@@ -20,8 +27,38 @@ def name_cluster(scope: Construct, name: str) -> None:
 
 
 def cluster_name(scope: Construct) -> str:
-    """Return the name of the cluster that a construct belongs to; by default, the name of its stack."""
-    return str(scope.node.try_get_context(_CONTEXT) or Stack.of(scope).stack_name)
+    """Return the name of the cluster that a construct belongs to; by default, the name of its stack.
+
+    CloudFormation generates the name of a nested stack at deployment, so that the outermost stack gives it.
+    """
+    if name := scope.node.try_get_context(_CONTEXT):
+        return str(name)
+    stack = Stack.of(scope)
+    while stack.nested_stack_parent:
+        stack = stack.nested_stack_parent
+    return stack.stack_name
+
+
+def claim_name(scope: Construct, name: str) -> list[Finding]:
+    """Take a name for the cluster at a scope, or return the finding that another one of the app has it.
+
+    What is not known of account and Region is the same for all stacks of a stage.
+    """
+    stack, stage = Stack.of(scope), Stage.of(scope)
+    unknown = stage.node.path if stage else ""
+    place = [unknown if Token.is_unresolved(each) else each for each in (stack.account, stack.region)]
+    path = scope.node.path
+    other = _CLAIMED.setdefault(scope.node.root, {}).setdefault((name, *place), path)
+    own = re.sub(r"[^A-Za-z0-9._-]+", "-", f"{name}-{scope.node.id}")
+    return require(
+        other == path,
+        "UC2160",
+        f"{quote(name)} is the name of the cluster {quote(other)} already, and metrics, alarms, tags, budgets and commands "
+        "would take both for one",
+        allowed="a name that no other cluster of the account and Region has",
+        remedy=f'Set cluster_name, such as "{own}"',
+        path="cluster_name",
+    )
 
 
 def tag_resources(scope: Construct, name: str, tags: Mapping[str, str] | None = None) -> None:

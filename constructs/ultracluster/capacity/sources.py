@@ -2,9 +2,7 @@
 
 from collections.abc import Sequence
 
-from aws_cdk import Token
-
-from ultracluster._foundation.tokens import check_known
+from ultracluster._foundation.tokens import check_known, is_known
 from ultracluster_catalog.machines.instance_type import InstanceType
 from ultracluster_rules.capacity import check_source_names, check_targets
 from ultracluster_rules.findings import Finding, reject
@@ -116,4 +114,4 @@ def _reservation(source: Capacity) -> str | None:
             target = source.resource_group_arn
         case _:
             return None
-    return None if Token.is_unresolved(target) else target
+    return target if is_known(target) else None

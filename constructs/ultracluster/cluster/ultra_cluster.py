@@ -12,8 +12,8 @@ from aws_cdk import aws_sns as sns
 from constructs import Construct
 
 from ultracluster._foundation.annotations import warn
+from ultracluster._foundation.cluster_name import claim_name, name_cluster, tag_resources
 from ultracluster._foundation.cluster_name import cluster_name as find_cluster_name
-from ultracluster._foundation.cluster_name import name_cluster, tag_resources
 from ultracluster._foundation.machines import AnyInstanceType, machine_of
 from ultracluster.capacity.sources import check_main_queue, check_sizes, has_block, named, sources_of
 from ultracluster.cluster.i_ultra_cluster import ImportedCluster, IUltraCluster
@@ -23,6 +23,7 @@ from ultracluster.jobs.job_options import JobOptions
 from ultracluster.jobs.precompile_job import PrecompileJob, precompile_queue
 from ultracluster.network.cluster_network import (
     ClusterNetwork,
+    check_default_group,
     check_network,
     check_zone,
     define_network,
@@ -45,12 +46,13 @@ from ultracluster.storage.checkpoint_bucket import CheckpointBucket
 from ultracluster.storage.cluster_file_system import check_file_system, define_file_system
 from ultracluster.storage.compile_cache import CompileCache
 from ultracluster.storage.posix_compile_cache import PosixCompileCache
-from ultracluster.storage.shared_file_system import SharedFileSystem
+from ultracluster.storage.shared_file_system import SharedFileSystem, check_vpc_of_file_system
 from ultracluster_catalog.limits.queues import QUEUE_NAME_TAG
 from ultracluster_catalog.machines.instance_type import InstanceType
+from ultracluster_catalog.names.cluster_tag import CLUSTER_TAG
 from ultracluster_rules.alarms import check_recipients, warn_of_missing_recipients
 from ultracluster_rules.capacity import check_max_nodes
-from ultracluster_rules.findings import Finding, FindingsError, Severity, collect, reject, require
+from ultracluster_rules.findings import Finding, FindingsError, Severity, collect, quote, reject, require
 from ultracluster_rules.machines import check_whole_ultraservers
 from ultracluster_rules.network import check_zone_id
 from ultracluster_rules.numbers import rejects_unsafe_numbers
@@ -147,8 +149,9 @@ class UltraCluster(IUltraCluster):
             placement: ``auto``, ``none``, or a cluster placement group for the sources that can use one; Capacity Blocks,
                 Spot, and reservations with their own group cannot. Default: that of a `Network`, otherwise ``auto``, a new group
                 for On-Demand nodes.
-            cluster_name: Name of the cluster in metrics, tags and cost reports, unique in an account and Region. Default: the
-                name that a rollout file gives it, or that of the stack.
+            cluster_name: Name of the cluster in metrics, alarms, tags, budgets, functions and commands, unique in an account
+                and Region. Default: its tag ``ultracluster:cluster`` among `tags`, the name that a rollout file gives it, or
+                that of the stack, also for a nested stack.
             tags: Tags for instances, volumes and network interfaces, in addition to those of ``Tags.of``. All resources
                 get ``ultracluster:cluster``, the name of the cluster. Default: none.
             checkpoint_lead: How long before the drain of a Capacity Block running jobs are notified to write a checkpoint.
@@ -180,11 +183,15 @@ class UltraCluster(IUltraCluster):
             FindingsError: If `removal_policy` is neither RETAIN nor DESTROY (UC5217), a recipient is neither an address nor a
                 topic (UC6449), neither `capacity`, `network` nor `zone_id` determines the Availability Zone (UC4022), an
                 argument belongs to the network that is set (UC3110), the selection is not of one private subnet (UC3113), two
-                sources are the same reservation (UC4127), the main queue leaves out a Capacity Block (UC6314), or a part
-                rejects its arguments.
+                sources are the same reservation (UC4127), the main queue leaves out a Capacity Block (UC6314), the file
+                system is in another VPC (UC5060), another cluster of the app has the name (UC2160), or a part rejects its
+                arguments.
         """
         if isinstance(file_system, str):
             file_system = NO_FILE_SYSTEM
+        named_by_tag = (tags or {}).get(CLUSTER_TAG)
+        reject(_check_one_name(cluster_name, named_by_tag))
+        cluster_name = named_by_tag if cluster_name is None else cluster_name
         plan = _resolve(
             scope,
             cluster_name=cluster_name,
@@ -208,6 +215,7 @@ class UltraCluster(IUltraCluster):
         if cluster_name is not None:
             name_cluster(self, cluster_name)
         self.cluster_name = find_cluster_name(self)
+        reject(claim_name(self, self.cluster_name))
         self._kms_key = kms_key
         self._topic = self._define_topic(notify)
         self._placement = self._define_placement(network, placement)
@@ -237,6 +245,7 @@ class UltraCluster(IUltraCluster):
         self.queue = TrainingQueue(
             self, "Queue", nodes=self.node_groups, max_nodes=node_count, settings=queue, kms_key=kms_key
         )
+        self.queue.resume_with(self._allow_resume)
         self._further_queues: list[TrainingQueue] = []
         self._watch, self.alarms = self._define_alarms(plan.alarms)
         self._topic = self._topic or (self.alarms.topic if self.alarms else None)
@@ -477,6 +486,7 @@ class UltraCluster(IUltraCluster):
         if self._watch:
             self._watch.watch(queue)
         self._further_queues.append(queue)
+        queue.resume_with(self._allow_resume)
         if self.job_resume:
             self.job_resume.watch(queue)
         return queue
@@ -518,6 +528,10 @@ class UltraCluster(IUltraCluster):
 
     def _let_resume(self, job: _Job) -> _Job:
         # Defined for each job, because `ultracluster jobs submit --resume` can request it at submission.
+        self._allow_resume(job.job_definition_arn)
+        return job
+
+    def _allow_resume(self, job_definition_arn: str) -> None:
         if self.job_resume is None:
             lifecycle = self.block_lifecycle
             self.job_resume = JobResume(
@@ -529,8 +543,7 @@ class UltraCluster(IUltraCluster):
             )
             for queue in self._further_queues:
                 self.job_resume.watch(queue)
-        self.job_resume.allow(job.job_definition_arn)
-        return job
+        self.job_resume.allow(job_definition_arn)
 
     def _queues(self) -> Sequence[ITrainingQueue]:
         return [construct for construct in self.node.find_all() if isinstance(construct, ITrainingQueue)]
@@ -615,6 +628,9 @@ def _resolve(
         findings += check_file_system(
             file_system, machine=machine, node_count=most_nodes, zone_id=zone, kms_key=kms_key
         )
+    if isinstance(file_system, SharedFileSystem):
+        vpc_id = network.vpc_id if network else None
+        findings += check_vpc_of_file_system(file_system, vpc_id, path="file_system")
     errors = [finding for finding in findings if finding.severity is Severity.ERROR]
     if errors or machine is None or ami is None or zone is None:
         raise FindingsError(errors)
@@ -636,6 +652,16 @@ def _check_queue(sources: Sequence[Capacity | None], queue: Queue) -> list[Findi
     findings = under("queue", check_queue(queue, sources))
     collect(findings, lambda: check_main_queue(sources, queue))
     return findings
+
+
+def _check_one_name(name: str | None, tag: str | None) -> list[Finding]:
+    return require(
+        None in {name, tag} or name == tag,
+        "UC2160",
+        f"got {quote(name)}, and the tag {CLUSTER_TAG} names the cluster {quote(tag)}",
+        remedy="Remove the tag",
+        path="cluster_name",
+    )
 
 
 def _check_removal(policy: RemovalPolicy) -> list[Finding]:
@@ -673,7 +699,7 @@ def _check_network(
         )
     findings: list[Finding] = []
     collect(findings, lambda: private_subnet(network, vpc_subnets, path="vpc_subnets"))
-    return findings
+    return findings + check_default_group(network, path="network")
 
 
 def _allow_buckets(network: ClusterNetwork, *parts: object) -> None:

@@ -5,11 +5,12 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from aws_cdk import Annotations, Aws, Token
+from aws_cdk import Annotations, Aws
 from aws_cdk import aws_iam as iam
 from constructs import Construct
 
 from ultracluster._foundation.permissions import PULL_ACTIONS, allow
+from ultracluster._foundation.tokens import is_known
 from ultracluster_catalog.names.identifiers import ECR_IMAGE
 
 if TYPE_CHECKING:
@@ -45,7 +46,7 @@ class ContainerImage:
 
 def pull_image(scope: Construct, image: str) -> list[iam.PolicyStatement]:
     """Return the statements to pull an image from Amazon ECR, and warn about an image that is or may be elsewhere."""
-    if Token.is_unresolved(image):
+    if not is_known(image):
         Annotations.of(scope).add_warning_v2(
             "ultracluster:imageNotKnown",
             "the repository of the image is unknown until deployment, so the job gets no permission to pull it; pass a "

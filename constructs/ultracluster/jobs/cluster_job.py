@@ -10,7 +10,7 @@ from aws_cdk import aws_batch as batch
 from aws_cdk import aws_iam as iam
 from aws_cdk import aws_secretsmanager as secretsmanager
 from aws_cdk import aws_ssm as ssm
-from constructs import Construct
+from constructs import Construct, IValidation
 
 from ultracluster._foundation.annotations import warn
 from ultracluster._foundation.cluster_name import cluster_name
@@ -30,7 +30,7 @@ from ultracluster_catalog.names.identifiers import ECR_IMAGE
 from ultracluster_catalog.names.submission_tags import AFTER_TAG, QUEUE_TAG, RESUME_TAG
 from ultracluster_rules.findings import Finding, Severity, reject
 from ultracluster_rules.images import check_container
-from ultracluster_rules.job_definitions import DEVICES_VARIABLE, PROCESSES_VARIABLE
+from ultracluster_rules.job_definitions import DEVICES_VARIABLE, PROCESSES_VARIABLE, refuse_resume
 from ultracluster_spec.container import NOTICES_FOLDER, job_environment
 from ultracluster_spec.job import Job, Mount
 from ultracluster_spec.neuron import Neuron
@@ -120,6 +120,9 @@ class ClusterJob(Construct):
                 variables=variables,
             ),
         ]
+        if job.resume and not queue.is_imported and Stack.of(queue) is not Stack.of(scope):
+            elsewhere = refuse_resume("a job in another stack than its queue")
+            findings += [finding.at("resume") for finding in elsewhere]
         reject([finding for finding in findings if finding.severity is Severity.ERROR])
         super().__init__(scope, construct_id)
         image = options.get("image")
@@ -168,7 +171,7 @@ class ClusterJob(Construct):
         program = {
             "AWS_REGION": Stack.of(self).region,
             "AWS_DEFAULT_REGION": Stack.of(self).region,
-            "UC_CLUSTER": cluster_name(self),
+            "UC_CLUSTER": cluster_name(self if queue.is_imported else queue),
             "UC_JOB": construct_id,
             **_peak(queue.nodes.instance_type),
             PROCESSES_VARIABLE: str(processes if job.launcher == "torchrun" else 1),
@@ -232,6 +235,9 @@ class ClusterJob(Construct):
         self.job_definition_arn = definition.ref
         if same_stack:  # otherwise the stack of the queue would depend on that of the job
             self.queue.add_job_definition(definition.ref)
+        if self._job.resume:
+            self.queue.add_resumable(definition.ref)
+            self.node.add_validation(_Resumes(self))
 
     def _container(
         self, command: Sequence[str], *, instance_type: str | None = None
@@ -327,6 +333,22 @@ class ClusterJob(Construct):
     def grant_principal(self) -> iam.IPrincipal:
         """Job role."""
         return self.role
+
+
+@jsii.implements(IValidation)
+class _Resumes:
+    """What is wrong at synthesis with a job that is to be submitted again: a function may be defined after it."""
+
+    def __init__(self, job: ClusterJob) -> None:
+        self._job = job
+
+    def validate(self) -> list[str]:
+        """Return the finding, if nothing submits the job again."""
+        if self._job.queue.resumes:
+            return []
+        remedy = "Define JobResume(queue=...) for its queue, or remove resume"
+        found = refuse_resume("a job on a queue without a cluster", remedy=remedy)
+        return [str(finding.at("resume")) for finding in found]
 
 
 def _let_pull(queue: ITrainingQueue, image: str) -> None:

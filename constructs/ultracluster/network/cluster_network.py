@@ -8,11 +8,11 @@ from collections.abc import Sequence
 import jsii
 from aws_cdk import CfnResource, RemovalPolicy, Stack, Token
 from aws_cdk import aws_ec2 as ec2
-from constructs import Construct
+from constructs import Construct, IConstruct
 
 from ultracluster._foundation.annotations import warn
 from ultracluster._foundation.machines import AnyInstanceType, machine_of
-from ultracluster._foundation.tokens import check_known
+from ultracluster._foundation.tokens import check_known, is_known
 from ultracluster.network.endpoint_policies import EndpointPolicies
 from ultracluster.network.group_rules import add_efa_rules, add_task_rules
 from ultracluster.network.nat_gateway import define_nat_gateway
@@ -22,7 +22,7 @@ from ultracluster_catalog.machines.nic_layouts import NetworkInterface, NicLayou
 from ultracluster_catalog.places.addresses import RESERVED_PER_SUBNET
 from ultracluster_catalog.places.cluster_subnet import FILE_SYSTEM_ADDRESSES, NODE_SERVICES
 from ultracluster_catalog.places.zones import REGIONS, region_of_zone_id
-from ultracluster_rules.findings import Finding, FindingsError, quote, reject
+from ultracluster_rules.findings import Finding, FindingsError, quote, reject, require
 from ultracluster_rules.network import (
     check_available_addresses,
     check_endpoints,
@@ -210,11 +210,13 @@ class ClusterNetwork(Construct):
                 rule. Default: False, with a warning that the rules must exist.
             default_security_group: Default security group of the VPC, which the network interface of a multi-node task
                 takes, to add the rules that tasks need: all traffic with itself, and HTTPS out. EC2 rejects a duplicate
-                rule. Default: none are added, with a warning that they must exist.
+                rule. Default: none are added; an `ec2.Vpc` of the same app has them, and of others a warning says that they must
+                exist.
 
         Raises:
             FindingsError: If the instance type or layout is unknown, EC2 would reject the interfaces (UC4010 to UC4015),
-                there are too few available addresses (UC3002), or the selection is not of one private subnet (UC3113).
+                there are too few available addresses (UC3002), the selection is not of one private subnet (UC3113), or the
+                CDK empties the default security group of the VPC and nothing fills it (UC3260).
         """
         reject(check_zone(scope, zone_id))
         machine = machine_of(instance_type)
@@ -222,6 +224,7 @@ class ClusterNetwork(Construct):
             subnet = private_subnet(vpc, subnet)
         if available_addresses is None:
             available_addresses = _addresses_of(subnet)
+        reject(check_default_group(vpc, path="vpc") if default_security_group is None else ())
         reject(
             check_available_addresses(
                 instance_type=machine,
@@ -365,7 +368,7 @@ class _ExistingNetwork(ClusterNetwork):
         self.zone_id = zone_id
         self._instance_type = instance_type
         self._nic_layout = nic_layout
-        if default_security_group is None:
+        if default_security_group is None and not isinstance(vpc, ec2.Vpc):
             tasks = Finding(
                 "UC3208",
                 "the interface of a multi-node task takes the default security group of the VPC, whose rules are not "
@@ -375,8 +378,11 @@ class _ExistingNetwork(ClusterNetwork):
                 path="vpc",
             )
             warn(self, tasks)
-        else:
-            add_task_rules(self, security_group_id=default_security_group.security_group_id)
+        elif default_security_group is not None:
+            rules = add_task_rules(self, security_group_id=default_security_group.security_group_id)
+            if emptied := _emptying_of_default_group(vpc):
+                for rule in rules:
+                    rule.node.add_dependency(emptied)
         if security_group is None:
             self.security_group = self._define_security_group()
             return
@@ -491,6 +497,25 @@ def private_subnet(
     return subnets[0]
 
 
+def _emptying_of_default_group(vpc: ec2.IVpc) -> IConstruct | None:
+    """Return the resource by which the CDK removes the rules of the default security group of a VPC, if it does."""
+    return vpc.node.try_find_child("RestrictDefaultSecurityGroupCustomResource")
+
+
+def check_default_group(vpc: ec2.IVpc, *, path: str) -> list[Finding]:
+    """Check that the CDK leaves the default security group of a VPC alone, in which the tasks of multi-node jobs are."""
+    return require(
+        _emptying_of_default_group(vpc) is None,
+        "UC3260",
+        "the CDK removes the rules of the default security group of this VPC, as the feature flag "
+        "@aws-cdk/aws-ec2:restrictDefaultSecurityGroup asks for, and tasks of multi-node jobs, which are in that group, "
+        "would reach neither each other nor AWS",
+        remedy="Define the ec2.Vpc with restrict_default_security_group=False, or pass that group as "
+        "default_security_group to ClusterNetwork.from_subnet, which adds what tasks need",
+        path=path,
+    )
+
+
 def _addresses_of(subnet: ec2.ISubnet) -> int:
     """Return how many addresses a new subnet has; more than enough of one that is not defined in the app."""
     cidr = subnet.ipv4_cidr_block if isinstance(subnet, ec2.Subnet) else ""
@@ -506,7 +531,7 @@ def check_zone(scope: Construct, zone_id: str) -> list[Finding]:
         scope: Construct in the stack.
         zone_id: Availability Zone ID.
     """
-    if Token.is_unresolved(zone_id):
+    if not is_known(zone_id):
         return []
     region = Stack.of(scope).region
     findings = [] if region not in REGIONS and not Token.is_unresolved(region) else check_zone_id(zone_id)

@@ -57,16 +57,16 @@ def add_efa_rules(scope: Construct, *, security_group_id: str) -> None:
     )
 
 
-def add_task_rules(scope: Construct, *, security_group_id: str) -> None:
+def add_task_rules(scope: Construct, *, security_group_id: str) -> list[CfnResource]:
     """Allow tasks of multi-node jobs, which have the default security group of the VPC, to reach each other and AWS."""
-    allow_between_groups(
+    among_tasks = allow_between_groups(
         scope,
         ("TasksIngress", "TasksEgress"),
         source=security_group_id,
         destination=security_group_id,
         descriptions=("From other tasks of multi-node jobs", "To other tasks of multi-node jobs"),
     )
-    ec2.CfnSecurityGroupEgress(
+    to_aws = ec2.CfnSecurityGroupEgress(
         scope,
         "TasksToAws",
         group_id=security_group_id,
@@ -76,3 +76,4 @@ def add_task_rules(scope: Construct, *, security_group_id: str) -> None:
         to_port=_HTTPS,
         description="From tasks of multi-node jobs to AWS services",
     )
+    return [*among_tasks, to_aws]

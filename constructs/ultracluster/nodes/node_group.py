@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 import jsii
-from aws_cdk import Aws, Fn, IStableAnyProducer, ITaggable, Lazy, TagManager, TagType, Token
+from aws_cdk import Aws, Fn, IStableAnyProducer, ITaggable, Lazy, TagManager, TagType
 from aws_cdk import aws_ec2 as ec2
 from aws_cdk import aws_iam as iam
 from aws_cdk import aws_kms as kms
@@ -14,6 +14,7 @@ from ultracluster._foundation.annotations import warn
 from ultracluster._foundation.cluster_name import cluster_name
 from ultracluster._foundation.machines import AnyInstanceType, machine_of
 from ultracluster._foundation.permissions import allow, never
+from ultracluster._foundation.tokens import is_known
 from ultracluster.capacity.launch_options import market_options, node_tags, reservation_target
 from ultracluster.capacity.sources import check_source
 from ultracluster.network.cluster_network import ClusterNetwork
@@ -22,7 +23,7 @@ from ultracluster.nodes.cluster_placement import ClusterPlacement
 from ultracluster.nodes.node_image import image_id_of
 from ultracluster.nodes.node_metrics import NodeMetrics
 from ultracluster.nodes.user_data import node_user_data
-from ultracluster.storage.shared_file_system import SharedFileSystem
+from ultracluster.storage.shared_file_system import SharedFileSystem, check_vpc_of_file_system
 from ultracluster_catalog.machines.instance_type import InstanceType
 from ultracluster_catalog.machines.nic_layouts import NetworkInterface
 from ultracluster_catalog.names.cluster_tag import CLUSTER_TAG
@@ -156,7 +157,8 @@ class NodeGroup(Construct):
         Raises:
             FindingsError: If the instance type is unknown, a Capacity Block is combined with a placement group (UC4020), a
                 reservation was created in another group (UC4023), the image is not an AMI ID (UC4110), the zones differ
-                (UC4021), or the instance type has no instance store or the scratch path is taken (UC4026, UC4027).
+                (UC4021), the file system is in another VPC (UC5060), or the instance type has no instance store or the scratch
+                path is taken (UC4026, UC4027).
         """
         machine = machine_of(instance_type)
         interfaces = network.interfaces_of(machine)
@@ -166,6 +168,8 @@ class NodeGroup(Construct):
             placement=placement,
         )
         findings += check_boot(root_volume, user_data)
+        if file_system:
+            findings += check_vpc_of_file_system(file_system, network.vpc_id, path="file_system")
         ami = collect(findings, lambda: image_id_of(scope, image_id)) or ""
         findings += check_scratch(
             machine, scratch_path, mount_path=file_system.mount_path if file_system else None
@@ -352,14 +356,14 @@ def _check(
         *check_source(capacity, path="capacity"),
         *(finding.at("placement") for finding in block),
         *require(
-            group in {None, name} or any(map(Token.is_unresolved, (group, name))),
+            group in {None, name} or not all(map(is_known, (group, name))),
             "UC4023",
             f"the reservation was made inside the placement group {quote(group)}, got {quote(name)}",
             remedy="Use that group as placement, as ClusterPlacement.for_capacity does",
             path="placement",
         ),
         *require(
-            zone in {None, network.zone_id} or any(map(Token.is_unresolved, (zone, network.zone_id))),
+            zone in {None, network.zone_id} or not all(map(is_known, (zone, network.zone_id))),
             "UC4021",
             f"the capacity is in {quote(zone)}, the network in {quote(network.zone_id)}",
             remedy="Put the network into the zone of the capacity",

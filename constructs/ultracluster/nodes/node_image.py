@@ -4,6 +4,7 @@ from aws_cdk import Token
 from aws_cdk import aws_ec2 as ec2
 from constructs import Construct
 
+from ultracluster._foundation.tokens import follows_a_parameter, is_known
 from ultracluster_rules.findings import FindingsError, reject
 from ultracluster_rules.images import AMI
 
@@ -18,15 +19,14 @@ def image_id_of(scope: Construct, image: str | ec2.IMachineImage) -> str:
     Raises:
         FindingsError: If the ID is malformed, or the image is looked up at deployment (UC4110).
     """
-    if isinstance(image, str):
-        reject([] if Token.is_unresolved(image) else AMI.check(image, path="image_id"))
-        return image
-    image_id = image.get_image(scope).image_id
-    if Token.is_unresolved(image_id):
+    image_id = image if isinstance(image, str) else image.get_image(scope).image_id
+    reject(AMI.check(image_id, path="image_id") if is_known(image_id) else ())
+    if follows_a_parameter(image_id) or (image_id is not image and Token.is_unresolved(image_id)):
         raise FindingsError.of(
             AMI.code,
             "the image is looked up at deployment, and a new one would replace all nodes",
-            allowed="an AMI ID, or ec2.MachineImage.generic_linux with one for the Region",
+            allowed="an AMI ID, or ec2.MachineImage.generic_linux with one for the Region, or an image that cdk.context.json keeps: "
+            "ec2.MachineImage.lookup, or from_ssm_parameter with cached_in_context=True",
             path="image_id",
         )
     return image_id

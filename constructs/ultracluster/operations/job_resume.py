@@ -113,6 +113,7 @@ class JobResume(Construct):
             "detail-type": ["Batch Job State Change"],
             "detail": {"jobQueue": list(self._queues), "status": ["FAILED"]},
         }
+        queue.resume_with(self.allow)
 
     def allow(self, job_definition_arn: str) -> None:
         """Grant the function permission to submit jobs of a definition.

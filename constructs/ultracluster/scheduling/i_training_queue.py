@@ -1,6 +1,6 @@
 """What jobs need of a job queue, whether this app or another one creates it: its nodes, grants and metrics."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -71,6 +71,33 @@ class ITrainingQueue(Construct):
         super().__init__(scope, construct_id)
         self._job_definitions: list[str] = []
         self._submit_statements: list[iam.PolicyStatement] = []
+        self._resumable: list[str] = []
+        self._allow_resume: Callable[[str], None] | None = None
+
+    def resume_with(self, allow: Callable[[str], None]) -> None:
+        """Let a function submit interrupted jobs of the queue again; `JobResume` and clusters call this.
+
+        Args:
+            allow: Called with the ARN of each job definition with `resume`, now or later.
+        """
+        self._allow_resume = allow
+        for job_definition_arn in self._resumable:
+            allow(job_definition_arn)
+
+    def add_resumable(self, job_definition_arn: str) -> None:
+        """Have interrupted jobs of a definition submitted again; jobs with `resume` call this.
+
+        Args:
+            job_definition_arn: ARN of the job definition, with its revision.
+        """
+        self._resumable.append(job_definition_arn)
+        if self._allow_resume:
+            self._allow_resume(job_definition_arn)
+
+    @property
+    def resumes(self) -> bool:
+        """Whether a function submits interrupted jobs of the queue again."""
+        return self._allow_resume is not None
 
     def add_job_definition(self, job_definition_arn: str) -> None:
         """Let the grantees of `grant_submit` submit jobs of a definition; jobs in the stack of the queue call this.

@@ -15,12 +15,12 @@ from constructs import Construct
 
 from ultracluster._foundation.annotations import warn
 from ultracluster._foundation.machines import AnyInstanceType, machine_of
-from ultracluster._foundation.tokens import known
+from ultracluster._foundation.tokens import are_other_vpcs, known
 from ultracluster.network.cluster_network import ClusterNetwork
 from ultracluster.network.group_rules import allow_between_groups
 from ultracluster.storage.checkpoint_bucket import CheckpointBucket
 from ultracluster_catalog.lustre.lustre import INTELLIGENT_TIERING, LUSTRE_PORTS, LustreSettings
-from ultracluster_rules.findings import Finding, collect, reject
+from ultracluster_rules.findings import Finding, collect, quote, reject, require
 from ultracluster_rules.numbers import rejects_unsafe_numbers
 from ultracluster_spec import lustre
 from ultracluster_spec.file_system import (
@@ -67,6 +67,8 @@ class SharedFileSystem(Construct):
     """Lustre mount name."""
     mount_path: str
     """Mount point on nodes and in jobs."""
+    vpc_id: str
+    """ID of the VPC of its clients."""
     storage_capacity_gib: int | None
     """Size in GiB; None if it grows on demand, or is unknown because the file system was imported."""
 
@@ -121,6 +123,7 @@ class SharedFileSystem(Construct):
         asked = given.settings
         super().__init__(scope, construct_id)
         self.mount_path = mount_path
+        self.vpc_id = network.vpc_id
         self.efa_enabled = asked.efa_enabled
         self.storage_capacity_gib = asked.storage_capacity_gib
         security_group = ec2.SecurityGroup(
@@ -279,6 +282,7 @@ class _ExistingFileSystem(SharedFileSystem):
         self.mount_name = mount_name
         self.dns_name = dns_name
         self.efa_enabled = efa_enabled
+        self.vpc_id = network.vpc_id
         self.storage_capacity_gib = None
         self.mount_path = mount_path
         self._connections = _connections_of(security_group)
@@ -296,6 +300,19 @@ class _ExistingFileSystem(SharedFileSystem):
             efa=efa_enabled,
             within_file_system=None,
         )
+
+
+def check_vpc_of_file_system(
+    file_system: SharedFileSystem, vpc_id: str | None, *, path: str
+) -> list[Finding]:
+    """Check that nodes are in the VPC of their file system; None is a VPC that has yet to be made for them."""
+    return require(
+        vpc_id is not None and not are_other_vpcs(vpc_id, file_system.vpc_id),
+        "UC5060",
+        f"the file system {quote(file_system.node.path)} is in another VPC than the nodes, which could not mount it",
+        remedy="Pass the network of the file system to the nodes as network",
+        path=path,
+    )
 
 
 def clients_of(given: FileSystem, **clients: Any) -> Mounted:

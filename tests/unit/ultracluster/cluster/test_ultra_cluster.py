@@ -20,8 +20,10 @@ from tests.unit.ultracluster.builders import (
 from ultracluster import (
     CapacityBlock,
     CheckpointBucket,
+    ClusterNetwork,
     CompileCache,
     Job,
+    MultiNodeJob,
     Network,
     OnDemand,
     Queue,
@@ -29,7 +31,7 @@ from ultracluster import (
     UltraCluster,
     WaitLimits,
 )
-from ultracluster_rules.findings import FindingsError
+from ultracluster_rules.findings import FindingsError, collect
 
 pytestmark = pytest.mark.slow
 
@@ -351,3 +353,124 @@ def test_takes_a_vpc_of_the_cdk(kind: str) -> None:
     assert environment["ComputeResources"]["Subnets"] == [expected]
     assert stack.resolve(whole.network.vpc_id) == stack.resolve(vpc.vpc_id)
     assert of_type(stack, "AWS::EC2::VPCEndpoint") == []
+
+
+def test_the_second_cluster_of_a_stack_needs_a_name_of_its_own(stack: cdk.Stack) -> None:
+    first = cluster(stack, capacity=block(), notify=["you@example.com"])
+    given = {"instance_type": "trn2.48xlarge", "node_count": 4, "image_id": IMAGE_ID, "zone_id": ZONE}
+    with pytest.raises(FindingsError) as refused:
+        UltraCluster(stack, "Second", **given)
+    assert str(refused.value).startswith(
+        "UC2160: cluster_name: 'Test' is the name of the cluster 'Test/Cluster'"
+    )
+    assert str(refused.value).endswith('Set cluster_name, such as "Test-Second".')
+
+    second = UltraCluster(
+        stack,
+        "Third",
+        **given | {"zone_id": None, "capacity": CapacityBlock(reservation_id=f"cr-{'1' * 17}", zone_id=ZONE)},
+        cluster_name="third",
+        notify=["you@example.com"],
+    )
+    job = MultiNodeJob(stack, "Train", Job(image=IMAGE, command=("train.py",)), queue=second.queue)
+    assert first.cluster_name == first.nodes.cluster_name == "Test"
+    assert second.cluster_name == second.nodes.cluster_name == job.environment["UC_CLUSTER"] == "third"
+    names = {
+        each["Properties"]["Environment"]["Variables"]["UC_CLUSTER"]
+        for each in of_type(stack, "AWS::Lambda::Function")
+        if "UC_CLUSTER" in each["Properties"]["Environment"]["Variables"]
+    }
+    assert names == {"Test", "third"}
+
+
+@pytest.mark.parametrize(
+    ("places", "is_free"),
+    [
+        ([("A", "us-east-2", "111122223333"), ("B", "us-east-2", "111122223333")], False),
+        ([("A", "us-east-2", "111122223333"), ("B", "us-east-2", "444455556666")], True),
+        ([("A", "us-east-2", "111122223333"), ("B", "us-west-2", "111122223333")], True),
+        ([("A", "us-east-2", None), ("B", "us-east-2", None)], False),
+        ([("Test/A", "us-east-2", None), ("Prod/A", "us-east-2", None)], True),
+        ([("Test/A", "us-east-2", "111122223333"), ("Prod/A", "us-east-2", "111122223333")], False),
+    ],
+)
+def test_a_name_is_unique_in_an_account_and_region(
+    places: list[tuple[str, str, str | None]], *, is_free: bool
+) -> None:
+    app = cdk.App(analytics_reporting=False)
+    found = []
+    for path, region, account in places:
+        *stage, name = path.split("/")
+        scope = cdk.Stage(app, stage[0]) if stage else app
+        stack = cdk.Stack(scope, name, env=cdk.Environment(region=region, account=account))
+        zone = {"us-east-2": "use2-az3", "us-west-2": "usw2-az4"}[region]
+        collect(found, lambda stack=stack, zone=zone: cluster(stack, zone_id=zone, cluster_name="llama"))
+    assert [each.code for each in found] == ([] if is_free else ["UC2160"])
+
+
+def test_a_cluster_in_a_nested_stack_has_the_name_of_the_outermost_stack(stack: cdk.Stack) -> None:
+    nested = cdk.NestedStack(cdk.NestedStack(stack, "Outer"), "Inner")
+    whole = cluster(nested, capacity=block(), notify=["you@example.com"])
+    assert whole.cluster_name == whole.nodes.cluster_name == "Test"
+    stack.node.root.synth()  # type: ignore[attr-defined] - the root is an app
+
+
+def test_a_cluster_has_one_name_in_its_tag_and_elsewhere(stack: cdk.Stack) -> None:
+    with pytest.raises(
+        FindingsError, match=r"UC2160: cluster_name: got 'a', and the tag .* 'b'. Remove the tag"
+    ):
+        cluster(stack, zone_id=ZONE, cluster_name="a", tags={"ultracluster:cluster": "b"})
+    assert cluster(stack, zone_id=ZONE, tags={"ultracluster:cluster": "b"}).cluster_name == "b"
+
+
+@pytest.mark.parametrize("place", ["new", "of a network", "of a VPC", "with an ID", "own"])
+def test_a_file_system_is_in_the_network_of_the_nodes(stack: cdk.Stack, place: str) -> None:
+    there = network(stack)
+    options: dict[str, object] = {
+        "new": dict,
+        "own": lambda: {"network": there},
+        "of a network": lambda: {
+            "network": ClusterNetwork(
+                stack, "Here", zone_id=ZONE, instance_type="trn2.48xlarge", node_count=4
+            )
+        },
+        "of a VPC": lambda: {"network": ec2.Vpc(stack, "Vpc", max_azs=1)},
+        "with an ID": lambda: {
+            "network": Network(vpc_id="vpc-0123456789abcdef0", subnet_id="subnet-0123456789abcdef0")
+        },
+    }[place]()
+    files = SharedFileSystem(stack, "FileSystem", network=there)
+    if place == "own":
+        cluster(stack, zone_id=ZONE, file_system=files, **options)
+        return
+    with pytest.raises(
+        FindingsError, match="UC5060: file_system: the file system 'Test/FileSystem' is in another"
+    ):
+        cluster(stack, zone_id=ZONE, file_system=files, **options)
+
+
+def test_a_vpc_whose_default_group_the_cdk_empties_is_refused_until_its_rules_are_added(
+    stack: cdk.Stack,
+) -> None:
+    stack.node.set_context("@aws-cdk/aws-ec2:restrictDefaultSecurityGroup", value=True)
+    vpc = ec2.Vpc(stack, "Vpc", max_azs=1)
+    with pytest.raises(FindingsError, match="UC3260: network: the CDK removes the rules of the default"):
+        cluster(stack, zone_id=ZONE, network=vpc)
+
+    group = ec2.SecurityGroup.from_security_group_id(stack, "Default", vpc.vpc_default_security_group)
+    filled = ClusterNetwork.from_subnet(
+        stack,
+        "Filled",
+        vpc=vpc,
+        zone_id=ZONE,
+        instance_type="trn2.48xlarge",
+        node_count=4,
+        default_security_group=group,
+    )
+    cluster(stack, network=filled)
+    rules = [
+        each
+        for each in of_type(stack, "AWS::EC2::SecurityGroupIngress")
+        if each["Properties"]["Description"] == "From other tasks of multi-node jobs"
+    ]
+    assert any("RestrictDefaultSecurityGroup" in name for rule in rules for name in rule["DependsOn"])

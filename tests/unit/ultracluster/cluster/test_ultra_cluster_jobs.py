@@ -99,6 +99,7 @@ def test_a_cluster_may_keep_its_compile_cache_on_its_file_system(stack: cdk.Stac
     other = UltraCluster(
         stack,
         "Native",
+        cluster_name="native",
         instance_type="trn2.48xlarge",
         node_count=1,
         image_id=IMAGE_ID,

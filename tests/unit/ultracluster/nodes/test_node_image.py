@@ -1,7 +1,13 @@
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
 import aws_cdk as cdk
 import pytest
 from aws_cdk import aws_ec2 as ec2
 from aws_cdk import aws_s3 as s3
+from aws_cdk import aws_ssm as ssm
 from tests.unit.ultracluster.builders import IMAGE, IMAGE_ID, ZONE, nodes, of_type, only
 
 from ultracluster import ClusterNetwork, Job, UltraCluster
@@ -69,3 +75,48 @@ def test_a_bucket_instead_of_a_network_is_refused_by_its_class(stack: cdk.Stack)
         )
     assert str(refused.value).startswith("UC1032: network: got an object of ")
     assert str(refused.value).endswith("Allowed: ClusterNetwork or IVpc or Network or None.")
+
+
+@pytest.mark.parametrize(
+    "image",
+    [
+        lambda _: ec2.MachineImage.lookup(name="nodes-*", owners=["123456789012"]),
+        lambda _: ec2.MachineImage.from_ssm_parameter("/nodes", cached_in_context=True),
+        lambda stack: ssm.StringParameter.value_from_lookup(stack, "/nodes"),
+    ],
+)
+def test_an_image_that_the_cdk_looks_up_passes_before_and_after_the_look_up(
+    image: Callable[[cdk.Stack], ec2.IMachineImage | str],
+) -> None:
+    def synthesized(context: dict[str, str]) -> tuple[Any, list[Any]]:
+        app = cdk.App(context=context, analytics_reporting=False)
+        stack = cdk.Stack(app, "Test", env=cdk.Environment(region="us-east-2", account="123456789012"))
+        UltraCluster(
+            stack,
+            "Cluster",
+            instance_type="trn2.48xlarge",
+            node_count=2,
+            image_id=image(stack),
+            zone_id=ZONE,
+        )
+        manifest = json.loads(Path(app.synth().directory, "manifest.json").read_text(encoding="utf-8"))
+        return only(stack, "AWS::EC2::LaunchTemplate")["LaunchTemplateData"]["ImageId"], manifest.get(
+            "missing", []
+        )
+
+    _, (asked,) = synthesized({})
+    assert synthesized({asked["key"]: IMAGE_ID}) == (IMAGE_ID, [])
+    with pytest.raises(FindingsError, match="UC4110: image_id: got 'ami-1'"):
+        synthesized({asked["key"]: "ami-1"})
+
+
+def test_an_id_that_a_parameter_gives_at_each_deployment_is_refused_like_such_an_image(
+    stack: cdk.Stack,
+) -> None:
+    with pytest.raises(FindingsError, match="UC4110: image_id: the image is looked up at deployment"):
+        nodes(stack, image_id=ssm.StringParameter.value_for_string_parameter(stack, "/nodes"))
+
+
+def test_an_id_that_a_parameter_of_the_template_gives_is_taken(stack: cdk.Stack) -> None:
+    nodes(stack, image_id=cdk.CfnParameter(stack, "Ami").value_as_string)
+    assert only(stack, "AWS::EC2::LaunchTemplate")["LaunchTemplateData"]["ImageId"] == {"Ref": "Ami"}

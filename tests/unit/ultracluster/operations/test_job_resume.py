@@ -152,12 +152,42 @@ def test_it_can_be_used_without_a_cluster_with_a_topic_and_a_key(stack: cdk.Stac
 
 
 def test_a_job_records_how_often_it_is_submitted_again(stack: cdk.Stack) -> None:
-    jobs = queue(stack)
+    jobs = cluster(stack).queue
     MultiNodeJob(stack, "Pretrain", Job(image=IMAGE, command=("train.py",), resume=2), queue=jobs)
     SingleNodeJob(stack, "Tune", Job(image=IMAGE, command=("tune.py",), resume=1), queue=jobs)
 
     tags = [each["Properties"]["Tags"] for each in of_type(stack, "AWS::Batch::JobDefinition")]
     assert [each["ultracluster:resume"] for each in tags] == ["2", "1"]
+    definitions = [name for name in statements(stack)["Submit"]["Resource"] if "Ref" in name]
+    assert len(definitions) == len(tags)  # no method of the cluster added the jobs
+
+
+@pytest.mark.parametrize("before", [True, False])
+def test_a_job_on_a_queue_without_a_cluster_needs_a_function_before_synthesis(
+    stack: cdk.Stack, *, before: bool
+) -> None:
+    jobs = queue(stack)
+    if before:
+        JobResume(stack, "ClusterJobResume", queue=jobs)
+    job = MultiNodeJob(stack, "Pretrain", Job(image=IMAGE, command=("train.py",), resume=2), queue=jobs)
+    if not before:
+        with pytest.raises(
+            RuntimeError, match=r"\[Test/Pretrain\] UC6117: resume: .* Define JobResume\(queue"
+        ):
+            stack.node.root.synth()  # type: ignore[attr-defined] - the root is an app
+        JobResume(stack, "ClusterJobResume", queue=jobs)
+    assert stack.resolve(job.job_definition_arn) in statements(stack)["Submit"]["Resource"]
+
+
+def test_a_job_in_another_stack_than_its_queue_is_not_submitted_again(stack: cdk.Stack) -> None:
+    other = cdk.Stack(stack.node.scope, "Other", env=cdk.Environment(region="us-east-2"))
+    with pytest.raises(FindingsError, match="UC6117: resume: a job in another stack than its queue"):
+        MultiNodeJob(
+            other,
+            "Pretrain",
+            Job(image=IMAGE, command=("train.py",), resume=2),
+            queue=cluster(stack).queue,
+        )
 
 
 def test_a_precompile_job_is_not_submitted_again(stack: cdk.Stack) -> None:
