@@ -57,7 +57,9 @@ def _rejecting(function: Callable[_Parameters, _Result], *, tokens: bool) -> Cal
     @wraps(function)
     def checked(*args: _Parameters.args, **kwargs: _Parameters.kwargs) -> _Result:
         found = _find({name: kwargs[name] for name in numbers if name in kwargs}, numbers, tokens=tokens)
-        reject([*found, *_find_types(kwargs, annotations), *_find_choices(kwargs, own)])
+        others = [*_find_types(kwargs, annotations), *_find_choices(kwargs, own)]
+        wrong = {finding.path for finding in found}
+        reject([*found, *(finding for finding in others if finding.path not in wrong)])
         return function(*args, **kwargs)
 
     return checked

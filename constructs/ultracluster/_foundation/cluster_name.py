@@ -12,6 +12,7 @@ from ultracluster_catalog.names.cluster_tag import CLUSTER_TAG
 from ultracluster_rules.findings import Finding, quote, require
 
 _CONTEXT = "ultracluster:cluster"
+_NAME: Final = "UC2160"
 
 # CloudFormation replaces a resource of these types when its tags change. It applies the tags of a stack to all resources,
 # compute environments among them (aws-cloudformation/cloudformation-coverage-roadmap#2270), so that stacks get none either.
@@ -39,6 +40,17 @@ def cluster_name(scope: Construct) -> str:
     return stack.stack_name
 
 
+def check_one_name(name: str | None, tag: str | None) -> list[Finding]:
+    """Check that the argument and the tag, if both are given, name the cluster alike."""
+    return require(
+        None in {name, tag} or name == tag,
+        _NAME,
+        f"got {quote(name)}, and the tag {CLUSTER_TAG} names the cluster {quote(tag)}",
+        remedy="Remove the tag",
+        path="cluster_name",
+    )
+
+
 def claim_name(scope: Construct, name: str) -> list[Finding]:
     """Take a name for the cluster at a scope, or return the finding that another one of the app has it.
 
@@ -52,7 +64,7 @@ def claim_name(scope: Construct, name: str) -> list[Finding]:
     own = re.sub(r"[^A-Za-z0-9._-]+", "-", f"{name}-{scope.node.id}")
     return require(
         other == path,
-        "UC2160",
+        _NAME,
         f"{quote(name)} is the name of the cluster {quote(other)} already, and metrics, alarms, tags, budgets and commands "
         "would take both for one",
         allowed="a name that no other cluster of the account and Region has",

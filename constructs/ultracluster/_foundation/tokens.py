@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Collection, Iterable
-from typing import Any, Final, TypeVar
+from typing import Any, Final, TypeVar, cast
 
 from aws_cdk import CfnParameter, Reference, Token, Tokenization
 from aws_cdk import aws_ec2 as ec2
@@ -50,7 +50,7 @@ def are_other_vpcs(one: str, other: str) -> bool:
 def _target(text: str) -> Any:
     """Return the construct that a text refers to, if it is one reference."""
     token = Tokenization.reverse_string(text).first_token if Token.is_unresolved(text) else None
-    return token.target if token is not None and Reference.is_reference(token) else None
+    return cast("Reference", token).target if token is not None and Reference.is_reference(token) else None
 
 
 def check_known(

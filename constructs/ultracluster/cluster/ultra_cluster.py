@@ -6,13 +6,14 @@ from typing import Literal, TypeVar, Unpack, cast
 
 from aws_cdk import Duration, RemovalPolicies, RemovalPolicy, Tags
 from aws_cdk import aws_ec2 as ec2
+from aws_cdk import aws_iam as iam
 from aws_cdk import aws_kms as kms
 from aws_cdk import aws_s3 as s3
 from aws_cdk import aws_sns as sns
 from constructs import Construct
 
 from ultracluster._foundation.annotations import warn
-from ultracluster._foundation.cluster_name import claim_name, name_cluster, tag_resources
+from ultracluster._foundation.cluster_name import check_one_name, claim_name, name_cluster, tag_resources
 from ultracluster._foundation.cluster_name import cluster_name as find_cluster_name
 from ultracluster._foundation.machines import AnyInstanceType, machine_of
 from ultracluster.capacity.sources import check_main_queue, check_sizes, has_block, named, sources_of
@@ -52,7 +53,7 @@ from ultracluster_catalog.machines.instance_type import InstanceType
 from ultracluster_catalog.names.cluster_tag import CLUSTER_TAG
 from ultracluster_rules.alarms import check_recipients, warn_of_missing_recipients
 from ultracluster_rules.capacity import check_max_nodes
-from ultracluster_rules.findings import Finding, FindingsError, Severity, collect, quote, reject, require
+from ultracluster_rules.findings import Finding, FindingsError, Severity, collect, reject, require
 from ultracluster_rules.machines import check_whole_ultraservers
 from ultracluster_rules.network import check_zone_id
 from ultracluster_rules.numbers import rejects_unsafe_numbers
@@ -124,6 +125,7 @@ class UltraCluster(IUltraCluster):
         alarms: Alarms | None = None,
         notify: Sequence[str] | sns.ITopic = (),
         kms_key: kms.IKey | None = None,
+        role: iam.IRole | None = None,
         removal_policy: RemovalPolicy = RemovalPolicy.RETAIN,
     ) -> None:
         """Define the cluster.
@@ -174,6 +176,7 @@ class UltraCluster(IUltraCluster):
                 services around the cluster are added to the policy of a key of the app; that of an imported key must
                 allow them, as `ClusterKey` does (UC5251). Changing this in an existing cluster replaces the file system.
                 Default: AWS managed or AWS owned keys.
+            role: Instance role of the nodes, see `NodeGroup`. Default: a new one for each capacity source.
             removal_policy: Removal policy of everything that the cluster creates, RETAIN or DESTROY. With DESTROY its file
                 system, logs and tables, and what jobs wrote to them, are deleted with the stack; a bucket with objects must be
                 emptied first, as ``ultracluster destroy --delete-data`` does. Parts that are passed in keep theirs.
@@ -190,7 +193,7 @@ class UltraCluster(IUltraCluster):
         if isinstance(file_system, str):
             file_system = NO_FILE_SYSTEM
         named_by_tag = (tags or {}).get(CLUSTER_TAG)
-        reject(_check_one_name(cluster_name, named_by_tag))
+        reject(check_one_name(cluster_name, named_by_tag))
         cluster_name = named_by_tag if cluster_name is None else cluster_name
         plan = _resolve(
             scope,
@@ -238,6 +241,7 @@ class UltraCluster(IUltraCluster):
                 user_data=user_data,
                 scratch_path=scratch_path,
                 tags=tags,
+                role=role,
             )
             for source in plan.sources
         )
@@ -391,6 +395,7 @@ class UltraCluster(IUltraCluster):
         user_data: str | ec2.UserData | None,
         scratch_path: str | None,
         tags: Mapping[str, str] | None,
+        role: iam.IRole | None,
     ) -> NodeGroup:
         # Nodes that AWS Batch does not start join a cluster.
         joins = None
@@ -415,6 +420,7 @@ class UltraCluster(IUltraCluster):
             metrics=self.metrics,
             kms_key=self._kms_key,
             joins=joins,
+            role=role,
         )
 
     def _define_fleet(self, nodes: NodeGroup, plan: "_Plan") -> NodeFleet:
@@ -652,16 +658,6 @@ def _check_queue(sources: Sequence[Capacity | None], queue: Queue) -> list[Findi
     findings = under("queue", check_queue(queue, sources))
     collect(findings, lambda: check_main_queue(sources, queue))
     return findings
-
-
-def _check_one_name(name: str | None, tag: str | None) -> list[Finding]:
-    return require(
-        None in {name, tag} or name == tag,
-        "UC2160",
-        f"got {quote(name)}, and the tag {CLUSTER_TAG} names the cluster {quote(tag)}",
-        remedy="Remove the tag",
-        path="cluster_name",
-    )
 
 
 def _check_removal(policy: RemovalPolicy) -> list[Finding]:

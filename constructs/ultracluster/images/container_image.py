@@ -15,6 +15,7 @@ from ultracluster_catalog.names.identifiers import ECR_IMAGE
 
 if TYPE_CHECKING:
     from aws_cdk import aws_ecr as ecr
+    from aws_cdk import aws_ecr_assets as ecr_assets
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -42,6 +43,15 @@ class ContainerImage:
         return cls(
             reference=repository.repository_uri_for_tag_or_digest(tag), grant_pull=repository.grant_pull
         )
+
+    @classmethod
+    def from_docker_image_asset(cls, asset: "ecr_assets.DockerImageAsset") -> "ContainerImage":
+        """Return an image that the CDK builds from a folder and pushes at deployment.
+
+        Args:
+            asset: Image; its `platform` must be that of the nodes.
+        """
+        return cls(reference=asset.image_uri, grant_pull=asset.repository.grant_pull)
 
 
 def pull_image(scope: Construct, image: str) -> list[iam.PolicyStatement]:

@@ -15,7 +15,7 @@ from constructs import Construct, IValidation
 from ultracluster._foundation.annotations import warn
 from ultracluster._foundation.cluster_name import cluster_name
 from ultracluster._foundation.log_group import write_statement
-from ultracluster._foundation.permissions import never
+from ultracluster._foundation.permissions import extend_role, never
 from ultracluster.images.container_image import pull_image
 from ultracluster.jobs.job_checks import check_job
 from ultracluster.jobs.job_options import JobOptions
@@ -134,15 +134,13 @@ class ClusterJob(Construct):
         )
         self._attempts = attempts if job.attempts is None else job.attempts
         self.depends_on = tuple(options.get("depends_on", ()))
-        tasks = iam.ServicePrincipal(
-            "ecs-tasks.amazonaws.com", conditions={"StringEquals": {"aws:SourceAccount": Aws.ACCOUNT_ID}}
-        )
-        self.role = iam.Role(
-            self,
+        self.role = self._role(
             "Role",
-            assumed_by=tasks,
+            options.get("job_role"),
+            path="job_role",
+            policy_name="Never",
             description="What the training program may do",
-            inline_policies={"Never": iam.PolicyDocument(statements=[never()])},
+            statements=[never()],
         )
         if compile_cache is not None:
             compile_cache.grant_use(self.role)
@@ -150,12 +148,13 @@ class ClusterJob(Construct):
         if image is None:
             execution += pull_image(self, self.image)
             _let_pull(queue, self.image)
-        self.execution_role = iam.Role(
-            self,
+        self.execution_role = self._role(
             "ExecutionRole",
-            assumed_by=tasks,
+            options.get("execution_role"),
+            path="execution_role",
+            policy_name="Execution",
             description="What AWS Batch does for the job: pull its image, write its logs",
-            inline_policies={"Execution": iam.PolicyDocument(statements=[*execution, never()])},
+            statements=[*execution, never()],
         )
         if image is not None:
             image.grant_pull(self.execution_role)
@@ -193,6 +192,31 @@ class ClusterJob(Construct):
             self.role.add_managed_policy(
                 iam.ManagedPolicy.from_managed_policy_arn(self, f"Policy{index}", arn)
             )
+
+    def _role(
+        self,
+        construct_id: str,
+        given: iam.IRole | None,
+        *,
+        path: str,
+        policy_name: str,
+        description: str,
+        statements: Sequence[iam.PolicyStatement],
+    ) -> iam.IRole:
+        """Define a role with permissions, or add them to the one that is passed in."""
+        if given is not None:
+            warn(self, *extend_role(given, statements, path=path))
+            return given
+        return iam.Role(
+            self,
+            construct_id,
+            assumed_by=iam.ServicePrincipal(
+                "ecs-tasks.amazonaws.com",
+                conditions={"StringEquals": {"aws:SourceAccount": Aws.ACCOUNT_ID}},
+            ),
+            description=description,
+            inline_policies={policy_name: iam.PolicyDocument(statements=list(statements))},
+        )
 
     def _define(self, *, tags: Mapping[str, str] | None = None, **properties: Any) -> None:
         """Define the job definition, with the properties of its type."""

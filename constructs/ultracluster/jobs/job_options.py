@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, Required, TypedDict
 
 from aws_cdk import Duration
 from aws_cdk import aws_batch as batch
+from aws_cdk import aws_iam as iam
 
 from ultracluster.images.container_image import ContainerImage
 from ultracluster_spec.job import Job
@@ -35,6 +36,9 @@ class JobOptions(TypedDict, total=False):
 
     Attributes:
         image: Container image that the job gets permission to pull, in place of `Job.image`. Default: `Job.image`.
+        job_role: Role that the training program assumes; ``ecs-tasks.amazonaws.com`` must be allowed to assume it. It gets the
+            permissions of the job, unless it is imported as not mutable (UC6165). Default: a new one.
+        execution_role: Role that pulls the image and writes the logs; as for `job_role`. Default: a new one.
         secrets: More environment variables with secrets of AWS Secrets Manager or parameters of Systems Manager, which the
             execution role reads when the job starts; job definitions show their ARNs only. Secrets Manager needs an endpoint
             or a NAT gateway in the network. Default: those of `Job.secrets`.
@@ -43,6 +47,8 @@ class JobOptions(TypedDict, total=False):
     """
 
     image: ContainerImage | None
+    job_role: iam.IRole | None
+    execution_role: iam.IRole | None
     secrets: Mapping[str, batch.Secret] | None
     timeout: Duration | None
     depends_on: Sequence["ClusterJob"]

@@ -56,6 +56,8 @@ class ClusterNetwork(Construct):
         """
     services: tuple[str, ...] | None
     """Services that nodes reach through endpoints; None with a NAT gateway or an existing subnet."""
+    subnet: ec2.ISubnet
+    """Subnet of the nodes."""
     subnet_id: str
     """ID of the subnet."""
     vpc: ec2.IVpc
@@ -148,6 +150,7 @@ class ClusterNetwork(Construct):
             private_subnet_ids=ids if nat_gateway else None,
             private_subnet_route_table_ids=tables if nat_gateway else None,
         )
+        self.subnet: ec2.ISubnet = (self.vpc.private_subnets or self.vpc.isolated_subnets)[0]
         nodes = self._define_security_group()
         self.security_group: ec2.ISecurityGroup = nodes
         # The interface of a multi-node task has the VPC's default group (decision 0018). EC2 makes that group with the
@@ -238,7 +241,7 @@ class ClusterNetwork(Construct):
             scope,
             construct_id,
             vpc=vpc,
-            subnet_id=subnet.subnet_id,
+            subnet=subnet,
             zone_id=zone_id,
             instance_type=machine,
             nic_layout=nic_layout,
@@ -350,7 +353,7 @@ class _ExistingNetwork(ClusterNetwork):
         construct_id: str,
         *,
         vpc: ec2.IVpc,
-        subnet_id: str,
+        subnet: ec2.ISubnet,
         zone_id: str,
         instance_type: InstanceType,
         nic_layout: NicLayout,
@@ -364,7 +367,8 @@ class _ExistingNetwork(ClusterNetwork):
         self.services = None
         self.vpc = vpc
         self.vpc_id = vpc.vpc_id
-        self.subnet_id = subnet_id
+        self.subnet = subnet
+        self.subnet_id = subnet.subnet_id
         self.zone_id = zone_id
         self._instance_type = instance_type
         self._nic_layout = nic_layout

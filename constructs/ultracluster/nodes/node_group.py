@@ -1,6 +1,6 @@
 """The nodes: a launch template with the EFA interfaces of every network card."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import jsii
@@ -13,7 +13,7 @@ from constructs import Construct
 from ultracluster._foundation.annotations import warn
 from ultracluster._foundation.cluster_name import cluster_name
 from ultracluster._foundation.machines import AnyInstanceType, machine_of
-from ultracluster._foundation.permissions import allow, never
+from ultracluster._foundation.permissions import allow, extend_role, never
 from ultracluster._foundation.tokens import is_known
 from ultracluster.capacity.launch_options import market_options, node_tags, reservation_target
 from ultracluster.capacity.sources import check_source
@@ -126,6 +126,7 @@ class NodeGroup(Construct):
         metrics: NodeMetrics | None = None,
         kms_key: kms.IKey | None = None,
         joins: JoinedCluster | None = None,
+        role: iam.IRole | None = None,
     ) -> None:
         """Define the nodes.
 
@@ -153,6 +154,8 @@ class NodeGroup(Construct):
                 AWS Batch, as that of `ClusterKey` does; otherwise no node starts. Default: the default EBS key.
             joins: Cluster that the nodes join by themselves, because AWS Batch does not start them. Default: AWS Batch starts
                 them.
+            role: Instance role; ``ec2.amazonaws.com`` must be allowed to assume it. It gets the permissions of nodes, unless it
+                is imported as not mutable (UC6165). Default: a new one.
 
         Raises:
             FindingsError: If the instance type is unknown, a Capacity Block is combined with a placement group (UC4020), a
@@ -187,7 +190,9 @@ class NodeGroup(Construct):
         self.scratch_path = scratch_path
         self.kms_key = kms_key
         self.joins = joins
-        self.role = _define_role(self, joins)
+        if role is not None:
+            warn(self, *extend_role(role, _node_statements(joins), path="role"))
+        self.role = role or _define_role(self, _node_statements(joins))
         if metrics is not None:
             metrics.grant_publish(self.role)
         self._instance_profile = iam.CfnInstanceProfile(
@@ -290,14 +295,14 @@ class NodeGroup(Construct):
         return self._instance_profile
 
 
-def _define_role(scope: Construct, joins: JoinedCluster | None) -> iam.Role:
-    """Define the role ``Role`` of nodes, with permissions for the ECS agent and Session Manager, and none for jobs.
+def _node_statements(joins: JoinedCluster | None) -> list[iam.PolicyStatement]:
+    """Return the permissions of nodes: for the ECS agent and Session Manager, and none for jobs.
 
     A compute environment of AWS Batch, which is made with this role, adds those for its own ECS cluster.
     """
     partition = Aws.PARTITION
     scope_arn = f"{Aws.REGION}:{Aws.ACCOUNT_ID}"
-    statements = [
+    return [
         *(agent_statements(joins.ecs_cluster_arn) if joins else ()),
         # The agent tags the container instance when it registers it.
         allow(
@@ -318,13 +323,17 @@ def _define_role(scope: Construct, joins: JoinedCluster | None) -> iam.Role:
         allow("Connections", _CONNECTION_ACTIONS, ["*"]),
         never(),
     ]
+
+
+def _define_role(scope: Construct, statements: Sequence[iam.PolicyStatement]) -> iam.Role:
+    """Define the role ``Role`` of nodes."""
     return iam.Role(
         scope,
         "Role",
         assumed_by=iam.ServicePrincipal("ec2.amazonaws.com"),
         description="Nodes of the cluster: the ECS agent and Session Manager",
         # An inline policy, so that no node starts before the role has all permissions.
-        inline_policies={"Node": iam.PolicyDocument(statements=statements)},
+        inline_policies={"Node": iam.PolicyDocument(statements=list(statements))},
     )
 
 

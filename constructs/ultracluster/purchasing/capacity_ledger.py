@@ -80,6 +80,11 @@ class CapacityLedger(Construct):
         )
 
     @property
+    def table(self) -> dynamodb.ITable:
+        """The table."""
+        return self._table
+
+    @property
     def table_name(self) -> str:
         """Name of the table, to pass to the commands that buy."""
         return self._table.table_name

@@ -180,7 +180,13 @@ def makers(stack: cdk.Stack) -> Mapping[str, Made]:  # noqa: C901 - one function
             uc.BlockLifecycle,
             block=reserved,
             queue=uc.UltraCluster(
-                stack, "Reserved", instance_type=TYPE, node_count=4, image_id=IMAGE_ID, capacity=reserved
+                stack,
+                "Reserved",
+                cluster_name="reserved",
+                instance_type=TYPE,
+                node_count=4,
+                image_id=IMAGE_ID,
+                capacity=reserved,
             ).queue,
         ),
         "CapacityBlock": capacity(uc.CapacityBlock, reservation_id=RESERVATION, zone_id=ZONE),
@@ -220,9 +226,9 @@ def makers(stack: cdk.Stack) -> Mapping[str, Made]:  # noqa: C901 - one function
             max_nodes=4,
             log_group=cluster.queue.log_group,
         ),
-        "UltraCluster": construct(
+        "UltraCluster": lambda **changes: construct(
             uc.UltraCluster, instance_type=TYPE, node_count=4, image_id=IMAGE_ID, zone_id=ZONE
-        ),
+        )(cluster_name=next(ids), **changes),
         "UltraCluster.add_fabric_gate": adding("add_fabric_gate", image=IMAGE),
         "UltraCluster.add_precompile_job": adding("add_precompile_job", queue=cluster.queue, job=job),
         "UltraCluster.add_queue": adding("add_queue"),

@@ -73,6 +73,7 @@ def _cluster(stack: cdk.Stack, construct_id: str, key: kms.IKey) -> uc.UltraClus
         node_count=1,
         image_id="ami-0123456789abcdef0",
         zone_id=ZONE,
+        cluster_name=construct_id.lower(),
         kms_key=key,
     )
 

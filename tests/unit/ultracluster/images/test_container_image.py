@@ -2,11 +2,13 @@
 
 import json
 from collections.abc import Callable
+from pathlib import Path
 
 import aws_cdk as cdk
 import pytest
 from aws_cdk import assertions
 from aws_cdk import aws_ecr as ecr
+from aws_cdk import aws_ecr_assets as ecr_assets
 from tests.unit.ultracluster.builders import of_type, queue
 
 from ultracluster import (
@@ -31,6 +33,14 @@ def _imported(stack: cdk.Stack) -> ContainerImage:
     return ContainerImage.from_repository(somebody_elses, "sha256:" + "0" * 64)
 
 
+def _built(stack: cdk.Stack) -> ContainerImage:
+    folder = Path(cdk.Stack.of(stack).node.root.outdir, "image")  # type: ignore[attr-defined] - the root is an app
+    folder.mkdir(parents=True)
+    (folder / "Dockerfile").write_text("FROM scratch\n")
+    asset = ecr_assets.DockerImageAsset(stack, "Built", directory=str(folder))
+    return ContainerImage.from_docker_image_asset(asset)
+
+
 def _cached(stack: cdk.Stack) -> ContainerImage:
     return PullThroughCache(stack, "Gallery").image(
         neuron_container("jax", get_instance_type("trn2.48xlarge"))
@@ -42,6 +52,7 @@ def _cached(stack: cdk.Stack) -> ContainerImage:
     [
         (_new, '{"Fn::GetAtt": ["Images'),
         (_imported, ":repository/their/training"),
+        (_built, "container-assets"),
         (_cached, ":repository/ecr-public/neuron/*"),
     ],
 )

@@ -1,0 +1,66 @@
+from typing import Any
+
+import aws_cdk as cdk
+import pytest
+from aws_cdk import assertions
+from aws_cdk import aws_iam as iam
+from tests.unit.ultracluster.builders import of_type, queue
+
+from ultracluster import Job, MultiNodeJob
+
+pytestmark = pytest.mark.slow
+
+
+def test_roles_that_are_passed_in_get_what_new_ones_would(stack: cdk.Stack) -> None:
+    tasks = iam.ServicePrincipal("ecs-tasks.amazonaws.com")
+    role, execution_role = (iam.Role(stack, name, assumed_by=tasks) for name in ("Program", "Execution"))
+    jobs = queue(stack)
+    for name in ("One", "Two"):
+        image = f"123456789012.dkr.ecr.us-east-2.amazonaws.com/{name.lower()}:1"
+        job = MultiNodeJob(
+            stack,
+            name,
+            Job(image=image, command=("train.py",)),
+            queue=jobs,
+            job_role=role,
+            execution_role=execution_role,
+        )
+        assert (job.role, job.execution_role) == (role, execution_role)
+    policies = {
+        each["Properties"]["Roles"][0]["Ref"]: each["Properties"]["PolicyDocument"]["Statement"]
+        for each in of_type(stack, "AWS::IAM::Policy")
+    }
+    never = {name: [each for each in given if each["Effect"] == "Deny"] for name, given in policies.items()}
+    program, execution = (stack.resolve(each.role_name)["Ref"] for each in (role, execution_role))
+    assert len(never[program]) == len(never[execution]) == 1
+    assert ":repository/one" in str(policies[execution])
+    assert ":repository/two" in str(policies[execution])
+    assert not any("Sid" in each for each in policies[execution])
+    assert len(of_type(stack, "AWS::IAM::Role")) == len(_roles_without_jobs(stack)) + 2
+
+
+@pytest.mark.parametrize("mutable", [True, False])
+def test_what_an_imported_role_may_do_is_reported_as_unknown(stack: cdk.Stack, *, mutable: bool) -> None:
+    arn = "arn:aws:iam::123456789012:role/theirs"
+    job = MultiNodeJob(
+        stack,
+        "Train",
+        Job(image="123456789012.dkr.ecr.us-east-2.amazonaws.com/one:1", command=("train.py",)),
+        queue=queue(stack),
+        job_role=iam.Role.from_role_arn(stack, "Theirs", arn, mutable=mutable),
+    )
+    found = assertions.Annotations.from_stack(stack).find_warning(
+        "*", assertions.Match.string_like_regexp("UC6165: job_role: the role 'Test/Theirs' is imported")
+    )
+    assert len(found) == 1
+    assert job.role.role_arn == arn
+    policies = [each["Properties"] for each in of_type(stack, "AWS::IAM::Policy")]
+    assert any("theirs" in each["Roles"] for each in policies) is mutable
+
+
+def _roles_without_jobs(stack: cdk.Stack) -> list[Any]:
+    return [
+        each
+        for each in of_type(stack, "AWS::IAM::Role")
+        if "ecs-tasks.amazonaws.com" not in str(each["Properties"]["AssumeRolePolicyDocument"])
+    ]
