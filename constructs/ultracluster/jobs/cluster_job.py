@@ -16,6 +16,7 @@ from ultracluster._foundation.annotations import warn
 from ultracluster._foundation.cluster_name import cluster_name
 from ultracluster._foundation.log_group import write_statement
 from ultracluster._foundation.permissions import extend_role, never
+from ultracluster._foundation.template_check import check_template_of
 from ultracluster.images.container_image import pull_image
 from ultracluster.jobs.job_checks import check_job
 from ultracluster.jobs.job_options import JobOptions
@@ -125,6 +126,7 @@ class ClusterJob(Construct):
             findings += [finding.at("resume") for finding in elsewhere]
         reject([finding for finding in findings if finding.severity is Severity.ERROR])
         super().__init__(scope, construct_id)
+        check_template_of(self)
         image = options.get("image")
         self.queue = queue
         self.image = image.reference if image else job.image or ""  # one of them is there: `check_job`
