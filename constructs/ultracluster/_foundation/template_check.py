@@ -12,12 +12,11 @@ import jsii
 from constructs import IConstruct, IValidation
 
 from ultracluster_checks import Source, check_templates
+from ultracluster_checks.codes import RETAINED
 from ultracluster_checks.problem import Problem, finding_of
 from ultracluster_checks.table import template_codes
 from ultracluster_rules.findings import Finding, Severity
 from ultracluster_rules.registry import RULES
-
-_RETAINED: Final = "UC5201"
 
 
 @jsii.implements(cdk.IPolicyValidationPlugin)
@@ -136,7 +135,7 @@ class _OwnCheck(TemplateCheck):
             for paths in self._stages.values()
             for problem in _problems([stacks[path] for path in sorted(paths - checked)], {})
             # The app said so: the CDK writes no policy of its own accord that deletes.
-            if problem.finding.code != _RETAINED or problem.place.text != "Delete"
+            if problem.finding.code != RETAINED or problem.place.text != "Delete"
         )
 
 
