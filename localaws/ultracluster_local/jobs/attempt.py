@@ -170,6 +170,8 @@ class Attempt:
         node = self.nodes[index]
         clients = running().clients
         by_batch = {
+            # By the agent of Amazon ECS; AWS's SDKs name it in their user agents.
+            "AWS_EXECUTION_ENV": "AWS_ECS_EC2",
             "AWS_BATCH_JOB_ID": self._details[index]["jobId"],
             "AWS_BATCH_JOB_ATTEMPT": str(self._number),
             "AWS_BATCH_CE_NAME": node.environment.rsplit("/", 1)[-1],

@@ -15,7 +15,7 @@ from ultracluster_local.jobs.nodes import Node, is_alive, launch, nodes_in, term
 from ultracluster_local.jobs.settings import JobSettings
 from ultracluster_local.services.batch.containers import quantity
 from ultracluster_local.services.batch.pending import settle
-from ultracluster_local.services.batch.state import Batch, batch_of
+from ultracluster_local.services.batch.state import Batch, batch_of, platform_of
 
 __all__ = ["JobRunner"]
 
@@ -156,8 +156,8 @@ def _runnable(batch: Batch) -> list[dict[str, Any]]:
 
 
 def _takes_jobs(environment: Mapping[str, Any]) -> bool:
-    kept = (environment["state"], environment["status"], environment["type"])
-    return kept == ("ENABLED", "VALID", "MANAGED")
+    kept = (environment["state"], environment["status"], environment["type"], platform_of(environment))
+    return kept == ("ENABLED", "VALID", "MANAGED", "EC2")
 
 
 def _nodes_for(region: str, environment: Mapping[str, Any], job: Mapping[str, Any], count: int) -> list[Node]:

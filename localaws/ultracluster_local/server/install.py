@@ -3,7 +3,6 @@
 import functools
 from typing import Any
 
-from moto.batch.responses import BatchResponse
 from moto.budgets.responses import BudgetsResponse
 from moto.cloudformation.responses import CloudFormationResponse
 from moto.cloudtrail.responses import CloudTrailResponse
@@ -38,15 +37,7 @@ from ultracluster_local.services import (
 )
 from ultracluster_local.services.auto_scaling import api as auto_scaling
 from ultracluster_local.services.auto_scaling import templates as auto_scaling_templates
-from ultracluster_local.services.batch import (
-    compute_environments,
-    job_definitions,
-    job_queues,
-    jobs,
-    scheduling_policies,
-)
-from ultracluster_local.services.batch import service_jobs as batch_service_jobs
-from ultracluster_local.services.batch import tags as batch_tags
+from ultracluster_local.services.batch import install as batch
 from ultracluster_local.services.ec2 import capacity as ec2_capacity
 from ultracluster_local.services.ec2 import capacity_blocks as ec2_capacity_blocks
 from ultracluster_local.services.ec2 import capacity_extensions as ec2_capacity_extensions
@@ -106,15 +97,11 @@ def install() -> None:
         module.handlers.install(FSxResponse)
     cloudtrail.handlers.install(CloudTrailResponse)
     service_quotas.handlers.install(ServiceQuotasResponse)
-    for module in (compute_environments, job_definitions, job_queues, jobs, scheduling_policies, batch_tags):
-        module.handlers.install(BatchResponse)
-    # moto derives Batch's actions from their paths; the base class names them as the API does.
-    BatchResponse._get_action = BaseResponse._get_action  # noqa: SLF001 - see above
     COMMON_ERROR_CODES.append(_UNKNOWN_CALL)  # without this, moto warns that the service's model lacks it
     # moto stores composite alarms and lacks only the operation.
     CloudWatchResponse.put_composite_alarm = CloudWatchResponse.put_metric_alarm
     auto_scaling.install()
-    batch_service_jobs.install()
+    batch.install()
     embedded_metrics.install()
     ec2_instances.install()
     iam_simulation.install()

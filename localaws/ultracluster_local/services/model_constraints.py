@@ -17,10 +17,16 @@ from moto.core.responses import ActionResult, BaseResponse
 from ultracluster_local.instance.clients import service_model
 from ultracluster_local.services.handlers import ServiceError
 
-__all__ = ["install", "violations"]
+__all__ = ["in_case_of_model", "install", "violations"]
 
 _CODES = dict.fromkeys(("budgets", "ecr", "logs"), "InvalidParameterException")
 """Error codes of services that have one of their own; others answer ``ValidationException``, query services ``ValidationError``."""
+
+_IN_ANY_CASE = frozenset({"batch"})
+"""Services that take the values of enumerations in any case, as AWS Batch takes ``managed`` of aws-cdk-lib's constructs.
+
+The provider of Terraform compares them likewise (internal/service/batch: ValidateIgnoreCase and ToUpperSchemaStateFunc).
+"""
 
 _OWN_CHECKS = frozenset({"ec2", "s3", "s3control", "sns", "sqs"})
 """Services that check requests with messages of their own."""
@@ -60,6 +66,8 @@ def _refusal(response: Any) -> ServiceError | None:
     response.parse_parameters(response.normalized_request)
     parsed = response.params
     given = parsed.original_dict() if isinstance(parsed, XFormedDict) else dict(parsed)
+    if service in _IN_ANY_CASE:
+        given = in_case_of_model(shape, given)
     said = list(violations(shape, given))
     if not said:
         return None
@@ -98,6 +106,26 @@ def violations(shape: Any, value: Any, path: str = "") -> Iterator[str]:
             yield from violations(shape.value, part, f"{path}.{key}.member")
 
 
+def in_case_of_model(shape: Any, value: Any) -> Any:
+    """Return a copy of `value` whose values of enumerations are written as in the model.
+
+    Args:
+        shape: Shape of botocore.
+        value: Value of a request.
+    """
+    if shape.type_name == "structure" and isinstance(value, Mapping):
+        return {
+            name: in_case_of_model(shape.members[name], part) if name in shape.members else part
+            for name, part in value.items()
+        }
+    if shape.type_name == "list" and isinstance(value, list):
+        return [in_case_of_model(shape.member, part) for part in value]
+    if shape.type_name == "map" and isinstance(value, Mapping):
+        return {key: in_case_of_model(shape.value, part) for key, part in value.items()}
+    written = {one.lower(): one for one in shape.metadata.get("enum") or ()}
+    return written.get(value.lower(), value) if isinstance(value, str) else value
+
+
 def _joined(path: str, name: str) -> str:
     return f"{path}.{name}" if path else name
 
@@ -112,7 +140,8 @@ def _violated(shape: Any, value: Any) -> Iterator[str]:
     else:
         measured, measure = (len(value), "length") if hasattr(value, "__len__") else (None, "")
     least, most = shape.metadata.get("min"), shape.metadata.get("max")
-    if measured is not None and least is not None and measured < least:
+    # Empty tags are no tags: the clients of other tools send them to AWS Batch.
+    if measured is not None and least is not None and measured < least and shape.type_name != "map":
         yield f"have {measure} greater than or equal to {least}"
     if measured is not None and most is not None and measured > most:
         yield f"have {measure} less than or equal to {most}"

@@ -42,6 +42,11 @@ def code(error: pytest.ExceptionInfo[ClientError]) -> str:
             {"DesiredCapacity": 5},
             "Desired capacity:5 must be between the specified min size:0 and max size:4",
         ),
+        ({"LaunchTemplate": {"Version": "1"}}, "either launchTemplateId or LaunchTemplateName"),
+        (
+            {"VPCZoneIdentifier": None, "AvailabilityZones": ["us-east-1z"]},
+            "No default VPC for this user",
+        ),
         (
             {"LaunchTemplate": {"LaunchTemplateId": "lt-0123456789abcdef0"}},
             "You must use a valid fully-formed launch template",

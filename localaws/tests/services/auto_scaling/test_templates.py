@@ -69,3 +69,18 @@ def test_groups_of_another_network_are_refused(scaling: Scaling) -> None:
 
     said = refusal(scaling.groups.create_auto_scaling_group, **scaling.asked(SecurityGroupIds=[group]))
     assert "not linked to the VPCs" in said[1]
+
+
+def test_a_group_of_a_zone_launches_into_its_default_subnet(scaling: Scaling) -> None:
+    given = scaling.asked() | {"MinSize": 1, "AvailabilityZones": ["us-east-1b"]}
+    del given["VPCZoneIdentifier"]
+    scaling.groups.create_auto_scaling_group(**given)
+
+    (group,) = scaling.groups.describe_auto_scaling_groups()["AutoScalingGroups"]
+    assert [one["AvailabilityZone"] for one in group["Instances"]] == ["us-east-1b"]
+
+
+def test_a_group_cannot_use_a_template_with_an_empty_security_group(scaling: Scaling) -> None:
+    said = refusal(scaling.groups.create_auto_scaling_group, **scaling.asked(SecurityGroupIds=[""]))
+
+    assert said[1].endswith("Value () for parameter groupId is invalid. The value cannot be empty")

@@ -134,10 +134,35 @@ def test_refuses_capacity_that_batch_cannot_provide(
     assert words in refused(batch, network, resources)
 
 
-@pytest.mark.parametrize("kind", ["FARGATE", "FARGATE_SPOT"])
-def test_fargate_is_refused_by_name(batch: Any, network: tuple[str, str], kind: str) -> None:
-    assert f"does not simulate AWS Fargate: type {kind}" in refused(
-        batch, network, {"type": kind, "maxvCpus": 4}
+@pytest.mark.parametrize(
+    ("changes", "words"),
+    [
+        ({}, ""),
+        ({"type": "fargate_spot"}, ""),
+        ({"instanceTypes": ["c5.large"]}, "instanceTypes not applicable for Fargate."),
+        ({"tags": {"a": "b"}}, "tags not applicable for Fargate."),
+        ({"securityGroupIds": []}, "Security groups is required for Fargate."),
+    ],
+)
+def test_fargate_has_a_network_and_a_maximum_only(
+    batch: Any, network: tuple[str, str], changes: dict[str, Any], words: str
+) -> None:
+    resources = {
+        "type": "FARGATE",
+        "maxvCpus": 4,
+        "subnets": [network[0]],
+        "securityGroupIds": [network[1]],
+        **changes,
+    }
+
+    if words:
+        assert words in refused(batch, network, resources)
+        return
+    batch.create_compute_environment(computeEnvironmentName="f", type="managed", computeResources=resources)
+    (shown,) = batch.describe_compute_environments(computeEnvironments=["f"])["computeEnvironments"]
+    assert (shown["type"], shown["computeResources"]) == (
+        "MANAGED",
+        resources | {"type": resources["type"].upper()},
     )
 
 

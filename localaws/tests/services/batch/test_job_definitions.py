@@ -56,6 +56,25 @@ def test_definitions_are_found_by_revision_name_and_status(batch: Any) -> None:
     assert found(status="INACTIVE") == [("one", 1)]
 
 
+def fargate(*, cpu: str = "0.25", memory: str = "512", **changes: Any) -> dict[str, Any]:
+    sizes = [{"type": "VCPU", "value": cpu}, {"type": "MEMORY", "value": memory}]
+    role = "arn:aws:iam::123456789012:role/execution"
+    container = {"image": "busybox", "resourceRequirements": sizes, "executionRoleArn": role, **changes}
+    given = {key: part for key, part in container.items() if part is not None}
+    return {"type": "container", "platformCapabilities": ["FARGATE"], "containerProperties": given}
+
+
+@pytest.mark.parametrize(
+    ("cpu", "memory"), [("0.25", "512"), ("0.25", "2048"), ("0.5", "4096"), ("16", "122880")]
+)
+def test_a_definition_for_fargate_has_one_of_its_sizes(batch: Any, cpu: str, memory: str) -> None:
+    wanted = fargate(cpu=cpu, memory=memory)
+    batch.register_job_definition(jobDefinitionName="job", tags={}, **wanted)
+
+    (found,) = batch.describe_job_definitions(jobDefinitionName="job")["jobDefinitions"]
+    assert {key: found[key] for key in wanted} == wanted
+
+
 @pytest.mark.parametrize(
     ("definition", "words"),
     [
@@ -63,8 +82,13 @@ def test_definitions_are_found_by_revision_name_and_status(batch: Any) -> None:
         (CONTAINER | {"nodeProperties": NODES}, "nodeProperties must not be provided for a container"),
         ({"type": "container", "containerProperties": SIZE | {"instanceType": "c5.large"}}, "instanceType is not applicable"),
         ({"type": "multinode"}, "nodeProperties must be provided"),
-        (MULTINODE | {"platformCapabilities": ["MANAGED_INSTANCES"]}, "not supported on Managed Instances"),
-        (CONTAINER | {"platformCapabilities": ["FARGATE"]}, "does not simulate AWS Fargate"),
+        (MULTINODE | {"platformCapabilities": ["MANAGED_INSTANCES"]}, "not supported on MANAGED_INSTANCES"),
+        (MULTINODE | {"platformCapabilities": ["FARGATE"]}, "not supported on FARGATE"),
+        (fargate(executionRoleArn=None), "executionRoleArn is required for Fargate."),
+        (fargate(privileged=True), "privileged not applicable for Fargate."),
+        (fargate(linuxParameters={"sharedMemorySize": 64}), "sharedMemorySize not applicable for Fargate."),
+        (fargate(cpu="0.25", memory="4096"), "MEMORY 4096 is not valid on Fargate with 0.25 vCPU"),
+        (fargate(cpu="0.3"), "Value 0.3 for type VCPU in resourceRequirement is not valid"),
         ({"type": "container", "eksProperties": {"podProperties": {}}}, "does not simulate Amazon EKS"),
         ({"type": "multinode", "nodeProperties": {**NODES, "nodeRangeProperties": [{"targetNodes": "0:3"}]}}, "A container must be provided for the node range 0:3"),
         ({"type": "multinode", "nodeProperties": {**NODES, "nodeRangeProperties": [{"targetNodes": "0:3", "container": {"image": "x"}}]}}, "vCPU is not provided."),

@@ -26,31 +26,6 @@ def test_submitted_job_waits_and_nothing_runs(batch: Any) -> None:
     assert [one["jobId"] for one in runnable] == [job]
 
 
-@pytest.mark.parametrize(
-    ("wanted", "found"),
-    [
-        (["test1"], ["Test1", "test1"]),
-        (["TEST1*"], ["Test1", "test1", "Test10"]),
-        (["test"], []),
-        (["test1", "other"], ["Test1", "test1", "other"]),
-    ],
-)
-def test_jobs_are_listed_by_name_in_any_case_or_state(
-    batch: Any, wanted: list[str], found: list[str]
-) -> None:
-    # API_ListJobs, JOB_NAME
-    for name in ("Test1", "test1", "Test10", "other"):
-        batch.submit_job(jobName=name, jobQueue="training", jobDefinition="job")
-    (gone,) = batch.list_jobs(jobQueue="training", filters=[{"name": "JOB_NAME", "values": ["Test10"]}])[
-        "jobSummaryList"
-    ]
-    batch.terminate_job(jobId=gone["jobId"], reason="not wanted")
-
-    listed = batch.list_jobs(jobQueue="training", filters=[{"name": "JOB_NAME", "values": wanted}])
-
-    assert [one["jobName"] for one in listed["jobSummaryList"]] == found
-
-
 def test_job_can_be_moved_terminated_and_cancelled(batch: Any) -> None:
     running, waiting = (
         batch.submit_job(jobName=name, jobQueue="training", jobDefinition="job:1")["jobId"] for name in "ab"

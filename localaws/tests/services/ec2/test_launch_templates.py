@@ -39,3 +39,50 @@ def test_versions_of_a_launch_template_build_on_each_other(local_aws: LocalAws) 
     with pytest.raises(ClientError) as caught:
         ec2.create_launch_template(LaunchTemplateName="nodes", LaunchTemplateData=data)
     assert code(caught) == "InvalidLaunchTemplateName.AlreadyExistsException"
+
+
+_BOTH = {
+    "CapacityReservationPreference": "none",
+    "CapacityReservationTarget": {"CapacityReservationId": "cr-1"},
+}
+
+
+@pytest.mark.parametrize(
+    ("call", "given", "expected"),
+    [
+        ("describe_launch_template_versions", {"Versions": ["1"]}, "InvalidParameterValue"),
+        ("describe_launch_template_versions", {"Versions": ["$Latest", "$Default"]}, ""),
+        ("describe_launch_template_versions", {"LaunchTemplateName": "nodes", "Versions": ["2"]}, "InvalidLaunchTemplateId.VersionNotFound"),
+        ("modify_launch_template", {"LaunchTemplateId": "lt-1", "LaunchTemplateName": "nodes", "DefaultVersion": "1"}, "InvalidParameterCombination"),
+        ("create_launch_template", {"LaunchTemplateName": "both", "LaunchTemplateData": {"CapacityReservationSpecification": _BOTH}}, "InvalidParameterCombination"),
+        ("create_launch_template", {"LaunchTemplateName": "only", "LaunchTemplateData": {"CapacityReservationSpecification": _BOTH | {"CapacityReservationPreference": "capacity-reservations-only"}}}, ""),
+    ],
+)  # fmt: skip
+def test_a_template_is_named_once_and_a_version_with_its_template(
+    local_aws: LocalAws, call: str, given: dict[str, object], expected: str
+) -> None:
+    ec2 = local_aws.client("ec2")
+    ec2.create_launch_template(LaunchTemplateName="nodes", LaunchTemplateData={"InstanceType": "t3.micro"})
+
+    if expected:
+        with pytest.raises(ClientError) as caught:
+            getattr(ec2, call)(**given)
+        assert code(caught) == expected
+    else:
+        getattr(ec2, call)(**given)
+
+
+def test_an_instance_has_the_template_and_its_version_as_tags(local_aws: LocalAws) -> None:
+    ec2 = local_aws.client("ec2")
+    image = ec2.describe_images(Owners=["amazon"])["Images"][0]["ImageId"]
+    data = {"InstanceType": "t3.micro", "ImageId": image}
+    one = ec2.create_launch_template(LaunchTemplateName="nodes", LaunchTemplateData=data)["LaunchTemplate"]
+    ec2.run_instances(LaunchTemplate={"LaunchTemplateName": "nodes"}, MinCount=1, MaxCount=1)
+
+    wanted = [{"Name": "tag:aws:ec2launchtemplate:id", "Values": [one["LaunchTemplateId"]]}]
+    (instance,) = [
+        each
+        for found in ec2.describe_instances(Filters=wanted)["Reservations"]
+        for each in found["Instances"]
+    ]
+    assert {"Key": "aws:ec2launchtemplate:version", "Value": "1"} in instance["Tags"]

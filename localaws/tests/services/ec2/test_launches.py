@@ -63,6 +63,7 @@ def test_counts_types_and_user_data_are_within_limits(given: dict[str, Any], wor
         ({"NetworkInterfaces": cards(2, "trunk")}, "Invalid value 'trunk' for InterfaceType."),
         ({"NetworkInterfaces": [cards(1)[0] | {"InterfaceType": "efa-only"}]}, "cannot be the primary network interface"),
         ({"NetworkInterfaces": [*cards(2), {"NetworkCardIndex": 1, "DeviceIndex": 2, "InterfaceType": "efa"}]}, "more than 1 EFA on a single network card"),
+        ({"InstanceType": "p6-b300.48xlarge", "NetworkInterfaces": [cards(1)[0] | {"InterfaceType": "efa"}]}, "Network card 0 of p6-b300.48xlarge does not support"),
         ({"InstanceType": "t3.micro", "NetworkInterfaces": [cards(1)[0] | {"InterfaceType": "efa"}]}, "t3.micro instances do not support Elastic Fabric Adapters."),
         ({"InstanceType": "t3.micro", "NetworkInterfaces": [{"DeviceIndex": index} for index in range(3)]}, "AttachmentLimitExceeded: Interface count 3"),
     ],

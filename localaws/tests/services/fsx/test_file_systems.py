@@ -105,3 +105,57 @@ def test_a_file_system_of_another_type_is_refused_by_name(fsx: Any, kind: str) -
         == f"The local AWS does not simulate file systems of type {kind}"
     )
     assert fsx.describe_file_systems()["FileSystems"] == []
+
+
+_LINK = {"ImportPath": "s3://bucket/in", "ExportPath": "s3://bucket/out", "AutoImportPolicy": "NEW", "ImportedFileChunkSize": 2048}  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("given", "shown"),
+    [
+        (_LINK, _LINK),
+        ({"ImportPath": "s3://bucket"}, {"ImportPath": "s3://bucket", "AutoImportPolicy": "NONE", "ImportedFileChunkSize": 1024}),
+    ],
+)  # fmt: skip
+def test_a_file_system_shows_the_bucket_that_it_is_linked_to(
+    fsx: Any, given: dict[str, Any], shown: dict[str, Any]
+) -> None:
+    made = create(fsx, {"DeploymentType": "SCRATCH_2", **given}, StorageCapacity=1200)
+    (kept,) = fsx.describe_file_systems(FileSystemIds=[made["FileSystemId"]])["FileSystems"]
+    link = kept["LustreConfiguration"]["DataRepositoryConfiguration"]
+    assert link == link | shown | {"Lifecycle": "AVAILABLE"}
+    assert link["ExportPath"].startswith("s3://bucket/")
+    changed = fsx.update_file_system(
+        FileSystemId=made["FileSystemId"], LustreConfiguration={"AutoImportPolicy": "NEW_CHANGED"}
+    )["FileSystem"]["LustreConfiguration"]
+    assert changed["DataRepositoryConfiguration"]["AutoImportPolicy"] == "NEW_CHANGED"
+    assert "AutoImportPolicy" not in changed
+
+
+@pytest.mark.parametrize(("iops", "grows"), [(1500, False), (3000, True)])
+def test_metadata_iops_grow_before_storage(fsx: Any, iops: int, *, grows: bool) -> None:
+    settings = _SSD | {"MetadataConfiguration": {"Mode": "USER_PROVISIONED", "Iops": iops}}
+    one = create(fsx, settings, StorageCapacity=1200)["FileSystemId"]
+    if grows:
+        assert (
+            fsx.update_file_system(FileSystemId=one, StorageCapacity=2400)["FileSystem"]["StorageCapacity"]
+            == 2400
+        )
+    else:
+        assert "Metadata IOPS must be at least 3000" in refusal(
+            fsx.update_file_system, FileSystemId=one, StorageCapacity=2400
+        )
+
+
+@pytest.mark.parametrize(("capacity", "interfaces"), [(1200, 2), (2400, 2), (4800, 3)])
+def test_a_file_system_has_an_interface_for_each_server_and_one_for_the_metadata(
+    fsx: Any, capacity: int, interfaces: int
+) -> None:
+    assert (
+        len(create(fsx, {"DeploymentType": "SCRATCH_2"}, StorageCapacity=capacity)["NetworkInterfaceIds"])
+        == interfaces
+    )
+
+
+def test_lustre_has_no_volumes(fsx: Any) -> None:
+    assert fsx.describe_volumes()["Volumes"] == []

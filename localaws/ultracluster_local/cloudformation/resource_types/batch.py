@@ -21,6 +21,18 @@ def _environment(context: Context, properties: dict[str, Any]) -> dict[str, Any]
 _UPDATE_ONLY = frozenset({"ReplaceComputeEnvironment", "UpdatePolicy"})
 
 
+def _definition(context: Context, properties: dict[str, Any]) -> dict[str, Any]:  # noqa: ARG001 - a provider's signature
+    """Omit what is no setting of the definition, and an empty ``RetryStrategy``, which AWS Batch itself refuses.
+
+    aws-cdk-lib writes ``RetryStrategy: {}`` into each definition, and deploys them (aws-cdk, aws-batch/test/integ.multinode-job-definition).
+    """
+    return {
+        key: part
+        for key, part in properties.items()
+        if key != "ResourceRetentionPolicy" and (part or key not in {"RetryStrategy", "Timeout"})
+    }
+
+
 _TO_LATEST = "updatetolatestimageversion"
 """A setting of updates, which CloudFormation takes at the creation as well."""
 
@@ -207,8 +219,6 @@ PROVIDERS: Mapping[str, Provider] = {
         reads=("DescribeJobDefinitions", "jobDefinitions[]", "jobDefinitions[?status=='ACTIVE'] | [0]"),
         attribute_paths={"JobDefinitionArn": "jobDefinitionArn"},
         generates=("JobDefinitionName", 128),
-        prepare=lambda _, properties: {
-            key: part for key, part in properties.items() if key != "ResourceRetentionPolicy"
-        },
+        prepare=_definition,
     ),
 }

@@ -122,6 +122,9 @@ def _check_source(request: Request, given: dict[str, Any]) -> None:
 
 
 def _data(request: Request, template: Mapping[str, Any]) -> Mapping[str, Any]:
+    if bool(template.get("LaunchTemplateId")) == bool(template.get("LaunchTemplateName")):
+        # hashicorp/terraform-provider-aws, autoscaling/group.go
+        raise invalid("Valid requests must contain either launchTemplateId or LaunchTemplateName")
     try:
         return template_data(request.region, template)
     except ServiceError as error:
@@ -133,7 +136,15 @@ def _check_subnets(request: Request, given: dict[str, Any]) -> None:
     if not named:
         if not given.get("AvailabilityZones"):
             raise invalid("At least one Availability Zone or VPC Subnet is required.")
-        raise invalid("The local AWS launches into subnets only: specify VPCZoneIdentifier")
+        zones = given["AvailabilityZones"]
+        named = [
+            one.id
+            for one in subnets(request.region).values()
+            if one.default_for_az and one.availability_zone in zones
+        ]
+        if not named:  # aws/aws-cdk#1660
+            raise invalid("No default VPC for this user")
+        given["VPCZoneIdentifier"] = ",".join(named)
     for one in named:
         if one not in subnets(request.region):
             raise invalid(f"The subnet ID '{one}' does not exist")

@@ -3,7 +3,6 @@
 moto requires a service role and starts instances for minvCpus.
 """
 
-import copy
 import email
 import uuid
 from collections.abc import Mapping
@@ -25,6 +24,7 @@ from ultracluster_local.services.batch.state import (
     get,
     refuse_changing,
     refused,
+    settings_of,
 )
 from ultracluster_local.services.ec2.user_data import decoded
 from ultracluster_local.services.handlers import Handlers, Request
@@ -45,7 +45,7 @@ _SCALING = frozenset({"minvCpus", "maxvCpus", "desiredvCpus", "scalingPolicy"})
 @handlers("CreateComputeEnvironment")
 def create_compute_environment(request: Request) -> Mapping[str, Any]:
     """Create an environment; what AWS finds only afterwards makes it INVALID."""
-    given = copy.deepcopy(dict(request.parameters))
+    given = settings_of(request)
     name = given["computeEnvironmentName"]
     batch = batch_of(request.region)
     check_name(name, "Compute environment name")
@@ -71,7 +71,8 @@ def create_compute_environment(request: Request) -> Mapping[str, Any]:
     resources = environment.get("computeResources")
     if resources:
         resources.pop("updateToLatestImageVersion", None)
-        resources.setdefault("minvCpus", 0)
+        if not resources["type"].startswith("FARGATE"):
+            resources.setdefault("minvCpus", 0)
     batch.environments[arn] = environment
     begin_change(batch, arn, "CREATING", _verdict(request, environment))
     return {"computeEnvironmentName": name, "computeEnvironmentArn": arn}
@@ -125,7 +126,7 @@ def describe_compute_environments(request: Request) -> Mapping[str, Any]:
 @handlers("UpdateComputeEnvironment")
 def update_compute_environment(request: Request) -> Mapping[str, Any]:
     """Update the given settings."""
-    given = copy.deepcopy(dict(request.parameters))
+    given = settings_of(request)
     batch = batch_of(request.region)
     wanted = given.pop("computeEnvironment")
     # aws/aws-parallelcluster#1040: the refusal names the ARN

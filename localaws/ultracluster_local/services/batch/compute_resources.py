@@ -24,6 +24,23 @@ _STRATEGIES = {
     "EC2": frozenset({"BEST_FIT", "BEST_FIT_PROGRESSIVE", "BEST_FIT_PROGRESSIVE_ORDERED"}),
     "SPOT": frozenset({"BEST_FIT", "BEST_FIT_PROGRESSIVE"}) | _SPOT_STRATEGIES,
 }
+_NOT_ON_FARGATE = (
+    "allocationStrategy",
+    "minvCpus",
+    "desiredvCpus",
+    "instanceTypes",
+    "imageId",
+    "ec2KeyPair",
+    "instanceRole",
+    "tags",
+    "placementGroup",
+    "bidPercentage",
+    "spotIamFleetRole",
+    "launchTemplate",
+    "ec2Configuration",
+    "scalingPolicy",
+)
+_MOST_FARGATE_SUBNETS = 16
 _IMAGE_TYPES = ("ECS_AL1", "ECS_AL2", "ECS_AL2_NVIDIA", "ECS_AL2023", "ECS_AL2023_NVIDIA")
 _MOST_IMAGES = 2
 _MOST_OVERRIDES = 10
@@ -57,10 +74,21 @@ def check_compute_resources(request: Request, resources: Mapping[str, Any]) -> N
         if resources.get(name):
             raise refused(f"{name} is only valid for ECS_MANAGED_INSTANCES compute environments")
     if kind.startswith("FARGATE"):
-        raise refused(f"The local AWS does not simulate AWS Fargate: type {kind}")
-    _check_ec2(request, resources)
+        _check_fargate(resources)
+    else:
+        _check_ec2(request, resources)
     _check_vcpus(resources)
     _check_network(request, resources)
+
+
+def _check_fargate(resources: Mapping[str, Any]) -> None:
+    for name in _NOT_ON_FARGATE:
+        if resources.get(name):
+            raise refused(f"{name} not applicable for Fargate.")
+    if not resources.get("securityGroupIds"):
+        raise refused("Security groups is required for Fargate.")
+    if len(resources.get("subnets") or []) > _MOST_FARGATE_SUBNETS:
+        raise refused(f"Fargate compute resources can contain up to {_MOST_FARGATE_SUBNETS} subnets")
 
 
 def _check_ec2(request: Request, resources: Mapping[str, Any]) -> None:

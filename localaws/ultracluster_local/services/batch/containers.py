@@ -47,6 +47,18 @@ _NOT_ON_EC2 = (
     "runtimePlatform",
     "ephemeralStorage",
 )
+_NOT_ON_FARGATE = ("ulimits", "privileged", "vcpus", "memory", "instanceType")
+_NOT_ON_FARGATE_LINUX = ("devices", "sharedMemorySize", "tmpfs", "maxSwap", "swappiness")
+_FARGATE_MEMORY = {
+    "0.25": (512, 1024, 2048),
+    "0.5": range(1024, 4097, 1024),
+    "1": range(2048, 8193, 1024),
+    "2": range(4096, 16_385, 1024),
+    "4": range(8192, 30_721, 1024),
+    "8": range(16_384, 61_441, 4096),
+    "16": range(32_768, 122_881, 8192),
+}
+"""Memory in MiB by vCPUs: API_ResourceRequirement, value."""
 _ROLE = re.compile(r"arn:[\w-]+:iam::\d{12}:role/.+")
 
 
@@ -59,12 +71,13 @@ def quantity(container: Mapping[str, Any], kind: str) -> str | None:
     return None if older is None else str(older)
 
 
-def check_container(container: Mapping[str, Any], *, sized: bool = True) -> None:
+def check_container(container: Mapping[str, Any], *, sized: bool = True, fargate: bool = False) -> None:
     """Refuse an invalid container.
 
     Args:
         container: Container properties.
         sized: Whether vCPUs and memory are required. Default: yes.
+        fargate: Whether it runs on AWS Fargate. Default: on instances.
 
     Raises:
         ServiceError: If it is invalid.
@@ -73,7 +86,7 @@ def check_container(container: Mapping[str, Any], *, sized: bool = True) -> None
         raise refused("Container image is required")
     if len(container["image"]) > _MOST_IMAGE:
         raise refused(f"Container image can be up to {_MOST_IMAGE} characters long")
-    check_requirements(container)
+    check_requirements(container, fargate=fargate)
     if sized:
         if quantity(container, "VCPU") is None:  # AWS's error message, from ASFHyP3/hyp3#586
             raise refused("vCPU is not provided.")
@@ -92,20 +105,31 @@ def check_container(container: Mapping[str, Any], *, sized: bool = True) -> None
     _check_volumes(container)
     _check_limits(container)
     _check_linux(container.get("linuxParameters") or {})
-    _check_platform(container)
+    _check_platform(container, fargate=fargate)
 
 
-def _check_platform(container: Mapping[str, Any]) -> None:
+def _check_platform(container: Mapping[str, Any], *, fargate: bool) -> None:
     driver = (container.get("logConfiguration") or {}).get("logDriver")
     if driver is not None and driver not in _LOG_DRIVERS:
         raise refused(f"Log driver {driver} is not supported")
-    for name in _NOT_ON_EC2:  # AWS's error message for networkConfiguration
+    for name in _NOT_ON_FARGATE if fargate else _NOT_ON_EC2:  # AWS's error message for networkConfiguration
         if container.get(name):
-            raise refused(f"{name} not applicable for EC2.")
+            raise refused(f"{name} not applicable for {'Fargate' if fargate else 'EC2'}.")
+    if not fargate:
+        return
+    for name in _NOT_ON_FARGATE_LINUX:
+        if (container.get("linuxParameters") or {}).get(name):
+            raise refused(f"{name} not applicable for Fargate.")
+    if not container.get("executionRoleArn"):
+        raise refused("executionRoleArn is required for Fargate.")
 
 
-def check_requirements(container: Mapping[str, Any]) -> None:
+def check_requirements(container: Mapping[str, Any], *, fargate: bool = False) -> None:
     """Refuse invalid resource requirements.
+
+    Args:
+        container: Container properties, or overrides of them.
+        fargate: Whether it runs on AWS Fargate. Default: on instances.
 
     Raises:
         ServiceError: If they are invalid.
@@ -117,7 +141,7 @@ def check_requirements(container: Mapping[str, Any]) -> None:
         kind, value = one["type"], str(one["value"])
         if kind not in _TYPES:
             raise refused(f"Resource requirement type {kind} is not valid; supported are {', '.join(_TYPES)}")
-        if not value.isdigit():
+        if not (value.isdigit() or (fargate and kind == "VCPU" and value in _FARGATE_MEMORY)):
             # AWS's error message, from kestra-io/plugin-aws#504
             raise refused(
                 f"Value {value} for type {kind} in resourceRequirement is not valid. Please provide a numeric value."
@@ -128,6 +152,10 @@ def check_requirements(container: Mapping[str, Any]) -> None:
     vcpus = quantity(container, "VCPU")
     if vcpus is not None and float(vcpus) <= 0:
         raise refused("vCPU must be at least 1")
+    if fargate and vcpus is not None and memory is not None:
+        allowed = _FARGATE_MEMORY.get(vcpus.removesuffix(".0"), ())
+        if int(memory) not in allowed:
+            raise refused(f"MEMORY {memory} is not valid on Fargate with {vcpus} vCPU")
     if quantity(container, "GPU") == "0":
         raise refused("Value 0 for type GPU in resourceRequirement is not valid.")
 

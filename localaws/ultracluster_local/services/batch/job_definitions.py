@@ -3,7 +3,6 @@
 Their constraints are those of API_RegisterJobDefinition, API_RetryStrategy and API_JobTimeout, botocore 1.44.5.
 """
 
-import copy
 import json
 import re
 from collections.abc import Mapping
@@ -12,7 +11,12 @@ from typing import Any
 from ultracluster_local.services.batch.containers import check_container, quantity
 from ultracluster_local.services.batch.names import check_name, check_tags
 from ultracluster_local.services.batch.node_ranges import check_node_properties
-from ultracluster_local.services.batch.state import batch_of, client_error, refused
+from ultracluster_local.services.batch.state import (
+    batch_of,
+    client_error,
+    refused,
+    settings_of,
+)
 from ultracluster_local.services.handlers import Handlers, Request, page
 
 __all__ = ["check_priority", "check_retries", "check_timeout", "find_definition", "handlers"]
@@ -35,7 +39,7 @@ _PLATFORMS = frozenset({"EC2", "FARGATE", "MANAGED_INSTANCES"})
 @handlers("RegisterJobDefinition")
 def register_job_definition(request: Request) -> Mapping[str, Any]:
     """Register a revision of a job definition."""
-    given = copy.deepcopy(dict(request.parameters))
+    given = settings_of(request)
     _check(given)
     batch = batch_of(request.region)
     name = given["jobDefinitionName"]
@@ -62,14 +66,12 @@ def _check(given: Mapping[str, Any]) -> None:
     platforms = given.get("platformCapabilities") or ["EC2"]
     if not set(platforms) <= _PLATFORMS:
         raise refused(f"platformCapabilities must be of [{', '.join(sorted(_PLATFORMS))}]")
-    if "FARGATE" in platforms:
-        raise refused("The local AWS does not simulate AWS Fargate: platformCapabilities")
     if given.get("eksProperties"):
         raise refused("The local AWS does not simulate Amazon EKS: eksProperties")
     if given["type"] == "multinode":
         _check_multinode(given, platforms)
     elif given["type"] == "container":
-        _check_containers(given)
+        _check_containers(given, fargate="FARGATE" in platforms)
     else:
         raise refused("Job definition type must be container or multinode")
     check_priority(given, "schedulingPriority")
@@ -82,7 +84,7 @@ def _check_multinode(given: Mapping[str, Any], platforms: list[str]) -> None:
     if not nodes:
         raise refused("nodeProperties must be provided for a multinode job definition")
     if platforms != ["EC2"]:
-        raise refused("multinode job definitions are not supported on Managed Instances")
+        raise refused(f"multinode job definitions are not supported on {', '.join(platforms)}")
     beside = [name for name in ("containerProperties", "ecsProperties") if given.get(name)]
     if beside:  # API_JobDefinition
         raise refused(
@@ -109,7 +111,7 @@ def _check_nodes(nodes: Mapping[str, Any]) -> None:
             raise refused(words)
 
 
-def _check_containers(given: Mapping[str, Any]) -> None:
+def _check_containers(given: Mapping[str, Any], *, fargate: bool) -> None:
     kinds = [key for key in ("containerProperties", "ecsProperties") if given.get(key)]
     if given.get("nodeProperties"):
         raise refused("nodeProperties must not be provided for a container job definition")
@@ -120,7 +122,7 @@ def _check_containers(given: Mapping[str, Any]) -> None:
     for container in _containers_of(given, key="containerProperties"):
         if container.get("instanceType"):
             raise refused("instanceType is not applicable for single-node container jobs")
-        check_container(container)
+        check_container(container, fargate=fargate)
 
 
 def _containers_of(given: Mapping[str, Any], *, key: str) -> list[Mapping[str, Any]]:

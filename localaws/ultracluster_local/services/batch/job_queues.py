@@ -1,6 +1,5 @@
 """AWS Batch job queues. Their constraints are those of API_CreateJobQueue and API_UpdateJobQueue, botocore 1.44.5."""
 
-import copy
 from collections.abc import Mapping
 from typing import Any
 
@@ -16,8 +15,10 @@ from ultracluster_local.services.batch.state import (
     find,
     finish_job,
     get,
+    platform_of,
     refuse_changing,
     refused,
+    settings_of,
 )
 from ultracluster_local.services.handlers import Handlers, Request
 
@@ -34,7 +35,7 @@ _HEALTHY = {"status": "VALID", "statusReason": "JobQueue Healthy"}
 @handlers("CreateJobQueue")
 def create_job_queue(request: Request) -> Mapping[str, Any]:
     """Create a queue over existing environments."""
-    given = copy.deepcopy(dict(request.parameters))
+    given = settings_of(request)
     name = given["jobQueueName"]
     batch = batch_of(request.region)
     check_name(name, "Job queue name")
@@ -91,6 +92,11 @@ def _check(request: Request, given: dict[str, Any]) -> None:
 
 
 def _check_mix(environments: list[dict[str, Any]]) -> None:
+    if len({platform_of(one) for one in environments}) > 1:  # API_CreateJobQueue, computeEnvironmentOrder
+        raise refused(
+            "All compute environments must either be EC2 (EC2 or SPOT) or Fargate (FARGATE or FARGATE_SPOT); EC2 and Fargate "
+            "compute environments can't be mixed."
+        )
     managed = [one["computeResources"] for one in environments if one.get("computeResources")]
     found = frozenset().union(*(architectures(one.get("instanceTypes") or []) for one in managed))
     if len(found) > 1:
@@ -119,7 +125,7 @@ def describe_job_queues(request: Request) -> Mapping[str, Any]:
 @handlers("UpdateJobQueue")
 def update_job_queue(request: Request) -> Mapping[str, Any]:
     """Update the given settings."""
-    given = copy.deepcopy(dict(request.parameters))
+    given = settings_of(request)
     batch = batch_of(request.region)
     queue = get(batch.queues, "jobQueueName", given.pop("jobQueue"))
     refuse_changing(batch, queue["jobQueueArn"], "update")

@@ -3,7 +3,6 @@
 It does so only if the local AWS was told to run jobs. Without it, tests move jobs with `set_job_status`.
 """
 
-import copy
 import uuid
 from collections.abc import Mapping
 from typing import Any
@@ -19,14 +18,14 @@ from ultracluster_local.services.batch.pending import (
 from ultracluster_local.services.batch.state import (
     FINAL_STATES,
     batch_of,
-    client_error,
     finish_job,
     get,
     milliseconds,
     refused,
+    settings_of,
 )
 from ultracluster_local.services.batch.submission import check_submission
-from ultracluster_local.services.handlers import Handlers, Request, page
+from ultracluster_local.services.handlers import Handlers, Request
 
 __all__ = ["handlers", "set_job_status"]
 
@@ -36,11 +35,11 @@ handlers = Handlers(service="batch")
 @handlers("SubmitJob")
 def submit_job(request: Request) -> Mapping[str, Any]:
     """Queue a job, in RUNNABLE, or in PENDING until other jobs have succeeded."""
-    given = copy.deepcopy(dict(request.parameters))
+    given = settings_of(request)
     batch = batch_of(request.region)
     queue = get(batch.queues, "jobQueueName", given["jobQueue"])
     definition = find_definition(request, given["jobDefinition"])
-    check_submission(queue, definition, given)
+    check_submission(batch, queue, definition, given)
     dependencies = given.get("dependsOn") or []
     check_dependencies(batch, dependencies)
     array = given.get("arrayProperties")
@@ -60,10 +59,15 @@ def submit_job(request: Request) -> Mapping[str, Any]:
         "parameters": definition["parameters"] | (given.get("parameters") or {}),
         "tags": given.get("tags") or {},
     }
-    for key in ("retryStrategy", "timeout"):
+    for key in ("retryStrategy", "timeout", "schedulingPriority", "propagateTags", "platformCapabilities"):
         value = given.get(key, definition.get(key))
         if value is not None:
             job[key] = value
+    asked = given.get("consumableResourcePropertiesOverride") or definition.get(
+        "consumableResourceProperties"
+    )
+    if asked:
+        job["consumableResourceProperties"] = asked
     job |= with_overrides(definition, given)
     for key in ("shareIdentifier", "schedulingPriorityOverride"):
         if key in given:
@@ -91,64 +95,6 @@ def describe_jobs(request: Request) -> Mapping[str, Any]:
             if one.rsplit("/", 1)[-1] in jobs
         ]
     }
-
-
-@handlers("ListJobs")
-def list_jobs(request: Request) -> Mapping[str, Any]:
-    """List the jobs of a queue with a status, by default RUNNING."""
-    batch = batch_of(request.region)
-    settle(batch)
-    named = [key for key in ("jobQueue", "arrayJobId", "multiNodeJobId") if request.parameters.get(key)]
-    if len(named) != 1:  # API_ListJobs
-        raise client_error(
-            "You must specify only one of the following items: jobQueue, arrayJobId, multiNodeJobId"
-        )
-    shown = [
-        job
-        for job in batch.jobs.values()
-        if "index" not in job.get("arrayProperties", {}) and "nodeDetails" not in job
-    ]
-    if array := request.parameters.get("arrayJobId"):
-        shown = [job for job in batch.jobs.values() if job["jobId"].startswith(f"{array}:")]
-    if multi_node := request.parameters.get("multiNodeJobId"):
-        shown = [job for job in batch.jobs.values() if job["jobId"].startswith(f"{multi_node}#")]
-    if "jobQueue" in request.parameters:
-        queue = get(batch.queues, "jobQueueName", request.parameters["jobQueue"])
-        shown = [job for job in shown if job["jobQueue"] == queue["jobQueueArn"]]
-    if not request.parameters.get("filters"):
-        wanted = request.parameters.get("jobStatus", "RUNNING")
-        shown = [job for job in shown if job["status"] == wanted]
-    for condition in request.parameters.get("filters") or []:
-        if condition["name"] != "JOB_NAME":
-            raise client_error(f"The local AWS does not support the filter {condition['name']}")
-        shown = [job for job in shown if _is_named(job["jobName"], condition["values"])]
-    fields = (
-        "jobArn",
-        "jobId",
-        "jobName",
-        "createdAt",
-        "status",
-        "statusReason",
-        "startedAt",
-        "stoppedAt",
-        "jobDefinition",
-    )
-    summaries = [{key: job[key] for key in fields if key in job} | _array(job) for job in shown]
-    return page(summaries, parameters=request.parameters, key="jobSummaryList", cursor="nextToken")
-
-
-def _is_named(name: str, wanted: list[str]) -> bool:
-    """Return whether a filter matches a name: in any case, and by its beginning if it ends with ``*`` (API_ListJobs)."""
-    name = name.lower()
-    return any(
-        name.startswith(one[:-1].lower()) if one.endswith("*") else name == one.lower() for one in wanted
-    )
-
-
-def _array(job: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what a summary shows of an array (ArrayPropertiesSummary, botocore 1.44.5)."""
-    shown = {key: value for key, value in job.get("arrayProperties", {}).items() if key in {"size", "index"}}
-    return {"arrayProperties": shown} if shown else {}
 
 
 @handlers("CancelJob")

@@ -1,12 +1,18 @@
 """AWS Batch scheduling policies. Their constraints are those of API_FairsharePolicy and API_ShareAttributes, botocore 1.44.5."""
 
-import copy
 import re
 from collections.abc import Mapping
 from typing import Any
 
 from ultracluster_local.services.batch.names import check_name, check_tags
-from ultracluster_local.services.batch.state import batch_of, client_error, find, get, refused
+from ultracluster_local.services.batch.state import (
+    batch_of,
+    client_error,
+    find,
+    get,
+    refused,
+    settings_of,
+)
 from ultracluster_local.services.handlers import Handlers, Request
 
 __all__ = ["handlers"]
@@ -24,7 +30,7 @@ _IDENTIFIER = re.compile(r"[A-Za-z0-9]{1,255}\*?")
 @handlers("CreateSchedulingPolicy")
 def create_scheduling_policy(request: Request) -> Mapping[str, Any]:
     """Create a policy."""
-    given = copy.deepcopy(dict(request.parameters))
+    given = settings_of(request)
     policies = batch_of(request.region).policies
     check_name(given["name"], "Scheduling policy name")
     check_tags(given)
@@ -83,7 +89,7 @@ def list_scheduling_policies(request: Request) -> Mapping[str, Any]:
 @handlers("UpdateSchedulingPolicy")
 def update_scheduling_policy(request: Request) -> Mapping[str, Any]:
     """Update the policy, whose kind stays."""
-    given = copy.deepcopy(dict(request.parameters))
+    given = settings_of(request)
     policy = get(batch_of(request.region).policies, "arn", given.pop("arn"))
     for kind, other in (_KINDS, _KINDS[::-1]):
         if kind in given and other in policy:

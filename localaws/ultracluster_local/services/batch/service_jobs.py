@@ -4,19 +4,22 @@ moto has none of them. No training job runs: a service job waits in RUNNABLE, an
 Source of the rules of quota management: AWS Batch User Guide, Create quota management resources (October 2026).
 """
 
-import copy
 import json
 import uuid
 from collections.abc import Mapping
 from typing import Any
 
-from moto.batch.responses import BatchResponse
-from moto.batch.urls import url_paths
-
-from ultracluster_local.services.batch.state import batch_of, client_error, find, get, milliseconds
+from ultracluster_local.services.batch.state import (
+    batch_of,
+    client_error,
+    find,
+    get,
+    milliseconds,
+    settings_of,
+)
 from ultracluster_local.services.handlers import Handlers, Request, page
 
-__all__ = ["check_service_queue", "handlers", "install"]
+__all__ = ["check_service_queue", "handlers"]
 
 handlers = Handlers(service="batch")
 
@@ -35,22 +38,13 @@ _NOT_SUMMARIZED = frozenset(
 )
 
 
-def install() -> None:
-    """Route these operations to moto's Batch, which does not know their paths."""
-    handlers.install(BatchResponse)
-    for operation in handlers.table:
-        url_paths[f"{{0}}/v1/{operation.lower()}$"] = BatchResponse.dispatch
-    # The ARN of a quota share has more slashes than moto's paths of tags match.
-    url_paths["{0}/v1/tags/(?P<arn>.+/quota-share/.+)$"] = BatchResponse.dispatch
-
-
 # Service environments
 
 
 @handlers("CreateServiceEnvironment")
 def create_service_environment(request: Request) -> Mapping[str, Any]:
     """Create an environment that is VALID at once."""
-    given = copy.deepcopy(dict(request.parameters))
+    given = settings_of(request)
     name = given["serviceEnvironmentName"]
     environments = batch_of(request.region).service_environments
     if find(environments, "serviceEnvironmentName", name):
@@ -90,7 +84,7 @@ def describe_service_environments(request: Request) -> Mapping[str, Any]:
 @handlers("UpdateServiceEnvironment")
 def update_service_environment(request: Request) -> Mapping[str, Any]:
     """Update the state or the limits."""
-    given = copy.deepcopy(dict(request.parameters))
+    given = settings_of(request)
     environments = batch_of(request.region).service_environments
     environment = get(environments, "serviceEnvironmentName", given.pop("serviceEnvironment"))
     if "capacityLimits" in given:
@@ -154,7 +148,7 @@ def check_service_queue(request: Request, given: dict[str, Any]) -> None:
 @handlers("CreateQuotaShare")
 def create_quota_share(request: Request) -> Mapping[str, Any]:
     """Create a share of a queue whose policy has quota shares."""
-    given = copy.deepcopy(dict(request.parameters))
+    given = settings_of(request)
     batch = batch_of(request.region)
     queue = get(batch.queues, "jobQueueName", given.pop("jobQueue"))
     if "quotaSharePolicy" not in batch.policies.get(queue.get("schedulingPolicyArn") or "", {}):
@@ -213,7 +207,7 @@ def _share(request: Request) -> dict[str, Any]:
 @handlers("SubmitServiceJob")
 def submit_service_job(request: Request) -> Mapping[str, Any]:
     """Queue a service job; as in AWS, its payload must only be JSON of at most 10 KiB."""
-    given = copy.deepcopy(dict(request.parameters))
+    given = settings_of(request)
     batch = batch_of(request.region)
     queue = get(batch.queues, "jobQueueName", given["jobQueue"])
     if queue.get("jobQueueType") != "SAGEMAKER_TRAINING":

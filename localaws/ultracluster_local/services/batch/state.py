@@ -1,15 +1,18 @@
 """AWS Batch resources of a Region."""
 
+import copy
 import uuid
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
+from ultracluster_local.instance.clients import service_model
 from ultracluster_local.instance.clock import CLOCK
 from ultracluster_local.instance.delays import delays
 from ultracluster_local.instance.state import region_state
 from ultracluster_local.services.handlers import Request, ServiceError, page
+from ultracluster_local.services.model_constraints import in_case_of_model
 
 __all__ = [
     "FINAL_STATES",
@@ -23,8 +26,10 @@ __all__ = [
     "finish_job",
     "get",
     "milliseconds",
+    "platform_of",
     "refuse_changing",
     "refused",
+    "settings_of",
 ]
 
 FINAL_STATES = frozenset({"SUCCEEDED", "FAILED"})
@@ -41,6 +46,7 @@ class Batch:
     jobs: dict[str, dict[str, Any]] = field(default_factory=dict)
     service_environments: dict[str, dict[str, Any]] = field(default_factory=dict)
     quota_shares: dict[str, dict[str, Any]] = field(default_factory=dict)
+    consumables: dict[str, dict[str, Any]] = field(default_factory=dict)
     service_jobs: dict[str, dict[str, Any]] = field(default_factory=dict)
     revisions: dict[str, int] = field(default_factory=dict)
     started: set[str] = field(default_factory=set)
@@ -91,6 +97,13 @@ def complete_change(batch: Batch, arn: str) -> None:
             things.pop(arn, None)
 
 
+def settings_of(request: Request) -> dict[str, Any]:
+    """Return a copy of the parameters of a request, with the values of enumerations as the model writes them."""
+    shape = service_model("batch").operation_model(request.operation).input_shape
+    settings: dict[str, Any] = in_case_of_model(shape, copy.deepcopy(dict(request.parameters)))
+    return settings
+
+
 def _changed_by(batch: Batch, arn: str) -> dict[str, Any]:
     return batch.environments[arn] if arn in batch.environments else batch.queues[arn]
 
@@ -138,6 +151,14 @@ def get(things: Mapping[str, dict[str, Any]], name_field: str, wanted: str, arn:
     if found is None:
         raise client_error(f"{arn or wanted} does not exist")
     return found
+
+
+def platform_of(environment: Mapping[str, Any]) -> str:
+    """Return the capability that the jobs of an environment need."""
+    kind = (environment.get("computeResources") or {}).get("type", "EC2")
+    if kind.startswith("FARGATE"):
+        return "FARGATE"
+    return "MANAGED_INSTANCES" if kind == "ECS_MANAGED_INSTANCES" else "EC2"
 
 
 def milliseconds() -> int:

@@ -11,7 +11,7 @@ from ultracluster_local.services.batch.containers import (
 from ultracluster_local.services.batch.job_definitions import check_priority, check_retries, check_timeout
 from ultracluster_local.services.batch.names import check_tags
 from ultracluster_local.services.batch.node_ranges import nodes_of
-from ultracluster_local.services.batch.state import client_error, refused
+from ultracluster_local.services.batch.state import Batch, client_error, platform_of, refused
 
 __all__ = ["check_submission"]
 
@@ -22,11 +22,12 @@ _MOST_BYTES = 30 * 1024  # AWS Batch quotas, "Maximum payload size for SubmitJob
 
 
 def check_submission(
-    queue: Mapping[str, Any], definition: Mapping[str, Any], given: Mapping[str, Any]
+    batch: Batch, queue: Mapping[str, Any], definition: Mapping[str, Any], given: Mapping[str, Any]
 ) -> None:
     """Refuse an invalid job.
 
     Args:
+        batch: Resources of the Region.
         queue: Job queue.
         definition: Job definition.
         given: Job as submitted.
@@ -43,11 +44,11 @@ def check_submission(
     if size > _MOST_BYTES:  # ASFHyP3/hyp3#3041 (2026-03-09)
         raise refused(f"Job size must be less than {_MOST_BYTES // 1024} KiB, got {size // 1024 + 1} KiB")
     _check_share(queue, definition, given)
-    _check_capability(queue, definition)
+    _check_capability(batch, queue, definition)
     check_retries(given.get("retryStrategy"))
     check_timeout(given.get("timeout"))
     _check_parameters(definition, given)
-    _check_overrides(definition, given)
+    _check_overrides(definition, given, fargate=definition.get("platformCapabilities") == ["FARGATE"])
 
 
 def _check_share(queue: Mapping[str, Any], definition: Mapping[str, Any], given: Mapping[str, Any]) -> None:
@@ -92,7 +93,7 @@ def _commands(definition: Mapping[str, Any]) -> Iterator[list[str]]:
         yield (one.get("container") or {}).get("command") or []
 
 
-def _check_overrides(definition: Mapping[str, Any], given: Mapping[str, Any]) -> None:
+def _check_overrides(definition: Mapping[str, Any], given: Mapping[str, Any], *, fargate: bool) -> None:
     nodes = definition.get("nodeProperties")
     container, node_overrides = given.get("containerOverrides"), given.get("nodeOverrides")
     if container:
@@ -100,7 +101,7 @@ def _check_overrides(definition: Mapping[str, Any], given: Mapping[str, Any]) ->
             raise client_error(
                 "Container overrides should not be set for a multinode job; use nodeOverrides instead."
             )
-        _check_container_overrides(container)
+        _check_container_overrides(container, fargate=fargate)
     if not node_overrides:
         return
     if not nodes:
@@ -120,17 +121,20 @@ def _check_overrides(definition: Mapping[str, Any], given: Mapping[str, Any]) ->
         check_requirements(one.get("containerOverrides") or {})
 
 
-def _check_capability(queue: Mapping[str, Any], definition: Mapping[str, Any]) -> None:
+def _check_capability(batch: Batch, queue: Mapping[str, Any], definition: Mapping[str, Any]) -> None:
     wanted = definition.get("platformCapabilities") or ["EC2"]
-    if queue.get("computeEnvironmentOrder") and "EC2" not in wanted:  # AWS's error message
+    environments = [
+        batch.environments[one["computeEnvironment"]] for one in queue.get("computeEnvironmentOrder") or []
+    ]
+    if any(platform_of(one) not in wanted for one in environments):  # AWS's error message
         raise client_error(
             f"Job Queue is attached to Compute Environment that can not run Jobs with capability {wanted[0]}"
         )
 
 
-def _check_container_overrides(container: Mapping[str, Any]) -> None:
+def _check_container_overrides(container: Mapping[str, Any], *, fargate: bool) -> None:
     check_environment(container)
-    check_requirements(container)
+    check_requirements(container, fargate=fargate)
     if "" in (container.get("command") or []):
         raise client_error("Command cannot be empty")  # boto/boto3#3612
 

@@ -47,7 +47,12 @@ def _by_arn(request: Request) -> dict[str, Any]:
         batch.definitions,
         batch.service_environments,
         batch.quota_shares,
+        batch.consumables,
     ):
         if arn in things:
             return things[arn]
+    for job in (*batch.jobs.values(), *batch.service_jobs.values()):
+        if job["jobArn"] == arn:
+            job.setdefault("tags", {})
+            return job
     raise client_error(f"{arn} does not exist")

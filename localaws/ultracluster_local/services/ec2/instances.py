@@ -20,7 +20,7 @@ from ultracluster_local.instance.environment import ACCOUNT
 from ultracluster_local.services.checks import Checks
 from ultracluster_local.services.ec2.capacity import find_reservation, instances_in
 from ultracluster_local.services.ec2.capacity_market import Reservation
-from ultracluster_local.services.ec2.launch_templates import template_data
+from ultracluster_local.services.ec2.launch_templates import template_data, template_tags
 from ultracluster_local.services.ec2.launches import check_launch
 from ultracluster_local.services.ec2.networks import subnets
 from ultracluster_local.services.handlers import Request, ServiceError
@@ -127,19 +127,20 @@ def _into_reservations(original: Callable[[Any], Any]) -> Callable[[Any], Any]:
         given = response.params
         request = Request(operation="RunInstances", parameters=given, region=response.region)
         template = given.pop("LaunchTemplate", None)
+        own_tags = template_tags(response.region, template) if template else {}
         if template:
             for key, value in template_data(response.region, template).items():
                 given.setdefault(key, value)
         check_launch(request, given)
         reservation = _targeted(request)
         if reservation is None:
-            return _placed(original(response), given)
+            return _placed(original(response), given, own_tags)
         # EC2 launches up to MaxCount; moto launches MinCount.
         count = min(int(given["MaxCount"]), _room(request, reservation))
         if count < int(given["MinCount"]):
             raise _no_room(reservation)
         given["MinCount"] = count
-        answer = _placed(original(response), given)
+        answer = _placed(original(response), given, own_tags)
         for instance in answer.result.instances:
             instance.capacity_reservation_id = reservation.reservation_id
             instance.lifecycle = _CAPACITY_BLOCK if reservation.block_id else None
@@ -148,11 +149,12 @@ def _into_reservations(original: Callable[[Any], Any]) -> Callable[[Any], Any]:
     return run_instances
 
 
-def _placed(answer: Any, given: Mapping[str, Any]) -> Any:
-    """Record what moto drops: placement group, instance profile, and that EC2 deletes the interface that it creates itself."""
+def _placed(answer: Any, given: Mapping[str, Any], own_tags: Mapping[str, str]) -> Any:
+    """Record what moto drops: tags of the template, placement group, profile, and that EC2 deletes the interface that it creates."""
     profile = given.get("IamInstanceProfile") or {}
     arn = profile.get("Arn") or f"arn:aws:iam::{ACCOUNT}:instance-profile/{profile.get('Name')}"
     for instance in answer.result.instances:
+        instance.ec2_backend.create_tags([instance.id], dict(own_tags))
         instance.placement_group = (given.get("Placement") or {}).get("GroupName")
         instance.instance_profile_arn = arn if profile else None
         if not given.get("NetworkInterfaces"):

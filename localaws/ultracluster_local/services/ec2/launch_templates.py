@@ -14,7 +14,14 @@ from ultracluster_local.instance.state import region_state
 from ultracluster_local.services.ec2.user_data import check_user_data
 from ultracluster_local.services.handlers import Handlers, Request, ServiceError, hex_id, page, tags_of
 
-__all__ = ["check_hops", "handlers", "launch_templates", "template_data"]
+__all__ = [
+    "check_hops",
+    "check_reservation",
+    "handlers",
+    "launch_templates",
+    "template_data",
+    "template_tags",
+]
 
 handlers = Handlers(service="ec2")
 
@@ -22,6 +29,13 @@ _NAME = re.compile(r"[a-zA-Z0-9()./_-]{3,128}")  # API_CreateLaunchTemplate, bot
 _TAGGABLE = frozenset({"instance", "network-interface", "spot-instances-request", "volume"})
 """Resource types that a launch tags: API_LaunchTemplateTagSpecificationRequest."""
 _MOST_HOPS = 64
+_VERSIONS_OF_ALL = (  # AWS's words, quotes included: getmoto/moto, test_launch_templates.py, verified against AWS
+    "To describe the launch template data for all your launch templates, for \u2018--versions\u2019 specify \u2018$Latest\u2019, "
+    "\u2018$Default\u2019, or both, and omit \u2018--launch-template-id\u2019, \u2018--launch-template-name\u2019, and version numbers. To "
+    "describe the launch template data for a specific launch template, specify \u2018--launch-template-id\u2019 or "
+    "\u2018--launch-template-name\u2019, and for \u2018--versions\u2019 specify one or more of the following values: \u2018$Latest\u2019, "
+    "\u2018$Default\u2019, or one or more version numbers."
+)
 
 
 def launch_templates(region: str) -> dict[str, dict[str, Any]]:
@@ -88,6 +102,24 @@ def _check_data(data: Mapping[str, Any]) -> None:
                 f"'{specification.get('ResourceType')}' is not a valid taggable resource type for this operation.",
             )
     check_hops(data)
+    check_reservation(data)  # hashicorp/terraform-provider-aws#43881: already by the template
+
+
+def check_reservation(data: Mapping[str, Any]) -> None:
+    """Refuse a preference beside a target, unless it is ``capacity-reservations-only``.
+
+    API_CapacityReservationSpecification (read 2026-11); the words are those of hashicorp/packer#12912.
+
+    Raises:
+        ServiceError: If there are both.
+    """
+    reservation = data.get("CapacityReservationSpecification") or {}
+    preference = reservation.get("CapacityReservationPreference") or "capacity-reservations-only"
+    if reservation.get("CapacityReservationTarget") and preference != "capacity-reservations-only":
+        raise ServiceError(
+            "InvalidParameterCombination",
+            "The request can include either a CapacityReservationId or a CapacityReservationPreference but not both.",
+        )
 
 
 def check_hops(data: Mapping[str, Any]) -> None:
@@ -115,7 +147,8 @@ def _version(template: Mapping[str, Any], wanted: str) -> dict[str, Any]:
             return found
     raise ServiceError(
         "InvalidLaunchTemplateId.VersionNotFound",
-        f"Could not find launch template version {wanted} of {template['LaunchTemplateId']}.",
+        # getmoto/moto, test_launch_templates.py, verified against AWS
+        f"Could not find the specified version {wanted} for the launch template with ID {template['LaunchTemplateId']}.",
     )
 
 
@@ -129,11 +162,28 @@ def template_data(region: str, specification: Mapping[str, Any]) -> dict[str, An
     Raises:
         ServiceError: If there is none.
     """
-    template = _find(Request(operation="", parameters=specification, region=region))
-    data: dict[str, Any] = _version(template, specification.get("Version") or "$Default")[
-        "LaunchTemplateData"
-    ]
+    data: dict[str, Any] = _version_of(region, specification)["LaunchTemplateData"]
     return copy.deepcopy(data)
+
+
+def _version_of(region: str, specification: Mapping[str, Any]) -> dict[str, Any]:
+    template = _find(Request(operation="", parameters=specification, region=region))
+    return _version(template, specification.get("Version") or "$Default")
+
+
+def template_tags(region: str, specification: Mapping[str, Any]) -> dict[str, str]:
+    """Return the tags that EC2 gives to an instance from a launch template.
+
+    https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/use-launch-templates-to-control-launching-instances.html (2026-11)
+
+    Raises:
+        ServiceError: If there is none.
+    """
+    version = _version_of(region, specification)
+    return {
+        "aws:ec2launchtemplate:id": version["LaunchTemplateId"],
+        "aws:ec2launchtemplate:version": str(version["VersionNumber"]),
+    }
 
 
 @handlers("CreateLaunchTemplate")
@@ -179,6 +229,11 @@ def create_launch_template_version(request: Request) -> Mapping[str, Any]:
 @handlers("ModifyLaunchTemplate")
 def modify_launch_template(request: Request) -> Mapping[str, Any]:
     """Set the default version."""
+    if request.parameters.get("LaunchTemplateId") and request.parameters.get("LaunchTemplateName"):
+        raise ServiceError(  # getmoto/moto, test_launch_templates.py, verified against AWS
+            "InvalidParameterCombination",
+            "Either provide launch template ID or launch template name to modify the template.",
+        )
     template = _find(request)
     template["DefaultVersionNumber"] = _version(template, request.parameters["DefaultVersion"])[
         "VersionNumber"
@@ -248,6 +303,8 @@ def describe_launch_template_versions(request: Request) -> Mapping[str, Any]:
     if "LaunchTemplateId" in request.parameters or "LaunchTemplateName" in request.parameters:
         templates = [_find(request)]
     else:
+        if not {*wanted} <= {"$Latest", "$Default"}:
+            raise ServiceError("InvalidParameterValue", _VERSIONS_OF_ALL)
         templates = list(launch_templates(request.region).values())
     shown = []
     for template in templates:

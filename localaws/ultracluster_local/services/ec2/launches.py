@@ -13,7 +13,7 @@ from moto.ec2.models.instance_types import INSTANCE_TYPES
 from moto.iam.models import iam_backends
 
 from ultracluster_local.instance.environment import ACCOUNT
-from ultracluster_local.services.ec2.launch_templates import check_hops
+from ultracluster_local.services.ec2.launch_templates import check_hops, check_reservation
 from ultracluster_local.services.ec2.networks import network_of, subnets
 from ultracluster_local.services.ec2.placement_groups import placement_groups
 from ultracluster_local.services.ec2.user_data import check_user_data
@@ -86,14 +86,7 @@ def _check_combinations(given: Mapping[str, Any]) -> None:
     market = given.get("InstanceMarketOptions")
     if market and not market.get("MarketType"):  # spinnaker/spinnaker#6114
         raise ServiceError("MissingParameter", "The request must contain the parameter MarketType.")
-    reservation = given.get("CapacityReservationSpecification") or {}
-    # "You can only specify CapacityReservationPreference and CapacityReservationTarget if the CapacityReservationPreference is
-    # capacity-reservations-only" (EC2 API reference, CapacityReservationSpecification, read 2026-11).
-    preference = reservation.get("CapacityReservationPreference") or "capacity-reservations-only"
-    if reservation.get("CapacityReservationTarget") and preference != "capacity-reservations-only":
-        raise _combination(  # hashicorp/packer#12912
-            "The request can include either a CapacityReservationId or a CapacityReservationPreference but not both."
-        )
+    check_reservation(given)
 
 
 def _value(message: str) -> ServiceError:
@@ -187,6 +180,14 @@ def _check_efa(name: str, with_efa: list[Mapping[str, Any]], network: Mapping[st
         raise ServiceError(
             "AttachmentLimitExceeded", f"EFA interface count {len(with_efa)} exceeds the limit for {name}"
         )
+    kinds = {
+        one["NetworkCardIndex"]: one.get("InterfaceTypes") or _INTERFACE_TYPES
+        for one in network["NetworkCards"]
+    }
+    for one in with_efa:  # aws/aws-parallelcluster#7143: card 0 of p6-b300 is for ENA only
+        card = one.get("NetworkCardIndex") or 0
+        if one["InterfaceType"] not in kinds.get(card, _INTERFACE_TYPES):
+            raise _combination(f"Network card {card} of {name} does not support Elastic Fabric Adapters.")
     for one in with_efa:  # AWSEC2 user guide, efa.html, "EFA-only"
         if one["InterfaceType"] == "efa-only" and not (one.get("NetworkCardIndex") or one.get("DeviceIndex")):
             raise _combination(
@@ -195,6 +196,8 @@ def _check_efa(name: str, with_efa: list[Mapping[str, Any]], network: Mapping[st
 
 
 def _check_network(request: Request, subnet_id: str | None, groups: list[str]) -> None:
+    if "" in groups:  # ryanmurakami/hbfl#58, trevor-laher/OnDemandMinecraft#36
+        raise _value("Value () for parameter groupId is invalid. The value cannot be empty")
     if not subnet_id or subnet_id not in subnets(request.region):
         return  # moto reports an unknown template
     network = subnets(request.region)[subnet_id].vpc_id

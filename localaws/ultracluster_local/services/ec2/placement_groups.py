@@ -53,9 +53,9 @@ def create_placement_group(request: Request) -> Mapping[str, Any]:
         "Strategy": request.parameters.get("Strategy", "cluster"),
         "Tags": tags_of(request.parameters, resource_type="placement-group"),
     }
-    for optional in ("PartitionCount", "SpreadLevel"):
-        if optional in request.parameters:
-            group[optional] = request.parameters[optional]
+    # What AWS answers without them: hashicorp/terraform-provider-aws, ec2_placement_group_test.go, and API_CreatePlacementGroup.
+    defaults = {"spread": {"SpreadLevel": "rack"}, "partition": {"PartitionCount": 2}}.get(strategy, {})
+    group |= {key: request.parameters.get(key) or default for key, default in defaults.items()}
     groups[name] = group
     return {"PlacementGroup": group}
 

@@ -12,7 +12,7 @@ from ultracluster_local.services.fsx.state import fsx_of
 from ultracluster_local.services.fsx.validation import bad_request, validate
 from ultracluster_local.services.handlers import Handlers, Request, hex_id, page
 
-__all__ = ["handlers"]
+__all__ = ["check_bucket", "handlers"]
 
 handlers = Handlers(service="fsx")
 
@@ -24,7 +24,7 @@ def create_data_repository_association(request: Request) -> Mapping[str, Any]:
     fsx = fsx_of(request)
     file_system = fsx.file_system(given["FileSystemId"])
     validate(file_system, [*fsx.associations_of(given["FileSystemId"]), given])
-    _check_bucket(given["DataRepositoryPath"], region=request.region)
+    check_bucket(given["DataRepositoryPath"], region=request.region)
     association_id = hex_id("dra")
     association = copy.deepcopy(given) | {
         "AssociationId": association_id,
@@ -33,11 +33,13 @@ def create_data_repository_association(request: Request) -> Mapping[str, Any]:
         "CreationTime": CLOCK.now(),
         "Tags": given.get("Tags") or [],
     }
+    association.setdefault("ImportedFileChunkSize", 1024)
+    association.setdefault("BatchImportMetaDataOnCreate", False)
     fsx.associations[association_id] = association
     return {"Association": association}
 
 
-def _check_bucket(path: str, *, region: str) -> None:
+def check_bucket(path: str, *, region: str) -> None:
     """Refuse a bucket in another Region. One that is not known here may belong to another account.
 
     https://docs.aws.amazon.com/fsx/latest/LustreGuide/create-dra-linked-data-repo.html; the words are those of aws-samples/amazon-eks-machine-learning-with-terraform-and-kubeflow#91 (2024-03-20).
@@ -86,4 +88,8 @@ def delete_data_repository_association(request: Request) -> Mapping[str, Any]:
     fsx = fsx_of(request)
     fsx.association(association_id)
     del fsx.associations[association_id]
-    return {"AssociationId": association_id, "Lifecycle": "DELETING"}
+    return {
+        "AssociationId": association_id,
+        "Lifecycle": "DELETING",
+        "DeleteDataInFileSystem": bool(request.parameters.get("DeleteDataInFileSystem")),
+    }

@@ -9,9 +9,16 @@ from collections.abc import Mapping
 from typing import Any
 
 from ultracluster_local.instance.clock import CLOCK
+from ultracluster_local.services.fsx.associations import check_bucket
 from ultracluster_local.services.fsx.network import check_network, vpc_of
 from ultracluster_local.services.fsx.state import fsx_of
-from ultracluster_local.services.fsx.validation import METADATA_CONFIGURATION_VERSION, bad_request, validate
+from ultracluster_local.services.fsx.validation import (
+    METADATA_CONFIGURATION_VERSION,
+    OWN_REPOSITORY,
+    bad_request,
+    least_metadata_iops,
+    validate,
+)
 from ultracluster_local.services.handlers import Handlers, Request, ServiceError, hex_id, page
 
 __all__ = ["handlers"]
@@ -32,8 +39,7 @@ def create_file_system(request: Request) -> Mapping[str, Any]:
     kind, file_system_id = given["FileSystemType"], hex_id("fs")
     if kind != "LUSTRE":
         raise bad_request(f"The local AWS does not simulate file systems of type {kind}")
-    lustre = copy.deepcopy(given.get("LustreConfiguration") or {})
-    lustre.setdefault("DeploymentType", "SCRATCH_1")
+    lustre = _DEFAULTS | copy.deepcopy(given.get("LustreConfiguration") or {})
     lustre["MountName"] = hex_id("m", length=7).replace("-", "")
     file_system = {
         "OwnerId": request.account,
@@ -44,7 +50,9 @@ def create_file_system(request: Request) -> Mapping[str, Any]:
         "StorageType": given.get("StorageType", "SSD"),
         "VpcId": vpc_of(request),
         "SubnetIds": given["SubnetIds"],
-        "NetworkInterfaceIds": [hex_id("eni")],
+        "NetworkInterfaceIds": [
+            hex_id("eni") for _ in range(_interfaces(lustre, given.get("StorageCapacity") or 0))
+        ],
         "DNSName": f"{file_system_id}.fsx.{request.region}.amazonaws.com",
         "ResourceARN": request.arn("fsx", f"file-system/{file_system_id}"),
         "Tags": given.get("Tags") or [],
@@ -54,8 +62,36 @@ def create_file_system(request: Request) -> Mapping[str, Any]:
     }
     validate(file_system)
     check_network(request)
+    link = {name: lustre.pop(name) for name in OWN_REPOSITORY if name in lustre}
+    if link:
+        check_bucket(link["ImportPath"], region=request.region)
+        lustre["DataRepositoryConfiguration"] = {"Lifecycle": "AVAILABLE", **_LINK_DEFAULTS, **link}
+        lustre["DataRepositoryConfiguration"].setdefault("ExportPath", _export_path(link["ImportPath"]))
     fsx_of(request).file_systems[file_system_id] = file_system
     return {"FileSystem": file_system}
+
+
+_DEFAULTS: Mapping[str, Any] = {
+    "DeploymentType": "SCRATCH_1",
+    "DataCompressionType": "NONE",
+    "LogConfiguration": {"Level": "DISABLED"},
+    "WeeklyMaintenanceStartTime": "1:05:00",
+}
+"""What CreateFileSystem sets: the tests of Terraform's provider read it back (internal/service/fsx, lustre_file_system_test.go)."""
+_LINK_DEFAULTS: Mapping[str, Any] = {"AutoImportPolicy": "NONE", "ImportedFileChunkSize": 1024}
+_GIB_PER_SERVER = 2400
+"""One file server beside that of the metadata serves so much of SSD storage: LustreGuide, performance, "Example"."""
+
+
+def _interfaces(lustre: Mapping[str, Any], capacity: int) -> int:
+    """Return the number of network interfaces: one for the metadata, one for each other file server."""
+    step = 1200 if lustre["DeploymentType"] == "PERSISTENT_1" else _GIB_PER_SERVER
+    return 1 + max(1, -(-capacity // step))
+
+
+def _export_path(import_path: str) -> str:
+    """Return the default export path: below the bucket, with the time (API_CreateFileSystemLustreConfiguration)."""
+    return f"s3://{import_path.split('/')[2]}/FSxLustre{CLOCK.now():%Y%m%dT%H%M%SZ}"
 
 
 @handlers("DescribeFileSystems")
@@ -67,6 +103,14 @@ def describe_file_systems(request: Request) -> Mapping[str, Any]:
     return page(shown, parameters=request.parameters, key="FileSystems")
 
 
+@handlers("DescribeVolumes")
+def describe_volumes(request: Request) -> Mapping[str, Any]:
+    """Describe no volume, which file systems of other types have."""
+    for wanted in request.parameters.get("VolumeIds") or []:
+        raise ServiceError("VolumeNotFound", f"Volume '{wanted}' does not exist.")
+    return {"Volumes": []}
+
+
 @handlers("UpdateFileSystem")
 def update_file_system(request: Request) -> Mapping[str, Any]:
     """Update the capacity, Lustre version or settings at once."""
@@ -76,7 +120,15 @@ def update_file_system(request: Request) -> Mapping[str, Any]:
     for name in ("StorageCapacity", "StorageType", "FileSystemTypeVersion"):
         if name in request.parameters:
             changed[name] = request.parameters[name]
-    changed["LustreConfiguration"] |= request.parameters.get("LustreConfiguration") or {}
+    lustre = changed["LustreConfiguration"]
+    given = dict(request.parameters.get("LustreConfiguration") or {})
+    if "AutoImportPolicy" in given:
+        if "DataRepositoryConfiguration" not in lustre:
+            raise bad_request(
+                "AutoImportPolicy cannot be specified: the file system is not linked to a data repository."
+            )
+        lustre["DataRepositoryConfiguration"]["AutoImportPolicy"] = given.pop("AutoImportPolicy")
+    lustre |= given
     _check_change(file_system, changed)
     validate(changed, fsx.associations_of(file_system["FileSystemId"]))
     file_system |= changed
@@ -96,6 +148,16 @@ def _check_change(before: Mapping[str, Any], after: Mapping[str, Any]) -> None:
         if one is not None and other is not None and other < one:
             raise bad_request(f"{name} can only grow: {one} now, got {other}.")
     grows = before.get("StorageCapacity") != after.get("StorageCapacity")
+    if (
+        grows
+        and _mode(old) == "USER_PROVISIONED"
+        and (_iops(old) or 0) < least_metadata_iops(after.get("StorageCapacity") or 0)
+    ):
+        # hashicorp/terraform-provider-aws#44456: the IOPS grow before the storage, in a request of their own
+        raise bad_request(
+            f"Metadata IOPS must be at least {least_metadata_iops(after['StorageCapacity'])} for a storage capacity of "
+            f"{after['StorageCapacity']} GiB; increase them first."
+        )
     if grows and old["DeploymentType"] == "SCRATCH_1":
         raise bad_request("The storage capacity of SCRATCH_1 file systems cannot be increased.")
     if after["FileSystemTypeVersion"] < before["FileSystemTypeVersion"]:
@@ -105,6 +167,10 @@ def _check_change(before: Mapping[str, Any], after: Mapping[str, Any]) -> None:
         raise bad_request("The throughput tier of an EFA-enabled file system cannot change.")
     if ("MetadataConfiguration" in old) != ("MetadataConfiguration" in new):
         raise bad_request("A metadata configuration can only be specified at creation.")
+
+
+def _mode(lustre: Mapping[str, Any]) -> str:
+    return str((lustre.get("MetadataConfiguration") or {}).get("Mode", ""))
 
 
 def _iops(lustre: Mapping[str, Any]) -> int | None:

@@ -19,7 +19,13 @@ from typing import Any, Final, NamedTuple
 from ultracluster_local.instance.clients import service_model
 from ultracluster_local.services.handlers import ServiceError
 
-__all__ = ["METADATA_CONFIGURATION_VERSION", "bad_request", "validate"]
+__all__ = [
+    "METADATA_CONFIGURATION_VERSION",
+    "OWN_REPOSITORY",
+    "bad_request",
+    "least_metadata_iops",
+    "validate",
+]
 
 METADATA_CONFIGURATION_VERSION: Final = "2.15"
 """Lustre version that a metadata configuration, and so EFA, requires."""
@@ -60,6 +66,18 @@ def bad_request(message: str) -> ServiceError:
     return ServiceError("BadRequest", message)
 
 
+def least_metadata_iops(capacity: int) -> int:
+    """Return the least metadata IOPS of a file system of `capacity` GiB that has provisioned ones.
+
+    Those that AUTOMATIC would set: https://docs.aws.amazon.com/fsx/latest/LustreGuide/managing-metadata-performance.html; that they
+    are asked for when storage grows: hashicorp/terraform-provider-aws#44456.
+    """
+    small = next(
+        (iops for most, iops in ((1200, 1500), (2400, 3000), (9600, 6000)) if capacity <= most), None
+    )
+    return small or max(1, capacity // 24_000) * 12_000
+
+
 def validate(file_system: Mapping[str, Any], associations: Sequence[Mapping[str, Any]] = ()) -> None:
     """Refuse a file system, or its data repository associations, as FSx does.
 
@@ -85,7 +103,7 @@ def validate(file_system: Mapping[str, Any], associations: Sequence[Mapping[str,
         raise bad_request(problem)
 
 
-_OWN_REPOSITORY: Final = ("ImportPath", "ExportPath", "AutoImportPolicy", "ImportedFileChunkSize")
+OWN_REPOSITORY: Final = ("ImportPath", "ExportPath", "AutoImportPolicy", "ImportedFileChunkSize")
 """Settings of a file system that is linked to S3 without an association, which PERSISTENT_2 cannot be."""
 
 
@@ -106,10 +124,10 @@ def _type_problems(file_system: Mapping[str, Any], lustre: Mapping[str, Any]) ->
 def _repository_problems(lustre: Mapping[str, Any]) -> Iterator[str]:
     """Yield settings of S3 and of logs that do not fit together."""
     deployment_type = lustre["DeploymentType"]
-    for name in _OWN_REPOSITORY:
+    for name in OWN_REPOSITORY:
         if name in lustre and deployment_type == "PERSISTENT_2":
             yield f"{name} is not supported for the PERSISTENT_2 deployment type; create a data repository association."
-    for name in _OWN_REPOSITORY:
+    for name in OWN_REPOSITORY:
         if name in lustre and "ImportPath" not in lustre:
             yield f"{name} cannot be specified without ImportPath."
     buckets = {lustre[name].split("/")[2] for name in ("ExportPath", "ImportPath") if name in lustre}
