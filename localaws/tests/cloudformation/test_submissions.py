@@ -89,3 +89,38 @@ def test_settings_of_a_deployment_are_checked(stacks: Any, settings: dict[str, A
         assert words in refusal(stacks.api.create_stack, **asked)[1]
     else:
         stacks.api.create_stack(**asked)
+
+
+_ROLE: dict[str, Any] = {"Type": "AWS::IAM::Role", "Properties": {"AssumeRolePolicyDocument": {}}}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("resource", "capabilities"),
+    [
+        ({"Type": "AWS::SQS::Queue"}, []),
+        (_ROLE, ["CAPABILITY_IAM"]),
+        ({"Type": "AWS::IAM::Role", "Properties": {**_ROLE["Properties"], "RoleName": "x"}}, ["CAPABILITY_NAMED_IAM"]),
+    ],
+)  # fmt: skip
+def test_validation_names_parameters_and_the_capability_that_a_template_needs(
+    stacks: Any, resource: dict[str, Any], capabilities: list[str]
+) -> None:
+    secret = {"Type": "String", "Default": "a", "NoEcho": True, "Description": "A word."}
+    template = {"Parameters": {"Word": secret, "Other": {"Type": "Number"}}, "Resources": {"One": resource}}
+    shown = stacks.api.validate_template(TemplateBody=json.dumps(template))
+
+    assert shown["Capabilities"] == capabilities
+    assert (resource["Type"] in shown.get("CapabilitiesReason", "")) == bool(capabilities)
+    assert shown["Parameters"] == [
+        {"ParameterKey": "Word", "DefaultValue": "a", "NoEcho": True, "Description": "A word."},
+        {"ParameterKey": "Other", "NoEcho": False},
+    ]
+
+
+@pytest.mark.slow
+def test_public_types_are_listed_by_prefix_and_none_is_private(stacks: Any) -> None:
+    shown = stacks.api.list_types(Visibility="PUBLIC", Filters={"TypeNamePrefix": "AWS::Batch::"})
+
+    assert "AWS::Batch::JobQueue" in {one["TypeName"] for one in shown["TypeSummaries"]}
+    assert stacks.api.list_types()["TypeSummaries"] == []

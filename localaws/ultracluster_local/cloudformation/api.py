@@ -8,6 +8,7 @@ from ultracluster_local.cloudformation import nested_stacks
 from ultracluster_local.cloudformation.change_sets.api import change_set_of
 from ultracluster_local.cloudformation.engine import delete_stack, deploy_stack
 from ultracluster_local.cloudformation.errors import ValidationError
+from ultracluster_local.cloudformation.registry import schemas
 from ultracluster_local.cloudformation.requests import (
     check_stack_name,
     refuse_unsettled,
@@ -18,7 +19,8 @@ from ultracluster_local.cloudformation.requests import (
 )
 from ultracluster_local.cloudformation.resource_types import PROVIDERS
 from ultracluster_local.cloudformation.stacks import STACK_TYPE, Stack, StackResource, stacks_of
-from ultracluster_local.cloudformation.submissions import submitted
+from ultracluster_local.cloudformation.submissions import acknowledgements, submitted
+from ultracluster_local.cloudformation.templates.transforms import transforms
 from ultracluster_local.cloudformation.templates.validation import validate_template
 from ultracluster_local.instance.running import running
 from ultracluster_local.services.handlers import Handlers, Request, ServiceError, page
@@ -216,8 +218,25 @@ def get_template(request: Request) -> Mapping[str, Any]:
 def validate(request: Request) -> Mapping[str, Any]:
     """Validate a template as a deployment would."""
     _, template = template_of(request)
-    validate_template(template)
-    return {"Description": template.get("Description") or "", "Parameters": [], "Capabilities": []}
+    declared = transforms(template)
+    if not declared:
+        validate_template(template)
+    capabilities, types = acknowledgements(template)
+    shown: dict[str, Any] = {
+        "Description": template.get("Description") or "",
+        "Parameters": [
+            {"ParameterKey": name, "NoEcho": str(one.get("NoEcho", False)).lower() == "true"}
+            | ({"DefaultValue": str(one["Default"])} if "Default" in one else {})
+            | ({"Description": one["Description"]} if "Description" in one else {})
+            for name, one in (template.get("Parameters") or {}).items()
+        ],
+        "Capabilities": [*capabilities, *(["CAPABILITY_AUTO_EXPAND"] if declared else [])],
+        "DeclaredTransforms": list(declared),
+    }
+    if types:
+        reason = f"The following resource(s) require capabilities: [{', '.join(types)}]"
+        shown["CapabilitiesReason"] = reason
+    return shown
 
 
 @handlers("DescribeStackEvents")
@@ -283,6 +302,27 @@ def list_stack_resources(request: Request) -> Mapping[str, Any]:
     stack = stack_of(request)
     shown = [_shown_resource(one) for one in stack.resources.values()]
     return page(shown, parameters=request.parameters, key="StackResourceSummaries")
+
+
+# Types
+
+
+@handlers("ListTypes")
+def list_types(request: Request) -> Mapping[str, Any]:
+    """List the public resource types; nobody has registered private ones, modules or hooks."""
+    given = request.parameters
+    prefix = (given.get("Filters") or {}).get("TypeNamePrefix", "")
+    public = given.get("Visibility", "PRIVATE") == "PUBLIC" and given.get("Type", "RESOURCE") == "RESOURCE"
+    shown = [
+        {
+            "Type": "RESOURCE",
+            "TypeName": name,
+            "TypeArn": f"arn:aws:cloudformation:{request.region}::type/resource/{name.replace('::', '-')}",
+        }
+        for name in schemas.type_names()
+        if public and name.startswith(prefix)
+    ]
+    return page(shown, parameters=given, key="TypeSummaries")
 
 
 # Exports

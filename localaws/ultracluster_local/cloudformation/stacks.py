@@ -118,6 +118,8 @@ class ChangeSet:
     reason: str = ""
     execution_status: str = "AVAILABLE"
     changes: list[dict[str, Any]] = field(default_factory=list)
+    problems: list[dict[str, Any]] = field(default_factory=list)
+    """What its early validation found, in the form of DescribeEvents."""
 
 
 @dataclass(kw_only=True, slots=True)

@@ -14,7 +14,7 @@ from ultracluster_local.cloudformation.templates.validation import validate_temp
 from ultracluster_local.services.handlers import Request, ServiceError
 from ultracluster_local.services.iam.roles import can_assume
 
-__all__ = ["Submission", "submitted"]
+__all__ = ["Submission", "acknowledgements", "submitted"]
 
 _NAMES_OF_IAM: Final[Mapping[str, str]] = {
     "AWS::IAM::AccessKey": "",
@@ -71,7 +71,7 @@ def submitted(request: Request, *, previous: Stack | None = None, reviewed: bool
         template = expanded(template)
         validate_template(template)
     _refuse_settings(request, template)
-    needed = _capability(template)
+    needed = "".join(acknowledgements(template)[0])
     if needed and not acknowledged & {needed, "CAPABILITY_NAMED_IAM"}:
         raise _incapable(needed)
     refuse_skipped(template, parameters, region=request.region)
@@ -82,11 +82,14 @@ def _incapable(capability: str) -> ServiceError:
     return ServiceError("InsufficientCapabilitiesException", f"Requires capabilities : [{capability}]")
 
 
-def _capability(template: Mapping[str, Any]) -> str:
+def acknowledgements(template: Mapping[str, Any]) -> tuple[list[str], list[str]]:
+    """Return the capability that a template needs, if any, and the resource types that need it."""
     found = [one for one in template["Resources"].values() if one["Type"] in _NAMES_OF_IAM]
-    if any(_NAMES_OF_IAM[one["Type"]] in (one.get("Properties") or {}) for one in found):
-        return "CAPABILITY_NAMED_IAM"
-    return "CAPABILITY_IAM" if found else ""
+    named = any(_NAMES_OF_IAM[one["Type"]] in (one.get("Properties") or {}) for one in found)
+    return (
+        [f"CAPABILITY_{'NAMED_' if named else ''}IAM"] if found else [],
+        sorted({one["Type"] for one in found}),
+    )
 
 
 def _refuse_settings(request: Request, template: Mapping[str, Any]) -> None:

@@ -56,7 +56,6 @@ def code(error: pytest.ExceptionInfo[ClientError]) -> str:
             "The local AWS does not simulate lifecycle hooks: LifecycleHookSpecificationList",
         ),
     ],
-    ids=["no source", "no subnet", "unknown subnet", "sizes", "unknown template", "hook"],
 )
 def test_invalid_group_is_refused(local: LocalAws, changes: dict[str, Any], message: str) -> None:
     with pytest.raises(ClientError, match=message) as caught:

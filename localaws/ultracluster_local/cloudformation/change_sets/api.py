@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from ultracluster_local.cloudformation.change_sets.changes import describe_changes
+from ultracluster_local.cloudformation.change_sets.early_validation import EARLY_VALIDATION, taken_names
 from ultracluster_local.cloudformation.engine import delete_stack, deploy_stack
 from ultracluster_local.cloudformation.errors import ValidationError
 from ultracluster_local.cloudformation.requests import (
@@ -74,7 +75,10 @@ def create_change_set(request: Request) -> Mapping[str, Any]:
         except ValidationError as error:
             failure = error.message
         else:
-            if kind == "UPDATE" and not change_set.changes and not _other_changes(stack, change_set):
+            change_set.problems = list(taken_names(stack, change_set.changes, clients=running().clients))
+            if change_set.problems:
+                failure = EARLY_VALIDATION
+            elif kind == "UPDATE" and not change_set.changes and not _other_changes(stack, change_set):
                 failure = _NO_CHANGES
     if failure:
         change_set.status, change_set.execution_status, change_set.reason = "FAILED", "UNAVAILABLE", failure
@@ -158,6 +162,33 @@ def _without_values(change: Mapping[str, Any]) -> dict[str, Any]:
         for detail in resource["Details"]
     ]
     return {**change, "ResourceChange": resource}
+
+
+@handlers("DescribeEvents")
+def describe_events(request: Request) -> Mapping[str, Any]:
+    """Describe the events of a stack and what early validation found in its change sets, or that of one change set."""
+    given = request.parameters
+    if not any(given.get(name) for name in ("ChangeSetName", "OperationId", "StackName")) or (
+        "StackName" not in given and not str(given.get("ChangeSetName", "arn:")).startswith("arn:")
+    ):  # aws-cloudformation/cloudformation-cli#1116
+        raise ValidationError("One of ChangeSetName, OperationId or StackName must be specified")
+    sets = list(stacks_of(request.region).change_sets.values())
+    events: list[dict[str, Any]] = []
+    if given.get("ChangeSetName"):
+        sets = [change_set_of(request)]
+    elif given.get("StackName"):
+        stack = stack_of(request)
+        sets = [one for one in sets if one.stack is stack]
+        events = [
+            {key: part for key, part in one.items() if key != "StackName"} | {"EventType": "STACK_EVENT"}
+            for one in stack.events
+        ]
+    events += [problem for one in sets for problem in one.problems]
+    if given.get("OperationId"):
+        events = [one for one in events if one.get("OperationId") == given["OperationId"]]
+    if (given.get("Filters") or {}).get("FailedEvents"):
+        events = [one for one in events if "FAILED" in one.get("ResourceStatus", "FAILED")]
+    return page(events[::-1], parameters=given, key="OperationEvents")
 
 
 @handlers("ListChangeSets")

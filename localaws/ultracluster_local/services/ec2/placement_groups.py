@@ -54,8 +54,10 @@ def create_placement_group(request: Request) -> Mapping[str, Any]:
         "Tags": tags_of(request.parameters, resource_type="placement-group"),
     }
     # What AWS answers without them: hashicorp/terraform-provider-aws, ec2_placement_group_test.go, and API_CreatePlacementGroup.
-    defaults = {"spread": {"SpreadLevel": "rack"}, "partition": {"PartitionCount": 2}}.get(strategy, {})
-    group |= {key: request.parameters.get(key) or default for key, default in defaults.items()}
+    if strategy == "spread":
+        group["SpreadLevel"] = request.parameters.get("SpreadLevel") or "rack"
+    elif strategy == "partition":
+        group["PartitionCount"] = partitions or 2
     groups[name] = group
     return {"PlacementGroup": group}
 

@@ -39,7 +39,7 @@ def create_file_system(request: Request) -> Mapping[str, Any]:
     kind, file_system_id = given["FileSystemType"], hex_id("fs")
     if kind != "LUSTRE":
         raise bad_request(f"The local AWS does not simulate file systems of type {kind}")
-    lustre = _DEFAULTS | copy.deepcopy(given.get("LustreConfiguration") or {})
+    lustre = {**_DEFAULTS, **copy.deepcopy(given.get("LustreConfiguration") or {})}
     lustre["MountName"] = hex_id("m", length=7).replace("-", "")
     file_system = {
         "OwnerId": request.account,
