@@ -15,6 +15,8 @@ _SIZES = ("MinSize", "MaxSize", "DesiredCapacity")
 def _group(context: Context, properties: dict[str, Any]) -> dict[str, Any]:  # noqa: ARG001 - a provider's signature
     """Name what the API names differently."""
     sent = {key: part for key, part in properties.items() if key not in _OF_TEMPLATES_ONLY}
+    if "Cooldown" in sent:
+        sent["DefaultCooldown"] = sent.pop("Cooldown")
     if isinstance(sent.get("VPCZoneIdentifier"), list):
         sent["VPCZoneIdentifier"] = ",".join(sent["VPCZoneIdentifier"])
     return sent
@@ -126,6 +128,7 @@ PROVIDERS: Mapping[str, Provider] = {
                 *_SIZES,
                 "CapacityRebalance",
                 "CapacityReservationSpecification",
+                "Cooldown",
                 "DefaultInstanceWarmup",
                 "HealthCheckGracePeriod",
                 "HealthCheckType",

@@ -143,6 +143,7 @@ PROVIDERS: Mapping[str, Provider] = {
             "VpcId": "VpcId",
             "CidrBlock": "CidrBlock",
             "CidrBlockAssociations": "CidrBlockAssociationSet[].AssociationId",
+            "Ipv6CidrBlocks": "Ipv6CidrBlockAssociationSet[].Ipv6CidrBlock",
         },
         prepare=_without("EnableDnsSupport", "EnableDnsHostnames"),
         tagging=EC2_TAGS,

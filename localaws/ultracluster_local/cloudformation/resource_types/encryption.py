@@ -104,7 +104,12 @@ class _Alias(ApiProvider):
 
 
 class _Parameter(ApiProvider):
-    """An SSM parameter."""
+    """An SSM parameter, whose generated name begins with ``CFN-``: a stack may be named ``ssm-…``, a parameter may not."""
+
+    def create(self, context: Context, properties: Properties) -> str:
+        """Put the parameter."""
+        name = properties.get("Name") or f"CFN-{context.generated_name(limit=100)}"
+        return super().create(context, {**properties, "Name": name})
 
     def update(self, context: Context, physical_id: str, old: Properties, new: Properties) -> str:
         """Overwrite the parameter; tags are set by separate operations."""
@@ -224,7 +229,6 @@ PROVIDERS: Mapping[str, Provider] = {
         deletes=("DeleteParameter", "Name"),
         reads=("GetParameter", "Name", "Parameter"),
         attribute_paths={"Arn": "ARN", "Value": "Value", "Type": "Type"},
-        generates=("Name", 128),
         tagging=_ParameterTagging(service="ssm"),
     ),
     "AWS::ECR::Repository": _Repository(

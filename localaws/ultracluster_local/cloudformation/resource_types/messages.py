@@ -173,6 +173,8 @@ class _Queue(ApiProvider):
     def create(self, context: Context, properties: Properties) -> str:
         """Create the queue with its attributes."""
         rest = {key: part for key, part in properties.items() if key in _QUEUE_NAMES}
+        if str(properties.get("FifoQueue")).lower() == "true" and "QueueName" not in rest:
+            rest["QueueName"] = f"{context.generated_name(limit=75)}.fifo"
         return super().create(context, {**rest, "Attributes": _queue_attributes(properties)})
 
     def update(self, context: Context, physical_id: str, old: Properties, new: Properties) -> str:

@@ -138,7 +138,9 @@ def check_metrics_of_alarm(request: Request) -> None:
     if beside:
         names = ", ".join(beside)
         raise _wrong(f"The parameters {names} must not be specified together with the parameter Metrics")
-    if sum(str(one.get("ReturnData", True)).lower() == "true" for one in queries) != 1:
+    # An alarm on a band of anomalies compares two: API_PutMetricAlarm, ThresholdMetricId.
+    returned = 2 if given.get("ThresholdMetricId") else 1
+    if sum(str(one.get("ReturnData", True)).lower() == "true" for one in queries) != returned:
         raise _wrong("Exactly one element of the metrics list should return data.")
     if all(one.get("Expression") for one in queries) and not any(one.get("Period") for one in queries):
         raise _wrong("Period must not be null")  # aws/aws-cdk#7155
