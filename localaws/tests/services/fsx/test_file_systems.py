@@ -159,3 +159,18 @@ def test_a_file_system_has_an_interface_for_each_server_and_one_for_the_metadata
 
 def test_lustre_has_no_volumes(fsx: Any) -> None:
     assert fsx.describe_volumes()["Volumes"] == []
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [
+        {"WindowsConfiguration": {"ThroughputCapacity": 8}},
+        {"OpenZFSConfiguration": {"DeploymentType": "SINGLE_AZ_1", "ThroughputCapacity": 64}},
+        {"OntapConfiguration": {"DeploymentType": "SINGLE_AZ_1"}},
+    ],
+)
+def test_settings_of_other_types_are_refused_by_name(fsx: Any, settings: dict[str, Any]) -> None:
+    said = refusal(
+        fsx.create_file_system, FileSystemType="LUSTRE", **NETWORK, StorageCapacity=1200, **settings
+    )
+    assert next(iter(settings)) in said

@@ -39,6 +39,7 @@ def create_file_system(request: Request) -> Mapping[str, Any]:
     kind, file_system_id = given["FileSystemType"], hex_id("fs")
     if kind != "LUSTRE":
         raise bad_request(f"The local AWS does not simulate file systems of type {kind}")
+    _refuse_other_types(given)
     lustre = {**_DEFAULTS, **copy.deepcopy(given.get("LustreConfiguration") or {})}
     lustre["MountName"] = hex_id("m", length=7).replace("-", "")
     file_system = {
@@ -69,6 +70,12 @@ def create_file_system(request: Request) -> Mapping[str, Any]:
         lustre["DataRepositoryConfiguration"].setdefault("ExportPath", _export_path(link["ImportPath"]))
     fsx_of(request).file_systems[file_system_id] = file_system
     return {"FileSystem": file_system}
+
+
+def _refuse_other_types(given: Mapping[str, Any]) -> None:
+    for name in given:
+        if name in {"OntapConfiguration", "OpenZFSConfiguration", "WindowsConfiguration"}:
+            raise bad_request(f"{name} is not supported for file systems of type LUSTRE")
 
 
 _DEFAULTS: Mapping[str, Any] = {
@@ -116,6 +123,7 @@ def update_file_system(request: Request) -> Mapping[str, Any]:
     """Update the capacity, Lustre version or settings at once."""
     fsx = fsx_of(request)
     file_system = fsx.file_system(request.parameters["FileSystemId"])
+    _refuse_other_types(request.parameters)
     changed = copy.deepcopy(file_system)
     for name in ("StorageCapacity", "StorageType", "FileSystemTypeVersion"):
         if name in request.parameters:
