@@ -51,6 +51,8 @@ OTHER_SUBJECTS = {
     "localaws/tests/field/test_field.py": "the whole local AWS, with what AWS was seen to do",
     "localaws/tests/cloudformation/test_every_type.py": "every resource type, in one deployment",
     "localaws/tests/cloudformation/test_updates.py": "every resource type, in one update",
+    "localaws/tests/cloudformation/test_written_by_the_cdk.py": "templates that the constructs of aws-cdk-lib write",
+    "localaws/tests/services/ec2/test_every_member.py": "every member of a launch template's data",
     "tests/unit/spec/test_one_statement.py": "rules about jobs, in a rollout file, a construct and a template",
     "tests/unit/runtime/functions/test_function_faults.py": "every Lambda function, with every fault of AWS",
     "tests/unit/runtime/purchasing/test_http_faults.py": "the requests of a whole purchase, with faults of HTTP",
@@ -81,6 +83,7 @@ TESTED_ELSEWHERE = {
     "localaws/ultracluster_local/services/ec2/capacity_block_terms.py": "tests/unit/catalog/capacity/test_capacity_blocks_on_local_aws.py",
     "localaws/ultracluster_local/services/fsx/validation.py": "tests/unit/spec/test_lustre_on_local_aws.py",
     "localaws/ultracluster_local/services/batch/overrides.py": "localaws/tests/jobs/test_runner.py",
+    "localaws/ultracluster_local/services/batch/install.py": "localaws/tests/services/batch/test_listing.py",
 }
 # Folders whose modules are tested together: each resource type with those that it refers to, in one deployment, and what runs
 # jobs, as processes.
