@@ -166,7 +166,7 @@ def test_update_makes_a_second_version_and_passes_its_number_on(cdk: Cdk, local:
     done = deploy(cdk)
     assert done.returncode == 0, done.stderr
     parameters = local.client("ssm").describe_parameters()["Parameters"]
-    name = next(one["Name"] for one in parameters if one["Name"].startswith("Nodes-"))
+    name = next(one["Name"] for one in parameters if one["Name"].startswith("CFN-Nodes-"))
     assert local.client("ssm").get_parameter(Name=name)["Parameter"]["Value"] == "2"
 
 

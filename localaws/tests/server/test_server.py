@@ -54,8 +54,7 @@ local.stop()
         ("ec2", "describe_ipams", "DescribeIpams"),
         ("cloudformation", "list_stack_sets", "ListStackSets"),
         ("cloudwatch", "describe_anomaly_detectors", "DescribeAnomalyDetectors"),
-        ("fsx", "describe_volumes", "DescribeVolumes"),
-        ("batch", "list_consumable_resources", "listconsumableresources"),
+        ("fsx", "describe_storage_virtual_machines", "DescribeStorageVirtualMachines"),
     ],
 )
 def test_unknown_call_is_refused_at_once_by_its_name(
