@@ -1,7 +1,6 @@
 """`ultracluster docs`: read and search the documentation, the commands and the rules offline."""
 
 import ast
-import difflib
 import json
 import re
 import shutil
@@ -17,12 +16,13 @@ import typer
 from rich.console import Console
 from rich.markdown import Markdown
 
+from ultracluster_checks.table import RECORDS
 from ultracluster_cli.main import COMMANDS, load_command
 from ultracluster_cli.options import JsonOption
 from ultracluster_cli.output import has_colors, print_json, print_table
 from ultracluster_cli.project.project_files import shipped
-from ultracluster_rules.findings import Finding, FindingsError, quote
-from ultracluster_rules.registry import RULES, Rule
+from ultracluster_rules.findings import FindingsError, quote
+from ultracluster_rules.record import RuleRecord
 from ultracluster_stacks.config.schema import schema_text
 
 _WIDTH = 110
@@ -56,13 +56,13 @@ def docs(
 ) -> None:
     """Print a page of the documentation, explain rules by their codes, or search for words.
 
-    Searches pages, commands, options, settings of rollout files, rules and classes. A rule is explained by a failing and a passing example, the remedy and the source.
+    Searches pages, commands, options, settings of rollout files, rules and classes. A rule is explained by a line that keeps it, where one shows it, the remedy and the source.
     """
     words = topics or []
     if words == [_ALL_RULES]:
-        _print_rules(list(RULES), whole=False, as_json=as_json)
+        _print_rules(_records(), whole=False, as_json=as_json)
     elif words and all(map(_CODE.fullmatch, words)):
-        _print_rules(_selected_codes(words), whole=True, as_json=as_json)
+        _print_rules(_selected_records(words), whole=True, as_json=as_json)
     elif as_json:
         raise typer.BadParameter("--json is for rules; specify `rules` or codes such as UC4105")
     elif not words:
@@ -195,65 +195,55 @@ def _sentence(text: str) -> str:
 # Rules
 
 
-def _print_rules(codes: Sequence[str], *, whole: bool, as_json: bool) -> None:
+def _print_rules(records: Sequence[RuleRecord], *, whole: bool, as_json: bool) -> None:
     if as_json:
-        print_json(rules=[_row(code, RULES[code]) for code in codes])
+        print_json(rules=[_row(record) for record in records])
     elif whole:
-        typer.echo("\n".join(_explanation(code, RULES[code]) for code in codes))
+        typer.echo("\n".join(map(_explanation, records)))
     else:
-        for code in codes:
-            typer.echo(f"{code}  {RULES[code].severity:7}  {RULES[code].summary}")
+        for record in records:
+            typer.echo(f"{record.code}  {record.severity:7}  {record.summary}")
 
 
-def _selected_codes(codes: Sequence[str]) -> list[str]:
-    """Return the codes in upper case without duplicates."""
-    upper_case = [code.strip().upper() for code in codes]
-    if unknown := [
-        code_as_typed for code_as_typed, code in zip(codes, upper_case, strict=True) if code not in RULES
-    ]:
-        raise FindingsError(_unknown_code(code_as_typed) for code_as_typed in unknown)
-    return list(dict.fromkeys(upper_case))
+def _records() -> Sequence[RuleRecord]:
+    from ultracluster_cli.records import ALL_RECORDS  # noqa: PLC0415 - imports nearly everything
+
+    return list(ALL_RECORDS.values())
 
 
-def _unknown_code(code_as_typed: str) -> Finding:
-    matches = difflib.get_close_matches(code_as_typed.upper()[:100], RULES, n=1)
-    allowed = "a code listed by `ultracluster docs rules`, such as UC4105"
-    remedy = f"Did you mean {matches[0]}?" if matches else ""
-    return Finding(code="UC9501", problem=f"got {quote(code_as_typed)}", allowed=allowed, remedy=remedy)
+def _selected_records(codes: Sequence[str]) -> Sequence[RuleRecord]:
+    known = [RECORDS.get(code.strip().upper()) for code in codes]
+    if None not in known:
+        return [record for record in dict.fromkeys(known) if record]
+    from ultracluster_cli.records import selected_records  # noqa: PLC0415 - imports nearly everything
+
+    return selected_records(codes)
 
 
-def _row(code: str, rule: Rule) -> dict[str, Any]:
+def _row(record: RuleRecord) -> dict[str, Any]:
     return {
-        "code": code,
-        "severity": rule.severity,
-        "summary": rule.summary,
-        "kind": rule.kind,
-        "fails": rule.fails.strip(),
-        "passes": rule.passes.strip(),
-        "remedy": rule.remedy,
-        "source": rule.source,
-        "suppressible": rule.suppressible,
-        "shown_by": rule.shown_by or None,
+        "code": record.code,
+        "severity": record.severity,
+        "summary": record.summary,
+        "example": record.example or None,
+        "remedy": record.remedy,
+        "source": record.source,
+        "suppressible": record.suppressible,
     }
 
 
-def _explanation(code: str, rule: Rule) -> str:
+def _explanation(record: RuleRecord) -> str:
     parts = [
-        ("Fails", _example(rule.fails)),
-        ("Passes", _example(rule.passes)),
-        ("Remedy", _paragraph(rule.remedy)),
-        ("Source", _paragraph(rule.source)),
+        *([("Passes", f"    {record.example}")] if record.example else []),
+        ("Remedy", _paragraph(record.remedy)),
+        ("Source", _paragraph(record.source)),
     ]
-    if rule.suppressible:
+    if record.suppressible:
         parts.append(
-            ("Suppress", _paragraph(f"in a rollout file, with a reason: suppress: {{{code}: REASON}}"))
+            ("Suppress", _paragraph(f"in a rollout file, with a reason: suppress: {{{record.code}: REASON}}"))
         )
-    head = "\n".join(textwrap.wrap(f"{code}, {rule.severity}: {rule.summary}", _WIDTH))
+    head = "\n".join(textwrap.wrap(f"{record.code}, {record.severity}: {record.summary}", _WIDTH))
     return "\n".join([head, *(f"\n  {title}:\n{text}" for title, text in parts), ""])
-
-
-def _example(text: str) -> str:
-    return textwrap.indent(text.strip(), "    ")
 
 
 def _paragraph(text: str) -> str:

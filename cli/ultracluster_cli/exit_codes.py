@@ -2,10 +2,9 @@
 
 from collections.abc import Iterable
 from enum import IntEnum
-from typing import Self
+from typing import Final, Self
 
 from ultracluster_rules.findings import Finding
-from ultracluster_rules.registry import RULES
 
 
 class ExitCode(IntEnum):
@@ -30,7 +29,14 @@ class ExitCode(IntEnum):
     INTERRUPTED = 130, "Interrupted with Ctrl-C."
 
 
+_OWN_EXIT_CODES: Final = dict.fromkeys(("UC7036", "UC7037"), ExitCode.UNKNOWN) | dict.fromkeys(
+    ("UC7051", "UC7054", "UC9006", "UC9007", "UC9013", "UC9014", "UC9015", "UC9018", "UC9703"),
+    ExitCode.FAILED,
+)
+"""Codes of what is no fault of the input."""
+
+
 def exit_code_of(findings: Iterable[Finding]) -> int:
-    """Return the exit code for findings: the first that its rule sets to another value than 2, else 2."""
-    codes = (RULES[finding.code].exit_code for finding in findings)
-    return next((code for code in codes if code != ExitCode.FINDINGS), ExitCode.FINDINGS)
+    """Return the exit code for findings: that of the first of a code of its own, else 2."""
+    own = (_OWN_EXIT_CODES[finding.code] for finding in findings if finding.code in _OWN_EXIT_CODES)
+    return next(own, ExitCode.FINDINGS)

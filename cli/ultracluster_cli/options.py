@@ -5,13 +5,14 @@ import inspect
 from collections.abc import Callable
 from dataclasses import is_dataclass
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Final
 
 import typer
 from typer.core import TyperGroup
 
 from ultracluster_cli._cdk.workspace import default_rollout
 from ultracluster_rules.findings import FindingsError, quote
+from ultracluster_rules.record import RuleRecord
 
 LEDGER_VARIABLE = "ULTRACLUSTER_LEDGER"
 LEDGER_REGION_VARIABLE = "ULTRACLUSTER_LEDGER_REGION"
@@ -180,3 +181,19 @@ def with_option_groups(command: Callable[..., None]) -> Callable[..., None]:
     ]
     run.__signature__ = signature.replace(parameters=parameters)  # type: ignore[attr-defined]
     return run
+
+
+RECORDS: Final = (
+    RuleRecord(
+        "UC9306",
+        "The file name of a picture has the extension of its format.",
+        remedy="Specify a file name that ends with .svg, or with .html for `ultracluster dashboard`.",
+        source="Our decision: the forms that are tested.",
+    ),
+    RuleRecord(
+        "UC9337",
+        "A price of a node-hour is above zero.",
+        remedy="Specify your price of a node-hour; omit it for the list price.",
+        source="Our decision: with a price of nothing no advice is worth anything.",
+    ),
+)

@@ -5,11 +5,13 @@ import tempfile
 import traceback
 from contextlib import suppress
 from pathlib import Path
+from typing import Final
 
 from botocore.exceptions import BotoCoreError, ClientError
 from botocore.parsers import ResponseParserError
 
 from ultracluster_rules.findings import Finding
+from ultracluster_rules.record import RuleRecord
 
 TRACEBACK_VARIABLE = "ULTRACLUSTER_TRACEBACK"
 """Environment variable that makes the command line print the traceback of an unforeseen error."""
@@ -52,3 +54,25 @@ def _keep_traceback(error: Exception) -> str:
         file.write("".join(traceback.format_exception(error)))
         return file.name
     return ""
+
+
+RECORDS: Final = (
+    RuleRecord(
+        "UC9013",
+        "Files and streams that a command uses can be read or written.",
+        remedy="Use a path that can be written, and read the output to its end.",
+        source="Errors of the operating system, such as ENOSPC and EPIPE.",
+    ),
+    RuleRecord(
+        "UC9014",
+        "AWS and the SDK configuration behave as documented.",
+        remedy="Check credentials, Region, endpoint and permissions.",
+        source="botocore 1.44.5: BotoCoreError and ClientError.",
+    ),
+    RuleRecord(
+        "UC9015",
+        "No command has a bug that ends it.",
+        remedy="Report it with the file that the line names, which has the traceback; ULTRACLUSTER_TRACEBACK=1 also prints it.",
+        source="Our decision: people get a line, and the traceback in a file for a report.",
+    ),
+)

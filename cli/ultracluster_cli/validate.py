@@ -11,7 +11,9 @@ import typer
 from ultracluster_catalog.lustre.lustre_figures import file_system_figures
 from ultracluster_catalog.machines.nic_layouts import addresses_per_node
 from ultracluster_checks import check_templates
-from ultracluster_checks.check import CheckReport, refuse_skip
+from ultracluster_checks.check import CheckReport
+from ultracluster_checks.problem import refuse_skip
+from ultracluster_checks.table import RECORDS
 from ultracluster_cli._aws.selection import clusters_named
 from ultracluster_cli._cdk.workspace import default_rollout
 from ultracluster_cli.exit_codes import ExitCode
@@ -259,7 +261,7 @@ def _as_json(report: CheckReport) -> dict[str, Any]:
     findings = [
         {
             "code": finding.code,
-            "severity": finding.severity.value,
+            "severity": RECORDS[finding.code].severity,
             "location": finding.location,
             "logical_id": problem.place.resource.logical_id,
             "path": finding.path,

@@ -6,10 +6,10 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from ultracluster_checks.model.template import Property, Resource, Source, Templates
-from ultracluster_checks.problem import Problem, finding_of
-from ultracluster_checks.table import CHECKS
-from ultracluster_rules.findings import Finding, Severity, quote, reject
-from ultracluster_rules.registry import RULES
+from ultracluster_checks.problem import Problem, finding_of, refuse_skip
+from ultracluster_checks.table import CHECKS, RECORDS
+from ultracluster_rules.findings import Finding, quote, reject
+from ultracluster_rules.record import is_error
 
 _INDEX: Final = re.compile(r"\d+")
 METADATA_KEY = "ultracluster"
@@ -39,7 +39,7 @@ class CheckReport:
     @property
     def errors(self) -> tuple[Finding, ...]:
         """Findings of severity error."""
-        return tuple(finding for finding in self.findings if finding.severity is Severity.ERROR)
+        return tuple(finding for finding in self.findings if is_error(finding, RECORDS))
 
 
 def check_templates(sources: Sequence[Source], *, skip: Mapping[str, str] | None = None) -> CheckReport:
@@ -62,7 +62,7 @@ def check_templates(sources: Sequence[Source], *, skip: Mapping[str, str] | None
     for problem in sorted(found, key=lambda each: (places[each.place.resource], each.finding.code)):
         code, skips = problem.finding.code, _skips(problem.place.resource).value
         reason = (skips.get(code) if isinstance(skips, dict) else None) or skip.get(code)
-        if isinstance(reason, str) and reason.strip() and not RULES[code].never_left_out:
+        if isinstance(reason, str) and reason.strip() and not RECORDS[code].never_left_out:
             left_out.append(LeftOut(finding_of(problem), reason))
         else:
             problems.append(problem)
@@ -98,16 +98,11 @@ def _wrong_metadata(templates: Templates) -> Iterator[Problem]:
                 yield Problem(member, finding)
 
 
-def refuse_skip(problem: str, allowed: str, *, path: str = "") -> Finding:
-    """Return the finding (UC9509) for a code that cannot be suppressed."""
-    return Finding("UC9509", problem, allowed=allowed, path=path)
-
-
 def _refusals(code: str, reason: object) -> list[Finding]:
-    rule = RULES.get(code)
-    if rule is None or not rule.in_templates:
+    record = RECORDS.get(code)
+    if record is None or not record.in_templates:
         problem, allowed = f"{quote(code)} is no rule for templates", "a code that the check reports"
-    elif rule.never_left_out:
+    elif record.never_left_out:
         problem, allowed = f"{code} may not be left out", "a template that keeps the rule"
     elif not isinstance(reason, str) or not reason.strip():
         problem, allowed = f"{code} is left out without a reason", "a sentence that says why"

@@ -2,6 +2,9 @@
 
 from typing import Final
 
+from ultracluster_rules.findings import Severity
+from ultracluster_rules.record import RuleRecord
+
 ONE_SUBNET: Final = "UC3204"
 TOKENS: Final = "UC4207"
 TYPE_OF_TEMPLATE: Final = "UC4215"
@@ -17,3 +20,114 @@ RUNNING: Final = "UC6433"
 CALLING: Final = "UC6436"
 BOUNDS: Final = "UC6458"
 BILLED: Final = "UC6483"
+
+RECORDS: Final = (
+    RuleRecord(
+        "UC3204",
+        "Nodes with EFA are in one subnet.",
+        remedy="Name one subnet: EFA traffic with operating-system bypass does not leave it.",
+        source="EC2 user guide, EFA limitations.",
+        in_templates=True,
+    ),
+    RuleRecord(
+        "UC4207",
+        "Instance metadata is read only with a token.",
+        remedy="Set HttpTokens to required.",
+        source="EC2 user guide, instance metadata options.",
+        in_templates=True,
+    ),
+    RuleRecord(
+        "UC4215",
+        "A compute environment launches the instance type for which its launch template was written.",
+        remedy="Use the same type in both: the network cards of a launch template are those of one type.",
+        source="AWS Batch user guide, launch templates: the types of the environment win.",
+        in_templates=True,
+    ),
+    RuleRecord(
+        "UC5201",
+        "Resources that hold data are retained when their stack is deleted and when they are replaced.",
+        remedy="Set both policies to Retain. UpdateReplacePolicy applies when an update replaces the resource.",
+        source="CloudFormation user guide, DeletionPolicy and UpdateReplacePolicy.",
+        example="Data: {Type: AWS::S3::Bucket, DeletionPolicy: Retain, UpdateReplacePolicy: Retain}",
+        in_templates=True,
+    ),
+    RuleRecord(
+        "UC5203",
+        "The security group of a file system allows Lustre traffic on all of its ports.",
+        remedy="Allow TCP on ports 988 and 1018 to 1023 from the clients and from the file system itself.",
+        source="FSx for Lustre user guide, access with Amazon VPC.",
+        in_templates=True,
+    ),
+    RuleRecord(
+        "UC5204",
+        "A disk or file system that can be encrypted is encrypted.",
+        remedy="Set Encrypted to true; it costs nothing.",
+        source="Amazon EBS user guide, encryption.",
+        in_templates=True,
+    ),
+    RuleRecord(
+        "UC5209",
+        "A bucket that a file system writes to keeps overwritten objects.",
+        severity=Severity.WARNING,
+        remedy="Enable versioning, and let old versions expire after the time in which you would notice a mistake.",
+        source="Our decision: a run that goes wrong overwrites its own checkpoints.",
+        in_templates=True,
+    ),
+    RuleRecord(
+        "UC6407",
+        "A container requests no more than its node has.",
+        remedy="Request what is left for containers; the kernel and the ECS agent need some of the memory.",
+        source="pytorch/torchx 795: a trn1.32xlarge registers 507,821 of 524,288 MiB. For types without a measurement, 96 %.",
+        in_templates=True,
+    ),
+    RuleRecord(
+        "UC6420",
+        "A policy allows actions by name.",
+        remedy="Name the actions. CloudTrail and IAM Access Analyzer show which ones are used.",
+        source="AWS IAM user guide, least privilege.",
+        in_templates=True,
+    ),
+    RuleRecord(
+        "UC6431",
+        "What ends the jobs or nodes of a Capacity Block runs in time.",
+        remedy="Enable the rule, on the default event bus, at least every ten minutes.",
+        source="EC2 user guide, Capacity Blocks for ML, 2026-11: a warning 40 minutes and the end of instances 30 minutes before the end; EventBridge user guide, events of AWS services, 2026-11.",
+        in_templates=True,
+    ),
+    RuleRecord(
+        "UC6432",
+        "A rule about a Capacity Block waits for events that EC2 sends about it.",
+        remedy="Match source aws.ec2, both names of the warning, and the ID of the reservation.",
+        source="EC2 user guide, monitor Capacity Blocks with EventBridge, 2026-11; marianachow0321/aws-capacity-block-notifications, 2025-09-12, on the names.",
+        in_templates=True,
+    ),
+    RuleRecord(
+        "UC6433",
+        "A function that ends jobs runs, and has enough time.",
+        remedy="Set a timeout of 30 seconds or more and a concurrency above 0.",
+        source="AWS Lambda developer guide, timeout and reserved concurrency, 2026-11: with 0 every invocation is refused.",
+        in_templates=True,
+    ),
+    RuleRecord(
+        "UC6436",
+        "A rule may call the function that ends jobs.",
+        remedy="Add an AWS::Lambda::Permission with the rule as SourceArn; for a schedule, a role that allows lambda:InvokeFunction.",
+        source="EventBridge user guide, resource-based policies for Lambda, 2026-11.",
+        in_templates=True,
+    ),
+    RuleRecord(
+        "UC6458",
+        "Lists and addresses are within the bounds of AWS's APIs.",
+        remedy="Use a value within the bounds that the finding names.",
+        source="Amazon FSx API reference, CreateFileSystem; Amazon EC2 user guide, private addresses, 2026-11.",
+        in_templates=True,
+    ),
+    RuleRecord(
+        "UC6483",
+        "What is billed by the hour is used, bounded and ends.",
+        severity=Severity.WARNING,
+        remedy="Remove what is not used, or use and bound it as the finding says.",
+        source="Pricing pages of Amazon EC2 and EBS; EC2 User Guide, Capacity Reservations, 2026-11.",
+        in_templates=True,
+    ),
+)

@@ -10,6 +10,7 @@ from ultracluster_checks.model.nodes import Nodes, nodes_of
 from ultracluster_checks.model.template import Templates, places
 from ultracluster_checks.problem import Problem, Wrong, rule
 from ultracluster_rules.findings import quote
+from ultracluster_rules.record import RuleRecord
 from ultracluster_spec.container import DEVICES, NO_FABRIC, VOLUMES, WRITTEN
 
 _EFA_DEVICES: Final = "UC6403"
@@ -239,3 +240,42 @@ def volumes_are_mounted(container: JobContainer) -> Iterator[Wrong]:
     for name in (each["Name"] for each in container.at["Volumes"].items if known and None not in mounted):
         if name.text is not None and name.text not in mounted:
             yield mounts, f"the volume {name.text} is not mounted", f"a mount point of {name.text}"
+
+
+RECORDS: Final = (
+    RuleRecord(
+        "UC6401",
+        "A job gets its EFA devices one by one, not as their directory.",
+        remedy="Map /dev/infiniband/uverbs0 onwards, one device each.",
+        source="aws-samples/aws-do-eks 63: with the folder, libfabric found no EFA device and used TCP.",
+        in_templates=True,
+    ),
+    RuleRecord(
+        "UC6403",
+        "A job over several nodes gets every EFA device of its nodes.",
+        remedy="Map /dev/infiniband/uverbs0 onwards, one for each EFA interface of the type.",
+        source="aws/sagemaker-training-toolkit 241: without the devices, jobs fall back to TCP in silence.",
+        in_templates=True,
+    ),
+    RuleRecord(
+        "UC6405",
+        "A job on chips has more shared memory than Docker's 64 MiB.",
+        remedy="Set SharedMemorySize, in MiB.",
+        source="Docker's default of 64 MiB for /dev/shm; Netflix/metaflow 2692.",
+        in_templates=True,
+    ),
+    RuleRecord(
+        "UC6406",
+        "A job with EFA may lock all of its memory.",
+        remedy="Set the ulimit memlock with -1 for both values.",
+        source="EC2 user guide, get started with EFA: memory is registered with the interface.",
+        in_templates=True,
+    ),
+    RuleRecord(
+        "UC6414",
+        "A container gets the devices of its node under their own paths, to read and to write.",
+        remedy="Use the path of the host, with READ and WRITE.",
+        source="Amazon ECS API Reference, Device, 2026-11; AWS Batch user guide, EFA, 2026-11.",
+        in_templates=True,
+    ),
+)

@@ -12,6 +12,8 @@ from ultracluster_checks.model.nodes import (
 )
 from ultracluster_checks.model.template import Resource
 from ultracluster_checks.problem import Wrong, rule
+from ultracluster_rules.findings import Severity
+from ultracluster_rules.record import RuleRecord
 
 # Seconds that AWS Batch accepts, and in which a job over several nodes has loaded nothing yet.
 _LEAST, _SHORTEST = 60, 600
@@ -85,3 +87,15 @@ def blocks_are_filled(group: Resource) -> Iterator[Wrong]:
     paid = max(each["MaxSize"].number or 0 for each in (group, *actions))
     if (largest.number or 0) < paid:
         yield largest, f"got {largest.number or 0} of {paid} nodes that are paid", str(paid)
+
+
+RECORDS: Final = (
+    RuleRecord(
+        "UC6482",
+        "A job on several nodes or accelerators has the time to begin, and is repeated only for what is not its own fault.",
+        severity=Severity.WARNING,
+        remedy="Set EvaluateOnExit with RETRY for Host EC2* and EXIT for all else, and a Timeout of hours.",
+        source="AWS Batch user guide, job timeouts and automated job retries, 2026-11: without EvaluateOnExit each failure is retried.",
+        in_templates=True,
+    ),
+)

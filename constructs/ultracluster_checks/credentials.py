@@ -8,6 +8,7 @@ from ultracluster_checks.model.template import Property, Templates
 from ultracluster_checks.model.values import Text
 from ultracluster_checks.problem import Wrong, rule
 from ultracluster_rules.credentials import credential_kind, names_credential
+from ultracluster_rules.record import RuleRecord
 
 _DYNAMIC: Final = "{{resolve:"
 _SECRETS: Final = {"AuthToken", "MasterUserPassword", "OAuthToken", "Password", "SecretString"}
@@ -53,3 +54,15 @@ def _named(at: Property) -> Iterator[tuple[str, Property]]:
     for each in at.parts:
         yield pair if pair and each.path[-1] == "Value" else str(each.path[-1]), each
         yield from _named(each)
+
+
+RECORDS: Final = (
+    RuleRecord(
+        "UC6409",
+        "A template contains no credentials.",
+        remedy="Remove it from the template, rotate it, and let the job read it from AWS Secrets Manager.",
+        source="Our decision: whoever may describe a stack reads its template.",
+        in_templates=True,
+        never_left_out=True,
+    ),
+)

@@ -11,6 +11,8 @@ from ultracluster_checks.codes import BOUNDS
 from ultracluster_checks.model.nodes import LAUNCH_TEMPLATE, nodes_of, template_types, zone_of
 from ultracluster_checks.model.template import Property, Resource, Templates
 from ultracluster_checks.problem import Problem, Wrong, placed, rule
+from ultracluster_rules.findings import Severity
+from ultracluster_rules.record import RuleRecord
 from ultracluster_spec.lustre import (
     Association,
     check_associations,
@@ -177,3 +179,22 @@ def lustre_is_in_one_subnet(resource: Resource) -> Iterator[Wrong]:
     subnets = resource["SubnetIds"]
     if resource["FileSystemType"].text == "LUSTRE" and len(subnets.certain) > 1:
         yield subnets, f"got {len(subnets.certain)} subnets", "one subnet"
+
+
+RECORDS: Final = (
+    RuleRecord(
+        "UC5202",
+        "A file system of type PERSISTENT_2 is linked to S3 by associations.",
+        remedy="Use a data repository association.",
+        source="FSx for Lustre user guide, linking to a bucket.",
+        in_templates=True,
+    ),
+    RuleRecord(
+        "UC5211",
+        "A file system is in the Availability Zone of its nodes.",
+        severity=Severity.WARNING,
+        remedy="Put the file system into the subnet of the nodes.",
+        source="EC2 pricing, data transfer between zones; FSx for Lustre performance guide.",
+        in_templates=True,
+    ),
+)

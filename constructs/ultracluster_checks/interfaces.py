@@ -27,6 +27,7 @@ from ultracluster_checks.model.template import Resource
 from ultracluster_checks.problem import Problem, Wrong, rule
 from ultracluster_rules.findings import quote
 from ultracluster_rules.network import check_efa_use, check_network_interfaces, check_task_interface
+from ultracluster_rules.record import RuleRecord
 
 _PLACE: Final = re.compile(r"nic_layout\[(\d+)\](?:\.(\w+))?")
 _ADDRESSES: Final = re.compile("Ipv[46](?:Address|Prefix)|PrivateIpAddress|SecondaryPrivateIp|PrimaryIpv6")
@@ -159,3 +160,42 @@ def efa_interfaces_have_one_group(nodes: Nodes) -> Iterator[Wrong]:
         first = f"the first EFA interface has {efa[0].items[0].pattern}"
         got = f"got {odd.items[0].pattern}, and {first}: ranks do not reach each other over it"
         yield odd, got, "the same group at every EFA interface"
+
+
+RECORDS: Final = (
+    RuleRecord(
+        "UC3202",
+        "A node with several network interfaces gets no public address.",
+        remedy="Launch into a private subnet with VPC endpoints or a NAT gateway.",
+        source="EC2 API reference, AssociatePublicIpAddress: only for one new interface.",
+        in_templates=True,
+    ),
+    RuleRecord(
+        "UC3203",
+        "A network interface is deleted with its node.",
+        remedy="Set DeleteOnTermination to true on every interface.",
+        source="Report of addresses that ran out behind terminated nodes (aws/aws-k8s-tester 531).",
+        in_templates=True,
+    ),
+    RuleRecord(
+        "UC3205",
+        "Security groups are set on the network interfaces of a launch template and nowhere else.",
+        remedy="Set the groups on each interface, and omit SecurityGroupIds of the compute environment: AWS Batch refuses groups in both places. Tasks of multi-node jobs then use the default security group of the VPC.",
+        source="EC2 API reference, RunInstances: security groups go with the interface where one is given. AWS Batch's answer to CreateComputeEnvironment, aws/aws-cdk#21577.",
+        in_templates=True,
+    ),
+    RuleRecord(
+        "UC3207",
+        "A network interface has a type that EC2 supports.",
+        remedy="Write efa-only with a hyphen.",
+        source="EC2 API reference, LaunchTemplateInstanceNetworkInterfaceSpecificationRequest (botocore 1.44.5).",
+        in_templates=True,
+    ),
+    RuleRecord(
+        "UC3212",
+        "The EFA interfaces of a node have one security group.",
+        remedy="Name the same security group at every EFA interface.",
+        source="EC2 user guide, get started with EFA, 2026-11: all traffic to and from the group itself; field case batch/ce-neither-sg-nor-nics.",
+        in_templates=True,
+    ),
+)

@@ -21,7 +21,7 @@ from ultracluster_checks.model.nodes import (
 )
 from ultracluster_checks.model.template import Property, Resource, Templates
 from ultracluster_checks.problem import Wrong, placed, rule
-from ultracluster_rules.findings import quote
+from ultracluster_rules.findings import Severity, quote
 from ultracluster_rules.job_definitions import (
     ATTEMPTS,
     NO_SPOT_NODES,
@@ -32,6 +32,7 @@ from ultracluster_rules.job_definitions import (
     check_spot,
     check_timeout_seconds,
 )
+from ultracluster_rules.record import RuleRecord
 from ultracluster_spec.container import Container
 
 JOB_DEFINITION: Final = "AWS::Batch::JobDefinition"
@@ -314,3 +315,43 @@ def fair_shares_have_priorities(templates: Templates) -> Iterator[Wrong]:
         if definition["SchedulingPriority"].missing:
             got = "AWS Batch refuses each submission to a queue with a fair-share policy that does not override the priority"
             yield definition["SchedulingPriority"], got, "0 to 9,999"
+
+
+RECORDS: Final = (
+    RuleRecord(
+        "UC6404",
+        "The node ranges of a job have each of its nodes, and the main node is one of them.",
+        remedy="Write 0: for all nodes. Ranges may overlap; the narrower one wins.",
+        source="AWS Batch API reference, NodeRangeProperty (botocore 1.44.5).",
+        in_templates=True,
+    ),
+    RuleRecord(
+        "UC6412",
+        "A job definition for queues with a fair-share policy has a scheduling priority.",
+        severity=Severity.WARNING,
+        remedy="Set SchedulingPriority, or submit every job with schedulingPriorityOverride.",
+        source="https://github.com/nextflow-io/nextflow/pull/3505, 2022-12-16; field case batch/jd-no-priority-fairshare-queue.",
+        in_templates=True,
+    ),
+    RuleRecord(
+        "UC6413",
+        "A container of a job requests vCPUs and memory.",
+        remedy="Add a VCPU and a MEMORY requirement.",
+        source="https://github.com/ASFHyP3/hyp3/pull/586, 2021-09-22; field cases batch/jd-no-vcpu and batch/jd-no-memory.",
+        in_templates=True,
+    ),
+    RuleRecord(
+        "UC6415",
+        "An environment starts the instance type that a job asks for.",
+        remedy="Use the type of an environment of the queue.",
+        source="AWS Batch user guide, multi-node parallel jobs, 2026-11: all instances of a job are of its instance type.",
+        in_templates=True,
+    ),
+    RuleRecord(
+        "UC6418",
+        "A job definition has the properties of its type.",
+        remedy="Use NodeProperties with the type multinode, and ContainerProperties with the type container.",
+        source="AWS Batch API reference, RegisterJobDefinition, 2026-11.",
+        in_templates=True,
+    ),
+)

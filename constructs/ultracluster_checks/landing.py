@@ -35,7 +35,8 @@ from ultracluster_rules.capacity import (
     check_block_placement,
     check_purchase_option,
 )
-from ultracluster_rules.findings import quote
+from ultracluster_rules.findings import Severity, quote
+from ultracluster_rules.record import RuleRecord
 
 _RESERVATION: Final = "AWS::EC2::CapacityReservation"
 _PRICED_ON_DEMAND: Final = {name for name, _ in ON_DEMAND_PRICES}
@@ -322,3 +323,75 @@ def environments_are_in_a_queue(templates: Templates) -> Iterator[Wrong]:
             queue = places[0].resource.logical_id
             got = f"no queue names {nodes.name}; {queue} names {places[0].pattern}"
             yield nodes.owner.properties, got, "the environment in the order of a queue"
+
+
+RECORDS: Final = (
+    RuleRecord(
+        "UC4201",
+        "Market type capacity-block and the target reservation are used together.",
+        remedy="Specify the reservation ID of the block, or the ARN of a resource group of blocks.",
+        source="EC2 user guide, launch instances into Capacity Blocks; eksctl-io/eksctl 8542.",
+        in_templates=True,
+        never_left_out=True,
+    ),
+    RuleRecord(
+        "UC4202",
+        "Nodes of a Capacity Block or another reservation are not Spot nodes.",
+        remedy="Use a compute environment of type EC2 without Spot options, and a separate launch template and environment for Spot nodes.",
+        source="EC2 API Reference, CapacityReservationSpecification, 2026-11: On-Demand Instances run in reservations; Capacity Blocks and Spot are markets of their own (MarketType).",
+        in_templates=True,
+        never_left_out=True,
+    ),
+    RuleRecord(
+        "UC4203",
+        "A launch template that targets a reservation specifies its market type, for instance types without an on-demand price.",
+        severity=Severity.WARNING,
+        remedy="Set MarketType to capacity-block if the reservation is a Capacity Block. An On-Demand Capacity Reservation has no market type: skip the rule there.",
+        source="AWS Price List as kept by Karpenter, 2026-07-20: no on-demand price of trn2.48xlarge. hashicorp terraform-aws-ec2-instance 404.",
+        in_templates=True,
+    ),
+    RuleRecord(
+        "UC4204",
+        "Nodes of a resource group of reservations are launched only into these reservations.",
+        remedy="Set CapacityReservationPreference to capacity-reservations-only.",
+        source="EC2 API reference, CapacityReservationSpecification: otherwise instances run on demand when the reservations are full.",
+        in_templates=True,
+        never_left_out=True,
+    ),
+    RuleRecord(
+        "UC4205",
+        "The nodes of a Capacity Block are of one instance type.",
+        remedy="Specify the instance type of the block, and separate environments behind the same queue for other types.",
+        source="EC2 user guide, Capacity Blocks: a block has one instance type.",
+        in_templates=True,
+    ),
+    RuleRecord(
+        "UC4221",
+        "Nodes of a Capacity Block are not chosen from mixed instances.",
+        remedy="Name the launch template in LaunchTemplate.",
+        source="Amazon EC2 Auto Scaling user guide, Capacity Blocks for machine learning workloads, 2026-11: mixed instances policies are not supported.",
+        in_templates=True,
+    ),
+    RuleRecord(
+        "UC4222",
+        "Nodes with EFA are close together.",
+        remedy="Use the strategy cluster, or no placement group.",
+        source="EC2 user guide, placement strategies, 2026-11: spread takes 7 instances of a zone, each on other hardware; AWS Batch user guide, EFA: a cluster placement group.",
+        in_templates=True,
+    ),
+    RuleRecord(
+        "UC4223",
+        "A reservation has the type, zone, tenancy and number of the nodes that are launched into it.",
+        remedy="Use the type, zone, tenancy and number of the reservation.",
+        source="EC2 user guide, Capacity Reservations, 2026-11: instances run in a reservation whose attributes they match.",
+        in_templates=True,
+    ),
+    RuleRecord(
+        "UC4225",
+        "A compute environment is used by a queue.",
+        severity=Severity.WARNING,
+        remedy="Name the environment in ComputeEnvironmentOrder.",
+        source="AWS Batch user guide, job queues, 2026-11: jobs start on the environments of their queue.",
+        in_templates=True,
+    ),
+)

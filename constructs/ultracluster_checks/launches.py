@@ -19,9 +19,10 @@ from ultracluster_checks.model.template import Resource, Templates, places
 from ultracluster_checks.model.values import Unknown
 from ultracluster_checks.problem import Wrong, placed, rule
 from ultracluster_checks.sizes import shortest
-from ultracluster_rules.findings import quote
+from ultracluster_rules.findings import Severity, quote
 from ultracluster_rules.images import AMI
 from ultracluster_rules.machines import INSTANCE_TYPE
+from ultracluster_rules.record import RuleRecord
 
 NEW_RESERVATION: Final = "UC4210"
 """Code of a reservation that a template makes, which is billed from its deployment."""
@@ -143,3 +144,37 @@ def nothing_is_reserved(reservation: Resource) -> Iterator[Wrong]:
     """Find reservations that are billed from the moment of deployment."""
     got = "the reservation is billed from its deployment until it is cancelled, used or not"
     yield reservation.properties, got, "the ID of an existing reservation"
+
+
+RECORDS: Final = (
+    RuleRecord(
+        "UC4206",
+        "The image of nodes is pinned by its id, not looked up at each deployment.",
+        severity=Severity.WARNING,
+        remedy="Resolve the parameter once and write the id down; change it when you want new nodes.",
+        source="Our decision: a new image replaces the fleet, and nodes of one job must not differ.",
+        example="Nodes: {Type: AWS::EC2::LaunchTemplate, Properties: {LaunchTemplateData: {ImageId: ami-0123456789abcdef0}}}",
+        in_templates=True,
+    ),
+    RuleRecord(
+        "UC4208",
+        "User data of nodes that AWS Batch launches is MIME multipart.",
+        remedy="Write the user data as MIME multipart; AWS Batch adds its own part to it.",
+        source="AWS Batch user guide, launch templates; https://github.com/aws/aws-cdk/issues/6427, 2020-02; field case batch/ce-userdata-not-mime.",
+        in_templates=True,
+    ),
+    RuleRecord(
+        "UC4209",
+        "User data has at most 16 KiB, of which AWS Batch uses 1 KiB.",
+        remedy="Keep a few lines there, and let them read the rest from S3.",
+        source="EC2 user guide, user data: 16 KB before Base64; aws/aws-cdk 9900 for the part of AWS Batch.",
+        in_templates=True,
+    ),
+    RuleRecord(
+        "UC4210",
+        "A template reserves nothing that is paid from its deployment on.",
+        remedy="Reserve outside of templates, with `ultracluster capacity reserve` or in the console, and use the ID in the template.",
+        source="EC2 user guide, Capacity Reservation pricing: charged at the on-demand rate whether used or not.",
+        in_templates=True,
+    ),
+)

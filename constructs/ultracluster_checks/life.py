@@ -24,7 +24,8 @@ from ultracluster_checks.model.template import Property, Resource, Templates
 from ultracluster_checks.model.values import Text
 from ultracluster_checks.problem import Wrong, rule
 from ultracluster_checks.times import TIME, period_of
-from ultracluster_rules.findings import quote
+from ultracluster_rules.findings import Severity, quote
+from ultracluster_rules.record import RuleRecord
 
 _FUNCTION: Final = "AWS::Lambda::Function"
 _PERMISSION: Final = "AWS::Lambda::Permission"
@@ -267,3 +268,38 @@ def closed_queues_are_opened(resource: Resource) -> Iterator[Wrong]:
     opened = any(role is None or may(role, _STATES[resource.type], resource) for role in roles)
     if resource["State"].text == "DISABLED" and not opened and not any(templates.of_type(_SCHEDULE)):
         yield resource["State"], "got DISABLED, and nothing here may enable it: no job starts", "ENABLED"
+
+
+RECORDS: Final = (
+    RuleRecord(
+        "UC6430",
+        "Something ends the jobs of a Capacity Block before EC2 ends its nodes.",
+        severity=Severity.WARNING,
+        remedy="Run a function each minute that ends the jobs, as a BlockLifecycle does, or leave the rule out with the place where it is done.",
+        source="EC2 user guide, Capacity Blocks for ML, 2026-11: instances are terminated from 30 minutes before the end.",
+        in_templates=True,
+    ),
+    RuleRecord(
+        "UC6434",
+        "What ends the jobs of a Capacity Block does so, and its role allows it.",
+        remedy="Allow batch:ListJobs and batch:TerminateJob, and what changes the queue.",
+        source="Service Authorization Reference, AWS Batch, 2026-11.",
+        in_templates=True,
+    ),
+    RuleRecord(
+        "UC6435",
+        "The function that ends jobs knows the queue and the reservation of the nodes.",
+        remedy="Name the queue, environment and reservation of the nodes.",
+        source="EC2 user guide, Capacity Blocks for ML, 2026-11: nodes run in the reservation that the launch template names.",
+        in_templates=True,
+    ),
+    RuleRecord(
+        "UC6437",
+        "A disabled queue or environment is enabled by something.",
+        severity=Severity.WARNING,
+        remedy="Enable it, or let a function enable it when the block starts.",
+        source="AWS Batch user guide, job queue state, 2026-11: a disabled queue finishes jobs and takes none.",
+        example="Queue: {Type: AWS::Batch::JobQueue, Properties: {Priority: 1, State: ENABLED}}",
+        in_templates=True,
+    ),
+)

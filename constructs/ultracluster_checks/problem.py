@@ -8,6 +8,7 @@ from typing import Any, Final, TypeVar, overload
 from ultracluster_checks.model.template import Property, Resource, Templates
 from ultracluster_rules.credentials import hide_credentials
 from ultracluster_rules.findings import Finding, Located
+from ultracluster_rules.record import RuleRecord
 
 Problem = Located[Property]
 """A finding at a property of a template, present or missing."""
@@ -75,6 +76,21 @@ def finding_of(problem: Problem) -> Finding:
     )
 
 
+def refuse_skip(problem: str, allowed: str, *, path: str = "") -> Finding:
+    """Return the finding (UC9509) for a code that cannot be suppressed."""
+    return Finding("UC9509", problem, allowed=allowed, path=path)
+
+
 def _visible(text: str) -> str:
     """Escape characters that hide text or move the cursor, and hide credentials."""
     return hide_credentials("".join(c if c.isascii() and c.isprintable() else ascii(c)[1:-1] for c in text))
+
+
+RECORDS: Final = (
+    RuleRecord(
+        "UC9509",
+        "A skipped rule can be skipped, and a reason is given.",
+        remedy="Skip only rules that can be skipped, and give a reason; `ultracluster docs check` names those that cannot.",
+        source="Our decision: purchases, credentials and open doors have no good reason.",
+    ),
+)

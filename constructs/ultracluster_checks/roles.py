@@ -19,6 +19,7 @@ from ultracluster_checks.model.permissions import (
 from ultracluster_checks.model.template import Property, Resource, Templates
 from ultracluster_checks.model.values import Reference
 from ultracluster_checks.problem import Wrong, rule
+from ultracluster_rules.record import RuleRecord
 from ultracluster_spec.container import PERMISSIONS, WRITTEN_OBJECTS
 
 # What is done to objects, and to the key that encrypts them.
@@ -187,3 +188,21 @@ def _needed(at: Property) -> list[tuple[str, Resource | str | None]]:
         if "AWS::SecretsManager::Secret" in kinds or ":secretsmanager:" in source.pattern:
             needed.append(("secretsmanager:GetSecretValue", None))
     return needed
+
+
+RECORDS: Final = (
+    RuleRecord(
+        "UC6455",
+        "A role can be assumed by the service that uses it.",
+        remedy="Let the trust policy name the service; nodes take an instance profile.",
+        source="Field case lambda/lambda-role-not-assumable; IAM user guide, roles for AWS services, 2026-11.",
+        in_templates=True,
+    ),
+    RuleRecord(
+        "UC6462",
+        "A role is allowed an action on resources of a kind that the action takes.",
+        remedy="Name what the action is done to: objects by bucket/*, buckets without it, jobs by job/*, a queue and a definition for SubmitJob.",
+        source="Service Authorization Reference, actions and their resource types, 2026-11.",
+        in_templates=True,
+    ),
+)

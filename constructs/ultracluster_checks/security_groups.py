@@ -22,6 +22,7 @@ from ultracluster_checks.model.template import Property, Resource, Templates
 from ultracluster_checks.model.values import Unknown
 from ultracluster_checks.problem import Wrong, rule
 from ultracluster_rules.findings import quote
+from ultracluster_rules.record import RuleRecord
 
 Direction = Literal["in", "out"]
 DIRECTIONS: Final[tuple[Direction, Direction]] = ("in", "out")
@@ -212,3 +213,21 @@ def _efa_clients(templates: Templates, servers: list[Resource]) -> Iterator[list
             yield nodes.groups
     named = {each.peer.target for way in DIRECTIONS for group in servers for each in group_rules(group, way)}
     yield from ([each] for each in templates.of_type(SECURITY_GROUP) if each in named and each not in servers)
+
+
+RECORDS: Final = (
+    RuleRecord(
+        "UC3201",
+        "The security groups of EFA interfaces allow all traffic from and to themselves.",
+        remedy="Add a rule for all traffic from the group itself and one for all traffic to the group itself. Rules with addresses do not let EFA through.",
+        source="EC2 user guide, get started with EFA.",
+        in_templates=True,
+    ),
+    RuleRecord(
+        "UC3206",
+        "No security group allows access from everywhere.",
+        remedy="Name a security group or the addresses that need access. People reach nodes through Session Manager, which needs no open port.",
+        source="Our decision: nodes are worth more than the convenience of an open port.",
+        in_templates=True,
+    ),
+)

@@ -6,7 +6,8 @@ from typing import Final
 
 from ultracluster_checks.model.template import CONTAINER, Templates, places
 from ultracluster_checks.problem import Problem, Wrong, rule
-from ultracluster_rules.findings import quote
+from ultracluster_rules.findings import Severity, quote
+from ultracluster_rules.record import RuleRecord
 
 _OWNS_NODE: Final = "UC6410"
 _FOLDERS: Final = "/(etc|root|proc|sys|var|(var/)?run(/docker.sock)?)?"
@@ -30,3 +31,23 @@ def settings_are_safe(templates: Templates) -> Iterator[Wrong]:
             if value is not None and re.fullmatch(unsafe, value.lower()):
                 got = problem if at.missing else f"got {quote(at.text)}: {problem}"
                 yield Problem.of(at, code, got, allowed)
+
+
+RECORDS: Final = (
+    RuleRecord(
+        "UC4226",
+        "The volumes of a node are deleted with it.",
+        severity=Severity.WARNING,
+        remedy="Set DeleteOnTermination to true, and keep data in S3 or a file system.",
+        source="Amazon EC2 user guide, preserve data when an instance is terminated, 2026-11.",
+        in_templates=True,
+    ),
+    RuleRecord(
+        "UC6410",
+        "A job's container does not own its node.",
+        remedy="Name the devices that the job needs, and folders that are made for it.",
+        source="Amazon ECS developer guide, security.",
+        example="Job: {Type: AWS::Batch::JobDefinition, Properties: {ContainerProperties: {Privileged: false}}}",
+        in_templates=True,
+    ),
+)

@@ -10,7 +10,8 @@ from ultracluster_checks.model.nodes import LAUNCH_TEMPLATE
 from ultracluster_checks.model.template import Property, Resource, Templates
 from ultracluster_checks.model.values import Reference, Text
 from ultracluster_checks.problem import Wrong, placed, rule
-from ultracluster_rules.findings import quote
+from ultracluster_rules.findings import Severity, quote
+from ultracluster_rules.record import RuleRecord
 from ultracluster_spec.lustre import check_export_event
 
 BUCKET: Final = "AWS::S3::Bucket"
@@ -137,3 +138,15 @@ def checkpoints_leave_the_container(container: JobContainer) -> Iterator[Wrong]:
         if re.search("(?i)checkpoint", name) and not kept:
             got = f"{name}: got {quote(value.text)}, which is lost when the container ends"
             yield value, got, "s3:// or a mounted file system"
+
+
+RECORDS: Final = (
+    RuleRecord(
+        "UC5210",
+        "No object expires in a bucket that a file system writes to.",
+        severity=Severity.WARNING,
+        remedy="Let old versions expire instead of objects.",
+        source="FSx for Lustre user guide, releasing data: a released file is in S3 only.",
+        in_templates=True,
+    ),
+)

@@ -2,6 +2,7 @@
 
 import ipaddress
 from collections.abc import Iterator
+from typing import Final
 
 from ultracluster_catalog.machines.nic_layouts import addresses_per_node
 from ultracluster_catalog.places.zones import offered_zones
@@ -25,6 +26,7 @@ from ultracluster_rules.machines import check_offered
 from ultracluster_rules.network import (
     check_node_addresses,
 )
+from ultracluster_rules.record import RuleRecord
 
 
 @rule("", COMPUTE_ENVIRONMENT)
@@ -123,3 +125,14 @@ def _addresses(nodes: Nodes) -> int | None:
         return None
     # Each task of a multi-node job has its own interface.
     return addresses_per_node(interfaces) + nodes.in_batch
+
+
+RECORDS: Final = (
+    RuleRecord(
+        "UC3209",
+        "A security group belongs to the VPC of the subnet in which it is used.",
+        remedy="Use a security group of the same VPC.",
+        source="EC2 API Reference, CreateNetworkInterface, 2026-11: InvalidGroup.NotFound, the group and the subnet belong to different networks.",
+        in_templates=True,
+    ),
+)

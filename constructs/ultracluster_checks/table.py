@@ -4,6 +4,7 @@ from functools import cache
 from typing import Final
 
 from ultracluster_checks import (  # noqa: F401 - importing a module registers its rules
+    codes,
     containers,
     costs,
     credentials,
@@ -16,6 +17,7 @@ from ultracluster_checks import (  # noqa: F401 - importing a module registers i
     launches,
     life,
     policies,
+    problem,
     reach,
     roles,
     scale_in,
@@ -27,13 +29,37 @@ from ultracluster_checks import (  # noqa: F401 - importing a module registers i
     variables,
 )
 from ultracluster_checks.problem import REGISTERED, Find
-from ultracluster_rules.registry import RULES
+from ultracluster_rules.record import by_code
+from ultracluster_spec.records import RECORDS as VALUES
 
 CHECKS: Final[tuple[Find, ...]] = tuple(REGISTERED)
 """Every check of templates."""
+
+RECORDS: Final = by_code(
+    VALUES.values(),
+    codes.RECORDS,
+    containers.RECORDS,
+    costs.RECORDS,
+    credentials.RECORDS,
+    environments.RECORDS,
+    file_systems.RECORDS,
+    interfaces.RECORDS,
+    jobs.RECORDS,
+    landing.RECORDS,
+    launches.RECORDS,
+    life.RECORDS,
+    policies.RECORDS,
+    problem.RECORDS,
+    roles.RECORDS,
+    security_groups.RECORDS,
+    settings.RECORDS,
+    state.RECORDS,
+    subnets.RECORDS,
+)
+"""Every record of a rule about values or templates, by its code."""
 
 
 @cache
 def template_codes() -> frozenset[str]:
     """Return every code that a template can break."""
-    return frozenset(code for code, rule in RULES.items() if rule.in_templates)
+    return frozenset(code for code, record in RECORDS.items() if record.in_templates)

@@ -1,3 +1,3 @@
-"""Rules: findings, the registry of rules and the checks that every layer shares."""
+"""Rules: findings, the records of rules and the checks that every layer shares."""
 
 __all__: list[str] = []

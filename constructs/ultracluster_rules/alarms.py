@@ -4,7 +4,8 @@ from collections.abc import Sequence
 from typing import Final
 
 from ultracluster_catalog.names.identifiers import SNS_TOPIC_ARN
-from ultracluster_rules.findings import Finding, quote
+from ultracluster_rules.findings import Finding, Severity, quote
+from ultracluster_rules.record import RuleRecord
 from ultracluster_rules.values import Form
 
 _EMAIL: Final = r"[^@\s]+@[^@\s]+\.[^@\s]+"
@@ -58,3 +59,36 @@ def warn_of_missing_recipients() -> Finding:
         remedy="Set notify to email addresses or an SNS topic",
         path="notify",
     )
+
+
+RECORDS: Final = (
+    RuleRecord(
+        "UC6446",
+        "A recipient of alarms is an email address, and is listed once.",
+        remedy="Specify each email address once; Amazon SNS asks each of them to confirm.",
+        source="Amazon SNS developer guide, e-mail notifications.",
+        example="alarms: {emails: [ml@example.com]}",
+    ),
+    RuleRecord(
+        "UC6447",
+        "The topic that alarms notify is in the Region of the cluster.",
+        remedy="Specify the ARN of a topic in the Region of the cluster.",
+        source="CloudWatch user guide, alarm actions: the topic is in the Region of the alarm.",
+        example='alarms: {topic_arn: "arn:aws:sns:us-east-2:123456789012:alarms"}',
+    ),
+    RuleRecord(
+        "UC6448",
+        "A cluster with a Capacity Block has recipients of notifications.",
+        severity=Severity.WARNING,
+        remedy="Set notify to email addresses, each of which must confirm, or to one SNS topic.",
+        source="Our decision: a block costs thousands of dollars a day, and most of what goes wrong in it is silent.",
+        example="notify: [ml@example.com]",
+    ),
+    RuleRecord(
+        "UC6449",
+        "A cluster notifies email addresses, each listed once, or one SNS topic in its Region.",
+        remedy="Specify email addresses, or the ARN of one topic to which they are subscribed.",
+        source="Amazon SNS developer guide, e-mail notifications; CloudWatch user guide, alarm actions.",
+        example='notify: ["arn:aws:sns:us-east-2:123456789012:alarms"]',
+    ),
+)

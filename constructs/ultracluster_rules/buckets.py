@@ -6,6 +6,7 @@ from pathlib import PurePosixPath
 from typing import Final
 
 from ultracluster_rules.findings import Finding, quote, require
+from ultracluster_rules.record import RuleRecord
 from ultracluster_rules.values import Form
 
 CACHE_FOLDER: Final = "UC6016"
@@ -83,3 +84,41 @@ def check_replication_key(*, has_key: bool, replicated: bool) -> list[Finding]:
         "replicated entries would be encrypted with a customer managed key",
         remedy="Remove replicate_to, or the key of the cache or cluster",
     )
+
+
+RECORDS: Final = (
+    RuleRecord(
+        "UC5140",
+        "A bucket for copies is named once.",
+        remedy="Name each bucket once.",
+        source="Our decision: a second rule for one destination copies nothing more and is charged by request.",
+        example="compile_cache: {versioned: true, replicate_to: [cache-melbourne, cache-mumbai]}",
+    ),
+    RuleRecord(
+        "UC5143",
+        "Lifecycle rules of buckets act after whole days.",
+        remedy="Specify a number of whole days; leave the argument out to keep objects.",
+        source="S3 API, LifecycleExpiration and Transition: Days is a positive whole number, and 30 or more for Standard-IA. The 100 years are our decision.",
+        example='CompileCache(stack, "Cache", expire_after=cdk.Duration.days(365))',
+    ),
+    RuleRecord(
+        "UC5250",
+        "What S3 copies to another Region is encrypted with the keys of S3.",
+        remedy="Omit replicate_to; or omit kms_key_arn of the cluster, and set keys for checkpoints, datasets and file system.",
+        source="Amazon S3 user guide, replicating encrypted objects: a customer managed key needs grants in both Regions, which we do not make.",
+    ),
+    RuleRecord(
+        "UC6014",
+        "The prefix of a compile cache, and of a compiler in it, is one that compilers write under.",
+        remedy="Specify a version of neuronx-cc of two to four numbers, such as 2.19 or 2.19.8089.0; a prefix has no slash at either end.",
+        source="Neuron documentation, compile cache, 2026-10: entries lie under neuronxcc-VERSION/MODULE_HASH.",
+        example='compile_cache: {expire_compilers: {"2.19": 30}}',
+    ),
+    RuleRecord(
+        "UC6016",
+        "A compile cache on a file system lies on one that the nodes of its jobs mount.",
+        remedy="Use a folder below the mount path, and mount the file system of the cache on the nodes of the job.",
+        source="Our decision: a cache that not all nodes see compiles on each of them while all are paid.",
+        example='PosixCompileCache(file_system, folder="cache")',
+    ),
+)

@@ -10,6 +10,7 @@ from ultracluster_catalog.limits.budgets import (
 )
 from ultracluster_catalog.names.identifiers import SNS_TOPIC_ARN
 from ultracluster_rules.findings import Finding, quote, require
+from ultracluster_rules.record import RuleRecord
 from ultracluster_rules.values import Between, Form
 
 MONTHLY_USD: Final = Between(code="UC6360", least=1, most=10_000_000_000)
@@ -75,3 +76,28 @@ def check_budget(
 def _is_address(text: str) -> bool:
     name, at, domain = text.rpartition("@")
     return bool(name and at and "." in domain and text.isprintable() and " " not in text)
+
+
+RECORDS: Final = (
+    RuleRecord(
+        "UC6360",
+        "The limit of a budget is above zero.",
+        remedy="Specify the monthly budget of the cluster in US dollars; `ultracluster cost` estimates it.",
+        source="botocore 1.44.5, Budgets Spend, 2026.",
+        example="budget: {monthly_usd: 50000, emails: [ml@example.com]}",
+    ),
+    RuleRecord(
+        "UC6361",
+        "A budget has 1 to 10 thresholds, each once, in percent above zero.",
+        remedy="Specify 1 to 10 different thresholds in percent above zero.",
+        source="AWS Budgets quotas: 10 notifications for a budget.",
+        example="budget: {monthly_usd: 50000, actual_percents: [50, 90], emails: [ml@example.com]}",
+    ),
+    RuleRecord(
+        "UC6362",
+        "A budget notifies up to 10 email addresses.",
+        remedy="Specify up to 10 email addresses; subscribe others to the topic.",
+        source="AWS Budgets quotas: 10 addresses for a notification.",
+        example="budget: {monthly_usd: 50000, emails: [jane@example.com]}",
+    ),
+)

@@ -11,6 +11,7 @@ from ultracluster_catalog.limits.queues import MOST_NODES
 from ultracluster_catalog.machines.instance_type import InstanceType
 from ultracluster_catalog.names.identifiers import RESERVATION_ID, RESOURCE_GROUP_ARN
 from ultracluster_rules.findings import Finding, quote, require
+from ultracluster_rules.record import RuleRecord
 from ultracluster_rules.values import Between, Form
 
 
@@ -195,3 +196,110 @@ def check_block_duration(hours: int) -> list[Finding]:
             remedy=f"Nearest valid durations: {nearest}.",
         )
     ]
+
+
+RECORDS: Final = (
+    RuleRecord(
+        "UC4020",
+        "Nodes of a Capacity Block have no placement group.",
+        remedy="Leave `placement` out: auto gives a group to on-demand nodes and none to those of a block, which are close together already.",
+        source="EC2 user guide, Capacity Blocks for ML, considerations, 2026-10: placement groups are not supported. Batch's page on EFA says otherwise; we follow EC2.",
+        example="network: {placement: auto}",
+        in_templates=True,
+        never_left_out=True,
+    ),
+    RuleRecord(
+        "UC4101",
+        "The number of nodes is 1 to 1,000.",
+        remedy="Specify 1 to 1,000 nodes. It is the maximum size of the compute environment; none runs before a job needs it.",
+        source="AWS Batch user guide, multi-node parallel jobs, 2026-10: a job has up to 1,000 nodes.",
+        example="nodes: 4",
+    ),
+    RuleRecord(
+        "UC4104",
+        "An instance type is sold with the market type that the cluster uses.",
+        remedy="Choose a market_type that the finding lists for this type, or another type.",
+        source="DescribeInstanceTypes, SupportedUsageClasses, as moto 5.2.5 ships it, about 2026-08.",
+        in_templates=True,
+    ),
+    RuleRecord(
+        "UC4109",
+        "A Capacity Reservation is specified by its ID.",
+        remedy="Specify the ID that begins with cr-. cb- is an offering, cbr- a block; `ultracluster capacity status` prints the reservation of a purchase.",
+        source="botocore 1.44.5, EC2 CapacityReservation, 2026.",
+        example="capacity: {reservation_id: cr-0123456789abcdef0}",
+        in_templates=True,
+    ),
+    RuleRecord(
+        "UC4111",
+        "A time is ISO 8601 in UTC.",
+        remedy="Convert it to UTC, write T between day and time, and Z at the end.",
+        source="Our decision: Capacity Blocks start and end by UTC, and local times move with summer time.",
+        example='capacity: {reservation_id: cr-0123456789abcdef0, end: "2026-12-04T11:30:00Z"}',
+    ),
+    RuleRecord(
+        "UC4112",
+        "Capacity starts before it ends.",
+        remedy="Use the StartDate and EndDate of the reservation.",
+        source="Our decision: the queue is opened at the start and drained before the end.",
+        example='capacity: {reservation_id: cr-0123456789abcdef0, start: "2026-12-01T11:30:00Z", end: "2026-12-04T11:30:00Z"}',
+    ),
+    RuleRecord(
+        "UC4117",
+        "Jobs are notified to write a checkpoint at most 12 hours before the drain.",
+        remedy="Specify 0 to 12 hours. Jobs continue after they are notified, so the lead must only be longer than a checkpoint takes.",
+        source="Our decision: a block lasts a day or more, and jobs that start after the word would not get it.",
+        example='BlockLifecycle(stack, "Life", queue=queue, block=block, checkpoint_lead=cdk.Duration.hours(12))',
+    ),
+    RuleRecord(
+        "UC4121",
+        "The sources of a cluster have different names, and at most one of them has none.",
+        remedy="Use a different name for each source; the first one is called capacity.",
+        source="Our decision: the name is part of ids, and queues name their sources.",
+    ),
+    RuleRecord(
+        "UC4124",
+        "A resource group of reservations is specified by its ARN.",
+        remedy="Specify the ARN of the group; `aws resource-groups list-groups` shows it.",
+        source="botocore 1.44.5, EC2 CapacityReservationTarget, 2026.",
+    ),
+    RuleRecord(
+        "UC4125",
+        "The price limit of Spot nodes is 1 to 100 percent of the on-demand price.",
+        remedy="Specify 1 to 100 percent of the on-demand price; omit it for 100.",
+        source="botocore 1.44.5, Batch ComputeResource bidPercentage, 2026.",
+    ),
+    RuleRecord(
+        "UC4126",
+        "A setting is used only with a kind of capacity that supports it.",
+        remedy="Leave the setting out, or choose the market_type that the finding names for it.",
+        source="Our decision: a setting without effect would look as if it protected something.",
+    ),
+    RuleRecord(
+        "UC4127",
+        "A reservation is used by only one source of a cluster.",
+        remedy="List the reservation once: each source launches its maximum number of nodes into it.",
+        source="Our decision: twice the nodes would be asked of one reservation, and half of them never start.",
+    ),
+    RuleRecord(
+        "UC4129",
+        "A Capacity Block is closed after 1 to 100 consecutive nodes have refused to join.",
+        remedy="Set max_refusals from 1 to 100; each refusal costs the minutes of one boot.",
+        source="Our decision: a bad image would otherwise launch nodes until the block ends (Batch scales up again after each).",
+        example='BlockLifecycle(stack, "Life", queue=queue, block=block, max_refusals=5)',
+    ),
+    RuleRecord(
+        "UC4131",
+        "An allocation strategy fits the kind of capacity.",
+        remedy="Leave it out: the default is the strategy of published environments.",
+        source="AWS Batch user guide, allocation strategies.",
+        in_templates=True,
+    ),
+    RuleRecord(
+        "UC7101",
+        "AWS sells Capacity Blocks of the duration.",
+        remedy="Use the nearest valid duration in the finding: whole days up to 14, then whole weeks up to 182 days.",
+        source="botocore 1.44.5, EC2 DescribeCapacityBlockOfferings, 2026.",
+        example="check_block_duration(48)",
+    ),
+)

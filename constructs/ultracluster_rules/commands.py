@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from ultracluster_rules.findings import Finding, quote
+from ultracluster_rules.record import RuleRecord
 
 LAUNCHER_PATH: Final = "/run/ultracluster/launch"
 """Path of the launcher on every node, and in every container."""
@@ -46,3 +47,13 @@ def check_parameters(command: Sequence[str], *, path: str) -> list[Finding]:
         for index, word in enumerate(command)
         if not _SAFE.fullmatch(word) and (found := _PARAMETER.search(word))
     ]
+
+
+RECORDS: Final = (
+    RuleRecord(
+        "UC6143",
+        "A parameter of AWS Batch stands in a word of a command that no shell changes.",
+        remedy="Make the parameter a separate word, or combine it with letters, digits and @%_+=:,./- only.",
+        source="AWS Batch user guide, job definition parameters, 2026-11; other words are encoded, since AWS's Neuron images evaluate their arguments (aws-neuron/deep-learning-containers, start_with_right_hostname.sh, 2026-08).",
+    ),
+)

@@ -11,6 +11,7 @@ from string import ascii_uppercase
 from typing import TYPE_CHECKING, Final
 
 from ultracluster_rules.findings import Finding, quote
+from ultracluster_rules.record import RuleRecord
 
 if TYPE_CHECKING:
     from kingfisher_sdk import Scanner
@@ -382,3 +383,19 @@ def job_credential(problem: str, path: str) -> Finding:
         "Pass it as one of `secrets` of the job, from AWS Secrets Manager or a parameter of Systems Manager"
     )
     return Finding("UC2253", problem, allowed="no credentials", remedy=remedy, path=path)
+
+
+RECORDS: Final = (
+    RuleRecord(
+        "UC2108",
+        "The rollout file contains no credentials.",
+        remedy="Remove the credential from the file, rotate it, because it was written down, and let the job read it from AWS Secrets Manager with its role.",
+        source="AWS Batch user guide: a job definition and its environment are plain text for everybody who may describe it.",
+    ),
+    RuleRecord(
+        "UC2253",
+        "The environment and the command of a job contain no credentials.",
+        remedy="Let the program read it from AWS Secrets Manager, grant the role of the job permission to read it, and rotate it, because it was written down.",
+        source="AWS Batch user guide: a job definition and its environment are plain text for everybody who may describe it.",
+    ),
+)

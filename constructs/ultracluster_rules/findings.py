@@ -60,7 +60,7 @@ class Finding:
     """A problem with its place, the allowed values and a remedy.
 
     Attributes:
-        code: A code of `ultracluster_rules.registry`, such as ``UC4101``.
+        code: A code of `ultracluster docs rules`, such as ``UC4101``.
         problem: Description of the problem, with the value.
         allowed: Allowed values. Default: not stated.
         remedy: What to do. Default: not stated.
@@ -74,16 +74,6 @@ class Finding:
     remedy: str = ""
     path: str = ""
     location: str = ""
-
-    @property
-    def severity(self) -> Severity:
-        """Severity of the rule; KeyError for a code that is not registered."""
-        # Lambda functions include this module, but not the texts of rules.
-        from ultracluster_rules.registry import RULES  # noqa: PLC0415
-
-        if self.code not in RULES:
-            raise KeyError(f"{self.code} is not registered in ultracluster_rules.registry")
-        return Severity(RULES[self.code].severity)
 
     def at(self, path: str, location: str = "") -> "Finding":
         """Return the same finding at a place of the input."""

@@ -15,7 +15,8 @@ from ultracluster_catalog.neuron.neuron_containers import (
     container_of_reference,
 )
 from ultracluster_catalog.neuron.neuron_images import IMAGE_KINDS, NeuronImage
-from ultracluster_rules.findings import Finding, FindingsError, quote, require
+from ultracluster_rules.findings import Finding, FindingsError, Severity, quote, require
+from ultracluster_rules.record import RuleRecord
 from ultracluster_rules.values import Form
 
 
@@ -139,3 +140,50 @@ def check_neuron_image(image: NeuronImage) -> list[Finding]:
 def check_image_kind(kind: str, kinds: Collection[str], *, path: str) -> list[Finding]:
     """Check whether a line of AMIs is known (UC4050)."""
     return require(kind in kinds, "UC4050", f"got {quote(kind)}", allowed=", ".join(kinds), path=path)
+
+
+RECORDS: Final = (
+    RuleRecord(
+        "UC4050",
+        "The family of an AMI is one that the catalogue knows.",
+        remedy="Use a family that the finding lists; `--baked NAME` finds an AMI of your own.",
+        source="SSM public parameters: ECS guide, 2026-10, and Neuron 2.32 documentation, 2026-08.",
+    ),
+    RuleRecord(
+        "UC4110",
+        "An AMI is specified by its ID.",
+        remedy="Pin the AMI by its ID; `ultracluster ami resolve ROLLOUT --write` finds and writes it.",
+        source="Our decision: an AMI that moves replaces the whole fleet at any deployment.",
+        example="image_id: ami-0123456789abcdef0",
+        in_templates=True,
+    ),
+    RuleRecord(
+        "UC6330",
+        "A container image of AWS runs on the chips of its nodes.",
+        severity=Severity.WARNING,
+        remedy="Choose an image that `ultracluster docs images` lists for these chips; an older SDK has the last one for Trainium1.",
+        source="Neuron documentation, release notes 2.33.0, 2026-10-19; aws-neuron/deep-learning-containers, 2026-08-17.",
+        suppressible=True,
+    ),
+    RuleRecord(
+        "UC6331",
+        "A framework has a container image for the chips of an instance type.",
+        remedy="Take a framework that the finding lists for these chips: Trainium1 stays on torch-neuronx.",
+        source="Neuron documentation, release notes 2.33.0, 2026-10-19.",
+        example='neuron_container("torchneuron", get_instance_type("trn2.48xlarge"))',
+    ),
+    RuleRecord(
+        "UC6332",
+        "A requested container image has a known tag.",
+        remedy="Look the tag up in the gallery, and specify the full reference as the image of the job.",
+        source="Our decision: a tag that no source names is not made up.",
+        example='container_uri(neuron_container("jax", get_instance_type("trn2.48xlarge")))',
+    ),
+    RuleRecord(
+        "UC6333",
+        "A framework of container images is one that the catalogue knows.",
+        remedy="Take a framework that the finding lists, or name an image of your own.",
+        source="aws-neuron/deep-learning-containers, 2026-08-17.",
+        example='neuron_container("jax", get_instance_type("trn2.48xlarge"))',
+    ),
+)

@@ -12,7 +12,8 @@ from ultracluster_catalog.neuron.compile_machines import VLLM_CPU_COMPILE_VARIAB
 from ultracluster_catalog.neuron.compiler_flags import split_compiler_flags
 from ultracluster_catalog.neuron.neuron import CACHE_URL_FLAG, XLA_CACHE_VARIABLE, XLA_COMPILER_FLAGS_VARIABLE
 from ultracluster_rules.commands import check_parameters
-from ultracluster_rules.findings import Finding, quote, require
+from ultracluster_rules.findings import Finding, Severity, quote, require
+from ultracluster_rules.record import RuleRecord
 from ultracluster_rules.values import Between, Form
 
 NO_SPOT_NODES: Final = "UC6308"
@@ -377,3 +378,179 @@ def check_gate_bound(bound: float | None, *, path: str) -> list[Finding]:
         allowed="more than 0",
         path=path,
     )
+
+
+RECORDS: Final = (
+    RuleRecord(
+        "UC6010",
+        "The location of the compile cache is set in only one way.",
+        remedy="Omit --cache_dir: the compile cache sets the location, and the flag would take precedence.",
+        source="Neuron documentation, compile cache, 2026-10: the flag wins over NEURON_COMPILE_CACHE_URL.",
+        in_templates=True,
+    ),
+    RuleRecord(
+        "UC6101",
+        "A job requests no more nodes than its cluster has.",
+        remedy="Request at most as many nodes as the cluster has: a larger job waits forever, at the head of the queue.",
+        source="AWS Batch user guide, multi-node parallel jobs, 2026-10.",
+        in_templates=True,
+    ),
+    RuleRecord(
+        "UC6102",
+        "A multi-node job runs on an instance type with EFA.",
+        remedy="Set nodes: 1, choose a type with EFA such as trn1.32xlarge, or set `without_efa: true` if TCP is enough for the program.",
+        source="EC2 user guide, EFA, 2026-10: types with EFA. Our decision: collectives over TCP are a mistake unless said.",
+    ),
+    RuleRecord(
+        "UC6104",
+        "A job's attempts and timeout are within the limits of AWS Batch.",
+        remedy="Specify 1 to 10 attempts, and a timeout of 1 to 4,368 hours.",
+        source="botocore 1.44.5, Batch RetryStrategy, 2026: 1 to 10 attempts. Our decision: 4,368 hours are 182 days, the longest block.",
+        in_templates=True,
+    ),
+    RuleRecord(
+        "UC6106",
+        "A job's image is the reference of a container image.",
+        remedy="Write REGISTRY/REPOSITORY:TAG in lower case, without https://.",
+        source="Open Container Initiative, distribution specification 1.1, 2024-02.",
+    ),
+    RuleRecord(
+        "UC6107",
+        "A job's image is pinned to a tag that does not move, or to a digest.",
+        severity=Severity.WARNING,
+        remedy="Use an immutable tag or a digest, so that all nodes and attempts run the same program.",
+        source="Our decision: a node that is replaced pulls again, and would run another program than its neighbours.",
+        in_templates=True,
+        suppressible=True,
+    ),
+    RuleRecord(
+        "UC6108",
+        "A job's image is in Amazon ECR in the Region of the cluster.",
+        severity=Severity.WARNING,
+        remedy="Copy the image there, or let `TrainingImageRepository` and `PullThroughCache` hold it; suppress this for nodes with a NAT gateway.",
+        source="Our decision: nodes have no way to the internet by default, only endpoints of AWS services in their Region.",
+        in_templates=True,
+        suppressible=True,
+    ),
+    RuleRecord(
+        "UC6109",
+        "The names of a job's environment variables are valid in a shell and in AWS Batch.",
+        remedy="Use letters, digits and underscores, not starting with a digit, and no name that AWS Batch or the job sets itself.",
+        source="AWS Batch user guide, job environment variables, 2026-10: AWS_BATCH is reserved.",
+        in_templates=True,
+    ),
+    RuleRecord(
+        "UC6111",
+        "A job array has 2 to 10,000 jobs.",
+        remedy="Specify 2 to 10,000; omit it for a single job.",
+        source="botocore 1.44.5, Batch ArrayProperties, 2026; AWS Batch user guide, array jobs, 2026-10.",
+    ),
+    RuleRecord(
+        "UC6112",
+        "A job has only the settings of its kind.",
+        remedy="Leave the setting out, or set the kind that the finding names for it.",
+        source="AWS Batch user guide, 2026-10: a multi-node job is never an array.",
+    ),
+    RuleRecord(
+        "UC6113",
+        "A job depends on at most 20 other jobs of its cluster, and never on itself.",
+        remedy="Name up to 20 other jobs of this cluster, without a circular dependency; use the names in the rollout file.",
+        source="botocore 1.44.5, Batch SubmitJob dependsOn, 2026: up to 20 jobs.",
+    ),
+    RuleRecord(
+        "UC6114",
+        "Graphs are collected on the family of chips that they are for.",
+        remedy="Choose a type with the chips of the cluster, or `phase: compile` for graphs that were collected on such a node before.",
+        source="Neuron documentation, neuronx-cc targets trn1, trn2 and trn3, 2026-10.",
+    ),
+    RuleRecord(
+        "UC6115",
+        "A precompile job compiles the graphs of the jobs that depend on it.",
+        severity=Severity.WARNING,
+        remedy="Use the same settings in both; `ultracluster docs compile-cache` describes an alternative for graphs of many workers.",
+        source="Neuron documentation, compile cache, 2026-10: graph and flags make the key of an entry.",
+        suppressible=True,
+    ),
+    RuleRecord(
+        "UC6116",
+        "A precompile job has a node outside the capacity that it saves.",
+        remedy="Name a type with the same chips, or one of another family with `phase: compile`; in Python, queue=cluster.queue compiles on a node of the cluster.",
+        source="DescribeInstanceTypeOfferings as moto 5.2.5 ships it, about 2026-08.",
+    ),
+    RuleRecord(
+        "UC6117",
+        "A job is submitted again at most 100 times after a drain or the loss of a node.",
+        remedy="Set resume from 0 to 100.",
+        source="Our decision: a job that is interrupted more often makes no progress; each time costs its start.",
+    ),
+    RuleRecord(
+        "UC6118",
+        "The nodes of a job that Auto Scaling starts share a place in which they find each other.",
+        remedy="Mount a file system on the nodes, or pass a CheckpointBucket as meeting_place, for which the image needs boto3.",
+        source="Our decision: decision 0024, array children have no network of their own job.",
+        example="check_meeting_place(4, has_place=True)",
+    ),
+    RuleRecord(
+        "UC6119",
+        "A variable of a job is either a secret or a plain value.",
+        remedy="Set the variable in one of the two.",
+        source="Our decision: AWS Batch documents no order between the two, and a plain value would hide the secret.",
+    ),
+    RuleRecord(
+        "UC6120",
+        "Nodes reach the service that keeps the secrets of their jobs.",
+        remedy="Add secretsmanager to endpoints of the network, use a NAT gateway, or keep the secret as a SecureString parameter of Systems Manager, which nodes reach.",
+        source="Amazon ECS Developer Guide, Pass Secrets Manager secrets through Amazon ECS environment variables: the agent on the node reads the secret before the container starts.",
+    ),
+    RuleRecord(
+        "UC6140",
+        "Several processes on a node are requested only with torchrun.",
+        remedy="Leave it out, or choose torchrun: the other launchers start one process on each node.",
+        source="Our decision: what the launchers of the jobs do, shown by tests/unit/scripts/test_launch.py.",
+    ),
+    RuleRecord(
+        "UC6141",
+        "A launcher is one that the jobs have.",
+        remedy="Use torchrun, jax or raw; under raw a program of your own, mpirun too, finds its neighbours in variables (`ultracluster docs training`).",
+        source="Our decision: what the jobs can start.",
+        example='MultiNodeJob(stack, "Job", Job(image=image, command=("train.py",), launcher="raw"), queue=queue)',
+    ),
+    RuleRecord(
+        "UC6142",
+        "A job with a launcher specifies the program to start.",
+        remedy="Specify what the launcher starts, such as command: [train.py]: it replaces the command of the image, which synthesis cannot read.",
+        source="botocore 1.44.5, Batch ContainerProperties command, 2026: it replaces the CMD of the image.",
+    ),
+    RuleRecord(
+        "UC6150",
+        "A fabric gate tests nodes with EFA.",
+        remedy="Leave the fabric gate out, or choose a type with EFA; the smoke training needs none.",
+        source="DescribeInstanceTypes as moto 5.2.5 ships it, about 2026-08.",
+    ),
+    RuleRecord(
+        "UC6151",
+        "A bound on a fabric is above zero.",
+        remedy="Specify what nodes of this type have reached before, which the log of a gate without a bound shows. Omit it for no bound.",
+        source="Our decision: a bound of nothing passes every fabric.",
+    ),
+    RuleRecord(
+        "UC6308",
+        "A multi-node job is assigned to a queue without Spot nodes.",
+        remedy="Use a queue without Spot nodes for the job; `queue.capacity` and `additional_queues` define what each queue uses.",
+        source="AWS Batch user guide, multi-node parallel jobs, 2026-10: not on Spot.",
+        in_templates=True,
+    ),
+    RuleRecord(
+        "UC6309",
+        "A multi-node job runs on nodes that AWS Batch starts, or on those of one Auto Scaling group.",
+        remedy="Use one queue for each; `queue.capacity` and `additional_queues` define what each queue uses.",
+        source="AWS Batch user guide, mnp-ce, 2026-11: no multi-node parallel jobs on unmanaged compute environments.",
+    ),
+    RuleRecord(
+        "UC6411",
+        "A job definition is no larger than AWS Batch takes.",
+        remedy="Put long scripts and settings into the image or a file that the job reads, and leave names in the definition.",
+        source="AWS Batch user guide, service quotas, 2026-11: 24 KiB for RegisterJobDefinition.",
+        in_templates=True,
+    ),
+)

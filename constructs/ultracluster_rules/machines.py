@@ -9,8 +9,9 @@ from ultracluster_catalog.machines.instance_types import INSTANCE_TYPES
 from ultracluster_catalog.neuron.compile_machines import CPU, CPU_HOST
 from ultracluster_catalog.places.zones import offered_zones
 from ultracluster_rules.did_you_mean import suggestion
-from ultracluster_rules.findings import Finding, quote, reject, require
+from ultracluster_rules.findings import Finding, Severity, quote, reject, require
 from ultracluster_rules.numbers import find_unsafe_numbers
+from ultracluster_rules.record import RuleRecord
 from ultracluster_rules.values import Between, Form, Known
 
 _NAME: Final = r"[a-z][a-z0-9-]*\.[a-z0-9-]+"
@@ -205,3 +206,68 @@ def check_whole_ultraservers(instance_type: InstanceType, nodes: int) -> list[Fi
         allowed=f"a multiple of {whole}",
         path="node_count",
     )
+
+
+RECORDS: Final = (
+    RuleRecord(
+        "UC4001",
+        "An instance type is in the catalogue.",
+        remedy="Use the nearest name that the finding suggests. For a type that the catalogue does not know yet, see `custom_instance_type`.",
+        source="DescribeInstanceTypes as moto 5.2.5 ships it, about 2026-08; rows of ultracluster_catalog.machines.instance_types.",
+        example="instance_type: trn2.48xlarge",
+        in_templates=True,
+    ),
+    RuleRecord(
+        "UC4024",
+        "The figures of an instance type equal those of the catalogue, which have a source.",
+        severity=Severity.WARNING,
+        remedy="Compare the figures with `aws ec2 describe-instance-types` before you buy capacity, then suppress this warning with your source.",
+        source="Our decision: devices and memory that are wrong show only when paid nodes refuse to join.",
+        example="instance_type: trn2.48xlarge",
+        suppressible=True,
+    ),
+    RuleRecord(
+        "UC4025",
+        "The description of a custom instance type is consistent.",
+        remedy="Take the figures from `aws ec2 describe-instance-types`; in Python, `describe_instance_type` builds a consistent entry.",
+        source="Our decision: addresses, devices and memory of the templates are computed from these figures.",
+        example="instance_type: trn2.48xlarge",
+    ),
+    RuleRecord(
+        "UC4026",
+        "Scratch storage is requested only for instance types with disks for it.",
+        remedy="Leave `scratch_path` out, or choose a type with disks, such as trn1.32xlarge or trn2.48xlarge.",
+        source="DescribeInstanceTypes as moto 5.2.5 ships it, about 2026-08: inf2 types have no instance store.",
+        example="scratch_path: /scratch",
+    ),
+    RuleRecord(
+        "UC4027",
+        "Scratch storage has a separate path.",
+        remedy="Use a separate absolute path such as /scratch, outside of the file system and the system directories.",
+        source="Our decision: a mount over another one hides what is below it.",
+        example="scratch_path: /scratch",
+    ),
+    RuleRecord(
+        "UC4028",
+        "A job on UltraServers has one node, two nodes, or whole UltraServers.",
+        remedy="Use 1 or 2 nodes, or a multiple of 4: there is no NeuronLink between the chips of other groups.",
+        source="Neuron documentation, UltraServer groups of 1, 2 or 4 trn2u nodes, 2026-10.",
+    ),
+    RuleRecord(
+        "UC4029",
+        "The nodes of a cluster are whole UltraServers.",
+        severity=Severity.WARNING,
+        remedy="Specify whole UltraServers: they are sold and billed as a whole, so the remaining nodes would be idle.",
+        source="EC2 user guide, Capacity Blocks for UltraServers, 2026-10.",
+        suppressible=True,
+    ),
+    RuleRecord(
+        "UC4106",
+        "An instance type is known to be offered in the zone.",
+        severity=Severity.WARNING,
+        remedy="Use a zone that the finding names, or suppress this when `aws ec2 describe-instance-type-offerings` shows the type in your zone.",
+        source="DescribeInstanceTypeOfferings as moto 5.2.5 ships it, about 2026-08. A list can lack what is new, so this only warns.",
+        in_templates=True,
+        suppressible=True,
+    ),
+)

@@ -24,6 +24,7 @@ from ultracluster_catalog.places.zones import region_of_zone_id
 from ultracluster_rules.did_you_mean import suggestion
 from ultracluster_rules.findings import Finding, FindingsError, Severity, quote, reject, require
 from ultracluster_rules.numbers import find_unsafe_numbers
+from ultracluster_rules.record import RuleRecord
 from ultracluster_rules.values import Between, Known
 
 _PRIMARY: Final = (0, 0)
@@ -57,11 +58,7 @@ def network_interfaces(
         FindingsError: UC4002 for an unknown layout; UC1030 or UC4010 to UC4015 for interfaces that EC2 would reject.
     """
     if not isinstance(layout, str):
-        reject(
-            finding
-            for finding in check_network_interfaces(instance_type, layout)
-            if finding.severity is Severity.ERROR
-        )
+        reject(_check_layout(instance_type, tuple(layout)))
         return tuple(sorted(layout, key=lambda item: (item.card, item.device)))
     reject(NIC_LAYOUT.check(layout))
     return NIC_LAYOUTS[layout](instance_type)
@@ -72,6 +69,12 @@ def check_network_interfaces(
 ) -> list[Finding]:
     """Check for interfaces that EC2 rejects (UC1030, UC4010 to UC4015) or leaves without EFA (UC4016)."""
     layout = tuple(interfaces)
+    errors = _check_layout(instance_type, layout)
+    unsafe = any(find_unsafe_numbers(item) for item in layout)
+    return errors if unsafe else [*errors, *check_efa_use(instance_type, layout)]
+
+
+def _check_layout(instance_type: InstanceType, layout: tuple[NetworkInterface, ...]) -> list[Finding]:
     if unsafe := [finding for item in layout for finding in find_unsafe_numbers(item)]:
         return unsafe
     return [
@@ -195,7 +198,6 @@ def _check_efa(instance_type: InstanceType, interfaces: tuple[NetworkInterface, 
         for card in attached
         if card in known_cards - efa_cards
     ]
-    findings += check_efa_use(instance_type, interfaces)
     return findings
 
 
@@ -434,3 +436,138 @@ def _require_counts(**counts: int) -> None:
         for name, count in counts.items()
         if count < 0
     )
+
+
+RECORDS: Final = (
+    RuleRecord(
+        "UC3001",
+        "A count that determines the size of a subnet is not negative.",
+        remedy="Specify 0 for interfaces that the subnet does not hold.",
+        source="Our decision: a negative count would make the subnet too small for the rest.",
+        example='cluster_addresses(nodes=0, instance_type=get_instance_type("trn2.48xlarge"), nic_layout="batch")',
+    ),
+    RuleRecord(
+        "UC3002",
+        "A subnet has an address for everything that the cluster puts into it.",
+        remedy="Use a larger subnet, fewer nodes, or the layout batch, whose nodes take one address each and one for a task.",
+        source="Amazon VPC user guide: AWS keeps 5 addresses of a subnet. EC2 user guide, EFA, 2026-10: each interface but efa-only takes an address.",
+        example="network: {vpc_id: vpc-0123456789abcdef0, subnet_id: subnet-0123456789abcdef0, available_addresses: 200}",
+        in_templates=True,
+    ),
+    RuleRecord(
+        "UC3003",
+        "A zone ID belongs to a Region that the catalogue knows.",
+        remedy="`aws ec2 describe-availability-zones` shows the zone ID of each zone name of your account.",
+        source="Zone ids of DescribeInstanceTypeOfferings as moto 5.2.5 ships them, about 2026-08.",
+        example="zone_id: use2-az3",
+    ),
+    RuleRecord(
+        "UC3102",
+        "A zone belongs to the Region of its cluster.",
+        remedy="Use the zone ID of the reservation, and the Region of that zone.",
+        source="Zone ids of DescribeInstanceTypeOfferings as moto 5.2.5 ships them, about 2026-08.",
+        example="zone_id: use2-az3",
+    ),
+    RuleRecord(
+        "UC3103",
+        "A VPC is an IPv4 network of /16 to /28 that EC2 accepts.",
+        remedy="Specify a network address without host bits and a prefix of /16 to /28.",
+        source="Amazon VPC user guide, VPC CIDR blocks: /16 to /28, and no link-local or loopback addresses.",
+        example="network: {cidr: 10.0.0.0/16}",
+    ),
+    RuleRecord(
+        "UC3105",
+        "The subnet of the nodes is inside the VPC and large enough for all addresses.",
+        remedy="Use a larger cidr or subnet_prefix, fewer nodes, or the layout batch, which needs one address per node.",
+        source="Amazon VPC user guide: AWS keeps 5 addresses of a subnet. Our decision: 128 are kept for the file system, so that it can grow.",
+        example="network: {cidr: 10.0.0.0/23}",
+    ),
+    RuleRecord(
+        "UC3106",
+        "An existing security group allows EFA traffic: all traffic from and to itself.",
+        severity=Severity.WARNING,
+        remedy="Set `add_efa_rules: true`, or check the group: it needs rules for all traffic from itself and to itself. Rules with addresses, even 0.0.0.0/0, do not allow EFA traffic.",
+        source="EC2 user guide, get started with EFA, 2026-10; FSx for Lustre guide, limit access with security groups, 2026-10.",
+        suppressible=True,
+    ),
+    RuleRecord(
+        "UC3112",
+        "Additional interface endpoints of a network are each for a different service.",
+        remedy="List services, as they are named after com.amazonaws.REGION, for which the network has no endpoint yet, once each.",
+        source="Amazon VPC User Guide, AWS services that integrate with AWS PrivateLink.",
+        example="network: {endpoints: [secretsmanager]}",
+    ),
+    RuleRecord(
+        "UC4002",
+        "A layout of network interfaces is one of the named ones.",
+        remedy="Use a named layout, or `network_interfaces` for a custom layout.",
+        source="EC2 user guide, EFA on accelerated instance types, 2026-10; Neuron EKS samples, 2026-08.",
+        example="network: {nic_layout: batch}",
+    ),
+    RuleRecord(
+        "UC4010",
+        "The primary interface is on network card 0, device index 0, and has an IP address.",
+        remedy="Begin with an interface of type efa or interface on card 0, device 0: the node needs its address.",
+        source="EC2 user guide, EFA, 2026-10: the primary interface is card 0, device 0, and cannot be efa-only.",
+        example="network: {nic_layout: all-efa}",
+        in_templates=True,
+    ),
+    RuleRecord(
+        "UC4011",
+        "A network interface is on a network card that the instance type has.",
+        remedy="Count network cards from 0: a trn2.48xlarge has the cards 0 to 15.",
+        source="DescribeInstanceTypes as moto 5.2.5 ships it, about 2026-08.",
+        example="network: {nic_layout: batch}",
+        in_templates=True,
+    ),
+    RuleRecord(
+        "UC4012",
+        "A device index is below the number of interfaces that its network card takes.",
+        remedy="Use a device index below the number of interfaces of the card: 0 and 1 on the cards of a trn2.48xlarge, which take 2.",
+        source="DescribeInstanceTypes as moto 5.2.5 ships it, about 2026-08.",
+        example="network: {nic_layout: batch}",
+        in_templates=True,
+    ),
+    RuleRecord(
+        "UC4013",
+        "Two network interfaces never share a network card and device index.",
+        remedy="Use a different pair of card and device index for each interface; `device` defaults to 0.",
+        source="EC2 user guide, multiple network cards, 2026-10.",
+        example="network: {nic_layout: batch}",
+        in_templates=True,
+    ),
+    RuleRecord(
+        "UC4014",
+        "A network card carries one EFA or EFA-only interface at most.",
+        remedy="Keep one EFA or EFA-only interface on each card, and put the next one on the next card.",
+        source="EC2 user guide, EFA, 2026-10: one EFA or EFA-only interface for each network card.",
+        example="network: {nic_layout: batch}",
+        in_templates=True,
+    ),
+    RuleRecord(
+        "UC4015",
+        "An EFA or EFA-only interface is on a network card that supports EFA.",
+        remedy="Use an interface of type interface on this card, or a type with EFA, such as trn1.32xlarge.",
+        source="DescribeInstanceTypes as moto 5.2.5 ships it, about 2026-08: a trn1.2xlarge has no EFA, and card 0 of a p6-b300.48xlarge has none.",
+        in_templates=True,
+    ),
+    RuleRecord(
+        "UC4016",
+        "Every EFA interface of an instance type is used.",
+        severity=Severity.WARNING,
+        remedy="Add one EFA interface on each further card: bandwidth between nodes grows with each, and the instance costs the same.",
+        source="EC2 user guide, EFA on accelerated instance types, 2026-10.",
+        example="network: {nic_layout: batch}",
+        in_templates=True,
+        suppressible=True,
+    ),
+    RuleRecord(
+        "UC4017",
+        "Network card 0 has a slot left for the interface of a multi-node task.",
+        severity=Severity.WARNING,
+        remedy="Use the layout batch, or run jobs of one node only on these nodes.",
+        source="Inferred in 2026-11 from the ECS guide (one awsvpc task on a p5.48xlarge, whose card 0 takes two interfaces); AWS does not document it.",
+        in_templates=True,
+        suppressible=True,
+    ),
+)

@@ -24,6 +24,7 @@ from typing import (
 )
 
 from ultracluster_rules.findings import Finding, is_number_token, printable, quote, reject
+from ultracluster_rules.record import RuleRecord
 from ultracluster_rules.values import NOT_A_CHOICE
 
 _LIMIT: Final = 2**53  # JSON, and therefore CloudFormation and jsii, carry smaller integers exactly
@@ -263,3 +264,21 @@ def _is_safe(value: Any, kind: str) -> bool:
     if isinstance(value, int):
         return abs(value) < _LIMIT
     return kind == _FINITE and isinstance(value, float) and abs(value) < _LIMIT
+
+
+RECORDS: Final = (
+    RuleRecord(
+        "UC1030",
+        "A number that is passed to a construct is known at synthesis, finite, below 2^53, and whole if it is a count.",
+        remedy="Find the calculation that resulted in NaN, an infinity or a fraction, and pass a whole number for counts.",
+        source="RFC 8259 (2017-12), section 6: JSON, by which jsii talks to Node, has no NaN and no infinity, and loses digits above 2^53.",
+        example='SmokeTrain(stack, "Smoke", queue=queue, image=image, steps=20)',
+    ),
+    RuleRecord(
+        "UC1032",
+        "An argument of a construct has its documented type, and texts contain no control characters.",
+        remedy="Pass a value of the type that the finding names; a command is a list of words.",
+        source="Our decision: Python takes a text for a list of its characters, and JSON carries what CloudFormation refuses.",
+        example='SingleNodeJob(stack, "Job", Job(image=image, command=("python", "train.py")), queue=queue)',
+    ),
+)

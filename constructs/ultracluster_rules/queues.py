@@ -15,6 +15,7 @@ from ultracluster_catalog.limits.queues import (
     WAIT_LIMIT_SECONDS,
 )
 from ultracluster_rules.findings import Finding, quote, require
+from ultracluster_rules.record import RuleRecord
 from ultracluster_rules.values import Between
 
 PRIORITY: Final = Between(code="UC6305", least=0, most=MOST_PRIORITY)
@@ -125,3 +126,82 @@ def check_wait_limits(limits: Collection[str], *, block: bool, reserved: bool, p
         for name in limits
         if harmful.get(name)
     ]
+
+
+RECORDS: Final = (
+    RuleRecord(
+        "UC4120",
+        "A queue has one to three compute environments.",
+        remedy="List at most three sources under `queue.capacity`, and use other queues for the others.",
+        source="AWS Batch quotas, 2026-10: a job queue has up to 3 compute environments.",
+        in_templates=True,
+    ),
+    RuleRecord(
+        "UC6301",
+        "A share identifier is letters and digits, at most with an asterisk at the end.",
+        remedy="Use letters and digits; an asterisk at the end stands for all that begin so.",
+        source="botocore 1.44.5, Batch ShareAttributes, 2026.",
+        example="queue: {shares: {teamA: 1}}",
+    ),
+    RuleRecord(
+        "UC6302",
+        "The parts of a share are 1 to 1,000.",
+        remedy="Specify a weight of 1 to 1,000: a share of weight 4 gets four times as much as one of weight 1.",
+        source="botocore 1.44.5, Batch ShareAttributes weightFactor, 2026: 0.0001 to 999.9999, the inverse of our parts.",
+        example="queue: {shares: {research: 4}}",
+    ),
+    RuleRecord(
+        "UC6303",
+        "Share identifiers of a queue do not overlap, and there are at most 500.",
+        remedy="Omit the identifier that another one already matches, and use at most 500.",
+        source="AWS Batch user guide, fair-share scheduling, 2026-10: no overlap, up to 500 share identifiers.",
+        example='queue: {shares: {"team*": 1, others: 1}}',
+    ),
+    RuleRecord(
+        "UC6304",
+        "The percentage of a queue that is reserved for inactive shares is 0 to 99.",
+        remedy="Specify 0 to 99 percent; capacity reserved for shares without jobs stays idle.",
+        source="botocore 1.44.5, Batch FairsharePolicy computeReservation, 2026: 0 to 99.",
+        example="queue: {compute_reservation_percent: 20}",
+    ),
+    RuleRecord(
+        "UC6305",
+        "The priority of a queue is 0 to 1,000.",
+        remedy="Specify 0 to 1,000; among queues with nodes in common, the higher number has priority.",
+        source="AWS Batch user guide, job queue parameters, 2026-10.",
+        example="queue: {priority: 1000}",
+    ),
+    RuleRecord(
+        "UC6306",
+        "A limit on the wait of a job is 10 minutes to 24 hours.",
+        remedy="Specify 10 minutes to 24 hours, in the file whole hours; omit the limit to let jobs wait indefinitely.",
+        source="botocore 1.44.5, Batch JobStateTimeLimitAction maxTimeSeconds, 2026: 600 to 86,400.",
+        example="queue: {wait_limits: {exceeds_nodes: 24}}",
+    ),
+    RuleRecord(
+        "UC6307",
+        "No limit cancels jobs that wait for reserved capacity to start.",
+        remedy="Omit the limit in front of reserved capacity; `ultracluster jobs why` explains why a job is waiting.",
+        source="Our decision: jobs are queued days before a block starts, and the limit would cancel them all. botocore 1.44.5, Batch, 2026, knows no longer one than a day.",
+        in_templates=True,
+    ),
+    RuleRecord(
+        "UC6312",
+        "The sources of a queue are sources of its cluster.",
+        remedy="Name sources of this cluster: capacity for the first one, and the names under `additional_capacity`.",
+        source="Our decision: queues share the nodes of their cluster only.",
+    ),
+    RuleRecord(
+        "UC6313",
+        "Use of a share is remembered for 10 minutes to a week.",
+        remedy="Specify 1 to 168 hours in the file, or 10 minutes to a week in Python.",
+        source="botocore 1.44.5, Batch FairsharePolicy shareDecaySeconds, 2026: up to 604,800.",
+        example="queue: {share_decay_hours: 168}",
+    ),
+    RuleRecord(
+        "UC6314",
+        "The main queue of a cluster uses every Capacity Block of the cluster.",
+        remedy="Name every Capacity Block under `queue.capacity` too: it is opened at its start and drained before its end together with this queue.",
+        source="Our decision: a paid block without a queue would stand idle.",
+    ),
+)

@@ -10,6 +10,7 @@ from typing import Any, Final
 
 from ultracluster_rules.credentials import hide_credentials
 from ultracluster_rules.findings import Finding, quote, reject, require
+from ultracluster_rules.record import RuleRecord
 
 NOT_A_CHOICE: Final = "UC1023"
 """Code of the rule that a value is one of the choices."""
@@ -165,3 +166,20 @@ class NotEmpty(Bound):
     def check(self, value: Any, *, path: str = "") -> list[Finding]:
         """Return a finding if the list is empty."""
         return require(value, self.code, "the list is empty", allowed="at least one item", path=path)
+
+
+RECORDS: Final = (
+    RuleRecord(
+        "UC1023",
+        "A value with a fixed set of choices is one of these choices.",
+        remedy="Use one of the choices that the finding lists.",
+        source="docs/rollout.schema.json, which is generated from the models.",
+        example="capacity: {market_type: capacity-block, reservation_id: cr-0123456789abcdef0}",
+    ),
+    RuleRecord(
+        "UC1024",
+        "A list has as many items as its key allows.",
+        remedy="Define at least one wave with at least one cluster; delete the key of an optional list instead of leaving it empty.",
+        source="Our decision: an empty rollout deploys nothing, which is never intended.",
+    ),
+)

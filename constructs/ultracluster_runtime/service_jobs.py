@@ -6,13 +6,14 @@ request is validated here against botocore's model of CreateTrainingJob instead.
 
 import json
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, Final
 
 import botocore.session
 from botocore.validate import ParamValidator
 
 from ultracluster_catalog.limits.sagemaker import MOST_SERVICE_PAYLOAD_BYTES, TRAINING_JOB_NAME_PREFIX
 from ultracluster_rules.findings import Finding, FindingsError, quote
+from ultracluster_rules.record import RuleRecord
 
 __all__ = ["training_job", "training_job_submission"]
 
@@ -137,3 +138,13 @@ def _problems(service: str, operation: str, request: Mapping[str, Any]) -> list[
         if instance_type is not None and instance_type not in types:
             problems.append(f"SageMaker has no instance type {quote(instance_type)}")
     return problems
+
+
+RECORDS: Final = (
+    RuleRecord(
+        "UC6338",
+        "A submitted training job is valid for SageMaker and AWS Batch.",
+        remedy="Correct what the finding names before you submit: a queued job cannot be changed.",
+        source="botocore 1.44.5, SageMaker CreateTrainingJob and Batch SubmitServiceJob, 2026; AWS Batch quotas, 2026-10.",
+    ),
+)

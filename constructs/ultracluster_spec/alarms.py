@@ -1,11 +1,12 @@
 """`alarms` and `budget` of a cluster: recipients and thresholds."""
 
 from dataclasses import dataclass
-from typing import Annotated
+from typing import Annotated, Final
 
 from ultracluster_rules.alarms import EMAIL, TOPIC_ARN
 from ultracluster_rules.budgets import MONTHLY_USD, PERCENT
 from ultracluster_rules.budgets import TOPIC_ARN as BUDGET_TOPIC_ARN
+from ultracluster_rules.record import RuleRecord
 from ultracluster_rules.values import Between
 from ultracluster_spec.values import Value
 
@@ -84,3 +85,14 @@ class Budget(Value):
     """Actual cost at which the queues of the cluster stop accepting jobs, in percent of the limit. Running jobs continue;
     the queues must be reopened manually. Default: never, because a Capacity Block is paid for whether its queue is open
     or not."""
+
+
+RECORDS: Final = (
+    RuleRecord(
+        "UC6440",
+        "The threshold of an alarm is a whole number in its bounds.",
+        remedy="Specify a whole number within the bounds of the finding; omit it for the default.",
+        source="Our decision: outside the bounds an alarm would never go off, or always. An alarm looks back one day (CloudWatch user guide, 2026-10).",
+        example="alarms: {idle_minutes: 60, emails: [ml@example.com]}",
+    ),
+)

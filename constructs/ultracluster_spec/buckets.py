@@ -1,9 +1,10 @@
 """`checkpoints`, `datasets` and `compile_cache` of a cluster: new or existing buckets."""
 
 from dataclasses import dataclass, field
-from typing import Annotated
+from typing import Annotated, Final
 
 from ultracluster_rules.buckets import COMPILER_VERSION
+from ultracluster_rules.record import RuleRecord
 from ultracluster_rules.values import Between, Form
 from ultracluster_spec.names import KeyArn, Name
 from ultracluster_spec.values import Value
@@ -82,3 +83,28 @@ class CompileCacheSettings(Value):
 
     request_metrics: bool = False
     """Whether S3 counts hits and misses; billed as CloudWatch custom metrics. Default: no."""
+
+
+RECORDS: Final = (
+    RuleRecord(
+        "UC5110",
+        "A bucket is given by a name that S3 allows.",
+        remedy="Specify the name of the bucket without s3:// and without a path: 3 to 63 lower case letters, digits, dots and hyphens.",
+        source="Amazon S3 user guide, bucket naming rules.",
+        example="checkpoints: {bucket_name: our-checkpoints}",
+    ),
+    RuleRecord(
+        "UC5111",
+        "Versions that were replaced are kept for 1 to 3,650 days.",
+        remedy="Specify 1 to 3,650 days, during which an overwritten checkpoint can be restored.",
+        source="Our decision: 0 would lose what a wrong command overwrites; ten years are for ever.",
+        example="checkpoints: {noncurrent_days: 30}",
+    ),
+    RuleRecord(
+        "UC6017",
+        "An entry of a compile cache is kept for 1 to 3,650 days, or forever.",
+        remedy="Specify 1 to 3,650 days; omit it to keep entries forever.",
+        source="Amazon S3 user guide, lifecycle rules: days are positive whole numbers.",
+        example="compile_cache: {expire_after_days: 90}",
+    ),
+)

@@ -33,7 +33,9 @@ from ultracluster_rules.capacity import (
     check_targets,
     check_window,
 )
+from ultracluster_rules.findings import Severity
 from ultracluster_rules.network import check_zone_id
+from ultracluster_rules.record import RuleRecord
 from ultracluster_rules.values import Form
 from ultracluster_spec.names import NAME, placement_group_name
 from ultracluster_spec.rules import At, Place, rule
@@ -576,3 +578,86 @@ CLUSTER_RULES: Final = (
     reservation_is_one_source,
 )
 """Rules about all capacity of a cluster."""
+
+RECORDS: Final = (
+    RuleRecord(
+        "UC2220",
+        "Capacity that names an order also has its reservation before it is deployed.",
+        remedy="Buy it with `ultracluster capacity buy`, then run `ultracluster capacity resolve ROLLOUT --write`, which writes the reservation beside the order.",
+        source="Our decision: nothing in a deployment buys or looks up, so the id must stand in the file.",
+        example="capacity: {order: december, reservation_id: cr-0123456789abcdef0}",
+    ),
+    RuleRecord(
+        "UC2223",
+        "The name of an order in a rollout is valid in the ledger.",
+        remedy="Use the name of the order in the ledger: 2 to 48 lower case letters, digits and hyphens, a letter first.",
+        source="Our decision: the form of the names of orders in the ledger (UC7001).",
+        example="capacity: {order: december-1, reservation_id: cr-0123456789abcdef0}",
+    ),
+    RuleRecord(
+        "UC4102",
+        "A Capacity Block has at most 64 instances.",
+        remedy="Define a cluster for each block, or add the second block as `additional_capacity`.",
+        source="EC2 user guide, Capacity Blocks for ML, 2026-10: at most 64 instances in a block.",
+        example="nodes: 64",
+    ),
+    RuleRecord(
+        "UC4103",
+        "The number of nodes is a size in which Capacity Blocks are usually offered.",
+        severity=Severity.WARNING,
+        remedy="Check with `ultracluster capacity status` or the console that the reservation has as many instances; nodes above them never start.",
+        source="SageMaker guide, training plans, 2026-10: powers of two from 1 to 64; what EC2 offers looks alike.",
+        example="nodes: 4",
+        suppressible=True,
+    ),
+    RuleRecord(
+        "UC4105",
+        "The nodes of one UltraServer block are those of one UltraServer.",
+        remedy="Define a cluster for each UltraServer: each is a separate Capacity Block with its own reservation.",
+        source="EC2 user guide, Capacity Blocks for UltraServers, 2026-10.",
+    ),
+    RuleRecord(
+        "UC4107",
+        "A Capacity Block is known to be sold for the type in the Region.",
+        severity=Severity.WARNING,
+        remedy="Use a Region that the finding names, or suppress this when `ultracluster capacity find` shows offers in yours.",
+        source="EC2 user guide, Capacity Blocks by Region, 2026-10. Offers were seen in a Region that the page does not list, so this only warns.",
+        suppressible=True,
+    ),
+    RuleRecord(
+        "UC4108",
+        "A cluster in a Capacity Block names its reservation.",
+        remedy="Specify the reservation of the purchased block; `ultracluster capacity status` prints it. Deployments buy nothing.",
+        source="EC2 user guide, launch into Capacity Blocks, 2026-10: a launch must target the reservation.",
+        example="capacity: {market_type: capacity-block, reservation_id: cr-0123456789abcdef0}",
+    ),
+    RuleRecord(
+        "UC4113",
+        "A Capacity Block ends at 11:30 UTC.",
+        severity=Severity.WARNING,
+        remedy="Use the EndDate of the reservation: a later end drains the queue after the nodes are gone.",
+        source="EC2 user guide, Capacity Blocks for ML, 2026-10: a block ends at 11:30 UTC, and instances are ended from 11:00.",
+        example='capacity: {reservation_id: cr-0123456789abcdef0, end: "2026-12-04T11:30:00Z"}',
+    ),
+    RuleRecord(
+        "UC4114",
+        "A Capacity Block lasts at most 182 days.",
+        severity=Severity.WARNING,
+        remedy="Use the StartDate and EndDate of the reservation; check the year.",
+        source="botocore 1.44.5, EC2 DescribeCapacityBlockOfferings, 2026: 1 to 182 days.",
+        example='capacity: {reservation_id: cr-0123456789abcdef0, start: "2026-12-01T11:30:00Z", end: "2027-05-01T11:30:00Z"}',
+        suppressible=True,
+    ),
+    RuleRecord(
+        "UC4123",
+        "The name of a source is short, lower case and starts with a letter.",
+        remedy="Use 2 to 32 lower case letters, digits and hyphens, a letter first.",
+        source="Our decision: the name is part of the ids of constructs, which are contract.",
+    ),
+    RuleRecord(
+        "UC4128",
+        "A reservation is specified by its ID or by a resource group, not by both.",
+        remedy="Specify either the reservation or its resource group.",
+        source="botocore 1.44.5, EC2 CapacityReservationTarget, 2026: one of the two.",
+    ),
+)

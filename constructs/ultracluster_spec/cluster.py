@@ -10,13 +10,11 @@ from ultracluster_catalog.neuron.compile_machines import compile_type
 from ultracluster_catalog.places.zones import REGIONS
 from ultracluster_rules.alarms import RECIPIENT
 from ultracluster_rules.capacity import CHECKPOINT_LEAD_MINUTES, MAX_NODES, MAX_REFUSALS
-from ultracluster_rules.credentials import shown
-from ultracluster_rules.did_you_mean import suggestion
 from ultracluster_rules.findings import Finding, require
 from ultracluster_rules.images import AMI
 from ultracluster_rules.machines import get_instance_type
 from ultracluster_rules.names import REGION
-from ultracluster_rules.registry import RULES
+from ultracluster_rules.record import RuleRecord
 from ultracluster_rules.values import Checked, Form
 from ultracluster_spec.alarms import Alarms, Budget, effective_alarms
 from ultracluster_spec.buckets import Checkpoints, CompileCacheSettings, Dataset
@@ -70,22 +68,6 @@ _TagValue = Annotated[
 def _check_tags(tags: dict[str, str]) -> list[Finding]:
     count = len(tags)
     return require(count <= MOST_TAGS, "UC2107", f"got {count} tags", allowed=f"at most {MOST_TAGS}")
-
-
-def _check_suppressed(code: str) -> list[Finding]:
-    rule = RULES.get(code)
-    if rule is None:
-        allowed = "the code of a warning, such as UC4103"
-        remedy = suggestion(code, [known for known, rule in RULES.items() if rule.suppressible])
-        return [Finding("UC2240", f"got {shown(code)}, which is not a rule", allowed=allowed, remedy=remedy)]
-    severity = "an error" if rule.severity == "error" else f"a {rule.severity}"
-    return require(
-        rule.suppressible,
-        "UC2241",
-        f"{code} is {severity} that cannot be suppressed",
-        allowed="warnings that `ultracluster docs CODE` shows as suppressible",
-        remedy=f"Remove it; `ultracluster docs {code}` shows the remedy",
-    )
 
 
 def _check_reason(reason: str) -> list[Finding]:
@@ -224,9 +206,7 @@ class Cluster(Value):
     tags: Annotated[dict[_TagKey, _TagValue], Checked(_check_tags)] = field(default_factory=dict)
     """Tags of all resources of the cluster, up to 40. Default: none."""
 
-    suppress: dict[Annotated[str, Checked(_check_suppressed)], Annotated[str, Checked(_check_reason)]] = (
-        field(default_factory=dict)
-    )
+    suppress: dict[str, Annotated[str, Checked(_check_reason)]] = field(default_factory=dict)
     """Codes of warnings to hide, each with the reason; `ultracluster validate --json` still lists them. Default: none."""
 
     @property
@@ -326,3 +306,34 @@ class Cluster(Value):
     def nodes_from(self, capacity: CapacityRecord | Capacity) -> int:
         """Return the maximum number of nodes of one capacity of the cluster."""
         return capacity.max_nodes or self.nodes
+
+
+RECORDS: Final = (
+    RuleRecord(
+        "UC2107",
+        "Tags are within AWS's limits on keys, values and their number.",
+        remedy="Use letters, digits, spaces and + - = . _ : / @, no prefix aws:, and at most 40 tags: AWS allows 50 for a resource, and services add some.",
+        source="AWS tagging reference: keys of 1 to 128 characters, values of up to 256, 50 tags, aws: is reserved.",
+        example="tags: {team: research}",
+    ),
+    RuleRecord(
+        "UC2230",
+        "The profile of a cluster is a profile name without spaces.",
+        remedy="Specify the name of a profile in ~/.aws/config, without the word profile.",
+        source="Our decision: the name becomes an argument of child processes, so it is one word and starts with no hyphen.",
+        example="profile: my-production",
+    ),
+    RuleRecord(
+        "UC2242",
+        "A suppression has a reason.",
+        remedy="Write why the warning does not matter here, so that the next reader can judge it.",
+        source="Our decision: a suppression without a reason cannot be reviewed.",
+    ),
+    RuleRecord(
+        "UC3101",
+        "A zone is specified by its zone ID.",
+        remedy="Use the zone ID of the reservation. The letter of a zone name maps to different zones in different accounts.",
+        source="AWS Regions and Availability Zones, zone ids.",
+        example="zone_id: use2-az3",
+    ),
+)

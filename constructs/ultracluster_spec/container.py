@@ -25,6 +25,7 @@ from ultracluster_rules.commands import encode_word
 from ultracluster_rules.credentials import shown
 from ultracluster_rules.job_definitions import PROCESSES_VARIABLE, check_definition_size
 from ultracluster_rules.names import REGION
+from ultracluster_rules.record import RuleRecord
 from ultracluster_spec.neuron import LOGICAL_CORES_VARIABLE, Neuron, field_behind
 from ultracluster_spec.rules import At, Place, rule
 
@@ -530,3 +531,55 @@ CONTAINER_RULES: Final = (
 
 JOB_RULES: Final = (*CONTAINER_RULES, objects_may_be_used, definition_is_small_enough)
 """Rules about the container of a job of ours; a template tells its size and the permissions of its role exactly."""
+
+RECORDS: Final = (
+    RuleRecord(
+        "UC6103",
+        "A job starts a number of processes that its node has NeuronCores and collectives for.",
+        remedy="Start one process for each logical NeuronCore, which is the default: 64 on a trn2.48xlarge, 32 on a trn1.32xlarge; set `neuron: {logical_nc_config: 1}` for 128.",
+        source='Neuron documentation, logical NeuronCore configuration, 2026-10; the runtime\'s "Unsupported topology", https://github.com/huggingface/optimum-neuron/issues/619, 2024-06.',
+        in_templates=True,
+    ),
+    RuleRecord(
+        "UC6144",
+        "The processes that torchrun starts on the nodes of a job are one group.",
+        remedy="Leave out --standalone, and a number, rank or address of nodes that is right on one of them only: the launcher torchrun sets them.",
+        source="https://docs.pytorch.org/docs/stable/elastic/run.html: --standalone starts a local rendezvous, and the options for it are not used.",
+        in_templates=True,
+    ),
+    RuleRecord(
+        "UC6402",
+        "A job over several nodes gets every Neuron device of its nodes, and no other.",
+        remedy="Map /dev/neuron0 onwards, as many as the type has chips.",
+        source="Neuron documentation, containers (2026-08-21); DescribeInstanceTypes as moto 5.2.5 ships it.",
+        in_templates=True,
+    ),
+    RuleRecord(
+        "UC6408",
+        "A job with EFA devices uses them.",
+        remedy="Set FI_PROVIDER to efa, or leave it out.",
+        source="Neuron documentation, EFA environment variables (2026-08-21).",
+        in_templates=True,
+    ),
+    RuleRecord(
+        "UC6416",
+        "The environment of a job fits EFA and the chips of its nodes.",
+        remedy="Use a value that the nodes have, or leave the variable out.",
+        source="AWS Neuron documentation, runtime configuration and EFA, 2026-08; EC2 user guide, EFA.",
+        in_templates=True,
+    ),
+    RuleRecord(
+        "UC6417",
+        "A mount point is of a volume of its container.",
+        remedy="Name a volume of the container.",
+        source="AWS Batch API Reference, MountPoint, 2026-11.",
+        in_templates=True,
+    ),
+    RuleRecord(
+        "UC6419",
+        "The roles of a job may use the buckets of its environment, pull its image and write its logs.",
+        remedy="Allow s3:GetObject and s3:PutObject on the objects of the bucket.",
+        source="Amazon S3 user guide, policies and permissions, 2026-11.",
+        in_templates=True,
+    ),
+)

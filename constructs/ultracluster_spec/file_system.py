@@ -14,7 +14,8 @@ from ultracluster_catalog.lustre.lustre_figures import (
 from ultracluster_catalog.machines.instance_type import InstanceType
 from ultracluster_catalog.names.identifiers import FILE_SYSTEM_DNS_NAME, FILE_SYSTEM_ID, LUSTRE_MOUNT_NAME
 from ultracluster_catalog.places.cluster_subnet import FILE_SYSTEM_ADDRESSES
-from ultracluster_rules.findings import Finding, quote
+from ultracluster_rules.findings import Finding, Severity, quote
+from ultracluster_rules.record import RuleRecord
 from ultracluster_rules.values import Between, Form
 from ultracluster_spec import lustre
 from ultracluster_spec.lustre import Association, check_file_system
@@ -364,3 +365,61 @@ CLUSTER_RULES: Final = (
     datasets_are_of_a_new_file_system,
 )
 """Rules about a file system and the cluster that mounts it."""
+
+RECORDS: Final = (
+    RuleRecord(
+        "UC5007",
+        "A customer managed key is used only with file systems that support one.",
+        remedy="Omit the key, since FSx encrypts scratch file systems with its own key, or use PERSISTENT_2.",
+        source="FSx for Lustre guide, encrypting data at rest, 2026-10.",
+    ),
+    RuleRecord(
+        "UC5030",
+        "An existing file system is named by its id, its mount name and its DNS name.",
+        remedy="`aws fsx describe-file-systems` shows FileSystemId, MountName and DNSName; copy them unchanged.",
+        source="botocore 1.44.5, FSx FileSystemId, LustreFileSystemMountName and DNSName, 2026.",
+    ),
+    RuleRecord(
+        "UC5031",
+        "An existing file system is in the Availability Zone of the nodes.",
+        remedy="Use a file system in the zone of the nodes, or restore a backup of this one there.",
+        source="EC2 pricing: traffic between zones is paid, and it is slower. EFA does not leave a zone (EC2 user guide, 2026-10).",
+    ),
+    RuleRecord(
+        "UC5032",
+        "The zone of an existing file system is known.",
+        severity=Severity.WARNING,
+        remedy="Specify `zone_id`, the zone of the subnet of the file system, to compare it with the zone of the nodes.",
+        source="Our decision: nothing is looked up at synthesis.",
+        suppressible=True,
+    ),
+    RuleRecord(
+        "UC5033",
+        "Nodes are let through to an existing file system.",
+        severity=Severity.WARNING,
+        remedy="Specify `security_group_id` of the file system, or allow TCP 988 and 1018 to 1023 between both groups and suppress the warning.",
+        source="FSx for Lustre guide, limit access with security groups, 2026-10.",
+        suppressible=True,
+    ),
+    RuleRecord(
+        "UC5101",
+        "The size of a file system is 1,200 GiB or more.",
+        remedy="Specify 1,200 GiB, 2,400 GiB, or a multiple of 2,400 GiB.",
+        source="botocore 1.44.5, FSx CreateFileSystem StorageCapacity, 2026. One text of AWS says 600 for PERSISTENT_2; CreateFileSystem refuses it.",
+        example="file_system: {storage_capacity_gib: 1200}",
+    ),
+    RuleRecord(
+        "UC5103",
+        "A file system is an existing one, named with its mount name, or a new one.",
+        remedy="Specify file_system_id with mount_name and no settings of a new file system, or omit both for a new one.",
+        source="Our decision: nothing of an existing file system is changed.",
+    ),
+    RuleRecord(
+        "UC5105",
+        "The EFA interfaces of all nodes are as many as a file system talks to.",
+        severity=Severity.WARNING,
+        remedy="Let the image set up fewer EFA interfaces for Lustre on each node, and say so with a suppression.",
+        source="FSx for Lustre guide, EFA-enabled file systems, 2026-10: 1,024 EFA connections for each file system.",
+        suppressible=True,
+    ),
+)

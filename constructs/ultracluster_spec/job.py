@@ -7,7 +7,7 @@ from typing import Annotated, Any, Final, Literal
 from ultracluster_catalog.machines.instance_type import InstanceType
 from ultracluster_rules.credentials import credential, names_credential, shown
 from ultracluster_rules.did_you_mean import suggestion
-from ultracluster_rules.findings import Finding, quote
+from ultracluster_rules.findings import Finding, Severity, quote
 from ultracluster_rules.job_definitions import (
     ARRAY_SIZE,
     ATTEMPTS,
@@ -22,6 +22,7 @@ from ultracluster_rules.job_definitions import (
     refuse_for_kind,
 )
 from ultracluster_rules.machines import COMPILE_TYPE
+from ultracluster_rules.record import RuleRecord
 from ultracluster_rules.values import Between, Checked, Form, Known, NotEmpty
 from ultracluster_spec.container import PROCESSES, Container
 from ultracluster_spec.grants import HARMLESS_POLICIES, POWERFUL_POLICIES, forbidden, is_named, powers
@@ -383,3 +384,50 @@ class NamedJob(Job):
         """Names of the job's gates in the order in which they run."""
         gates = {"fabric": self.gates.fabric, "smoke": self.gates.smoke}
         return tuple(f"{self.name}-{gate}" for gate, is_enabled in gates.items() if is_enabled)
+
+
+RECORDS: Final = (
+    RuleRecord(
+        "UC6121",
+        "Permissions of jobs name their actions.",
+        remedy="Write SERVICE:ACTION for each action, without a wildcard, and the ARNs that they apply to.",
+        source="IAM User Guide, Security best practices, Apply least-privilege permissions.",
+    ),
+    RuleRecord(
+        "UC6122",
+        "Secrets and policies of jobs are named by their ARN.",
+        remedy="Write the ARN that `aws secretsmanager describe-secret` or `aws ssm get-parameter` shows.",
+        source="AWS Batch API Reference, Secret, valueFrom.",
+    ),
+    RuleRecord(
+        "UC6123",
+        "No permission of a job buys, reserves or changes IAM, and what acts as another role, deletes, ends or starts is on named resources.",
+        remedy="Remove what buys, reserves or changes IAM; name the resources of the others, at which `ultracluster plan` stops until you allow them.",
+        source="Service Authorization Reference, Amazon EC2 and IAM, 2026-11.",
+    ),
+    RuleRecord(
+        "UC6124",
+        "Managed policies of a job allow nothing beyond the work of a program.",
+        severity=Severity.WARNING,
+        remedy="Write the actions that the program needs as statements of `permissions`.",
+        source="AWS Managed Policy Reference Guide, 2026-11.",
+    ),
+    RuleRecord(
+        "UC6155",
+        "The shared memory of a container fits into the memory of its node.",
+        remedy="Specify a size in MiB up to the memory that the finding names, of which the program needs some too.",
+        source="https://docs.aws.amazon.com/batch/latest/APIReference/API_LinuxParameters.html: sharedMemorySize is the size of /dev/shm in MiB, which is memory of the container, 2026-11.",
+    ),
+    RuleRecord(
+        "UC6156",
+        "A limit of a container has a name that Docker knows, and a number.",
+        remedy="Specify one of the names in the finding with a number; -1 is unlimited.",
+        source="https://docs.docker.com/reference/cli/docker/container/run/#ulimit, 2026-11; AWS Batch passes ulimits to it.",
+    ),
+    RuleRecord(
+        "UC6157",
+        "Each folder in a container is mounted once, from a folder of the node that is not the system's.",
+        remedy="Specify an absolute path of a folder made for jobs, and a path in the container that nothing else uses.",
+        source="Our decision: a container that writes to folders of the system, or to the socket of Docker, owns the node and the role of all jobs on it.",
+    ),
+)

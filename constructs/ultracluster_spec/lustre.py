@@ -32,6 +32,7 @@ from ultracluster_catalog.lustre.lustre_tiers import (
 )
 from ultracluster_catalog.machines.instance_type import InstanceType
 from ultracluster_rules.findings import Finding, quote, require
+from ultracluster_rules.record import RuleRecord
 from ultracluster_rules.values import Form
 from ultracluster_spec.rules import At, findings, rule
 from ultracluster_spec.values import Value
@@ -452,3 +453,162 @@ LINK_RULES: Final = (
 
 OWN_LINK_RULES: Final = (*LINK_RULES, deletions_stay_on_lustre)
 """The same, and what keeps the data; a template is asked for the latter at each association by itself."""
+
+RECORDS: Final = (
+    RuleRecord(
+        "UC5001",
+        "A Lustre deployment type is one that FSx offers.",
+        remedy="Use PERSISTENT_2, or SCRATCH_2 for data that may be lost. The older types are not offered for new file systems here.",
+        source="botocore 1.44.5, FSx LustreDeploymentType, 2026.",
+        in_templates=True,
+    ),
+    RuleRecord(
+        "UC5002",
+        "A throughput tier is offered for the deployment type.",
+        remedy="Specify 125, 250, 500 or 1000 MB/s/TiB for PERSISTENT_2; omit it for SCRATCH_2, which has a fixed throughput.",
+        source="botocore 1.44.5, FSx PerUnitStorageThroughput, 2026.",
+        example="file_system: {per_unit_storage_throughput: 250}",
+        in_templates=True,
+    ),
+    RuleRecord(
+        "UC5003",
+        "A storage capacity is a size that the deployment type and tier offer.",
+        remedy="Use the next larger size that the finding names. The file system can grow later, but never shrink.",
+        source="botocore 1.44.5, FSx CreateFileSystem StorageCapacity, 2026; FSx for Lustre guide, EFA-enabled file systems, 2026-10.",
+        example="file_system: {storage_capacity_gib: 2400}",
+        in_templates=True,
+    ),
+    RuleRecord(
+        "UC5004",
+        "A Lustre version is supported by the deployment type.",
+        remedy="Use 2.15, which new clients support and metadata IOPS require.",
+        source="botocore 1.44.5, FSx FileSystemTypeVersion, 2026.",
+        in_templates=True,
+    ),
+    RuleRecord(
+        "UC5005",
+        "EFA and provisioned metadata IOPS are used only with file systems that support them.",
+        remedy="Use PERSISTENT_2 with Lustre 2.15, or leave `efa` and `metadata_iops` out.",
+        source="FSx for Lustre guide, EFA-enabled file systems and metadata performance, 2026-10.",
+        example="file_system: {deployment_type: PERSISTENT_2, metadata_iops: 6000}",
+        in_templates=True,
+    ),
+    RuleRecord(
+        "UC5006",
+        "Metadata IOPS have a value that FSx offers.",
+        remedy="Specify 1500, 3000, 6000, or a multiple of 12000 up to 192000; 6000 or 12000 with Intelligent-Tiering.",
+        source="botocore 1.44.5, FSx MetadataIops, and CloudFormation's page on MetadataConfiguration, 2026-10.",
+        example="file_system: {metadata_iops: 12000}",
+        in_templates=True,
+    ),
+    RuleRecord(
+        "UC5010",
+        "A storage type is offered for the deployment type.",
+        remedy="Use PERSISTENT_2 for Intelligent-Tiering, or SSD for scratch.",
+        source="botocore 1.44.5, FSx StorageType, 2026.",
+        in_templates=True,
+    ),
+    RuleRecord(
+        "UC5011",
+        "A size belongs to SSD and HDD, a throughput capacity and a read cache to Intelligent-Tiering.",
+        remedy="Leave it out: Intelligent-Tiering grows with its data and is sized by throughput, SSD by capacity.",
+        source="botocore 1.44.5, FSx CreateFileSystemLustreConfiguration, 2026.",
+        in_templates=True,
+    ),
+    RuleRecord(
+        "UC5012",
+        "The throughput capacity of Intelligent-Tiering is a multiple of 4,000 MB/s.",
+        remedy="Specify a multiple of 4,000 MB/s; provisioned throughput is billed whether used or not.",
+        source="botocore 1.44.5, FSx ThroughputCapacityMbps, 2026.",
+        in_templates=True,
+    ),
+    RuleRecord(
+        "UC5013",
+        "Intelligent-Tiering has an SSD read cache within the bounds of its throughput.",
+        remedy="Say NO_CACHE, PROPORTIONAL_TO_THROUGHPUT_CAPACITY, which pays for 20,000 GiB of SSD for each 4,000 MB/s, or USER_PROVISIONED with read_cache_gib.",
+        source="botocore 1.44.5, FSx LustreReadCacheConfiguration, 2026.",
+        in_templates=True,
+    ),
+    RuleRecord(
+        "UC5014",
+        "Backups are taken of a persistent file system that is not linked to S3.",
+        remedy="Omit the backups, because S3 holds the linked data, or link nothing: `link_checkpoints: false` and no associations.",
+        source="FSx for Lustre guide, working with backups, 2026-10: no backups of scratch or of file systems that are linked to S3.",
+        example="file_system: {backup_retention_days: 7, link_checkpoints: false}",
+        in_templates=True,
+    ),
+    RuleRecord(
+        "UC5015",
+        "Backups are kept for at most 90 days and start at a time of day in UTC.",
+        remedy='Keep backups for 0 to 90 days, and write the start as a time of day in UTC in quotes, such as "03:30".',
+        source="botocore 1.44.5, FSx AutomaticBackupRetentionDays, 2026.",
+        example="file_system: {link_checkpoints: false, backup_retention_days: 90}",
+        in_templates=True,
+    ),
+    RuleRecord(
+        "UC5020",
+        "A file system that is linked to S3 can have data repository associations.",
+        remedy="Set `link_checkpoints: false` and leave associations out, or use PERSISTENT_2 or SCRATCH_2 on SSD.",
+        source="FSx for Lustre guide, data repository associations, 2026-10: not with SCRATCH_1, Lustre 2.10 or Intelligent-Tiering.",
+        example="file_system: {storage_type: INTELLIGENT_TIERING, read_cache: NO_CACHE, link_checkpoints: false}",
+        in_templates=True,
+    ),
+    RuleRecord(
+        "UC5021",
+        "A file system has at most 8 data repository associations.",
+        remedy="Put several prefixes under one and associate that; the checkpoints take one of the eight unless `link_checkpoints` is false.",
+        source="FSx for Lustre quotas, 2026-10: 8 associations for each file system.",
+        in_templates=True,
+    ),
+    RuleRecord(
+        "UC5022",
+        "An association names a folder from the root of the file system.",
+        remedy="Begin with /, the root of the file system, not with its mount path, and leave . and .. out.",
+        source="botocore 1.44.5, FSx CreateDataRepositoryAssociation FileSystemPath, 2026.",
+        example='file_system: {associations: [{file_system_path: /data, data_repository_path: "s3://corpora/"}]}',
+        in_templates=True,
+    ),
+    RuleRecord(
+        "UC5023",
+        "No folder of an association contains that of another.",
+        remedy="Put the folders beside each other; /checkpoints is taken by the checkpoints.",
+        source="botocore 1.44.5, FSx CreateDataRepositoryAssociation, 2026: paths do not overlap.",
+        in_templates=True,
+    ),
+    RuleRecord(
+        "UC5024",
+        "No S3 path of an association contains that of another.",
+        remedy="Associate the prefix above once, or prefixes that lie beside each other.",
+        source="botocore 1.44.5, FSx CreateDataRepositoryAssociation, 2026: paths do not overlap.",
+        in_templates=True,
+    ),
+    RuleRecord(
+        "UC5025",
+        "An association names a bucket or a prefix of one as an S3 path.",
+        remedy="Write s3://BUCKET or s3://BUCKET/PREFIX/.",
+        source="botocore 1.44.5, FSx CreateDataRepositoryAssociation DataRepositoryPath, 2026.",
+        example='file_system: {associations: [{file_system_path: /data, data_repository_path: "s3://corpora/c4/"}]}',
+        in_templates=True,
+    ),
+    RuleRecord(
+        "UC5026",
+        "The events of an association are known and named once.",
+        remedy="Name NEW, CHANGED and DELETED, each at most once; an empty list turns the direction off.",
+        source="botocore 1.44.5, FSx EventType, 2026.",
+        in_templates=True,
+    ),
+    RuleRecord(
+        "UC5027",
+        "EFA is enabled for clients that can mount over it.",
+        remedy="Leave `efa` out for these nodes: over TCP they get less from the fewer object servers of a file system with EFA.",
+        source="FSx for Lustre guide, EFA-enabled file systems, 2026-10: clients of Nitro v4 and later, except the trn2 family.",
+        in_templates=True,
+    ),
+    RuleRecord(
+        "UC5208",
+        "Deleting a file on a file system does not delete the object in S3.",
+        remedy="Remove DELETED from the export events.",
+        source="FSx for Lustre user guide, automatic export.",
+        in_templates=True,
+    ),
+)

@@ -4,6 +4,7 @@ from typing import Annotated, Final
 
 from ultracluster_catalog.names.identifiers import PLACEMENT_GROUP
 from ultracluster_rules.names import ROLE_PATH
+from ultracluster_rules.record import RuleRecord
 from ultracluster_rules.values import Form
 
 _POLICY_NAME: Final = "[A-Za-z0-9_.,+@=-]{1,128}"
@@ -72,3 +73,48 @@ def resource_id(kind: str, *, code: str) -> Form:
     """Return the form of the ID of an EC2 resource, such as of kind ``subnet``."""
     pattern = rf"{kind}-(?:[0-9a-f]{{17}}|[0-9a-f]{{8}})"
     return Form(code=code, pattern=pattern, allowed=f"{kind}- and 17 hexadecimal digits")
+
+
+RECORDS: Final = (
+    RuleRecord(
+        "UC2101",
+        "The name of a wave, a cluster or a job is short, lower case and starts with a letter.",
+        remedy="Use 2 to 32 lower case letters, digits and hyphens, a letter first.",
+        source="AWS CloudFormation user guide: a stack name has at most 128 letters, digits and hyphens; ours is made of cluster, Region and stack.",
+        example="name: train-1",
+    ),
+    RuleRecord(
+        "UC2104",
+        "An account is 12 digits in quotes.",
+        remedy="Write the 12 digits without hyphens or spaces, in quotes, so that leading zeros are kept.",
+        source="AWS Account Management reference: an account id has 12 digits.",
+        example='account: "111122223333"',
+    ),
+    RuleRecord(
+        "UC2260",
+        "A permissions boundary is the name or the ARN of a policy.",
+        remedy="Specify the name of a policy in the account, with its path, or the full ARN.",
+        source="IAM user guide, names and quotas: letters, digits and + = , . @ _ -, up to 128.",
+        example="permissions_boundary: my-boundary",
+    ),
+    RuleRecord(
+        "UC3108",
+        "A placement is auto, none, or the name of a placement group.",
+        remedy="Write auto, none, or the name of an existing cluster placement group.",
+        source="botocore 1.44.5, EC2 CreatePlacementGroup, 2026: a group name has up to 255 ASCII characters.",
+    ),
+    RuleRecord(
+        "UC5102",
+        "A KMS key is given by its ARN.",
+        remedy="`aws kms describe-key --key-id alias/NAME` shows the ARN of the key behind an alias.",
+        source="Our decision: an alias can be pointed at another key, which would replace the file system.",
+        example='file_system: {kms_key_arn: "arn:aws:kms:us-east-2:123456789012:key/01234567-89ab-cdef-0123-456789abcdef"}',
+    ),
+    RuleRecord(
+        "UC6350",
+        "A submitter is a role of the account of the cluster, named once.",
+        remedy="Specify the ARN of a role in the account of the cluster, such as one that people assume by IAM Identity Center.",
+        source="IAM user guide, identity-based policies: a policy is attached to roles of its own account only, 2026-11.",
+        example='submitters: ["arn:aws:iam::123456789012:role/researcher"]',
+    ),
+)

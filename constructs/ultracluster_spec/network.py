@@ -6,6 +6,7 @@ from typing import Annotated, Final, Literal
 
 from ultracluster_catalog.machines import nic_layouts
 from ultracluster_rules.network import FREE_ADDRESSES, NIC_LAYOUT, SUBNET_PREFIX, check_cidr, check_endpoints
+from ultracluster_rules.record import RuleRecord
 from ultracluster_rules.values import Checked
 from ultracluster_spec.buckets import BucketName
 from ultracluster_spec.names import AccountId, placement_group_name, resource_id
@@ -170,3 +171,19 @@ NETWORK_RULES: Final = (
     groups_are_of_an_existing_vpc,
 )
 """Rules about a network by itself."""
+
+RECORDS: Final = (
+    RuleRecord(
+        "UC3107",
+        "A subnet is either an existing one, specified with its VPC, or a new one.",
+        remedy="Set both vpc_id and subnet_id for an existing subnet, or neither for a new one; cidr applies to a new one only.",
+        source="Our decision: nothing is looked up at synthesis, so the VPC of a subnet must be given.",
+        example="network: {vpc_id: vpc-0123456789abcdef0, subnet_id: subnet-0123456789abcdef0}",
+    ),
+    RuleRecord(
+        "UC3109",
+        "An existing security group is specified by its ID, together with its subnet.",
+        remedy="Set vpc_id and subnet_id of the VPC of the security group; omit the group for a new VPC, which creates one with the required rules.",
+        source="Amazon VPC user guide, security groups: a group is used in its VPC only.",
+    ),
+)

@@ -12,7 +12,8 @@ from typing import Annotated, Any, Final, Literal, get_args, get_origin
 from ultracluster_catalog.machines.instance_type import InstanceType
 from ultracluster_catalog.neuron.compiler_flags import CompilerFlag, split_compiler_flags
 from ultracluster_catalog.neuron.neuron import CACHE_BYPASS_FLAG, CACHE_URL_FLAG, XLA_COMPILER_FLAGS_VARIABLE
-from ultracluster_rules.findings import Finding, quote
+from ultracluster_rules.findings import Finding, Severity, quote
+from ultracluster_rules.record import RuleRecord
 from ultracluster_rules.values import Between
 from ultracluster_spec.values import Value, annotations, broken_bounds, under, wrong_types
 
@@ -212,3 +213,27 @@ def _last_wins(flag: CompilerFlag, other: CompilerFlag) -> str:
 def field_behind(variable: str) -> str | None:
     """Return the Neuron setting that an environment variable comes from, if there is one."""
     return "compiler_flags" if variable == XLA_COMPILER_FLAGS_VARIABLE else _FIELDS.get(variable)
+
+
+RECORDS: Final = (
+    RuleRecord(
+        "UC6011",
+        "A Neuron setting is one that the compiler and the runtime of the instance type have.",
+        remedy="Specify a value that the finding allows; omit the settings on types without NeuronCores, and logical cores on Trainium1.",
+        source="Neuron documentation, runtime configuration and compiler reference, 2026-10.",
+    ),
+    RuleRecord(
+        "UC6012",
+        "A Neuron setting is set in only one way.",
+        remedy="Keep the setting under `neuron` and remove the variable or flag; of two flags, the last one silently takes precedence.",
+        source="Neuron documentation, compiler reference, 2026-10.",
+    ),
+    RuleRecord(
+        "UC6013",
+        "The queue of the Neuron runtime fits into device memory.",
+        severity=Severity.WARNING,
+        remedy="Specify 3 or fewer, or suppress this warning if your model leaves room in device memory.",
+        source="Neuron documentation, NEURON_RT_ASYNC_EXEC_MAX_INFLIGHT_REQUESTS, 2026-10.",
+        suppressible=True,
+    ),
+)

@@ -5,6 +5,7 @@ from typing import Annotated, Final
 
 from ultracluster_rules.credentials import credential, credential_kind, shown
 from ultracluster_rules.findings import Finding
+from ultracluster_rules.record import RuleRecord
 from ultracluster_rules.values import Between, Checked
 from ultracluster_spec.values import Value
 
@@ -54,3 +55,20 @@ def check_user_data(text: str) -> list[Finding]:
 
 UserData = Annotated[str, Checked(check_user_data)]
 """Script for the first boot of nodes."""
+
+
+RECORDS: Final = (
+    RuleRecord(
+        "UC2252",
+        "The root volume of a node is large enough for its AMI and within the limits of EBS.",
+        remedy="Specify a size and throughput within the limits that the finding names; the volume must hold the snapshot of the AMI, images and logs.",
+        source="EBS user guide, General Purpose SSD volumes, 2026-11 (https://docs.aws.amazon.com/ebs/latest/userguide/general-purpose.html); the root volume of Amazon Linux 2023 for ECS has 30 GiB.",
+        example="root_volume: {size_gib: 512, throughput: 750}",
+    ),
+    RuleRecord(
+        "UC4151",
+        "Further user data is a small script in ASCII that leaves the node in its cluster.",
+        remedy="Start the script with a line such as #!/bin/bash, keep it within the bytes that the finding names, and leave the settings of the ECS agent to AWS Batch.",
+        source="https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/user-data.html: 16 KB before encoding; https://docs.aws.amazon.com/batch/latest/userguide/launch-templates.html: parts of a MIME archive, to which AWS Batch adds its own, 2026-11.",
+    ),
+)

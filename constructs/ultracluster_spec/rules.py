@@ -58,7 +58,7 @@ class Rule(Generic[_Subject]):
 def rule(code: str = "") -> Callable[[Callable[[_Subject], Iterator[At]]], Rule[_Subject]]:
     """Make a rule of a function; its docstring says what is true when the rule holds.
 
-    Several functions may have one code, and the registry has its remedy, source and severity. A rule without a code passes
+    Several functions may have one code, and its record has its remedy, source and severity. A rule without a code passes
     on the findings of plain functions.
     """
     return partial(Rule, code)

@@ -7,6 +7,7 @@ from typing import Any, Final
 
 from ultracluster_catalog.names.identifiers import RESERVATION_ID, ZONE_ID
 from ultracluster_rules.findings import FindingsError, quote
+from ultracluster_rules.record import RuleRecord
 
 BUCKET_PARAMETER: Final = "AssetBucket"
 """Name of the parameter for the bucket with the code of Lambda functions."""
@@ -227,3 +228,19 @@ def _stack_set(name: str, part: str, template: Mapping[str, Any], *, after: Sequ
             ],
         },
     }
+
+
+RECORDS: Final = (
+    RuleRecord(
+        "UC9610",
+        "Values that become parameters of an exported template are not part of keys.",
+        remedy="Choose another name or tag: CloudFormation takes parameters in values only.",
+        source="AWS CloudFormation user guide, Ref.",
+    ),
+    RuleRecord(
+        "UC9612",
+        "An exported template does not need the CDK bootstrap.",
+        remedy="Deploy it with the CDK.",
+        source="AWS CDK developer guide, bootstrapping.",
+    ),
+)

@@ -12,9 +12,10 @@ from tests.fuzz.many import judged, run, sources, tried
 from tests.fuzz.mutations import damaged
 from tests.fuzz.valid_rollouts import drawn, seed_images
 
+from ultracluster_cli.records import ALL_RECORDS
 from ultracluster_local import LocalAws
 from ultracluster_local.deploy import AssemblyStack, deploy_assembly, read_assembly
-from ultracluster_rules.findings import Severity
+from ultracluster_rules.record import is_error
 from ultracluster_stacks.config import load_rollout
 from ultracluster_stacks.synthesis import in_process
 
@@ -79,7 +80,7 @@ def test_what_the_models_allow_loads(tmp_path: Path) -> None:
         assert not [
             finding
             for finding in load_rollout(tmp_path / "rollout.yaml").warnings
-            if finding.severity is Severity.ERROR
+            if is_error(finding, ALL_RECORDS)
         ]
 
 

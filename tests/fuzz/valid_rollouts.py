@@ -19,12 +19,13 @@ from pydantic import TypeAdapter, ValidationError
 
 from ultracluster_local import LocalAws
 from ultracluster_local.seeding import seed_client
-from ultracluster_rules.findings import Severity
+from ultracluster_rules.record import is_error
 from ultracluster_rules.values import Between, Form, Known
 from ultracluster_spec.cluster import Cluster
 from ultracluster_spec.job import NamedJob
 from ultracluster_spec.values import Value, annotations, default_of
 from ultracluster_stacks.config.rules.cluster_rules import cluster_problems
+from ultracluster_stacks.config.rules.records import RECORDS
 
 __all__ = ["clusters", "clusters_with_jobs", "drawn"]
 
@@ -230,7 +231,7 @@ def _is_taken(cluster: Mapping[str, Any]) -> bool:
         config = _reader().validate_python(_as_read(cluster))
     except ValidationError:
         return False
-    return not any(problem.finding.severity is Severity.ERROR for problem in cluster_problems(config))
+    return not any(is_error(problem.finding, RECORDS) for problem in cluster_problems(config))
 
 
 def _as_read(value: Any) -> Any:

@@ -14,7 +14,6 @@ PACKAGES = (
     "ultracluster_checks",
     "ultracluster_rules",
     "ultracluster_spec",
-    "ultracluster_rules.registry",
     "ultracluster_cli",
     "ultracluster_local",
     "ultracluster_runtime",

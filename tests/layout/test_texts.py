@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from ultracluster_rules.registry import RULES
+from ultracluster_cli.records import ALL_RECORDS
 
 # Homes of people; those of the images that our nodes boot from are the same everywhere.
 HOME = re.compile(r"(?<![\w.])(?:/Users/(?!me\b)\w|/home/(?!ec2-user\b|ubuntu\b)\w|/root/\.)")
@@ -42,8 +42,8 @@ def test_every_error_code_is_used_and_tested(texts: Mapping[str, str]) -> None:
         texts, lambda name: name.startswith(("tests/unit/", "tests/integration/", "localaws/tests/"))
     )
 
-    assert sorted(set(RULES) - used) == []
-    assert sorted(set(RULES) - tested) == []
+    assert sorted(set(ALL_RECORDS) - used) == []
+    assert sorted(set(ALL_RECORDS) - tested) == []
 
 
 def test_every_error_code_of_a_finding_is_defined(root: Path, texts: Mapping[str, str]) -> None:
@@ -59,7 +59,7 @@ def test_every_error_code_of_a_finding_is_defined(root: Path, texts: Mapping[str
     }
 
     assert len(given) > 100
-    assert sorted(given - set(RULES)) == []
+    assert sorted(given - set(ALL_RECORDS)) == []
 
 
 def _codes(texts: Mapping[str, str], wanted: Callable[[str], bool]) -> set[str]:

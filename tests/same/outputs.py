@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from tests.golden.configurations import EXPORTED, NEXT, configurations
+from tests.rule_examples import EXAMPLES, Kind
 
 from ultracluster_cli.main import app as command_line
 from ultracluster_cli.main import main as run_command_line
@@ -228,16 +229,16 @@ def bad_inputs(folder: Path) -> Texts:
 
 def rule_examples(folder: Path) -> Texts:
     """Run the failing example of every rule that has one which can be executed."""
-    run: Mapping[str, Callable[[str], str]] = {
+    run: Mapping[Kind, Callable[[str], str]] = {
         "rollout": _rollout_example,
         "template": _template_example,
         "python": _python_examples(),
     }
     with contextlib.chdir(_empty(folder / "examples")):
         return {
-            f"examples/{rule['code']}": run[rule["kind"]](rule["fails"])
-            for rule in _rules()
-            if rule["kind"] in run
+            f"examples/{code}": run[kind](example.fails)
+            for kind, examples in EXAMPLES.items()
+            for code, example in examples.items()
         }
 
 

@@ -40,7 +40,7 @@ FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 OTHER_SUBJECTS = {
     "tests/unit/checks/test_own_configurations.py": "every rule, in the configurations of tests/golden",
     "tests/unit/checks/test_field_cases.py": "every rule, with every case of the field",
-    "tests/unit/checks/test_rule_examples.py": "examples in the registry of rules",
+    "tests/unit/checks/test_rule_examples.py": "the examples of tests/rule_examples",
     "tests/unit/checks/test_sample_of_seeds.py": "a sample of the mistakes that others wrote, for every rule",
     "tests/unit/checks/test_used_together.py": "rules about pairs of resources, of several modules",
     "tests/unit/checks/test_whole_cluster.py": "rules about resources that work together, in the stacks of the quick start",
@@ -66,7 +66,7 @@ OTHER_SUBJECTS = {
     "tests/unit/ultracluster/test_numbers.py": "every construct, with numbers that jsii cannot carry",
     "tests/unit/ultracluster/test_public_values.py": "every construct, with what it answers",
     "tests/unit/ultracluster/test_resource_properties.py": "every construct, with the effect of each argument",
-    "tests/unit/ultracluster/test_rule_examples.py": "examples in the registry of rules",
+    "tests/unit/ultracluster/test_rule_examples.py": "the examples of tests/rule_examples",
     "tests/unit/ultracluster/test_user_settings.py": "every construct, with what users set on its resources",
     "tests/unit/stacks/test_nothing_buys.py": "the templates of every rollout of this repository",
 }

@@ -2,11 +2,12 @@
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Protocol, TypeVar
+from typing import Final, Protocol, TypeVar
 
 from ultracluster_cli._cdk.workspace import default_rollout
 from ultracluster_cli.output import print_findings
 from ultracluster_rules.findings import Finding, FindingsError, quote, reject
+from ultracluster_rules.record import RuleRecord
 from ultracluster_runtime.jobs.submission import refuse_option
 from ultracluster_spec.cluster import Cluster
 from ultracluster_spec.rollout import Rollout
@@ -85,3 +86,19 @@ def clusters_named(clusters: Sequence[_Cluster], names: Sequence[str], *, rollou
     ]
     reject(findings)
     return [cluster for cluster in clusters if not names or cluster.name in names]
+
+
+RECORDS: Final = (
+    RuleRecord(
+        "UC2201",
+        "A cluster that is named on the command line exists in the rollout.",
+        remedy="Name one of the clusters that the finding lists, or omit the name to select all of them.",
+        source="Our decision: a name that is not there is a typing mistake, and an empty result would hide it.",
+    ),
+    RuleRecord(
+        "UC9008",
+        "A wave on the command line exists in the rollout.",
+        remedy="Name one of the waves that the finding lists.",
+        source="Our decision: a name that is not there is a typing mistake.",
+    ),
+)

@@ -4,9 +4,10 @@ import threading
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any, Self
+from typing import Any, Final, Self
 
 from ultracluster_rules.findings import FindingsError
+from ultracluster_rules.record import RuleRecord
 
 Client = Callable[[str, str], Any]
 """Returns the boto3 client of a service in a Region."""
@@ -141,3 +142,19 @@ class ClusterTargets:
 def single_target(target: Target) -> ClusterTargets:
     """Return targets that deploy every cluster to the same target, ignoring profiles."""
     return ClusterTargets(profiles={}, targets={None: target})
+
+
+RECORDS: Final = (
+    RuleRecord(
+        "UC9206",
+        "A command for the local AWS finds one that runs.",
+        remedy="Start one and deploy to it first, so that there is something to compare with.",
+        source="Our decision: nothing is started behind your back.",
+    ),
+    RuleRecord(
+        "UC9665",
+        "A cluster that is rolled back is in the file that names profiles.",
+        remedy="Add the cluster with its profile to the file again; its account is not guessed.",
+        source="Our decision: a rollback in the wrong account would change unrelated stacks.",
+    ),
+)

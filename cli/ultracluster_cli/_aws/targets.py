@@ -6,12 +6,13 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 from botocore.config import Config
 
 from ultracluster_cli._aws.target import CallCounts, Client, ClusterTargets, Target, single_target
 from ultracluster_rules.findings import Finding, FindingsError
+from ultracluster_rules.record import RuleRecord
 from ultracluster_runtime.aws.aws_session import aws_session, refuse_credentials
 from ultracluster_runtime.functions.responses import AWS_ERRORS, problem_of
 from ultracluster_spec.cluster import Cluster
@@ -156,3 +157,13 @@ def use_local_aws() -> Callable[[], None]:
         os.environ.update(before)
 
     return undo
+
+
+RECORDS: Final = (
+    RuleRecord(
+        "UC8004",
+        "The packages of the local AWS are installed.",
+        remedy="Install ultracluster[local]: it adds the distribution ultracluster-local and its pinned moto.",
+        source="Our decision: who deploys to real accounts only does not install a simulator.",
+    ),
+)

@@ -10,12 +10,14 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
+from typing import Final
 
 from ultracluster_cli._cdk.child_process import run_logged
 from ultracluster_cli._cdk.workspace import project_folder, run_directory, state_directory
 from ultracluster_cli.output import say
 from ultracluster_cli.progress import doing
 from ultracluster_rules.findings import Finding, FindingsError, quote
+from ultracluster_rules.record import RuleRecord
 from ultracluster_rules.untrusted_files import read_untrusted_json
 
 _MAJOR = 2  # 3.0.0 was published by mistake and cannot read the assemblies of aws-cdk-lib 2 (github.com/aws/aws-cdk/issues/38113)
@@ -184,3 +186,37 @@ def _reported_version(cdk: Path, path: str) -> str:
         check=False,
     )
     return completed.stdout.strip() or completed.stderr.strip()
+
+
+RECORDS: Final = (
+    RuleRecord(
+        "UC9003",
+        "Node is on the search path.",
+        remedy="Run `make env`, or install Node 22 or newer.",
+        source="AWS CDK developer guide, prerequisites: jsii and the CLI run on Node.",
+    ),
+    RuleRecord(
+        "UC9004",
+        "The CDK CLI is in node_modules or on the search path.",
+        remedy="Run `make env`, or `npm ci` in the folder of package.json.",
+        source="Our decision: the official CDK CLI, pinned in package.json.",
+    ),
+    RuleRecord(
+        "UC9005",
+        "The version of the CDK CLI can read the assemblies of the installed aws-cdk-lib.",
+        remedy="Run `make env`; stay on 2.x.",
+        source="npm registry: aws-cdk 3.0.0 was published by mistake and cannot read assemblies of aws-cdk-lib 2.",
+    ),
+    RuleRecord(
+        "UC9006",
+        "cdk deploy succeeds.",
+        remedy="The lines above the finding and the log show the cause. Fix it and deploy again; completed changes are not repeated.",
+        source="AWS CDK CLI 2.1148.1: its exit code.",
+    ),
+    RuleRecord(
+        "UC9201",
+        "cdk synth ends without an error.",
+        remedy="The cause is shown above the finding, and the complete output is in the log. Fix it and run the command again.",
+        source="AWS CDK CLI 2.1148.1: its exit code.",
+    ),
+)

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from ultracluster_rules.findings import FindingsError, quote
+from ultracluster_rules.record import RuleRecord
 from ultracluster_rules.untrusted_files import read_untrusted_json
 
 _STATE: Final = ".ultracluster"
@@ -107,3 +108,19 @@ def _is_running(pid: int) -> bool:
     except PermissionError:  # another user's process
         return True
     return True
+
+
+RECORDS: Final = (
+    RuleRecord(
+        "UC9001",
+        "Commands that deploy run in the folder of a CDK app.",
+        remedy="Change into the folder of the CDK app, such as a clone of this repository or a project of `ultracluster init`.",
+        source="Our decision: commands that deploy run the app of the folder and nothing else.",
+    ),
+    RuleRecord(
+        "UC9002",
+        "cdk.json can be read and names the default rollout.",
+        remedy="Name the rollout as an argument, or write it into context.rollout of cdk.json.",
+        source="Our decision: what is deployed is never guessed from the files that lie about.",
+    ),
+)

@@ -7,7 +7,7 @@ import time
 import uuid
 from collections.abc import Sequence
 from datetime import UTC, datetime
-from typing import Annotated, Any
+from typing import Annotated, Any, Final
 
 import typer
 
@@ -20,8 +20,9 @@ from ultracluster_cli._cdk.toolchain import open_project, require_deployed
 from ultracluster_cli.exit_codes import ExitCode
 from ultracluster_cli.output import print_findings, print_json, print_table, say, short_time
 from ultracluster_cli.progress import doing, if_interrupted
-from ultracluster_rules.findings import Finding, FindingsError, quote, reject, require
+from ultracluster_rules.findings import Finding, FindingsError, Severity, quote, reject, require
 from ultracluster_rules.images import check_image_kind
+from ultracluster_rules.record import RuleRecord
 from ultracluster_runtime.aws.aws_session import aws_session
 from ultracluster_runtime.images import MachineImage, image_of_parameter, newest_baked_image
 from ultracluster_stacks.config.editing import ClusterImage, cluster_images, image_values, update_rollout
@@ -235,3 +236,33 @@ def find_images(
             findings += error.findings
     reject(findings)
     return images
+
+
+RECORDS: Final = (
+    RuleRecord(
+        "UC4057",
+        "An AMI is specified in only one way.",
+        remedy="Specify only one of them: an AMI name, a parameter, or a family of AWS AMIs.",
+        source="Our decision: two answers to one question would need a hidden order.",
+    ),
+    RuleRecord(
+        "UC4058",
+        "An AMI for nodes contains everything that they need.",
+        severity=Severity.WARNING,
+        remedy="Bake the missing components with NeuronAmi (`ultracluster docs images`), then resolve with --baked. Nodes without all components refuse to join.",
+        source="Build scripts of amazon-ecs-ami, 2026-08-21; Neuron DLAMI documentation 2.32, 2026-08.",
+    ),
+    RuleRecord(
+        "UC4059",
+        "An AMI for Neuron is for nodes with Neuron.",
+        severity=Severity.WARNING,
+        remedy="Specify the AMI of the GPU nodes with --parameter and --cluster, or set it in the rollout file.",
+        source="Neuron documentation, 2026-08: its AMIs carry drivers for Trainium and Inferentia.",
+    ),
+    RuleRecord(
+        "UC4060",
+        "A cluster that is named to find its AMI is in the rollout.",
+        remedy="Name clusters that the finding lists.",
+        source="Our decision: a name that is not there is a typing mistake.",
+    ),
+)

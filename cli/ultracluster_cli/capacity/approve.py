@@ -4,7 +4,7 @@ import sys
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
-from typing import Annotated, Any
+from typing import Annotated, Any, Final
 
 import typer
 
@@ -15,7 +15,8 @@ from ultracluster_cli.capacity.session import accept, open_session, record_row, 
 from ultracluster_cli.options import JsonOption
 from ultracluster_cli.output import print_findings, print_json, say, short_time
 from ultracluster_cli.progress import doing
-from ultracluster_rules.findings import FindingsError, Severity, reject
+from ultracluster_rules.findings import FindingsError, reject
+from ultracluster_rules.record import RuleRecord, is_error
 from ultracluster_runtime.purchasing import order_checks
 from ultracluster_runtime.purchasing.clock import check_clock
 from ultracluster_runtime.purchasing.ec2_objects import ExtensionOffering
@@ -24,6 +25,7 @@ from ultracluster_runtime.purchasing.effects import DescribeExtensionOfferings, 
 from ultracluster_runtime.purchasing.orders import BlockOrder, ExtensionOrder, OnDemandOrder, Order
 from ultracluster_runtime.purchasing.overlaps import overlapping, refuse_overlaps
 from ultracluster_runtime.purchasing.reads_and_refusals import iterate_pages
+from ultracluster_runtime.records import RECORDS as PURCHASE_RECORDS
 
 _ASKED = {
     "cluster": "Cluster to buy for",
@@ -61,7 +63,7 @@ def _approve(
         **terms,
     )
     findings = order_checks.check_order(order, now=_now())
-    errors = [finding for finding in findings if finding.severity is Severity.ERROR]
+    errors = [finding for finding in findings if is_error(finding, PURCHASE_RECORDS)]
     reject(errors)
     print_findings(findings)
     say_rehearsals(order, session, approval.rollout)
@@ -254,3 +256,13 @@ def reserve(
         ),
         placement_group_arn=placement_group_arn,
     )
+
+
+RECORDS: Final = (
+    RuleRecord(
+        "UC7052",
+        "An extension that is approved is on offer.",
+        remedy="Try another number of days, or buy a new block.",
+        source="botocore 1.44.5, EC2 DescribeCapacityBlockExtensionOfferings: an empty list.",
+    ),
+)

@@ -15,13 +15,15 @@ from ultracluster_cli.exit_codes import ExitCode
 from ultracluster_cli.options import JsonOption, ProfileOption
 from ultracluster_cli.output import print_findings, print_json, print_table, say, say_command
 from ultracluster_cli.progress import doing
-from ultracluster_rules.findings import Severity, reject
+from ultracluster_rules.findings import reject
+from ultracluster_rules.record import is_error
 from ultracluster_runtime.costs.price_comparison import compare_prices
 from ultracluster_runtime.purchasing.ec2_driver import session_clients
 from ultracluster_runtime.purchasing.ec2_reads import Ec2Reads
 from ultracluster_runtime.purchasing.offerings import RANKINGS, Offering, rank_offerings
 from ultracluster_runtime.purchasing.order_checks import check_ranking
 from ultracluster_runtime.purchasing.search import Search, search_offerings
+from ultracluster_runtime.records import RECORDS as PURCHASE_RECORDS
 
 _SHOWN = ["rank", "offering", "region", "zone", "instances", "days", "start", "end", "total", "per_chip_hour"]
 
@@ -91,7 +93,7 @@ def find(
     )
     if ranked and not as_json:
         _show_next(ranked[0], search, prefer=prefer, days=days, between=between)
-    if not ranked and any(finding.severity is Severity.ERROR for finding in findings):
+    if not ranked and any(is_error(finding, PURCHASE_RECORDS) for finding in findings):
         raise typer.Exit(ExitCode.FINDINGS)
     if not ranked and findings:
         raise typer.Exit(ExitCode.UNKNOWN)

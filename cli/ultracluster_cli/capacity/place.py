@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Annotated, Any
+from typing import Annotated, Any, Final
 
 import typer
 
@@ -11,6 +11,7 @@ from ultracluster_cli.capacity.options import block_search, read_regions
 from ultracluster_cli.options import JsonOption, ProfileOption, RolloutArgument, WriteOption
 from ultracluster_cli.output import print_findings, print_json, print_table, say
 from ultracluster_rules.findings import Finding, FindingsError, quote, reject
+from ultracluster_rules.record import RuleRecord
 from ultracluster_runtime.purchasing.ec2_driver import session_clients
 from ultracluster_runtime.purchasing.ec2_reads import Ec2Reads
 from ultracluster_runtime.purchasing.offerings import Offering
@@ -131,3 +132,19 @@ def _unplaced_finding(capacity: OrderedCapacity) -> Finding:
     problem = f"no offering of {capacity.nodes} x {capacity.cluster.instance_type} meets the constraints"
     remedy = "Allow more Regions, other durations, a later start or a higher fee; nothing was written"
     return Finding(code="UC9660", path=capacity.cluster.name, problem=problem, remedy=remedy)
+
+
+RECORDS: Final = (
+    RuleRecord(
+        "UC9660",
+        "Every placed cluster gets an offering that meets the constraints.",
+        remedy="Allow more Regions, other days, a later start or a higher fee; nothing was written.",
+        source="Our decision: a wave is placed as a written atomically.",
+    ),
+    RuleRecord(
+        "UC9661",
+        "A wave that is placed has clusters without a reservation.",
+        remedy="Set `capacity: {order: NAME}` on the capacity to place; capacity with a reservation is not moved.",
+        source="Our decision: what is bought is not moved.",
+    ),
+)

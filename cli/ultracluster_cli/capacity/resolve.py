@@ -2,13 +2,14 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
-from typing import Any
+from typing import Any, Final
 
 from ultracluster_cli.capacity.options import LedgerOptions
 from ultracluster_cli.capacity.session import open_session
 from ultracluster_cli.options import JsonOption, RolloutArgument, WriteOption
 from ultracluster_cli.output import print_findings, print_json, print_table, say
 from ultracluster_rules.findings import Finding, quote, reject
+from ultracluster_rules.record import RuleRecord
 from ultracluster_runtime.purchasing.orders import ExtensionOrder, OrderState, Record
 from ultracluster_runtime.purchasing.reads_and_refusals import edited_ledger, unknown_order
 from ultracluster_stacks.config.editing import (
@@ -147,3 +148,19 @@ def _end(record: Record, records: Sequence[Record]) -> datetime | None:
 
 def _utc(time: datetime | None) -> str | None:
     return time.isoformat().replace("+00:00", "Z") if time else None
+
+
+RECORDS: Final = (
+    RuleRecord(
+        "UC2221",
+        "An order matches the Region, machines and kind of capacity that refer to it.",
+        remedy="Name the order that was created for this cluster, or change the cluster to match what was bought. `ultracluster capacity status` shows each order.",
+        source="Our decision: a reservation of another place or type launches nothing, and the paid hours pass.",
+    ),
+    RuleRecord(
+        "UC2222",
+        "An order that capacity refers to has bought exactly one reservation.",
+        remedy="`ultracluster capacity status` shows the reason; buy the order if it is approved. With several reservations, set reservation_id for each source of capacity.",
+        source="Our decision: a source of capacity targets one reservation; which of several is meant cannot be guessed.",
+    ),
+)

@@ -1,12 +1,13 @@
 """`ultracluster capacity verify`: check that instances run in the reserved capacity."""
 
-from typing import Annotated
+from typing import Annotated, Final
 
 import typer
 
 from ultracluster_cli.options import JsonOption, ProfileOption
 from ultracluster_cli.output import print_json, print_table, say, short_time
 from ultracluster_rules.findings import FindingsError
+from ultracluster_rules.record import RuleRecord
 from ultracluster_runtime.purchasing.ec2_driver import session_clients
 from ultracluster_runtime.purchasing.ec2_objects import Reservation
 from ultracluster_runtime.purchasing.ec2_reads import Ec2Reads
@@ -71,3 +72,13 @@ def verify(
         print_table([row])
     if report.findings:
         raise FindingsError(report.findings)
+
+
+RECORDS: Final = (
+    RuleRecord(
+        "UC7048",
+        "A reservation to verify exists in the Region and belongs to the account.",
+        remedy="Check the ID, the Region and the credentials; `ultracluster capacity status` shows the reservations of your orders.",
+        source="Amazon EC2 API Reference, DescribeCapacityReservations, 2026: it returns the reservations of one Region.",
+    ),
+)

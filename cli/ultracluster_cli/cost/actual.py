@@ -15,6 +15,7 @@ from ultracluster_cli.cost.output import invalid_number, money_json
 from ultracluster_cli.options import ClusterOption, FallbackRegionOption, JsonOption, RolloutArgument
 from ultracluster_cli.output import print_json, print_note, print_table
 from ultracluster_rules.findings import FindingsError
+from ultracluster_rules.record import RuleRecord
 from ultracluster_runtime.costs.cost_explorer import COST_EXPLORER_REGION, ActualCosts, actual_costs
 from ultracluster_spec.cluster import Cluster
 from ultracluster_stacks.cost import Money, Usage, catalogue_prices, configured_footprint, estimate_cost
@@ -157,3 +158,13 @@ def _print(comparison: _Comparison, start: date, end: date, *, by: str | None) -
     )
     if not comparison.actual.amounts:
         print_note(f"No costs have the tag {CLUSTER_TAG}. Check that it is an active cost allocation tag.")
+
+
+RECORDS: Final = (
+    RuleRecord(
+        "UC9309",
+        "Actual costs are requested for past days.",
+        remedy="Specify days such as 2026-11-01, in order, up to today, and at most 366 days.",
+        source="botocore 1.44.5, Cost Explorer DateInterval, 2026.",
+    ),
+)

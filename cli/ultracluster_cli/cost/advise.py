@@ -4,7 +4,7 @@ from dataclasses import asdict
 from datetime import UTC, datetime
 from decimal import Decimal
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 import typer
 
@@ -16,6 +16,7 @@ from ultracluster_cli.metrics.metric_source import read_metrics
 from ultracluster_cli.output import print_json, say
 from ultracluster_rules.findings import FindingsError, quote
 from ultracluster_rules.network import network_interfaces
+from ultracluster_rules.record import RuleRecord
 from ultracluster_runtime.advice import Report, Subject
 from ultracluster_runtime.advice import advise as advise_on
 from ultracluster_runtime.metrics.recorded_metrics import Recording
@@ -138,3 +139,13 @@ def _print(recorded: Recording, subject: Subject, report: Report) -> None:
     typer.echo("\n".join(lines))
     if report.hours < 1:
         say("warning: monthly savings are extrapolated from less than an hour")
+
+
+RECORDS: Final = (
+    RuleRecord(
+        "UC9336",
+        "Advice on a cluster uses the metrics of that cluster.",
+        remedy="Use metrics of a cluster of this file; the finding lists names and Regions.",
+        source="Our decision: advice on one cluster from the figures of another would be wrong.",
+    ),
+)

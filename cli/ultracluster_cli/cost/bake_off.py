@@ -14,6 +14,7 @@ from ultracluster_cli._aws.targets import account
 from ultracluster_cli.options import JsonOption
 from ultracluster_cli.output import print_json, print_note, print_table
 from ultracluster_rules.findings import Finding, FindingsError, quote, reject
+from ultracluster_rules.record import RuleRecord
 from ultracluster_runtime.metrics import bake_off_report
 from ultracluster_runtime.metrics.bake_off_report import find_figures, read_samples
 
@@ -224,3 +225,31 @@ def _rows(
 
 def _text(value: float | None) -> str:
     return "unknown" if value is None else f"{value:,.6g}"
+
+
+RECORDS: Final = (
+    RuleRecord(
+        "UC9340",
+        "Nodes and prices of a report on a bake-off name a candidate and a number, prices with nodes.",
+        remedy="Write NAME=NUMBER with the names of the candidates; a price needs the nodes of its candidate.",
+        source="Our decision: what a dollar bought is figure by nodes and price.",
+    ),
+    RuleRecord(
+        "UC9341",
+        "The weeks of a report on a bake-off are those for which CloudWatch keeps metrics.",
+        remedy="Specify 1 to 65 weeks: CloudWatch keeps metrics no longer.",
+        source="CloudWatch user guide, metrics retention: 455 days.",
+    ),
+    RuleRecord(
+        "UC9342",
+        "A bake-off has figures in the weeks that are reported.",
+        remedy="Check the path and the Region; for metrics older than two weeks, specify --figure and each candidate with --nodes.",
+        source="CloudWatch API, ListMetrics: it lists metrics of the last two weeks.",
+    ),
+    RuleRecord(
+        "UC9343",
+        "CloudWatch returns the figures of a bake-off.",
+        remedy="Check the credentials, cloudwatch:ListMetrics and cloudwatch:GetMetricData, and the Region.",
+        source="botocore 1.44.5, CloudWatch, 2026.",
+    ),
+)

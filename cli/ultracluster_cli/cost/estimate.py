@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal, InvalidOperation
-from typing import Annotated, Any
+from typing import Annotated, Any, Final
 
 import typer
 
@@ -17,6 +17,7 @@ from ultracluster_cli.cost.output import cost_json, invalid_number, print_cost, 
 from ultracluster_cli.output import print_findings, print_json, say
 from ultracluster_cli.pictures.costs import draw_costs
 from ultracluster_rules.findings import Finding, FindingsError, quote, reject
+from ultracluster_rules.record import RuleRecord
 from ultracluster_runtime.costs.price_list import PRICE_LIST_REGION, listed_prices
 from ultracluster_runtime.purchasing.ledger import Ledger
 from ultracluster_runtime.purchasing.orders import BlockOrder
@@ -312,3 +313,31 @@ def _check_names(own_prices: Mapping[str, Price], estimates: Sequence[cost.Estim
         if name not in lines
     ]
     reject(findings)
+
+
+RECORDS: Final = (
+    RuleRecord(
+        "UC9302",
+        "The runs of a month fit into a month.",
+        remedy="Specify fewer or shorter runs: they share the nodes, and a month has 730 hours.",
+        source="AWS Pricing Calculator: a month of 730 hours.",
+    ),
+    RuleRecord(
+        "UC9303",
+        "A price is a number of US dollars for a line of the bill.",
+        remedy="Write LINE=USD with the name of a line of the bill, as the finding lists them.",
+        source="Our decision: a price that no line takes would silently be left out.",
+    ),
+    RuleRecord(
+        "UC9304",
+        "The rate of a Savings Plan is given for on-demand nodes.",
+        remedy="Omit --savings-plan, or select a cluster with on-demand nodes with --cluster.",
+        source="EC2 user guide, Capacity Blocks pricing and billing, 2026-10: Savings Plans do not apply.",
+    ),
+    RuleRecord(
+        "UC9305",
+        "A ratio of throughputs is given with the type that it is about.",
+        remedy="Also specify --compare TYPE.",
+        source="Our decision: a ratio says nothing without its two sides.",
+    ),
+)

@@ -7,6 +7,7 @@ from typing import Any, Final
 from ultracluster_catalog.prices.prices import Price
 from ultracluster_cli.output import print_note, print_table
 from ultracluster_rules.findings import Finding, quote
+from ultracluster_rules.record import RuleRecord
 from ultracluster_stacks.cost import APPROXIMATELY, NOT_COUNTED, Alternative, Estimate, Line, Money
 
 _BY_USE: Final = "by use"  # what an option says, such as --logs-gb, and no rollout
@@ -210,3 +211,13 @@ def _chip_hour(price: Price, chips: int) -> str:
         return "unknown"
     ends = (f"{end / chips:.4f}" for end in price.bounds)
     return " to ".join(dict.fromkeys(ends))
+
+
+RECORDS: Final = (
+    RuleRecord(
+        "UC9301",
+        "A figure of the planned use is above zero.",
+        remedy="Specify a number above zero; options for amounts, such as --stored-gb, also accept 0.",
+        source="Our decision: an estimate of nothing looks like a free cluster.",
+    ),
+)

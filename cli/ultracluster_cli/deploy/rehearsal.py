@@ -26,6 +26,7 @@ from ultracluster_cli.exit_codes import ExitCode
 from ultracluster_cli.output import print_json, say
 from ultracluster_cli.preflight.command import print_results, report_result, result_row
 from ultracluster_rules.findings import Finding, FindingsError, reject
+from ultracluster_rules.record import RuleRecord
 from ultracluster_runtime.costs.price_list import PRICE_LIST_REGION
 from ultracluster_runtime.preflight import account, orders, reservations
 from ultracluster_runtime.preflight.check import (
@@ -285,3 +286,13 @@ def _print_outcome(
         print_results(rows, counts, calls=f"{seconds:.0f} s; everything is removed")
     if counts[Status.FAIL]:
         raise typer.Exit(ExitCode.FAILED)
+
+
+RECORDS: Final = (
+    RuleRecord(
+        "UC9701",
+        "No other rehearsal of the cluster is in the account when one begins.",
+        remedy="Wait until the other one ends, or remove it with `ultracluster deploy ROLLOUT --without-capacity --clean`.",
+        source="Our decision: two rehearsals of a cluster would share their stacks.",
+    ),
+)

@@ -10,6 +10,7 @@ from ultracluster_checks.launches import NEW_RESERVATION
 from ultracluster_checks.policies import POWERFUL_POLICY, PURCHASE
 from ultracluster_cli.plan.stacks import assembled_stacks
 from ultracluster_rules.findings import Finding, FindingsError
+from ultracluster_rules.record import RuleRecord
 from ultracluster_stacks.check import read_templates
 from ultracluster_stacks.config.rehearsal import REHEARSAL_PREFIX
 from ultracluster_stacks.plan import StackTemplate
@@ -52,3 +53,13 @@ def _problems(stack: StackTemplate) -> Iterator[str]:
             yield f"{where} is a compute environment that is not DISABLED"
         if resource.get("DeletionPolicy") != "Delete":
             yield f"{where} has DeletionPolicy {resource.get('DeletionPolicy')}, and would stay"
+
+
+RECORDS: Final = (
+    RuleRecord(
+        "UC9702",
+        "The templates of a rehearsal start no node, buy nothing and retain nothing.",
+        remedy="Use the app.py of `ultracluster init`; an app that builds its own stacks cannot be rehearsed.",
+        source="Our decision: what is deployed before the purchase must not cost like what is deployed after it.",
+    ),
+)

@@ -11,6 +11,7 @@ from ultracluster_cli._aws.deployed_template import describe_stack, stack_resour
 from ultracluster_cli._aws.target import Client
 from ultracluster_cli.output import say
 from ultracluster_rules.findings import Finding, reject
+from ultracluster_rules.record import RuleRecord
 from ultracluster_stacks.config.rehearsal import REHEARSAL_PREFIX, REHEARSAL_TAG
 
 _ORDER: Final = ("-Cluster", "-Storage", "-Network")  # a stack is deleted after those that import from it
@@ -147,3 +148,13 @@ def empty_bucket(s3: Any, bucket: str) -> None:
         objects = [{"Key": version["Key"], "VersionId": version["VersionId"]} for version in versions]
         if objects:
             s3.delete_objects(Bucket=bucket, Delete={"Objects": objects})
+
+
+RECORDS: Final = (
+    RuleRecord(
+        "UC9703",
+        "Everything that a rehearsal created is removed.",
+        remedy="Remove the cause, then run `ultracluster deploy ROLLOUT --without-capacity --clean`.",
+        source="Our decision: a rehearsal leaves nothing that costs.",
+    ),
+)

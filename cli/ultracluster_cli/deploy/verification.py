@@ -1,7 +1,7 @@
 """Read deployed clusters back from AWS as plain values, independently of the rollout file (`ultracluster docs command-line`)."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any
+from typing import Any, Final
 
 import botocore.exceptions
 
@@ -12,6 +12,7 @@ from ultracluster_cli._aws.deployed_template import stack_resources
 from ultracluster_cli._aws.target import Client
 from ultracluster_rules.findings import FindingsError
 from ultracluster_rules.machines import get_instance_type
+from ultracluster_rules.record import RuleRecord
 from ultracluster_runtime.jobs.dependencies import job_name
 from ultracluster_runtime.lifecycle.reader import gang_size
 from ultracluster_stacks.cost import lustre_settings
@@ -219,3 +220,13 @@ class _Reader:
 def _gbps(interfaces: Iterable[Mapping[str, Any]], instance_type: InstanceType) -> float:
     cards = {interface.get("NetworkCardIndex", 0) for interface in interfaces}
     return sum(card.gbps for card in instance_type.network_cards if card.index in cards)
+
+
+RECORDS: Final = (
+    RuleRecord(
+        "UC9007",
+        "Deployed clusters can be read back from AWS.",
+        remedy="Check the stacks in the CloudFormation console, and allow the read request that the finding names.",
+        source="Our decision: a deployment is done when what is there was read, not when a command said so.",
+    ),
+)

@@ -5,7 +5,7 @@ import os
 import zipfile
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Final
 
 import typer
 
@@ -16,6 +16,7 @@ from ultracluster_cli.options import JsonOption, RolloutArgument, WaveOption
 from ultracluster_cli.output import print_json, print_table, say
 from ultracluster_cli.plan.stacks import assembled_stacks
 from ultracluster_rules.findings import FindingsError, quote
+from ultracluster_rules.record import RuleRecord
 from ultracluster_spec.cluster import Cluster
 from ultracluster_stacks.export import exported_template, stack_set_template, text_of
 
@@ -129,3 +130,13 @@ def _zip(source: Path, target: Path) -> None:
                 info.external_attr = 0o644 << 16
                 info.compress_type = zipfile.ZIP_DEFLATED
                 archive.writestr(info, path.read_bytes())
+
+
+RECORDS: Final = (
+    RuleRecord(
+        "UC9611",
+        "Templates are exported into a new folder.",
+        remedy="Name a folder that does not exist yet, or is empty.",
+        source="Our decision: nothing of yours is overwritten, and old templates do not lie among new ones.",
+    ),
+)

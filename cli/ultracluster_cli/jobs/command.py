@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Final
 
 import typer
 
@@ -28,7 +28,8 @@ from ultracluster_cli.jobs.session import (
 from ultracluster_cli.jobs.submit import submit_all
 from ultracluster_cli.options import DefaultClusterArgument, JsonOption, ProfileOption, command_group
 from ultracluster_cli.output import print_findings, print_json, print_table, say
-from ultracluster_rules.findings import Finding, FindingsError, printable, quote
+from ultracluster_rules.findings import Finding, FindingsError, Severity, printable, quote
+from ultracluster_rules.record import RuleRecord
 from ultracluster_runtime.jobs.describe import STATES, describe_job, find_job, node_count_of
 from ultracluster_runtime.jobs.explanation import explain_job
 from ultracluster_runtime.jobs.logs import Line, find_stream, read_new, read_tail
@@ -370,3 +371,20 @@ def _running_job(text: str, client: Client) -> Mapping[str, Any]:
 
 def _not_running(problem: str) -> FindingsError:
     return FindingsError.of("UC6230", problem, remedy="`ultracluster jobs list CLUSTER` lists running jobs")
+
+
+RECORDS: Final = (
+    RuleRecord(
+        "UC6209",
+        "Everything that a job may be waiting for can be read.",
+        severity=Severity.WARNING,
+        remedy="Add the permission that the finding names; the rest of the answer does not need it.",
+        source="Our decision: an answer that leaves something out says so.",
+    ),
+    RuleRecord(
+        "UC6230",
+        "A checkpoint and a shell need a running job.",
+        remedy="Wait until the job runs; `ultracluster jobs why` explains why it is waiting.",
+        source="Our decision: only a process that runs can write a checkpoint or share its container.",
+    ),
+)

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
 from functools import cache
-from typing import Any
+from typing import Any, Final
 
 from botocore.config import Config
 
@@ -18,8 +18,9 @@ from ultracluster_catalog.names.submission_tags import RESUME_OF_TAG, RESUME_TAG
 from ultracluster_cli._aws.selection import project_clusters
 from ultracluster_cli.output import print_findings, say
 from ultracluster_rules.credentials import job_credential, variable_credential
-from ultracluster_rules.findings import Finding, FindingsError, quote, reject
+from ultracluster_rules.findings import Finding, FindingsError, Severity, quote, reject
 from ultracluster_rules.job_definitions import VARIABLE
+from ultracluster_rules.record import RuleRecord
 from ultracluster_runtime.aws.aws_session import aws_session
 from ultracluster_runtime.functions.responses import AWS_ERRORS, problem_of
 from ultracluster_runtime.jobs.describe import (
@@ -301,3 +302,32 @@ def _command(node: str, *, region: str, profile: str | None, container_of: str |
             json.dumps({"command": [inside]}, separators=(",", ":")),
         ]
     return command
+
+
+RECORDS: Final = (
+    RuleRecord(
+        "UC6201",
+        "A command about jobs knows their Region.",
+        remedy="Specify --region or an ARN, or set AWS_REGION.",
+        source="Our decision: clusters of one name exist in several Regions; guessing would show the wrong one.",
+    ),
+    RuleRecord(
+        "UC6206",
+        "AWS answers requests about jobs.",
+        remedy="Fix the cause in the message of AWS; check the credentials, their permissions and the network.",
+        source="botocore 1.44.5, Batch, 2026.",
+    ),
+    RuleRecord(
+        "UC6207",
+        "Every node of a job is notified to write a checkpoint before the job is stopped.",
+        severity=Severity.WARNING,
+        remedy="This job needs no action. Let jobs also write checkpoints regularly, so that stopping one loses little work.",
+        source="Our decision: the signal goes to a node, and would reach a neighbour's job too.",
+    ),
+    RuleRecord(
+        "UC6232",
+        "A shell on a node of an account needs the AWS CLI and its Session Manager plugin.",
+        remedy="Install them, or run the command that the finding prints where they are.",
+        source="AWS Systems Manager User Guide, Install the Session Manager plugin for the AWS CLI: the AWS CLI opens sessions through the plugin.",
+    ),
+)

@@ -6,7 +6,7 @@ import subprocess
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Final
 
 import typer
 
@@ -22,6 +22,7 @@ from ultracluster_cli.options import JsonOption, RolloutArgument
 from ultracluster_cli.output import print_json, print_table, say
 from ultracluster_cli.progress import measure, measure_and_report
 from ultracluster_rules.findings import FindingsError
+from ultracluster_rules.record import RuleRecord
 from ultracluster_spec.cluster import Cluster
 from ultracluster_spec.rollout import Rollout
 from ultracluster_stacks.config import load_rollout
@@ -170,3 +171,13 @@ def require_bought(
     if targeted != reservation_ids:
         problem = f"bought {', '.join(reservation_ids)}, but the launch templates target {', '.join(targeted) or 'none'}"
         raise demo_purchase.unexpected_purchase(problem)
+
+
+RECORDS: Final = (
+    RuleRecord(
+        "UC9012",
+        "The rollout of the demo has a cluster in a Capacity Block.",
+        remedy="There is nothing to buy: deploy it with `ultracluster deploy --local`.",
+        source="Our decision: the demo shows a purchase.",
+    ),
+)

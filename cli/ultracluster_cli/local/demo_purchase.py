@@ -21,6 +21,7 @@ from ultracluster_cli.output import print_table, say
 from ultracluster_cli.progress import measure_and_report
 from ultracluster_rules.findings import FindingsError
 from ultracluster_rules.machines import get_instance_type
+from ultracluster_rules.record import RuleRecord
 from ultracluster_runtime.purchasing.ledger import PARTITION_KEY, SORT_KEY, Ledger
 from ultracluster_runtime.purchasing.orders import ORDER_TAG, OrderState, Record
 from ultracluster_spec.cluster import Cluster
@@ -238,3 +239,19 @@ def failed_command(problem: str) -> FindingsError:
 def unexpected_purchase(problem: str) -> FindingsError:
     """Return the error (UC9010) because the local AWS does not have exactly the purchased reservations."""
     return FindingsError.of("UC9010", problem, remedy=_RESET)
+
+
+RECORDS: Final = (
+    RuleRecord(
+        "UC9010",
+        "What the demo deploys runs in the reservation that the demo bought, and in no other.",
+        remedy="Report it with the log: the demo checks here what it promises.",
+        source="Our decision: the demo proves its claim or fails.",
+    ),
+    RuleRecord(
+        "UC9011",
+        "Every command that the demo runs succeeds.",
+        remedy="Read what the command said above the finding; the whole log is in the file that it names.",
+        source="Our decision: the demo proves its claim or fails.",
+    ),
+)

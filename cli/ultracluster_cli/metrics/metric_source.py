@@ -2,8 +2,10 @@
 
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from typing import Final
 
 from ultracluster_rules.findings import FindingsError, quote
+from ultracluster_rules.record import RuleRecord
 from ultracluster_runtime.aws.aws_session import aws_session
 from ultracluster_runtime.functions.responses import AWS_ERRORS, problem_of
 from ultracluster_runtime.metrics.metric_reads import record_metrics, recording_period
@@ -75,3 +77,31 @@ def _from_cloudwatch(
     except AWS_ERRORS as error:
         remedy = "Check the credentials, their permissions (cloudwatch:ListMetrics, cloudwatch:GetMetricData) and the Region"
         raise FindingsError.of("UC9334", problem_of(error), remedy=remedy) from error
+
+
+RECORDS: Final = (
+    RuleRecord(
+        "UC9332",
+        "A command that reads metrics has one source and an output.",
+        remedy="Specify one source, --from or --cluster, and --picture or --save.",
+        source="Our decision: a command without an effect is a typing mistake.",
+    ),
+    RuleRecord(
+        "UC9333",
+        "The requested time is within the retention of CloudWatch metrics.",
+        remedy="Specify more than 0 and up to 10,920 hours.",
+        source="CloudWatch user guide, metrics retention: 455 days.",
+    ),
+    RuleRecord(
+        "UC9334",
+        "CloudWatch returns the metrics of a cluster.",
+        remedy="Check the credentials, cloudwatch:ListMetrics and cloudwatch:GetMetricData, and the Region.",
+        source="botocore 1.44.5, CloudWatch, 2026.",
+    ),
+    RuleRecord(
+        "UC9335",
+        "There are metrics of the cluster in this time.",
+        remedy="Check the name of the cluster, the Region and --hours; `ultracluster docs training-metrics` lists the published metrics.",
+        source="Our decision: an empty page would look like a cluster at rest.",
+    ),
+)

@@ -17,6 +17,7 @@ from ultracluster_cli.operate.status import open_clusters, stacks_of
 from ultracluster_cli.output import print_json, print_table, say, short_time
 from ultracluster_cli.progress import doing, if_interrupted
 from ultracluster_rules.findings import Finding, FindingsError, quote, reject
+from ultracluster_rules.record import RuleRecord
 from ultracluster_runtime.functions.responses import AWS_ERRORS, problem_of
 from ultracluster_runtime.lifecycle.observations import ENDED
 from ultracluster_runtime.lifecycle.reader import chunks, describe_reservation
@@ -304,3 +305,25 @@ def _wait(describe: Any) -> None:
             return
         time.sleep(_POLL_SECONDS)
     raise TimeoutError("it is still being deleted")
+
+
+RECORDS: Final = (
+    RuleRecord(
+        "UC9017",
+        "The name that --delete-data gets is that of a cluster to destroy.",
+        remedy="Type the name of each cluster whose data is to be deleted.",
+        source="Our decision: data is deleted only where its cluster is named.",
+    ),
+    RuleRecord(
+        "UC9018",
+        "The data of a cluster whose name was typed is deleted.",
+        remedy="Remove the cause that AWS names, and delete the resource that the finding names.",
+        source="Our decision: what is left and costs is named.",
+    ),
+    RuleRecord(
+        "UC9019",
+        "Data that stacks delete is lost only if the name of the cluster is typed.",
+        remedy="Type the name of the cluster with --delete-data, or first deploy `removal_policy: retain`.",
+        source="Our decision: no command loses checkpoints by a key that was set months ago.",
+    ),
+)

@@ -2,7 +2,7 @@
 
 import time
 from datetime import UTC, datetime, timedelta
-from typing import Annotated, Any
+from typing import Annotated, Any, Final
 
 import typer
 
@@ -25,6 +25,7 @@ from ultracluster_cli.options import (
 from ultracluster_cli.output import print_json, print_table, say, say_command
 from ultracluster_cli.progress import doing, if_interrupted
 from ultracluster_rules.findings import FindingsError, quote
+from ultracluster_rules.record import RuleRecord
 from ultracluster_runtime.jobs.describe import describe_job, list_jobs
 from ultracluster_runtime.jobs.queues import Client, find_queues
 from ultracluster_runtime.jobs.stop import instances_of, request_checkpoint
@@ -179,3 +180,13 @@ def _jobs_by_node(cluster: str, region: str, client: Client) -> dict[str, str]:
         for job in list_jobs(queue.arn, states=["RUNNING"], client=client):
             jobs |= dict.fromkeys(instances_of(job, client).values(), str(job["jobId"]))
     return jobs
+
+
+RECORDS: Final = (
+    RuleRecord(
+        "UC6231",
+        "A node that is named is one node of a cluster.",
+        remedy="Specify the ID of a node that `ultracluster nodes list CLUSTER` shows, and its Region.",
+        source="Our decision: an instance that no cluster started is never replaced.",
+    ),
+)

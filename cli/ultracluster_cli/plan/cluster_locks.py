@@ -25,6 +25,7 @@ from ultracluster_cli.output import say
 from ultracluster_cli.plan.stacks import asset_destination
 from ultracluster_cli.progress import doing
 from ultracluster_rules.findings import FindingsError
+from ultracluster_rules.record import RuleRecord
 from ultracluster_runtime.functions.responses import AWS_ERRORS, problem_of
 from ultracluster_runtime.rollout.cluster_lock import LEASE, ClusterLock, Held, LockHeldError, new_holder
 from ultracluster_stacks.plan import StackTemplate
@@ -246,3 +247,25 @@ class _AssumedRole:
             aws_secret_access_key=credentials["SecretAccessKey"],
             aws_session_token=credentials["SessionToken"],
         )
+
+
+RECORDS: Final = (
+    RuleRecord(
+        "UC9671",
+        "One command at a time deploys a cluster.",
+        remedy="Wait until the other command ends; the lock of a dead one is taken over when it has expired.",
+        source="https://docs.aws.amazon.com/AmazonS3/latest/userguide/conditional-writes.html.",
+    ),
+    RuleRecord(
+        "UC9672",
+        "A command deploys only while it holds the lock of its cluster.",
+        remedy="See what is deployed with `ultracluster plan`, then run the command again.",
+        source="Our decision: what was planned may no longer be what is deployed.",
+    ),
+    RuleRecord(
+        "UC9673",
+        "The lock of a cluster can be read and written.",
+        remedy="Bootstrap the account and Region with `cdk bootstrap`, and use credentials that may deploy.",
+        source="Our decision: without the lock, two commands could deploy one cluster at once.",
+    ),
+)

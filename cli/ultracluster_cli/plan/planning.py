@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime
+from typing import Final
 
 import typer
 
@@ -10,9 +11,11 @@ from ultracluster_cli.output import print_findings, say
 from ultracluster_cli.plan.account import ask_accounts, with_answers
 from ultracluster_cli.plan.output import print_plan
 from ultracluster_cli.plan.stacks import deployed_stacks
-from ultracluster_rules.findings import Finding, FindingsError, Severity, quote, reject
+from ultracluster_rules.findings import Finding, FindingsError, quote, reject
+from ultracluster_rules.record import RuleRecord, is_error
 from ultracluster_spec.cluster import Cluster
 from ultracluster_stacks.plan import Plan, StackState, StackTemplate, check_headroom, compare
+from ultracluster_stacks.records import RECORDS as FILE_RECORDS
 
 
 def blocks_to_come(clusters: Iterable[Cluster]) -> frozenset[str]:
@@ -32,7 +35,7 @@ def blocks_to_come(clusters: Iterable[Cluster]) -> frozenset[str]:
 def check_limits(stacks: Sequence[StackTemplate]) -> None:
     """Reject stacks above the limits of CloudFormation (UC9650), and warn about stacks near them."""
     findings = check_headroom(stacks)
-    if any(finding.severity is Severity.ERROR for finding in findings):
+    if any(is_error(finding, FILE_RECORDS) for finding in findings):
         raise FindingsError(findings)
     print_findings(findings)
 
@@ -92,3 +95,13 @@ def is_approved(
     if stopped or unchanged or targets.local or yes:
         return not stopped
     return typer.confirm(question, abort=True, err=True)
+
+
+RECORDS: Final = (
+    RuleRecord(
+        "UC9203",
+        "An --allow value matches a change that stops the plan.",
+        remedy="Use the values as the plan prints them; an unused value may be a typing mistake.",
+        source="Our decision: what is allowed is exactly what was seen.",
+    ),
+)

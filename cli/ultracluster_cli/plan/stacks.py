@@ -3,11 +3,12 @@
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from ultracluster_cli._aws.deployed_template import read_deployed
 from ultracluster_cli.progress import doing
 from ultracluster_rules.findings import Finding, FindingsError, quote, reject
+from ultracluster_rules.record import RuleRecord
 from ultracluster_rules.untrusted_files import LARGEST_JSON_FILE, read_untrusted_file, read_untrusted_json
 from ultracluster_runtime.functions.responses import AWS_ERRORS
 from ultracluster_stacks.plan import StackTemplate, read_template
@@ -123,3 +124,25 @@ def _deployed(stack: StackTemplate, target: "Target") -> StackTemplate | None:
     return StackTemplate(
         cluster=stack.cluster, name=stack.name, region=stack.region, template=deployed.template
     )
+
+
+RECORDS: Final = (
+    RuleRecord(
+        "UC9202",
+        "What a plan is compared with is a cloud assembly.",
+        remedy="Specify an output folder of `cdk synth` or `cdk deploy`, such as a copy of cdk.out.",
+        source="AWS CDK, cloud assembly schema: a folder with manifest.json.",
+    ),
+    RuleRecord(
+        "UC9204",
+        "A plan reads the account to which its stacks belong.",
+        remedy="Plan with credentials of its account, or compare with a saved assembly with --against DIR.",
+        source="Our decision: in the wrong account every stack would look new.",
+    ),
+    RuleRecord(
+        "UC9205",
+        "The templates of deployed stacks can be read.",
+        remedy="Allow cloudformation:DescribeStacks and cloudformation:GetTemplate.",
+        source="Our decision: what cannot be read is not taken for new.",
+    ),
+)

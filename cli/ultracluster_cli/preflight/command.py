@@ -5,7 +5,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime
-from typing import Annotated, Any
+from typing import Annotated, Any, Final
 
 import typer
 
@@ -17,12 +17,14 @@ from ultracluster_cli._cdk.workspace import project_folder, run_directory, state
 from ultracluster_cli.exit_codes import ExitCode
 from ultracluster_cli.output import print_json, print_table, say
 from ultracluster_rules.findings import Finding, quote, reject
+from ultracluster_rules.record import RuleRecord
 from ultracluster_runtime.preflight.check import Status
 from ultracluster_runtime.preflight.live_facts import facts_on, live_facts, summarize
 from ultracluster_runtime.preflight.reader import AwsReader
 from ultracluster_runtime.preflight.registry import CHECKS
 from ultracluster_runtime.preflight.run import CheckResult, run_checks
 from ultracluster_runtime.preflight.subjects import Account
+from ultracluster_runtime.records import RECORDS as CHECK_RECORDS
 from ultracluster_spec.cluster import Cluster
 
 
@@ -84,7 +86,7 @@ def result_row(result: CheckResult) -> dict[str, Any]:
         "code": result.code,
         "status": result.outcome.status,
         "subject": result.subject,
-        "title": result.title,
+        "title": CHECK_RECORDS[result.code].summary,
         "evidence": result.outcome.evidence,
         "remedy": result.outcome.remedy or None,
         "live_tests": facts_on(result.code),
@@ -130,3 +132,13 @@ def report_result(result: CheckResult) -> None:
     if result.outcome.status is not Status.SKIP:
         live_tests = "".join(f" ({fact})" for fact in facts_on(result.code))
         say(f"{result.outcome.status} {result.code} {result.subject}: {result.outcome.evidence}{live_tests}")
+
+
+RECORDS: Final = (
+    RuleRecord(
+        "UC9455",
+        "`--skip` names a check of preflight.",
+        remedy="Name a check that `ultracluster docs preflight` lists.",
+        source="Our decision: what was left out must be what was meant.",
+    ),
+)

@@ -8,12 +8,13 @@ import tempfile
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 from urllib.parse import unquote, urlsplit
 
 from ultracluster_catalog.places.zones import offered_zones
 from ultracluster_cli.output import print_findings, say
 from ultracluster_rules.findings import Finding, FindingsError, quote, reject
+from ultracluster_rules.record import RuleRecord
 from ultracluster_stacks.config import load_rollout
 from ultracluster_stacks.config.reading.problem import Loc
 from ultracluster_stacks.config.reading.yaml_edit import set_values
@@ -222,3 +223,19 @@ def shipped(path: str) -> Path:
     """Return the path of a file of the repository, which wheels contain beside this module."""
     inside = Path(__file__).with_name("shipped_files")
     return (inside if inside.is_dir() else Path(__file__).parents[3]) / path
+
+
+RECORDS: Final = (
+    RuleRecord(
+        "UC9207",
+        "A new project is created in a new or empty folder.",
+        remedy="Name a folder that does not exist yet, or is empty.",
+        source="Our decision: nothing of yours is overwritten.",
+    ),
+    RuleRecord(
+        "UC9208",
+        "An example that is named on the command line exists.",
+        remedy="Use an example that the finding lists; `ultracluster docs examples` describes them.",
+        source="The folder examples/ of this release.",
+    ),
+)

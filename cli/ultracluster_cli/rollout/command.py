@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Final
 
 import typer
 
@@ -30,6 +30,7 @@ from ultracluster_cli.rollout import history, planning
 from ultracluster_cli.rollout.display import RolloutDisplay, rows_of
 from ultracluster_cli.rollout.step_runner import Steps, ThreadedExecutor
 from ultracluster_rules.findings import Finding, FindingsError, quote, reject
+from ultracluster_rules.record import RuleRecord
 from ultracluster_runtime.preflight.check import REGION_IS_ENABLED
 from ultracluster_runtime.preflight.subjects import Account
 from ultracluster_runtime.rollout.drive import drive
@@ -272,3 +273,37 @@ def _report(
 
 def _now() -> str:
     return datetime.now(UTC).isoformat(timespec="milliseconds")
+
+
+RECORDS: Final = (
+    RuleRecord(
+        "UC9603",
+        "A stopped rollout is resumed or abandoned before the next one starts.",
+        remedy="Continue with --resume, plan again with --restart, or roll a wave back with --rollback WAVE.",
+        source="Our decision: a half-done rollout is finished or given up by a person.",
+    ),
+    RuleRecord(
+        "UC9604",
+        "Only an unfinished rollout is resumed.",
+        remedy="Start a new one: there is nothing to resume.",
+        source="Our decision: --resume never starts anything new.",
+    ),
+    RuleRecord(
+        "UC9605",
+        "A rollout is resumed with the clusters for which it was planned.",
+        remedy="Plan again with --restart; up-to-date clusters are not changed.",
+        source="Our decision: what is resumed is what was shown and agreed to.",
+    ),
+    RuleRecord(
+        "UC9606",
+        "A rollout is resumed in the account, or the local AWS, for which it was planned.",
+        remedy="Use credentials of that account, or plan again with --restart.",
+        source="Our decision: half a rollout in each of two accounts would be neither.",
+    ),
+    RuleRecord(
+        "UC9609",
+        "Every cluster of a rollout passes every step.",
+        remedy="Fix the cause that the finding names, and continue with --resume; later waves were not touched.",
+        source="Our decision: one failure stops the next wave.",
+    ),
+)

@@ -8,10 +8,12 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
+from typing import Final
 
 from filelock import FileLock, Timeout
 
 from ultracluster_rules.findings import FindingsError
+from ultracluster_rules.record import RuleRecord
 from ultracluster_runtime.rollout.journal import FileJournal, read_journal
 from ultracluster_runtime.rollout.machine import Kind
 from ultracluster_runtime.rollout.plan import DEPLOY, PlannedCluster
@@ -113,3 +115,13 @@ def earlier_deployment(runs: list[Run], cluster_to_undo: PlannedCluster) -> Plan
             ):
                 return cluster
     return None
+
+
+RECORDS: Final = (
+    RuleRecord(
+        "UC9601",
+        "One rollout at a time runs in a project.",
+        remedy="Wait until the other one ends; Ctrl-C lets it finish its running steps.",
+        source="Our decision: two rollouts would take turns on one journal.",
+    ),
+)

@@ -5,12 +5,14 @@ import json
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Final
 
 from ultracluster_cli._aws.target import ClusterTargets
 from ultracluster_cli.plan.stacks import assembled_stacks
 from ultracluster_cli.rollout.history import Run, earlier_deployment
 from ultracluster_cli.rollout.stack_status import changing_stacks, describe_stacks, template_digest
 from ultracluster_rules.findings import Finding, FindingsError, reject
+from ultracluster_rules.record import RuleRecord
 from ultracluster_runtime.rollout import plan as rollout_plan
 from ultracluster_spec.cluster import Cluster
 from ultracluster_spec.rollout import Rollout
@@ -138,3 +140,19 @@ def _not_kept(cluster: rollout_plan.PlannedCluster) -> Finding:
 def no_rollback(problem: str, *, remedy: str = "", location: str = "") -> Finding:
     """Return UC9607 because there is no earlier deployment to roll back to."""
     return Finding(code="UC9607", problem=problem, remedy=remedy, location=location)
+
+
+RECORDS: Final = (
+    RuleRecord(
+        "UC9602",
+        "No other process changes the stacks of a rollout when it starts.",
+        remedy="Wait until the other deployment ends.",
+        source="AWS CloudFormation user guide: one change of a stack at a time.",
+    ),
+    RuleRecord(
+        "UC9607",
+        "A wave is rolled back to what a rollout of this project had deployed before.",
+        remedy="Delete new clusters with `cdk destroy`, or keep them; or deploy an older file.",
+        source="Our decision: a wave goes back to templates that were kept, not to guesses.",
+    ),
+)

@@ -15,9 +15,11 @@ from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from importlib import resources
 from pathlib import Path, PurePosixPath
+from typing import Final
 
 from ultracluster_rules.credentials import find_credentials, is_secret_file
 from ultracluster_rules.findings import Finding, FindingsError, printable, quote, reject
+from ultracluster_rules.record import RuleRecord
 
 _MOST_BYTES = 20 * 2**20
 _MOST_FILES = 2_000
@@ -287,3 +289,13 @@ def _run(
         )
     except (OSError, subprocess.TimeoutExpired):
         return None
+
+
+RECORDS: Final = (
+    RuleRecord(
+        "UC6210",
+        "The code of a run is small, contains the program, no secrets, and no links out of its folder.",
+        remedy="Add data and secrets to .gitignore, and specify a program in the folder.",
+        source="Our decision: code is uploaded as Git would store it; the limits keep the start of a node short.",
+    ),
+)

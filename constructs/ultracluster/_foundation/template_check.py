@@ -14,9 +14,9 @@ from constructs import IConstruct, IValidation
 from ultracluster_checks import Source, check_templates
 from ultracluster_checks.codes import RETAINED
 from ultracluster_checks.problem import Problem, finding_of
-from ultracluster_checks.table import template_codes
-from ultracluster_rules.findings import Finding, Severity
-from ultracluster_rules.registry import RULES
+from ultracluster_checks.table import RECORDS, template_codes
+from ultracluster_rules.findings import Finding
+from ultracluster_rules.record import is_error
 
 
 @jsii.implements(cdk.IPolicyValidationPlugin)
@@ -68,7 +68,7 @@ class TemplateCheck:
     def _report(self, found: Iterable[Problem]) -> cdk.PolicyValidationPluginReport:
         problems = [(problem, finding_of(problem)) for problem in found]
         return cdk.PolicyValidationPluginReport(
-            success=all(finding.severity is not Severity.ERROR for _, finding in problems),
+            success=not any(is_error(finding, RECORDS) for _, finding in problems),
             violations=[_violation(problem, finding) for problem, finding in problems],
             plugin_version=self.version,
         )
@@ -155,12 +155,13 @@ def _violation(problem: Problem, finding: Finding) -> cdk.PolicyViolation:
     fix = " ".join(
         part for part in (finding.allowed and f"Allowed: {finding.allowed}.", finding.remedy) if part
     )
+    record = RECORDS[finding.code]
     return cdk.PolicyViolation(
         rule_name=finding.code,
         description=finding.problem,
         fix=fix or None,
         # The CDK lets an acknowledgment hide all but what is fatal.
-        severity="fatal" if RULES[finding.code].never_left_out else finding.severity.value,
+        severity="fatal" if record.never_left_out else record.severity,
         violating_resources=[
             cdk.PolicyViolatingResource(
                 resource_logical_id=problem.place.resource.logical_id,

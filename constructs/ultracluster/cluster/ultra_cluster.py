@@ -54,10 +54,11 @@ from ultracluster_catalog.machines.instance_type import InstanceType
 from ultracluster_catalog.names.cluster_tag import CLUSTER_TAG
 from ultracluster_rules.alarms import check_recipients, warn_of_missing_recipients
 from ultracluster_rules.capacity import check_max_nodes
-from ultracluster_rules.findings import Finding, FindingsError, Severity, collect, reject, require
+from ultracluster_rules.findings import Finding, FindingsError, collect, reject, require
 from ultracluster_rules.machines import check_whole_ultraservers
 from ultracluster_rules.network import check_zone_id
 from ultracluster_rules.numbers import rejects_unsafe_numbers
+from ultracluster_rules.record import is_error
 from ultracluster_spec.alarms import Alarms, effective_alarms
 from ultracluster_spec.capacity import Capacity, CapacityBlock
 from ultracluster_spec.file_system import NO_FILE_SYSTEM, FileSystem
@@ -66,6 +67,7 @@ from ultracluster_spec.names import NAME
 from ultracluster_spec.network import Network
 from ultracluster_spec.nodes import RootVolume
 from ultracluster_spec.queue import Queue
+from ultracluster_spec.records import RECORDS
 from ultracluster_spec.values import under, wrong_types
 
 _Job = TypeVar("_Job", bound=ClusterJob)
@@ -639,7 +641,7 @@ def _resolve(
     if isinstance(file_system, SharedFileSystem):
         vpc_id = network.vpc_id if network else None
         findings += check_vpc_of_file_system(file_system, vpc_id, path="file_system")
-    errors = [finding for finding in findings if finding.severity is Severity.ERROR]
+    errors = [finding for finding in findings if is_error(finding, RECORDS)]
     if errors or machine is None or ami is None or zone is None:
         raise FindingsError(errors)
     return _Plan(

@@ -29,12 +29,14 @@ from ultracluster_catalog.machines.peak_flops import node_peak_tflops
 from ultracluster_catalog.names.exit_codes import LOST_NODE
 from ultracluster_catalog.names.identifiers import ECR_IMAGE
 from ultracluster_catalog.names.submission_tags import AFTER_TAG, QUEUE_TAG, RESUME_TAG
-from ultracluster_rules.findings import Finding, Severity, reject
+from ultracluster_rules.findings import Finding, reject
 from ultracluster_rules.images import check_container
 from ultracluster_rules.job_definitions import DEVICES_VARIABLE, PROCESSES_VARIABLE, refuse_resume
+from ultracluster_rules.record import is_error
 from ultracluster_spec.container import NOTICES_FOLDER, job_environment
 from ultracluster_spec.job import Job, Mount
 from ultracluster_spec.neuron import Neuron
+from ultracluster_spec.records import RECORDS
 
 # From AWS's multi-node template for p6 on AWS Batch (awslabs/awsome-distributed-ai, 2026-07-23).
 _SHARED_MEMORY_MIB: Final = 49152
@@ -124,7 +126,7 @@ class ClusterJob(Construct):
         if job.resume and not queue.is_imported and Stack.of(queue) is not Stack.of(scope):
             elsewhere = refuse_resume("a job in another stack than its queue")
             findings += [finding.at("resume") for finding in elsewhere]
-        reject([finding for finding in findings if finding.severity is Severity.ERROR])
+        reject([finding for finding in findings if is_error(finding, RECORDS)])
         super().__init__(scope, construct_id)
         check_template_of(self)
         image = options.get("image")

@@ -3,7 +3,7 @@
 import os
 from collections.abc import Callable
 from functools import partial
-from typing import Any
+from typing import Any, Final
 from urllib.parse import urlsplit
 
 import boto3
@@ -11,6 +11,7 @@ from botocore.exceptions import BotoCoreError, InvalidConfigError
 
 from ultracluster_rules.findings import FindingsError
 from ultracluster_rules.names import REGION
+from ultracluster_rules.record import RuleRecord
 
 
 def refuse_credentials(problem: str, *, remedy: str) -> FindingsError:
@@ -43,3 +44,13 @@ def _client(
         return create(service, region_name=region_name, **options)
     except ValueError as error:
         raise InvalidConfigError(error_msg=str(error)) from error
+
+
+RECORDS: Final = (
+    RuleRecord(
+        "UC9009",
+        "There are credentials of an AWS account, and AWS accepts them.",
+        remedy="Sign in, set AWS_PROFILE, or deploy to a local AWS with --local.",
+        source="botocore 1.44.5, STS GetCallerIdentity, 2026.",
+    ),
+)

@@ -15,7 +15,8 @@ from typing import Any, Final
 from botocore.exceptions import BotoCoreError, ClientError
 
 from ultracluster_catalog.prices.prices import BillableItem, Price, price_of
-from ultracluster_rules.findings import Finding, FindingsError
+from ultracluster_rules.findings import Finding, FindingsError, Severity
+from ultracluster_rules.record import RuleRecord
 
 PRICE_LIST_REGION: Final = "us-east-1"  # Region of the Price List API, which covers all Regions
 
@@ -144,3 +145,20 @@ def _amounts(product: Mapping[str, Any]) -> Iterator[Decimal]:
             amount = Decimal(dimension["pricePerUnit"].get("USD", "0"))
             if amount > 0 and Decimal(dimension.get("beginRange") or "0") == 0:
                 yield amount.normalize()
+
+
+RECORDS: Final = (
+    RuleRecord(
+        "UC9307",
+        "AWS answers a question about prices and costs.",
+        remedy="Allow the call that the finding names, and enable Cost Explorer in the account that pays.",
+        source="botocore 1.44.5, Cost Explorer and Price List, 2026.",
+    ),
+    RuleRecord(
+        "UC9308",
+        "The Price List API has exactly one price for a requested item.",
+        severity=Severity.WARNING,
+        remedy="No action is needed: the dated price of the catalogue is used, and its line shows that. Override it with --price.",
+        source="AWS Price List API: products are found by attributes, which need not be unique.",
+    ),
+)

@@ -8,13 +8,14 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
+from typing import Any, Final
 
 from botocore.exceptions import ClientError
 
 from ultracluster_catalog.names.identifiers import IMAGE_ID
 from ultracluster_catalog.neuron.neuron_images import BAKED_IMAGE_TAG
 from ultracluster_rules.findings import FindingsError, quote
+from ultracluster_rules.record import RuleRecord
 from ultracluster_runtime.functions.responses import AWS_ERRORS, problem_of
 
 Client = Callable[[str], Any]  # returns the boto3 client of a service, in one Region
@@ -116,3 +117,19 @@ def _missing(region: str, what: str, remedy: str) -> FindingsError:
 def _no_answer(region: str, error: Exception) -> FindingsError:
     remedy = "Check the credentials, their permissions and the Region"
     return FindingsError.of("UC4056", f"{region}: {problem_of(error)}", remedy=remedy)
+
+
+RECORDS: Final = (
+    RuleRecord(
+        "UC4055",
+        "A Region has the requested AMI.",
+        remedy="Add the Region to `regions` of the NeuronAmi and bake again, or name a parameter that the Region has.",
+        source="SSM public parameters are not in every Region: seen missing in ap-south-2, 2026-10.",
+    ),
+    RuleRecord(
+        "UC4056",
+        "AWS answers requests about AMIs.",
+        remedy="Check the credentials, their permissions and the Region.",
+        source="botocore 1.44.5, SSM GetParameter and EC2 DescribeImages, 2026.",
+    ),
+)

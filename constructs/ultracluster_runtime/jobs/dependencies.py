@@ -1,11 +1,12 @@
 """Resolve the dependencies between the job definitions of a cluster. Pure: no AWS calls."""
 
 from collections.abc import Iterable, Mapping
-from typing import Any
+from typing import Any, Final
 
 from ultracluster_catalog.names.submission_tags import AFTER_TAG, ARRAY_SIZE_TAG, QUEUE_TAG
 from ultracluster_rules.findings import Finding, FindingsError, quote
 from ultracluster_rules.job_definitions import refuse_circle
+from ultracluster_rules.record import RuleRecord
 
 Definition = Mapping[str, Any]
 
@@ -68,3 +69,13 @@ def submission_order(definition: Definition, cluster: Iterable[Definition]) -> l
 
     add(definition)
     return order
+
+
+RECORDS: Final = (
+    RuleRecord(
+        "UC6203",
+        "A job that is submitted is one that the cluster defines.",
+        remedy="Specify a job that the finding lists, or the ARN of an active job definition.",
+        source="Our decision: jobs are found by the name in the rollout, which is in a tag of the job definition.",
+    ),
+)

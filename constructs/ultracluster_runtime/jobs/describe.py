@@ -10,6 +10,7 @@ from ultracluster_catalog.limits.queues import ENVIRONMENT_TAG
 from ultracluster_catalog.limits.quotas import on_demand_quota
 from ultracluster_catalog.machines.instance_types import INSTANCE_TYPES
 from ultracluster_rules.findings import FindingsError, quote
+from ultracluster_rules.record import RuleRecord
 from ultracluster_runtime.functions.responses import AWS_ERRORS
 from ultracluster_runtime.jobs.diagnose import Capacity, Environment, Job, PendingJob, QueuedJob, Quota
 from ultracluster_runtime.jobs.faults import exit_code
@@ -403,3 +404,13 @@ def _required(job: Mapping[str, Any], resource_type: str) -> int | None:
         if requirement["type"] == resource_type
     ]
     return max(values, default=None)
+
+
+RECORDS: Final = (
+    RuleRecord(
+        "UC6205",
+        "A job that is named is known to AWS Batch.",
+        remedy="`ultracluster jobs list CLUSTER` shows the ids that AWS Batch still knows; it forgets ended jobs after some days.",
+        source="AWS Batch user guide, job states, 2026-10: ended jobs are kept for at least 7 days.",
+    ),
+)

@@ -2,11 +2,12 @@
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, Final
 
 from botocore.exceptions import ClientError
 
 from ultracluster_rules.findings import FindingsError
+from ultracluster_rules.record import RuleRecord
 from ultracluster_runtime.jobs.describe import (
     ENDED,
     child_job_ids,
@@ -117,3 +118,13 @@ def _lines(response: Any) -> list[Line]:
 
 def _no_log(problem: str, *, allowed: str = "", remedy: str = "") -> FindingsError:
     return FindingsError.of("UC6208", problem, allowed=allowed, remedy=remedy)
+
+
+RECORDS: Final = (
+    RuleRecord(
+        "UC6208",
+        "A node whose log is read has started.",
+        remedy="Nodes are numbered from 0; `ultracluster jobs why ID` explains why a job has not started.",
+        source="AWS Batch user guide, multi-node parallel jobs, 2026-10.",
+    ),
+)

@@ -10,6 +10,7 @@ from botocore.exceptions import ClientError
 from ultracluster_catalog.limits.queues import QUEUE_NAME_TAG
 from ultracluster_catalog.machines.instance_types import INSTANCE_TYPES
 from ultracluster_rules.findings import FindingsError, quote
+from ultracluster_rules.record import RuleRecord
 from ultracluster_runtime.jobs.dependencies import job_name, queue_of, refuse_definition
 
 Client = Callable[[str], Any]  # returns the boto3 client of a service, always in the same Region
@@ -167,3 +168,19 @@ def find_definition(job: str, *, queue: Queue, client: Client) -> Mapping[str, A
 
 def _with_revision(definition: Mapping[str, Any]) -> str:
     return f"{definition['jobDefinitionName']}:{definition['revision']}"
+
+
+RECORDS: Final = (
+    RuleRecord(
+        "UC6202",
+        "A cluster that is named has one job queue.",
+        remedy="Specify the name of a deployed cluster, of its stack, or the name or ARN of its job queue, and its Region.",
+        source="Our decision: the stack of a cluster names its job queue.",
+    ),
+    RuleRecord(
+        "UC6311",
+        "A queue that is named on the command line is one of the cluster.",
+        remedy="Name a queue that the finding lists, or omit it for the main queue of the cluster.",
+        source="Our decision: the name of an additional queue is in a tag of it.",
+    ),
+)

@@ -9,6 +9,7 @@ from ultracluster_catalog.names.submission_tags import DEFAULT_SHARE, RESUME_TAG
 from ultracluster_rules import job_definitions
 from ultracluster_rules.commands import LAUNCHER_PATH, check_parameters, encode_word
 from ultracluster_rules.findings import Finding, FindingsError, quote, require
+from ultracluster_rules.record import RuleRecord
 from ultracluster_runtime.jobs.dependencies import array_size_of
 
 # SubmitJob, API Reference of AWS Batch, botocore 1.44.5.
@@ -230,3 +231,19 @@ def _check_array(definition: Mapping[str, Any], size: int | None) -> list[Findin
             )
         ]
     return job_definitions.ARRAY_SIZE.check(size, path="--array-size")
+
+
+RECORDS: Final = (
+    RuleRecord(
+        "UC6204",
+        "A job is submitted with values that AWS Batch accepts.",
+        remedy="Specify what the finding allows: durations such as 90m or 2h, names of letters, digits, hyphens and underscores, a share only for a queue with fair shares.",
+        source="botocore 1.44.5, Batch SubmitJob, 2026.",
+    ),
+    RuleRecord(
+        "UC6211",
+        "A submission changes no more of a container than Amazon ECS takes.",
+        remedy="Put long settings into a file that the job reads, or into the definition of the job, which takes 24 KiB.",
+        source='https://docs.aws.amazon.com/AmazonECS/latest/APIReference/API_RunTask.html; AWS Batch takes the submission, and the job fails with "Container Overrides length must be at most 8192" (https://github.com/ASFHyP3/hyp3/issues/3041, 2026-03-09).',
+    ),
+)

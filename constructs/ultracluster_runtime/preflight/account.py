@@ -7,6 +7,7 @@ from typing import Any, Final
 
 from botocore.exceptions import BotoCoreError, ClientError
 
+from ultracluster_rules.record import RuleRecord
 from ultracluster_runtime.preflight.check import (
     ACCOUNT,
     ACCOUNT_IS_KNOWN,
@@ -148,3 +149,13 @@ def _check_bootstrap(region: Region, version: str | None) -> Outcome:
     if not version.isdecimal() or int(version) < _LEAST_BOOTSTRAP_VERSION:
         return failed(f"version {version}; stacks require {_LEAST_BOOTSTRAP_VERSION} or newer", remedy)
     return passed(f"version {version}")
+
+
+RECORDS: Final = (
+    RuleRecord(
+        "UC9403",
+        "The clock of this machine agrees with AWS's clock.",
+        remedy="Synchronize the clock of this machine, for example with NTP.",
+        source="IAM user guide, signing requests: AWS refuses requests that are 5 minutes off.",
+    ),
+)

@@ -6,7 +6,7 @@ from enum import StrEnum
 from types import ModuleType
 from typing import Any, Final, Generic, Protocol, TypeVar
 
-from ultracluster_rules.registry import RULES
+from ultracluster_rules.record import RuleRecord
 from ultracluster_runtime.preflight.reader import AwsReader
 from ultracluster_runtime.preflight.subjects import Account
 
@@ -88,7 +88,7 @@ ObservationsT = TypeVar("ObservationsT")
 class Check(Generic[SubjectT, ObservationsT]):
     """Check of one requirement."""
 
-    code: str  # rule code in ultracluster_rules.registry; its summary is the title of the check
+    code: str  # rule code; the summary of its record is the title of the check
     calls: tuple[str, ...]  # API calls that it makes, as IAM actions
     # Returns the subjects of an account; none if the check does not apply
     subjects: Callable[[Account], Iterable[SubjectT]]
@@ -98,11 +98,6 @@ class Check(Generic[SubjectT, ObservationsT]):
     # Codes of checks that have to pass first, on the same subject or one that contains it: otherwise this
     # check could only fail for the same reason
     after: tuple[str, ...] = ()
-
-    @property
-    def title(self) -> str:
-        """Title of the check: what holds when it passes."""
-        return RULES[self.code].summary
 
 
 def check(
@@ -125,3 +120,37 @@ MakesCheck = Callable[[Callable[[Any, Any], Outcome]], AnyCheck]  # decorator of
 def checks_of(*modules: ModuleType) -> tuple[AnyCheck, ...]:
     """Return the checks that modules define, in their order."""
     return tuple(value for module in modules for value in vars(module).values() if isinstance(value, Check))
+
+
+RECORDS: Final = (
+    RuleRecord(
+        "UC9401",
+        "AWS accepts the credentials.",
+        remedy="Sign in, such as with `aws sso login`, or set AWS_PROFILE.",
+        source="botocore 1.44.5, STS GetCallerIdentity, 2026.",
+    ),
+    RuleRecord(
+        "UC9402",
+        "The clusters belong to the account of the credentials.",
+        remedy="Run preflight once for each account, with its credentials or `profile` and --cluster.",
+        source="Our decision: what is seen in one account says nothing about another.",
+    ),
+    RuleRecord(
+        "UC9404",
+        "The account may use the Region.",
+        remedy="Enable it with `aws account enable-region`; that takes minutes to hours.",
+        source="botocore 1.44.5, EC2 DescribeRegions, 2026.",
+    ),
+    RuleRecord(
+        "UC9405",
+        "The Region is bootstrapped for the CDK.",
+        remedy="Run `cdk bootstrap aws://ACCOUNT/REGION`, with --qualifier if you use one.",
+        source="AWS CDK developer guide, bootstrapping.",
+    ),
+    RuleRecord(
+        "UC9420",
+        "The account can launch into the zone.",
+        remedy="Use the zone ID of the capacity, or opt in with the command in the finding.",
+        source="botocore 1.44.5, EC2 DescribeAvailabilityZones, 2026.",
+    ),
+)

@@ -5,6 +5,7 @@ from functools import partial
 from typing import Any, Final
 
 from ultracluster_catalog.lustre.lustre import LUSTRE_PORTS
+from ultracluster_rules.record import RuleRecord
 from ultracluster_runtime.preflight.check import Outcome, check, failed, passed, skipped, warned
 from ultracluster_runtime.preflight.network import covers_ports
 from ultracluster_runtime.preflight.reader import AwsReader
@@ -150,3 +151,25 @@ def _check_ports(system: Part, groups: list[Description]) -> Outcome:
     if closed:
         return failed(f"{names} allow no traffic on TCP {', '.join(closed)}", remedy)
     return warned(f"{names} allow Lustre traffic; whether from the nodes is unknown", remedy)
+
+
+RECORDS: Final = (
+    RuleRecord(
+        "UC9452",
+        "The existing file system is FSx for Lustre and can be mounted.",
+        remedy="Correct file_system_id and mount_name as the finding says.",
+        source="botocore 1.44.5, FSx DescribeFileSystems, 2026.",
+    ),
+    RuleRecord(
+        "UC9453",
+        "The existing file system is in the VPC and the zone of the nodes.",
+        remedy="Use a subnet of its VPC in its zone, or another file system.",
+        source="FSx for Lustre guide, accessing file systems, 2026-10.",
+    ),
+    RuleRecord(
+        "UC9454",
+        "The existing file system accepts connections from the nodes.",
+        remedy="Set file_system.security_group_id as the finding says: the deployment adds the rules.",
+        source="FSx for Lustre guide, limit access with security groups, 2026-10.",
+    ),
+)

@@ -12,6 +12,7 @@ from typing import Any, Final
 from ultracluster_catalog.names.identifiers import ECR_IMAGE
 from ultracluster_catalog.neuron.neuron_images import BAKED_IMAGE_TAG
 from ultracluster_rules.images import explain_entrypoint
+from ultracluster_rules.record import RuleRecord
 from ultracluster_runtime.preflight.check import Outcome, check, failed, passed, skipped, warned
 from ultracluster_runtime.preflight.reader import AwsReader
 from ultracluster_runtime.preflight.subjects import Account, Part
@@ -278,3 +279,49 @@ def _check_entrypoint(_: Part, entrypoint: Sequence[str] | None) -> Outcome:
     return passed(
         f"its ENTRYPOINT is {json.dumps(list(entrypoint))}" if entrypoint else "it has no ENTRYPOINT"
     )
+
+
+RECORDS: Final = (
+    RuleRecord(
+        "UC9442",
+        "The AMI exists and is available in the Region.",
+        remedy="Pin another one with `ultracluster ami resolve ROLLOUT --write`.",
+        source="botocore 1.44.5, EC2 DescribeImages, 2026.",
+    ),
+    RuleRecord(
+        "UC9443",
+        "The AMI has the processor architecture of the nodes.",
+        remedy="Pin one for x86_64: all types of the catalogue have such processors.",
+        source="DescribeInstanceTypes as moto 5.2.5 ships it, about 2026-08.",
+    ),
+    RuleRecord(
+        "UC9444",
+        "The AMI is suitable for the nodes, according to its tag or its name.",
+        remedy="Check that it has the ECS agent, Docker and the drivers that nodes need (`ultracluster docs images`).",
+        source="Our decision: nodes without them never join, while they are paid.",
+    ),
+    RuleRecord(
+        "UC9445",
+        "The AMI is not deprecated.",
+        remedy="Pin a newer one with `ultracluster ami resolve ROLLOUT --write`.",
+        source="EC2 user guide, deprecate an AMI.",
+    ),
+    RuleRecord(
+        "UC9446",
+        "The repository of a job's image exists in Amazon ECR in the Region.",
+        remedy="Create the repository, or replicate it to the Region; TrainingImageRepository creates one.",
+        source="Our decision: nodes reach the Amazon ECR of their Region without a NAT gateway.",
+    ),
+    RuleRecord(
+        "UC9447",
+        "The repository contains a job's image.",
+        remedy="Push the image, or correct its tag: jobs would fail when they start, on paid nodes.",
+        source="botocore 1.44.5, ECR DescribeImages, 2026.",
+    ),
+    RuleRecord(
+        "UC9457",
+        "A job's image runs the command of the job.",
+        remedy='Build an image on it with ENTRYPOINT [], or one that ends in exec "$@": AWS Batch cannot replace an ENTRYPOINT.',
+        source="AWS Batch user guide, job definition parameters, 2026-11: command is the CMD of Docker; aws-neuron/deep-learning-containers, common, 2026-08.",
+    ),
+)

@@ -8,6 +8,7 @@ from typing import Any, Final
 
 from ultracluster_catalog.places.cluster_subnet import NODE_SERVICES
 from ultracluster_rules.network import addresses_of_existing_subnet
+from ultracluster_rules.record import RuleRecord
 from ultracluster_runtime.preflight.check import ZONE_IS_VISIBLE, Outcome, check, failed, passed, warned
 from ultracluster_runtime.preflight.quotas import is_deployed
 from ultracluster_runtime.preflight.reader import AwsReader
@@ -418,3 +419,61 @@ def _check_group(subnet: Part, description: Description | None) -> Outcome:
     if len(missing) == len(both):
         return passed("the deployment adds both rules that EFA needs")
     return failed("it has a rule for EFA already, and EC2 rejects a duplicate", "Remove add_efa_rules")
+
+
+RECORDS: Final = (
+    RuleRecord(
+        "UC9435",
+        "The existing subnet is in its VPC and in the zone of the cluster.",
+        remedy="Use a subnet of the VPC in the zone of the capacity.",
+        source="botocore 1.44.5, EC2 DescribeSubnets, 2026.",
+    ),
+    RuleRecord(
+        "UC9436",
+        "The existing subnet has enough free addresses for the cluster.",
+        remedy="Use a larger subnet, fewer nodes, or the layout batch.",
+        source="Amazon VPC user guide; EC2 user guide, EFA, 2026-10.",
+    ),
+    RuleRecord(
+        "UC9437",
+        "The existing subnet assigns no public addresses.",
+        remedy="Use a private subnet, or switch it off with `aws ec2 modify-subnet-attribute --no-map-public-ip-on-launch`.",
+        source="EC2 user guide, multiple network interfaces, 2026-10: no public address beside them.",
+    ),
+    RuleRecord(
+        "UC9438",
+        "Nodes in the existing subnet can reach S3.",
+        remedy="Add the gateway endpoint of S3, which costs nothing, to its route table.",
+        source="Amazon VPC user guide, gateway endpoints.",
+    ),
+    RuleRecord(
+        "UC9439",
+        "Nodes in the existing subnet can reach the services that they need.",
+        remedy="Add a NAT gateway, or interface endpoints with private DNS that allow the nodes, for the services in the finding.",
+        source="Our decision: the services of ultracluster_catalog.places.cluster_subnet.NODE_SERVICES.",
+    ),
+    RuleRecord(
+        "UC9440",
+        "The existing VPC resolves DNS names.",
+        remedy="Enable both with `aws ec2 modify-vpc-attribute`.",
+        source="Amazon VPC user guide, DNS attributes.",
+    ),
+    RuleRecord(
+        "UC9441",
+        "The existing security group allows EFA traffic.",
+        remedy="Add both rules, or set `add_efa_rules: true`.",
+        source="EC2 user guide, get started with EFA, 2026-10.",
+    ),
+    RuleRecord(
+        "UC9458",
+        "The default security group of an existing VPC allows tasks of multi-node jobs to reach each other and AWS.",
+        remedy="Set `network.default_security_group_id`, which adds the rules, or exempt the VPC from the process that removes them.",
+        source="AWS Batch user guide, multi-node parallel jobs: a task takes the default group of the VPC.",
+    ),
+    RuleRecord(
+        "UC9459",
+        "The zone of a new VPC has every service that nodes reach through interface endpoints.",
+        remedy="Use another zone, or an existing VPC with a NAT gateway.",
+        source="botocore 1.44.5, EC2 DescribeVpcEndpointServices; terraform-aws-modules/terraform-aws-vpc 785.",
+    ),
+)

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from ultracluster_rules.findings import FindingsError
+from ultracluster_rules.record import RuleRecord
 from ultracluster_runtime.preflight.check import ACCOUNT_IS_KNOWN, Outcome, check, failed, passed, warned
 from ultracluster_runtime.preflight.reader import AwsReader
 from ultracluster_runtime.preflight.subjects import Account, Source
@@ -88,3 +89,13 @@ def _check_order(order: Order, response: Mapping[str, Any] | None) -> Outcome:
             "Write it into the rollout: `ultracluster capacity resolve ROLLOUT --write`",
         )
     return passed(f"the order {order.name} bought {bought} and is {record.state.value}")
+
+
+RECORDS: Final = (
+    RuleRecord(
+        "UC9456",
+        "The order in the ledger has bought the reservation that the rollout uses.",
+        remedy="Buy the approved order, then run `ultracluster capacity resolve ROLLOUT --write`.",
+        source="Our decision: an order of the ledger and the rollout must not drift apart.",
+    ),
+)

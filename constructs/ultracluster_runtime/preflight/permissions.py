@@ -5,6 +5,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from functools import partial
 from typing import Any, Final
 
+from ultracluster_rules.record import RuleRecord
 from ultracluster_runtime.preflight.account import identity
 from ultracluster_runtime.preflight.check import (
     ACCOUNT_IS_KNOWN,
@@ -211,3 +212,37 @@ def _check_makes(_: Region, result: tuple[str, dict[str, str] | None]) -> Outcom
             "the service control policies",
         )
     return passed(f"{role.rpartition('/')[2]} may create all {len(decisions)} main resources")
+
+
+RECORDS: Final = (
+    RuleRecord(
+        "UC9406",
+        "The service-linked role of AWS Batch exists.",
+        remedy="No action is needed if the deploying principal may create it: AWS Batch does so on first use. Otherwise, run the command in the finding.",
+        source="AWS Batch user guide, service-linked roles, 2026-10.",
+    ),
+    RuleRecord(
+        "UC9407",
+        "The service-linked role of EC2 Spot exists.",
+        remedy="Run the command of the finding: without the role no Spot Instance can be requested.",
+        source="EC2 user guide, service-linked role for Spot, 2026-10.",
+    ),
+    RuleRecord(
+        "UC9408",
+        "The service-linked role of Amazon FSx exists.",
+        remedy="No action is needed if the deploying principal may create it: Amazon FSx does so on first use. Otherwise, run the command in the finding.",
+        source="FSx for Lustre guide, service-linked roles, 2026-10.",
+    ),
+    RuleRecord(
+        "UC9409",
+        "The credentials may assume the roles of the CDK bootstrap.",
+        remedy="Allow the user sts:AssumeRole on arn:aws:iam::ACCOUNT:role/cdk-*.",
+        source="AWS CDK developer guide, bootstrapping.",
+    ),
+    RuleRecord(
+        "UC9410",
+        "CloudFormation's role may create the resources of the clusters.",
+        remedy="Bootstrap with --cloudformation-execution-policies that allow the calls in the finding; also check its permissions boundary and the service control policies.",
+        source="botocore 1.44.5, IAM SimulatePrincipalPolicy, 2026.",
+    ),
+)

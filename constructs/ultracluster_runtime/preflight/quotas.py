@@ -13,6 +13,7 @@ from ultracluster_catalog.machines.instance_types import INSTANCE_TYPES
 from ultracluster_catalog.names.cluster_tag import CLUSTER_TAG
 from ultracluster_catalog.places.cluster_subnet import NODE_SERVICES
 from ultracluster_rules.network import network_interfaces
+from ultracluster_rules.record import RuleRecord
 from ultracluster_runtime.preflight.check import (
     AnyCheck,
     Outcome,
@@ -399,3 +400,66 @@ _check_gateways = _counted(
     Filters=[{"Name": "vpc-endpoint-type", "Values": ["Gateway"]}],
 )
 _check_concurrency = quota_check("UC9460", _concurrency, evaluate=_evaluate_concurrency)
+
+RECORDS: Final = (
+    RuleRecord(
+        "UC9411",
+        "The quota for Capacity Blocks is large enough for the rollout.",
+        remedy="Request an increase with the command in the finding, which takes days. Blocks that were already bought are not affected.",
+        source="EC2 instance types guide, quotas, 2026-10: vCPUs of concurrent blocks.",
+    ),
+    RuleRecord(
+        "UC9412",
+        "The quota for On-Demand Instances is large enough for the nodes.",
+        remedy="Request an increase with the command in the finding, or end the other instances that it counts.",
+        source="EC2 instance types guide, quotas, 2026-10: L-2C3B7624, 0 by default.",
+    ),
+    RuleRecord(
+        "UC9413",
+        "The quota for Spot Instances is large enough for the nodes.",
+        remedy="Request an increase with the command in the finding.",
+        source="EC2 instance types guide, quotas, 2026-10: L-6B0D517C, 0 by default.",
+    ),
+    RuleRecord(
+        "UC9414",
+        "The quota for AWS Batch compute environments is large enough.",
+        remedy="Request an increase, delete unused environments, or share a queue among sources.",
+        source="AWS Batch quotas, 2026-10: 50 for each Region.",
+    ),
+    RuleRecord(
+        "UC9415",
+        "The quota for AWS Batch job queues is large enough.",
+        remedy="Request an increase, or delete unused queues.",
+        source="AWS Batch quotas, 2026-10: 50 for each Region.",
+    ),
+    RuleRecord(
+        "UC9416",
+        "The quota for Lustre storage is large enough for the file systems.",
+        remedy="Request a higher quota, use smaller file systems, or delete unused ones.",
+        source="FSx for Lustre quotas, 2026-10: 100,800 GiB of SSD by type.",
+    ),
+    RuleRecord(
+        "UC9417",
+        "The quota for VPCs is large enough.",
+        remedy="Request a higher quota, or use an existing subnet for the clusters.",
+        source="Amazon VPC quotas: 5 for each Region.",
+    ),
+    RuleRecord(
+        "UC9418",
+        "The quota for network interfaces is large enough for nodes, tasks and endpoints.",
+        remedy="Request an increase, or use the layout batch.",
+        source="Amazon VPC quotas: 5,000 interfaces for each zone.",
+    ),
+    RuleRecord(
+        "UC9419",
+        "The quota for gateway endpoints is large enough.",
+        remedy="Request a higher quota, or use an existing subnet with an endpoint for the clusters.",
+        source="Amazon VPC quotas: 20 for each Region.",
+    ),
+    RuleRecord(
+        "UC9460",
+        "The account's concurrency quota is large enough to run the clusters' functions at the same time.",
+        remedy="Request an increase of the quota Concurrent executions, as the finding says.",
+        source="AWS Lambda developer guide, quotas, 2026-11; ten threads on accounts with a quota of 10, 2021 to 2025.",
+    ),
+)

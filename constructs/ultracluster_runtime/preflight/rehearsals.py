@@ -2,6 +2,7 @@
 
 from typing import Final
 
+from ultracluster_rules.record import RuleRecord
 from ultracluster_runtime.preflight.check import Outcome, check, passed, skipped, warned
 from ultracluster_runtime.preflight.quotas import is_deployed
 from ultracluster_runtime.preflight.reader import AwsReader
@@ -46,3 +47,13 @@ def _check(cluster: Cluster, record: str | None) -> Outcome:
         return warned(f"{cluster.name} was never rehearsed in {cluster.region}", remedy)
     sound, text = rehearsal.describe(cluster_digest(cluster))
     return passed(text) if sound else warned(text, remedy)
+
+
+RECORDS: Final = (
+    RuleRecord(
+        "UC9461",
+        "A cluster that is not deployed has been rehearsed in its current version.",
+        remedy="Run `ultracluster deploy ROLLOUT --without-capacity` before the purchase.",
+        source="Our decision 0023: what AWS refuses is learned before paid hours begin.",
+    ),
+)

@@ -4,6 +4,7 @@ from collections.abc import Iterator, Mapping
 from datetime import datetime, timedelta
 from typing import Any, Final
 
+from ultracluster_rules.record import RuleRecord
 from ultracluster_runtime.preflight.account import identity
 from ultracluster_runtime.preflight.check import MakesCheck, Outcome, check, failed, passed, skipped, warned
 from ultracluster_runtime.preflight.reader import AwsReader
@@ -254,3 +255,85 @@ def _check_members(source: Source, members: list[Description] | None) -> Outcome
     if count < source.nodes:
         return failed(evidence, "Add reservations to the group, or set max_nodes")
     return passed(evidence)
+
+
+RECORDS: Final = (
+    RuleRecord(
+        "UC9422",
+        "The reservation is visible to the account.",
+        remedy="Search other Regions and accounts; `ultracluster capacity status` lists what was bought with this ledger.",
+        source="botocore 1.44.5, EC2 DescribeCapacityReservations, 2026.",
+    ),
+    RuleRecord(
+        "UC9423",
+        "The reservation is in the zone of the cluster.",
+        remedy="Set zone_id to the zone of the reservation: capacity cannot move.",
+        source="EC2 user guide, launch into Capacity Blocks, 2026-10.",
+    ),
+    RuleRecord(
+        "UC9424",
+        "The reservation is for the instance type of the nodes.",
+        remedy="Set instance_type to the type of the reservation.",
+        source="EC2 user guide, Capacity Reservations, 2026-10.",
+    ),
+    RuleRecord(
+        "UC9425",
+        "The reservation matches the platform of the AMI.",
+        remedy="Use a reservation for Linux/UNIX: EC2 compares it with the platform of the AMI.",
+        source="EC2 user guide, launch into Capacity Blocks, 2026-10.",
+    ),
+    RuleRecord(
+        "UC9426",
+        "The reservation has enough instances for the cluster.",
+        remedy="Set nodes to the size of the reservation, or extend the reservation; instances beyond the nodes are paid for and idle.",
+        source="botocore 1.44.5, EC2 CapacityReservation TotalInstanceCount, 2026.",
+    ),
+    RuleRecord(
+        "UC9427",
+        "The reservation is active or scheduled.",
+        remedy="Use one that is active or scheduled; buy another one if there is none.",
+        source="botocore 1.44.5, EC2 CapacityReservationState, 2026.",
+    ),
+    RuleRecord(
+        "UC9428",
+        "The reservation starts and ends at the times in the rollout, and has not ended.",
+        remedy="Set start and end as the finding says: they schedule checkpoints and the drain.",
+        source="EC2 user guide, Capacity Blocks for ML, 2026-10.",
+    ),
+    RuleRecord(
+        "UC9429",
+        "The reservation has default tenancy.",
+        remedy="Use one of default tenancy.",
+        source="EC2 user guide, Capacity Blocks for ML, 2026-10: default tenancy only.",
+    ),
+    RuleRecord(
+        "UC9430",
+        "The reservation belongs to the account.",
+        remedy="Agree with the owner on extension and sharing before the run: the owner alone can do both.",
+        source="EC2 user guide, share Capacity Blocks, 2026-10.",
+    ),
+    RuleRecord(
+        "UC9431",
+        "The reservation matches the market type.",
+        remedy="Set market_type as the finding says: with the wrong one every launch fails.",
+        source="EC2 user guide, launch into Capacity Blocks, 2026-10.",
+    ),
+    RuleRecord(
+        "UC9432",
+        "The reservation was created in the placement group that the rollout specifies.",
+        remedy="Set placement_group to the group of the reservation, or remove it.",
+        source="EC2 user guide, Capacity Reservations in cluster placement groups, 2026-10.",
+    ),
+    RuleRecord(
+        "UC9433",
+        "The instances of the reservation are available.",
+        remedy="Find out who uses them with the command in the finding.",
+        source="botocore 1.44.5, EC2 AvailableInstanceCount, 2026.",
+    ),
+    RuleRecord(
+        "UC9434",
+        "The reservations of the resource group have enough instances for the nodes.",
+        remedy="Add reservations to the group, or set max_nodes.",
+        source="EC2 user guide, Capacity Reservation groups, 2026-10.",
+    ),
+)

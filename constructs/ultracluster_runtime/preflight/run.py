@@ -23,7 +23,6 @@ class CheckResult:
     """Result of a check on one subject."""
 
     code: str
-    title: str
     # Place of the subject: empty for the account, else Region, cluster, and the resource in it
     key: tuple[str, ...]
     outcome: Outcome
@@ -56,7 +55,7 @@ def run_checks(
     results: list[CheckResult] = []
 
     def note(check: AnyCheck, key: tuple[str, ...], outcome: Outcome) -> None:
-        result = CheckResult(code=check.code, title=check.title, key=key, outcome=outcome)
+        result = CheckResult(code=check.code, key=key, outcome=outcome)
         results.append(result)
         on_result(result)
 

@@ -5,6 +5,7 @@ from collections.abc import Iterator, Mapping
 from functools import partial
 from typing import Any, Final
 
+from ultracluster_rules.record import RuleRecord
 from ultracluster_runtime.preflight.check import Outcome, check, failed, passed, warned
 from ultracluster_runtime.preflight.reader import AwsReader
 from ultracluster_runtime.preflight.subjects import Account, Part
@@ -170,3 +171,31 @@ def _check_key_policy(_: Part, evidence: tuple[Description, str]) -> Outcome:
         f"its policy does not delegate access to the IAM policies of {owner}",
         "Allow kms:Decrypt, GenerateDataKey and DescribeKey for the roles of the jobs, and kms:CreateGrant for deployments",
     )
+
+
+RECORDS: Final = (
+    RuleRecord(
+        "UC9448",
+        "The existing bucket exists and is in the cluster's Region.",
+        remedy="Create it or correct its name; copy the data to the Region of the cluster.",
+        source="FSx for Lustre guide, data repository associations, 2026-10: automatic import from its own Region only.",
+    ),
+    RuleRecord(
+        "UC9449",
+        "The policy of the existing bucket allows jobs and denies public access.",
+        remedy="Remove the statement, block public access, and allow the roles of the jobs.",
+        source="botocore 1.44.5, S3 GetBucketPolicyStatus, 2026.",
+    ),
+    RuleRecord(
+        "UC9450",
+        "The KMS key is enabled and can encrypt.",
+        remedy="Enable it, or cancel its deletion: what it encrypts is lost without it.",
+        source="botocore 1.44.5, KMS DescribeKey, 2026.",
+    ),
+    RuleRecord(
+        "UC9451",
+        "The policy of the KMS key allows IAM policies to grant its use.",
+        remedy="Allow kms:Decrypt, GenerateDataKey and DescribeKey for the roles of the jobs, and kms:CreateGrant for the deploying principal.",
+        source="AWS KMS developer guide, default key policy.",
+    ),
+)

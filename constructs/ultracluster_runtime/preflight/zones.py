@@ -3,6 +3,7 @@
 from functools import partial
 from typing import Any, Final
 
+from ultracluster_rules.record import RuleRecord
 from ultracluster_runtime.preflight.check import ZONE_IS_VISIBLE, Outcome, check, failed, passed, warned
 from ultracluster_runtime.preflight.reader import AwsReader
 from ultracluster_spec.cluster import Cluster
@@ -61,3 +62,13 @@ def _check_offered(cluster: Cluster, zones: list[str]) -> Outcome:
             "Check that the reservation has this type and zone",
         )
     return failed(evidence, "Use another zone or type")
+
+
+RECORDS: Final = (
+    RuleRecord(
+        "UC9421",
+        "EC2 offers the instance type in the zone.",
+        remedy="Use another zone or type. Blocks are sold independently of these offerings; for them, this is only a warning.",
+        source="botocore 1.44.5, EC2 DescribeInstanceTypeOfferings, 2026.",
+    ),
+)

@@ -4,6 +4,7 @@ from datetime import datetime, timedelta
 from typing import Final
 
 from ultracluster_rules.findings import FindingsError
+from ultracluster_rules.record import RuleRecord
 from ultracluster_runtime.purchasing import effects
 from ultracluster_runtime.purchasing.reads_and_refusals import unanswered
 
@@ -31,3 +32,13 @@ def refuse_skew(now: datetime, server_time: datetime | None) -> None:
         allowed=f"a difference of at most {MOST_CLOCK_SKEW.seconds // 60} minute",
         remedy="Synchronize the clock; nothing was bought",
     )
+
+
+RECORDS: Final = (
+    RuleRecord(
+        "UC7030",
+        "Nothing is approved or bought while the clock differs from AWS's by more than a minute.",
+        remedy="Synchronize the clock, for example with NTP. Nothing was bought.",
+        source="Our decision: approvals and evidence are judged by time. AWS itself refuses requests that are 5 minutes off (IAM user guide).",
+    ),
+)

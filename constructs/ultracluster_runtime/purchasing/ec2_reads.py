@@ -6,7 +6,8 @@ from typing import Any, Final
 
 from botocore.config import Config
 
-from ultracluster_rules.findings import Finding
+from ultracluster_rules.findings import Finding, Severity
+from ultracluster_rules.record import RuleRecord
 from ultracluster_runtime.functions.responses import AWS_ERRORS
 from ultracluster_runtime.purchasing import ec2_answers, effects
 from ultracluster_runtime.purchasing.aws_errors import classify_read_error
@@ -109,3 +110,14 @@ class Ec2Reads:
             if region not in self._clients:
                 self._clients[region] = self._make_client("ec2", region, _READING)
             return self._clients[region]
+
+
+RECORDS: Final = (
+    RuleRecord(
+        "UC7043",
+        "Every offering can be read.",
+        severity=Severity.WARNING,
+        remedy="Report it with the text of the finding; the other offerings are listed.",
+        source="botocore 1.44.5, EC2 CapacityBlockOffering, 2026: no member is required.",
+    ),
+)

@@ -26,6 +26,7 @@ from decimal import Decimal
 from typing import Any, Final
 
 from ultracluster_rules.findings import FindingsError
+from ultracluster_rules.record import RuleRecord
 from ultracluster_runtime.functions.responses import AWS_ERRORS
 from ultracluster_runtime.purchasing.aws_errors import (
     UnreadableAnswerError,
@@ -328,3 +329,19 @@ class Ledger:
         update["ConditionExpression"] = f"{absent}#held <= :room"
         update["ExpressionAttributeValues"][":room"] = {"N": format(room, "f")}
         return [({"Update": update}, "month")]
+
+
+RECORDS: Final = (
+    RuleRecord(
+        "UC7021",
+        "The ledger's table can be used.",
+        remedy="Deploy a CapacityLedger, or specify its table and Region. Nothing is bought without it.",
+        source="Our decision: the ledger is what makes a purchase happen at most once.",
+    ),
+    RuleRecord(
+        "UC7022",
+        "The name of an order is used once.",
+        remedy="Use a new name for each approval, even for the same terms.",
+        source="Our decision: a name stands for one approval, so that it buys once.",
+    ),
+)

@@ -4,6 +4,7 @@ from datetime import datetime
 from typing import Final
 
 from ultracluster_rules.findings import FindingsError
+from ultracluster_rules.record import RuleRecord
 from ultracluster_runtime.purchasing import effects
 from ultracluster_runtime.purchasing.evidence import Evidence, find_evidence
 from ultracluster_runtime.purchasing.orders import OnDemandOrder, OrderState, Record
@@ -74,3 +75,19 @@ def _decide(record: Record, state: OrderState, reason: str) -> effects.Steps[Out
     if isinstance(reply, effects.ConditionFailed):
         raise wrong_state(f"order {record.order.name} changed concurrently", remedy="Check its status")
     raise unanswered(f"the ledger did not confirm: {reply.message}", remedy="Check the status of the order")
+
+
+RECORDS: Final = (
+    RuleRecord(
+        "UC7040",
+        "Only cancellable purchases are cancelled.",
+        remedy="Use the block, share it with AWS RAM, or let it end: Capacity Blocks cannot be cancelled.",
+        source="EC2 user guide, Capacity Blocks for ML, 2026-10: no cancellation.",
+    ),
+    RuleRecord(
+        "UC7044",
+        "An order is closed on evidence.",
+        remedy="Describe what you checked, such as the CloudTrail query and its time; it is stored in the ledger.",
+        source="Our decision: a closed order frees its money for another one.",
+    ),
+)

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
-from typing import Any
+from typing import Any, Final
 
 from ultracluster_catalog.capacity.capacity_blocks import (
     BLOCK_PLATFORMS,
@@ -22,9 +22,10 @@ from ultracluster_catalog.machines.instance_type import CAPACITY_BLOCK, ON_DEMAN
 from ultracluster_catalog.names.identifiers import REGION, RESERVATION_ID
 from ultracluster_catalog.places.zones import region_of_zone_id
 from ultracluster_rules.capacity import check_block_duration
-from ultracluster_rules.findings import Finding, FindingsError, quote
+from ultracluster_rules.findings import Finding, FindingsError, Severity, quote
 from ultracluster_rules.machines import get_instance_type
 from ultracluster_rules.network import check_zone_id
+from ultracluster_rules.record import RuleRecord
 from ultracluster_runtime.purchasing.offerings import RANKINGS
 from ultracluster_runtime.purchasing.orders import BlockOrder, ExtensionOrder, OnDemandOrder, Order
 
@@ -384,3 +385,110 @@ def _check_duration(path: str, hours: Any) -> Iterator[Finding]:
         yield from (replace(finding, path=path) for finding in check_block_duration(hours))
     else:
         yield from _check_value("UC7013", path, hours, ok=False, allowed="an integer number of hours")
+
+
+RECORDS: Final = (
+    RuleRecord(
+        "UC7001",
+        "The name of an order and of its cluster is short, lower case and starts with a letter.",
+        remedy="Use 2 to 48 lower case letters, digits and hyphens for an order, 2 to 32 for a cluster, a letter first.",
+        source="Our decision: the name is a key of the ledger and a tag on what is bought.",
+    ),
+    RuleRecord(
+        "UC7002",
+        "An order names the account that pays.",
+        remedy="Specify the 12 digits of the account that pays; `aws sts get-caller-identity` shows the account of your credentials.",
+        source="Our decision: a purchase with the credentials of another account must be impossible.",
+    ),
+    RuleRecord(
+        "UC7003",
+        "An order names the Regions to buy in.",
+        remedy="Specify one or more Region codes; nothing is bought in other Regions.",
+        source="Our decision: a block in a Region where nothing else of yours is cannot be moved or given back.",
+    ),
+    RuleRecord(
+        "UC7004",
+        "An order specifies zones by their zone IDs.",
+        remedy="Specify zone IDs in the Regions of the order; omit them for any zone.",
+        source="Our decision: an order that cannot be kept is refused before it is approved.",
+    ),
+    RuleRecord(
+        "UC7005",
+        "An order names one currency.",
+        remedy="Specify the three capital letters of the currency in which AWS quotes the fee.",
+        source="botocore 1.44.5, EC2 CapacityBlockOffering CurrencyCode, 2026.",
+    ),
+    RuleRecord(
+        "UC7006",
+        "An order has a price cap, within the cap of the month.",
+        remedy="Specify plain numbers with at most two decimals, the fee not above the monthly cap. For On-Demand Capacity Reservations, the cap covers the cost until their end.",
+        source="Our decision: no purchase without a limit that a person has set.",
+    ),
+    RuleRecord(
+        "UC7007",
+        "An order names who approves it.",
+        remedy="Specify the name of the person who approves; it is stored in the ledger.",
+        source="Our decision: each purchase has a responsible person.",
+    ),
+    RuleRecord(
+        "UC7008",
+        "The times of an order are in UTC.",
+        remedy="Write the time in UTC with Z at the end.",
+        source="EC2 user guide, Capacity Blocks for ML, 2026-10: blocks start and end by UTC.",
+    ),
+    RuleRecord(
+        "UC7009",
+        "An approval expires in the future.",
+        remedy="Specify a time in the future; a few hours are enough, since offerings and prices change.",
+        source="Our decision: an old approval must not buy at a new price.",
+    ),
+    RuleRecord(
+        "UC7010",
+        "An order is for one instance type or one UltraServer type that is sold with its purchase option.",
+        remedy="Specify either an instance type or an UltraServer type, one that is sold with this purchase option.",
+        source="botocore 1.44.5, EC2 DescribeCapacityBlockOfferings, 2026: one of the two.",
+    ),
+    RuleRecord(
+        "UC7011",
+        "An order is for at most as many instances as AWS sells in one block.",
+        remedy="Specify a whole number within the limit of the finding; use several orders for more.",
+        source="EC2 user guide, Capacity Blocks for ML, 2026-10: at most 64 instances in a block.",
+    ),
+    RuleRecord(
+        "UC7012",
+        "An order specifies a platform of Capacity Reservations.",
+        remedy="Use the platform of the AMI of your nodes: EC2 compares the two at each launch.",
+        source="EC2 user guide, Capacity Blocks for ML, 2026-10: platforms.",
+    ),
+    RuleRecord(
+        "UC7013",
+        "The durations of an order are positive whole numbers.",
+        remedy="Specify days such as 14, 7-14 or 14,21.",
+        source="botocore 1.44.5, EC2 DescribeCapacityBlockOfferings, 2026.",
+    ),
+    RuleRecord(
+        "UC7014",
+        "The times of an order allow a purchase.",
+        remedy="Specify a window that starts before it ends, ends in the future and is at most 8 weeks ahead, and a latest end that a block can meet.",
+        source="EC2 user guide, Capacity Blocks for ML, 2026-10: offered up to 8 weeks ahead.",
+    ),
+    RuleRecord(
+        "UC7015",
+        "An extension names a Capacity Reservation.",
+        remedy="Specify the ID that begins with cr-; `ultracluster capacity status` prints it.",
+        source="botocore 1.44.5, EC2 PurchaseCapacityBlockExtension, 2026.",
+    ),
+    RuleRecord(
+        "UC7016",
+        "An order uses a known ranking of offerings.",
+        remedy="Use a ranking that the finding lists.",
+        source="Our decision: what is bought first must be a rule that can be read in the order.",
+    ),
+    RuleRecord(
+        "UC7017",
+        "An order searches Regions that are known to sell its instance type.",
+        severity=Severity.WARNING,
+        remedy="Check with `ultracluster capacity find` whether the Region has offerings; the published list may be out of date.",
+        source="EC2 user guide, Capacity Blocks by Region, 2026-10; offers seen in ap-south-2, 2026-10-03.",
+    ),
+)

@@ -5,6 +5,7 @@ from datetime import datetime, timedelta
 from typing import Final
 
 from ultracluster_rules.findings import FindingsError
+from ultracluster_rules.record import RuleRecord
 from ultracluster_runtime.purchasing.orders import (
     BlockOrder,
     ExtensionOrder,
@@ -83,3 +84,13 @@ def refuse_overlaps(order: Order, others: Iterable[Record]) -> FindingsError:
         f"{order.name} overlaps {'; '.join(map(describe_overlap, listed))}",
         remedy=f"Nothing was sent. If both are wanted: {flags}; else cancel the one that is not",
     )
+
+
+RECORDS: Final = (
+    RuleRecord(
+        "UC7053",
+        "Capacity is not bought twice for one need without a word.",
+        remedy="Cancel the order that is not wanted, or name it with --besides.",
+        source="Our decision: AWS sells two blocks as readily as one, and takes none back (EC2 user guide, Capacity Blocks: cannot be cancelled).",
+    ),
+)

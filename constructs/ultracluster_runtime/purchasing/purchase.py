@@ -11,6 +11,7 @@ from typing import Any, Final
 
 from ultracluster_rules.findings import Finding, FindingsError
 from ultracluster_rules.findings import quote as quoted
+from ultracluster_rules.record import RuleRecord
 from ultracluster_runtime.purchasing import effects
 from ultracluster_runtime.purchasing.clock import refuse_skew
 from ultracluster_runtime.purchasing.ec2_objects import Quote
@@ -294,3 +295,49 @@ def _not_written(record: Record, ids: tuple[str, ...]) -> Finding:
         f"order {record.order.name} bought {', '.join(ids)}, and the ledger did not confirm it",
         remedy=f"Do not buy again; run `ultracluster capacity reconcile {record.order.name}`",
     )
+
+
+RECORDS: Final = (
+    RuleRecord(
+        "UC7024",
+        "Nothing is bought after an approval has expired.",
+        remedy="Approve a new order; the old one bought nothing.",
+        source="Our decision: an old approval must not buy at a new price.",
+    ),
+    RuleRecord(
+        "UC7026",
+        "The credentials belong to the account of the order.",
+        remedy="Use credentials of the account that the order names.",
+        source="Our decision: the wrong account would pay, and the block could not be moved.",
+    ),
+    RuleRecord(
+        "UC7032",
+        "A cluster, or a block to extend, has at most one order in progress.",
+        remedy="See `ultracluster capacity status`: the other order is being sent, paid or examined. Nothing was sent.",
+        source="Our decision: two blocks for one need are a mistake of thousands of dollars.",
+    ),
+    RuleRecord(
+        "UC7033",
+        "The fees of a month stay within its cap.",
+        remedy="Nothing was sent. Approve a new order with a higher month cap, or wait for the next month.",
+        source="Our decision: caps of single orders add up; that of the month does not move.",
+    ),
+    RuleRecord(
+        "UC7034",
+        "A person confirms the order and its total, or specifies the order's token.",
+        remedy="Type the text that the prompt asks for at a terminal, or use --token.",
+        source="Our decision: a purchase needs a person, now or at the approval.",
+    ),
+    RuleRecord(
+        "UC7047",
+        "A dry run is answered as a dry run.",
+        remedy="Nothing else was sent. Reconcile the order, check CloudTrail, and do not buy through the component that changed the request.",
+        source="botocore 1.44.5, EC2 DryRun, 2026.",
+    ),
+    RuleRecord(
+        "UC7049",
+        "The ledger holds what it confirms.",
+        remedy="Nothing was sent. Buy from a network without the proxy, and check the order with `ultracluster capacity status`.",
+        source="Our decision: without the record in the ledger, a second process could buy again.",
+    ),
+)

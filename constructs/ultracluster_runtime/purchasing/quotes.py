@@ -3,9 +3,11 @@
 from datetime import datetime, timedelta
 from decimal import Decimal
 from functools import partial
+from typing import Final
 
 from ultracluster_catalog.capacity.capacity_blocks import EXTENSION_CLOSES, EXTENSION_OPENS, LONGEST_BLOCK
 from ultracluster_rules.findings import FindingsError
+from ultracluster_rules.record import RuleRecord
 from ultracluster_runtime.purchasing import effects
 from ultracluster_runtime.purchasing.ec2_objects import (
     CreateReservation,
@@ -292,3 +294,31 @@ def _on_demand_quote(order: OnDemandOrder, now: datetime) -> Quote:
         end=order.end,
         zone_ids=(order.zone_id,),
     )
+
+
+RECORDS: Final = (
+    RuleRecord(
+        "UC7027",
+        "Nothing is bought that violates a term of its order.",
+        remedy="The finding lists the term that each offering violates. Search with `ultracluster capacity find`, and approve an order with other terms, or try again later.",
+        source="Our decision: the terms that a person approved are the only ones.",
+    ),
+    RuleRecord(
+        "UC7028",
+        "A block is extended only in the state that the order expects.",
+        remedy="Check the block with `ultracluster capacity status`, and approve an extension of its current state. Nothing was bought.",
+        source="EC2 user guide, extend Capacity Blocks, 2026-10: while active or scheduled, until one hour before the end.",
+    ),
+    RuleRecord(
+        "UC7029",
+        "A block has at most one extension in progress.",
+        remedy="Wait until the other extension is paid or has failed.",
+        source="EC2 user guide, extend Capacity Blocks, 2026-10: one pending extension at a time.",
+    ),
+    RuleRecord(
+        "UC7050",
+        "What is bought is what was confirmed.",
+        remedy="Nothing was sent. Run the command again and confirm the new quote.",
+        source="Our decision: offerings are not held, and a person approved the terms that were shown.",
+    ),
+)

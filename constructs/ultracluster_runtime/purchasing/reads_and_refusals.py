@@ -4,6 +4,7 @@ from collections.abc import Callable
 from typing import Any, Final
 
 from ultracluster_rules.findings import FindingsError, quote
+from ultracluster_rules.record import RuleRecord
 from ultracluster_runtime.purchasing.effects import (
     Effect,
     Page,
@@ -97,3 +98,37 @@ def read_record(name: str) -> Steps[Record]:
             remedy="The ledger was edited; approve a new order",
         )
     return record
+
+
+RECORDS: Final = (
+    RuleRecord(
+        "UC7020",
+        "An order is in the ledger before it is bought.",
+        remedy="Approve it first. If it was approved, the ledger was lost or this is another one: search for the tag uc:po on the reservations of the account before you approve again.",
+        source="Our decision: the ledger is what makes a purchase happen at most once.",
+    ),
+    RuleRecord(
+        "UC7023",
+        "The state of an order allows the requested action.",
+        remedy="`ultracluster capacity status` shows the state and the reason. Approve a new order if this one has ended.",
+        source="Our decision: the states of an order, in `ultracluster docs capacity`.",
+    ),
+    RuleRecord(
+        "UC7025",
+        "Nothing is bought with terms that differ from the approved ones.",
+        remedy="Find out who edited the ledger, and approve a new order.",
+        source="Our decision: the token is a hash of the terms; an edit is not an approval.",
+    ),
+    RuleRecord(
+        "UC7031",
+        "AWS allows the request.",
+        remedy="Read the message of AWS in the finding, and allow the call (`ultracluster docs capacity-security`). Nothing was bought.",
+        source="botocore 1.44.5, EC2 PurchaseCapacityBlock DryRun, 2026.",
+    ),
+    RuleRecord(
+        "UC7035",
+        "AWS and the ledger answer.",
+        remedy="Try again; nothing was sent, unless the finding says that the outcome is not known.",
+        source="Our decision: without an answer nothing is assumed.",
+    ),
+)

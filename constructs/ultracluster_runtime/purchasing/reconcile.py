@@ -5,7 +5,8 @@ from datetime import datetime, timedelta
 from decimal import Decimal
 from typing import Final
 
-from ultracluster_rules.findings import Finding, FindingsError
+from ultracluster_rules.findings import Finding, FindingsError, Severity
+from ultracluster_rules.record import RuleRecord
 from ultracluster_runtime.purchasing.clock import MOST_CLOCK_SKEW
 from ultracluster_runtime.purchasing.ec2_objects import Quote
 from ultracluster_runtime.purchasing.effects import (
@@ -179,3 +180,41 @@ def findings_for(record: Record, *, lookalikes: tuple[str, ...] = ()) -> tuple[F
     if record.state is OrderState.REJECTED:
         return (Finding(code="UC7039", problem=f"order {name} bought nothing: {record.reason}"),)
     return ()
+
+
+RECORDS: Final = (
+    RuleRecord(
+        "UC7036",
+        "The outcome of a purchase request is known.",
+        severity=Severity.WARNING,
+        remedy="Do not buy again. Run `ultracluster capacity reconcile NAME` in a few minutes: it finds the reservation by its tag.",
+        source="botocore 1.44.5, EC2 PurchaseCapacityBlock, 2026: it has no ClientToken, so a second request may buy twice.",
+    ),
+    RuleRecord(
+        "UC7037",
+        "A person decides about an order without a trace in EC2.",
+        severity=Severity.WARNING,
+        remedy="Search CloudTrail for the purchase call. If there is none, close the order with --nothing-bought and the evidence; approve a new order for a new purchase.",
+        source="Our decision: only a person decides that money was not spent.",
+    ),
+    RuleRecord(
+        "UC7038",
+        "AWS delivers what it has sold.",
+        severity=Severity.WARNING,
+        remedy="It is not billed. Fix the payment method, then approve a new order.",
+        source="EC2 user guide, Capacity Blocks pricing and billing, 2026-10.",
+    ),
+    RuleRecord(
+        "UC7039",
+        "A purchase request leads to a purchase.",
+        severity=Severity.WARNING,
+        remedy="Search with `ultracluster capacity find` and approve a new order: this one ended without a purchase.",
+        source="EC2 user guide, purchase Capacity Blocks, 2026-10: offers are not held.",
+    ),
+    RuleRecord(
+        "UC7054",
+        "The fee that EC2 and the ledger show after a purchase is the quoted one.",
+        remedy="It is bought. Ask AWS Support, with the quote and the bill.",
+        source="botocore 1.44.5: PurchaseCapacityBlockExtension and its history show UpfrontFee; PurchaseCapacityBlock shows none.",
+    ),
+)

@@ -9,7 +9,8 @@ from typing import Any, Final
 
 from ultracluster_catalog.limits.quotas import capacity_block_quota
 from ultracluster_catalog.machines.instance_types import INSTANCE_TYPES
-from ultracluster_rules.findings import Finding
+from ultracluster_rules.findings import Finding, Severity
+from ultracluster_rules.record import RuleRecord
 from ultracluster_runtime.aws.aws_session import refuse_credentials
 from ultracluster_runtime.purchasing.aws_errors import UNREADABLE_ANSWER, is_zero_quota
 from ultracluster_runtime.purchasing.effects import DescribeOfferings, Page, ReadFailed
@@ -173,3 +174,20 @@ def _members(search: Search) -> list[Any]:
     return [
         machine for machine in INSTANCE_TYPES.values() if machine.ultraserver_type == search.ultraserver_type
     ]
+
+
+RECORDS: Final = (
+    RuleRecord(
+        "UC7041",
+        "The account has a quota for Capacity Blocks.",
+        remedy="Run the command in the finding to request the quota; approval takes days.",
+        source="EC2 instance types guide, quotas, 2026-10: vCPUs of blocks by family, 0 by default.",
+    ),
+    RuleRecord(
+        "UC7042",
+        "Every Region answers a search.",
+        severity=Severity.WARNING,
+        remedy="Search the Region again later: its offerings are missing from the list.",
+        source="Seen in field reports, 2026: the search has a rate limit with a separate error.",
+    ),
+)

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from ultracluster_rules.findings import Finding
+from ultracluster_rules.record import RuleRecord
 
 _BLOCK: Final = "capacity-block"
 _ALIVE: Final = ("pending", "running")
@@ -84,3 +85,19 @@ def check_consumption(
             )
         )
     return Consumption(reserved=total, inside=inside, outside=outside, findings=tuple(findings))
+
+
+RECORDS: Final = (
+    RuleRecord(
+        "UC7045",
+        "Every instance runs in a reservation bought for it.",
+        remedy="It is billed in addition to the reservation: check market type and reservation in its launch template, and terminate it.",
+        source="EC2 user guide, launch into Capacity Blocks, 2026-10: a launch that does not target the block does not use it.",
+    ),
+    RuleRecord(
+        "UC7046",
+        "A paid reservation is in use.",
+        remedy="It is paid for and idle: check that the compute environment is enabled and jobs are queued; `ultracluster jobs why` explains why a job is waiting.",
+        source="Our decision: a block is paid in full from its start.",
+    ),
+)

@@ -11,6 +11,7 @@ from botocore.exceptions import ClientError
 from ultracluster_catalog.limits.queues import QUEUE_NAME_TAG
 from ultracluster_catalog.limits.service_quotas import SERVICE_QUOTAS, quota_request_command
 from ultracluster_catalog.names.submission_tags import DEFAULT_SHARE
+from ultracluster_rules.record import RuleRecord
 from ultracluster_runtime.jobs.dependencies import queue_of
 from ultracluster_runtime.jobs.submission import submission
 from ultracluster_runtime.preflight.check import AnyCheck, Outcome, check, failed, passed, skipped, warned
@@ -430,3 +431,54 @@ REHEARSAL_CHECKS: Final[tuple[AnyCheck, ...]] = (
     _check_invocations,
     _check_submissions,
 )  # of a deployed rehearsal
+
+RECORDS: Final = (
+    RuleRecord(
+        "UC9710",
+        "AWS Batch knows the instance types of the cluster.",
+        remedy="Use another Region, or ask AWS Support.",
+        source="aws/amazon-genomics-cli#209 and Netflix/metaflow#70: the answer to an unknown type; pcluster/utils.py of aws-parallelcluster 2.11: type is checked before subnet and role.",
+    ),
+    RuleRecord(
+        "UC9711",
+        "The stacks of the rehearsal deploy.",
+        remedy="Correct what AWS names, and rehearse again.",
+        source="AWS CloudFormation user guide, stack events, 2026-11.",
+    ),
+    RuleRecord(
+        "UC9712",
+        "Every compute environment is VALID.",
+        remedy="Correct the cause in `statusReason`; the AWS Batch user guide lists causes of INVALID environments.",
+        source="AWS Batch user guide, INVALID compute environment, 2026-11.",
+    ),
+    RuleRecord(
+        "UC9713",
+        "Every job queue is VALID.",
+        remedy="Correct the cause in `statusReason`.",
+        source="AWS Batch API reference, JobQueueDetail, 2026-11.",
+    ),
+    RuleRecord(
+        "UC9714",
+        "Every job definition is registered.",
+        remedy="Rehearse again: CloudFormation registers the definition again.",
+        source="AWS Batch API reference, JobDefinition, 2026-11.",
+    ),
+    RuleRecord(
+        "UC9715",
+        "EC2 accepts a dry run of every launch template.",
+        remedy="Correct what EC2 names, or grant the credentials ec2:RunInstances and iam:PassRole for the dry run.",
+        source="Amazon EC2 API reference, RunInstances, DryRun, 2026-11.",
+    ),
+    RuleRecord(
+        "UC9716",
+        "The scheduled functions of the cluster run.",
+        remedy="Correct what its log names.",
+        source="AWS Lambda API reference, Invoke, FunctionError, 2026-11.",
+    ),
+    RuleRecord(
+        "UC9717",
+        "AWS Batch accepts every job, with and without a share.",
+        remedy="Correct what AWS names, and rehearse again.",
+        source="nextflow-io/nextflow#3505: the refusal of a job without a priority.",
+    ),
+)

@@ -4,8 +4,10 @@ import dataclasses
 import json
 import os
 from pathlib import Path
+from typing import Final
 
 from ultracluster_rules.findings import FindingsError, quote
+from ultracluster_rules.record import RuleRecord
 from ultracluster_rules.untrusted_files import LARGEST_JSON_FILE, parse_untrusted_json, read_untrusted_file
 from ultracluster_runtime.rollout.machine import Entry, Kind
 from ultracluster_runtime.rollout.plan import RolloutPlan
@@ -62,3 +64,13 @@ def _append(path: Path, entry: Entry) -> None:
         file.write(line.encode("ascii"))
         file.flush()
         os.fsync(file.fileno())
+
+
+RECORDS: Final = (
+    RuleRecord(
+        "UC9608",
+        "The journal of a rollout can be read.",
+        remedy="Move its folder away: the next rollout then compares with what is deployed.",
+        source="Our decision: a journal that says nothing must not be guessed.",
+    ),
+)

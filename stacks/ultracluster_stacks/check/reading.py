@@ -14,6 +14,7 @@ from typing import Any, Final
 from ultracluster_catalog.limits.service_limits import TEMPLATE_RESOURCES, TEMPLATE_SIZE_BYTES
 from ultracluster_checks import Source
 from ultracluster_rules.findings import Finding, FindingsError, quote, reject
+from ultracluster_rules.record import RuleRecord
 from ultracluster_rules.untrusted_files import (
     NotRegularError,
     TooLargeError,
@@ -218,3 +219,25 @@ class _LinesOfJson(Mapping[tuple[str | int, ...], int]):
 
     def __len__(self) -> int:
         return len(self._lines)
+
+
+RECORDS: Final = (
+    RuleRecord(
+        "UC9505",
+        "A template to check is a regular file that can be read, of at most 1 MB, in UTF-8.",
+        remedy="Specify a file of at most 1,000,000 bytes, the limit of CloudFormation.",
+        source="CloudFormation user guide, quotas.",
+    ),
+    RuleRecord(
+        "UC9508",
+        "A template to check has resources, at most 500.",
+        remedy="Specify a CloudFormation template, or the folder of a cloud assembly.",
+        source="CloudFormation user guide, template sections.",
+    ),
+    RuleRecord(
+        "UC9510",
+        "A folder to check is a cloud assembly.",
+        remedy="Specify the output folder of `cdk synth`, or the templates themselves.",
+        source="AWS CDK, cloud assembly schema 55 of aws-cdk-lib 2.275.0.",
+    ),
+)

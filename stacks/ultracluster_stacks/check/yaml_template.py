@@ -6,6 +6,7 @@ from typing import Any, Final
 import yaml
 
 from ultracluster_rules.findings import quote
+from ultracluster_rules.record import RuleRecord
 
 DEEPEST_NESTING: Final = 60
 """Maximum nesting of mappings and lists; our deepest template has 14 levels."""
@@ -163,3 +164,19 @@ def _function(tag: str, argument: Any, line: int) -> dict[str, Any]:
 
 def _line(event: yaml.Event) -> int:
     return 1 if event.start_mark is None else event.start_mark.line + 1
+
+
+RECORDS: Final = (
+    RuleRecord(
+        "UC9506",
+        "A template to check is well-formed JSON or YAML, with each key once.",
+        remedy="Fix the line that the finding names.",
+        source="Our decision: a file that two readers understand in two ways is judged by none.",
+    ),
+    RuleRecord(
+        "UC9507",
+        "A template to check has no aliases, and nothing in it is nested deeper than 60 levels.",
+        remedy="Write the value where it is needed, or make it a parameter.",
+        source="CloudFormation user guide, template formats: YAML without aliases. Our decision: 60 levels, of which our templates need 14.",
+    ),
+)

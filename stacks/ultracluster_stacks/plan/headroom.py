@@ -9,7 +9,8 @@ from ultracluster_catalog.limits.service_limits import (
     TEMPLATE_RESOURCES,
     TEMPLATE_SIZE_BYTES,
 )
-from ultracluster_rules.findings import Finding
+from ultracluster_rules.findings import Finding, Severity
+from ultracluster_rules.record import RuleRecord
 from ultracluster_stacks.plan.templates import StackTemplate
 
 _NEAR: Final = 0.8
@@ -61,3 +62,20 @@ def _counts(stack: StackTemplate) -> tuple[Headroom, ...]:
             ("bytes", stack.size_bytes, TEMPLATE_SIZE_BYTES),
         )
     )
+
+
+RECORDS: Final = (
+    RuleRecord(
+        "UC9650",
+        "A stack stays within CloudFormation's limits on resources, outputs and bytes.",
+        remedy="Split the cluster: use fewer jobs, queues or sources of capacity in one.",
+        source="AWS CloudFormation quotas: 500 resources, 200 outputs, 1 MB for a template.",
+    ),
+    RuleRecord(
+        "UC9651",
+        "A stack has room for more resources, outputs and bytes.",
+        severity=Severity.WARNING,
+        remedy="Split the cluster before it grows further.",
+        source="Our decision: four fifths of the limits of CloudFormation leave time to act.",
+    ),
+)

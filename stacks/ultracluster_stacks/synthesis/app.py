@@ -9,7 +9,9 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from ultracluster_rules.findings import FindingsError, Severity, quote, reject
+from ultracluster_checks.table import RECORDS as TEMPLATE_RECORDS
+from ultracluster_rules.findings import FindingsError, quote, reject
+from ultracluster_rules.record import is_error
 from ultracluster_spec.cluster import Cluster
 from ultracluster_spec.values import plain
 from ultracluster_stacks.config import load_rollout
@@ -46,7 +48,7 @@ def main() -> int:
         processes = 1 if in_place else _processes(context)
         synthesize(clusters, Path(outdir) if outdir else None, cache=cache, processes=processes)
         found = take_findings(Path(outdir), context["rollout"]) if outdir else ()
-        reject(finding for finding in found if finding.severity is Severity.ERROR)
+        reject(finding for finding in found if is_error(finding, TEMPLATE_RECORDS))
         sys.stderr.writelines(f"{finding}\n" for finding in found)
     except FindingsError as error:
         sys.stderr.write(f"{error}\n")

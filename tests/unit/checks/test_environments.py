@@ -7,7 +7,7 @@ from tests.unit.checks.defects import DROP
 from tests.unit.checks.edits import BLOCK_ON_BATCH, CE, codes_after, statement
 
 from ultracluster_checks import Source
-from ultracluster_rules.registry import RULES
+from ultracluster_checks.table import RECORDS
 
 MANAGED = "arn:aws:iam::aws:policy"
 
@@ -73,7 +73,7 @@ def test_environments_of_published_templates_for_blocks_have_no_error(
 ) -> None:
     moving = {f"{CE}/LaunchTemplate/Version": "$Latest", f"{CE}/MaxvCpus": 100000}
     broken = codes_after(foreign, "batch-efa", BLOCK_ON_BATCH | edits | moving)
-    assert {code: RULES[code].severity for code in broken if RULES[code].severity == "error"} == {}
+    assert [code for code in broken if RECORDS[code].severity == "error"] == []
     # AWS Batch refuses an update in place with BEST_FIT: https://repost.aws/knowledge-center/batch-update-ec2-environment
     assert ("UC4217" in broken) is (edits["ComputeEnvironment/ReplaceComputeEnvironment"] is False)
 

@@ -3,13 +3,14 @@
 import textwrap
 
 import pytest
+from tests.rule_examples import EXAMPLES as ALL_EXAMPLES
+from tests.rule_examples import Example
 
 from ultracluster_checks import Source, check_templates
 from ultracluster_checks.table import template_codes
-from ultracluster_rules.registry import RULES, Rule
 from ultracluster_stacks.check.yaml_template import read_yaml_template
 
-EXAMPLES = {code: note for code, note in RULES.items() if note.kind == "template"}
+EXAMPLES = ALL_EXAMPLES["template"]
 OWN_SECTIONS = ("UC32", "UC42", "UC52", "UC640", "UC641", "UC642")
 
 
@@ -20,7 +21,7 @@ def codes(example: str) -> set[str]:
 
 
 @pytest.mark.parametrize(("code", "note"), EXAMPLES.items(), ids=EXAMPLES)
-def test_an_example_breaks_its_rule_and_the_other_keeps_it(code: str, note: Rule) -> None:
+def test_an_example_breaks_its_rule_and_the_other_keeps_it(code: str, note: Example) -> None:
     assert code in codes(note.fails)
     assert code not in codes(note.passes)
 

@@ -8,8 +8,7 @@ from tests.unit.checks.defects import DEFECTS, Edits
 from tests.unit.checks.edits import codes_after
 
 from ultracluster_checks import Source, check_templates
-from ultracluster_checks.table import CHECKS, template_codes
-from ultracluster_rules.registry import RULES
+from ultracluster_checks.table import CHECKS, RECORDS, template_codes
 
 
 def test_a_rule_is_in_the_table_once() -> None:
@@ -17,7 +16,7 @@ def test_a_rule_is_in_the_table_once() -> None:
 
 
 def test_only_rules_for_templates_are_marked_as_never_left_out() -> None:
-    never = {code for code, rule in RULES.items() if rule.never_left_out}
+    never = {code for code, rule in RECORDS.items() if rule.never_left_out}
 
     assert never
     assert never <= template_codes()

@@ -6,6 +6,7 @@ from pathlib import Path
 
 from ultracluster_runtime.preflight.reader import ALLOWED_CALLS
 from ultracluster_runtime.preflight.registry import CHECKS
+from ultracluster_runtime.records import RECORDS
 
 PAGE = (Path(__file__).parents[3] / "docs" / "reference" / "preflight.md").read_text()
 
@@ -21,7 +22,12 @@ def action(call: str) -> str:
 def test_the_table_is_that_of_the_registry() -> None:
     rows = re.findall(r"^\| (UC\d{4}) \| (.*?) \| (.*?) \| (.*?) \|$", PAGE, re.MULTILINE)
     assert rows == [
-        (check.code, check.title, ", ".join(f"`{call}`" for call in check.calls), ", ".join(check.after))
+        (
+            check.code,
+            RECORDS[check.code].summary,
+            ", ".join(f"`{call}`" for call in check.calls),
+            ", ".join(check.after),
+        )
         for check in CHECKS
     ]
 

@@ -4,11 +4,11 @@ import re
 
 from rules_page import rules_page
 
-from ultracluster_rules.registry import RULES
+from ultracluster_cli.records import ALL_RECORDS
 
 
 def test_every_rule_has_an_entry() -> None:
-    assert set(re.findall(r"^### (UC\d{4})$", rules_page(), re.MULTILINE)) == set(RULES)
+    assert set(re.findall(r"^### (UC\d{4})$", rules_page(), re.MULTILINE)) == set(ALL_RECORDS)
 
 
 def test_every_link_of_the_contents_leads_to_an_entry() -> None:

@@ -13,6 +13,7 @@ from aws_cdk import aws_ec2 as ec2
 from aws_cdk import aws_iam as iam
 from aws_cdk import aws_kms as kms
 from aws_cdk import aws_s3 as s3
+from tests.rule_examples import EXAMPLES
 from tests.unit.ultracluster import builders
 
 import ultracluster as uc
@@ -21,11 +22,10 @@ import ultracluster_rules
 import ultracluster_spec
 from ultracluster_catalog.neuron.neuron_images import NeuronImage
 from ultracluster_rules.findings import FindingsError
-from ultracluster_rules.registry import RULES
 
 pytestmark = pytest.mark.slow
 
-_EXAMPLES: Final = {code: note for code, note in RULES.items() if note.kind == "python"}
+_EXAMPLES: Final = EXAMPLES["python"]
 _TYPE: Final = "trn2.48xlarge"
 _CATALOG: Final = [
     importlib.import_module(module.name)

@@ -10,6 +10,7 @@ from pydantic_core import ErrorDetails
 from ultracluster_rules.credentials import shown
 from ultracluster_rules.did_you_mean import suggestion
 from ultracluster_rules.findings import FindingsError
+from ultracluster_rules.record import RuleRecord
 from ultracluster_spec.values import Value, annotations
 from ultracluster_stacks.config.reading.partial import part_of
 from ultracluster_stacks.config.reading.problem import (
@@ -126,3 +127,13 @@ _BY_TYPE: Final[Mapping[str, _Translation]] = {
 
 TRANSLATED_TYPES: Final = frozenset({*_BY_TYPE, _UNKNOWN_KEY, "value_error"})
 """Translated pydantic error types; a test proves that no others can occur."""
+
+RECORDS: Final = (
+    RuleRecord(
+        "UC1021",
+        "Every value without a default is specified.",
+        remedy="Set the value in the cluster, or under `defaults` for all clusters.",
+        source="Our decision: what decides about cost or place has no default.",
+        example="region: us-east-2",
+    ),
+)

@@ -1,7 +1,7 @@
 """Load a rollout file and report all problems at once, with file and line."""
 
 import os
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -9,15 +9,23 @@ from typing import Any, Final
 
 from pydantic import TypeAdapter, ValidationError
 
-from ultracluster_rules.findings import Finding, FindingsError, Severity
+from ultracluster_rules.findings import Finding, FindingsError
+from ultracluster_rules.record import RuleRecord, is_error
 from ultracluster_spec.rollout import Rollout, with_placeholders
 from ultracluster_stacks.config.loading.error_messages import MISSING, MOST_PROBLEMS, translate, unread_locs
+from ultracluster_stacks.config.loading.suppressions import (
+    refused_suppressions,
+    suppressions,
+    unused_suppressions,
+    without_suppressed,
+)
 from ultracluster_stacks.config.reading.defaults import CLUSTER_DEPTH, cluster_locs, origin, with_defaults
 from ultracluster_stacks.config.reading.environment import read_rollout
 from ultracluster_stacks.config.reading.partial import partial_value
-from ultracluster_stacks.config.reading.problem import Loc, Problem, under, wrong_type
+from ultracluster_stacks.config.reading.problem import Problem, under, wrong_type
 from ultracluster_stacks.config.reading.yaml_source import UNREADABLE, YamlSource
 from ultracluster_stacks.config.rules.cluster_rules import cluster_problems
+from ultracluster_stacks.config.rules.records import RECORDS as CONTENT_RECORDS
 from ultracluster_stacks.config.rules.rollout_rules import rollout_problems
 
 LARGEST_ROLLOUT: Final = 50_000
@@ -58,11 +66,11 @@ def load_rollout(path: str | os.PathLike[str], *, deployable: bool = True) -> Lo
     source = read_rollout(path)
     _check_size(source)
     config, readable, problems = _validate(source, deployable=deployable)
-    reasons = _suppressions(source.values, readable)
-    kept, suppressed = _without_suppressed([*source.problems, *problems], reasons)
-    if config is None or any(problem.finding.severity is Severity.ERROR for problem in kept):
+    reasons = suppressions(source.values, readable)
+    kept, suppressed = without_suppressed([*source.problems, *problems], reasons)
+    if config is None or any(is_error(problem.finding, CONTENT_RECORDS) for problem in kept):
         raise FindingsError(_findings(source, kept))
-    kept += _unused_suppressions(suppressed, source.values, reasons)
+    kept += unused_suppressions(suppressed, source.values, reasons)
     return LoadedRollout(
         config=config,
         warnings=_findings(source, kept),
@@ -82,9 +90,9 @@ def load_incomplete(path: str | os.PathLike[str], *, is_incomplete: Callable[[Fi
     source = read_rollout(path)
     _check_size(source)
     _, readable, problems = _validate(source, deployable=True)
-    kept, _ = _without_suppressed([*source.problems, *problems], _suppressions(source.values, readable))
+    kept, _ = without_suppressed([*source.problems, *problems], suppressions(source.values, readable))
     others = [finding for finding in _findings(source, kept) if not is_incomplete(finding)]
-    if any(finding.severity is Severity.ERROR for finding in others):
+    if any(is_error(finding, CONTENT_RECORDS) for finding in others):
         raise FindingsError(others)
     return readable
 
@@ -122,7 +130,9 @@ def _validate(source: YamlSource, *, deployable: bool) -> tuple[Rollout | None, 
         readable = partial_value(Rollout, values, unread_locs(error))
     for loc, cluster in readable.located_clusters():
         problems += (under(loc, problem) for problem in cluster_problems(cluster))
-    return config, readable, problems + rollout_problems(readable)
+    problems += rollout_problems(readable)
+    problems += refused_suppressions(suppressions(source.values, readable))
+    return config, readable, problems
 
 
 def _defaults_problems(values: dict[str, Any]) -> list[Problem]:
@@ -170,48 +180,17 @@ def _too_many(source: YamlSource) -> Finding:
     return Finding("UC1031", problem, remedy=remedy, location=source.name)
 
 
-def _suppressions(values: Mapping[str, Any], rollout: Rollout) -> dict[Loc, Mapping[str, str]]:
-    """Return the reason of each suppressed code, by the location of the cluster or of the defaults."""
-    defaults = values.get("defaults")
-    suppress = defaults.get("suppress") if isinstance(defaults, Mapping) else None
-    of_clusters = {loc: getattr(cluster, "suppress", {}) for loc, cluster in rollout.located_clusters()}
-    return {("defaults",): suppress if isinstance(suppress, Mapping) else {}} | of_clusters
-
-
-def _owner(problem: Problem) -> Loc:
-    """Return the location of the cluster or of the defaults that a problem is in."""
-    return problem.place[:1] if problem.place[:1] == ("defaults",) else problem.place[:CLUSTER_DEPTH]
-
-
-def _without_suppressed(
-    problems: Sequence[Problem], reasons: Mapping[Loc, Mapping[str, str]]
-) -> tuple[list[Problem], list[tuple[Problem, str]]]:
-    """Return the remaining problems, and the suppressed ones with their reasons."""
-    kept: list[Problem] = []
-    suppressed: list[tuple[Problem, str]] = []
-    for problem in problems:
-        reason = reasons.get(_owner(problem), {}).get(problem.finding.code)
-        if reason is not None and problem.finding.severity is not Severity.ERROR:
-            suppressed.append((problem, reason))
-        else:
-            kept.append(problem)
-    return kept, suppressed
-
-
-def _unused_suppressions(
-    suppressed: Sequence[tuple[Problem, str]],
-    values: Mapping[str, Any],
-    reasons: Mapping[Loc, Mapping[str, str]],
-) -> Iterator[Problem]:
-    """Find suppressed codes of clusters without such a warning."""
-    used = {origin(values, (*_owner(problem), "suppress", problem.finding.code)) for problem, _ in suppressed}
-    written = [
-        origin(values, (*owner, "suppress", code))
-        for owner, codes in reasons.items()
-        if owner != ("defaults",)
-        for code in codes
-    ]
-    for loc in dict.fromkeys(written):
-        if loc not in used:
-            remedy = "Remove it; otherwise, it would hide the next warning"
-            yield Problem.of(loc, "UC2243", f"there is no {loc[-1]} to suppress here", remedy=remedy)
+RECORDS: Final = (
+    RuleRecord(
+        "UC1018",
+        "A rollout has at most 50,000 values once the defaults are in each cluster.",
+        remedy="Split the rollout into several files, or move long lists from `defaults` to the cluster that needs them.",
+        source="Our decision: `defaults` are copied into each cluster, so a small file could grow past the memory of the machine.",
+    ),
+    RuleRecord(
+        "UC1031",
+        "A rollout has at most 1,000 problems, so that all of them are shown.",
+        remedy="Check that this is a rollout file, or fix the listed problems and validate again.",
+        source="Our decision: longer output would not be read.",
+    ),
+)

@@ -14,6 +14,7 @@ from typing import Any, Final
 from ultracluster_rules.credentials import shown
 from ultracluster_rules.did_you_mean import suggestion
 from ultracluster_rules.findings import FindingsError, reject
+from ultracluster_rules.record import RuleRecord
 from ultracluster_stacks.config.reading.defaults import cluster_locs, map_clusters
 from ultracluster_stacks.config.reading.problem import Loc, Problem, unknown_key, value_at, wrong_type
 from ultracluster_stacks.config.reading.yaml_source import YamlSource, read_yaml
@@ -132,3 +133,31 @@ def _override(own: YamlSource, base: YamlSource) -> YamlSource:
     }
     values = map_clusters(values, changed.get)
     return replace(own, values=values, places=places, problems=())
+
+
+RECORDS: Final = (
+    RuleRecord(
+        "UC2224",
+        "An environment file names a rollout in its own folder.",
+        remedy="Put the environment file into the folder of its rollout, and name the rollout without a path.",
+        source="Our decision: a file that is shared or downloaded must not read others of the machine.",
+    ),
+    RuleRecord(
+        "UC2225",
+        "The base of an environment file is not an environment file.",
+        remedy="In each environment file, name the rollout file that contains the clusters.",
+        source="Our decision: one step from a value to its line; chains hide where a value comes from.",
+    ),
+    RuleRecord(
+        "UC2226",
+        "An environment file changes only clusters of its base.",
+        remedy="Use the name that the finding suggests; add a new cluster to a wave of the base.",
+        source="Our decision: a misspelt name would silently leave the cluster as it is in the base.",
+    ),
+    RuleRecord(
+        "UC2227",
+        "A command that updates a rollout is given the file that contains the clusters.",
+        remedy="Specify the rollout file with the clusters, which is the file that the command updates.",
+        source="Our decision: a command never writes into a file that was not named to it.",
+    ),
+)

@@ -3,11 +3,12 @@
 from collections.abc import Collection, Iterable, Iterator
 from functools import reduce
 from operator import getitem
-from typing import Any
+from typing import Any, Final
 
 from ultracluster_rules.credentials import shown
 from ultracluster_rules.did_you_mean import suggestion
 from ultracluster_rules.findings import Finding, Located
+from ultracluster_rules.record import RuleRecord
 from ultracluster_rules.values import NOT_A_CHOICE
 
 Loc = tuple[str | int, ...]
@@ -76,3 +77,21 @@ def unknown_key(loc: Loc, known: Collection[str], *, of: str = "") -> Problem:
         allowed=", ".join(known),
         remedy=suggestion(key, known),
     )
+
+
+RECORDS: Final = (
+    RuleRecord(
+        "UC1020",
+        "Every key of the rollout file is known.",
+        remedy="Use the key that the finding suggests. Editors that read docs/rollout.schema.json complete the keys.",
+        source="Our decision: if a misspelt key were ignored, an unintended default would stay in place.",
+        example="region: us-east-2",
+    ),
+    RuleRecord(
+        "UC1022",
+        "Every value has the type of its key.",
+        remedy="Write numbers and Booleans without quotes, and text that looks like a number in quotes.",
+        source="Our decision: no value is converted silently, since conversions differ between YAML readers.",
+        example="nodes: 4",
+    ),
+)

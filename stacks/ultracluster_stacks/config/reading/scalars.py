@@ -8,6 +8,7 @@ from typing import Final
 
 from ultracluster_rules.credentials import shown
 from ultracluster_rules.findings import quote
+from ultracluster_rules.record import RuleRecord
 from ultracluster_stacks.config.reading.problem import Loc, Problem
 
 Scalar = str | int | float | bool | None
@@ -79,3 +80,35 @@ def _cut(text: str) -> str:
 
 def _quoted(text: str) -> str:
     return '"' + shown(text).strip("'") + '"'
+
+
+RECORDS: Final = (
+    RuleRecord(
+        "UC1013",
+        "A number is written in plain decimal.",
+        remedy="Write the number in plain decimal. If it is text, such as an account with a zero in front, write it in quotes.",
+        source="YAML 1.1 reads 010 as 8 and YAML 1.2.2 (2021-10-01) as 10.",
+        example="nodes: 8",
+    ),
+    RuleRecord(
+        "UC1014",
+        "A number is finite and keeps its value in JSON.",
+        remedy="Write a finite number below 2^53; write digits that are not a number, such as an account, in quotes.",
+        source="RFC 8259 (2017-12), section 6: JSON has no NaN, and numbers above 2^53 lose digits on their way to CloudFormation.",
+        example="nodes: 4",
+    ),
+    RuleRecord(
+        "UC1015",
+        "A Boolean value is written true or false.",
+        remedy="Write true or false for a Boolean value, and quotes around the word for text.",
+        source="YAML 1.1 reads yes, no, on, off, y and n as truth values; YAML 1.2.2 (2021-10-01) does not.",
+        example='tags: {spot: "no"}',
+    ),
+    RuleRecord(
+        "UC1016",
+        "A time of day is written in quotes.",
+        remedy="Write it in quotes, so that YAML does not read it as a number.",
+        source="YAML 1.1 reads 12:30:00 as the number 45000 to base 60; YAML 1.2.2 (2021-10-01) as text.",
+        example='tags: {from: "12:30:00"}',
+    ),
+)

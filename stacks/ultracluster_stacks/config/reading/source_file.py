@@ -4,6 +4,7 @@ import os
 import re
 from typing import Final
 
+from ultracluster_rules.record import RuleRecord
 from ultracluster_rules.untrusted_files import (
     NotRegularError,
     TooLargeError,
@@ -63,3 +64,32 @@ def read_source_file(path: str | os.PathLike[str]) -> str:
         problem = f"invisible character U+{ord(hidden[0]):04X} in column {column}"
         raise refuse_file(path, HIDDEN_CHARACTER, problem, VISIBLE, line=line)
     return text
+
+
+RECORDS: Final = (
+    RuleRecord(
+        "UC1001",
+        "The rollout file is a regular file that can be read.",
+        remedy="Specify the rollout file itself, and check that you have permission to read it.",
+        source="Our decision: a pipe or a device could keep the reader waiting, or never end.",
+    ),
+    RuleRecord(
+        "UC1002",
+        "The rollout file has at most 256 KiB.",
+        remedy="Put settings that clusters share under `defaults`, or split the rollout into several files.",
+        source="Our decision: a reader of YAML must not be given endless input, and 90 clusters need far less.",
+    ),
+    RuleRecord(
+        "UC1003",
+        "The rollout file is UTF-8.",
+        remedy="Save the file as UTF-8; the finding names the first byte that is not.",
+        source="Our decision: one encoding, so that every tool reads the same names.",
+    ),
+    RuleRecord(
+        "UC1004",
+        "The rollout file has no control characters, bidirectional marks or lone surrogates.",
+        remedy="Delete the character at the line and column of the finding, and type the word again; it usually came by copy and paste from a web page or a chat.",
+        source="Unicode Technical Report 36: characters that are not shown make two different names look alike.",
+        example="tags: {team: research}",
+    ),
+)

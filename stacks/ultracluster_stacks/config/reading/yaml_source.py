@@ -13,7 +13,8 @@ from typing import Any, Final
 import yaml
 
 from ultracluster_rules.credentials import credential, credential_kind, shown
-from ultracluster_rules.findings import Finding, FindingsError, Located
+from ultracluster_rules.findings import Finding, FindingsError, Located, Severity
+from ultracluster_rules.record import RuleRecord
 from ultracluster_rules.untrusted_files import display_name
 from ultracluster_stacks.config.reading.problem import Loc, Problem, loc_text
 from ultracluster_stacks.config.reading.scalars import read_plain_scalar
@@ -247,3 +248,70 @@ class _Builder:
     ) -> None:
         located = Problem.of(loc, code, problem, allowed, remedy)
         self.problems.append(located if line is None else self._at_line(located, line))
+
+
+RECORDS: Final = (
+    RuleRecord(
+        "UC1005",
+        "The rollout file is well-formed YAML.",
+        remedy="Close the bracket or quote, and indent with spaces: YAML does not allow tabs for indentation.",
+        source="YAML 1.2.2, 2021-10-01.",
+        example="nodes: 4",
+    ),
+    RuleRecord(
+        "UC1006",
+        "The rollout file is one YAML document that contains one mapping.",
+        remedy="Write one mapping with `version` and `waves`; put each document that `---` separates into its own file.",
+        source="Our decision: of several documents a reader would silently take the first.",
+    ),
+    RuleRecord(
+        "UC1007",
+        "Nothing in the rollout file is nested deeper than 20 levels.",
+        remedy="Close the brackets in the right places: no value of a rollout is nested that deeply.",
+        source="Our decision: deeper nesting is a mistake, or an attack on the reader's stack.",
+        example="tags: {a: x}",
+    ),
+    RuleRecord(
+        "UC1008",
+        "The rollout file has no anchors and no aliases.",
+        remedy="Put settings that clusters share under `defaults`; the schema supports it, and findings name its line.",
+        source="Our decision: aliases can grow a small file without bound (billion laughs), and hide which line a value comes from.",
+        example="tags: {team: research}",
+    ),
+    RuleRecord(
+        "UC1009",
+        "The rollout file has no YAML tags.",
+        remedy="Remove the tag: each key already has one type.",
+        source="Our decision: a tag can make YAML readers build objects of any type.",
+        example="nodes: 4",
+    ),
+    RuleRecord(
+        "UC1010",
+        "The rollout file has no merge keys.",
+        remedy="Put settings that clusters share under `defaults`.",
+        source="YAML 1.1 merge keys are not part of YAML 1.2 (2009); readers disagree about them.",
+        example="tags: {team: research}",
+    ),
+    RuleRecord(
+        "UC1011",
+        "The keys of a mapping are text.",
+        remedy="Write the key in quotes.",
+        source="Our decision: keys become names of tags and variables, which are text.",
+        example='tags: {"1": research}',
+    ),
+    RuleRecord(
+        "UC1012",
+        "A key occurs once in a mapping.",
+        remedy="Keep one of the two lines; the finding names both.",
+        source="YAML 1.2.2, 2021-10-01, 3.2.1.1: keys of a mapping are unique. Many parsers silently use the last one.",
+        example="nodes: 16",
+    ),
+    RuleRecord(
+        "UC1017",
+        "A value does not look like a variable to be substituted.",
+        severity=Severity.WARNING,
+        remedy="Write the value itself: variables in a rollout file are not substituted. The command of a job may contain them, since a shell may expand them.",
+        source="Our decision: the same file must give the same templates on every machine.",
+        suppressible=True,
+    ),
+)

@@ -1,10 +1,13 @@
 """Rules about the alarms and the budget of a cluster."""
 
 from collections.abc import Iterator
+from typing import Final
 
 from ultracluster_rules.alarms import EMAIL, TOPIC_ARN, check_recipients, warn_of_missing_recipients
 from ultracluster_rules.budgets import check_budget
 from ultracluster_rules.credentials import shown
+from ultracluster_rules.findings import Severity
+from ultracluster_rules.record import RuleRecord
 from ultracluster_spec.alarms import Alarms, Budget
 from ultracluster_spec.cluster import Cluster
 from ultracluster_stacks.config.reading.problem import Problem, duplicates
@@ -80,3 +83,22 @@ def budget_has_recipients(cluster: Cluster) -> Iterator[Problem]:
     """Warn about a budget that notifies no one."""
     if cluster.budget:
         yield from _topic_has_subscribers("budget", cluster.budget)
+
+
+RECORDS: Final = (
+    RuleRecord(
+        "UC2250",
+        "Alarms and budgets have a recipient.",
+        severity=Severity.WARNING,
+        remedy="Set emails or topic_arn, or subscribe to the new topic after the deployment.",
+        source="Our decision: without recipients, a firing alarm looks like a healthy cluster.",
+        example="budget: {monthly_usd: 50000, emails: [ml@example.com]}",
+    ),
+    RuleRecord(
+        "UC6445",
+        "Alarms notify either the addresses or the topic that the file names.",
+        remedy="Subscribe the addresses to the topic, or leave topic_arn out for a new topic with them.",
+        source="Our decision: nothing of an existing topic is changed.",
+        example='alarms: {topic_arn: "arn:aws:sns:us-east-2:123456789012:alarms"}',
+    ),
+)

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterator
 from datetime import timedelta
+from typing import Final
 
 from ultracluster_catalog.capacity.capacity_blocks import drain_before_end
 from ultracluster_catalog.machines.instance_type import InstanceType
@@ -14,6 +15,7 @@ from ultracluster_rules.credentials import (
     shown,
     variable_credential,
 )
+from ultracluster_rules.findings import Severity
 from ultracluster_rules.images import check_container
 from ultracluster_rules.job_definitions import (
     captures_graphs,
@@ -36,6 +38,7 @@ from ultracluster_rules.job_definitions import (
     refuse_resume,
     warn_of_other_graphs,
 )
+from ultracluster_rules.record import RuleRecord
 from ultracluster_spec.capacity import CapacityRecord
 from ultracluster_spec.cluster import Cluster
 from ultracluster_spec.container import (
@@ -375,3 +378,33 @@ def _reached(name: str, waits: dict[str, tuple[str, ...]]) -> set[str]:
             reached.add(job)
             pending += waits.get(job, ())
     return reached
+
+
+RECORDS: Final = (
+    RuleRecord(
+        "UC6105",
+        "A job's timeout ends before its capacity does.",
+        severity=Severity.WARNING,
+        remedy="Write checkpoints, and specify a timeout that ends before the drain; or omit it, since the drain stops the job after notifying it.",
+        source="EC2 user guide, Capacity Blocks for ML, 2026-10: instances are ended 30 minutes before the end, of UltraServers 60.",
+        suppressible=True,
+    ),
+    RuleRecord(
+        "UC6110",
+        "The name of a job is unique in its cluster.",
+        remedy="Use a different name for each job of a cluster.",
+        source="Our decision: the name is part of ids of constructs, and `ultracluster jobs submit` finds a job by it.",
+    ),
+    RuleRecord(
+        "UC6153",
+        "The gates of a job have unique names.",
+        remedy="Rename that job: NAME-fabric and NAME-smoke are the names of the gates.",
+        source="Our decision: a gate is a job, and names are used once.",
+    ),
+    RuleRecord(
+        "UC6315",
+        "A job is assigned to a queue of its cluster.",
+        remedy="Specify one of `additional_queues`; omit it for the main queue. Precompile jobs have their own queue.",
+        source="Our decision: a queue that is not in the file cannot be checked with the job.",
+    ),
+)

@@ -7,7 +7,7 @@ from typing import Final
 
 from ultracluster_catalog.machines.nic_layouts import NetworkInterface
 from ultracluster_rules.capacity import check_block_placement
-from ultracluster_rules.findings import FindingsError
+from ultracluster_rules.findings import FindingsError, Severity
 from ultracluster_rules.network import (
     check_available_addresses,
     check_nat_gateway_room,
@@ -18,6 +18,7 @@ from ultracluster_rules.network import (
     network_interfaces,
     warn_of_unknown_efa_rules,
 )
+from ultracluster_rules.record import RuleRecord
 from ultracluster_spec.cluster import Cluster
 from ultracluster_spec.network import NETWORK_RULES
 from ultracluster_spec.rules import broken
@@ -140,3 +141,16 @@ def _legal_interfaces(cluster: Cluster) -> tuple[NetworkInterface, ...] | None:
         return network_interfaces(cluster.machine, cluster.network.layout)
     except FindingsError:
         return None
+
+
+RECORDS: Final = (
+    RuleRecord(
+        "UC3104",
+        "A VPC uses private addresses that do not conflict with addresses on the nodes.",
+        severity=Severity.WARNING,
+        remedy="Use a part of 10.0.0.0/8, 172.16.0.0/12 or 192.168.0.0/16, but not 172.17.0.0/16, which Docker uses on each node.",
+        source="RFC 1918 (1996-02); Docker's default bridge network, 172.17.0.0/16.",
+        example="network: {cidr: 172.20.0.0/16}",
+        suppressible=True,
+    ),
+)

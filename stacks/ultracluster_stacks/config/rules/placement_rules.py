@@ -1,8 +1,10 @@
 """Rules about the location of a cluster and its instance type: account, Region, zone, custom properties, UltraServers."""
 
 from collections.abc import Iterator
+from typing import Final
 
 from ultracluster_catalog.places.zones import REGIONS, region_of_zone_id
+from ultracluster_rules.findings import Severity
 from ultracluster_rules.machines import (
     check_figures_are_sourced,
     check_job_ultraservers,
@@ -11,6 +13,7 @@ from ultracluster_rules.machines import (
     check_whole_ultraservers,
 )
 from ultracluster_rules.network import check_zone_id, check_zone_region
+from ultracluster_rules.record import RuleRecord
 from ultracluster_spec.cluster import Cluster
 from ultracluster_stacks.config.reading.problem import Problem, located
 
@@ -75,3 +78,21 @@ def ultraservers_are_whole(cluster: Cluster) -> Iterator[Problem]:
             continue
         nodes = cluster.nodes if job.nodes is None else job.nodes
         yield from located(("jobs", index, "nodes"), check_job_ultraservers(cluster.machine, nodes))
+
+
+RECORDS: Final = (
+    RuleRecord(
+        "UC2103",
+        "A Region belongs to a partition in which this project was tested.",
+        severity=Severity.WARNING,
+        remedy="Try it with a small cluster first, and compare `ultracluster plan` with what you expect. ARNs and service names are built from the partition.",
+        source="Our decision: these stacks are tested in the commercial partition only.",
+        suppressible=True,
+    ),
+    RuleRecord(
+        "UC2262",
+        "A permissions boundary that is specified by ARN is a policy in the account of the cluster.",
+        remedy="Specify the ARN of a policy in the account of the cluster, or its name, which is valid in every account.",
+        source="IAM user guide, permissions boundaries: a boundary is a policy of the account of the role.",
+    ),
+)

@@ -1,6 +1,7 @@
 """Rules about the queues of a cluster: their names, the capacity that they use, and whose jobs they would cancel."""
 
 from collections.abc import Iterator
+from typing import Final
 
 from ultracluster_rules.capacity import check_source_names
 from ultracluster_rules.credentials import shown
@@ -10,6 +11,7 @@ from ultracluster_rules.queues import (
     check_source_exists,
     check_wait_limits,
 )
+from ultracluster_rules.record import RuleRecord
 from ultracluster_spec.cluster import Cluster
 from ultracluster_spec.names import ROLE
 from ultracluster_spec.queue import OWN_CAPACITY, Queue
@@ -78,3 +80,14 @@ def _queues(cluster: Cluster) -> list[tuple[Loc, Queue]]:
         (("queue",), cluster.queue),
         *((("additional_queues", index), queue) for index, queue in additional),
     ]
+
+
+RECORDS: Final = (
+    RuleRecord(
+        "UC6310",
+        "The name of a queue is unique in its cluster.",
+        remedy="Use a different name for each queue.",
+        source="Our decision: the name is part of ids of constructs, and jobs name their queue.",
+        example="additional_queues: [{name: urgent, priority: 2}, {name: relaxed, priority: 3}]",
+    ),
+)

@@ -1,9 +1,10 @@
 """Rules across the clusters of a rollout: unique names, and IDs that exist in only one place."""
 
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, Final
 
 from ultracluster_rules.credentials import shown
+from ultracluster_rules.record import RuleRecord
 from ultracluster_spec.cluster import Cluster
 from ultracluster_spec.rollout import Rollout
 from ultracluster_stacks.config.reading.problem import Loc, Problem, duplicates
@@ -72,3 +73,25 @@ def _ids_in_two_places(clusters: list[tuple[Loc, Cluster]]) -> Iterator[Problem]
                     "only one of them",
                     remedy="Use the ID of each place",
                 )
+
+
+RECORDS: Final = (
+    RuleRecord(
+        "UC2105",
+        "The name of a cluster is unique in its Region.",
+        remedy="Use a different name for each cluster of a Region, even in different accounts.",
+        source="Our decision: the name makes the names of the stacks, and two stacks of one name would replace each other.",
+    ),
+    RuleRecord(
+        "UC2106",
+        "The name of a wave is unique.",
+        remedy="Rename one of them, or put their clusters into one wave. Moving a cluster to another wave changes nothing in its templates.",
+        source="Our decision: `--wave NAME` must mean one wave.",
+    ),
+    RuleRecord(
+        "UC4115",
+        "The ID of a resource that exists in one place is not used in two places.",
+        remedy="Use a different ID for each cluster: an AMI is in one Region, a reservation in one zone and of one type.",
+        source="EC2 user guide, AMIs and Capacity Reservations, 2026-10.",
+    ),
+)

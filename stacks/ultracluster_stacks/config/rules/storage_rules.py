@@ -4,6 +4,8 @@ from collections.abc import Iterator
 from typing import Final
 
 from ultracluster_rules.buckets import CACHE_FOLDER, check_destinations, check_replication_key
+from ultracluster_rules.findings import Severity
+from ultracluster_rules.record import RuleRecord
 from ultracluster_spec.cluster import Cluster
 from ultracluster_spec.file_system import CLUSTER_RULES, FILE_SYSTEM_RULES, broken_settings
 from ultracluster_spec.lustre import OWN_LINK_RULES, Association, Links
@@ -139,3 +141,48 @@ def copies_have_no_key(cluster: Cluster) -> Iterator[Problem]:
         ("compile_cache", "replicate_to"),
         check_replication_key(has_key=has_key, replicated=bool(cache.replicate_to)),
     )
+
+
+RECORDS: Final = (
+    RuleRecord(
+        "UC2251",
+        "A bucket has one use in a cluster.",
+        severity=Severity.WARNING,
+        remedy="Use separate buckets for data and checkpoints: jobs may write to the checkpoint bucket.",
+        source="Our decision: permissions and lifecycle rules are given by the bucket.",
+    ),
+    RuleRecord(
+        "UC5104",
+        "A KMS key is in the Region of its cluster.",
+        remedy="Use a key in the Region of the cluster, or the replica there of a multi-Region key.",
+        source="AWS KMS developer guide: a key is used in its own Region.",
+        example='file_system: {kms_key_arn: "arn:aws:kms:us-east-2:123456789012:key/01234567-89ab-cdef-0123-456789abcdef"}',
+    ),
+    RuleRecord(
+        "UC5112",
+        "Nothing of an existing bucket is set.",
+        remedy="Leave the setting out and make it at the bucket itself, or leave bucket_name out for a new bucket.",
+        source="Our decision: nothing of an existing bucket is changed.",
+        example="checkpoints: {bucket_name: our-checkpoints}",
+    ),
+    RuleRecord(
+        "UC5113",
+        "A dataset's name is used once in a cluster.",
+        remedy="Use a different name for each dataset.",
+        source="Our decision: the name is part of ids of constructs, which are contract.",
+        example="datasets: [{name: c4}, {name: pile}]",
+    ),
+    RuleRecord(
+        "UC5142",
+        "Copies go to a bucket of another cluster.",
+        remedy="Name the bucket of the compile cache of another Region.",
+        source="Our decision: entries of a cache expire, and must not land among checkpoints.",
+    ),
+    RuleRecord(
+        "UC6018",
+        "A compile cache has only settings that its storage supports.",
+        remedy="Leave one of them out: a file system has no lifecycle rules, request metrics, versions or copies.",
+        source="Our decision: a setting without effect would look as if it did something.",
+        example="compile_cache: {on_file_system: true}",
+    ),
+)

@@ -6,8 +6,10 @@ import subprocess
 import sys
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Final
 
 from ultracluster_rules.findings import FindingsError
+from ultracluster_rules.record import RuleRecord
 from ultracluster_spec.cluster import Cluster
 
 # Starting a process takes as long as synthesizing eight clusters (the performance page of the evidence).
@@ -52,3 +54,13 @@ def _free_memory() -> int | None:
         return None
     available = [int(line.split()[1]) * 1024 for line in lines if line.startswith("MemAvailable:")]
     return available[0] if available else None
+
+
+RECORDS: Final = (
+    RuleRecord(
+        "UC9101",
+        "Every process that synthesizes part of the clusters succeeds.",
+        remedy="The cause is shown above the finding. If memory is low, synthesize in one process: `-c processes=1`.",
+        source="Our decision: a share that is missing must not look like clusters that are gone.",
+    ),
+)

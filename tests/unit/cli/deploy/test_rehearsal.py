@@ -71,7 +71,7 @@ def test_what_one_account_keeps_does_not_keep_the_others() -> None:
 
 
 def result(code: str, status: Status, *key: str) -> CheckResult:
-    return CheckResult(code=code, title="", key=key, outcome=Outcome(status, "evidence"))
+    return CheckResult(code=code, key=key, outcome=Outcome(status, "evidence"))
 
 
 class Parameters(Account):

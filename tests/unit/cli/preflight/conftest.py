@@ -23,7 +23,7 @@ def asked(monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
         record["skip"] = skip
         record["qualifier"] = needs.qualifier
         results = [
-            CheckResult(code=f"UC940{index}", title="A title.", key=("us-east-2",), outcome=outcome)
+            CheckResult(code=f"UC940{index}", key=("us-east-2",), outcome=outcome)
             for index, outcome in enumerate(record["outcomes"], start=1)
         ]
         for result in results:

@@ -40,7 +40,7 @@ def test_a_failed_check_exits_with_4_and_json_has_all_results(
         "code": "UC9402",
         "status": "FAIL",
         "subject": "us-east-2",
-        "title": "A title.",
+        "title": "The clusters belong to the account of the credentials.",
         "evidence": "bad",
         "remedy": "mend",
         "live_tests": [],

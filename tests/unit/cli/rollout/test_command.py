@@ -49,7 +49,7 @@ def test_a_failed_preflight_stops_before_the_deployment(
     project: Project, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     found = [
-        Checked(code="UC9420", title="t", key=("us-east-1",), outcome=outcome)
+        Checked(code="UC9420", key=("us-east-1",), outcome=outcome)
         for outcome in (failed("no such zone", "Name another"), warned("odd", "Look"), passed("fine"))
     ]
 

@@ -5,7 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from ultracluster_rules.findings import Finding, FindingsError, Severity
+from ultracluster_cli.records import ALL_RECORDS
+from ultracluster_rules.findings import Finding, FindingsError
+from ultracluster_rules.record import is_error
 from ultracluster_stacks.config import LoadedRollout, load_rollout
 
 VALID = """\
@@ -121,6 +123,6 @@ def accepted(findings: Callable[..., list[Finding]]) -> Callable[[list[Edit], st
         found = findings(*edits)
 
         assert code not in {finding.code for finding in found}
-        assert not [finding for finding in found if finding.severity is Severity.ERROR], found
+        assert not [finding for finding in found if is_error(finding, ALL_RECORDS)], found
 
     return accepted

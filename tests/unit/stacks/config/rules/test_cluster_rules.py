@@ -1,4 +1,4 @@
-"""The rules of a cluster, with the examples of the registry."""
+"""The rules of a cluster, with their examples."""
 
 import re
 from collections.abc import Callable
@@ -6,9 +6,9 @@ from pathlib import Path
 from typing import Final
 
 import pytest
+from tests.rule_examples import EXAMPLES
 
 from ultracluster_rules.findings import FindingsError
-from ultracluster_rules.registry import RULES
 from ultracluster_stacks.config import load_rollout
 
 # What a small valid cluster says. A key that the example gives replaces the one here.
@@ -24,7 +24,7 @@ _CLUSTER: Final = {
 }
 
 
-_EXAMPLES: Final = {code: note for code, note in RULES.items() if note.kind == "rollout"}
+_EXAMPLES: Final = EXAMPLES["rollout"]
 
 
 Codes = Callable[[str], set[str]]

@@ -14,6 +14,7 @@ from tests.unit.stacks.config.machine_edits import (
 
 from ultracluster_rules.findings import Finding, Severity
 from ultracluster_stacks.config import LoadedRollout
+from ultracluster_stacks.config.rules.records import RECORDS
 
 _CLUSTER = "waves[0].clusters[0]"
 Findings = Callable[..., list[Finding]]
@@ -118,13 +119,13 @@ def test_refuses_an_existing_subnet_or_nat_gateway_without_room(
     findings: Findings, network: str, code: str, key: str
 ) -> None:
     (finding,) = findings(_with_network(network))
-    assert (finding.code, finding.severity) == (code, Severity.ERROR)
+    assert (finding.code, RECORDS[code].severity) == (code, Severity.ERROR)
     assert finding.path.endswith(f"network.{key}")
 
 
 def test_warns_about_a_layout_that_may_leave_no_slot_for_the_job(findings: Findings) -> None:
     (finding,) = findings(_with_network("{nic_layout: ec2-guide}"))
-    assert (finding.code, finding.severity) == ("UC4017", Severity.WARNING)
+    assert (finding.code, RECORDS["UC4017"].severity) == ("UC4017", Severity.WARNING)
     assert findings(_with_network("{nic_layout: ec2-guide}"), ("trn2.48xlarge", "trn1.32xlarge")) == []
 
 

@@ -1,0 +1,81 @@
+"""The records of the rules of accounts, jobs and purchases."""
+
+from typing import Final
+
+from ultracluster_rules.record import by_code
+from ultracluster_runtime import service_jobs
+from ultracluster_runtime.aws import aws_session
+from ultracluster_runtime.costs import price_list
+from ultracluster_runtime.images import machine_images
+from ultracluster_runtime.jobs import dependencies, describe, logs, queues, submission
+from ultracluster_runtime.metrics import recorded_metrics
+from ultracluster_runtime.preflight import (
+    account,
+    file_systems,
+    images,
+    network,
+    orders,
+    permissions,
+    quotas,
+    rehearsals,
+    reservations,
+    storage,
+    zones,
+)
+from ultracluster_runtime.preflight import check as preflight_check
+from ultracluster_runtime.purchasing import (
+    clock,
+    ec2_reads,
+    ledger,
+    operator_actions,
+    order_checks,
+    overlaps,
+    purchase,
+    quotes,
+    reads_and_refusals,
+    reconcile,
+    search,
+    verify,
+)
+from ultracluster_runtime.rehearsal import checks
+from ultracluster_runtime.rollout import journal
+
+RECORDS: Final = by_code(
+    aws_session.RECORDS,
+    price_list.RECORDS,
+    machine_images.RECORDS,
+    dependencies.RECORDS,
+    describe.RECORDS,
+    logs.RECORDS,
+    queues.RECORDS,
+    submission.RECORDS,
+    recorded_metrics.RECORDS,
+    account.RECORDS,
+    preflight_check.RECORDS,
+    file_systems.RECORDS,
+    images.RECORDS,
+    network.RECORDS,
+    orders.RECORDS,
+    permissions.RECORDS,
+    quotas.RECORDS,
+    rehearsals.RECORDS,
+    reservations.RECORDS,
+    storage.RECORDS,
+    zones.RECORDS,
+    clock.RECORDS,
+    ec2_reads.RECORDS,
+    ledger.RECORDS,
+    operator_actions.RECORDS,
+    order_checks.RECORDS,
+    overlaps.RECORDS,
+    purchase.RECORDS,
+    quotes.RECORDS,
+    reads_and_refusals.RECORDS,
+    reconcile.RECORDS,
+    search.RECORDS,
+    verify.RECORDS,
+    checks.RECORDS,
+    journal.RECORDS,
+    service_jobs.RECORDS,
+)
+"""Every record of a rule about what runs, by its code."""

@@ -1,0 +1,26 @@
+"""The records of the rules of rollout files, templates and assemblies."""
+
+from typing import Final
+
+from ultracluster_checks.table import RECORDS as TEMPLATES
+from ultracluster_rules.record import by_code
+from ultracluster_stacks import export
+from ultracluster_stacks.check import reading, yaml_template
+from ultracluster_stacks.config.loading import error_messages, loader, suppressions
+from ultracluster_stacks.config.rules.records import RECORDS as CONTENT
+from ultracluster_stacks.plan.headroom import RECORDS as HEADROOM
+from ultracluster_stacks.synthesis.assembly import workers
+
+RECORDS: Final = by_code(
+    CONTENT.values(),
+    TEMPLATES.values(),
+    reading.RECORDS,
+    yaml_template.RECORDS,
+    error_messages.RECORDS,
+    loader.RECORDS,
+    suppressions.RECORDS,
+    export.RECORDS,
+    HEADROOM,
+    workers.RECORDS,
+)
+"""Every record of a rule about files, by its code."""
