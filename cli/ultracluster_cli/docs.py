@@ -16,13 +16,13 @@ import typer
 from rich.console import Console
 from rich.markdown import Markdown
 
-from ultracluster_checks.table import RECORDS
 from ultracluster_cli.main import COMMANDS, load_command
 from ultracluster_cli.options import JsonOption
 from ultracluster_cli.output import has_colors, print_json, print_table
 from ultracluster_cli.project.project_files import shipped
 from ultracluster_rules.findings import FindingsError, quote
 from ultracluster_rules.record import RuleRecord
+from ultracluster_spec.records import RECORDS
 from ultracluster_stacks.config.schema import schema_text
 
 _WIDTH = 110
@@ -56,7 +56,8 @@ def docs(
 ) -> None:
     """Print a page of the documentation, explain rules by their codes, or search for words.
 
-    Searches pages, commands, options, settings of rollout files, rules and classes. A rule is explained by a line that keeps it, where one shows it, the remedy and the source.
+    Searches pages, commands, options, settings of rollout files, rules and classes. A rule is explained by a line that
+    keeps it, where one shows it, the remedy and the source.
     """
     words = topics or []
     if words == [_ALL_RULES]:
@@ -160,8 +161,8 @@ def _entries() -> Iterator[_Entry]:
     for kind in json.loads(schema_text()).get("$defs", {}).values():
         for name, setting in kind.get("properties", {}).items():
             yield _Entry("setting", name, _sentence(setting.get("description", "")))
-    for code, rule in RULES.items():
-        yield _Entry("rule", code, rule.summary, rule.remedy)
+    for record in _records():
+        yield _Entry("rule", record.code, record.summary, record.remedy)
     yield from _classes()
 
 
