@@ -21,9 +21,9 @@ def synthesize(clusters: Sequence[Cluster], directory: Path | None) -> None:
         # Stack traces of warnings name temporary directories of jsii and never the Python code.
         stack_traces=False,
         outdir=str(directory) if directory else None,
+        # `take_findings` reads the report of the assembly.
+        context={"@aws-cdk/core:failSynthOnValidationErrors": False} if directory else None,
     )
-    if directory:  # `take_findings` reads the report of the assembly
-        app.node.set_context("@aws-cdk/core:failSynthOnValidationErrors", False)  # noqa: FBT003 - the value
     for cluster in clusters:
         ClusterStage(app, config=cluster)
     app.synth()
