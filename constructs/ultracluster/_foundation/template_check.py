@@ -12,11 +12,12 @@ import jsii
 from constructs import IConstruct, IValidation
 
 from ultracluster_checks import Source, check_templates
-from ultracluster_checks.codes import RETAINED
 from ultracluster_checks.problem import Problem, finding_of
 from ultracluster_checks.table import RECORDS, template_codes
 from ultracluster_rules.findings import Finding
 from ultracluster_rules.record import is_error
+
+_RETAINED: Final = "UC5201"
 
 
 @jsii.implements(cdk.IPolicyValidationPlugin)
@@ -135,7 +136,7 @@ class _OwnCheck(TemplateCheck):
             for paths in self._stages.values()
             for problem in _problems([stacks[path] for path in sorted(paths - checked)], {})
             # The app said so: the CDK writes no policy of its own accord that deletes.
-            if problem.finding.code != RETAINED or problem.place.text != "Delete"
+            if problem.finding.code != _RETAINED or problem.place.text != "Delete"
         )
 
 
