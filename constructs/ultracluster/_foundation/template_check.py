@@ -84,7 +84,7 @@ _OWN: Final[MutableMapping[IConstruct, "_OwnCheck"]] = WeakKeyDictionary()
 def check_template_of(scope: IConstruct) -> None:
     """Check the stack of a construct at each synthesis of its app, unless the app has a `TemplateCheck` for it."""
     app = scope.node.root
-    if not cdk.Stage.is_stage(app):
+    if not cdk.App.is_app(app):
         return
     if app not in _OWN:
         _OWN[app] = own = _OwnCheck()
