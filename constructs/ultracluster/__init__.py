@@ -43,10 +43,10 @@ from ultracluster_spec.nodes import RootVolume
 from ultracluster_spec.queue import Queue, WaitLimits
 
 if TYPE_CHECKING:
-    from ultracluster._foundation.template_check import TemplateCheck
     from ultracluster.compliance.cluster_key import ClusterKey
     from ultracluster.compliance.nag import acknowledge_nag
     from ultracluster.compliance.role_path import RolePath
+    from ultracluster.compliance.template_check import TemplateCheck
     from ultracluster.dashboards.cluster_dashboard import ClusterDashboard
     from ultracluster.dashboards.regions_dashboard import RegionsDashboard
     from ultracluster.images.neuron_ami import NeuronAmi
@@ -155,7 +155,7 @@ _LAZY_IMPORTS = {
     "SageMakerTrainingQueue": "ultracluster.sagemaker.sagemaker_training_queue",
     "SingleNodeJob": "ultracluster.jobs.single_node_job",
     "SmokeTrain": "ultracluster.jobs.smoke_train",
-    "TemplateCheck": "ultracluster._foundation.template_check",
+    "TemplateCheck": "ultracluster.compliance.template_check",
     "TrainingImageRepository": "ultracluster.images.training_image_repository",
     "acknowledge_nag": "ultracluster.compliance.nag",
 }

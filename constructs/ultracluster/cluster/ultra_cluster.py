@@ -16,7 +16,6 @@ from ultracluster._foundation.annotations import warn
 from ultracluster._foundation.cluster_name import check_one_name, claim_name, name_cluster, tag_resources
 from ultracluster._foundation.cluster_name import cluster_name as find_cluster_name
 from ultracluster._foundation.machines import AnyInstanceType, machine_of
-from ultracluster._foundation.template_check import check_template_of
 from ultracluster.capacity.sources import check_main_queue, check_sizes, has_block, named, sources_of
 from ultracluster.cluster.i_ultra_cluster import ImportedCluster, IUltraCluster
 from ultracluster.compliance.cluster_key import let_services_use
@@ -218,7 +217,6 @@ class UltraCluster(IUltraCluster):
             boot=check_boot(root_volume, user_data),
         )
         super().__init__(scope, construct_id)
-        check_template_of(self)
         if cluster_name is not None:
             name_cluster(self, cluster_name)
         self.cluster_name = find_cluster_name(self)

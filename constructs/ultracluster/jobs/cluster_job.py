@@ -16,7 +16,6 @@ from ultracluster._foundation.annotations import warn
 from ultracluster._foundation.cluster_name import cluster_name
 from ultracluster._foundation.log_group import write_statement
 from ultracluster._foundation.permissions import extend_role, never
-from ultracluster._foundation.template_check import check_template_of
 from ultracluster.images.container_image import pull_image
 from ultracluster.jobs.job_checks import check_job
 from ultracluster.jobs.job_options import JobOptions
@@ -128,7 +127,6 @@ class ClusterJob(Construct):
             findings += [finding.at("resume") for finding in elsewhere]
         reject([finding for finding in findings if is_error(finding, RECORDS)])
         super().__init__(scope, construct_id)
-        check_template_of(self)
         image = options.get("image")
         self.queue = queue
         self.image = image.reference if image else job.image or ""  # one of them is there: `check_job`

@@ -9,7 +9,6 @@ from constructs import Construct
 
 from ultracluster._foundation.log_group import RetainedLogGroup
 from ultracluster._foundation.machines import AnyInstanceType, machine_of
-from ultracluster._foundation.template_check import check_template_of
 from ultracluster.capacity.sources import check_names, named, used_by_queue
 from ultracluster.nodes.agent_policy import AgentPolicy
 from ultracluster.nodes.node_group import NodeGroup
@@ -91,7 +90,6 @@ class TrainingQueue(ITrainingQueue):
         behind = [group.capacity for group in used]
         _check(groups, used, max_nodes=max_nodes, settings=settings)
         super().__init__(scope, construct_id)
-        check_template_of(self)
         self._log_group = log_group or RetainedLogGroup(self, retention=log_retention, kms_key=kms_key)
         self.dedicated_environments = tuple(
             define_compute_environment(

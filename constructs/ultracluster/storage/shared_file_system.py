@@ -15,7 +15,6 @@ from constructs import Construct
 
 from ultracluster._foundation.annotations import warn
 from ultracluster._foundation.machines import AnyInstanceType, machine_of
-from ultracluster._foundation.template_check import check_template_of
 from ultracluster._foundation.tokens import are_other_vpcs, known
 from ultracluster.network.cluster_network import ClusterNetwork
 from ultracluster.network.group_rules import allow_between_groups
@@ -123,7 +122,6 @@ class SharedFileSystem(Construct):
         )
         asked = given.settings
         super().__init__(scope, construct_id)
-        check_template_of(self)
         self.mount_path = mount_path
         self.vpc_id = network.vpc_id
         self.efa_enabled = asked.efa_enabled

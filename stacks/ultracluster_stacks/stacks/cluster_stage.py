@@ -39,10 +39,8 @@ class ClusterStage(cdk.Stage):
         if config.role_path is not None:
             cdk.Aspects.of(self).add(ultracluster.RolePath(config.role_path))
         for code, reason in sorted(config.suppress.items()):
-            # The first is the name of a warning of a construct, the second of one of the template check.
-            for separator in (":", "::"):
-                rule = cdk.Acknowledgment(id=f"ultracluster{separator}{code}", reason=reason)
-                cdk.Validations.of(self).acknowledge(rule)
+            rule = cdk.Acknowledgment(id=f"ultracluster:{code}", reason=reason)
+            cdk.Validations.of(self).acknowledge(rule)
         name_cluster(self, config.name)
         network_stack = NetworkStack(self, "Network", config=config)
         cdk.Annotations.of(network_stack).add_info(_BY_HAND)

@@ -9,9 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from ultracluster_checks.table import RECORDS as TEMPLATE_RECORDS
-from ultracluster_rules.findings import FindingsError, quote, reject
-from ultracluster_rules.record import is_error
+from ultracluster_rules.findings import FindingsError, quote
 from ultracluster_spec.cluster import Cluster
 from ultracluster_spec.values import plain
 from ultracluster_stacks.config import load_rollout
@@ -20,7 +18,6 @@ from ultracluster_stacks.synthesis.assembly.cache import AssemblyCache
 from ultracluster_stacks.synthesis.assembly.fingerprint import synthesis_fingerprint
 from ultracluster_stacks.synthesis.assembly.parts import Part, merge_assembly, split_assembly
 from ultracluster_stacks.synthesis.assembly.workers import processes_for, synthesize_in_processes
-from ultracluster_stacks.synthesis.template_findings import take_findings
 
 CACHE_DIRECTORY = Path(".ultracluster/cache/assemblies")
 """Directory of the cache, relative to the app."""
@@ -47,9 +44,6 @@ def main() -> int:
             cache = AssemblyCache(CACHE_DIRECTORY, fingerprint=synthesis_fingerprint(context, os.environ))
         processes = 1 if in_place else _processes(context)
         synthesize(clusters, Path(outdir) if outdir else None, cache=cache, processes=processes)
-        found = take_findings(Path(outdir), context["rollout"]) if outdir else ()
-        reject(finding for finding in found if is_error(finding, TEMPLATE_RECORDS))
-        sys.stderr.writelines(f"{finding}\n" for finding in found)
     except FindingsError as error:
         sys.stderr.write(f"{error}\n")
         return 2

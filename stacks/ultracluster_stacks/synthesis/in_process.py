@@ -21,8 +21,6 @@ def synthesize(clusters: Sequence[Cluster], directory: Path | None) -> None:
         # Stack traces of warnings name temporary directories of jsii and never the Python code.
         stack_traces=False,
         outdir=str(directory) if directory else None,
-        # `take_findings` reads the report of the assembly.
-        context={"@aws-cdk/core:failSynthOnValidationErrors": False} if directory else None,
     )
     for cluster in clusters:
         ClusterStage(app, config=cluster)

@@ -9,7 +9,7 @@ import pytest
 from aws_cdk import aws_ec2 as ec2
 from aws_cdk import aws_s3 as s3
 
-from ultracluster import ClusterNetwork, TemplateCheck
+from ultracluster import TemplateCheck
 from ultracluster_checks.table import template_codes
 from ultracluster_rules.findings import FindingsError
 
@@ -80,32 +80,6 @@ def test_a_good_app_is_synthesized(tmp_path: Path) -> None:
     cdk.Validations.of(app).add_plugins(TemplateCheck())
 
     assert app.synth().stacks
-
-
-def _with_a_network(folder: Path, *plugins: TemplateCheck) -> cdk.App:
-    app = cdk.App(outdir=str(folder))
-    stack = cdk.Stack(app, "Training", env=cdk.Environment(region="us-east-2"))
-    network = ClusterNetwork(
-        stack, "Network", instance_type="trn2.48xlarge", node_count=1, zone_id="use2-az3"
-    )
-    s3.CfnBucket(stack, "Lost")
-    s3.CfnBucket(cdk.Stack(app, "Other"), "Lost")
-    s3.Bucket(stack, "Destroyed", removal_policy=cdk.RemovalPolicy.DESTROY)
-    assert network.zone_id == "use2-az3"
-    cdk.Validations.of(app).add_plugins(*plugins)
-    return app
-
-
-def test_stacks_with_our_constructs_are_checked_without_a_plugin(tmp_path: Path) -> None:
-    with pytest.raises(RuntimeError, match="ValidationFailed"):
-        _with_a_network(tmp_path).synth()
-
-    found = _violations(json.loads((tmp_path / "validation-report.json").read_text()))
-    assert {path for code, path in found if code == "UC5201"} == {"Training/Lost"}
-
-
-def test_a_plugin_of_the_app_replaces_the_check(tmp_path: Path) -> None:
-    assert _with_a_network(tmp_path, TemplateCheck(skip={"UC5201": "copies"})).synth().stacks
 
 
 def test_the_plugin_names_its_rules() -> None:
