@@ -509,13 +509,6 @@ RECORDS: Final = (
         source="Our decision: what the launchers of the jobs do, shown by tests/unit/scripts/test_launch.py.",
     ),
     RuleRecord(
-        "UC6141",
-        "A launcher is one that the jobs have.",
-        remedy="Use torchrun, jax or raw; under raw a program of your own, mpirun too, finds its neighbours in variables (`ultracluster docs training`).",
-        source="Our decision: what the jobs can start.",
-        example='MultiNodeJob(stack, "Job", Job(image=image, command=("train.py",), launcher="raw"), queue=queue)',
-    ),
-    RuleRecord(
         "UC6142",
         "A job with a launcher specifies the program to start.",
         remedy="Specify what the launcher starts, such as command: [train.py]: it replaces the command of the image, which synthesis cannot read.",

@@ -82,7 +82,7 @@ def test_says_which_types_an_argument_takes() -> None:
 
     allowed = {finding.path: finding.allowed for finding in refused.value.findings}
     assert allowed == {
-        "nodes": "int or None",
+        "nodes": "a whole number between -2^53 and 2^53",
         "parts": "a dictionary or None",
         "percents": "a list",
         "name": "a text",

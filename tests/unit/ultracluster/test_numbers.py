@@ -171,6 +171,17 @@ def makers(stack: cdk.Stack) -> Mapping[str, Made]:  # noqa: C901 - one function
             stack, next(ids), environments=cluster.queue.environments, settings=uc.Queue(**changes)
         )
 
+    def root_volume(**changes: Any) -> object:
+        volume = uc.RootVolume(**changes)
+        return uc.NodeGroup(
+            stack,
+            next(ids),
+            network=cluster.network,
+            instance_type=TYPE,
+            image_id=IMAGE_ID,
+            root_volume=volume,
+        )
+
     def capacity(made: Made, **given: Any) -> Made:
         return lambda **changes: reject(check_source(made(**given | changes), path="capacity"))
 
@@ -214,6 +225,7 @@ def makers(stack: cdk.Stack) -> Mapping[str, Made]:  # noqa: C901 - one function
         "WaitLimits": lambda **changes: of_queue_with(wait_limits=uc.WaitLimits(**changes)),
         "QuotaShare": data(uc.QuotaShare, **quota),
         "ReservationGroup": capacity(uc.ReservationGroup, resource_group_arn=arn, zone_id=ZONE),
+        "RootVolume": root_volume,
         "SageMakerTrainingQueue": construct(uc.SageMakerTrainingQueue, instances={"ml.trn2.48xlarge": 4}),
         "SmokeTrain": construct(uc.SmokeTrain, **of_queue),
         "Spot": capacity(uc.Spot),
