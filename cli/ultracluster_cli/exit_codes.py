@@ -29,9 +29,13 @@ class ExitCode(IntEnum):
     INTERRUPTED = 130, "Interrupted with Ctrl-C."
 
 
-_OWN_EXIT_CODES: Final = dict.fromkeys(("UC7036", "UC7037"), ExitCode.UNKNOWN) | dict.fromkeys(
-    ("UC7051", "UC7054", "UC9006", "UC9007", "UC9013", "UC9014", "UC9015", "UC9018", "UC9703"),
-    ExitCode.FAILED,
+_OWN_EXIT_CODES: Final = (
+    dict.fromkeys(("UC7036", "UC7037"), ExitCode.UNKNOWN)
+    | dict.fromkeys(
+        ("UC7051", "UC7054", "UC9006", "UC9007", "UC9013", "UC9014", "UC9015", "UC9018", "UC9703"),
+        ExitCode.FAILED,
+    )
+    | {"UC9206": ExitCode.NOT_RUNNING}
 )
 """Codes of what is no fault of the input."""
 

@@ -24,6 +24,7 @@ from ultracluster_rules.values import Between, Form, Known
 from ultracluster_spec.cluster import Cluster
 from ultracluster_spec.job import NamedJob
 from ultracluster_spec.values import Value, annotations, default_of
+from ultracluster_stacks.config.loading.suppressions import refused_suppressions
 from ultracluster_stacks.config.rules.cluster_rules import cluster_problems
 from ultracluster_stacks.config.rules.records import RECORDS
 
@@ -231,7 +232,8 @@ def _is_taken(cluster: Mapping[str, Any]) -> bool:
         config = _reader().validate_python(_as_read(cluster))
     except ValidationError:
         return False
-    return not any(is_error(problem.finding, RECORDS) for problem in cluster_problems(config))
+    problems = [*cluster_problems(config), *refused_suppressions({(): config.suppress})]
+    return not any(is_error(problem.finding, RECORDS) for problem in problems)
 
 
 def _as_read(value: Any) -> Any:

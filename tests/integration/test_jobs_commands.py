@@ -184,7 +184,7 @@ def test_a_drained_job_is_shown_as_waiting_for_its_resume_until_it_goes_on(
     assert run("why", job, "--json")["reasons"][-1]["remedy"].endswith(f"ultracluster jobs why {row['job']}")
 
 
-def test_mistakes_are_findings(run: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_mistakes_are_findings(run: Any, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     assert "UC6202" in run("list", "nowhere", exits=2)
     said = run("submit", "quickstart", "nothing", exits=2)
     assert "UC6203" in said
@@ -199,6 +199,7 @@ def test_mistakes_are_findings(run: Any, monkeypatch: pytest.MonkeyPatch) -> Non
     assert "UC6208" in run("logs", job, "--node", "4", exits=2)
     for name in ("AWS_REGION", "AWS_DEFAULT_REGION"):
         monkeypatch.delenv(name, raising=False)
+    monkeypatch.chdir(tmp_path)  # outside of the project, which names the Region
     assert "UC6201" in run("list", "quickstart", exits=2)
     monkeypatch.setenv("AWS_ENDPOINT_URL", "http://127.0.0.1:1")
     assert "UC6206" in run("list", "quickstart", "--region", REGION, exits=2)

@@ -8,7 +8,6 @@ from contextlib import ExitStack, contextmanager
 from datetime import UTC, datetime, timedelta
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Final
 
 import ultracluster_local
 from ultracluster_catalog.names.identifiers import ECR_IMAGE
@@ -21,7 +20,6 @@ from ultracluster_local.jobs.settings import JobSettings
 from ultracluster_local.seeding.seed_client import SeedContainerImage, SeedImage, SeedReservation, seed
 from ultracluster_local.server.daemon import DEFAULT_DIRECTORY, Status, status
 from ultracluster_rules.commands import LAUNCHER_PATH
-from ultracluster_rules.record import RuleRecord
 from ultracluster_spec.cluster import Cluster
 from ultracluster_spec.file_system import MOUNT_PATH
 
@@ -146,6 +144,3 @@ def _fake_reservations(cluster: Cluster) -> list[SeedReservation]:
         if capacity.reservation_id is not None
         for is_block in (capacity.market_type == "capacity-block",)
     ]
-
-
-RECORDS: Final = ()

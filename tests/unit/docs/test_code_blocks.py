@@ -39,7 +39,12 @@ def test_every_block_is_of_a_language_that_a_test_reads() -> None:
     read = {"bash", "console", "json", "python", "text", "yaml"}
     assert {block.language for block in code_blocks()} - {"{toctree}"} == read
     texts = [block.page for block in code_blocks("text")]
-    assert texts == ["gallery/demo.md", "reference/observability.md", "CONTRIBUTING.md"]
+    assert texts == [
+        "gallery/demo.md",
+        "reference/observability.md",
+        "tutorials/first-block.md",
+        "CONTRIBUTING.md",
+    ]
 
 
 # CONTRIBUTING.md
@@ -82,8 +87,9 @@ def rollout_of(block: Block) -> str:
         return yaml.safe_dump(whole | keys)
     if "defaults" in keys:
         return yaml.safe_dump(whole | keys)
-    if keys.get("file_system", {}).get("file_system_id"):
-        cluster["zone_id"] = keys["file_system"]["zone_id"]
+    match keys.get("file_system"):
+        case {"file_system_id": _, "zone_id": zone_id}:
+            cluster["zone_id"] = zone_id
     cluster |= keys
     return yaml.safe_dump(whole)
 
