@@ -17,7 +17,8 @@ ROOT_VOLUME_IOPS: Final = 3_000
 class RootVolume(Value):
     """The root volume of each node: gp3, encrypted, deleted with the node."""
 
-    # https://docs.aws.amazon.com/ebs/latest/userguide/general-purpose.html, read 2026-11: 1 GiB to 64 TiB; we ask for what an AMI takes.
+    # https://docs.aws.amazon.com/ebs/latest/userguide/general-purpose.html: gp3 has 1 GiB to 64 TiB. The ECS-optimized AMIs of
+    # Amazon Linux 2023 take 30 GiB (Amazon ECS Developer Guide). Both read 2026-11.
     size_gib: Annotated[int, Between("UC2252", 30, 65_536, remedy="Use at least the size of the AMI")] = 200
     """Size in GiB, 30 to 65,536, at least that of the AMI; images are unpacked to it. AWS recommends 512 for its Neuron
     AMIs. Changing it replaces the nodes. Default: 200."""

@@ -14,7 +14,7 @@ from ultracluster._foundation.annotations import warn
 from ultracluster._foundation.cluster_name import cluster_name
 from ultracluster._foundation.machines import AnyInstanceType, machine_of
 from ultracluster._foundation.permissions import allow, extend_role, never
-from ultracluster._foundation.tokens import is_known
+from ultracluster._foundation.tokens import check_known, is_known
 from ultracluster.capacity.launch_options import market_options, node_tags, reservation_target
 from ultracluster.capacity.sources import check_source
 from ultracluster.network.cluster_network import ClusterNetwork
@@ -34,13 +34,10 @@ from ultracluster_rules.network import check_network_interfaces
 from ultracluster_rules.numbers import rejects_unsafe_numbers
 from ultracluster_spec.capacity import Capacity, CapacityBlock, CapacityReservation, ReservationGroup
 from ultracluster_spec.nodes import ROOT_VOLUME_IOPS, RootVolume, check_user_data
-from ultracluster_spec.values import broken_bounds, under, wrong_types
+from ultracluster_spec.values import under, wrong_types
 
 # Above that of `Tags.of`, which is 100 unless set.
 _TAG_PRIORITY = 1000
-
-# The ECS-optimized AMIs of Amazon Linux 2023 have a volume of 30 GiB (Amazon ECS Developer Guide); a gp3 volume has at most
-# 64 TiB (Amazon EBS User Guide); both read 2026-11.
 
 # Calls without resource-level permissions: the endpoints of the ECS agent and the channels of Session Manager, for shell
 # access without SSH.
@@ -339,7 +336,7 @@ def _define_role(scope: Construct, statements: Sequence[iam.PolicyStatement]) ->
 
 def check_boot(volume: RootVolume | None, user_data: str | ec2.UserData | None) -> list[Finding]:
     """Return what is wrong with the root volume of nodes, and with what they run at first boot."""
-    found = under("root_volume", wrong_types(volume) or broken_bounds(volume)) if volume else []
+    found = under("root_volume", wrong_types(volume) or check_known(volume)) if volume else []
     text = _text(user_data)
     return found + ([each.at("user_data") for each in check_user_data(text)] if text is not None else [])
 
