@@ -80,21 +80,8 @@ _LT = "LaunchTemplate/LaunchTemplateData"
 _CE = "ComputeEnvironment/ComputeResources"
 _JOB = "JobDefinition/NodeProperties/NodeRangeProperties/0/Container"
 _LUSTRE = "FileSystem/LustreConfiguration"
-_EVERYBODY = "0.0.0.0/0"
 _OURS, _NET, _DATA = "quickstart/Cluster", "quickstart/Network", "quickstart/Storage"
 _BATCH, _BLOCK, _FSX = "batch-efa", "block-nodes", "lustre-data"
-
-
-def _open(port: int) -> dict[str, Any]:
-    return {"IpProtocol": "tcp", "FromPort": port, "ToPort": port, "CidrIp": _EVERYBODY}
-
-
-def _allow(action: Any, resource: Any = "*", **rest: Any) -> dict[str, Any]:
-    return {"Effect": "Allow", "Action": action, "Resource": resource, **rest}
-
-
-def _device(path: str) -> dict[str, Any]:
-    return {"HostPath": path, "ContainerPath": path, "Permissions": ["READ", "WRITE"]}
 
 
 # One row a line, so that they can be read and counted.

@@ -9,12 +9,6 @@ from tests.unit.checks.edits import JOB, codes_after
 from ultracluster_checks import Source, check_templates
 
 SHARES = "arn:aws:batch:us-east-2:123456789012:scheduling-policy/teams"
-SMALL = {  # one node of a type that the job asks for, beside more nodes of another one
-    "Type": "AWS::Batch::ComputeEnvironment",
-    "Properties": {
-        "ComputeResources": {"Type": "EC2", "InstanceTypes": ["m7i.xlarge"], "MaxvCpus": 4},
-    },
-}
 
 BROKEN: tuple[tuple[str, str, dict[str, Any]], ...] = (
     ("UC6418", "batch-efa", {"JobDefinition/Type": "container"}),

@@ -6,7 +6,6 @@ import pytest
 from tests.unit.checks.whole_cluster import DROP, codes_after, findings_after
 
 LT = "LaunchTemplate/LaunchTemplateData"
-CE = "ComputeEnvironment/ComputeResources"
 VPC = {"Type": "AWS::EC2::VPC", "Properties": {"CidrBlock": "10.9.0.0/16"}}
 SUBNET = {"Type": "AWS::EC2::Subnet", "Properties": {"VpcId": {"Ref": "Vpc"}, "CidrBlock": "10.9.0.0/20"}}
 GROUP = {

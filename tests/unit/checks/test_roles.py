@@ -5,7 +5,6 @@ from typing import Any
 import pytest
 from tests.unit.checks.whole_cluster import DROP, codes_after
 
-CE = "ComputeEnvironment/ComputeResources"
 JOB = "JobDefinition/NodeProperties/NodeRangeProperties/0/Container"
 WATCH = "Role:ClusterWatchRole"
 

@@ -8,11 +8,6 @@ from tests.unit.checks.whole_cluster import DROP, codes_after, findings_after
 
 JOB = "JobDefinition/NodeProperties/NodeRangeProperties/0/Container"
 DEVICES = f"{JOB}/LinuxParameters/Devices"
-FARGATE = {
-    "Type": "AWS::Batch::ComputeEnvironment",
-    "Properties": {"ComputeResources": {"Type": "FARGATE", "MaxvCpus": 4}},
-}
-SMALL = {"Order": 2, "ComputeEnvironment": {"Ref": "Small"}}
 
 
 def variable(name: str, value: str) -> dict[str, Any]:
@@ -48,7 +43,6 @@ LAYERS = {"Effect": "Allow", "Principal": "*", "Action": "s3:GetObject", "Resour
 
 END = "2026-12-08T11:30:00Z"
 FUNCTION = "Function:ClusterBlockLifecycle"
-ROLE = {"Fn::GetAtt": ["ClusterBlockLifecycleRoleF72CDB89", "Arn"]}
 
 
 def schedule(expression: str, **properties: Any) -> dict[str, Any]:

@@ -11,7 +11,6 @@ from ultracluster_stacks.config import LoadedRollout
 Findings = Callable[..., list[Finding]]
 Load = Callable[..., LoadedRollout]
 _CLUSTER = "waves[0].clusters[0]"
-_TYPE = "trn2.48xlarge"
 
 
 def test_a_cluster_describes_a_type_that_the_catalogue_does_not_know(load: Load) -> None:

@@ -52,7 +52,6 @@ class Row(NamedTuple):
 
 
 JOB = ("jobs", 0)
-OWN_QUEUE = ("additional_queues", 0)
 FILES = ("file_system",)
 ROWS = [
     Row(cluster.Cluster, "removal_policy", (), "destroy"),

@@ -523,7 +523,6 @@ def _share(**changes: Any) -> uc.QuotaShare:
     return uc.QuotaShare(**{"name": "red", "instances": {"ml.trn2.48xlarge": 1}} | changes)
 
 
-COMMAND = ["train.py"]
 # A call with one argument that cannot be, and the path of the argument that the finding names.
 REFUSED: list[tuple[Callable[[cdk.Stack], object], str]] = [
     (lambda s: network(s, zone_id="elsewhere"), "zone_id"),

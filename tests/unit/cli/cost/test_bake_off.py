@@ -15,7 +15,6 @@ from ultracluster_local import LocalAws
 REGION = "us-east-2"
 PATH = "BakeOff/BakeOff"
 NODES = ("--nodes", "trn2=4xtrn2.48xlarge", "--nodes", "p5=4xp5.48xlarge")
-NOON = timedelta(hours=12)
 WEEK = timedelta(weeks=1)
 
 Run = Callable[..., Any]

@@ -1,12 +1,11 @@
 """Decisions of the rollout's state machine."""
 
-from tests.unit.runtime.rollout.rollout_simulation import STEPS, WAVES, plan
+from tests.unit.runtime.rollout.rollout_simulation import STEPS, plan
 
 from ultracluster_runtime.rollout.machine import Decision, Entry, Kind, Task, decide, states_of
 from ultracluster_runtime.rollout.plan import ALARMS, DEPLOY
 
 PLAN = plan()
-ORDER = [name for names in WAVES.values() for name in names]
 
 
 def test_running_steps_complete_after_a_failure_and_no_new_ones_begin() -> None:

@@ -24,7 +24,6 @@ _VALUES: tuple[Any, ...] = (
 _ENVIRONMENT = "{NEURON_RT_LOG_LEVEL: INFO}"
 _CLUSTER = "waves[0].clusters[0]"
 _JOB = f"{_CLUSTER}.jobs[0]"
-Findings = Callable[..., list[Finding]]
 
 
 def _parts(part: type[Value]) -> Iterator[type[Value]]:

@@ -5,11 +5,9 @@ from collections.abc import Callable
 import pytest
 from tests.unit.stacks.config.capacity_edits import RESERVED, RESOURCE_GROUP, capacity, further
 
-from ultracluster_rules.findings import Finding
 from ultracluster_stacks.config import LoadedRollout
 
 _CLUSTER = "waves[0].clusters[0]"
-Findings = Callable[..., list[Finding]]
 
 
 @pytest.mark.parametrize(

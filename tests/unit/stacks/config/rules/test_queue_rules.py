@@ -5,10 +5,6 @@ from collections.abc import Callable
 import pytest
 from tests.unit.stacks.config.capacity_edits import ON_DEMAND, RESERVED, SPILL, further, lines
 
-from ultracluster_rules.findings import Finding
-
-Findings = Callable[..., list[Finding]]
-
 
 @pytest.mark.parametrize(
     ("edits", "code", "path"),

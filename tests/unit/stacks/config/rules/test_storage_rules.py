@@ -10,7 +10,6 @@ from tests.unit.stacks.config.key_edits import load_with_key
 
 from ultracluster_rules.findings import Finding, FindingsError
 
-_CLUSTER = "waves[0].clusters[0]"
 Findings = Callable[..., list[Finding]]
 _TIERED = "storage_type: INTELLIGENT_TIERING, link_checkpoints: false"
 _KEY = "arn:aws:kms:us-east-2:123456789012:key/01234567-89ab-cdef-0123-456789abcdef"
