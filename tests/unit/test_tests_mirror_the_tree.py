@@ -39,6 +39,7 @@ FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 # Test files whose subject is more than a module.
 OTHER_SUBJECTS = {
     "tests/unit/checks/test_own_configurations.py": "every rule, in the configurations of tests/golden",
+    "tests/unit/checks/test_edits.py": "every rule, by the edits of edits.yaml",
     "tests/unit/checks/test_field_cases.py": "every rule, with every case of the field",
     "tests/unit/checks/test_rule_examples.py": "the examples of tests/rule_examples",
     "tests/unit/checks/test_sample_of_seeds.py": "a sample of the mistakes that others wrote, for every rule",
@@ -85,9 +86,10 @@ TESTED_ELSEWHERE = {
     "localaws/ultracluster_local/services/batch/overrides.py": "localaws/tests/jobs/test_runner.py",
     "localaws/ultracluster_local/services/batch/install.py": "localaws/tests/services/batch/test_listing.py",
 }
-# Folders whose modules are tested together: each resource type with those that it refers to, in one deployment, and what runs
+# Folders whose modules are tested together: each rule for templates, each resource type with those that it refers to, in one deployment, and what runs
 # jobs, as processes.
 TESTED_TOGETHER = {
+    "constructs/ultracluster_checks": "tests/unit/checks/test_edits.py",
     "localaws/ultracluster_local/jobs": "localaws/tests/jobs/test_runner.py",
     "localaws/ultracluster_local/cloudformation/resource_types": "localaws/tests/cloudformation/test_every_type.py",
 }
