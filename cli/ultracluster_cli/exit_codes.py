@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from enum import IntEnum
 from typing import Final, Self
 
-from ultracluster_rules.findings import Finding
+from ultracluster_spec.findings import Finding
 
 
 class ExitCode(IntEnum):

@@ -20,7 +20,7 @@ from ultracluster_cli.options import LOCAL_HELP
 from ultracluster_cli.output import wrapped
 from ultracluster_cli.predecessors import successor_note
 from ultracluster_cli.progress import interruption_note, progress_line
-from ultracluster_rules.findings import FindingsError, quote
+from ultracluster_spec.findings import FindingsError, quote
 
 
 class Command(NamedTuple):

@@ -26,9 +26,9 @@ from ultracluster_cli.rollout import command as rollout_command
 from ultracluster_cli.rollout import history
 from ultracluster_cli.rollout import planning as rollout_planning
 from ultracluster_cli.run import code
-from ultracluster_rules.findings import Finding, FindingsError, quote
-from ultracluster_rules.record import RuleRecord, by_code
 from ultracluster_runtime.records import RECORDS as RUNTIME
+from ultracluster_spec.findings import Finding, FindingsError, quote
+from ultracluster_spec.record import RuleRecord, by_code
 from ultracluster_stacks.records import RECORDS as FILES
 
 RECORDS: Final = (

@@ -2,8 +2,8 @@
 
 from typing import Final
 
-from ultracluster_rules.findings import Severity
-from ultracluster_rules.record import RuleRecord
+from ultracluster_spec.findings import Severity
+from ultracluster_spec.record import RuleRecord
 
 ONE_SUBNET: Final = "UC3204"
 TOKENS: Final = "UC4207"

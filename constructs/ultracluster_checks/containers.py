@@ -9,9 +9,9 @@ from ultracluster_checks.jobs import JobContainer, job_containers
 from ultracluster_checks.model.nodes import Nodes, nodes_of
 from ultracluster_checks.model.template import Templates, places
 from ultracluster_checks.problem import Problem, Wrong, rule
-from ultracluster_rules.findings import quote
-from ultracluster_rules.record import RuleRecord
 from ultracluster_spec.container import DEVICES, NO_FABRIC, VOLUMES, WRITTEN
+from ultracluster_spec.findings import quote
+from ultracluster_spec.record import RuleRecord
 
 _EFA_DEVICES: Final = "UC6403"
 _EFA_FOLDER: Final = "/dev/infiniband"

@@ -7,8 +7,8 @@ from typing import Any, Final
 from ultracluster_checks.model.template import Property, Templates
 from ultracluster_checks.model.values import Text
 from ultracluster_checks.problem import Wrong, rule
-from ultracluster_rules.credentials import credential_kind, names_credential
-from ultracluster_rules.record import RuleRecord
+from ultracluster_spec.credentials import credential_kind, names_credential
+from ultracluster_spec.record import RuleRecord
 
 _DYNAMIC: Final = "{{resolve:"
 _SECRETS: Final = {"AuthToken", "MasterUserPassword", "OAuthToken", "Password", "SecretString"}

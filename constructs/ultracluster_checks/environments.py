@@ -20,9 +20,9 @@ from ultracluster_checks.model.nodes import (
 from ultracluster_checks.model.permissions import may, role_behind
 from ultracluster_checks.model.template import Resource
 from ultracluster_checks.problem import Problem, Wrong, placed, rule
-from ultracluster_rules.findings import Severity, quote
-from ultracluster_rules.queues import check_environment_count, check_wait_limits
-from ultracluster_rules.record import RuleRecord
+from ultracluster_spec.findings import Severity, quote
+from ultracluster_spec.queue import check_environment_count, check_wait_limits
+from ultracluster_spec.record import RuleRecord
 
 _ARM: Final = re.compile(r"(?:[a-z]+\d+g[a-z]*|a1|t4g)\.")
 _IMAGES: Final = {"ECS_AL2023", "ECS_AL2023_NVIDIA"}  # fmt: skip

@@ -14,7 +14,7 @@ from ultracluster_checks.model.nodes import EVENT_RULE, differ, nodes_of
 from ultracluster_checks.model.template import Resource, Templates
 from ultracluster_checks.model.values import Reference
 from ultracluster_checks.problem import Problem, Wrong, rule
-from ultracluster_rules.findings import quote
+from ultracluster_spec.findings import quote
 
 # Amazon EC2 user guide, monitor Capacity Blocks using EventBridge (2026-11)
 _BLOCK_EVENTS: Final = {*BLOCK_DELIVERED_EVENTS, *BLOCK_EXPIRATION_WARNING_EVENTS}

@@ -11,8 +11,7 @@ from ultracluster_checks.codes import BOUNDS
 from ultracluster_checks.model.nodes import LAUNCH_TEMPLATE, nodes_of, template_types, zone_of
 from ultracluster_checks.model.template import Property, Resource, Templates
 from ultracluster_checks.problem import Problem, Wrong, placed, rule
-from ultracluster_rules.findings import Severity
-from ultracluster_rules.record import RuleRecord
+from ultracluster_spec.findings import Severity
 from ultracluster_spec.lustre import (
     Association,
     check_associations,
@@ -20,6 +19,7 @@ from ultracluster_spec.lustre import (
     check_metadata_given,
     efa_has_clients,
 )
+from ultracluster_spec.record import RuleRecord
 from ultracluster_spec.rules import findings
 
 _PLACES: Final[Mapping[str, tuple[str, ...]]] = {

@@ -25,9 +25,9 @@ from ultracluster_checks.model.nodes import (
 )
 from ultracluster_checks.model.template import Resource
 from ultracluster_checks.problem import Problem, Wrong, rule
-from ultracluster_rules.findings import quote
-from ultracluster_rules.network import check_efa_use, check_network_interfaces, check_task_interface
-from ultracluster_rules.record import RuleRecord
+from ultracluster_spec.findings import quote
+from ultracluster_spec.network import check_efa_use, check_network_interfaces, check_task_interface
+from ultracluster_spec.record import RuleRecord
 
 _PLACE: Final = re.compile(r"nic_layout\[(\d+)\](?:\.(\w+))?")
 _ADDRESSES: Final = re.compile("Ipv[46](?:Address|Prefix)|PrivateIpAddress|SecondaryPrivateIp|PrimaryIpv6")

@@ -21,8 +21,9 @@ from ultracluster_checks.model.nodes import (
 )
 from ultracluster_checks.model.template import Property, Resource, Templates
 from ultracluster_checks.problem import Wrong, placed, rule
-from ultracluster_rules.findings import Severity, quote
-from ultracluster_rules.job_definitions import (
+from ultracluster_spec.container import Container
+from ultracluster_spec.findings import Severity, quote
+from ultracluster_spec.job_definitions import (
     ATTEMPTS,
     NO_SPOT_NODES,
     check_cache_address,
@@ -32,8 +33,7 @@ from ultracluster_rules.job_definitions import (
     check_spot,
     check_timeout_seconds,
 )
-from ultracluster_rules.record import RuleRecord
-from ultracluster_spec.container import Container
+from ultracluster_spec.record import RuleRecord
 
 JOB_DEFINITION: Final = "AWS::Batch::JobDefinition"
 

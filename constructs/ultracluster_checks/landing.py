@@ -29,14 +29,14 @@ from ultracluster_checks.model.nodes import (
 from ultracluster_checks.model.template import Property, Resource, Templates
 from ultracluster_checks.model.values import Unknown
 from ultracluster_checks.problem import Problem, Wrong, placed, rule
-from ultracluster_rules.capacity import (
+from ultracluster_spec.capacity import (
     RESERVATION,
     check_allocation_strategy,
     check_block_placement,
     check_purchase_option,
 )
-from ultracluster_rules.findings import Severity, quote
-from ultracluster_rules.record import RuleRecord
+from ultracluster_spec.findings import Severity, quote
+from ultracluster_spec.record import RuleRecord
 
 _RESERVATION: Final = "AWS::EC2::CapacityReservation"
 _PRICED_ON_DEMAND: Final = {name for name, _ in ON_DEMAND_PRICES}

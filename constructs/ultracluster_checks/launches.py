@@ -19,10 +19,10 @@ from ultracluster_checks.model.template import Resource, Templates, places
 from ultracluster_checks.model.values import Unknown
 from ultracluster_checks.problem import Wrong, placed, rule
 from ultracluster_checks.sizes import shortest
-from ultracluster_rules.findings import Severity, quote
-from ultracluster_rules.images import AMI
-from ultracluster_rules.machines import INSTANCE_TYPE
-from ultracluster_rules.record import RuleRecord
+from ultracluster_spec.findings import Severity, quote
+from ultracluster_spec.images import AMI
+from ultracluster_spec.instance_type import INSTANCE_TYPE
+from ultracluster_spec.record import RuleRecord
 
 NEW_RESERVATION: Final = "UC4210"
 """Code of a reservation that a template makes, which is billed from its deployment."""

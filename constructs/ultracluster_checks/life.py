@@ -24,8 +24,8 @@ from ultracluster_checks.model.template import Property, Resource, Templates
 from ultracluster_checks.model.values import Text
 from ultracluster_checks.problem import Wrong, rule
 from ultracluster_checks.times import TIME, period_of
-from ultracluster_rules.findings import Severity, quote
-from ultracluster_rules.record import RuleRecord
+from ultracluster_spec.findings import Severity, quote
+from ultracluster_spec.record import RuleRecord
 
 _FUNCTION: Final = "AWS::Lambda::Function"
 _PERMISSION: Final = "AWS::Lambda::Permission"

@@ -22,8 +22,8 @@ from ultracluster_checks.model.permissions import (
 )
 from ultracluster_checks.model.template import Property, Resource, Templates
 from ultracluster_checks.problem import Problem, Wrong, rule
-from ultracluster_rules.findings import Severity, quote
-from ultracluster_rules.record import RuleRecord
+from ultracluster_spec.findings import Severity, quote
+from ultracluster_spec.record import RuleRecord
 
 POWERFUL_POLICY: Final = "UC6422"
 PURCHASE: Final = "UC6425"

@@ -11,7 +11,7 @@ from ultracluster_checks.model.nodes import SECURITY_GROUP, Nodes, groups_at, no
 from ultracluster_checks.model.template import Property, Resource
 from ultracluster_checks.problem import Wrong, rule
 from ultracluster_checks.security_groups import DIRECTIONS, RULES_OF, GroupRule, admits, group_rules
-from ultracluster_rules.findings import quote
+from ultracluster_spec.findings import quote
 
 _FILE_SYSTEM: Final = "AWS::FSx::FileSystem"
 _FS_ID: Final = re.compile(r"fs-[0-9a-f]{8,17}")

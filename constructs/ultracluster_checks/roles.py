@@ -19,8 +19,8 @@ from ultracluster_checks.model.permissions import (
 from ultracluster_checks.model.template import Property, Resource, Templates
 from ultracluster_checks.model.values import Reference
 from ultracluster_checks.problem import Wrong, rule
-from ultracluster_rules.record import RuleRecord
 from ultracluster_spec.container import PERMISSIONS, WRITTEN_OBJECTS
+from ultracluster_spec.record import RuleRecord
 
 # What is done to objects, and to the key that encrypts them.
 _OBJECTS: Final = {"s3:GetObject": "kms:Decrypt", "s3:PutObject": "kms:GenerateDataKey"}

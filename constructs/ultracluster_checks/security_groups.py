@@ -21,8 +21,8 @@ from ultracluster_checks.model.nodes import (
 from ultracluster_checks.model.template import Property, Resource, Templates
 from ultracluster_checks.model.values import Unknown
 from ultracluster_checks.problem import Wrong, rule
-from ultracluster_rules.findings import quote
-from ultracluster_rules.record import RuleRecord
+from ultracluster_spec.findings import quote
+from ultracluster_spec.record import RuleRecord
 
 Direction = Literal["in", "out"]
 DIRECTIONS: Final[tuple[Direction, Direction]] = ("in", "out")

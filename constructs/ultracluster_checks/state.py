@@ -10,9 +10,9 @@ from ultracluster_checks.model.nodes import LAUNCH_TEMPLATE
 from ultracluster_checks.model.template import Property, Resource, Templates
 from ultracluster_checks.model.values import Reference, Text
 from ultracluster_checks.problem import Wrong, placed, rule
-from ultracluster_rules.findings import Severity, quote
-from ultracluster_rules.record import RuleRecord
+from ultracluster_spec.findings import Severity, quote
 from ultracluster_spec.lustre import check_export_event
+from ultracluster_spec.record import RuleRecord
 
 BUCKET: Final = "AWS::S3::Bucket"
 _ASSOCIATION: Final = "AWS::FSx::DataRepositoryAssociation"

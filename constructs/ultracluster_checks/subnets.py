@@ -22,11 +22,11 @@ from ultracluster_checks.model.nodes import (
 )
 from ultracluster_checks.model.template import Property, Resource, Templates
 from ultracluster_checks.problem import Problem, Wrong, placed, rule
-from ultracluster_rules.machines import check_offered
-from ultracluster_rules.network import (
+from ultracluster_spec.instance_type import check_offered
+from ultracluster_spec.network import (
     check_node_addresses,
 )
-from ultracluster_rules.record import RuleRecord
+from ultracluster_spec.record import RuleRecord
 
 
 @rule("", COMPUTE_ENVIRONMENT)

@@ -29,7 +29,7 @@ from ultracluster_checks import (  # noqa: F401 - importing a module registers i
     variables,
 )
 from ultracluster_checks.problem import REGISTERED, Find
-from ultracluster_rules.record import by_code
+from ultracluster_spec.record import by_code
 from ultracluster_spec.records import RECORDS as VALUES
 
 CHECKS: Final[tuple[Find, ...]] = tuple(REGISTERED)

@@ -2,7 +2,6 @@
 
 from typing import Final
 
-from ultracluster_rules.record import by_code
 from ultracluster_runtime import service_jobs
 from ultracluster_runtime.aws import aws_session
 from ultracluster_runtime.costs import price_list
@@ -39,6 +38,7 @@ from ultracluster_runtime.purchasing import (
 )
 from ultracluster_runtime.rehearsal import checks
 from ultracluster_runtime.rollout import journal
+from ultracluster_spec.record import by_code
 
 RECORDS: Final = by_code(
     aws_session.RECORDS,

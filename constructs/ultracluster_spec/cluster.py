@@ -8,24 +8,28 @@ from ultracluster_catalog.machines.instance_type import InstanceType
 from ultracluster_catalog.names.identifiers import ZONE_ID
 from ultracluster_catalog.neuron.compile_machines import compile_type
 from ultracluster_catalog.places.zones import REGIONS
-from ultracluster_rules.alarms import RECIPIENT
-from ultracluster_rules.capacity import CHECKPOINT_LEAD_MINUTES, MAX_NODES, MAX_REFUSALS
-from ultracluster_rules.findings import Finding, require
-from ultracluster_rules.images import AMI
-from ultracluster_rules.machines import get_instance_type
-from ultracluster_rules.names import REGION
-from ultracluster_rules.record import RuleRecord
-from ultracluster_rules.values import Checked, Form
-from ultracluster_spec.alarms import Alarms, Budget, effective_alarms
+from ultracluster_spec.alarms import RECIPIENT, Alarms, Budget, effective_alarms
+from ultracluster_spec.bounds import Checked, Form
 from ultracluster_spec.buckets import Checkpoints, CompileCacheSettings, Dataset
-from ultracluster_spec.capacity import AdditionalCapacity, Capacity, CapacityRecord, placeholder_reservation
+from ultracluster_spec.capacity import (
+    CHECKPOINT_LEAD_MINUTES,
+    MAX_NODES,
+    MAX_REFUSALS,
+    AdditionalCapacity,
+    Capacity,
+    CapacityRecord,
+    placeholder_reservation,
+)
 from ultracluster_spec.file_system import FileSystem, OptionalFileSystem
-from ultracluster_spec.instance_type import CustomInstanceType, InstanceTypeName
+from ultracluster_spec.findings import Finding, require
+from ultracluster_spec.images import AMI
+from ultracluster_spec.instance_type import CustomInstanceType, InstanceTypeName, get_instance_type
 from ultracluster_spec.job import NamedJob
-from ultracluster_spec.names import AccountId, KeyArn, Name, PolicyRef, RoleArn, RolePathText
+from ultracluster_spec.names import REGION, AccountId, KeyArn, Name, PolicyRef, RoleArn, RolePathText
 from ultracluster_spec.network import Network
 from ultracluster_spec.nodes import RootVolume, UserData
 from ultracluster_spec.queue import OWN_CAPACITY, AdditionalQueue, Queue
+from ultracluster_spec.record import RuleRecord
 from ultracluster_spec.rules import Place
 from ultracluster_spec.values import Value
 

@@ -5,8 +5,8 @@ The rules are in `ultracluster` and in the app, which need the CDK; commands exp
 
 from typing import Final
 
-from ultracluster_rules.findings import Severity
-from ultracluster_rules.record import RuleRecord
+from ultracluster_spec.findings import Severity
+from ultracluster_spec.record import RuleRecord
 
 RECORDS: Final = (
     RuleRecord(

@@ -14,12 +14,12 @@ from ultracluster_catalog.lustre.lustre_figures import (
 from ultracluster_catalog.machines.instance_type import InstanceType
 from ultracluster_catalog.names.identifiers import FILE_SYSTEM_DNS_NAME, FILE_SYSTEM_ID, LUSTRE_MOUNT_NAME
 from ultracluster_catalog.places.cluster_subnet import FILE_SYSTEM_ADDRESSES
-from ultracluster_rules.findings import Finding, Severity, quote
-from ultracluster_rules.record import RuleRecord
-from ultracluster_rules.values import Between, Form
 from ultracluster_spec import lustre
+from ultracluster_spec.bounds import Between, Form
+from ultracluster_spec.findings import Finding, Severity, quote
 from ultracluster_spec.lustre import Association, check_file_system
 from ultracluster_spec.names import KEY, resource_id
+from ultracluster_spec.record import RuleRecord
 from ultracluster_spec.rules import At, Place, broken, rule
 from ultracluster_spec.values import Value, incomplete
 

@@ -3,10 +3,10 @@
 from dataclasses import dataclass
 from typing import Annotated, Final
 
-from ultracluster_rules.credentials import credential, credential_kind, shown
-from ultracluster_rules.findings import Finding
-from ultracluster_rules.record import RuleRecord
-from ultracluster_rules.values import Between, Checked
+from ultracluster_spec.bounds import Between, Checked
+from ultracluster_spec.credentials import credential, credential_kind, shown
+from ultracluster_spec.findings import Finding
+from ultracluster_spec.record import RuleRecord
 from ultracluster_spec.values import Value
 
 ROOT_VOLUME_IOPS: Final = 3_000

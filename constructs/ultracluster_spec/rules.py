@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any, Generic, Self, TypeVar
 
-from ultracluster_rules.findings import Finding
+from ultracluster_spec.findings import Finding
 from ultracluster_spec.values import is_unset
 
 _Subject = TypeVar("_Subject", contravariant=True)  # noqa: PLC0105 - a rule about more takes less

@@ -14,9 +14,9 @@ from itertools import pairwise
 from types import UnionType
 from typing import Annotated, Any, ClassVar, Self, TypeVar, Union, get_args, get_origin, get_type_hints
 
-from ultracluster_rules.findings import Finding
-from ultracluster_rules.numbers import find_unsafe_numbers
-from ultracluster_rules.values import Bound
+from ultracluster_spec.bounds import Bound
+from ultracluster_spec.findings import Finding
+from ultracluster_spec.numbers import find_unsafe_numbers
 
 _Made = TypeVar("_Made")
 

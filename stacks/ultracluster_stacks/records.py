@@ -3,7 +3,7 @@
 from typing import Final
 
 from ultracluster_checks.table import RECORDS as TEMPLATES
-from ultracluster_rules.record import by_code
+from ultracluster_spec.record import by_code
 from ultracluster_stacks import export
 from ultracluster_stacks.check import reading, yaml_template
 from ultracluster_stacks.config.loading import error_messages, loader, suppressions

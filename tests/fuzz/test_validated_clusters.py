@@ -13,7 +13,7 @@ from tests.fuzz.valid_rollouts import clusters_with_jobs, drawn
 
 from ultracluster_checks import Source, check_templates
 from ultracluster_cli.plan.stacks import assembled_stacks
-from ultracluster_rules.findings import Finding
+from ultracluster_spec.findings import Finding
 from ultracluster_spec.job import NamedJob
 from ultracluster_spec.values import annotations, default_of
 from ultracluster_stacks.config import load_rollout

@@ -19,10 +19,10 @@ from pydantic import TypeAdapter, ValidationError
 
 from ultracluster_local import LocalAws
 from ultracluster_local.seeding import seed_client
-from ultracluster_rules.record import is_error
-from ultracluster_rules.values import Between, Form, Known
+from ultracluster_spec.bounds import Between, Form, Known
 from ultracluster_spec.cluster import Cluster
 from ultracluster_spec.job import NamedJob
+from ultracluster_spec.record import is_error
 from ultracluster_spec.values import Value, annotations, default_of
 from ultracluster_stacks.config.loading.suppressions import refused_suppressions
 from ultracluster_stacks.config.rules.cluster_rules import cluster_problems

@@ -11,7 +11,7 @@ from typing import Any
 import yaml
 from tests.grid.pairs import Row, rows
 
-from ultracluster_rules.machines import get_instance_type
+from ultracluster_spec.instance_type import get_instance_type
 
 __all__ = ["DIMENSIONS", "REFUSED", "ROWS", "cluster", "name_of"]
 

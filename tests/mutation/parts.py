@@ -7,7 +7,7 @@ __all__ = ["PARTS", "Part"]
 
 _RUNTIME: Final = "constructs/ultracluster_runtime"
 _CATALOG: Final = "constructs/ultracluster_catalog"
-_RULES: Final = "constructs/ultracluster_rules"
+_SPEC: Final = "constructs/ultracluster_spec"
 _CONFIG: Final = "stacks/ultracluster_stacks/config"
 _RUNTIME_TESTS: Final = "tests/unit/runtime"
 _CONFIG_TESTS: Final = "tests/unit/stacks/config"
@@ -92,9 +92,9 @@ PARTS: Final = {
                     "places/addresses",
                 )
             ),
-            f"{_RULES}/[a-z]*.py",
+            f"{_SPEC}/[a-z]*.py",
         ),
-        tests=("tests/unit/catalog", "tests/unit/rules"),
+        tests=("tests/unit/catalog", "tests/unit/spec"),
     ),
     "rules": Part(
         files=(

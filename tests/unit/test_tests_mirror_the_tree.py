@@ -11,7 +11,6 @@ PACKAGES = (
     "constructs/ultracluster",
     "constructs/ultracluster_catalog",
     "constructs/ultracluster_checks",
-    "constructs/ultracluster_rules",
     "constructs/ultracluster_runtime",
     "constructs/ultracluster_spec",
     "stacks/ultracluster_stacks",
@@ -167,14 +166,14 @@ def test_each_test_file_is_named_for_a_module_or_documents_its_subject() -> None
 
 
 def test_the_tests_of_a_part_belong_to_the_module_with_the_longest_name() -> None:
-    named = {"tests/unit/rules/test_lustre.py", "tests/unit/rules/test_lustre_tiers.py"}
+    named = {"tests/unit/spec/test_lustre.py", "tests/unit/spec/test_lustre_tiers.py"}
 
-    assert whole_test("tests/unit/rules/test_lustre_rules.py", named) == "tests/unit/rules/test_lustre.py"
+    assert whole_test("tests/unit/spec/test_lustre_rules.py", named) == "tests/unit/spec/test_lustre.py"
     assert (
-        whole_test("tests/unit/rules/test_lustre_tiers_hdd.py", named)
-        == "tests/unit/rules/test_lustre_tiers.py"
+        whole_test("tests/unit/spec/test_lustre_tiers_hdd.py", named)
+        == "tests/unit/spec/test_lustre_tiers.py"
     )
-    assert whole_test("tests/unit/rules/test_lustres.py", named) is None
+    assert whole_test("tests/unit/spec/test_lustres.py", named) is None
 
 
 def test_modules_that_are_tested_elsewhere_have_their_tests_there() -> None:

@@ -19,8 +19,8 @@ from ultracluster_local.instance.environment import ACCOUNT, child_environment
 from ultracluster_local.jobs.settings import JobSettings
 from ultracluster_local.seeding.seed_client import SeedContainerImage, SeedImage, SeedReservation, seed
 from ultracluster_local.server.daemon import DEFAULT_DIRECTORY, Status, status
-from ultracluster_rules.commands import LAUNCHER_PATH
 from ultracluster_spec.cluster import Cluster
+from ultracluster_spec.commands import LAUNCHER_PATH
 from ultracluster_spec.file_system import MOUNT_PATH
 
 LOCAL_VARIABLE = "ULTRACLUSTER_LOCAL"

@@ -6,10 +6,10 @@ from typing import Final, Protocol, TypeVar
 
 from ultracluster_cli._cdk.workspace import default_rollout
 from ultracluster_cli.output import print_findings
-from ultracluster_rules.findings import Finding, FindingsError, quote, reject
-from ultracluster_rules.record import RuleRecord
 from ultracluster_runtime.jobs.submission import refuse_option
 from ultracluster_spec.cluster import Cluster
+from ultracluster_spec.findings import Finding, FindingsError, quote, reject
+from ultracluster_spec.record import RuleRecord
 from ultracluster_spec.rollout import Rollout
 from ultracluster_stacks.config import LoadedRollout, load_rollout
 

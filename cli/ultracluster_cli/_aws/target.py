@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Final, Self
 
-from ultracluster_rules.findings import FindingsError
-from ultracluster_rules.record import RuleRecord
+from ultracluster_spec.findings import FindingsError
+from ultracluster_spec.record import RuleRecord
 
 Client = Callable[[str, str], Any]
 """Returns the boto3 client of a service in a Region."""

@@ -11,11 +11,11 @@ from typing import Any, Final
 from botocore.config import Config
 
 from ultracluster_cli._aws.target import CallCounts, Client, ClusterTargets, Target, single_target
-from ultracluster_rules.findings import Finding, FindingsError
-from ultracluster_rules.record import RuleRecord
 from ultracluster_runtime.aws.aws_session import aws_session, refuse_credentials
 from ultracluster_runtime.functions.responses import AWS_ERRORS, problem_of
 from ultracluster_spec.cluster import Cluster
+from ultracluster_spec.findings import Finding, FindingsError
+from ultracluster_spec.record import RuleRecord
 
 # The standard retry mode backs off when a service throttles.
 _CONFIG = Config(

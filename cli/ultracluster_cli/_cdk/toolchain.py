@@ -16,9 +16,9 @@ from ultracluster_cli._cdk.child_process import run_logged
 from ultracluster_cli._cdk.workspace import project_folder, run_directory, state_directory
 from ultracluster_cli.output import say
 from ultracluster_cli.progress import doing
-from ultracluster_rules.findings import Finding, FindingsError, quote
-from ultracluster_rules.record import RuleRecord
-from ultracluster_rules.untrusted_files import read_untrusted_json
+from ultracluster_spec.findings import Finding, FindingsError, quote
+from ultracluster_spec.record import RuleRecord
+from ultracluster_spec.untrusted_files import read_untrusted_json
 
 _MAJOR = 2  # 3.0.0 was published by mistake and cannot read the assemblies of aws-cdk-lib 2 (github.com/aws/aws-cdk/issues/38113)
 _OLDEST_MINOR = 1146  # reads cloud assembly schema 55, which aws-cdk-lib 2.275.0 writes; run on 2026-11-20

@@ -7,9 +7,9 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Final
 
-from ultracluster_rules.findings import FindingsError, quote
-from ultracluster_rules.record import RuleRecord
-from ultracluster_rules.untrusted_files import read_untrusted_json
+from ultracluster_spec.findings import FindingsError, quote
+from ultracluster_spec.record import RuleRecord
+from ultracluster_spec.untrusted_files import read_untrusted_json
 
 _STATE: Final = ".ultracluster"
 

@@ -20,11 +20,11 @@ from ultracluster_cli._cdk.toolchain import open_project, require_deployed
 from ultracluster_cli.exit_codes import ExitCode
 from ultracluster_cli.output import print_findings, print_json, print_table, say, short_time
 from ultracluster_cli.progress import doing, if_interrupted
-from ultracluster_rules.findings import Finding, FindingsError, Severity, quote, reject, require
-from ultracluster_rules.images import check_image_kind
-from ultracluster_rules.record import RuleRecord
 from ultracluster_runtime.aws.aws_session import aws_session
 from ultracluster_runtime.images import MachineImage, image_of_parameter, newest_baked_image
+from ultracluster_spec.findings import Finding, FindingsError, Severity, quote, reject, require
+from ultracluster_spec.images import check_image_kind
+from ultracluster_spec.record import RuleRecord
 from ultracluster_stacks.config.editing import ClusterImage, cluster_images, image_values, update_rollout
 from ultracluster_stacks.config.reading.problem import Loc
 

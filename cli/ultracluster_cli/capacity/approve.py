@@ -15,8 +15,6 @@ from ultracluster_cli.capacity.session import accept, open_session, record_row, 
 from ultracluster_cli.options import JsonOption
 from ultracluster_cli.output import print_findings, print_json, say, short_time
 from ultracluster_cli.progress import doing
-from ultracluster_rules.findings import FindingsError, reject
-from ultracluster_rules.record import RuleRecord, is_error
 from ultracluster_runtime.purchasing import order_checks
 from ultracluster_runtime.purchasing.clock import check_clock
 from ultracluster_runtime.purchasing.ec2_objects import ExtensionOffering
@@ -26,6 +24,8 @@ from ultracluster_runtime.purchasing.orders import BlockOrder, ExtensionOrder, O
 from ultracluster_runtime.purchasing.overlaps import overlapping, refuse_overlaps
 from ultracluster_runtime.purchasing.reads_and_refusals import iterate_pages
 from ultracluster_runtime.records import RECORDS as PURCHASE_RECORDS
+from ultracluster_spec.findings import FindingsError, reject
+from ultracluster_spec.record import RuleRecord, is_error
 
 _ASKED = {
     "cluster": "Cluster to buy for",

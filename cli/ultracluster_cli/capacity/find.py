@@ -15,8 +15,6 @@ from ultracluster_cli.exit_codes import ExitCode
 from ultracluster_cli.options import JsonOption, ProfileOption
 from ultracluster_cli.output import print_findings, print_json, print_table, say, say_command
 from ultracluster_cli.progress import doing
-from ultracluster_rules.findings import reject
-from ultracluster_rules.record import is_error
 from ultracluster_runtime.costs.price_comparison import compare_prices
 from ultracluster_runtime.purchasing.ec2_driver import session_clients
 from ultracluster_runtime.purchasing.ec2_reads import Ec2Reads
@@ -24,6 +22,8 @@ from ultracluster_runtime.purchasing.offerings import RANKINGS, Offering, rank_o
 from ultracluster_runtime.purchasing.order_checks import check_ranking
 from ultracluster_runtime.purchasing.search import Search, search_offerings
 from ultracluster_runtime.records import RECORDS as PURCHASE_RECORDS
+from ultracluster_spec.findings import reject
+from ultracluster_spec.record import is_error
 
 _SHOWN = ["rank", "offering", "region", "zone", "instances", "days", "start", "end", "total", "per_chip_hour"]
 

@@ -18,8 +18,6 @@ from ultracluster_cli.capacity.options import LedgerOptions
 from ultracluster_cli.exit_codes import exit_code_of
 from ultracluster_cli.options import LEDGER_REGION_VARIABLE, LEDGER_VARIABLE
 from ultracluster_cli.output import print_findings, print_json, print_table, say
-from ultracluster_rules.findings import Finding, FindingsError
-from ultracluster_rules.record import RuleRecord, is_error
 from ultracluster_runtime.functions.responses import AWS_ERRORS
 from ultracluster_runtime.purchasing.ec2_driver import Ec2Driver, session_clients
 from ultracluster_runtime.purchasing.ec2_objects import Quote
@@ -32,6 +30,8 @@ from ultracluster_runtime.purchasing.reads_and_refusals import unanswered
 from ultracluster_runtime.purchasing.reconcile import Outcome
 from ultracluster_runtime.records import RECORDS as PURCHASE_RECORDS
 from ultracluster_runtime.rollout.rehearsal_record import cluster_digest
+from ultracluster_spec.findings import Finding, FindingsError
+from ultracluster_spec.record import RuleRecord, is_error
 from ultracluster_stacks.config import load_rollout
 
 T = TypeVar("T")

@@ -14,10 +14,10 @@ from ultracluster_cli._aws.targets import existing_targets
 from ultracluster_cli.cost.output import invalid_number, money_json
 from ultracluster_cli.options import ClusterOption, FallbackRegionOption, JsonOption, RolloutArgument
 from ultracluster_cli.output import print_json, print_note, print_table
-from ultracluster_rules.findings import FindingsError
-from ultracluster_rules.record import RuleRecord
 from ultracluster_runtime.costs.cost_explorer import COST_EXPLORER_REGION, ActualCosts, actual_costs
 from ultracluster_spec.cluster import Cluster
+from ultracluster_spec.findings import FindingsError
+from ultracluster_spec.record import RuleRecord
 from ultracluster_stacks.cost import Money, Usage, catalogue_prices, configured_footprint, estimate_cost
 
 _LONGEST: Final = timedelta(days=366)  # Cost Explorer keeps daily costs for 14 months

@@ -14,14 +14,14 @@ from ultracluster_cli import options
 from ultracluster_cli._aws.selection import load_clusters
 from ultracluster_cli.metrics.metric_source import read_metrics
 from ultracluster_cli.output import print_json, say
-from ultracluster_rules.findings import FindingsError, quote
-from ultracluster_rules.network import network_interfaces
-from ultracluster_rules.record import RuleRecord
 from ultracluster_runtime.advice import Report, Subject
 from ultracluster_runtime.advice import advise as advise_on
 from ultracluster_runtime.metrics.recorded_metrics import Recording
 from ultracluster_spec.cluster import Cluster
+from ultracluster_spec.findings import FindingsError, quote
+from ultracluster_spec.network import network_interfaces
 from ultracluster_spec.neuron import Neuron
+from ultracluster_spec.record import RuleRecord
 
 _PRICES = {"capacity-block": capacity_block_price, "on-demand": on_demand_price, "spot": spot_price}
 

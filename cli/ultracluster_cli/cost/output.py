@@ -6,8 +6,8 @@ from typing import Any, Final
 
 from ultracluster_catalog.prices.prices import Price
 from ultracluster_cli.output import print_note, print_table
-from ultracluster_rules.findings import Finding, quote
-from ultracluster_rules.record import RuleRecord
+from ultracluster_spec.findings import Finding, quote
+from ultracluster_spec.record import RuleRecord
 from ultracluster_stacks.cost import APPROXIMATELY, NOT_COUNTED, Alternative, Estimate, Line, Money
 
 _BY_USE: Final = "by use"  # what an option says, such as --logs-gb, and no rollout

@@ -10,8 +10,8 @@ from botocore.exceptions import ClientError
 from ultracluster_cli._aws.deployed_template import describe_stack, stack_resources
 from ultracluster_cli._aws.target import Client
 from ultracluster_cli.output import say
-from ultracluster_rules.findings import Finding, reject
-from ultracluster_rules.record import RuleRecord
+from ultracluster_spec.findings import Finding, reject
+from ultracluster_spec.record import RuleRecord
 from ultracluster_stacks.config.rehearsal import REHEARSAL_PREFIX, REHEARSAL_TAG
 
 _ORDER: Final = ("-Cluster", "-Storage", "-Network")  # a stack is deleted after those that import from it

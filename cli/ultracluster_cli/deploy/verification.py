@@ -10,11 +10,11 @@ from ultracluster_catalog.lustre.lustre_figures import file_system_figures
 from ultracluster_catalog.machines.instance_type import InstanceType
 from ultracluster_cli._aws.deployed_template import stack_resources
 from ultracluster_cli._aws.target import Client
-from ultracluster_rules.findings import FindingsError
-from ultracluster_rules.machines import get_instance_type
-from ultracluster_rules.record import RuleRecord
 from ultracluster_runtime.jobs.dependencies import job_name
 from ultracluster_runtime.lifecycle.reader import gang_size
+from ultracluster_spec.findings import FindingsError
+from ultracluster_spec.instance_type import get_instance_type
+from ultracluster_spec.record import RuleRecord
 from ultracluster_stacks.cost import lustre_settings
 from ultracluster_stacks.plan import StackTemplate
 

@@ -15,9 +15,9 @@ from ultracluster_cli._cdk.workspace import rollout_file
 from ultracluster_cli.options import JsonOption, RolloutArgument, WaveOption
 from ultracluster_cli.output import print_json, print_table, say
 from ultracluster_cli.plan.stacks import assembled_stacks
-from ultracluster_rules.findings import FindingsError, quote
-from ultracluster_rules.record import RuleRecord
 from ultracluster_spec.cluster import Cluster
+from ultracluster_spec.findings import FindingsError, quote
+from ultracluster_spec.record import RuleRecord
 from ultracluster_stacks.export import exported_template, stack_set_template, text_of
 
 _LONGEST_BODY = 51_200  # maximum bytes of TemplateBody; larger templates need TemplateURL

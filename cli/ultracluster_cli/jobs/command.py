@@ -28,14 +28,14 @@ from ultracluster_cli.jobs.session import (
 from ultracluster_cli.jobs.submit import submit_all
 from ultracluster_cli.options import DefaultClusterArgument, JsonOption, ProfileOption, command_group
 from ultracluster_cli.output import print_findings, print_json, print_table, say
-from ultracluster_rules.findings import Finding, FindingsError, Severity, printable, quote
-from ultracluster_rules.record import RuleRecord
 from ultracluster_runtime.jobs.describe import STATES, describe_job, find_job, node_count_of
 from ultracluster_runtime.jobs.explanation import explain_job
 from ultracluster_runtime.jobs.logs import Line, find_stream, read_new, read_tail
 from ultracluster_runtime.jobs.queues import Client, find_definition, find_queue, find_queues
 from ultracluster_runtime.jobs.stop import instances_of, request_checkpoint, stop_job
 from ultracluster_runtime.jobs.submission import refuse_option
+from ultracluster_spec.findings import Finding, FindingsError, Severity, printable, quote
+from ultracluster_spec.record import RuleRecord
 
 app = command_group("Submit, list, explain, follow and stop jobs.")
 

@@ -17,10 +17,6 @@ from botocore.config import Config
 from ultracluster_catalog.names.submission_tags import RESUME_OF_TAG, RESUME_TAG
 from ultracluster_cli._aws.selection import project_clusters
 from ultracluster_cli.output import print_findings, say
-from ultracluster_rules.credentials import job_credential, variable_credential
-from ultracluster_rules.findings import Finding, FindingsError, Severity, quote, reject
-from ultracluster_rules.job_definitions import VARIABLE
-from ultracluster_rules.record import RuleRecord
 from ultracluster_runtime.aws.aws_session import aws_session
 from ultracluster_runtime.functions.responses import AWS_ERRORS, problem_of
 from ultracluster_runtime.jobs.describe import (
@@ -35,6 +31,10 @@ from ultracluster_runtime.jobs.logs import Line, find_stream, read_new, read_tai
 from ultracluster_runtime.jobs.queues import Client, Queue, region_from_arn
 from ultracluster_runtime.jobs.resumes import PENDING, open_queues, pending_resumes
 from ultracluster_runtime.jobs.submission import refuse_option
+from ultracluster_spec.credentials import job_credential, variable_credential
+from ultracluster_spec.findings import Finding, FindingsError, Severity, quote, reject
+from ultracluster_spec.job_definitions import VARIABLE
+from ultracluster_spec.record import RuleRecord
 
 _DURATION = re.compile(r"([1-9][0-9]{0,8})([smhd])")
 _ROW = ("job", "name", "state", "nodes", "since", "share", "resumes", "left", "reason")

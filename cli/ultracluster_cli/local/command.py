@@ -14,8 +14,8 @@ from ultracluster_cli._aws.targets import local_aws_findings
 from ultracluster_cli.exit_codes import ExitCode
 from ultracluster_cli.options import JsonOption, command_group
 from ultracluster_cli.output import print_json, print_table, say
-from ultracluster_rules.findings import FindingsError, quote
 from ultracluster_runtime.jobs.submission import refuse_option
+from ultracluster_spec.findings import FindingsError, quote
 
 with local_aws_findings():  # ultracluster_local is an optional dependency
     from ultracluster_cli._aws.local_target import LOCAL_VARIABLE, local_directory

@@ -21,9 +21,9 @@ from ultracluster_cli.local.demo_job import DemoTraining, can_train
 from ultracluster_cli.options import JsonOption, RolloutArgument
 from ultracluster_cli.output import print_json, print_table, say
 from ultracluster_cli.progress import measure, measure_and_report
-from ultracluster_rules.findings import FindingsError
-from ultracluster_rules.record import RuleRecord
 from ultracluster_spec.cluster import Cluster
+from ultracluster_spec.findings import FindingsError
+from ultracluster_spec.record import RuleRecord
 from ultracluster_spec.rollout import Rollout
 from ultracluster_stacks.config import load_rollout
 from ultracluster_stacks.config.reading.environment import refuse_environment

@@ -14,10 +14,10 @@ from ultracluster_cli.local.demo_purchase import CommandRunner, Purchase, failed
 from ultracluster_cli.output import say, short_time
 from ultracluster_cli.progress import measure
 from ultracluster_cli.project.project_files import shipped
-from ultracluster_rules.findings import FindingsError
 from ultracluster_runtime.jobs.describe import describe_job
 from ultracluster_runtime.jobs.logs import find_stream, read_new
 from ultracluster_spec.cluster import Cluster
+from ultracluster_spec.findings import FindingsError
 
 _STEP: Final = re.compile(r"step (\d+) loss ([\d.]+)")
 _CHECKPOINT: Final = re.compile(r"checkpoint of step (\d+)")

@@ -19,12 +19,12 @@ from ultracluster_cli.exit_codes import ExitCode
 from ultracluster_cli.options import LEDGER_REGION_VARIABLE, LEDGER_VARIABLE
 from ultracluster_cli.output import print_table, say
 from ultracluster_cli.progress import measure_and_report
-from ultracluster_rules.findings import FindingsError
-from ultracluster_rules.machines import get_instance_type
-from ultracluster_rules.record import RuleRecord
 from ultracluster_runtime.purchasing.ledger import PARTITION_KEY, SORT_KEY, Ledger
 from ultracluster_runtime.purchasing.orders import ORDER_TAG, OrderState, Record
 from ultracluster_spec.cluster import Cluster
+from ultracluster_spec.findings import FindingsError
+from ultracluster_spec.instance_type import get_instance_type
+from ultracluster_spec.record import RuleRecord
 
 LEDGER_TABLE: Final = "ultracluster-demo-ledger"
 LEDGER_REGION: Final = "us-east-2"

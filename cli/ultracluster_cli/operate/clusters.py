@@ -17,10 +17,10 @@ from ultracluster_cli.operate.status import nodes_of
 from ultracluster_cli.options import JsonOption, ProfileOption
 from ultracluster_cli.output import print_json, print_table, say
 from ultracluster_cli.progress import doing
-from ultracluster_rules.findings import FindingsError, quote
 from ultracluster_runtime.functions.responses import AWS_ERRORS, problem_of
 from ultracluster_runtime.jobs.queues import Client
 from ultracluster_runtime.jobs.submission import refuse_option
+from ultracluster_spec.findings import FindingsError, quote
 
 _AT_ONCE: Final = 8
 _SOLD: Final = frozenset(region for regions in BLOCK_REGIONS.values() for region in regions)

@@ -16,12 +16,12 @@ from ultracluster_cli.deploy.rehearsal_removal import LeftStack, empty_bucket, r
 from ultracluster_cli.operate.status import open_clusters, stacks_of
 from ultracluster_cli.output import print_json, print_table, say, short_time
 from ultracluster_cli.progress import doing, if_interrupted
-from ultracluster_rules.findings import Finding, FindingsError, quote, reject
-from ultracluster_rules.record import RuleRecord
 from ultracluster_runtime.functions.responses import AWS_ERRORS, problem_of
 from ultracluster_runtime.lifecycle.observations import ENDED
 from ultracluster_runtime.lifecycle.reader import chunks, describe_reservation
 from ultracluster_spec.cluster import Cluster
+from ultracluster_spec.findings import Finding, FindingsError, quote, reject
+from ultracluster_spec.record import RuleRecord
 from ultracluster_stacks import cost
 
 _RETAINING: Final = {"Retain", "RetainExceptOnCreate"}

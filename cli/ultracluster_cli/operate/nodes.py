@@ -24,11 +24,11 @@ from ultracluster_cli.options import (
 )
 from ultracluster_cli.output import print_json, print_table, say, say_command
 from ultracluster_cli.progress import doing, if_interrupted
-from ultracluster_rules.findings import FindingsError, quote
-from ultracluster_rules.record import RuleRecord
 from ultracluster_runtime.jobs.describe import describe_job, list_jobs
 from ultracluster_runtime.jobs.queues import Client, find_queues
 from ultracluster_runtime.jobs.stop import instances_of, request_checkpoint
+from ultracluster_spec.findings import FindingsError, quote
+from ultracluster_spec.record import RuleRecord
 
 app = command_group("List, describe and replace nodes, or open a shell.")
 

@@ -31,13 +31,13 @@ from ultracluster_cli.output import print_json, print_table, say, short_time
 from ultracluster_cli.pictures.status import draw_status
 from ultracluster_cli.progress import doing
 from ultracluster_cli.rollout.stack_status import firing_alarms
-from ultracluster_rules.findings import FindingsError
 from ultracluster_runtime.functions.responses import AWS_ERRORS, problem_of
 from ultracluster_runtime.jobs.describe import STATES
 from ultracluster_runtime.jobs.queues import find_queues
 from ultracluster_runtime.jobs.resumes import PENDING
 from ultracluster_runtime.preflight.live_facts import live_facts, summarize
 from ultracluster_spec.cluster import Cluster
+from ultracluster_spec.findings import FindingsError
 from ultracluster_stacks.config import load_rollout
 from ultracluster_stacks.plan import StackTemplate
 

@@ -11,9 +11,9 @@ from ultracluster_cli.output import print_findings, say
 from ultracluster_cli.plan.account import ask_accounts, with_answers
 from ultracluster_cli.plan.output import print_plan
 from ultracluster_cli.plan.stacks import deployed_stacks
-from ultracluster_rules.findings import Finding, FindingsError, quote, reject
-from ultracluster_rules.record import RuleRecord, is_error
 from ultracluster_spec.cluster import Cluster
+from ultracluster_spec.findings import Finding, FindingsError, quote, reject
+from ultracluster_spec.record import RuleRecord, is_error
 from ultracluster_stacks.plan import Plan, StackState, StackTemplate, check_headroom, compare
 from ultracluster_stacks.records import RECORDS as FILE_RECORDS
 

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any, Final
 
 from ultracluster_cli._aws.deployed_template import read_deployed
 from ultracluster_cli.progress import doing
-from ultracluster_rules.findings import Finding, FindingsError, quote, reject
-from ultracluster_rules.record import RuleRecord
-from ultracluster_rules.untrusted_files import LARGEST_JSON_FILE, read_untrusted_file, read_untrusted_json
 from ultracluster_runtime.functions.responses import AWS_ERRORS
+from ultracluster_spec.findings import Finding, FindingsError, quote, reject
+from ultracluster_spec.record import RuleRecord
+from ultracluster_spec.untrusted_files import LARGEST_JSON_FILE, read_untrusted_file, read_untrusted_json
 from ultracluster_stacks.plan import StackTemplate, read_template
 
 if TYPE_CHECKING:  # imports boto3, which `export` does not need

@@ -16,8 +16,6 @@ from ultracluster_cli._aws.targets import clients_of, open_targets
 from ultracluster_cli._cdk.workspace import project_folder, run_directory, state_directory
 from ultracluster_cli.exit_codes import ExitCode
 from ultracluster_cli.output import print_json, print_table, say
-from ultracluster_rules.findings import Finding, quote, reject
-from ultracluster_rules.record import RuleRecord
 from ultracluster_runtime.preflight.check import Status
 from ultracluster_runtime.preflight.live_facts import facts_on, live_facts, summarize
 from ultracluster_runtime.preflight.reader import AwsReader
@@ -26,6 +24,8 @@ from ultracluster_runtime.preflight.run import CheckResult, run_checks
 from ultracluster_runtime.preflight.subjects import Account
 from ultracluster_runtime.records import RECORDS as CHECK_RECORDS
 from ultracluster_spec.cluster import Cluster
+from ultracluster_spec.findings import Finding, quote, reject
+from ultracluster_spec.record import RuleRecord
 
 
 def preflight(

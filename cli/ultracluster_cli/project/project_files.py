@@ -13,8 +13,8 @@ from urllib.parse import unquote, urlsplit
 
 from ultracluster_catalog.places.zones import offered_zones
 from ultracluster_cli.output import print_findings, say
-from ultracluster_rules.findings import Finding, FindingsError, quote, reject
-from ultracluster_rules.record import RuleRecord
+from ultracluster_spec.findings import Finding, FindingsError, quote, reject
+from ultracluster_spec.record import RuleRecord
 from ultracluster_stacks.config import load_rollout
 from ultracluster_stacks.config.reading.problem import Loc
 from ultracluster_stacks.config.reading.yaml_edit import set_values

@@ -18,7 +18,6 @@ from ultracluster_cli.jobs.session import open_region
 from ultracluster_cli.jobs.submit import submit_all
 from ultracluster_cli.output import say
 from ultracluster_cli.rollout import stack_status
-from ultracluster_rules.findings import FindingsError
 from ultracluster_runtime.jobs.queues import find_definition, find_queue
 from ultracluster_runtime.preflight.check import Status
 from ultracluster_runtime.preflight.reader import AwsReader
@@ -27,6 +26,7 @@ from ultracluster_runtime.preflight.subjects import Account
 from ultracluster_runtime.rollout import plan as rollout_plan
 from ultracluster_runtime.rollout.drive import Result
 from ultracluster_runtime.rollout.machine import Task
+from ultracluster_spec.findings import FindingsError
 
 _PREFLIGHT_SECONDS = 120.0
 _SIGNAL_SECONDS = 0.5  # Python handles signals only between waits

@@ -29,14 +29,14 @@ from ultracluster_cli.jobs.submit import submit_all
 from ultracluster_cli.options import JsonOption, ProfileOption
 from ultracluster_cli.output import print_json, say
 from ultracluster_cli.run.code import Code, pack
-from ultracluster_rules.commands import LAUNCHER_PATH
-from ultracluster_rules.findings import FindingsError, printable, quote
-from ultracluster_rules.job_definitions import LAUNCHERS
 from ultracluster_runtime.jobs.dependencies import job_name
 from ultracluster_runtime.jobs.describe import short_reasons
 from ultracluster_runtime.jobs.logs import Line
 from ultracluster_runtime.jobs.queues import Client, Queue, find_definition, find_queue, list_definitions
 from ultracluster_runtime.jobs.submission import refuse_option
+from ultracluster_spec.commands import LAUNCHER_PATH
+from ultracluster_spec.findings import FindingsError, printable, quote
+from ultracluster_spec.job_definitions import LAUNCHERS
 
 _PREFIX = "code/"
 _LONGEST_TAG = 256

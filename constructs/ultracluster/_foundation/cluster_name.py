@@ -9,7 +9,7 @@ from aws_cdk import Stack, Stage, Tags, Token
 from constructs import Construct, IConstruct
 
 from ultracluster_catalog.names.cluster_tag import CLUSTER_TAG
-from ultracluster_rules.findings import Finding, quote, require
+from ultracluster_spec.findings import Finding, quote, require
 
 _CONTEXT = "ultracluster:cluster"
 _NAME: Final = "UC2160"

@@ -51,21 +51,18 @@ from ultracluster.storage.shared_file_system import SharedFileSystem, check_vpc_
 from ultracluster_catalog.limits.queues import QUEUE_NAME_TAG
 from ultracluster_catalog.machines.instance_type import InstanceType
 from ultracluster_catalog.names.cluster_tag import CLUSTER_TAG
-from ultracluster_rules.alarms import check_recipients, warn_of_missing_recipients
-from ultracluster_rules.capacity import check_max_nodes
-from ultracluster_rules.findings import Finding, FindingsError, collect, reject, require
-from ultracluster_rules.machines import check_whole_ultraservers
-from ultracluster_rules.network import check_zone_id
-from ultracluster_rules.numbers import rejects_unsafe_numbers
-from ultracluster_rules.record import is_error
-from ultracluster_spec.alarms import Alarms, effective_alarms
-from ultracluster_spec.capacity import Capacity, CapacityBlock
+from ultracluster_spec.alarms import Alarms, check_recipients, effective_alarms, warn_of_missing_recipients
+from ultracluster_spec.capacity import Capacity, CapacityBlock, check_max_nodes
 from ultracluster_spec.file_system import NO_FILE_SYSTEM, FileSystem
+from ultracluster_spec.findings import Finding, FindingsError, collect, reject, require
+from ultracluster_spec.instance_type import check_whole_ultraservers
 from ultracluster_spec.job import Job
 from ultracluster_spec.names import NAME
-from ultracluster_spec.network import Network
+from ultracluster_spec.network import Network, check_zone_id
 from ultracluster_spec.nodes import RootVolume
+from ultracluster_spec.numbers import rejects_unsafe_numbers
 from ultracluster_spec.queue import Queue
+from ultracluster_spec.record import is_error
 from ultracluster_spec.records import RECORDS
 from ultracluster_spec.values import under, wrong_types
 

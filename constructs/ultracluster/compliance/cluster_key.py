@@ -5,8 +5,8 @@ from aws_cdk import aws_iam as iam
 from aws_cdk import aws_kms as kms
 from constructs import Construct
 
-from ultracluster_rules.findings import Finding, require
-from ultracluster_rules.numbers import rejects_unsafe_numbers
+from ultracluster_spec.findings import Finding, require
+from ultracluster_spec.numbers import rejects_unsafe_numbers
 
 _USE = ["kms:Decrypt", "kms:DescribeKey", "kms:Encrypt", "kms:GenerateDataKey*", "kms:ReEncrypt*"]
 _PUBLISH = ["kms:Decrypt", "kms:GenerateDataKey*"]

@@ -17,7 +17,7 @@ from ultracluster.compliance.nag_acknowledgments import (
     Acknowledgments,
     WildcardAcknowledgments,
 )
-from ultracluster_rules.numbers import rejects_unsafe_numbers
+from ultracluster_spec.numbers import rejects_unsafe_numbers
 
 
 def acknowledge_nag(scope: Construct) -> None:

@@ -11,7 +11,7 @@ import jsii
 from ultracluster_checks import Source, check_templates
 from ultracluster_checks.problem import Problem
 from ultracluster_checks.table import RECORDS, template_codes
-from ultracluster_rules.findings import Finding
+from ultracluster_spec.findings import Finding
 
 
 @jsii.implements(cdk.IPolicyValidationPlugin)

@@ -8,8 +8,8 @@ from ultracluster.cluster.ultra_cluster import UltraCluster
 from ultracluster.nodes.node_metrics import NodeMetrics
 from ultracluster.operations.cluster_alarms import ClusterAlarms
 from ultracluster.storage.shared_file_system import SharedFileSystem
-from ultracluster_rules.findings import FindingsError
-from ultracluster_rules.numbers import rejects_unsafe_numbers
+from ultracluster_spec.findings import FindingsError
+from ultracluster_spec.numbers import rejects_unsafe_numbers
 
 _WIDTH = 8
 _WHOLE_WIDTH = 24

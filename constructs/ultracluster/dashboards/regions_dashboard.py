@@ -7,8 +7,8 @@ from aws_cdk import aws_cloudwatch as cloudwatch
 from constructs import Construct
 
 from ultracluster_catalog.observability.metrics import CLUSTER_DIMENSION, NAMESPACE
-from ultracluster_rules.findings import FindingsError
-from ultracluster_rules.numbers import rejects_unsafe_numbers
+from ultracluster_spec.findings import FindingsError
+from ultracluster_spec.numbers import rejects_unsafe_numbers
 
 _GRAPHS = (
     ("Nodes", ("PaidNodes:Maximum", "NodesReporting:Sum", "UnusedNodes:Maximum")),

@@ -22,9 +22,9 @@ from ultracluster_catalog.neuron.neuron_images import (
     ImagePart,
     NeuronImage,
 )
-from ultracluster_rules.findings import Finding, quote, reject, require
-from ultracluster_rules.images import check_neuron_image
-from ultracluster_rules.numbers import rejects_unsafe_numbers
+from ultracluster_spec.findings import Finding, quote, reject, require
+from ultracluster_spec.images import check_neuron_image
+from ultracluster_spec.numbers import rejects_unsafe_numbers
 
 _SYSTEM = "Amazon Linux 2023"
 _VERSION = "1.0.0"

@@ -11,9 +11,9 @@ from constructs import Construct
 from ultracluster._foundation.permissions import PULL_ACTIONS, grant
 from ultracluster.images.container_image import ContainerImage
 from ultracluster_catalog.neuron.neuron_containers import NeuronContainer
-from ultracluster_rules.findings import FindingsError, quote
-from ultracluster_rules.images import container_uri
-from ultracluster_rules.numbers import rejects_unsafe_numbers
+from ultracluster_spec.findings import FindingsError, quote
+from ultracluster_spec.images import container_uri
+from ultracluster_spec.numbers import rejects_unsafe_numbers
 
 _GALLERY = "public.ecr.aws"
 _ALIAS = "neuron"  # the registry alias of AWS Neuron in Amazon ECR Public

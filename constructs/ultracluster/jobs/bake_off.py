@@ -14,10 +14,10 @@ from ultracluster.images.container_image import ContainerImage
 from ultracluster.jobs.multi_node_job import MultiNodeJob
 from ultracluster.scheduling.i_training_queue import ITrainingQueue
 from ultracluster_catalog.observability.metrics import BAKE_OFF_NAMESPACE, CANDIDATE_DIMENSION
-from ultracluster_rules.findings import Finding, quote, reject
-from ultracluster_rules.job_definitions import refuse_for_kind
-from ultracluster_rules.numbers import reject_unsafe_numbers, rejects_unsafe_numbers
+from ultracluster_spec.findings import Finding, quote, reject
 from ultracluster_spec.job import Job
+from ultracluster_spec.job_definitions import refuse_for_kind
+from ultracluster_spec.numbers import reject_unsafe_numbers, rejects_unsafe_numbers
 
 # Names of this form are also valid IDs in metric math.
 _NAME = re.compile(r"[a-z][A-Za-z0-9_]{0,63}")

@@ -28,13 +28,13 @@ from ultracluster_catalog.machines.peak_flops import node_peak_tflops
 from ultracluster_catalog.names.exit_codes import LOST_NODE
 from ultracluster_catalog.names.identifiers import ECR_IMAGE
 from ultracluster_catalog.names.submission_tags import AFTER_TAG, QUEUE_TAG, RESUME_TAG
-from ultracluster_rules.findings import Finding, reject
-from ultracluster_rules.images import check_container
-from ultracluster_rules.job_definitions import DEVICES_VARIABLE, PROCESSES_VARIABLE, refuse_resume
-from ultracluster_rules.record import is_error
 from ultracluster_spec.container import NOTICES_FOLDER, job_environment
+from ultracluster_spec.findings import Finding, reject
+from ultracluster_spec.images import check_container
 from ultracluster_spec.job import Job, Mount
+from ultracluster_spec.job_definitions import DEVICES_VARIABLE, PROCESSES_VARIABLE, refuse_resume
 from ultracluster_spec.neuron import Neuron
+from ultracluster_spec.record import is_error
 from ultracluster_spec.records import RECORDS
 
 # From AWS's multi-node template for p6 on AWS Batch (awslabs/awsome-distributed-ai, 2026-07-23).

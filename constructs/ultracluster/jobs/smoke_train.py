@@ -12,9 +12,9 @@ from ultracluster.scheduling.i_training_queue import ITrainingQueue
 from ultracluster.storage.checkpoint_bucket import CheckpointBucket
 from ultracluster.storage.compile_cache import CompileCache
 from ultracluster.storage.posix_compile_cache import PosixCompileCache
-from ultracluster_rules.findings import FindingsError, quote
-from ultracluster_rules.numbers import rejects_unsafe_numbers
+from ultracluster_spec.findings import FindingsError, quote
 from ultracluster_spec.job import Job
+from ultracluster_spec.numbers import rejects_unsafe_numbers
 
 
 class SmokeTrain(MultiNodeJob):

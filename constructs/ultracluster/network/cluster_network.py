@@ -22,8 +22,10 @@ from ultracluster_catalog.machines.nic_layouts import NetworkInterface, NicLayou
 from ultracluster_catalog.places.addresses import RESERVED_PER_SUBNET
 from ultracluster_catalog.places.cluster_subnet import FILE_SYSTEM_ADDRESSES, NODE_SERVICES
 from ultracluster_catalog.places.zones import REGIONS, region_of_zone_id
-from ultracluster_rules.findings import Finding, FindingsError, quote, reject, require
-from ultracluster_rules.network import (
+from ultracluster_spec.findings import Finding, FindingsError, quote, reject, require
+from ultracluster_spec.network import (
+    NETWORK_RULES,
+    Network,
     check_available_addresses,
     check_endpoints,
     check_zone_id,
@@ -32,8 +34,7 @@ from ultracluster_rules.network import (
     network_interfaces,
     warn_of_unknown_efa_rules,
 )
-from ultracluster_rules.numbers import rejects_unsafe_numbers
-from ultracluster_spec.network import NETWORK_RULES, Network
+from ultracluster_spec.numbers import rejects_unsafe_numbers
 from ultracluster_spec.values import wrong_types
 
 _HTTPS = 443

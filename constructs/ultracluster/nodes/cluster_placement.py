@@ -7,7 +7,6 @@ from aws_cdk import aws_ec2 as ec2
 from constructs import Construct
 
 from ultracluster.capacity.sources import named
-from ultracluster_rules.numbers import rejects_unsafe_numbers
 from ultracluster_spec.capacity import (
     Capacity,
     CapacityBlock,
@@ -16,6 +15,7 @@ from ultracluster_spec.capacity import (
     ReservationGroup,
     Spot,
 )
+from ultracluster_spec.numbers import rejects_unsafe_numbers
 
 
 class ClusterPlacement(Construct):

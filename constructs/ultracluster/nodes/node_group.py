@@ -27,13 +27,18 @@ from ultracluster.storage.shared_file_system import SharedFileSystem, check_vpc_
 from ultracluster_catalog.machines.instance_type import InstanceType
 from ultracluster_catalog.machines.nic_layouts import NetworkInterface
 from ultracluster_catalog.names.cluster_tag import CLUSTER_TAG
-from ultracluster_rules.capacity import check_block_placement
-from ultracluster_rules.findings import Finding, collect, quote, reject, require
-from ultracluster_rules.machines import check_figures_are_sourced, check_scratch
-from ultracluster_rules.network import check_network_interfaces
-from ultracluster_rules.numbers import rejects_unsafe_numbers
-from ultracluster_spec.capacity import Capacity, CapacityBlock, CapacityReservation, ReservationGroup
+from ultracluster_spec.capacity import (
+    Capacity,
+    CapacityBlock,
+    CapacityReservation,
+    ReservationGroup,
+    check_block_placement,
+)
+from ultracluster_spec.findings import Finding, collect, quote, reject, require
+from ultracluster_spec.instance_type import check_figures_are_sourced, check_scratch
+from ultracluster_spec.network import check_network_interfaces
 from ultracluster_spec.nodes import ROOT_VOLUME_IOPS, RootVolume, check_user_data
+from ultracluster_spec.numbers import rejects_unsafe_numbers
 from ultracluster_spec.values import under, wrong_types
 
 # Above that of `Tags.of`, which is 100 unless set.

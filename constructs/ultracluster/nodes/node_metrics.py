@@ -12,8 +12,8 @@ from constructs import Construct
 
 from ultracluster._foundation.log_group import RetainedLogGroup
 from ultracluster_catalog.observability.metrics import CLUSTER_DIMENSION, METRICS, NAMESPACE
-from ultracluster_rules.findings import FindingsError, quote
-from ultracluster_rules.numbers import rejects_unsafe_numbers
+from ultracluster_spec.findings import FindingsError, quote
+from ultracluster_spec.numbers import rejects_unsafe_numbers
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
 

@@ -20,10 +20,14 @@ from ultracluster_catalog.capacity.capacity_blocks import (
     BLOCK_EXPIRATION_WARNING_EVENTS,
 )
 from ultracluster_catalog.names.cluster_tag import CLUSTER_TAG, RESERVATION_TAG
-from ultracluster_rules.capacity import CHECKPOINT_LEAD_MINUTES, MAX_REFUSALS
-from ultracluster_rules.findings import Finding, FindingsError, quote
-from ultracluster_rules.numbers import rejects_unsafe_numbers
-from ultracluster_spec.capacity import CapacityBlock, CapacityReservation
+from ultracluster_spec.capacity import (
+    CHECKPOINT_LEAD_MINUTES,
+    MAX_REFUSALS,
+    CapacityBlock,
+    CapacityReservation,
+)
+from ultracluster_spec.findings import Finding, FindingsError, quote
+from ultracluster_spec.numbers import rejects_unsafe_numbers
 
 # Actions without resource-level permissions.
 _LOOK = (

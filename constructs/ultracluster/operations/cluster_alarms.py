@@ -11,9 +11,9 @@ from ultracluster._foundation.private_topic import notification_topic
 from ultracluster._foundation.tokens import check_known
 from ultracluster.nodes.node_metrics import NodeMetrics
 from ultracluster.storage.shared_file_system import SharedFileSystem
-from ultracluster_rules.findings import Finding, reject
-from ultracluster_rules.numbers import rejects_unsafe_numbers
 from ultracluster_spec.alarms import Alarms
+from ultracluster_spec.findings import Finding, reject
+from ultracluster_spec.numbers import rejects_unsafe_numbers
 from ultracluster_spec.values import wrong_types
 
 _AT_LEAST = cloudwatch.ComparisonOperator.GREATER_THAN_OR_EQUAL_TO_THRESHOLD

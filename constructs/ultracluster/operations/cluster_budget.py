@@ -17,9 +17,9 @@ from ultracluster._foundation.scheduled_function import ScheduledFunction
 from ultracluster.scheduling.training_queue import TrainingQueue
 from ultracluster_catalog.limits.budgets import CLOSED_BY_BUDGET_TAG
 from ultracluster_catalog.names.cluster_tag import CLUSTER_TAG
-from ultracluster_rules.budgets import check_budget
-from ultracluster_rules.findings import Finding, reject
-from ultracluster_rules.numbers import rejects_unsafe_numbers
+from ultracluster_spec.alarms import check_budget
+from ultracluster_spec.findings import Finding, reject
+from ultracluster_spec.numbers import rejects_unsafe_numbers
 
 _TIMEOUT = 60
 

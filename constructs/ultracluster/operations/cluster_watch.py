@@ -11,8 +11,8 @@ from ultracluster._foundation.scheduled_function import ScheduledFunction
 from ultracluster.nodes.node_group import NodeGroup
 from ultracluster.nodes.node_metrics import NodeMetrics
 from ultracluster.scheduling.training_queue import TrainingQueue
-from ultracluster_rules.numbers import rejects_unsafe_numbers
 from ultracluster_spec.capacity import CapacityBlock, CapacityReservation
+from ultracluster_spec.numbers import rejects_unsafe_numbers
 
 _TIMEOUT = 50
 _MEMORY_MIB = 256

@@ -11,7 +11,7 @@ from ultracluster._foundation.private_topic import publish_statements
 from ultracluster._foundation.scheduled_function import ScheduledFunction
 from ultracluster._foundation.state_table import StateTable
 from ultracluster.scheduling.training_queue import TrainingQueue
-from ultracluster_rules.numbers import rejects_unsafe_numbers
+from ultracluster_spec.numbers import rejects_unsafe_numbers
 
 _READ = (
     "batch:DescribeComputeEnvironments",

@@ -7,7 +7,7 @@ from aws_cdk import aws_sns as sns
 from constructs import Construct
 
 from ultracluster._foundation.private_topic import notification_topic
-from ultracluster_rules.numbers import rejects_unsafe_numbers
+from ultracluster_spec.numbers import rejects_unsafe_numbers
 
 
 class Notifications(Construct):

@@ -10,7 +10,7 @@ from aws_cdk import aws_kms as kms
 from constructs import Construct
 
 from ultracluster._foundation.permissions import grant
-from ultracluster_rules.numbers import rejects_unsafe_numbers
+from ultracluster_spec.numbers import rejects_unsafe_numbers
 
 # Table layout, defined by ultracluster_runtime.purchasing.ledger; a test compares the two.
 _PARTITION_KEY = "pk"

@@ -18,13 +18,11 @@ from ultracluster.scheduling.i_training_queue import ImportedNodes, ITrainingQue
 from ultracluster.scheduling.wait_limits import check_limits, default_limits, limit_actions
 from ultracluster.storage.shared_file_system import MountedFileSystem
 from ultracluster_catalog.machines.nic_layouts import NicLayout
-from ultracluster_rules.capacity import check_max_nodes
-from ultracluster_rules.findings import Finding, reject, require
-from ultracluster_rules.network import network_interfaces
-from ultracluster_rules.numbers import rejects_unsafe_numbers
-from ultracluster_rules.queues import check_environment_count
-from ultracluster_spec.capacity import Capacity, LaunchedBy
-from ultracluster_spec.queue import Queue
+from ultracluster_spec.capacity import Capacity, LaunchedBy, check_max_nodes
+from ultracluster_spec.findings import Finding, reject, require
+from ultracluster_spec.network import network_interfaces
+from ultracluster_spec.numbers import rejects_unsafe_numbers
+from ultracluster_spec.queue import Queue, check_environment_count
 from ultracluster_spec.values import broken_bounds, wrong_types
 
 

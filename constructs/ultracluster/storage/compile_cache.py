@@ -15,10 +15,10 @@ from ultracluster_catalog.neuron.neuron import (
     XLA_CACHE_VARIABLE,
     XLA_COMPILER_FLAGS_VARIABLE,
 )
-from ultracluster_rules import buckets
-from ultracluster_rules.buckets import COMPILER_VERSION, check_cache_prefix, check_replication_key
-from ultracluster_rules.findings import Finding, FindingsError, quote, reject
-from ultracluster_rules.numbers import rejects_unsafe_numbers
+from ultracluster_spec import buckets
+from ultracluster_spec.buckets import COMPILER_VERSION, check_cache_prefix, check_replication_key
+from ultracluster_spec.findings import Finding, FindingsError, quote, reject
+from ultracluster_spec.numbers import rejects_unsafe_numbers
 
 _PREFIX = "neuron"
 _ABORT_UPLOAD_DAYS = 1

@@ -7,9 +7,9 @@ from aws_cdk import aws_s3 as s3
 from constructs import Construct
 
 from ultracluster.storage.private_bucket import check_ages, define_bucket, grant_objects
-from ultracluster_rules.findings import reject
-from ultracluster_rules.numbers import rejects_unsafe_numbers
+from ultracluster_spec.findings import reject
 from ultracluster_spec.lustre import Association
+from ultracluster_spec.numbers import rejects_unsafe_numbers
 
 _ABORT_UPLOAD_DAYS = 7
 _REPLACED_DAYS = 90

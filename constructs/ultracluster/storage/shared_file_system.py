@@ -20,8 +20,6 @@ from ultracluster.network.cluster_network import ClusterNetwork
 from ultracluster.network.group_rules import allow_between_groups
 from ultracluster.storage.checkpoint_bucket import CheckpointBucket
 from ultracluster_catalog.lustre.lustre import INTELLIGENT_TIERING, LUSTRE_PORTS, LustreSettings
-from ultracluster_rules.findings import Finding, collect, quote, reject, require
-from ultracluster_rules.numbers import rejects_unsafe_numbers
 from ultracluster_spec import lustre
 from ultracluster_spec.file_system import (
     FileSystem,
@@ -34,7 +32,9 @@ from ultracluster_spec.file_system import (
     nodes_reach_the_file_system,
     zone_of_file_system_is_known,
 )
+from ultracluster_spec.findings import Finding, collect, quote, reject, require
 from ultracluster_spec.lustre import Association
+from ultracluster_spec.numbers import rejects_unsafe_numbers
 from ultracluster_spec.rules import findings
 from ultracluster_spec.values import broken_bounds, incomplete, wrong_types
 

@@ -9,9 +9,9 @@ from urllib.parse import urlsplit
 import boto3
 from botocore.exceptions import BotoCoreError, InvalidConfigError
 
-from ultracluster_rules.findings import FindingsError
-from ultracluster_rules.names import REGION
-from ultracluster_rules.record import RuleRecord
+from ultracluster_spec.findings import FindingsError
+from ultracluster_spec.names import REGION
+from ultracluster_spec.record import RuleRecord
 
 
 def refuse_credentials(problem: str, *, remedy: str) -> FindingsError:

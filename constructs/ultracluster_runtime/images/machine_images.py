@@ -14,9 +14,9 @@ from botocore.exceptions import ClientError
 
 from ultracluster_catalog.names.identifiers import IMAGE_ID
 from ultracluster_catalog.neuron.neuron_images import BAKED_IMAGE_TAG
-from ultracluster_rules.findings import FindingsError, quote
-from ultracluster_rules.record import RuleRecord
 from ultracluster_runtime.functions.responses import AWS_ERRORS, problem_of
+from ultracluster_spec.findings import FindingsError, quote
+from ultracluster_spec.record import RuleRecord
 
 Client = Callable[[str], Any]  # returns the boto3 client of a service, in one Region
 

@@ -4,7 +4,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from ultracluster_rules.findings import FindingsError
 from ultracluster_runtime.functions.responses import AWS_ERRORS, problem_of
 from ultracluster_runtime.jobs.describe import child_job_ids, describe_jobs, last_container
 from ultracluster_runtime.jobs.diagnose import Reason
@@ -12,6 +11,7 @@ from ultracluster_runtime.jobs.faults import exit_code, find_faults
 from ultracluster_runtime.jobs.logs import Stream, read_head, read_tail, stream_of
 from ultracluster_runtime.jobs.queues import Client
 from ultracluster_runtime.lifecycle import reader
+from ultracluster_spec.findings import FindingsError
 
 _LOGS: Final = 3  # nodes whose logs are read: those that ended first
 _LINES: Final = 1_000  # first and last lines of a log that are searched

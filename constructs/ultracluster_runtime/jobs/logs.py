@@ -6,8 +6,6 @@ from typing import Any, Final
 
 from botocore.exceptions import ClientError
 
-from ultracluster_rules.findings import FindingsError
-from ultracluster_rules.record import RuleRecord
 from ultracluster_runtime.jobs.describe import (
     ENDED,
     child_job_ids,
@@ -16,6 +14,8 @@ from ultracluster_runtime.jobs.describe import (
     short_reason,
 )
 from ultracluster_runtime.jobs.queues import Client
+from ultracluster_spec.findings import FindingsError
+from ultracluster_spec.record import RuleRecord
 
 _DEFAULT_GROUP = "/aws/batch/job"
 _MOST_EVENTS = 10_000  # GetLogEvents, API Reference, read 2026-11

@@ -9,9 +9,9 @@ from botocore.exceptions import ClientError
 
 from ultracluster_catalog.limits.queues import QUEUE_NAME_TAG
 from ultracluster_catalog.machines.instance_types import INSTANCE_TYPES
-from ultracluster_rules.findings import FindingsError, quote
-from ultracluster_rules.record import RuleRecord
 from ultracluster_runtime.jobs.dependencies import job_name, queue_of, refuse_definition
+from ultracluster_spec.findings import FindingsError, quote
+from ultracluster_spec.record import RuleRecord
 
 Client = Callable[[str], Any]  # returns the boto3 client of a service, always in the same Region
 _ARN: Final = re.compile(

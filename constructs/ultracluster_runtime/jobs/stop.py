@@ -6,12 +6,12 @@ from datetime import datetime, timedelta
 from functools import partial
 from typing import Any, Final
 
-from ultracluster_rules.commands import LAUNCHER_PATH
 from ultracluster_runtime.functions.responses import AWS_ERRORS
 from ultracluster_runtime.jobs.describe import ENDED, child_job_ids, describe_job, node_count_of
 from ultracluster_runtime.jobs.queues import Client
 from ultracluster_runtime.lifecycle.driver import NODES_PER_COMMAND, send_checkpoint_request
 from ultracluster_runtime.lifecycle.reader import chunks, describe_jobs, gang_size, instances_of_hosts
+from ultracluster_spec.commands import LAUNCHER_PATH
 
 _POLL_SECONDS: Final = 15
 

@@ -9,9 +9,9 @@ from operator import itemgetter
 from pathlib import Path
 from typing import Any, Final
 
-from ultracluster_rules.findings import FindingsError
-from ultracluster_rules.record import RuleRecord
-from ultracluster_rules.untrusted_files import read_untrusted_json
+from ultracluster_spec.findings import FindingsError
+from ultracluster_spec.record import RuleRecord
+from ultracluster_spec.untrusted_files import read_untrusted_json
 
 _VERSION = 1
 

@@ -5,11 +5,11 @@ from functools import partial
 from typing import Any, Final
 
 from ultracluster_catalog.lustre.lustre import LUSTRE_PORTS
-from ultracluster_rules.record import RuleRecord
 from ultracluster_runtime.preflight.check import Outcome, check, failed, passed, skipped, warned
 from ultracluster_runtime.preflight.network import covers_ports
 from ultracluster_runtime.preflight.reader import AwsReader
 from ultracluster_runtime.preflight.subjects import Account, Part
+from ultracluster_spec.record import RuleRecord
 
 Description = Mapping[str, Any]
 

@@ -11,12 +11,12 @@ from typing import Any, Final
 
 from ultracluster_catalog.names.identifiers import ECR_IMAGE
 from ultracluster_catalog.neuron.neuron_images import BAKED_IMAGE_TAG
-from ultracluster_rules.images import explain_entrypoint
-from ultracluster_rules.record import RuleRecord
 from ultracluster_runtime.preflight.check import Outcome, check, failed, passed, skipped, warned
 from ultracluster_runtime.preflight.reader import AwsReader
 from ultracluster_runtime.preflight.subjects import Account, Part
 from ultracluster_spec.cluster import Cluster
+from ultracluster_spec.images import explain_entrypoint
+from ultracluster_spec.record import RuleRecord
 
 Description = Mapping[str, Any]
 

@@ -5,7 +5,6 @@ from collections.abc import Iterable, Iterator, Mapping
 from functools import partial
 from typing import Any, Final
 
-from ultracluster_rules.record import RuleRecord
 from ultracluster_runtime.preflight.account import identity
 from ultracluster_runtime.preflight.check import (
     ACCOUNT_IS_KNOWN,
@@ -19,6 +18,7 @@ from ultracluster_runtime.preflight.check import (
 )
 from ultracluster_runtime.preflight.reader import AwsReader
 from ultracluster_runtime.preflight.subjects import Account, Region
+from ultracluster_spec.record import RuleRecord
 
 _NO_SUCH: Final = ("NoSuchEntity",)
 _ROLE_READ: Final = "iam:GetRole"

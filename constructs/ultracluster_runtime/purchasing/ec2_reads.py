@@ -6,12 +6,12 @@ from typing import Any, Final
 
 from botocore.config import Config
 
-from ultracluster_rules.findings import Finding, Severity
-from ultracluster_rules.record import RuleRecord
 from ultracluster_runtime.functions.responses import AWS_ERRORS
 from ultracluster_runtime.purchasing import ec2_answers, effects
 from ultracluster_runtime.purchasing.aws_errors import classify_read_error
 from ultracluster_runtime.purchasing.offerings import Offering, parse_offering
+from ultracluster_spec.findings import Finding, Severity
+from ultracluster_spec.record import RuleRecord
 
 MakeClient = Callable[[str, str, Config], Any]
 """Creates a boto3 client for a service, Region and configuration."""

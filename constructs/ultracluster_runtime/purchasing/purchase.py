@@ -9,9 +9,6 @@ from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Any, Final
 
-from ultracluster_rules.findings import Finding, FindingsError
-from ultracluster_rules.findings import quote as quoted
-from ultracluster_rules.record import RuleRecord
 from ultracluster_runtime.purchasing import effects
 from ultracluster_runtime.purchasing.clock import refuse_skew
 from ultracluster_runtime.purchasing.ec2_objects import Quote
@@ -34,6 +31,9 @@ from ultracluster_runtime.purchasing.reconcile import (
     settle,
     unconfirmed_purchase,
 )
+from ultracluster_spec.findings import Finding, FindingsError
+from ultracluster_spec.findings import quote as quoted
+from ultracluster_spec.record import RuleRecord
 
 CONFIRM_WITHIN: Final = timedelta(minutes=10)
 """Time in which a person confirms a quote. Offerings are not held; older evidence does not count."""

@@ -3,8 +3,6 @@
 from collections.abc import Callable
 from typing import Any, Final
 
-from ultracluster_rules.findings import FindingsError, quote
-from ultracluster_rules.record import RuleRecord
 from ultracluster_runtime.purchasing.effects import (
     Effect,
     Page,
@@ -15,6 +13,8 @@ from ultracluster_runtime.purchasing.effects import (
     Steps,
 )
 from ultracluster_runtime.purchasing.orders import Record
+from ultracluster_spec.findings import FindingsError, quote
+from ultracluster_spec.record import RuleRecord
 
 _PAUSES: Final = (5.0, 15.0)  # seconds before the second and third attempt of a read
 _MOST_PAGES: Final = 1000

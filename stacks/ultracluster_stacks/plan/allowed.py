@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from ultracluster_catalog.names.submission_tags import AFTER_TAG, ARRAY_SIZE_TAG, RESUME_TAG
-from ultracluster_rules.commands import LAUNCHER_PATH
+from ultracluster_spec.commands import LAUNCHER_PATH
 from ultracluster_stacks.plan.assets import ASSET_HASH
 from ultracluster_stacks.plan.changes import GOES, ResourceUpdate, Stop, StopKind
 from ultracluster_stacks.plan.expressions import canonical, differences, is_expression, references

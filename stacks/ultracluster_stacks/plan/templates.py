@@ -7,7 +7,7 @@ from typing import Any
 
 import yaml
 
-from ultracluster_rules.untrusted_files import parse_untrusted_json
+from ultracluster_spec.untrusted_files import parse_untrusted_json
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -9,8 +9,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from ultracluster_rules.findings import FindingsError, quote
 from ultracluster_spec.cluster import Cluster
+from ultracluster_spec.findings import FindingsError, quote
 from ultracluster_spec.values import plain
 from ultracluster_stacks.config import load_rollout
 from ultracluster_stacks.config.rehearsal import PLAN, PURPOSES, REHEARSAL, rehearsed

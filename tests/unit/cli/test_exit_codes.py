@@ -1,7 +1,7 @@
 """An exit code has one meaning."""
 
 from ultracluster_cli.exit_codes import ExitCode, exit_code_of
-from ultracluster_rules.findings import Finding
+from ultracluster_spec.findings import Finding
 
 
 def test_every_exit_code_has_one_meaning() -> None:

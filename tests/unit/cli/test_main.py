@@ -16,7 +16,7 @@ import typer
 from ultracluster_cli import main as main_module
 from ultracluster_cli.exit_codes import ExitCode
 from ultracluster_cli.main import COMMANDS, Command, load_command
-from ultracluster_rules.findings import Finding, FindingsError
+from ultracluster_spec.findings import Finding, FindingsError
 
 Run = Callable[..., Any]
 

@@ -31,7 +31,7 @@ from ultracluster._foundation import function_code
 from ultracluster.jobs import gang
 from ultracluster.scheduling.fair_share import fair_share_policy
 from ultracluster_catalog.neuron.neuron_images import NeuronImage
-from ultracluster_rules.findings import FindingsError
+from ultracluster_spec.findings import FindingsError
 
 pytestmark = pytest.mark.slow
 

@@ -18,10 +18,9 @@ from tests.unit.ultracluster import builders
 
 import ultracluster as uc
 import ultracluster_catalog
-import ultracluster_rules
 import ultracluster_spec
 from ultracluster_catalog.neuron.neuron_images import NeuronImage
-from ultracluster_rules.findings import FindingsError
+from ultracluster_spec.findings import FindingsError
 
 pytestmark = pytest.mark.slow
 
@@ -29,7 +28,7 @@ _EXAMPLES: Final = EXAMPLES["python"]
 _TYPE: Final = "trn2.48xlarge"
 _CATALOG: Final = [
     importlib.import_module(module.name)
-    for package in (ultracluster_catalog, ultracluster_rules, ultracluster_spec)
+    for package in (ultracluster_catalog, ultracluster_spec)
     for module in pkgutil.walk_packages(package.__path__, f"{package.__name__}.")
 ]
 

@@ -9,8 +9,8 @@ from typing import Any, Final
 
 from pydantic import TypeAdapter, ValidationError
 
-from ultracluster_rules.findings import Finding, FindingsError
-from ultracluster_rules.record import RuleRecord, is_error
+from ultracluster_spec.findings import Finding, FindingsError
+from ultracluster_spec.record import RuleRecord, is_error
 from ultracluster_spec.rollout import Rollout, with_placeholders
 from ultracluster_stacks.config.loading.error_messages import MISSING, MOST_PROBLEMS, translate, unread_locs
 from ultracluster_stacks.config.loading.suppressions import (

@@ -5,11 +5,11 @@ from functools import reduce
 from operator import getitem
 from typing import Any, Final
 
-from ultracluster_rules.credentials import shown
-from ultracluster_rules.did_you_mean import suggestion
-from ultracluster_rules.findings import Finding, Located
-from ultracluster_rules.record import RuleRecord
-from ultracluster_rules.values import NOT_A_CHOICE
+from ultracluster_spec.bounds import NOT_A_CHOICE
+from ultracluster_spec.credentials import shown
+from ultracluster_spec.did_you_mean import suggestion
+from ultracluster_spec.findings import Finding, Located
+from ultracluster_spec.record import RuleRecord
 
 Loc = tuple[str | int, ...]
 """Location of a value: keys and indexes from the top level, such as ``("waves", 0, "name")``."""

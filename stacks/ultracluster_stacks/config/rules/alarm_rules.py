@@ -3,13 +3,19 @@
 from collections.abc import Iterator
 from typing import Final
 
-from ultracluster_rules.alarms import EMAIL, TOPIC_ARN, check_recipients, warn_of_missing_recipients
-from ultracluster_rules.budgets import check_budget
-from ultracluster_rules.credentials import shown
-from ultracluster_rules.findings import Severity
-from ultracluster_rules.record import RuleRecord
-from ultracluster_spec.alarms import Alarms, Budget
+from ultracluster_spec.alarms import (
+    EMAIL,
+    TOPIC_ARN,
+    Alarms,
+    Budget,
+    check_budget,
+    check_recipients,
+    warn_of_missing_recipients,
+)
 from ultracluster_spec.cluster import Cluster
+from ultracluster_spec.credentials import shown
+from ultracluster_spec.findings import Severity
+from ultracluster_spec.record import RuleRecord
 from ultracluster_stacks.config.reading.problem import Problem, duplicates
 
 

@@ -8,16 +8,27 @@ from typing import Final
 from ultracluster_catalog.capacity.capacity_blocks import drain_before_end
 from ultracluster_catalog.machines.instance_type import InstanceType
 from ultracluster_catalog.names.identifiers import ECR_IMAGE
-from ultracluster_rules.credentials import (
+from ultracluster_spec.capacity import CapacityRecord
+from ultracluster_spec.cluster import Cluster
+from ultracluster_spec.container import (
+    JOB_RULES,
+    WITHOUT_EFA,
+    Container,
+    folders_of_jobs,
+    job_environment,
+    setting_behind,
+)
+from ultracluster_spec.credentials import (
     command_credential,
     credential,
     names_credential,
     shown,
     variable_credential,
 )
-from ultracluster_rules.findings import Severity
-from ultracluster_rules.images import check_container
-from ultracluster_rules.job_definitions import (
+from ultracluster_spec.findings import Severity
+from ultracluster_spec.images import check_container
+from ultracluster_spec.job import PERMISSION_RULES, SECRET_ARN, NamedJob, check_kind, check_room, container_of
+from ultracluster_spec.job_definitions import (
     captures_graphs,
     check_compile_type,
     check_dependencies,
@@ -38,19 +49,8 @@ from ultracluster_rules.job_definitions import (
     refuse_resume,
     warn_of_other_graphs,
 )
-from ultracluster_rules.record import RuleRecord
-from ultracluster_spec.capacity import CapacityRecord
-from ultracluster_spec.cluster import Cluster
-from ultracluster_spec.container import (
-    JOB_RULES,
-    WITHOUT_EFA,
-    Container,
-    folders_of_jobs,
-    job_environment,
-    setting_behind,
-)
-from ultracluster_spec.job import PERMISSION_RULES, SECRET_ARN, NamedJob, check_kind, check_room, container_of
 from ultracluster_spec.neuron import check_neuron
+from ultracluster_spec.record import RuleRecord
 from ultracluster_spec.rules import broken
 from ultracluster_stacks.config.reading.problem import Loc, Problem, duplicates, located
 

@@ -6,9 +6,11 @@ from collections.abc import Iterator
 from typing import Final
 
 from ultracluster_catalog.machines.nic_layouts import NetworkInterface
-from ultracluster_rules.capacity import check_block_placement
-from ultracluster_rules.findings import FindingsError, Severity
-from ultracluster_rules.network import (
+from ultracluster_spec.capacity import check_block_placement
+from ultracluster_spec.cluster import Cluster
+from ultracluster_spec.findings import FindingsError, Severity
+from ultracluster_spec.network import (
+    NETWORK_RULES,
     check_available_addresses,
     check_nat_gateway_room,
     check_network_interfaces,
@@ -18,9 +20,7 @@ from ultracluster_rules.network import (
     network_interfaces,
     warn_of_unknown_efa_rules,
 )
-from ultracluster_rules.record import RuleRecord
-from ultracluster_spec.cluster import Cluster
-from ultracluster_spec.network import NETWORK_RULES
+from ultracluster_spec.record import RuleRecord
 from ultracluster_spec.rules import broken
 from ultracluster_stacks.config.reading.problem import Problem, located
 

@@ -4,17 +4,17 @@ from collections.abc import Iterator
 from typing import Final
 
 from ultracluster_catalog.places.zones import REGIONS, region_of_zone_id
-from ultracluster_rules.findings import Severity
-from ultracluster_rules.machines import (
+from ultracluster_spec.cluster import Cluster
+from ultracluster_spec.findings import Severity
+from ultracluster_spec.instance_type import (
     check_figures_are_sourced,
     check_job_ultraservers,
     check_offered,
     check_scratch,
     check_whole_ultraservers,
 )
-from ultracluster_rules.network import check_zone_id, check_zone_region
-from ultracluster_rules.record import RuleRecord
-from ultracluster_spec.cluster import Cluster
+from ultracluster_spec.network import check_zone_id, check_zone_region
+from ultracluster_spec.record import RuleRecord
 from ultracluster_stacks.config.reading.problem import Problem, located
 
 

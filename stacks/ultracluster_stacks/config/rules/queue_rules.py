@@ -3,18 +3,19 @@
 from collections.abc import Iterator
 from typing import Final
 
-from ultracluster_rules.capacity import check_source_names
-from ultracluster_rules.credentials import shown
-from ultracluster_rules.queues import (
+from ultracluster_spec.capacity import check_source_names
+from ultracluster_spec.cluster import Cluster
+from ultracluster_spec.credentials import shown
+from ultracluster_spec.names import ROLE
+from ultracluster_spec.queue import (
+    OWN_CAPACITY,
+    Queue,
     check_blocks_used,
     check_environment_count,
     check_source_exists,
     check_wait_limits,
 )
-from ultracluster_rules.record import RuleRecord
-from ultracluster_spec.cluster import Cluster
-from ultracluster_spec.names import ROLE
-from ultracluster_spec.queue import OWN_CAPACITY, Queue
+from ultracluster_spec.record import RuleRecord
 from ultracluster_stacks.config.reading.problem import Loc, Problem, duplicates, located
 
 

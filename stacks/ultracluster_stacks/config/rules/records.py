@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from ultracluster_rules.record import by_code
+from ultracluster_spec.record import by_code
 from ultracluster_spec.records import RECORDS as VALUES
 from ultracluster_stacks.config.reading import environment, problem, scalars, source_file, yaml_source
 from ultracluster_stacks.config.rules import (

@@ -3,9 +3,9 @@
 from collections.abc import Iterator
 from typing import Any, Final
 
-from ultracluster_rules.credentials import shown
-from ultracluster_rules.record import RuleRecord
 from ultracluster_spec.cluster import Cluster
+from ultracluster_spec.credentials import shown
+from ultracluster_spec.record import RuleRecord
 from ultracluster_spec.rollout import Rollout
 from ultracluster_stacks.config.reading.problem import Loc, Problem, duplicates
 

@@ -3,12 +3,12 @@
 from collections.abc import Iterator
 from typing import Final
 
-from ultracluster_rules.buckets import CACHE_FOLDER, check_destinations, check_replication_key
-from ultracluster_rules.findings import Severity
-from ultracluster_rules.record import RuleRecord
+from ultracluster_spec.buckets import CACHE_FOLDER, check_destinations, check_replication_key
 from ultracluster_spec.cluster import Cluster
 from ultracluster_spec.file_system import CLUSTER_RULES, FILE_SYSTEM_RULES, broken_settings
+from ultracluster_spec.findings import Severity
 from ultracluster_spec.lustre import OWN_LINK_RULES, Association, Links
+from ultracluster_spec.record import RuleRecord
 from ultracluster_spec.rules import broken
 from ultracluster_stacks.config.reading.problem import Loc, Problem, duplicates, located
 

@@ -8,7 +8,7 @@ from ultracluster_catalog.machines.instance_type import (
     InstanceType,
 )
 from ultracluster_catalog.machines.instance_types import INSTANCE_TYPES
-from ultracluster_rules.machines import get_instance_type
+from ultracluster_spec.instance_type import get_instance_type
 
 _FAMILIES = re.compile(r"(trn\d+[a-z]*|inf2|p4de?|p5[a-z]*|p6-[a-z0-9]+)\..*")
 

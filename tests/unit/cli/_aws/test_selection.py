@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from ultracluster_cli._aws.selection import clusters_named, clusters_of
-from ultracluster_rules.findings import FindingsError
+from ultracluster_spec.findings import FindingsError
 from ultracluster_spec.rollout import Rollout
 from ultracluster_stacks.config import load_rollout
 

@@ -4,7 +4,7 @@ import pytest
 from tests.unit.cli._aws.two_accounts import TARGETS
 
 from ultracluster_cli._aws.target import single_target
-from ultracluster_rules.findings import FindingsError
+from ultracluster_spec.findings import FindingsError
 
 
 def test_a_removed_cluster_has_no_target_if_the_file_uses_profiles() -> None:

@@ -7,7 +7,7 @@ import botocore.exceptions
 import pytest
 
 from ultracluster_cli._aws.targets import account
-from ultracluster_rules.findings import FindingsError
+from ultracluster_spec.findings import FindingsError
 
 
 class Session:

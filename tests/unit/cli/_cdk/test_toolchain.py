@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from ultracluster_cli._cdk.toolchain import Project, Toolchain, find_toolchain
-from ultracluster_rules.findings import FindingsError
+from ultracluster_spec.findings import FindingsError
 
 
 @pytest.fixture

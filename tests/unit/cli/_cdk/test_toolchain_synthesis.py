@@ -10,7 +10,7 @@ import pytest
 from tests.unit.cli._cdk.fake_cdk import install_cdk
 
 from ultracluster_cli._cdk.toolchain import Project, Toolchain
-from ultracluster_rules.findings import FindingsError
+from ultracluster_spec.findings import FindingsError
 
 pytestmark = pytest.mark.slow
 

@@ -13,7 +13,7 @@ from ultracluster_cli._cdk.workspace import (
     run_directory,
     state_directory,
 )
-from ultracluster_rules.findings import FindingsError
+from ultracluster_spec.findings import FindingsError
 
 
 def test_a_specified_rollout_overrides_cdk_json(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

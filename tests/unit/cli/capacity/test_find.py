@@ -11,9 +11,9 @@ from tests.unit.runtime.purchasing.example_orders import offering
 
 from ultracluster_cli.exit_codes import ExitCode
 from ultracluster_cli.main import main
-from ultracluster_rules.findings import Finding
 from ultracluster_runtime.purchasing.effects import Page, ReadFailed
 from ultracluster_runtime.purchasing.offerings import Offering
+from ultracluster_spec.findings import Finding
 
 
 class FakeReads:

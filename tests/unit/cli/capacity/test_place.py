@@ -15,10 +15,10 @@ from tests.unit.stacks.config.conftest import VALID
 
 from ultracluster_cli.ami import command as ami
 from ultracluster_cli.capacity import resolve as capacity_resolve
-from ultracluster_rules.findings import Finding
 from ultracluster_runtime.images.machine_images import MachineImage
 from ultracluster_runtime.purchasing.effects import Page
 from ultracluster_runtime.purchasing.offerings import Offering
+from ultracluster_spec.findings import Finding
 from ultracluster_stacks.config import load_rollout
 
 Run = Callable[..., Any]

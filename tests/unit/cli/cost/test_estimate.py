@@ -11,7 +11,7 @@ from tests.unit.cli.cost.cost_answers import JOBS, QUICKSTART, TWO_WAVES, Run, c
 
 from ultracluster_catalog.prices.prices import BillableItem, Price
 from ultracluster_cli.cost import estimate as costing
-from ultracluster_rules.findings import FindingsError
+from ultracluster_spec.findings import FindingsError
 
 
 def test_a_specified_price_is_used(run: Run) -> None:

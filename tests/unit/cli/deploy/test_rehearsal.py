@@ -11,9 +11,9 @@ from tests.unit.cli.deploy.rehearsal_account import Account
 
 from ultracluster_cli._aws.target import Target
 from ultracluster_cli.deploy.rehearsal import AccountRehearsal, removed_at_the_end
-from ultracluster_rules.findings import FindingsError
 from ultracluster_runtime.preflight.check import Outcome, Status
 from ultracluster_runtime.preflight.run import CheckResult
+from ultracluster_spec.findings import FindingsError
 from ultracluster_stacks.config import load_rollout
 from ultracluster_stacks.config.rehearsal import rehearsed
 

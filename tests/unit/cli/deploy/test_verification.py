@@ -10,8 +10,8 @@ import pytest
 from botocore.stub import Stubber
 
 from ultracluster_cli.deploy.verification import read_clusters
-from ultracluster_rules.findings import FindingsError
-from ultracluster_rules.machines import get_instance_type
+from ultracluster_spec.findings import FindingsError
+from ultracluster_spec.instance_type import get_instance_type
 from ultracluster_stacks.plan import StackTemplate
 
 REGION = "us-east-2"

@@ -9,7 +9,7 @@ import pytest
 
 from ultracluster_cli.jobs.session import open_shell
 from ultracluster_local.seeding import seed_client
-from ultracluster_rules.findings import FindingsError
+from ultracluster_spec.findings import FindingsError
 
 
 @pytest.fixture

@@ -7,8 +7,8 @@ import pytest
 from botocore.exceptions import ClientError
 
 from ultracluster_cli.jobs.submit import submit_all
-from ultracluster_rules.findings import FindingsError
 from ultracluster_runtime.jobs.queues import Queue
+from ultracluster_spec.findings import FindingsError
 
 OWN = "arn:aws:batch:us-east-2:123456789012:job-queue/own"
 SMALL = "arn:aws:batch:us-east-2:123456789012:job-queue/small"

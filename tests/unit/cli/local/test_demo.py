@@ -10,9 +10,9 @@ from tests.unit.cli.local.demo_orders import END, RESERVATION, START, record
 from ultracluster_cli.capacity.command import fragment
 from ultracluster_cli.local.demo import blocks_of, require_bought, write_copy
 from ultracluster_cli.local.demo_purchase import Purchase
-from ultracluster_rules.findings import FindingsError
 from ultracluster_runtime.purchasing.orders import OrderState
 from ultracluster_spec.cluster import Cluster
+from ultracluster_spec.findings import FindingsError
 from ultracluster_stacks.config import load_rollout
 
 Run = Callable[..., Any]

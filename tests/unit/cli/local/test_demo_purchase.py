@@ -17,10 +17,10 @@ from ultracluster_cli.local import demo_purchase
 from ultracluster_cli.local.demo import blocks_of
 from ultracluster_cli.local.demo_purchase import DemoBuyer, Purchase, command_environment, order_name
 from ultracluster_local.instance.environment import child_environment
-from ultracluster_rules.findings import FindingsError
 from ultracluster_runtime.purchasing.order_checks import check_order
 from ultracluster_runtime.purchasing.orders import OrderState, Record
 from ultracluster_spec.cluster import Cluster
+from ultracluster_spec.findings import FindingsError
 from ultracluster_stacks.config import load_rollout
 
 

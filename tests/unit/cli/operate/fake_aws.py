@@ -10,7 +10,7 @@ import botocore.session
 from botocore.exceptions import ClientError
 
 from ultracluster_cli._aws.target import Target
-from ultracluster_rules.commands import LAUNCHER_PATH
+from ultracluster_spec.commands import LAUNCHER_PATH
 
 SERVICES = frozenset(botocore.session.Session().get_available_services())
 STAGE = "quickstart-us-east-2"

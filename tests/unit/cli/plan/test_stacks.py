@@ -15,7 +15,7 @@ from tests.unit.cli.plan.fake_project import (
 )
 
 from ultracluster_cli.plan.stacks import deployed_stacks
-from ultracluster_rules.findings import FindingsError
+from ultracluster_spec.findings import FindingsError
 
 
 def test_each_stack_is_read_from_the_account_of_its_cluster(tmp_path: Path) -> None:

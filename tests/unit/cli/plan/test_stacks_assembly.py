@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from ultracluster_cli.plan.stacks import assembled_stacks
-from ultracluster_rules.findings import FindingsError
+from ultracluster_spec.findings import FindingsError
 
 
 def write_manifest(directory: Path, artifacts: dict[str, Any]) -> None:

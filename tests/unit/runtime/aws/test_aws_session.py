@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from ultracluster_rules.findings import FindingsError
 from ultracluster_runtime.aws.aws_session import aws_session
+from ultracluster_spec.findings import FindingsError
 
 
 @pytest.fixture(autouse=True)

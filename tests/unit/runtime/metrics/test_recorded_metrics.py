@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 from tests.unit.runtime.metrics.recordings import day, recording, series
 
-from ultracluster_rules.findings import FindingsError
 from ultracluster_runtime.metrics.recorded_metrics import read_recording, write_recording
+from ultracluster_spec.findings import FindingsError
 
 
 def test_recording_survives_a_round_trip(tmp_path: Path) -> None:

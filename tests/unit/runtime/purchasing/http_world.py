@@ -31,13 +31,13 @@ from tests.unit.runtime.purchasing.fake_ec2 import ACCOUNT, FakeEc2
 from tests.unit.runtime.purchasing.ledger_table import TABLE, create_table
 from werkzeug.test import Client
 
-from ultracluster_rules.findings import FindingsError
 from ultracluster_runtime.purchasing.ec2_driver import PURCHASING, Ec2Driver
 from ultracluster_runtime.purchasing.effects import perform_all
 from ultracluster_runtime.purchasing.ledger import Ledger, order_key
 from ultracluster_runtime.purchasing.orders import OrderState
 from ultracluster_runtime.purchasing.purchase import buy
 from ultracluster_runtime.purchasing.reconcile import Outcome, reconcile
+from ultracluster_spec.findings import FindingsError
 
 __all__ = [
     "FAULTS",

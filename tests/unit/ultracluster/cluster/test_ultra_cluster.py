@@ -31,7 +31,7 @@ from ultracluster import (
     UltraCluster,
     WaitLimits,
 )
-from ultracluster_rules.findings import FindingsError, collect
+from ultracluster_spec.findings import FindingsError, collect
 
 pytestmark = pytest.mark.slow
 

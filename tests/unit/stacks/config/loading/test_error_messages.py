@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 from pydantic import TypeAdapter, ValidationError
 
-from ultracluster_rules.findings import Finding
 from ultracluster_spec.cluster import Cluster
+from ultracluster_spec.findings import Finding
 from ultracluster_spec.job import Job
 from ultracluster_spec.queue import Queue
 from ultracluster_spec.rollout import Rollout

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 from tests.unit.stacks.config.conftest import VALID
 
-from ultracluster_rules.findings import Finding, FindingsError
 from ultracluster_spec.cluster import Cluster
+from ultracluster_spec.findings import Finding, FindingsError
 from ultracluster_stacks.config import LoadedRollout, load_rollout
 from ultracluster_stacks.config.loading import loader
 from ultracluster_stacks.config.reading.problem import Problem

@@ -7,7 +7,7 @@ import pytest
 from tests.unit.stacks.config.alarm_edits import NOTIFY_LINE, ON_DEMAND, with_alarms
 from tests.unit.stacks.config.budget_edits import load_with_budget
 
-from ultracluster_rules.findings import Finding, FindingsError
+from ultracluster_spec.findings import Finding, FindingsError
 
 NOBODY = (NOTIFY_LINE, "")
 TOPIC = "arn:aws:sns:us-east-2:123456789012:alarms"

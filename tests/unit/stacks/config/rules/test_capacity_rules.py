@@ -14,7 +14,7 @@ from tests.unit.stacks.config.capacity_edits import (
 )
 from tests.unit.stacks.config.machine_edits import BLOCK_MARKET, ON_DEMAND_MARKET, OWN_TYPE, TYPE_LINE
 
-from ultracluster_rules.findings import Finding
+from ultracluster_spec.findings import Finding
 
 _TYPE = "trn2.48xlarge"
 _CLUSTER = "waves[0].clusters[0]"

@@ -8,7 +8,7 @@ from typing import Final
 import pytest
 from tests.rule_examples import EXAMPLES
 
-from ultracluster_rules.findings import FindingsError
+from ultracluster_spec.findings import FindingsError
 from ultracluster_stacks.config import load_rollout
 
 # What a small valid cluster says. A key that the example gives replaces the one here.

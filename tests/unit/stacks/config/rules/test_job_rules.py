@@ -7,7 +7,7 @@ from tests.unit.stacks.config.capacity_edits import ON_DEMAND, SPILL, further, l
 from tests.unit.stacks.config.conftest import VALID
 from tests.unit.stacks.config.machine_edits import BLOCK_MARKET, ON_DEMAND_MARKET, TYPE_LINE
 
-from ultracluster_rules.findings import Finding
+from ultracluster_spec.findings import Finding
 
 _CLUSTER = "waves[0].clusters[0]"
 _JOB = f"{_CLUSTER}.jobs[0]"

@@ -12,7 +12,7 @@ from tests.unit.stacks.config.machine_edits import (
     with_interfaces,
 )
 
-from ultracluster_rules.findings import Finding, Severity
+from ultracluster_spec.findings import Finding, Severity
 from ultracluster_stacks.config import LoadedRollout
 from ultracluster_stacks.config.rules.records import RECORDS
 

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from tests.unit.stacks.config.permission_edits import load_with_permissions
 
-from ultracluster_rules.findings import Finding, FindingsError
+from ultracluster_spec.findings import Finding, FindingsError
 
 _CLUSTER = "waves[0].clusters[0]"
 Findings = Callable[..., list[Finding]]

@@ -5,7 +5,7 @@ from collections.abc import Callable
 import pytest
 from tests.unit.stacks.config.machine_edits import BLOCK_MARKET, ON_DEMAND_MARKET, TYPE_LINE, cluster
 
-from ultracluster_rules.findings import Finding, FindingsError
+from ultracluster_spec.findings import Finding, FindingsError
 from ultracluster_stacks.config import LoadedRollout
 
 Findings = Callable[..., list[Finding]]

@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 import pytest
 
-from ultracluster_rules.findings import Finding, FindingsError
+from ultracluster_spec.findings import Finding, FindingsError
 from ultracluster_stacks.config import LoadedRollout
 
 Findings = Callable[..., list[Finding]]

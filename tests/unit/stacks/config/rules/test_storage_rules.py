@@ -8,7 +8,7 @@ from tests.unit.stacks.config.bucket_edits import BUCKET_KEY, JOBS_LINE, bucket_
 from tests.unit.stacks.config.file_system_edits import BOTH_SIZES, EXISTING, KNOWN, SIZE, file_system_findings
 from tests.unit.stacks.config.key_edits import load_with_key
 
-from ultracluster_rules.findings import Finding, FindingsError
+from ultracluster_spec.findings import Finding, FindingsError
 
 Findings = Callable[..., list[Finding]]
 _TIERED = "storage_type: INTELLIGENT_TIERING, link_checkpoints: false"

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from tests.unit.stacks.config.key_edits import load_with_key
 
-from ultracluster_rules.findings import Finding, FindingsError
+from ultracluster_spec.findings import Finding, FindingsError
 
 Findings = Callable[..., list[Finding]]
 _JOBS = "        jobs:\n"

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from ultracluster_rules.untrusted_files import TooLargeError, parse_untrusted_json, read_untrusted_file
+from ultracluster_spec.untrusted_files import TooLargeError, parse_untrusted_json, read_untrusted_file
 
 
 def test_reads_no_more_than_is_good(tmp_path: Path) -> None:

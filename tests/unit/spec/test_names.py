@@ -1,7 +1,7 @@
 import pytest
 
-from ultracluster_rules.names import REGION, ROLE_PATH
-from ultracluster_rules.values import Form
+from ultracluster_spec.bounds import Form
+from ultracluster_spec.names import REGION, ROLE_PATH
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,7 @@
 
 import pytest
 
-from ultracluster_rules.did_you_mean import suggestion
+from ultracluster_spec.did_you_mean import suggestion
 
 KNOWN = ["region", "nodes", "queues"]
 

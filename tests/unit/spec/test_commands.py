@@ -5,7 +5,7 @@ import bz2
 
 import pytest
 
-from ultracluster_rules.commands import check_parameters, encode_word
+from ultracluster_spec.commands import check_parameters, encode_word
 
 
 @pytest.mark.parametrize(

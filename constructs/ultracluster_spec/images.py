@@ -15,9 +15,9 @@ from ultracluster_catalog.neuron.neuron_containers import (
     container_of_reference,
 )
 from ultracluster_catalog.neuron.neuron_images import IMAGE_KINDS, NeuronImage
-from ultracluster_rules.findings import Finding, FindingsError, Severity, quote, require
-from ultracluster_rules.record import RuleRecord
-from ultracluster_rules.values import Form
+from ultracluster_spec.bounds import Form
+from ultracluster_spec.findings import Finding, FindingsError, Severity, quote, require
+from ultracluster_spec.record import RuleRecord
 
 
 def neuron_container(framework: Framework, instance_type: InstanceType) -> NeuronContainer:

@@ -8,9 +8,9 @@ from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from ultracluster_rules.credentials import hide_credentials
-from ultracluster_rules.findings import Finding, quote, reject, require
-from ultracluster_rules.record import RuleRecord
+from ultracluster_spec.credentials import hide_credentials
+from ultracluster_spec.findings import Finding, quote, reject, require
+from ultracluster_spec.record import RuleRecord
 
 NOT_A_CHOICE: Final = "UC1023"
 """Code of the rule that a value is one of the choices."""

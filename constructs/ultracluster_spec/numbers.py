@@ -23,9 +23,9 @@ from typing import (
     get_origin,
 )
 
-from ultracluster_rules.findings import Finding, is_number_token, printable, quote, reject
-from ultracluster_rules.record import RuleRecord
-from ultracluster_rules.values import NOT_A_CHOICE
+from ultracluster_spec.bounds import NOT_A_CHOICE
+from ultracluster_spec.findings import Finding, is_number_token, printable, quote, reject
+from ultracluster_spec.record import RuleRecord
 
 _LIMIT: Final = 2**53  # JSON, and therefore CloudFormation and jsii, carry smaller integers exactly
 

@@ -1,7 +1,8 @@
 import pytest
 
-from ultracluster_rules.findings import Finding
-from ultracluster_rules.job_definitions import (
+from ultracluster_spec.findings import Finding
+from ultracluster_spec.instance_type import get_instance_type
+from ultracluster_spec.job_definitions import (
     ARRAY_SIZE,
     ATTEMPTS,
     check_cache_address,
@@ -21,7 +22,6 @@ from ultracluster_rules.job_definitions import (
     check_timeout_seconds,
     check_variables,
 )
-from ultracluster_rules.machines import get_instance_type
 
 TRN1, TRN2 = get_instance_type("trn1.32xlarge"), get_instance_type("trn2.48xlarge")
 

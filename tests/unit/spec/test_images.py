@@ -5,14 +5,14 @@ from ultracluster_catalog.neuron.neuron_images import (
     IMAGE_KINDS,
     NeuronImage,
 )
-from ultracluster_rules.findings import FindingsError
-from ultracluster_rules.images import (
+from ultracluster_spec.findings import FindingsError
+from ultracluster_spec.images import (
     check_neuron_image,
     container_uri,
     explain_entrypoint,
     neuron_container,
 )
-from ultracluster_rules.machines import get_instance_type
+from ultracluster_spec.instance_type import get_instance_type
 
 ID = "ami-0123456789abcdef0"
 

@@ -10,8 +10,8 @@ from functools import cache
 from string import ascii_uppercase
 from typing import TYPE_CHECKING, Final
 
-from ultracluster_rules.findings import Finding, quote
-from ultracluster_rules.record import RuleRecord
+from ultracluster_spec.findings import Finding, quote
+from ultracluster_spec.record import RuleRecord
 
 if TYPE_CHECKING:
     from kingfisher_sdk import Scanner

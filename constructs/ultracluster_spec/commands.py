@@ -11,8 +11,8 @@ import re
 from collections.abc import Sequence
 from typing import Final
 
-from ultracluster_rules.findings import Finding, quote
-from ultracluster_rules.record import RuleRecord
+from ultracluster_spec.findings import Finding, quote
+from ultracluster_spec.record import RuleRecord
 
 LAUNCHER_PATH: Final = "/run/ultracluster/launch"
 """Path of the launcher on every node, and in every container."""

@@ -6,7 +6,7 @@ import stat
 from collections.abc import Sequence
 from typing import Any, Final
 
-from ultracluster_rules.findings import FindingsError
+from ultracluster_spec.findings import FindingsError
 
 LARGEST_JSON_FILE: Final = 64 * 1024 * 1024
 """Largest JSON file in bytes; a year of a cluster's metrics takes 40 MB."""

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from itertools import chain
 
-from ultracluster_rules.findings import Finding, Severity
+from ultracluster_spec.findings import Finding, Severity
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,6 +1,6 @@
 import pytest
 
-from ultracluster_rules.findings import Finding, FindingsError, quote
+from ultracluster_spec.findings import Finding, FindingsError, quote
 
 
 def test_a_finding_is_one_line_with_code_place_problem_allowed_and_remedy() -> None:

@@ -11,10 +11,10 @@ from ultracluster_catalog.names.submission_tags import MOST_ARRAY_JOBS, MOST_DEP
 from ultracluster_catalog.neuron.compile_machines import VLLM_CPU_COMPILE_VARIABLE, compile_target
 from ultracluster_catalog.neuron.compiler_flags import split_compiler_flags
 from ultracluster_catalog.neuron.neuron import CACHE_URL_FLAG, XLA_CACHE_VARIABLE, XLA_COMPILER_FLAGS_VARIABLE
-from ultracluster_rules.commands import check_parameters
-from ultracluster_rules.findings import Finding, Severity, quote, require
-from ultracluster_rules.record import RuleRecord
-from ultracluster_rules.values import Between, Form
+from ultracluster_spec.bounds import Between, Form
+from ultracluster_spec.commands import check_parameters
+from ultracluster_spec.findings import Finding, Severity, quote, require
+from ultracluster_spec.record import RuleRecord
 
 NO_SPOT_NODES: Final = "UC6308"
 """Code of a multi-node job on a queue that cannot run it."""

@@ -2,7 +2,7 @@
 
 import pytest
 
-from ultracluster_rules.alarms import check_recipients
+from ultracluster_spec.alarms import check_recipients
 
 TOPIC = "arn:aws:sns:us-east-2:123456789012:alarms"
 

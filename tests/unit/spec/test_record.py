@@ -5,8 +5,8 @@ import re
 from tests.rule_examples import EXAMPLES
 
 from ultracluster_cli.records import ALL_RECORDS
-from ultracluster_rules.findings import Finding, Severity
-from ultracluster_rules.record import by_code, is_error
+from ultracluster_spec.findings import Finding, Severity
+from ultracluster_spec.record import by_code, is_error
 
 EXECUTED = {code: example for examples in EXAMPLES.values() for code, example in examples.items()}
 

@@ -4,8 +4,8 @@ from typing import Literal
 
 import pytest
 
-from ultracluster_rules.findings import FindingsError
-from ultracluster_rules.numbers import reject_unsafe_numbers, rejects_unsafe_numbers
+from ultracluster_spec.findings import FindingsError
+from ultracluster_spec.numbers import reject_unsafe_numbers, rejects_unsafe_numbers
 
 TOKEN = -1.8881545897087626e289  # as the CDK writes a number that is not known yet
 

@@ -7,9 +7,9 @@ import sys
 from typing import Final
 
 import pytest
-from tests.unit.rules.made_up_secrets import ISSUED, NAMED, made_up_secrets
+from tests.unit.spec.made_up_secrets import ISSUED, NAMED, made_up_secrets
 
-from ultracluster_rules.credentials import (
+from ultracluster_spec.credentials import (
     command_credential,
     credential_kind,
     find_credentials,
@@ -208,7 +208,7 @@ def test_finds_the_password_of_an_option_in_a_command() -> None:
 
 
 def test_loads_no_scanner_before_a_text_needs_one() -> None:
-    code = "import sys, ultracluster_rules.credentials as c; c.variable_credential('LR', '1e-4'); print('kingfisher_sdk' in sys.modules)"
+    code = "import sys, ultracluster_spec.credentials as c; c.variable_credential('LR', '1e-4'); print('kingfisher_sdk' in sys.modules)"
     shown = subprocess.run(
         [sys.executable, "-c", code], env=os.environ, check=True, capture_output=True, text=True
     )
