@@ -262,22 +262,4 @@ RECORDS: Final = (
         source="IAM user guide, the principal element: * is everybody on AWS.",
         example='CapacitySearchRole(stack, "Searcher", trusted_by=iam.AccountPrincipal("123456789012"))',
     ),
-    RuleRecord(
-        "UC9102",
-        "The context of the CDK app names a rollout file.",
-        remedy="Name one: cdk deploy '**' --context rollout=FILE, or context.rollout of cdk.json.",
-        source="Our decision: what is synthesized is never guessed from the files that lie about.",
-    ),
-    RuleRecord(
-        "UC9103",
-        "The number of processes that synthesize is a whole number, 1 or more.",
-        remedy="Specify a whole number of 1 or more; the default depends on the number of processors.",
-        source="Our decision: a word that is not a number would silently become the default.",
-    ),
-    RuleRecord(
-        "UC9104",
-        "The purpose of a synthesis is a known one.",
-        remedy="Leave it out for a deployment; the finding lists the others.",
-        source="Our decision: a purpose that is misspelled would deploy nodes where a rehearsal was meant.",
-    ),
 )

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Final
 
 from ultracluster_cli._cdk.child_process import run_logged
+from ultracluster_cli._cdk.known_assembly import write_known_assembly
 from ultracluster_cli._cdk.workspace import project_folder, run_directory, state_directory
 from ultracluster_cli.output import say
 from ultracluster_cli.progress import doing
@@ -86,14 +87,18 @@ class Project:
         Raises:
             FindingsError: If cdk synth fails (UC9201).
         """
-        context = {
-            "rollout": rollout,
+        given = {
+            "rollout": str(rollout),
             "wave": wave,
             "purpose": purpose,
             "cache": "false" if no_cache else None,
         }
-        values = [f"{name}={value}" for name, value in context.items() if value is not None]
-        options = [word for value in values for word in ("--context", value)]
+        context = {name: value for name, value in given.items() if value is not None}
+        if not no_cache and write_known_assembly(
+            self.directory, output, context=context, environment=self.environment(environment)
+        ):
+            return
+        options = [word for name, value in context.items() for word in ("--context", f"{name}={value}")]
         log = self.state / "logs" / "cdk-synth.log"
         lines: list[str] = []
         with doing("Synthesizing"):

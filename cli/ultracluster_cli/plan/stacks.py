@@ -74,6 +74,7 @@ def _stacks(folder: Path, *, cluster: str) -> Iterator[StackTemplate]:
             paths=_paths(folder, name, artifact),
             assembly=folder,
             size_bytes=len(content),
+            settings={"displayName": artifact.get("displayName", name), **properties},
         )
 
 

@@ -22,7 +22,7 @@ from ultracluster_cli.options import with_option_groups
 from ultracluster_cli.output import print_json, print_table, say
 from ultracluster_cli.pictures.waves import draw_waves
 from ultracluster_cli.plan.cluster_locks import ClusterLocks
-from ultracluster_cli.plan.planning import is_approved
+from ultracluster_cli.plan.planning import approved_plan
 from ultracluster_cli.plan.stacks import assembled_stacks
 from ultracluster_cli.preflight.command import check_codes
 from ultracluster_cli.progress import if_interrupted
@@ -191,7 +191,7 @@ def _plan(context: _RolloutContext) -> history.Run | None:
             stacks=stacks,
             assembly=f"{folder.name}/assembly",
         )
-    if not is_approved(
+    if not approved_plan(
         stacks,
         targets=targets,
         clusters=context.config.clusters(request.wave),
