@@ -26,6 +26,15 @@ from ultracluster_spec import (
     queue,
     times,
 )
+from ultracluster_spec.cluster_rules import (
+    alarm_rules,
+    job_rules,
+    network_rules,
+    placement_rules,
+    queue_rules,
+    rollout_rules,
+    storage_rules,
+)
 from ultracluster_spec.record import by_code
 
 RECORDS: Final = by_code(
@@ -51,5 +60,12 @@ RECORDS: Final = by_code(
     numbers.RECORDS,
     queue.RECORDS,
     times.RECORDS,
+    alarm_rules.RECORDS,
+    job_rules.RECORDS,
+    network_rules.RECORDS,
+    placement_rules.RECORDS,
+    queue_rules.RECORDS,
+    rollout_rules.RECORDS,
+    storage_rules.RECORDS,
 )
 """Every record of a rule about values and constructs, by its code."""

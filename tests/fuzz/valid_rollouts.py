@@ -21,12 +21,12 @@ from ultracluster_local import LocalAws
 from ultracluster_local.seeding import seed_client
 from ultracluster_spec.bounds import Between, Form, Known
 from ultracluster_spec.cluster import Cluster
+from ultracluster_spec.cluster_rules.cluster_rules import broken_by_cluster
 from ultracluster_spec.job import NamedJob
 from ultracluster_spec.record import is_error
 from ultracluster_spec.values import Value, annotations, default_of
 from ultracluster_stacks.config.loading.suppressions import refused_suppressions
-from ultracluster_stacks.config.rules.cluster_rules import cluster_problems
-from ultracluster_stacks.config.rules.records import RECORDS
+from ultracluster_stacks.config.records import RECORDS
 
 __all__ = ["clusters", "clusters_with_jobs", "drawn"]
 
@@ -232,8 +232,9 @@ def _is_taken(cluster: Mapping[str, Any]) -> bool:
         config = _reader().validate_python(_as_read(cluster))
     except ValidationError:
         return False
-    problems = [*cluster_problems(config), *refused_suppressions({(): config.suppress})]
-    return not any(is_error(problem.finding, RECORDS) for problem in problems)
+    found = [finding for _, finding in broken_by_cluster(config)]
+    found += (problem.finding for problem in refused_suppressions({(): config.suppress}))
+    return not any(is_error(finding, RECORDS) for finding in found)
 
 
 def _as_read(value: Any) -> Any:

@@ -15,10 +15,10 @@ from ultracluster_spec.instance_type import (
 )
 from ultracluster_spec.network import check_zone_id, check_zone_region
 from ultracluster_spec.record import RuleRecord
-from ultracluster_stacks.config.reading.problem import Problem, located
+from ultracluster_spec.rules import At
 
 
-def boundary_is_of_the_account(cluster: Cluster) -> Iterator[Problem]:
+def boundary_is_of_the_account(cluster: Cluster) -> Iterator[At]:
     """Refuse a permissions boundary from another account."""
     boundary = cluster.permissions_boundary
     if boundary is None or not boundary.startswith("arn:") or cluster.account is None:
@@ -27,17 +27,17 @@ def boundary_is_of_the_account(cluster: Cluster) -> Iterator[Problem]:
     if account not in {"aws", cluster.account}:
         problem = f"the policy is in {account}, the cluster in {cluster.account}"
         remedy = "Specify the name of the policy, which refers to the account of the cluster"
-        yield Problem.of(("permissions_boundary",), "UC2262", problem, remedy=remedy)
+        yield At(("permissions_boundary",), problem, remedy=remedy, code="UC2262")
 
 
-def partition_is_tested(cluster: Cluster) -> Iterator[Problem]:
+def partition_is_tested(cluster: Cluster) -> Iterator[At]:
     """Warn about Regions outside the commercial partition."""
     if cluster.region not in REGIONS:
         problem = f"{cluster.region} is in a partition in which these stacks were never tested"
-        yield Problem.of(("region",), "UC2103", problem)
+        yield At(("region",), problem, code="UC2103")
 
 
-def zone_is_in_region(cluster: Cluster) -> Iterator[Problem]:
+def zone_is_in_region(cluster: Cluster) -> Iterator[At]:
     """Refuse a zone of another Region."""
     if cluster.region not in REGIONS:
         return
@@ -46,38 +46,38 @@ def zone_is_in_region(cluster: Cluster) -> Iterator[Problem]:
         findings = check_zone_region(
             cluster.zone_id, zone_region=region_of_zone_id(cluster.zone_id), region=cluster.region
         )
-    yield from located(("zone_id",), findings)
+    yield from At.of_all(("zone_id",), findings)
 
 
-def type_is_offered_in_zone(cluster: Cluster) -> Iterator[Problem]:
+def type_is_offered_in_zone(cluster: Cluster) -> Iterator[At]:
     """Warn about a zone for which EC2 did not list the type when the catalogue was made."""
     if cluster.region not in REGIONS or all(
         capacity.market_type == "capacity-block" for _, capacity in cluster.sources()
     ):
         return  # Capacity Blocks have a separate list, see capacity_rules
     if not any(zone_is_in_region(cluster)):
-        yield from located(("zone_id",), check_offered(cluster.instance_type, cluster.zone_id))
+        yield from At.of_all(("zone_id",), check_offered(cluster.instance_type, cluster.zone_id))
 
 
-def figures_have_a_source(cluster: Cluster) -> Iterator[Problem]:
+def figures_have_a_source(cluster: Cluster) -> Iterator[At]:
     """Warn about custom properties that were not compared with EC2."""
-    yield from located(("custom_instance_type",), check_figures_are_sourced(cluster.machine))
+    yield from At.of_all(("custom_instance_type",), check_figures_are_sourced(cluster.machine))
 
 
-def scratch_has_disks_and_a_path(cluster: Cluster) -> Iterator[Problem]:
+def scratch_has_disks_and_a_path(cluster: Cluster) -> Iterator[At]:
     """Refuse scratch without instance-store disks, and mount points that would hide files."""
     findings = check_scratch(cluster.machine, cluster.scratch_path, mount_path=cluster.file_system.mount_path)
-    yield from located(("scratch_path",), findings)
+    yield from At.of_all(("scratch_path",), findings)
 
 
-def ultraservers_are_whole(cluster: Cluster) -> Iterator[Problem]:
+def ultraservers_are_whole(cluster: Cluster) -> Iterator[At]:
     """Warn about paid UltraServer instances that are not used, and refuse jobs whose nodes cannot be joined."""
-    yield from located(("nodes",), check_whole_ultraservers(cluster.machine, cluster.nodes))
+    yield from At.of_all(("nodes",), check_whole_ultraservers(cluster.machine, cluster.nodes))
     for index, job in enumerate(cluster.jobs):
         if job.kind != "multi-node":
             continue
         nodes = cluster.nodes if job.nodes is None else job.nodes
-        yield from located(("jobs", index, "nodes"), check_job_ultraservers(cluster.machine, nodes))
+        yield from At.of_all(("jobs", index, "nodes"), check_job_ultraservers(cluster.machine, nodes))
 
 
 RECORDS: Final = (

@@ -6,12 +6,11 @@ problems of a file are shown together: such a rule ends where it needs a field t
 """
 
 import inspect
+from collections.abc import Iterator
 from typing import Final
 
 from ultracluster_spec.cluster import Cluster
-from ultracluster_stacks.config.reading.partial import readable_part
-from ultracluster_stacks.config.reading.problem import Problem, under
-from ultracluster_stacks.config.rules import (
+from ultracluster_spec.cluster_rules import (
     alarm_rules,
     capacity_rules,
     job_rules,
@@ -20,6 +19,8 @@ from ultracluster_stacks.config.rules import (
     queue_rules,
     storage_rules,
 )
+from ultracluster_spec.findings import Finding
+from ultracluster_spec.rules import Place, located
 
 _RULES: Final = [
     function
@@ -39,10 +40,10 @@ _JOB_RULES: Final = [rule for rule in _RULES if "job" in inspect.signature(rule)
 _CLUSTER_RULES: Final = [rule for rule in _RULES if rule not in _JOB_RULES]
 
 
-def cluster_problems(cluster: Cluster) -> list[Problem]:
-    """Find errors and warnings that involve several fields of a cluster, with places as seen from it."""
-    problems = [problem for rule in _CLUSTER_RULES for problem in readable_part(rule(cluster))]
+def broken_by_cluster(cluster: Cluster) -> Iterator[tuple[Place, Finding]]:
+    """Yield the place, as seen from the cluster, and the finding of everything that breaks one of these rules."""
+    for rule in _CLUSTER_RULES:
+        yield from located(rule(cluster))
     for index, job in enumerate(getattr(cluster, "jobs", ())):
         for rule in _JOB_RULES:
-            problems += (under(("jobs", index), problem) for problem in readable_part(rule(cluster, job)))
-    return problems
+            yield from ((("jobs", index, *place), finding) for place, finding in located(rule(cluster, job)))

@@ -51,46 +51,45 @@ from ultracluster_spec.job_definitions import (
 )
 from ultracluster_spec.neuron import check_neuron
 from ultracluster_spec.record import RuleRecord
-from ultracluster_spec.rules import broken
-from ultracluster_stacks.config.reading.problem import Loc, Problem, duplicates, located
+from ultracluster_spec.rules import At, Place, broken, duplicates
 
 
-def job_names_are_unique(cluster: Cluster) -> Iterator[Problem]:
+def job_names_are_unique(cluster: Cluster) -> Iterator[At]:
     """Refuse duplicate job names, which would share a job definition."""
     for index, name in duplicates(getattr(job, "name", None) for job in cluster.jobs):
-        yield Problem.of(("jobs", index, "name"), "UC6110", f"duplicate job {shown(name)}")
+        yield At(("jobs", index, "name"), f"duplicate job {shown(name)}", code="UC6110")
 
 
-def job_has_a_queue(cluster: Cluster, job: NamedJob) -> Iterator[Problem]:
+def job_has_a_queue(cluster: Cluster, job: NamedJob) -> Iterator[At]:
     """Refuse an unknown queue, and any queue for a precompile job, which has a separate one."""
     names = [queue.name for queue in cluster.additional_queues]
     if job.queue is not None and (job.kind == "precompile" or job.queue not in names):
-        yield Problem.of(
+        yield At(
             ("queue",),
-            "UC6315",
             f"got {shown(job.queue)} for a {job.kind} job",
             allowed="" if job.kind == "precompile" else ", ".join(names),
             remedy="Omit it: precompile jobs have their own queue"
             if job.kind == "precompile"
             else "Specify one of additional_queues, or omit it for the main queue of the cluster",
+            code="UC6315",
         )
 
 
-def job_fits_cluster(cluster: Cluster, job: NamedJob) -> Iterator[Problem]:
+def job_fits_cluster(cluster: Cluster, job: NamedJob) -> Iterator[At]:
     """Refuse a job that needs more nodes than its queue has, which never starts."""
     most = max(map(cluster.nodes_from, _behind(cluster, job)), default=cluster.nodes)
     if job.kind == "multi-node" and job.nodes is not None:
-        yield from located(("nodes",), check_nodes_fit(job.nodes, most))
+        yield from At.of_all(("nodes",), check_nodes_fit(job.nodes, most))
 
 
-def queue_starts_job(cluster: Cluster, job: NamedJob) -> Iterator[Problem]:
+def queue_starts_job(cluster: Cluster, job: NamedJob) -> Iterator[At]:
     """Refuse multi-node jobs on Spot nodes, where AWS Batch never starts them, and over nodes that differ in what starts them."""
     if job.kind != "multi-node":
         return
     sources = _behind(cluster, job)
     spot = any(source.market_type == "spot" and source.launched_by == "batch" for source in sources)
-    yield from located(("queue",), check_spot(spot=spot))
-    yield from located(("queue",), check_one_road([source.launched_by for source in sources]))
+    yield from At.of_all(("queue",), check_spot(spot=spot))
+    yield from At.of_all(("queue",), check_one_road([source.launched_by for source in sources]))
 
 
 def _behind(cluster: Cluster, job: NamedJob) -> list[CapacityRecord]:
@@ -99,32 +98,32 @@ def _behind(cluster: Cluster, job: NamedJob) -> list[CapacityRecord]:
     return list(cluster.capacity_of(queues[job.queue]).values()) if job.queue in queues else []
 
 
-def nodes_can_talk(cluster: Cluster, job: NamedJob) -> Iterator[Problem]:
+def nodes_can_talk(cluster: Cluster, job: NamedJob) -> Iterator[At]:
     """Refuse multi-node jobs without EFA, which collectives need."""
     nodes = cluster.nodes if job.nodes is None else job.nodes
     if job.without_efa or job.kind != "multi-node":
         return
     machine = cluster.machine
     findings = check_nodes_can_talk(nodes, machine.name, has_efa=machine.efa_interfaces > 0)
-    yield from located(("nodes",), findings)
+    yield from At.of_all(("nodes",), findings)
 
 
-def launcher_starts_command(cluster: Cluster, job: NamedJob) -> Iterator[Problem]:  # noqa: ARG001 - one signature
+def launcher_starts_command(cluster: Cluster, job: NamedJob) -> Iterator[At]:  # noqa: ARG001 - one signature
     """Refuse a launcher without a command, and several processes per node without torchrun."""
     for finding in check_launcher(job.launcher, job.processes_per_node, job.command):
-        yield Problem((finding.path,), finding)
+        yield At.of((finding.path,), finding)
 
 
-def job_holds_no_credentials(cluster: Cluster, job: NamedJob) -> Iterator[Problem]:  # noqa: ARG001 - one signature
+def job_holds_no_credentials(cluster: Cluster, job: NamedJob) -> Iterator[At]:  # noqa: ARG001 - one signature
     """Refuse variables and arguments that look like credentials by name and value; forms and names are refused before."""
     for name, value in job.environment.items():
         if not names_credential(name) and (problem := variable_credential(name, value)):
-            yield Problem(("environment", name), credential(problem))
+            yield At.of(("environment", name), credential(problem))
     if problem := command_credential(job.command):
-        yield Problem(("command",), credential(problem))
+        yield At.of(("command",), credential(problem))
 
 
-def secrets_can_be_read(cluster: Cluster, job: NamedJob) -> Iterator[Problem]:
+def secrets_can_be_read(cluster: Cluster, job: NamedJob) -> Iterator[At]:
     """Refuse secrets that are plain variables too, or that nodes cannot read."""
     network = cluster.network
     closed = network.subnet_id is None and not network.nat_gateway
@@ -135,44 +134,47 @@ def secrets_can_be_read(cluster: Cluster, job: NamedJob) -> Iterator[Problem]:
         services=network.endpoints if closed else None,
         path="secrets",
     ):
-        yield Problem(("secrets",), finding)
+        yield At.of(("secrets",), finding)
 
 
-def permissions_are_of_a_program(cluster: Cluster, job: NamedJob) -> Iterator[Problem]:
+def permissions_are_of_a_program(cluster: Cluster, job: NamedJob) -> Iterator[At]:
     """Refuse permissions that no job should have, and warn of policies that may have them."""
     del cluster
     for place, finding in broken(PERMISSION_RULES, job.permissions):
-        yield Problem(("permissions", *place), finding)
+        yield At.of(("permissions", *place), finding)
 
 
-def secrets_are_near(cluster: Cluster, job: NamedJob) -> Iterator[Problem]:
+def secrets_are_near(cluster: Cluster, job: NamedJob) -> Iterator[At]:
     """Refuse secrets of another Region, to which the default network has no way and for which the CDK has no reference."""
     for name, arn in job.secrets.items():
         region = arn.split(":")[3]
         if region != cluster.region:
             problem = f"the secret is in {region}, the cluster in {cluster.region}"
-            yield Problem.of(
-                ("secrets", name), SECRET_ARN.code, problem, remedy="Copy it to the Region of the cluster"
+            yield At(
+                ("secrets", name),
+                problem,
+                remedy="Copy it to the Region of the cluster",
+                code=SECRET_ARN.code,
             )
 
 
-def variables_are_free(cluster: Cluster, job: NamedJob) -> Iterator[Problem]:  # noqa: ARG001 - one signature
+def variables_are_free(cluster: Cluster, job: NamedJob) -> Iterator[At]:  # noqa: ARG001 - one signature
     """Refuse variables that the job sets itself, and a second address of its compile cache."""
     for name, value in job.environment.items():
-        yield from located(("environment", name), check_variables({name: value}, path=""))
+        yield from At.of_all(("environment", name), check_variables({name: value}, path=""))
 
 
-def container_fits_its_nodes(cluster: Cluster, job: NamedJob) -> Iterator[Problem]:
+def container_fits_its_nodes(cluster: Cluster, job: NamedJob) -> Iterator[At]:
     """Refuse an environment that does not fit the nodes, as in constructs and templates."""
     for place, finding in broken(JOB_RULES, _container(cluster, job)):
-        yield Problem(setting_behind(place, job.environment), finding)
+        yield At.of(setting_behind(place, job.environment), finding)
 
 
-def container_has_room(cluster: Cluster, job: NamedJob) -> Iterator[Problem]:
+def container_has_room(cluster: Cluster, job: NamedJob) -> Iterator[At]:
     """Refuse shared memory beyond that of a node, and folders that are mounted twice."""
     for finding in check_room(job, _node(cluster, job), _folders(cluster, job)):
         name, _, index = finding.path.rstrip("]").partition("[")
-        yield Problem((name, int(index)) if index else (name,), finding)
+        yield At.of((name, int(index)) if index else (name,), finding)
 
 
 def _node(cluster: Cluster, job: NamedJob) -> InstanceType:
@@ -228,7 +230,7 @@ def _granted(job: NamedJob, action: str) -> Iterator[str]:
             yield from (resource.rpartition(":::")[2] for resource in statement.resources)
 
 
-def timeout_is_within_capacity(cluster: Cluster, job: NamedJob) -> Iterator[Problem]:
+def timeout_is_within_capacity(cluster: Cluster, job: NamedJob) -> Iterator[At]:
     """Warn about a job whose timeout is after the end of its capacity."""
     start, end = cluster.capacity.start, cluster.capacity.end
     if job.kind == "precompile":
@@ -239,103 +241,103 @@ def timeout_is_within_capacity(cluster: Cluster, job: NamedJob) -> Iterator[Prob
     if cluster.capacity.market_type == "capacity-block":
         usable -= drain_before_end(cluster.machine)
     if timedelta(hours=job.timeout_hours) > usable:
-        yield Problem.of(
+        yield At(
             ("timeout_hours",),
-            "UC6105",
             f"got {job.timeout_hours} hours, but the capacity can be used for "
             f"{usable / timedelta(hours=1):.1f} hours",
             remedy="Write checkpoints, and set a timeout that ends before the capacity",
+            code="UC6105",
         )
 
 
-def gates_have_their_own_names(cluster: Cluster, job: NamedJob) -> Iterator[Problem]:
+def gates_have_their_own_names(cluster: Cluster, job: NamedJob) -> Iterator[At]:
     """Refuse a job with the name of a gate, which is a job too."""
     for name in sorted(set(job.gate_names) & {getattr(other, "name", None) for other in cluster.jobs}):
         problem = f"a gate and a job have the same name {shown(name)}"
-        yield Problem.of(("gates",), "UC6153", problem, remedy="Rename the job")
+        yield At(("gates",), problem, remedy="Rename the job", code="UC6153")
 
 
-def gates_protect_several_nodes(cluster: Cluster, job: NamedJob) -> Iterator[Problem]:  # noqa: ARG001 - one signature
+def gates_protect_several_nodes(cluster: Cluster, job: NamedJob) -> Iterator[At]:  # noqa: ARG001 - one signature
     """Refuse gates of a job on one node, which has no nodes to compare."""
     if job.kind != "multi-node" and job.gate_names:
         remedy = "Remove them, or set kind: multi-node"
-        yield Problem(("gates",), refuse_for_kind("gates", job.kind, remedy=remedy))
+        yield At.of(("gates",), refuse_for_kind("gates", job.kind, remedy=remedy))
 
 
-def fabric_is_there(cluster: Cluster, job: NamedJob) -> Iterator[Problem]:
+def fabric_is_there(cluster: Cluster, job: NamedJob) -> Iterator[At]:
     """Refuse a fabric gate on nodes without EFA."""
     machine = cluster.machine
     if job.gates.fabric:
         findings = check_fabric(machine.name, has_efa=machine.efa_interfaces > 0)
-        yield from located(("gates", "fabric"), findings)
+        yield from At.of_all(("gates", "fabric"), findings)
 
 
-def image_is_pinned(cluster: Cluster, job: NamedJob) -> Iterator[Problem]:  # noqa: ARG001 - one signature
+def image_is_pinned(cluster: Cluster, job: NamedJob) -> Iterator[At]:  # noqa: ARG001 - one signature
     """Warn about an image whose tag can move, so that attempts or nodes may run different images."""
     tag = job.image.rpartition("/")[2].partition(":")[2]  # if the image has a digest, its hexadecimal digits
-    yield from located(("image",), check_image_tag(job.image, tag))
+    yield from At.of_all(("image",), check_image_tag(job.image, tag))
 
 
-def image_is_near(cluster: Cluster, job: NamedJob) -> Iterator[Problem]:
+def image_is_near(cluster: Cluster, job: NamedJob) -> Iterator[At]:
     """Warn about an image that nodes without internet access cannot pull."""
     match = re.fullmatch(ECR_IMAGE, job.image)
-    yield from located(("image",), check_image_region(job.image, match and match["region"], cluster.region))
+    yield from At.of_all(("image",), check_image_region(job.image, match and match["region"], cluster.region))
 
 
-def image_runs_on_chips(cluster: Cluster, job: NamedJob) -> Iterator[Problem]:
+def image_runs_on_chips(cluster: Cluster, job: NamedJob) -> Iterator[At]:
     """Warn about a container image of AWS, or a copy of one, that is not built for the chips of the nodes."""
-    yield from located(("image",), check_container(job.image, cluster.machine))
+    yield from At.of_all(("image",), check_container(job.image, cluster.machine))
 
 
-def job_has_settings_of_its_kind(cluster: Cluster, job: NamedJob) -> Iterator[Problem]:  # noqa: ARG001 - one signature
+def job_has_settings_of_its_kind(cluster: Cluster, job: NamedJob) -> Iterator[At]:  # noqa: ARG001 - one signature
     """Refuse settings of another kind of job, which would be ignored."""
     for finding in check_kind(job, job.kind):
-        yield Problem((finding.path,), finding)
+        yield At.of((finding.path,), finding)
 
 
-def jobs_that_resume_can_be_submitted_again(cluster: Cluster, job: NamedJob) -> Iterator[Problem]:  # noqa: ARG001 - one signature
+def jobs_that_resume_can_be_submitted_again(cluster: Cluster, job: NamedJob) -> Iterator[At]:  # noqa: ARG001 - one signature
     """Refuse resume for arrays and precompile jobs, which are not resubmitted."""
     kind = "a precompile job" if job.kind == "precompile" else "an array" if job.array_size else None
     if job.resume and kind is not None:
-        yield from located(("resume",), refuse_resume(kind))
+        yield from At.of_all(("resume",), refuse_resume(kind))
 
 
-def neuron_settings_agree(cluster: Cluster, job: NamedJob) -> Iterator[Problem]:
+def neuron_settings_agree(cluster: Cluster, job: NamedJob) -> Iterator[At]:
     """Refuse Neuron settings that the chips lack, or that contradict each other or the environment."""
     for finding in check_neuron(job.neuron, cluster.machine, job.environment):
-        loc: Loc = tuple(finding.path.split("."))
-        yield Problem(loc, finding)
+        loc: Place = tuple(finding.path.split("."))
+        yield At.of(loc, finding)
 
 
-def precompile_job_has_a_node(cluster: Cluster, job: NamedJob) -> Iterator[Problem]:
+def precompile_job_has_a_node(cluster: Cluster, job: NamedJob) -> Iterator[At]:
     """Refuse a node of a precompile job whose type is unknown or cannot collect the graphs."""
     if job.kind != "precompile":
         return
     node = cluster.compile_type(job)
     if node is None:
         finding = refuse_default_compile_type(cluster.machine.name, cluster.zone_id)
-        yield Problem(("instance_type",), finding)
+        yield At.of(("instance_type",), finding)
         return
     captures = captures_graphs(job.method, job.environment)
     findings = check_compile_type(node, cluster.machine, phase=job.phase, captures=captures)
-    yield from located(("instance_type",), findings)
+    yield from At.of_all(("instance_type",), findings)
 
 
-def jobs_wait_for_jobs_of_their_cluster(cluster: Cluster) -> Iterator[Problem]:
+def jobs_wait_for_jobs_of_their_cluster(cluster: Cluster) -> Iterator[At]:
     """Refuse dependencies on unknown jobs, on too many jobs, and circular ones."""
     waits = {job.name: job.depends_on for job in cluster.jobs}
     for index, job in enumerate(cluster.jobs):
-        loc: Loc = ("jobs", index, "depends_on")
-        yield from located(loc, check_dependencies(job.depends_on))
+        loc: Place = ("jobs", index, "depends_on")
+        yield from At.of_all(loc, check_dependencies(job.depends_on))
         for place, name in enumerate(job.depends_on):
             others = [other for other in waits if other != job.name] if name not in waits else None
             findings = check_dependency(name, earlier=job.depends_on[:place], known=others)
             if not findings and job.name in _reached(name, waits):
                 findings = [refuse_circle((name, job.name))]
-            yield from located((*loc, place), findings)
+            yield from At.of_all((*loc, place), findings)
 
 
-def precompile_job_makes_the_graphs(cluster: Cluster) -> Iterator[Problem]:
+def precompile_job_makes_the_graphs(cluster: Cluster) -> Iterator[At]:
     """Warn about graphs that a job will not find, although it waits for their compilation."""
     named = {job.name: job for job in cluster.jobs}
     for index, job in enumerate(cluster.jobs):
@@ -344,7 +346,7 @@ def precompile_job_makes_the_graphs(cluster: Cluster) -> Iterator[Problem]:
             if before is None or before.kind != "precompile":
                 continue
             findings = warn_of_other_graphs(name, job.name, list(_differences(cluster, before, job)))
-            yield from located(("jobs", index, "depends_on", place), findings)
+            yield from At.of_all(("jobs", index, "depends_on", place), findings)
 
 
 def _differences(cluster: Cluster, before: NamedJob, job: NamedJob) -> Iterator[str]:

@@ -16,61 +16,61 @@ from ultracluster_spec.cluster import Cluster
 from ultracluster_spec.credentials import shown
 from ultracluster_spec.findings import Severity
 from ultracluster_spec.record import RuleRecord
-from ultracluster_stacks.config.reading.problem import Problem, duplicates
+from ultracluster_spec.rules import At, duplicates
 
 
-def recipients_are_emails_or_a_topic(cluster: Cluster) -> Iterator[Problem]:
+def recipients_are_emails_or_a_topic(cluster: Cluster) -> Iterator[At]:
     """Refuse email addresses together with an existing topic, which has its own subscribers."""
     alarms = cluster.alarms
     if alarms and alarms.emails and alarms.topic_arn:
         remedy = "Subscribe the addresses to the topic, or leave topic_arn out"
-        yield Problem.of(("alarms", "emails"), "UC6445", "got addresses and a topic", remedy=remedy)
+        yield At(("alarms", "emails"), "got addresses and a topic", remedy=remedy, code="UC6445")
 
 
-def emails_are_unique(cluster: Cluster) -> Iterator[Problem]:
+def emails_are_unique(cluster: Cluster) -> Iterator[At]:
     """Refuse a duplicate address, whose second subscription SNS ignores."""
     for index, address in duplicates(cluster.alarms.emails if cluster.alarms else ()):
-        yield Problem.of(("alarms", "emails", index), EMAIL.code, f"{shown(address)} is a duplicate")
+        yield At(("alarms", "emails", index), f"{shown(address)} is a duplicate", code=EMAIL.code)
 
 
-def topic_is_in_the_region(cluster: Cluster) -> Iterator[Problem]:
+def topic_is_in_the_region(cluster: Cluster) -> Iterator[At]:
     """Refuse a topic in another Region, to which CloudWatch does not publish."""
     alarms = cluster.alarms
     if alarms and alarms.topic_arn and alarms.topic_arn.split(":")[3] != cluster.region:
         problem = f"the topic is in {alarms.topic_arn.split(':')[3]}, the cluster in {cluster.region}"
         remedy = "Use a topic in the cluster's Region"
-        yield Problem.of(("alarms", "topic_arn"), TOPIC_ARN.code, problem, remedy=remedy)
+        yield At(("alarms", "topic_arn"), problem, remedy=remedy, code=TOPIC_ARN.code)
 
 
-def alarms_have_recipients(cluster: Cluster) -> Iterator[Problem]:
+def alarms_have_recipients(cluster: Cluster) -> Iterator[At]:
     """Warn about alarms, or of a Capacity Block, without recipients."""
     alarms = cluster.effective_alarms
     if cluster.notify or (alarms and (alarms.emails or alarms.topic_arn)):
         return
     if cluster.has_block:
-        yield Problem(("notify",), warn_of_missing_recipients())
+        yield At.of(("notify",), warn_of_missing_recipients())
     elif alarms:
         yield from _topic_has_subscribers("alarms", alarms)
 
 
-def cluster_notifies_addresses_or_a_topic(cluster: Cluster) -> Iterator[Problem]:
+def cluster_notifies_addresses_or_a_topic(cluster: Cluster) -> Iterator[At]:
     """Check the recipients: distinct email addresses, or one topic in the Region."""
     for finding in check_recipients(cluster.notify, region=cluster.region):
-        yield Problem(("notify", int(finding.path.removeprefix("notify[").removesuffix("]"))), finding)
+        yield At.of(("notify", int(finding.path.removeprefix("notify[").removesuffix("]"))), finding)
 
 
-def _topic_has_subscribers(name: str, settings: Alarms | Budget) -> Iterator[Problem]:
+def _topic_has_subscribers(name: str, settings: Alarms | Budget) -> Iterator[At]:
     """Warn about a new topic that notifies no one."""
     if not settings.emails and settings.topic_arn is None:
-        yield Problem.of(
+        yield At(
             (name,),
-            "UC2250",
             f"the {name} {'get' if name == 'alarms' else 'gets'} a new topic without a subscriber",
             remedy="Set emails or topic_arn, or subscribe to the topic after deployment",
+            code="UC2250",
         )
 
 
-def budget_is_valid(cluster: Cluster) -> Iterator[Problem]:
+def budget_is_valid(cluster: Cluster) -> Iterator[At]:
     """Refuse amounts and thresholds that AWS Budgets does not accept."""
     budget = cluster.budget
     if budget is None:
@@ -82,10 +82,10 @@ def budget_is_valid(cluster: Cluster) -> Iterator[Problem]:
         close_at_percent=budget.close_queues_at_percent,
         emails=budget.emails,
     ):
-        yield Problem(("budget", finding.path), finding)
+        yield At.of(("budget", finding.path), finding)
 
 
-def budget_has_recipients(cluster: Cluster) -> Iterator[Problem]:
+def budget_has_recipients(cluster: Cluster) -> Iterator[At]:
     """Warn about a budget that notifies no one."""
     if cluster.budget:
         yield from _topic_has_subscribers("budget", cluster.budget)

@@ -14,7 +14,7 @@ from tests.unit.stacks.config.machine_edits import (
 
 from ultracluster_spec.findings import Finding, Severity
 from ultracluster_stacks.config import LoadedRollout
-from ultracluster_stacks.config.rules.records import RECORDS
+from ultracluster_stacks.config.records import RECORDS
 
 _CLUSTER = "waves[0].clusters[0]"
 Findings = Callable[..., list[Finding]]

@@ -5,15 +5,18 @@ from typing import Any, Final
 
 from ultracluster_spec.cluster import Cluster
 from ultracluster_spec.credentials import shown
+from ultracluster_spec.findings import Finding
 from ultracluster_spec.record import RuleRecord
 from ultracluster_spec.rollout import Rollout
-from ultracluster_stacks.config.reading.problem import Loc, Problem, duplicates
+from ultracluster_spec.rules import At, Place, duplicates, located
 
 
-def rollout_problems(rollout: Rollout) -> list[Problem]:
-    """Find problems across clusters and waves."""
+def broken_by_rollout(rollout: Rollout) -> Iterator[tuple[Place, Finding]]:
+    """Yield the place and the finding of everything that breaks a rule across clusters and waves."""
     clusters = list(rollout.located_clusters())
-    return [*_repeated_waves(rollout), *_repeated_clusters(clusters), *_ids_in_two_places(clusters)]
+    yield from located(
+        (*_repeated_waves(rollout), *_repeated_clusters(clusters), *_ids_in_two_places(clusters))
+    )
 
 
 def _read(value: Any, *names: str) -> Any:
@@ -23,29 +26,29 @@ def _read(value: Any, *names: str) -> Any:
     return value
 
 
-def _repeated_waves(rollout: Rollout) -> Iterator[Problem]:
+def _repeated_waves(rollout: Rollout) -> Iterator[At]:
     for index, name in duplicates(_read(wave, "name") for wave in getattr(rollout, "waves", ())):
-        yield Problem.of(("waves", index, "name"), "UC2106", f"duplicate wave {shown(name)}")
+        yield At(("waves", index, "name"), f"duplicate wave {shown(name)}", code="UC2106")
 
 
-def _repeated_clusters(clusters: list[tuple[Loc, Cluster]]) -> Iterator[Problem]:
+def _repeated_clusters(clusters: list[tuple[Place, Cluster]]) -> Iterator[At]:
     """Refuse duplicate clusters in a Region, even in several accounts: stage names have no account."""
-    seen: dict[tuple[str, str], Loc] = {}
+    seen: dict[tuple[str, str], Place] = {}
     for loc, cluster in clusters:
         name, region = _read(cluster, "name"), _read(cluster, "region")
         if name is None or region is None:
             continue
         first = seen.setdefault((name, region), loc)
         if first != loc:
-            yield Problem.of(
+            yield At(
                 (*loc, "name"),
-                "UC2105",
                 f"duplicate cluster {shown(name)} in {region}, also in waves[{first[1]}].clusters[{first[3]}]",
                 remedy="Use a unique name for each cluster in a Region",
+                code="UC2105",
             )
 
 
-def _ids_in_two_places(clusters: list[tuple[Loc, Cluster]]) -> Iterator[Problem]:
+def _ids_in_two_places(clusters: list[tuple[Place, Cluster]]) -> Iterator[At]:
     """Refuse IDs in several places: an AMI is in one Region, a reservation in one zone and for one type."""
     places: dict[str, tuple[Any, ...]] = {}
     for loc, cluster in clusters:
@@ -53,7 +56,7 @@ def _ids_in_two_places(clusters: list[tuple[Loc, Cluster]]) -> Iterator[Problem]
         if None in place:
             continue
         additional = _read(cluster, "additional_capacity") or ()
-        ids: list[tuple[Loc, tuple[Any, ...], Any]] = [
+        ids: list[tuple[Place, tuple[Any, ...], Any]] = [
             (("image_id",), place[:1], _read(cluster, "image_id")),
             (("capacity", "reservation_id"), place, _read(cluster, "capacity", "reservation_id")),
             *(
@@ -66,12 +69,12 @@ def _ids_in_two_places(clusters: list[tuple[Loc, Cluster]]) -> Iterator[Problem]
                 continue
             first = places.setdefault(resource_id, id_place)
             if first != id_place:
-                yield Problem.of(
+                yield At(
                     (*loc, *path),
-                    "UC4115",
                     f"{resource_id} is used in {' '.join(id_place)} and in {' '.join(first)}, but exists in "
                     "only one of them",
                     remedy="Use the ID of each place",
+                    code="UC4115",
                 )
 
 

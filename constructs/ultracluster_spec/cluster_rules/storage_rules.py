@@ -9,8 +9,7 @@ from ultracluster_spec.file_system import CLUSTER_RULES, FILE_SYSTEM_RULES, brok
 from ultracluster_spec.findings import Severity
 from ultracluster_spec.lustre import OWN_LINK_RULES, Association, Links
 from ultracluster_spec.record import RuleRecord
-from ultracluster_spec.rules import broken
-from ultracluster_stacks.config.reading.problem import Loc, Problem, duplicates, located
+from ultracluster_spec.rules import At, Place, broken, duplicates
 
 _OF_THE_BUCKET: Final = (
     "expire_after_days",
@@ -21,24 +20,24 @@ _OF_THE_BUCKET: Final = (
 )
 
 
-def file_system_is_possible(cluster: Cluster) -> Iterator[Problem]:
+def file_system_is_possible(cluster: Cluster) -> Iterator[At]:
     """Refuse what FSx does not offer, and a mixture of a new and an existing file system."""
     system = cluster.file_system
     found = [*broken(FILE_SYSTEM_RULES, system)]
     if getattr(system, "file_system_id", "") is None:  # a new one, and not one whose ID is unreadable
         found += broken_settings(system)
     for place, finding in found:
-        yield Problem(("file_system", *place), finding)
+        yield At.of(("file_system", *place), finding)
     for place, finding in broken(CLUSTER_RULES, cluster):
-        yield Problem(place, finding)
+        yield At.of(place, finding)
 
 
-def associations_can_be_made(cluster: Cluster) -> Iterator[Problem]:
+def associations_can_be_made(cluster: Cluster) -> Iterator[At]:
     """Check links to S3 against the limits of FSx: paths and prefixes must not overlap."""
     system = cluster.file_system
     if not system.is_new:
         return
-    places: list[Loc] = [("file_system", "associations", i) for i in range(len(system.associations))]
+    places: list[Place] = [("file_system", "associations", i) for i in range(len(system.associations))]
     joined = [*system.associations]
     for index, dataset in enumerate(cluster.datasets):
         if dataset.file_system_path is not None:
@@ -49,24 +48,24 @@ def associations_can_be_made(cluster: Cluster) -> Iterator[Problem]:
         joined.append(_joined("/checkpoints", cluster.checkpoints.bucket_name or "new"))
     links = Links(settings=system.settings, associations=joined)
     for place, finding in broken(OWN_LINK_RULES if joined else (), links):
-        yield Problem(_association_loc(place, places), finding)
+        yield At.of(_association_loc(place, places), finding)
 
 
-def buckets_have_one_use(cluster: Cluster) -> Iterator[Problem]:
+def buckets_have_one_use(cluster: Cluster) -> Iterator[At]:
     """Warn about a dataset in the checkpoint bucket, to which jobs write."""
     name = cluster.checkpoints.bucket_name
     for index, dataset in enumerate(cluster.datasets):
         if name is not None and dataset.bucket_name == name and dataset.file_system_path is None:
             problem = f"{name} is also the checkpoint bucket, to which jobs write"
             remedy = "Use separate buckets for datasets and checkpoints"
-            yield Problem.of(("datasets", index, "bucket_name"), "UC2251", problem, remedy=remedy)
+            yield At(("datasets", index, "bucket_name"), problem, remedy=remedy, code="UC2251")
 
 
 def _joined(file_system_path: str, bucket_name: str) -> Association:
     return Association(file_system_path=file_system_path, data_repository_path=f"s3://{bucket_name}")
 
 
-def _association_loc(place: Loc, places: list[Loc]) -> Loc:
+def _association_loc(place: Place, places: list[Place]) -> Place:
     """Return the location of an association: an explicit one, a dataset, or the checkpoints."""
     match place:
         case ("associations", int(index), str(name), *within):
@@ -81,9 +80,9 @@ def _association_loc(place: Loc, places: list[Loc]) -> Loc:
     return ("file_system", *place)
 
 
-def keys_are_near(cluster: Cluster) -> Iterator[Problem]:
+def keys_are_near(cluster: Cluster) -> Iterator[At]:
     """Refuse KMS keys of another Region."""
-    places: list[tuple[Loc, str | None]] = [
+    places: list[tuple[Place, str | None]] = [
         (("kms_key_arn",), cluster.kms_key_arn),
         (("file_system", "kms_key_arn"), cluster.file_system.kms_key_arn),
         *(((*loc, "kms_key_arn"), bucket.kms_key_arn) for loc, bucket in cluster.buckets()),
@@ -91,22 +90,22 @@ def keys_are_near(cluster: Cluster) -> Iterator[Problem]:
     for loc, arn in places:
         if arn is not None and arn.split(":")[3] != cluster.region:
             problem = f"the key is in {arn.split(':')[3]}, the cluster in {cluster.region}"
-            yield Problem.of(loc, "UC5104", problem, remedy="Use a key in the Region of the cluster")
+            yield At(loc, problem, remedy="Use a key in the Region of the cluster", code="UC5104")
 
 
-def buckets_are_new_or_existing(cluster: Cluster) -> Iterator[Problem]:
+def buckets_are_new_or_existing(cluster: Cluster) -> Iterator[At]:
     """Refuse settings of new buckets on existing ones, and duplicate datasets."""
     for loc, bucket in cluster.buckets():
         if bucket.bucket_name is not None and bucket.noncurrent_days is not None:
             problem = "noncurrent_days is for a new bucket only"
             remedy = "Remove it, or remove bucket_name"
-            yield Problem.of((*loc, "noncurrent_days"), "UC5112", problem, remedy=remedy)
+            yield At((*loc, "noncurrent_days"), problem, remedy=remedy, code="UC5112")
     for index, name in duplicates(dataset.name for dataset in cluster.datasets):
         remedy = "Use a unique name for each dataset"
-        yield Problem.of(("datasets", index, "name"), "UC5113", f"duplicate dataset {name}", remedy=remedy)
+        yield At(("datasets", index, "name"), f"duplicate dataset {name}", remedy=remedy, code="UC5113")
 
 
-def cache_is_in_one_place(cluster: Cluster) -> Iterator[Problem]:
+def cache_is_in_one_place(cluster: Cluster) -> Iterator[At]:
     """Refuse a cache on a file system that is not there, and bucket settings for one on the file system."""
     cache = cluster.compile_cache
     if cache.on_file_system and not cluster.file_system.mount_path:
@@ -114,30 +113,30 @@ def cache_is_in_one_place(cluster: Cluster) -> Iterator[Problem]:
             "the cluster has no file system",
             "Remove it: TorchNeuron and vLLM need a file system",
         )
-        yield Problem.of(("compile_cache", "on_file_system"), CACHE_FOLDER, problem, remedy=remedy)
+        yield At(("compile_cache", "on_file_system"), problem, remedy=remedy, code=CACHE_FOLDER)
     for name in _OF_THE_BUCKET:
         if cache.on_file_system and getattr(cache, name):
             problem = f"{name} applies to a cache on S3, but this one is on the file system"
-            yield Problem.of(("compile_cache", name), "UC6018", problem, remedy="Remove one of them")
+            yield At(("compile_cache", name), problem, remedy="Remove one of them", code="UC6018")
 
 
-def copies_go_to_each_bucket_once(cluster: Cluster) -> Iterator[Problem]:
+def copies_go_to_each_bucket_once(cluster: Cluster) -> Iterator[At]:
     """Refuse a duplicate destination, as S3 does."""
     buckets = cluster.compile_cache.replicate_to
     for index, finding in check_destinations(buckets):
-        yield Problem(("compile_cache", "replicate_to", index), finding)
+        yield At.of(("compile_cache", "replicate_to", index), finding)
     for index, name in enumerate(buckets):
         if name in [bucket.bucket_name for _, bucket in cluster.buckets()]:
             problem = f"{name} holds checkpoints or data of this cluster"
             remedy = "Use the bucket of a compile cache in another Region"
-            yield Problem.of(("compile_cache", "replicate_to", index), "UC5142", problem, remedy=remedy)
+            yield At(("compile_cache", "replicate_to", index), problem, remedy=remedy, code="UC5142")
 
 
-def copies_have_no_key(cluster: Cluster) -> Iterator[Problem]:
+def copies_have_no_key(cluster: Cluster) -> Iterator[At]:
     """Refuse replication of entries that a customer managed key encrypts."""
     cache = cluster.compile_cache
     has_key = cluster.kms_key_arn is not None and not cache.on_file_system
-    yield from located(
+    yield from At.of_all(
         ("compile_cache", "replicate_to"),
         check_replication_key(has_key=has_key, replicated=bool(cache.replicate_to)),
     )

@@ -4,18 +4,17 @@ from collections.abc import Iterator
 
 from ultracluster_spec.capacity import CLUSTER_RULES, RECORD_RULES
 from ultracluster_spec.cluster import Cluster
-from ultracluster_spec.rules import broken
-from ultracluster_stacks.config.reading.problem import Problem
+from ultracluster_spec.rules import At, broken
 
 
-def capacity_can_be_used(cluster: Cluster) -> Iterator[Problem]:
+def capacity_can_be_used(cluster: Cluster) -> Iterator[At]:
     """Refuse what EC2 and AWS Batch do not offer, and settings of another kind of capacity."""
     for at, capacity in cluster.sources():
         for place, finding in broken(RECORD_RULES, capacity):
-            yield Problem((*at, *place), finding)
+            yield At.of((*at, *place), finding)
 
 
-def capacity_fits_the_cluster(cluster: Cluster) -> Iterator[Problem]:
+def capacity_fits_the_cluster(cluster: Cluster) -> Iterator[At]:
     """Refuse capacity that does not fit the instance type, the Region or the number of nodes."""
     for place, finding in broken(CLUSTER_RULES, cluster):
-        yield Problem(place, finding)
+        yield At.of(place, finding)
