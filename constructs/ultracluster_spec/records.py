@@ -4,6 +4,7 @@ from typing import Final
 
 from ultracluster_spec import (
     alarms,
+    arguments,
     bounds,
     buckets,
     capacity,
@@ -22,7 +23,6 @@ from ultracluster_spec import (
     network,
     neuron,
     nodes,
-    numbers,
     queue,
     times,
 )
@@ -57,7 +57,7 @@ RECORDS: Final = by_code(
     network.RECORDS,
     neuron.RECORDS,
     nodes.RECORDS,
-    numbers.RECORDS,
+    arguments.RECORDS,
     queue.RECORDS,
     times.RECORDS,
     alarm_rules.RECORDS,

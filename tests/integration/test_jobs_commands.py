@@ -14,7 +14,7 @@ from ultracluster_local.deploy import deploy_assembly
 from ultracluster_local.seeding.seed import seed_capacity_block
 from ultracluster_local.services.batch.jobs import set_job_status
 from ultracluster_runtime.functions.clients import Clients
-from ultracluster_runtime.lifecycle.machine import DRAIN_REASON
+from ultracluster_runtime.lifecycle.plan import DRAIN_REASON
 from ultracluster_runtime.resume.sweep import ResumedQueues, sweep
 
 pytestmark = pytest.mark.slow

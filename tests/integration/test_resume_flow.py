@@ -9,7 +9,7 @@ from ultracluster_catalog.names.submission_tags import RESUME_OF_TAG, RESUME_TAG
 from ultracluster_local import LocalAws
 from ultracluster_local.services.batch.jobs import set_job_status
 from ultracluster_runtime.functions.clients import Clients
-from ultracluster_runtime.lifecycle.machine import DRAIN_REASON
+from ultracluster_runtime.lifecycle.plan import DRAIN_REASON
 from ultracluster_runtime.resume.sweep import ResumedQueues, sweep
 
 pytestmark = pytest.mark.slow

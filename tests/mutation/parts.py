@@ -74,7 +74,7 @@ PARTS: Final = {
         files=(f"{_RUNTIME}/lifecycle/*.py",),
         tests=tuple(
             f"{_RUNTIME_TESTS}/lifecycle/test_{name}.py"
-            for name in ("actions", "machine", "observations", "state")
+            for name in ("actions", "plan", "observations", "state")
         ),
         slow_tests=tuple(
             f"{_RUNTIME_TESTS}/lifecycle/test_{name}.py" for name in ("driver", "handler", "reader")

@@ -20,9 +20,9 @@ from ultracluster_runtime.purchasing.clock import check_clock
 from ultracluster_runtime.purchasing.ec2_objects import ExtensionOffering
 from ultracluster_runtime.purchasing.ec2_reads import Ec2Reads
 from ultracluster_runtime.purchasing.effects import DescribeExtensionOfferings, perform_all
+from ultracluster_runtime.purchasing.fold import iterate_pages
 from ultracluster_runtime.purchasing.orders import BlockOrder, ExtensionOrder, OnDemandOrder, Order
 from ultracluster_runtime.purchasing.overlaps import overlapping, refuse_overlaps
-from ultracluster_runtime.purchasing.reads_and_refusals import iterate_pages
 from ultracluster_runtime.records import RECORDS as PURCHASE_RECORDS
 from ultracluster_spec.findings import FindingsError, reject
 from ultracluster_spec.record import RuleRecord, is_error

@@ -28,11 +28,11 @@ from ultracluster_cli.capacity.session import (
 from ultracluster_cli.capacity.verify import verify
 from ultracluster_cli.options import JsonOption, command_group, with_option_groups
 from ultracluster_cli.output import print_json, print_table, say
+from ultracluster_runtime.purchasing.fold import unknown_order
 from ultracluster_runtime.purchasing.operator_actions import cancel as cancel_order
 from ultracluster_runtime.purchasing.operator_actions import close
 from ultracluster_runtime.purchasing.orders import OrderState, Record
 from ultracluster_runtime.purchasing.purchase import buy as buy_order
-from ultracluster_runtime.purchasing.reads_and_refusals import unknown_order
 from ultracluster_runtime.purchasing.reconcile import reconcile as reconcile_order
 
 PARAMETER_PREFIX = "/ultracluster/capacity"

@@ -22,11 +22,11 @@ from ultracluster_runtime.functions.responses import AWS_ERRORS
 from ultracluster_runtime.purchasing.ec2_driver import Ec2Driver, session_clients
 from ultracluster_runtime.purchasing.ec2_objects import Quote
 from ultracluster_runtime.purchasing.effects import GetCallerAccount, ReadFailed, Steps, perform_all
+from ultracluster_runtime.purchasing.fold import unanswered
 from ultracluster_runtime.purchasing.ledger import Ledger, unusable_ledger
 from ultracluster_runtime.purchasing.orders import BlockOrder, OnDemandOrder, Order, Record
 from ultracluster_runtime.purchasing.overlaps import describe_overlap
 from ultracluster_runtime.purchasing.purchase import CONFIRM_WITHIN
-from ultracluster_runtime.purchasing.reads_and_refusals import unanswered
 from ultracluster_runtime.purchasing.reconcile import Outcome
 from ultracluster_runtime.records import RECORDS as PURCHASE_RECORDS
 from ultracluster_runtime.rollout.rehearsal_record import cluster_digest

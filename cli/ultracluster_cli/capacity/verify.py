@@ -10,7 +10,7 @@ from ultracluster_runtime.purchasing.ec2_driver import session_clients
 from ultracluster_runtime.purchasing.ec2_objects import Reservation
 from ultracluster_runtime.purchasing.ec2_reads import Ec2Reads
 from ultracluster_runtime.purchasing.effects import DescribeReservations, perform_all
-from ultracluster_runtime.purchasing.reads_and_refusals import iterate_pages
+from ultracluster_runtime.purchasing.fold import iterate_pages
 from ultracluster_runtime.purchasing.verify import check_consumption, read_instances
 from ultracluster_spec.findings import FindingsError
 from ultracluster_spec.record import RuleRecord

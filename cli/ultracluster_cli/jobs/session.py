@@ -273,10 +273,10 @@ def local_aws_runs_no_jobs() -> bool:
 def _open_local_shell(endpoint: str, name: str) -> None:
     """Replace this process with a shell in the folder and with the variables of a process that the local AWS has started."""
     from ultracluster_local.errors import LocalAwsError  # noqa: PLC0415 - optional dependency
-    from ultracluster_local.seeding.seed_client import inside  # noqa: PLC0415 - likewise
+    from ultracluster_local.seeding.seed_client import shell_directory  # noqa: PLC0415 - likewise
 
     try:
-        folder, environment = inside(
+        folder, environment = shell_directory(
             endpoint=endpoint, key=os.environ.get("AWS_ACCESS_KEY_ID", ""), name=name
         )
     except LocalAwsError as error:

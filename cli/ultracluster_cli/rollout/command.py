@@ -31,9 +31,9 @@ from ultracluster_cli.rollout.display import RolloutDisplay, rows_of
 from ultracluster_cli.rollout.step_runner import Steps, ThreadedExecutor
 from ultracluster_runtime.preflight.check import REGION_IS_ENABLED
 from ultracluster_runtime.preflight.subjects import Account
+from ultracluster_runtime.rollout.decide import Decision, Entry, Kind
 from ultracluster_runtime.rollout.drive import drive
 from ultracluster_runtime.rollout.journal import open_journal
-from ultracluster_runtime.rollout.machine import Decision, Entry, Kind
 from ultracluster_spec.findings import Finding, FindingsError, quote, reject
 from ultracluster_spec.record import RuleRecord
 from ultracluster_spec.rollout import Rollout

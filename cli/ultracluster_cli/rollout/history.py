@@ -12,8 +12,8 @@ from typing import Final
 
 from filelock import FileLock, Timeout
 
+from ultracluster_runtime.rollout.decide import Kind
 from ultracluster_runtime.rollout.journal import FileJournal, read_journal
-from ultracluster_runtime.rollout.machine import Kind
 from ultracluster_runtime.rollout.plan import DEPLOY, PlannedCluster
 from ultracluster_spec.findings import FindingsError
 from ultracluster_spec.record import RuleRecord

@@ -24,8 +24,8 @@ from ultracluster_runtime.preflight.reader import AwsReader
 from ultracluster_runtime.preflight.run import run_checks
 from ultracluster_runtime.preflight.subjects import Account
 from ultracluster_runtime.rollout import plan as rollout_plan
+from ultracluster_runtime.rollout.decide import Task
 from ultracluster_runtime.rollout.drive import Result
-from ultracluster_runtime.rollout.machine import Task
 from ultracluster_spec.findings import FindingsError
 
 _PREFLIGHT_SECONDS = 120.0

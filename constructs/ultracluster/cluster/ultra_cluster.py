@@ -52,6 +52,7 @@ from ultracluster_catalog.limits.queues import QUEUE_NAME_TAG
 from ultracluster_catalog.machines.instance_type import InstanceType
 from ultracluster_catalog.names.cluster_tag import CLUSTER_TAG
 from ultracluster_spec.alarms import Alarms, check_recipients, effective_alarms, warn_of_missing_recipients
+from ultracluster_spec.arguments import validate_arguments
 from ultracluster_spec.capacity import Capacity, CapacityBlock, check_max_nodes
 from ultracluster_spec.file_system import NO_FILE_SYSTEM, FileSystem
 from ultracluster_spec.findings import Finding, FindingsError, collect, reject, require
@@ -60,7 +61,6 @@ from ultracluster_spec.job import Job
 from ultracluster_spec.names import NAME
 from ultracluster_spec.network import Network, check_zone_id
 from ultracluster_spec.nodes import RootVolume
-from ultracluster_spec.numbers import rejects_unsafe_numbers
 from ultracluster_spec.queue import Queue
 from ultracluster_spec.record import is_error
 from ultracluster_spec.records import RECORDS
@@ -96,7 +96,7 @@ class UltraCluster(IUltraCluster):
     queue: TrainingQueue
     """Main job queue."""
 
-    @rejects_unsafe_numbers
+    @validate_arguments
     def __init__(
         self,
         scope: Construct,
@@ -262,7 +262,7 @@ class UltraCluster(IUltraCluster):
             RemovalPolicies.of(self).destroy()
 
     @classmethod
-    @rejects_unsafe_numbers
+    @validate_arguments
     def from_ultra_cluster_attributes(
         cls,
         scope: Construct,
@@ -487,13 +487,13 @@ class UltraCluster(IUltraCluster):
         Tags.of(queue).add(QUEUE_NAME_TAG, name, include_resource_types=["AWS::Batch::JobQueue"])
         for lifecycle in self.block_lifecycles:
             if lifecycle.block in [environment.nodes.capacity for environment in queue.environments]:
-                lifecycle.watch(queue)
+                lifecycle.track_queue(queue)
         if self._watch:
-            self._watch.watch(queue)
+            self._watch.track_queue(queue)
         self._further_queues.append(queue)
         queue.resume_with(self._allow_resume)
         if self.job_resume:
-            self.job_resume.watch(queue)
+            self.job_resume.track_queue(queue)
         return queue
 
     def add_precompile_job(
@@ -547,7 +547,7 @@ class UltraCluster(IUltraCluster):
                 kms_key=self._kms_key,
             )
             for queue in self._further_queues:
-                self.job_resume.watch(queue)
+                self.job_resume.track_queue(queue)
         self.job_resume.allow(job_definition_arn)
 
     def _queues(self) -> Sequence[ITrainingQueue]:

@@ -22,6 +22,7 @@ from ultracluster_catalog.machines.nic_layouts import NetworkInterface, NicLayou
 from ultracluster_catalog.places.addresses import RESERVED_PER_SUBNET
 from ultracluster_catalog.places.cluster_subnet import FILE_SYSTEM_ADDRESSES, NODE_SERVICES
 from ultracluster_catalog.places.zones import REGIONS, region_of_zone_id
+from ultracluster_spec.arguments import validate_arguments
 from ultracluster_spec.findings import Finding, FindingsError, quote, reject, require
 from ultracluster_spec.network import (
     NETWORK_RULES,
@@ -34,7 +35,6 @@ from ultracluster_spec.network import (
     network_interfaces,
     warn_of_unknown_efa_rules,
 )
-from ultracluster_spec.numbers import rejects_unsafe_numbers
 from ultracluster_spec.values import wrong_types
 
 _HTTPS = 443
@@ -68,7 +68,7 @@ class ClusterNetwork(Construct):
     zone_id: str
     """Availability Zone ID."""
 
-    @rejects_unsafe_numbers
+    @validate_arguments
     def __init__(
         self,
         scope: Construct,
@@ -172,7 +172,7 @@ class ClusterNetwork(Construct):
             )
 
     @classmethod
-    @rejects_unsafe_numbers
+    @validate_arguments
     def from_subnet(
         cls,
         scope: Construct,
@@ -347,7 +347,7 @@ class ClusterNetwork(Construct):
 class _ExistingNetwork(ClusterNetwork):
     """Network returned by `ClusterNetwork.from_subnet`."""
 
-    @rejects_unsafe_numbers
+    @validate_arguments
     def __init__(
         self,
         scope: Construct,

@@ -27,6 +27,7 @@ from ultracluster.storage.shared_file_system import SharedFileSystem, check_vpc_
 from ultracluster_catalog.machines.instance_type import InstanceType
 from ultracluster_catalog.machines.nic_layouts import NetworkInterface
 from ultracluster_catalog.names.cluster_tag import CLUSTER_TAG
+from ultracluster_spec.arguments import validate_arguments
 from ultracluster_spec.capacity import (
     Capacity,
     CapacityBlock,
@@ -38,7 +39,6 @@ from ultracluster_spec.findings import Finding, collect, quote, reject, require
 from ultracluster_spec.instance_type import check_figures_are_sourced, check_scratch
 from ultracluster_spec.network import check_network_interfaces
 from ultracluster_spec.nodes import ROOT_VOLUME_IOPS, RootVolume, check_user_data
-from ultracluster_spec.numbers import rejects_unsafe_numbers
 from ultracluster_spec.values import under, wrong_types
 
 # Above that of `Tags.of`, which is 100 unless set.
@@ -109,7 +109,7 @@ class NodeGroup(Construct):
     scratch_path: str | None
     """Mount point of the instance store volumes; None if they are not mounted."""
 
-    @rejects_unsafe_numbers
+    @validate_arguments
     def __init__(
         self,
         scope: Construct,

@@ -20,6 +20,7 @@ from ultracluster_catalog.capacity.capacity_blocks import (
     BLOCK_EXPIRATION_WARNING_EVENTS,
 )
 from ultracluster_catalog.names.cluster_tag import CLUSTER_TAG, RESERVATION_TAG
+from ultracluster_spec.arguments import validate_arguments
 from ultracluster_spec.capacity import (
     CHECKPOINT_LEAD_MINUTES,
     MAX_REFUSALS,
@@ -27,7 +28,6 @@ from ultracluster_spec.capacity import (
     CapacityReservation,
 )
 from ultracluster_spec.findings import Finding, FindingsError, quote
-from ultracluster_spec.numbers import rejects_unsafe_numbers
 
 # Actions without resource-level permissions.
 _LOOK = (
@@ -76,7 +76,7 @@ class BlockLifecycle(Construct):
     topic: sns.ITopic
     """Topic of the notices."""
 
-    @rejects_unsafe_numbers
+    @validate_arguments
     def __init__(
         self,
         scope: Construct,
@@ -123,7 +123,7 @@ class BlockLifecycle(Construct):
         self._state = StateTable(self, kms_key=kms_key)
         self.function = self._define_function(lead, max_refusals)
         self.node.default_child = self.function.node.default_child
-        self._add_schedules()
+        self._add_rules()
         self.function.alarm_on_errors(
             "Alarm",
             description=f"The Capacity Block {block.reservation_id} is not managed: its function failed or did not run "
@@ -214,12 +214,10 @@ class BlockLifecycle(Construct):
             *publish_statements("Notify", self.topic, self.topic.master_key),
         ]
 
-    def _add_schedules(self) -> None:
-        self.function.add_schedule(
-            "EveryMinute", description="Runs the lifecycle function of a Capacity Block"
-        )
+    def _add_rules(self) -> None:
+        self.function.add_rule("EveryMinute", description="Runs the lifecycle function of a Capacity Block")
         # Events are delivered on a best-effort basis; they only make the function react before the next minute.
-        self.function.add_schedule(
+        self.function.add_rule(
             "BlockEvents",
             description="EC2's events about a Capacity Block, under both names that AWS documents",
             event_pattern={
@@ -229,7 +227,7 @@ class BlockLifecycle(Construct):
             },
         )
 
-    def watch(self, queue: TrainingQueue) -> None:
+    def track_queue(self, queue: TrainingQueue) -> None:
         """Also manage the jobs of another queue that uses the compute environment of the block.
 
         Its jobs are notified and terminated as those of the first queue. The queue itself stays enabled: jobs submitted

@@ -12,8 +12,8 @@ from ultracluster._foundation.tokens import check_known
 from ultracluster.nodes.node_metrics import NodeMetrics
 from ultracluster.storage.shared_file_system import SharedFileSystem
 from ultracluster_spec.alarms import Alarms
+from ultracluster_spec.arguments import validate_arguments
 from ultracluster_spec.findings import Finding, reject
-from ultracluster_spec.numbers import rejects_unsafe_numbers
 from ultracluster_spec.values import wrong_types
 
 _AT_LEAST = cloudwatch.ComparisonOperator.GREATER_THAN_OR_EQUAL_TO_THRESHOLD
@@ -41,7 +41,7 @@ class ClusterAlarms(Construct):
     topic: sns.ITopic
     """Topic of the notifications."""
 
-    @rejects_unsafe_numbers
+    @validate_arguments
     def __init__(
         self,
         scope: Construct,

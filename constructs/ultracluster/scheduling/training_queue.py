@@ -18,10 +18,10 @@ from ultracluster.scheduling.i_training_queue import ImportedNodes, ITrainingQue
 from ultracluster.scheduling.wait_limits import check_limits, default_limits, limit_actions
 from ultracluster.storage.shared_file_system import MountedFileSystem
 from ultracluster_catalog.machines.nic_layouts import NicLayout
+from ultracluster_spec.arguments import validate_arguments
 from ultracluster_spec.capacity import Capacity, LaunchedBy, check_max_nodes
 from ultracluster_spec.findings import Finding, reject, require
 from ultracluster_spec.network import network_interfaces
-from ultracluster_spec.numbers import rejects_unsafe_numbers
 from ultracluster_spec.queue import Queue, check_environment_count
 from ultracluster_spec.values import broken_bounds, wrong_types
 
@@ -44,7 +44,7 @@ class TrainingQueue(ITrainingQueue):
     dedicated_environments: tuple[ComputeEnvironment, ...]
     """Compute environments created with this queue, including those that only other queues use."""
 
-    @rejects_unsafe_numbers
+    @validate_arguments
     def __init__(
         self,
         scope: Construct,
@@ -153,7 +153,7 @@ class TrainingQueue(ITrainingQueue):
         return _ImportedQueue(scope, construct_id, job_queue_arn=training_queue_arn)
 
     @classmethod
-    @rejects_unsafe_numbers
+    @validate_arguments
     def from_training_queue_attributes(
         cls,
         scope: Construct,

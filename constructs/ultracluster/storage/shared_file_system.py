@@ -21,6 +21,7 @@ from ultracluster.network.group_rules import allow_between_groups
 from ultracluster.storage.checkpoint_bucket import CheckpointBucket
 from ultracluster_catalog.lustre.lustre import INTELLIGENT_TIERING, LUSTRE_PORTS, LustreSettings
 from ultracluster_spec import lustre
+from ultracluster_spec.arguments import validate_arguments
 from ultracluster_spec.file_system import (
     FileSystem,
     Mounted,
@@ -34,7 +35,6 @@ from ultracluster_spec.file_system import (
 )
 from ultracluster_spec.findings import Finding, collect, quote, reject, require
 from ultracluster_spec.lustre import Association
-from ultracluster_spec.numbers import rejects_unsafe_numbers
 from ultracluster_spec.rules import findings
 from ultracluster_spec.values import broken_bounds, incomplete, wrong_types
 
@@ -72,7 +72,7 @@ class SharedFileSystem(Construct):
     storage_capacity_gib: int | None
     """Size in GiB; None if it grows on demand, or is unknown because the file system was imported."""
 
-    @rejects_unsafe_numbers
+    @validate_arguments
     def __init__(
         self,
         scope: Construct,
@@ -262,7 +262,7 @@ class SharedFileSystem(Construct):
 class _ExistingFileSystem(SharedFileSystem):
     """File system returned by `SharedFileSystem.from_attributes`."""
 
-    @rejects_unsafe_numbers
+    @validate_arguments
     def __init__(
         self,
         scope: Construct,

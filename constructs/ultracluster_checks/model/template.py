@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Final
 
-from ultracluster_checks.functions import evaluate, resolve
+from ultracluster_checks.intrinsics import evaluate, resolve
 from ultracluster_checks.model.values import ABSENT, Reference, Text, Unknown, references_in
 
 _NUMBER: Final = re.compile(r"-?[0-9]{1,15}(?:\.0+)?")

@@ -24,7 +24,7 @@ from ultracluster_runtime.lifecycle.actions import (
     TerminateJob,
 )
 from ultracluster_runtime.lifecycle.lease import LeasedState, LeaseHeldError
-from ultracluster_runtime.lifecycle.machine import run_cycle
+from ultracluster_runtime.lifecycle.plan import run_cycle
 from ultracluster_runtime.lifecycle.reader import ManagedBlock, chunks, observe, try_read
 from ultracluster_runtime.lifecycle.state import LifecycleState
 

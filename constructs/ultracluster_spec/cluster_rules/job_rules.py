@@ -39,7 +39,7 @@ from ultracluster_spec.job_definitions import (
     check_launcher,
     check_nodes_can_talk,
     check_nodes_fit,
-    check_one_road,
+    check_one_launch_method,
     check_secrets,
     check_spot,
     check_variables,
@@ -89,7 +89,7 @@ def queue_starts_job(cluster: Cluster, job: NamedJob) -> Iterator[At]:
     sources = _behind(cluster, job)
     spot = any(source.market_type == "spot" and source.launched_by == "batch" for source in sources)
     yield from At.of_all(("queue",), check_spot(spot=spot))
-    yield from At.of_all(("queue",), check_one_road([source.launched_by for source in sources]))
+    yield from At.of_all(("queue",), check_one_launch_method([source.launched_by for source in sources]))
 
 
 def _behind(cluster: Cluster, job: NamedJob) -> list[CapacityRecord]:

@@ -22,8 +22,8 @@ from ultracluster_cli._aws import targets
 from ultracluster_cli._aws.target import Target
 from ultracluster_cli.main import main
 from ultracluster_cli.rollout import command
+from ultracluster_runtime.rollout.decide import Kind
 from ultracluster_runtime.rollout.journal import read_journal
-from ultracluster_runtime.rollout.machine import Kind
 from ultracluster_runtime.rollout.plan import DEPLOY
 
 pytestmark = pytest.mark.slow

@@ -16,8 +16,8 @@ from ultracluster_runtime.purchasing.effects import (
     ReadRecord,
     Sleep,
 )
+from ultracluster_runtime.purchasing.fold import iterate_pages, read_record
 from ultracluster_runtime.purchasing.orders import OrderState, Record
-from ultracluster_runtime.purchasing.reads_and_refusals import iterate_pages, read_record
 
 THROTTLED = ReadFailed(code="Throttled", message="later", transient=True)
 DENIED = ReadFailed(code="Denied", message="no", transient=False)

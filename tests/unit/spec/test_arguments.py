@@ -4,13 +4,13 @@ from typing import Literal
 
 import pytest
 
+from ultracluster_spec.arguments import validate_arguments, validate_fields
 from ultracluster_spec.findings import FindingsError
-from ultracluster_spec.numbers import reject_unsafe_numbers, rejects_unsafe_numbers
 
 TOKEN = -1.8881545897087626e289  # as the CDK writes a number that is not known yet
 
 
-@rejects_unsafe_numbers
+@validate_arguments
 def take(
     *,
     nodes: int | None = None,
@@ -28,7 +28,7 @@ class Source:
     most: int | None = None
 
     def __post_init__(self) -> None:
-        reject_unsafe_numbers(self)
+        validate_fields(self)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -46,6 +46,18 @@ def test_says_which_numbers_jsii_cannot_carry_all_at_once() -> None:
         "UC1030: parts.b: got 3.5. Allowed: a whole number between -2^53 and 2^53.",
         "UC1030: percents[1]: got True. Allowed: a finite number between -2^53 and 2^53.",
     ]
+
+
+def test_an_argument_by_position_is_checked_as_one_by_name() -> None:
+    @validate_arguments
+    def move(name: str, nodes: int = 1) -> tuple[str, int]:
+        return name, nodes
+
+    assert move("train", 2) == ("train", 2)
+    with pytest.raises(FindingsError, match="UC1030: nodes: got nan"):
+        move("train", float("nan"))  # type: ignore[arg-type]
+    with pytest.raises(FindingsError, match="UC1032: name: got 4"):
+        move(4)  # type: ignore[arg-type]
 
 
 def test_takes_what_jsii_carries() -> None:
@@ -89,7 +101,7 @@ def test_says_which_types_an_argument_takes() -> None:
     }
 
 
-@rejects_unsafe_numbers
+@validate_arguments
 def place(*, placement: Literal["auto", "none"] | None = None, name: str = "a") -> None:
     """An argument of some words, and one of any text."""
 

@@ -24,8 +24,8 @@ from ultracluster_runtime.lifecycle.actions import (
     SetQueue,
     TerminateJob,
 )
-from ultracluster_runtime.lifecycle.machine import Phase, phase_of, plan_actions, run_cycle
 from ultracluster_runtime.lifecycle.observations import Environment, Fleet, Job, Observations, Queue, Refusal
+from ultracluster_runtime.lifecycle.plan import Phase, phase_of, plan_actions, run_cycle
 from ultracluster_runtime.lifecycle.state import LifecycleState
 
 

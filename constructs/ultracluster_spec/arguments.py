@@ -40,25 +40,18 @@ _Parameters = ParamSpec("_Parameters")
 _Result = TypeVar("_Result")
 
 
-def rejects_unsafe_numbers(function: Callable[_Parameters, _Result]) -> Callable[_Parameters, _Result]:
+def validate_arguments(function: Callable[_Parameters, _Result]) -> Callable[_Parameters, _Result]:
     """Make a function reject numbers that jsii cannot carry (UC1030), other types (UC1032) and other words (UC1023) before its body runs."""
-    return _rejecting(function, tokens=False)
-
-
-def takes_number_tokens(function: Callable[_Parameters, _Result]) -> Callable[_Parameters, _Result]:
-    """Do the same for a function that passes numbers on, which may therefore be tokens."""
-    return _rejecting(function, tokens=True)
-
-
-def _rejecting(function: Callable[_Parameters, _Result], *, tokens: bool) -> Callable[_Parameters, _Result]:
     annotations = _arguments(function)
     own = inspect.get_annotations(function)  # options that jobs share have a rule of their own
     numbers = _kinds(annotations)
+    names = list(inspect.signature(function).parameters)
 
     @wraps(function)
     def checked(*args: _Parameters.args, **kwargs: _Parameters.kwargs) -> _Result:
-        found = _find({name: kwargs[name] for name in numbers if name in kwargs}, numbers, tokens=tokens)
-        others = [*_find_types(kwargs, annotations), *_find_choices(kwargs, own)]
+        given = dict(zip(names, args, strict=False)) | kwargs
+        found = _find({name: given[name] for name in numbers if name in given}, numbers)
+        others = [*_find_types(given, annotations), *_find_choices(given, own)]
         wrong = {finding.path for finding in found}
         reject([*found, *(finding for finding in others if finding.path not in wrong)])
         return function(*args, **kwargs)
@@ -66,12 +59,12 @@ def _rejecting(function: Callable[_Parameters, _Result], *, tokens: bool) -> Cal
     return checked
 
 
-def reject_unsafe_numbers(values: Any) -> None:
-    """Raise what `find_unsafe_numbers` finds."""
-    reject(find_unsafe_numbers(values))
+def validate_fields(values: Any) -> None:
+    """Raise what `find_wrong_fields` finds."""
+    reject(find_wrong_fields(values))
 
 
-def find_unsafe_numbers(values: Any, *, tokens: bool = False) -> list[Finding]:
+def find_wrong_fields(values: Any, *, tokens: bool = False) -> list[Finding]:
     """Find fields of a dataclass that jsii cannot carry (UC1030), of another type (UC1032), or another word (UC1023)."""
     annotations = _fields(values.__class__)
     fields = {name: getattr(values, name) for name in annotations}

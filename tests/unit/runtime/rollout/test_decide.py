@@ -2,7 +2,7 @@
 
 from tests.unit.runtime.rollout.rollout_simulation import STEPS, plan
 
-from ultracluster_runtime.rollout.machine import Decision, Entry, Kind, Task, decide, states_of
+from ultracluster_runtime.rollout.decide import Decision, Entry, Kind, Task, decide, states_of
 from ultracluster_runtime.rollout.plan import ALARMS, DEPLOY
 
 PLAN = plan()

@@ -9,7 +9,6 @@ import pytest
 from tests.unit.runtime.lifecycle.lifecycle_aws import QUEUE, FakeAws
 
 from ultracluster_runtime.lifecycle.actions import Action, Notify
-from ultracluster_runtime.lifecycle.machine import run_cycle
 from ultracluster_runtime.lifecycle.observations import (
     Environment,
     Observations,
@@ -17,6 +16,7 @@ from ultracluster_runtime.lifecycle.observations import (
     Reservation,
     Stray,
 )
+from ultracluster_runtime.lifecycle.plan import run_cycle
 from ultracluster_runtime.lifecycle.reader import _strays, _tagged, _waiting
 from ultracluster_runtime.lifecycle.state import LifecycleState
 
