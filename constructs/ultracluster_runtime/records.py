@@ -24,7 +24,7 @@ from ultracluster_runtime.preflight import (
 from ultracluster_runtime.preflight import check as preflight_check
 from ultracluster_runtime.purchasing import (
     clock,
-    ec2_reads,
+    ec2_reader,
     fold,
     ledger,
     operator_actions,
@@ -63,7 +63,7 @@ RECORDS: Final = by_code(
     storage.RECORDS,
     zones.RECORDS,
     clock.RECORDS,
-    ec2_reads.RECORDS,
+    ec2_reader.RECORDS,
     ledger.RECORDS,
     operator_actions.RECORDS,
     order_checks.RECORDS,

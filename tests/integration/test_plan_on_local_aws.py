@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from tests.fake_clients import FakeClients
 from tests.unit.stacks.conftest import QUICKSTART
 from tests.unit.stacks.plan.edits import edited, read
 
@@ -182,7 +183,7 @@ def test_the_edits_that_are_tried_always_exist() -> None:
 
 
 def test_reads_back_what_is_deployed_and_finds_no_difference(deployed: Deployed) -> None:
-    target = Target(name="local", local=True, environment={}, client=deployed.local.client)
+    target = Target(name="local", local=True, environment={}, client=FakeClients(deployed.local.client))
 
     read = deployed_stacks(deployed.base, single_target(target))
 

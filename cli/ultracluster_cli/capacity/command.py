@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
-from botocore.config import Config
 
 from ultracluster_cli.capacity.approve import approve, extend, reserve
 from ultracluster_cli.capacity.find import find
@@ -78,7 +77,7 @@ def buy(
         outputs[f"file {str(write)!r}"] = lambda: write.write_text(fragment(record), encoding="utf-8")
     if record.reservation_ids and parameter and (region := record.region):
         outputs["SSM parameter"] = lambda: say(
-            f"Wrote {write_parameter(record, session.make_client('ssm', region, Config()))}."
+            f"Wrote {write_parameter(record, session.clients('ssm', region))}."
         )
     show_outcome(outcome, as_json=as_json, outputs=outputs)
 

@@ -4,7 +4,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Final
 
-from ultracluster_runtime.aws.aws_session import aws_session
+from ultracluster_runtime.aws.aws_session import clients_of
 from ultracluster_runtime.functions.responses import AWS_ERRORS, problem_of
 from ultracluster_runtime.metrics.metric_reads import record_metrics, recording_period
 from ultracluster_runtime.metrics.recorded_metrics import Recording, read_recording
@@ -60,9 +60,9 @@ def _from_cloudwatch(
     now = datetime.now(UTC)
     end = now.replace(second=0, microsecond=0) + timedelta(minutes=1)  # include the current minute
     start = end - timedelta(hours=hours)
-    session = aws_session(profile)
+    clients = clients_of(profile)
     try:
-        cloudwatch = session.client("cloudwatch", region_name=region)
+        cloudwatch = clients("cloudwatch", region)
         return record_metrics(
             cloudwatch,
             cluster=cluster,

@@ -11,11 +11,12 @@ import typer
 
 from ultracluster_cli import options
 from ultracluster_cli._aws.selection import load_clusters
-from ultracluster_cli._aws.target import Client
-from ultracluster_cli._aws.targets import clients_of, open_targets
+from ultracluster_cli._aws.targets import open_targets
 from ultracluster_cli._cdk.workspace import project_folder, run_directory, state_directory
 from ultracluster_cli.exit_codes import ExitCode
 from ultracluster_cli.output import print_json, print_table, say
+from ultracluster_runtime.aws.aws_session import clients_of
+from ultracluster_runtime.functions.clients import Clients
 from ultracluster_runtime.preflight.check import Status
 from ultracluster_runtime.preflight.live_facts import facts_on, live_facts, summarize
 from ultracluster_runtime.preflight.reader import AwsReader
@@ -57,7 +58,7 @@ def preflight(
             reader = AwsReader(client, now=datetime.now(UTC), seconds=max(0.0, deadline - time.monotonic()))
             account = Account(clusters=tuple(clusters), qualifier=qualifier, ledger=ledger_place)
             results += run_checks(account, reader, skip=set(skip or ()), on_result=report_result)
-            sent.update(reader.call_counts)
+            sent.update(client.sent)
     counts = Counter(result.outcome.status for result in results)
     passed = counts[Status.FAIL] == 0
     rows = [result_row(result) for result in results]
@@ -115,7 +116,7 @@ def check_codes(codes: Sequence[str]) -> None:
 
 
 @contextmanager
-def _clients(clusters: Sequence[Cluster], *, local: bool, profile: str | None) -> Iterator[Client]:
+def _clients(clusters: Sequence[Cluster], *, local: bool, profile: str | None) -> Iterator[Clients]:
     if not local:
         yield clients_of(profile)
         return

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 import typer
+from tests.fake_clients import FakeClients
 from tests.unit.cli.local.demo_orders import END, NOW, RESERVATION, START, order_for, record
 
 from ultracluster_cli._aws.target import Target
@@ -60,7 +61,7 @@ def test_the_commands_know_neither_credentials_nor_the_ledger_of_the_user() -> N
     environment = child_environment(
         endpoint="http://localhost:1", key="LOCAL1", region="us-east-2", base=base
     )
-    target = Target(name="a fake", local=True, environment=environment, client=lambda *_: None)
+    target = Target(name="a fake", local=True, environment=environment, client=FakeClients(lambda *_: None))
 
     given = command_environment(target)
 
@@ -154,7 +155,7 @@ def buy(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, cluster: Cluster) -> Bu
         monkeypatch.setattr(demo_purchase, "Ledger", Ledger)
         monkeypatch.setattr(demo_purchase, "run_captured", commands)
         ec2 = Ec2({RESERVATION: order_name(cluster)} if held is None else held)
-        target = Target(name="a fake", local=True, environment={}, client=ec2)
+        target = Target(name="a fake", local=True, environment={}, client=FakeClients(ec2))
         buyer = DemoBuyer(
             target=target,
             directory=tmp_path,

@@ -3,7 +3,7 @@
 import json
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
-from functools import cache
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -26,6 +26,7 @@ from ultracluster_local.services.ec2.capacity_market import capacity_market
 from ultracluster_local.services.fsx.state import fsx_of
 from ultracluster_local.services.handlers import Request
 from ultracluster_local.services.service_quotas import set_quota
+from ultracluster_runtime.functions.clients import Clients
 from ultracluster_runtime.preflight import subjects
 from ultracluster_runtime.preflight.reader import AwsReader
 from ultracluster_runtime.purchasing.ledger import order_key, record_item
@@ -98,21 +99,17 @@ class World:
     now: datetime = field(default_factory=lambda: datetime.now(UTC))
 
     def __post_init__(self) -> None:
-        config = Config(retries={"total_max_attempts": 1}, s3={"addressing_style": "path"})
         session = boto3.session.Session()
 
-        @cache
-        def client(service: str, region: str) -> Any:
-            return session.client(
-                service,
-                region_name=region,
+        self.client = Clients(
+            partial(
+                session.client,
                 endpoint_url=self.local.endpoint,
                 aws_access_key_id=self.key[0],
                 aws_secret_access_key=self.key[1],
-                config=config,
-            )
-
-        self.client = client
+            ),
+            config=Config(retries={"total_max_attempts": 1}, s3={"addressing_style": "path"}),
+        )
 
     def reader(self, **changes: Any) -> AwsReader:
         """Questions to this account, with none answered yet."""

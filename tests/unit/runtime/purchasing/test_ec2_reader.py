@@ -9,7 +9,7 @@ from botocore.config import Config
 from botocore.exceptions import ClientError, NoCredentialsError
 from botocore.parsers import ResponseParserError
 
-from ultracluster_runtime.purchasing.ec2_reads import Ec2Reads
+from ultracluster_runtime.purchasing.ec2_reader import Ec2Reader
 from ultracluster_runtime.purchasing.effects import (
     Describe,
     DescribeBlocks,
@@ -45,7 +45,7 @@ class Ec2:
         self.calls: list[tuple[str, dict[str, Any]]] = []
         self.made: list[tuple[str, str]] = []
 
-    def make_client(self, service: str, region: str, config: Config) -> "Ec2":
+    def clients(self, service: str, region: str, *, config: Config) -> "Ec2":
         assert config.retries == {"total_max_attempts": 3, "mode": "standard"}
         self.made.append((service, region))
         return self
@@ -110,7 +110,7 @@ def test_reads_one_page_of_a_listing(
 ) -> None:
     ec2 = Ec2(**{call: {key: [], "NextToken": "next"}})
 
-    assert Ec2Reads(ec2.make_client).perform(effect) == Page(items=(), next_token="next")
+    assert Ec2Reader(ec2.clients).perform(effect) == Page(items=(), next_token="next")
     assert ec2.calls == [(call, {"MaxResults": 100} | arguments)]
     assert ec2.made == [("ec2", "us-west-2")]
 
@@ -118,7 +118,7 @@ def test_reads_one_page_of_a_listing(
 def test_an_empty_token_ends_a_listing() -> None:
     ec2 = Ec2(describe_capacity_blocks={"CapacityBlocks": [], "NextToken": ""})
 
-    page = Ec2Reads(ec2.make_client).perform(DescribeBlocks(region="us-east-2", page=None))
+    page = Ec2Reader(ec2.clients).perform(DescribeBlocks(region="us-east-2", page=None))
     assert page == Page(items=(), next_token=None)
 
 
@@ -134,7 +134,7 @@ def test_an_empty_token_ends_a_listing() -> None:
 )
 def test_asks_for_instances_or_ultraservers(effect: DescribeOfferings, wanted: dict[str, Any]) -> None:
     ec2 = Ec2(describe_capacity_block_offerings={"CapacityBlockOfferings": []})
-    Ec2Reads(ec2.make_client).perform(effect)
+    Ec2Reader(ec2.clients).perform(effect)
 
     ((_, arguments),) = ec2.calls  # without offerings, the zones are not read
     assert arguments == wanted | {
@@ -150,23 +150,23 @@ def test_an_unreadable_offering_is_recorded_and_the_others_are_returned() -> Non
     ec2 = Ec2(
         describe_capacity_block_offerings={"CapacityBlockOfferings": items}, describe_availability_zones=ZONES
     )
-    reads = Ec2Reads(ec2.make_client)
-    page = reads.perform(offerings())
+    reader = Ec2Reader(ec2.clients)
+    page = reader.perform(offerings())
 
     assert [(item.offering_id, item.zone_ids) for item in page.items] == [("cb-1", ("use2-az3",))]
-    (line,) = map(str, reads.unreadable)
+    (line,) = map(str, reader.unreadable)
     assert line.startswith("UC7043: us-east-2: ")
 
 
 def test_zones_and_clients_are_read_once_per_region() -> None:
     ec2 = Ec2(describe_availability_zones=ZONES)
-    reads = Ec2Reads(ec2.make_client)
+    reader = Ec2Reader(ec2.clients)
 
-    assert [reads.zone_ids(region) for region in ("us-east-2", "us-east-2")] == [
+    assert [reader.zone_ids(region) for region in ("us-east-2", "us-east-2")] == [
         {"us-east-2c": "use2-az3"}
     ] * 2
     assert len(ec2.calls) == 1
-    reads.zone_ids("us-west-2")
+    reader.zone_ids("us-west-2")
     assert ec2.made == [("ec2", "us-east-2"), ("ec2", "us-west-2")]
 
 
@@ -192,7 +192,7 @@ def test_zones_and_clients_are_read_once_per_region() -> None:
 )
 def test_a_failed_read_is_a_reply(reply: Any, code: str, transient: bool) -> None:
     ec2 = Ec2(describe_capacity_blocks=reply)
-    failure = Ec2Reads(ec2.make_client).perform(DescribeBlocks(region="us-east-2", page=None))
+    failure = Ec2Reader(ec2.clients).perform(DescribeBlocks(region="us-east-2", page=None))
 
     assert isinstance(failure, ReadFailed)
     assert (failure.code, failure.transient) == (code, transient)

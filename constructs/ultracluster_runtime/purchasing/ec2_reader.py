@@ -1,11 +1,9 @@
 """Perform the read effects of the purchase protocol with boto3. All calls are read-only."""
 
-import threading
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final
 
-from botocore.config import Config
-
+from ultracluster_runtime.functions.clients import Clients, patience
 from ultracluster_runtime.functions.responses import AWS_ERRORS
 from ultracluster_runtime.purchasing import ec2_answers, effects
 from ultracluster_runtime.purchasing.aws_errors import classify_read_error
@@ -13,26 +11,16 @@ from ultracluster_runtime.purchasing.offerings import Offering, parse_offering
 from ultracluster_spec.findings import Finding, Severity
 from ultracluster_spec.record import RuleRecord
 
-MakeClient = Callable[[str, str, Config], Any]
-"""Creates a boto3 client for a service, Region and configuration."""
-
-_READING: Final = Config(
-    retries={"total_max_attempts": 3, "mode": "standard"},
-    connect_timeout=5,
-    read_timeout=20,
-    user_agent_extra="ultracluster",
-)
+_READING: Final = patience(attempts=3, read=20)
 _PAGE_SIZE: Final = 100
 
 
-class Ec2Reads:
+class Ec2Reader:
     """Reads EC2 in any Region. Thread-safe."""
 
-    def __init__(self, make_client: MakeClient) -> None:
-        self._make_client = make_client
-        self._clients: dict[str, Any] = {}
+    def __init__(self, clients: Clients) -> None:
+        self._clients = clients
         self._zone_ids: dict[str, Mapping[str, str]] = {}
-        self._client_lock = threading.Lock()  # boto3 clients are thread-safe, sessions are not
         self.unreadable: list[Finding] = []
         """UC7043 for each offering that could not be parsed. They are never bought."""
 
@@ -106,10 +94,7 @@ class Ec2Reads:
 
     def client(self, region: str) -> Any:
         """Return the client for a Region."""
-        with self._client_lock:
-            if region not in self._clients:
-                self._clients[region] = self._make_client("ec2", region, _READING)
-            return self._clients[region]
+        return self._clients("ec2", region, config=_READING)
 
 
 RECORDS: Final = (
