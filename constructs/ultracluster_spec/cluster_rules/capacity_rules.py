@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from ultracluster_spec.capacity import CLUSTER_RULES, RECORD_RULES
-from ultracluster_spec.cluster import Cluster
+from ultracluster_spec.cluster import BLOCK_RULES, Cluster
 from ultracluster_spec.rules import At, broken
 
 
@@ -16,5 +16,5 @@ def capacity_can_be_used(cluster: Cluster) -> Iterator[At]:
 
 def capacity_fits_the_cluster(cluster: Cluster) -> Iterator[At]:
     """Refuse capacity that does not fit the instance type, the Region or the number of nodes."""
-    for place, finding in broken(CLUSTER_RULES, cluster):
+    for place, finding in broken((*CLUSTER_RULES, *BLOCK_RULES), cluster):
         yield At.of(place, finding)
