@@ -391,26 +391,6 @@ def check_nat_gateway_room(vpc: ipaddress.IPv4Network, prefix: int) -> list[Find
     )
 
 
-def check_subnet_in_vpc(subnet: ipaddress.IPv4Network, vpc: ipaddress.IPv4Network) -> list[Finding]:
-    """Check whether a subnet is part of its VPC (UC3105)."""
-    return require(
-        subnet.subnet_of(vpc),
-        SUBNET_PREFIX.code,
-        f"{subnet} is not inside {vpc} of its VPC",
-        allowed=f"a part of {vpc}",
-    )
-
-
-def check_subnets_apart(subnet: ipaddress.IPv4Network, other: ipaddress.IPv4Network) -> list[Finding]:
-    """Check that two subnets of a VPC do not overlap (UC3105)."""
-    return require(
-        not subnet.overlaps(other),
-        SUBNET_PREFIX.code,
-        f"{subnet} overlaps {other} of another subnet",
-        allowed="addresses that no other subnet has",
-    )
-
-
 def check_node_addresses(network: ipaddress.IPv4Network, *, needed: int) -> list[Finding]:
     """Check whether a subnet has an address for each interface of the nodes (UC3002)."""
     free = network.num_addresses - RESERVED_PER_SUBNET

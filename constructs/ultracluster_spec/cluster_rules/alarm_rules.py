@@ -91,6 +91,17 @@ def budget_has_recipients(cluster: Cluster) -> Iterator[At]:
         yield from _topic_has_subscribers("budget", cluster.budget)
 
 
+RULES: Final = (
+    recipients_are_emails_or_a_topic,
+    emails_are_unique,
+    topic_is_in_the_region,
+    alarms_have_recipients,
+    cluster_notifies_addresses_or_a_topic,
+    budget_is_valid,
+    budget_has_recipients,
+)
+
+
 RECORDS: Final = (
     RuleRecord(
         "UC2250",

@@ -382,6 +382,39 @@ def _reached(name: str, waits: dict[str, tuple[str, ...]]) -> set[str]:
     return reached
 
 
+RULES: Final = (
+    job_names_are_unique,
+    jobs_wait_for_jobs_of_their_cluster,
+    precompile_job_makes_the_graphs,
+)
+RULES_OF_A_JOB: Final = (
+    job_has_a_queue,
+    job_fits_cluster,
+    queue_starts_job,
+    nodes_can_talk,
+    launcher_starts_command,
+    job_holds_no_credentials,
+    secrets_can_be_read,
+    permissions_are_of_a_program,
+    secrets_are_near,
+    variables_are_free,
+    container_fits_its_nodes,
+    container_has_room,
+    timeout_is_within_capacity,
+    gates_have_their_own_names,
+    gates_protect_several_nodes,
+    fabric_is_there,
+    image_is_pinned,
+    image_is_near,
+    image_runs_on_chips,
+    job_has_settings_of_its_kind,
+    jobs_that_resume_can_be_submitted_again,
+    neuron_settings_agree,
+    precompile_job_has_a_node,
+)
+"""Rules over one job, whose places are as seen from the job."""
+
+
 RECORDS: Final = (
     RuleRecord(
         "UC6105",

@@ -144,6 +144,19 @@ def _legal_interfaces(cluster: Cluster) -> tuple[NetworkInterface, ...] | None:
         return None
 
 
+RULES: Final = (
+    addresses_are_private,
+    subnet_holds_nodes,
+    network_is_whole,
+    nat_gateway_has_room,
+    existing_subnet_holds_cluster,
+    task_has_a_slot,
+    interfaces_are_legal,
+    placement_fits_capacity,
+    rules_of_groups_are_known,
+)
+
+
 RECORDS: Final = (
     RuleRecord(
         "UC3104",

@@ -80,6 +80,17 @@ def ultraservers_are_whole(cluster: Cluster) -> Iterator[At]:
         yield from At.of_all(("jobs", index, "nodes"), check_job_ultraservers(cluster.machine, nodes))
 
 
+RULES: Final = (
+    boundary_is_of_the_account,
+    partition_is_tested,
+    zone_is_in_region,
+    type_is_offered_in_zone,
+    figures_have_a_source,
+    scratch_has_disks_and_a_path,
+    ultraservers_are_whole,
+)
+
+
 RECORDS: Final = (
     RuleRecord(
         "UC2103",

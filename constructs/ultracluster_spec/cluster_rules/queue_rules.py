@@ -83,6 +83,15 @@ def _queues(cluster: Cluster) -> list[tuple[Place, Queue]]:
     ]
 
 
+RULES: Final = (
+    names_are_unique,
+    used_capacity_exists,
+    own_queue_uses_blocks,
+    limits_cancel_nothing_reserved,
+    submitters_are_of_the_account,
+)
+
+
 RECORDS: Final = (
     RuleRecord(
         "UC6310",

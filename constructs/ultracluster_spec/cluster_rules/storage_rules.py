@@ -142,6 +142,18 @@ def copies_have_no_key(cluster: Cluster) -> Iterator[At]:
     )
 
 
+RULES: Final = (
+    file_system_is_possible,
+    associations_can_be_made,
+    buckets_have_one_use,
+    keys_are_near,
+    buckets_are_new_or_existing,
+    cache_is_in_one_place,
+    copies_go_to_each_bucket_once,
+    copies_have_no_key,
+)
+
+
 RECORDS: Final = (
     RuleRecord(
         "UC2251",
