@@ -51,25 +51,33 @@ def check_one_name(name: str | None, tag: str | None) -> list[Finding]:
     )
 
 
-def claim_name(scope: Construct, name: str) -> list[Finding]:
-    """Take a name for the cluster at a scope, or return the finding that another one of the app has it.
-
-    What is not known of account and Region is the same for all stacks of a stage.
-    """
-    stack, stage = Stack.of(scope), Stage.of(scope)
-    unknown = stage.node.path if stage else ""
-    place = [unknown if Token.is_unresolved(each) else each for each in (stack.account, stack.region)]
-    path = scope.node.path
-    other = _CLAIMED.setdefault(scope.node.root, {}).setdefault((name, *place), path)
-    own = re.sub(r"[^A-Za-z0-9._-]+", "-", f"{name}-{scope.node.id}")
+def check_name_is_free(scope: Construct, construct_id: str, name: str) -> list[Finding]:
+    """Check that no other cluster of the app, account and Region has a name."""
+    other = _CLAIMED.get(scope.node.root, {}).get(_place(scope, name))
+    own = re.sub(r"[^A-Za-z0-9._-]+", "-", f"{name}-{construct_id}")
     return require(
-        other == path,
+        other is None,
         _NAME,
         f"{quote(name)} is the name of the cluster {quote(other)} already, and metrics, alarms, tags, budgets and commands "
         "would take both for one",
         allowed="a name that no other cluster of the account and Region has",
         remedy=f'Set cluster_name, such as "{own}"',
         path="cluster_name",
+    )
+
+
+def claim_name(cluster: Construct, name: str) -> None:
+    """Take a name for a cluster; others of its app, account and Region cannot have it."""
+    _CLAIMED.setdefault(cluster.node.root, {})[_place(cluster, name)] = cluster.node.path
+
+
+def _place(scope: Construct, name: str) -> tuple[str, ...]:
+    """Return where a name is unique; what is not known of account and Region is the same for all stacks of a stage."""
+    stack, stage = Stack.of(scope), Stage.of(scope)
+    unknown = stage.node.path if stage else ""
+    return (
+        name,
+        *(unknown if Token.is_unresolved(each) else each for each in (stack.account, stack.region)),
     )
 
 

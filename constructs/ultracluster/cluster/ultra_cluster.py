@@ -13,7 +13,13 @@ from aws_cdk import aws_sns as sns
 from constructs import Construct
 
 from ultracluster._foundation.annotations import warn
-from ultracluster._foundation.cluster_name import check_one_name, claim_name, name_cluster, tag_resources
+from ultracluster._foundation.cluster_name import (
+    check_name_is_free,
+    check_one_name,
+    claim_name,
+    name_cluster,
+    tag_resources,
+)
 from ultracluster._foundation.cluster_name import cluster_name as find_cluster_name
 from ultracluster._foundation.machines import AnyInstanceType, machine_of
 from ultracluster.capacity.sources import check_main_queue, check_sizes, has_block, named, sources_of
@@ -35,7 +41,7 @@ from ultracluster.nodes.node_fleet import NodeFleet
 from ultracluster.nodes.node_group import NodeGroup, check_boot
 from ultracluster.nodes.node_image import image_id_of
 from ultracluster.nodes.node_metrics import NodeMetrics
-from ultracluster.operations.block_lifecycle import BlockLifecycle
+from ultracluster.operations.block_lifecycle import BlockLifecycle, check_lifecycle
 from ultracluster.operations.cluster_alarms import ClusterAlarms, check_alarms
 from ultracluster.operations.cluster_watch import ClusterWatch
 from ultracluster.operations.job_resume import JobResume
@@ -56,7 +62,7 @@ from ultracluster_spec.arguments import validate_arguments
 from ultracluster_spec.capacity import Capacity, CapacityBlock, check_max_nodes
 from ultracluster_spec.file_system import NO_FILE_SYSTEM, FileSystem
 from ultracluster_spec.findings import Finding, FindingsError, collect, reject, require
-from ultracluster_spec.instance_type import check_whole_ultraservers
+from ultracluster_spec.instance_type import check_scratch, check_whole_ultraservers
 from ultracluster_spec.job import Job
 from ultracluster_spec.names import NAME
 from ultracluster_spec.network import Network, check_zone_id
@@ -191,12 +197,11 @@ class UltraCluster(IUltraCluster):
         """
         if isinstance(file_system, str):
             file_system = NO_FILE_SYSTEM
-        named_by_tag = (tags or {}).get(CLUSTER_TAG)
-        reject(check_one_name(cluster_name, named_by_tag))
-        cluster_name = named_by_tag if cluster_name is None else cluster_name
         plan = _resolve(
             scope,
+            construct_id,
             cluster_name=cluster_name,
+            tags=tags or {},
             instance_type=instance_type,
             node_count=node_count,
             image_id=image_id,
@@ -211,13 +216,15 @@ class UltraCluster(IUltraCluster):
             notify=notify,
             kms_key=kms_key,
             removal_policy=removal_policy,
+            scratch_path=scratch_path,
             boot=check_boot(root_volume, user_data),
+            lifecycle=check_lifecycle(checkpoint_lead, max_refusals),
         )
         super().__init__(scope, construct_id)
-        if cluster_name is not None:
-            name_cluster(self, cluster_name)
+        if plan.cluster_name is not None:
+            name_cluster(self, plan.cluster_name)
         self.cluster_name = find_cluster_name(self)
-        reject(claim_name(self, self.cluster_name))
+        claim_name(self, self.cluster_name)
         self._kms_key = kms_key
         self._topic = self._define_topic(notify)
         self._placement = self._define_placement(network, placement)
@@ -568,6 +575,8 @@ class UltraCluster(IUltraCluster):
 class _Plan:
     """What the arguments of a cluster come to, once nothing is wrong with them."""
 
+    cluster_name: str | None
+    """Name that an argument or a tag gives it."""
     machine: InstanceType
     node_count: int
     image_id: str
@@ -581,8 +590,10 @@ class _Plan:
 
 def _resolve(
     scope: Construct,
+    construct_id: str,
     *,
     cluster_name: str | None,
+    tags: Mapping[str, str],
     instance_type: AnyInstanceType,
     node_count: int,
     image_id: str | ec2.IMachineImage,
@@ -597,12 +608,17 @@ def _resolve(
     notify: Sequence[str] | sns.ITopic,
     kms_key: kms.IKey | None,
     removal_policy: RemovalPolicy,
+    scratch_path: str | None,
     boot: Sequence[Finding],
+    lifecycle: Sequence[Finding],
 ) -> _Plan:
     """Return what the arguments come to, or raise all that is wrong with them and with parts that they would define."""
-    findings: list[Finding] = []
+    named_by_tag = tags.get(CLUSTER_TAG)
+    findings = check_one_name(cluster_name, named_by_tag)
+    cluster_name = named_by_tag if cluster_name is None else cluster_name
     # An empty text does not mean the default: it is a mistake, often of a variable that is not set.
     findings += NAME.check("", path="cluster_name") if cluster_name == "" else ()
+    findings += check_name_is_free(scope, construct_id, cluster_name or find_cluster_name(scope))
     findings += (each.at("zone_id") for each in check_zone_id(zone_id)) if zone_id == "" else ()
     machine = collect(findings, lambda: machine_of(instance_type))
     known = collect(findings, lambda: sources_of(capacity))
@@ -625,10 +641,12 @@ def _resolve(
     findings += check_recipients(notify, region=None) if isinstance(notify, (list, tuple)) else ()
     findings += _check_removal(removal_policy)
     findings += boot
+    findings += lifecycle if has_block(sources) else ()
     findings += _check_network(network, vpc_subnets=vpc_subnets, placement=placement)
     findings += under("alarms", check_alarms(alarms)) if alarms else ()
     if machine:
         findings += check_sizes(sources, machine=machine, node_count=node_count)
+        findings += check_scratch(machine, scratch_path, mount_path=(file_system or FileSystem()).mount_path)
     if isinstance(file_system, FileSystem):
         findings += check_file_system(
             file_system, machine=machine, node_count=most_nodes, zone_id=zone, kms_key=kms_key
@@ -640,6 +658,7 @@ def _resolve(
     if errors or machine is None or ami is None or zone is None:
         raise FindingsError(errors)
     return _Plan(
+        cluster_name=cluster_name,
         machine=machine,
         node_count=node_count,
         image_id=ami,

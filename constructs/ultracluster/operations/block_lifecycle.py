@@ -27,7 +27,9 @@ from ultracluster_spec.capacity import (
     CapacityBlock,
     CapacityReservation,
 )
+from ultracluster_spec.cluster import Cluster
 from ultracluster_spec.findings import Finding, FindingsError, quote
+from ultracluster_spec.values import default_of
 
 # Actions without resource-level permissions.
 _LOOK = (
@@ -42,7 +44,7 @@ _LOOK = (
     "ec2:DescribeLaunchTemplateVersions",
 )
 
-_DEFAULT_LEAD = 20 * 60
+_DEFAULT_LEAD: Final = default_of(Cluster, "checkpoint_lead_minutes") * 60
 
 TIMEOUT: Final = 120
 """Timeout of the function in seconds. It allows for slow responses of AWS; a run usually takes a few seconds."""
@@ -111,7 +113,7 @@ class BlockLifecycle(Construct):
                 of refusals is out of bounds (UC4129).
         """
         lead = checkpoint_lead.to_seconds() if checkpoint_lead else _DEFAULT_LEAD
-        environment = _environment_of(block, queue=queue, lead=checkpoint_lead, max_refusals=max_refusals)
+        environment = _environment_of(block, queue, check_lifecycle(checkpoint_lead, max_refusals))
         super().__init__(scope, construct_id)
         self._environment = environment
         self.block = block
@@ -240,13 +242,22 @@ class BlockLifecycle(Construct):
         self.function.add_environment("UC_ADDITIONAL_JOB_QUEUES", ",".join(self._additional_queues))
 
 
+def check_lifecycle(lead: Duration | None, max_refusals: int) -> list[Finding]:
+    """Check the settings of a life cycle."""
+    minutes = 0 if lead is None else lead.to_minutes(integral=False)
+    return [
+        *MAX_REFUSALS.check(max_refusals, path="max_refusals"),
+        *CHECKPOINT_LEAD_MINUTES.check(minutes, path="checkpoint_lead"),
+    ]
+
+
 def _environment_of(
-    block: CapacityBlock, *, queue: TrainingQueue, lead: Duration | None, max_refusals: int
+    block: CapacityBlock, queue: TrainingQueue, findings: list[Finding]
 ) -> ComputeEnvironment:
+    """Return the environment that launches into a block, or raise the findings, among them that there is none."""
     match = next(
         (environment for environment in queue.environments if environment.nodes.capacity == block), None
     )
-    findings = MAX_REFUSALS.check(max_refusals, path="max_refusals")
     if match is None:
         reservations = [
             environment.nodes.capacity.reservation_id
@@ -262,8 +273,6 @@ def _environment_of(
                 path="queue",
             )
         )
-    if lead is not None:
-        findings += CHECKPOINT_LEAD_MINUTES.check(lead.to_minutes(integral=False), path="checkpoint_lead")
     if findings or match is None:
         raise FindingsError(findings)
     return match
