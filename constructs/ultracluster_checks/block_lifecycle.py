@@ -16,6 +16,7 @@ from ultracluster_checks.model.nodes import (
     RESERVATION_ID,
     differ,
     environments_of,
+    has_all_environments,
     known_blocks,
     nodes_of,
 )
@@ -198,8 +199,11 @@ def life_cycles_may_be_called(cycle: tuple[Resource, list[Trigger]]) -> Iterator
         (each.source, each.target["Arn"]) for each in cycle[1] if each.source.type == EVENT_RULE
     ):
         by_role = not at.resource["RoleArn"].missing
-        if not by_role and not any(
-            lets_invoke(each, "events.amazonaws.com", source, at) for each in permissions
+        elsewhere = cycle[0].is_shared or source.is_shared
+        if (
+            not by_role
+            and not elsewhere
+            and not any(lets_invoke(each, "events.amazonaws.com", source, at) for each in permissions)
         ):
             got = f"no permission lets {source.logical_id} invoke {cycle[0].logical_id}: the function never runs, and no deployment fails"
             yield at, got, "AWS::Lambda::Permission for events.amazonaws.com, with the rule as SourceArn"
@@ -255,7 +259,7 @@ def life_cycles_are_aimed_at_their_block(worker: Resource) -> Iterator[Wrong]:
         elsewhere = any(each["Type"].text == "UNMANAGED" for each in behind)  # nodes join those by themselves
         if target.type in _STATES and not owners & behind and not elsewhere:
             yield settings, f"got {target.logical_id}, whose nodes are in no block", " or ".join(over)
-    for at in variables if blocks else ():
+    for at in variables if blocks and has_all_environments(templates) else ():
         if RESERVATION_ID.fullmatch(at.text or "") and all(differ(at.value, each) for each in blocks):
             yield at, f"got {at.text}, and nodes are launched into {blocks[0]}", str(blocks[0])
 

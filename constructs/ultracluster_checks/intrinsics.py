@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from itertools import islice
 from typing import Any, Final, Protocol
 
-from ultracluster_checks.model.values import ABSENT, Unknown, joined
+from ultracluster_checks.model.values import ABSENT, DYNAMIC, Unknown, joined
 
 # Names exclude braces: otherwise a text of repeated "${" takes quadratic time.
 _PLACEHOLDER: Final = re.compile(r"\$\{(!?)([^{}]*)\}")
@@ -37,7 +37,7 @@ def resolve(value: Any, scope: Scope) -> Any:
         parts = [resolve(part, scope) for part in value]
         return [part for part in parts if part is not ABSENT]
     if not isinstance(value, dict):
-        return value
+        return joined([value]) if isinstance(value, str) and DYNAMIC in value else value
     if len(value) == 1:
         ((name, argument),) = value.items()
         if name == "Ref":

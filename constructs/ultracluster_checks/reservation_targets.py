@@ -57,7 +57,7 @@ def market_and_target_go_together(template: Resource) -> Iterator[Wrong]:
     if is_block(data) and not target.unknown and _target_is_missing(data):
         got = "market type capacity-block without the reservation that nodes are launched into"
         yield target, got, "CapacityReservationId, or the ARN of a resource group of blocks"
-    if all(_is_given(target[name]) for name in TARGETS):
+    if all(target[name].given for name in TARGETS):
         yield target, "an ID and a resource group, of which EC2 takes one", " or ".join(TARGETS)
     group = target["CapacityReservationResourceGroupArn"]
     if _names_a_reservation(group):
@@ -70,11 +70,6 @@ def market_and_target_go_together(template: Resource) -> Iterator[Wrong]:
     if market.missing and not one.missing and one.value in known_blocks(template.template.templates):
         got = f"{one.pattern} is a Capacity Block, which EC2 launches into with its market type only"
         yield market, got, CAPACITY_BLOCK
-
-
-def _is_given(at: Property) -> bool:
-    """Return whether a property is there whatever parameters and conditions say."""
-    return not at.missing and not (isinstance(at.value, Unknown) and (at.value.optional or not at.value.name))
 
 
 def _names_a_reservation(at: Property) -> bool:
@@ -136,7 +131,7 @@ def groups_of_reservations_are_not_exceeded(template: Resource) -> Iterator[Wron
     preference = data["CapacityReservationSpecification"]["CapacityReservationPreference"]
     group = target_of(data)["CapacityReservationResourceGroupArn"]
     open_ = preference.missing or preference.text in {"open", "none"}
-    if data["InstanceMarketOptions"]["MarketType"].missing and not group.missing and open_:
+    if data["InstanceMarketOptions"]["MarketType"].missing and group.given and open_:
         got = "when the reservations of the group are full, EC2 starts further nodes on demand"
         yield preference, got, "capacity-reservations-only"
 

@@ -43,6 +43,8 @@ def test_a_function_is_worked_out(value: Any, text: str) -> None:
         {"Fn::If": ["Any", "one", "other"]},
         {"Fn::If": ["Any", "one", {"Ref": "AWS::NoValue"}]},
         {"Fn::ImportValue": "nobody-exports-it"},
+        "{{resolve:ssm:/name}}",
+        {"Fn::Join": ["", ["{{resolve:secretsmanager:", {"Ref": "Bucket"}, ":SecretString:a::}}"]]},
         {"Fn::FindInMap": ["Zone", "eu-west-1", "id"]},
         {"Fn::FindInMap": "Zone"},
         {"Fn::Select": [7, {"Ref": "Zones"}]},
@@ -74,10 +76,10 @@ def test_what_only_a_deployment_knows_is_unknown_and_not_missing(value: Any) -> 
 
 
 def test_a_text_shows_its_gaps() -> None:
-    text = judged({"Fn::Sub": "s3://${Bucket}/${Given}/${Bucket.Arn}"})
+    text = judged({"Fn::Sub": "s3://${Bucket}/${Given}/${Bucket.Arn}/{{resolve:ssm:${Given}}}}}"})
 
     assert text.text is None
-    assert text.pattern == "s3://${Bucket}/${Given}/${Bucket.Arn}"
+    assert text.pattern == "s3://${Bucket}/${Given}/${Bucket.Arn}/${resolve.ssm.Given.}}}"
 
 
 def test_a_long_text_of_openings_is_read_in_no_time() -> None:
