@@ -16,6 +16,7 @@ from ultracluster._foundation.annotations import warn
 from ultracluster._foundation.cluster_name import cluster_name
 from ultracluster._foundation.log_group import write_statement
 from ultracluster._foundation.permissions import extend_role, never
+from ultracluster._foundation.synthesis_check import check_at_synthesis
 from ultracluster.images.container_image import ContainerImage, pull_image
 from ultracluster.jobs.job_checks import check_job
 from ultracluster.jobs.job_options import JobOptions
@@ -125,6 +126,7 @@ class ClusterJob(Construct):
         ]
         reject([finding for finding in findings if is_error(finding, RECORDS)])
         super().__init__(scope, construct_id)
+        check_at_synthesis(self)
         image = options.get("image")
         hours = Duration.hours(job.timeout_hours) if job.timeout_hours else None
         self._job = job

@@ -12,6 +12,7 @@ from constructs import Construct, IConstruct
 
 from ultracluster._foundation.annotations import warn
 from ultracluster._foundation.machines import AnyInstanceType, machine_of
+from ultracluster._foundation.synthesis_check import check_at_synthesis
 from ultracluster._foundation.tokens import check_known, is_known
 from ultracluster.network.endpoint_policies import EndpointPolicies
 from ultracluster.network.group_rules import add_efa_rules, add_task_rules
@@ -114,6 +115,7 @@ class ClusterNetwork(Construct):
         )
         nodes_cidr = subnet_cidr(cidr, needed, subnet_prefix, nat_gateway=nat_gateway)
         super().__init__(scope, construct_id)
+        check_at_synthesis(self)
         self._place: tuple[CfnResource, ...]
         is_limited = not nat_gateway if limit_endpoints is None else limit_endpoints
         self.endpoint_policies = EndpointPolicies(self) if is_limited else None

@@ -14,6 +14,7 @@ from ultracluster._foundation.annotations import warn
 from ultracluster._foundation.cluster_name import cluster_name
 from ultracluster._foundation.machines import AnyInstanceType, machine_of
 from ultracluster._foundation.permissions import allow, extend_role, never
+from ultracluster._foundation.synthesis_check import check_at_synthesis
 from ultracluster._foundation.tokens import check_known, is_known
 from ultracluster.capacity.launch_options import market_options, node_tags, reservation_target
 from ultracluster.capacity.sources import check_source
@@ -181,6 +182,7 @@ class NodeGroup(Construct):
         )
         reject(findings)
         super().__init__(scope, construct_id)
+        check_at_synthesis(self)
         warn(self, *check_figures_are_sourced(machine), *check_network_interfaces(machine, interfaces))
         self.network = network
         self.network_interfaces = interfaces

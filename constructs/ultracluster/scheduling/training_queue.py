@@ -9,6 +9,7 @@ from constructs import Construct
 
 from ultracluster._foundation.log_group import RetainedLogGroup
 from ultracluster._foundation.machines import AnyInstanceType, machine_of
+from ultracluster._foundation.synthesis_check import check_at_synthesis
 from ultracluster.capacity.sources import check_names, named, used_by_queue
 from ultracluster.nodes.agent_policy import AgentPolicy
 from ultracluster.nodes.node_group import NodeGroup
@@ -88,6 +89,7 @@ class TrainingQueue(ITrainingQueue):
         behind = [group.capacity for group in used]
         _check(groups, used, max_nodes=max_nodes, settings=settings)
         super().__init__(scope, construct_id)
+        check_at_synthesis(self)
         self._log_group = log_group or RetainedLogGroup(self, retention=log_retention, kms_key=kms_key)
         self.dedicated_environments = tuple(
             define_compute_environment(

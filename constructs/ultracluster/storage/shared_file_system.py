@@ -15,6 +15,7 @@ from constructs import Construct
 
 from ultracluster._foundation.annotations import warn
 from ultracluster._foundation.machines import AnyInstanceType, machine_of
+from ultracluster._foundation.synthesis_check import check_at_synthesis
 from ultracluster._foundation.tokens import are_other_vpcs, known
 from ultracluster.network.cluster_network import ClusterNetwork
 from ultracluster.network.group_rules import allow_between_groups
@@ -122,6 +123,7 @@ class SharedFileSystem(Construct):
         )
         asked = given.settings
         super().__init__(scope, construct_id)
+        check_at_synthesis(self)
         self.mount_path = mount_path
         self.vpc_id = network.vpc_id
         self.efa_enabled = asked.efa_enabled
