@@ -46,6 +46,20 @@ _BASES: tuple[Mapping[str, Any], ...] = (
     {**_BASE, "capacity": {"market_type": "on-demand"}, "instance_type": "p5.48xlarge"},
     {**_BASE, "capacity": {"market_type": "on-demand"}, "instance_type": "trn1.32xlarge"},
 )
+# Kinds of file systems, of which hardly any but the first would be drawn.
+_NETWORK = {
+    "vpc_id": "vpc-0123456789abcdef0",
+    "subnet_id": "subnet-0123456789abcdef0",
+    "security_group_id": "sg-0123456789abcdef0",
+    "add_efa_rules": True,
+}
+_EXISTING = {"file_system_id": "fs-0123456789abcdef0", "mount_name": "abcdefgh", "zone_id": "use2-az3"}
+_KINDS: tuple[Mapping[str, Any], ...] = (
+    {},
+    {"file_system": {"storage_capacity_gib": 9600}},
+    {"file_system": "none"},
+    {"network": _NETWORK, "file_system": {**_EXISTING, "security_group_id": "sg-0123456789abcdef1"}},
+)
 # What a job is hardly ever taken without.
 _JOB = {"image": _IMAGE, "command": ["train.py"]}
 
@@ -164,6 +178,8 @@ _MOST_SETTINGS = 8
 def clusters_with_jobs(draw: st.DrawFn) -> dict[str, Any]:
     """A cluster that is taken, with jobs whose fields are drawn one by one, so that many are away from their defaults."""
     cluster = draw(clusters()) | {"jobs": []}
+    of_kind = cluster | copy.deepcopy(dict(draw(st.sampled_from(_KINDS))))
+    cluster = of_kind if _is_taken(of_kind) else cluster
     for number in range(_MOST_JOBS):
         kind = draw(st.sampled_from(get_args(_OF_JOBS["kind"])))
         plain = {"name": f"job{number}", "kind": kind, **_JOB}
@@ -173,8 +189,8 @@ def clusters_with_jobs(draw: st.DrawFn) -> dict[str, Any]:
         if job is None:
             continue
         names = st.lists(st.sampled_from(sorted(_OF_JOBS)), min_size=4, max_size=_MOST_SETTINGS, unique=True)
-        of_kind = ["method", "instance_type"] if kind == "precompile" else []
-        for name in (*of_kind, *draw(names)):
+        further = ["method", "instance_type"] if kind == "precompile" else ["launcher"]
+        for name in (*further, *draw(names)):
             changed = {**job, name: draw(_of_job(name, cluster))}
             if _is_taken({**cluster, "jobs": [*cluster["jobs"], changed]}):
                 job = changed

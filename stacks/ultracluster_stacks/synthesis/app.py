@@ -13,6 +13,7 @@ from ultracluster_stacks.synthesis.assembly.fingerprint import synthesis_fingerp
 from ultracluster_stacks.synthesis.assembly.parts import Part, merge_assembly, split_assembly
 from ultracluster_stacks.synthesis.assembly.workers import processes_for, synthesize_in_processes
 from ultracluster_stacks.synthesis.context import clusters_of, processes_of, read_context
+from ultracluster_stacks.synthesis.template_findings import at_their_lines
 
 
 def main() -> int:
@@ -29,6 +30,7 @@ def main() -> int:
     # cannot be cached or merged.
     in_place = bool(context.get("aws:cdk:disable-asset-staging"))
     use_cache = str(context.get("cache")).lower() != "false" and Path("cdk.json").is_file()
+    clusters: list[Cluster] = []
     try:
         clusters = clusters_of(context)
         cache = None
@@ -37,7 +39,8 @@ def main() -> int:
         processes = 1 if in_place else processes_of(context)
         synthesize(clusters, Path(outdir) if outdir else None, cache=cache, processes=processes)
     except FindingsError as error:
-        sys.stderr.write(f"{error}\n")
+        found = at_their_lines(error.findings, context["rollout"]) if clusters else error.findings
+        sys.stderr.writelines(f"{finding}\n" for finding in found)
         return 2
     return 0
 
