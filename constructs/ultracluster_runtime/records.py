@@ -7,7 +7,6 @@ from ultracluster_runtime.aws import aws_session
 from ultracluster_runtime.costs import price_list
 from ultracluster_runtime.images import machine_images
 from ultracluster_runtime.jobs import dependencies, describe, logs, queues, submission
-from ultracluster_runtime.metrics import recorded_metrics
 from ultracluster_runtime.preflight import (
     account,
     file_systems,
@@ -49,7 +48,6 @@ RECORDS: Final = by_code(
     logs.RECORDS,
     queues.RECORDS,
     submission.RECORDS,
-    recorded_metrics.RECORDS,
     account.RECORDS,
     preflight_check.RECORDS,
     file_systems.RECORDS,

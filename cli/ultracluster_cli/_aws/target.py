@@ -54,14 +54,14 @@ class ClusterTargets:
     targets: Mapping[str | None, Target]
 
     def of(self, cluster: str) -> Target:
-        """Return the target of a cluster, which the rollout file must define (UC9665)."""
+        """Return the target of a cluster, which the rollout file must define."""
         if cluster in self.profiles:
             return self.targets[self.profiles[cluster]]
         if set(self.targets) == {None}:
             return self.targets[None]
         problem = f"{cluster} is no longer in the rollout file, so its account is unknown"
         remedy = "Restore the cluster and its profile in the rollout file"
-        raise FindingsError.of("UC9665", problem, remedy=remedy)
+        raise FindingsError.message(problem, remedy=remedy)
 
     def clusters(self, profile: str | None) -> tuple[str, ...]:
         """Return the names of the clusters of a profile."""
@@ -111,11 +111,5 @@ RECORDS: Final = (
         "A command for the local AWS finds one that runs.",
         remedy="Start one and deploy to it first, so that there is something to compare with.",
         source="Our decision: nothing is started behind your back.",
-    ),
-    RuleRecord(
-        "UC9665",
-        "A cluster that is rolled back is in the file that names profiles.",
-        remedy="Add the cluster with its profile to the file again; its account is not guessed.",
-        source="Our decision: a rollback in the wrong account would change unrelated stacks.",
     ),
 )

@@ -51,7 +51,7 @@ def place(
     if not unplaced:
         problem = f"no cluster of wave {quote(wave)} has an order without a reservation"
         remedy = "Specify `capacity: {order: NAME}`; clusters with a reservation are not moved"
-        raise FindingsError.of("UC9661", problem, remedy=remedy)
+        raise FindingsError.message(problem, remedy=remedy)
     current_places = {_place_of(capacity.cluster) for capacity in unplaced}
     known_regions = read_regions(regions, known=())
     search = block_search(regions=known_regions, days=days, between=between)
@@ -140,11 +140,5 @@ RECORDS: Final = (
         "Every placed cluster gets an offering that meets the constraints.",
         remedy="Allow more Regions, other days, a later start or a higher fee; nothing was written.",
         source="Our decision: a wave is placed as a written atomically.",
-    ),
-    RuleRecord(
-        "UC9661",
-        "A wave that is placed has clusters without a reservation.",
-        remedy="Set `capacity: {order: NAME}` on the capacity to place; capacity with a reservation is not moved.",
-        source="Our decision: what is bought is not moved.",
     ),
 )

@@ -65,7 +65,7 @@ class DemoTraining:
     steps: dict[str, float]
 
     def train(self, cluster: Cluster, purchase: Purchase) -> TrainedJob:
-        """Submit the job (UC9011 if it fails), and move the clock through the block, whose extension is paid after the drain."""
+        """Submit the job (a message if it fails), and move the clock through the block, whose extension is paid after the drain."""
         region, client = cluster.region, self.target.client.in_region(cluster.region)
         with measure(self.steps, "training"):
             job = self._submit(cluster)
@@ -180,7 +180,7 @@ class _Log:
 
 
 def _wait_for_job(job: str, status: str, client: Clients) -> Any:
-    """Wait until a job is in a state; UC9011 with its last words if it ends in another."""
+    """Wait until a job is in a state; an error with its last words if it ends in another."""
     described = _wait(
         lambda: describe_job(job, client=client),
         lambda described: described["status"] in {status, "SUCCEEDED", "FAILED"},

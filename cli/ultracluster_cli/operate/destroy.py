@@ -75,7 +75,7 @@ def destroy(
     names = [config.name for config in clusters]
     if unknown := [name for name in delete_data or () if name not in names]:
         problem = f"--delete-data got {quote(unknown[0])}"
-        raise FindingsError.of("UC9017", problem, allowed=", ".join(names))
+        raise FindingsError.message(problem, allowed=", ".join(names))
     with doing("Reading the stacks"):
         deployments = [
             _Deployed(config, targets.of(config.stage), delete_data=config.name in (delete_data or ()))
@@ -309,12 +309,6 @@ def _wait(describe: Any) -> None:
 
 
 RECORDS: Final = (
-    RuleRecord(
-        "UC9017",
-        "The name that --delete-data gets is that of a cluster to destroy.",
-        remedy="Type the name of each cluster whose data is to be deleted.",
-        source="Our decision: data is deleted only where its cluster is named.",
-    ),
     RuleRecord(
         "UC9018",
         "The data of a cluster whose name was typed is deleted.",

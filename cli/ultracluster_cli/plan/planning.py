@@ -2,7 +2,6 @@
 
 from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime
-from typing import Final
 
 import typer
 
@@ -13,7 +12,7 @@ from ultracluster_cli.plan.output import print_plan
 from ultracluster_cli.plan.stacks import deployed_stacks
 from ultracluster_spec.cluster import Cluster
 from ultracluster_spec.findings import Finding, FindingsError, quote, reject
-from ultracluster_spec.record import RuleRecord, is_error
+from ultracluster_spec.record import is_error
 from ultracluster_stacks.plan import Plan, StackTemplate, check_headroom, compare
 from ultracluster_stacks.records import RECORDS as FILE_RECORDS
 
@@ -41,12 +40,11 @@ def check_limits(stacks: Sequence[StackTemplate]) -> None:
 
 
 def check_allowed(plan: Plan, allowed: Sequence[str]) -> None:
-    """Reject `--allow` values that match no stop (UC9203), since the plan may have changed since they were chosen."""
+    """Reject `--allow` values that match no stop, since the plan may have changed since they were chosen."""
     known = sorted({stop.allow for stop in plan.stops() if stop.allow})
     findings = [
-        Finding(
-            code="UC9203",
-            problem=f"--allow {quote(word)} matches nothing that stops the plan",
+        Finding.message(
+            f"--allow {quote(word)} matches nothing that stops the plan",
             allowed=", ".join(known) or "no --allow, since no stop can be allowed",
         )
         for word in allowed
@@ -94,13 +92,3 @@ def approved_plan(
     if not (stopped or plan.unchanged or targets.local or yes):
         typer.confirm(question, abort=True, err=True)
     return None if stopped else plan
-
-
-RECORDS: Final = (
-    RuleRecord(
-        "UC9203",
-        "An --allow value matches a change that stops the plan.",
-        remedy="Use the values as the plan prints them; an unused value may be a typing mistake.",
-        source="Our decision: what is allowed is exactly what was seen.",
-    ),
-)

@@ -5,7 +5,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime
-from typing import Annotated, Any, Final
+from typing import Annotated, Any
 
 import typer
 
@@ -26,7 +26,6 @@ from ultracluster_runtime.preflight.subjects import Account
 from ultracluster_runtime.records import RECORDS as CHECK_RECORDS
 from ultracluster_spec.cluster import Cluster
 from ultracluster_spec.findings import Finding, quote, reject
-from ultracluster_spec.record import RuleRecord
 
 
 def preflight(
@@ -105,11 +104,11 @@ def _by_profile(
 
 
 def check_codes(codes: Sequence[str]) -> None:
-    """Reject codes of checks that do not exist (UC9455)."""
+    """Reject codes of checks that do not exist."""
     known = {check.code for check in CHECKS}
     allowed, remedy = f"{CHECKS[0].code} to {max(known)}", "See `ultracluster docs preflight`"
     reject(
-        Finding(code="UC9455", problem=f"got {quote(code)}", allowed=allowed, remedy=remedy, path="--skip")
+        Finding.message(f"got {quote(code)}", allowed=allowed, remedy=remedy, path="--skip")
         for code in codes
         if code not in known
     )
@@ -133,13 +132,3 @@ def report_result(result: CheckResult) -> None:
     if result.outcome.status is not Status.SKIP:
         live_tests = "".join(f" ({fact})" for fact in facts_on(result.code))
         say(f"{result.outcome.status} {result.code} {result.subject}: {result.outcome.evidence}{live_tests}")
-
-
-RECORDS: Final = (
-    RuleRecord(
-        "UC9455",
-        "`--skip` names a check of preflight.",
-        remedy="Name a check that `ultracluster docs preflight` lists.",
-        source="Our decision: what was left out must be what was meant.",
-    ),
-)

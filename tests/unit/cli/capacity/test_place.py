@@ -128,8 +128,8 @@ def test_writes_nothing_unless_every_cluster_has_a_place(place: Run, path: Path)
 def test_clusters_with_a_reservation_are_not_moved(place: Run, path: Path) -> None:
     path.write_text(VALID)
 
-    assert "UC9661" in place().stderr
-    assert "UC9661" in place(wave="nowhere").stderr
+    assert "has an order without a reservation" in place().stderr
+    assert "has an order without a reservation" in place(wave="nowhere").stderr
 
 
 def test_refuses_a_ranking_that_it_does_not_know(place: Run) -> None:
