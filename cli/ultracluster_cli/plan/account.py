@@ -27,6 +27,7 @@ _ASKED: Final = frozenset(
         9434,
         *range(9442, 9445),
         *range(9452, 9455),
+        9480,
     )
 )
 _SECONDS: Final = 30.0

@@ -39,7 +39,7 @@ from ultracluster_spec.capacity import (
 from ultracluster_spec.findings import Finding, collect, quote, reject, require
 from ultracluster_spec.instance_type import check_figures_are_sourced, check_scratch
 from ultracluster_spec.network import check_network_interfaces
-from ultracluster_spec.nodes import ROOT_VOLUME_IOPS, RootVolume, check_user_data
+from ultracluster_spec.nodes import ROOT_DEVICE, ROOT_VOLUME_IOPS, RootVolume, check_user_data
 from ultracluster_spec.values import under, wrong_types
 
 # Above that of `Tags.of`, which is 100 unless set.
@@ -247,7 +247,7 @@ class NodeGroup(Construct):
                 ),
                 block_device_mappings=[
                     ec2.CfnLaunchTemplate.BlockDeviceMappingProperty(
-                        device_name="/dev/xvda",
+                        device_name=ROOT_DEVICE,
                         ebs=ec2.CfnLaunchTemplate.EbsProperty(
                             volume_size=root_volume.size_gib,
                             volume_type="gp3",

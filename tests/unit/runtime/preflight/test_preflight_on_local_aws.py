@@ -299,6 +299,11 @@ BROKEN: Mapping[str, tuple[Break, Status, str]] = {
         Status.WARN,
         "deprecated since 2026-01-01",
     ),
+    "UC9480": (
+        lambda it: it.set_ami(root_device_name="/dev/sda1"),
+        Status.FAIL,
+        "its root device is /dev/sda1",
+    ),
     "UC9446": (lambda it: put_job_elsewhere(it, "training", "nothing"), Status.FAIL, "no repository nothing"),
     "UC9457": (
         lambda it: use_entrypoint(it, ["bash", "-c"]),
@@ -491,6 +496,20 @@ OTHER_SIDES: list[tuple[str, str, Break, Status, str]] = [
         lambda it: it.change_part("existing", "checkpoints", bucket_name="preflight-shut"),
         Status.FAIL,
         "denies access to everyone",
+    ),
+    (
+        "UC9444",
+        "Amazon Linux 2",
+        lambda it: it.set_ami(name="amzn2-ami-ecs-inf-hvm-2.0.20250923-x86_64-ebs"),
+        Status.FAIL,
+        "it is of Amazon Linux 2",
+    ),
+    (
+        "UC9452",
+        "Lustre 2.10",
+        lambda it: it.set_file_system(FileSystemTypeVersion="2.10"),
+        Status.FAIL,
+        "Lustre 2.10, which the client",
     ),
     (
         "UC9452",
