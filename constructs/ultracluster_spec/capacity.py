@@ -713,7 +713,25 @@ CLUSTER_RULES: Final = (
 )
 """Rules about all capacity of a cluster."""
 
+
+def refuse_shared_block(reservation_id: str, other: str, *, path: str = "") -> Finding:
+    """Return the finding (UC4182) about a Capacity Block that another cluster uses already."""
+    return Finding(
+        "UC4182",
+        f"{reservation_id} is the Capacity Block of {other} already, and both would start nodes in it and drain it",
+        allowed="a block for each cluster",
+        remedy="Use one cluster with two queues, or buy a block for each",
+        path=path,
+    )
+
+
 RECORDS: Final = (
+    RuleRecord(
+        "UC4182",
+        "A Capacity Block is used by one cluster.",
+        remedy="Use one cluster with two queues, or a block for each cluster.",
+        source="Our decision: each cluster counts, drains and closes its block as if all instances were its own.",
+    ),
     RuleRecord(
         "UC2220",
         "Capacity that names an order also has its reservation before it is deployed.",

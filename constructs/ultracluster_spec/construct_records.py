@@ -28,6 +28,19 @@ RECORDS: Final = (
         source="EC2 user guide, Elastic Fabric Adapter, 2026-11: EFA traffic stays in one Availability Zone.",
     ),
     RuleRecord(
+        "UC3180",
+        "Keys and topics of a cluster are in its Region.",
+        remedy="Use a key and a topic of the Region of the cluster; a multi-Region key has a replica with an ARN for each Region.",
+        source="https://docs.aws.amazon.com/kms/latest/developerguide/multi-region-keys-overview.html; CloudWatch API, PutMetricAlarm: a topic of the Region of the alarm, 2026-11.",
+    ),
+    RuleRecord(
+        "UC3181",
+        "Buckets of a cluster are in its Region.",
+        severity=Severity.WARNING,
+        remedy="Use a bucket in the Region of the cluster, or replicate into one.",
+        source="https://docs.aws.amazon.com/vpc/latest/privatelink/vpc-endpoints-s3.html: a gateway endpoint reaches the buckets of its Region; EC2 pricing, data transfer, 2026-11.",
+    ),
+    RuleRecord(
         "UC3208",
         "The default security group of an existing VPC allows the traffic of multi-node jobs.",
         severity=Severity.WARNING,

@@ -261,11 +261,12 @@ def check_image_tag(image: str, tag: str) -> list[Finding]:
 
 def check_image_region(image: str, image_region: str | None, region: str) -> list[Finding]:
     """Warn about an image outside the Region's Amazon ECR, which nodes without internet cannot pull (UC6108)."""
+    cost = f": each node pulls it from {image_region}, billed per GB" if image_region else ""
     return require(
         image_region == region,
         "UC6108",
         f"{quote(image)} is not in the Amazon ECR of {region}, the only registry that nodes can reach without "
-        "a NAT gateway",
+        f"a NAT gateway{cost}",
         remedy="Copy or replicate it there",
     )
 

@@ -14,14 +14,16 @@ from constructs import Construct
 
 from ultracluster._foundation.annotations import warn
 from ultracluster._foundation.cluster_name import (
+    check_block_is_free,
     check_name_is_free,
     check_one_name,
-    claim_name,
+    claim,
     name_cluster,
     tag_resources,
 )
 from ultracluster._foundation.cluster_name import cluster_name as find_cluster_name
 from ultracluster._foundation.machines import AnyInstanceType, machine_of
+from ultracluster._foundation.regions import check_regions
 from ultracluster.capacity.sources import check_main_queue, check_sizes, has_block, named, sources_of
 from ultracluster.cluster.i_ultra_cluster import ImportedCluster, IUltraCluster
 from ultracluster.compliance.cluster_key import let_services_use
@@ -210,6 +212,7 @@ class UltraCluster(IUltraCluster):
             network=network,
             vpc_subnets=vpc_subnets,
             file_system=file_system,
+            buckets={"checkpoint_bucket": checkpoint_bucket, "compile_cache": compile_cache},
             placement=placement,
             queue=queue or Queue(),
             alarms=alarms,
@@ -224,7 +227,8 @@ class UltraCluster(IUltraCluster):
         if plan.cluster_name is not None:
             name_cluster(self, plan.cluster_name)
         self.cluster_name = find_cluster_name(self)
-        claim_name(self, self.cluster_name)
+        for claimed in (self.cluster_name, *_blocks(plan.sources)):
+            claim(self, claimed)
         self._kms_key = kms_key
         self._topic = self._define_topic(notify)
         self._placement = self._define_placement(network, placement)
@@ -602,6 +606,7 @@ def _resolve(
     network: ClusterNetwork | ec2.IVpc | Network | None,
     vpc_subnets: ec2.SubnetSelection | None,
     file_system: SharedFileSystem | FileSystem | None,
+    buckets: Mapping[str, CheckpointBucket | CompileCache | PosixCompileCache | s3.IBucket | None],
     placement: ClusterPlacement | Literal["auto", "none"],
     queue: Queue,
     alarms: Alarms | None,
@@ -623,6 +628,8 @@ def _resolve(
     machine = collect(findings, lambda: machine_of(instance_type))
     known = collect(findings, lambda: sources_of(capacity))
     sources = known or (None,)
+    for block in _blocks(known or ()):
+        findings += check_block_is_free(scope, block, path="capacity")
     ami = collect(findings, lambda: image_id_of(scope, image_id))
     zone = (
         zone_id
@@ -639,6 +646,16 @@ def _resolve(
         )
     findings += check_zone(scope, zone) if zone else ()
     findings += check_recipients(notify, region=None) if isinstance(notify, (list, tuple)) else ()
+    topics = notify if isinstance(notify, (list, tuple)) else [notify]
+    topic = next((each for each in topics if not isinstance(each, str) or each.startswith("arn:")), None)
+    findings += check_regions(
+        scope,
+        {"kms_key": kms_key, "notify": topic, "alarms.topic_arn": alarms.topic_arn if alarms else None},
+        buckets={
+            name: None if isinstance(each, PosixCompileCache) else getattr(each, "bucket", each)
+            for name, each in buckets.items()
+        },
+    )
     findings += _check_removal(removal_policy)
     findings += boot
     findings += lifecycle if has_block(sources) else ()
@@ -668,6 +685,13 @@ def _resolve(
         alarms=effective_alarms(alarms, has_block=has_block(sources)),
         warnings=(*check_whole_ultraservers(machine, node_count), *findings),
     )
+
+
+def _blocks(sources: Iterable[Capacity | None]) -> list[str]:
+    """Return the reservations of the Capacity Blocks among the sources."""
+    return [
+        each.reservation_id for each in sources if isinstance(each, CapacityBlock) and each.reservation_id
+    ]
 
 
 def _check_queue(sources: Sequence[Capacity | None], queue: Queue) -> list[Finding]:

@@ -249,9 +249,9 @@ class ClusterAlarms(Construct):
         # A file is on few storage targets, and writes fail when one of them is full. An alarm may not use SEARCH.
         # (https://docs.aws.amazon.com/fsx/latest/LustreGuide/fs-metrics.html and
         # https://docs.aws.amazon.com/AmazonCloudWatch/latest/monitoring/Create_Metrics_Insights_Alarm.html, read 2026-11.)
+        query = 'SELECT MAX(StorageCapacityUtilization) FROM SCHEMA("AWS/FSx", FileSystemId, StorageTargetId)'
         fullest = cloudwatch.MathExpression(
-            expression='SELECT MAX(StorageCapacityUtilization) FROM SCHEMA("AWS/FSx", FileSystemId, StorageTargetId) '
-            f"WHERE FileSystemId = '{file_system.file_system_id}'",
+            expression=f"{query} WHERE FileSystemId = '{file_system.file_system_id}'",
             label="Used percentage of the fullest storage target",
             period=self._minute,
         )

@@ -3,6 +3,8 @@
 from collections.abc import Iterator
 from typing import Any, Final
 
+from ultracluster_catalog.machines.instance_type import CAPACITY_BLOCK
+from ultracluster_spec.capacity import refuse_shared_block
 from ultracluster_spec.cluster import Cluster
 from ultracluster_spec.credentials import shown
 from ultracluster_spec.findings import Finding
@@ -15,7 +17,12 @@ def broken_by_rollout(rollout: Rollout) -> Iterator[tuple[Place, Finding]]:
     """Yield the place and the finding of everything that breaks a rule across clusters and waves."""
     clusters = list(rollout.located_clusters())
     yield from located(
-        (*_repeated_waves(rollout), *_repeated_clusters(clusters), *_ids_in_two_places(clusters))
+        (
+            *_repeated_waves(rollout),
+            *_repeated_clusters(clusters),
+            *_ids_in_two_places(clusters),
+            *_shared_blocks(clusters),
+        )
     )
 
 
@@ -76,6 +83,23 @@ def _ids_in_two_places(clusters: list[tuple[Place, Cluster]]) -> Iterator[At]:
                     remedy="Use the ID of each place",
                     code="UC4115",
                 )
+
+
+def _shared_blocks(clusters: list[tuple[Place, Cluster]]) -> Iterator[At]:
+    """Refuse a Capacity Block in two clusters."""
+    users: dict[str, Place] = {}
+    for loc, cluster in clusters:
+        additional = _read(cluster, "additional_capacity") or ()
+        sources: list[tuple[Place, Any]] = [(("capacity",), _read(cluster, "capacity"))]
+        sources += [(("additional_capacity", index), source) for index, source in enumerate(additional)]
+        for path, source in sources:
+            block = _read(source, "reservation_id")
+            if block is None or _read(source, "market_type") != CAPACITY_BLOCK:
+                continue
+            first = users.setdefault(block, loc)
+            if first != loc:
+                other = f"waves[{first[1]}].clusters[{first[3]}]"
+                yield At.of((*loc, *path, "reservation_id"), refuse_shared_block(block, other))
 
 
 RECORDS: Final = (

@@ -54,13 +54,14 @@ def test_an_ami_exists_in_one_region(findings: Findings, valid: str) -> None:
 def test_a_reservation_exists_in_one_zone_and_for_one_type(findings: Findings, valid: str) -> None:
     shared = _SECOND.replace("cr-fedcba98765432100", "cr-0123456789abcdef0")
 
-    assert findings(text=valid + shared) == []
-    (finding,) = findings(text=valid + shared.replace("use2-az3", "use2-az1"))
-    assert (finding.code, finding.path) == ("UC4115", "waves[0].clusters[1].capacity.reservation_id")
+    place = "waves[0].clusters[1].capacity.reservation_id"
+    assert [(each.code, each.path) for each in findings(text=valid + shared)] == [("UC4182", place)]
+    elsewhere = findings(text=valid + shared.replace("use2-az3", "use2-az1"))
+    assert [(each.code, each.path) for each in elsewhere] == [("UC4115", place), ("UC4182", place)]
 
 
 def test_a_wave_and_a_job_are_named_once(findings: Findings, valid: str) -> None:
-    again = valid.split("waves:\n")[1].replace("name: train", "name: other")
+    again = valid.split("waves:\n")[1].replace("name: train", "name: other").replace("cr-0", "cr-1")
     assert [str(finding) for finding in findings(text=valid + again)] == [
         "UC2106: rollout.yaml:26: waves[1].name: duplicate wave 'first'."
     ]

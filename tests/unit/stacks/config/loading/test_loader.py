@@ -62,7 +62,7 @@ def test_the_rules_run_once_for_each_cluster_and_once_for_the_rollout(
     monkeypatch.setattr(cluster_rules, "_CLUSTER_RULES", (count,))
     monkeypatch.setattr(rollout_rules, "_repeated_clusters", count_rollout)
     head, cluster = VALID.split("    clusters:\n")
-    second = cluster.replace("name: train", "name: second")
+    second = cluster.replace("name: train", "name: second").replace("cr-0", "cr-1")
 
     load(text=f"{head}    clusters:\n{cluster}{second}")
 
