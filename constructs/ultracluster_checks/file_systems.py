@@ -95,6 +95,22 @@ def file_systems_can_be_made(resource: Resource) -> Iterator[Wrong]:
             yield configuration[name], got, "a data repository association"
 
 
+@rule("UC5082", _lustre)
+def export_is_not_believed(resource: Resource) -> Iterator[Wrong]:
+    """Find settings of the old link to S3 that export nothing by themselves, or delete what S3 no longer has."""
+    configuration = resource["LustreConfiguration"]
+    export, imports = configuration["ExportPath"], configuration["AutoImportPolicy"]
+    if not export.missing:
+        got = "ExportPath, by which nothing is exported until a data repository task runs"
+        yield export, got, "a data repository association with AutoExportPolicy"
+    if imports.text == "NEW_CHANGED_DELETED":
+        yield (
+            imports,
+            "got NEW_CHANGED_DELETED: an object that is deleted in S3 deletes the file",
+            "NEW_CHANGED",
+        )
+
+
 @rule("UC5080", _lustre)
 def nodes_can_mount(resource: Resource) -> Iterator[Wrong]:
     """Find file systems of a Lustre version that the nodes of the same templates cannot mount."""
@@ -202,6 +218,15 @@ RECORDS: Final = (
         remedy="Set FileSystemTypeVersion: '2.15'; without it, FSx takes 2.10 except for PERSISTENT_2. FSx upgrades an existing file system in place.",
         source="https://github.com/amazonlinux/amazon-linux-2023/issues/723; FSx API reference, CreateFileSystem, FileSystemTypeVersion, 2026-11.",
         in_templates=True,
+    ),
+    RuleRecord(
+        "UC5082",
+        "A link to S3 exports what it seems to export, and deletes no files.",
+        severity=Severity.WARNING,
+        remedy="Use data repository associations, and leave out events of deletions.",
+        source="https://docs.aws.amazon.com/fsx/latest/APIReference/API_CreateFileSystemLustreConfiguration.html and FSx for Lustre guide, exporting changes with tasks, 2026-11.",
+        in_templates=True,
+        suppressible=True,
     ),
     RuleRecord(
         "UC5202",
