@@ -688,7 +688,12 @@ _EVERYWHERE: Final[Mapping[PropertyPath, Row]] = {
 }
 
 _NOTHING: Final = frozenset(
-    {"AWS::CDK::Metadata", "AWS::CloudFormation::WaitConditionHandle", "AWS::CloudWatch::Dashboard"}
+    {
+        "AWS::CDK::Metadata",
+        "AWS::CloudFormation::WaitConditionHandle",
+        "AWS::CloudWatch::Dashboard",
+        "AWS::Logs::QueryDefinition",
+    }
 )
 """Types that buy, run, drain, alarm, notify, pay and keep nothing."""
 

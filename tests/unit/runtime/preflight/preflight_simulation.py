@@ -55,6 +55,7 @@ waves:
     clusters:
       - name: block
         account: "123456789012"
+        submitters: ["arn:aws:iam::123456789012:role/cdk-hnb659fds-cfn-exec-role-123456789012-us-east-2"]
         capacity: {{reservation_id: cr-00000000000000001, order: december}}
         jobs:
           - {{name: train, image: "123456789012.dkr.ecr.us-east-2.amazonaws.com/training:2026-11-20", command: [t.py]}}

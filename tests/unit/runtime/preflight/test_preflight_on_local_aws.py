@@ -299,6 +299,11 @@ BROKEN: Mapping[str, tuple[Break, Status, str]] = {
         Status.WARN,
         "deprecated since 2026-01-01",
     ),
+    "UC9481": (
+        lambda it: it.change("block", submitters=(f"arn:aws:iam::{ACCOUNT}:role/nobody",)),
+        Status.FAIL,
+        "this account has no such role",
+    ),
     "UC9480": (
         lambda it: it.set_ami(root_device_name="/dev/sda1"),
         Status.FAIL,
@@ -503,6 +508,16 @@ OTHER_SIDES: list[tuple[str, str, Break, Status, str]] = [
         lambda it: it.set_ami(name="amzn2-ami-ecs-inf-hvm-2.0.20250923-x86_64-ebs"),
         Status.FAIL,
         "it is of Amazon Linux 2",
+    ),
+    (
+        "UC9481",
+        "a role of that name in another account",
+        lambda it: it.change(
+            "block",
+            submitters=(f"arn:aws:iam::999999999999:role/cdk-hnb659fds-cfn-exec-role-{ACCOUNT}-{REGION}",),
+        ),
+        Status.FAIL,
+        "would get the permission to submit jobs",
     ),
     (
         "UC9452",
