@@ -31,7 +31,7 @@ from ultracluster_spec.record import RuleRecord
 from ultracluster_stacks.plan import StackTemplate
 
 _KEY: Final = "ultracluster/locks"
-_AT_ONCE: Final = 8  # fewer than the 10 pooled connections of a boto3 client
+_AT_ONCE: Final = 8  # fewer than the pooled connections of a client
 _RENEW_SECONDS: Final = LEASE.total_seconds() / 5
 _ROLE_SECONDS: Final = 45 * 60  # credentials of an assumed role last an hour
 

@@ -126,7 +126,6 @@ def run(
     variables = read_variables(env or [])
     seconds = int(read_duration("--timeout", timeout).total_seconds()) if timeout else None
     cluster, region = locate(cluster, region)
-    # SubmitJob is not idempotent: retrying after a lost response would submit a second job.
     region, client = open_region(cluster, region=region, profile=profile)
     with aws_errors_as_findings():
         queue = find_queue(cluster, region=region, client=client)
