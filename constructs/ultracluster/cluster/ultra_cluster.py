@@ -646,15 +646,14 @@ def _resolve(
         )
     findings += check_zone(scope, zone) if zone else ()
     findings += check_recipients(notify, region=None) if isinstance(notify, (list, tuple)) else ()
-    topics = notify if isinstance(notify, (list, tuple)) else [notify]
-    topic = next((each for each in topics if not isinstance(each, str) or each.startswith("arn:")), None)
     findings += check_regions(
         scope,
-        {"kms_key": kms_key, "notify": topic, "alarms.topic_arn": alarms.topic_arn if alarms else None},
-        buckets={
-            name: None if isinstance(each, PosixCompileCache) else getattr(each, "bucket", each)
-            for name, each in buckets.items()
+        {
+            "kms_key": kms_key,
+            "notify": _topic_of(notify),
+            "alarms.topic_arn": alarms.topic_arn if alarms else None,
         },
+        buckets={name: _bucket_of(each) for name, each in buckets.items()},
     )
     findings += _check_removal(removal_policy)
     findings += boot
@@ -687,7 +686,22 @@ def _resolve(
     )
 
 
-def _blocks(sources: Iterable[Capacity | None]) -> list[str]:
+def _topic_of(notify: Sequence[str] | sns.ITopic) -> sns.ITopic | str | None:
+    """Return the topic among recipients, or its ARN."""
+    given = cast("Sequence[str | sns.ITopic]", notify if isinstance(notify, (list, tuple)) else [notify])
+    return next((each for each in given if not isinstance(each, str) or each.startswith("arn:")), None)
+
+
+def _bucket_of(
+    part: CheckpointBucket | CompileCache | PosixCompileCache | s3.IBucket | None,
+) -> s3.IBucket | None:
+    """Return the bucket of a part, if it has one."""
+    if isinstance(part, CheckpointBucket | CompileCache):
+        return part.bucket
+    return None if isinstance(part, PosixCompileCache) else part
+
+
+def _blocks(sources: Sequence[Capacity | None]) -> list[str]:
     """Return the reservations of the Capacity Blocks among the sources."""
     return [
         each.reservation_id for each in sources if isinstance(each, CapacityBlock) and each.reservation_id
