@@ -1,11 +1,13 @@
 """IAM's SimulatePrincipalPolicy, which moto lacks.
 
-Effect, Action and Resource are evaluated, and permissions boundaries apply. Everything else is refused by name: conditions,
-NotAction, NotResource, and resource policies or context in a request.
+Actions, resources and permissions boundaries are evaluated. As in AWS, a key of a condition that the request does not give is
+missing: a condition does not hold, and a negated one does
+(https://docs.aws.amazon.com/IAM/latest/UserGuide/reference_policies_elements_condition_operators.html). Resource policies and
+context in a request are refused by name.
 """
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from fnmatch import fnmatchcase
 from typing import Any
 
@@ -19,7 +21,7 @@ __all__ = ["handlers", "install"]
 
 handlers = Handlers(service="iam")
 
-_KNOWN = {"Sid", "Effect", "Action", "Resource"}
+_KNOWN = {"Sid", "Effect", "Action", "NotAction", "Resource", "NotResource", "Condition"}
 _UNKNOWN_PARAMETERS = (
     "PolicyInputList",
     "ResourcePolicy",
@@ -49,18 +51,35 @@ def simulate_principal_policy(request: Request) -> Mapping[str, Any]:
     own = list(_statements(_policies(principal)))
     boundary = getattr(principal, "permissions_boundary", None)
     bounds = list(_statements([_managed(boundary["PermissionsBoundaryArn"])])) if boundary else None
-    results = [
-        {
+    arns = given.get("ResourceArns") or []
+    results = []
+    for action in given["ActionNames"]:
+        answers = [_answer(action, resource, own, bounds) for resource in arns or ["*"]]
+        decisions = {one["EvalResourceDecision"] for one in answers}
+        # Of several resources the least that is allowed; botocore 1.44.5, EvaluationResult.
+        least = next(one for one in ("explicitDeny", "implicitDeny", "allowed") if one in decisions)
+        result = {
             "EvalActionName": action,
-            "EvalResourceName": resource,
-            "EvalDecision": _decision(action, resource, own, bounds),
+            "EvalResourceName": "*",  # AWS gives the form of an ARN, which only its service reference knows
+            "EvalDecision": least,
             "MatchedStatements": [],
-            "MissingContextValues": [],
+            "MissingContextValues": sorted({key for one in answers for key in one["MissingContextValues"]}),
         }
-        for action in given["ActionNames"]
-        for resource in given.get("ResourceArns") or ["*"]
-    ]
+        results.append(result | ({"ResourceSpecificResults": answers} if arns else {}))
     return {"EvaluationResults": results, "IsTruncated": False}
+
+
+def _answer(
+    action: str, resource: str, own: list[Mapping[str, Any]], bounds: list[Mapping[str, Any]] | None
+) -> dict[str, Any]:
+    # AWS lists the keys of all policies, also of statements about other actions (boto/boto3#3111).
+    conditions = [one.get("Condition") or {} for one in (*own, *(bounds or ()))]
+    return {
+        "EvalResourceName": resource,
+        "EvalResourceDecision": _decision(action, resource, own, bounds),
+        "MatchedStatements": [],
+        "MissingContextValues": sorted({key for one in conditions for keys in one.values() for key in keys}),
+    }
 
 
 def _principal(arn: str) -> Any:
@@ -111,9 +130,24 @@ def _effects(action: str, resource: str, statements: list[Mapping[str, Any]]) ->
     return {
         one["Effect"]
         for one in statements
-        if any(_like(pattern.lower(), action.lower()) for pattern in _list(one["Action"]))
-        and any(_like(pattern, resource) for pattern in _list(one["Resource"]))
+        if _names(one, "Action", action.lower(), str.lower)
+        and _names(one, "Resource", resource, str)
+        and all(map(_holds_without_keys, (one.get("Condition") or {}).items()))
     }
+
+
+def _names(statement: Mapping[str, Any], member: str, value: str, read: Callable[[str], str]) -> bool:
+    """Return whether a statement names an action or a resource, or leaves it out of what it does not mean."""
+    patterns = _list(statement[member] if member in statement else statement[f"Not{member}"])
+    return any(_like(read(pattern), value) for pattern in patterns) == (member in statement)
+
+
+def _holds_without_keys(condition: tuple[str, Mapping[str, Any]]) -> bool:
+    """Return whether a condition holds in a request without the keys that it names."""
+    operator, keys = condition
+    if operator == "Null":
+        return all("true" in map(str.lower, map(str, _list(value))) for value in keys.values())
+    return operator.endswith("IfExists") or operator.startswith("ForAllValues:") or "Not" in operator
 
 
 def _like(pattern: str, value: str) -> bool:
