@@ -157,7 +157,13 @@ def run(
         },
     )
     if as_json:
-        print_json(job=submitted.job_id, name=submitted.name, code=url, commit=code.commit)
+        print_json(
+            job=submitted.job_id,
+            name=submitted.name,
+            resume=submitted.resumes,
+            code=url,
+            commit=code.commit,
+        )
     else:
         files = "1 file" if code.files == 1 else f"{code.files} files"
         say(f"Submitted {submitted.name} with {files} of {folder.absolute().name}:")

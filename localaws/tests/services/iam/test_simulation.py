@@ -96,6 +96,42 @@ def test_what_is_left_out_and_keys_that_a_request_lacks_decide(
     assert decisions(iam, "s3:GetObject", "iam:CreateRole") == decision
 
 
+@pytest.mark.parametrize(
+    ("operator", "wanted", "decision"),
+    [
+        ("ArnLike", "arn:aws:ecs:*:*:cluster/own-*", "allowed"),
+        ("ArnEquals", "arn:aws:ecs:*:*:cluster/own-*", "allowed"),
+        ("StringLike", "*own*", "allowed"),
+        ("StringEquals", "arn:aws:ecs:*:*:cluster/own-*", "implicitDeny"),
+        ("ArnLike", "arn:aws:ecs:*:*:cluster/other-*", "implicitDeny"),
+        ("ArnNotLike", "arn:aws:ecs:*:*:cluster/own-*", "implicitDeny"),
+        ("StringEqualsIfExists", "x", "implicitDeny"),
+        ("Null", "true", "implicitDeny"),
+    ],
+)
+def test_a_value_of_a_request_meets_a_condition_or_not(
+    iam: Any, operator: str, wanted: str, decision: str
+) -> None:
+    condition = {operator: {"ecs:cluster": wanted}}
+    allow(iam, {"Effect": "Allow", "Action": "ecs:*", "Resource": "*", "Condition": condition})
+    values = ["arn:aws:ecs:us-east-2:123456789012:cluster/own-1"]
+    entry = {"ContextKeyName": "ecs:Cluster", "ContextKeyValues": values, "ContextKeyType": "string"}
+    (result,) = iam.simulate_principal_policy(
+        PolicySourceArn=ROLE, ActionNames=["ecs:Poll"], ContextEntries=[entry]
+    )["EvaluationResults"]
+    assert (result["EvalDecision"], result["MissingContextValues"]) == (decision, [])
+
+
+def test_another_operator_is_refused_for_a_key_that_the_request_gives(iam: Any) -> None:
+    condition = {"NumericLessThan": {"ec2:InstanceCount": "3"}}
+    allow(iam, {"Effect": "Allow", "Action": "*", "Resource": "*", "Condition": condition})
+    entry = {"ContextKeyName": "ec2:InstanceCount", "ContextKeyValues": ["2"], "ContextKeyType": "numeric"}
+    with pytest.raises(ClientError, match="does not simulate NumericLessThan with a value"):
+        iam.simulate_principal_policy(
+            PolicySourceArn=ROLE, ActionNames=["ec2:RunInstances"], ContextEntries=[entry]
+        )
+
+
 def test_a_result_names_missing_keys_and_the_least_that_is_allowed_of_several_resources(iam: Any) -> None:
     condition = {"StringEquals": {"aws:RequestedRegion": "us-east-2"}}
     statement = {"Effect": "Allow", "Action": "s3:*", "Resource": "arn:aws:s3:::b/*"}
