@@ -4,10 +4,10 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any, Final
 
-from ultracluster_rules.record import RuleRecord
 from ultracluster_runtime.preflight.check import AnyCheck, Outcome, check, failed, passed
 from ultracluster_runtime.preflight.reader import AwsReader
 from ultracluster_spec.grants import SPENDING, powers
+from ultracluster_spec.record import RuleRecord
 
 _SIMULATE: Final = "iam:SimulatePrincipalPolicy"
 _ACTIONS: Final = (
@@ -53,7 +53,9 @@ class ImportedRole:
 
 def imported_role_check(roles: Iterable[ImportedRole]) -> AnyCheck:
     """Return the check that IAM allows imported roles nothing beyond the work of a program (UC9470)."""
-    return check("UC9470", _simulate, "iam:GetRole", _SIMULATE, subjects=lambda _: tuple(roles), after=())(_judge)
+    return check("UC9470", _simulate, "iam:GetRole", _SIMULATE, subjects=lambda _: tuple(roles), after=())(
+        _judge
+    )
 
 
 def _simulate(reader: AwsReader, role: ImportedRole) -> list[Any] | None:
