@@ -159,7 +159,7 @@ STATES: Sequence[tuple[Callable[[Account], None], str]] = (
     (
         nothing,
         """
-        README.md CONTRIBUTING.md index.md how-to/install.md tutorials/first-cluster.md evidence/live-checks.md how-to/choose-a-file-system.md
+        README.md index.md how-to/install.md tutorials/first-cluster.md evidence/live-checks.md how-to/choose-a-file-system.md
         """,
     ),
     (a_block, "how-to/see-the-plan.md"),
