@@ -129,7 +129,7 @@ def run(
     region, client = open_region(cluster, region=region, profile=profile)
     with aws_errors_as_findings():
         queue = find_queue(cluster, region=region, client=client)
-        definition = _definition(job, queue=queue, client=client)
+        definition = _definition_to_run(job, queue=queue, client=client)
         place = bucket or _checkpoint_bucket(cluster, region=region, client=client)
         url = _upload(code, bucket=place, client=client)
     kind = launcher or _launcher_for(code, _launcher_of(definition))
@@ -195,7 +195,7 @@ def _show(lines: Sequence[Line]) -> None:
             typer.echo(printable(line.message))
 
 
-def _definition(job: str | None, *, queue: Queue, client: Clients) -> Mapping[str, Any]:
+def _definition_to_run(job: str | None, *, queue: Queue, client: Clients) -> Mapping[str, Any]:
     if job is not None:
         return find_definition(job, queue=queue, client=client)
     jobs = [definition for definition in list_definitions(queue, client=client) if _trains(definition)]
