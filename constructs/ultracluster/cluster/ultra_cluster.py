@@ -1,6 +1,6 @@
 """A whole cluster, composed of the other constructs."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal, TypeVar, Unpack, cast
 
