@@ -10,7 +10,7 @@ from aws_cdk import aws_cloudwatch as cloudwatch
 from aws_cdk import aws_logs as logs
 from constructs import Construct
 
-from ultracluster.images.container_image import ContainerImage
+from ultracluster.images.container_image import AnyContainerImage
 from ultracluster.jobs.multi_node_job import MultiNodeJob
 from ultracluster.scheduling.i_training_queue import ITrainingQueue
 from ultracluster_catalog.observability.metrics import BAKE_OFF_NAMESPACE, CANDIDATE_DIMENSION
@@ -30,14 +30,14 @@ class Candidate:
 
     Attributes:
         queue: Queue with the nodes of this side.
-        image: Container image with the framework for these nodes.
+        image: Container image with the framework for these nodes, as for a job.
         node_count: Number of nodes. Default: all nodes of the queue.
         price_per_node_hour: Price of a node in US dollars per hour. With a price, the table also shows figures per second
             as figures per dollar. Default: not shown.
     """
 
     queue: ITrainingQueue
-    image: str | ContainerImage
+    image: AnyContainerImage
     node_count: int | None = None
     price_per_node_hour: float | None = None
 
@@ -104,18 +104,16 @@ class BakeOff(Construct):
         secrets: Mapping[str, batch.Secret] | None,
         timeout: Duration | None,
     ) -> MultiNodeJob:
-        image = candidate.image
         return MultiNodeJob(
             self,
             name,
             replace(
                 job,
-                image=image if isinstance(image, str) else None,
                 nodes=candidate.node_count,
                 environment={**job.environment, "UC_CANDIDATE": self._full_name(name)},
             ),
             queue=candidate.queue,
-            image=None if isinstance(image, str) else image,
+            image=candidate.image,
             secrets=secrets,
             timeout=timeout,
         )

@@ -16,7 +16,7 @@ from ultracluster._foundation.annotations import warn
 from ultracluster._foundation.cluster_name import cluster_name
 from ultracluster._foundation.log_group import write_statement
 from ultracluster._foundation.permissions import extend_role, never
-from ultracluster.images.container_image import pull_image
+from ultracluster.images.container_image import bind_image, image_of, pull_image
 from ultracluster.jobs.job_checks import check_job
 from ultracluster.jobs.job_options import JobOptions
 from ultracluster.nodes.node_group import NodeGroup
@@ -127,9 +127,8 @@ class ClusterJob(Construct):
             findings += [finding.at("resume") for finding in elsewhere]
         reject([finding for finding in findings if is_error(finding, RECORDS)])
         super().__init__(scope, construct_id)
-        image = options.get("image")
+        image = image_of(options.get("image") or job.image or "")  # one of them is there: `check_job`
         self.queue = queue
-        self.image = image.reference if image else job.image or ""  # one of them is there: `check_job`
         self._job = job
         self._timeout = options.get("timeout") or (
             Duration.hours(job.timeout_hours) if job.timeout_hours else None
@@ -147,9 +146,8 @@ class ClusterJob(Construct):
         if compile_cache is not None:
             compile_cache.grant_use(self.role)
         execution = [write_statement(queue.log_group)]
-        if image is None:
-            execution += pull_image(self, self.image)
-            _let_pull(queue, self.image)
+        if isinstance(image, str):
+            execution += pull_image(self, image)
         self.execution_role = self._role(
             "ExecutionRole",
             options.get("execution_role"),
@@ -158,8 +156,10 @@ class ClusterJob(Construct):
             description="What AWS Batch does for the job: pull its image, write its logs",
             statements=[*execution, never()],
         )
-        if image is not None:
-            image.grant_pull(self.execution_role)
+        self.image, self._credentials = (
+            (image, None) if isinstance(image, str) else bind_image(self, image, self.execution_role)
+        )
+        _let_pull(queue, self.image)
         self._secrets = {
             **{name: _secret(self, f"Secret-{name}", arn) for name, arn in job.secrets.items()},
             **(options.get("secrets") or {}),
@@ -289,6 +289,7 @@ class ClusterJob(Construct):
             requirements["GPU"] = machine.gpus
         return batch.CfnJobDefinition.ContainerPropertiesProperty(
             image=self.image,
+            repository_credentials=self._credentials,
             instance_type=instance_type,
             command=list(command),
             environment=[
