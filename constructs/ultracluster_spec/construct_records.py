@@ -87,6 +87,12 @@ RECORDS: Final = (
         example='NeuronAmi(stack, "Ami", name="my-nodes", parent=parent)',
     ),
     RuleRecord(
+        "UC4061",
+        "A placement group puts nodes close together.",
+        remedy="Pass a placement group with the strategy CLUSTER, or omit `placement`.",
+        source="EC2 user guide, placement strategies, 2026-11: only a cluster placement group packs instances close together.",
+    ),
+    RuleRecord(
         "UC4116",
         "A Capacity Block is managed with the queue that uses its nodes.",
         remedy="Use the queue whose nodes have this block as their capacity, or the block of these nodes.",

@@ -30,7 +30,7 @@ from ultracluster.network.cluster_network import (
     define_network,
     private_subnet,
 )
-from ultracluster.nodes.cluster_placement import ClusterPlacement, placement_of
+from ultracluster.nodes.cluster_placement import ClusterPlacement, Placement, check_strategy, placement_of
 from ultracluster.nodes.node_fleet import NodeFleet
 from ultracluster.nodes.node_group import NodeGroup, check_boot
 from ultracluster.nodes.node_image import image_id_of
@@ -112,7 +112,7 @@ class UltraCluster(IUltraCluster):
         checkpoint_bucket: CheckpointBucket | s3.IBucket | None = None,
         file_system: SharedFileSystem | FileSystem | Literal["none"] | None = None,
         compile_cache: CompileCache | PosixCompileCache | s3.IBucket | None = None,
-        placement: ClusterPlacement | Literal["auto", "none"] = "auto",
+        placement: Placement = "auto",
         cluster_name: str | None = None,
         tags: Mapping[str, str] | None = None,
         checkpoint_lead: Duration | None = None,
@@ -147,8 +147,8 @@ class UltraCluster(IUltraCluster):
             file_system: File system to use, or a `FileSystem` that describes a new or an existing one, or ``none``: nodes mount
                 none, and jobs read and write S3. Default: a new one of 4,800 GiB, linked to the checkpoint bucket.
             compile_cache: Compile cache to use, also an `s3.IBucket` for one. Default: a new one.
-            placement: ``auto``, ``none``, or a cluster placement group for the sources that can use one; Capacity Blocks,
-                Spot, and reservations with their own group cannot. Default: that of a `Network`, otherwise ``auto``, a new group
+            placement: ``auto``, ``none``, or a cluster placement group, also an `ec2.PlacementGroup`, for the sources that can
+                use one; Capacity Blocks, Spot, and reservations with their own group cannot. Default: that of a `Network`, otherwise ``auto``, a new group
                 for On-Demand nodes.
             cluster_name: Name of the cluster in metrics, alarms, tags, budgets, functions and commands, unique in an account
                 and Region. Default: its tag ``ultracluster:cluster`` among `tags`, the name that a rollout file gives it, or
@@ -341,8 +341,8 @@ class UltraCluster(IUltraCluster):
     def _define_placement(
         self,
         network: ClusterNetwork | ec2.IVpc | Network | None,
-        placement: ClusterPlacement | Literal["auto", "none"],
-    ) -> ClusterPlacement | Literal["auto", "none"]:
+        placement: Placement,
+    ) -> Placement:
         match network:
             case Network(placement="auto" | "none" as choice):
                 return placement if choice == "auto" else choice
@@ -591,7 +591,7 @@ def _resolve(
     network: ClusterNetwork | ec2.IVpc | Network | None,
     vpc_subnets: ec2.SubnetSelection | None,
     file_system: SharedFileSystem | FileSystem | None,
-    placement: ClusterPlacement | Literal["auto", "none"],
+    placement: Placement,
     queue: Queue,
     alarms: Alarms | None,
     notify: Sequence[str] | sns.ITopic,
@@ -626,6 +626,7 @@ def _resolve(
     findings += _check_removal(removal_policy)
     findings += boot
     findings += _check_network(network, vpc_subnets=vpc_subnets, placement=placement)
+    findings += check_strategy(placement, path="placement")
     findings += under("alarms", check_alarms(alarms)) if alarms else ()
     if machine:
         findings += check_sizes(sources, machine=machine, node_count=node_count)
@@ -673,7 +674,7 @@ def _check_network(
     network: ClusterNetwork | ec2.IVpc | Network | None,
     *,
     vpc_subnets: ec2.SubnetSelection | None,
-    placement: ClusterPlacement | Literal["auto", "none"],
+    placement: Placement,
 ) -> list[Finding]:
     """Check a network that is described, that a VPC has one subnet for the nodes, and that arguments are not of another."""
     if isinstance(network, ClusterNetwork | Network | None):

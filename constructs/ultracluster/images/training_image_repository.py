@@ -38,14 +38,14 @@ class TrainingImageRepository(Construct):
         construct_id: str,
         *,
         untagged_days: int = 14,
-        encryption_key: kms.IKey | None = None,
+        kms_key: kms.IKey | None = None,
         removal_policy: RemovalPolicy = RemovalPolicy.RETAIN,
     ) -> None:
         """Define the repository.
 
         Args:
             untagged_days: Days until an untagged image expires, at least 1. Default: 14.
-            encryption_key: KMS key. Default: the AWS managed key for Amazon ECR.
+            kms_key: KMS key. Default: the AWS managed key for Amazon ECR.
             removal_policy: Removal policy of the repository. Default: RETAIN.
 
         Raises:
@@ -62,7 +62,7 @@ class TrainingImageRepository(Construct):
             image_tag_mutability=ecr.TagMutability.IMMUTABLE,
             image_scan_on_push=True,
             encryption=ecr.RepositoryEncryption.KMS,
-            encryption_key=encryption_key,
+            encryption_key=kms_key,
             removal_policy=removal_policy,
             lifecycle_rules=[
                 ecr.LifecycleRule(

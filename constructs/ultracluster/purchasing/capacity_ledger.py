@@ -33,33 +33,33 @@ class CapacityLedger(Construct):
 
     @rejects_unsafe_numbers
     def __init__(
-        self, scope: Construct, construct_id: str, *, encryption_key: kms.IKey | None = None
+        self, scope: Construct, construct_id: str, *, kms_key: kms.IKey | None = None
     ) -> None:
         """Define the table.
 
         Args:
-            encryption_key: KMS key of the table. If the key is lost, so is the ledger. Default: an AWS owned key, free of
+            kms_key: KMS key of the table. If the key is lost, so is the ledger. Default: an AWS owned key, free of
                 charge.
         """
         super().__init__(scope, construct_id)
-        self._encryption_key = encryption_key
+        self._kms_key = kms_key
         self._table = self._define_table()
         self.node.default_child = self._table.node.default_child
 
     @classmethod
     def from_table_name(
-        cls, scope: Construct, construct_id: str, table_name: str, *, encryption_key: kms.IKey | None = None
+        cls, scope: Construct, construct_id: str, table_name: str, *, kms_key: kms.IKey | None = None
     ) -> "CapacityLedger":
         """Import an existing ledger by the name of its table in the Region of the stack.
 
         Args:
             table_name: Name of the table.
-            encryption_key: KMS key of the table. Default: an AWS owned key.
+            kms_key: KMS key of the table. Default: an AWS owned key.
         """
-        return _ExistingLedger(scope, construct_id, table_name=table_name, encryption_key=encryption_key)
+        return _ExistingLedger(scope, construct_id, table_name=table_name, kms_key=kms_key)
 
     def _define_table(self) -> dynamodb.ITable:
-        customer_managed = self._encryption_key is not None
+        customer_managed = self._kms_key is not None
         return dynamodb.Table(
             self,
             "Resource",
@@ -75,7 +75,7 @@ class CapacityLedger(Construct):
                 if customer_managed
                 else dynamodb.TableEncryption.DEFAULT
             ),
-            encryption_key=self._encryption_key,
+            encryption_key=self._kms_key,
             removal_policy=RemovalPolicy.RETAIN,
         )
 
@@ -96,7 +96,7 @@ class CapacityLedger(Construct):
             grantee: Principal to grant permissions to.
         """
         grant = self._grant(grantee, _READ)
-        return grant.combine(self._encryption_key.grant_decrypt(grantee)) if self._encryption_key else grant
+        return grant.combine(self._kms_key.grant_decrypt(grantee)) if self._kms_key else grant
 
     def grant_record(self, grantee: iam.IGrantable) -> iam.Grant:
         """Grant permission to read, approve and record orders.
@@ -119,9 +119,9 @@ class CapacityLedger(Construct):
             .combine(self._grant(grantee, _WRITE, conditions=in_transaction))
             .combine(self._grant(grantee, _RELEASE, conditions=in_transaction | only_locks))
         )
-        if self._encryption_key is None:
+        if self._kms_key is None:
             return grant
-        return grant.combine(self._encryption_key.grant_encrypt_decrypt(grantee))
+        return grant.combine(self._kms_key.grant_encrypt_decrypt(grantee))
 
     def _grant(
         self, grantee: iam.IGrantable, actions: Sequence[str], *, conditions: Mapping[str, Any] | None = None
@@ -134,10 +134,10 @@ class _ExistingLedger(CapacityLedger):
 
     @rejects_unsafe_numbers
     def __init__(
-        self, scope: Construct, construct_id: str, *, table_name: str, encryption_key: kms.IKey | None
+        self, scope: Construct, construct_id: str, *, table_name: str, kms_key: kms.IKey | None
     ) -> None:
         self._existing_name = table_name
-        super().__init__(scope, construct_id, encryption_key=encryption_key)
+        super().__init__(scope, construct_id, kms_key=kms_key)
 
     def _define_table(self) -> dynamodb.ITable:
         return dynamodb.Table.from_table_name(self, "Resource", self._existing_name)
