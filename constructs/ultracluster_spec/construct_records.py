@@ -112,6 +112,12 @@ RECORDS: Final = (
         source="FSx for Lustre user guide, file system access control with Amazon VPC: a client mounts through the network interfaces of the file system, in its VPC or one that is connected to it; nothing here connects two.",
     ),
     RuleRecord(
+        "UC5061",
+        "A file system of the CDK has a version of Lustre that nodes with Amazon Linux 2023 can mount.",
+        remedy="Set `file_system_type_version` of the `fsx.LustreFileSystem` to V_2_15, or use PERSISTENT_2.",
+        source="FSx for Lustre guide, Lustre file system and client kernel compatibility, 2026-11: no client of Amazon Linux 2023 for 2.10.",
+    ),
+    RuleRecord(
         "UC5141",
         "A bucket for copies is encrypted with the keys of S3.",
         remedy="Use a bucket that is encrypted with the keys of S3, as that of a CompileCache is.",

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Literal, TypeVar, Unpack, cast
+from typing import Literal, TypeVar, Unpack
 
 from aws_cdk import Duration, RemovalPolicies, RemovalPolicy, Tags
 from aws_cdk import aws_ec2 as ec2
@@ -39,7 +39,7 @@ from ultracluster.operations.block_lifecycle import BlockLifecycle
 from ultracluster.operations.cluster_alarms import ClusterAlarms, check_alarms
 from ultracluster.operations.cluster_watch import ClusterWatch
 from ultracluster.operations.job_resume import JobResume
-from ultracluster.operations.notifications import Notifications
+from ultracluster.operations.notifications import Notifications, Recipient, check_notify, recipients_of
 from ultracluster.scheduling.i_training_queue import ITrainingQueue
 from ultracluster.scheduling.training_queue import TrainingQueue, check_queue
 from ultracluster.scheduling.unmanaged_environment import UnmanagedEnvironment
@@ -47,11 +47,16 @@ from ultracluster.storage.checkpoint_bucket import CheckpointBucket
 from ultracluster.storage.cluster_file_system import check_file_system, define_file_system
 from ultracluster.storage.compile_cache import CompileCache
 from ultracluster.storage.posix_compile_cache import PosixCompileCache
-from ultracluster.storage.shared_file_system import SharedFileSystem, check_vpc_of_file_system
+from ultracluster.storage.shared_file_system import (
+    AnyFileSystem,
+    SharedFileSystem,
+    check_lustre_file_system,
+    check_vpc_of_file_system,
+)
 from ultracluster_catalog.limits.queues import QUEUE_NAME_TAG
 from ultracluster_catalog.machines.instance_type import InstanceType
 from ultracluster_catalog.names.cluster_tag import CLUSTER_TAG
-from ultracluster_spec.alarms import Alarms, check_recipients, effective_alarms, warn_of_missing_recipients
+from ultracluster_spec.alarms import Alarms, effective_alarms, warn_of_missing_recipients
 from ultracluster_spec.capacity import Capacity, CapacityBlock, check_max_nodes
 from ultracluster_spec.file_system import NO_FILE_SYSTEM, FileSystem
 from ultracluster_spec.findings import Finding, FindingsError, collect, reject, require
@@ -110,7 +115,7 @@ class UltraCluster(IUltraCluster):
         network: ClusterNetwork | ec2.IVpc | Network | None = None,
         vpc_subnets: ec2.SubnetSelection | None = None,
         checkpoint_bucket: CheckpointBucket | s3.IBucket | None = None,
-        file_system: SharedFileSystem | FileSystem | Literal["none"] | None = None,
+        file_system: AnyFileSystem | FileSystem | Literal["none"] | None = None,
         compile_cache: CompileCache | PosixCompileCache | s3.IBucket | None = None,
         placement: Placement = "auto",
         cluster_name: str | None = None,
@@ -122,7 +127,7 @@ class UltraCluster(IUltraCluster):
         scratch_path: str | None = None,
         queue: Queue | None = None,
         alarms: Alarms | None = None,
-        notify: Sequence[str] | sns.ITopic = (),
+        notify: Recipient | Sequence[Recipient] = (),
         kms_key: kms.IKey | None = None,
         role: iam.IRole | None = None,
         removal_policy: RemovalPolicy = RemovalPolicy.RETAIN,
@@ -144,12 +149,13 @@ class UltraCluster(IUltraCluster):
             vpc_subnets: Selection of one private subnet, if `network` is a VPC with several. Default: its only one.
             checkpoint_bucket: Bucket for checkpoints, also an `s3.IBucket`. Default: a new bucket, or none if `file_system` is a
                 construct.
-            file_system: File system to use, or a `FileSystem` that describes a new or an existing one, or ``none``: nodes mount
-                none, and jobs read and write S3. Default: a new one of 4,800 GiB, linked to the checkpoint bucket.
+            file_system: File system to use, also an `fsx.LustreFileSystem`, or a `FileSystem` that describes a new or an
+                existing one, or ``none``: nodes mount none, and jobs read and write S3. Default: a new one of 4,800 GiB,
+                linked to the checkpoint bucket.
             compile_cache: Compile cache to use, also an `s3.IBucket` for one. Default: a new one.
             placement: ``auto``, ``none``, or a cluster placement group, also an `ec2.PlacementGroup`, for the sources that can
-                use one; Capacity Blocks, Spot, and reservations with their own group cannot. Default: that of a `Network`, otherwise ``auto``, a new group
-                for On-Demand nodes.
+                use one; Capacity Blocks, Spot, and reservations with their own group cannot. Default: that of a `Network`,
+                otherwise ``auto``, a new group for On-Demand nodes.
             cluster_name: Name of the cluster in metrics, alarms, tags, budgets, functions and commands, unique in an account
                 and Region. Default: its tag ``ultracluster:cluster`` among `tags`, the name that a rollout file gives it, or
                 that of the stack, also for a nested stack.
@@ -168,9 +174,9 @@ class UltraCluster(IUltraCluster):
             alarms: Recipients and thresholds of alarms, or ``Alarms(enabled=False)`` for none. Alarms add metrics of every node
                 and a function that watches the cluster; adding them to an existing cluster replaces its nodes. Default:
                 alarms with default thresholds if there is a Capacity Block, otherwise none.
-            notify: Recipients of notifications about alarms, nodes that refuse to join, interrupted jobs and the end of Capacity Blocks: mail
-                addresses, each of which must confirm, or an SNS topic, or its ARN. Alarms with recipients of their own
-                notify those. Default: the recipients of the alarms; without any, a Capacity Block is warned of (UC6448).
+            notify: Recipients of notifications about alarms, nodes that refuse to join, interrupted jobs and the end of
+                Capacity Blocks: mail addresses, each of which must confirm, an SNS topic or its ARN, which a token always is,
+                or a topic with addresses to subscribe to it. Alarms with recipients of their own notify those. Default: the recipients of the alarms; without any, a Capacity Block is warned of (UC6448).
             kms_key: Key for all new resources that store data: buckets, file system, root volumes, logs and topics. The
                 services around the cluster are added to the policy of a key of the app; that of an imported key must
                 allow them, as `ClusterKey` does (UC5251). Changing this in an existing cluster replaces the file system.
@@ -208,7 +214,7 @@ class UltraCluster(IUltraCluster):
             placement=placement,
             queue=queue or Queue(),
             alarms=alarms,
-            notify=notify,
+            notify=recipients_of(notify),
             kms_key=kms_key,
             removal_policy=removal_policy,
             boot=check_boot(root_volume, user_data),
@@ -219,7 +225,7 @@ class UltraCluster(IUltraCluster):
         self.cluster_name = find_cluster_name(self)
         reject(claim_name(self, self.cluster_name))
         self._kms_key = kms_key
-        self._topic = self._define_topic(notify)
+        self._topic = self._define_topic(recipients_of(notify))
         self._placement = self._define_placement(network, placement)
         warn(self, *plan.warnings, *self._warnings(plan))
         self.network = self._define_network(network, vpc_subnets, plan, file_system)
@@ -301,17 +307,17 @@ class UltraCluster(IUltraCluster):
         if self._kms_key:
             yield from let_services_use(self._kms_key, self)
 
-    def _define_topic(self, notify: Sequence[str] | sns.ITopic) -> sns.ITopic | None:
-        if isinstance(notify, (list, tuple)) and notify:
-            return Notifications(self, "Notify", recipients=notify, kms_key=self._kms_key).topic
-        return cast("sns.ITopic | None", notify or None)
+    def _define_topic(self, recipients: Sequence[Recipient]) -> sns.ITopic | None:
+        if not recipients:
+            return None
+        return Notifications(self, "Notify", recipients=recipients, kms_key=self._kms_key).topic
 
     def _define_network(
         self,
         given: ClusterNetwork | ec2.IVpc | Network | None,
         subnet: ec2.SubnetSelection | None,
         plan: "_Plan",
-        file_system: SharedFileSystem | FileSystem | None,
+        file_system: AnyFileSystem | FileSystem | None,
     ) -> ClusterNetwork:
         if isinstance(given, ClusterNetwork):
             return given
@@ -324,9 +330,7 @@ class UltraCluster(IUltraCluster):
                 zone_id=plan.zone_id,
                 instance_type=plan.machine,
                 node_count=plan.most_nodes,
-                file_system_interfaces=0
-                if isinstance(described, SharedFileSystem)
-                else described.subnet_addresses,
+                file_system_interfaces=described.subnet_addresses if isinstance(described, FileSystem) else 0,
             )
         return ClusterNetwork.from_subnet(
             self,
@@ -351,21 +355,23 @@ class UltraCluster(IUltraCluster):
         return placement
 
     def _define_checkpoints(
-        self, bucket: CheckpointBucket | s3.IBucket | None, file_system: SharedFileSystem | FileSystem | None
+        self, bucket: CheckpointBucket | s3.IBucket | None, file_system: AnyFileSystem | FileSystem | None
     ) -> CheckpointBucket | None:
         if bucket is None:
             # A construct is linked to what its author chose.
-            is_needed = not isinstance(file_system, SharedFileSystem)
+            is_needed = isinstance(file_system, FileSystem | None)
             return CheckpointBucket(self, "Checkpoints", kms_key=self._kms_key) if is_needed else None
         if isinstance(bucket, CheckpointBucket):
             return bucket
         return CheckpointBucket.from_bucket(self, "Checkpoints", bucket)
 
     def _define_file_system(
-        self, given: SharedFileSystem | FileSystem | None, plan: "_Plan"
+        self, given: AnyFileSystem | FileSystem | None, plan: "_Plan"
     ) -> SharedFileSystem | None:
         if isinstance(given, SharedFileSystem):
             return given
+        if not isinstance(given, FileSystem | None):
+            return SharedFileSystem.from_lustre_file_system(self, "FileSystem", given, network=self.network)
         return define_file_system(
             self,
             "FileSystem",
@@ -590,11 +596,11 @@ def _resolve(
     zone_id: str | None,
     network: ClusterNetwork | ec2.IVpc | Network | None,
     vpc_subnets: ec2.SubnetSelection | None,
-    file_system: SharedFileSystem | FileSystem | None,
+    file_system: AnyFileSystem | FileSystem | None,
     placement: Placement,
     queue: Queue,
     alarms: Alarms | None,
-    notify: Sequence[str] | sns.ITopic,
+    notify: Sequence[Recipient],
     kms_key: kms.IKey | None,
     removal_policy: RemovalPolicy,
     boot: Sequence[Finding],
@@ -622,7 +628,7 @@ def _resolve(
             Finding("UC4022", "the Availability Zone of the nodes is not set", remedy=remedy, path="zone_id")
         )
     findings += check_zone(scope, zone) if zone else ()
-    findings += check_recipients(notify, region=None) if isinstance(notify, (list, tuple)) else ()
+    findings += check_notify(scope, notify)
     findings += _check_removal(removal_policy)
     findings += boot
     findings += _check_network(network, vpc_subnets=vpc_subnets, placement=placement)
@@ -634,9 +640,12 @@ def _resolve(
         findings += check_file_system(
             file_system, machine=machine, node_count=most_nodes, zone_id=zone, kms_key=kms_key
         )
-    if isinstance(file_system, SharedFileSystem):
+    elif file_system is not None:
         vpc_id = network.vpc_id if network else None
-        findings += check_vpc_of_file_system(file_system, vpc_id, path="file_system")
+        if isinstance(file_system, SharedFileSystem):
+            findings += check_vpc_of_file_system(file_system, vpc_id, path="file_system")
+        else:
+            findings += check_lustre_file_system(file_system, vpc_id, path="file_system")
     errors = [finding for finding in findings if is_error(finding, RECORDS)]
     if errors or machine is None or ami is None or zone is None:
         raise FindingsError(errors)

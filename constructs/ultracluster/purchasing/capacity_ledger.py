@@ -32,9 +32,7 @@ class CapacityLedger(Construct):
     """
 
     @rejects_unsafe_numbers
-    def __init__(
-        self, scope: Construct, construct_id: str, *, kms_key: kms.IKey | None = None
-    ) -> None:
+    def __init__(self, scope: Construct, construct_id: str, *, kms_key: kms.IKey | None = None) -> None:
         """Define the table.
 
         Args:
