@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from functools import reduce
-from typing import Any, Literal, TypeVar, Unpack
+from typing import Literal, TypeVar, Unpack
 
 from aws_cdk import Duration, Tags
 from aws_cdk import aws_cloudwatch as cloudwatch
@@ -10,6 +10,7 @@ from aws_cdk import aws_iam as iam
 from constructs import Construct
 
 from ultracluster._foundation.cluster_name import name_cluster
+from ultracluster._foundation.metric_options import MetricOptions
 from ultracluster.jobs.cluster_job import ClusterJob
 from ultracluster.jobs.fabric_gate import FabricGate
 from ultracluster.jobs.job_options import GateOptions, JobOptions
@@ -222,27 +223,27 @@ class IUltraCluster(Construct):
         """
         return reduce(iam.Grant.combine, [queue.grant_read(grantee) for queue in self._queues()])
 
-    def metric(self, metric_name: str, **options: Any) -> cloudwatch.Metric:
+    def metric(self, metric_name: str, **options: Unpack[MetricOptions]) -> cloudwatch.Metric:
         """Return a metric of the cluster: of training programs and, with alarms, of nodes and the queue.
 
         Args:
             metric_name: One of `ultracluster_catalog.METRICS`, such as ``Loss``.
-            **options: Arguments of `aws_cloudwatch.Metric`, such as ``period``. The default statistic is the average.
+            **options: Arguments of `MetricOptions`, such as ``period``. The default statistic is the average.
 
         Raises:
             FindingsError: If there is no such metric (UC6442).
         """
         return cluster_metric(self.cluster_name, metric_name, **options)
 
-    def metric_core_utilization(self, **options: Any) -> cloudwatch.Metric:
+    def metric_core_utilization(self, **options: Unpack[MetricOptions]) -> cloudwatch.Metric:
         """Return the utilization of the NeuronCores in percent; `**options` as for `metric`."""
         return self.metric("CoreUtilization", **options)
 
-    def metric_tokens_per_second(self, **options: Any) -> cloudwatch.Metric:
+    def metric_tokens_per_second(self, **options: Unpack[MetricOptions]) -> cloudwatch.Metric:
         """Return the tokens that training programs process in a second; `**options` as for `metric`."""
         return self.metric("TokensPerSecond", **options)
 
-    def metric_unused_nodes(self, **options: Any) -> cloudwatch.Metric:
+    def metric_unused_nodes(self, **options: Unpack[MetricOptions]) -> cloudwatch.Metric:
         """Return the number of paid instances in which nothing runs; `**options` as for `metric`."""
         return self.metric("UnusedNodes", **options)
 

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Unpack
 
 from aws_cdk import Duration
 from aws_cdk import aws_batch as batch
@@ -10,6 +11,7 @@ from aws_cdk import aws_cloudwatch as cloudwatch
 from aws_cdk import aws_logs as logs
 from constructs import Construct
 
+from ultracluster._foundation.metric_options import MetricOptions
 from ultracluster.images.container_image import AnyContainerImage
 from ultracluster.jobs.multi_node_job import MultiNodeJob
 from ultracluster.scheduling.i_training_queue import ITrainingQueue
@@ -162,24 +164,24 @@ class BakeOff(Construct):
             ),
         )
 
-    def metric(self, figure: str, *, candidate: str, period: Duration | None = None) -> cloudwatch.Metric:
+    def metric(self, figure: str, *, candidate: str, **options: Unpack[MetricOptions]) -> cloudwatch.Metric:
         """Return the metric of a figure.
 
         Args:
             figure: Name of the figure.
             candidate: Name of the candidate.
-            period: Period of the average. Default: 1 minute.
+            **options: Arguments of `MetricOptions`. Default: the average over 1 minute, labelled with candidate and figure.
 
         Raises:
             KeyError: If there is no such candidate.
         """
+        label = f"{candidate}: {figure}"
+        defaults = MetricOptions(statistic="Average", period=Duration.minutes(1), label=label)
         return cloudwatch.Metric(
             namespace=BAKE_OFF_NAMESPACE,
             metric_name=figure,
             dimensions_map={CANDIDATE_DIMENSION: self._full_name(self._jobs[candidate].node.id)},
-            statistic="Average",
-            period=period or Duration.minutes(1),
-            label=f"{candidate}: {figure}",
+            **defaults | options,
         )
 
     def metric_per_dollar(self, figure: str, *, candidate: str) -> cloudwatch.MathExpression:

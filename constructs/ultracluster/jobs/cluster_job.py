@@ -7,6 +7,7 @@ from typing import Any, Final, Unpack
 import jsii
 from aws_cdk import Aws, Duration, Stack
 from aws_cdk import aws_batch as batch
+from aws_cdk import aws_cloudwatch as cloudwatch
 from aws_cdk import aws_iam as iam
 from aws_cdk import aws_secretsmanager as secretsmanager
 from aws_cdk import aws_ssm as ssm
@@ -15,11 +16,13 @@ from constructs import Construct, IValidation
 from ultracluster._foundation.annotations import warn
 from ultracluster._foundation.cluster_name import cluster_name
 from ultracluster._foundation.log_group import write_statement
+from ultracluster._foundation.metric_options import MetricOptions
 from ultracluster._foundation.permissions import extend_role, never
 from ultracluster.images.container_image import bind_image, image_of, pull_image
 from ultracluster.jobs.job_checks import check_job
 from ultracluster.jobs.job_options import JobOptions
 from ultracluster.nodes.node_group import NodeGroup
+from ultracluster.nodes.node_metrics import cluster_metric
 from ultracluster.scheduling.i_training_queue import ITrainingQueue, grant_submit
 from ultracluster.storage.compile_cache import CompileCache
 from ultracluster.storage.posix_compile_cache import PosixCompileCache
@@ -169,10 +172,11 @@ class ClusterJob(Construct):
         devices = _devices(queue, job.neuron)
         processes = devices if job.processes_per_node is None else job.processes_per_node
         self.workers = node_count * (processes if job.launcher == "torchrun" else devices)
+        self._cluster_name = cluster_name(self if queue.is_imported else queue)
         program = {
             "AWS_REGION": Stack.of(self).region,
             "AWS_DEFAULT_REGION": Stack.of(self).region,
-            "UC_CLUSTER": cluster_name(self if queue.is_imported else queue),
+            "UC_CLUSTER": self._cluster_name,
             "UC_JOB": construct_id,
             **_peak(queue.nodes.instance_type),
             PROCESSES_VARIABLE: str(processes if job.launcher == "torchrun" else 1),
@@ -351,6 +355,26 @@ class ClusterJob(Construct):
             grantee: Principal to grant permissions to.
         """
         return grant_submit(grantee, self.queue.job_queue_arn, [self.job_definition_arn])
+
+    def metric(self, metric_name: str, **options: Unpack[MetricOptions]) -> cloudwatch.Metric:
+        """Return a metric of the training programs of this job.
+
+        Args:
+            metric_name: One of `ultracluster_catalog.METRICS` with the source ``training``, such as ``Loss``.
+            **options: Arguments of `MetricOptions`, such as ``period``. The default statistic is the average.
+
+        Raises:
+            FindingsError: If there is no such metric (UC6442).
+        """
+        return cluster_metric(self._cluster_name, metric_name, job=self.node.id, **options)
+
+    def metric_loss(self, **options: Unpack[MetricOptions]) -> cloudwatch.Metric:
+        """Return the loss of the steps; `**options` as for `metric`."""
+        return self.metric("Loss", **options)
+
+    def metric_tokens_per_second(self, **options: Unpack[MetricOptions]) -> cloudwatch.Metric:
+        """Return the tokens of all ranks in a second; `**options` as for `metric`."""
+        return self.metric("TokensPerSecond", **options)
 
     def _dependency_warnings(self, dependent: "ClusterJob") -> list[Finding]:  # noqa: ARG002 - for subclasses to override
         """Return warnings about a job that depends on this one."""

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Final, TypeAlias, cast
+from typing import Any, Final, TypeAlias, Unpack, cast
 
 import jsii
 from aws_cdk import CfnResource, Duration, RemovalPolicy, Stack
@@ -15,6 +15,7 @@ from constructs import Construct
 
 from ultracluster._foundation.annotations import warn
 from ultracluster._foundation.machines import AnyInstanceType, machine_of
+from ultracluster._foundation.metric_options import MetricOptions
 from ultracluster._foundation.tokens import are_other_vpcs, known
 from ultracluster.network.cluster_network import ClusterNetwork
 from ultracluster.network.group_rules import allow_between_groups
@@ -263,16 +264,16 @@ class SharedFileSystem(Construct):
             mount_path=mount_path,
         )
 
-    def metric(self, metric_name: str, **options: Any) -> cloudwatch.Metric:
+    def metric(self, metric_name: str, **options: Unpack[MetricOptions]) -> cloudwatch.Metric:
         """Return a metric that FSx publishes for the file system, with one data point for each disk.
 
         (FSx for Lustre User Guide, metrics and dimensions, read 2026-11.)
 
         Args:
             metric_name: Name in the namespace ``AWS/FSx``, such as ``MetadataOperations``.
-            **options: Arguments of `aws_cloudwatch.Metric`. Default: the sum over all disks, every minute.
+            **options: Arguments of `MetricOptions`. Default: the sum over all disks, every minute.
         """
-        defaults: dict[str, Any] = {"statistic": "Sum", "period": Duration.minutes(1)}
+        defaults = MetricOptions(statistic="Sum", period=Duration.minutes(1))
         return cloudwatch.Metric(
             namespace="AWS/FSx",
             metric_name=metric_name,
@@ -280,15 +281,15 @@ class SharedFileSystem(Construct):
             **defaults | options,
         )
 
-    def metric_data_read_bytes(self, **options: Any) -> cloudwatch.Metric:
+    def metric_data_read_bytes(self, **options: Unpack[MetricOptions]) -> cloudwatch.Metric:
         """Return the bytes that clients read; `**options` as for `metric`."""
         return self.metric("DataReadBytes", **options)
 
-    def metric_data_write_bytes(self, **options: Any) -> cloudwatch.Metric:
+    def metric_data_write_bytes(self, **options: Unpack[MetricOptions]) -> cloudwatch.Metric:
         """Return the bytes that clients write; `**options` as for `metric`."""
         return self.metric("DataWriteBytes", **options)
 
-    def metric_free_data_storage_capacity(self, **options: Any) -> cloudwatch.Metric:
+    def metric_free_data_storage_capacity(self, **options: Unpack[MetricOptions]) -> cloudwatch.Metric:
         """Return the free space in bytes; `**options` as for `metric`."""
         return self.metric("FreeDataStorageCapacity", **options)
 
