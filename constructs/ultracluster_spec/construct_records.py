@@ -16,6 +16,12 @@ RECORDS: Final = (
         source="Our decision: the name is the only dimension of the metrics of a cluster, and the tag by which budgets and functions find it.",
     ),
     RuleRecord(
+        "UC2161",
+        "A job that is added to a cluster has an ID of its own among the parts of the cluster.",
+        remedy="Choose another construct ID; Queue, Network, FileSystem and others are those of the parts.",
+        source="Our decision: jobs are children of their cluster, whose paths name what is deployed.",
+    ),
+    RuleRecord(
         "UC3110",
         "Subnets are selected from a VPC, and a placement group is named once.",
         remedy="Leave out `vpc_subnets` unless `network` is an `ec2.Vpc`; set the placement group in the network or as `placement`.",

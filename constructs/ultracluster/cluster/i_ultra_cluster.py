@@ -23,7 +23,9 @@ from ultracluster.storage.checkpoint_bucket import CheckpointBucket
 from ultracluster.storage.compile_cache import CompileCache
 from ultracluster.storage.posix_compile_cache import PosixCompileCache
 from ultracluster_catalog.names.submission_tags import QUEUE_TAG
+from ultracluster_spec.findings import quote, reject, require
 from ultracluster_spec.job import Job
+from ultracluster_spec.numbers import rejects_unsafe_numbers
 
 _Job = TypeVar("_Job", bound=ClusterJob)
 
@@ -43,6 +45,7 @@ class IUltraCluster(Construct):
     queue: ITrainingQueue
     """Main job queue."""
 
+    @rejects_unsafe_numbers
     def add_multi_node_job(
         self,
         construct_id: str,
@@ -62,6 +65,7 @@ class IUltraCluster(Construct):
         Raises:
             FindingsError: If `MultiNodeJob` rejects an argument.
         """
+        self._check_id(construct_id)
         made = MultiNodeJob(
             self,
             construct_id,
@@ -73,6 +77,7 @@ class IUltraCluster(Construct):
         )
         return self._let_resume(self._tag_queue(self._grant_checkpoints(made)))
 
+    @rejects_unsafe_numbers
     def add_single_node_job(
         self,
         construct_id: str,
@@ -92,6 +97,7 @@ class IUltraCluster(Construct):
         Raises:
             FindingsError: If `SingleNodeJob` rejects an argument.
         """
+        self._check_id(construct_id)
         made = SingleNodeJob(
             self,
             construct_id,
@@ -102,6 +108,7 @@ class IUltraCluster(Construct):
         )
         return self._let_resume(self._tag_queue(self._grant_checkpoints(made)))
 
+    @rejects_unsafe_numbers
     def add_fabric_gate(
         self,
         construct_id: str,
@@ -127,6 +134,7 @@ class IUltraCluster(Construct):
         Raises:
             FindingsError: If `FabricGate` rejects an argument.
         """
+        self._check_id(construct_id)
         gate = FabricGate(
             self,
             construct_id,
@@ -140,6 +148,7 @@ class IUltraCluster(Construct):
         )
         return self._tag_queue(gate)
 
+    @rejects_unsafe_numbers
     def add_smoke_train(
         self,
         construct_id: str,
@@ -167,6 +176,7 @@ class IUltraCluster(Construct):
         Raises:
             FindingsError: If `SmokeTrain` rejects an argument.
         """
+        self._check_id(construct_id)
         gate = SmokeTrain(
             self,
             construct_id,
@@ -181,6 +191,20 @@ class IUltraCluster(Construct):
             **options,
         )
         return self._tag_queue(gate)
+
+    def _check_id(self, construct_id: str) -> None:
+        """Refuse the ID of a part of the cluster, also of one that is made later, and of another job (UC2161)."""
+        later = construct_id == "JobResume" or construct_id.startswith(("Queue-", "Precompile-"))
+        reject(
+            require(
+                not later and self.node.try_find_child(construct_id) is None,
+                "UC2161",
+                f"{quote(construct_id)} is the ID of a part of the cluster, or of another job",
+                allowed="an ID that nothing else of the cluster has",
+                remedy=f'Choose another, such as "{construct_id}Job"',
+                path="construct_id",
+            )
+        )
 
     def _meeting_place(self, queue: ITrainingQueue | None) -> CheckpointBucket | None:
         """Return the bucket in which the children of arrays meet on nodes without a file system."""
@@ -207,6 +231,7 @@ class IUltraCluster(Construct):
     def _queues(self) -> Sequence[ITrainingQueue]:
         return [self.queue]
 
+    @rejects_unsafe_numbers
     def grant_submit(self, grantee: iam.IGrantable) -> iam.Grant:
         """Grant permission to submit the jobs of this stack to the queues that the cluster has so far.
 
@@ -215,6 +240,7 @@ class IUltraCluster(Construct):
         """
         return reduce(iam.Grant.combine, [queue.grant_submit(grantee) for queue in self._queues()])
 
+    @rejects_unsafe_numbers
     def grant_read(self, grantee: iam.IGrantable) -> iam.Grant:
         """Grant permission to list and describe jobs and to read their logs, as `ultracluster jobs` does.
 
@@ -223,6 +249,7 @@ class IUltraCluster(Construct):
         """
         return reduce(iam.Grant.combine, [queue.grant_read(grantee) for queue in self._queues()])
 
+    @rejects_unsafe_numbers
     def metric(self, metric_name: str, **options: Unpack[MetricOptions]) -> cloudwatch.Metric:
         """Return a metric of the cluster: of training programs and, with alarms, of nodes and the queue.
 

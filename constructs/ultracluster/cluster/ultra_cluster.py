@@ -89,7 +89,7 @@ class UltraCluster(IUltraCluster):
     file_system: SharedFileSystem | None
     """Shared file system, or None without one."""
     job_resume: JobResume | None = None
-    """Function that submits interrupted jobs again, or None before a job was added."""
+    """Function that submits interrupted jobs again, or None before a job with `resume` was added."""
     metrics: NodeMetrics | None
     """Node metrics, or None without alarms."""
     network: ClusterNetwork
@@ -256,6 +256,7 @@ class UltraCluster(IUltraCluster):
         )
         self.queue.resume_with(self._allow_resume)
         self._further_queues: list[TrainingQueue] = []
+        self._without_resume: list[str] = []
         self._watch, self.alarms = self._define_alarms(plan.alarms)
         self._topic = self._topic or (self.alarms.topic if self.alarms else None)
         self.block_lifecycles = tuple(
@@ -469,6 +470,7 @@ class UltraCluster(IUltraCluster):
             kms_key=self._kms_key,
         )
 
+    @rejects_unsafe_numbers
     def add_queue(self, name: str, settings: Queue | None = None) -> TrainingQueue:
         """Add a queue over the same nodes, with the same log group.
 
@@ -502,6 +504,7 @@ class UltraCluster(IUltraCluster):
             self.job_resume.watch(queue)
         return queue
 
+    @rejects_unsafe_numbers
     def add_precompile_job(
         self,
         construct_id: str,
@@ -525,6 +528,7 @@ class UltraCluster(IUltraCluster):
         Raises:
             FindingsError: If no instance type is known to be offered (UC6116), or `PrecompileJob` rejects an argument.
         """
+        self._check_id(construct_id)
         made = PrecompileJob(
             self,
             construct_id,
@@ -538,8 +542,11 @@ class UltraCluster(IUltraCluster):
         return self._grant_checkpoints(made)
 
     def _let_resume(self, job: _Job) -> _Job:
-        # Defined for each job, because `ultracluster jobs submit --resume` can request it at submission.
-        self._allow_resume(job.job_definition_arn)
+        # Also jobs without `resume`, because `ultracluster jobs submit --resume` can request it at submission where others resume.
+        if self.job_resume is None:
+            self._without_resume.append(job.job_definition_arn)
+        else:
+            self.job_resume.allow(job.job_definition_arn)
         return job
 
     def _allow_resume(self, job_definition_arn: str) -> None:
@@ -554,6 +561,8 @@ class UltraCluster(IUltraCluster):
             )
             for queue in self._further_queues:
                 self.job_resume.watch(queue)
+            for earlier in self._without_resume:
+                self.job_resume.allow(earlier)
         self.job_resume.allow(job_definition_arn)
 
     def _queues(self) -> Sequence[ITrainingQueue]:

@@ -164,6 +164,7 @@ class BakeOff(Construct):
             ),
         )
 
+    @rejects_unsafe_numbers
     def metric(self, figure: str, *, candidate: str, **options: Unpack[MetricOptions]) -> cloudwatch.Metric:
         """Return the metric of a figure.
 
@@ -184,6 +185,7 @@ class BakeOff(Construct):
             **defaults | options,
         )
 
+    @rejects_unsafe_numbers
     def metric_per_dollar(self, figure: str, *, candidate: str) -> cloudwatch.MathExpression:
         """Return a figure per second as a figure per dollar.
 

@@ -37,6 +37,7 @@ from ultracluster_spec.images import check_container
 from ultracluster_spec.job import Job, Mount
 from ultracluster_spec.job_definitions import DEVICES_VARIABLE, PROCESSES_VARIABLE, refuse_resume
 from ultracluster_spec.neuron import Neuron
+from ultracluster_spec.numbers import rejects_unsafe_numbers
 from ultracluster_spec.record import is_error
 from ultracluster_spec.records import RECORDS
 
@@ -348,6 +349,7 @@ class ClusterJob(Construct):
             ),
         )
 
+    @rejects_unsafe_numbers
     def grant_submit(self, grantee: iam.IGrantable) -> iam.Grant:
         """Grant permission to submit this job to its queue, and to tag it.
 
@@ -356,6 +358,7 @@ class ClusterJob(Construct):
         """
         return grant_submit(grantee, self.queue.job_queue_arn, [self.job_definition_arn])
 
+    @rejects_unsafe_numbers
     def metric(self, metric_name: str, **options: Unpack[MetricOptions]) -> cloudwatch.Metric:
         """Return a metric of the training programs of this job.
 

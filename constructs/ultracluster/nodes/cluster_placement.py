@@ -41,6 +41,7 @@ class ClusterPlacement(Construct):
         self.placement_group_name = placement_group_name
 
     @classmethod
+    @rejects_unsafe_numbers
     def for_capacity(cls, scope: Construct, construct_id: str, capacity: Capacity | None) -> Self | None:
         """Return the placement group that a capacity source can use, if any.
 

@@ -72,6 +72,7 @@ class NodeMetrics(Construct):
         self.log_group = RetainedLogGroup(self, retention=log_retention, kms_key=kms_key)
         self.node.default_child = self.log_group.node.default_child
 
+    @rejects_unsafe_numbers
     def grant_publish(self, grantee: iam.IGrantable) -> iam.Grant:
         """Grant permission to write metrics.
 
@@ -80,6 +81,7 @@ class NodeMetrics(Construct):
         """
         return self.log_group.grant_write(grantee)
 
+    @rejects_unsafe_numbers
     def metric(self, name: str, **options: Unpack[MetricOptions]) -> cloudwatch.Metric:
         """Return a metric of the cluster.
 

@@ -235,6 +235,7 @@ class BlockLifecycle(Construct):
         """Return the invocations of the function that failed: their sum, unless `**options` of `MetricOptions` say otherwise."""
         return self.function.metric_errors(**options)
 
+    @rejects_unsafe_numbers
     def watch(self, queue: TrainingQueue) -> None:
         """Also manage the jobs of another queue that uses the compute environment of the block.
 

@@ -89,6 +89,7 @@ class ClusterWatch(Construct):
         self.node.default_child = self.function.node.default_child
         self.function.add_schedule("EveryMinute", description="Wakes up what looks at a cluster")
 
+    @rejects_unsafe_numbers
     def watch(self, queue: TrainingQueue) -> None:
         """Observe another queue of the cluster.
 

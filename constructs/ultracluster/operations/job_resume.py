@@ -107,6 +107,7 @@ class JobResume(Construct):
         """Return the invocations of the function that failed: their sum, unless `**options` of `MetricOptions` say otherwise."""
         return self.function.metric_errors(**options)
 
+    @rejects_unsafe_numbers
     def watch(self, queue: TrainingQueue) -> None:
         """Also resume the jobs of another queue.
 

@@ -22,6 +22,7 @@ from ultracluster_catalog.machines.instance_type import InstanceType
 from ultracluster_catalog.machines.nic_layouts import NetworkInterface
 from ultracluster_spec.capacity import LaunchedBy
 from ultracluster_spec.findings import FindingsError, quote
+from ultracluster_spec.numbers import rejects_unsafe_numbers
 
 # None of them can be limited to a queue (Service Authorization Reference of AWS Batch, read 2026-11).
 _DESCRIBE = [
@@ -114,6 +115,7 @@ class ITrainingQueue(Resource):
         for statement in self._submit_statements:
             statement.add_resources(job_definition_arn)
 
+    @rejects_unsafe_numbers
     def grant_submit(self, grantee: iam.IGrantable) -> iam.Grant:
         """Grant permission to submit the jobs that are defined for the queue in its stack, now or later.
 
@@ -130,6 +132,7 @@ class ITrainingQueue(Resource):
         ]
         return granted
 
+    @rejects_unsafe_numbers
     def grant_read(self, grantee: iam.IGrantable) -> iam.Grant:
         """Grant permission to list and describe jobs and to read their logs, as `ultracluster jobs` does.
 
@@ -148,6 +151,7 @@ class ITrainingQueue(Resource):
         log_actions = ["logs:FilterLogEvents", "logs:GetLogEvents"]
         return granted.combine(grant(grantee, log_actions, [self._log_group.log_group_arn]))
 
+    @rejects_unsafe_numbers
     def metric(self, metric_name: str, **options: Unpack[MetricOptions]) -> cloudwatch.Metric:
         """Return a metric that AWS Batch publishes for the queue, without charge and on a best-effort basis.
 
@@ -188,6 +192,7 @@ class ITrainingQueue(Resource):
         """Return the milliseconds that an attempt waited for nodes; `**options` as for `metric`."""
         return self.metric("JobAttemptRunnableToStartingDuration", **options)
 
+    @rejects_unsafe_numbers
     def on_blocked(self, construct_id: str, target: events.IRuleTarget) -> events.Rule:
         """Create a rule for the event that the job at the head of the queue blocks all others.
 
@@ -250,6 +255,7 @@ class ITrainingQueue(Resource):
         """None: that of a queue with shares is no object of the CDK."""
         return None
 
+    @rejects_unsafe_numbers
     def add_compute_environment(
         self, compute_environment: references.IComputeEnvironmentRef, order: float
     ) -> None:
@@ -302,7 +308,8 @@ class ITrainingQueue(Resource):
             "UC6316",
             f"the {attribute} of a queue that was imported by its ARN is not known",
             remedy="Import it with TrainingQueue.from_training_queue_attributes to define jobs for it",
-            path=self.node.id,
+            path=attribute,
+            location=self.node.path,
         )
 
 

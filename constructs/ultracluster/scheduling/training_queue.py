@@ -141,6 +141,7 @@ class TrainingQueue(ITrainingQueue):
         )
 
     @classmethod
+    @rejects_unsafe_numbers
     def from_training_queue_arn(
         cls, scope: Construct, construct_id: str, training_queue_arn: str
     ) -> ITrainingQueue:

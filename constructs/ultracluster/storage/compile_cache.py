@@ -140,6 +140,7 @@ class CompileCache(Construct):
         self._metrics_id = _METRICS_ID if request_metrics else None
 
     @classmethod
+    @rejects_unsafe_numbers
     def from_bucket(
         cls, scope: Construct, construct_id: str, bucket: s3.IBucket, *, prefix: str = _PREFIX
     ) -> "CompileCache":
@@ -170,6 +171,7 @@ class CompileCache(Construct):
         """
         return {XLA_CACHE_VARIABLE: self.url, XLA_COMPILER_FLAGS_VARIABLE: RETRY_FAILED_COMPILATION_FLAG}
 
+    @rejects_unsafe_numbers
     def grant_use(self, grantee: iam.IGrantable) -> iam.Grant:
         """Grant permission to look up, read and write entries, but not to delete them.
 
@@ -180,6 +182,7 @@ class CompileCache(Construct):
             self.bucket, grantee, actions=["s3:GetObject", "s3:PutObject"], prefix=f"{self._prefix}/"
         )
 
+    @rejects_unsafe_numbers
     def metric_hits(self, **options: Unpack[MetricOptions]) -> cloudwatch.Metric:
         """Return the number of objects fetched from the cache; a cache hit fetches several.
 
@@ -188,6 +191,7 @@ class CompileCache(Construct):
         """
         return self._metric("GetRequests", "Compile cache hits", options)
 
+    @rejects_unsafe_numbers
     def metric_misses(self, **options: Unpack[MetricOptions]) -> cloudwatch.Metric:
         """Return the number of failed lookups: S3 returns 404 to principals that may list the bucket.
 
@@ -196,6 +200,7 @@ class CompileCache(Construct):
         """
         return self._metric("4xxErrors", "Compile cache misses", options)
 
+    @rejects_unsafe_numbers
     def metric_stored(self, **options: Unpack[MetricOptions]) -> cloudwatch.Metric:
         """Return the number of stored objects, that is, of compilations; 0 with a warm cache.
 

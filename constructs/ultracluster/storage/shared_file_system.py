@@ -173,6 +173,7 @@ class SharedFileSystem(Construct):
             resource.apply_removal_policy(removal_policy, apply_to_update_replace_policy=True)
 
     @classmethod
+    @rejects_unsafe_numbers
     def from_attributes(
         cls,
         scope: Construct,
@@ -228,6 +229,7 @@ class SharedFileSystem(Construct):
         )
 
     @classmethod
+    @rejects_unsafe_numbers
     def from_lustre_file_system(
         cls,
         scope: Construct,
@@ -264,6 +266,7 @@ class SharedFileSystem(Construct):
             mount_path=mount_path,
         )
 
+    @rejects_unsafe_numbers
     def metric(self, metric_name: str, **options: Unpack[MetricOptions]) -> cloudwatch.Metric:
         """Return a metric that FSx publishes for the file system, with one data point for each disk.
 

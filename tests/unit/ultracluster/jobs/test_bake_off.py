@@ -119,7 +119,7 @@ def test_a_price_is_above_zero(stack: cdk.Stack) -> None:
     given = candidates(stack, price_per_node_hour=0.01)
     BakeOff(stack, "Cheap", candidates=given, job=Job(command=("train.py",)))
     free = dataclasses.replace(given["p5"], price_per_node_hour=0)
-    with pytest.raises(FindingsError, match=r"UC6162: candidates.p5.price_per_node_hour: got 0"):
+    with pytest.raises(FindingsError, match=r"UC6162: \S+: candidates.p5.price_per_node_hour: got 0"):
         BakeOff(stack, "Free", candidates=given | {"p5": free}, job=Job(command=("train.py",)))
 
 
