@@ -15,8 +15,7 @@ from ultracluster.scheduling.i_training_queue import ITrainingQueue
 from ultracluster.storage.compile_cache import CompileCache
 from ultracluster.storage.posix_compile_cache import PosixCompileCache
 from ultracluster_catalog.machines.instance_type import InstanceType
-from ultracluster_rules import job_definitions
-from ultracluster_spec import rules
+from ultracluster_spec import job_definitions, rules
 from ultracluster_spec.buckets import refuse_unmounted_cache
 from ultracluster_spec.container import (
     JOB_RULES,

@@ -15,7 +15,7 @@ from ultracluster.storage.checkpoint_bucket import CheckpointBucket
 from ultracluster.storage.compile_cache import CompileCache
 from ultracluster.storage.posix_compile_cache import PosixCompileCache
 from ultracluster_catalog.names.submission_tags import ARRAY_SIZE_TAG
-from ultracluster_rules import job_definitions
+from ultracluster_spec import job_definitions
 from ultracluster_spec.container import WITHOUT_EFA
 from ultracluster_spec.findings import Finding, reject
 from ultracluster_spec.instance_type import check_job_ultraservers

@@ -25,7 +25,7 @@ from ultracluster_catalog.neuron.neuron import (
     XLA_CACHE_VARIABLE,
     XLA_COMPILER_FLAGS_VARIABLE,
 )
-from ultracluster_rules import job_definitions
+from ultracluster_spec import job_definitions
 from ultracluster_spec.findings import Finding, FindingsError, reject
 from ultracluster_spec.job import Job
 from ultracluster_spec.numbers import rejects_unsafe_numbers
