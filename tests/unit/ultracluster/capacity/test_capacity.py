@@ -28,7 +28,7 @@ def test_rejects_a_malformed_reservation_id(
     source: type[CapacityBlock] | type[CapacityReservation], reservation_id: str
 ) -> None:
     with pytest.raises(
-        FindingsError, match=r"UC4109: \S+: capacity.reservation_id: got .* Allowed: cr- and 17 hex"
+        FindingsError, match=r"UC4109: capacity.reservation_id: got .* Allowed: cr- and 17 hex"
     ):
         reject(check_source(source(reservation_id=reservation_id, zone_id="use2-az3"), path="capacity"))
 
@@ -38,7 +38,7 @@ def test_rejects_a_malformed_reservation_id(
 def test_rejects_a_malformed_zone_id(
     source: type[CapacityBlock] | type[CapacityReservation], zone_id: str
 ) -> None:
-    with pytest.raises(FindingsError, match=r"UC3003: \S+: capacity\.zone_id"):
+    with pytest.raises(FindingsError, match=r"UC3003: capacity\.zone_id"):
         reject(check_source(source(reservation_id=ID, zone_id=zone_id), path="capacity"))
 
 

@@ -56,6 +56,6 @@ def test_refuses_capacity_in_which_the_type_is_not_sold(stack: cdk.Stack) -> Non
 
 def test_refuses_a_word_for_what_launches_nodes() -> None:
     with pytest.raises(
-        FindingsError, match=r"UC1023: \S+: capacity\.launched_by: got 'me'\. Allowed: batch, auto"
+        FindingsError, match=r"UC1023: capacity\.launched_by: got 'me'\. Allowed: batch, auto"
     ):
         sources_of(OnDemand(zone_id="use2-az3", launched_by="me"))  # type: ignore[arg-type]

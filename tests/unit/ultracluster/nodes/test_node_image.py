@@ -40,7 +40,7 @@ def test_a_cluster_takes_the_types_images_and_buckets_of_the_cdk(stack: cdk.Stac
 def test_an_image_that_is_looked_up_at_deployment_is_refused(stack: cdk.Stack) -> None:
     with pytest.raises(FindingsError) as refused:
         nodes(stack, image_id=ec2.MachineImage.latest_amazon_linux2023())
-    assert str(refused.value).startswith("UC4110: image_id: the image is looked up at deployment")
+    assert str(refused.value).startswith("UC4110: Test/Nodes: image_id: the image is looked up at deployment")
     assert "\n" not in str(refused.value)
 
 
@@ -58,7 +58,9 @@ def test_a_type_that_is_known_at_deployment_only_is_refused_in_one_line(stack: c
                 stack, "Network", zone_id=ZONE, instance_type="trn2.48xlarge", node_count=2
             ),
         )
-    assert str(refused.value).startswith("UC4001: got a token, which has no value before deployment")
+    assert str(refused.value).startswith(
+        "UC4001: Test/Nodes: got a token, which has no value before deployment"
+    )
     assert "Token[" not in str(refused.value)
 
 
@@ -73,7 +75,7 @@ def test_a_bucket_instead_of_a_network_is_refused_by_its_class(stack: cdk.Stack)
             image_id=IMAGE_ID,
             network=bucket,  # type: ignore[arg-type] - the mistake
         )
-    assert str(refused.value).startswith("UC1032: network: got an object of ")
+    assert str(refused.value).startswith("UC1032: Test/Cluster: network: got an object of ")
     assert str(refused.value).endswith("Allowed: ClusterNetwork or IVpc or Network or None.")
 
 

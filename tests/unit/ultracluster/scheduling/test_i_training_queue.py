@@ -136,7 +136,10 @@ def test_a_queue_imported_by_its_arn_refuses_jobs_and_says_how_to_import_it(stac
 def test_constructs_of_the_platform_refuse_an_imported_queue_by_its_class(stack: cdk.Stack) -> None:
     with pytest.raises(FindingsError) as refused:
         JobResume(stack, "Resume", queue=imported(stack))
-    assert str(refused.value) == "UC1032: queue: got an object of _ImportedQueue. Allowed: TrainingQueue."
+    assert (
+        str(refused.value)
+        == "UC1032: Test/Resume: queue: got an object of _ImportedQueue. Allowed: TrainingQueue."
+    )
 
 
 def test_grant_submit_covers_the_jobs_of_the_queue_before_and_after_it_and_no_others(
