@@ -126,10 +126,10 @@ def test_a_queue_imported_by_its_arn_refuses_jobs_and_says_how_to_import_it(stac
     assert there.is_imported
     assert there.job_queue_name == "train"
     with pytest.raises(
-        FindingsError, match=r"UC6316: \S+: Imported: the nodes .*from_training_queue_attributes"
+        FindingsError, match=r"UC6316: Test/Imported: nodes: the nodes .*from_training_queue_attributes"
     ):
         SingleNodeJob(stack, "Job", Job(image=IMAGE, command=("train.py",)), queue=there)
-    with pytest.raises(FindingsError, match=r"UC6316: \S+: Imported: the log_group"):
+    with pytest.raises(FindingsError, match=r"UC6316: Test/Imported: log_group: the log_group"):
         print(there.log_group_arn)  # noqa: T201 - the access is what fails
 
 

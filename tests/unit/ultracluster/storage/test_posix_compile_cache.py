@@ -45,7 +45,7 @@ def test_rejects_a_cache_on_a_file_system_that_the_nodes_do_not_mount(stack: cdk
 
 @pytest.mark.parametrize("folder", ["", "/compile-cache", "../other", "a/../../b"])
 def test_rejects_a_folder_outside_the_file_system(stack: cdk.Stack, folder: str) -> None:
-    with pytest.raises(FindingsError, match=r"UC6016: \S+: folder"):
+    with pytest.raises(FindingsError, match=r"UC6016: folder"):
         PosixCompileCache(file_system(stack), folder=folder)
 
 
