@@ -312,6 +312,7 @@ def _report(error: Exception, command: str = "") -> int:
         sys.stdout.flush()
     with suppress(OSError):
         sys.stderr.write(f"{wrapped(str(error))}\n")
-        if sys.stderr.isatty():  # if piped, print findings only
-            sys.stderr.write(f"Run `ultracluster docs {error.findings[0].code}` for an explanation.\n")
+        code = error.findings[0].code
+        if code and sys.stderr.isatty():  # if piped, print findings only
+            sys.stderr.write(f"Run `ultracluster docs {code}` for an explanation.\n")
     return exit_code_of(error.findings)

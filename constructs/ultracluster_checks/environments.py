@@ -133,7 +133,7 @@ def updates_spare_jobs(nodes: Nodes) -> Iterator[Wrong]:
 def queues_are_valid(queue: Resource) -> Iterator[Wrong]:
     """Find queues with too many environments, and time limits that cancel jobs waiting for their reservation to start."""
     at = queue["ComputeEnvironmentOrder"]
-    yield from placed(at, check_environment_count(len(at.certain)) if at.items else ())
+    yield from placed(at, check_environment_count(len(at.certain) or len(at.items)) if at.items else ())
     used = {each["ComputeEnvironment"].target for each in at.items}
     nodes = [each for each in nodes_of(queue.template.templates) if each.template and each.owner in used]
     block = any(each.in_block for each in nodes)

@@ -120,7 +120,8 @@ def interfaces_go_with_their_node(template: Resource) -> Iterator[Wrong]:
     for item in launch_data(template)["NetworkInterfaces"].items:
         goes = item["DeleteOnTermination"]
         # EC2 deletes the primary interface by default.
-        primary = item["NetworkCardIndex"].number in {0, None} and item["DeviceIndex"].number == 0
+        device = item["DeviceIndex"]
+        primary = item["NetworkCardIndex"].number in {0, None} and (device.number == 0 or device.unknown)
         if goes.flag is False or (goes.missing and not primary):
             got = "the interface and its address stay when the node is gone"
             yield goes, got, "DeleteOnTermination: true"

@@ -153,8 +153,9 @@ def purchases_need_an_order(templates: Templates) -> Iterator[Wrong]:
 
 
 def _asks_for_order(statement: Property) -> bool:
-    keys = [str(key.path[-1]) for key in conditions_of(statement)]
-    return statement["Condition"].unknown or any(_ORDER_KEY.fullmatch(key) for key in keys)
+    keys, condition = [str(key.path[-1]) for key in conditions_of(statement)], statement["Condition"]
+    unknown = any(each.unknown for each in (condition, *condition.members))
+    return unknown or any(_ORDER_KEY.fullmatch(key) for key in keys)
 
 
 @rule("UC6450")

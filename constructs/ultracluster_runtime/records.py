@@ -7,7 +7,6 @@ from ultracluster_runtime.aws import aws_session
 from ultracluster_runtime.costs import price_list
 from ultracluster_runtime.images import machine_images
 from ultracluster_runtime.jobs import dependencies, describe, logs, queues, submission
-from ultracluster_runtime.metrics import recorded_metrics
 from ultracluster_runtime.preflight import (
     account,
     file_systems,
@@ -24,14 +23,14 @@ from ultracluster_runtime.preflight import (
 from ultracluster_runtime.preflight import check as preflight_check
 from ultracluster_runtime.purchasing import (
     clock,
-    ec2_reads,
+    ec2_reader,
+    fold,
     ledger,
     operator_actions,
     order_checks,
     overlaps,
     purchase,
     quotes,
-    reads_and_refusals,
     reconcile,
     search,
     verify,
@@ -49,7 +48,6 @@ RECORDS: Final = by_code(
     logs.RECORDS,
     queues.RECORDS,
     submission.RECORDS,
-    recorded_metrics.RECORDS,
     account.RECORDS,
     preflight_check.RECORDS,
     file_systems.RECORDS,
@@ -63,14 +61,14 @@ RECORDS: Final = by_code(
     storage.RECORDS,
     zones.RECORDS,
     clock.RECORDS,
-    ec2_reads.RECORDS,
+    ec2_reader.RECORDS,
     ledger.RECORDS,
     operator_actions.RECORDS,
     order_checks.RECORDS,
     overlaps.RECORDS,
     purchase.RECORDS,
     quotes.RECORDS,
-    reads_and_refusals.RECORDS,
+    fold.RECORDS,
     reconcile.RECORDS,
     search.RECORDS,
     verify.RECORDS,

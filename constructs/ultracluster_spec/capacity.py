@@ -16,7 +16,6 @@ from ultracluster_catalog.capacity.capacity_blocks import (
     LONGEST_BLOCK,
     MAX_INSTANCES_PER_BLOCK,
     block_durations,
-    block_regions,
     is_block_duration,
 )
 from ultracluster_catalog.limits.queues import MOST_NODES
@@ -480,7 +479,7 @@ Bought = CapacityRecord | Capacity
 
 
 class Buyer(Protocol):
-    """Who buys capacity: what the rules about its size read of a cluster."""
+    """Who buys capacity: what the rules below read of a cluster."""
 
     @property
     def machine(self) -> InstanceType:
@@ -510,21 +509,6 @@ class Purchase:
     def nodes_from(self, capacity: Bought) -> int:
         """Return the maximum number of nodes of one capacity."""
         return capacity.max_nodes or self.nodes
-
-
-class BuyerInRegion(Buyer, Protocol):
-    """What the other rules read of a cluster."""
-
-    @property
-    def region(self) -> str:
-        """Region of the cluster."""
-
-    @property
-    def has_block(self) -> bool:
-        """Whether a Capacity Block is among its capacity."""
-
-    def differs(self, name: str) -> bool:
-        """Return whether a field has another value than its default."""
 
 
 @rule()
@@ -705,24 +689,6 @@ def _nodes_of_blocks(cluster: Buyer) -> Iterator[tuple[Place, int]]:
             yield (*place, "max_nodes") if capacity.max_nodes else ("nodes",), cluster.nodes_from(capacity)
 
 
-@rule("UC4107")
-def block_is_sold_in_the_region(cluster: BuyerInRegion) -> Iterator[At]:
-    """AWS lists Capacity Blocks of the type for the Region; its list is not complete."""
-    name = cluster.machine.name
-    regions = block_regions(name)
-    if regions and cluster.region not in regions and cluster.has_block:
-        problem = f"Capacity Blocks of {name} are not known to be sold in {cluster.region}"
-        yield At("region", problem, remedy=f"Known Regions: {', '.join(regions)}")
-
-
-@rule(SETTING_OF_ANOTHER_KIND)
-def block_settings_have_a_block(cluster: BuyerInRegion) -> Iterator[At]:
-    """Settings of the life cycle of Capacity Blocks are used with one."""
-    for name in ("checkpoint_lead_minutes", "max_refusals"):
-        if cluster.differs(name) and not cluster.has_block:
-            yield At(name, f"{name} is for `capacity-block`", remedy="Remove it")
-
-
 @rule()
 def reservation_is_one_source(cluster: Buyer) -> Iterator[At]:
     """No reservation is named twice: two compute environments would compete for its instances."""
@@ -743,13 +709,29 @@ CLUSTER_RULES: Final = (
     *SIZE_RULES,
     ultraserver_is_one_block,
     block_has_a_usual_size,
-    block_is_sold_in_the_region,
-    block_settings_have_a_block,
     reservation_is_one_source,
 )
 """Rules about all capacity of a cluster."""
 
+
+def refuse_shared_block(reservation_id: str, other: str, *, path: str = "") -> Finding:
+    """Return the finding (UC4182) about a Capacity Block that another cluster uses already."""
+    return Finding(
+        "UC4182",
+        f"{reservation_id} is the Capacity Block of {other} already, and both would start nodes in it and drain it",
+        allowed="a block for each cluster",
+        remedy="Use one cluster with two queues, or buy a block for each",
+        path=path,
+    )
+
+
 RECORDS: Final = (
+    RuleRecord(
+        "UC4182",
+        "A Capacity Block is used by one cluster.",
+        remedy="Use one cluster with two queues, or a block for each cluster.",
+        source="Our decision: each cluster counts, drains and closes its block as if all instances were its own.",
+    ),
     RuleRecord(
         "UC2220",
         "Capacity that names an order also has its reservation before it is deployed.",
@@ -808,14 +790,6 @@ RECORDS: Final = (
         "The nodes of one UltraServer block are those of one UltraServer.",
         remedy="Define a cluster for each UltraServer: each is a separate Capacity Block with its own reservation.",
         source="EC2 user guide, Capacity Blocks for UltraServers, 2026-10.",
-    ),
-    RuleRecord(
-        "UC4107",
-        "A Capacity Block is known to be sold for the type in the Region.",
-        severity=Severity.WARNING,
-        remedy="Use a Region that the finding names, or suppress this when `ultracluster capacity find` shows offers in yours.",
-        source="EC2 user guide, Capacity Blocks by Region, 2026-10. Offers were seen in a Region that the page does not list, so this only warns.",
-        suppressible=True,
     ),
     RuleRecord(
         "UC4108",

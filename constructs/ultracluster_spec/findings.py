@@ -1,4 +1,4 @@
-"""Findings: problems with a stable code, shown as one line each.
+"""Findings: problems with a stable code, or of a command that failed, shown as one line each.
 
 The format of a line is fixed, so that people can search for it and tools can parse it::
 
@@ -60,7 +60,8 @@ class Finding:
     """A problem with its place, the allowed values and a remedy.
 
     Attributes:
-        code: A code of `ultracluster docs rules`, such as ``UC4101``.
+        code: A code of `ultracluster docs rules`, such as ``UC4101``; empty if the message says everything, as that of a command
+            that was called wrongly.
         problem: Description of the problem, with the value.
         allowed: Allowed values. Default: not stated.
         remedy: What to do. Default: not stated.
@@ -75,6 +76,11 @@ class Finding:
     path: str = ""
     location: str = ""
 
+    @classmethod
+    def message(cls, problem: str, **fields: str) -> "Finding":
+        """Create a finding without a code, which has nothing to look up or to suppress."""
+        return cls("", problem, **fields)
+
     def at(self, path: str, location: str = "") -> "Finding":
         """Return the same finding at a place of the input."""
         return replace(self, path=path, location=location)
@@ -83,7 +89,7 @@ class Finding:
         where = "".join(f"{part}: " for part in (self.location, self.path) if part)
         sentences = [self.problem, f"Allowed: {self.allowed}" if self.allowed else "", self.remedy]
         text = " ".join(s if s.endswith("?") else s.rstrip(".") + "." for s in sentences if s)
-        return printable(f"{self.code}: {where}{text}".replace("\r\n", " ").replace("\n", " "))
+        return printable(f"{self.code or 'error'}: {where}{text}".replace("\r\n", " ").replace("\n", " "))
 
 
 def require(holds: object, code: str, problem: str, **fields: str) -> list[Finding]:
@@ -119,6 +125,11 @@ class FindingsError(ValueError):
     def of(cls, code: str, problem: str, **fields: str) -> Self:
         """Create the error of one finding; see `Finding`."""
         return cls([Finding(code, problem, **fields)])
+
+    @classmethod
+    def message(cls, problem: str, **fields: str) -> Self:
+        """Create the error of one finding without a code; see `Finding.message`."""
+        return cls([Finding.message(problem, **fields)])
 
     def within(self, location: str) -> "FindingsError":
         """Return the error with a location for the findings that have none."""

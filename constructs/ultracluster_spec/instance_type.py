@@ -18,10 +18,10 @@ from ultracluster_catalog.machines.instance_type import (
 from ultracluster_catalog.machines.instance_types import INSTANCE_TYPES
 from ultracluster_catalog.neuron.compile_machines import CPU, CPU_HOST
 from ultracluster_catalog.places.zones import offered_zones
+from ultracluster_spec.arguments import find_wrong_fields
 from ultracluster_spec.bounds import Between, Bound, Form, Known, NotEmpty
 from ultracluster_spec.did_you_mean import suggestion
 from ultracluster_spec.findings import Finding, Severity, quote, reject, require
-from ultracluster_spec.numbers import find_unsafe_numbers
 from ultracluster_spec.record import RuleRecord
 from ultracluster_spec.values import Value, fields_of
 
@@ -112,9 +112,9 @@ def get_instance_type(instance_type: str | InstanceType) -> InstanceType:
 def check_instance_type(instance_type: InstanceType) -> list[Finding]:
     """Check the description of an instance type for unsafe numbers (UC1030), or else contradictions (UC4025)."""
     cards, options = instance_type.network_cards, instance_type.purchase_options
-    unsafe = find_unsafe_numbers(instance_type)
+    unsafe = find_wrong_fields(instance_type)
     if not any(finding.path == "network_cards" for finding in unsafe):
-        unsafe = [*(finding for card in cards for finding in find_unsafe_numbers(card)), *unsafe]
+        unsafe = [*(finding for card in cards for finding in find_wrong_fields(card)), *unsafe]
     if unsafe:
         return unsafe
     contradictions = {

@@ -125,15 +125,15 @@ def check_spot(*, spot: bool, path: str = "") -> list[Finding]:
     )
 
 
-def check_one_road(launched_by: Collection[str], *, path: str = "") -> list[Finding]:
+def check_one_launch_method(launched_by: Collection[str], *, path: str = "") -> list[Finding]:
     """Check that one definition of a multi-node job suits all nodes of its queue (UC6309)."""
-    roads = set(launched_by)
+    methods = set(launched_by)
     return require(
-        roads <= {"batch"} or len(launched_by) == 1,
+        methods <= {"batch"} or len(launched_by) == 1,
         "UC6309",
         "AWS Batch starts some nodes of the queue and an Auto Scaling group others; a multi-node job is a "
         "multi-node parallel job on the former and an array on the latter"
-        if len(roads) > 1
+        if len(methods) > 1
         else "the queue has nodes of several Auto Scaling groups; AWS Batch could spread the children of a multi-node job "
         "over them",
         remedy="Use one queue for each",
@@ -261,11 +261,12 @@ def check_image_tag(image: str, tag: str) -> list[Finding]:
 
 def check_image_region(image: str, image_region: str | None, region: str) -> list[Finding]:
     """Warn about an image outside the Region's Amazon ECR, which nodes without internet cannot pull (UC6108)."""
+    cost = f": each node pulls it from {image_region}, billed per GB" if image_region else ""
     return require(
         image_region == region,
         "UC6108",
         f"{quote(image)} is not in the Amazon ECR of {region}, the only registry that nodes can reach without "
-        "a NAT gateway",
+        f"a NAT gateway{cost}",
         remedy="Copy or replicate it there",
     )
 

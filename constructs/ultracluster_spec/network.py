@@ -22,12 +22,12 @@ from ultracluster_catalog.places.addresses import (
 )
 from ultracluster_catalog.places.cluster_subnet import FILE_SYSTEM_ADDRESSES, NODE_SERVICES
 from ultracluster_catalog.places.zones import region_of_zone_id
+from ultracluster_spec.arguments import find_wrong_fields
 from ultracluster_spec.bounds import Between, Checked, Known
 from ultracluster_spec.buckets import BucketName
 from ultracluster_spec.did_you_mean import suggestion
 from ultracluster_spec.findings import Finding, FindingsError, Severity, quote, reject, require
 from ultracluster_spec.names import AccountId, placement_group_name, resource_id
-from ultracluster_spec.numbers import find_unsafe_numbers
 from ultracluster_spec.record import RuleRecord
 from ultracluster_spec.rules import At, rule
 from ultracluster_spec.values import Value
@@ -75,14 +75,14 @@ def check_network_interfaces(
     """Check for interfaces that EC2 rejects (UC1030, UC4010 to UC4015) or leaves without EFA (UC4016)."""
     layout = tuple(interfaces)
     errors = _check_layout(instance_type, layout)
-    unsafe = any(find_unsafe_numbers(item) for item in layout)
+    unsafe = any(find_wrong_fields(item) for item in layout)
     return errors if unsafe else [*errors, *check_efa_use(instance_type, layout)]
 
 
 def _check_layout(
     instance_type: InstanceType, layout: tuple[nic_layouts.NetworkInterface, ...]
 ) -> list[Finding]:
-    if unsafe := [finding for item in layout for finding in find_unsafe_numbers(item)]:
+    if unsafe := [finding for item in layout for finding in find_wrong_fields(item)]:
         return unsafe
     return [
         *_check_primary(layout),
@@ -388,26 +388,6 @@ def check_nat_gateway_room(vpc: ipaddress.IPv4Network, prefix: int) -> list[Find
         SUBNET_PREFIX.code,
         f"the nodes' subnet takes all of {vpc} and leaves no addresses for the NAT gateway",
         remedy="Use a larger cidr or a smaller subnet",
-    )
-
-
-def check_subnet_in_vpc(subnet: ipaddress.IPv4Network, vpc: ipaddress.IPv4Network) -> list[Finding]:
-    """Check whether a subnet is part of its VPC (UC3105)."""
-    return require(
-        subnet.subnet_of(vpc),
-        SUBNET_PREFIX.code,
-        f"{subnet} is not inside {vpc} of its VPC",
-        allowed=f"a part of {vpc}",
-    )
-
-
-def check_subnets_apart(subnet: ipaddress.IPv4Network, other: ipaddress.IPv4Network) -> list[Finding]:
-    """Check that two subnets of a VPC do not overlap (UC3105)."""
-    return require(
-        not subnet.overlaps(other),
-        SUBNET_PREFIX.code,
-        f"{subnet} overlaps {other} of another subnet",
-        allowed="addresses that no other subnet has",
     )
 
 

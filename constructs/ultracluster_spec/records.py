@@ -4,6 +4,7 @@ from typing import Final
 
 from ultracluster_spec import (
     alarms,
+    arguments,
     bounds,
     buckets,
     capacity,
@@ -22,9 +23,17 @@ from ultracluster_spec import (
     network,
     neuron,
     nodes,
-    numbers,
     queue,
     times,
+)
+from ultracluster_spec.cluster_rules import (
+    alarm_rules,
+    job_rules,
+    network_rules,
+    placement_rules,
+    queue_rules,
+    rollout_rules,
+    storage_rules,
 )
 from ultracluster_spec.record import by_code
 
@@ -48,8 +57,15 @@ RECORDS: Final = by_code(
     network.RECORDS,
     neuron.RECORDS,
     nodes.RECORDS,
-    numbers.RECORDS,
+    arguments.RECORDS,
     queue.RECORDS,
     times.RECORDS,
+    alarm_rules.RECORDS,
+    job_rules.RECORDS,
+    network_rules.RECORDS,
+    placement_rules.RECORDS,
+    queue_rules.RECORDS,
+    rollout_rules.RECORDS,
+    storage_rules.RECORDS,
 )
 """Every record of a rule about values and constructs, by its code."""

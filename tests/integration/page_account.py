@@ -39,7 +39,7 @@ from ultracluster_local.seeding.seed import seed_from_request
 from ultracluster_local.server import daemon
 from ultracluster_runtime.jobs.describe import describe_job
 from ultracluster_runtime.jobs.stop import instances_of
-from ultracluster_stacks.synthesis.app import CACHE_DIRECTORY
+from ultracluster_stacks.synthesis.assembly.cache import CACHE_DIRECTORY
 
 __all__ = ["BLOCK", "IMAGE", "REGION", "Account"]
 

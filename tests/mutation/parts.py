@@ -74,7 +74,7 @@ PARTS: Final = {
         files=(f"{_RUNTIME}/lifecycle/*.py",),
         tests=tuple(
             f"{_RUNTIME_TESTS}/lifecycle/test_{name}.py"
-            for name in ("actions", "machine", "observations", "state")
+            for name in ("actions", "plan", "observations", "state")
         ),
         slow_tests=tuple(
             f"{_RUNTIME_TESTS}/lifecycle/test_{name}.py" for name in ("driver", "handler", "reader")
@@ -98,11 +98,11 @@ PARTS: Final = {
     ),
     "rules": Part(
         files=(
-            f"{_CONFIG}/rules/*.py",
+            f"{_SPEC}/cluster_rules/*.py",
             *(f"{_CONFIG}/reading/{name}.py" for name in ("scalars", "yaml_source")),
         ),
         # Without test_loader*: they load very many files or start processes, and each of them calls every rule.
-        tests=("tests/unit/spec", *(f"{_CONFIG_TESTS}/{folder}" for folder in ("reading", "rules"))),
+        tests=("tests/unit/spec", f"{_CONFIG_TESTS}/reading"),
         every=8,
     ),
 }

@@ -42,6 +42,7 @@ OTHER_SUBJECTS = {
     "tests/unit/checks/test_field_cases.py": "every rule, with every case of the field",
     "tests/unit/checks/test_rule_examples.py": "the examples of tests/rule_examples",
     "tests/unit/checks/test_sample_of_seeds.py": "a sample of the mistakes that others wrote, for every rule",
+    "tests/unit/checks/test_unknown_values.py": "every rule, in templates of which something is not known",
     "tests/unit/checks/test_used_together.py": "rules about pairs of resources, of several modules",
     "tests/unit/checks/test_whole_cluster.py": "rules about resources that work together, in the stacks of the quick start",
     "tests/unit/cli/test_start_up.py": "what the whole command line imports",

@@ -4,7 +4,7 @@ from dataclasses import asdict
 from datetime import UTC, datetime
 from decimal import Decimal
 from pathlib import Path
-from typing import Any, Final
+from typing import Any
 
 import typer
 
@@ -21,7 +21,6 @@ from ultracluster_spec.cluster import Cluster
 from ultracluster_spec.findings import FindingsError, quote
 from ultracluster_spec.network import network_interfaces
 from ultracluster_spec.neuron import Neuron
-from ultracluster_spec.record import RuleRecord
 
 _PRICES = {"capacity-block": capacity_block_price, "on-demand": on_demand_price, "spot": spot_price}
 
@@ -64,8 +63,7 @@ def _cluster_config(clusters: list[Cluster], name: str, region: str | None, roll
     for config in clusters:
         if config.name == name and region in (None, config.region):
             return config
-    raise FindingsError.of(
-        "UC9336",
+    raise FindingsError.message(
         f"unknown cluster {quote(name)}{f' in {region}' if region else ''}",
         allowed=", ".join(f"{config.name} in {config.region}" for config in clusters),
         location=str(rollout),
@@ -139,13 +137,3 @@ def _print(recorded: Recording, subject: Subject, report: Report) -> None:
     typer.echo("\n".join(lines))
     if report.hours < 1:
         say("warning: monthly savings are extrapolated from less than an hour")
-
-
-RECORDS: Final = (
-    RuleRecord(
-        "UC9336",
-        "Advice on a cluster uses the metrics of that cluster.",
-        remedy="Use metrics of a cluster of this file; the finding lists names and Regions.",
-        source="Our decision: advice on one cluster from the figures of another would be wrong.",
-    ),
-)

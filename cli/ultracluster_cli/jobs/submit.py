@@ -10,9 +10,10 @@ from typing import Any
 from botocore.exceptions import ClientError
 
 from ultracluster_cli.jobs.session import aws_errors_as_findings, refused
+from ultracluster_runtime.functions.clients import ONCE, Clients
 from ultracluster_runtime.jobs.closed_queues import explain_closed_queue
 from ultracluster_runtime.jobs.dependencies import dependencies_of, job_name, queue_of, submission_order
-from ultracluster_runtime.jobs.queues import Client, Queue, list_definitions
+from ultracluster_runtime.jobs.queues import Queue, list_definitions
 from ultracluster_runtime.jobs.resumes import resume_table
 from ultracluster_runtime.jobs.submission import submission
 from ultracluster_runtime.resume.endings import resumes_left
@@ -32,7 +33,7 @@ def submit_all(
     definition: Mapping[str, Any],
     *,
     queue: Queue,
-    client: Client,
+    client: Clients,
     name: str,
     named_queue: bool = False,
     alone: bool,
@@ -85,7 +86,7 @@ def submit_all(
             if dependency["jobId"] in submitted:
                 dependency["jobId"] = submitted[dependency["jobId"]].job_id
         with aws_errors_as_findings(_remedy(list(submitted.values()))):
-            response = client("batch").submit_job(**request)
+            response = client("batch", config=ONCE).submit_job(**request)
         submitted[job_name(job) or ""] = Submitted(
             job_id=response["jobId"],
             arn=response.get("jobArn"),
@@ -95,7 +96,7 @@ def submit_all(
     return list(submitted.values())
 
 
-def _refuse_unless_resumed(queue: str, client: Client) -> None:
+def _refuse_unless_resumed(queue: str, client: Clients) -> None:
     """Refuse a resume that no function would see to; who may not read the stack is believed."""
     with suppress(ClientError):
         if resume_table(queue, client=client) is None:

@@ -23,9 +23,9 @@ from ultracluster.storage.checkpoint_bucket import CheckpointBucket
 from ultracluster.storage.compile_cache import CompileCache
 from ultracluster.storage.posix_compile_cache import PosixCompileCache
 from ultracluster_catalog.names.submission_tags import QUEUE_TAG
+from ultracluster_spec.arguments import validate_arguments
 from ultracluster_spec.findings import quote, reject, require
 from ultracluster_spec.job import Job
-from ultracluster_spec.numbers import rejects_unsafe_numbers
 
 _Job = TypeVar("_Job", bound=ClusterJob)
 
@@ -45,7 +45,7 @@ class IUltraCluster(Construct):
     queue: ITrainingQueue
     """Main job queue."""
 
-    @rejects_unsafe_numbers
+    @validate_arguments
     def add_multi_node_job(
         self,
         construct_id: str,
@@ -77,7 +77,7 @@ class IUltraCluster(Construct):
         )
         return self._let_resume(self._tag_queue(self._grant_checkpoints(made)))
 
-    @rejects_unsafe_numbers
+    @validate_arguments
     def add_single_node_job(
         self,
         construct_id: str,
@@ -108,7 +108,7 @@ class IUltraCluster(Construct):
         )
         return self._let_resume(self._tag_queue(self._grant_checkpoints(made)))
 
-    @rejects_unsafe_numbers
+    @validate_arguments
     def add_fabric_gate(
         self,
         construct_id: str,
@@ -148,7 +148,7 @@ class IUltraCluster(Construct):
         )
         return self._tag_queue(gate)
 
-    @rejects_unsafe_numbers
+    @validate_arguments
     def add_smoke_train(
         self,
         construct_id: str,
@@ -231,7 +231,7 @@ class IUltraCluster(Construct):
     def _queues(self) -> Sequence[ITrainingQueue]:
         return [self.queue]
 
-    @rejects_unsafe_numbers
+    @validate_arguments
     def grant_submit(self, grantee: iam.IGrantable) -> iam.Grant:
         """Grant permission to submit the jobs of this stack to the queues that the cluster has so far.
 
@@ -240,7 +240,7 @@ class IUltraCluster(Construct):
         """
         return reduce(iam.Grant.combine, [queue.grant_submit(grantee) for queue in self._queues()])
 
-    @rejects_unsafe_numbers
+    @validate_arguments
     def grant_read(self, grantee: iam.IGrantable) -> iam.Grant:
         """Grant permission to list and describe jobs and to read their logs, as `ultracluster jobs` does.
 
@@ -249,7 +249,7 @@ class IUltraCluster(Construct):
         """
         return reduce(iam.Grant.combine, [queue.grant_read(grantee) for queue in self._queues()])
 
-    @rejects_unsafe_numbers
+    @validate_arguments
     def metric(self, metric_name: str, **options: Unpack[MetricOptions]) -> cloudwatch.Metric:
         """Return a metric of the cluster: of training programs and, with alarms, of nodes and the queue.
 

@@ -23,9 +23,9 @@ from ultracluster_catalog.neuron.neuron_images import (
     ImagePart,
     NeuronImage,
 )
+from ultracluster_spec.arguments import validate_arguments
 from ultracluster_spec.findings import Finding, quote, reject, require
 from ultracluster_spec.images import check_neuron_image
-from ultracluster_spec.numbers import rejects_unsafe_numbers
 
 _SYSTEM = "Amazon Linux 2023"
 _VERSION = "1.0.0"
@@ -77,7 +77,7 @@ class NeuronAmi(Construct):
     pipeline_arn: str
     """ARN of the pipeline, for ``aws imagebuilder start-image-pipeline-execution``."""
 
-    @rejects_unsafe_numbers
+    @validate_arguments
     def __init__(
         self,
         scope: Construct,

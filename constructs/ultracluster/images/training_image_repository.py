@@ -11,9 +11,9 @@ from constructs import Construct
 from ultracluster._foundation.permissions import PULL_ACTIONS, grant
 from ultracluster.images.container_image import ContainerImage
 from ultracluster_catalog.neuron.neuron_containers import NeuronContainer
+from ultracluster_spec.arguments import validate_arguments
 from ultracluster_spec.findings import FindingsError, quote
 from ultracluster_spec.images import container_uri
-from ultracluster_spec.numbers import rejects_unsafe_numbers
 
 _GALLERY = "public.ecr.aws"
 _ALIAS = "neuron"  # the registry alias of AWS Neuron in Amazon ECR Public
@@ -31,7 +31,7 @@ class TrainingImageRepository(Construct):
     repository: ecr.IRepository
     """Underlying repository."""
 
-    @rejects_unsafe_numbers
+    @validate_arguments
     def __init__(
         self,
         scope: Construct,
@@ -74,7 +74,7 @@ class TrainingImageRepository(Construct):
         )
         self.node.default_child = self.repository.node.default_child
 
-    @rejects_unsafe_numbers
+    @validate_arguments
     def image(self, tag: str) -> ContainerImage:
         """Return an image for jobs, with permission to pull it.
 
@@ -83,7 +83,7 @@ class TrainingImageRepository(Construct):
         """
         return ContainerImage.from_repository(self.repository, tag)
 
-    @rejects_unsafe_numbers
+    @validate_arguments
     def grant_pull(self, grantee: iam.IGrantable) -> iam.Grant:
         """Grant permission to pull images.
 
@@ -92,7 +92,7 @@ class TrainingImageRepository(Construct):
         """
         return self.repository.grant_pull(grantee)
 
-    @rejects_unsafe_numbers
+    @validate_arguments
     def grant_push(self, grantee: iam.IGrantable) -> iam.Grant:
         """Grant permission to push images.
 
@@ -112,7 +112,7 @@ class PullThroughCache(Construct):
     prefix: str
     """Prefix of the repositories of the cache."""
 
-    @rejects_unsafe_numbers
+    @validate_arguments
     def __init__(self, scope: Construct, construct_id: str, *, prefix: str = "ecr-public") -> None:
         """Define the rule.
 
@@ -135,7 +135,7 @@ class PullThroughCache(Construct):
             self, "Resource", ecr_repository_prefix=prefix, upstream_registry_url=_GALLERY
         )
 
-    @rejects_unsafe_numbers
+    @validate_arguments
     def image(self, container: NeuronContainer) -> ContainerImage:
         """Return one of AWS's Neuron images in the cache, with permission to pull it.
 
@@ -149,7 +149,7 @@ class PullThroughCache(Construct):
         registry = f"{stack.account}.dkr.ecr.{stack.region}.{Aws.URL_SUFFIX}/{self.prefix}/{_ALIAS}"
         return ContainerImage(reference=container_uri(container, registry), grant_pull=self.grant_pull)
 
-    @rejects_unsafe_numbers
+    @validate_arguments
     def grant_pull(self, grantee: iam.IGrantable) -> iam.Grant:
         """Grant permission to pull images that are in the cache.
 
@@ -158,7 +158,7 @@ class PullThroughCache(Construct):
         """
         return self._grant(grantee, [])
 
-    @rejects_unsafe_numbers
+    @validate_arguments
     def grant_fill(self, grantee: iam.IGrantable) -> iam.Grant:
         """Grant permission to pull images that are not in the cache yet, which adds them to it.
 

@@ -26,9 +26,9 @@ from ultracluster_catalog.neuron.neuron import (
     XLA_COMPILER_FLAGS_VARIABLE,
 )
 from ultracluster_spec import job_definitions
+from ultracluster_spec.arguments import validate_arguments
 from ultracluster_spec.findings import Finding, FindingsError, reject
 from ultracluster_spec.job import Job
-from ultracluster_spec.numbers import rejects_unsafe_numbers
 
 _TARGET = "NEURON_PLATFORM_TARGET_OVERRIDE"
 _RETRIES = "NEURON_PARALLEL_COMPILE_MAX_RETRIES"
@@ -58,7 +58,7 @@ class PrecompileJob(ClusterJob):
     (Neuron documentation: neuron_parallel_compile, page source of 2026-03-13; Llama tutorial, read 2026-11.)
     """
 
-    @rejects_unsafe_numbers
+    @validate_arguments
     def __init__(
         self,
         scope: Construct,

@@ -12,9 +12,9 @@ from ultracluster.scheduling.i_training_queue import ITrainingQueue
 from ultracluster.storage.checkpoint_bucket import CheckpointBucket
 from ultracluster.storage.compile_cache import CompileCache
 from ultracluster.storage.posix_compile_cache import PosixCompileCache
+from ultracluster_spec.arguments import validate_arguments
 from ultracluster_spec.findings import FindingsError, quote
 from ultracluster_spec.job import Job
-from ultracluster_spec.numbers import rejects_unsafe_numbers
 
 
 class SmokeTrain(MultiNodeJob):
@@ -25,7 +25,7 @@ class SmokeTrain(MultiNodeJob):
     and the framework for the device. Put the gate into `depends_on` of the job that it protects.
     """
 
-    @rejects_unsafe_numbers
+    @validate_arguments
     def __init__(
         self,
         scope: Construct,

@@ -13,6 +13,7 @@ from constructs import Construct, IConstruct
 
 from ultracluster._foundation.annotations import warn
 from ultracluster._foundation.machines import AnyInstanceType, machine_of
+from ultracluster._foundation.synthesis_check import check_at_synthesis
 from ultracluster._foundation.tokens import check_known, is_known
 from ultracluster.network.endpoint_policies import EndpointPolicies
 from ultracluster.network.group_rules import add_efa_rules, add_task_rules
@@ -23,6 +24,7 @@ from ultracluster_catalog.machines.nic_layouts import NetworkInterface, NicLayou
 from ultracluster_catalog.places.addresses import RESERVED_PER_SUBNET
 from ultracluster_catalog.places.cluster_subnet import FILE_SYSTEM_ADDRESSES, NODE_SERVICES
 from ultracluster_catalog.places.zones import REGIONS, region_of_zone_id
+from ultracluster_spec.arguments import validate_arguments
 from ultracluster_spec.findings import Finding, FindingsError, quote, reject, require
 from ultracluster_spec.network import (
     NETWORK_RULES,
@@ -35,7 +37,6 @@ from ultracluster_spec.network import (
     network_interfaces,
     warn_of_unknown_efa_rules,
 )
-from ultracluster_spec.numbers import rejects_unsafe_numbers
 from ultracluster_spec.values import wrong_types
 
 _HTTPS = 443
@@ -69,7 +70,7 @@ class ClusterNetwork(Construct):
     zone_id: str
     """Availability Zone ID."""
 
-    @rejects_unsafe_numbers
+    @validate_arguments
     def __init__(
         self,
         scope: Construct,
@@ -115,6 +116,7 @@ class ClusterNetwork(Construct):
         )
         nodes_cidr = subnet_cidr(cidr, needed, subnet_prefix, nat_gateway=nat_gateway)
         super().__init__(scope, construct_id)
+        check_at_synthesis(self)
         self._place: tuple[CfnResource, ...]
         is_limited = not nat_gateway if limit_endpoints is None else limit_endpoints
         self.endpoint_policies = EndpointPolicies(self) if is_limited else None
@@ -173,7 +175,7 @@ class ClusterNetwork(Construct):
             )
 
     @classmethod
-    @rejects_unsafe_numbers
+    @validate_arguments
     def from_subnet(
         cls,
         scope: Construct,
@@ -348,7 +350,7 @@ class ClusterNetwork(Construct):
 class _ExistingNetwork(ClusterNetwork):
     """Network returned by `ClusterNetwork.from_subnet`."""
 
-    @rejects_unsafe_numbers
+    @validate_arguments
     def __init__(
         self,
         scope: Construct,

@@ -7,6 +7,7 @@ from aws_cdk import aws_ec2 as ec2
 from constructs import Construct
 
 from ultracluster.capacity.sources import named
+from ultracluster_spec.arguments import validate_arguments
 from ultracluster_spec.capacity import (
     Capacity,
     CapacityBlock,
@@ -16,7 +17,6 @@ from ultracluster_spec.capacity import (
     Spot,
 )
 from ultracluster_spec.findings import Finding, require
-from ultracluster_spec.numbers import rejects_unsafe_numbers
 
 
 class ClusterPlacement(Construct):
@@ -25,7 +25,7 @@ class ClusterPlacement(Construct):
     placement_group_name: str
     """Name of the group."""
 
-    @rejects_unsafe_numbers
+    @validate_arguments
     def __init__(
         self, scope: Construct, construct_id: str, *, placement_group_name: str | None = None
     ) -> None:
@@ -41,7 +41,7 @@ class ClusterPlacement(Construct):
         self.placement_group_name = placement_group_name
 
     @classmethod
-    @rejects_unsafe_numbers
+    @validate_arguments
     def for_capacity(cls, scope: Construct, construct_id: str, capacity: Capacity | None) -> Self | None:
         """Return the placement group that a capacity source can use, if any.
 

@@ -19,8 +19,8 @@ from ultracluster_catalog.observability.metrics import (
     NAMESPACE,
     TRAINING_METRICS,
 )
+from ultracluster_spec.arguments import validate_arguments
 from ultracluster_spec.findings import FindingsError, quote
-from ultracluster_spec.numbers import rejects_unsafe_numbers
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
 
@@ -38,7 +38,7 @@ class NodeMetrics(Construct):
     log_group: logs.ILogGroup
     """Log group of the metrics."""
 
-    @rejects_unsafe_numbers
+    @validate_arguments
     def __init__(
         self,
         scope: Construct,
@@ -72,7 +72,7 @@ class NodeMetrics(Construct):
         self.log_group = RetainedLogGroup(self, retention=log_retention, kms_key=kms_key)
         self.node.default_child = self.log_group.node.default_child
 
-    @rejects_unsafe_numbers
+    @validate_arguments
     def grant_publish(self, grantee: iam.IGrantable) -> iam.Grant:
         """Grant permission to write metrics.
 
@@ -81,7 +81,7 @@ class NodeMetrics(Construct):
         """
         return self.log_group.grant_write(grantee)
 
-    @rejects_unsafe_numbers
+    @validate_arguments
     def metric(self, name: str, **options: Unpack[MetricOptions]) -> cloudwatch.Metric:
         """Return a metric of the cluster.
 

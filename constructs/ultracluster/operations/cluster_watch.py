@@ -11,8 +11,8 @@ from ultracluster._foundation.scheduled_function import ScheduledFunction
 from ultracluster.nodes.node_group import NodeGroup
 from ultracluster.nodes.node_metrics import NodeMetrics
 from ultracluster.scheduling.training_queue import TrainingQueue
+from ultracluster_spec.arguments import validate_arguments
 from ultracluster_spec.capacity import CapacityBlock, CapacityReservation
-from ultracluster_spec.numbers import rejects_unsafe_numbers
 
 _TIMEOUT = 50
 _MEMORY_MIB = 256
@@ -28,7 +28,7 @@ class ClusterWatch(Construct):
     function: ScheduledFunction
     """Underlying function."""
 
-    @rejects_unsafe_numbers
+    @validate_arguments
     def __init__(
         self,
         scope: Construct,
@@ -87,10 +87,10 @@ class ClusterWatch(Construct):
             kms_key=kms_key,
         )
         self.node.default_child = self.function.node.default_child
-        self.function.add_schedule("EveryMinute", description="Wakes up what looks at a cluster")
+        self.function.add_rule("EveryMinute", description="Wakes up what looks at a cluster")
 
-    @rejects_unsafe_numbers
-    def watch(self, queue: TrainingQueue) -> None:
+    @validate_arguments
+    def track_queue(self, queue: TrainingQueue) -> None:
         """Observe another queue of the cluster.
 
         Args:

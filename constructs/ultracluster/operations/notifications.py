@@ -3,7 +3,6 @@
 from collections.abc import Sequence
 from typing import TypeAlias, cast
 
-from aws_cdk import Stack, Token
 from aws_cdk import aws_kms as kms
 from aws_cdk import aws_sns as sns
 from constructs import Construct
@@ -11,8 +10,8 @@ from constructs import Construct
 from ultracluster._foundation.private_topic import notification_topic, subscribe
 from ultracluster._foundation.tokens import is_known
 from ultracluster_spec.alarms import check_recipients
+from ultracluster_spec.arguments import validate_arguments
 from ultracluster_spec.findings import Finding
-from ultracluster_spec.numbers import rejects_unsafe_numbers
 
 Recipient: TypeAlias = str | sns.ITopic
 """A mail address, an SNS topic, or its ARN, which can be a token."""
@@ -24,7 +23,7 @@ class Notifications(Construct):
     topic: sns.ITopic
     """Topic to notify."""
 
-    @rejects_unsafe_numbers
+    @validate_arguments
     def __init__(
         self,
         scope: Construct,
@@ -51,14 +50,10 @@ def recipients_of(notify: Recipient | Sequence[Recipient]) -> list[Recipient]:
     return [cast("Recipient", notify)]
 
 
-def check_notify(scope: Construct, recipients: Sequence[Recipient]) -> list[Finding]:
+def check_notify(recipients: Sequence[Recipient]) -> list[Finding]:
     """Check recipients, as far as a template knows them."""
-    region = Stack.of(scope).region
     names = [each if isinstance(each, str) else each.topic_arn for each in recipients]
-    return check_recipients(
-        [None if not is_known(each) else each for each in names],
-        region=None if Token.is_unresolved(region) else region,
-    )
+    return check_recipients([each if is_known(each) else None for each in names], region=None)
 
 
 def _is_topic(recipient: str) -> bool:

@@ -11,7 +11,7 @@ from aws_cdk import aws_sns as sns
 from aws_cdk import aws_sns_subscriptions as subscriptions
 from constructs import Construct
 
-from ultracluster_spec.numbers import rejects_unsafe_numbers
+from ultracluster_spec.arguments import validate_arguments
 
 _SOURCES: Final = ["aws.ec2", "aws.sagemaker"]
 # A prefix also matches purchase calls that AWS adds later. The other calls commit to pay under different names; SageMaker
@@ -43,7 +43,7 @@ class CapacityGuard(Construct):
     topic: sns.ITopic
     """Topic of the notifications."""
 
-    @rejects_unsafe_numbers
+    @validate_arguments
     def __init__(
         self,
         scope: Construct,

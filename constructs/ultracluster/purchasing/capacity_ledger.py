@@ -10,7 +10,7 @@ from aws_cdk import aws_kms as kms
 from constructs import Construct
 
 from ultracluster._foundation.permissions import grant
-from ultracluster_spec.numbers import rejects_unsafe_numbers
+from ultracluster_spec.arguments import validate_arguments
 
 # Table layout, defined by ultracluster_runtime.purchasing.ledger; a test compares the two.
 _PARTITION_KEY = "pk"
@@ -31,7 +31,7 @@ class CapacityLedger(Construct):
     from its stack. A restored or recreated ledger lacks purchases, so the buyer also looks for the tag ``uc:po`` in EC2.
     """
 
-    @rejects_unsafe_numbers
+    @validate_arguments
     def __init__(self, scope: Construct, construct_id: str, *, kms_key: kms.IKey | None = None) -> None:
         """Define the table.
 
@@ -45,7 +45,7 @@ class CapacityLedger(Construct):
         self.node.default_child = self._table.node.default_child
 
     @classmethod
-    @rejects_unsafe_numbers
+    @validate_arguments
     def from_table_name(
         cls, scope: Construct, construct_id: str, table_name: str, *, kms_key: kms.IKey | None = None
     ) -> "CapacityLedger":
@@ -88,7 +88,7 @@ class CapacityLedger(Construct):
         """Name of the table, to pass to the commands that buy."""
         return self._table.table_name
 
-    @rejects_unsafe_numbers
+    @validate_arguments
     def grant_read(self, grantee: iam.IGrantable) -> iam.Grant:
         """Grant permission to read orders and their history.
 
@@ -98,7 +98,7 @@ class CapacityLedger(Construct):
         grant = self._grant(grantee, _READ)
         return grant.combine(self._kms_key.grant_decrypt(grantee)) if self._kms_key else grant
 
-    @rejects_unsafe_numbers
+    @validate_arguments
     def grant_record(self, grantee: iam.IGrantable) -> iam.Grant:
         """Grant permission to read, approve and record orders.
 
@@ -133,7 +133,7 @@ class CapacityLedger(Construct):
 class _ExistingLedger(CapacityLedger):
     """Ledger returned by `CapacityLedger.from_table_name`."""
 
-    @rejects_unsafe_numbers
+    @validate_arguments
     def __init__(
         self, scope: Construct, construct_id: str, *, table_name: str, kms_key: kms.IKey | None
     ) -> None:

@@ -20,9 +20,9 @@ from ultracluster.nodes.node_group import NodeGroup
 from ultracluster.storage.shared_file_system import MountedFileSystem
 from ultracluster_catalog.machines.instance_type import InstanceType
 from ultracluster_catalog.machines.nic_layouts import NetworkInterface
+from ultracluster_spec.arguments import validate_arguments
 from ultracluster_spec.capacity import LaunchedBy
 from ultracluster_spec.findings import FindingsError, quote
-from ultracluster_spec.numbers import rejects_unsafe_numbers
 
 # None of them can be limited to a queue (Service Authorization Reference of AWS Batch, read 2026-11).
 _DESCRIBE = [
@@ -115,7 +115,7 @@ class ITrainingQueue(Resource):
         for statement in self._submit_statements:
             statement.add_resources(job_definition_arn)
 
-    @rejects_unsafe_numbers
+    @validate_arguments
     def grant_submit(self, grantee: iam.IGrantable) -> iam.Grant:
         """Grant permission to submit the jobs that are defined for the queue in its stack, now or later.
 
@@ -132,7 +132,7 @@ class ITrainingQueue(Resource):
         ]
         return granted
 
-    @rejects_unsafe_numbers
+    @validate_arguments
     def grant_read(self, grantee: iam.IGrantable) -> iam.Grant:
         """Grant permission to list and describe jobs and to read their logs, as `ultracluster jobs` does.
 
@@ -151,7 +151,7 @@ class ITrainingQueue(Resource):
         log_actions = ["logs:FilterLogEvents", "logs:GetLogEvents"]
         return granted.combine(grant(grantee, log_actions, [self._log_group.log_group_arn]))
 
-    @rejects_unsafe_numbers
+    @validate_arguments
     def metric(self, metric_name: str, **options: Unpack[MetricOptions]) -> cloudwatch.Metric:
         """Return a metric that AWS Batch publishes for the queue, without charge and on a best-effort basis.
 
@@ -192,7 +192,7 @@ class ITrainingQueue(Resource):
         """Return the milliseconds that an attempt waited for nodes; `**options` as for `metric`."""
         return self.metric("JobAttemptRunnableToStartingDuration", **options)
 
-    @rejects_unsafe_numbers
+    @validate_arguments
     def on_blocked(self, construct_id: str, target: events.IRuleTarget) -> events.Rule:
         """Create a rule for the event that the job at the head of the queue blocks all others.
 
@@ -255,7 +255,7 @@ class ITrainingQueue(Resource):
         """None: that of a queue with shares is no object of the CDK."""
         return None
 
-    @rejects_unsafe_numbers
+    @validate_arguments
     def add_compute_environment(
         self, compute_environment: references.IComputeEnvironmentRef, order: float
     ) -> None:

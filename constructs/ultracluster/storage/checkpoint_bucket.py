@@ -7,8 +7,8 @@ from aws_cdk import aws_s3 as s3
 from constructs import Construct
 
 from ultracluster.storage.private_bucket import check_ages, define_bucket, grant_objects
+from ultracluster_spec.arguments import validate_arguments
 from ultracluster_spec.findings import reject
-from ultracluster_spec.numbers import rejects_unsafe_numbers
 
 _ABORT_UPLOAD_DAYS = 7
 _REPLACED_DAYS = 30
@@ -23,7 +23,7 @@ class CheckpointBucket(Construct):
     bucket: s3.IBucket
     """Underlying bucket."""
 
-    @rejects_unsafe_numbers
+    @validate_arguments
     def __init__(
         self,
         scope: Construct,
@@ -60,7 +60,7 @@ class CheckpointBucket(Construct):
         )
 
     @classmethod
-    @rejects_unsafe_numbers
+    @validate_arguments
     def from_bucket(cls, scope: Construct, construct_id: str, bucket: s3.IBucket) -> "CheckpointBucket":
         """Import an existing bucket, without changes to it.
 
@@ -75,7 +75,7 @@ class CheckpointBucket(Construct):
         """Name of the bucket."""
         return self.bucket.bucket_name
 
-    @rejects_unsafe_numbers
+    @validate_arguments
     def grant_use(self, grantee: iam.IGrantable) -> iam.Grant:
         """Grant permission to list, read and write checkpoints, but not to delete them.
 
@@ -90,7 +90,7 @@ class CheckpointBucket(Construct):
 class _ExistingCheckpointBucket(CheckpointBucket):
     """Bucket returned by `CheckpointBucket.from_bucket`."""
 
-    @rejects_unsafe_numbers
+    @validate_arguments
     def __init__(self, scope: Construct, construct_id: str, bucket: s3.IBucket) -> None:
         Construct.__init__(self, scope, construct_id)
         self.bucket = bucket

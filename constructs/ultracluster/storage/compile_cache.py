@@ -18,9 +18,9 @@ from ultracluster_catalog.neuron.neuron import (
     XLA_COMPILER_FLAGS_VARIABLE,
 )
 from ultracluster_spec import buckets
+from ultracluster_spec.arguments import validate_arguments
 from ultracluster_spec.buckets import COMPILER_VERSION, check_cache_prefix, check_replication_key
 from ultracluster_spec.findings import Finding, FindingsError, quote, reject
-from ultracluster_spec.numbers import rejects_unsafe_numbers
 
 _PREFIX = "neuron"
 _ABORT_UPLOAD_DAYS = 1
@@ -41,7 +41,7 @@ class CompileCache(Construct):
     bucket: s3.IBucket
     """Underlying bucket."""
 
-    @rejects_unsafe_numbers
+    @validate_arguments
     def __init__(
         self,
         scope: Construct,
@@ -140,7 +140,7 @@ class CompileCache(Construct):
         self._metrics_id = _METRICS_ID if request_metrics else None
 
     @classmethod
-    @rejects_unsafe_numbers
+    @validate_arguments
     def from_bucket(
         cls, scope: Construct, construct_id: str, bucket: s3.IBucket, *, prefix: str = _PREFIX
     ) -> "CompileCache":
@@ -171,7 +171,7 @@ class CompileCache(Construct):
         """
         return {XLA_CACHE_VARIABLE: self.url, XLA_COMPILER_FLAGS_VARIABLE: RETRY_FAILED_COMPILATION_FLAG}
 
-    @rejects_unsafe_numbers
+    @validate_arguments
     def grant_use(self, grantee: iam.IGrantable) -> iam.Grant:
         """Grant permission to look up, read and write entries, but not to delete them.
 
@@ -182,7 +182,7 @@ class CompileCache(Construct):
             self.bucket, grantee, actions=["s3:GetObject", "s3:PutObject"], prefix=f"{self._prefix}/"
         )
 
-    @rejects_unsafe_numbers
+    @validate_arguments
     def metric_hits(self, **options: Unpack[MetricOptions]) -> cloudwatch.Metric:
         """Return the number of objects fetched from the cache; a cache hit fetches several.
 
@@ -191,7 +191,7 @@ class CompileCache(Construct):
         """
         return self._metric("GetRequests", "Compile cache hits", options)
 
-    @rejects_unsafe_numbers
+    @validate_arguments
     def metric_misses(self, **options: Unpack[MetricOptions]) -> cloudwatch.Metric:
         """Return the number of failed lookups: S3 returns 404 to principals that may list the bucket.
 
@@ -200,7 +200,7 @@ class CompileCache(Construct):
         """
         return self._metric("4xxErrors", "Compile cache misses", options)
 
-    @rejects_unsafe_numbers
+    @validate_arguments
     def metric_stored(self, **options: Unpack[MetricOptions]) -> cloudwatch.Metric:
         """Return the number of stored objects, that is, of compilations; 0 with a warm cache.
 
@@ -226,7 +226,7 @@ class CompileCache(Construct):
 class _ExistingCache(CompileCache):
     """Cache returned by `CompileCache.from_bucket`."""
 
-    @rejects_unsafe_numbers
+    @validate_arguments
     def __init__(self, scope: Construct, construct_id: str, *, bucket: s3.IBucket, prefix: str) -> None:
         Construct.__init__(self, scope, construct_id)
         self.bucket = bucket

@@ -7,9 +7,9 @@ from aws_cdk import aws_s3 as s3
 from constructs import Construct
 
 from ultracluster.storage.private_bucket import check_ages, define_bucket, grant_objects
+from ultracluster_spec.arguments import validate_arguments
 from ultracluster_spec.findings import reject
 from ultracluster_spec.lustre import Association
-from ultracluster_spec.numbers import rejects_unsafe_numbers
 
 _ABORT_UPLOAD_DAYS = 7
 _REPLACED_DAYS = 90
@@ -24,7 +24,7 @@ class DatasetBucket(Construct):
     bucket: s3.IBucket
     """Underlying bucket."""
 
-    @rejects_unsafe_numbers
+    @validate_arguments
     def __init__(
         self,
         scope: Construct,
@@ -69,7 +69,7 @@ class DatasetBucket(Construct):
         )
 
     @classmethod
-    @rejects_unsafe_numbers
+    @validate_arguments
     def from_bucket(cls, scope: Construct, construct_id: str, bucket: s3.IBucket) -> "DatasetBucket":
         """Import an existing bucket, without changes to it.
 
@@ -79,7 +79,7 @@ class DatasetBucket(Construct):
         """
         return _ExistingDatasetBucket(scope, construct_id, bucket)
 
-    @rejects_unsafe_numbers
+    @validate_arguments
     def association(self, file_system_path: str) -> Association:
         """Return a read-only data repository association that imports the data into a file system path.
 
@@ -92,7 +92,7 @@ class DatasetBucket(Construct):
             export_events=(),
         )
 
-    @rejects_unsafe_numbers
+    @validate_arguments
     def grant_read(self, grantee: iam.IGrantable) -> iam.Grant:
         """Grant permission to list and read the data.
 
@@ -105,7 +105,7 @@ class DatasetBucket(Construct):
 class _ExistingDatasetBucket(DatasetBucket):
     """Bucket returned by `DatasetBucket.from_bucket`."""
 
-    @rejects_unsafe_numbers
+    @validate_arguments
     def __init__(self, scope: Construct, construct_id: str, bucket: s3.IBucket) -> None:
         Construct.__init__(self, scope, construct_id)
         self.bucket = bucket

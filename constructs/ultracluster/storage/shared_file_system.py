@@ -16,12 +16,14 @@ from constructs import Construct
 from ultracluster._foundation.annotations import warn
 from ultracluster._foundation.machines import AnyInstanceType, machine_of
 from ultracluster._foundation.metric_options import MetricOptions
+from ultracluster._foundation.synthesis_check import check_at_synthesis
 from ultracluster._foundation.tokens import are_other_vpcs, known
 from ultracluster.network.cluster_network import ClusterNetwork
 from ultracluster.network.group_rules import allow_between_groups
 from ultracluster.storage.checkpoint_bucket import CheckpointBucket
 from ultracluster_catalog.lustre.lustre import INTELLIGENT_TIERING, LUSTRE_PORTS, LustreSettings
 from ultracluster_spec import lustre
+from ultracluster_spec.arguments import validate_arguments
 from ultracluster_spec.file_system import (
     FileSystem,
     Mounted,
@@ -35,7 +37,6 @@ from ultracluster_spec.file_system import (
 )
 from ultracluster_spec.findings import Finding, collect, quote, reject, require
 from ultracluster_spec.lustre import Association
-from ultracluster_spec.numbers import rejects_unsafe_numbers
 from ultracluster_spec.rules import findings
 from ultracluster_spec.values import broken_bounds, incomplete, wrong_types
 
@@ -75,7 +76,7 @@ class SharedFileSystem(Construct):
     storage_capacity_gib: int | None
     """Size in GiB; None if it grows on demand, or is unknown because the file system was imported."""
 
-    @rejects_unsafe_numbers
+    @validate_arguments
     def __init__(
         self,
         scope: Construct,
@@ -125,6 +126,7 @@ class SharedFileSystem(Construct):
         )
         asked = given.settings
         super().__init__(scope, construct_id)
+        check_at_synthesis(self)
         self.mount_path = mount_path
         self.vpc_id = network.vpc_id
         self.efa_enabled = asked.efa_enabled
@@ -173,7 +175,7 @@ class SharedFileSystem(Construct):
             resource.apply_removal_policy(removal_policy, apply_to_update_replace_policy=True)
 
     @classmethod
-    @rejects_unsafe_numbers
+    @validate_arguments
     def from_attributes(
         cls,
         scope: Construct,
@@ -229,7 +231,7 @@ class SharedFileSystem(Construct):
         )
 
     @classmethod
-    @rejects_unsafe_numbers
+    @validate_arguments
     def from_lustre_file_system(
         cls,
         scope: Construct,
@@ -266,7 +268,7 @@ class SharedFileSystem(Construct):
             mount_path=mount_path,
         )
 
-    @rejects_unsafe_numbers
+    @validate_arguments
     def metric(self, metric_name: str, **options: Unpack[MetricOptions]) -> cloudwatch.Metric:
         """Return a metric that FSx publishes for the file system, with one data point for each disk.
 
@@ -310,7 +312,7 @@ class SharedFileSystem(Construct):
 class _ExistingFileSystem(SharedFileSystem):
     """File system returned by `SharedFileSystem.from_attributes`."""
 
-    @rejects_unsafe_numbers
+    @validate_arguments
     def __init__(
         self,
         scope: Construct,

@@ -4,7 +4,7 @@ from datetime import datetime, timedelta
 from typing import Final
 
 from ultracluster_runtime.purchasing import effects
-from ultracluster_runtime.purchasing.reads_and_refusals import unanswered
+from ultracluster_runtime.purchasing.fold import unanswered
 from ultracluster_spec.findings import FindingsError
 from ultracluster_spec.record import RuleRecord
 

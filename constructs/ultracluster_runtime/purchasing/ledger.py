@@ -32,6 +32,7 @@ from ultracluster_runtime.purchasing.aws_errors import (
     classify_transaction_error,
 )
 from ultracluster_runtime.purchasing.effects import Committed, ConditionFailed, OutcomeUnknown, ReadFailed
+from ultracluster_runtime.purchasing.fold import edited_ledger
 from ultracluster_runtime.purchasing.orders import (
     Order,
     OrderState,
@@ -39,7 +40,6 @@ from ultracluster_runtime.purchasing.orders import (
     parse_terms,
     terms_of,
 )
-from ultracluster_runtime.purchasing.reads_and_refusals import edited_ledger
 from ultracluster_spec.findings import FindingsError
 from ultracluster_spec.record import RuleRecord
 

@@ -5,13 +5,13 @@ from typing import Final
 
 from ultracluster_runtime.purchasing import effects
 from ultracluster_runtime.purchasing.evidence import Evidence, find_evidence
-from ultracluster_runtime.purchasing.orders import OnDemandOrder, OrderState, Record
-from ultracluster_runtime.purchasing.reads_and_refusals import (
+from ultracluster_runtime.purchasing.fold import (
     read_record,
     refused_by_aws,
     unanswered,
     wrong_state,
 )
+from ultracluster_runtime.purchasing.orders import OnDemandOrder, OrderState, Record
 from ultracluster_runtime.purchasing.reconcile import Outcome, apply_change, findings_for, settle
 from ultracluster_spec.findings import FindingsError
 from ultracluster_spec.record import RuleRecord

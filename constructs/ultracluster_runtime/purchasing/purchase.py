@@ -13,16 +13,16 @@ from ultracluster_runtime.purchasing import effects
 from ultracluster_runtime.purchasing.clock import refuse_skew
 from ultracluster_runtime.purchasing.ec2_objects import Quote
 from ultracluster_runtime.purchasing.evidence import Evidence, find_evidence
-from ultracluster_runtime.purchasing.orders import ExtensionOrder, OrderState, Record
-from ultracluster_runtime.purchasing.overlaps import overlapping, refuse_overlaps
-from ultracluster_runtime.purchasing.quotes import choose_quote, read_quote_again
-from ultracluster_runtime.purchasing.reads_and_refusals import (
+from ultracluster_runtime.purchasing.fold import (
     read_orders,
     read_record,
     refused_by_aws,
     unanswered,
     wrong_state,
 )
+from ultracluster_runtime.purchasing.orders import ExtensionOrder, OrderState, Record
+from ultracluster_runtime.purchasing.overlaps import overlapping, refuse_overlaps
+from ultracluster_runtime.purchasing.quotes import choose_quote, read_quote_again
 from ultracluster_runtime.purchasing.reconcile import (
     Outcome,
     findings_for,

@@ -16,6 +16,7 @@ from ultracluster_runtime.purchasing.ec2_objects import (
     Quote,
     Reservation,
 )
+from ultracluster_runtime.purchasing.fold import iterate_pages
 from ultracluster_runtime.purchasing.offerings import Offering, rank_offerings
 from ultracluster_runtime.purchasing.orders import (
     BlockOrder,
@@ -23,7 +24,6 @@ from ultracluster_runtime.purchasing.orders import (
     OnDemandOrder,
     Order,
 )
-from ultracluster_runtime.purchasing.reads_and_refusals import iterate_pages
 from ultracluster_spec.findings import FindingsError
 from ultracluster_spec.record import RuleRecord
 

@@ -18,8 +18,8 @@ from ultracluster_runtime.purchasing.effects import (
     Steps,
 )
 from ultracluster_runtime.purchasing.evidence import Evidence, find_evidence
+from ultracluster_runtime.purchasing.fold import read_record
 from ultracluster_runtime.purchasing.orders import HOLDS_LOCK, TRANSITIONS, OrderState, Record
-from ultracluster_runtime.purchasing.reads_and_refusals import read_record
 from ultracluster_spec.findings import Finding, FindingsError, Severity
 from ultracluster_spec.record import RuleRecord
 

@@ -6,7 +6,7 @@ import os
 from pathlib import Path
 from typing import Final
 
-from ultracluster_runtime.rollout.machine import Entry, Kind
+from ultracluster_runtime.rollout.decide import Entry, Kind
 from ultracluster_runtime.rollout.plan import RolloutPlan
 from ultracluster_spec.findings import FindingsError, quote
 from ultracluster_spec.record import RuleRecord

@@ -32,7 +32,6 @@ ALARMS = {
     "WatchSilent": ("RunningNodes", "SampleCount", "LessThanThreshold", 1, 5, None),
     "CollectiveShare": ("CollectiveShare", "Average", "GreaterThanOrEqualToThreshold", 0.45, 10, 8),
     "StepStalled": ("StepLateness", "Maximum", "GreaterThanOrEqualToThreshold", 6, 2, None),
-    "FileSystemFull": ("FreeDataStorageCapacity", "Sum", "LessThanThreshold", 4800 * 2**30 * 0.12, 5, None),
 }  # fmt: skip
 
 _USE = ["kms:Decrypt", "kms:DescribeKey", "kms:Encrypt", "kms:GenerateDataKey*", "kms:ReEncrypt*"]

@@ -95,7 +95,8 @@ def app() -> cdk.App:
 
 def codes(app: cdk.App, name: str, example: str) -> set[str]:
     """The codes of what is found when the example runs in a stack of its own: raised, given back, or shown by the CDK."""
-    stack = cdk.Stack(app, name, env=cdk.Environment(region=builders.REGION))
+    account = f"{len(app.node.children):012}"  # each has a block of its own
+    stack = cdk.Stack(app, name, env=cdk.Environment(region=builders.REGION, account=account))
     try:
         given = eval(example, {}, Names(stack=stack))  # noqa: S307 - a text of our own package
     except FindingsError as error:

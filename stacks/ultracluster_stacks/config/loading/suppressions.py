@@ -10,7 +10,7 @@ from ultracluster_spec.record import RuleRecord, by_code
 from ultracluster_spec.rollout import Rollout
 from ultracluster_stacks.config.reading.defaults import CLUSTER_DEPTH, origin
 from ultracluster_stacks.config.reading.problem import Loc, Problem
-from ultracluster_stacks.config.rules.records import RECORDS as CONTENT
+from ultracluster_stacks.config.records import RECORDS as CONTENT
 
 
 def suppressions(values: Mapping[str, Any], rollout: Rollout) -> dict[Loc, Mapping[str, str]]:

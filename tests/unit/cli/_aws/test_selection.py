@@ -21,7 +21,7 @@ def test_without_a_wave_all_clusters_are_selected(waves: Rollout) -> None:
 
 
 def test_an_unknown_wave_is_refused_with_the_known_ones(waves: Rollout) -> None:
-    with pytest.raises(FindingsError, match=r"^UC9008: .*'last'.* Allowed: canary, production"):
+    with pytest.raises(FindingsError, match=r"^error: .*'last'.* Allowed: canary, production"):
         clusters_of(waves, "last")
 
 

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.fake_clients import FakeClients
 from tests.unit.cli.deploy.rehearsal_account import Account
 
 from ultracluster_cli._aws.target import Target
@@ -87,7 +88,7 @@ class Parameters(Account):
 
 def rehearsal_of(rollout: Path, aws: Any) -> AccountRehearsal:
     clusters = load_rollout(rollout).config.clusters()
-    target = Target(name="", local=False, environment={}, client=lambda *_: aws)
+    target = Target(name="", local=False, environment={}, client=FakeClients(lambda *_: aws))
     return AccountRehearsal(
         target=target, clusters=clusters, rehearsals=[rehearsed(cluster) for cluster in clusters]
     )

@@ -34,7 +34,7 @@ class Fake:
         self.definitions, self.takes = definitions, takes
         self.sent: list[dict[str, Any]] = []
 
-    def __call__(self, service: str) -> Any:
+    def __call__(self, service: str, **_: Any) -> Any:
         assert service == "batch"
         return SimpleNamespace(
             describe_job_definitions=lambda **_: {"jobDefinitions": list(self.definitions)},

@@ -83,7 +83,7 @@ def test_a_rollout_without_a_block_is_refused(quickstart: Path, tmp_path: Path) 
     (tmp_path / "rollout.yaml").write_text(text)
     config = load_rollout(tmp_path / "rollout.yaml").config
 
-    with pytest.raises(FindingsError, match=r"^UC9012: .*deploy --local"):
+    with pytest.raises(FindingsError, match=r"^error: .*deploy --local"):
         blocks_of(config)
 
 
@@ -156,5 +156,5 @@ def test_clusters_that_target_the_purchases_pass() -> None:
     "clusters", [[], [deployed("cr-2")], [deployed("cr-1", None)], [deployed("cr-1"), deployed("cr-2")]]
 )
 def test_clusters_that_target_anything_else_fail(clusters: list[dict[str, Any]]) -> None:
-    with pytest.raises(FindingsError, match=r"^UC9010: bought cr-1, but the launch templates target "):
+    with pytest.raises(FindingsError, match=r"^error: bought cr-1, but the launch templates target "):
         require_bought(clusters, [bought("cr-1")])

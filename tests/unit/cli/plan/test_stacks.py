@@ -58,7 +58,7 @@ def test_a_stack_of_another_account_is_not_taken_for_new(
 def test_a_folder_other_than_an_assembly_is_refused(run: Run, project: Path) -> None:
     write_assembly(project / "new", TEMPLATE)
 
-    assert "UC9202" in run("plan", "--against", "nowhere").stderr
+    assert "is not a cloud assembly" in run("plan", "--against", "nowhere").stderr
 
 
 @pytest.mark.slow

@@ -3,8 +3,8 @@ from pathlib import Path
 import pytest
 from tests.unit.runtime.rollout.rollout_simulation import plan
 
+from ultracluster_runtime.rollout.decide import Entry, Kind
 from ultracluster_runtime.rollout.journal import open_journal, read_journal
-from ultracluster_runtime.rollout.machine import Entry, Kind
 from ultracluster_runtime.rollout.plan import DEPLOY
 from ultracluster_spec.findings import FindingsError
 
