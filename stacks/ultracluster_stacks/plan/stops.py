@@ -72,7 +72,7 @@ def stops_of(update: ResourceUpdate) -> tuple[Stop, ...]:
         reason = "its type changes under the same logical ID, which CloudFormation refuses"
         return (Stop.refused(reason),)
     rules = (
-        *(_data_stops, _protection_stops, _association, _shares, _best_fit, _unknown_stops),
+        *(_data_stops, _protection_stops, _association, _subnet, _shares, _best_fit, _unknown_stops),
         *(network_stops, permission_stops, _job_stops, _launch_method_stops, _linked_tags),
     )
     stops = [stop for rule in rules for stop in rule(update)]
@@ -161,6 +161,18 @@ def _shares(update: ResourceUpdate) -> Iterator[Stop]:
     if had != has:
         verb = "added to" if has else "removed from"
         yield Stop.refused(f"AWS Batch refuses that a fair-share policy is {verb} a queue")
+
+
+def _subnet(update: ResourceUpdate) -> Iterator[Stop]:
+    """Refuse another zone with the same range: CloudFormation makes the new subnet first (InvalidSubnet.Conflict of EC2).
+
+    https://docs.aws.amazon.com/AWSEC2/latest/APIReference/errors-overview.html, read 2026-11.
+    """
+    change = update.change
+    if change.resource_type == "AWS::EC2::Subnet" and change.action is Action.REPLACE:
+        changed = {each.path[0] for each in change.properties}
+        if not changed & {"CidrBlock", "VpcId"}:
+            yield Stop.refused("EC2 refuses a second subnet of the same range while the old one exists")
 
 
 def _best_fit(update: ResourceUpdate) -> Iterator[Stop]:

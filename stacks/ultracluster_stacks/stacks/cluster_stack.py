@@ -13,6 +13,7 @@ from ultracluster_stacks.stacks.storage_stack import StorageStack
 from ultracluster_stacks.wiring.capacity_sources import define_queues, node_placement
 from ultracluster_stacks.wiring.job_definitions import define_jobs
 from ultracluster_stacks.wiring.monitoring import define_budget, notify_of_blocked_queues
+from ultracluster_stacks.wiring.outputs import define_outputs
 from ultracluster_stacks.wiring.storage import imported_key
 
 
@@ -65,7 +66,9 @@ class ClusterStack(cdk.Stack):
         queues = define_queues(cluster, config.additional_queues)
         notify_of_blocked_queues(self, config, own=cluster.queue, additional=queues, kms_key=key)
         define_budget(self, config, queues=[cluster.queue, *queues.values()], kms_key=key)
-        define_jobs(cluster, config.jobs, datasets=list(storage.dataset_buckets.values()), queues=queues)
+        datasets = list(storage.dataset_buckets.values())
+        jobs = define_jobs(cluster, config.jobs, datasets=datasets, queues=queues)
+        define_outputs(self, cluster, queues=queues, jobs=jobs)
         for arn in config.submitters:
             name = arn.partition("role/")[2].replace("/", "-")
             cluster.grant_submit(iam.Role.from_role_arn(self, f"Submitter-{name}", arn))
