@@ -7,7 +7,7 @@ import importlib
 import sys
 from typing import TYPE_CHECKING
 
-from ultracluster._foundation.uncaught import show_uncaught
+from ultracluster._foundation.uncaught import show_uncaught as _show_uncaught
 from ultracluster.cluster.i_ultra_cluster import IUltraCluster
 from ultracluster.cluster.ultra_cluster import UltraCluster
 from ultracluster.images.container_image import ContainerImage
@@ -133,7 +133,7 @@ __all__ = [
     "acknowledge_nag",
 ]
 
-sys.excepthook = show_uncaught
+sys.excepthook = _show_uncaught
 
 # Imported on first access, because most of these need further modules of aws_cdk, whose import takes a twentieth of the time
 # of a synthesis.

@@ -27,6 +27,9 @@ from ultracluster_spec.bounds import NOT_A_CHOICE
 from ultracluster_spec.findings import Finding, FindingsError, is_number_token, printable, quote, reject
 from ultracluster_spec.record import RuleRecord
 
+OTHER_TYPE: Final = "UC1032"
+"""Code of a value of another type than its argument has."""
+
 _LIMIT: Final = 2**53  # JSON, and therefore CloudFormation and jsii, carry smaller integers exactly
 
 _LISTS: Final = (Sequence, list, tuple, frozenset, set)
@@ -174,7 +177,7 @@ def _wrong(path: str, value: Any, annotation: Any) -> Iterator[Finding]:
                 yield from _wrong(path, key, parts[0])
                 yield from _wrong(f"{path}.{key}", item, parts[1])
             return
-    yield Finding("UC1032", f"got {_shown(value)}", allowed=_name(annotation), path=path)
+    yield Finding(OTHER_TYPE, f"got {_shown(value)}", allowed=_name(annotation), path=path)
 
 
 def _find_choices(values: Mapping[str, Any], annotations: Mapping[str, Any]) -> list[Finding]:

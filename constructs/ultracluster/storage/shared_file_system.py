@@ -25,6 +25,7 @@ from ultracluster_catalog.lustre.lustre import INTELLIGENT_TIERING, LUSTRE_PORTS
 from ultracluster_spec import lustre
 from ultracluster_spec.arguments import validate_arguments
 from ultracluster_spec.file_system import (
+    FILE_SYSTEM,
     FileSystem,
     Mounted,
     broken_settings,
@@ -373,7 +374,9 @@ def check_lustre_file_system(file_system: fsx.IFileSystem, vpc_id: str | None, *
     """Check that nodes can mount a file system of the CDK; None is a VPC that has yet to be made for them."""
     if not isinstance(file_system, fsx.LustreFileSystem):
         remedy = "Import it with SharedFileSystem.from_attributes, which takes its mount_name"
-        return [Finding("UC5030", "an imported file system has no mount name", remedy=remedy, path=path)]
+        return [
+            Finding(FILE_SYSTEM.code, "an imported file system has no mount name", remedy=remedy, path=path)
+        ]
     resource = cast("fsx.CfnFileSystem", file_system.node.default_child)
     configuration = cast("fsx.CfnFileSystem.LustreConfigurationProperty", resource.lustre_configuration)
     is_newest = configuration.deployment_type == "PERSISTENT_2"
