@@ -41,15 +41,23 @@ def say(text: str) -> None:
 
 
 def say_command(words: Sequence[str]) -> None:
-    """Print a command to stderr in lines that can be copied as they are."""
+    """Print a command to stderr in lines that can be copied as they are, each option beside its value."""
     width = shutil.get_terminal_size().columns - len(" \\")
-    lines, line = [], ""
-    for word in (word if word == word.upper() else shlex.quote(word) for word in words):
-        if line and len(line) + 1 + len(word) > width:
-            lines.append(line)
-            line = f"{_GAP}{_GAP}{word}"
+    parts: list[str] = []
+    for word in words:
+        quoted = word if word == word.upper() else shlex.quote(word)
+        # The last word may be an option that takes this one as its value.
+        if parts and parts[-1].startswith("--") and parts[-1] != "--" and not word.startswith("--"):
+            parts[-1] += f" {quoted}"
         else:
-            line = f"{line} {word}" if line else f"{_GAP}{word}"
+            parts.append(quoted)
+    lines, line = [], ""
+    for part in parts:
+        if line and len(line) + 1 + len(part) > width:
+            lines.append(line)
+            line = f"{_GAP}{_GAP}{part}"
+        else:
+            line = f"{line} {part}" if line else f"{_GAP}{part}"
     sys.stderr.write(" \\\n".join([*lines, line]) + "\n")
 
 

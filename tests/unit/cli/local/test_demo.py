@@ -141,7 +141,7 @@ def bought(reservation: str) -> Purchase:
         zone_id="use2-az1",
         start=START.isoformat(),
         end=END.isoformat(),
-        fake_fee="13.44 USD",
+        fee="13.44",
         fragment=Path("fragment.yaml"),
     )
 
