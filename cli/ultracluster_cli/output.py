@@ -91,6 +91,11 @@ def _json_text(value: object) -> str:
     return value.isoformat() if isinstance(value, datetime) else str(value)
 
 
+def counted(number: int, noun: str) -> str:
+    """Return a number with its noun, such as ``1 cluster`` or ``2 clusters``."""
+    return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
+
+
 def short_time(at: datetime) -> str:
     """Return a time in the zone of this machine, such as ``22 Nov 20:45 CET``, with the year if it is another one."""
     local = at.astimezone()

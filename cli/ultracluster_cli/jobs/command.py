@@ -10,7 +10,7 @@ from typing import Annotated, Any, Final
 
 import typer
 
-from ultracluster_cli._aws.selection import locate
+from ultracluster_cli._aws.selection import locate, shift_to_project
 from ultracluster_cli.exit_codes import ExitCode
 from ultracluster_cli.jobs.session import (
     aws_errors_as_findings,
@@ -27,7 +27,7 @@ from ultracluster_cli.jobs.session import (
 )
 from ultracluster_cli.jobs.submit import submit_all
 from ultracluster_cli.options import DefaultClusterArgument, JsonOption, ProfileOption, command_group
-from ultracluster_cli.output import print_findings, print_json, print_table, say
+from ultracluster_cli.output import counted, print_findings, print_json, print_table, say
 from ultracluster_runtime.functions.clients import Clients
 from ultracluster_runtime.jobs.describe import STATES, describe_job, find_job, node_count_of
 from ultracluster_runtime.jobs.explanation import explain_job
@@ -58,10 +58,17 @@ _Region = Annotated[
 
 @app.command()
 def submit(
-    cluster: _Cluster,
-    job: Annotated[
-        str, typer.Argument(metavar="JOB", help="Job name, or ARN or NAME:REVISION of a job definition.")
+    cluster: Annotated[
+        str,
+        typer.Argument(
+            metavar="[CLUSTER]",
+            help="Cluster name, stack name, or ARN of the job queue. Default: the only cluster of the project.",
+        ),
     ],
+    job: Annotated[
+        str | None,
+        typer.Argument(metavar="JOB", help="Job name, or ARN or NAME:REVISION of a job definition."),
+    ] = None,
     command: Annotated[
         list[str] | None,
         typer.Argument(metavar="[-- COMMAND...]", help="Command to run instead of the job's own, after --."),
@@ -104,6 +111,10 @@ def submit(
     """Submit a job of a cluster, after the jobs that it depends on."""
     variables = read_variables(env or [])
     seconds = int(read_duration("--timeout", timeout).total_seconds()) if timeout else None
+    words = shift_to_project([cluster, *([job] if job else []), *(command or [])])
+    if len(words) == 1:
+        raise typer.BadParameter(f"got only {words[0]}; name the cluster and the job: CLUSTER JOB")
+    cluster, job, *command = words
     cluster, region = locate(cluster, region)
     region, client = open_region(cluster, job, region=region, profile=profile)
     with aws_errors_as_findings():
@@ -123,7 +134,7 @@ def submit(
             "environment": variables,
             "priority": priority,
             "timeout_seconds": seconds,
-            "command": command or (),
+            "command": command,
             "array_size": array_size,
             "resume": read_resume(resume, no_resume=no_resume),
         },
@@ -275,7 +286,7 @@ def _whole_logs(job_id: str, *, client: Clients, save: Path | None, as_json: boo
             save.mkdir(parents=True, exist_ok=True)
             file = save / f"node-{node}.log"
             file.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
-            say(f"{file}: {len(lines):,} lines")
+            say(f"{file}: {counted(len(lines), 'line')}")
     if unread:
         raise typer.Exit(ExitCode.UNKNOWN)
 
