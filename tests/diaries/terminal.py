@@ -16,6 +16,16 @@ from dataclasses import dataclass
 from pathlib import Path
 
 COLUMNS, LINES = 80, 24
+_CHANGING = (
+    (re.compile(r"\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b"), "00000000-0000-0000-0000-000000000000"),
+    (re.compile(r"\b(fs|vpc|subnet|sg|dra)-[0-9a-f]{17}\b"), r"\1-00000000000000000"),
+    (re.compile(r"-[0-9a-f]{12}\b"), "-000000000000"),
+    (re.compile(r"\b\d{1,2} [A-Z][a-z]{2} \d\d:\d\d\b"), "1 Jan 12:00"),
+    (re.compile(r"\b\d{4}-\d\d-\d\d[T ]\d\d:\d\d(:\d\d)?(Z| UTC)"), "2026-01-01 12:00 UTC"),
+    (re.compile(r"localhost:\d+"), "localhost:1"),
+    (re.compile(r"\d[\d,]*\.\d\d USD so far"), "1.00 USD so far"),
+    (re.compile(r"\d+\.\d s\b"), "1.0 s"),
+)  # fmt: skip
 _PARTS = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]|[\r\n]|[^\x1b\r\n]+")
 
 
@@ -116,3 +126,10 @@ def shown(raw: str) -> str:
         elif part.endswith("K"):
             lines[row] = "" if part == "\x1b[2K" else lines[row][:column]
     return "\n".join(line.rstrip() for line in lines).strip("\n") + "\n"
+
+
+def settled(text: str) -> str:
+    """Return a screen without what differs from run to run, such as times and generated IDs."""
+    for pattern, stand_in in _CHANGING:
+        text = pattern.sub(stand_in, text)
+    return text
