@@ -107,7 +107,7 @@ def _list_pages() -> None:
 
 
 def _width() -> int:
-    return min(shutil.get_terminal_size().columns, _WIDTH)
+    return min(shutil.get_terminal_size((_WIDTH, 24)).columns, _WIDTH)
 
 
 # Search
@@ -254,9 +254,9 @@ def _explanation(record: RuleRecord) -> str:
         parts.append(
             ("Suppress", _paragraph(f"in a rollout file, with a reason: suppress: {{{record.code}: REASON}}"))
         )
-    head = "\n".join(textwrap.wrap(f"{record.code}, {record.severity}: {record.summary}", _WIDTH))
+    head = "\n".join(textwrap.wrap(f"{record.code}, {record.severity}: {record.summary}", _width()))
     return "\n".join([head, *(f"\n  {title}:\n{text}" for title, text in parts), ""])
 
 
 def _paragraph(text: str) -> str:
-    return textwrap.fill(text, _WIDTH, initial_indent="    ", subsequent_indent="    ")
+    return textwrap.fill(text, _width(), initial_indent="    ", subsequent_indent="    ")

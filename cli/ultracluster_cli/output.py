@@ -71,9 +71,14 @@ def wrapped(text: str) -> str:
 
 def print_note(text: str) -> None:
     """Print a sentence below a table to stdout. A terminal gets it wrapped at words."""
-    note = f"{_GAP}{text}"
-    width = shutil.get_terminal_size().columns if sys.stdout.isatty() else len(note)
-    sys.stdout.write("".join(f"{line}\n" for line in _wrap(note, width, indent=_GAP * 2)))
+    print_text(f"{_GAP}{text}", indent=_GAP * 2)
+
+
+def print_text(text: str, *, indent: str = _GAP) -> None:
+    """Print a line to stdout. A terminal gets it wrapped at words, with further lines indented."""
+    line = printable(text)
+    width = shutil.get_terminal_size().columns if sys.stdout.isatty() else len(line)
+    sys.stdout.write("".join(f"{part}\n" for part in _wrap(line, width, indent=indent)))
 
 
 def print_findings(findings: Iterable[Finding]) -> None:

@@ -26,6 +26,13 @@ _CHANGING = (
     (re.compile(r"\d[\d,]*\.\d\d USD so far"), "1.00 USD so far"),
     (re.compile(r"\d+\.\d s\b"), "1.0 s"),
 )  # fmt: skip
+# A terminal of one's own, on which Ctrl-C interrupts.
+_PROGRAM = """
+import fcntl, runpy, termios
+fcntl.ioctl(0, termios.TIOCSCTTY, 0)
+runpy.run_module("ultracluster_cli", run_name="__main__")
+"""
+CTRL_C = "\x03"
 _PARTS = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]|[\r\n]|[^\x1b\r\n]+")
 
 
@@ -73,7 +80,7 @@ class Terminal:
         written: list[tuple[float, bytes]] = []
         began = time.monotonic()
         reader = threading.Thread(target=_read, args=(person, written, list(answers)))
-        command = [sys.executable, "-m", "ultracluster_cli", *words]
+        command = [sys.executable, "-c", _PROGRAM, *words]
         with subprocess.Popen(
             command,
             cwd=self.folder,
@@ -106,7 +113,8 @@ def _read(person: int, written: list[tuple[float, bytes]], answers: list[str]) -
             return
         written.append((time.monotonic(), data))
         if answers and data.rstrip().endswith(b":"):  # a question
-            os.write(person, f"{answers.pop(0)}\n".encode())
+            answer = answers.pop(0)
+            os.write(person, (answer if answer == CTRL_C else f"{answer}\n").encode())
 
 
 def shown(raw: str) -> str:

@@ -58,8 +58,8 @@ OWN: Mapping[str, tuple[str, str]] = {
     "tutorials/three-regions.md": ("sed", "ultracluster run train.py --folder own --cluster canary"),
 }
 """For each tutorial, the command before which people run a program of their own, and how."""
-RUNS_JOBS = (
-    "ultracluster local up --run-jobs --image 123456789012.dkr.ecr.us-east-2.amazonaws.com/training=../.venv"
+RUNS_JOBS = "ultracluster local up --run-jobs" + "".join(
+    f" --image 123456789012.dkr.ecr.us-east-{number}.amazonaws.com/training=../.venv" for number in (1, 2)
 )
 ABOUT_JOBS = ("ultracluster run", "ultracluster queue", "ultracluster jobs", "ultracluster local clock")
 

@@ -27,7 +27,15 @@ from ultracluster_cli.jobs.session import (
 )
 from ultracluster_cli.jobs.submit import submit_all
 from ultracluster_cli.options import DefaultClusterArgument, JsonOption, ProfileOption, command_group
-from ultracluster_cli.output import counted, print_findings, print_json, print_table, say
+from ultracluster_cli.output import (
+    counted,
+    print_findings,
+    print_json,
+    print_note,
+    print_table,
+    print_text,
+    say,
+)
 from ultracluster_runtime.functions.clients import Clients
 from ultracluster_runtime.jobs.describe import STATES, describe_job, find_job, node_count_of
 from ultracluster_runtime.jobs.explanation import explain_job
@@ -206,13 +214,14 @@ def why(
     else:
         for reason in explained.reasons:
             see = f" See {reason.source}" if reason.source.startswith("http") else ""
-            typer.echo(printable(f"{reason.reason}: {reason.evidence}.\n  {reason.remedy}.{see}"))
+            print_text(f"{reason.reason}: {reason.evidence}.")
+            print_note(f"{reason.remedy}.{see}")
         if not explained.reasons:
             typer.echo("No reason found. AWS Batch may take several minutes to start nodes.")
         if explained.last_lines:
             typer.echo("\nThe last lines of its log:")
             for line in explained.last_lines:
-                typer.echo(printable(f"  {line}"))
+                print_note(line)
     print_findings(Finding(code="UC6209", problem=problem) for problem in explained.unseen)
     if explained.unseen and not explained.reasons:
         raise typer.Exit(ExitCode.UNKNOWN)
@@ -381,7 +390,7 @@ def _running_job(text: str, client: Clients) -> Mapping[str, Any]:
 
 
 def _not_running(problem: str) -> FindingsError:
-    return FindingsError.of("UC6230", problem, remedy="`ultracluster jobs list CLUSTER` lists running jobs")
+    return FindingsError.of("UC6230", problem, remedy="`ultracluster queue` lists running jobs")
 
 
 RECORDS: Final = (
