@@ -14,8 +14,8 @@ from ultracluster_cli.exit_codes import ExitCode
 from ultracluster_cli.jobs import command as jobs_command
 from ultracluster_cli.jobs import session as jobs_session
 from ultracluster_cli.main import main
-from ultracluster_rules.findings import FindingsError
 from ultracluster_runtime.jobs.logs import Line
+from ultracluster_spec.findings import FindingsError
 
 
 @pytest.mark.parametrize(
