@@ -44,7 +44,7 @@ ENVIRONMENT := .venv/.stamp-ultracluster node_modules/.stamp-cdk
 env: $(ENVIRONMENT) $(if $(PYTHONDONTWRITEBYTECODE),.venv/.stamp-bytecode) | .ultracluster/tmp ## Create the environment in .venv and node_modules (instant when nothing changed)
 
 demo: export PYTHONDONTWRITEBYTECODE :=
-demo: $(ENVIRONMENT) | .ultracluster/tmp ## Buy capacity with fake money and deploy the quick start on it, on a local AWS: no account, no cost
+demo: $(ENVIRONMENT) | .ultracluster/tmp ## Buy capacity, deploy the quick start on it and train, on a local AWS: no account, no cost
 	@"$(BIN)/ultracluster" demo stacks/rollouts/quickstart.yaml
 
 # Two workers for two cores: each imports what all tests need, which costs more than waiting for processes saves.

@@ -53,11 +53,11 @@ class Run:
 
 
 def parts_of(output: str) -> dict[str, float]:
-    """Return the seconds of each part: the steps of make, then the table at the end of the demo."""
+    """Return the seconds of each part: the steps of make, then the last words of the demo."""
     made = re.findall(r"^(.+?) \.\.\. (?:.+ \.\.\. )?(\d+) s$", output, re.MULTILINE)
-    steps = output.rpartition("\nstep ")[2]
-    shown = re.findall(r"^([a-z][A-Za-z, ]+?) {2,}(\d+\.\d)$", steps, re.MULTILINE)
-    return {name: float(seconds) for name, seconds in [*made, *shown] if name != "in all"}
+    last = output.rpartition("\nTook ")[2].partition(": ")[2]
+    shown = re.findall(r"([a-zA-Z, ]+?) (\d+\.\d)(?:, |\.$)", last, re.MULTILINE)
+    return {name: float(seconds) for name, seconds in [*made, *shown]}
 
 
 def table(runs: dict[str, Run]) -> str:

@@ -107,7 +107,7 @@ def _list_pages() -> None:
 
 
 def _width() -> int:
-    return min(shutil.get_terminal_size().columns, _WIDTH)
+    return min(shutil.get_terminal_size((_WIDTH, 24)).columns, _WIDTH)
 
 
 # Search
@@ -126,9 +126,13 @@ class _Entry(NamedTuple):
         # An option is found by its own name, not by that of its command.
         name = self.name.lower().rpartition(" ")[2] if self.kind == "option" else self.name.lower()
         about, text = self.about.lower(), self.text.lower()
+        headings = " ".join(re.findall(r"^#+ (.*)$", text, re.MULTILINE)) if self.kind == "page" else ""
         own = {_stem(part) for part in re.split(r"[^a-z0-9]+", name)}
+        titled = {_stem(part) for part in re.split(r"[^a-z0-9]+", headings)}
+        # One word that fits very well does not make up for another that hardly fits.
         scores = [
-            100 * (word in own) + 30 * (word in name) + 20 * (word in about) + min(text.count(word), 10)
+            min(100 * (word in own) + 60 * (word in titled) + 30 * (word in name) + 20 * (word in about), 100)
+            + min(text.count(word), 10)
             for word in words
         ]
         return sum(scores) + _WEIGHTS.get(self.kind, 0) if all(scores) else 0
@@ -142,7 +146,14 @@ def _stem(word: str) -> str:
 def _search(words: Sequence[str]) -> None:
     stems = [_stem(word) for phrase in words for word in phrase.split()]
     scored = [(entry.score(stems), entry) for entry in _entries()]
-    found = sorted((pair for pair in scored if pair[0]), key=lambda pair: -pair[0])
+    # The same setting exists in several places of a rollout file.
+    found = list(
+        {
+            (entry.kind, entry.name): (score, entry)
+            for score, entry in sorted(scored, key=lambda pair: pair[0])
+            if score
+        }.values()
+    )[::-1]
     if not found:
         asked = quote(" ".join(words))
         raise typer.BadParameter(f"nothing is about {asked}; `ultracluster docs` lists the pages")
@@ -243,9 +254,9 @@ def _explanation(record: RuleRecord) -> str:
         parts.append(
             ("Suppress", _paragraph(f"in a rollout file, with a reason: suppress: {{{record.code}: REASON}}"))
         )
-    head = "\n".join(textwrap.wrap(f"{record.code}, {record.severity}: {record.summary}", _WIDTH))
+    head = "\n".join(textwrap.wrap(f"{record.code}, {record.severity}: {record.summary}", _width()))
     return "\n".join([head, *(f"\n  {title}:\n{text}" for title, text in parts), ""])
 
 
 def _paragraph(text: str) -> str:
-    return textwrap.fill(text, _WIDTH, initial_indent="    ", subsequent_indent="    ")
+    return textwrap.fill(text, _width(), initial_indent="    ", subsequent_indent="    ")

@@ -50,7 +50,7 @@ _COMMANDS = {
         "metrics.dashboard",
         "Chart the metrics of a cluster on an HTML page, or save them as a recording.",
     ),
-    "demo": ("local.demo", "Buy capacity with fake money on a local AWS, deploy a rollout, and train on it."),
+    "demo": ("local.demo", "Buy capacity on a local AWS, deploy a rollout, and train on it."),
     "destroy": (
         "operate.destroy",
         "Delete the stacks of clusters, and list the retained resources with their monthly cost.",

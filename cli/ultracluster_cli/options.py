@@ -78,7 +78,11 @@ RecordingOption = Annotated[
     Path | None, typer.Option("--from", metavar="FILE", help="Read metrics from this recording.")
 ]
 MetricsClusterOption = Annotated[
-    str | None, typer.Option("--cluster", help="Read the metrics of this cluster from CloudWatch.")
+    str | None,
+    typer.Option(
+        "--cluster",
+        help="Read the metrics of this cluster from CloudWatch. Default: the only cluster of the project.",
+    ),
 ]
 LookBackOption = Annotated[float, typer.Option("--hours", help="Hours of CloudWatch metrics to read.")]
 FileSystemOption = Annotated[

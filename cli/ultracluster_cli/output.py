@@ -41,15 +41,23 @@ def say(text: str) -> None:
 
 
 def say_command(words: Sequence[str]) -> None:
-    """Print a command to stderr in lines that can be copied as they are."""
+    """Print a command to stderr in lines that can be copied as they are, each option beside its value."""
     width = shutil.get_terminal_size().columns - len(" \\")
-    lines, line = [], ""
-    for word in (word if word == word.upper() else shlex.quote(word) for word in words):
-        if line and len(line) + 1 + len(word) > width:
-            lines.append(line)
-            line = f"{_GAP}{_GAP}{word}"
+    parts: list[str] = []
+    for word in words:
+        quoted = word if word == word.upper() else shlex.quote(word)
+        # The last word may be an option that takes this one as its value.
+        if parts and parts[-1].startswith("--") and parts[-1] != "--" and not word.startswith("--"):
+            parts[-1] += f" {quoted}"
         else:
-            line = f"{line} {word}" if line else f"{_GAP}{word}"
+            parts.append(quoted)
+    lines, line = [], ""
+    for part in parts:
+        if line and len(line) + 1 + len(part) > width:
+            lines.append(line)
+            line = f"{_GAP}{_GAP}{part}"
+        else:
+            line = f"{line} {part}" if line else f"{_GAP}{part}"
     sys.stderr.write(" \\\n".join([*lines, line]) + "\n")
 
 
@@ -63,9 +71,14 @@ def wrapped(text: str) -> str:
 
 def print_note(text: str) -> None:
     """Print a sentence below a table to stdout. A terminal gets it wrapped at words."""
-    note = f"{_GAP}{text}"
-    width = shutil.get_terminal_size().columns if sys.stdout.isatty() else len(note)
-    sys.stdout.write("".join(f"{line}\n" for line in _wrap(note, width, indent=_GAP * 2)))
+    print_text(f"{_GAP}{text}", indent=_GAP * 2)
+
+
+def print_text(text: str, *, indent: str = _GAP) -> None:
+    """Print a line to stdout. A terminal gets it wrapped at words, with further lines indented."""
+    line = printable(text)
+    width = shutil.get_terminal_size().columns if sys.stdout.isatty() else len(line)
+    sys.stdout.write("".join(f"{part}\n" for part in _wrap(line, width, indent=indent)))
 
 
 def print_findings(findings: Iterable[Finding]) -> None:
@@ -81,6 +94,11 @@ def print_json(**members: Any) -> None:
 
 def _json_text(value: object) -> str:
     return value.isoformat() if isinstance(value, datetime) else str(value)
+
+
+def counted(number: int, noun: str) -> str:
+    """Return a number with its noun, such as ``1 cluster`` or ``2 clusters``."""
+    return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
 
 
 def short_time(at: datetime) -> str:

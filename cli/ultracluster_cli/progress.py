@@ -7,7 +7,6 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any, Final, TextIO
 
-from ultracluster_cli.output import say
 from ultracluster_spec.findings import printable
 
 _SILENT_SECONDS: Final = 1.0
@@ -44,16 +43,6 @@ def measure(steps: dict[str, float], step: str) -> Iterator[None]:
     start = time.monotonic()
     yield
     steps[step] = steps.get(step, 0.0) + time.monotonic() - start
-
-
-@contextmanager
-def measure_and_report(steps: dict[str, float], step: str) -> Iterator[list[str]]:
-    """Measure the body, then print the messages that it appended and its duration."""
-    messages: list[str] = []
-    start = time.monotonic()
-    with measure(steps, step):
-        yield messages
-    say(f"{'; '.join(messages)} ({time.monotonic() - start:.1f} s)")
 
 
 @contextmanager

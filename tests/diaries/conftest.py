@@ -1,32 +1,15 @@
 """The terminal of a person who has a project and a local AWS, and the screens that are kept."""
 
 import os
-import re
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 from tests.app_project import write_project
-from tests.diaries.terminal import Screen, Terminal
+from tests.diaries.terminal import Screen, Terminal, settled
 
 ROOT = Path(__file__).parents[2]
 SCREENS = Path(__file__).with_name("screens")
-_CHANGING = (
-    (re.compile(r"\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b"), "00000000-0000-0000-0000-000000000000"),
-    (re.compile(r"\b(fs|vpc|subnet|sg|dra)-[0-9a-f]{17}\b"), r"\1-00000000000000000"),
-    (re.compile(r"-[0-9a-f]{12}\b"), "-000000000000"),
-    (re.compile(r"\b\d{1,2} [A-Z][a-z]{2} \d\d:\d\d\b"), "1 Jan 12:00"),
-    (re.compile(r"localhost:\d+"), "localhost:1"),
-    (re.compile(r"\d[\d,]*\.\d\d USD so far"), "1.00 USD so far"),
-    (re.compile(r"\d+\.\d s\b"), "1.0 s"),
-)  # fmt: skip
-
-
-def settled(text: str) -> str:
-    """Return a screen without what differs from run to run, such as times and generated IDs."""
-    for pattern, stand_in in _CHANGING:
-        text = pattern.sub(stand_in, text)
-    return text
 
 
 @pytest.fixture

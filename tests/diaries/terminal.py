@@ -16,6 +16,23 @@ from dataclasses import dataclass
 from pathlib import Path
 
 COLUMNS, LINES = 80, 24
+_CHANGING = (
+    (re.compile(r"\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b"), "00000000-0000-0000-0000-000000000000"),
+    (re.compile(r"\b(fs|vpc|subnet|sg|dra)-[0-9a-f]{17}\b"), r"\1-00000000000000000"),
+    (re.compile(r"-[0-9a-f]{12}\b"), "-000000000000"),
+    (re.compile(r"\b\d{1,2} [A-Z][a-z]{2} \d\d:\d\d\b"), "1 Jan 12:00"),
+    (re.compile(r"\b\d{4}-\d\d-\d\d[T ]\d\d:\d\d(:\d\d)?(Z| UTC)"), "2026-01-01 12:00 UTC"),
+    (re.compile(r"localhost:\d+"), "localhost:1"),
+    (re.compile(r"\d[\d,]*\.\d\d USD so far"), "1.00 USD so far"),
+    (re.compile(r"\d+\.\d s\b"), "1.0 s"),
+)  # fmt: skip
+# A terminal of one's own, on which Ctrl-C interrupts.
+_PROGRAM = """
+import fcntl, runpy, termios
+fcntl.ioctl(0, termios.TIOCSCTTY, 0)
+runpy.run_module("ultracluster_cli", run_name="__main__")
+"""
+CTRL_C = "\x03"
 _PARTS = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]|[\r\n]|[^\x1b\r\n]+")
 
 
@@ -63,7 +80,7 @@ class Terminal:
         written: list[tuple[float, bytes]] = []
         began = time.monotonic()
         reader = threading.Thread(target=_read, args=(person, written, list(answers)))
-        command = [sys.executable, "-m", "ultracluster_cli", *words]
+        command = [sys.executable, "-c", _PROGRAM, *words]
         with subprocess.Popen(
             command,
             cwd=self.folder,
@@ -96,7 +113,8 @@ def _read(person: int, written: list[tuple[float, bytes]], answers: list[str]) -
             return
         written.append((time.monotonic(), data))
         if answers and data.rstrip().endswith(b":"):  # a question
-            os.write(person, f"{answers.pop(0)}\n".encode())
+            answer = answers.pop(0)
+            os.write(person, (answer if answer == CTRL_C else f"{answer}\n").encode())
 
 
 def shown(raw: str) -> str:
@@ -116,3 +134,10 @@ def shown(raw: str) -> str:
         elif part.endswith("K"):
             lines[row] = "" if part == "\x1b[2K" else lines[row][:column]
     return "\n".join(line.rstrip() for line in lines).strip("\n") + "\n"
+
+
+def settled(text: str) -> str:
+    """Return a screen without what differs from run to run, such as times and generated IDs."""
+    for pattern, stand_in in _CHANGING:
+        text = pattern.sub(stand_in, text)
+    return text

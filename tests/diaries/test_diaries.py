@@ -6,9 +6,10 @@ Each test is a friction that they met: what they saw then fails it.
 import re
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 
 import pytest
-from tests.diaries.terminal import COLUMNS, Screen, Terminal
+from tests.diaries.terminal import COLUMNS, CTRL_C, Screen, Terminal
 
 pytestmark = pytest.mark.slow
 
@@ -41,6 +42,18 @@ def test_init_checks_each_answer_and_proposes_the_folder(empty: Terminal, keeps:
     assert (empty.folder / "ours" / "rollout.yaml").is_file()
     assert screen.widest <= COLUMNS
     keeps("init", screen)
+
+
+@pytest.mark.parametrize("answered", range(6))
+def test_ctrl_c_at_each_question_of_init_leaves_no_project(
+    empty: Terminal, tmp_path: Path, answered: int
+) -> None:
+    screen = Terminal(tmp_path, empty._environment).type("init", answers=[*[""] * answered, CTRL_C])
+
+    assert screen.code == 1
+    assert "Traceback" not in screen.text
+    assert screen.text.splitlines()[-1] == "Aborted!"
+    assert [path.name for path in tmp_path.iterdir() if path.name != ".ultracluster"] == []
 
 
 @pytest.mark.parametrize(

@@ -41,7 +41,7 @@ from ultracluster_runtime.jobs.describe import describe_job
 from ultracluster_runtime.jobs.stop import instances_of
 from ultracluster_stacks.synthesis.assembly.cache import CACHE_DIRECTORY
 
-__all__ = ["BLOCK", "IMAGE", "REGION", "Account"]
+__all__ = ["BLOCK", "IMAGE", "REGION", "Account", "eventually"]
 
 REGION = "us-east-2"
 UNFINISHED = ("SUBMITTED", "PENDING", "RUNNABLE", "STARTING", "RUNNING")

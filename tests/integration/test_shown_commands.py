@@ -10,13 +10,13 @@ import shlex
 import shutil
 import subprocess
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from datetime import date
+from datetime import date, timedelta
 from functools import cache, partial
 from pathlib import Path
 
 import pytest
 import yaml
-from tests.integration.page_account import IMAGE, REGION, Account
+from tests.integration.page_account import IMAGE, REGION, Account, eventually
 from tests.integration.page_programs import AwsCli, on_path, python
 from tests.integration.page_shell import PageShell, Program
 from tests.unit.docs.pages import ROOT, Block, code_blocks, is_shown
@@ -216,12 +216,41 @@ def deploy_sagemaker_queue(account: Account) -> None:
     account.deploy("python3 examples/sagemaker-queue/app.py")
 
 
+_OWN_PROGRAM = "import time; print('step 1', flush=True); time.sleep(600)"
+
+
+def name_ledger(account: Account) -> None:
+    """Write the table that the deployment of the ledger printed into the project."""
+    (stack,) = account.client("cloudformation").describe_stacks(StackName="Capacity")["Stacks"]
+    (table,) = [one["OutputValue"] for one in stack["Outputs"] if one["OutputKey"] == "LedgerTableName"]
+    path = account.folder / "my-cluster/cdk.json"
+    project = json.loads(path.read_text())
+    project["context"]["ledger"] = {"table": table, "region": REGION}
+    path.write_text(json.dumps(project))
+
+
+def let_payment_clear(account: Account) -> None:
+    account.local.clock.advance(timedelta(hours=13))
+
+
+def start_the_block(account: Account) -> None:
+    """Move the clock to the start of the block that was bought, in which the job runs."""
+    account.run_jobs()
+    blocks = account.client("ec2").describe_capacity_reservations()["CapacityReservations"]
+    (start,) = [block["StartDate"] for block in blocks if block["State"] == "scheduled"]
+    account.local.clock.advance(start + timedelta(minutes=1) - account.local.clock.now())
+    eventually(lambda: bool(account.job_ids("RUNNING", name="pretrain")))
+
+
 def name_order_and_job(account: Account) -> None:
     """Name an order and the job of a tutorial in the rollout file of its project."""
     (block,) = [block for block in code_blocks("yaml") if block.page == "tutorials/first-block.md"]
     path = account.folder / "my-cluster/rollout.yaml"
     rollout = yaml.safe_load(path.read_text())
-    rollout["waves"][0]["clusters"][0] |= {"capacity": {"order": "december"}} | yaml.safe_load(block.text)
+    (job,) = yaml.safe_load(block.text)["jobs"]
+    job |= {"launcher": "raw", "command": ["python3", "-c", _OWN_PROGRAM]}  # the image has no other here
+    del job["gates"]
+    rollout["waves"][0]["clusters"][0] |= {"capacity": {"order": "december"}, "jobs": [job]}
     path.write_text(yaml.safe_dump(rollout, sort_keys=False))
 
 
@@ -270,7 +299,12 @@ BEFORE: Mapping[str, Mapping[str, Callable[[Account], object]]] = {
     "runbook/destroy-fails.md": {"--delete-data": Account.deploy},
     "runbook/efa-slow.md": {"advise": Account.report_metric},
     "runbook/node-refused.md": {"ami resolve": bake_nodes},
-    "tutorials/first-block.md": {"init ../ledger": Account.use_ledger, "cost": name_order_and_job},
+    "tutorials/first-block.md": {
+        "ami bake": name_ledger,
+        "cost": name_order_and_job,
+        "capacity reconcile": let_payment_clear,
+        "jobs why": start_the_block,
+    },
 }
 """What happens before a command of a page that contains these words."""
 

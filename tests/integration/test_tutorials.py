@@ -1,13 +1,19 @@
-"""Commands behind a `$` of tutorials and README.md print what these pages show, on a local AWS; see test_shown_commands.py."""
+"""Commands behind a `$` of tutorials and README.md print what these pages show, on a local AWS; see test_shown_commands.py.
+
+Outputs about jobs are compared from the first word to the last, but for IDs and times. After each tutorial has deployed, a
+program of one's own runs on its cluster.
+"""
 
 import os
+import re
 import subprocess
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 import pytest
 from tests.bare_environment import bare_environment
+from tests.diaries.terminal import settled
 from tests.unit.docs.pages import ROOT, code_blocks, is_shown
 
 pytestmark = pytest.mark.slow
@@ -32,7 +38,56 @@ def checkout(tmp_path: Path) -> Path:
 
 def environment(folder: Path) -> Mapping[str, str]:
     path = [str(Path(sys.executable).parent), str(ROOT / "node_modules/.bin"), os.environ["PATH"]]
-    return bare_environment(PATH=os.pathsep.join(path), COLUMNS="110", HOME=str(folder), TMPDIR=str(folder))
+    return bare_environment(
+        PATH=os.pathsep.join(path),
+        COLUMNS="110",
+        HOME=str(folder),
+        TMPDIR=str(folder),
+        # The folder of a reader is no part of this repository, which may ignore it.
+        GIT_CEILING_DIRECTORIES=str(folder.parent),
+    )
+
+
+PROGRAM = "import os; print('my own program on node', os.environ['NODE_RANK'])"
+OWN: Mapping[str, tuple[str, str]] = {
+    "tutorials/first-cluster.md": ("ultracluster run", "ultracluster run train.py --folder own"),
+    "tutorials/own-app.md": (
+        "ultracluster jobs submit",
+        "ultracluster run train.py --folder own --cluster Training",
+    ),
+    "tutorials/three-regions.md": ("sed", "ultracluster run train.py --folder own --cluster canary"),
+}
+"""For each tutorial, the command before which people run a program of their own, and how."""
+RUNS_JOBS = "ultracluster local up --run-jobs" + "".join(
+    f" --image 123456789012.dkr.ecr.us-east-{number}.amazonaws.com/training=../.venv" for number in (1, 2)
+)
+ABOUT_JOBS = ("ultracluster run", "ultracluster queue", "ultracluster jobs", "ultracluster local clock")
+
+
+def played(page: str) -> Iterator[tuple[str, str]]:
+    """Yield the commands of a page with the outputs that it shows, and that of one's own program."""
+    before, command = OWN.get(page, ("", ""))
+    for block in BLOCKS:
+        for typed, shown in block.steps if block.page == page else ():
+            if before and typed.startswith(before):
+                before = ""
+                yield (
+                    f'mkdir own && echo "{PROGRAM}" > own/train.py && {command}',
+                    "...\nmy own program on node 0...",
+                )
+            yield RUNS_JOBS if typed == "ultracluster local up" and page in OWN else typed, shown
+    assert not before, f"{page} does not show it any more"
+
+
+def comparable(text: str) -> str:
+    """Return an output without IDs and times, and lines below headings without their lengths."""
+    return re.sub(r"-{3,}", "---", settled(text))
+
+
+def test_outputs_about_jobs_are_shown_whole() -> None:
+    steps = [step for block in BLOCKS for step in block.steps if step[0].startswith(ABOUT_JOBS)]
+    assert len(steps) > 6
+    assert [command for command, shown in steps if "..." in shown or not shown] == []
 
 
 # The CDK checks templates in the first deployment of a user; other tests show that it finds nothing in the other pages' apps.
@@ -54,7 +109,7 @@ def test_every_command_prints_what_the_page_shows(checkout: Path, page: str) -> 
     )
     assert shell.stdin
     assert shell.stdout
-    steps = [step for block in BLOCKS if block.page == page for step in block.steps]
+    steps = list(played(page))
     assert len(steps) > 2  # or a tutorial has lost its commands
     try:
         for command, shown in steps:
@@ -67,7 +122,7 @@ def test_every_command_prints_what_the_page_shows(checkout: Path, page: str) -> 
                 lines.append(line)
             output = "".join(lines)
             assert line == f"{MARK} 0\n", (command, output)
-            assert is_shown(output, shown), (command, output)
+            assert is_shown(comparable(output), comparable(shown)), (command, output)
     finally:
         shell.stdin.write("ultracluster local down\n")
         shell.stdin.close()

@@ -3,13 +3,16 @@
 import json
 import os
 import re
+import shutil
 import subprocess
 import sys
+import sysconfig
 import zipfile
 from email import message_from_bytes
 from pathlib import Path
 
 import pytest
+import yaml
 from tests.bare_environment import bare_environment
 
 pytestmark = pytest.mark.slow
@@ -185,34 +188,61 @@ def test_an_app_elsewhere_synthesizes_a_cluster_from_the_wheel(installed: Path, 
     assert [each["violations"] for each in report["pluginReports"]] == []
 
 
+@pytest.fixture
+def clean(tmp_path: Path) -> dict[str, str]:
+    """The variables of a machine without this checkout: a new virtual environment, and third-party packages in place of an index."""
+    place = tmp_path / "venv"
+    subprocess.run([sys.executable, "-m", "venv", place], check=True)
+    (site,) = place.glob("lib/*/site-packages")
+    # pip counts what a .pth file adds as installed, but nobody reads the .pth files there, of which one names this checkout.
+    (site / "packages.pth").write_text(sysconfig.get_path("purelib"))
+    pytest_script = place / "bin/pytest"
+    pytest_script.write_text('#!/bin/sh\nexec python -m pytest -p no:cacheprovider "$@"\n')
+    pytest_script.chmod(0o755)
+    path = os.pathsep.join((str(place / "bin"), str(Path(sys.executable).parent), os.environ["PATH"]))
+    return bare_environment(PATH=path, PIP_NO_INDEX="1", PYTEST_ADDOPTS=f"--basetemp={tmp_path / 'pytest'}")
+
+
 @pytest.mark.slow
 @pytest.mark.deep
-def test_a_new_project_passes_its_own_tests_and_deploys_from_the_wheel(
-    installed: Path, tmp_path: Path
+def test_the_workflow_of_a_new_project_is_green_for_a_colleague(
+    wheel: Path, local_wheel: Path, installed: Path, clean: dict[str, str], tmp_path: Path
 ) -> None:
-    project = tmp_path / "project"
+    wheels, project = tmp_path / "wheels", tmp_path / "project"
+    wheels.mkdir()
+    for one in (wheel, local_wheel):
+        shutil.copy(one, wheels)
 
-    def run(*arguments: str, folder: Path = project) -> str:
+    def run(command: str, folder: Path, **variables: str) -> str:
         done = subprocess.run(
-            [sys.executable, *arguments],
+            ["bash", "-e", "-c", command],
             cwd=folder,
-            env=bare_environment(PYTHONPATH=str(installed)),
+            env=clean | variables,
             text=True,
             capture_output=True,
             check=False,
         )
-        assert done.returncode == 0, done.stdout + done.stderr
+        assert done.returncode == 0, (command, done.stdout + done.stderr)
         return done.stdout
 
-    assert Path(
-        run("-c", "import ultracluster_cli as c; print(c.__file__)", folder=tmp_path).strip()
-    ).is_relative_to(installed)
-    run("-m", "ultracluster_cli", "init", str(project), "--name", "ours", "--nodes", "2", folder=tmp_path)
-    (project / "node_modules").symlink_to(ROOT / "node_modules")  # in place of npm ci
-
-    own_folder = f"--basetemp={tmp_path / 'pytest'}"  # or it would tidy up among those of this run
-    assert "1 passed" in run("-m", "pytest", "-q", "-p", "no:cacheprovider", own_folder, "tests")
-    told = json.loads(run("-m", "ultracluster_cli", "deploy", "--local", "--json"))
+    init = (
+        f"python -m ultracluster_cli init {project} --defaults --name ours --nodes 2 --requirement {wheels}"
+    )
+    run(init, tmp_path, PYTHONPATH=str(installed))
+    run("git init -q && git add . && git -c user.name=A -c user.email=a@b.c commit -q -m Begin", project)
+    run("git clone -q project colleague", tmp_path)
+    colleague = tmp_path / "colleague"
+    workflow = yaml.safe_load((colleague / ".github/workflows/ci.yaml").read_text())
+    commands = [step["run"] for step in workflow["jobs"]["test"]["steps"] if "run" in step]
+    assert [command.split()[0] for command in commands] == ["pip", "npm", "ultracluster", "pytest"]
+    for command in commands:
+        if command.startswith("npm"):  # it needs a registry
+            (colleague / "node_modules").symlink_to(ROOT / "node_modules")
+        else:
+            run(command, colleague)
+    imported = run("python -c 'import ultracluster_cli as c; print(c.__file__)'", colleague)
+    assert Path(imported.strip()).is_relative_to(tmp_path / "venv")
+    told = json.loads(run("ultracluster deploy --local --json", colleague))
     (cluster,) = told["clusters"]
     assert cluster["nodes"] == 2
     assert {stack["status"] for stack in cluster["stacks"]} == {"CREATE_COMPLETE"}

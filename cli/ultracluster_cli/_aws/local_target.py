@@ -17,7 +17,13 @@ from ultracluster_cli.progress import measure
 from ultracluster_local.instance import clients
 from ultracluster_local.instance.environment import ACCOUNT, child_environment
 from ultracluster_local.jobs.settings import JobSettings
-from ultracluster_local.seeding.seed_client import SeedContainerImage, SeedImage, SeedReservation, seed
+from ultracluster_local.seeding.seed_client import (
+    SeedContainerImage,
+    SeedImage,
+    SeedReservation,
+    move_clock,
+    seed,
+)
 from ultracluster_local.server.daemon import DEFAULT_DIRECTORY, Status, status
 from ultracluster_runtime.functions.clients import Clients
 from ultracluster_spec.cluster import Cluster
@@ -78,6 +84,7 @@ def local_aws(
             local=True,
             environment=child_environment(endpoint=endpoint, key=key, region=clusters[0].region),
             client=local_clients(endpoint, key),
+            now=lambda: read_clock(endpoint=endpoint, key=key),
             runs_jobs=run_jobs and running is None,
         )
 
@@ -111,7 +118,13 @@ def running_local_aws(*, region: str) -> Target:
         local=True,
         environment=child_environment(endpoint=running.endpoint, key=running.key, region=region),
         client=local_clients(running.endpoint, running.key),
+        now=lambda: read_clock(endpoint=running.endpoint, key=running.key),
     )
+
+
+def read_clock(*, endpoint: str, key: str) -> datetime:
+    """Return the time of a local AWS."""
+    return datetime.fromisoformat(move_clock(endpoint=endpoint, key=key)["now"]).astimezone(UTC)
 
 
 def node_files() -> dict[str, str]:

@@ -62,6 +62,16 @@ def locate(cluster: str | None, region: str | None) -> tuple[str, str | None]:
     raise FindingsError([refuse_option("CLUSTER", got, allowed=names, remedy=remedy)])
 
 
+def shift_to_project(words: Sequence[str]) -> list[str]:
+    """Return the words CLUSTER JOB COMMAND..., of which the first may be left out where the project has one cluster."""
+    clusters = project_clusters()
+    if len(clusters) == 1 and words[0] != clusters[0].name:
+        jobs = {job.name for job in clusters[0].jobs}
+        if len(words) == 1 or (words[0] in jobs and words[1] not in jobs):
+            return [clusters[0].name, *words]
+    return list(words)
+
+
 def clusters_of(config: Rollout, wave: str | None) -> list[Cluster]:
     """Return the clusters of a wave, which must exist; None is all waves."""
     names = [wave_config.name for wave_config in config.waves]

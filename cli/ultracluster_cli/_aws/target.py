@@ -1,8 +1,9 @@
 """Deployment targets of the clusters of a rollout: accounts, or one local AWS for all of them."""
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
+from datetime import UTC, datetime
 from typing import Final, Self
 
 from ultracluster_runtime.functions.clients import Clients
@@ -26,6 +27,7 @@ class Target:
         account: Account ID. None for a local AWS.
         profile: AWS profile. None for the default credentials.
         runs_jobs: Whether it is a local AWS of this process that runs jobs.
+        now: Returns the time there; a local AWS has a clock of its own.
     """
 
     name: str
@@ -35,6 +37,7 @@ class Target:
     account: str | None = None
     profile: str | None = None
     runs_jobs: bool = False
+    now: Callable[[], datetime] = lambda: datetime.now(UTC)
 
     @property
     def cdk_options(self) -> tuple[str, ...]:

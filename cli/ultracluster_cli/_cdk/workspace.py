@@ -2,7 +2,7 @@
 
 import os
 import shutil
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Final
@@ -59,12 +59,15 @@ def default_rollout() -> Path:
     )
 
 
-def project_ledger() -> Mapping[str, str]:
-    """Return table and Region of the capacity ledger that cdk.json names as `ledger`; empty without one."""
-    ledger, _ = _context("ledger")
-    if not isinstance(ledger, dict):
-        return {}
-    return {name: value for name, value in ledger.items() if isinstance(value, str)}
+def ledger_place(table: str | None, region: str | None) -> tuple[str, str] | None:
+    """Return table and Region of the capacity ledger: the given ones, else those that cdk.json names as `ledger`."""
+    if table is None and region is None:
+        ledger, _ = _context("ledger")
+        named = ledger if isinstance(ledger, dict) else {}
+        table, region = (
+            value if isinstance(value, str) else None for value in map(named.get, ("table", "region"))
+        )
+    return (table, region) if table and region else None
 
 
 def _context(name: str) -> tuple[Any, str]:

@@ -166,6 +166,7 @@ def _show_offerings(
                 **row,
                 "rank": "1 best" if number == 1 else f"{number} tie" if tie else str(number),
                 "days": round(row["hours"] / 24, 1),
+                "total": f"{Decimal(row['total']):,}",
             }
             for number, (row, tie) in enumerate(zip(rows, ties, strict=True), 1)
         ]

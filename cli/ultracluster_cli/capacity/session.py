@@ -12,7 +12,7 @@ from typing import Any, Final, TypeVar
 import typer
 
 from ultracluster_cli._aws.rehearsals import describe_rehearsals
-from ultracluster_cli._cdk.workspace import project_ledger
+from ultracluster_cli._cdk.workspace import ledger_place
 from ultracluster_cli.capacity.options import LedgerOptions
 from ultracluster_cli.exit_codes import exit_code_of
 from ultracluster_cli.options import LEDGER_REGION_VARIABLE, LEDGER_VARIABLE
@@ -78,11 +78,8 @@ def open_session(
     options: LedgerOptions, token: str | None = None, *, besides: Collection[str] = ()
 ) -> Session:
     """Open a session with the ledger of the options or the environment, or raise UC7021 without one."""
-    table, region = options.ledger, options.ledger_region
-    if table is None and region is None:
-        ledger = project_ledger()
-        table, region = ledger.get("table"), ledger.get("region")
-    if not table or not region:
+    place = ledger_place(options.ledger, options.ledger_region)
+    if place is None:
         raise unusable_ledger(
             "no ledger specified",
             remedy=f"Specify --ledger and --ledger-region, or set {LEDGER_VARIABLE} and {LEDGER_REGION_VARIABLE}, or "
@@ -91,8 +88,8 @@ def open_session(
         )
     return Session(
         profile=options.profile,
-        table=table,
-        region=region,
+        table=place[0],
+        region=place[1],
         token=token,
         besides=besides,
     )

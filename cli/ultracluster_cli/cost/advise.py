@@ -41,6 +41,8 @@ def advise(
     Reports evidence and monthly savings for nodes, time, file system and settings.
     """
     _, clusters = load_clusters(rollout)
+    if recording is None and cluster is None and len(clusters) == 1:
+        cluster = clusters[0].name
     # Check the name before reading CloudWatch in the wrong Region.
     named_cluster = _cluster_config(clusters, cluster, None, rollout) if cluster is not None else None
     recorded = read_metrics(

@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from ultracluster_cli._cdk.workspace import project_folder
 from ultracluster_cli.cost.actual import actual
 from ultracluster_cli.cost.advise import advise
 from ultracluster_cli.cost.bake_off import bake_off
@@ -10,7 +11,11 @@ from ultracluster_cli.options import CommandGroup, command_group, with_option_gr
 
 
 class _EstimateUnlessNamed(CommandGroup):
-    """Run `ultracluster cost ROLLOUT` as `ultracluster cost estimate ROLLOUT`."""
+    """Run `ultracluster cost ROLLOUT` as `ultracluster cost estimate ROLLOUT`, and in a project also `cost` alone."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> Any:
+        in_project = (project_folder() / "cdk.json").is_file()
+        return super().parse_args(ctx, args or (["estimate"] if in_project else []))
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
         known = args and args[0] in self.commands

@@ -13,6 +13,7 @@ from ultracluster_catalog.prices.prices import BillableItem, Price, price_of
 from ultracluster_cli import options
 from ultracluster_cli._aws.selection import load_clusters
 from ultracluster_cli._aws.targets import account
+from ultracluster_cli._cdk.workspace import ledger_place
 from ultracluster_cli.cost.output import cost_json, invalid_number, print_cost, print_total, total_json
 from ultracluster_cli.output import print_findings, print_json, say
 from ultracluster_cli.pictures.costs import draw_costs
@@ -166,10 +167,11 @@ def _prices_of_today(
 def _ordered_hours(clusters: Sequence[Cluster], plans: _Plans) -> dict[str | None, Decimal]:
     """Return the hours of the orders that clusters name; none without a ledger, or while it does not answer."""
     names = {cluster.capacity.order for cluster in clusters if cost.planned_hours(cluster) is None} - {None}
-    if not names or not plans.ledger or not plans.ledger_region:
+    place = ledger_place(plans.ledger, plans.ledger_region) if names else None
+    if place is None:
         return {}
     try:
-        records = Ledger(account().client("dynamodb", plans.ledger_region), plans.ledger).orders()
+        records = Ledger(account().client("dynamodb", place[1]), place[0]).orders()
     except FindingsError as error:
         print_findings(error.findings)
         return {}

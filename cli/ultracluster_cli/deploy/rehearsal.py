@@ -23,7 +23,7 @@ from ultracluster_cli.deploy.rehearsal_guard import check_assembly
 from ultracluster_cli.deploy.rehearsal_price import hourly_price, price_text
 from ultracluster_cli.deploy.rehearsal_removal import LeftStack, find_stacks, remove_stacks
 from ultracluster_cli.exit_codes import ExitCode
-from ultracluster_cli.output import print_json, say
+from ultracluster_cli.output import counted, print_json, say
 from ultracluster_cli.preflight.command import print_results, report_result, result_row
 from ultracluster_runtime.costs.price_list import PRICE_LIST_REGION
 from ultracluster_runtime.preflight import account, orders, reservations
@@ -264,7 +264,7 @@ def _of_account(
 def _state_price(rehearsals: Sequence[AccountRehearsal], *, local: bool, name: str) -> None:
     clusters = [cluster for rehearsal in rehearsals for cluster in rehearsal.rehearsals]
     say(
-        f"Rehearsing {len(clusters)} cluster(s) in {name}, without nodes: {', '.join(one.stage for one in clusters)}"
+        f"Rehearsing {counted(len(clusters), 'cluster')} in {name}, without nodes: {', '.join(one.stage for one in clusters)}"
     )
     for cluster in (cluster for rehearsal in rehearsals for cluster in rehearsal.clusters):
         if parts := left_out(cluster):

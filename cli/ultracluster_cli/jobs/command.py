@@ -10,7 +10,7 @@ from typing import Annotated, Any, Final
 
 import typer
 
-from ultracluster_cli._aws.selection import locate
+from ultracluster_cli._aws.selection import locate, shift_to_project
 from ultracluster_cli.exit_codes import ExitCode
 from ultracluster_cli.jobs.session import (
     aws_errors_as_findings,
@@ -27,7 +27,15 @@ from ultracluster_cli.jobs.session import (
 )
 from ultracluster_cli.jobs.submit import submit_all
 from ultracluster_cli.options import DefaultClusterArgument, JsonOption, ProfileOption, command_group
-from ultracluster_cli.output import print_findings, print_json, print_table, say
+from ultracluster_cli.output import (
+    counted,
+    print_findings,
+    print_json,
+    print_note,
+    print_table,
+    print_text,
+    say,
+)
 from ultracluster_runtime.functions.clients import Clients
 from ultracluster_runtime.jobs.describe import STATES, describe_job, find_job, node_count_of
 from ultracluster_runtime.jobs.explanation import explain_job
@@ -58,10 +66,17 @@ _Region = Annotated[
 
 @app.command()
 def submit(
-    cluster: _Cluster,
-    job: Annotated[
-        str, typer.Argument(metavar="JOB", help="Job name, or ARN or NAME:REVISION of a job definition.")
+    cluster: Annotated[
+        str,
+        typer.Argument(
+            metavar="[CLUSTER]",
+            help="Cluster name, stack name, or ARN of the job queue. Default: the only cluster of the project.",
+        ),
     ],
+    job: Annotated[
+        str | None,
+        typer.Argument(metavar="JOB", help="Job name, or ARN or NAME:REVISION of a job definition."),
+    ] = None,
     command: Annotated[
         list[str] | None,
         typer.Argument(metavar="[-- COMMAND...]", help="Command to run instead of the job's own, after --."),
@@ -104,6 +119,10 @@ def submit(
     """Submit a job of a cluster, after the jobs that it depends on."""
     variables = read_variables(env or [])
     seconds = int(read_duration("--timeout", timeout).total_seconds()) if timeout else None
+    words = shift_to_project([cluster, *([job] if job else []), *(command or [])])
+    if len(words) == 1:
+        raise typer.BadParameter(f"got only {words[0]}; name the cluster and the job: CLUSTER JOB")
+    cluster, job, *command = words
     cluster, region = locate(cluster, region)
     region, client = open_region(cluster, job, region=region, profile=profile)
     with aws_errors_as_findings():
@@ -123,7 +142,7 @@ def submit(
             "environment": variables,
             "priority": priority,
             "timeout_seconds": seconds,
-            "command": command or (),
+            "command": command,
             "array_size": array_size,
             "resume": read_resume(resume, no_resume=no_resume),
         },
@@ -195,13 +214,14 @@ def why(
     else:
         for reason in explained.reasons:
             see = f" See {reason.source}" if reason.source.startswith("http") else ""
-            typer.echo(printable(f"{reason.reason}: {reason.evidence}.\n  {reason.remedy}.{see}"))
+            print_text(f"{reason.reason}: {reason.evidence}.")
+            print_note(f"{reason.remedy}.{see}")
         if not explained.reasons:
             typer.echo("No reason found. AWS Batch may take several minutes to start nodes.")
         if explained.last_lines:
             typer.echo("\nThe last lines of its log:")
             for line in explained.last_lines:
-                typer.echo(printable(f"  {line}"))
+                print_note(line)
     print_findings(Finding(code="UC6209", problem=problem) for problem in explained.unseen)
     if explained.unseen and not explained.reasons:
         raise typer.Exit(ExitCode.UNKNOWN)
@@ -275,7 +295,7 @@ def _whole_logs(job_id: str, *, client: Clients, save: Path | None, as_json: boo
             save.mkdir(parents=True, exist_ok=True)
             file = save / f"node-{node}.log"
             file.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
-            say(f"{file}: {len(lines):,} lines")
+            say(f"{file}: {counted(len(lines), 'line')}")
     if unread:
         raise typer.Exit(ExitCode.UNKNOWN)
 
@@ -370,7 +390,7 @@ def _running_job(text: str, client: Clients) -> Mapping[str, Any]:
 
 
 def _not_running(problem: str) -> FindingsError:
-    return FindingsError.of("UC6230", problem, remedy="`ultracluster jobs list CLUSTER` lists running jobs")
+    return FindingsError.of("UC6230", problem, remedy="`ultracluster queue` lists running jobs")
 
 
 RECORDS: Final = (

@@ -3,9 +3,10 @@
 import time
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from typing import Any
 
+from ultracluster_cli._aws.local_target import read_clock
 from ultracluster_cli.jobs.session import read_duration
 from ultracluster_local.seeding.seed_client import move_clock
 from ultracluster_runtime.functions.clients import Clients
@@ -108,8 +109,3 @@ def move(
     if not stops or stops[-1][0] < target:
         delivered += move_clock(endpoint=endpoint, key=key, to=target, most_firings=1)["delivered"]
     return delivered
-
-
-def read_clock(*, endpoint: str, key: str) -> datetime:
-    """Return the time of a local AWS."""
-    return datetime.fromisoformat(move_clock(endpoint=endpoint, key=key)["now"]).astimezone(UTC)

@@ -18,8 +18,13 @@ from ultracluster_runtime.jobs.submission import refuse_option
 from ultracluster_spec.findings import FindingsError, quote
 
 with local_aws_findings():  # ultracluster_local is an optional dependency
-    from ultracluster_cli._aws.local_target import LOCAL_VARIABLE, local_clients, local_directory
-    from ultracluster_cli.local.clock import STAGES, move, read_clock, stages, target_time
+    from ultracluster_cli._aws.local_target import (
+        LOCAL_VARIABLE,
+        local_clients,
+        local_directory,
+        read_clock,
+    )
+    from ultracluster_cli.local.clock import STAGES, move, stages, target_time
     from ultracluster_local.instance.environment import child_environment, local_variables
     from ultracluster_local.seeding.seed_client import seed
     from ultracluster_local.server import daemon

@@ -6,33 +6,36 @@ import subprocess
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Final
 
 import typer
 
 from ultracluster_cli._aws.selection import load_clusters
+from ultracluster_cli._aws.target import ClusterTargets
 from ultracluster_cli._aws.targets import open_targets
 from ultracluster_cli._cdk.toolchain import open_project
 from ultracluster_cli._cdk.workspace import project_folder, rollout_file
 from ultracluster_cli.deploy.deployment import deploy_to, own_log
-from ultracluster_cli.deploy.summary import print_next_steps, print_summary, summary_json
+from ultracluster_cli.deploy.summary import summary_json
 from ultracluster_cli.local import demo_purchase
 from ultracluster_cli.local.demo_job import DemoTraining, can_train
+from ultracluster_cli.local.demo_purchase import chapter, show_command
+from ultracluster_cli.operate.status import print_status, read_status, write_picture
 from ultracluster_cli.options import JsonOption, RolloutArgument
-from ultracluster_cli.output import print_json, print_table, say
-from ultracluster_cli.progress import measure, measure_and_report
+from ultracluster_cli.output import print_json, say
+from ultracluster_cli.progress import doing, measure
 from ultracluster_spec.cluster import Cluster
 from ultracluster_spec.findings import FindingsError
 from ultracluster_spec.rollout import Rollout
-from ultracluster_stacks.config import load_rollout
 from ultracluster_stacks.config.reading.environment import refuse_environment
 from ultracluster_stacks.config.reading.problem import Loc
 from ultracluster_stacks.config.reading.source_file import read_source_file
 from ultracluster_stacks.config.reading.yaml_edit import set_values
 from ultracluster_stacks.config.reading.yaml_source import read_yaml
 
-_HEADER = """# Written by `ultracluster demo`: {rollout} with Capacity Blocks that were bought on the local AWS
-# with fake money. They do not exist in any account.
+_LONG: Final = 3.0  # seconds
+_HEADER = """# Written by `ultracluster demo`: {rollout} with Capacity Blocks that were bought on the local AWS.
+# They do not exist in any account.
 """
 
 
@@ -42,7 +45,7 @@ def demo(
     no_job: Annotated[bool, typer.Option("--no-job", help="Stop after the deployment.")] = False,
     as_json: JsonOption = False,
 ) -> None:
-    """Buy capacity with fake money on a local AWS, deploy a rollout, and train on it.
+    """Buy capacity on a local AWS, deploy a rollout, and train on it.
 
     Needs no account and no network. A second run on the same `ultracluster local up` buys nothing, changes nothing
     and does not train, because the demo moves the clock only of a local AWS that it started itself.
@@ -78,22 +81,19 @@ def demo(
         for path in (folder, log.parent):
             path.mkdir(exist_ok=True)
         log.write_text("", encoding="utf-8")
-        say(f"Using {target.name} ({steps['starting the local AWS']:.1f} s)")
-        with measure_and_report(steps, "making the ledger") as messages:
+        say("On a local AWS, a simulation on this machine: list prices, and no charge.")
+        with measure(steps, "making the ledger"):
             demo_purchase.make_ledger(target.client("dynamodb", demo_purchase.LEDGER_REGION))
-            messages.append(
-                f"Created the ledger table {demo_purchase.LEDGER_TABLE}; in an account, deploy the CapacityLedger construct"
-            )
         run = demo_purchase.CommandRunner(target=target, directory=directory, log=log)
         buyer = demo_purchase.DemoBuyer(
-            target=target, directory=directory, folder=folder, run=run, steps=steps, shows_offers=not as_json
+            target=target, directory=directory, folder=folder, run=run, steps=steps
         )
         purchases = {loc: buyer.buy(cluster) for loc, cluster in blocks.items()}
-        with measure_and_report(steps, "handing over") as messages:
-            copy = folder / rollout.name
-            write_copy(rollout, copy, {loc: purchase.fragment for loc, purchase in purchases.items()})
-            load_rollout(copy)
-            messages.append(f"Wrote the rollout with the purchased capacity to {copy.relative_to(directory)}")
+        copy = folder / rollout.name
+        write_copy(rollout, copy, {loc: purchase.fragment for loc, purchase in purchases.items()})
+        _, clusters = load_clusters(copy)
+        chapter(4, "Deploy", "nodes start in the block that the file names, and nowhere else.")
+        show_command("deploy", os.path.relpath(copy))
         assembly = project.temporary / "demo"
         with measure(steps, "cdk synth"):
             loading.wait()
@@ -103,21 +103,44 @@ def demo(
                 target, project, assembly=assembly, clusters=clusters, steps=steps, log=log
             )
         require_bought(deployed, list(purchases.values()))
+        named = ", ".join(purchase.reservation_id for purchase in purchases.values())
+        say(f"  All launch templates name {named}, and no other.")
         trained = None
         for loc, cluster in blocks.items():
             if target.runs_jobs and trained is None and can_train(cluster):
                 trained = DemoTraining(target=target, run=run, steps=steps).train(cluster, purchases[loc])
+        if trained is None and not no_job:
+            say(
+                "\nChapters 5 and 6 are left out: the demo trains only on a local AWS that it has started itself."
+            )
+        picture = folder / "timeline.svg"
+        states = _look(copy, picture, clusters, targets)
     if as_json:
         summary = summary_json(deployed, local=True, steps=steps, deployed=stacks)
         job = dataclasses.asdict(trained) if trained else None
         rows = [*map(_row, purchases.values())]
-        print_json(**summary, rollout=copy, purchases=rows, job=job)
+        print_json(**summary, rollout=copy, purchases=rows, job=job, picture=picture)
         return
-    columns = ["order", "state_before", "state", "reservation_id", "zone_id", "start", "end", "fake_fee"]
-    rows = [_row(purchase) for purchase in purchases.values()]
-    print_table(rows, columns=columns, title="Purchases on the local AWS (fake money)")
-    print_summary(deployed, local=True, as_json=False, steps=steps, deployed=stacks)
-    print_next_steps(deployed, local=True)
+    for state in states:
+        print_status(state, where="the local AWS")
+    say(f"The timeline of the block, drawn: {os.path.relpath(picture)}")
+    parts = ", ".join(
+        f"{step} {seconds:.1f}" for step, seconds in steps.items() if _LONG <= seconds < steps["in all"]
+    )
+    say(f"Took {steps['in all']:.1f} s: {parts}.")
+    say("Next: `ultracluster docs first-cluster`, and a local AWS that stays: `local up`.")
+
+
+def _look(
+    rollout: Path, picture: Path, clusters: Sequence[Cluster], targets: ClusterTargets
+) -> list[dict[str, Any]]:
+    """Read and draw the clusters after the story."""
+    chapter(7, "Look", "one screen shows what runs, until when, and what it costs.")
+    show_command("status", os.path.relpath(rollout), "--picture", os.path.relpath(picture))
+    with doing("Reading the clusters"):
+        states = [read_status(cluster, targets.of(cluster.stage)) for cluster in clusters]
+        write_picture(picture, states, clusters, targets)
+    return states
 
 
 def _row(purchase: demo_purchase.Purchase) -> dict[str, Any]:

@@ -1,18 +1,18 @@
-"""Train in the demo: from the start of the bought block over its checkpoint and drain into an extension."""
+"""Train in two chapters of the demo: from the start of the block over its checkpoint and drain into an extension."""
 
 import re
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from decimal import ROUND_UP, Decimal
+from decimal import Decimal
 from pathlib import Path
 from typing import Any, Final
 
 from ultracluster_cli._aws.target import Target
-from ultracluster_cli.local.demo_purchase import CommandRunner, Purchase, failed_command
+from ultracluster_cli.local.demo_purchase import CommandRunner, Purchase, chapter, failed_command, usd
 from ultracluster_cli.output import say, short_time
-from ultracluster_cli.progress import measure
+from ultracluster_cli.progress import doing, measure
 from ultracluster_cli.project.project_files import shipped
 from ultracluster_runtime.functions.clients import Clients
 from ultracluster_runtime.jobs.describe import describe_job
@@ -20,11 +20,11 @@ from ultracluster_runtime.jobs.logs import find_stream, read_new
 from ultracluster_spec.cluster import Cluster
 from ultracluster_spec.findings import FindingsError
 
-_STEP: Final = re.compile(r"step (\d+) loss ([\d.]+)")
+_STEP: Final = re.compile(r"step \d+ loss ([\d.]+)")
 _CHECKPOINT: Final = re.compile(r"checkpoint of step (\d+)")
 _FIRST: Final = re.compile(r"\d+ nodes, from step (\d+)")
-_SHOWN: Final = 10  # lines of the loss curve, before the checkpoint and after the resume
-_BAR: Final = 50  # with what stands before it, 79 columns
+_SHOWN: Final = 10  # points of the loss curve
+_LEVELS: Final = "▁▂▃▄▅▆▇█"
 _PATIENCE_SECONDS: Final = 90.0
 _POLL_SECONDS: Final = 0.1
 _STEP_SECONDS: Final = 0.02
@@ -67,29 +67,29 @@ class DemoTraining:
     def train(self, cluster: Cluster, purchase: Purchase) -> TrainedJob:
         """Submit the job (a message if it fails), and move the clock through the block, whose extension is paid after the drain."""
         region, client = cluster.region, self.target.client.in_region(cluster.region)
-        with measure(self.steps, "training"):
+        with measure(self.steps, "training"), doing("Training"):
+            chapter(5, "Train", "a job waits in the queue, and starts with its block.")
             job = self._submit(cluster)
-            start = short_time(datetime.fromisoformat(purchase.start))
-            say(f"Job {job} waits for the block, which starts {start}")
-            self._clock("--to", "start", region=region)
+            start = self._clock("--to", "start", region=region)
             log = _Log(job, client)
-            log.show_steps(_SHOWN)
+            say(f"  {start}: the block starts. {log.losses()}")
+            chapter(6, "Outlive the block", "more days are bought but paid late, so the job resumes.")
             end = datetime.fromisoformat(purchase.end)
             self._clock(_text(end - _EXTENDED_BEFORE_END), region=region)
             self._extend(cluster, purchase)
-            self._clock("--to", "checkpoint", region=region)
+            asked = self._clock("--to", "checkpoint", region=region)
             checkpoint = int(log.wait_for(_CHECKPOINT)[1])
-            say(f"The launcher asked for a checkpoint: it is complete at step {checkpoint}")
+            say(f"  {asked}: asked for a checkpoint, the job writes it at step {checkpoint}.")
             # While the payment of the extension is pending, jobs run until two minutes before EC2 terminates the nodes.
-            self._clock(_text(end - timedelta(minutes=31)), region=region)
+            ended_at = self._clock(_text(end - timedelta(minutes=31)), region=region)
             ended = _wait_for_job(job, "FAILED", client)
-            say(f"The job has ended: {ended['statusReason']}")
-            self._clock(_text(end - timedelta(minutes=29)), region=region)
+            say(f"  {ended_at}: the nodes are about to be terminated, so the job is ended.")
+            paid = self._clock(_text(end - timedelta(minutes=29)), region=region)
             resumed = self._resumed(cluster, job)
-            log = _Log(resumed, client, highest=log.highest)
+            log = _Log(resumed, client)
             first = int(log.wait_for(_FIRST)[1])
-            say(f"Job {resumed} continues it on {cluster.nodes} nodes, from step {first}")
-            log.show_steps(_SHOWN)
+            loss = float(log.wait_for(_STEP)[1])
+            say(f"  {paid}: paid; the job resumes at step {first}, with loss {loss:.2f}.")
         return TrainedJob(
             job=job, reason=ended["statusReason"], checkpoint=checkpoint, resumed=resumed, first_step=first
         )
@@ -98,21 +98,24 @@ class DemoTraining:
         folder = shipped("examples") / "hello-trainium"
         if folder.is_relative_to(Path.cwd()):
             folder = folder.relative_to(Path.cwd())
-        place = ["--cluster", cluster.name, "--region", cluster.region]
         answer = self.run(
-            *("run", "train.py", "--folder", str(folder), *place, "--nodes", str(cluster.nodes)),
-            *("--launcher", "raw", "--env", "UC_CHECKPOINT_POLL_SECONDS=0.5", "--json"),
+            *("run", "train.py", "--folder", str(folder), "--nodes", str(cluster.nodes)),
             *("--", "--checkpoints", "/fsx/hello", "--steps", "100000", "--step-seconds", str(_STEP_SECONDS)),
+            more=[
+                *("--cluster", cluster.name, "--region", cluster.region),
+                *("--env", "UC_CHECKPOINT_POLL_SECONDS=0.5", "--detach"),
+            ],
         )
         return str(answer["job"])
 
-    def _clock(self, *words: str, region: str) -> None:
-        answer = self.run("local", "clock", *words, "--wait", "0", "--region", region, "--json")
+    def _clock(self, *words: str, region: str) -> str:
+        """Move the clock, and return the time that it is then."""
+        more = [*words, "--wait", "0", "--region", region]
+        answer = self.run("local", "clock", more=more, shown=False)
         failed = [call for call in answer["delivered"] if call["error"]]
         if failed:
             raise failed_command(f"{failed[0]['target']} failed: {failed[0]['error']}")
-        now = datetime.fromisoformat(answer["now"])
-        say(f"  It is {now:%Y-%m-%d %H:%M} UTC; {len(answer['delivered'])} calls of functions and notices")
+        return short_time(datetime.fromisoformat(answer["now"]))
 
     def _extend(self, cluster: Cluster, purchase: Purchase) -> None:
         from ultracluster_local.services.ec2.capacity_market import capacity_market  # noqa: PLC0415 - optional dependency
@@ -122,24 +125,24 @@ class DemoTraining:
             minutes=30, seconds=30
         )
         order = f"{purchase.order}-more"
-        fee = Decimal(purchase.fake_fee.partition(" ")[0]).quantize(Decimal("0.01"), rounding=ROUND_UP)
         approved = self.run(
-            *("capacity", "extend", order, "--cluster", cluster.name),
-            *("--reservation-id", purchase.reservation_id, "--region", cluster.region),
-            *("--expected-end", purchase.end, "--days", str(_DAYS)),
-            *("--max-fee", str(fee), "--month-cap", str(10 * fee), "--approver", "demo", "--json"),
+            *("capacity", "extend", order, "--reservation-id", purchase.reservation_id),
+            *("--region", cluster.region, "--days", str(_DAYS)),
+            # A person is asked for these.
+            more=[
+                *("--cluster", cluster.name, "--expected-end", purchase.end, "--max-fee", purchase.fee),
+                *("--month-cap", str(10 * Decimal(purchase.fee)), "--approver", "demo"),
+            ],
         )
         token = approved["order"]["token"]
-        row = self.run("capacity", "buy", order, "--token", token, "--json")["order"]
-        say(
-            f"  Order {order} is {row['state']} for {row['fee']} USD of fake money; its payment is made to take its time"
-        )
+        row = self.run("capacity", "buy", order, more=["--token", token], shown=False)["order"]
+        end = short_time(datetime.fromisoformat(purchase.end) + timedelta(days=_DAYS))
+        say(f"  Bought until {end}, for {usd(row['fee'])}.")
 
     def _resumed(self, cluster: Cluster, job: str) -> str:
         def jobs() -> Any:
-            return self.run("jobs", "list", cluster.name, "--region", cluster.region, "--json", quiet=True)[
-                "jobs"
-            ]
+            listed = self.run("jobs", "list", cluster.name, "--region", cluster.region, shown=False)
+            return listed["jobs"]
 
         rows = _wait(jobs, lambda rows: any(row["resumes"] == job for row in rows), f"resumed job of {job}")
         return str(next(row["job"] for row in rows if row["resumes"] == job))
@@ -148,10 +151,9 @@ class DemoTraining:
 class _Log:
     """The log of the main node of a job, as it grows."""
 
-    def __init__(self, job: str, client: Clients, *, highest: float = 0.0) -> None:
+    def __init__(self, job: str, client: Clients) -> None:
         _wait_for_job(job, "RUNNING", client)
         self._lines = self._follow(job, client)
-        self.highest = highest  # of the losses, for the scale of the bars
 
     @staticmethod
     def _follow(job: str, client: Clients) -> Iterator[str]:
@@ -170,13 +172,11 @@ class _Log:
     def wait_for(self, pattern: re.Pattern[str]) -> re.Match[str]:
         return next(match for line in self._lines if (match := pattern.match(line)))
 
-    def show_steps(self, count: int) -> None:
-        for _ in range(count):
-            step = self.wait_for(_STEP)
-            loss = float(step[2])
-            self.highest = max(self.highest, loss)
-            bar = "█" * max(round(_BAR * loss / (self.highest or 1)), 1)
-            say(f"  step {int(step[1]):6,}  loss {loss:.4f}  {bar}")
+    def losses(self) -> str:
+        """Return the next losses as a curve, with the first and the last one."""
+        values = [float(self.wait_for(_STEP)[1]) for _ in range(_SHOWN)]
+        curve = "".join(_LEVELS[round((len(_LEVELS) - 1) * value / max(values))] for value in values)
+        return f"Loss {values[0]:.2f} {curve} {values[-1]:.2f}."
 
 
 def _wait_for_job(job: str, status: str, client: Clients) -> Any:

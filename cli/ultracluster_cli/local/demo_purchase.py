@@ -1,13 +1,13 @@
-"""Buy Capacity Blocks in the demo with `ultracluster capacity` commands."""
+"""Buy Capacity Blocks in the first chapters of the demo, with `ultracluster capacity` commands."""
 
 import hashlib
 import json
 import shlex
 import sys
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-from decimal import ROUND_UP, Decimal
+from decimal import Decimal
 from pathlib import Path
 from typing import Any, Final
 
@@ -17,8 +17,8 @@ from ultracluster_cli._aws.target import Target
 from ultracluster_cli._cdk.child_process import run_captured
 from ultracluster_cli.exit_codes import ExitCode
 from ultracluster_cli.options import LEDGER_REGION_VARIABLE, LEDGER_VARIABLE
-from ultracluster_cli.output import print_table, say
-from ultracluster_cli.progress import measure_and_report
+from ultracluster_cli.output import say, say_command, short_time
+from ultracluster_cli.progress import doing, measure
 from ultracluster_runtime.purchasing.ledger import PARTITION_KEY, SORT_KEY, Ledger
 from ultracluster_runtime.purchasing.orders import ORDER_TAG, OrderState, Record
 from ultracluster_spec.cluster import Cluster
@@ -30,14 +30,14 @@ LEDGER_REGION: Final = "us-east-2"
 
 _DAYS: Final = 14
 """Duration of the block, and latest start from today."""
-_ABOVE_BEST: Final = Decimal("1.01")
+_CHAPTERS: Final = 7
 _RESET: Final = "Reset a running local AWS with `ultracluster local reset`, and try again"
 _BOUGHT: Final = frozenset({OrderState.PURCHASED, OrderState.PAID})
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Purchase:
-    """A purchase for a cluster, with fake money, and the file with its capacity settings for a rollout."""
+    """A purchase for a cluster, and the file with its capacity settings for a rollout."""
 
     cluster: str
     order: str
@@ -47,7 +47,7 @@ class Purchase:
     zone_id: str
     start: str
     end: str
-    fake_fee: str
+    fee: str
     fragment: Path
 
 
@@ -72,6 +72,11 @@ def order_name(cluster: Cluster) -> str:
     return f"demo-{cluster.name}-{hashlib.sha256(need.encode()).hexdigest()[:8]}"
 
 
+def chapter(number: int, title: str, why: str) -> None:
+    """Begin a chapter: its number, what is done, and why."""
+    say(f"\n{number}/{_CHAPTERS} {title}: {why}")
+
+
 @dataclass(frozen=True, kw_only=True, slots=True)
 class CommandRunner:
     """Run commands of `ultracluster` as users do, and show their command lines."""
@@ -80,28 +85,41 @@ class CommandRunner:
     directory: Path
     log: Path
 
-    def __call__(self, *arguments: str, quiet: bool = False) -> dict[str, Any]:
-        """Run a command and return its JSON; a failure is an error, an unknown outcome of a purchase `ExitCode.UNKNOWN`."""
-        command_line = shlex.join(["ultracluster", *arguments])
-        if not quiet:
-            say(f"$ {command_line}  # local AWS, fake money")
+    def __call__(self, *typed: str, more: Sequence[str] = (), shown: bool = True) -> dict[str, Any]:
+        """Run a command and return its JSON; a failure is an error, an unknown outcome of a purchase `ExitCode.UNKNOWN`.
+
+        Args:
+            typed: What a person would type.
+            more: Options in place of what a person would answer or see.
+            shown: Whether to show what a person would type.
+        """
+        if shown:
+            show_command(*typed)
+        split = typed.index("--") if "--" in typed else len(typed)
+        arguments = [*typed[:split], *more, "--json", *typed[split:]]
         completed = run_captured(
             [sys.executable, "-P", "-m", "ultracluster_cli", *arguments],
             directory=self.directory,
             environment=command_environment(self.target),
         )
         with self.log.open("a", encoding="utf-8") as log:
+            command_line = shlex.join(["ultracluster", *arguments])
             log.write(f"$ {command_line}\n{completed.stderr}{completed.stdout}")
         if completed.returncode == 0:
             document: dict[str, Any] = json.loads(completed.stdout)
             return document
         for line in completed.stderr.splitlines():
-            say(f"  | (local AWS, fake money) {line}")
+            say(f"  | {line}")
         if completed.returncode == ExitCode.UNKNOWN:
             say("Running the demo again is safe: it looks up the purchase and sends no second request.")
             raise typer.Exit(ExitCode.UNKNOWN)
         command = " ".join(arguments[:2])
         raise failed_command(f"ultracluster {command} ended with code {completed.returncode}; see {self.log}")
+
+
+def show_command(*words: str) -> None:
+    """Show a command as a person would type it."""
+    say_command(["$", "ultracluster", *words])
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -113,7 +131,6 @@ class DemoBuyer:
     folder: Path
     run: CommandRunner
     steps: dict[str, float]
-    shows_offers: bool
 
     def buy(self, cluster: Cluster) -> Purchase:
         """Find, approve and buy the block of a cluster, unless the ledger already contains its order."""
@@ -127,9 +144,7 @@ class DemoBuyer:
             say(f"Order {order} is already in the ledger ({previous.state}); skipping find and approve")
             token = previous.token
         fragment = self.folder / f"{order}.fragment.yaml"
-        row = self._buy(order, token, fragment)
-        if previous is None or previous.state not in _BOUGHT:
-            row = self._buy_again(order, token, row)
+        row = self._buy(order, token, fragment, twice=previous is None or previous.state not in _BOUGHT)
         self._require_one(order, cluster.region, row["reservations"])
         return Purchase(
             cluster=cluster.name,
@@ -140,62 +155,55 @@ class DemoBuyer:
             zone_id=row["zone_ids"],
             start=row["start"],
             end=row["end"],
-            fake_fee=f"{row['fee']} USD",
+            fee=row["fee"],
             fragment=fragment,
         )
 
     def _find(self, cluster: Cluster) -> dict[str, Any]:
-        with measure_and_report(self.steps, "capacity find") as messages:
-            offers = self.run("capacity", "find", *_search_options(cluster), "--json")["offerings"]
-            if not offers:
-                raise failed_command(f"the local AWS offers no {cluster.instance_type} in {cluster.region}")
-            best: dict[str, Any] = offers[0]
-            messages.append(f"{len(offers)} offerings; the best costs {best['total']} USD of fake money")
-        if self.shows_offers:
-            print_table(
-                [offer | {"fake_usd": offer["total"]} for offer in offers],
-                columns=["offering", "zone", "start", "end", "usable_hours", "fake_usd"],
-                title="Offerings of the local AWS by price (fake money)",
-            )
+        chapter(1, "Find", "Trainium2 is sold in blocks of days, so look for what is on offer.")
+        with measure(self.steps, "capacity find"), doing("Searching"):
+            offers = self.run("capacity", "find", *_search_options(cluster))["offerings"]
+        if not offers:
+            raise failed_command(f"the local AWS offers no {cluster.instance_type} in {cluster.region}")
+        best: dict[str, Any] = offers[0]
+        start = short_time(datetime.fromisoformat(best["start"]))
+        say(
+            f"  {len(offers)} offerings from {usd(best['total'])}; the first starts {start} in {best['zone']}."
+        )
         return best
 
     def _approve(
         self, order: str, cluster: Cluster, best: Mapping[str, Any], records: Iterable[Record]
     ) -> str:
-        cap = (Decimal(best["total"]) * _ABOVE_BEST).quantize(Decimal("0.01"), rounding=ROUND_UP)
+        chapter(2, "Approve", "a block cannot be returned, so a person limits its price.")
+        fee = best["total"]
         spent = sum((record.held_fee for record in records), Decimal(0))
-        with measure_and_report(self.steps, "capacity approve") as messages:
+        with measure(self.steps, "capacity approve"), doing("Approving"):
             document = self.run(
                 *("capacity", "approve", order, "--cluster", cluster.name, *_search_options(cluster)),
-                *("--max-fee", str(cap), "--month-cap", str(spent + cap), "--approver", "demo", "--json"),
+                *("--max-fee", fee, "--month-cap", str(spent + Decimal(fee)), "--approver", "demo"),
             )
-            messages.append(f"Approved order {order} for at most {cap} USD of fake money")
+        say(f"  The ledger has an order of at most {usd(fee)}; nothing is bought yet.")
         token: str = document["order"]["token"]
         return token
 
-    def _buy(self, order: str, token: str, fragment: Path) -> dict[str, Any]:
-        with measure_and_report(self.steps, "capacity buy") as messages:
-            output = str(fragment.relative_to(self.directory))
-            order_row: dict[str, Any] = self.run(
-                "capacity", "buy", order, "--token", token, "--write", output, "--json"
-            )["order"]
-            messages += [
-                f"Order {order} is {order_row['state']}: {order_row['reservations']} in {order_row['zone_ids']}",
-                f"{order_row['fee']} USD of fake money",
-            ]
-        return order_row
-
-    def _buy_again(self, order: str, token: str, first_row: Mapping[str, Any]) -> dict[str, Any]:
-        with measure_and_report(self.steps, "capacity buy, again") as messages:
-            second_row: dict[str, Any] = self.run("capacity", "buy", order, "--token", token, "--json")[
-                "order"
-            ]
-            if second_row["reservations"] != first_row["reservations"]:
-                raise unexpected_purchase(
-                    f"order {order} bought {first_row['reservations']}, then {second_row['reservations']}"
-                )
-            messages.append(f"A second buy bought nothing: {second_row['state']}, same reservation")
-        return second_row
+    def _buy(self, order: str, token: str, fragment: Path, *, twice: bool) -> dict[str, Any]:
+        chapter(3, "Buy", "an order is bought once, even if the command is repeated or killed.")
+        # A person is asked for the name of the order and the total.
+        answers = ["--token", token]
+        with measure(self.steps, "capacity buy"), doing("Buying"):
+            output = ["--write", str(fragment.relative_to(self.directory))]
+            row: dict[str, Any] = self.run("capacity", "buy", order, more=[*answers, *output])["order"]
+        bought, again = row["reservations"], ""
+        if twice:
+            with measure(self.steps, "capacity buy, again"), doing("Buying again"):
+                row = self.run("capacity", "buy", order, more=answers, shown=False)["order"]
+            if row["reservations"] != bought:
+                raise unexpected_purchase(f"order {order} bought {bought}, then {row['reservations']}")
+            again = "; again, it buys nothing"
+        end = short_time(datetime.fromisoformat(row["end"]))
+        say(f"  Bought {bought} until {end}{again}.")
+        return row
 
     def _require_one(self, order: str, region: str, reservation_id: str) -> None:
         """Check in EC2 that exactly one reservation exists for the order."""
@@ -228,6 +236,11 @@ def _search_options(cluster: Cluster) -> list[str]:
     today = datetime.now(UTC).date()
     window = [today.isoformat(), (today + timedelta(days=_DAYS)).isoformat()]
     return [*size, "--days", str(_DAYS), "--between", *window, "--regions", cluster.region]
+
+
+def usd(amount: str) -> str:
+    """Return an amount as people write it."""
+    return f"{Decimal(amount):,} USD"
 
 
 def failed_command(problem: str) -> FindingsError:

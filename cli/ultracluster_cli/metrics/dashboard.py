@@ -8,6 +8,7 @@ import typer
 
 from ultracluster_catalog.prices.prices import capacity_block_price
 from ultracluster_cli import options
+from ultracluster_cli._aws.selection import locate, project_clusters
 from ultracluster_cli.metrics.metric_source import read_metrics, wrong_options
 from ultracluster_cli.metrics.metrics_page import draw_page
 from ultracluster_cli.output import say
@@ -24,7 +25,9 @@ def dashboard(
     cluster: options.MetricsClusterOption = None,
     region: Annotated[
         str | None,
-        typer.Option(help="Region of the cluster. Default: Region of the profile or the environment."),
+        typer.Option(
+            help="Region of the cluster. Default: Region of the project, the profile or the environment."
+        ),
     ] = None,
     hours: options.LookBackOption = 24,
     file_system: options.FileSystemOption = None,
@@ -47,6 +50,8 @@ def dashboard(
         note, node_hour = _NOTE, node_hour or capacity_block_price("trn2.48xlarge", "us-east-2").amount
     elif sample:
         raise wrong_options("got two sources", allowed="one of --sample, --from and --cluster")
+    if recording is None and (cluster is not None or project_clusters()):
+        cluster, region = locate(cluster, region)
     if picture is None and save is None:
         raise wrong_options("got neither --picture nor --save", allowed="one or both of them")
     recorded = read_metrics(

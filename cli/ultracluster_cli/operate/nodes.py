@@ -171,7 +171,7 @@ def _find(text: str, region: str, client: Clients) -> dict[str, Any]:
         return nodes[0]
     problem = f"{len(nodes) or 'no'} nodes in {region} match {quote(text)}"
     allowed = ", ".join(node["node"] for node in nodes[:10])
-    remedy = "`ultracluster nodes list CLUSTER` lists them"
+    remedy = "`ultracluster nodes list` lists them"
     raise FindingsError.of("UC6231", problem, allowed=allowed, remedy=remedy)
 
 
@@ -187,7 +187,7 @@ RECORDS: Final = (
     RuleRecord(
         "UC6231",
         "A node that is named is one node of a cluster.",
-        remedy="Specify the ID of a node that `ultracluster nodes list CLUSTER` shows, and its Region.",
+        remedy="Specify the ID of a node that `ultracluster nodes list` shows, and its Region.",
         source="Our decision: an instance that no cluster started is never replaced.",
     ),
 )

@@ -4,7 +4,7 @@ import sys
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from decimal import Decimal
 from pathlib import Path
 from typing import Annotated, Any, Final
@@ -73,18 +73,25 @@ def status(
             print_json(target=targets.name, clusters=states, live_tests=live_facts())
         else:
             for state in states:
-                _print(state, where=targets.name)
+                print_status(state, where=targets.name)
             if live_tests := summarize(live_facts()):
                 say(live_tests)
         if picture is not None:
-            templates = [list(_templates(config, targets.of(config.stage))) for config in clusters]
-            texts = [[line for line in _lines(state) if line[1]] for state in states]
-            drawing = draw_status(states, templates, texts, now=datetime.now(UTC))
-            picture.write_text(drawing.svg(), encoding="utf-8")
+            write_picture(picture, states, clusters, targets)
         sys.stdout.flush()
         if not watch:
             return
         time.sleep(every)
+
+
+def write_picture(
+    picture: Path, states: Sequence[dict[str, Any]], clusters: Sequence[Cluster], targets: ClusterTargets
+) -> None:
+    """Draw clusters, which may be of several accounts, with the timelines of their blocks."""
+    templates = [list(_templates(config, targets.of(config.stage))) for config in clusters]
+    texts = [[line for line in _lines(state) if line[1]] for state in states]
+    drawing = draw_status(states, templates, texts, now=states[0]["at"])
+    picture.write_text(drawing.svg(), encoding="utf-8")
 
 
 def open_clusters(
@@ -99,7 +106,7 @@ def open_clusters(
 def read_status(cluster: Cluster, target: Target) -> dict[str, Any]:
     """Return the state of a cluster as plain values. What cannot be read is listed under ``unread``."""
     client = target.client.in_region(cluster.region)
-    now, unread = datetime.now(UTC), list[str]()
+    now, unread = target.now(), list[str]()
 
     def read(what: str, function: Callable[[], Any]) -> Any:
         try:
@@ -117,6 +124,7 @@ def read_status(cluster: Cluster, target: Target) -> dict[str, Any]:
     return {
         "cluster": cluster.name,
         "region": cluster.region,
+        "at": now,
         "stacks": stacks,
         "capacity": blocks,
         "nodes": read("nodes", lambda: list(nodes_of(cluster.name, client("ec2")))),
@@ -266,9 +274,10 @@ def _cost(
     }
 
 
-def _print(state: dict[str, Any], *, where: str) -> None:
+def print_status(state: dict[str, Any], *, where: str) -> None:
+    """Print the state of a cluster as one screen."""
     rows = [{"": name, "value": value} for name, value in _lines(state) if value]
-    title = f"{state['cluster']} in {state['region']}, {where}, {short_time(datetime.now(UTC))}"
+    title = f"{state['cluster']} in {state['region']}, {where}, {short_time(state['at'])}"
     print_table(rows, title=title)
     if state["jobs"]:
         resumes = any(job["state"] == PENDING for job in state["jobs"])

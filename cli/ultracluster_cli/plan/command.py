@@ -16,7 +16,7 @@ from ultracluster_cli._aws.targets import existing_targets, open_targets
 from ultracluster_cli._cdk.toolchain import open_project
 from ultracluster_cli._cdk.workspace import rollout_file
 from ultracluster_cli.exit_codes import ExitCode
-from ultracluster_cli.output import print_json, say
+from ultracluster_cli.output import print_json, print_text, say
 from ultracluster_cli.plan.cluster_locks import describe_locks
 from ultracluster_cli.plan.output import cost_lines, costs_json, plan_json, plan_markdown, print_plan
 from ultracluster_cli.plan.planning import blocks_to_come, check_allowed, check_limits, compare_with_account
@@ -100,9 +100,10 @@ def plan(
         typer.echo("\n".join(f"- {line}" for line in cost_lines(costs, windows)))
     else:
         print_plan(changes, against=compared_with, allowed=allowed)
-        typer.echo("\n".join(cost_lines(costs, windows)))
+        for line in cost_lines(costs, windows):
+            print_text(line)
         fullest_stacks = "; ".join(str(usage) for usage in headroom(after))
-        typer.echo(f"Fullest stacks: {fullest_stacks}")
+        print_text(f"Fullest stacks: {fullest_stacks}")
     if changes.stopped(allowed):
         raise typer.Exit(ExitCode.STOPPED)
 

@@ -12,7 +12,7 @@ import typer
 from ultracluster_cli import options
 from ultracluster_cli._aws.selection import load_clusters
 from ultracluster_cli._aws.targets import open_targets
-from ultracluster_cli._cdk.workspace import project_folder, run_directory, state_directory
+from ultracluster_cli._cdk.workspace import ledger_place, project_folder, run_directory, state_directory
 from ultracluster_cli.exit_codes import ExitCode
 from ultracluster_cli.output import print_json, print_table, say
 from ultracluster_runtime.aws.aws_session import clients_of
@@ -51,11 +51,11 @@ def preflight(
     results: list[CheckResult] = []
     sent: Counter[str] = Counter()
     deadline = time.monotonic() + timeout
-    ledger_place = (ledger, ledger_region) if ledger and ledger_region else None
+    place = ledger_place(ledger, ledger_region)
     for name, clusters in _by_profile(selected, local=local, profile=profile).items():
         with _clients(clusters, local=local, profile=name) as client:
             reader = AwsReader(client, now=datetime.now(UTC), seconds=max(0.0, deadline - time.monotonic()))
-            account = Account(clusters=tuple(clusters), qualifier=qualifier, ledger=ledger_place)
+            account = Account(clusters=tuple(clusters), qualifier=qualifier, ledger=place)
             results += run_checks(account, reader, skip=set(skip or ()), on_result=report_result)
             sent.update(client.sent)
     counts = Counter(result.outcome.status for result in results)

@@ -11,7 +11,7 @@ import typer
 from ultracluster_catalog.capacity.capacity_blocks import BLOCK_REGIONS, block_regions
 from ultracluster_catalog.machines.instance_types import INSTANCE_TYPES
 from ultracluster_catalog.places.zones import REGIONS, offered_zones
-from ultracluster_cli.output import say
+from ultracluster_cli.output import counted, say
 from ultracluster_cli.project import project_files
 from ultracluster_spec.findings import quote
 from ultracluster_spec.untrusted_files import read_untrusted_json
@@ -108,8 +108,7 @@ def _ask(given: Mapping[str, Any], *, more: bool) -> project_files.ProjectAnswer
     """Ask for what is not given, and keep the answers until the project is written."""
     count = sum(field not in given for field in _QUESTIONS) + more
     if count:
-        questions = "1 question" if count == 1 else f"{count} questions"
-        say(f"{questions}; Enter takes what is in brackets, and --defaults asks none.")
+        say(f"{counted(count, 'question')}; Enter takes what is in brackets, and --defaults asks none.")
     kept = _read_kept()
     if kept:
         say("These are your answers of last time; press Enter to keep one.")

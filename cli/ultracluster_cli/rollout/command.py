@@ -19,7 +19,7 @@ from ultracluster_cli._cdk.toolchain import Project, open_project
 from ultracluster_cli._cdk.workspace import project_folder, rollout_file, state_directory
 from ultracluster_cli.exit_codes import ExitCode
 from ultracluster_cli.options import with_option_groups
-from ultracluster_cli.output import print_json, print_table, say
+from ultracluster_cli.output import counted, print_json, print_table, say
 from ultracluster_cli.pictures.waves import draw_waves
 from ultracluster_cli.plan.cluster_locks import ClusterLocks
 from ultracluster_cli.plan.planning import approved_plan
@@ -212,7 +212,7 @@ def _run_steps(run: history.Run, context: _RolloutContext) -> ExitCode:
     plan, journal, targets = run.journal.plan, run.journal, context.targets
     stopping = threading.Event()
     say(
-        f"Rollout {run.folder.name}: {len(plan.clusters)} cluster(s), {len(plan.waves)} wave(s), to {targets.name}"
+        f"Rollout {run.folder.name}: {counted(len(plan.clusters), 'cluster')}, {counted(len(plan.waves), 'wave')}, to {targets.name}"
     )
     journal.append(Entry(kind=Kind.STARTED, at=_now()))
     local = ["--local"] if context.request.local else []

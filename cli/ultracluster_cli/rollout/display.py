@@ -65,8 +65,12 @@ class RolloutDisplay(ExitStack):
 
     def __enter__(self) -> Self:
         if sys.stderr.isatty():
+            # It disappears in the end, because the report prints the same table.
             live = Live(
-                console=Console(stderr=True), get_renderable=self._table, refresh_per_second=_REFRESHES
+                console=Console(stderr=True),
+                get_renderable=self._table,
+                refresh_per_second=_REFRESHES,
+                transient=True,
             )
             self.enter_context(live)
             self._live = True

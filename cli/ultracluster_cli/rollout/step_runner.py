@@ -15,7 +15,7 @@ from ultracluster_cli._aws.target import ClusterTargets
 from ultracluster_cli._cdk.toolchain import Project
 from ultracluster_cli.deploy.deployment import DeployedStack, DeploymentProgress, cdk_deploy
 from ultracluster_cli.jobs.submit import submit_all
-from ultracluster_cli.output import say
+from ultracluster_cli.output import counted, say
 from ultracluster_cli.rollout import stack_status
 from ultracluster_runtime.jobs.queues import find_definition, find_queue
 from ultracluster_runtime.preflight.check import Status
@@ -149,7 +149,9 @@ class Steps:
                 return _failed("; ".join(reasons))
             seconds_left = deadline - time.monotonic()
             if seconds_left <= 0:
-                return _passed(f"{len(names)} alarms did not fire for {self.plan.bake_minutes:g} minutes")
+                minutes = self.plan.bake_minutes
+                during = f" in {minutes:g} min" if minutes else ""
+                return _passed(f"none of {counted(len(names), 'alarm')} fired{during}")
             self.show(cluster.name, f"baking, {seconds_left / 60:.0f} minutes left")
             if self.stopping.wait(min(seconds_left, self.poll_seconds)):
                 return _GIVEN_UP

@@ -248,14 +248,16 @@ def _launcher_for(code: Code, launcher: str) -> str:
 
 
 def _checkpoint_bucket(cluster: str, *, region: str, client: Clients) -> str:
-    try:
-        for resource in stack_resources(f"{cluster}-{region}-Storage", client("cloudformation")):
-            is_bucket = resource["ResourceType"] == "AWS::S3::Bucket"
-            if is_bucket and resource["LogicalResourceId"].startswith("Checkpoints"):
-                return str(resource["PhysicalResourceId"])
-    except ClientError as error:
-        if error.response["Error"]["Code"] != "ValidationError":
-            raise
+    # That of a rollout file, or any stack of an app, in which the cluster has a name of its own.
+    for stack, pattern in ((f"{cluster}-{region}-Storage", "Checkpoints"), (cluster, r"\w*Checkpoints")):
+        try:
+            for resource in stack_resources(stack, client("cloudformation")):
+                is_bucket = resource["ResourceType"] == "AWS::S3::Bucket"
+                if is_bucket and re.match(pattern, resource["LogicalResourceId"]):
+                    return str(resource["PhysicalResourceId"])
+        except ClientError as error:
+            if error.response["Error"]["Code"] != "ValidationError":
+                raise
     remedy = "Specify a bucket of the cluster that its jobs can read"
     raise FindingsError(
         [refuse_option("--bucket", "none, and the cluster created no checkpoint bucket", remedy=remedy)]

@@ -53,7 +53,8 @@ def _why_closed(block: str, reservation: Reservation, now: datetime) -> str:
         return f"Capacity Block {block} ended {end} ({reservation.state})"
     if now >= window.drain_at:
         return f"Capacity Block {block} ends {end}, and since {window.drain_at:%H:%M} UTC no jobs start in it"
-    return f"Capacity Block {block} is {reservation.state} until {end}, and a person closed the queue"
+    drain = f"{window.drain_at:%Y-%m-%d %H:%M} UTC"
+    return f"Capacity Block {block} is {reservation.state} until {end}; before {drain}, only a person closes the queue"
 
 
 def _coming(block: str, reservation: Reservation) -> str:

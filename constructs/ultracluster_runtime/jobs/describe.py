@@ -23,9 +23,7 @@ STATES: Final = ("SUBMITTED", "PENDING", "RUNNABLE", "STARTING", "RUNNING", "SUC
 """States of a job, in order."""
 
 _JOB_ID: Final = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}(?:[:#][0-9]+)?")
-_LIST_JOBS: Final = (
-    "AWS Batch deletes ended jobs after some days; `ultracluster jobs list CLUSTER` lists the IDs"
-)
+_LIST_JOBS: Final = "AWS Batch deletes ended jobs after some days; `ultracluster queue --all` lists the IDs"
 # Status reasons that AWS Batch gives whatever the cause (AWS Batch User Guide, job_retries, read 2026-11).
 _GENERAL: Final = ("Essential container in task exited", "Task failed to start")
 ENDED: Final = frozenset({"SUCCEEDED", "FAILED"})
@@ -411,7 +409,7 @@ RECORDS: Final = (
     RuleRecord(
         "UC6205",
         "A job that is named is known to AWS Batch.",
-        remedy="`ultracluster jobs list CLUSTER` shows the ids that AWS Batch still knows; it forgets ended jobs after some days.",
+        remedy="`ultracluster queue --all` lists the IDs that AWS Batch still knows; it forgets ended jobs after some days.",
         source="AWS Batch user guide, job states, 2026-10: ended jobs are kept for at least 7 days.",
     ),
 )

@@ -127,6 +127,8 @@ def seed_from_request(clients: Clients, order: Mapping[str, Any]) -> None:
                 description="A fake of the local AWS",
                 architecture="x86_64",
                 virtualization_type="hvm",
+                # As the AMIs of Amazon Linux 2023 have it; EC2 adds a second volume for another name in a launch template.
+                root_device_name="/dev/xvda",
                 region_name=wanted["region"],
             )
         node_images(wanted["region"])[wanted["image_id"]] = NodeImage(

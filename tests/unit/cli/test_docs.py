@@ -6,6 +6,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
+
+from ultracluster_cli import docs
 
 ROOT = Path(__file__).parents[3]
 PAGES = {path.stem: path for path in (ROOT / "docs").glob("*/*.md") if path.stem != "index"}
@@ -45,6 +48,21 @@ def test_a_search_finds_pages_commands_options_settings_and_classes_among_its_fi
     outcome = run("docs", *words)
     assert outcome.code == 0
     assert any(first in line for line in outcome.stdout.splitlines()[2:5]), outcome.stdout
+
+
+def test_the_questions_of_readers_are_answered_by_one_of_the_first_three_hits(
+    run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    entries = list(docs._entries())
+    monkeypatch.setattr(docs, "_entries", lambda: iter(entries))
+    unanswered = []
+    for each in yaml.safe_load((ROOT / "docs/questions.yaml").read_text("utf-8")):
+        page = each["page"].rpartition("/")[2]
+        shown = run("docs", *each["search"].split()).stdout
+        hits = [line.split()[:2] for line in shown.splitlines()[2:5]]
+        if ["page", page] not in hits and shown != PAGES[page].read_text("utf-8"):
+            unanswered.append((each["question"], hits))
+    assert unanswered == []
 
 
 def test_an_unknown_page_is_refused(run: Run) -> None:

@@ -1,10 +1,10 @@
-"""Steps are measured, and reported when they end."""
+"""Steps are measured."""
 
 import time
 
 import pytest
 
-from ultracluster_cli.progress import measure, measure_and_report
+from ultracluster_cli.progress import measure
 
 
 def test_a_step_that_fails_has_no_time() -> None:
@@ -27,23 +27,3 @@ def test_the_seconds_of_a_repeated_step_are_added(monkeypatch: pytest.MonkeyPatc
             pass
 
     assert steps == {"again": 7.0}
-
-
-def test_the_messages_of_a_step_are_printed_with_its_duration(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    seconds = iter([0.0, 0.0, 2.0, 2.0])
-    monkeypatch.setattr(time, "monotonic", lambda: next(seconds))
-    steps = {"step": 40.0}
-    with measure_and_report(steps, "step") as messages:
-        messages += ["one thing", "another"]
-
-    assert steps == {"step": 42.0}
-    assert capsys.readouterr().err == "one thing; another (2.0 s)\n"
-
-
-def test_a_failed_step_is_not_printed(capsys: pytest.CaptureFixture[str]) -> None:
-    with pytest.raises(ValueError, match="bad"), measure_and_report({}, "step"):
-        raise ValueError("bad")
-
-    assert capsys.readouterr().err == ""

@@ -3,7 +3,7 @@
 import json
 from pathlib import Path
 
-from tests.diaries.record import CAST, PAGE, commands, page, recorded, steps
+from tests.diaries.record import CAST, PAGE, chapters, commands, page, recorded
 from tests.diaries.terminal import COLUMNS, shown
 
 from ultracluster_cli.main import COMMANDS
@@ -31,16 +31,13 @@ def test_the_recording_says_nothing_of_the_machine_that_made_it() -> None:
     assert str(Path.home()) not in written
 
 
-def test_the_commands_of_the_recording_exist() -> None:
-    words = [line.split() for line in commands(shown(recorded()))]
+def test_the_recording_tells_seven_chapters_of_one_command_on_at_most_60_lines() -> None:
+    screen = shown(recorded())
 
-    assert len(words) > 10
+    assert len(screen.splitlines()) <= 60
+    assert [chapter[:4] for chapter in chapters(screen)] == [f"{number}/7 " for number in range(1, 8)]
+    words = [line.split() for line in commands(screen)]
+    assert len(words) == 7
     assert {program for program, *_ in words} == {"ultracluster"}
     assert {command for _, command, *_ in words} <= COMMANDS.keys()
-
-
-def test_the_recording_has_every_step() -> None:
-    names = steps(shown(recorded()))
-
-    assert names[0] == "starting the local AWS"
-    assert names[-2:] == ["training", "in all"]
+    assert not {"--json", "--token"} & {word for line in words for word in line}

@@ -29,9 +29,9 @@ def near() -> set[Path]:
     return reached(2)
 
 
-def test_there_are_forty_questions_and_thirty_searches() -> None:
-    assert len({each["question"] for each in QUESTIONS}) == len(QUESTIONS) >= 40
-    assert len({each["search"] for each in QUESTIONS}) >= 30
+def test_there_are_sixty_questions_and_searches() -> None:
+    assert len({each["question"] for each in QUESTIONS}) == len(QUESTIONS) >= 60
+    assert len({each["search"] for each in QUESTIONS}) >= 60
 
 
 @pytest.mark.parametrize("entry", QUESTIONS, ids=lambda entry: str(entry["question"]))

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from ultracluster_cli._aws.selection import clusters_named, clusters_of
+from ultracluster_cli._aws.selection import clusters_named, clusters_of, shift_to_project
 from ultracluster_spec.findings import FindingsError
 from ultracluster_spec.rollout import Rollout
 from ultracluster_stacks.config import load_rollout
@@ -42,3 +42,35 @@ def test_each_unknown_name_is_a_finding(waves: Rollout) -> None:
         ("UC2201", "r.yaml"),
         ("UC2201", "r.yaml"),
     ]
+
+
+@pytest.mark.parametrize(
+    ("typed", "meant"),
+    [
+        ("pretrain", "quickstart pretrain"),
+        ("unknown", "quickstart unknown"),
+        ("pretrain python3 train.py", "quickstart pretrain python3 train.py"),
+        ("quickstart pretrain", "quickstart pretrain"),
+        ("another pretrain", "another pretrain"),
+        ("pretrain pretrain", "pretrain pretrain"),
+        ("quickstart", "quickstart"),
+    ],
+)
+def test_the_only_cluster_of_a_project_need_not_be_named(
+    typed: str, meant: str, quickstart: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert shift_to_project(typed.split()) == typed.split()  # outside of a project
+
+    (tmp_path / "cdk.json").write_text('{"context": {"rollout": "rollout.yaml"}}')
+    (tmp_path / "rollout.yaml").write_text(quickstart.read_text())
+    assert shift_to_project(typed.split()) == meant.split()
+
+
+def test_several_clusters_have_to_be_named(
+    quickstart: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "cdk.json").write_text('{"context": {"rollout": "rollout.yaml"}}')
+    (tmp_path / "rollout.yaml").write_text(quickstart.with_name("two-waves.yaml").read_text())
+    assert shift_to_project(["pretrain"]) == ["pretrain"]

@@ -7,8 +7,8 @@ import pytest
 
 from ultracluster_cli._cdk.workspace import (
     default_rollout,
+    ledger_place,
     project_folder,
-    project_ledger,
     rollout_file,
     run_directory,
     state_directory,
@@ -63,7 +63,9 @@ def test_a_project_is_found_from_any_folder_below_it_but_not_from_its_state(
     monkeypatch.chdir(below)
     assert project_folder() == tmp_path
     assert default_rollout() == Path("../../a.yaml")
-    assert project_ledger() == {"table": "t", "region": "r"}
+    assert ledger_place(None, None) == ("t", "r")
+    assert ledger_place("mine", "us-east-1") == ("mine", "us-east-1")
+    assert ledger_place("mine", None) is None
 
     monkeypatch.setattr(os, "getuid", lambda: -1)  # a cdk.json of another user, whose program would run
     assert project_folder() == below

@@ -9,7 +9,8 @@ from typing import Any
 import pytest
 from tests.unit.runtime.metrics.recordings import recording, series
 
-from ultracluster_runtime.metrics.recorded_metrics import write_recording
+from ultracluster_cli.cost import advise as advising
+from ultracluster_runtime.metrics.recorded_metrics import read_recording, write_recording
 
 Run = Callable[..., Any]
 
@@ -48,6 +49,20 @@ def test_savings_use_the_list_price_of_the_cluster(run: Run, quickstart: Path, r
     first = told["advice"][0]
     assert (first["rule"], first["usd_per_month"]) == ("unused-nodes", 26_105)  # 35.7608 * 730
     assert {each["rule"] for each in told["not_judged"]} >= {"idle-nodes", "oversize-file-system"}
+
+
+def test_the_only_cluster_of_the_rollout_is_the_source(
+    run: Run, quickstart: Path, recorded: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[Any] = []
+
+    def read(**source: Any) -> Any:
+        asked.append((source["cluster"], source["region"]))
+        return read_recording(recorded)
+
+    monkeypatch.setattr(advising, "read_metrics", read)
+    assert run("cost", "advise", str(quickstart)).code == 0
+    assert asked == [("quickstart", "us-east-2")]
 
 
 def test_a_specified_price_overrides_the_list_price(run: Run, quickstart: Path, recorded: Path) -> None:

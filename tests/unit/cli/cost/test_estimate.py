@@ -1,5 +1,6 @@
 """Which runs, prices and hours are estimated."""
 
+import json
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 from pathlib import Path
@@ -127,12 +128,31 @@ def test_capacity_that_is_not_bought_yet_is_priced_as_reserved(run: Run, ordered
     assert run("cost", ordered, "--json").stdout == run("cost", QUICKSTART, "--json").stdout
 
 
+@pytest.fixture(params=["options", "cdk.json"])
+def ledger_options(
+    request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> tuple[str, ...]:
+    """Where the ledger is named."""
+    if request.param == "options":
+        return LEDGER
+    ledger = {"table": "orders", "region": "us-east-2"}
+    (tmp_path / "cdk.json").write_text(json.dumps({"context": {"ledger": ledger}}))
+    monkeypatch.chdir(tmp_path)
+    return ()
+
+
 @pytest.mark.usefixtures("signed_in")
 @pytest.mark.parametrize(
     ("start", "hours"), [(None, "672"), (datetime(2026, 12, 1, 11, 30, tzinfo=UTC), "335.5")]
 )
 def test_a_block_that_only_an_order_names_has_the_hours_of_the_order(
-    run: Run, ordered: str, monkeypatch: pytest.MonkeyPatch, *, start: Any, hours: str
+    run: Run,
+    ordered: str,
+    ledger_options: tuple[str, ...],
+    monkeypatch: pytest.MonkeyPatch,
+    *,
+    start: Any,
+    hours: str,
 ) -> None:
     order = SimpleNamespace(name="december", request_hours=(336, 672))
     end = None if start is None else start + timedelta(hours=335, minutes=30)
@@ -140,7 +160,7 @@ def test_a_block_that_only_an_order_names_has_the_hours_of_the_order(
     monkeypatch.setattr(costing, "BlockOrder", SimpleNamespace)
     monkeypatch.setattr(costing, "Ledger", lambda *_: ledger)
 
-    (told,) = clusters(run("cost", ordered, *LEDGER, "--json"))
+    (told,) = clusters(run("cost", ordered, *ledger_options, "--json"))
 
     assert (told["hours"], told["hours_from"]) == (hours, "order december")
 

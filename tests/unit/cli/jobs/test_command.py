@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Callable
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
@@ -10,8 +11,11 @@ from botocore.exceptions import EndpointConnectionError
 from tests.unit.cli.jobs.fake_batch import DEFINITION, JOB, QUEUE, URGENT, Fake, refuse
 
 from ultracluster_cli.exit_codes import ExitCode
+from ultracluster_cli.jobs import command as jobs_command
 from ultracluster_cli.jobs import session as jobs_session
 from ultracluster_cli.main import main
+from ultracluster_runtime.jobs.logs import Line
+from ultracluster_spec.findings import FindingsError
 
 
 @pytest.mark.parametrize(
@@ -273,3 +277,42 @@ def test_a_resume_that_the_definition_sets_is_said_and_can_be_declined(
 
     assert main(["jobs", "submit", "quickstart", "pretrain:1", "--no-resume", "--resume", "2"]) == 2
     assert "UC6204: --no-resume: got it with --resume 2" in capsys.readouterr().err
+
+
+@pytest.fixture
+def two_nodes(aws: Fake, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A job of three nodes, the last of which has no log."""
+    del aws
+
+    def find_stream(_: str, *, node: int, client: object) -> int:
+        del client
+        if node == 2:
+            raise FindingsError.of("UC6208", "the node has not started")
+        return node
+
+    pages = lambda node, **_: iter([([Line(timestamp=0, message=f"line of {node}")], "end")])  # noqa: E731
+    monkeypatch.setattr(jobs_command, "node_count_of", lambda _: 3)
+    monkeypatch.setattr(jobs_command, "find_stream", find_stream)
+    monkeypatch.setattr(jobs_command, "read_new", pages)
+
+
+@pytest.mark.usefixtures("two_nodes")
+def test_the_whole_logs_are_saved_a_file_for_each_node(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder = tmp_path / "a" / "logs"
+    assert main(["logs", "one", "--all", "--save", str(folder)]) == ExitCode.UNKNOWN
+    files = {file.name: file.read_text() for file in folder.iterdir()}
+    assert files == {f"node-{node}.log": f"1970-01-01T00:00:00.000+00:00 line of {node}\n" for node in (0, 1)}
+    told = capsys.readouterr()
+    assert told.out == ""
+    assert f"{folder / 'node-1.log'}: 1 line\n" in told.err
+    assert "node 2: UC6208: the node has not started" in told.err
+
+
+@pytest.mark.usefixtures("two_nodes")
+def test_logs_cannot_be_saved_in_a_file(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "file").touch()
+    assert main(["logs", "one", "--all", "--save", str(tmp_path / "file")]) == ExitCode.FAILED
+    (line,) = capsys.readouterr().err.splitlines()
+    assert str(tmp_path / "file") in line

@@ -51,7 +51,7 @@ def test_each_cluster_gets_its_own_purchase_and_nothing_else_changes(tmp_path: P
         "defaults: {instance_type: trn1.32xlarge, image_id: ami-0123456789abcdef0, region: us-east-2,\n"
         "           zone_id: use2-az3, nodes: 2, capacity: {reservation_id: cr-00000000000000000}}\n"
         "waves:\n"
-        "  - {name: one, clusters: [{name: first}, {name: second, nodes: 4}]}\n"
+        "  - {name: one, clusters: [{name: first}, {name: second, nodes: 4, capacity: {reservation_id: cr-0000000000000000f}}]}\n"
         "  - name: two\n"
         "    clusters:\n"
         "      - name: third # without a reservation\n"
@@ -141,7 +141,7 @@ def bought(reservation: str) -> Purchase:
         zone_id="use2-az1",
         start=START.isoformat(),
         end=END.isoformat(),
-        fake_fee="13.44 USD",
+        fee="13.44",
         fragment=Path("fragment.yaml"),
     )
 

@@ -52,11 +52,17 @@ def test_a_job_that_fails_at_once_is_told_with_its_last_words() -> None:
 def test_a_job_that_fails_later_is_told_too() -> None:
     aws = FakeAws("RUNNING", "step 1 loss 2.0")
     log = demo_job._Log("j-1", aws)
-    log.show_steps(1)
+    assert log.wait_for(demo_job._STEP)[1] == "2.0"
     aws.status = "FAILED"
 
     with pytest.raises(FindingsError, match=r"FAILED.* its last line: step 1 loss 2.0"):
-        log.show_steps(1)
+        log.losses()
+
+
+def test_losses_are_a_curve_on_one_line() -> None:
+    lines = [f"step {10 * number} loss {loss}" for number, loss in enumerate(("0.8", *["0.4"] * 8, "0.0"))]
+
+    assert demo_job._Log("j-1", FakeAws("RUNNING", *lines)).losses() == "Loss 0.80 █▅▅▅▅▅▅▅▅▁ 0.00."
 
 
 def test_a_job_that_does_not_start_is_told_in_one_short_line(monkeypatch: pytest.MonkeyPatch) -> None:

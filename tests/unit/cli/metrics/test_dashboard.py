@@ -1,11 +1,13 @@
 """`ultracluster dashboard` draws a recording."""
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 from tests.unit.cli.metrics.drawn_pages import Run
 from tests.unit.runtime.metrics.recordings import SAMPLE, day, recording, sample
 
+from ultracluster_cli.metrics import dashboard
 from ultracluster_runtime.metrics.recorded_metrics import Recording, read_recording, write_recording
 
 
@@ -42,7 +44,10 @@ def test_draws_a_recording(run: Run, tmp_path: Path) -> None:
         ),
     ],
 )
-def test_rejects_invalid_requests(run: Run, tmp_path: Path, arguments: list[str], code: str) -> None:
+def test_rejects_invalid_requests(
+    run: Run, tmp_path: Path, arguments: list[str], code: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)  # outside of a project, whose cluster would be the source
     page = tmp_path / "page.html"
     empty = tmp_path / "empty.json"
     write_recording(recording(), empty)
@@ -51,6 +56,28 @@ def test_rejects_invalid_requests(run: Run, tmp_path: Path, arguments: list[str]
     assert outcome.code == 2
     assert code in outcome.stderr
     assert not page.exists()
+
+
+def test_inside_a_project_its_only_cluster_is_the_source(
+    run: Run, quickstart: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[Any] = []
+
+    def read(**source: Any) -> Recording:
+        asked.append((source["cluster"], source["region"]))
+        return day()
+
+    monkeypatch.setattr(dashboard, "read_metrics", read)
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "cdk.json").write_text('{"context": {"rollout": "rollout.yaml"}}')
+    (tmp_path / "rollout.yaml").write_text(quickstart.read_text())
+    assert run("dashboard", "--save", "kept.json").code == 0
+    assert asked == [("quickstart", "us-east-2")]
+
+    (tmp_path / "rollout.yaml").write_text(quickstart.with_name("two-waves.yaml").read_text())
+    outcome = run("dashboard", "--save", "kept.json")
+    assert outcome.code == 2
+    assert "got 3 clusters" in outcome.stderr
 
 
 def test_draws_the_sample_and_says_that_it_is_one(

@@ -22,6 +22,7 @@ def asked(monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
         record["clusters"] = [cluster.name for cluster in needs.clusters]
         record["skip"] = skip
         record["qualifier"] = needs.qualifier
+        record["ledger"] = needs.ledger
         results = [
             CheckResult(code=f"UC940{index}", key=("us-east-2",), outcome=outcome)
             for index, outcome in enumerate(record["outcomes"], start=1)

@@ -5,6 +5,8 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from ultracluster_cli.exit_codes import ExitCode
 from ultracluster_runtime.preflight.check import Outcome, failed, passed, skipped, warned
 
@@ -25,6 +27,19 @@ def test_prints_each_check_as_it_ends_and_a_table_of_problems(
     assert "look" in outcome.stdout
     assert "good" not in outcome.stdout
     assert (asked["clusters"], asked["skip"], asked["qualifier"]) == (["quickstart"], {"UC9406"}, "ours")
+
+
+def test_the_ledger_is_that_of_the_project(
+    run: Callable[..., Any],
+    asked: Mapping[str, Any],
+    quickstart: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "cdk.json").write_text('{"context": {"ledger": {"table": "orders", "region": "us-east-2"}}}')
+    assert run("preflight", str(quickstart)).code == 0
+    assert asked["ledger"] == ("orders", "us-east-2")
 
 
 def test_a_failed_check_exits_with_4_and_json_has_all_results(

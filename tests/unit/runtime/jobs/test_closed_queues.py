@@ -97,7 +97,7 @@ def test_the_next_block_of_the_queue_is_named_with_its_start(aws: StubbedAws) ->
 
 def test_a_queue_that_a_person_closed_in_an_open_block_is_not_blamed_on_the_block(aws: StubbedAws) -> None:
     expect(aws, reservation("active", -DAY, DAY), unused=[])
-    assert "a person closed the queue" in explained(aws)[0]
+    assert "only a person closes the queue" in explained(aws)[0]
 
 
 @pytest.mark.parametrize("tag", ["ultracluster:closed-by-budget"])

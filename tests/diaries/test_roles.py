@@ -1,0 +1,80 @@
+"""Fifteen things that each of four people wants, typed at a terminal of 80 columns in a project on a local AWS.
+
+roles.yaml has the commands and what they show. Their screens are kept in `screens`; `SCREENS=write` keeps new ones.
+"""
+
+import os
+import re
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from tests.app_project import write_project
+from tests.diaries.terminal import COLUMNS, Terminal, settled
+
+pytestmark = pytest.mark.slow
+
+ROOT = Path(__file__).parents[2]
+SCREENS = Path(__file__).with_name("screens")
+ROLES: dict[str, list[dict[str, Any]]] = yaml.safe_load(
+    Path(__file__).with_name("roles.yaml").read_text("utf-8")
+)
+READ_ALWAYS = {"researcher"}
+"""Roles that `make test` plays; `make check-deep` plays all."""
+PRIVATE = re.compile(r"Traceback|\bNone\b|\(s\)|site-packages|<\w+ object")
+DAYS = {name: datetime.now(UTC) + timedelta(days=days) for name, days in (("soon", 1), ("later", 20))}
+
+
+@pytest.fixture(scope="module")
+def signed_in(empty: Terminal, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Terminal]:
+    """The terminal of somebody who has typed `eval "$(ultracluster local env)"` in the project of a deployed cluster."""
+    folder = tmp_path_factory.mktemp("roles")
+    write_project(folder, (ROOT / "stacks/rollouts/quickstart.yaml").read_text())
+    (folder / "train.py").write_text("print('the end of train.py')\n")
+    settings = empty._environment | {"GIT_CEILING_DIRECTORIES": str(folder.parent)}
+    terminal = Terminal(folder, settings)
+    image = "123456789012.dkr.ecr.us-east-2.amazonaws.com/training"
+    programs = Path(os.environ.get("VIRTUAL_ENV", ROOT / ".venv"))
+    assert terminal.type("local", "up", "--run-jobs", "--image", f"{image}={programs}").code == 0
+    try:
+        deployed = terminal.type("deploy", "--local")
+        assert deployed.code == 0, deployed.text
+        exported = re.findall(r"^export (\w+)=(\S*)$", terminal.type("local", "env").text, re.MULTILINE)
+        yield Terminal(folder, settings | dict(exported))
+    finally:
+        terminal.type("local", "down")
+
+
+def test_each_of_four_people_wants_fifteen_things() -> None:
+    assert [len(tasks) for tasks in ROLES.values()] == [15] * 4
+
+
+@pytest.mark.parametrize(
+    "role", [pytest.param(role, marks=() if role in READ_ALWAYS else pytest.mark.deep) for role in ROLES]
+)
+def test_a_person_gets_what_they_want_with_one_command(signed_in: Terminal, role: str) -> None:
+    wrong, kept = [], ""
+    for task in ROLES[role]:
+        words = [
+            word.format(**{name: f"{day:%Y-%m-%d}" for name, day in DAYS.items()})
+            for word in task["type"].split()
+        ]
+        screen = signed_in.type(*words)
+        flat = " ".join(screen.text.split())
+        missing = [shown for shown in task["shows"] if shown not in flat]
+        private = PRIVATE.findall(screen.text)
+        # JSON is for programs, and a path is not broken.
+        wide = screen.widest > COLUMNS and "json" not in task["type"] and "local status" not in task["type"]
+        if missing or private or wide or screen.code != task.get("code", 0):
+            found = f"code {screen.code}, without {missing}, with {private}, {screen.widest} columns wide"
+            wrong.append(f"{task['type']}: {found}:\n{screen.text}")
+        if not task.get("varies"):
+            kept += f"$ ultracluster {task['type']}\n{settled(screen.text)}\n"
+    path = SCREENS / f"{role}.txt"
+    if os.environ.get("SCREENS") == "write":
+        path.write_text(kept, encoding="utf-8")
+    assert not wrong, "\n".join(wrong)
+    assert kept == path.read_text(encoding="utf-8")
