@@ -7,6 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
+from ultracluster_catalog.machines.instance_types import MACHINES
 from ultracluster_catalog.places.zones import REGIONS
 from ultracluster_cli._aws.target import CallCounts
 from ultracluster_cli.capacity import options
@@ -88,6 +89,7 @@ def find(
         earliest=search.start_after,
         calls=calls.sent,
         not_sold=result.not_sold,
+        local_zones=MACHINES[block_type].block_local_zones if block_type in MACHINES else (),
         limit=None if as_json else limit,
         prefer=prefer,
     )
@@ -134,6 +136,7 @@ def _show_offerings(
     earliest: datetime,
     calls: Mapping[str, int],
     not_sold: Sequence[str],
+    local_zones: Sequence[str],
     limit: int | None,
     prefer: str,
 ) -> None:
@@ -182,6 +185,8 @@ def _show_offerings(
     else:
         sold = f" {', '.join(not_sold)} do not sell it." if not_sold else ""
         say(f"No offerings found.{sold} Try another time (--between), duration (--days) or more Regions.")
+    if local_zones:
+        say(f"AWS also sells it in {', '.join(local_zones)}, a Local Zone that the account must opt in to.")
     print_findings(findings)
     say(f"{sum(calls.values())} read-only API calls")
 

@@ -28,8 +28,9 @@ from ultracluster_catalog.machines.peak_flops import node_peak_tflops
 from ultracluster_catalog.names.exit_codes import LOST_NODE
 from ultracluster_catalog.names.identifiers import ECR_IMAGE
 from ultracluster_catalog.names.submission_tags import AFTER_TAG, QUEUE_TAG, RESUME_TAG
+from ultracluster_catalog.neuron.neuron import XLA_COMPILER_FLAGS_VARIABLE
 from ultracluster_rules.findings import Finding, reject
-from ultracluster_rules.images import check_container
+from ultracluster_rules.images import check_container, check_integer_defaults
 from ultracluster_rules.job_definitions import DEVICES_VARIABLE, PROCESSES_VARIABLE, refuse_resume
 from ultracluster_rules.record import is_error
 from ultracluster_spec.container import NOTICES_FOLDER, job_environment
@@ -183,6 +184,9 @@ class ClusterJob(Construct):
             **variables,
         }
         warnings = [*findings, *check_container(self.image, machine)]
+        if machine.is_neuron:
+            flags = self.environment.get(XLA_COMPILER_FLAGS_VARIABLE, "")
+            warnings += check_integer_defaults(self.image, flags)
         for dependency in self.depends_on:
             warnings += dependency._dependency_warnings(self)  # noqa: SLF001 - the same class
         warn(self, *warnings)

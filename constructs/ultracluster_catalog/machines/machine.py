@@ -28,6 +28,7 @@ class Machine:
         zone_ids: Zone IDs that EC2 lists the type in.
         block_regions: Regions where the EC2 User Guide lists Capacity Blocks of the type by its name.
         block_regions_seen: Other Regions with real offerings.
+        block_local_zones: Names of the Local Zones in which the guide lists blocks of the type.
         sagemaker_training: Whether SageMaker training jobs offer the type.
         training_plans: Whether SageMaker training plans reserve the type.
         lustre_efa_interfaces: EFA interfaces that AWS's setup script for Lustre clients configures. None for all.
@@ -37,6 +38,7 @@ class Machine:
     zone_ids: tuple[str, ...]
     block_regions: tuple[str, ...]
     block_regions_seen: tuple[str, ...]
+    block_local_zones: tuple[str, ...]
     sagemaker_training: bool
     training_plans: bool
     lustre_efa_interfaces: int | None
@@ -80,6 +82,7 @@ def describe_machine(
     zone_ids: str,
     block_regions: str = "",
     block_regions_seen: str = "",
+    block_local_zones: str = "",
     sagemaker_training: bool = False,
     training_plans: bool = False,
     lustre_efa_interfaces: int | None = None,
@@ -91,6 +94,7 @@ def describe_machine(
         zone_ids=tuple(zone_ids.split()),
         block_regions=tuple(block_regions.split()),
         block_regions_seen=tuple(block_regions_seen.split()),
+        block_local_zones=tuple(block_local_zones.split()),
         sagemaker_training=sagemaker_training,
         training_plans=training_plans,
         lustre_efa_interfaces=lustre_efa_interfaces,

@@ -8,6 +8,7 @@ from typing import Final
 from ultracluster_catalog.capacity.capacity_blocks import drain_before_end
 from ultracluster_catalog.machines.instance_type import InstanceType
 from ultracluster_catalog.names.identifiers import ECR_IMAGE
+from ultracluster_catalog.neuron.neuron import XLA_COMPILER_FLAGS_VARIABLE
 from ultracluster_rules.credentials import (
     command_credential,
     credential,
@@ -16,7 +17,7 @@ from ultracluster_rules.credentials import (
     variable_credential,
 )
 from ultracluster_rules.findings import Severity
-from ultracluster_rules.images import check_container
+from ultracluster_rules.images import check_container, check_integer_defaults
 from ultracluster_rules.job_definitions import (
     captures_graphs,
     check_compile_type,
@@ -285,6 +286,13 @@ def image_is_near(cluster: Cluster, job: NamedJob) -> Iterator[Problem]:
 def image_runs_on_chips(cluster: Cluster, job: NamedJob) -> Iterator[Problem]:
     """Warn about a container image of AWS, or a copy of one, that is not built for the chips of the nodes."""
     yield from located(("image",), check_container(job.image, cluster.machine))
+
+
+def integers_are_compiled_as_before(cluster: Cluster, job: NamedJob) -> Iterator[Problem]:
+    """Warn about an image whose compiler may have other defaults for integers than the one of SDK 2.32."""
+    if cluster.machine.is_neuron:
+        flags = (*job.neuron.flags(), job.environment.get(XLA_COMPILER_FLAGS_VARIABLE, ""))
+        yield from located(("image",), check_integer_defaults(job.image, " ".join(flags)))
 
 
 def job_has_settings_of_its_kind(cluster: Cluster, job: NamedJob) -> Iterator[Problem]:  # noqa: ARG001 - one signature
