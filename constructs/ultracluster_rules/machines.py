@@ -5,7 +5,7 @@ import re
 from typing import Final
 
 from ultracluster_catalog.machines.instance_type import CAPACITY_BLOCK, ON_DEMAND, SPOT, InstanceType
-from ultracluster_catalog.machines.instance_types import INSTANCE_TYPES
+from ultracluster_catalog.machines.instance_types import ANNOUNCED_CHIPS, INSTANCE_TYPES, announced_chip
 from ultracluster_catalog.neuron.compile_machines import CPU, CPU_HOST
 from ultracluster_catalog.places.zones import offered_zones
 from ultracluster_rules.did_you_mean import suggestion
@@ -30,16 +30,26 @@ _SYSTEM_PATHS: Final = (
 _MOUNT_PARENTS: Final = ("/mnt", "/media", "/srv")
 
 
-_ULTRASERVER_PARTS: Final = (1, 2)
+_ULTRASERVER_PARTS: Final = (1, 2, 4)
 
 
 _TYPO: Final = 0.85  # suggests corrections of typos only, not p5.4xlarge for g5.xlarge
 
-INSTANCE_TYPE: Final = Known(
-    code="UC4001",
-    names=tuple(INSTANCE_TYPES),
-    explain=lambda name: suggestion(name.removeprefix("ml."), INSTANCE_TYPES, similarity=_TYPO),
-)
+
+def _explain(name: str) -> str:
+    """Return the name that is meant, or what is known of a chip that EC2 does not sell by a name yet."""
+    chip = announced_chip(name)
+    if chip is None:
+        return suggestion(name.removeprefix("ml."), INSTANCE_TYPES, similarity=_TYPO)
+    return (
+        f"{chip.name} is sold by agreement: EC2 had published no {chip.prefix} type by {chip.asked}. Known are "
+        f"{chip.cores_per_chip} NeuronCores and {chip.device_memory_gib} GiB per chip, and UltraServers of "
+        f"{' and '.join(map(str, chip.ultraservers))} servers ({chip.dated}). With an agreement, describe your type from "
+        f"`aws ec2 describe-instance-types` in custom_instance_type, with accelerator: {chip.name}"
+    )
+
+
+INSTANCE_TYPE: Final = Known(code="UC4001", names=tuple(INSTANCE_TYPES), explain=_explain)
 """An instance type is one of the catalogue."""
 
 COMPILE_TYPE: Final = Known(code="UC4001", names=(CPU, *INSTANCE_TYPES), explain=INSTANCE_TYPE.explain)
@@ -101,6 +111,7 @@ def get_instance_type(instance_type: str | InstanceType) -> InstanceType:
 def check_instance_type(instance_type: InstanceType) -> list[Finding]:
     """Check the description of an instance type for unsafe numbers (UC1030), or else contradictions (UC4025)."""
     cards, options = instance_type.network_cards, instance_type.purchase_options
+    chip = ANNOUNCED_CHIPS.get(instance_type.accelerator)
     unsafe = find_unsafe_numbers(instance_type)
     if not any(finding.path == "network_cards" for finding in unsafe):
         unsafe = [*(finding for card in cards for finding in find_unsafe_numbers(card)), *unsafe]
@@ -124,6 +135,11 @@ def check_instance_type(instance_type: InstanceType) -> list[Finding]:
         "more logical NeuronCores than NeuronCores": instance_type.logical_neuron_cores
         > instance_type.neuron_cores,
         "instances_per_ultraserver below 1": instance_type.instances_per_ultraserver < 1,
+        f"an UltraServer of {instance_type.instances_per_ultraserver} {instance_type.accelerator} servers": bool(
+            chip
+            and instance_type.in_ultraserver
+            and instance_type.instances_per_ultraserver not in chip.ultraservers
+        ),
     }
     return [
         Finding(
@@ -183,14 +199,15 @@ def check_job_ultraservers(instance_type: InstanceType, nodes: int) -> list[Find
     """Check whether the nodes of a job can be joined across UltraServers (UC4028).
 
     Source: Neuron documentation, "How to schedule MPI jobs to run on Neuron UltraServer on EKS" (2.29 to 2.33, read
-    November 2026), whose script joins groups of 1, 2 or 4 trn2u nodes and rejects others.
+    November 2026), whose script joins groups of 1, 2 or 4 trn2u nodes and rejects others; its operator has the same sizes
+    for Trn3.
     """
     whole = instance_type.instances_per_ultraserver
     return require(
         whole == 1 or nodes in _ULTRASERVER_PARTS or nodes % whole == 0,
         "UC4028",
         f"got {quote(nodes)} nodes of {instance_type.name}, which are joined as UltraServers of {whole}",
-        allowed=f"1, 2, or a multiple of {whole}",
+        allowed=f"1, 2, {'' if whole == _ULTRASERVER_PARTS[-1] else '4, '}or a multiple of {whole}",
         path="node_count",
     )
 

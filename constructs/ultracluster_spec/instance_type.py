@@ -6,7 +6,7 @@ from datetime import date
 from typing import Annotated, Any, Literal
 
 from ultracluster_catalog.machines.instance_type import InstanceType, describe_instance_type, network_cards
-from ultracluster_catalog.machines.instance_types import INSTANCE_TYPES
+from ultracluster_catalog.machines.instance_types import CHIP_CORES, INSTANCE_TYPES
 from ultracluster_rules.findings import Finding, reject
 from ultracluster_rules.machines import (
     COUNT,
@@ -59,6 +59,9 @@ _CONVERTED = {
     "nvme_disks",
     "nvme_gb",
     "dated",
+    "cores_per_chip",
+    "logical_nc_config",
+    "instances_per_ultraserver",
 }
 
 
@@ -81,11 +84,11 @@ class CustomInstanceType(Value):
     device_memory_gib: _Count
     """Memory of one accelerator in GiB."""
 
-    cores_per_chip: _CountOrNone = 0
-    """NeuronCores per accelerator. Default: 0, a GPU."""
+    cores_per_chip: _CountOrNone | None = None
+    """NeuronCores per accelerator. Default: 8 of a Trainium2 or Trainium3, 2 of a Trainium or Inferentia2, else 0, a GPU."""
 
-    logical_nc_config: Annotated[int, LOGICAL_CORES] = 1
-    """NeuronCores per logical NeuronCore by default. Default: 1."""
+    logical_nc_config: Annotated[int, LOGICAL_CORES] | None = None
+    """NeuronCores per logical NeuronCore by default. Default: 2 of a Trainium2 or Trainium3, else 1."""
 
     network_cards: Annotated[int, NETWORK_CARDS]
     """Number of network cards, all identical."""
@@ -116,6 +119,9 @@ class CustomInstanceType(Value):
     nitro_generation: _Count
     """Generation of the Nitro System."""
 
+    instances_per_ultraserver: _Count = 1
+    """Number of servers of the UltraServer that the type is part of; for Trainium3, 4 or 36. Default: 1, none."""
+
     source: str
     """Source of these properties."""
 
@@ -130,5 +136,14 @@ class CustomInstanceType(Value):
         same: dict[str, Any] = {
             name: getattr(self, name) for name in fields_of(CustomInstanceType) if name not in _CONVERTED
         }
-        nvme, dated = (self.nvme_disks, self.nvme_gb), date.fromisoformat(self.dated)
-        return describe_instance_type(name, cards=cards, nvme=nvme, dated=dated, **same)
+        cores, logical = CHIP_CORES.get(self.accelerator, (0, 1))
+        return describe_instance_type(
+            name,
+            cards=cards,
+            cores_per_chip=cores if self.cores_per_chip is None else self.cores_per_chip,
+            logical_nc_config=logical if self.logical_nc_config is None else self.logical_nc_config,
+            nvme=(self.nvme_disks, self.nvme_gb),
+            ultraserver=(None, self.instances_per_ultraserver),
+            dated=date.fromisoformat(self.dated),
+            **same,
+        )

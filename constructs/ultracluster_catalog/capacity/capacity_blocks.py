@@ -108,7 +108,7 @@ def block_regions(instance_type: str) -> tuple[str, ...]:
 
 def drain_before_end(instance_type: InstanceType) -> timedelta:
     """Return the time before the end of a block at which work on instances of this type must stop."""
-    return ULTRASERVER_DRAIN_BEFORE_END if instance_type.ultraserver_type else DRAIN_BEFORE_END
+    return ULTRASERVER_DRAIN_BEFORE_END if instance_type.in_ultraserver else DRAIN_BEFORE_END
 
 
 def is_block_duration(hours: int) -> bool:

@@ -63,17 +63,45 @@ class BlockQuota:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
+class AnnouncedChip:
+    """A chip whose instance types EC2 has not published.
+
+    Attributes:
+        name: Name of the chip, such as ``Trainium3``.
+        prefix: Start of the names of its instance types, also its target of the compiler.
+        cores_per_chip: Physical NeuronCores of one chip.
+        logical_nc_config: NeuronCores of a logical one by default.
+        device_memory_gib: Memory of one chip in GiB.
+        ultraservers: Chips of one server, by the number of servers of an UltraServer.
+        asked: Day on which EC2 was last seen to have no type of it.
+        source: Source of the figures.
+        dated: Day of that source.
+    """
+
+    name: str
+    prefix: str
+    cores_per_chip: int
+    logical_nc_config: int
+    device_memory_gib: int
+    ultraservers: Mapping[int, int]
+    asked: date
+    source: str
+    dated: date
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
 class MachineFamily:
     """Instance types that share chips, quotas and UltraServers.
 
     `peaks` are by chip, `block_quotas` by the part of a type's name before the dot, `ultraserver_regions`, with blocks, by
-    UltraServer type.
+    UltraServer type. `announced` is the chip of a family whose types are not all published.
     """
 
     machines: tuple[Machine, ...]
     peaks: Mapping[str, PeakTflops] = field(default_factory=dict)
     block_quotas: Mapping[str, BlockQuota] = field(default_factory=dict)
     ultraserver_regions: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    announced: AnnouncedChip | None = None
 
 
 def describe_machine(
