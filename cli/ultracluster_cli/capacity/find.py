@@ -2,13 +2,14 @@
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
-from decimal import Decimal
+from decimal import ROUND_DOWN, Decimal
 from typing import Annotated, Any
 
 import typer
 
 from ultracluster_catalog.machines.instance_types import MACHINES
 from ultracluster_catalog.places.zones import REGIONS
+from ultracluster_catalog.prices.prices import capacity_block_price
 from ultracluster_cli._aws.target import CallCounts
 from ultracluster_cli.capacity import options
 from ultracluster_cli.capacity.options import block_search, read_size, searched_regions
@@ -89,7 +90,7 @@ def find(
         earliest=search.start_after,
         calls=calls.sent,
         not_sold=result.not_sold,
-        local_zones=MACHINES[block_type].block_local_zones if block_type in MACHINES else (),
+        local_zones=MACHINES[block_type].block_local_zones if block_type else (),
         limit=None if as_json else limit,
         prefer=prefer,
     )
@@ -201,6 +202,13 @@ def _title(offerings: Sequence[Offering]) -> str:
     return f"{len(offerings)} offerings of {', '.join(kinds)}, in {offerings[0].currency}"
 
 
+def _is_below_list(offering: Offering, hours: int) -> bool:
+    """Whether an offering costs less than the list price of the hours that were asked for, as the rest of a day does."""
+    price = capacity_block_price(str(offering.instance_type), offering.region).amount
+    least = price and (price * offering.instance_count * hours).quantize(Decimal("0.01"), ROUND_DOWN)
+    return least is not None and offering.fee < least
+
+
 def _show_next(best: Offering, search: Search, *, prefer: str, days: str, between: tuple[str, str]) -> None:
     """Print the command that approves the purchase of the best offering."""
     what = (
@@ -216,6 +224,7 @@ def _show_next(best: Offering, search: Search, *, prefer: str, days: str, betwee
             *("ultracluster", "capacity", "approve", "ORDER", "--cluster", "CLUSTER", *what),
             *("--days", days, "--between", *between, "--regions", best.region),
             *([] if prefer == "total" else ["--prefer", prefer]),
+            *(["--below-list"] if _is_below_list(best, min(search.hours)) else []),
             *("--max-fee", str(best.fee), "--month-cap", str(best.fee), "--approver", "YOU"),
         ]
     )
