@@ -22,7 +22,17 @@ from ultracluster_rules.record import by_code
 from ultracluster_spec import alarms as spec_alarms
 from ultracluster_spec import buckets as spec_buckets
 from ultracluster_spec import capacity as spec_capacity
-from ultracluster_spec import cluster, construct_records, container, file_system, job, lustre, neuron, nodes
+from ultracluster_spec import (
+    cluster,
+    construct_records,
+    container,
+    file_system,
+    job,
+    lustre,
+    neuron,
+    nodes,
+    standing_order,
+)
 from ultracluster_spec import names as spec_names
 from ultracluster_spec import network as spec_network
 
@@ -54,5 +64,6 @@ RECORDS: Final = by_code(
     spec_network.RECORDS,
     neuron.RECORDS,
     nodes.RECORDS,
+    standing_order.RECORDS,
 )
 """Every record of a rule about values and constructs, by its code."""

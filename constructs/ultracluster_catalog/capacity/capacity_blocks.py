@@ -111,6 +111,16 @@ def drain_before_end(instance_type: InstanceType) -> timedelta:
     return ULTRASERVER_DRAIN_BEFORE_END if instance_type.in_ultraserver else DRAIN_BEFORE_END
 
 
+def block_counts(count: int, least: int | None) -> tuple[int, ...]:
+    """Return the numbers of instances to search for up to `count`, largest first; None stands for exactly `count`.
+
+    Below it, those are powers of two, which AWS offers most (field reports, 2026-10).
+    """
+    least = count if least is None else least
+    powers = {2**power for power in range(count.bit_length())}
+    return tuple(sorted({count, least, *(each for each in powers if least <= each < count)}, reverse=True))
+
+
 def is_block_duration(hours: int) -> bool:
     """Whether AWS sells blocks of this many hours: 1 to 14 days in days, then up to 182 days in weeks."""
     duration = timedelta(hours=hours)

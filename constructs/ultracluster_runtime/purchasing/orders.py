@@ -15,6 +15,8 @@ from functools import cached_property
 from types import MappingProxyType
 from typing import Any, ClassVar
 
+from ultracluster_catalog.capacity.capacity_blocks import block_counts
+
 ORDER_TAG = "uc:po"  # tag that every purchase request carries; its value is the name of the order
 
 
@@ -69,11 +71,8 @@ class BlockOrder(Order):
 
     @property
     def counts(self) -> tuple[int, ...]:
-        """Numbers to search for, largest first; below `count`, those that AWS offers: powers of two."""
-        least = self.count if self.min_count is None else self.min_count
-        powers = {2**power for power in range(self.count.bit_length())}
-        between = {count for count in powers if least <= count < self.count}
-        return tuple(sorted({self.count, least} | between, reverse=True))
+        """Numbers to search for, largest first."""
+        return block_counts(self.count, self.min_count)
 
 
 @dataclass(frozen=True, kw_only=True)

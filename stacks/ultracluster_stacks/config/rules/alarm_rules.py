@@ -1,6 +1,7 @@
 """Rules about the alarms and the budget of a cluster."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Final
 
 from ultracluster_rules.alarms import EMAIL, TOPIC_ARN, check_recipients, warn_of_missing_recipients
@@ -10,6 +11,7 @@ from ultracluster_rules.findings import Severity
 from ultracluster_rules.record import RuleRecord
 from ultracluster_spec.alarms import Alarms, Budget
 from ultracluster_spec.cluster import Cluster
+from ultracluster_spec.standing_order import check_standing_order
 from ultracluster_stacks.config.reading.problem import Problem, duplicates
 
 
@@ -83,6 +85,20 @@ def budget_has_recipients(cluster: Cluster) -> Iterator[Problem]:
     """Warn about a budget that notifies no one."""
     if cluster.budget:
         yield from _topic_has_subscribers("budget", cluster.budget)
+
+
+def watched_capacity_can_match(cluster: Cluster) -> Iterator[Problem]:
+    """Refuse a watch for capacity that nothing can meet, and warn about one that tells no one."""
+    if cluster.capacity_watch is None:
+        return
+    order = cluster.capacity_watch
+    order = order if order.regions else replace(order, regions=(cluster.region,))
+    for finding in check_standing_order(order, cluster.machine):
+        yield Problem(("capacity_watch", finding.path), finding)
+    if not cluster.notify:
+        problem = "the capacity_watch gets a new topic without a subscriber"
+        remedy = "Set notify, or subscribe to the topic after deployment"
+        yield Problem.of(("capacity_watch",), "UC2250", problem, remedy=remedy)
 
 
 RECORDS: Final = (
