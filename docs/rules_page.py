@@ -7,7 +7,7 @@ from typing import Final
 from tests.rule_examples import EXAMPLES, Kind
 
 from ultracluster_cli.records import ALL_RECORDS
-from ultracluster_rules.record import RuleRecord
+from ultracluster_spec.record import RuleRecord
 
 __all__ = ["rules_page"]
 

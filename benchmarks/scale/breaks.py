@@ -9,7 +9,7 @@ from scale.layout import Layout, RegionLayout, in_one_account
 from ultracluster_catalog.limits.quotas import capacity_block_quota
 from ultracluster_catalog.limits.service_limits import SERVICE_LIMITS, LimitScope, ServiceLimit
 from ultracluster_catalog.lustre.lustre_figures import can_mount_over_efa, efa_connections
-from ultracluster_rules.network import cluster_addresses, network_interfaces
+from ultracluster_spec.network import cluster_addresses, network_interfaces
 
 __all__ = ["Break", "breaks"]
 

@@ -10,7 +10,7 @@ from ultracluster_catalog.capacity.capacity_blocks import MAX_INSTANCES_PER_BLOC
 from ultracluster_catalog.limits.service_limits import SERVICE_LIMITS
 from ultracluster_catalog.machines.instance_type import CAPACITY_BLOCK, InstanceType
 from ultracluster_catalog.places.zones import REGIONS, offered_zones
-from ultracluster_rules.machines import get_instance_type
+from ultracluster_spec.instance_type import get_instance_type
 
 __all__ = ["MOST_CHIPS", "Layout", "RegionLayout", "in_one_account", "propose_layout"]
 

@@ -12,7 +12,7 @@ from scale.rollout import simulate_rollout
 from ultracluster_catalog.lustre.lustre import LustreSettings
 from ultracluster_catalog.lustre.lustre_figures import file_system_figures
 from ultracluster_catalog.prices.prices import capacity_block_price
-from ultracluster_rules.network import cluster_addresses
+from ultracluster_spec.network import cluster_addresses
 
 __all__ = ["report_markdown"]
 

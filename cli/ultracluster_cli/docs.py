@@ -20,8 +20,8 @@ from ultracluster_cli.main import COMMANDS, load_command
 from ultracluster_cli.options import JsonOption
 from ultracluster_cli.output import has_colors, print_json, print_table
 from ultracluster_cli.project.project_files import shipped
-from ultracluster_rules.findings import FindingsError, quote
-from ultracluster_rules.record import RuleRecord
+from ultracluster_spec.findings import FindingsError, quote
+from ultracluster_spec.record import RuleRecord
 from ultracluster_spec.records import RECORDS
 from ultracluster_stacks.config.schema import schema_text
 

@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from enum import IntEnum
 from typing import Final, Self
 
-from ultracluster_rules.findings import Finding
+from ultracluster_spec.findings import Finding
 
 
 class ExitCode(IntEnum):
@@ -21,7 +21,7 @@ class ExitCode(IntEnum):
 
     DONE = 0, "Success."
     ABORTED = 1, "Aborted: a prompt was declined."
-    FINDINGS = 2, "Findings (UC… lines on stderr), or an invalid command line."
+    FINDINGS = 2, "Findings (lines with UC… or error on stderr), or an invalid command line."
     STOPPED = 3, "The plan contains a dangerous change that was not allowed; nothing was changed."
     FAILED = 4, "A check or a step failed, in the account, in files or streams, or because of a bug (UC9015)."
     UNKNOWN = 5, "The outcome is unknown; running the command again is safe."

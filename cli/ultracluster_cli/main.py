@@ -20,7 +20,7 @@ from ultracluster_cli.options import LOCAL_HELP
 from ultracluster_cli.output import wrapped
 from ultracluster_cli.predecessors import successor_note
 from ultracluster_cli.progress import interruption_note, progress_line
-from ultracluster_rules.findings import FindingsError, quote
+from ultracluster_spec.findings import FindingsError, quote
 
 
 class Command(NamedTuple):
@@ -312,6 +312,7 @@ def _report(error: Exception, command: str = "") -> int:
         sys.stdout.flush()
     with suppress(OSError):
         sys.stderr.write(f"{wrapped(str(error))}\n")
-        if sys.stderr.isatty():  # if piped, print findings only
-            sys.stderr.write(f"Run `ultracluster docs {error.findings[0].code}` for an explanation.\n")
+        code = error.findings[0].code
+        if code and sys.stderr.isatty():  # if piped, print findings only
+            sys.stderr.write(f"Run `ultracluster docs {code}` for an explanation.\n")
     return exit_code_of(error.findings)

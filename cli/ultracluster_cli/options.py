@@ -5,14 +5,13 @@ import inspect
 from collections.abc import Callable
 from dataclasses import is_dataclass
 from pathlib import Path
-from typing import Annotated, Any, Final
+from typing import Annotated, Any
 
 import typer
 from typer.core import TyperGroup
 
 from ultracluster_cli._cdk.workspace import default_rollout
-from ultracluster_rules.findings import FindingsError, quote
-from ultracluster_rules.record import RuleRecord
+from ultracluster_spec.findings import FindingsError, quote
 
 LEDGER_VARIABLE = "ULTRACLUSTER_LEDGER"
 LEDGER_REGION_VARIABLE = "ULTRACLUSTER_LEDGER_REGION"
@@ -89,7 +88,7 @@ FileSystemOption = Annotated[
 
 def _check_price(price: float | None) -> float | None:
     if price is not None and not 0 < price < float("inf"):
-        raise FindingsError.of("UC9337", f"got {quote(price)}", allowed="more than 0", path="--node-hour")
+        raise FindingsError.message(f"got {quote(price)}", allowed="more than 0", path="--node-hour")
     return price
 
 
@@ -116,7 +115,7 @@ def _check_suffix(context: typer.Context, path: Path | None) -> Path | None:
     suffix = ".html" if context.info_name == "dashboard" else ".svg"
     if path is not None and path.suffix != suffix:
         problem = f"got {quote(str(path))}"
-        raise FindingsError.of("UC9306", problem, allowed=f"FILE{suffix}", path="--picture")
+        raise FindingsError.message(problem, allowed=f"FILE{suffix}", path="--picture")
     return path
 
 
@@ -181,19 +180,3 @@ def with_option_groups(command: Callable[..., None]) -> Callable[..., None]:
     ]
     run.__signature__ = signature.replace(parameters=parameters)  # type: ignore[attr-defined]
     return run
-
-
-RECORDS: Final = (
-    RuleRecord(
-        "UC9306",
-        "The file name of a picture has the extension of its format.",
-        remedy="Specify a file name that ends with .svg, or with .html for `ultracluster dashboard`.",
-        source="Our decision: the forms that are tested.",
-    ),
-    RuleRecord(
-        "UC9337",
-        "A price of a node-hour is above zero.",
-        remedy="Specify your price of a node-hour; omit it for the list price.",
-        source="Our decision: with a price of nothing no advice is worth anything.",
-    ),
-)

@@ -11,7 +11,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import Any, TextIO
 
-from ultracluster_rules.findings import Finding, printable
+from ultracluster_spec.findings import Finding, printable
 
 _UNLIMITED = 200  # pipes and logs have no width
 _GAP = "  "

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from typing import Any, Final, TextIO
 
 from ultracluster_cli.output import say
-from ultracluster_rules.findings import printable
+from ultracluster_spec.findings import printable
 
 _SILENT_SECONDS: Final = 1.0
 _POLL_SECONDS: Final = 0.25

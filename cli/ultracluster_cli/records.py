@@ -4,83 +4,53 @@ import difflib
 from collections.abc import Sequence
 from typing import Final
 
-from ultracluster_cli import options, unforeseen
+from ultracluster_cli import unforeseen
 from ultracluster_cli._aws import selection, target, targets
-from ultracluster_cli._cdk import toolchain, workspace
+from ultracluster_cli._cdk import toolchain
 from ultracluster_cli.ami import command as ami_command
 from ultracluster_cli.capacity import approve, place, resolve, verify
 from ultracluster_cli.capacity import session as capacity_session
-from ultracluster_cli.cost import actual, advise, bake_off, estimate, output
+from ultracluster_cli.cost import bake_off
 from ultracluster_cli.deploy import rehearsal, rehearsal_guard, rehearsal_removal, verification
-from ultracluster_cli.export import command as export_command
 from ultracluster_cli.jobs import command as jobs_command
 from ultracluster_cli.jobs import session as jobs_session
-from ultracluster_cli.local import demo, demo_purchase, local_aws_records
+from ultracluster_cli.local import local_aws_records
 from ultracluster_cli.metrics import metric_source
 from ultracluster_cli.operate import destroy, nodes
 from ultracluster_cli.plan import cluster_locks, stacks
-from ultracluster_cli.plan import planning as plan_planning
-from ultracluster_cli.preflight import command as preflight_command
-from ultracluster_cli.project import project_files
-from ultracluster_cli.rollout import command as rollout_command
-from ultracluster_cli.rollout import history
 from ultracluster_cli.rollout import planning as rollout_planning
 from ultracluster_cli.run import code
-from ultracluster_rules.findings import Finding, FindingsError, quote
-from ultracluster_rules.record import RuleRecord, by_code
 from ultracluster_runtime.records import RECORDS as RUNTIME
+from ultracluster_spec.findings import Finding, FindingsError, quote
+from ultracluster_spec.record import RuleRecord, by_code
 from ultracluster_stacks.records import RECORDS as FILES
-
-RECORDS: Final = (
-    RuleRecord(
-        "UC9501",
-        "A requested rule exists.",
-        remedy="Use the code that the finding suggests; `ultracluster docs rules` lists all of them.",
-        source="Our decision: a code that does not exist is a typing mistake.",
-    ),
-)
 
 ALL_RECORDS: Final = by_code(
     FILES.values(),
     RUNTIME.values(),
-    RECORDS,
     selection.RECORDS,
     target.RECORDS,
     targets.RECORDS,
     toolchain.RECORDS,
-    workspace.RECORDS,
     ami_command.RECORDS,
     approve.RECORDS,
     place.RECORDS,
     resolve.RECORDS,
     capacity_session.RECORDS,
     verify.RECORDS,
-    actual.RECORDS,
-    advise.RECORDS,
     bake_off.RECORDS,
-    estimate.RECORDS,
-    output.RECORDS,
     rehearsal.RECORDS,
     rehearsal_guard.RECORDS,
     rehearsal_removal.RECORDS,
     verification.RECORDS,
-    export_command.RECORDS,
     jobs_command.RECORDS,
     jobs_session.RECORDS,
-    demo.RECORDS,
-    demo_purchase.RECORDS,
     local_aws_records.RECORDS,
     metric_source.RECORDS,
     destroy.RECORDS,
     nodes.RECORDS,
-    options.RECORDS,
     cluster_locks.RECORDS,
-    plan_planning.RECORDS,
     stacks.RECORDS,
-    preflight_command.RECORDS,
-    project_files.RECORDS,
-    rollout_command.RECORDS,
-    history.RECORDS,
     rollout_planning.RECORDS,
     code.RECORDS,
     unforeseen.RECORDS,
@@ -92,7 +62,7 @@ def selected_records(codes_as_typed: Sequence[str]) -> list[RuleRecord]:
     """Return the records of codes in any case, without duplicates.
 
     Raises:
-        FindingsError: If there is no such code (UC9501).
+        FindingsError: If there is no such code.
     """
     codes = dict.fromkeys(code.strip().upper() for code in codes_as_typed)
     if codes.keys() - ALL_RECORDS.keys():
@@ -106,4 +76,4 @@ def _unknown_code(code_as_typed: str) -> Finding:
     matches = difflib.get_close_matches(code_as_typed.upper()[:100], ALL_RECORDS, n=1)
     allowed = "a code listed by `ultracluster docs rules`, such as UC4105"
     remedy = f"Did you mean {matches[0]}?" if matches else ""
-    return Finding(code="UC9501", problem=f"got {quote(code_as_typed)}", allowed=allowed, remedy=remedy)
+    return Finding.message(f"got {quote(code_as_typed)}", allowed=allowed, remedy=remedy)

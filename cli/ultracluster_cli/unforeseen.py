@@ -10,8 +10,8 @@ from typing import Final
 from botocore.exceptions import BotoCoreError, ClientError
 from botocore.parsers import ResponseParserError
 
-from ultracluster_rules.findings import Finding
-from ultracluster_rules.record import RuleRecord
+from ultracluster_spec.findings import Finding
+from ultracluster_spec.record import RuleRecord
 
 TRACEBACK_VARIABLE = "ULTRACLUSTER_TRACEBACK"
 """Environment variable that makes the command line print the traceback of an unforeseen error."""

@@ -19,10 +19,10 @@ from ultracluster_cli._cdk.workspace import default_rollout
 from ultracluster_cli.exit_codes import ExitCode
 from ultracluster_cli.options import ClustersOption, JsonOption
 from ultracluster_cli.output import print_findings, print_json, print_table, say
-from ultracluster_rules.findings import Finding, quote, reject
-from ultracluster_rules.names import REGION
-from ultracluster_rules.network import addresses_of_existing_subnet, cluster_addresses, network_interfaces
 from ultracluster_spec.cluster import Cluster
+from ultracluster_spec.findings import Finding, quote, reject
+from ultracluster_spec.names import REGION
+from ultracluster_spec.network import addresses_of_existing_subnet, cluster_addresses, network_interfaces
 from ultracluster_stacks.check import is_template, read_templates
 from ultracluster_stacks.config import load_rollout
 from ultracluster_stacks.config.explain import explain_rollout

@@ -8,8 +8,8 @@ from typing import Final
 from ultracluster_checks.model.template import Property, Resource, Source, Templates
 from ultracluster_checks.problem import Problem, finding_of, refuse_skip
 from ultracluster_checks.table import CHECKS, RECORDS
-from ultracluster_rules.findings import Finding, quote, reject
-from ultracluster_rules.record import is_error
+from ultracluster_spec.findings import Finding, quote, reject
+from ultracluster_spec.record import is_error
 
 _INDEX: Final = re.compile(r"\d+")
 METADATA_KEY = "ultracluster"

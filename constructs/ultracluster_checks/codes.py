@@ -2,12 +2,13 @@
 
 from typing import Final
 
-from ultracluster_rules.findings import Severity
-from ultracluster_rules.record import RuleRecord
+from ultracluster_spec.findings import Severity
+from ultracluster_spec.record import RuleRecord
 
 ONE_SUBNET: Final = "UC3204"
 TOKENS: Final = "UC4207"
 TYPE_OF_TEMPLATE: Final = "UC4215"
+RETAINED: Final = "UC5201"
 LUSTRE_PORTS_OPEN: Final = "UC5203"
 ENCRYPTION: Final = "UC5204"
 KEPT_IN_S3: Final = "UC5209"

@@ -6,12 +6,12 @@ from typing import Final
 
 from ultracluster_checks.codes import KEPT_IN_S3
 from ultracluster_checks.jobs import JobContainer, job_containers
-from ultracluster_checks.model.nodes import Nodes, nodes_of
+from ultracluster_checks.model.nodes import Nodes, has_all_environments, nodes_of
 from ultracluster_checks.model.template import Templates, places
 from ultracluster_checks.problem import Problem, Wrong, rule
-from ultracluster_rules.findings import quote
-from ultracluster_rules.record import RuleRecord
 from ultracluster_spec.container import DEVICES, NO_FABRIC, VOLUMES, WRITTEN
+from ultracluster_spec.findings import quote
+from ultracluster_spec.record import RuleRecord
 
 _EFA_DEVICES: Final = "UC6403"
 _EFA_FOLDER: Final = "/dev/infiniband"
@@ -77,12 +77,16 @@ def efa_devices_are_those_of_the_nodes(templates: Templates) -> Iterator[Wrong]:
     nodes = [each for each in nodes_of(templates) if each.in_batch]
     fabric = [each for each in nodes if each.efa_interfaces]
     counts = [len(each.efa_interfaces) for each in fabric]
-    known = not any(each.template is None or each.data["NetworkInterfaces"].unknown for each in nodes)
+    known = has_all_environments(templates) and not any(
+        each.template is None or each.data["NetworkInterfaces"].unknown for each in nodes
+    )
     attached: dict[str, int] = {}
     for each in nodes if known else ():
         count = len(each.efa_interfaces) + sum(at["InterfaceType"].unknown for at in each.interfaces)
         attached |= {machine.name: max(attached.get(machine.name, 0), count) for machine in each.types}
-    gpus = bool(fabric) and all(each.types and all(one.gpus for one in each.types) for each in fabric)
+    gpus = (
+        known and bool(fabric) and all(each.types and all(one.gpus for one in each.types) for each in fabric)
+    )
     for container in job_containers(templates):
         paths, at = [each.text for each in container.devices], container.at["LinuxParameters"]["Devices"]
         mapped = [each for each in container.devices if _EFA.fullmatch(each.text or "")]

@@ -12,8 +12,8 @@ from ultracluster_checks.model.nodes import (
 )
 from ultracluster_checks.model.template import Resource
 from ultracluster_checks.problem import Wrong, rule
-from ultracluster_rules.findings import Severity
-from ultracluster_rules.record import RuleRecord
+from ultracluster_spec.findings import Severity
+from ultracluster_spec.record import RuleRecord
 
 # Seconds that AWS Batch accepts, and in which a job over several nodes has loaded nothing yet.
 _LEAST, _SHORTEST = 60, 600

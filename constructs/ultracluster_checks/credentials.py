@@ -7,10 +7,9 @@ from typing import Any, Final
 from ultracluster_checks.model.template import Property, Templates
 from ultracluster_checks.model.values import Text
 from ultracluster_checks.problem import Wrong, rule
-from ultracluster_rules.credentials import credential_kind, names_credential
-from ultracluster_rules.record import RuleRecord
+from ultracluster_spec.credentials import credential_kind, names_credential
+from ultracluster_spec.record import RuleRecord
 
-_DYNAMIC: Final = "{{resolve:"
 _SECRETS: Final = {"AuthToken", "MasterUserPassword", "OAuthToken", "Password", "SecretString"}
 _ASSIGNED: Final = re.compile(r"""\b([A-Z][A-Z0-9_]{3,})=(?!["']?[$({])["']?[^\s"']{8}""")
 _ALLOWED: Final = (
@@ -30,8 +29,7 @@ def no_credentials(templates: Templates) -> Iterator[Wrong]:
             got = "an access key does not expire, and outputs can show its secret"
             yield resource.properties, got, *_ALLOWED
         for name, at in _named(resource.properties):
-            written = at.text or _DYNAMIC
-            secret = _DYNAMIC not in written and "placeholder" not in written.lower()
+            secret = at.text is not None and "placeholder" not in at.text.lower()
             if secret and (name in _SECRETS or names_credential(name)):
                 yield at, f"{name} is a credential by its name", *_ALLOWED
         for at in (resource["LaunchTemplateData"]["UserData"], resource["UserData"], resource["Data"]):

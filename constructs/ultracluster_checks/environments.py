@@ -20,9 +20,9 @@ from ultracluster_checks.model.nodes import (
 from ultracluster_checks.model.permissions import may, role_behind
 from ultracluster_checks.model.template import Resource
 from ultracluster_checks.problem import Problem, Wrong, placed, rule
-from ultracluster_rules.findings import Severity, quote
-from ultracluster_rules.queues import check_environment_count, check_wait_limits
-from ultracluster_rules.record import RuleRecord
+from ultracluster_spec.findings import Severity, quote
+from ultracluster_spec.queue import check_environment_count, check_wait_limits
+from ultracluster_spec.record import RuleRecord
 
 _ARM: Final = re.compile(r"(?:[a-z]+\d+g[a-z]*|a1|t4g)\.")
 _IMAGES: Final = {"ECS_AL2023", "ECS_AL2023_NVIDIA"}  # fmt: skip
@@ -133,7 +133,7 @@ def updates_spare_jobs(nodes: Nodes) -> Iterator[Wrong]:
 def queues_are_valid(queue: Resource) -> Iterator[Wrong]:
     """Find queues with too many environments, and time limits that cancel jobs waiting for their reservation to start."""
     at = queue["ComputeEnvironmentOrder"]
-    yield from placed(at, check_environment_count(len(at.certain)) if at.items else ())
+    yield from placed(at, check_environment_count(len(at.certain) or len(at.items)) if at.items else ())
     used = {each["ComputeEnvironment"].target for each in at.items}
     nodes = [each for each in nodes_of(queue.template.templates) if each.template and each.owner in used]
     block = any(each.in_block for each in nodes)

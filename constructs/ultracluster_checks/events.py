@@ -10,11 +10,11 @@ from ultracluster_catalog.capacity.capacity_blocks import (
     INSTANCE_INTERRUPTION_WARNING_EVENT,
 )
 from ultracluster_checks.codes import EVENTS, IN_TIME
-from ultracluster_checks.model.nodes import EVENT_RULE, differ, nodes_of
+from ultracluster_checks.model.nodes import EVENT_RULE, differ, has_all_environments, nodes_of
 from ultracluster_checks.model.template import Resource, Templates
 from ultracluster_checks.model.values import Reference
 from ultracluster_checks.problem import Problem, Wrong, rule
-from ultracluster_rules.findings import quote
+from ultracluster_spec.findings import quote
 
 # Amazon EC2 user guide, monitor Capacity Blocks using EventBridge (2026-11)
 _BLOCK_EVENTS: Final = {*BLOCK_DELIVERED_EVENTS, *BLOCK_EXPIRATION_WARNING_EVENTS}
@@ -91,7 +91,12 @@ def warnings_of_blocks_arrive(templates: Templates) -> Iterator[Wrong]:
         blocks = [each.target["CapacityReservationId"].value for each in nodes]
         named, accounts = pattern["detail"]["capacity-reservation-id"], pattern["account"]
         known = named.items and all(isinstance(each.value, str | Reference) for each in named.items)
-        if blocks and known and all(differ(block, each.value) for each in named.items for block in blocks):
+        if (
+            known
+            and blocks
+            and has_all_environments(templates)
+            and all(differ(block, each.value) for each in named.items for block in blocks)
+        ):
             got = f"got {named.items[0].pattern}, and nodes are launched into {blocks[0]}"
             yield named, got, str(blocks[0])
         if accounts.items and all(accounts.texts):

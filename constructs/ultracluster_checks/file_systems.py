@@ -6,13 +6,12 @@ from dataclasses import replace
 from functools import lru_cache
 from typing import Any, Final
 
-from ultracluster_catalog.lustre.lustre import LustreSettings
+from ultracluster_catalog.lustre.lustre import MOUNTABLE_VERSIONS, LustreSettings, default_version
 from ultracluster_checks.codes import BOUNDS
 from ultracluster_checks.model.nodes import LAUNCH_TEMPLATE, nodes_of, template_types, zone_of
 from ultracluster_checks.model.template import Property, Resource, Templates
 from ultracluster_checks.problem import Problem, Wrong, placed, rule
-from ultracluster_rules.findings import Severity
-from ultracluster_rules.record import RuleRecord
+from ultracluster_spec.findings import Severity
 from ultracluster_spec.lustre import (
     Association,
     check_associations,
@@ -20,6 +19,7 @@ from ultracluster_spec.lustre import (
     check_metadata_given,
     efa_has_clients,
 )
+from ultracluster_spec.record import RuleRecord
 from ultracluster_spec.rules import findings
 
 _PLACES: Final[Mapping[str, tuple[str, ...]]] = {
@@ -75,8 +75,7 @@ def _settings(resource: Resource) -> LustreSettings | None:
         if values[name] is None:
             return None
     metadata = resource["LustreConfiguration"]["MetadataConfiguration"]
-    newest = "2.12" if metadata.missing else "2.15"
-    version = newest if values["deployment_type"] == "PERSISTENT_2" else "2.10"
+    version = default_version(values["deployment_type"], metadata=not metadata.missing)
     return LustreSettings(**({"file_system_type_version": version} | values))
 
 
@@ -94,6 +93,37 @@ def file_systems_can_be_made(resource: Resource) -> Iterator[Wrong]:
         if configuration["DeploymentType"].text == "PERSISTENT_2" and not configuration[name].missing:
             got = f"{name} with PERSISTENT_2, which FSx refuses"
             yield configuration[name], got, "a data repository association"
+
+
+@rule("UC5082", _lustre)
+def export_is_not_believed(resource: Resource) -> Iterator[Wrong]:
+    """Find settings of the old link to S3 that export nothing by themselves, or delete what S3 no longer has."""
+    configuration = resource["LustreConfiguration"]
+    export, imports = configuration["ExportPath"], configuration["AutoImportPolicy"]
+    if not export.missing:
+        got = "ExportPath, by which nothing is exported until a data repository task runs"
+        yield export, got, "a data repository association with AutoExportPolicy"
+    if imports.text == "NEW_CHANGED_DELETED":
+        yield (
+            imports,
+            "got NEW_CHANGED_DELETED: an object that is deleted in S3 deletes the file",
+            "NEW_CHANGED",
+        )
+
+
+@rule("UC5080", _lustre)
+def nodes_can_mount(resource: Resource) -> Iterator[Wrong]:
+    """Find file systems of a Lustre version that the nodes of the same templates cannot mount."""
+    at, configuration = resource["FileSystemTypeVersion"], resource["LustreConfiguration"]
+    deployment = configuration["DeploymentType"]
+    kind = str(_DEFAULTS["deployment_type"]) if deployment.missing else deployment.text
+    version, default = at.text, ""
+    if at.missing and kind is not None:
+        version = default_version(kind, metadata=not configuration["MetadataConfiguration"].missing)
+        default = f", the default of {kind}"
+    if version == "2.10" and nodes_of(resource.template.templates):
+        got = f"got 2.10{default}, which the Lustre client of Amazon Linux 2023 cannot mount"
+        yield at, got, " or ".join(MOUNTABLE_VERSIONS)
 
 
 @rule("", _lustre)
@@ -182,6 +212,22 @@ def lustre_is_in_one_subnet(resource: Resource) -> Iterator[Wrong]:
 
 
 RECORDS: Final = (
+    RuleRecord(
+        "UC5080",
+        "A file system has a Lustre version that its nodes can mount.",
+        remedy="Set FileSystemTypeVersion: '2.15'; without it, FSx takes 2.10 except for PERSISTENT_2. FSx upgrades an existing file system in place.",
+        source="https://github.com/amazonlinux/amazon-linux-2023/issues/723; FSx API reference, CreateFileSystem, FileSystemTypeVersion, 2026-11.",
+        in_templates=True,
+    ),
+    RuleRecord(
+        "UC5082",
+        "A link to S3 exports what it seems to export, and deletes no files.",
+        severity=Severity.WARNING,
+        remedy="Use data repository associations, and leave out events of deletions.",
+        source="https://docs.aws.amazon.com/fsx/latest/APIReference/API_CreateFileSystemLustreConfiguration.html and FSx for Lustre guide, exporting changes with tasks, 2026-11.",
+        in_templates=True,
+        suppressible=True,
+    ),
     RuleRecord(
         "UC5202",
         "A file system of type PERSISTENT_2 is linked to S3 by associations.",

@@ -25,9 +25,9 @@ from ultracluster_checks.model.nodes import (
 )
 from ultracluster_checks.model.template import Resource
 from ultracluster_checks.problem import Problem, Wrong, rule
-from ultracluster_rules.findings import quote
-from ultracluster_rules.network import check_efa_use, check_network_interfaces, check_task_interface
-from ultracluster_rules.record import RuleRecord
+from ultracluster_spec.findings import quote
+from ultracluster_spec.network import check_efa_use, check_network_interfaces, check_task_interface
+from ultracluster_spec.record import RuleRecord
 
 _PLACE: Final = re.compile(r"nic_layout\[(\d+)\](?:\.(\w+))?")
 _ADDRESSES: Final = re.compile("Ipv[46](?:Address|Prefix)|PrivateIpAddress|SecondaryPrivateIp|PrimaryIpv6")
@@ -120,7 +120,8 @@ def interfaces_go_with_their_node(template: Resource) -> Iterator[Wrong]:
     for item in launch_data(template)["NetworkInterfaces"].items:
         goes = item["DeleteOnTermination"]
         # EC2 deletes the primary interface by default.
-        primary = item["NetworkCardIndex"].number in {0, None} and item["DeviceIndex"].number == 0
+        device = item["DeviceIndex"]
+        primary = item["NetworkCardIndex"].number in {0, None} and (device.number == 0 or device.unknown)
         if goes.flag is False or (goes.missing and not primary):
             got = "the interface and its address stay when the node is gone"
             yield goes, got, "DeleteOnTermination: true"

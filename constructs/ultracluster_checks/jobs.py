@@ -18,11 +18,13 @@ from ultracluster_checks.model.nodes import (
     batch_nodes,
     environment_types,
     environments_of,
+    has_all_environments,
 )
 from ultracluster_checks.model.template import Property, Resource, Templates
 from ultracluster_checks.problem import Wrong, placed, rule
-from ultracluster_rules.findings import Severity, quote
-from ultracluster_rules.job_definitions import (
+from ultracluster_spec.container import Container
+from ultracluster_spec.findings import Severity, quote
+from ultracluster_spec.job_definitions import (
     ATTEMPTS,
     NO_SPOT_NODES,
     check_cache_address,
@@ -32,8 +34,7 @@ from ultracluster_rules.job_definitions import (
     check_spot,
     check_timeout_seconds,
 )
-from ultracluster_rules.record import RuleRecord
-from ultracluster_spec.container import Container
+from ultracluster_spec.record import RuleRecord
 
 JOB_DEFINITION: Final = "AWS::Batch::JobDefinition"
 
@@ -91,7 +92,8 @@ def job_containers(templates: Templates) -> tuple[JobContainer, ...]:
     """Return the containers of all job definitions on EC2."""
     behind = [environment_types(nodes.owner) for nodes in batch_nodes(templates)]
     known = [machine for machines in behind for machine in machines or ()]
-    everywhere = tuple(dict.fromkeys(known)) if None not in behind else ()
+    complete = None not in behind and has_all_environments(templates)
+    everywhere = tuple(dict.fromkeys(known)) if complete else ()
     found = []
     for job in templates.of_type(JOB_DEFINITION):
         if "FARGATE" in job["PlatformCapabilities"].texts:
@@ -165,6 +167,8 @@ def _nodes_of(text: str, count: int) -> range | None:
 def jobs_have_enough_nodes(templates: Templates) -> Iterator[Wrong]:
     """Find multi-node jobs with more nodes than any environment can hold."""
     held: dict[str, int] = {}
+    if not has_all_environments(templates):
+        return
     for resources in (each["ComputeResources"] for each in templates.of_type(COMPUTE_ENVIRONMENT)):
         most, sizes = resources["MaxvCpus"].number, _sizes(resources)
         if (resources["Type"].text or "").startswith("FARGATE"):
@@ -205,7 +209,8 @@ def multi_node_jobs_have_their_environments(templates: Templates) -> Iterator[Wr
     """Find multi-node jobs on Spot only, and behind queues with unmanaged environments, which do not run them."""
     jobs = [each["NodeProperties"] for each in templates.of_type(JOB_DEFINITION)]
     jobs = [each for each in jobs if not each.missing]
-    if {nodes.settings["Type"].text for nodes in batch_nodes(templates)} == {"SPOT"}:
+    kinds = {nodes.settings["Type"].text for nodes in batch_nodes(templates)}
+    if kinds == {"SPOT"} and has_all_environments(templates):
         for at in jobs:
             yield from placed(at, check_spot(spot=True))
     for queue in templates.of_type(QUEUE) if jobs else ():
@@ -268,7 +273,8 @@ def types_of_jobs_are_started(templates: Templates) -> Iterator[Wrong]:
             if each.text and "." in each.text and each not in neuron:
                 got = f"got {each.text}, which has no Neuron device for the jobs of its queue"
                 yield each, got, "types with Neuron devices"
-    if any(not each.items or any("." not in (name or "") for name in each.texts) for each in types):
+    named = all(each.items and all("." in (name or "") for name in each.texts) for each in types)
+    if not named or not has_all_environments(templates):
         return  # families, or types known only at deployment
     started = {str(name) for each in types for name in each.texts}
     for job in templates.of_type(JOB_DEFINITION):

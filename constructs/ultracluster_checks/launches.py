@@ -19,10 +19,11 @@ from ultracluster_checks.model.template import Resource, Templates, places
 from ultracluster_checks.model.values import Unknown
 from ultracluster_checks.problem import Wrong, placed, rule
 from ultracluster_checks.sizes import shortest
-from ultracluster_rules.findings import Severity, quote
-from ultracluster_rules.images import AMI
-from ultracluster_rules.machines import INSTANCE_TYPE
-from ultracluster_rules.record import RuleRecord
+from ultracluster_spec.findings import Severity, quote
+from ultracluster_spec.images import AMI
+from ultracluster_spec.instance_type import INSTANCE_TYPE
+from ultracluster_spec.nodes import check_commands
+from ultracluster_spec.record import RuleRecord
 
 NEW_RESERVATION: Final = "UC4210"
 """Code of a reservation that a template makes, which is billed from its deployment."""
@@ -33,6 +34,7 @@ _PART_OF_BATCH: Final = 1024
 _BOUNDARY: Final = re.compile(r"""boundary="?([^"\s;$]+)(?:["\s;]|$)""", re.IGNORECASE)  # RFC 2046, 5.1.1
 # To a container takes 2; what AWS itself writes has up to 4: https://docs.aws.amazon.com/pcs/latest/userguide/working-with_launch-templates.html (2026-11)
 _MOST_HOPS: Final = 4
+_OLD_IMAGE: Final = re.compile(r"\bamazon-linux-2/|/amzn2?-ami-|/amazon-linux/recommended")
 _SSM_TYPE: Final = "AWS::SSM::Parameter::Value<"
 
 
@@ -75,8 +77,33 @@ def images_are_pinned(resource: Resource) -> Iterator[Wrong]:
         elif text is not None and text.startswith("resolve:ssm:"):
             got = "the image is looked up at each launch, so that nodes of one job may run different ones"
             yield at, got, allowed, remedy
-        elif text is not None and not text.startswith("{{resolve:"):
+        elif text is not None:
             yield from placed(at, AMI.check(text))
+
+
+@rule("UC4181", LAUNCH_TEMPLATE, COMPUTE_ENVIRONMENT)
+def images_are_not_of_amazon_linux_2(resource: Resource) -> Iterator[Wrong]:
+    """Find parameters of Systems Manager that name an AMI of Amazon Linux 2."""
+    kinds = resource["ComputeResources"]["Ec2Configuration"].items
+    places_of_images = (
+        launch_data(resource)["ImageId"],
+        resource["ComputeResources"]["ImageId"],
+        *(each["ImageIdOverride"] for each in kinds),
+    )
+    for at in places_of_images:
+        parameter = at.text or ""
+        if isinstance(at.value, Unknown):
+            parameter = str(resource.template.parameters.get(at.value.name, {}).get("Default"))
+        if _OLD_IMAGE.search(parameter):
+            got = f"got {parameter}, an image of Amazon Linux 2, which AWS no longer supports and Neuron and AWS Batch refuse"
+            yield at, got, "the ID of an AMI of Amazon Linux 2023"
+
+
+@rule("", LAUNCH_TEMPLATE)
+def user_data_calls_what_is_there(template: Resource) -> Iterator[Wrong]:
+    """Find user data that calls what Amazon Linux 2023 lacks."""
+    at = launch_data(template)["UserData"]
+    yield from placed(at, check_commands(at.pattern))
 
 
 @rule(TOKENS, LAUNCH_TEMPLATE)
@@ -154,6 +181,13 @@ RECORDS: Final = (
         remedy="Resolve the parameter once and write the id down; change it when you want new nodes.",
         source="Our decision: a new image replaces the fleet, and nodes of one job must not differ.",
         example="Nodes: {Type: AWS::EC2::LaunchTemplate, Properties: {LaunchTemplateData: {ImageId: ami-0123456789abcdef0}}}",
+        in_templates=True,
+    ),
+    RuleRecord(
+        "UC4181",
+        "Nodes do not run Amazon Linux 2.",
+        remedy="Use an AMI of Amazon Linux 2023 for Amazon ECS with the Neuron driver; `ultracluster ami resolve` finds it.",
+        source="botocore 1.44.5, Batch Ec2Configuration imageType: no new environments since 2026-06-30; Neuron documentation: no runtime on Amazon Linux 2 since 2.20.",
         in_templates=True,
     ),
     RuleRecord(

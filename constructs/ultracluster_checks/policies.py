@@ -22,8 +22,8 @@ from ultracluster_checks.model.permissions import (
 )
 from ultracluster_checks.model.template import Property, Resource, Templates
 from ultracluster_checks.problem import Problem, Wrong, rule
-from ultracluster_rules.findings import Severity, quote
-from ultracluster_rules.record import RuleRecord
+from ultracluster_spec.findings import Severity, quote
+from ultracluster_spec.record import RuleRecord
 
 POWERFUL_POLICY: Final = "UC6422"
 PURCHASE: Final = "UC6425"
@@ -153,8 +153,9 @@ def purchases_need_an_order(templates: Templates) -> Iterator[Wrong]:
 
 
 def _asks_for_order(statement: Property) -> bool:
-    keys = [str(key.path[-1]) for key in conditions_of(statement)]
-    return statement["Condition"].unknown or any(_ORDER_KEY.fullmatch(key) for key in keys)
+    keys, condition = [str(key.path[-1]) for key in conditions_of(statement)], statement["Condition"]
+    unknown = any(each.unknown for each in (condition, *condition.members))
+    return unknown or any(_ORDER_KEY.fullmatch(key) for key in keys)
 
 
 @rule("UC6450")

@@ -6,9 +6,9 @@ from functools import wraps
 from typing import Any, Final, TypeVar, overload
 
 from ultracluster_checks.model.template import Property, Resource, Templates
-from ultracluster_rules.credentials import hide_credentials
-from ultracluster_rules.findings import Finding, Located
-from ultracluster_rules.record import RuleRecord
+from ultracluster_spec.credentials import hide_credentials
+from ultracluster_spec.findings import Finding, Located
+from ultracluster_spec.record import RuleRecord
 
 Problem = Located[Property]
 """A finding at a property of a template, present or missing."""

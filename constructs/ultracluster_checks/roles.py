@@ -19,8 +19,8 @@ from ultracluster_checks.model.permissions import (
 from ultracluster_checks.model.template import Property, Resource, Templates
 from ultracluster_checks.model.values import Reference
 from ultracluster_checks.problem import Wrong, rule
-from ultracluster_rules.record import RuleRecord
 from ultracluster_spec.container import PERMISSIONS, WRITTEN_OBJECTS
+from ultracluster_spec.record import RuleRecord
 
 # What is done to objects, and to the key that encrypts them.
 _OBJECTS: Final = {"s3:GetObject": "kms:Decrypt", "s3:PutObject": "kms:GenerateDataKey"}
@@ -83,7 +83,7 @@ def _lacking(role: Resource | None, needed: list[tuple[str, Resource | str | Non
 @rule("UC6462", "AWS::IAM::Role")
 def actions_have_resources(role: Resource) -> Iterator[Wrong]:
     """Find actions that a role is allowed on resources of another kind only, which allows nothing."""
-    allowed = [each for each in statements_of(role) if each["Effect"].text != "Deny"]
+    allowed = [each for each in statements_of(role) if each["Effect"].text != "Deny" and not role.is_shared]
     for at in (action for statement in allowed for action in statement["Action"].one_or_more):
         kinds = _TAKEN.get(at.text or "", ())
         same = [each for each in allowed if _may_include(each, str(at.text))] if kinds else []
@@ -145,7 +145,12 @@ def _is_elsewhere(role: Resource, actions: tuple[str, ...], on: Resource | str, 
     about = [each for each in statements if _may_include(each, *actions)]
     places = [place for each in about for place in each["Resource"].one_or_more]
     known = [each.pattern.partition("/")[2] for each in places if "/" in each.pattern]
-    if not known or "$" in f"{key}{known}" or any(on not in each.targets for each in places):
+    if (
+        not known
+        or role.is_shared
+        or "$" in f"{key}{known}"
+        or any(on not in each.targets for each in places)
+    ):
         return False  # such as "*", which may hold the key
     wanted = (key, f"{key.rstrip('/')}/x")
     return not any(fnmatch.fnmatchcase(name, each) for name in wanted for each in known)

@@ -17,7 +17,7 @@ from ultracluster_checks.model.nodes import (
 from ultracluster_checks.model.template import Property, Resource
 from ultracluster_checks.problem import Wrong, rule
 from ultracluster_checks.times import default_time, moment, too_late
-from ultracluster_rules.findings import quote
+from ultracluster_spec.findings import quote
 
 _LONGEST_LEAD: Final = timedelta(hours=24)
 _SCALING: Final = "AWS::AutoScaling::ScheduledAction"

@@ -21,8 +21,8 @@ from ultracluster_checks.model.nodes import (
 from ultracluster_checks.model.template import Property, Resource, Templates
 from ultracluster_checks.model.values import Unknown
 from ultracluster_checks.problem import Wrong, rule
-from ultracluster_rules.findings import quote
-from ultracluster_rules.record import RuleRecord
+from ultracluster_spec.findings import quote
+from ultracluster_spec.record import RuleRecord
 
 Direction = Literal["in", "out"]
 DIRECTIONS: Final[tuple[Direction, Direction]] = ("in", "out")
@@ -87,12 +87,13 @@ def admits(
 
     Without `networks`, the CIDR blocks of the other end's subnets, any address may be one of it.
     """
-    for group in groups if direction == "out" else ():
-        at = group[RULES_OF["out"]]
-        if at.unknown or (at.missing and not group_rules(group, "out")):
+    for group in groups:
+        at = group[RULES_OF[direction]]
+        if at.unknown or (direction == "out" and at.missing and not group_rules(group, "out")):
             return True  # without rules out, a group allows all traffic out
     rules = [each for group in groups for each in group_rules(group, direction)]
-    return any(each.holds_port(*ports) and _is_peer(each, peers, networks) for each in rules)
+    admitted = any(each.holds_port(*ports) and _is_peer(each, peers, networks) for each in rules)
+    return admitted or any(group.is_shared for group in groups)
 
 
 def _is_peer(one: GroupRule, peers: Sequence[Resource], networks: Sequence[str]) -> bool:
@@ -118,10 +119,11 @@ def _holds(text: str, network: str) -> bool:
 def _efa_admitted(groups: Sequence[Resource], direction: Direction, peers: Sequence[Resource]) -> bool:
     """Return whether security groups admit all traffic from or to the groups of peers, or may do so."""
     rules = [each for group in groups for each in group_rules(group, direction)]
-    return any(
+    admitted = any(
         each.at["IpProtocol"].text in {"-1", None} and not each.peer.missing and _may_be(each.peer, peers)
         for each in rules
     )
+    return admitted or any(group.is_shared for group in groups)
 
 
 def _may_be(at: Property, groups: Sequence[Resource]) -> bool:
@@ -194,7 +196,8 @@ def ports_of_lustre_are_together(group: Resource) -> Iterator[Wrong]:
                 if at.text in {"udp", "17"}:
                     yield at, "got UDP, and Lustre uses TCP", "tcp"
             for first, last in LUSTRE_PORTS if about else ():
-                if not any(each.holds_port(first, last) for each in (*rules, *anyone)):
+                lacking = not any(each.holds_port(first, last) for each in (*rules, *anyone))
+                if lacking and not group.is_shared:
                     got = f"{group.logical_id} lets one range of ports of Lustre {way}, and not {first} to {last}"
                     yield about[0].at, got, "988, and 1018 to 1023"
 

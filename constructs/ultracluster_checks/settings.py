@@ -6,8 +6,8 @@ from typing import Final
 
 from ultracluster_checks.model.template import CONTAINER, Templates, places
 from ultracluster_checks.problem import Problem, Wrong, rule
-from ultracluster_rules.findings import Severity, quote
-from ultracluster_rules.record import RuleRecord
+from ultracluster_spec.findings import Severity, quote
+from ultracluster_spec.record import RuleRecord
 
 _OWNS_NODE: Final = "UC6410"
 _FOLDERS: Final = "/(etc|root|proc|sys|var|(var/)?run(/docker.sock)?)?"

@@ -8,7 +8,7 @@ from ultracluster_checks.jobs import JOB_DEFINITION
 from ultracluster_checks.model.template import Resource, Templates
 from ultracluster_checks.model.values import Reference, Text, Unknown
 from ultracluster_checks.problem import Wrong, placed, rule
-from ultracluster_rules.job_definitions import check_definition_size
+from ultracluster_spec.job_definitions import check_definition_size
 
 # An ARN has at least the partition, a service, the Region, the account and a name that CloudFormation makes of the logical ID.
 _SHORTEST_ARN: Final = len("arn:aws:s3:us-east-2:123456789012:x")

@@ -4,15 +4,15 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
-from ultracluster_checks.codes import ENCRYPTION, KEPT_IN_S3
+from ultracluster_checks.codes import ENCRYPTION, KEPT_IN_S3, RETAINED
 from ultracluster_checks.jobs import JobContainer, job_containers
 from ultracluster_checks.model.nodes import LAUNCH_TEMPLATE
 from ultracluster_checks.model.template import Property, Resource, Templates
 from ultracluster_checks.model.values import Reference, Text
 from ultracluster_checks.problem import Wrong, placed, rule
-from ultracluster_rules.findings import Severity, quote
-from ultracluster_rules.record import RuleRecord
+from ultracluster_spec.findings import Severity, quote
 from ultracluster_spec.lustre import check_export_event
+from ultracluster_spec.record import RuleRecord
 
 BUCKET: Final = "AWS::S3::Bucket"
 _ASSOCIATION: Final = "AWS::FSx::DataRepositoryAssociation"
@@ -96,7 +96,7 @@ def _kept_buckets(templates: Templates) -> list[Resource]:
     return list(dict.fromkeys([*_needed_buckets(templates), *called]))
 
 
-@rule("UC5201", _FILE_SYSTEM, BUCKET)
+@rule(RETAINED, _FILE_SYSTEM, BUCKET)
 def data_is_retained(resource: Resource) -> Iterator[Wrong]:
     """Find file systems and buckets that are deleted with their stack or on replacement."""
     lost = "objects are lost" if resource.type == BUCKET else "files are lost"

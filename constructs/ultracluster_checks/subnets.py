@@ -22,11 +22,11 @@ from ultracluster_checks.model.nodes import (
 )
 from ultracluster_checks.model.template import Property, Resource, Templates
 from ultracluster_checks.problem import Problem, Wrong, placed, rule
-from ultracluster_rules.machines import check_offered
-from ultracluster_rules.network import (
+from ultracluster_spec.instance_type import check_offered
+from ultracluster_spec.network import (
     check_node_addresses,
 )
-from ultracluster_rules.record import RuleRecord
+from ultracluster_spec.record import RuleRecord
 
 
 @rule("", COMPUTE_ENVIRONMENT)
@@ -58,10 +58,11 @@ def efa_nodes_are_in_one_subnet(nodes: Nodes) -> Iterator[Wrong]:
     if len(at.certain) > 1 and any(each.has_efa for each in interfaces_of(nodes.template) or ()):
         got = f"nodes with EFA would be spread over {len(at.certain)} subnets, and EFA traffic does not leave one"
         yield at, got, "one subnet"
-    named = [each["SubnetId"] for each in nodes.interfaces if not each["SubnetId"].missing]
+    named = [each["SubnetId"] for each in nodes.interfaces if each["SubnetId"].given]
     for each in named:
         elsewhere = bool(own) and all(differ(each.value, other.value) for other in own)
-        some = len(named) < len(nodes.interfaces) and all(each.value != other.value for other in own)
+        others = any(interface["SubnetId"].missing for interface in nodes.interfaces)
+        some = others and all(each.value != other.value for other in own)
         if elsewhere or some or differ(each.value, named[0].value):
             right = (own or named)[0].pattern
             yield each, f"got {each.pattern}, and {nodes.name} starts nodes in {right}", "one subnet"

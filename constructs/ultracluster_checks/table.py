@@ -4,7 +4,9 @@ from functools import cache
 from typing import Final
 
 from ultracluster_checks import (  # noqa: F401 - importing a module registers its rules
+    block_lifecycle,
     codes,
+    connectivity,
     containers,
     costs,
     credentials,
@@ -13,12 +15,10 @@ from ultracluster_checks import (  # noqa: F401 - importing a module registers i
     file_systems,
     interfaces,
     jobs,
-    landing,
     launches,
-    life,
     policies,
     problem,
-    reach,
+    reservation_targets,
     roles,
     scale_in,
     security_groups,
@@ -29,7 +29,7 @@ from ultracluster_checks import (  # noqa: F401 - importing a module registers i
     variables,
 )
 from ultracluster_checks.problem import REGISTERED, Find
-from ultracluster_rules.record import by_code
+from ultracluster_spec.record import by_code
 from ultracluster_spec.records import RECORDS as VALUES
 
 CHECKS: Final[tuple[Find, ...]] = tuple(REGISTERED)
@@ -45,9 +45,9 @@ RECORDS: Final = by_code(
     file_systems.RECORDS,
     interfaces.RECORDS,
     jobs.RECORDS,
-    landing.RECORDS,
+    reservation_targets.RECORDS,
     launches.RECORDS,
-    life.RECORDS,
+    block_lifecycle.RECORDS,
     policies.RECORDS,
     problem.RECORDS,
     roles.RECORDS,

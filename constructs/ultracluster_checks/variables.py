@@ -9,9 +9,9 @@ from ultracluster_checks.jobs import JOB_DEFINITION, JobContainer, job_container
 from ultracluster_checks.model.template import Property, Resource
 from ultracluster_checks.problem import Problem, Wrong, placed, rule
 from ultracluster_checks.state import BUCKET
-from ultracluster_rules.findings import quote
-from ultracluster_rules.job_definitions import VARIABLE
 from ultracluster_spec.container import CONTAINER_RULES, CORE_SIZE_VARIABLES, JOB_ENVIRONMENT
+from ultracluster_spec.findings import quote
+from ultracluster_spec.job_definitions import VARIABLE
 from ultracluster_spec.rules import broken
 
 # All ranks of a job agree on them; the main node knows its own address.

@@ -2,13 +2,11 @@
 
 from typing import Final
 
-from ultracluster_rules.record import by_code
 from ultracluster_runtime import service_jobs
 from ultracluster_runtime.aws import aws_session
 from ultracluster_runtime.costs import price_list
 from ultracluster_runtime.images import machine_images
 from ultracluster_runtime.jobs import dependencies, describe, logs, queues, submission
-from ultracluster_runtime.metrics import recorded_metrics
 from ultracluster_runtime.preflight import (
     account,
     file_systems,
@@ -25,14 +23,14 @@ from ultracluster_runtime.preflight import (
 from ultracluster_runtime.preflight import check as preflight_check
 from ultracluster_runtime.purchasing import (
     clock,
-    ec2_reads,
+    ec2_reader,
+    fold,
     ledger,
     operator_actions,
     order_checks,
     overlaps,
     purchase,
     quotes,
-    reads_and_refusals,
     reconcile,
     search,
     verify,
@@ -40,6 +38,7 @@ from ultracluster_runtime.purchasing import (
 )
 from ultracluster_runtime.rehearsal import checks
 from ultracluster_runtime.rollout import journal
+from ultracluster_spec.record import by_code
 
 RECORDS: Final = by_code(
     aws_session.RECORDS,
@@ -50,7 +49,6 @@ RECORDS: Final = by_code(
     logs.RECORDS,
     queues.RECORDS,
     submission.RECORDS,
-    recorded_metrics.RECORDS,
     account.RECORDS,
     preflight_check.RECORDS,
     file_systems.RECORDS,
@@ -64,14 +62,14 @@ RECORDS: Final = by_code(
     storage.RECORDS,
     zones.RECORDS,
     clock.RECORDS,
-    ec2_reads.RECORDS,
+    ec2_reader.RECORDS,
     ledger.RECORDS,
     operator_actions.RECORDS,
     order_checks.RECORDS,
     overlaps.RECORDS,
     purchase.RECORDS,
     quotes.RECORDS,
-    reads_and_refusals.RECORDS,
+    fold.RECORDS,
     reconcile.RECORDS,
     search.RECORDS,
     verify.RECORDS,

@@ -12,8 +12,8 @@ import botocore.session
 from botocore.validate import ParamValidator
 
 from ultracluster_catalog.limits.sagemaker import MOST_SERVICE_PAYLOAD_BYTES, TRAINING_JOB_NAME_PREFIX
-from ultracluster_rules.findings import Finding, FindingsError, quote
-from ultracluster_rules.record import RuleRecord
+from ultracluster_spec.findings import Finding, FindingsError, quote
+from ultracluster_spec.record import RuleRecord
 
 __all__ = ["training_job", "training_job_submission"]
 

@@ -1,27 +1,6 @@
-"""Values that describe a cluster, in Python and YAML."""
+"""Values that describe a cluster, in Python and YAML.
 
-from ultracluster_spec.capacity import (
-    AdditionalCapacity,
-    Capacity,
-    CapacityBlock,
-    CapacityRecord,
-    CapacityReservation,
-    OnDemand,
-    ReservationGroup,
-    Spot,
-)
-from ultracluster_spec.file_system import FileSystem
-from ultracluster_spec.lustre import Association
+The rules about a value stand beside it. Import the modules; users import the values from `ultracluster`.
+"""
 
-__all__ = [
-    "AdditionalCapacity",
-    "Association",
-    "Capacity",
-    "CapacityBlock",
-    "CapacityRecord",
-    "CapacityReservation",
-    "FileSystem",
-    "OnDemand",
-    "ReservationGroup",
-    "Spot",
-]
+__all__: list[str] = []

@@ -1,14 +1,137 @@
-"""`alarms` and `budget` of a cluster: recipients and thresholds."""
+"""`notify`, `alarms` and `budget` of a cluster: recipients and thresholds, and the rules about them."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Annotated, Final
 
-from ultracluster_rules.alarms import EMAIL, TOPIC_ARN
-from ultracluster_rules.budgets import MONTHLY_USD, PERCENT
-from ultracluster_rules.budgets import TOPIC_ARN as BUDGET_TOPIC_ARN
-from ultracluster_rules.record import RuleRecord
-from ultracluster_rules.values import Between
+from ultracluster_catalog.limits.budgets import (
+    MOST_BUDGET_EMAILS,
+    MOST_BUDGET_NOTIFICATIONS,
+    MOST_BUDGET_PERCENT,
+)
+from ultracluster_catalog.names.identifiers import SNS_TOPIC_ARN
+from ultracluster_spec.bounds import Between, Form
+from ultracluster_spec.findings import Finding, Severity, quote, require
+from ultracluster_spec.record import RuleRecord
 from ultracluster_spec.values import Value
+
+_EMAIL: Final = r"[^@\s]+@[^@\s]+\.[^@\s]+"
+
+EMAIL: Final = Form(code="UC6446", pattern=_EMAIL, allowed="an email address, such as ml@example.com")
+"""Mail address that alarms notify."""
+
+TOPIC_ARN: Final = Form(
+    code="UC6447",
+    pattern=SNS_TOPIC_ARN,
+    allowed="the ARN of an SNS topic, such as arn:aws:sns:us-east-2:123456789012:alarms",
+)
+"""Topic that alarms notify."""
+
+RECIPIENT: Final = Form(
+    code="UC6449",
+    pattern=f"(?:{_EMAIL})|(?:{SNS_TOPIC_ARN})",
+    allowed="an email address such as ml@example.com, or the ARN of an SNS topic",
+)
+"""Recipients of the notifications of a cluster."""
+
+
+def check_recipients(recipients: Sequence[str], *, region: str | None) -> list[Finding]:
+    """Check the recipients of a cluster: distinct email addresses, or one topic of its Region (UC6449)."""
+    findings: list[Finding] = []
+    for index, recipient in enumerate(recipients):
+        path = f"notify[{index}]"
+        malformed = RECIPIENT.check(recipient, path=path)
+        findings += malformed
+        if malformed:
+            continue
+        is_topic = recipient.startswith("arn:")
+        if recipient in recipients[:index]:
+            findings.append(Finding(RECIPIENT.code, f"{quote(recipient)} is a duplicate", path=path))
+        elif is_topic and len(recipients) > 1:
+            problem = "got a topic and other recipients"
+            remedy = "Subscribe the addresses to the topic"
+            findings.append(Finding(RECIPIENT.code, problem, remedy=remedy, path=path))
+        elif is_topic and region is not None and recipient.split(":")[3] != region:
+            problem = f"the topic is in {recipient.split(':')[3]}, the cluster in {region}"
+            remedy = "CloudWatch publishes to topics of its own Region only"
+            findings.append(Finding(RECIPIENT.code, problem, remedy=remedy, path=path))
+    return findings
+
+
+def warn_of_missing_recipients() -> Finding:
+    """Return the warning (UC6448) about a Capacity Block without recipients of notifications."""
+    return Finding(
+        "UC6448",
+        "no one is notified when a node refuses to join, a job is lost or the paid Capacity Block ends",
+        remedy="Set notify to email addresses or an SNS topic",
+        path="notify",
+    )
+
+
+MONTHLY_USD: Final = Between(code="UC6360", least=1, most=10_000_000_000)
+"""Monthly limit in whole US dollars."""
+
+PERCENT: Final = Between(code="UC6361", least=1, most=MOST_BUDGET_PERCENT)
+"""Threshold in whole percent of the limit."""
+
+BUDGET_TOPIC_ARN: Final = Form(
+    code="UC6362",
+    pattern=SNS_TOPIC_ARN,
+    allowed="the ARN of an SNS topic, such as arn:aws:sns:us-east-2:123456789012:costs",
+)
+"""Topic of the notifications."""
+
+
+def check_budget(
+    *,
+    monthly_usd: float,
+    actual_percents: Sequence[float],
+    forecast_percents: Sequence[float],
+    close_at_percent: float | None,
+    emails: Sequence[str],
+) -> list[Finding]:
+    """Check a budget: its limit (UC6360), thresholds in percent of it (UC6361) and recipients (UC6362)."""
+    findings = []
+    findings += require(
+        0 < monthly_usd < float("inf"),
+        MONTHLY_USD.code,
+        f"got {quote(monthly_usd)}",
+        allowed="more than 0 US dollars",
+        path="monthly_usd",
+    )
+    closing = [] if close_at_percent is None else [close_at_percent]
+    for path, percents in (
+        ("actual_percents", actual_percents),
+        ("forecast_percents", forecast_percents),
+        ("close_at_percent", closing),
+    ):
+        outside = [percent for percent in percents if not 0 < percent <= MOST_BUDGET_PERCENT]
+        if outside or len(set(percents)) < len(percents):
+            allowed = f"each once, above 0 and up to {MOST_BUDGET_PERCENT:,} percent"
+            findings.append(Finding(PERCENT.code, f"got {quote(list(percents))}", allowed=allowed, path=path))
+    count = len({*actual_percents, *closing}) + len(set(forecast_percents))
+    findings += require(
+        1 <= count <= MOST_BUDGET_NOTIFICATIONS,
+        PERCENT.code,
+        f"got {count} thresholds",
+        allowed=f"1 to {MOST_BUDGET_NOTIFICATIONS}",
+        path="actual_percents",
+    )
+    invalid = [email for email in emails if not _is_address(email)]
+    findings += require(
+        not invalid and len(emails) <= MOST_BUDGET_EMAILS,
+        BUDGET_TOPIC_ARN.code,
+        f"got {quote(invalid[0])}" if invalid else f"got {len(emails)} addresses",
+        allowed=f"up to {MOST_BUDGET_EMAILS} email addresses, such as jane@example.com",
+        path="emails",
+    )
+    return findings
+
+
+def _is_address(text: str) -> bool:
+    name, at, domain = text.rpartition("@")
+    return bool(name and at and "." in domain and text.isprintable() and " " not in text)
+
 
 _Percent = Annotated[int, PERCENT]
 
@@ -89,10 +212,60 @@ class Budget(Value):
 
 RECORDS: Final = (
     RuleRecord(
+        "UC6360",
+        "The limit of a budget is above zero.",
+        remedy="Specify the monthly budget of the cluster in US dollars; `ultracluster cost` estimates it.",
+        source="botocore 1.44.5, Budgets Spend, 2026.",
+        example="budget: {monthly_usd: 50000, emails: [ml@example.com]}",
+    ),
+    RuleRecord(
+        "UC6361",
+        "A budget has 1 to 10 thresholds, each once, in percent above zero.",
+        remedy="Specify 1 to 10 different thresholds in percent above zero.",
+        source="AWS Budgets quotas: 10 notifications for a budget.",
+        example="budget: {monthly_usd: 50000, actual_percents: [50, 90], emails: [ml@example.com]}",
+    ),
+    RuleRecord(
+        "UC6362",
+        "A budget notifies up to 10 email addresses.",
+        remedy="Specify up to 10 email addresses; subscribe others to the topic.",
+        source="AWS Budgets quotas: 10 addresses for a notification.",
+        example="budget: {monthly_usd: 50000, emails: [jane@example.com]}",
+    ),
+    RuleRecord(
         "UC6440",
         "The threshold of an alarm is a whole number in its bounds.",
         remedy="Specify a whole number within the bounds of the finding; omit it for the default.",
         source="Our decision: outside the bounds an alarm would never go off, or always. An alarm looks back one day (CloudWatch user guide, 2026-10).",
         example="alarms: {idle_minutes: 60, emails: [ml@example.com]}",
+    ),
+    RuleRecord(
+        "UC6446",
+        "A recipient of alarms is an email address, and is listed once.",
+        remedy="Specify each email address once; Amazon SNS asks each of them to confirm.",
+        source="Amazon SNS developer guide, e-mail notifications.",
+        example="alarms: {emails: [ml@example.com]}",
+    ),
+    RuleRecord(
+        "UC6447",
+        "The topic that alarms notify is in the Region of the cluster.",
+        remedy="Specify the ARN of a topic in the Region of the cluster.",
+        source="CloudWatch user guide, alarm actions: the topic is in the Region of the alarm.",
+        example='alarms: {topic_arn: "arn:aws:sns:us-east-2:123456789012:alarms"}',
+    ),
+    RuleRecord(
+        "UC6448",
+        "A cluster with a Capacity Block has recipients of notifications.",
+        severity=Severity.WARNING,
+        remedy="Set notify to email addresses, each of which must confirm, or to one SNS topic.",
+        source="Our decision: a block costs thousands of dollars a day, and most of what goes wrong in it is silent.",
+        example="notify: [ml@example.com]",
+    ),
+    RuleRecord(
+        "UC6449",
+        "A cluster notifies email addresses, each listed once, or one SNS topic in its Region.",
+        remedy="Specify email addresses, or the ARN of one topic to which they are subscribed.",
+        source="Amazon SNS developer guide, e-mail notifications; CloudWatch user guide, alarm actions.",
+        example='notify: ["arn:aws:sns:us-east-2:123456789012:alarms"]',
     ),
 )

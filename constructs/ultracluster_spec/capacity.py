@@ -6,8 +6,8 @@ type for each kind, which has the settings of that kind only; `CapacityRecord.so
 
 import re
 import zlib
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from typing import Annotated, ClassVar, Final, Literal, Protocol
 
@@ -15,32 +15,201 @@ from ultracluster_catalog.capacity.capacity_blocks import (
     BLOCK_END_UTC,
     LONGEST_BLOCK,
     MAX_INSTANCES_PER_BLOCK,
-    block_regions,
+    block_durations,
+    is_block_duration,
 )
+from ultracluster_catalog.limits.queues import MOST_NODES
 from ultracluster_catalog.machines.instance_type import InstanceType
-from ultracluster_catalog.names.identifiers import SOURCE_NAME, ZONE_ID
-from ultracluster_rules.capacity import (
-    ALLOCATION_STRATEGIES,
-    MAX_NODES,
-    MAX_PRICE_PERCENT,
-    RESERVATION,
-    RESOURCE_GROUP,
-    SETTING_OF_ANOTHER_KIND,
-    AllocationStrategy,
-    check_allocation_strategy,
-    check_group_settings,
-    check_purchase_option,
-    check_targets,
-    check_window,
-)
-from ultracluster_rules.findings import Severity
-from ultracluster_rules.network import check_zone_id
-from ultracluster_rules.record import RuleRecord
-from ultracluster_rules.values import Form
+from ultracluster_catalog.names.identifiers import RESERVATION_ID, RESOURCE_GROUP_ARN, SOURCE_NAME, ZONE_ID
+from ultracluster_spec.bounds import Between, Form
+from ultracluster_spec.findings import Finding, Severity, quote, require
 from ultracluster_spec.names import NAME, placement_group_name
+from ultracluster_spec.network import check_zone_id
+from ultracluster_spec.record import RuleRecord
 from ultracluster_spec.rules import At, Place, rule
-from ultracluster_spec.times import UtcTime
+from ultracluster_spec.times import UTC_TIME, UtcTime
 from ultracluster_spec.values import Value, fields_of
+
+
+def _explain_reservation(value: str) -> str:
+    if value.startswith("cb-"):
+        return "cb- is an offering or a block; use its Capacity Reservation, cr-"
+    if value.startswith("cbr-"):
+        return "cbr- is a Capacity Block ID; use the ID of its Capacity Reservation, cr-"
+    if value.startswith("arn:"):
+        return "Use only the part of the ARN after the slash"
+    if re.fullmatch(r"cr-[0-9a-f]{8}", value):
+        return "This ID has 8 hexadecimal digits"
+    return "Run `aws ec2 describe-capacity-reservations` to find the ID"
+
+
+SETTING_OF_ANOTHER_KIND: Final = "UC4126"
+"""Code of a setting that this kind of capacity does not have."""
+
+MAX_NODES: Final = Between(code="UC4101", least=1, most=MOST_NODES)
+"""Maximum number of nodes at one time."""
+
+MAX_PRICE_PERCENT: Final = Between(code="UC4125", least=1, most=100)
+"""Maximum price of a Spot node in percent of the on-demand price."""
+
+CHECKPOINT_LEAD_MINUTES: Final = Between(
+    code="UC4117", least=0, most=720, remedy="Specify minutes before the drain"
+)
+"""Minutes between the checkpoint request and the drain of a Capacity Block."""
+
+MAX_REFUSALS: Final = Between(code="UC4129", least=1, most=100)
+"""Number of nodes that refuse to join a Capacity Block one after another before it is closed."""
+
+RESERVATION: Final = Form(
+    code="UC4109",
+    pattern=RESERVATION_ID,
+    allowed="cr- and 17 hexadecimal digits in lower case, such as cr-0123456789abcdef0",
+    explain=_explain_reservation,
+)
+"""A reservation is named by its ID."""
+
+RESOURCE_GROUP: Final = Form(
+    code="UC4124",
+    pattern=RESOURCE_GROUP_ARN,
+    allowed="an ARN such as arn:aws:resource-groups:us-east-2:123456789012:group/training",
+)
+"""A group of reservations is named by its ARN."""
+
+
+AllocationStrategy = Literal[
+    "best-fit", "best-fit-progressive", "capacity-optimized", "price-capacity-optimized"
+]
+"""How AWS Batch chooses the nodes to start."""
+
+ALLOCATION_STRATEGIES: Final[Mapping[str, tuple[AllocationStrategy, ...]]] = {
+    "capacity-block": ("best-fit", "best-fit-progressive"),
+    "on-demand": ("best-fit-progressive", "best-fit"),
+    "spot": ("price-capacity-optimized", "capacity-optimized"),
+}
+"""Allocation strategies of AWS Batch by market type, the default first.
+
+Capacity Blocks: every published environment has BEST_FIT, explicitly or by AWS Batch's default (awslabs/awsome-distributed-ai
+for p5 and p6, 2025-11; aws-samples/sample-aws-batch-capacity-block-reservations), and the launch template of such an
+environment cannot be updated in place (AWS Batch User Guide, infrastructure updates, read 2026-11). On-demand nodes keep
+in-place updates. BEST_FIT for Spot would need a Spot Fleet role.
+"""
+
+
+def check_allocation_strategy(market_type: str, strategy: str, *, path: str) -> list[Finding]:
+    """Check whether AWS Batch can choose nodes of a market type with an allocation strategy (UC4131)."""
+    allowed = ALLOCATION_STRATEGIES[market_type]
+    return require(
+        strategy in allowed,
+        "UC4131",
+        f"got {quote(strategy)} for {market_type}",
+        allowed=" or ".join(allowed),
+        path=path,
+    )
+
+
+def check_group_settings(
+    launched_by: str, market_type: str, strategy: str | None, max_price_percent: int | None
+) -> list[Finding]:
+    """Check that a source has no settings of AWS Batch if an Auto Scaling group starts its nodes (UC4126)."""
+    if launched_by == "batch":
+        return []
+    unused = {
+        "allocation_strategy": strategy not in {None, ALLOCATION_STRATEGIES[market_type][0]},
+        "max_price_percent": max_price_percent is not None,
+    }
+    return [
+        Finding(
+            SETTING_OF_ANOTHER_KIND,
+            f"{name} is of AWS Batch, and an Auto Scaling group starts these nodes",
+            remedy="Leave it out",
+            path=name,
+        )
+        for name, is_set in unused.items()
+        if is_set
+    ]
+
+
+def check_max_nodes(count: int | None, *, path: str) -> list[Finding]:
+    """Check the maximum number of nodes of a queue, None or 0 if nothing limits them (UC4101)."""
+    if count:
+        return MAX_NODES.check(count, path=path)
+    return [
+        replace(finding, problem="the maximum number of nodes is not set")
+        for finding in MAX_NODES.check(0, path=path)
+    ]
+
+
+def check_purchase_option(machine: InstanceType, option: str) -> list[Finding]:
+    """Check whether an instance type has a purchase option (UC4104)."""
+    return require(
+        option in machine.purchase_options,
+        "UC4104",
+        f"{machine.name} is not sold as {option}",
+        allowed=f"for this type: {', '.join(sorted(machine.purchase_options))}",
+        remedy="Choose another market_type or another instance_type",
+    )
+
+
+def check_block_placement(*, block: bool, placed: bool) -> list[Finding]:
+    """Check that nodes of a Capacity Block are launched outside placement groups (UC4020)."""
+    return require(
+        not (block and placed),
+        "UC4020",
+        "got a placement group and a Capacity Block; EC2 does not support them together",
+        remedy="Remove placement; nodes of a block are already close together",
+    )
+
+
+def check_window(start: datetime | None, end: datetime | None) -> list[Finding]:
+    """Check that capacity starts before it ends (UC4112), in times with a UTC offset (UC4111); None if not known."""
+    if any(time is not None and time.tzinfo is None for time in (start, end)):
+        problem = "start or end has no UTC offset"
+        return [Finding(UTC_TIME, problem, remedy="Use datetime(..., tzinfo=UTC)")]
+    if start is None or end is None:
+        return []
+    return require(
+        start < end,
+        "UC4112",
+        f"the end, {end.isoformat()}, is not after the start, {start.isoformat()}",
+        remedy="Take both from `ultracluster capacity status`",
+    )
+
+
+def check_source_names(names: Sequence[str | None]) -> Iterator[tuple[int, Finding]]:
+    """Find sources of a cluster by index that have the name of an earlier one (UC4121); None for no name."""
+    for index, name in enumerate(names):
+        if name in names[:index]:
+            problem = f"two sources are called {quote(name)}" if name else "two sources have no name"
+            remedy = "Use a different name for each source; the first one needs none"
+            yield index, Finding("UC4121", problem, remedy=remedy)
+
+
+def check_targets(targets: Sequence[str | None]) -> Iterator[tuple[int, Finding]]:
+    """Find sources of a cluster by index that launch into the reservation of an earlier one (UC4127)."""
+    for index, target in enumerate(targets):
+        if target is not None and target in targets[:index]:
+            problem = f"duplicate capacity {target}"
+            remedy = "List it once: each source launches its maximum number of nodes into it"
+            yield index, Finding("UC4127", problem, remedy=remedy)
+
+
+def check_block_duration(hours: int) -> list[Finding]:
+    """Check whether AWS sells Capacity Blocks of a duration (UC7101, with the nearest ones)."""
+    if is_block_duration(hours):
+        return []
+    sold = block_durations(min_hours=0, max_hours=LONGEST_BLOCK // timedelta(hours=1))
+    shorter = [duration for duration in sold if duration < hours][-1:]
+    longer = [duration for duration in sold if duration > hours][:1]
+    nearest = " and ".join(f"{duration} hours" for duration in shorter + longer)
+    return [
+        Finding(
+            "UC7101",
+            f"got {quote(hours)} hours",
+            allowed="1 to 14 days in whole days (24 to 336 hours), or 21 to 182 days in whole weeks",
+            remedy=f"Nearest valid durations: {nearest}.",
+        )
+    ]
+
 
 Market = Literal["capacity-block", "on-demand", "spot"]
 """How instances are bought."""
@@ -310,7 +479,7 @@ Bought = CapacityRecord | Capacity
 
 
 class Buyer(Protocol):
-    """Who buys capacity: what the rules about its size read of a cluster."""
+    """Who buys capacity: what the rules below read of a cluster."""
 
     @property
     def machine(self) -> InstanceType:
@@ -340,21 +509,6 @@ class Purchase:
     def nodes_from(self, capacity: Bought) -> int:
         """Return the maximum number of nodes of one capacity."""
         return capacity.max_nodes or self.nodes
-
-
-class BuyerInRegion(Buyer, Protocol):
-    """What the other rules read of a cluster."""
-
-    @property
-    def region(self) -> str:
-        """Region of the cluster."""
-
-    @property
-    def has_block(self) -> bool:
-        """Whether a Capacity Block is among its capacity."""
-
-    def differs(self, name: str) -> bool:
-        """Return whether a field has another value than its default."""
 
 
 @rule()
@@ -535,24 +689,6 @@ def _nodes_of_blocks(cluster: Buyer) -> Iterator[tuple[Place, int]]:
             yield (*place, "max_nodes") if capacity.max_nodes else ("nodes",), cluster.nodes_from(capacity)
 
 
-@rule("UC4107")
-def block_is_sold_in_the_region(cluster: BuyerInRegion) -> Iterator[At]:
-    """AWS lists Capacity Blocks of the type for the Region; its list is not complete."""
-    name = cluster.machine.name
-    regions = block_regions(name)
-    if regions and cluster.region not in regions and cluster.has_block:
-        problem = f"Capacity Blocks of {name} are not known to be sold in {cluster.region}"
-        yield At("region", problem, remedy=f"Known Regions: {', '.join(regions)}")
-
-
-@rule(SETTING_OF_ANOTHER_KIND)
-def block_settings_have_a_block(cluster: BuyerInRegion) -> Iterator[At]:
-    """Settings of the life cycle of Capacity Blocks are used with one."""
-    for name in ("checkpoint_lead_minutes", "max_refusals"):
-        if cluster.differs(name) and not cluster.has_block:
-            yield At(name, f"{name} is for `capacity-block`", remedy="Remove it")
-
-
 @rule()
 def reservation_is_one_source(cluster: Buyer) -> Iterator[At]:
     """No reservation is named twice: two compute environments would compete for its instances."""
@@ -573,13 +709,29 @@ CLUSTER_RULES: Final = (
     *SIZE_RULES,
     ultraserver_is_one_block,
     block_has_a_usual_size,
-    block_is_sold_in_the_region,
-    block_settings_have_a_block,
     reservation_is_one_source,
 )
 """Rules about all capacity of a cluster."""
 
+
+def refuse_shared_block(reservation_id: str, other: str, *, path: str = "") -> Finding:
+    """Return the finding (UC4182) about a Capacity Block that another cluster uses already."""
+    return Finding(
+        "UC4182",
+        f"{reservation_id} is the Capacity Block of {other} already, and both would start nodes in it and drain it",
+        allowed="a block for each cluster",
+        remedy="Use one cluster with two queues, or buy a block for each",
+        path=path,
+    )
+
+
 RECORDS: Final = (
+    RuleRecord(
+        "UC4182",
+        "A Capacity Block is used by one cluster.",
+        remedy="Use one cluster with two queues, or a block for each cluster.",
+        source="Our decision: each cluster counts, drains and closes its block as if all instances were its own.",
+    ),
     RuleRecord(
         "UC2220",
         "Capacity that names an order also has its reservation before it is deployed.",
@@ -593,6 +745,22 @@ RECORDS: Final = (
         remedy="Use the name of the order in the ledger: 2 to 48 lower case letters, digits and hyphens, a letter first.",
         source="Our decision: the form of the names of orders in the ledger (UC7001).",
         example="capacity: {order: december-1, reservation_id: cr-0123456789abcdef0}",
+    ),
+    RuleRecord(
+        "UC4020",
+        "Nodes of a Capacity Block have no placement group.",
+        remedy="Leave `placement` out: auto gives a group to on-demand nodes and none to those of a block, which are close together already.",
+        source="EC2 user guide, Capacity Blocks for ML, considerations, 2026-10: placement groups are not supported. Batch's page on EFA says otherwise; we follow EC2.",
+        example="network: {placement: auto}",
+        in_templates=True,
+        never_left_out=True,
+    ),
+    RuleRecord(
+        "UC4101",
+        "The number of nodes is 1 to 1,000.",
+        remedy="Specify 1 to 1,000 nodes. It is the maximum size of the compute environment; none runs before a job needs it.",
+        source="AWS Batch user guide, multi-node parallel jobs, 2026-10: a job has up to 1,000 nodes.",
+        example="nodes: 4",
     ),
     RuleRecord(
         "UC4102",
@@ -611,18 +779,17 @@ RECORDS: Final = (
         suppressible=True,
     ),
     RuleRecord(
+        "UC4104",
+        "An instance type is sold with the market type that the cluster uses.",
+        remedy="Choose a market_type that the finding lists for this type, or another type.",
+        source="DescribeInstanceTypes, SupportedUsageClasses, as moto 5.2.5 ships it, about 2026-08.",
+        in_templates=True,
+    ),
+    RuleRecord(
         "UC4105",
         "The nodes of one UltraServer block are those of one UltraServer.",
         remedy="Define a cluster for each UltraServer: each is a separate Capacity Block with its own reservation.",
         source="EC2 user guide, Capacity Blocks for UltraServers, 2026-10.",
-    ),
-    RuleRecord(
-        "UC4107",
-        "A Capacity Block is known to be sold for the type in the Region.",
-        severity=Severity.WARNING,
-        remedy="Use a Region that the finding names, or suppress this when `ultracluster capacity find` shows offers in yours.",
-        source="EC2 user guide, Capacity Blocks by Region, 2026-10. Offers were seen in a Region that the page does not list, so this only warns.",
-        suppressible=True,
     ),
     RuleRecord(
         "UC4108",
@@ -630,6 +797,21 @@ RECORDS: Final = (
         remedy="Specify the reservation of the purchased block; `ultracluster capacity status` prints it. Deployments buy nothing.",
         source="EC2 user guide, launch into Capacity Blocks, 2026-10: a launch must target the reservation.",
         example="capacity: {market_type: capacity-block, reservation_id: cr-0123456789abcdef0}",
+    ),
+    RuleRecord(
+        "UC4109",
+        "A Capacity Reservation is specified by its ID.",
+        remedy="Specify the ID that begins with cr-. cb- is an offering, cbr- a block; `ultracluster capacity status` prints the reservation of a purchase.",
+        source="botocore 1.44.5, EC2 CapacityReservation, 2026.",
+        example="capacity: {reservation_id: cr-0123456789abcdef0}",
+        in_templates=True,
+    ),
+    RuleRecord(
+        "UC4112",
+        "Capacity starts before it ends.",
+        remedy="Use the StartDate and EndDate of the reservation.",
+        source="Our decision: the queue is opened at the start and drained before the end.",
+        example='capacity: {reservation_id: cr-0123456789abcdef0, start: "2026-12-01T11:30:00Z", end: "2026-12-04T11:30:00Z"}',
     ),
     RuleRecord(
         "UC4113",
@@ -649,15 +831,73 @@ RECORDS: Final = (
         suppressible=True,
     ),
     RuleRecord(
+        "UC4117",
+        "Jobs are notified to write a checkpoint at most 12 hours before the drain.",
+        remedy="Specify 0 to 12 hours. Jobs continue after they are notified, so the lead must only be longer than a checkpoint takes.",
+        source="Our decision: a block lasts a day or more, and jobs that start after the word would not get it.",
+        example='BlockLifecycle(stack, "Life", queue=queue, block=block, checkpoint_lead=cdk.Duration.hours(12))',
+    ),
+    RuleRecord(
+        "UC4121",
+        "The sources of a cluster have different names, and at most one of them has none.",
+        remedy="Use a different name for each source; the first one is called capacity.",
+        source="Our decision: the name is part of ids, and queues name their sources.",
+    ),
+    RuleRecord(
         "UC4123",
         "The name of a source is short, lower case and starts with a letter.",
         remedy="Use 2 to 32 lower case letters, digits and hyphens, a letter first.",
         source="Our decision: the name is part of the ids of constructs, which are contract.",
     ),
     RuleRecord(
+        "UC4124",
+        "A resource group of reservations is specified by its ARN.",
+        remedy="Specify the ARN of the group; `aws resource-groups list-groups` shows it.",
+        source="botocore 1.44.5, EC2 CapacityReservationTarget, 2026.",
+    ),
+    RuleRecord(
+        "UC4125",
+        "The price limit of Spot nodes is 1 to 100 percent of the on-demand price.",
+        remedy="Specify 1 to 100 percent of the on-demand price; omit it for 100.",
+        source="botocore 1.44.5, Batch ComputeResource bidPercentage, 2026.",
+    ),
+    RuleRecord(
+        "UC4126",
+        "A setting is used only with a kind of capacity that supports it.",
+        remedy="Leave the setting out, or choose the market_type that the finding names for it.",
+        source="Our decision: a setting without effect would look as if it protected something.",
+    ),
+    RuleRecord(
+        "UC4127",
+        "A reservation is used by only one source of a cluster.",
+        remedy="List the reservation once: each source launches its maximum number of nodes into it.",
+        source="Our decision: twice the nodes would be asked of one reservation, and half of them never start.",
+    ),
+    RuleRecord(
         "UC4128",
         "A reservation is specified by its ID or by a resource group, not by both.",
         remedy="Specify either the reservation or its resource group.",
         source="botocore 1.44.5, EC2 CapacityReservationTarget, 2026: one of the two.",
+    ),
+    RuleRecord(
+        "UC4129",
+        "A Capacity Block is closed after 1 to 100 consecutive nodes have refused to join.",
+        remedy="Set max_refusals from 1 to 100; each refusal costs the minutes of one boot.",
+        source="Our decision: a bad image would otherwise launch nodes until the block ends (Batch scales up again after each).",
+        example='BlockLifecycle(stack, "Life", queue=queue, block=block, max_refusals=5)',
+    ),
+    RuleRecord(
+        "UC4131",
+        "An allocation strategy fits the kind of capacity.",
+        remedy="Leave it out: the default is the strategy of published environments.",
+        source="AWS Batch user guide, allocation strategies.",
+        in_templates=True,
+    ),
+    RuleRecord(
+        "UC7101",
+        "AWS sells Capacity Blocks of the duration.",
+        remedy="Use the nearest valid duration in the finding: whole days up to 14, then whole weeks up to 182 days.",
+        source="botocore 1.44.5, EC2 DescribeCapacityBlockOfferings, 2026.",
+        example="check_block_duration(48)",
     ),
 )

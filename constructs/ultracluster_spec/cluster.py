@@ -4,29 +4,35 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Annotated, Final, Literal
 
+from ultracluster_catalog.capacity.capacity_blocks import block_regions
 from ultracluster_catalog.machines.instance_type import InstanceType
 from ultracluster_catalog.names.identifiers import ZONE_ID
 from ultracluster_catalog.neuron.compile_machines import compile_type
 from ultracluster_catalog.places.zones import REGIONS
-from ultracluster_rules.alarms import RECIPIENT
-from ultracluster_rules.capacity import CHECKPOINT_LEAD_MINUTES, MAX_NODES, MAX_REFUSALS
-from ultracluster_rules.findings import Finding, require
-from ultracluster_rules.images import AMI
-from ultracluster_rules.machines import get_instance_type
-from ultracluster_rules.names import REGION
-from ultracluster_rules.record import RuleRecord
-from ultracluster_rules.values import Checked, Form
-from ultracluster_spec.alarms import Alarms, Budget, effective_alarms
+from ultracluster_spec.alarms import RECIPIENT, Alarms, Budget, effective_alarms
+from ultracluster_spec.bounds import Checked, Form
 from ultracluster_spec.buckets import Checkpoints, CompileCacheSettings, Dataset
-from ultracluster_spec.capacity import AdditionalCapacity, Capacity, CapacityRecord, placeholder_reservation
+from ultracluster_spec.capacity import (
+    CHECKPOINT_LEAD_MINUTES,
+    MAX_NODES,
+    MAX_REFUSALS,
+    SETTING_OF_ANOTHER_KIND,
+    AdditionalCapacity,
+    Capacity,
+    CapacityRecord,
+    placeholder_reservation,
+)
 from ultracluster_spec.file_system import FileSystem, OptionalFileSystem
-from ultracluster_spec.instance_type import CustomInstanceType, InstanceTypeName
+from ultracluster_spec.findings import Finding, Severity, require
+from ultracluster_spec.images import AMI
+from ultracluster_spec.instance_type import CustomInstanceType, InstanceTypeName, get_instance_type
 from ultracluster_spec.job import NamedJob
-from ultracluster_spec.names import AccountId, KeyArn, Name, PolicyRef, RoleArn, RolePathText
+from ultracluster_spec.names import REGION, AccountId, KeyArn, Name, PolicyRef, RoleArn, RolePathText
 from ultracluster_spec.network import Network
 from ultracluster_spec.nodes import RootVolume, UserData
 from ultracluster_spec.queue import OWN_CAPACITY, AdditionalQueue, Queue
-from ultracluster_spec.rules import Place
+from ultracluster_spec.record import RuleRecord
+from ultracluster_spec.rules import At, Place, rule
 from ultracluster_spec.standing_order import StandingOrder
 from ultracluster_spec.values import Value
 
@@ -313,6 +319,27 @@ class Cluster(Value):
         return capacity.max_nodes or self.nodes
 
 
+@rule("UC4107")
+def block_is_sold_in_the_region(cluster: Cluster) -> Iterator[At]:
+    """AWS lists Capacity Blocks of the type for the Region; its list is not complete."""
+    name = cluster.machine.name
+    regions = block_regions(name)
+    if regions and cluster.region not in regions and cluster.has_block:
+        problem = f"Capacity Blocks of {name} are not known to be sold in {cluster.region}"
+        yield At("region", problem, remedy=f"Known Regions: {', '.join(regions)}")
+
+
+@rule(SETTING_OF_ANOTHER_KIND)
+def block_settings_have_a_block(cluster: Cluster) -> Iterator[At]:
+    """Settings of the life cycle of Capacity Blocks are used with one."""
+    for name in ("checkpoint_lead_minutes", "max_refusals"):
+        if cluster.differs(name) and not cluster.has_block:
+            yield At(name, f"{name} is for `capacity-block`", remedy="Remove it")
+
+
+BLOCK_RULES: Final = (block_is_sold_in_the_region, block_settings_have_a_block)
+"""Rules about a cluster with a Capacity Block, or with settings for one."""
+
 RECORDS: Final = (
     RuleRecord(
         "UC2107",
@@ -340,5 +367,13 @@ RECORDS: Final = (
         remedy="Use the zone ID of the reservation. The letter of a zone name maps to different zones in different accounts.",
         source="AWS Regions and Availability Zones, zone ids.",
         example="zone_id: use2-az3",
+    ),
+    RuleRecord(
+        "UC4107",
+        "A Capacity Block is known to be sold for the type in the Region.",
+        severity=Severity.WARNING,
+        remedy="Use a Region that the finding names, or suppress this when `ultracluster capacity find` shows offers in yours.",
+        source="EC2 user guide, Capacity Blocks by Region, 2026-10. Offers were seen in a Region that the page does not list, so this only warns.",
+        suppressible=True,
     ),
 )

@@ -5,8 +5,8 @@ The rules are in `ultracluster` and in the app, which need the CDK; commands exp
 
 from typing import Final
 
-from ultracluster_rules.findings import Severity
-from ultracluster_rules.record import RuleRecord
+from ultracluster_spec.findings import Severity
+from ultracluster_spec.record import RuleRecord
 
 RECORDS: Final = (
     RuleRecord(
@@ -26,6 +26,19 @@ RECORDS: Final = (
         "The nodes of a cluster are in one private subnet of an existing VPC.",
         remedy="Select the private subnet that is in the zone of the capacity.",
         source="EC2 user guide, Elastic Fabric Adapter, 2026-11: EFA traffic stays in one Availability Zone.",
+    ),
+    RuleRecord(
+        "UC3180",
+        "Keys and topics of a cluster are in its Region.",
+        remedy="Use a key and a topic of the Region of the cluster; a multi-Region key has a replica with an ARN for each Region.",
+        source="https://docs.aws.amazon.com/kms/latest/developerguide/multi-region-keys-overview.html; CloudWatch API, PutMetricAlarm: a topic of the Region of the alarm, 2026-11.",
+    ),
+    RuleRecord(
+        "UC3181",
+        "Buckets of a cluster are in its Region.",
+        severity=Severity.WARNING,
+        remedy="Use a bucket in the Region of the cluster, or replicate into one.",
+        source="https://docs.aws.amazon.com/vpc/latest/privatelink/vpc-endpoints-s3.html: a gateway endpoint reaches the buckets of its Region; EC2 pricing, data transfer, 2026-11.",
     ),
     RuleRecord(
         "UC3208",
@@ -261,23 +274,5 @@ RECORDS: Final = (
         remedy="Specify a role, a user, an account, or an organization with its condition.",
         source="IAM user guide, the principal element: * is everybody on AWS.",
         example='CapacitySearchRole(stack, "Searcher", trusted_by=iam.AccountPrincipal("123456789012"))',
-    ),
-    RuleRecord(
-        "UC9102",
-        "The context of the CDK app names a rollout file.",
-        remedy="Name one: cdk deploy '**' --context rollout=FILE, or context.rollout of cdk.json.",
-        source="Our decision: what is synthesized is never guessed from the files that lie about.",
-    ),
-    RuleRecord(
-        "UC9103",
-        "The number of processes that synthesize is a whole number, 1 or more.",
-        remedy="Specify a whole number of 1 or more; the default depends on the number of processors.",
-        source="Our decision: a word that is not a number would silently become the default.",
-    ),
-    RuleRecord(
-        "UC9104",
-        "The purpose of a synthesis is a known one.",
-        remedy="Leave it out for a deployment; the finding lists the others.",
-        source="Our decision: a purpose that is misspelled would deploy nodes where a rehearsal was meant.",
     ),
 )

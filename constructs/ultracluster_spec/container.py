@@ -21,12 +21,12 @@ from ultracluster_catalog.neuron.neuron import (
     XLA_COMPILER_FLAGS_VARIABLE,
     process_counts,
 )
-from ultracluster_rules.commands import encode_word
-from ultracluster_rules.credentials import shown
-from ultracluster_rules.job_definitions import PROCESSES_VARIABLE, check_definition_size
-from ultracluster_rules.names import REGION
-from ultracluster_rules.record import RuleRecord
+from ultracluster_spec.commands import encode_word
+from ultracluster_spec.credentials import shown
+from ultracluster_spec.job_definitions import PROCESSES_VARIABLE, check_definition_size
+from ultracluster_spec.names import REGION
 from ultracluster_spec.neuron import LOGICAL_CORES_VARIABLE, Neuron, field_behind
+from ultracluster_spec.record import RuleRecord
 from ultracluster_spec.rules import At, Place, rule
 
 DEVICES: Final = "UC6402"

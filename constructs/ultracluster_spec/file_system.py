@@ -14,12 +14,12 @@ from ultracluster_catalog.lustre.lustre_figures import (
 from ultracluster_catalog.machines.instance_type import InstanceType
 from ultracluster_catalog.names.identifiers import FILE_SYSTEM_DNS_NAME, FILE_SYSTEM_ID, LUSTRE_MOUNT_NAME
 from ultracluster_catalog.places.cluster_subnet import FILE_SYSTEM_ADDRESSES
-from ultracluster_rules.findings import Finding, Severity, quote
-from ultracluster_rules.record import RuleRecord
-from ultracluster_rules.values import Between, Form
 from ultracluster_spec import lustre
+from ultracluster_spec.bounds import Between, Form
+from ultracluster_spec.findings import Finding, Severity, quote
 from ultracluster_spec.lustre import Association, check_file_system
 from ultracluster_spec.names import KEY, resource_id
+from ultracluster_spec.record import RuleRecord
 from ultracluster_spec.rules import At, Place, broken, rule
 from ultracluster_spec.values import Value, incomplete
 
@@ -224,7 +224,7 @@ class Linked(Protocol):
         """The directory."""
 
 
-class Clients(Protocol):
+class Mounting(Protocol):
     """What the rules below read of a cluster."""
 
     @property
@@ -294,14 +294,14 @@ FILE_SYSTEM_RULES: Final = (file_system_is_new_or_existing, key_is_supported)
 
 
 @rule(lustre.efa_has_clients.code)
-def nodes_mount_over_efa(cluster: Clients) -> Iterator[At]:
+def nodes_mount_over_efa(cluster: Mounting) -> Iterator[At]:
     """EFA is enabled for nodes that can mount over it."""
     for wrong in lustre.efa_has_clients([cluster.machine]) if cluster.file_system.efa else ():
         yield replace(wrong, path=("file_system", "efa"))
 
 
 @rule("UC5105")
-def efa_connections_suffice(cluster: Clients) -> Iterator[At]:
+def efa_connections_suffice(cluster: Mounting) -> Iterator[At]:
     """The EFA interfaces of all nodes are as many as a file system talks to."""
     if not cluster.file_system.efa or not can_mount_over_efa(cluster.machine):
         return
@@ -316,7 +316,7 @@ def efa_connections_suffice(cluster: Clients) -> Iterator[At]:
 
 
 @rule("UC5031")
-def file_system_is_in_the_zone(cluster: Clients) -> Iterator[At]:
+def file_system_is_in_the_zone(cluster: Mounting) -> Iterator[At]:
     """An existing file system is in the Availability Zone of the nodes."""
     system = cluster.file_system
     if system.file_system_id is not None and system.zone_id not in {None, cluster.zone_id}:
@@ -326,7 +326,7 @@ def file_system_is_in_the_zone(cluster: Clients) -> Iterator[At]:
 
 
 @rule("UC5032")
-def zone_of_file_system_is_known(cluster: Clients) -> Iterator[At]:
+def zone_of_file_system_is_known(cluster: Mounting) -> Iterator[At]:
     """The zone of an existing file system is known."""
     if cluster.file_system.file_system_id is not None and cluster.file_system.zone_id is None:
         problem = f"the zone of the file system is unknown; the nodes are in {cluster.zone_id}"
@@ -334,7 +334,7 @@ def zone_of_file_system_is_known(cluster: Clients) -> Iterator[At]:
 
 
 @rule("UC5033")
-def nodes_reach_the_file_system(cluster: Clients) -> Iterator[At]:
+def nodes_reach_the_file_system(cluster: Mounting) -> Iterator[At]:
     """Nodes are let through to an existing file system."""
     if cluster.file_system.file_system_id is not None and cluster.file_system.security_group_id is None:
         problem = "no security group rule lets the nodes reach the file system"
@@ -343,7 +343,7 @@ def nodes_reach_the_file_system(cluster: Clients) -> Iterator[At]:
 
 
 @rule(file_system_is_new_or_existing.code)
-def datasets_are_of_a_new_file_system(cluster: Clients) -> Iterator[At]:
+def datasets_are_of_a_new_file_system(cluster: Mounting) -> Iterator[At]:
     """Datasets are linked to a new file system only: an existing one is not changed."""
     if cluster.file_system.is_new:
         return

@@ -5,10 +5,14 @@ from dataclasses import dataclass, field
 from typing import Annotated, Any, Final, Literal
 
 from ultracluster_catalog.machines.instance_type import InstanceType
-from ultracluster_rules.credentials import credential, names_credential, shown
-from ultracluster_rules.did_you_mean import suggestion
-from ultracluster_rules.findings import Finding, Severity, quote
-from ultracluster_rules.job_definitions import (
+from ultracluster_spec.bounds import Between, Checked, Form, Known, NotEmpty
+from ultracluster_spec.container import PROCESSES, Container
+from ultracluster_spec.credentials import credential, names_credential, shown
+from ultracluster_spec.did_you_mean import suggestion
+from ultracluster_spec.findings import Finding, Severity, quote
+from ultracluster_spec.grants import HARMLESS_POLICIES, POWERFUL_POLICIES, forbidden, is_named, powers
+from ultracluster_spec.instance_type import COMPILE_TYPE
+from ultracluster_spec.job_definitions import (
     ARRAY_SIZE,
     ATTEMPTS,
     IMAGE_REFERENCE,
@@ -21,13 +25,9 @@ from ultracluster_rules.job_definitions import (
     check_phase,
     refuse_for_kind,
 )
-from ultracluster_rules.machines import COMPILE_TYPE
-from ultracluster_rules.record import RuleRecord
-from ultracluster_rules.values import Between, Checked, Form, Known, NotEmpty
-from ultracluster_spec.container import PROCESSES, Container
-from ultracluster_spec.grants import HARMLESS_POLICIES, POWERFUL_POLICIES, forbidden, is_named, powers
 from ultracluster_spec.names import Name
 from ultracluster_spec.neuron import LOGICAL_CORES_VARIABLE, Neuron
+from ultracluster_spec.record import RuleRecord
 from ultracluster_spec.rules import At, Place, rule
 from ultracluster_spec.values import Value, default_of
 

@@ -31,9 +31,9 @@ from ultracluster_catalog.lustre.lustre_tiers import (
     get_lustre_tier,
 )
 from ultracluster_catalog.machines.instance_type import InstanceType
-from ultracluster_rules.findings import Finding, quote, require
-from ultracluster_rules.record import RuleRecord
-from ultracluster_rules.values import Form
+from ultracluster_spec.bounds import Form
+from ultracluster_spec.findings import Finding, quote, require
+from ultracluster_spec.record import RuleRecord
 from ultracluster_spec.rules import At, findings, rule
 from ultracluster_spec.values import Value
 

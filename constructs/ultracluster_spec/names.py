@@ -1,11 +1,29 @@
-"""Names of what values refer to, in the form that AWS takes."""
+"""Names, Regions and paths that values refer to, in the form that AWS takes."""
 
 from typing import Annotated, Final
 
-from ultracluster_catalog.names.identifiers import PLACEMENT_GROUP
-from ultracluster_rules.names import ROLE_PATH
-from ultracluster_rules.record import RuleRecord
-from ultracluster_rules.values import Form
+from ultracluster_catalog.names.identifiers import IAM_PATH, PLACEMENT_GROUP
+from ultracluster_catalog.places.zones import REGIONS
+from ultracluster_spec.bounds import Form
+from ultracluster_spec.did_you_mean import suggestion
+from ultracluster_spec.record import RuleRecord
+
+# Other partitions are not in the catalogue: all Regions of theirs are accepted, with a warning (UC2103).
+_OTHER_PARTITIONS: Final = r"(?:cn|us-gov|us-iso[a-z]?|eu-isoe|eusc)-[a-z]+(?:-[a-z]+)?-[0-9]"
+
+REGION: Final = Form(
+    code="UC2102",
+    pattern="|".join((*REGIONS, _OTHER_PARTITIONS)),
+    allowed="a Region, such as us-east-2",
+    explain=lambda got: suggestion(got, REGIONS),
+)
+"""A Region exists."""
+
+ROLE_PATH: Final = Form(
+    code="UC2261", pattern=IAM_PATH, allowed="a path that starts and ends with a slash, such as /training/"
+)
+"""The path of roles is one of IAM."""
+
 
 _POLICY_NAME: Final = "[A-Za-z0-9_.,+@=-]{1,128}"
 
@@ -84,6 +102,13 @@ RECORDS: Final = (
         example="name: train-1",
     ),
     RuleRecord(
+        "UC2102",
+        "A Region exists.",
+        remedy="Use the Region that the finding suggests: its code in lower case, not its name.",
+        source="Zone ids of DescribeInstanceTypeOfferings as moto 5.2.5 ships them, about 2026-08, and the EC2 user guide, 2026-10.",
+        example="region: us-east-2",
+    ),
+    RuleRecord(
         "UC2104",
         "An account is 12 digits in quotes.",
         remedy="Write the 12 digits without hyphens or spaces, in quotes, so that leading zeros are kept.",
@@ -96,6 +121,13 @@ RECORDS: Final = (
         remedy="Specify the name of a policy in the account, with its path, or the full ARN.",
         source="IAM user guide, names and quotas: letters, digits and + = , . @ _ -, up to 128.",
         example="permissions_boundary: my-boundary",
+    ),
+    RuleRecord(
+        "UC2261",
+        "The path of roles is a valid IAM path.",
+        remedy="Begin and end the path with a slash, such as /training/.",
+        source="botocore 1.44.5, IAM pathType, 2026: it begins and ends with a slash.",
+        example="role_path: /training/",
     ),
     RuleRecord(
         "UC3108",

@@ -12,9 +12,9 @@ from typing import Annotated, Any, Final, Literal, get_args, get_origin
 from ultracluster_catalog.machines.instance_type import InstanceType
 from ultracluster_catalog.neuron.compiler_flags import CompilerFlag, split_compiler_flags
 from ultracluster_catalog.neuron.neuron import CACHE_BYPASS_FLAG, CACHE_URL_FLAG, XLA_COMPILER_FLAGS_VARIABLE
-from ultracluster_rules.findings import Finding, Severity, quote
-from ultracluster_rules.record import RuleRecord
-from ultracluster_rules.values import Between
+from ultracluster_spec.bounds import Between
+from ultracluster_spec.findings import Finding, Severity, quote
+from ultracluster_spec.record import RuleRecord
 from ultracluster_spec.values import Value, annotations, broken_bounds, under, wrong_types
 
 # The largest that the runtime takes as a seed, a timeout or a queue depth.

@@ -1,13 +1,17 @@
 """Nodes of a cluster: their root volume and what they run at first boot."""
 
+import re
 from dataclasses import dataclass
 from typing import Annotated, Final
 
-from ultracluster_rules.credentials import credential, credential_kind, shown
-from ultracluster_rules.findings import Finding
-from ultracluster_rules.record import RuleRecord
-from ultracluster_rules.values import Between, Checked
+from ultracluster_spec.bounds import Between, Checked
+from ultracluster_spec.credentials import credential, credential_kind, shown
+from ultracluster_spec.findings import Finding
+from ultracluster_spec.record import RuleRecord
 from ultracluster_spec.values import Value
+
+ROOT_DEVICE: Final = "/dev/xvda"
+"""Root device of the nodes, that of the AMIs of Amazon Linux."""
 
 ROOT_VOLUME_IOPS: Final = 3_000
 """Operations per second of a root volume, which gp3 has without charge."""
@@ -33,8 +37,26 @@ USER_DATA_BYTES: Final = 2_048
 """Most bytes of further user data: EC2 takes 16 KiB of all parts together, and ours and those of AWS Batch are the rest."""
 
 
+# Where a command begins, in a script or in cloud-init's runcmd; comments are none.
+_START: Final = r"(?:^[^\w#]*|&&\s*|;\s*|\|\|\s*|\b(?:then|do)\s+)(?:sudo\s+)?(?:/?usr/bin/)?"
+_MISSING: Final = re.compile(
+    rf"{_START}(?P<command>amazon-linux-extras|python2(?:\.7)?)(?=\s|$)|{_START}(?:yum|dnf)\s.*\b(?P<package>epel-release|lustre2\.10)\b",
+    re.MULTILINE,
+)
+_LOOKS: Final = re.compile(r"os-release|system-release|command -v|\bwhich\s|-x /usr/bin/amazon-linux-extras")
+
+
+def check_commands(text: str) -> list[Finding]:
+    """Return what a script for the first boot of nodes calls and Amazon Linux 2023 lacks (UC4180), unless it looks where it runs."""
+    found = None if _LOOKS.search(text) else _MISSING.search(text)
+    if found is None:
+        return []
+    got = f"got {found['command'] or found['package']}, which Amazon Linux 2023 lacks"
+    return [Finding("UC4180", got, allowed="its own packages, with dnf install")]
+
+
 def check_user_data(text: str) -> list[Finding]:
-    """Return what is wrong with a script for the first boot of nodes (UC4151), or a credential in it."""
+    """Return what is wrong with a script for the first boot of nodes (UC4151, UC4180), or a credential in it."""
     size = len(text.encode())
     wrong, remedy = "", ""
     if not text.startswith("#!") or not text.isascii():
@@ -51,7 +73,7 @@ def check_user_data(text: str) -> list[Finding]:
             credential(f"the script has {kind}, which everyone who may describe launch templates can read")
         ]
     allowed = f"a script of at most {USER_DATA_BYTES:,} bytes"
-    return [Finding("UC4151", wrong, allowed=allowed, remedy=remedy)] if wrong else []
+    return [Finding("UC4151", wrong, allowed=allowed, remedy=remedy)] if wrong else check_commands(text)
 
 
 UserData = Annotated[str, Checked(check_user_data)]
@@ -65,6 +87,14 @@ RECORDS: Final = (
         remedy="Specify a size and throughput within the limits that the finding names; the volume must hold the snapshot of the AMI, images and logs.",
         source="EBS user guide, General Purpose SSD volumes, 2026-11 (https://docs.aws.amazon.com/ebs/latest/userguide/general-purpose.html); the root volume of Amazon Linux 2023 for ECS has 30 GiB.",
         example="root_volume: {size_gib: 512, throughput: 750}",
+    ),
+    RuleRecord(
+        "UC4180",
+        "User data calls what Amazon Linux 2023 has.",
+        remedy="Install its own packages, such as dnf install -y lustre-client; put what it lacks into the AMI.",
+        source="https://docs.aws.amazon.com/linux/al2023/ug/compare-with-al2.html: no extras, no EPEL, no Python 2.7, 2026-11.",
+        example='user_data: "#!/bin/bash\\ndnf install -y htop\\n"',
+        in_templates=True,
     ),
     RuleRecord(
         "UC4151",

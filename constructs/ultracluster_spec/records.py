@@ -2,68 +2,72 @@
 
 from typing import Final
 
-from ultracluster_rules import alarms as rules_alarms
-from ultracluster_rules import buckets as rules_buckets
-from ultracluster_rules import (
-    budgets,
-    commands,
-    credentials,
-    images,
-    job_definitions,
-    machines,
-    numbers,
-    queues,
-    values,
-)
-from ultracluster_rules import capacity as rules_capacity
-from ultracluster_rules import names as rules_names
-from ultracluster_rules import network as rules_network
-from ultracluster_rules.record import by_code
-from ultracluster_spec import alarms as spec_alarms
-from ultracluster_spec import buckets as spec_buckets
-from ultracluster_spec import capacity as spec_capacity
 from ultracluster_spec import (
+    alarms,
+    arguments,
+    bounds,
+    buckets,
+    capacity,
     cluster,
+    commands,
     construct_records,
     container,
+    credentials,
     file_system,
+    images,
+    instance_type,
     job,
+    job_definitions,
     lustre,
+    names,
+    network,
     neuron,
     nodes,
+    queue,
     standing_order,
+    times,
 )
-from ultracluster_spec import names as spec_names
-from ultracluster_spec import network as spec_network
+from ultracluster_spec.cluster_rules import (
+    alarm_rules,
+    job_rules,
+    network_rules,
+    placement_rules,
+    queue_rules,
+    rollout_rules,
+    storage_rules,
+)
+from ultracluster_spec.record import by_code
 
 RECORDS: Final = by_code(
-    rules_alarms.RECORDS,
-    rules_buckets.RECORDS,
-    budgets.RECORDS,
-    rules_capacity.RECORDS,
-    commands.RECORDS,
-    credentials.RECORDS,
-    images.RECORDS,
-    job_definitions.RECORDS,
-    machines.RECORDS,
-    rules_names.RECORDS,
-    rules_network.RECORDS,
-    numbers.RECORDS,
-    queues.RECORDS,
-    values.RECORDS,
-    spec_alarms.RECORDS,
-    spec_buckets.RECORDS,
-    spec_capacity.RECORDS,
+    alarms.RECORDS,
+    bounds.RECORDS,
+    buckets.RECORDS,
+    capacity.RECORDS,
     cluster.RECORDS,
+    commands.RECORDS,
     construct_records.RECORDS,
     container.RECORDS,
+    credentials.RECORDS,
     file_system.RECORDS,
+    images.RECORDS,
+    instance_type.RECORDS,
     job.RECORDS,
+    job_definitions.RECORDS,
     lustre.RECORDS,
-    spec_names.RECORDS,
-    spec_network.RECORDS,
+    names.RECORDS,
+    network.RECORDS,
     neuron.RECORDS,
     nodes.RECORDS,
     standing_order.RECORDS,
+    arguments.RECORDS,
+    queue.RECORDS,
+    times.RECORDS,
+    alarm_rules.RECORDS,
+    job_rules.RECORDS,
+    network_rules.RECORDS,
+    placement_rules.RECORDS,
+    queue_rules.RECORDS,
+    rollout_rules.RECORDS,
+    storage_rules.RECORDS,
 )
 """Every record of a rule about values and constructs, by its code."""

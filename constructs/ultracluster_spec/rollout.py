@@ -5,11 +5,11 @@ from dataclasses import dataclass, replace
 from types import NoneType
 from typing import Annotated, Any, Final, Literal, TypeVar
 
-from ultracluster_rules.credentials import shown
-from ultracluster_rules.findings import Finding, reject, require
-from ultracluster_rules.values import NOT_A_CHOICE, Bound, NotEmpty
+from ultracluster_spec.bounds import NOT_A_CHOICE, Bound, NotEmpty
 from ultracluster_spec.capacity import CapacityRecord, placeholder_reservation
 from ultracluster_spec.cluster import Cluster
+from ultracluster_spec.credentials import shown
+from ultracluster_spec.findings import Finding, reject, require
 from ultracluster_spec.names import Name
 from ultracluster_spec.rules import Place
 from ultracluster_spec.values import Value

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any, Generic, Self, TypeVar
 
-from ultracluster_rules.findings import Finding
+from ultracluster_spec.findings import Finding
 from ultracluster_spec.values import is_unset
 
 _Subject = TypeVar("_Subject", contravariant=True)  # noqa: PLC0105 - a rule about more takes less
@@ -38,6 +38,11 @@ class At:
         """Return findings of a plain function at their own paths, which are names of fields."""
         return (cls.of(finding.path, finding) for finding in findings)
 
+    @classmethod
+    def of_all(cls, path: str | Place, findings: Iterable[Finding]) -> Iterator[Self]:
+        """Return findings of a plain function at one place."""
+        return (cls.of(path, finding) for finding in findings)
+
 
 @dataclass(frozen=True, slots=True)
 class Rule(Generic[_Subject]):
@@ -48,11 +53,7 @@ class Rule(Generic[_Subject]):
 
     def __call__(self, subject: _Subject) -> Iterator[At]:
         """Yield where the subject breaks the rule, as far as it is known."""
-        try:
-            yield from self.function(subject)
-        except AttributeError as error:
-            if not is_unset(error):
-                raise
+        return _as_far_as_known(self.function(subject))
 
 
 def rule(code: str = "") -> Callable[[Callable[[_Subject], Iterator[At]]], Rule[_Subject]]:
@@ -67,17 +68,43 @@ def rule(code: str = "") -> Callable[[Callable[[_Subject], Iterator[At]]], Rule[
 def broken(rules: Iterable[Rule[_Subject]], subject: _Subject) -> Iterator[tuple[Place, Finding]]:
     """Yield the place and the finding of everything that breaks one of some rules."""
     for each in rules:
-        for at in each(subject):
-            place = (at.path,) if isinstance(at.path, str) else at.path
-            yield (
-                place,
-                Finding(at.code or each.code, at.problem, at.allowed, at.remedy, path=path_text(place)),
-            )
+        yield from located(each(subject), code=each.code)
+
+
+def located(found: Iterable[At], *, code: str = "") -> Iterator[tuple[Place, Finding]]:
+    """Yield the place and the finding of what a rule found, as far as its subject is known.
+
+    Args:
+        found: What the rule found.
+        code: Code of the findings that have none of their own. Default: all have one.
+    """
+    for at in _as_far_as_known(found):
+        place = (at.path,) if isinstance(at.path, str) else at.path
+        yield place, Finding(at.code or code, at.problem, at.allowed, at.remedy, path=path_text(place))
+
+
+def _as_far_as_known(found: Iterable[At]) -> Iterator[At]:
+    """Yield what a rule finds until it needs an unset field; AttributeError for one that is no field, which is a bug."""
+    try:
+        yield from found
+    except AttributeError as error:
+        if not is_unset(error):
+            raise
 
 
 def findings(rules: Iterable[Rule[Any]], subject: Any) -> list[Finding]:
     """Return the findings of everything that breaks one of some rules."""
     return [finding for _, finding in broken(rules, subject)]
+
+
+def duplicates(names: Iterable[str | None]) -> Iterator[tuple[int, str]]:
+    """Yield index and text of each name that occurs before in the list; None is one that could not be read."""
+    seen: set[str] = set()
+    for index, name in enumerate(names):
+        if name in seen:
+            yield index, name
+        elif name is not None:
+            seen.add(name)
 
 
 def path_text(place: Iterable[str | int]) -> str:

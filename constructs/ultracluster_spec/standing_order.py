@@ -9,11 +9,11 @@ from typing import Annotated, Final
 from ultracluster_catalog.capacity.capacity_blocks import MAX_INSTANCES_PER_BLOCK, block_counts
 from ultracluster_catalog.machines.instance_type import CAPACITY_BLOCK, InstanceType
 from ultracluster_catalog.prices.prices import capacity_block_price
-from ultracluster_rules.capacity import check_block_duration
-from ultracluster_rules.findings import Finding, require
-from ultracluster_rules.names import REGION
-from ultracluster_rules.record import RuleRecord
-from ultracluster_rules.values import Between
+from ultracluster_spec.bounds import Between
+from ultracluster_spec.capacity import check_block_duration
+from ultracluster_spec.findings import Finding, require
+from ultracluster_spec.names import REGION
+from ultracluster_spec.record import RuleRecord
 from ultracluster_spec.times import UtcTime
 from ultracluster_spec.values import Value
 

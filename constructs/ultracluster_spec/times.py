@@ -5,10 +5,13 @@ from collections.abc import Callable
 from datetime import UTC, datetime
 from typing import Any, Final
 
-from ultracluster_rules.capacity import UTC_TIME
-from ultracluster_rules.credentials import hide_credentials
-from ultracluster_rules.findings import Finding, FindingsError, quote
-from ultracluster_rules.values import Bound
+from ultracluster_spec.bounds import Bound
+from ultracluster_spec.credentials import hide_credentials
+from ultracluster_spec.findings import Finding, FindingsError, quote
+from ultracluster_spec.record import RuleRecord
+
+UTC_TIME: Final = "UC4111"
+"""Code of a time that is not in UTC."""
 
 _PATTERN: Final = r"[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}(?::[0-9]{2})?Z"
 
@@ -59,3 +62,14 @@ def read_utc(value: Any) -> Any:
     problem = f"got {quote(hide_credentials(text))}"
     allowed = 'ISO 8601 in UTC, such as "2026-12-01T11:30:00Z"'
     raise FindingsError([Finding(UTC_TIME, problem, allowed=allowed, remedy=remedy)])
+
+
+RECORDS: Final = (
+    RuleRecord(
+        "UC4111",
+        "A time is ISO 8601 in UTC.",
+        remedy="Convert it to UTC, write T between day and time, and Z at the end.",
+        source="Our decision: Capacity Blocks start and end by UTC, and local times move with summer time.",
+        example='capacity: {reservation_id: cr-0123456789abcdef0, end: "2026-12-04T11:30:00Z"}',
+    ),
+)

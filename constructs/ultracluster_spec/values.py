@@ -14,9 +14,9 @@ from itertools import pairwise
 from types import UnionType
 from typing import Annotated, Any, ClassVar, Self, TypeVar, Union, get_args, get_origin, get_type_hints
 
-from ultracluster_rules.findings import Finding
-from ultracluster_rules.numbers import find_unsafe_numbers
-from ultracluster_rules.values import Bound
+from ultracluster_spec.arguments import find_wrong_fields
+from ultracluster_spec.bounds import Bound
+from ultracluster_spec.findings import Finding
 
 _Made = TypeVar("_Made")
 
@@ -114,7 +114,7 @@ def wrong_types(value: Value, *, tokens: bool = False) -> list[Finding]:
         value: The value.
         tokens: Whether its own numbers may be tokens. Default: they may not.
     """
-    found = find_unsafe_numbers(value, tokens=tokens)
+    found = find_wrong_fields(value, tokens=tokens)
     return found + [each for path, inner in _inner(value) for each in under(path, wrong_types(inner))]
 
 

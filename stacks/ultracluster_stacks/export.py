@@ -6,8 +6,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
 from ultracluster_catalog.names.identifiers import RESERVATION_ID, ZONE_ID
-from ultracluster_rules.findings import FindingsError, quote
-from ultracluster_rules.record import RuleRecord
+from ultracluster_spec.findings import FindingsError, quote
+from ultracluster_spec.record import RuleRecord
 
 BUCKET_PARAMETER: Final = "AssetBucket"
 """Name of the parameter for the bucket with the code of Lambda functions."""

@@ -3,12 +3,13 @@
 from typing import Final
 
 from ultracluster_checks.table import RECORDS as TEMPLATES
-from ultracluster_rules.record import by_code
+from ultracluster_spec.record import by_code
 from ultracluster_stacks import export
 from ultracluster_stacks.check import reading, yaml_template
 from ultracluster_stacks.config.loading import error_messages, loader, suppressions
-from ultracluster_stacks.config.rules.records import RECORDS as CONTENT
+from ultracluster_stacks.config.records import RECORDS as CONTENT
 from ultracluster_stacks.plan.headroom import RECORDS as HEADROOM
+from ultracluster_stacks.synthesis import context
 from ultracluster_stacks.synthesis.assembly import workers
 
 RECORDS: Final = by_code(
@@ -21,6 +22,7 @@ RECORDS: Final = by_code(
     suppressions.RECORDS,
     export.RECORDS,
     HEADROOM,
+    context.RECORDS,
     workers.RECORDS,
 )
 """Every record of a rule about files, by its code."""

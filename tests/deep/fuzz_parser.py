@@ -16,7 +16,7 @@ sys.path.insert(0, str(_ROOT))
 with atheris.instrument_imports(include=["ultracluster_stacks.config", "yaml"]):
     from tests.fuzz.many import sources
 
-    from ultracluster_rules.findings import FindingsError
+    from ultracluster_spec.findings import FindingsError
     from ultracluster_stacks.config import load_rollout
 
 _FINDING = re.compile(r"UC[0-9]{4}: .+[.?]")

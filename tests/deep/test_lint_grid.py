@@ -16,9 +16,9 @@ from ultracluster_catalog.capacity.capacity_blocks import block_regions
 from ultracluster_catalog.places.zones import ZONE_ID_PREFIXES, offered_zones, region_of_zone_id
 from ultracluster_cli.records import ALL_RECORDS
 from ultracluster_local.deploy import read_assembly
-from ultracluster_rules.findings import FindingsError
-from ultracluster_rules.record import is_error
 from ultracluster_spec.cluster import Cluster
+from ultracluster_spec.findings import FindingsError
+from ultracluster_spec.record import is_error
 from ultracluster_stacks.config import load_rollout
 from ultracluster_stacks.synthesis.in_process import synthesize
 

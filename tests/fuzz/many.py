@@ -26,7 +26,7 @@ from ultracluster_cli.main import main  # noqa: E402
 __all__ = ["judged", "most_mib", "sources", "tried"]
 
 MOST_SECONDS = 2.0
-_LINE = re.compile(r"(?:warning: )?UC[0-9]{4}: .+[.?]")
+_LINE = re.compile(r"(?:(?:warning: )?UC[0-9]{4}|error): .+[.?]")
 
 
 def sources() -> list[str]:

@@ -15,7 +15,7 @@ from tests.fuzz.valid_rollouts import drawn, seed_images
 from ultracluster_cli.records import ALL_RECORDS
 from ultracluster_local import LocalAws
 from ultracluster_local.deploy import AssemblyStack, deploy_assembly, read_assembly
-from ultracluster_rules.record import is_error
+from ultracluster_spec.record import is_error
 from ultracluster_stacks.config import load_rollout
 from ultracluster_stacks.synthesis import in_process
 

@@ -4,6 +4,7 @@ import os
 import sys
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from itertools import combinations, product
 from pathlib import Path
 from typing import Any
 
@@ -11,9 +12,8 @@ import pytest
 from tests.fuzz.test_fuzz import write
 from tests.fuzz.valid_rollouts import clusters_with_jobs, drawn
 
-from ultracluster_checks import Source, check_templates
-from ultracluster_cli.plan.stacks import assembled_stacks
-from ultracluster_rules.findings import Finding
+from ultracluster_catalog.machines.instance_type import CAPACITY_BLOCK
+from ultracluster_spec.findings import FindingsError
 from ultracluster_spec.job import NamedJob
 from ultracluster_spec.values import annotations, default_of
 from ultracluster_stacks.config import load_rollout
@@ -23,27 +23,20 @@ pytestmark = pytest.mark.slow
 
 _IN_ONE_APP = 20
 _LEAST_OF_EACH_FIELD = 20
-# The user asked for it (removal_policy: destroy).
-_ASKED_FOR = "UC5201"
 _REQUIRED = {"name", "image", "command"}
+_KINDS = (CAPACITY_BLOCK, "on-demand", "spot"), ("torchrun", "jax", "raw"), ("new", "none", "existing")
+_PAIRS = {pair for first, second in combinations(_KINDS, 2) for pair in product(first, second)}
 
 
 def errors(chosen: Sequence[dict[str, Any]], folder: Path) -> Iterator[str]:
-    """The errors of the template check in the templates of clusters that a rollout file may have."""
+    """The errors with which the synthesis of clusters ends that a rollout file may have."""
     for first in range(0, len(chosen), _IN_ONE_APP):
-        path, assembly = folder / f"rollout{first}.yaml", folder / f"cdk{first}.out"
+        path = folder / f"rollout{first}.yaml"
         write(path, list(chosen[first : first + _IN_ONE_APP]))
-        in_process.synthesize(load_rollout(path).config.clusters(), assembly)
-        sources: dict[str, list[Source]] = {}
-        for stack in assembled_stacks(assembly):
-            source = Source(name=stack.name, body=stack.template, region=stack.region or None)
-            sources.setdefault(stack.cluster, []).append(source)
-        for each in sources.values():
-            yield from map(str, filter(_counts, check_templates(each).errors))
-
-
-def _counts(finding: Finding) -> bool:
-    return finding.code != _ASKED_FOR
+        try:
+            in_process.synthesize(load_rollout(path).config.clusters(), folder / f"cdk{first}.out")
+        except FindingsError as refused:
+            yield from map(str, refused.findings)
 
 
 def used(chosen: Sequence[dict[str, Any]]) -> Counter[str]:
@@ -57,14 +50,29 @@ def used(chosen: Sequence[dict[str, Any]]) -> Counter[str]:
     )
 
 
-@pytest.mark.parametrize("count", [40, pytest.param(2_000, marks=pytest.mark.deep)])
+def pairs(chosen: Sequence[dict[str, Any]]) -> Counter[tuple[str, str]]:
+    """How many jobs have each pair of a capacity, a launcher and a kind of file system."""
+    counted: Counter[tuple[str, str]] = Counter()
+    for cluster in chosen:
+        system = cluster.get("file_system", {})
+        kind = "existing" if "file_system_id" in system else "none" if system == "none" else "new"
+        capacity = cluster["capacity"].get("market_type", CAPACITY_BLOCK)
+        for job in cluster["jobs"]:
+            counted.update(combinations((capacity, job.get("launcher", "torchrun"), kind), 2))
+    return counted
+
+
+@pytest.mark.parametrize("count", [100, pytest.param(2_000, marks=pytest.mark.deep)])
 def test_what_validate_takes_has_no_error_in_its_template(count: int, tmp_path: Path) -> None:
     seed = int(os.environ.get("UC_FUZZ_SEED") or 0)
     chosen = drawn(count, by=seed, of=clusters_with_jobs())
-    fields = used(chosen)
-    sys.stderr.write(f"seed {seed}: {len(chosen)} clusters with jobs that set {dict(fields)}\n")
+    fields, combined = used(chosen), pairs(chosen)
+    sys.stderr.write(
+        f"seed {seed}: {len(chosen)} clusters with jobs that set {dict(fields)}, {dict(combined)}\n"
+    )
 
     assert len(chosen) > count / 2
     assert [*errors(chosen, tmp_path)] == []
-    lacking = {name for name in annotations(NamedJob) if fields[name] < _LEAST_OF_EACH_FIELD}
-    assert count < _LEAST_OF_EACH_FIELD * len(annotations(NamedJob)) or lacking == set()
+    if count >= _LEAST_OF_EACH_FIELD * len(annotations(NamedJob)):
+        assert {name for name in annotations(NamedJob) if fields[name] < _LEAST_OF_EACH_FIELD} == set()
+        assert _PAIRS - {*combined} == set()

@@ -19,14 +19,14 @@ from pydantic import TypeAdapter, ValidationError
 
 from ultracluster_local import LocalAws
 from ultracluster_local.seeding import seed_client
-from ultracluster_rules.record import is_error
-from ultracluster_rules.values import Between, Form, Known
+from ultracluster_spec.bounds import Between, Form, Known
 from ultracluster_spec.cluster import Cluster
+from ultracluster_spec.cluster_rules.cluster_rules import broken_by_cluster
 from ultracluster_spec.job import NamedJob
+from ultracluster_spec.record import is_error
 from ultracluster_spec.values import Value, annotations, default_of
 from ultracluster_stacks.config.loading.suppressions import refused_suppressions
-from ultracluster_stacks.config.rules.cluster_rules import cluster_problems
-from ultracluster_stacks.config.rules.records import RECORDS
+from ultracluster_stacks.config.records import RECORDS
 
 __all__ = ["clusters", "clusters_with_jobs", "drawn"]
 
@@ -45,6 +45,20 @@ _BASES: tuple[Mapping[str, Any], ...] = (
     {**_BASE, "capacity": {"market_type": "spot"}, "instance_type": "trn1.2xlarge", "nodes": 1},
     {**_BASE, "capacity": {"market_type": "on-demand"}, "instance_type": "p5.48xlarge"},
     {**_BASE, "capacity": {"market_type": "on-demand"}, "instance_type": "trn1.32xlarge"},
+)
+# Kinds of file systems, of which hardly any but the first would be drawn.
+_NETWORK = {
+    "vpc_id": "vpc-0123456789abcdef0",
+    "subnet_id": "subnet-0123456789abcdef0",
+    "security_group_id": "sg-0123456789abcdef0",
+    "add_efa_rules": True,
+}
+_EXISTING = {"file_system_id": "fs-0123456789abcdef0", "mount_name": "abcdefgh", "zone_id": "use2-az3"}
+_KINDS: tuple[Mapping[str, Any], ...] = (
+    {},
+    {"file_system": {"storage_capacity_gib": 9600}},
+    {"file_system": "none"},
+    {"network": _NETWORK, "file_system": {**_EXISTING, "security_group_id": "sg-0123456789abcdef1"}},
 )
 # What a job is hardly ever taken without.
 _JOB = {"image": _IMAGE, "command": ["train.py"]}
@@ -164,6 +178,8 @@ _MOST_SETTINGS = 8
 def clusters_with_jobs(draw: st.DrawFn) -> dict[str, Any]:
     """A cluster that is taken, with jobs whose fields are drawn one by one, so that many are away from their defaults."""
     cluster = draw(clusters()) | {"jobs": []}
+    of_kind = cluster | copy.deepcopy(dict(draw(st.sampled_from(_KINDS))))
+    cluster = of_kind if _is_taken(of_kind) else cluster
     for number in range(_MOST_JOBS):
         kind = draw(st.sampled_from(get_args(_OF_JOBS["kind"])))
         plain = {"name": f"job{number}", "kind": kind, **_JOB}
@@ -173,8 +189,8 @@ def clusters_with_jobs(draw: st.DrawFn) -> dict[str, Any]:
         if job is None:
             continue
         names = st.lists(st.sampled_from(sorted(_OF_JOBS)), min_size=4, max_size=_MOST_SETTINGS, unique=True)
-        of_kind = ["method", "instance_type"] if kind == "precompile" else []
-        for name in (*of_kind, *draw(names)):
+        further = ["method", "instance_type"] if kind == "precompile" else ["launcher"]
+        for name in (*further, *draw(names)):
             changed = {**job, name: draw(_of_job(name, cluster))}
             if _is_taken({**cluster, "jobs": [*cluster["jobs"], changed]}):
                 job = changed
@@ -232,8 +248,9 @@ def _is_taken(cluster: Mapping[str, Any]) -> bool:
         config = _reader().validate_python(_as_read(cluster))
     except ValidationError:
         return False
-    problems = [*cluster_problems(config), *refused_suppressions({(): config.suppress})]
-    return not any(is_error(problem.finding, RECORDS) for problem in problems)
+    found = [finding for _, finding in broken_by_cluster(config)]
+    found += (problem.finding for problem in refused_suppressions({(): config.suppress}))
+    return not any(is_error(finding, RECORDS) for finding in found)
 
 
 def _as_read(value: Any) -> Any:

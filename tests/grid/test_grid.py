@@ -22,7 +22,7 @@ from ultracluster_local import LocalAws
 from ultracluster_local.cloudformation.resource_types import unsupported_types
 from ultracluster_local.deploy import AssemblyStack, deploy_assembly, destroy_assembly, read_assembly
 from ultracluster_local.services.batch import compute_environments, instance_types, job_queues
-from ultracluster_rules.findings import FindingsError
+from ultracluster_spec.findings import FindingsError
 from ultracluster_stacks.config import load_rollout
 from ultracluster_stacks.synthesis.in_process import synthesize
 

@@ -40,7 +40,7 @@ from ultracluster_local.server import daemon
 from ultracluster_runtime.jobs.describe import describe_job
 from ultracluster_runtime.jobs.stop import instances_of
 from ultracluster_runtime.purchasing.ledger import Ledger
-from ultracluster_stacks.synthesis.app import CACHE_DIRECTORY
+from ultracluster_stacks.synthesis.assembly.cache import CACHE_DIRECTORY
 
 __all__ = ["BLOCK", "IMAGE", "REGION", "Account"]
 

@@ -1,4 +1,4 @@
-"""`ultracluster capacity` from find to verify, on the local AWS with fake money."""
+"""`ultracluster capacity` from find to verify, on the local AWS."""
 
 import json
 from datetime import UTC, datetime, timedelta
@@ -49,7 +49,7 @@ def days(number: int) -> str:
 
 WINDOW = ("--between", days(0), days(20))
 WHAT = ("--instance-type", "trn2.48xlarge", "--nodes", "4", "--days", "2", "--regions", REGION)
-MONEY = ("--max-fee", "500", "--month-cap", "1000", "--approver", "a person", "--cluster", "ohio")
+MONEY = ("--max-fee", "7000", "--month-cap", "14000", "--approver", "a person", "--cluster", "ohio")
 
 
 def approve(run: Any, name: str, *more: str) -> str:
@@ -186,7 +186,7 @@ def test_extends_a_block_once(run: Any, market: LocalAws) -> None:
         "ohio",
     )
     end = ("--expected-end", held["EndDate"].isoformat())
-    money = ("--max-fee", "500", "--month-cap", "1000", "--approver", "a person")
+    money = ("--max-fee", "7000", "--month-cap", "14000", "--approver", "a person")
     token = run("extend", "longer", *terms, *end, *money)["order"]["token"]
     run("buy", "longer", "--token", token)
     again = ("extend", "longer-still", *terms, *end, *money)

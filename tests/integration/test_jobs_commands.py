@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.fake_clients import FakeClients
 from tests.unit.stacks.conftest import QUICKSTART, synthesize_rollout
 
 from ultracluster_cli.main import main
@@ -13,8 +14,7 @@ from ultracluster_local import LocalAws
 from ultracluster_local.deploy import deploy_assembly
 from ultracluster_local.seeding.seed import seed_capacity_block
 from ultracluster_local.services.batch.jobs import set_job_status
-from ultracluster_runtime.functions.clients import Clients
-from ultracluster_runtime.lifecycle.machine import DRAIN_REASON
+from ultracluster_runtime.lifecycle.plan import DRAIN_REASON
 from ultracluster_runtime.resume.sweep import ResumedQueues, sweep
 
 pytestmark = pytest.mark.slow
@@ -152,7 +152,7 @@ def test_a_drained_job_is_shown_as_waiting_for_its_resume_until_it_goes_on(
     )
 
     def resume() -> None:
-        clients = Clients(lambda service: cluster.client(service, REGION))
+        clients = FakeClients(lambda service, _: cluster.client(service, REGION))
         queues = ResumedQueues(job_queues=(queue["jobQueueArn"],), table=table)
         sweep(queues, clients, datetime.now(UTC), owner=str(datetime.now(UTC)))
 

@@ -5,9 +5,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from tests.fake_clients import FakeClients
 from tests.unit.stacks.conftest import QUICKSTART
-from tests.unit.stacks.plan.conftest import Stacks
-from tests.unit.stacks.plan.test_comparison_edits import DANGEROUS, SAFE
+from tests.unit.stacks.plan.edits import edited, read
 
 from ultracluster_cli._aws.target import Target, single_target
 from ultracluster_cli.plan.stacks import assembled_stacks, deployed_stacks
@@ -34,7 +34,9 @@ NOT_DEPLOYABLE = {
     "another Lustre version": "FSx refuses metadata IOPS on Lustre 2.12 (API_CreateFileSystemLustreMetadataConfiguration)",
     "code of a function": "Lambda refuses code that is not in S3 (API_FunctionCode)",
 }
-EDITS = {name: edit for name, (edit, _) in DANGEROUS.items()} | SAFE
+EDITS = {"nothing": {"edits": []}} | {
+    edit["why"]: edit for edits in read("earlier").values() for edit in edits if edit["of"] == "quickstart"
+}
 # One of each kind: nothing, in place, new ids of their own accord, replaced, refused, removed, retained and taken along.
 TRIED_ALWAYS = {
     "nothing",
@@ -123,12 +125,11 @@ def deployed(local_aws_server: LocalAws, tmp_path_factory: pytest.TempPathFactor
     ],
 )
 def test_physical_ids_change_exactly_as_planned(deployed: Deployed, name: str) -> None:
-    edited = Stacks(deployed.base)
-    EDITS[name](edited)
-    plan = compare(deployed.base, edited.stacks)
+    wanted = edited(deployed.base, EDITS[name])
+    plan = compare(deployed.base, wanted)
     before = deployed.ids()
 
-    failed = deployed.deploy(edited.stacks)
+    failed = deployed.deploy(wanted)
     after = deployed.ids()
 
     try:
@@ -182,7 +183,7 @@ def test_the_edits_that_are_tried_always_exist() -> None:
 
 
 def test_reads_back_what_is_deployed_and_finds_no_difference(deployed: Deployed) -> None:
-    target = Target(name="local", local=True, environment={}, client=deployed.local.client)
+    target = Target(name="local", local=True, environment={}, client=FakeClients(deployed.local.client))
 
     read = deployed_stacks(deployed.base, single_target(target))
 

@@ -4,12 +4,12 @@ from datetime import UTC, datetime
 from typing import Any
 
 import pytest
+from tests.fake_clients import FakeClients
 
 from ultracluster_catalog.names.submission_tags import RESUME_OF_TAG, RESUME_TAG
 from ultracluster_local import LocalAws
 from ultracluster_local.services.batch.jobs import set_job_status
-from ultracluster_runtime.functions.clients import Clients
-from ultracluster_runtime.lifecycle.machine import DRAIN_REASON
+from ultracluster_runtime.lifecycle.plan import DRAIN_REASON
 from ultracluster_runtime.resume.sweep import ResumedQueues, sweep
 
 pytestmark = pytest.mark.slow
@@ -42,7 +42,7 @@ def queue(aws: LocalAws) -> str:
 
 
 def run(aws: LocalAws, queue: str) -> None:
-    clients = Clients(lambda service: aws.client(service, REGION))
+    clients = FakeClients(lambda service, _: aws.client(service, REGION))
     sweep(
         ResumedQueues(job_queues=(queue,), table="endings"),
         clients,

@@ -163,7 +163,7 @@ def story(project: Project) -> Story:
 
 def test_a_canary_with_an_alarm_stops_the_rollout_and_production_is_untouched(story: Story) -> None:
     assert story.canary_failed.returncode == 4
-    assert f"UC9609: {CANARY}: alarms: alarm" in story.canary_failed.stderr
+    assert f"error: {CANARY}: alarms: alarm" in story.canary_failed.stderr
     assert "set by a test" in story.canary_failed.stderr
     assert "Not started: production." in story.canary_failed.stderr
     assert set(story.after_canary) == {f"{CANARY}-{part}" for part in ("Network", "Storage", "Cluster")}
@@ -171,7 +171,7 @@ def test_a_canary_with_an_alarm_stops_the_rollout_and_production_is_untouched(st
 
 def test_another_rollout_is_rejected_until_this_one_is_resumed_or_restarted(story: Story) -> None:
     assert story.refused.returncode == 2
-    assert "UC9603" in story.refused.stderr
+    assert "Continue with --resume" in story.refused.stderr
 
 
 def test_kill_9_in_the_middle_of_a_wave_leaves_it_unfinished(story: Story) -> None:

@@ -17,7 +17,7 @@ from ultracluster_local import LocalAws
 from ultracluster_local.deploy import deploy_assembly
 from ultracluster_local.jobs.settings import JobSettings
 from ultracluster_local.seeding.seed import seed_from_request
-from ultracluster_rules.commands import LAUNCHER_PATH
+from ultracluster_spec.commands import LAUNCHER_PATH
 
 pytestmark = pytest.mark.slow
 

@@ -19,7 +19,6 @@ PACKAGES = {
     "ultracluster",
     "ultracluster_catalog",
     "ultracluster_checks",
-    "ultracluster_rules",
     "ultracluster_spec",
     "ultracluster_cli",
     "ultracluster_runtime",

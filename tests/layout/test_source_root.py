@@ -65,7 +65,7 @@ def test_every_package_is_typed(root: Path) -> None:
         path.parent for path in root.glob("*/*/__init__.py") if path.parent.name.startswith("ultracluster")
     ]
 
-    assert len(packages) == 9
+    assert len(packages) == 8
     assert [package.name for package in packages if not (package / "py.typed").exists()] == []
 
 

@@ -14,7 +14,7 @@ from ultracluster_catalog.machines.instance_types import INSTANCE_TYPES
 from ultracluster_catalog.neuron.neuron_images import IMAGE_KINDS
 from ultracluster_catalog.places.cluster_subnet import NODE_SERVICES
 from ultracluster_runtime.preflight.check import Status
-from ultracluster_runtime.preflight.reader import ALLOWED_CALLS, AwsReader
+from ultracluster_runtime.preflight.reader import AwsReader
 from ultracluster_runtime.preflight.run import UNANSWERED, run_checks
 from ultracluster_runtime.preflight.subjects import Account
 from ultracluster_stacks.config import load_rollout
@@ -125,8 +125,7 @@ def preflight(live: Live) -> None:
     """Does preflight run with its own policy and get an answer to every check?
 
     Runs the checks of `ultracluster preflight` on a copy of `stacks/rollouts/quickstart.yaml`, with the policy of tier 0, which includes that of preflight.
-    Passes when no evidence begins with `no answer` or `unexpected response of AWS`, and only calls listed in [preflight.md](../reference/preflight.md) were
-    sent. Checks may fail, because there is no block yet.
+    Passes when no evidence begins with `no answer` or `unexpected response of AWS`. Checks may fail, because there is no block yet.
     """
     clusters = load_rollout(ROOT / "stacks/rollouts/quickstart.yaml").config.waves[0].clusters
     reader = AwsReader(live.client, now=datetime.now(UTC), seconds=100)
@@ -134,7 +133,6 @@ def preflight(live: Live) -> None:
     said = [(result.code, result.outcome.evidence) for result in results]
     unanswered = [f"{code}: {evidence}" for code, evidence in said if evidence.startswith(UNANSWERED)]
     assert unanswered == [], f"not answered: {'; '.join(unanswered)}"
-    assert set(reader.call_counts) <= ALLOWED_CALLS
     live.note(
         verdicts={
             status.name: sum(result.outcome.status is status for result in results) for status in Status

@@ -7,7 +7,7 @@ __all__ = ["PARTS", "Part"]
 
 _RUNTIME: Final = "constructs/ultracluster_runtime"
 _CATALOG: Final = "constructs/ultracluster_catalog"
-_RULES: Final = "constructs/ultracluster_rules"
+_SPEC: Final = "constructs/ultracluster_spec"
 _CONFIG: Final = "stacks/ultracluster_stacks/config"
 _RUNTIME_TESTS: Final = "tests/unit/runtime"
 _CONFIG_TESTS: Final = "tests/unit/stacks/config"
@@ -74,7 +74,7 @@ PARTS: Final = {
         files=(f"{_RUNTIME}/lifecycle/*.py",),
         tests=tuple(
             f"{_RUNTIME_TESTS}/lifecycle/test_{name}.py"
-            for name in ("actions", "machine", "observations", "state")
+            for name in ("actions", "plan", "observations", "state")
         ),
         slow_tests=tuple(
             f"{_RUNTIME_TESTS}/lifecycle/test_{name}.py" for name in ("driver", "handler", "reader")
@@ -92,17 +92,17 @@ PARTS: Final = {
                     "places/addresses",
                 )
             ),
-            f"{_RULES}/[a-z]*.py",
+            f"{_SPEC}/[a-z]*.py",
         ),
-        tests=("tests/unit/catalog", "tests/unit/rules"),
+        tests=("tests/unit/catalog", "tests/unit/spec"),
     ),
     "rules": Part(
         files=(
-            f"{_CONFIG}/rules/*.py",
+            f"{_SPEC}/cluster_rules/*.py",
             *(f"{_CONFIG}/reading/{name}.py" for name in ("scalars", "yaml_source")),
         ),
         # Without test_loader*: they load very many files or start processes, and each of them calls every rule.
-        tests=("tests/unit/spec", *(f"{_CONFIG_TESTS}/{folder}" for folder in ("reading", "rules"))),
+        tests=("tests/unit/spec", f"{_CONFIG_TESTS}/reading"),
         every=8,
     ),
 }

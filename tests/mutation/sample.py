@@ -37,8 +37,8 @@ PACKAGES: Final = {
     "local": ("localaws/ultracluster_local", "localaws/tests"),
     "plan": ("stacks/ultracluster_stacks/plan", "tests/unit/stacks/plan"),
     "purchasing": ("constructs/ultracluster_runtime/purchasing", "tests/unit/runtime/purchasing"),
-    "rules": ("constructs/ultracluster_rules", "tests/unit/rules"),
     "runtime": ("constructs/ultracluster_runtime", "tests/unit/runtime"),
+    "spec": ("constructs/ultracluster_spec", "tests/unit/spec"),
     "stacks": ("stacks/ultracluster_stacks", "tests/unit/stacks"),
 }
 _TOGETHER: Final = (

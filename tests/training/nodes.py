@@ -19,7 +19,7 @@ from tests.processes import descendants
 
 from ultracluster.jobs.gang import gang_command
 from ultracluster.jobs.launcher import Launcher
-from ultracluster_rules.commands import LAUNCHER_PATH, encode_word
+from ultracluster_spec.commands import LAUNCHER_PATH, encode_word
 
 __all__ = ["Gang", "Job", "environment_folder"]
 

@@ -11,7 +11,6 @@ PACKAGES = (
     "constructs/ultracluster",
     "constructs/ultracluster_catalog",
     "constructs/ultracluster_checks",
-    "constructs/ultracluster_rules",
     "constructs/ultracluster_runtime",
     "constructs/ultracluster_spec",
     "stacks/ultracluster_stacks",
@@ -39,9 +38,11 @@ FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 # Test files whose subject is more than a module.
 OTHER_SUBJECTS = {
     "tests/unit/checks/test_own_configurations.py": "every rule, in the configurations of tests/golden",
+    "tests/unit/checks/test_edits.py": "every rule, by the edits of edits.yaml",
     "tests/unit/checks/test_field_cases.py": "every rule, with every case of the field",
     "tests/unit/checks/test_rule_examples.py": "the examples of tests/rule_examples",
     "tests/unit/checks/test_sample_of_seeds.py": "a sample of the mistakes that others wrote, for every rule",
+    "tests/unit/checks/test_unknown_values.py": "every rule, in templates of which something is not known",
     "tests/unit/checks/test_used_together.py": "rules about pairs of resources, of several modules",
     "tests/unit/checks/test_whole_cluster.py": "rules about resources that work together, in the stacks of the quick start",
     "tests/unit/cli/test_start_up.py": "what the whole command line imports",
@@ -85,9 +86,10 @@ TESTED_ELSEWHERE = {
     "localaws/ultracluster_local/services/batch/overrides.py": "localaws/tests/jobs/test_runner.py",
     "localaws/ultracluster_local/services/batch/install.py": "localaws/tests/services/batch/test_listing.py",
 }
-# Folders whose modules are tested together: each resource type with those that it refers to, in one deployment, and what runs
+# Folders whose modules are tested together: each rule for templates, each resource type with those that it refers to, in one deployment, and what runs
 # jobs, as processes.
 TESTED_TOGETHER = {
+    "constructs/ultracluster_checks": "tests/unit/checks/test_edits.py",
     "localaws/ultracluster_local/jobs": "localaws/tests/jobs/test_runner.py",
     "localaws/ultracluster_local/cloudformation/resource_types": "localaws/tests/cloudformation/test_every_type.py",
 }
@@ -165,14 +167,14 @@ def test_each_test_file_is_named_for_a_module_or_documents_its_subject() -> None
 
 
 def test_the_tests_of_a_part_belong_to_the_module_with_the_longest_name() -> None:
-    named = {"tests/unit/rules/test_lustre.py", "tests/unit/rules/test_lustre_tiers.py"}
+    named = {"tests/unit/spec/test_lustre.py", "tests/unit/spec/test_lustre_tiers.py"}
 
-    assert whole_test("tests/unit/rules/test_lustre_rules.py", named) == "tests/unit/rules/test_lustre.py"
+    assert whole_test("tests/unit/spec/test_lustre_rules.py", named) == "tests/unit/spec/test_lustre.py"
     assert (
-        whole_test("tests/unit/rules/test_lustre_tiers_hdd.py", named)
-        == "tests/unit/rules/test_lustre_tiers.py"
+        whole_test("tests/unit/spec/test_lustre_tiers_hdd.py", named)
+        == "tests/unit/spec/test_lustre_tiers.py"
     )
-    assert whole_test("tests/unit/rules/test_lustres.py", named) is None
+    assert whole_test("tests/unit/spec/test_lustres.py", named) is None
 
 
 def test_modules_that_are_tested_elsewhere_have_their_tests_there() -> None:

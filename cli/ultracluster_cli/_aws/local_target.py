@@ -11,16 +11,17 @@ from pathlib import Path
 
 import ultracluster_local
 from ultracluster_catalog.names.identifiers import ECR_IMAGE
-from ultracluster_cli._aws.target import CallCounts, Target, no_local_aws
+from ultracluster_cli._aws.target import Target, no_local_aws
 from ultracluster_cli._cdk.workspace import project_folder
 from ultracluster_cli.progress import measure
-from ultracluster_local.instance.clients import Clients
+from ultracluster_local.instance import clients
 from ultracluster_local.instance.environment import ACCOUNT, child_environment
 from ultracluster_local.jobs.settings import JobSettings
 from ultracluster_local.seeding.seed_client import SeedContainerImage, SeedImage, SeedReservation, seed
 from ultracluster_local.server.daemon import DEFAULT_DIRECTORY, Status, status
-from ultracluster_rules.commands import LAUNCHER_PATH
+from ultracluster_runtime.functions.clients import Clients
 from ultracluster_spec.cluster import Cluster
+from ultracluster_spec.commands import LAUNCHER_PATH
 from ultracluster_spec.file_system import MOUNT_PATH
 
 LOCAL_VARIABLE = "ULTRACLUSTER_LOCAL"
@@ -72,15 +73,19 @@ def local_aws(
                 ],
             )
         seeded = "reservations and images" if seed_blocks else "images"
-        calls = CallCounts()
         yield Target(
             name=f"the local AWS at {endpoint}, with fake {seeded}",
             local=True,
             environment=child_environment(endpoint=endpoint, key=key, region=clusters[0].region),
-            client=calls.wrap(Clients(endpoint=endpoint, key=key).get),
-            calls=calls,
+            client=local_clients(endpoint, key),
             runs_jobs=run_jobs and running is None,
         )
+
+
+def local_clients(endpoint: str, key: str) -> Clients:
+    """Return clients of a local AWS."""
+    local = clients.Clients(endpoint=endpoint, key=key)
+    return Clients(lambda service, *, region_name, config: local.get(service, region_name))  # noqa: ARG005 - no retries
 
 
 def _running() -> Status | None:
@@ -105,7 +110,7 @@ def running_local_aws(*, region: str) -> Target:
         name=f"the local AWS at {running.endpoint}",
         local=True,
         environment=child_environment(endpoint=running.endpoint, key=running.key, region=region),
-        client=Clients(endpoint=running.endpoint, key=running.key).get,
+        client=local_clients(running.endpoint, running.key),
     )
 
 

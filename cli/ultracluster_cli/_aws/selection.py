@@ -6,10 +6,10 @@ from typing import Final, Protocol, TypeVar
 
 from ultracluster_cli._cdk.workspace import default_rollout
 from ultracluster_cli.output import print_findings
-from ultracluster_rules.findings import Finding, FindingsError, quote, reject
-from ultracluster_rules.record import RuleRecord
 from ultracluster_runtime.jobs.submission import refuse_option
 from ultracluster_spec.cluster import Cluster
+from ultracluster_spec.findings import Finding, FindingsError, quote, reject
+from ultracluster_spec.record import RuleRecord
 from ultracluster_spec.rollout import Rollout
 from ultracluster_stacks.config import LoadedRollout, load_rollout
 
@@ -43,7 +43,7 @@ def locate(cluster: str | None, region: str | None) -> tuple[str, str | None]:
     """Return a cluster and its Region, from the rollout file of the project as far as they are not given.
 
     Raises:
-        FindingsError: If several clusters of the project fit (UC6204), or no cluster is named outside of a project (UC9001).
+        FindingsError: If several clusters of the project fit (UC6204), or no cluster is named outside of a project.
     """
     if cluster is None:
         clusters = load_rollout(default_rollout(), deployable=False).config.clusters()
@@ -63,11 +63,11 @@ def locate(cluster: str | None, region: str | None) -> tuple[str, str | None]:
 
 
 def clusters_of(config: Rollout, wave: str | None) -> list[Cluster]:
-    """Return the clusters of a wave, which must exist (UC9008); None is all waves."""
+    """Return the clusters of a wave, which must exist; None is all waves."""
     names = [wave_config.name for wave_config in config.waves]
     if wave is not None and wave not in names:
         problem = f"unknown wave {quote(wave)}"
-        raise FindingsError.of("UC9008", problem, allowed=", ".join(names))
+        raise FindingsError.message(problem, allowed=", ".join(names))
     return config.clusters(wave)
 
 
@@ -94,11 +94,5 @@ RECORDS: Final = (
         "A cluster that is named on the command line exists in the rollout.",
         remedy="Name one of the clusters that the finding lists, or omit the name to select all of them.",
         source="Our decision: a name that is not there is a typing mistake, and an empty result would hide it.",
-    ),
-    RuleRecord(
-        "UC9008",
-        "A wave on the command line exists in the rollout.",
-        remedy="Name one of the waves that the finding lists.",
-        source="Our decision: a name that is not there is a typing mistake.",
     ),
 )

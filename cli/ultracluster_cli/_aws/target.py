@@ -1,51 +1,18 @@
 """Deployment targets of the clusters of a rollout: accounts, or one local AWS for all of them."""
 
-import threading
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field, replace
-from typing import Any, Final, Self
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from typing import Final, Self
 
-from ultracluster_rules.findings import FindingsError
-from ultracluster_rules.record import RuleRecord
-
-Client = Callable[[str, str], Any]
-"""Returns the boto3 client of a service in a Region."""
+from ultracluster_runtime.functions.clients import Clients
+from ultracluster_spec.findings import FindingsError
+from ultracluster_spec.record import RuleRecord
 
 
 def no_local_aws(problem: str, remedy: str) -> FindingsError:
     """Return UC9206: a command for the local AWS finds none that runs."""
     return FindingsError.of("UC9206", problem, remedy=remedy)
-
-
-class CallCounts:
-    """Count the requests of clients, including retries. Thread-safe."""
-
-    def __init__(self) -> None:
-        self._lock = threading.Lock()
-        self._sent: Counter[str] = Counter()
-
-    @property
-    def sent(self) -> Mapping[str, int]:
-        """Number of requests by call, such as ``ec2:DescribeVpcs``, the most frequent first."""
-        with self._lock:
-            return dict(self._sent.most_common())
-
-    def wrap(self, make: Callable[..., Any]) -> Callable[..., Any]:
-        """Return a function that creates clients whose requests are counted."""
-
-        def counting(*arguments: Any, **named: Any) -> Any:
-            client = make(*arguments, **named)
-            service = client.meta.service_model.service_name
-
-            def count(event_name: str, **_: Any) -> None:
-                with self._lock:
-                    self._sent[f"{service}:{event_name.rpartition('.')[2]}"] += 1
-
-            client.meta.events.register("before-send", count, unique_id=f"call-counts-{id(self)}")
-            return client
-
-        return counting
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -59,21 +26,15 @@ class Target:
         account: Account ID. None for a local AWS.
         profile: AWS profile. None for the default credentials.
         runs_jobs: Whether it is a local AWS of this process that runs jobs.
-        calls: Requests of the clients, excluding those of the CDK CLI.
     """
 
     name: str
     local: bool
     environment: Mapping[str, str]
-    client: Client
+    client: Clients
     account: str | None = None
     profile: str | None = None
     runs_jobs: bool = False
-    calls: CallCounts = field(default_factory=CallCounts)
-
-    def in_region(self, region: str) -> Callable[[str], Any]:
-        """Return a function that returns the client of a service in a Region."""
-        return lambda service: self.client(service, region)
 
     @property
     def cdk_options(self) -> tuple[str, ...]:
@@ -93,14 +54,14 @@ class ClusterTargets:
     targets: Mapping[str | None, Target]
 
     def of(self, cluster: str) -> Target:
-        """Return the target of a cluster, which the rollout file must define (UC9665)."""
+        """Return the target of a cluster, which the rollout file must define."""
         if cluster in self.profiles:
             return self.targets[self.profiles[cluster]]
         if set(self.targets) == {None}:
             return self.targets[None]
         problem = f"{cluster} is no longer in the rollout file, so its account is unknown"
         remedy = "Restore the cluster and its profile in the rollout file"
-        raise FindingsError.of("UC9665", problem, remedy=remedy)
+        raise FindingsError.message(problem, remedy=remedy)
 
     def clusters(self, profile: str | None) -> tuple[str, ...]:
         """Return the names of the clusters of a profile."""
@@ -131,7 +92,7 @@ class ClusterTargets:
     @property
     def calls(self) -> Mapping[str, int]:
         """Number of requests by API call, such as ``ec2:DescribeVpcs``, excluding those of the CDK CLI."""
-        return sum((Counter(target.calls.sent) for target in self.targets.values()), Counter())
+        return sum((Counter(target.client.sent) for target in self.targets.values()), Counter())
 
     @property
     def local(self) -> bool:
@@ -150,11 +111,5 @@ RECORDS: Final = (
         "A command for the local AWS finds one that runs.",
         remedy="Start one and deploy to it first, so that there is something to compare with.",
         source="Our decision: nothing is started behind your back.",
-    ),
-    RuleRecord(
-        "UC9665",
-        "A cluster that is rolled back is in the file that names profiles.",
-        remedy="Add the cluster with its profile to the file again; its account is not guessed.",
-        source="Our decision: a rollback in the wrong account would change unrelated stacks.",
     ),
 )

@@ -1,29 +1,17 @@
 """Deployment targets: AWS accounts and the local AWS."""
 
 import os
-import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from functools import cache
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
-from botocore.config import Config
-
-from ultracluster_cli._aws.target import CallCounts, Client, ClusterTargets, Target, single_target
-from ultracluster_rules.findings import Finding, FindingsError
-from ultracluster_rules.record import RuleRecord
-from ultracluster_runtime.aws.aws_session import aws_session, refuse_credentials
+from ultracluster_cli._aws.target import ClusterTargets, Target, single_target
+from ultracluster_runtime.aws.aws_session import clients_of, refuse_credentials
 from ultracluster_runtime.functions.responses import AWS_ERRORS, problem_of
 from ultracluster_spec.cluster import Cluster
-
-# The standard retry mode backs off when a service throttles.
-_CONFIG = Config(
-    retries={"total_max_attempts": 5, "mode": "standard"},
-    connect_timeout=5,
-    read_timeout=30,
-    max_pool_connections=16,
-)
+from ultracluster_spec.findings import Finding, FindingsError
+from ultracluster_spec.record import RuleRecord
 
 
 def account(profile: str | None = None) -> Target:
@@ -33,9 +21,8 @@ def account(profile: str | None = None) -> Target:
         FindingsError: If credentials are missing or invalid (UC9009).
     """
     try:
-        session = aws_session(profile)
-        region = session.region_name or "us-east-1"
-        identity = session.client("sts", region_name=region).get_caller_identity()
+        client = clients_of(profile)
+        identity = client("sts", client.region or "us-east-1").get_caller_identity()
         name = f"account {identity['Account']} as {identity['Arn']}"
     except FindingsError:
         raise
@@ -43,33 +30,14 @@ def account(profile: str | None = None) -> Target:
         remedy = "Sign in (such as with `aws sso login`), set AWS_PROFILE, or use --local"
         problem = f"profile {profile}: {problem_of(error)}" if profile else problem_of(error)
         raise refuse_credentials(problem, remedy=remedy) from error
-    calls = CallCounts()
     return Target(
         name=name,
         local=False,
         environment=os.environ,
-        client=calls.wrap(_clients(session)),
-        calls=calls,
+        client=client,
         account=identity["Account"],
         profile=profile,
     )
-
-
-def clients_of(profile: str | None) -> Client:
-    """Return a function that returns the clients of a profile, without a call to find its account."""
-    return _clients(aws_session(profile))
-
-
-def _clients(session: Any) -> Client:
-    """Return a thread-safe function that creates clients, which boto3 sessions do not do concurrently."""
-    lock = threading.Lock()
-    cached_client = cache(lambda service, region: session.client(service, region_name=region, config=_CONFIG))
-
-    def client(service: str, region: str) -> Any:
-        with lock:
-            return cached_client(service, region)
-
-    return client
 
 
 def existing_targets(clusters: Sequence[Cluster], *, local: bool = False) -> ClusterTargets:

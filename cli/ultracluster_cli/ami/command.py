@@ -14,17 +14,16 @@ import typer
 from ultracluster_catalog.machines.instance_types import INSTANCE_TYPES
 from ultracluster_catalog.neuron.neuron_images import DLAMI_ROOT_VOLUME_GB, IMAGE_KINDS
 from ultracluster_cli import options
-from ultracluster_cli._aws.target import Client
-from ultracluster_cli._aws.targets import clients_of
 from ultracluster_cli._cdk.toolchain import open_project, require_deployed
 from ultracluster_cli.exit_codes import ExitCode
 from ultracluster_cli.output import print_findings, print_json, print_table, say, short_time
 from ultracluster_cli.progress import doing, if_interrupted
-from ultracluster_rules.findings import Finding, FindingsError, Severity, quote, reject, require
-from ultracluster_rules.images import check_image_kind
-from ultracluster_rules.record import RuleRecord
-from ultracluster_runtime.aws.aws_session import aws_session
+from ultracluster_runtime.aws.aws_session import clients_of
+from ultracluster_runtime.functions.clients import Clients
 from ultracluster_runtime.images import MachineImage, image_of_parameter, newest_baked_image
+from ultracluster_spec.findings import Finding, FindingsError, Severity, quote, reject, require
+from ultracluster_spec.images import check_image_kind
+from ultracluster_spec.record import RuleRecord
 from ultracluster_stacks.config.editing import ClusterImage, cluster_images, image_values, update_rollout
 from ultracluster_stacks.config.reading.problem import Loc
 
@@ -107,8 +106,7 @@ def bake(
 
     Creates the pipeline if there is none, with the newest ECS Neuron AMI as parent. A build runs two small instances for about an hour.
     """
-    session = aws_session(profile)
-    builder = session.client("imagebuilder", region_name=region)
+    builder = clients_of(profile)("imagebuilder", region)
     place = builder.meta.region_name
     pipeline = _pipeline(builder, name)
     if not yes:
@@ -230,7 +228,7 @@ def _small_volumes(image: str, places: Sequence[ClusterImage]) -> list[Finding]:
 
 
 def find_images(
-    clients: Client, *, regions: Sequence[str], image: str, parameter: str | None, baked: str | None
+    clients: Clients, *, regions: Sequence[str], image: str, parameter: str | None, baked: str | None
 ) -> dict[str, MachineImage]:
     """Find the AMI of each Region, or raise the findings of all Regions together (UC4055, UC4056).
 
@@ -239,10 +237,7 @@ def find_images(
     images: dict[str, MachineImage] = {}
     findings: list[Finding] = []
     for region in regions:
-
-        def client(service: str, region: str = region) -> Any:
-            return clients(service, region)
-
+        client = clients.in_region(region)
         try:
             if baked:
                 images[region] = newest_baked_image(client, region=region, name=baked)

@@ -15,17 +15,17 @@ from ultracluster_cli.capacity.session import accept, open_session, record_row, 
 from ultracluster_cli.options import JsonOption
 from ultracluster_cli.output import print_findings, print_json, say, short_time
 from ultracluster_cli.progress import doing
-from ultracluster_rules.findings import FindingsError, reject
-from ultracluster_rules.record import RuleRecord, is_error
 from ultracluster_runtime.purchasing import order_checks
 from ultracluster_runtime.purchasing.clock import check_clock
 from ultracluster_runtime.purchasing.ec2_objects import ExtensionOffering
-from ultracluster_runtime.purchasing.ec2_reads import Ec2Reads
+from ultracluster_runtime.purchasing.ec2_reader import Ec2Reader
 from ultracluster_runtime.purchasing.effects import DescribeExtensionOfferings, perform_all
+from ultracluster_runtime.purchasing.fold import iterate_pages
 from ultracluster_runtime.purchasing.orders import BlockOrder, ExtensionOrder, OnDemandOrder, Order
 from ultracluster_runtime.purchasing.overlaps import overlapping, refuse_overlaps
-from ultracluster_runtime.purchasing.reads_and_refusals import iterate_pages
 from ultracluster_runtime.records import RECORDS as PURCHASE_RECORDS
+from ultracluster_spec.findings import FindingsError, reject
+from ultracluster_spec.record import RuleRecord, is_error
 
 _ASKED = {
     "cluster": "Cluster to buy for",
@@ -196,7 +196,7 @@ def _quote_extension(
     reservation: str, *, region: str, hours: int, ledger: options.LedgerOptions
 ) -> ExtensionOffering:
     """Print what an extension costs now, and return the cheapest offering."""
-    reads = Ec2Reads(open_session(ledger).make_client)
+    reader = Ec2Reader(open_session(ledger).clients)
     with doing("Reading the offerings"):
         offerings: list[ExtensionOffering] = perform_all(
             iterate_pages(
@@ -205,7 +205,7 @@ def _quote_extension(
                 ),
                 "the extension offerings",
             ),
-            lambda effect: reads.perform(effect) if isinstance(effect, DescribeExtensionOfferings) else None,
+            lambda effect: reader.perform(effect) if isinstance(effect, DescribeExtensionOfferings) else None,
         )
     if not offerings:
         problem = f"EC2 offers no extension of {reservation} by {hours // 24} days in {region} now"

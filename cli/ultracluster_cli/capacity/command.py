@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
-from botocore.config import Config
 
 from ultracluster_cli.capacity.approve import approve, extend, reserve
 from ultracluster_cli.capacity.find import find
@@ -29,11 +28,11 @@ from ultracluster_cli.capacity.session import (
 from ultracluster_cli.capacity.verify import verify
 from ultracluster_cli.options import JsonOption, command_group, with_option_groups
 from ultracluster_cli.output import print_json, print_table, say, short_time
+from ultracluster_runtime.purchasing.fold import unknown_order
 from ultracluster_runtime.purchasing.operator_actions import cancel as cancel_order
 from ultracluster_runtime.purchasing.operator_actions import close
 from ultracluster_runtime.purchasing.orders import OrderState, Record
 from ultracluster_runtime.purchasing.purchase import buy as buy_order
-from ultracluster_runtime.purchasing.reads_and_refusals import unknown_order
 from ultracluster_runtime.purchasing.reconcile import reconcile as reconcile_order
 from ultracluster_runtime.purchasing.wait import buy_when_offered, refuse_to_wait
 
@@ -102,7 +101,7 @@ def buy(
         outputs[f"file {str(write)!r}"] = lambda: write.write_text(fragment(record), encoding="utf-8")
     if record.reservation_ids and parameter and (region := record.region):
         outputs["SSM parameter"] = lambda: say(
-            f"Wrote {write_parameter(record, session.make_client('ssm', region, Config()))}."
+            f"Wrote {write_parameter(record, session.clients('ssm', region))}."
         )
     show_outcome(outcome, as_json=as_json, outputs=outputs)
 

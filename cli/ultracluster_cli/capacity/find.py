@@ -10,22 +10,21 @@ import typer
 from ultracluster_catalog.machines.instance_types import MACHINES
 from ultracluster_catalog.places.zones import REGIONS
 from ultracluster_catalog.prices.prices import capacity_block_price
-from ultracluster_cli._aws.target import CallCounts
 from ultracluster_cli.capacity import options
 from ultracluster_cli.capacity.options import block_search, read_size, searched_regions
 from ultracluster_cli.exit_codes import ExitCode
 from ultracluster_cli.options import JsonOption, ProfileOption
 from ultracluster_cli.output import print_findings, print_json, print_table, say, say_command
 from ultracluster_cli.progress import doing
-from ultracluster_rules.findings import reject
-from ultracluster_rules.record import is_error
+from ultracluster_runtime.aws.aws_session import clients_of
 from ultracluster_runtime.costs.price_comparison import compare_prices
-from ultracluster_runtime.purchasing.ec2_driver import session_clients
-from ultracluster_runtime.purchasing.ec2_reads import Ec2Reads
+from ultracluster_runtime.purchasing.ec2_reader import Ec2Reader
 from ultracluster_runtime.purchasing.offerings import RANKINGS, Offering, rank_offerings
 from ultracluster_runtime.purchasing.order_checks import check_ranking
 from ultracluster_runtime.purchasing.search import Search, search_offerings
 from ultracluster_runtime.records import RECORDS as PURCHASE_RECORDS
+from ultracluster_spec.findings import reject
+from ultracluster_spec.record import is_error
 
 _SHOWN = ["rank", "offering", "region", "zone", "instances", "days", "start", "end", "total", "per_chip_hour"]
 
@@ -78,17 +77,17 @@ def find(
         days=days,
         between=between,
     )
-    calls = CallCounts()
-    reads = Ec2Reads(calls.wrap(session_clients(profile)))
+    clients = clients_of(profile)
+    reader = Ec2Reader(clients)
     with doing(f"Searching {len(search_regions)} Regions"):
-        result = search_offerings(search, read=reads.perform)
+        result = search_offerings(search, read=reader.perform)
     ranked = rank_offerings(result.offerings, by=prefer)
-    findings = [*result.findings, *reads.unreadable]
+    findings = [*result.findings, *reader.unreadable]
     _show_offerings(
         ranked,
         findings,
         earliest=search.start_after,
-        calls=calls.sent,
+        calls=clients.sent,
         not_sold=result.not_sold,
         local_zones=MACHINES[block_type].block_local_zones if block_type else (),
         limit=None if as_json else limit,

@@ -10,11 +10,11 @@ import typer
 from ultracluster_catalog.capacity.capacity_blocks import ULTRASERVER_REGIONS, block_regions
 from ultracluster_catalog.places.zones import REGIONS
 from ultracluster_cli.options import LedgerOption, LedgerRegionOption, ProfileOption
-from ultracluster_rules.findings import FindingsError
-from ultracluster_rules.machines import INSTANCE_TYPE
-from ultracluster_rules.names import REGION
 from ultracluster_runtime.purchasing import order_checks
 from ultracluster_runtime.purchasing.search import Search
+from ultracluster_spec.findings import FindingsError
+from ultracluster_spec.instance_type import INSTANCE_TYPE
+from ultracluster_spec.names import REGION
 
 DEFAULT_ULTRASERVER = "u-trn2x64"
 

@@ -10,16 +10,16 @@ from ultracluster_cli.capacity import options
 from ultracluster_cli.capacity.options import block_search, read_regions
 from ultracluster_cli.options import JsonOption, ProfileOption, RolloutArgument, WriteOption
 from ultracluster_cli.output import print_findings, print_json, print_table, say
-from ultracluster_rules.findings import Finding, FindingsError, quote, reject
-from ultracluster_rules.record import RuleRecord
-from ultracluster_runtime.purchasing.ec2_driver import session_clients
-from ultracluster_runtime.purchasing.ec2_reads import Ec2Reads
+from ultracluster_runtime.aws.aws_session import clients_of
+from ultracluster_runtime.purchasing.ec2_reader import Ec2Reader
 from ultracluster_runtime.purchasing.offerings import Offering
 from ultracluster_runtime.purchasing.order_checks import check_ranking, parse_amount
 from ultracluster_runtime.purchasing.placement import PlacementRequest, PlacementRules
 from ultracluster_runtime.purchasing.placement import place as choose
 from ultracluster_runtime.purchasing.search import Search, search_offerings
 from ultracluster_spec.cluster import Cluster
+from ultracluster_spec.findings import Finding, FindingsError, quote, reject
+from ultracluster_spec.record import RuleRecord
 from ultracluster_stacks.config.editing import (
     OrderedCapacity,
     load_editable,
@@ -51,7 +51,7 @@ def place(
     if not unplaced:
         problem = f"no cluster of wave {quote(wave)} has an order without a reservation"
         remedy = "Specify `capacity: {order: NAME}`; clusters with a reservation are not moved"
-        raise FindingsError.of("UC9661", problem, remedy=remedy)
+        raise FindingsError.message(problem, remedy=remedy)
     current_places = {_place_of(capacity.cluster) for capacity in unplaced}
     known_regions = read_regions(regions, known=())
     search = block_search(regions=known_regions, days=days, between=between)
@@ -90,16 +90,16 @@ def _search_offerings(
     capacities: Sequence[OrderedCapacity], search: Search, profile: str | None
 ) -> list[Offering]:
     """Search once for each combination of instance type and node count."""
-    reads = Ec2Reads(session_clients(profile))
+    reader = Ec2Reader(clients_of(profile))
     offerings: list[Offering] = []
     sizes = {(capacity.cluster.instance_type, capacity.nodes) for capacity in capacities}
     for instance_type, nodes in sorted(sizes):
         result = search_offerings(
-            replace(search, instance_type=instance_type, counts=(nodes,)), read=reads.perform
+            replace(search, instance_type=instance_type, counts=(nodes,)), read=reader.perform
         )
         print_findings(result.findings)
         offerings += result.offerings
-    print_findings(reads.unreadable)
+    print_findings(reader.unreadable)
     return offerings
 
 
@@ -140,11 +140,5 @@ RECORDS: Final = (
         "Every placed cluster gets an offering that meets the constraints.",
         remedy="Allow more Regions, other days, a later start or a higher fee; nothing was written.",
         source="Our decision: a wave is placed as a written atomically.",
-    ),
-    RuleRecord(
-        "UC9661",
-        "A wave that is placed has clusters without a reservation.",
-        remedy="Set `capacity: {order: NAME}` on the capacity to place; capacity with a reservation is not moved.",
-        source="Our decision: what is bought is not moved.",
     ),
 )

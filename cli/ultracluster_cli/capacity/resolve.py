@@ -8,10 +8,10 @@ from ultracluster_cli.capacity.options import LedgerOptions
 from ultracluster_cli.capacity.session import open_session
 from ultracluster_cli.options import JsonOption, RolloutArgument, WriteOption
 from ultracluster_cli.output import print_findings, print_json, print_table, say
-from ultracluster_rules.findings import Finding, quote, reject
-from ultracluster_rules.record import RuleRecord
+from ultracluster_runtime.purchasing.fold import edited_ledger, unknown_order
 from ultracluster_runtime.purchasing.orders import ExtensionOrder, OrderState, Record
-from ultracluster_runtime.purchasing.reads_and_refusals import edited_ledger, unknown_order
+from ultracluster_spec.findings import Finding, quote, reject
+from ultracluster_spec.record import RuleRecord
 from ultracluster_stacks.config.editing import (
     OrderedCapacity,
     load_editable,

@@ -10,7 +10,6 @@ from types import MappingProxyType
 from typing import Any, Final, TypeVar
 
 import typer
-from botocore.config import Config
 
 from ultracluster_cli._aws.rehearsals import describe_rehearsals
 from ultracluster_cli._cdk.workspace import project_ledger
@@ -18,27 +17,27 @@ from ultracluster_cli.capacity.options import LedgerOptions
 from ultracluster_cli.exit_codes import exit_code_of
 from ultracluster_cli.options import LEDGER_REGION_VARIABLE, LEDGER_VARIABLE
 from ultracluster_cli.output import print_findings, print_json, print_table, say
-from ultracluster_rules.findings import Finding, FindingsError
-from ultracluster_rules.record import RuleRecord, is_error
+from ultracluster_runtime.aws.aws_session import clients_of
+from ultracluster_runtime.functions.clients import patience
 from ultracluster_runtime.functions.responses import AWS_ERRORS
-from ultracluster_runtime.purchasing.ec2_driver import Ec2Driver, session_clients
+from ultracluster_runtime.purchasing.ec2_driver import Ec2Driver
 from ultracluster_runtime.purchasing.ec2_objects import Quote
 from ultracluster_runtime.purchasing.effects import GetCallerAccount, ReadFailed, Steps, perform_all
+from ultracluster_runtime.purchasing.fold import unanswered
 from ultracluster_runtime.purchasing.ledger import Ledger, unusable_ledger
 from ultracluster_runtime.purchasing.orders import BlockOrder, OnDemandOrder, Order, Record
 from ultracluster_runtime.purchasing.overlaps import describe_overlap
 from ultracluster_runtime.purchasing.purchase import CONFIRM_WITHIN
-from ultracluster_runtime.purchasing.reads_and_refusals import unanswered
 from ultracluster_runtime.purchasing.reconcile import Outcome
 from ultracluster_runtime.records import RECORDS as PURCHASE_RECORDS
 from ultracluster_runtime.rollout.rehearsal_record import cluster_digest
+from ultracluster_spec.findings import Finding, FindingsError
+from ultracluster_spec.record import RuleRecord, is_error
 from ultracluster_stacks.config import load_rollout
 
 T = TypeVar("T")
 
-_SSM_CONFIG = Config(
-    retries={"total_max_attempts": 2, "mode": "standard"}, connect_timeout=5, read_timeout=10
-)
+_BRIEFLY: Final = patience(attempts=3, read=10)
 
 
 class Session:
@@ -53,13 +52,10 @@ class Session:
         token: str | None = None,
         besides: Collection[str] = (),
     ) -> None:
-        self.make_client = session_clients(profile)
-        config = Config(
-            retries={"total_max_attempts": 3, "mode": "standard"}, connect_timeout=5, read_timeout=10
-        )
-        self.ledger = Ledger(self.make_client("dynamodb", region, config), table)
+        self.clients = clients_of(profile)
+        self.ledger = Ledger(self.clients("dynamodb", region, config=_BRIEFLY), table)
         self.driver = Ec2Driver(
-            make_client=self.make_client,
+            clients=self.clients,
             ledger=self.ledger,
             confirm=lambda order, quote: confirm(order, quote, token),
             accept=lambda order, others: accept(order, others, besides),
@@ -254,7 +250,7 @@ def say_rehearsals(order: Order, session: Session, rollout: Path | None) -> None
     for sentence in describe_rehearsals(
         order.cluster,
         regions,
-        ssm=lambda region: session.make_client("ssm", region, _SSM_CONFIG),
+        ssm=lambda region: session.clients("ssm", region, config=_BRIEFLY),
         digests=digests,
     ):
         say(sentence)

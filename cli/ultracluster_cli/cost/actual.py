@@ -14,10 +14,9 @@ from ultracluster_cli._aws.targets import existing_targets
 from ultracluster_cli.cost.output import invalid_number, money_json
 from ultracluster_cli.options import ClusterOption, FallbackRegionOption, JsonOption, RolloutArgument
 from ultracluster_cli.output import print_json, print_note, print_table
-from ultracluster_rules.findings import FindingsError
-from ultracluster_rules.record import RuleRecord
 from ultracluster_runtime.costs.cost_explorer import COST_EXPLORER_REGION, ActualCosts, actual_costs
 from ultracluster_spec.cluster import Cluster
+from ultracluster_spec.findings import FindingsError
 from ultracluster_stacks.cost import Money, Usage, catalogue_prices, configured_footprint, estimate_cost
 
 _LONGEST: Final = timedelta(days=366)  # Cost Explorer keeps daily costs for 14 months
@@ -99,7 +98,7 @@ def _period(first: str, last: str | None) -> tuple[date, date]:
 
 def _invalid_period(problem: str) -> FindingsError:
     allowed = "days such as 2026-11-01 in order, up to today, at most 366 days"
-    return FindingsError.of("UC9309", problem, allowed=allowed)
+    return FindingsError.message(problem, allowed=allowed)
 
 
 def in_hours(duration: timedelta) -> Decimal:
@@ -158,13 +157,3 @@ def _print(comparison: _Comparison, start: date, end: date, *, by: str | None) -
     )
     if not comparison.actual.amounts:
         print_note(f"No costs have the tag {CLUSTER_TAG}. Check that it is an active cost allocation tag.")
-
-
-RECORDS: Final = (
-    RuleRecord(
-        "UC9309",
-        "Actual costs are requested for past days.",
-        remedy="Specify days such as 2026-11-01, in order, up to today, and at most 366 days.",
-        source="botocore 1.44.5, Cost Explorer DateInterval, 2026.",
-    ),
-)

@@ -4,7 +4,7 @@ from dataclasses import asdict
 from datetime import UTC, datetime
 from decimal import Decimal
 from pathlib import Path
-from typing import Any, Final
+from typing import Any
 
 import typer
 
@@ -14,13 +14,12 @@ from ultracluster_cli import options
 from ultracluster_cli._aws.selection import load_clusters
 from ultracluster_cli.metrics.metric_source import read_metrics
 from ultracluster_cli.output import print_json, say
-from ultracluster_rules.findings import FindingsError, quote
-from ultracluster_rules.network import network_interfaces
-from ultracluster_rules.record import RuleRecord
 from ultracluster_runtime.advice import Report, Subject
 from ultracluster_runtime.advice import advise as advise_on
 from ultracluster_runtime.metrics.recorded_metrics import Recording
 from ultracluster_spec.cluster import Cluster
+from ultracluster_spec.findings import FindingsError, quote
+from ultracluster_spec.network import network_interfaces
 from ultracluster_spec.neuron import Neuron
 
 _PRICES = {"capacity-block": capacity_block_price, "on-demand": on_demand_price, "spot": spot_price}
@@ -64,8 +63,7 @@ def _cluster_config(clusters: list[Cluster], name: str, region: str | None, roll
     for config in clusters:
         if config.name == name and region in (None, config.region):
             return config
-    raise FindingsError.of(
-        "UC9336",
+    raise FindingsError.message(
         f"unknown cluster {quote(name)}{f' in {region}' if region else ''}",
         allowed=", ".join(f"{config.name} in {config.region}" for config in clusters),
         location=str(rollout),
@@ -139,13 +137,3 @@ def _print(recorded: Recording, subject: Subject, report: Report) -> None:
     typer.echo("\n".join(lines))
     if report.hours < 1:
         say("warning: monthly savings are extrapolated from less than an hour")
-
-
-RECORDS: Final = (
-    RuleRecord(
-        "UC9336",
-        "Advice on a cluster uses the metrics of that cluster.",
-        remedy="Use metrics of a cluster of this file; the finding lists names and Regions.",
-        source="Our decision: advice on one cluster from the figures of another would be wrong.",
-    ),
-)

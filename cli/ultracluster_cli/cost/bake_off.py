@@ -13,10 +13,10 @@ from ultracluster_catalog.prices.prices import BillableItem, Price, price_of
 from ultracluster_cli._aws.targets import account
 from ultracluster_cli.options import JsonOption
 from ultracluster_cli.output import print_json, print_note, print_table
-from ultracluster_rules.findings import Finding, FindingsError, quote, reject
-from ultracluster_rules.record import RuleRecord
 from ultracluster_runtime.metrics import bake_off_report
 from ultracluster_runtime.metrics.bake_off_report import find_figures, read_samples
+from ultracluster_spec.findings import Finding, FindingsError, quote, reject
+from ultracluster_spec.record import RuleRecord
 
 _MOST_WEEKS: Final = 65  # CloudWatch keeps metrics for 455 days
 _NODES: Final = re.compile(r"([a-z][A-Za-z0-9_]*)=([1-9][0-9]{0,5})(?:x([a-z0-9.-]+))?")
@@ -82,7 +82,7 @@ def bake_off(
         remedy = (
             "Check the path and the Region; for metrics older than two weeks, specify --figure and --nodes"
         )
-        raise FindingsError.of("UC9342", problem, remedy=remedy)
+        raise FindingsError.message(problem, remedy=remedy)
     market: Literal["capacity-block", "on-demand"] = "on-demand" if on_demand else "capacity-block"
     sides = []
     for name in names:
@@ -109,9 +109,7 @@ def _parse(
     findings: list[Finding] = []
     if not 1 <= weeks <= _MOST_WEEKS:
         allowed = f"1 to {_MOST_WEEKS}; CloudWatch keeps metrics for 455 days"
-        findings.append(
-            Finding(code="UC9341", problem=f"got {quote(weeks)}", allowed=allowed, path="--weeks")
-        )
+        findings.append(Finding.message(f"got {quote(weeks)}", allowed=allowed, path="--weeks"))
     node_counts: dict[str, tuple[int, str | None]] = {}
     for text in nodes:
         if match := _NODES.fullmatch(text):
@@ -140,7 +138,7 @@ def _parse(
 
 
 def _invalid_argument(option: str, text: str, allowed: str) -> Finding:
-    return Finding(code="UC9340", problem=f"got {quote(text)}", allowed=allowed, path=option)
+    return Finding.message(f"got {quote(text)}", allowed=allowed, path=option)
 
 
 def _side_json(side: bake_off_report.Candidate) -> dict[str, Any]:
@@ -228,24 +226,6 @@ def _text(value: float | None) -> str:
 
 
 RECORDS: Final = (
-    RuleRecord(
-        "UC9340",
-        "Nodes and prices of a report on a bake-off name a candidate and a number, prices with nodes.",
-        remedy="Write NAME=NUMBER with the names of the candidates; a price needs the nodes of its candidate.",
-        source="Our decision: what a dollar bought is figure by nodes and price.",
-    ),
-    RuleRecord(
-        "UC9341",
-        "The weeks of a report on a bake-off are those for which CloudWatch keeps metrics.",
-        remedy="Specify 1 to 65 weeks: CloudWatch keeps metrics no longer.",
-        source="CloudWatch user guide, metrics retention: 455 days.",
-    ),
-    RuleRecord(
-        "UC9342",
-        "A bake-off has figures in the weeks that are reported.",
-        remedy="Check the path and the Region; for metrics older than two weeks, specify --figure and each candidate with --nodes.",
-        source="CloudWatch API, ListMetrics: it lists metrics of the last two weeks.",
-    ),
     RuleRecord(
         "UC9343",
         "CloudWatch returns the figures of a bake-off.",

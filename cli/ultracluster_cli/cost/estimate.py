@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal, InvalidOperation
-from typing import Annotated, Any, Final
+from typing import Annotated, Any
 
 import typer
 
@@ -16,12 +16,11 @@ from ultracluster_cli._aws.targets import account
 from ultracluster_cli.cost.output import cost_json, invalid_number, print_cost, print_total, total_json
 from ultracluster_cli.output import print_findings, print_json, say
 from ultracluster_cli.pictures.costs import draw_costs
-from ultracluster_rules.findings import Finding, FindingsError, quote, reject
-from ultracluster_rules.record import RuleRecord
 from ultracluster_runtime.costs.price_list import PRICE_LIST_REGION, listed_prices
 from ultracluster_runtime.purchasing.ledger import Ledger
 from ultracluster_runtime.purchasing.orders import BlockOrder
 from ultracluster_spec.cluster import Cluster
+from ultracluster_spec.findings import Finding, FindingsError, quote, reject
 from ultracluster_stacks import cost
 
 _MOST_IN_DETAIL = 3  # clusters whose lines are printed; more have a line each
@@ -262,7 +261,7 @@ def _figure_findings(plans: _Plans) -> Iterator[Finding]:
         yield invalid_number(option, figure, allowed="0 or more" if option in or_zero else "more than 0")
     if plans.throughput_ratio is not None and plans.compare is None:
         problem = "got --throughput-ratio without --compare"
-        yield Finding(code="UC9305", problem=problem, remedy="Specify --compare TYPE")
+        yield Finding.message(problem, remedy="Specify --compare TYPE")
 
 
 def _savings_plan_findings(plans: _Plans, footprints: Sequence[cost.Footprint]) -> Iterator[Finding]:
@@ -270,14 +269,14 @@ def _savings_plan_findings(plans: _Plans, footprints: Sequence[cost.Footprint]) 
     if plans.savings_plan is not None and "on-demand" not in markets:
         problem = f"Savings Plans do not apply to {', '.join(sorted(markets))} nodes"
         remedy = "Omit --savings-plan, or select a cluster with on-demand nodes with --cluster"
-        yield Finding(code="UC9304", problem=problem, remedy=remedy)
+        yield Finding.message(problem, remedy=remedy)
 
 
 def _check_month(hours: Decimal, runs: int) -> None:
     if runs > 1 and hours * runs > cost.HOURS_OF_A_MONTH:
         problem = f"{runs} runs of {hours} hours are {hours * runs} hours"
         allowed = f"{cost.HOURS_OF_A_MONTH} hours per month, since runs share the nodes"
-        raise FindingsError.of("UC9302", problem, allowed=allowed)
+        raise FindingsError.message(problem, allowed=allowed)
 
 
 def _own_prices(plans: _Plans, today: date) -> dict[str, Price]:
@@ -291,9 +290,7 @@ def _own_prices(plans: _Plans, today: date) -> dict[str, Price]:
             dollars = Decimal(-1)
         if not equals or not line or not dollars.is_finite() or dollars < 0:
             allowed = "LINE=USD, such as 'file system=0.21'"
-            findings.append(
-                Finding(code="UC9303", problem=f"got {quote(text)}", allowed=allowed, path="--price")
-            )
+            findings.append(Finding.message(f"got {quote(text)}", allowed=allowed, path="--price"))
         else:
             prices[line] = _own_price(dollars, "--price", today)
     reject(findings)
@@ -306,38 +303,8 @@ def _check_names(own_prices: Mapping[str, Price], estimates: Sequence[cost.Estim
         line.name for estimate in estimates for line in (*estimate.lines, *estimate.if_used)
     )
     findings = [
-        Finding(
-            code="UC9303", problem=f"unknown line {quote(name)}", allowed=", ".join(lines), path="--price"
-        )
+        Finding.message(f"unknown line {quote(name)}", allowed=", ".join(lines), path="--price")
         for name in own_prices
         if name not in lines
     ]
     reject(findings)
-
-
-RECORDS: Final = (
-    RuleRecord(
-        "UC9302",
-        "The runs of a month fit into a month.",
-        remedy="Specify fewer or shorter runs: they share the nodes, and a month has 730 hours.",
-        source="AWS Pricing Calculator: a month of 730 hours.",
-    ),
-    RuleRecord(
-        "UC9303",
-        "A price is a number of US dollars for a line of the bill.",
-        remedy="Write LINE=USD with the name of a line of the bill, as the finding lists them.",
-        source="Our decision: a price that no line takes would silently be left out.",
-    ),
-    RuleRecord(
-        "UC9304",
-        "The rate of a Savings Plan is given for on-demand nodes.",
-        remedy="Omit --savings-plan, or select a cluster with on-demand nodes with --cluster.",
-        source="EC2 user guide, Capacity Blocks pricing and billing, 2026-10: Savings Plans do not apply.",
-    ),
-    RuleRecord(
-        "UC9305",
-        "A ratio of throughputs is given with the type that it is about.",
-        remedy="Also specify --compare TYPE.",
-        source="Our decision: a ratio says nothing without its two sides.",
-    ),
-)

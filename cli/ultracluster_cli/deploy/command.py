@@ -11,13 +11,13 @@ from ultracluster_cli._aws.selection import load_clusters
 from ultracluster_cli._aws.targets import open_targets
 from ultracluster_cli._cdk.toolchain import open_project
 from ultracluster_cli._cdk.workspace import rollout_file
-from ultracluster_cli.deploy.deployment import deploy_to, own_log
+from ultracluster_cli.deploy.deployment import deploy_to, is_as_wanted, own_log
 from ultracluster_cli.deploy.rehearsal import rehearse
 from ultracluster_cli.deploy.summary import print_next_steps, print_summary
 from ultracluster_cli.exit_codes import ExitCode
 from ultracluster_cli.output import say
 from ultracluster_cli.plan.cluster_locks import ClusterLocks
-from ultracluster_cli.plan.planning import is_approved
+from ultracluster_cli.plan.planning import approved_plan
 from ultracluster_cli.plan.stacks import assembled_stacks
 from ultracluster_cli.progress import measure
 
@@ -100,7 +100,7 @@ def deploy(
         stacks = assembled_stacks(assembly)
         locks.take(stacks)
         with measure(steps, "plan"):
-            approved = is_approved(
+            plan = approved_plan(
                 stacks,
                 targets=targets,
                 clusters=clusters,
@@ -109,8 +109,9 @@ def deploy(
                 as_json=as_json,
                 question=f"Deploy this to {targets.name}?",
             )
-        if not approved:
+        if plan is None:
             raise typer.Exit(ExitCode.STOPPED)
+        changes = not (plan.unchanged and all(is_as_wanted(stack, targets) for stack in stacks))
         say(f"Deploying {len(clusters)} cluster(s) to {targets.name}")
         multiple_profiles = len(targets.targets) > 1  # the CDK CLI accepts one profile per run
         with own_log(project.state / "logs") as (log, is_only):
@@ -124,6 +125,7 @@ def deploy(
                     assembly=assembly,
                     clusters=clusters,
                     only=targets.clusters(profile) if multiple_profiles else (),
+                    changes=changes,
                     steps=steps,
                     log=log,
                     hold=locks.require,

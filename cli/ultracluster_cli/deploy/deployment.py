@@ -11,13 +11,15 @@ from typing import Any
 
 from filelock import FileLock, Timeout
 
-from ultracluster_cli._aws.target import Target
+from ultracluster_cli._aws.deployed_template import describe_stack
+from ultracluster_cli._aws.target import ClusterTargets, Target
 from ultracluster_cli._cdk.toolchain import Project, require_deployed
 from ultracluster_cli.deploy.verification import read_clusters
 from ultracluster_cli.output import say
 from ultracluster_cli.plan.stacks import assembled_stacks
 from ultracluster_cli.progress import doing, if_interrupted, measure
 from ultracluster_spec.cluster import Cluster
+from ultracluster_stacks.plan import StackTemplate
 
 _COLORS = re.compile(r"\x1b\[[0-9;]*m")
 _STARTED = re.compile(r"^(?P<stack>\S.*): deploying\.\.\. \[(?P<number>\d+)/(?P<of>\d+)\]$")
@@ -27,6 +29,7 @@ _EVENT = re.compile(
 _DEPLOYED = re.compile(r"^\s*✅  (?P<stack>\S.*?)(?P<same> \(no changes\))?$")
 _SECONDS = re.compile(r"^✨  Deployment time: (?P<seconds>[\d.]+)s$")
 _FAILED = re.compile(r"_FAILED\b|❌|^\[?Error\b|\bis not authorized\b")
+_SETTLED = {"CREATE_COMPLETE", "UPDATE_COMPLETE", "UPDATE_ROLLBACK_COMPLETE", "IMPORT_COMPLETE"}
 _LAST_LINES = 8
 _FAILURES_SHOWN = 10
 _LEFT = (
@@ -144,15 +147,67 @@ def deploy_to(
     assembly: Path,
     clusters: Sequence[Cluster],
     only: Sequence[str] = (),
+    changes: bool = True,
     steps: dict[str, float],
     log: Path,
     hold: Callable[[], None] = lambda: None,
 ) -> tuple[list[dict[str, Any]], list[DeployedStack]]:
     """Deploy an assembly with the CDK CLI, or raise UC9006 if it fails, and read back the deployed clusters.
 
-    ``hold`` is called meanwhile; if it raises an exception, the CDK CLI is ended before it begins the next stack.
-    Default: nothing ends it.
+    Without ``changes``, the CDK CLI is not started. ``hold`` is called meanwhile; if it raises an exception, the CDK CLI
+    is ended before it begins the next stack. Default: nothing ends it.
     """
+    stacks = [stack for stack in assembled_stacks(assembly) if not only or stack.cluster in only]
+    if changes:
+        deployed = _deploy(target, project, assembly, only=only, steps=steps, log=log, hold=hold)
+    else:
+        deployed = [DeployedStack(name=stack.settings["displayName"], changed=False) for stack in stacks]
+        for each in deployed:
+            say(str(each))
+    with measure(steps, "reading back"):
+        read = read_clusters(
+            [stack for stack in stacks if stack.cluster],
+            client=target.client,
+            own_types={
+                cluster.instance_type: cluster.machine for cluster in clusters if cluster.custom_instance_type
+            },
+        )
+    return read, deployed
+
+
+def is_as_wanted(stack: StackTemplate, targets: ClusterTargets) -> bool:
+    """Return whether a stack whose template is deployed has all else that the CDK CLI would compare, too.
+
+    Parameters from Parameter Store may have changed, except for the version of the bootstrap stack, which nothing uses.
+    """
+    parameters = stack.template.get("Parameters", {}).items()
+    if any(
+        str(each.get("Type")).startswith("AWS::SSM::") and name != "BootstrapVersion"
+        for name, each in parameters
+    ):
+        return False
+    cloudformation = targets.of(stack.cluster).client("cloudformation", stack.region)
+    described = describe_stack(stack.name, cloudformation) or {}
+    return (
+        described.get("StackStatus") in _SETTLED
+        and {each["Key"]: each["Value"] for each in described.get("Tags", ())}
+        == stack.settings.get("tags", {})
+        and described.get("EnableTerminationProtection", False)
+        == stack.settings.get("terminationProtection", False)
+        and described.get("NotificationARNs", []) == stack.settings.get("notificationArns", [])
+    )
+
+
+def _deploy(
+    target: Target,
+    project: Project,
+    assembly: Path,
+    *,
+    only: Sequence[str],
+    steps: dict[str, float],
+    log: Path,
+    hold: Callable[[], None],
+) -> list[DeployedStack]:
     progress = DeploymentProgress()
     with measure(steps, "cdk deploy"), if_interrupted(_LEFT), doing(progress.activity) as rename:
 
@@ -175,16 +230,7 @@ def deploy_to(
         for line in progress.explanation(_FAILURES_SHOWN):
             say(f"  | {line}")
         require_deployed(code, log=log)
-    with measure(steps, "reading back"):
-        stacks = [stack for stack in assembled_stacks(assembly) if stack.cluster]
-        read = read_clusters(
-            [stack for stack in stacks if not only or stack.cluster in only],
-            client=target.client,
-            own_types={
-                cluster.instance_type: cluster.machine for cluster in clusters if cluster.custom_instance_type
-            },
-        )
-    return read, progress.deployed
+    return progress.deployed
 
 
 @contextmanager

@@ -25,8 +25,6 @@ from ultracluster_cli.deploy.rehearsal_removal import LeftStack, find_stacks, re
 from ultracluster_cli.exit_codes import ExitCode
 from ultracluster_cli.output import print_json, say
 from ultracluster_cli.preflight.command import print_results, report_result, result_row
-from ultracluster_rules.findings import Finding, FindingsError, reject
-from ultracluster_rules.record import RuleRecord
 from ultracluster_runtime.costs.price_list import PRICE_LIST_REGION
 from ultracluster_runtime.preflight import account, orders, reservations
 from ultracluster_runtime.preflight.check import (
@@ -45,6 +43,8 @@ from ultracluster_runtime.rehearsal.checks import PROBE_CHECKS, REHEARSAL_CHECKS
 from ultracluster_runtime.rehearsal.reader import RehearsalReader
 from ultracluster_runtime.rollout.rehearsal_record import Rehearsal, cluster_digest, write_rehearsal
 from ultracluster_spec.cluster import Cluster
+from ultracluster_spec.findings import Finding, FindingsError, reject
+from ultracluster_spec.record import RuleRecord
 from ultracluster_stacks.config.rehearsal import (
     REHEARSAL,
     REHEARSAL_WITHOUT_FILE_SYSTEM,

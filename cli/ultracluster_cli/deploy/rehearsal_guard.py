@@ -9,8 +9,8 @@ from ultracluster_checks.codes import EVERY_ACTION
 from ultracluster_checks.launches import NEW_RESERVATION
 from ultracluster_checks.policies import POWERFUL_POLICY, PURCHASE
 from ultracluster_cli.plan.stacks import assembled_stacks
-from ultracluster_rules.findings import Finding, FindingsError
-from ultracluster_rules.record import RuleRecord
+from ultracluster_spec.findings import Finding, FindingsError
+from ultracluster_spec.record import RuleRecord
 from ultracluster_stacks.check import read_templates
 from ultracluster_stacks.config.rehearsal import REHEARSAL_PREFIX
 from ultracluster_stacks.plan import StackTemplate

@@ -6,7 +6,7 @@ from decimal import Decimal
 from typing import Any, Final
 
 from ultracluster_cli.cost.estimate import listed_today
-from ultracluster_rules.findings import FindingsError
+from ultracluster_spec.findings import FindingsError
 from ultracluster_stacks import cost
 from ultracluster_stacks.config.rehearsal import RehearsedCluster
 

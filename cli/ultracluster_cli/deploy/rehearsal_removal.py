@@ -8,10 +8,10 @@ from typing import Any, Final
 from botocore.exceptions import ClientError
 
 from ultracluster_cli._aws.deployed_template import describe_stack, stack_resources
-from ultracluster_cli._aws.target import Client
 from ultracluster_cli.output import say
-from ultracluster_rules.findings import Finding, reject
-from ultracluster_rules.record import RuleRecord
+from ultracluster_runtime.functions.clients import Clients
+from ultracluster_spec.findings import Finding, reject
+from ultracluster_spec.record import RuleRecord
 from ultracluster_stacks.config.rehearsal import REHEARSAL_PREFIX, REHEARSAL_TAG
 
 _ORDER: Final = ("-Cluster", "-Storage", "-Network")  # a stack is deleted after those that import from it
@@ -31,7 +31,7 @@ class LeftStack:
     status: str
 
 
-def find_stacks(client: Client, *, regions: Collection[str], stages: Collection[str]) -> list[LeftStack]:
+def find_stacks(client: Clients, *, regions: Collection[str], stages: Collection[str]) -> list[LeftStack]:
     """Return the stacks of rehearsals, the last to be deleted at the end.
 
     A stack is one of a rehearsal by its name and its tag together.
@@ -59,7 +59,7 @@ def _rank(name: str) -> int:
 
 
 def remove_stacks(
-    client: Client,
+    client: Clients,
     stacks: Collection[LeftStack],
     *,
     empty: bool = True,
@@ -83,14 +83,14 @@ def remove_stacks(
     reject(findings)
 
 
-def _begin(client: Client, stack: LeftStack, *, empty: bool) -> None:
+def _begin(client: Clients, stack: LeftStack, *, empty: bool) -> None:
     cloudformation = client("cloudformation", stack.region)
     for bucket in _buckets(cloudformation, stack) if empty else ():
         empty_bucket(client("s3", stack.region), bucket)
     cloudformation.delete_stack(StackName=stack.stack_id)
 
 
-def _finish(client: Client, stack: LeftStack, *, empty: bool) -> str | None:
+def _finish(client: Clients, stack: LeftStack, *, empty: bool) -> str | None:
     """Wait until a stack is gone. Return why it is not."""
     cloudformation = client("cloudformation", stack.region)
     for attempt in range(_ATTEMPTS):

@@ -9,12 +9,12 @@ from ultracluster_catalog.limits.queues import QUEUE_NAME_TAG
 from ultracluster_catalog.lustre.lustre_figures import file_system_figures
 from ultracluster_catalog.machines.instance_type import InstanceType
 from ultracluster_cli._aws.deployed_template import stack_resources
-from ultracluster_cli._aws.target import Client
-from ultracluster_rules.findings import FindingsError
-from ultracluster_rules.machines import get_instance_type
-from ultracluster_rules.record import RuleRecord
+from ultracluster_runtime.functions.clients import Clients
 from ultracluster_runtime.jobs.dependencies import job_name
 from ultracluster_runtime.lifecycle.reader import gang_size
+from ultracluster_spec.findings import FindingsError
+from ultracluster_spec.instance_type import get_instance_type
+from ultracluster_spec.record import RuleRecord
 from ultracluster_stacks.cost import lustre_settings
 from ultracluster_stacks.plan import StackTemplate
 
@@ -22,7 +22,7 @@ _EFA = {"efa", "efa-only"}
 
 
 def read_clusters(
-    stacks: Sequence[StackTemplate], *, client: Client, own_types: Mapping[str, InstanceType] | None = None
+    stacks: Sequence[StackTemplate], *, client: Clients, own_types: Mapping[str, InstanceType] | None = None
 ) -> list[dict[str, Any]]:
     """Read back every cluster from AWS; an error of AWS or a missing resource is UC9007."""
     names = dict.fromkeys(stack.cluster for stack in stacks)
@@ -47,14 +47,14 @@ class _Reader:
     """Read one cluster, whose stacks are in one Region."""
 
     def __init__(
-        self, stacks: Sequence[StackTemplate], client: Client, own_types: Mapping[str, InstanceType]
+        self, stacks: Sequence[StackTemplate], client: Clients, own_types: Mapping[str, InstanceType]
     ) -> None:
         self._stacks = stacks
         self._region = stacks[0].region
-        self._client = client
+        self._client = client.in_region(self._region)
         self._own_types = own_types
         self._resources = {
-            stack.name: list(stack_resources(stack.name, self._call("cloudformation"))) for stack in stacks
+            stack.name: list(stack_resources(stack.name, self._client("cloudformation"))) for stack in stacks
         }
 
     def cluster(self) -> dict[str, Any]:
@@ -90,9 +90,6 @@ class _Reader:
             "stacks": list(self._read_stacks()),
         }
 
-    def _call(self, service: str) -> Any:
-        return self._client(service, self._region)
-
     def _ids(self, resource_type: str) -> list[str]:
         return [
             resource["PhysicalResourceId"]
@@ -110,7 +107,7 @@ class _Reader:
 
     def _read_stacks(self) -> Iterator[dict[str, Any]]:
         for name, resources in self._resources.items():
-            (described,) = self._call("cloudformation").describe_stacks(StackName=name)["Stacks"]
+            (described,) = self._client("cloudformation").describe_stacks(StackName=name)["Stacks"]
             yield {"name": name, "status": described["StackStatus"], "resources": len(resources)}
 
     def _first_environment(self, queue: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -118,7 +115,7 @@ class _Reader:
         order = sorted(queue["computeEnvironmentOrder"], key=lambda entry: entry["order"])
         ids = [entry["computeEnvironment"] for entry in order[:1]]
         answer = (
-            self._call("batch").describe_compute_environments(computeEnvironments=ids)
+            self._client("batch").describe_compute_environments(computeEnvironments=ids)
             if ids
             else {"computeEnvironments": []}
         )
@@ -128,7 +125,7 @@ class _Reader:
     def _group(self) -> Mapping[str, Any]:
         """Return the Auto Scaling group that starts the nodes of an unmanaged compute environment."""
         names = self._ids("AWS::AutoScaling::AutoScalingGroup")[:1]
-        answer = self._call("autoscaling").describe_auto_scaling_groups(AutoScalingGroupNames=names)
+        answer = self._client("autoscaling").describe_auto_scaling_groups(AutoScalingGroupNames=names)
         group: Mapping[str, Any] = self._only(answer["AutoScalingGroups"], "Auto Scaling group")
         return group
 
@@ -137,7 +134,7 @@ class _Reader:
         named = {key[0].lower() + key[1:]: value for key, value in reference.items()}
         parameters = {"launchTemplateId": "LaunchTemplateId", "launchTemplateName": "LaunchTemplateName"}
         key = next(key for key in parameters if key in named)
-        answer = self._call("ec2").describe_launch_template_versions(
+        answer = self._client("ec2").describe_launch_template_versions(
             **{parameters[key]: named[key]}, Versions=[named.get("version", "$Default")]
         )
         data: Mapping[str, Any] = self._only(answer["LaunchTemplateVersions"], "launch template version")[
@@ -150,7 +147,7 @@ class _Reader:
         target = specification.get("CapacityReservationTarget", {}).get("CapacityReservationId")
         if not target:
             return None
-        answer = self._call("ec2").describe_capacity_reservations(CapacityReservationIds=[target])
+        answer = self._client("ec2").describe_capacity_reservations(CapacityReservationIds=[target])
         reservation = self._only(answer["CapacityReservations"], f"reservation {target}")
         return {
             "id": target,
@@ -164,7 +161,7 @@ class _Reader:
         ids = self._ids("AWS::FSx::FileSystem")
         if not ids:
             return
-        for description in self._call("fsx").describe_file_systems(FileSystemIds=ids)["FileSystems"]:
+        for description in self._client("fsx").describe_file_systems(FileSystemIds=ids)["FileSystems"]:
             settings = lustre_settings(description)
             figures = file_system_figures(
                 settings, instance_type=instance_type, nodes=nodes, region=self._region
@@ -183,7 +180,7 @@ class _Reader:
 
     def _buckets(self) -> list[str]:
         names = self._ids("AWS::S3::Bucket")
-        pages = self._call("s3").get_paginator("list_buckets").paginate()
+        pages = self._client("s3").get_paginator("list_buckets").paginate()
         listed = {bucket["Name"] for page in pages for bucket in page["Buckets"]}
         if missing := sorted(set(names) - listed):
             raise _cannot_read_back(f"S3 does not list {', '.join(missing)}")
@@ -192,7 +189,7 @@ class _Reader:
     def _queue(self) -> Mapping[str, Any]:
         """Return the main queue of the cluster; further queues have a name tag."""
         ids = self._ids("AWS::Batch::JobQueue")
-        answer = self._call("batch").describe_job_queues(jobQueues=ids) if ids else {"jobQueues": []}
+        answer = self._client("batch").describe_job_queues(jobQueues=ids) if ids else {"jobQueues": []}
         own_queues = [queue for queue in answer["jobQueues"] if QUEUE_NAME_TAG not in queue.get("tags", {})]
         queue: Mapping[str, Any] = self._only(own_queues, "job queue")
         return queue
@@ -201,7 +198,9 @@ class _Reader:
         ids = self._ids("AWS::Batch::JobDefinition")
         if not ids:
             return
-        for definition in self._call("batch").describe_job_definitions(jobDefinitions=ids)["jobDefinitions"]:
+        for definition in self._client("batch").describe_job_definitions(jobDefinitions=ids)[
+            "jobDefinitions"
+        ]:
             nodes = definition.get("nodeProperties", {})
             ranges = nodes.get("nodeRangeProperties", [{}])
             container = ranges[0].get("container") or definition.get("containerProperties", {})

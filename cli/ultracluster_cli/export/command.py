@@ -5,7 +5,7 @@ import os
 import zipfile
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Annotated, Any, Final
+from typing import Annotated, Any
 
 import typer
 
@@ -15,9 +15,8 @@ from ultracluster_cli._cdk.workspace import rollout_file
 from ultracluster_cli.options import JsonOption, RolloutArgument, WaveOption
 from ultracluster_cli.output import print_json, print_table, say
 from ultracluster_cli.plan.stacks import assembled_stacks
-from ultracluster_rules.findings import FindingsError, quote
-from ultracluster_rules.record import RuleRecord
 from ultracluster_spec.cluster import Cluster
+from ultracluster_spec.findings import FindingsError, quote
 from ultracluster_stacks.export import exported_template, stack_set_template, text_of
 
 _LONGEST_BODY = 51_200  # maximum bytes of TemplateBody; larger templates need TemplateURL
@@ -42,7 +41,7 @@ def export(
     _, clusters = load_clusters(rollout, wave=wave)
     if output.exists() and (not output.is_dir() or any(output.iterdir())):
         problem = f"{quote(str(output))} exists and is not empty"
-        raise FindingsError.of("UC9611", problem, remedy="Choose another folder")
+        raise FindingsError.message(problem, remedy="Choose another folder")
     with open_project() as project:
         assembly = project.temporary / "export"
         project.synthesize(assembly, rollout=rollout, wave=wave, environment=os.environ)
@@ -130,13 +129,3 @@ def _zip(source: Path, target: Path) -> None:
                 info.external_attr = 0o644 << 16
                 info.compress_type = zipfile.ZIP_DEFLATED
                 archive.writestr(info, path.read_bytes())
-
-
-RECORDS: Final = (
-    RuleRecord(
-        "UC9611",
-        "Templates are exported into a new folder.",
-        remedy="Name a folder that does not exist yet, or is empty.",
-        source="Our decision: nothing of yours is overwritten, and old templates do not lie among new ones.",
-    ),
-)

@@ -28,14 +28,15 @@ from ultracluster_cli.jobs.session import (
 from ultracluster_cli.jobs.submit import submit_all
 from ultracluster_cli.options import DefaultClusterArgument, JsonOption, ProfileOption, command_group
 from ultracluster_cli.output import print_findings, print_json, print_table, say
-from ultracluster_rules.findings import Finding, FindingsError, Severity, printable, quote
-from ultracluster_rules.record import RuleRecord
+from ultracluster_runtime.functions.clients import Clients
 from ultracluster_runtime.jobs.describe import STATES, describe_job, find_job, node_count_of
 from ultracluster_runtime.jobs.explanation import explain_job
 from ultracluster_runtime.jobs.logs import Line, find_stream, read_new, read_tail
-from ultracluster_runtime.jobs.queues import Client, find_definition, find_queue, find_queues
+from ultracluster_runtime.jobs.queues import find_definition, find_queue, find_queues
 from ultracluster_runtime.jobs.stop import instances_of, request_checkpoint, stop_job
 from ultracluster_runtime.jobs.submission import refuse_option
+from ultracluster_spec.findings import Finding, FindingsError, Severity, printable, quote
+from ultracluster_spec.record import RuleRecord
 
 app = command_group("Submit, list, explain, follow and stop jobs.")
 
@@ -105,7 +106,7 @@ def submit(
     seconds = int(read_duration("--timeout", timeout).total_seconds()) if timeout else None
     # SubmitJob is not idempotent: retrying after a lost response would submit a second job.
     cluster, region = locate(cluster, region)
-    region, client = open_region(cluster, job, region=region, profile=profile, attempts=1)
+    region, client = open_region(cluster, job, region=region, profile=profile)
     with aws_errors_as_findings():
         queue = find_queue(cluster, region=region, client=client, name=queue_name)
         definition = find_definition(job, queue=queue, client=client)
@@ -258,7 +259,7 @@ def _log_line(line: Line, *, as_json: bool, **members: int) -> str:
     return printable(f"{at} {line.message}")
 
 
-def _whole_logs(job_id: str, *, client: Client, save: Path | None, as_json: bool) -> None:
+def _whole_logs(job_id: str, *, client: Clients, save: Path | None, as_json: bool) -> None:
     """Print the whole log of each node, or write each to a file; a node whose log cannot be read is named."""
     unread = 0
     for node in range(node_count_of(describe_job(job_id, client=client))):
@@ -362,7 +363,7 @@ def shell(
     open_shell(instance, region=region, profile=profile, container_of=task)
 
 
-def _running_job(text: str, client: Client) -> Mapping[str, Any]:
+def _running_job(text: str, client: Clients) -> Mapping[str, Any]:
     described = describe_job(find_job(text, client=client), client=client)
     if described["status"] != "RUNNING":
         raise _not_running(f"{described['jobName']} is {described['status']}")

@@ -1,4 +1,4 @@
-"""Create clients, parse options, report AWS errors and open shells for `ultracluster jobs` and `ultracluster nodes`."""
+"""Open the Region, parse options, report AWS errors and open shells for `ultracluster jobs` and `ultracluster nodes`."""
 
 import json
 import os
@@ -9,19 +9,13 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
-from functools import cache
 from typing import Any, Final
-
-from botocore.config import Config
 
 from ultracluster_catalog.names.submission_tags import RESUME_OF_TAG, RESUME_TAG
 from ultracluster_cli._aws.selection import project_clusters
 from ultracluster_cli.output import print_findings, say
-from ultracluster_rules.credentials import job_credential, variable_credential
-from ultracluster_rules.findings import Finding, FindingsError, Severity, quote, reject
-from ultracluster_rules.job_definitions import VARIABLE
-from ultracluster_rules.record import RuleRecord
-from ultracluster_runtime.aws.aws_session import aws_session
+from ultracluster_runtime.aws.aws_session import clients_of
+from ultracluster_runtime.functions.clients import Clients
 from ultracluster_runtime.functions.responses import AWS_ERRORS, problem_of
 from ultracluster_runtime.jobs.describe import (
     ENDED,
@@ -32,9 +26,13 @@ from ultracluster_runtime.jobs.describe import (
     short_reasons,
 )
 from ultracluster_runtime.jobs.logs import Line, find_stream, read_new, read_tail
-from ultracluster_runtime.jobs.queues import Client, Queue, region_from_arn
+from ultracluster_runtime.jobs.queues import Queue, region_from_arn
 from ultracluster_runtime.jobs.resumes import PENDING, open_queues, pending_resumes
 from ultracluster_runtime.jobs.submission import refuse_option
+from ultracluster_spec.credentials import job_credential, variable_credential
+from ultracluster_spec.findings import Finding, FindingsError, Severity, quote, reject
+from ultracluster_spec.job_definitions import VARIABLE
+from ultracluster_spec.record import RuleRecord
 
 _DURATION = re.compile(r"([1-9][0-9]{0,8})([smhd])")
 _ROW = ("job", "name", "state", "nodes", "since", "share", "resumes", "left", "reason")
@@ -42,30 +40,24 @@ _FOLLOW_SECONDS = 1.0
 _UNITS = {"s": 1, "m": 60, "h": 3_600, "d": 86_400}
 
 
-def open_region(
-    *names: str, region: str | None, profile: str | None, attempts: int = 3
-) -> tuple[str, Client]:
-    """Return the Region of a command, or raise UC6201 without one, and a function that creates clients.
+def open_region(*names: str, region: str | None, profile: str | None) -> tuple[str, Clients]:
+    """Return the Region of a command, or raise UC6201 without one, and its clients.
 
     The Region is that of the first ARN among the names, else the given one, the only one of the project's clusters, that of
     the environment or the profile.
     """
-    session = aws_session(profile)
+    clients = clients_of(profile)
     chosen_region = (
         next((arn_region for name in names if (arn_region := region_from_arn(name))), None)
         or region
         or _project_region()
-        or session.region_name
+        or clients.region
     )
     if not chosen_region:
         problem = "no Region given"
         remedy = "Specify --region or an ARN, or set AWS_REGION"
         raise FindingsError.of("UC6201", problem, remedy=remedy)
-    config = Config(
-        retries={"total_max_attempts": attempts, "mode": "standard"}, connect_timeout=5, read_timeout=30
-    )
-    client = cache(lambda service: session.client(service, region_name=chosen_region, config=config))
-    return chosen_region, client
+    return chosen_region, clients.in_region(chosen_region)
 
 
 def _project_region() -> str | None:
@@ -139,7 +131,7 @@ def read_resume(resume: int | None, *, no_resume: bool) -> int | None:
 def follow_log(
     job_id: str,
     *,
-    client: Client,
+    client: Clients,
     show: Callable[[Sequence[Line]], None],
     node: int | None = None,
     tail: int | None = None,
@@ -199,7 +191,7 @@ def job_row(job: Any, reason: str | None = None) -> dict[str, Any]:
 
 
 def list_rows(
-    queues: Sequence[Queue], *, states: Iterable[str], client: Client
+    queues: Sequence[Queue], *, states: Iterable[str], client: Clients
 ) -> tuple[list[dict[str, Any]], list[str]]:
     """Return the jobs of queues of one cluster in some states and those that wait for their resume, and what could not be read."""
     wanted = list(states)
@@ -273,10 +265,10 @@ def local_aws_runs_no_jobs() -> bool:
 def _open_local_shell(endpoint: str, name: str) -> None:
     """Replace this process with a shell in the folder and with the variables of a process that the local AWS has started."""
     from ultracluster_local.errors import LocalAwsError  # noqa: PLC0415 - optional dependency
-    from ultracluster_local.seeding.seed_client import inside  # noqa: PLC0415 - likewise
+    from ultracluster_local.seeding.seed_client import shell_directory  # noqa: PLC0415 - likewise
 
     try:
-        folder, environment = inside(
+        folder, environment = shell_directory(
             endpoint=endpoint, key=os.environ.get("AWS_ACCESS_KEY_ID", ""), name=name
         )
     except LocalAwsError as error:

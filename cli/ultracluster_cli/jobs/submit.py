@@ -7,9 +7,10 @@ from types import MappingProxyType
 from typing import Any
 
 from ultracluster_cli.jobs.session import aws_errors_as_findings, refused
+from ultracluster_runtime.functions.clients import ONCE, Clients
 from ultracluster_runtime.jobs.closed_queues import explain_closed_queue
 from ultracluster_runtime.jobs.dependencies import dependencies_of, job_name, queue_of, submission_order
-from ultracluster_runtime.jobs.queues import Client, Queue, list_definitions
+from ultracluster_runtime.jobs.queues import Queue, list_definitions
 from ultracluster_runtime.jobs.submission import submission
 from ultracluster_runtime.resume.endings import resumes_left
 
@@ -28,7 +29,7 @@ def submit_all(
     definition: Mapping[str, Any],
     *,
     queue: Queue,
-    client: Client,
+    client: Clients,
     name: str,
     named_queue: bool = False,
     alone: bool,
@@ -79,7 +80,7 @@ def submit_all(
             if dependency["jobId"] in submitted:
                 dependency["jobId"] = submitted[dependency["jobId"]].job_id
         with aws_errors_as_findings(_remedy(list(submitted.values()))):
-            response = client("batch").submit_job(**request)
+            response = client("batch", config=ONCE).submit_job(**request)
         submitted[job_name(job) or ""] = Submitted(
             job_id=response["jobId"],
             arn=response.get("jobArn"),

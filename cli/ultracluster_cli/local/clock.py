@@ -8,10 +8,11 @@ from typing import Any
 
 from ultracluster_cli.jobs.session import read_duration
 from ultracluster_local.seeding.seed_client import move_clock
-from ultracluster_rules.findings import FindingsError, quote
+from ultracluster_runtime.functions.clients import Clients
 from ultracluster_runtime.functions.window import BlockWindow
 from ultracluster_runtime.jobs.submission import refuse_option
 from ultracluster_runtime.purchasing.order_checks import parse_time
+from ultracluster_spec.findings import FindingsError, quote
 
 STAGES = ("start", "checkpoint", "drain", "termination", "end")
 _MINUTE = timedelta(minutes=1)
@@ -26,7 +27,7 @@ class Stage:
     reservation: str
 
 
-def stages(client: Callable[[str], Any]) -> list[Stage]:
+def stages(client: Clients) -> list[Stage]:
     """Return the stages of all Capacity Blocks of a Region, in order of time."""
     leads = dict(_checkpoint_leads(client("lambda")))
     stages_of_blocks = []

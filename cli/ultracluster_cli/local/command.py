@@ -14,13 +14,12 @@ from ultracluster_cli._aws.targets import local_aws_findings
 from ultracluster_cli.exit_codes import ExitCode
 from ultracluster_cli.options import JsonOption, command_group
 from ultracluster_cli.output import print_json, print_table, say
-from ultracluster_rules.findings import FindingsError, quote
 from ultracluster_runtime.jobs.submission import refuse_option
+from ultracluster_spec.findings import FindingsError, quote
 
 with local_aws_findings():  # ultracluster_local is an optional dependency
-    from ultracluster_cli._aws.local_target import LOCAL_VARIABLE, local_directory
+    from ultracluster_cli._aws.local_target import LOCAL_VARIABLE, local_clients, local_directory
     from ultracluster_cli.local.clock import STAGES, move, read_clock, stages, target_time
-    from ultracluster_local.instance.clients import Clients
     from ultracluster_local.instance.environment import child_environment, local_variables
     from ultracluster_local.seeding.seed_client import seed
     from ultracluster_local.server import daemon
@@ -139,9 +138,8 @@ def clock(
     if to is not None and (to not in STAGES or by is not None):
         got = f"{quote(to)} and TIME" if to in STAGES else quote(to)
         raise FindingsError([refuse_option("--to", got, allowed=f"TIME, or one of {', '.join(STAGES)}")])
-    clients = Clients(endpoint=endpoint, key=key)
     now = read_clock(endpoint=endpoint, key=key)  # first: it refuses an endpoint that is not a local AWS
-    known = stages(lambda service: clients.get(service, region))
+    known = stages(local_clients(endpoint, key).in_region(region))
     delivered: list[Mapping[str, Any]] = []
     if by is not None or to is not None:
         target = target_time(by, to, now=now, known=known)

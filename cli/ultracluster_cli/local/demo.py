@@ -6,7 +6,7 @@ import subprocess
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Annotated, Any, Final
+from typing import Annotated, Any
 
 import typer
 
@@ -21,9 +21,8 @@ from ultracluster_cli.local.demo_job import DemoTraining, can_train
 from ultracluster_cli.options import JsonOption, RolloutArgument
 from ultracluster_cli.output import print_json, print_table, say
 from ultracluster_cli.progress import measure, measure_and_report
-from ultracluster_rules.findings import FindingsError
-from ultracluster_rules.record import RuleRecord
 from ultracluster_spec.cluster import Cluster
+from ultracluster_spec.findings import FindingsError
 from ultracluster_spec.rollout import Rollout
 from ultracluster_stacks.config import load_rollout
 from ultracluster_stacks.config.reading.environment import refuse_environment
@@ -126,7 +125,7 @@ def _row(purchase: demo_purchase.Purchase) -> dict[str, Any]:
 
 
 def blocks_of(config: Rollout) -> dict[Loc, Cluster]:
-    """Return the clusters in Capacity Blocks by their locations in the rollout, or raise UC9012 without any."""
+    """Return the clusters in Capacity Blocks by their locations in the rollout; an error without any."""
     blocks = {
         loc: cluster
         for loc, cluster in config.located_clusters()
@@ -135,7 +134,7 @@ def blocks_of(config: Rollout) -> dict[Loc, Cluster]:
     if not blocks:
         problem = "no cluster of the rollout uses a Capacity Block"
         remedy = "Deploy it with `ultracluster deploy --local`"
-        raise FindingsError.of("UC9012", problem, remedy=remedy)
+        raise FindingsError.message(problem, remedy=remedy)
     return blocks
 
 
@@ -161,7 +160,7 @@ def _leaves(values: Mapping[str, Any]) -> Iterator[tuple[Loc, str]]:
 def require_bought(
     clusters: Sequence[Mapping[str, Any]], purchases: Sequence[demo_purchase.Purchase]
 ) -> None:
-    """Check that the launch templates target exactly the purchased reservations (UC9010)."""
+    """Check that the launch templates target exactly the purchased reservations."""
     targeted = sorted(
         cluster["reservation"]["id"]
         for cluster in clusters
@@ -171,13 +170,3 @@ def require_bought(
     if targeted != reservation_ids:
         problem = f"bought {', '.join(reservation_ids)}, but the launch templates target {', '.join(targeted) or 'none'}"
         raise demo_purchase.unexpected_purchase(problem)
-
-
-RECORDS: Final = (
-    RuleRecord(
-        "UC9012",
-        "The rollout of the demo has a cluster in a Capacity Block.",
-        remedy="There is nothing to buy: deploy it with `ultracluster deploy --local`.",
-        source="Our decision: the demo shows a purchase.",
-    ),
-)

@@ -14,10 +14,11 @@ from ultracluster_cli.local.demo_purchase import CommandRunner, Purchase, failed
 from ultracluster_cli.output import say, short_time
 from ultracluster_cli.progress import measure
 from ultracluster_cli.project.project_files import shipped
-from ultracluster_rules.findings import FindingsError
+from ultracluster_runtime.functions.clients import Clients
 from ultracluster_runtime.jobs.describe import describe_job
 from ultracluster_runtime.jobs.logs import find_stream, read_new
 from ultracluster_spec.cluster import Cluster
+from ultracluster_spec.findings import FindingsError
 
 _STEP: Final = re.compile(r"step (\d+) loss ([\d.]+)")
 _CHECKPOINT: Final = re.compile(r"checkpoint of step (\d+)")
@@ -64,8 +65,8 @@ class DemoTraining:
     steps: dict[str, float]
 
     def train(self, cluster: Cluster, purchase: Purchase) -> TrainedJob:
-        """Submit the job (UC9011 if it fails), and move the clock through the block, whose extension is paid after the drain."""
-        region, client = cluster.region, self.target.in_region(cluster.region)
+        """Submit the job (a message if it fails), and move the clock through the block, whose extension is paid after the drain."""
+        region, client = cluster.region, self.target.client.in_region(cluster.region)
         with measure(self.steps, "training"):
             job = self._submit(cluster)
             start = short_time(datetime.fromisoformat(purchase.start))
@@ -147,13 +148,13 @@ class DemoTraining:
 class _Log:
     """The log of the main node of a job, as it grows."""
 
-    def __init__(self, job: str, client: Callable[[str], Any], *, highest: float = 0.0) -> None:
+    def __init__(self, job: str, client: Clients, *, highest: float = 0.0) -> None:
         _wait_for_job(job, "RUNNING", client)
         self._lines = self._follow(job, client)
         self.highest = highest  # of the losses, for the scale of the bars
 
     @staticmethod
-    def _follow(job: str, client: Callable[[str], Any]) -> Iterator[str]:
+    def _follow(job: str, client: Clients) -> Iterator[str]:
         deadline = time.monotonic() + _PATIENCE_SECONDS
         stream, token = find_stream(job, node=None, client=client), None
         while time.monotonic() < deadline:
@@ -178,8 +179,8 @@ class _Log:
             say(f"  step {int(step[1]):6,}  loss {loss:.4f}  {bar}")
 
 
-def _wait_for_job(job: str, status: str, client: Callable[[str], Any]) -> Any:
-    """Wait until a job is in a state; UC9011 with its last words if it ends in another."""
+def _wait_for_job(job: str, status: str, client: Clients) -> Any:
+    """Wait until a job is in a state; an error with its last words if it ends in another."""
     described = _wait(
         lambda: describe_job(job, client=client),
         lambda described: described["status"] in {status, "SUCCEEDED", "FAILED"},
@@ -190,7 +191,7 @@ def _wait_for_job(job: str, status: str, client: Callable[[str], Any]) -> Any:
     return described
 
 
-def _failed_job(job: str, client: Callable[[str], Any]) -> FindingsError:
+def _failed_job(job: str, client: Clients) -> FindingsError:
     described, stream = describe_job(job, client=client), find_stream(job, node=None, client=client)
     words = [line.message for lines, _ in read_new(stream, token=None, client=client) for line in lines]
     last = f"; its last line: {words[-1]}" if words else ""

@@ -19,12 +19,11 @@ from ultracluster_cli.exit_codes import ExitCode
 from ultracluster_cli.options import LEDGER_REGION_VARIABLE, LEDGER_VARIABLE
 from ultracluster_cli.output import print_table, say
 from ultracluster_cli.progress import measure_and_report
-from ultracluster_rules.findings import FindingsError
-from ultracluster_rules.machines import get_instance_type
-from ultracluster_rules.record import RuleRecord
 from ultracluster_runtime.purchasing.ledger import PARTITION_KEY, SORT_KEY, Ledger
 from ultracluster_runtime.purchasing.orders import ORDER_TAG, OrderState, Record
 from ultracluster_spec.cluster import Cluster
+from ultracluster_spec.findings import FindingsError
+from ultracluster_spec.instance_type import get_instance_type
 
 LEDGER_TABLE: Final = "ultracluster-demo-ledger"
 LEDGER_REGION: Final = "us-east-2"
@@ -82,7 +81,7 @@ class CommandRunner:
     log: Path
 
     def __call__(self, *arguments: str, quiet: bool = False) -> dict[str, Any]:
-        """Run a command and return its JSON; a failure is UC9011, an unknown outcome of a purchase `ExitCode.UNKNOWN`."""
+        """Run a command and return its JSON; a failure is an error, an unknown outcome of a purchase `ExitCode.UNKNOWN`."""
         command_line = shlex.join(["ultracluster", *arguments])
         if not quiet:
             say(f"$ {command_line}  # local AWS, fake money")
@@ -117,7 +116,7 @@ class DemoBuyer:
     shows_offers: bool
 
     def buy(self, cluster: Cluster) -> Purchase:
-        """Find, approve and buy the block of a cluster (UC9010, UC9011), unless the ledger already contains its order."""
+        """Find, approve and buy the block of a cluster, unless the ledger already contains its order."""
         order = order_name(cluster)
         ledger = Ledger(self.target.client("dynamodb", LEDGER_REGION), LEDGER_TABLE)
         records = {record.order.name: record for record in ledger.orders()}
@@ -169,7 +168,6 @@ class DemoBuyer:
             document = self.run(
                 *("capacity", "approve", order, "--cluster", cluster.name, *_search_options(cluster)),
                 *("--max-fee", str(cap), "--month-cap", str(spent + cap), "--approver", "demo", "--json"),
-                "--below-list",  # the local AWS sells for cents
             )
             messages.append(f"Approved order {order} for at most {cap} USD of fake money")
         token: str = document["order"]["token"]
@@ -233,26 +231,10 @@ def _search_options(cluster: Cluster) -> list[str]:
 
 
 def failed_command(problem: str) -> FindingsError:
-    """Return the error (UC9011) because a command of the demo failed, or did not have its effect."""
-    return FindingsError.of("UC9011", problem, remedy=_RESET)
+    """Return the error because a command of the demo failed, or did not have its effect."""
+    return FindingsError.message(problem, remedy=_RESET)
 
 
 def unexpected_purchase(problem: str) -> FindingsError:
-    """Return the error (UC9010) because the local AWS does not have exactly the purchased reservations."""
-    return FindingsError.of("UC9010", problem, remedy=_RESET)
-
-
-RECORDS: Final = (
-    RuleRecord(
-        "UC9010",
-        "What the demo deploys runs in the reservation that the demo bought, and in no other.",
-        remedy="Report it with the log: the demo checks here what it promises.",
-        source="Our decision: the demo proves its claim or fails.",
-    ),
-    RuleRecord(
-        "UC9011",
-        "Every command that the demo runs succeeds.",
-        remedy="Read what the command said above the finding; the whole log is in the file that it names.",
-        source="Our decision: the demo proves its claim or fails.",
-    ),
-)
+    """Return the error because the local AWS does not have exactly the purchased reservations."""
+    return FindingsError.message(problem, remedy=_RESET)

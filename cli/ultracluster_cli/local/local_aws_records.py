@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from ultracluster_rules.record import RuleRecord
+from ultracluster_spec.record import RuleRecord
 
 RECORDS: Final = (
     RuleRecord(

@@ -4,12 +4,12 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Final
 
-from ultracluster_rules.findings import FindingsError, quote
-from ultracluster_rules.record import RuleRecord
-from ultracluster_runtime.aws.aws_session import aws_session
+from ultracluster_runtime.aws.aws_session import clients_of
 from ultracluster_runtime.functions.responses import AWS_ERRORS, problem_of
 from ultracluster_runtime.metrics.metric_reads import record_metrics, recording_period
 from ultracluster_runtime.metrics.recorded_metrics import Recording, read_recording
+from ultracluster_spec.findings import FindingsError, quote
+from ultracluster_spec.record import RuleRecord
 
 _MOST_HOURS = 455 * 24  # CloudWatch keeps hourly values for 455 days
 
@@ -26,8 +26,8 @@ def read_metrics(
     """Read the metrics of a cluster from a recording or from CloudWatch.
 
     Raises:
-        FindingsError: If the file is not a recording (UC9330), not exactly one source is specified (UC9332), the hours
-            are out of range (UC9333), CloudWatch reports an error (UC9334), there are no values (UC9335), or the profile
+        FindingsError: If the file is not a recording, not exactly one source is specified, the hours
+            are out of range, CloudWatch reports an error (UC9334), there are no values, or the profile
             does not exist (UC9009).
     """
     if recording is not None and cluster is None:
@@ -41,13 +41,13 @@ def read_metrics(
     if not any(series.points for series in recorded.series):
         problem = f"{place} has no metrics of {recorded.cluster} in this period"
         remedy = "Check the name of the cluster, the Region and --hours; see `ultracluster docs training-metrics` for the published metrics"
-        raise FindingsError.of("UC9335", problem, remedy=remedy)
+        raise FindingsError.message(problem, remedy=remedy)
     return recorded
 
 
 def wrong_options(problem: str, *, allowed: str) -> FindingsError:
-    """Return the error (UC9332) because options are missing or exclude each other."""
-    return FindingsError.of("UC9332", problem, allowed=allowed)
+    """Return the error because options are missing or exclude each other."""
+    return FindingsError.message(problem, allowed=allowed)
 
 
 def _from_cloudwatch(
@@ -56,13 +56,13 @@ def _from_cloudwatch(
     if not 0 < hours <= _MOST_HOURS:
         problem = f"got {quote(hours)}"
         allowed = f"more than 0 to {_MOST_HOURS:,}, the retention of CloudWatch metrics"
-        raise FindingsError.of("UC9333", problem, allowed=allowed, path="--hours")
+        raise FindingsError.message(problem, allowed=allowed, path="--hours")
     now = datetime.now(UTC)
     end = now.replace(second=0, microsecond=0) + timedelta(minutes=1)  # include the current minute
     start = end - timedelta(hours=hours)
-    session = aws_session(profile)
+    clients = clients_of(profile)
     try:
-        cloudwatch = session.client("cloudwatch", region_name=region)
+        cloudwatch = clients("cloudwatch", region)
         return record_metrics(
             cloudwatch,
             cluster=cluster,
@@ -81,27 +81,9 @@ def _from_cloudwatch(
 
 RECORDS: Final = (
     RuleRecord(
-        "UC9332",
-        "A command that reads metrics has one source and an output.",
-        remedy="Specify one source, --from or --cluster, and --picture or --save.",
-        source="Our decision: a command without an effect is a typing mistake.",
-    ),
-    RuleRecord(
-        "UC9333",
-        "The requested time is within the retention of CloudWatch metrics.",
-        remedy="Specify more than 0 and up to 10,920 hours.",
-        source="CloudWatch user guide, metrics retention: 455 days.",
-    ),
-    RuleRecord(
         "UC9334",
         "CloudWatch returns the metrics of a cluster.",
         remedy="Check the credentials, cloudwatch:ListMetrics and cloudwatch:GetMetricData, and the Region.",
         source="botocore 1.44.5, CloudWatch, 2026.",
-    ),
-    RuleRecord(
-        "UC9335",
-        "There are metrics of the cluster in this time.",
-        remedy="Check the name of the cluster, the Region and --hours; `ultracluster docs training-metrics` lists the published metrics.",
-        source="Our decision: an empty page would look like a cluster at rest.",
     ),
 )

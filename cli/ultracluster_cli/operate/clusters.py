@@ -9,7 +9,6 @@ import typer
 from ultracluster_catalog.capacity.capacity_blocks import BLOCK_REGIONS
 from ultracluster_catalog.names.cluster_tag import CLUSTER_TAG
 from ultracluster_catalog.places.zones import REGIONS
-from ultracluster_cli._aws.targets import clients_of
 from ultracluster_cli.capacity.options import RegionsOption
 from ultracluster_cli.exit_codes import ExitCode
 from ultracluster_cli.jobs.session import aws_errors_as_findings
@@ -17,10 +16,11 @@ from ultracluster_cli.operate.status import nodes_of
 from ultracluster_cli.options import JsonOption, ProfileOption
 from ultracluster_cli.output import print_json, print_table, say
 from ultracluster_cli.progress import doing
-from ultracluster_rules.findings import FindingsError, quote
+from ultracluster_runtime.aws.aws_session import clients_of
+from ultracluster_runtime.functions.clients import Clients
 from ultracluster_runtime.functions.responses import AWS_ERRORS, problem_of
-from ultracluster_runtime.jobs.queues import Client
 from ultracluster_runtime.jobs.submission import refuse_option
+from ultracluster_spec.findings import FindingsError, quote
 
 _AT_ONCE: Final = 8
 _SOLD: Final = frozenset(region for regions in BLOCK_REGIONS.values() for region in regions)
@@ -42,7 +42,7 @@ def clusters(
             with aws_errors_as_findings():
                 enabled = client("ec2", "us-east-1").describe_regions()["Regions"]
             names = sorted(_SOLD & {region["RegionName"] for region in enabled})
-        answers = list(pool.map(lambda name: _read(name, lambda service: client(service, name)), names))
+        answers = list(pool.map(lambda name: _read(name, client.in_region(name)), names))
     rows = [row for found, _ in answers for row in found]
     unread = {name: problem for name, (_, problem) in zip(names, answers, strict=True) if problem}
     if as_json:
@@ -57,7 +57,7 @@ def clusters(
         raise typer.Exit(ExitCode.UNKNOWN)
 
 
-def _read(region: str, client: Client) -> tuple[list[dict[str, Any]], str]:
+def _read(region: str, client: Clients) -> tuple[list[dict[str, Any]], str]:
     """Return the clusters of a Region, or why it could not be read."""
     try:
         return list(_clusters_in(region, client)), ""
@@ -65,7 +65,7 @@ def _read(region: str, client: Client) -> tuple[list[dict[str, Any]], str]:
         return [], problem_of(error)
 
 
-def _clusters_in(region: str, client: Client) -> Iterator[dict[str, Any]]:
+def _clusters_in(region: str, client: Clients) -> Iterator[dict[str, Any]]:
     pages = client("batch").get_paginator("describe_job_queues").paginate()
     queues = [queue.get("tags", {}).get(CLUSTER_TAG) for page in pages for queue in page["jobQueues"]]
     group_pages = client("autoscaling").get_paginator("describe_auto_scaling_groups").paginate()

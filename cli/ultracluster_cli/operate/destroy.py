@@ -1,7 +1,7 @@
 """`ultracluster destroy`: delete the stacks of clusters in an order that AWS accepts, and list the resources that are kept."""
 
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from decimal import Decimal
 from functools import partial
 from typing import Annotated, Any, Final
@@ -16,12 +16,13 @@ from ultracluster_cli.deploy.rehearsal_removal import LeftStack, empty_bucket, r
 from ultracluster_cli.operate.status import open_clusters, stacks_of
 from ultracluster_cli.output import print_json, print_table, say, short_time
 from ultracluster_cli.progress import doing, if_interrupted
-from ultracluster_rules.findings import Finding, FindingsError, quote, reject
-from ultracluster_rules.record import RuleRecord
+from ultracluster_runtime.functions.clients import Clients
 from ultracluster_runtime.functions.responses import AWS_ERRORS, problem_of
 from ultracluster_runtime.lifecycle.observations import ENDED
 from ultracluster_runtime.lifecycle.reader import chunks, describe_reservation
 from ultracluster_spec.cluster import Cluster
+from ultracluster_spec.findings import Finding, FindingsError, quote, reject
+from ultracluster_spec.record import RuleRecord
 from ultracluster_stacks import cost
 
 _RETAINING: Final = {"Retain", "RetainExceptOnCreate"}
@@ -74,7 +75,7 @@ def destroy(
     names = [config.name for config in clusters]
     if unknown := [name for name in delete_data or () if name not in names]:
         problem = f"--delete-data got {quote(unknown[0])}"
-        raise FindingsError.of("UC9017", problem, allowed=", ".join(names))
+        raise FindingsError.message(problem, allowed=", ".join(names))
     with doing("Reading the stacks"):
         deployments = [
             _Deployed(config, targets.of(config.stage), delete_data=config.name in (delete_data or ()))
@@ -111,7 +112,7 @@ class _Deployed:
         self.config = config
         self.delete_data = delete_data
         self._target = target
-        self._client = target.in_region(config.region)
+        self._client = target.client.in_region(config.region)
         cloudformation = self._client("cloudformation")
         self.stacks = [
             LeftStack(region=config.region, name=stack["name"], stack_id=stack["id"], status=stack["status"])
@@ -244,7 +245,7 @@ class _Deployed:
         }
 
 
-def end_nodes(stack: str, client: Callable[[str], Any]) -> None:
+def end_nodes(stack: str, client: Clients) -> None:
     """End the nodes of the Auto Scaling groups of a stack.
 
     CloudFormation cannot delete a group while nodes are protected from scaling in (aws/aws-cdk#18179).
@@ -308,12 +309,6 @@ def _wait(describe: Any) -> None:
 
 
 RECORDS: Final = (
-    RuleRecord(
-        "UC9017",
-        "The name that --delete-data gets is that of a cluster to destroy.",
-        remedy="Type the name of each cluster whose data is to be deleted.",
-        source="Our decision: data is deleted only where its cluster is named.",
-    ),
     RuleRecord(
         "UC9018",
         "The data of a cluster whose name was typed is deleted.",

@@ -24,11 +24,12 @@ from ultracluster_cli.options import (
 )
 from ultracluster_cli.output import print_json, print_table, say, say_command
 from ultracluster_cli.progress import doing, if_interrupted
-from ultracluster_rules.findings import FindingsError, quote
-from ultracluster_rules.record import RuleRecord
+from ultracluster_runtime.functions.clients import Clients
 from ultracluster_runtime.jobs.describe import describe_job, list_jobs
-from ultracluster_runtime.jobs.queues import Client, find_queues
+from ultracluster_runtime.jobs.queues import find_queues
 from ultracluster_runtime.jobs.stop import instances_of, request_checkpoint
+from ultracluster_spec.findings import FindingsError, quote
+from ultracluster_spec.record import RuleRecord
 
 app = command_group("List, describe and replace nodes, or open a shell.")
 
@@ -151,7 +152,7 @@ def replace(
         say(f"{instance['reservation']} has room for it again some minutes after this one has ended.")
 
 
-def _wait_for_checkpoint(job: str, patience: timedelta, client: Client) -> None:
+def _wait_for_checkpoint(job: str, patience: timedelta, client: Clients) -> None:
     described = describe_job(job, client=client)
     until = datetime.now(UTC) + patience
     notified, problem = request_checkpoint(described, until, client)
@@ -163,7 +164,7 @@ def _wait_for_checkpoint(job: str, patience: timedelta, client: Client) -> None:
             time.sleep(min(5.0, patience.total_seconds()))
 
 
-def _find(text: str, region: str, client: Client) -> dict[str, Any]:
+def _find(text: str, region: str, client: Clients) -> dict[str, Any]:
     """Return the only node whose ID starts with `text`."""
     nodes = list(nodes_of(None, client("ec2"), node=f"{text}*"))
     if len(nodes) == 1:
@@ -174,7 +175,7 @@ def _find(text: str, region: str, client: Client) -> dict[str, Any]:
     raise FindingsError.of("UC6231", problem, allowed=allowed, remedy=remedy)
 
 
-def _jobs_by_node(cluster: str, region: str, client: Client) -> dict[str, str]:
+def _jobs_by_node(cluster: str, region: str, client: Clients) -> dict[str, str]:
     jobs: dict[str, str] = {}
     for queue in find_queues(cluster, region=region, client=client):
         for job in list_jobs(queue.arn, states=["RUNNING"], client=client):

@@ -31,13 +31,14 @@ from ultracluster_cli.output import print_json, print_table, say, short_time
 from ultracluster_cli.pictures.status import draw_status
 from ultracluster_cli.progress import doing
 from ultracluster_cli.rollout.stack_status import firing_alarms
-from ultracluster_rules.findings import FindingsError
+from ultracluster_runtime.functions.clients import Clients
 from ultracluster_runtime.functions.responses import AWS_ERRORS, problem_of
 from ultracluster_runtime.jobs.describe import STATES
 from ultracluster_runtime.jobs.queues import find_queues
 from ultracluster_runtime.jobs.resumes import PENDING
 from ultracluster_runtime.preflight.live_facts import live_facts, summarize
 from ultracluster_spec.cluster import Cluster
+from ultracluster_spec.findings import FindingsError
 from ultracluster_stacks.config import load_rollout
 from ultracluster_stacks.plan import StackTemplate
 
@@ -97,7 +98,7 @@ def open_clusters(
 
 def read_status(cluster: Cluster, target: Target) -> dict[str, Any]:
     """Return the state of a cluster as plain values. What cannot be read is listed under ``unread``."""
-    client = target.in_region(cluster.region)
+    client = target.client.in_region(cluster.region)
     now, unread = datetime.now(UTC), list[str]()
 
     def read(what: str, function: Callable[[], Any]) -> Any:
@@ -208,7 +209,7 @@ def _blocks(cluster: Cluster, ec2: Any, now: datetime) -> list[dict[str, Any]]:
     return blocks
 
 
-def _queues(cluster: Cluster, client: Callable[[str], Any]) -> tuple[list[dict[str, Any]], list[str]]:
+def _queues(cluster: Cluster, client: Clients) -> tuple[list[dict[str, Any]], list[str]]:
     rows = []
     queues = find_queues(cluster.name, region=cluster.region, client=client)
     all_jobs, unread = list_rows(queues, states=_ACTIVE, client=client)
@@ -230,7 +231,7 @@ def _queues(cluster: Cluster, client: Callable[[str], Any]) -> tuple[list[dict[s
     return rows, unread
 
 
-def _alarms(cluster: Cluster, client: Callable[[str], Any]) -> dict[str, Any]:
+def _alarms(cluster: Cluster, client: Clients) -> dict[str, Any]:
     names = [
         resource["PhysicalResourceId"]
         for resource in stack_resources(cluster.stacks[2], client("cloudformation"))

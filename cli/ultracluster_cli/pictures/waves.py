@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from ultracluster_cli.pictures.drawing import DARK, MARGIN, SOFT, TINT, WIDTH, Drawing, fit, text_width
-from ultracluster_runtime.rollout.machine import Entry, Kind, states_of
+from ultracluster_runtime.rollout.decide import Entry, Kind, states_of
 from ultracluster_runtime.rollout.plan import ALARMS, JOB, STACKS, PlannedCluster, RolloutPlan
 
 _STATES: Final = {

@@ -15,7 +15,7 @@ from ultracluster_runtime.preflight.subjects import Account
 from ultracluster_spec.cluster import Cluster
 from ultracluster_stacks.plan import Plan, StackChange, StackState, Stop, StopKind
 
-# Quotas for nodes and storage, reservations with size, state and times, AMIs, existing file systems.
+# Quotas for nodes and storage, reservations with size, state and times, AMIs, existing buckets, keys and file systems, submitters.
 _ASKED: Final = frozenset(
     f"UC{code}"
     for code in (
@@ -26,7 +26,11 @@ _ASKED: Final = frozenset(
         9432,
         9434,
         *range(9442, 9445),
+        9448,
+        9450,
         *range(9452, 9455),
+        9480,
+        9481,
     )
 )
 _SECONDS: Final = 30.0

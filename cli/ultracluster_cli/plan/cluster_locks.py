@@ -24,10 +24,10 @@ from ultracluster_cli._aws.target import ClusterTargets, Target
 from ultracluster_cli.output import say
 from ultracluster_cli.plan.stacks import asset_destination
 from ultracluster_cli.progress import doing
-from ultracluster_rules.findings import FindingsError
-from ultracluster_rules.record import RuleRecord
 from ultracluster_runtime.functions.responses import AWS_ERRORS, problem_of
 from ultracluster_runtime.rollout.cluster_lock import LEASE, ClusterLock, Held, LockHeldError, new_holder
+from ultracluster_spec.findings import FindingsError
+from ultracluster_spec.record import RuleRecord
 from ultracluster_stacks.plan import StackTemplate
 
 _KEY: Final = "ultracluster/locks"

@@ -2,7 +2,6 @@
 
 from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime
-from typing import Final
 
 import typer
 
@@ -11,10 +10,10 @@ from ultracluster_cli.output import print_findings, say
 from ultracluster_cli.plan.account import ask_accounts, with_answers
 from ultracluster_cli.plan.output import print_plan
 from ultracluster_cli.plan.stacks import deployed_stacks
-from ultracluster_rules.findings import Finding, FindingsError, quote, reject
-from ultracluster_rules.record import RuleRecord, is_error
 from ultracluster_spec.cluster import Cluster
-from ultracluster_stacks.plan import Plan, StackState, StackTemplate, check_headroom, compare
+from ultracluster_spec.findings import Finding, FindingsError, quote, reject
+from ultracluster_spec.record import is_error
+from ultracluster_stacks.plan import Plan, StackTemplate, check_headroom, compare
 from ultracluster_stacks.records import RECORDS as FILE_RECORDS
 
 
@@ -41,12 +40,11 @@ def check_limits(stacks: Sequence[StackTemplate]) -> None:
 
 
 def check_allowed(plan: Plan, allowed: Sequence[str]) -> None:
-    """Reject `--allow` values that match no stop (UC9203), since the plan may have changed since they were chosen."""
+    """Reject `--allow` values that match no stop, since the plan may have changed since they were chosen."""
     known = sorted({stop.allow for stop in plan.stops() if stop.allow})
     findings = [
-        Finding(
-            code="UC9203",
-            problem=f"--allow {quote(word)} matches nothing that stops the plan",
+        Finding.message(
+            f"--allow {quote(word)} matches nothing that stops the plan",
             allowed=", ".join(known) or "no --allow, since no stop can be allowed",
         )
         for word in allowed
@@ -71,7 +69,7 @@ def compare_with_account(
     return with_answers(compare(before, after, idle_blocks=idle), answers, idle_blocks=to_come)
 
 
-def is_approved(
+def approved_plan(
     stacks: Sequence[StackTemplate],
     *,
     targets: ClusterTargets,
@@ -80,10 +78,10 @@ def is_approved(
     yes: bool,
     as_json: bool,
     question: str,
-) -> bool:
+) -> Plan | None:
     """Compare stacks with what is deployed, show the plan, and ask unless the target is a local AWS.
 
-    As JSON, the plan is shown only if it is stopped. Return False if it is, and abort if the answer is no.
+    As JSON, the plan is shown only if it is stopped. Return None if it is, and abort if the answer is no.
     """
     plan = compare_with_account(deployed_stacks(stacks, targets), stacks, clusters=clusters, targets=targets)
     check_allowed(plan, allowed)
@@ -91,17 +89,6 @@ def is_approved(
     stopped = plan.stopped(allowed)
     if stopped or not (targets.local or as_json):
         print_plan(plan, against=targets.name, allowed=allowed)
-    unchanged = all(stack.state is StackState.SAME for stack in plan.stacks)
-    if stopped or unchanged or targets.local or yes:
-        return not stopped
-    return typer.confirm(question, abort=True, err=True)
-
-
-RECORDS: Final = (
-    RuleRecord(
-        "UC9203",
-        "An --allow value matches a change that stops the plan.",
-        remedy="Use the values as the plan prints them; an unused value may be a typing mistake.",
-        source="Our decision: what is allowed is exactly what was seen.",
-    ),
-)
+    if not (stopped or plan.unchanged or targets.local or yes):
+        typer.confirm(question, abort=True, err=True)
+    return None if stopped else plan

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any, Final
 
 from ultracluster_cli._aws.deployed_template import read_deployed
 from ultracluster_cli.progress import doing
-from ultracluster_rules.findings import Finding, FindingsError, quote, reject
-from ultracluster_rules.record import RuleRecord
-from ultracluster_rules.untrusted_files import LARGEST_JSON_FILE, read_untrusted_file, read_untrusted_json
 from ultracluster_runtime.functions.responses import AWS_ERRORS
+from ultracluster_spec.findings import Finding, FindingsError, quote, reject
+from ultracluster_spec.record import RuleRecord
+from ultracluster_spec.untrusted_files import LARGEST_JSON_FILE, read_untrusted_file, read_untrusted_json
 from ultracluster_stacks.plan import StackTemplate, read_template
 
 if TYPE_CHECKING:  # imports boto3, which `export` does not need
@@ -20,7 +20,7 @@ _AT_ONCE = 8  # fewer than the 10 pooled connections of a boto3 client
 
 
 def assembled_stacks(directory: Path) -> list[StackTemplate]:
-    """Read the stacks of a cloud assembly (else UC9202) and of its stages, in the order of the manifests."""
+    """Read the stacks of a cloud assembly and of its stages, in the order of the manifests."""
     try:
         stacks = list(_stacks(directory, cluster=""))
         for name, stage in _artifacts(directory, kind="cdk:cloud-assembly"):
@@ -30,7 +30,7 @@ def assembled_stacks(directory: Path) -> list[StackTemplate]:
     except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
         problem = f"{quote(str(directory))} is not a cloud assembly: {type(error).__name__}: {error}"
         remedy = "Specify an output folder of cdk synth or cdk deploy, such as a copy of cdk.out"
-        raise FindingsError.of("UC9202", problem, remedy=remedy) from error
+        raise FindingsError.message(problem, remedy=remedy) from error
     return stacks
 
 
@@ -74,6 +74,7 @@ def _stacks(folder: Path, *, cluster: str) -> Iterator[StackTemplate]:
             paths=_paths(folder, name, artifact),
             assembly=folder,
             size_bytes=len(content),
+            settings={"displayName": artifact.get("displayName", name), **properties},
         )
 
 
@@ -127,12 +128,6 @@ def _deployed(stack: StackTemplate, target: "Target") -> StackTemplate | None:
 
 
 RECORDS: Final = (
-    RuleRecord(
-        "UC9202",
-        "What a plan is compared with is a cloud assembly.",
-        remedy="Specify an output folder of `cdk synth` or `cdk deploy`, such as a copy of cdk.out.",
-        source="AWS CDK, cloud assembly schema: a folder with manifest.json.",
-    ),
     RuleRecord(
         "UC9204",
         "A plan reads the account to which its stacks belong.",

@@ -5,19 +5,18 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime
-from typing import Annotated, Any, Final
+from typing import Annotated, Any
 
 import typer
 
 from ultracluster_cli import options
 from ultracluster_cli._aws.selection import load_clusters
-from ultracluster_cli._aws.target import Client
-from ultracluster_cli._aws.targets import clients_of, open_targets
+from ultracluster_cli._aws.targets import open_targets
 from ultracluster_cli._cdk.workspace import project_folder, run_directory, state_directory
 from ultracluster_cli.exit_codes import ExitCode
 from ultracluster_cli.output import print_json, print_table, say
-from ultracluster_rules.findings import Finding, quote, reject
-from ultracluster_rules.record import RuleRecord
+from ultracluster_runtime.aws.aws_session import clients_of
+from ultracluster_runtime.functions.clients import Clients
 from ultracluster_runtime.preflight.check import Status
 from ultracluster_runtime.preflight.live_facts import facts_on, live_facts, summarize
 from ultracluster_runtime.preflight.reader import AwsReader
@@ -26,6 +25,7 @@ from ultracluster_runtime.preflight.run import CheckResult, run_checks
 from ultracluster_runtime.preflight.subjects import Account
 from ultracluster_runtime.records import RECORDS as CHECK_RECORDS
 from ultracluster_spec.cluster import Cluster
+from ultracluster_spec.findings import Finding, quote, reject
 
 
 def preflight(
@@ -57,7 +57,7 @@ def preflight(
             reader = AwsReader(client, now=datetime.now(UTC), seconds=max(0.0, deadline - time.monotonic()))
             account = Account(clusters=tuple(clusters), qualifier=qualifier, ledger=ledger_place)
             results += run_checks(account, reader, skip=set(skip or ()), on_result=report_result)
-            sent.update(reader.call_counts)
+            sent.update(client.sent)
     counts = Counter(result.outcome.status for result in results)
     passed = counts[Status.FAIL] == 0
     rows = [result_row(result) for result in results]
@@ -104,18 +104,18 @@ def _by_profile(
 
 
 def check_codes(codes: Sequence[str]) -> None:
-    """Reject codes of checks that do not exist (UC9455)."""
+    """Reject codes of checks that do not exist."""
     known = {check.code for check in CHECKS}
     allowed, remedy = f"{CHECKS[0].code} to {max(known)}", "See `ultracluster docs preflight`"
     reject(
-        Finding(code="UC9455", problem=f"got {quote(code)}", allowed=allowed, remedy=remedy, path="--skip")
+        Finding.message(f"got {quote(code)}", allowed=allowed, remedy=remedy, path="--skip")
         for code in codes
         if code not in known
     )
 
 
 @contextmanager
-def _clients(clusters: Sequence[Cluster], *, local: bool, profile: str | None) -> Iterator[Client]:
+def _clients(clusters: Sequence[Cluster], *, local: bool, profile: str | None) -> Iterator[Clients]:
     if not local:
         yield clients_of(profile)
         return
@@ -132,13 +132,3 @@ def report_result(result: CheckResult) -> None:
     if result.outcome.status is not Status.SKIP:
         live_tests = "".join(f" ({fact})" for fact in facts_on(result.code))
         say(f"{result.outcome.status} {result.code} {result.subject}: {result.outcome.evidence}{live_tests}")
-
-
-RECORDS: Final = (
-    RuleRecord(
-        "UC9455",
-        "`--skip` names a check of preflight.",
-        remedy="Name a check that `ultracluster docs preflight` lists.",
-        source="Our decision: what was left out must be what was meant.",
-    ),
-)

@@ -13,8 +13,8 @@ from ultracluster_catalog.machines.instance_types import INSTANCE_TYPES
 from ultracluster_catalog.places.zones import REGIONS, offered_zones
 from ultracluster_cli.output import say
 from ultracluster_cli.project import project_files
-from ultracluster_rules.findings import quote
-from ultracluster_rules.untrusted_files import read_untrusted_json
+from ultracluster_spec.findings import quote
+from ultracluster_spec.untrusted_files import read_untrusted_json
 
 _QUESTIONS = {
     "instance_type": "Instance type",

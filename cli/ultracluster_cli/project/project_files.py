@@ -8,13 +8,12 @@ import tempfile
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import Any, Final
+from typing import Any
 from urllib.parse import unquote, urlsplit
 
 from ultracluster_catalog.places.zones import offered_zones
 from ultracluster_cli.output import print_findings, say
-from ultracluster_rules.findings import Finding, FindingsError, quote, reject
-from ultracluster_rules.record import RuleRecord
+from ultracluster_spec.findings import Finding, FindingsError, quote, reject
 from ultracluster_stacks.config import load_rollout
 from ultracluster_stacks.config.reading.problem import Loc
 from ultracluster_stacks.config.reading.yaml_edit import set_values
@@ -55,7 +54,7 @@ def write_project(directory: Path, answers: ProjectAnswers, source: str | None =
     """Write a project with a rollout file of one cluster.
 
     Raises:
-        FindingsError: If the folder is not empty (UC9207) or the rollout is invalid; nothing is written.
+        FindingsError: If the folder is not empty or the rollout is invalid; nothing is written.
     """
     _require_empty(directory)
     rollout = _rollout(answers)
@@ -103,12 +102,12 @@ def write_example(directory: Path, example: str, source: str | None = None) -> N
     """Write a project from an example app without a rollout file.
 
     Raises:
-        FindingsError: If the folder is not empty (UC9207) or the example does not exist (UC9208).
+        FindingsError: If the folder is not empty or the example does not exist.
     """
     _require_empty(directory)
     if example not in example_names():
         problem = f"unknown example {quote(example)}"
-        raise FindingsError.of("UC9208", problem, allowed=", ".join(example_names()))
+        raise FindingsError.message(problem, allowed=", ".join(example_names()))
     skipped = shutil.ignore_patterns("__pycache__", "cdk.out", ".*")
     shutil.copytree(shipped("examples") / example, directory, dirs_exist_ok=True, ignore=skipped)
     _write_common_files(
@@ -125,7 +124,7 @@ def write_example(directory: Path, example: str, source: str | None = None) -> N
 def _require_empty(directory: Path) -> None:
     if directory.exists() and (not directory.is_dir() or any(directory.iterdir())):
         problem = f"{quote(str(directory))} exists and is not empty"
-        raise FindingsError.of("UC9207", problem, remedy="Choose another folder")
+        raise FindingsError.message(problem, remedy="Choose another folder")
 
 
 def _rollout(answers: ProjectAnswers) -> str:
@@ -223,19 +222,3 @@ def shipped(path: str) -> Path:
     """Return the path of a file of the repository, which wheels contain beside this module."""
     inside = Path(__file__).with_name("shipped_files")
     return (inside if inside.is_dir() else Path(__file__).parents[3]) / path
-
-
-RECORDS: Final = (
-    RuleRecord(
-        "UC9207",
-        "A new project is created in a new or empty folder.",
-        remedy="Name a folder that does not exist yet, or is empty.",
-        source="Our decision: nothing of yours is overwritten.",
-    ),
-    RuleRecord(
-        "UC9208",
-        "An example that is named on the command line exists.",
-        remedy="Use an example that the finding lists; `ultracluster docs examples` describes them.",
-        source="The folder examples/ of this release.",
-    ),
-)

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Annotated, Final
+from typing import Annotated
 
 import typer
 
@@ -22,20 +22,19 @@ from ultracluster_cli.options import with_option_groups
 from ultracluster_cli.output import print_json, print_table, say
 from ultracluster_cli.pictures.waves import draw_waves
 from ultracluster_cli.plan.cluster_locks import ClusterLocks
-from ultracluster_cli.plan.planning import is_approved
+from ultracluster_cli.plan.planning import approved_plan
 from ultracluster_cli.plan.stacks import assembled_stacks
 from ultracluster_cli.preflight.command import check_codes
 from ultracluster_cli.progress import if_interrupted
 from ultracluster_cli.rollout import history, planning
 from ultracluster_cli.rollout.display import RolloutDisplay, rows_of
 from ultracluster_cli.rollout.step_runner import Steps, ThreadedExecutor
-from ultracluster_rules.findings import Finding, FindingsError, quote, reject
-from ultracluster_rules.record import RuleRecord
 from ultracluster_runtime.preflight.check import REGION_IS_ENABLED
 from ultracluster_runtime.preflight.subjects import Account
+from ultracluster_runtime.rollout.decide import Decision, Entry, Kind
 from ultracluster_runtime.rollout.drive import drive
 from ultracluster_runtime.rollout.journal import open_journal
-from ultracluster_runtime.rollout.machine import Decision, Entry, Kind
+from ultracluster_spec.findings import Finding, FindingsError, quote, reject
 from ultracluster_spec.rollout import Rollout
 
 _NOT_LOCALLY = (REGION_IS_ENABLED,)  # moto reports opt-in Regions as disabled, but deploys to them
@@ -126,20 +125,20 @@ def _resume(context: _RolloutContext) -> history.Run:
         problem = "nothing to resume: " + (
             "the last rollout has finished" if runs else "no rollout was started"
         )
-        raise FindingsError.of("UC9604", problem, location=str(context.file))
+        raise FindingsError.message(problem, location=str(context.file))
     plan = runs[-1].journal.plan
     findings = []
     if plan.digest != planning.rollout_digest(context.config):
         problem = f"the file has changed since the rollout {runs[-1].folder.name} was planned"
         remedy = "Plan again with --restart; up-to-date clusters are not changed"
-        findings.append(Finding(code="UC9605", problem=problem, remedy=remedy, location=str(context.file)))
+        findings.append(Finding.message(problem, remedy=remedy, location=str(context.file)))
     targets = context.targets.only(cluster.name for cluster in plan.clusters)
     if plan.target != targets.account:
         problem = (
             f"the rollout {runs[-1].folder.name} deploys to {plan.target}, but the target is {targets.name}"
         )
         remedy = "Use credentials of that account, or plan again with --restart"
-        findings.append(Finding(code="UC9606", problem=problem, remedy=remedy))
+        findings.append(Finding.message(problem, remedy=remedy))
     reject(findings)
     context.locks.take(
         stack for cluster in plan.clusters for stack in planning.stacks_of(cluster, context.rollouts)
@@ -155,7 +154,7 @@ def _plan(context: _RolloutContext) -> history.Run | None:
     if unfinished and not request.restart and request.rollback is None:
         problem = f"the rollout {unfinished.folder.name} has not finished"
         remedy = "Continue with --resume, plan again with --restart, or roll a wave back with --rollback WAVE"
-        raise FindingsError.of("UC9603", problem, remedy=remedy, location=str(context.file))
+        raise FindingsError.message(problem, remedy=remedy, location=str(context.file))
     folder = history.new_run_folder(context.rollouts, datetime.now(UTC))
     synthesized: Path | None = None
     if request.rollback is not None:
@@ -191,7 +190,7 @@ def _plan(context: _RolloutContext) -> history.Run | None:
             stacks=stacks,
             assembly=f"{folder.name}/assembly",
         )
-    if not is_approved(
+    if not approved_plan(
         stacks,
         targets=targets,
         clusters=context.config.clusters(request.wave),
@@ -260,7 +259,7 @@ def _report(
     begun = {row["wave"] for row in rows if row["state"] != "waiting"}
     waiting = [wave for wave in plan.waves if wave not in begun]
     for row in failed:
-        say(str(Finding(code="UC9609", problem=f"{row['cluster']}: {row['step']}: {row['note']}")))
+        say(str(Finding.message(f"{row['cluster']}: {row['step']}: {row['note']}")))
     if not decision.finished:
         if waiting:
             say(f"Not started: {', '.join(waiting)}.")
@@ -273,37 +272,3 @@ def _report(
 
 def _now() -> str:
     return datetime.now(UTC).isoformat(timespec="milliseconds")
-
-
-RECORDS: Final = (
-    RuleRecord(
-        "UC9603",
-        "A stopped rollout is resumed or abandoned before the next one starts.",
-        remedy="Continue with --resume, plan again with --restart, or roll a wave back with --rollback WAVE.",
-        source="Our decision: a half-done rollout is finished or given up by a person.",
-    ),
-    RuleRecord(
-        "UC9604",
-        "Only an unfinished rollout is resumed.",
-        remedy="Start a new one: there is nothing to resume.",
-        source="Our decision: --resume never starts anything new.",
-    ),
-    RuleRecord(
-        "UC9605",
-        "A rollout is resumed with the clusters for which it was planned.",
-        remedy="Plan again with --restart; up-to-date clusters are not changed.",
-        source="Our decision: what is resumed is what was shown and agreed to.",
-    ),
-    RuleRecord(
-        "UC9606",
-        "A rollout is resumed in the account, or the local AWS, for which it was planned.",
-        remedy="Use credentials of that account, or plan again with --restart.",
-        source="Our decision: half a rollout in each of two accounts would be neither.",
-    ),
-    RuleRecord(
-        "UC9609",
-        "Every cluster of a rollout passes every step.",
-        remedy="Fix the cause that the finding names, and continue with --resume; later waves were not touched.",
-        source="Our decision: one failure stops the next wave.",
-    ),
-)

@@ -14,8 +14,8 @@ from rich.markup import escape
 from rich.table import Table
 
 from ultracluster_cli.output import say
+from ultracluster_runtime.rollout.decide import Entry, Kind, Task, states_of
 from ultracluster_runtime.rollout.drive import Result
-from ultracluster_runtime.rollout.machine import Entry, Kind, Task, states_of
 from ultracluster_runtime.rollout.plan import RolloutPlan
 
 _REFRESHES = 4

@@ -8,15 +8,13 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
-from typing import Final
 
 from filelock import FileLock, Timeout
 
-from ultracluster_rules.findings import FindingsError
-from ultracluster_rules.record import RuleRecord
+from ultracluster_runtime.rollout.decide import Kind
 from ultracluster_runtime.rollout.journal import FileJournal, read_journal
-from ultracluster_runtime.rollout.machine import Kind
 from ultracluster_runtime.rollout.plan import DEPLOY, PlannedCluster
+from ultracluster_spec.findings import FindingsError
 
 JOURNAL = "journal.jsonl"
 _KEPT = 5
@@ -50,7 +48,7 @@ class Run:
 
 @contextmanager
 def rollout_lock(rollouts: Path) -> Iterator[None]:
-    """Hold the lock of a project's rollouts (else UC9601), which the kernel releases when this process ends."""
+    """Hold the lock of a project's rollouts, which the kernel releases when this process ends."""
     rollouts.mkdir(parents=True, exist_ok=True)
     holder = rollouts / "lock.pid"
     try:
@@ -59,7 +57,7 @@ def rollout_lock(rollouts: Path) -> Iterator[None]:
         process = holder.read_text("ascii", errors="replace")[:20] if holder.is_file() else ""
         problem = f"another rollout is running here (process {process if process.isdecimal() else 'unknown'})"
         remedy = "Wait for it to finish, or stop it with Ctrl-C"
-        raise FindingsError.of("UC9601", problem, remedy=remedy) from None
+        raise FindingsError.message(problem, remedy=remedy) from None
     with lock:
         holder.write_text(str(os.getpid()), "ascii")
         yield
@@ -115,13 +113,3 @@ def earlier_deployment(runs: list[Run], cluster_to_undo: PlannedCluster) -> Plan
             ):
                 return cluster
     return None
-
-
-RECORDS: Final = (
-    RuleRecord(
-        "UC9601",
-        "One rollout at a time runs in a project.",
-        remedy="Wait until the other one ends; Ctrl-C lets it finish its running steps.",
-        source="Our decision: two rollouts would take turns on one journal.",
-    ),
-)

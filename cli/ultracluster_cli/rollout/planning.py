@@ -11,10 +11,10 @@ from ultracluster_cli._aws.target import ClusterTargets
 from ultracluster_cli.plan.stacks import assembled_stacks
 from ultracluster_cli.rollout.history import Run, earlier_deployment
 from ultracluster_cli.rollout.stack_status import changing_stacks, describe_stacks, template_digest
-from ultracluster_rules.findings import Finding, FindingsError, reject
-from ultracluster_rules.record import RuleRecord
 from ultracluster_runtime.rollout import plan as rollout_plan
 from ultracluster_spec.cluster import Cluster
+from ultracluster_spec.findings import Finding, FindingsError, reject
+from ultracluster_spec.record import RuleRecord
 from ultracluster_spec.rollout import Rollout
 from ultracluster_spec.values import plain
 from ultracluster_stacks.plan import StackTemplate

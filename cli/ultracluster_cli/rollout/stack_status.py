@@ -9,7 +9,7 @@ from typing import Any
 
 from ultracluster_catalog.observability.alarms import REMINDING_ALARMS
 from ultracluster_cli._aws.deployed_template import EMPTY_STATES, read_deployed, stack_resources
-from ultracluster_cli._aws.target import Client
+from ultracluster_runtime.functions.clients import Clients
 from ultracluster_runtime.rollout.plan import PlannedCluster, PlannedStack
 
 _HEALTHY = frozenset({"CREATE_COMPLETE", "UPDATE_COMPLETE", "IMPORT_COMPLETE"})
@@ -37,7 +37,7 @@ def template_digest(template: Mapping[str, Any]) -> str:
     return hashlib.sha256(_NOT_KEPT.sub("?", text).encode("ascii")).hexdigest()
 
 
-def describe_stacks(stacks: Sequence[PlannedStack], *, client: Client) -> list[StackStatus]:
+def describe_stacks(stacks: Sequence[PlannedStack], *, client: Clients) -> list[StackStatus]:
     """Read the stacks of a cluster from CloudFormation."""
     return [_describe_stack(stack, client("cloudformation", stack.region)) for stack in stacks]
 
@@ -79,7 +79,7 @@ def unhealthy_stacks(stacks: Sequence[StackStatus]) -> list[str]:
     ]
 
 
-def alarms_of(cluster: PlannedCluster, *, client: Client) -> Iterator[str]:
+def alarms_of(cluster: PlannedCluster, *, client: Clients) -> Iterator[str]:
     """Return the names of the alarms that a deployment must not set off.
 
     Reminder alarms are excluded: they fire while a canary is idle or its block nears the end. The composite alarm of

@@ -14,19 +14,18 @@ from botocore.exceptions import BotoCoreError, ClientError
 from ultracluster_cli._aws.target import ClusterTargets
 from ultracluster_cli._cdk.toolchain import Project
 from ultracluster_cli.deploy.deployment import DeployedStack, DeploymentProgress, cdk_deploy
-from ultracluster_cli.jobs.session import open_region
 from ultracluster_cli.jobs.submit import submit_all
 from ultracluster_cli.output import say
 from ultracluster_cli.rollout import stack_status
-from ultracluster_rules.findings import FindingsError
 from ultracluster_runtime.jobs.queues import find_definition, find_queue
 from ultracluster_runtime.preflight.check import Status
 from ultracluster_runtime.preflight.reader import AwsReader
 from ultracluster_runtime.preflight.run import run_checks
 from ultracluster_runtime.preflight.subjects import Account
 from ultracluster_runtime.rollout import plan as rollout_plan
+from ultracluster_runtime.rollout.decide import Task
 from ultracluster_runtime.rollout.drive import Result
-from ultracluster_runtime.rollout.machine import Task
+from ultracluster_spec.findings import FindingsError
 
 _PREFLIGHT_SECONDS = 120.0
 _SIGNAL_SECONDS = 0.5  # Python handles signals only between waits
@@ -157,16 +156,13 @@ class Steps:
 
     def _run_job(self, cluster: rollout_plan.PlannedCluster, task: Task) -> Result:
         target = self.targets.of(cluster.name)
-        client = target.in_region(cluster.region)
+        client = target.client.in_region(cluster.region)
         job = task.step.removeprefix(rollout_plan.JOB)
         stack = next(stack.name for stack in cluster.stacks if stack.name.endswith("-Cluster"))
         job_queue = find_queue(stack, region=cluster.region, client=client)
         name = f"{job}-{self.run_id}-{task.attempt}"
         job_id = self._submitted(client("batch"), job_queue.arn, f"{job}-{self.run_id}", task)
         if job_id is None:
-            # SubmitJob is not idempotent: retrying after a lost response would submit a second job.
-            if not target.local:
-                _, client = open_region(region=cluster.region, profile=target.profile, attempts=1)
             definition = find_definition(job, queue=job_queue, client=client)
             (submitted,) = submit_all(definition, queue=job_queue, client=client, name=name, alone=True)
             job_id = submitted.job_id

@@ -17,9 +17,9 @@ from importlib import resources
 from pathlib import Path, PurePosixPath
 from typing import Final
 
-from ultracluster_rules.credentials import find_credentials, is_secret_file
-from ultracluster_rules.findings import Finding, FindingsError, printable, quote, reject
-from ultracluster_rules.record import RuleRecord
+from ultracluster_spec.credentials import find_credentials, is_secret_file
+from ultracluster_spec.findings import Finding, FindingsError, printable, quote, reject
+from ultracluster_spec.record import RuleRecord
 
 _MOST_BYTES = 20 * 2**20
 _MOST_FILES = 2_000

@@ -29,14 +29,15 @@ from ultracluster_cli.jobs.submit import submit_all
 from ultracluster_cli.options import JsonOption, ProfileOption
 from ultracluster_cli.output import print_json, say
 from ultracluster_cli.run.code import Code, pack
-from ultracluster_rules.commands import LAUNCHER_PATH
-from ultracluster_rules.findings import FindingsError, printable, quote
-from ultracluster_rules.job_definitions import LAUNCHERS
+from ultracluster_runtime.functions.clients import Clients
 from ultracluster_runtime.jobs.dependencies import job_name
 from ultracluster_runtime.jobs.describe import short_reasons
 from ultracluster_runtime.jobs.logs import Line
-from ultracluster_runtime.jobs.queues import Client, Queue, find_definition, find_queue, list_definitions
+from ultracluster_runtime.jobs.queues import Queue, find_definition, find_queue, list_definitions
 from ultracluster_runtime.jobs.submission import refuse_option
+from ultracluster_spec.commands import LAUNCHER_PATH
+from ultracluster_spec.findings import FindingsError, printable, quote
+from ultracluster_spec.job_definitions import LAUNCHERS
 
 _PREFIX = "code/"
 _LONGEST_TAG = 256
@@ -126,7 +127,7 @@ def run(
     seconds = int(read_duration("--timeout", timeout).total_seconds()) if timeout else None
     cluster, region = locate(cluster, region)
     # SubmitJob is not idempotent: retrying after a lost response would submit a second job.
-    region, client = open_region(cluster, region=region, profile=profile, attempts=1)
+    region, client = open_region(cluster, region=region, profile=profile)
     with aws_errors_as_findings():
         queue = find_queue(cluster, region=region, client=client)
         definition = _definition(job, queue=queue, client=client)
@@ -167,7 +168,7 @@ def run(
         _follow(submitted.job_id, client=client)
 
 
-def _follow(job_id: str, *, client: Client) -> None:
+def _follow(job_id: str, *, client: Clients) -> None:
     try:
         with aws_errors_as_findings():
             job = follow_log(job_id, client=client, show=_show)
@@ -189,7 +190,7 @@ def _show(lines: Sequence[Line]) -> None:
             typer.echo(printable(line.message))
 
 
-def _definition(job: str | None, *, queue: Queue, client: Client) -> Mapping[str, Any]:
+def _definition(job: str | None, *, queue: Queue, client: Clients) -> Mapping[str, Any]:
     if job is not None:
         return find_definition(job, queue=queue, client=client)
     jobs = [definition for definition in list_definitions(queue, client=client) if _trains(definition)]
@@ -241,7 +242,7 @@ def _launcher_for(code: Code, launcher: str) -> str:
     return "raw"
 
 
-def _checkpoint_bucket(cluster: str, *, region: str, client: Client) -> str:
+def _checkpoint_bucket(cluster: str, *, region: str, client: Clients) -> str:
     try:
         for resource in stack_resources(f"{cluster}-{region}-Storage", client("cloudformation")):
             is_bucket = resource["ResourceType"] == "AWS::S3::Bucket"
@@ -256,7 +257,7 @@ def _checkpoint_bucket(cluster: str, *, region: str, client: Client) -> str:
     )
 
 
-def _upload(code: Code, *, bucket: str, client: Client) -> str:
+def _upload(code: Code, *, bucket: str, client: Clients) -> str:
     """Upload code unless it is there, and return its URL."""
     key = f"{_PREFIX}{code.digest}.tar.gz"
     s3 = client("s3")

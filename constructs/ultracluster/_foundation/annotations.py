@@ -3,7 +3,7 @@
 from aws_cdk import Annotations
 from constructs import Construct
 
-from ultracluster_rules.findings import Finding
+from ultracluster_spec.findings import Finding
 
 
 def warn(scope: Construct, *findings: Finding) -> None:

@@ -8,8 +8,10 @@ from weakref import WeakKeyDictionary
 from aws_cdk import Stack, Stage, Tags, Token
 from constructs import Construct, IConstruct
 
+from ultracluster._foundation.tokens import is_known
 from ultracluster_catalog.names.cluster_tag import CLUSTER_TAG
-from ultracluster_rules.findings import Finding, quote, require
+from ultracluster_spec.capacity import refuse_shared_block
+from ultracluster_spec.findings import Finding, quote, require
 
 _CONTEXT = "ultracluster:cluster"
 _NAME: Final = "UC2160"
@@ -18,7 +20,7 @@ _NAME: Final = "UC2160"
 # compute environments among them (aws-cloudformation/cloudformation-coverage-roadmap#2270), so that stacks get none either.
 _TAGS_AT_CREATION = ["AWS::Batch::ComputeEnvironment", "AWS::EC2::PlacementGroup", "aws:cdk:stack"]
 
-# The paths of the clusters of each app by name, account and Region.
+# The paths of the clusters of each app by what each of them has for itself: name or block, account and Region.
 _CLAIMED: Final[WeakKeyDictionary[IConstruct, dict[tuple[str, ...], str]]] = WeakKeyDictionary()
 
 
@@ -51,25 +53,43 @@ def check_one_name(name: str | None, tag: str | None) -> list[Finding]:
     )
 
 
-def claim_name(scope: Construct, name: str) -> list[Finding]:
-    """Take a name for the cluster at a scope, or return the finding that another one of the app has it.
-
-    What is not known of account and Region is the same for all stacks of a stage.
-    """
-    stack, stage = Stack.of(scope), Stage.of(scope)
-    unknown = stage.node.path if stage else ""
-    place = [unknown if Token.is_unresolved(each) else each for each in (stack.account, stack.region)]
-    path = scope.node.path
-    other = _CLAIMED.setdefault(scope.node.root, {}).setdefault((name, *place), path)
-    own = re.sub(r"[^A-Za-z0-9._-]+", "-", f"{name}-{scope.node.id}")
+def check_name_is_free(scope: Construct, construct_id: str, name: str) -> list[Finding]:
+    """Check that no other cluster of the app, account and Region has a name."""
+    other = _owner(scope, name)
+    own = re.sub(r"[^A-Za-z0-9._-]+", "-", f"{name}-{construct_id}")
     return require(
-        other == path,
+        other is None,
         _NAME,
         f"{quote(name)} is the name of the cluster {quote(other)} already, and metrics, alarms, tags, budgets and commands "
         "would take both for one",
         allowed="a name that no other cluster of the account and Region has",
         remedy=f'Set cluster_name, such as "{own}"',
         path="cluster_name",
+    )
+
+
+def check_block_is_free(scope: Construct, reservation_id: str, *, path: str) -> list[Finding]:
+    """Check that no other cluster of the app, account and Region has a Capacity Block."""
+    other = _owner(scope, reservation_id) if is_known(reservation_id) else None
+    return [] if other is None else [refuse_shared_block(reservation_id, quote(other), path=path)]
+
+
+def claim(cluster: Construct, claimed: str) -> None:
+    """Take a name or a Capacity Block for a cluster; others of its app, account and Region cannot have it."""
+    _CLAIMED.setdefault(cluster.node.root, {})[_place(cluster, claimed)] = cluster.node.path
+
+
+def _owner(scope: Construct, claimed: str) -> str | None:
+    return _CLAIMED.get(scope.node.root, {}).get(_place(scope, claimed))
+
+
+def _place(scope: Construct, claimed: str) -> tuple[str, ...]:
+    """Return where something is unique; what is not known of account and Region is the same for all stacks of a stage."""
+    stack, stage = Stack.of(scope), Stage.of(scope)
+    unknown = stage.node.path if stage else ""
+    return (
+        claimed,
+        *(unknown if Token.is_unresolved(each) else each for each in (stack.account, stack.region)),
     )
 
 

@@ -5,7 +5,7 @@ from typing import TypeAlias
 from aws_cdk import aws_ec2 as ec2
 
 from ultracluster_catalog.machines.instance_type import InstanceType
-from ultracluster_rules.machines import get_instance_type
+from ultracluster_spec.instance_type import get_instance_type
 
 AnyInstanceType: TypeAlias = str | InstanceType | ec2.InstanceType
 """A name such as ``trn2.48xlarge``, an `ec2.InstanceType`, or the result of `describe_instance_type`."""

@@ -5,7 +5,7 @@ from typing import Any, Final
 
 from aws_cdk import aws_iam as iam
 
-from ultracluster_rules.findings import Finding, quote, require
+from ultracluster_spec.findings import Finding, quote, require
 from ultracluster_spec.grants import NEVER
 
 PULL_ACTIONS: Final = (

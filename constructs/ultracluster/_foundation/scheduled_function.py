@@ -98,7 +98,7 @@ class ScheduledFunction(lambda_.Function):
         if not retries:
             self.configure_async_invoke(retry_attempts=0, max_event_age=Duration.seconds(_MINUTE))
 
-    def add_schedule(
+    def add_rule(
         self,
         construct_id: str,
         *,

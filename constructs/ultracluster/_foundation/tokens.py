@@ -7,7 +7,7 @@ from typing import Any, Final, TypeVar, cast
 from aws_cdk import CfnParameter, Reference, Token, Tokenization
 from aws_cdk import aws_ec2 as ec2
 
-from ultracluster_rules.findings import Finding
+from ultracluster_spec.findings import Finding
 from ultracluster_spec.rules import Rule, findings
 from ultracluster_spec.values import Value, broken_bounds
 

@@ -4,9 +4,6 @@ from collections.abc import Sequence
 
 from ultracluster._foundation.tokens import check_known, is_known
 from ultracluster_catalog.machines.instance_type import InstanceType
-from ultracluster_rules.capacity import check_source_names, check_targets
-from ultracluster_rules.findings import Finding, reject
-from ultracluster_rules.queues import check_blocks_used, check_environment_count, check_source_exists
 from ultracluster_spec.capacity import (
     BLOCK_RULES,
     SIZE_RULES,
@@ -16,8 +13,17 @@ from ultracluster_spec.capacity import (
     CapacityReservation,
     Purchase,
     ReservationGroup,
+    check_source_names,
+    check_targets,
 )
-from ultracluster_spec.queue import OWN_CAPACITY, Queue
+from ultracluster_spec.findings import Finding, reject
+from ultracluster_spec.queue import (
+    OWN_CAPACITY,
+    Queue,
+    check_blocks_used,
+    check_environment_count,
+    check_source_exists,
+)
 from ultracluster_spec.rules import findings
 from ultracluster_spec.values import under, wrong_types
 

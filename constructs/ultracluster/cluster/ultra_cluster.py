@@ -13,9 +13,17 @@ from aws_cdk import aws_sns as sns
 from constructs import Construct
 
 from ultracluster._foundation.annotations import warn
-from ultracluster._foundation.cluster_name import check_one_name, claim_name, name_cluster, tag_resources
+from ultracluster._foundation.cluster_name import (
+    check_block_is_free,
+    check_name_is_free,
+    check_one_name,
+    claim,
+    name_cluster,
+    tag_resources,
+)
 from ultracluster._foundation.cluster_name import cluster_name as find_cluster_name
 from ultracluster._foundation.machines import AnyInstanceType, machine_of
+from ultracluster._foundation.regions import check_regions
 from ultracluster.capacity.sources import check_main_queue, check_sizes, has_block, named, sources_of
 from ultracluster.cluster.i_ultra_cluster import ImportedCluster, IUltraCluster
 from ultracluster.compliance.cluster_key import let_services_use
@@ -35,7 +43,7 @@ from ultracluster.nodes.node_fleet import NodeFleet
 from ultracluster.nodes.node_group import NodeGroup, check_boot
 from ultracluster.nodes.node_image import image_id_of
 from ultracluster.nodes.node_metrics import NodeMetrics
-from ultracluster.operations.block_lifecycle import BlockLifecycle
+from ultracluster.operations.block_lifecycle import BlockLifecycle, check_lifecycle
 from ultracluster.operations.cluster_alarms import ClusterAlarms, check_alarms
 from ultracluster.operations.cluster_watch import ClusterWatch
 from ultracluster.operations.job_resume import JobResume
@@ -51,21 +59,18 @@ from ultracluster.storage.shared_file_system import SharedFileSystem, check_vpc_
 from ultracluster_catalog.limits.queues import QUEUE_NAME_TAG
 from ultracluster_catalog.machines.instance_type import InstanceType
 from ultracluster_catalog.names.cluster_tag import CLUSTER_TAG
-from ultracluster_rules.alarms import check_recipients, warn_of_missing_recipients
-from ultracluster_rules.capacity import check_max_nodes
-from ultracluster_rules.findings import Finding, FindingsError, collect, reject, require
-from ultracluster_rules.machines import check_whole_ultraservers
-from ultracluster_rules.network import check_zone_id
-from ultracluster_rules.numbers import rejects_unsafe_numbers
-from ultracluster_rules.record import is_error
-from ultracluster_spec.alarms import Alarms, effective_alarms
-from ultracluster_spec.capacity import Capacity, CapacityBlock
+from ultracluster_spec.alarms import Alarms, check_recipients, effective_alarms, warn_of_missing_recipients
+from ultracluster_spec.arguments import validate_arguments
+from ultracluster_spec.capacity import Capacity, CapacityBlock, check_max_nodes
 from ultracluster_spec.file_system import NO_FILE_SYSTEM, FileSystem
+from ultracluster_spec.findings import Finding, FindingsError, collect, reject, require
+from ultracluster_spec.instance_type import check_scratch, check_whole_ultraservers
 from ultracluster_spec.job import Job
 from ultracluster_spec.names import NAME
-from ultracluster_spec.network import Network
+from ultracluster_spec.network import Network, check_zone_id
 from ultracluster_spec.nodes import RootVolume
 from ultracluster_spec.queue import Queue
+from ultracluster_spec.record import is_error
 from ultracluster_spec.records import RECORDS
 from ultracluster_spec.values import under, wrong_types
 
@@ -99,7 +104,7 @@ class UltraCluster(IUltraCluster):
     queue: TrainingQueue
     """Main job queue."""
 
-    @rejects_unsafe_numbers
+    @validate_arguments
     def __init__(
         self,
         scope: Construct,
@@ -194,12 +199,11 @@ class UltraCluster(IUltraCluster):
         """
         if isinstance(file_system, str):
             file_system = NO_FILE_SYSTEM
-        named_by_tag = (tags or {}).get(CLUSTER_TAG)
-        reject(check_one_name(cluster_name, named_by_tag))
-        cluster_name = named_by_tag if cluster_name is None else cluster_name
         plan = _resolve(
             scope,
+            construct_id,
             cluster_name=cluster_name,
+            tags=tags or {},
             instance_type=instance_type,
             node_count=node_count,
             image_id=image_id,
@@ -208,19 +212,23 @@ class UltraCluster(IUltraCluster):
             network=network,
             vpc_subnets=vpc_subnets,
             file_system=file_system,
+            buckets={"checkpoint_bucket": checkpoint_bucket, "compile_cache": compile_cache},
             placement=placement,
             queue=queue or Queue(),
             alarms=alarms,
             notify=notify,
             kms_key=kms_key,
             removal_policy=removal_policy,
+            scratch_path=scratch_path,
             boot=check_boot(root_volume, user_data),
+            lifecycle=check_lifecycle(checkpoint_lead, max_refusals),
         )
         super().__init__(scope, construct_id)
-        if cluster_name is not None:
-            name_cluster(self, cluster_name)
+        if plan.cluster_name is not None:
+            name_cluster(self, plan.cluster_name)
         self.cluster_name = find_cluster_name(self)
-        reject(claim_name(self, self.cluster_name))
+        for claimed in (self.cluster_name, *_blocks(plan.sources)):
+            claim(self, claimed)
         self._kms_key = kms_key
         self._topic = self._define_topic(notify)
         self._placement = self._define_placement(network, placement)
@@ -265,7 +273,7 @@ class UltraCluster(IUltraCluster):
             RemovalPolicies.of(self).destroy()
 
     @classmethod
-    @rejects_unsafe_numbers
+    @validate_arguments
     def from_ultra_cluster_attributes(
         cls,
         scope: Construct,
@@ -490,13 +498,13 @@ class UltraCluster(IUltraCluster):
         Tags.of(queue).add(QUEUE_NAME_TAG, name, include_resource_types=["AWS::Batch::JobQueue"])
         for lifecycle in self.block_lifecycles:
             if lifecycle.block in [environment.nodes.capacity for environment in queue.environments]:
-                lifecycle.watch(queue)
+                lifecycle.track_queue(queue)
         if self._watch:
-            self._watch.watch(queue)
+            self._watch.track_queue(queue)
         self._further_queues.append(queue)
         queue.resume_with(self._allow_resume)
         if self.job_resume:
-            self.job_resume.watch(queue)
+            self.job_resume.track_queue(queue)
         return queue
 
     def add_precompile_job(
@@ -550,7 +558,7 @@ class UltraCluster(IUltraCluster):
                 kms_key=self._kms_key,
             )
             for queue in self._further_queues:
-                self.job_resume.watch(queue)
+                self.job_resume.track_queue(queue)
         self.job_resume.allow(job_definition_arn)
 
     def _queues(self) -> Sequence[ITrainingQueue]:
@@ -571,6 +579,8 @@ class UltraCluster(IUltraCluster):
 class _Plan:
     """What the arguments of a cluster come to, once nothing is wrong with them."""
 
+    cluster_name: str | None
+    """Name that an argument or a tag gives it."""
     machine: InstanceType
     node_count: int
     image_id: str
@@ -584,8 +594,10 @@ class _Plan:
 
 def _resolve(
     scope: Construct,
+    construct_id: str,
     *,
     cluster_name: str | None,
+    tags: Mapping[str, str],
     instance_type: AnyInstanceType,
     node_count: int,
     image_id: str | ec2.IMachineImage,
@@ -594,22 +606,30 @@ def _resolve(
     network: ClusterNetwork | ec2.IVpc | Network | None,
     vpc_subnets: ec2.SubnetSelection | None,
     file_system: SharedFileSystem | FileSystem | None,
+    buckets: Mapping[str, CheckpointBucket | CompileCache | PosixCompileCache | s3.IBucket | None],
     placement: ClusterPlacement | Literal["auto", "none"],
     queue: Queue,
     alarms: Alarms | None,
     notify: Sequence[str] | sns.ITopic,
     kms_key: kms.IKey | None,
     removal_policy: RemovalPolicy,
+    scratch_path: str | None,
     boot: Sequence[Finding],
+    lifecycle: Sequence[Finding],
 ) -> _Plan:
     """Return what the arguments come to, or raise all that is wrong with them and with parts that they would define."""
-    findings: list[Finding] = []
+    named_by_tag = tags.get(CLUSTER_TAG)
+    findings = check_one_name(cluster_name, named_by_tag)
+    cluster_name = named_by_tag if cluster_name is None else cluster_name
     # An empty text does not mean the default: it is a mistake, often of a variable that is not set.
     findings += NAME.check("", path="cluster_name") if cluster_name == "" else ()
+    findings += check_name_is_free(scope, construct_id, cluster_name or find_cluster_name(scope))
     findings += (each.at("zone_id") for each in check_zone_id(zone_id)) if zone_id == "" else ()
     machine = collect(findings, lambda: machine_of(instance_type))
     known = collect(findings, lambda: sources_of(capacity))
     sources = known or (None,)
+    for block in _blocks(known or ()):
+        findings += check_block_is_free(scope, block, path="capacity")
     ami = collect(findings, lambda: image_id_of(scope, image_id))
     zone = (
         zone_id
@@ -626,12 +646,24 @@ def _resolve(
         )
     findings += check_zone(scope, zone) if zone else ()
     findings += check_recipients(notify, region=None) if isinstance(notify, (list, tuple)) else ()
+    topics = notify if isinstance(notify, (list, tuple)) else [notify]
+    topic = next((each for each in topics if not isinstance(each, str) or each.startswith("arn:")), None)
+    findings += check_regions(
+        scope,
+        {"kms_key": kms_key, "notify": topic, "alarms.topic_arn": alarms.topic_arn if alarms else None},
+        buckets={
+            name: None if isinstance(each, PosixCompileCache) else getattr(each, "bucket", each)
+            for name, each in buckets.items()
+        },
+    )
     findings += _check_removal(removal_policy)
     findings += boot
+    findings += lifecycle if has_block(sources) else ()
     findings += _check_network(network, vpc_subnets=vpc_subnets, placement=placement)
     findings += under("alarms", check_alarms(alarms)) if alarms else ()
     if machine:
         findings += check_sizes(sources, machine=machine, node_count=node_count)
+        findings += check_scratch(machine, scratch_path, mount_path=(file_system or FileSystem()).mount_path)
     if isinstance(file_system, FileSystem):
         findings += check_file_system(
             file_system, machine=machine, node_count=most_nodes, zone_id=zone, kms_key=kms_key
@@ -643,6 +675,7 @@ def _resolve(
     if errors or machine is None or ami is None or zone is None:
         raise FindingsError(errors)
     return _Plan(
+        cluster_name=cluster_name,
         machine=machine,
         node_count=node_count,
         image_id=ami,
@@ -652,6 +685,13 @@ def _resolve(
         alarms=effective_alarms(alarms, has_block=has_block(sources)),
         warnings=(*check_whole_ultraservers(machine, node_count), *findings),
     )
+
+
+def _blocks(sources: Iterable[Capacity | None]) -> list[str]:
+    """Return the reservations of the Capacity Blocks among the sources."""
+    return [
+        each.reservation_id for each in sources if isinstance(each, CapacityBlock) and each.reservation_id
+    ]
 
 
 def _check_queue(sources: Sequence[Capacity | None], queue: Queue) -> list[Finding]:

@@ -5,8 +5,8 @@ from aws_cdk import aws_iam as iam
 from aws_cdk import aws_kms as kms
 from constructs import Construct
 
-from ultracluster_rules.findings import Finding, require
-from ultracluster_rules.numbers import rejects_unsafe_numbers
+from ultracluster_spec.arguments import validate_arguments
+from ultracluster_spec.findings import Finding, require
 
 _USE = ["kms:Decrypt", "kms:DescribeKey", "kms:Encrypt", "kms:GenerateDataKey*", "kms:ReEncrypt*"]
 _PUBLISH = ["kms:Decrypt", "kms:GenerateDataKey*"]
@@ -30,7 +30,7 @@ class ClusterKey(Construct):
     key: kms.IKey
     """Underlying key."""
 
-    @rejects_unsafe_numbers
+    @validate_arguments
     def __init__(
         self, scope: Construct, construct_id: str, *, removal_policy: RemovalPolicy = RemovalPolicy.RETAIN
     ) -> None:

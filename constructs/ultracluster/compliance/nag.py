@@ -17,7 +17,7 @@ from ultracluster.compliance.nag_acknowledgments import (
     Acknowledgments,
     WildcardAcknowledgments,
 )
-from ultracluster_rules.numbers import rejects_unsafe_numbers
+from ultracluster_spec.arguments import validate_arguments
 
 
 def acknowledge_nag(scope: Construct) -> None:
@@ -42,7 +42,7 @@ def acknowledge_nag(scope: Construct) -> None:
 class _AcknowledgmentValidation:
     """A validation that runs after references between stacks are resolved, which are part of policy findings, and before plug-ins."""
 
-    @rejects_unsafe_numbers
+    @validate_arguments
     def __init__(self, scope: Construct) -> None:
         self._scope = scope
 

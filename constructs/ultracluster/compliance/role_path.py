@@ -4,8 +4,8 @@ import aws_cdk as cdk
 import jsii
 from constructs import IConstruct
 
-from ultracluster_rules.findings import reject
-from ultracluster_rules.names import ROLE_PATH
+from ultracluster_spec.findings import reject
+from ultracluster_spec.names import ROLE_PATH
 
 _HAVE_PATHS = {"AWS::IAM::InstanceProfile", "AWS::IAM::ManagedPolicy", "AWS::IAM::Role"}
 

@@ -8,10 +8,11 @@ from pathlib import Path
 import aws_cdk as cdk
 import jsii
 
+from ultracluster._foundation.synthesis_check import leave_to_plugin
 from ultracluster_checks import Source, check_templates
 from ultracluster_checks.problem import Problem
 from ultracluster_checks.table import RECORDS, template_codes
-from ultracluster_rules.findings import Finding
+from ultracluster_spec.findings import Finding
 
 
 @jsii.implements(cdk.IPolicyValidationPlugin)
@@ -56,6 +57,9 @@ class TemplateCheck:
         Args:
             context: Paths of the templates, from the CDK.
         """
+        leave_to_plugin(
+            context.app_construct, {each.stack_construct_path for each in context.stack_templates}
+        )
         sources = [
             Source(
                 name=stack.template_path,
@@ -79,11 +83,13 @@ def _violation(problem: Problem, finding: Finding) -> cdk.PolicyViolation:
     fix = " ".join(
         part for part in (finding.allowed and f"Allowed: {finding.allowed}.", finding.remedy) if part
     )
+    record = RECORDS[finding.code]
     return cdk.PolicyViolation(
         rule_name=finding.code,
         description=finding.problem,
         fix=fix or None,
-        severity=RECORDS[finding.code].severity,
+        # The CDK lets an acknowledgment hide all but what is fatal.
+        severity="fatal" if record.never_left_out else record.severity,
         violating_resources=[
             cdk.PolicyViolatingResource(
                 resource_logical_id=problem.place.resource.logical_id,

@@ -8,8 +8,8 @@ from ultracluster.cluster.ultra_cluster import UltraCluster
 from ultracluster.nodes.node_metrics import NodeMetrics
 from ultracluster.operations.cluster_alarms import ClusterAlarms
 from ultracluster.storage.shared_file_system import SharedFileSystem
-from ultracluster_rules.findings import FindingsError
-from ultracluster_rules.numbers import rejects_unsafe_numbers
+from ultracluster_spec.arguments import validate_arguments
+from ultracluster_spec.findings import FindingsError
 
 _WIDTH = 8
 _WHOLE_WIDTH = 24
@@ -21,7 +21,7 @@ class ClusterDashboard(Construct):
     dashboard: cloudwatch.Dashboard
     """Underlying dashboard."""
 
-    @rejects_unsafe_numbers
+    @validate_arguments
     def __init__(self, scope: Construct, construct_id: str, *, cluster: UltraCluster) -> None:
         """Define the dashboard.
 

@@ -7,8 +7,8 @@ from aws_cdk import aws_cloudwatch as cloudwatch
 from constructs import Construct
 
 from ultracluster_catalog.observability.metrics import CLUSTER_DIMENSION, NAMESPACE
-from ultracluster_rules.findings import FindingsError
-from ultracluster_rules.numbers import rejects_unsafe_numbers
+from ultracluster_spec.arguments import validate_arguments
+from ultracluster_spec.findings import FindingsError
 
 _GRAPHS = (
     ("Nodes", ("PaidNodes:Maximum", "NodesReporting:Sum", "UnusedNodes:Maximum")),
@@ -30,7 +30,7 @@ class RegionsDashboard(Construct):
     dashboard: cloudwatch.Dashboard
     """Underlying dashboard."""
 
-    @rejects_unsafe_numbers
+    @validate_arguments
     def __init__(self, scope: Construct, construct_id: str, *, clusters: Sequence[tuple[str, str]]) -> None:
         """Define the dashboard.
 

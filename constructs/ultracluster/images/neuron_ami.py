@@ -22,9 +22,9 @@ from ultracluster_catalog.neuron.neuron_images import (
     ImagePart,
     NeuronImage,
 )
-from ultracluster_rules.findings import Finding, quote, reject, require
-from ultracluster_rules.images import check_neuron_image
-from ultracluster_rules.numbers import rejects_unsafe_numbers
+from ultracluster_spec.arguments import validate_arguments
+from ultracluster_spec.findings import Finding, quote, reject, require
+from ultracluster_spec.images import check_neuron_image
 
 _SYSTEM = "Amazon Linux 2023"
 _VERSION = "1.0.0"
@@ -76,7 +76,7 @@ class NeuronAmi(Construct):
     pipeline_arn: str
     """ARN of the pipeline, for ``aws imagebuilder start-image-pipeline-execution``."""
 
-    @rejects_unsafe_numbers
+    @validate_arguments
     def __init__(
         self,
         scope: Construct,

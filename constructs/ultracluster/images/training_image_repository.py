@@ -11,9 +11,9 @@ from constructs import Construct
 from ultracluster._foundation.permissions import PULL_ACTIONS, grant
 from ultracluster.images.container_image import ContainerImage
 from ultracluster_catalog.neuron.neuron_containers import NeuronContainer
-from ultracluster_rules.findings import FindingsError, quote
-from ultracluster_rules.images import container_uri
-from ultracluster_rules.numbers import rejects_unsafe_numbers
+from ultracluster_spec.arguments import validate_arguments
+from ultracluster_spec.findings import FindingsError, quote
+from ultracluster_spec.images import container_uri
 
 _GALLERY = "public.ecr.aws"
 _ALIAS = "neuron"  # the registry alias of AWS Neuron in Amazon ECR Public
@@ -31,21 +31,21 @@ class TrainingImageRepository(Construct):
     repository: ecr.IRepository
     """Underlying repository."""
 
-    @rejects_unsafe_numbers
+    @validate_arguments
     def __init__(
         self,
         scope: Construct,
         construct_id: str,
         *,
         untagged_days: int = 14,
-        encryption_key: kms.IKey | None = None,
+        kms_key: kms.IKey | None = None,
         removal_policy: RemovalPolicy = RemovalPolicy.RETAIN,
     ) -> None:
         """Define the repository.
 
         Args:
             untagged_days: Days until an untagged image expires, at least 1. Default: 14.
-            encryption_key: KMS key. Default: the AWS managed key for Amazon ECR.
+            kms_key: KMS key. Default: the AWS managed key for Amazon ECR.
             removal_policy: Removal policy of the repository. Default: RETAIN.
 
         Raises:
@@ -62,7 +62,7 @@ class TrainingImageRepository(Construct):
             image_tag_mutability=ecr.TagMutability.IMMUTABLE,
             image_scan_on_push=True,
             encryption=ecr.RepositoryEncryption.KMS,
-            encryption_key=encryption_key,
+            encryption_key=kms_key,
             removal_policy=removal_policy,
             lifecycle_rules=[
                 ecr.LifecycleRule(
@@ -109,7 +109,7 @@ class PullThroughCache(Construct):
     prefix: str
     """Prefix of the repositories of the cache."""
 
-    @rejects_unsafe_numbers
+    @validate_arguments
     def __init__(self, scope: Construct, construct_id: str, *, prefix: str = "ecr-public") -> None:
         """Define the rule.
 

@@ -14,10 +14,10 @@ from ultracluster.images.container_image import ContainerImage
 from ultracluster.jobs.multi_node_job import MultiNodeJob
 from ultracluster.scheduling.i_training_queue import ITrainingQueue
 from ultracluster_catalog.observability.metrics import BAKE_OFF_NAMESPACE, CANDIDATE_DIMENSION
-from ultracluster_rules.findings import Finding, quote, reject
-from ultracluster_rules.job_definitions import refuse_for_kind
-from ultracluster_rules.numbers import reject_unsafe_numbers, rejects_unsafe_numbers
+from ultracluster_spec.arguments import validate_arguments, validate_fields
+from ultracluster_spec.findings import Finding, quote, reject
 from ultracluster_spec.job import Job
+from ultracluster_spec.job_definitions import refuse_for_kind
 
 # Names of this form are also valid IDs in metric math.
 _NAME = re.compile(r"[a-z][A-Za-z0-9_]{0,63}")
@@ -42,7 +42,7 @@ class Candidate:
     price_per_node_hour: float | None = None
 
     def __post_init__(self) -> None:
-        reject_unsafe_numbers(self)
+        validate_fields(self)
 
 
 class BakeOff(Construct):
@@ -52,7 +52,7 @@ class BakeOff(Construct):
     these lines into metrics, so that images need no AWS library and jobs no permissions. Submit the jobs one by one.
     """
 
-    @rejects_unsafe_numbers
+    @validate_arguments
     def __init__(
         self,
         scope: Construct,

@@ -1,7 +1,7 @@
 """Base class of the job constructs: roles, container, environment, retries, timeout and dependencies."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final, Unpack
 
 import jsii
@@ -16,7 +16,8 @@ from ultracluster._foundation.annotations import warn
 from ultracluster._foundation.cluster_name import cluster_name
 from ultracluster._foundation.log_group import write_statement
 from ultracluster._foundation.permissions import extend_role, never
-from ultracluster.images.container_image import pull_image
+from ultracluster._foundation.synthesis_check import check_at_synthesis
+from ultracluster.images.container_image import ContainerImage, pull_image
 from ultracluster.jobs.job_checks import check_job
 from ultracluster.jobs.job_options import JobOptions
 from ultracluster.nodes.node_group import NodeGroup
@@ -29,13 +30,13 @@ from ultracluster_catalog.names.exit_codes import LOST_NODE
 from ultracluster_catalog.names.identifiers import ECR_IMAGE
 from ultracluster_catalog.names.submission_tags import AFTER_TAG, QUEUE_TAG, RESUME_TAG
 from ultracluster_catalog.neuron.neuron import XLA_COMPILER_FLAGS_VARIABLE
-from ultracluster_rules.findings import Finding, reject
-from ultracluster_rules.images import check_container, check_integer_defaults
-from ultracluster_rules.job_definitions import DEVICES_VARIABLE, PROCESSES_VARIABLE, refuse_resume
-from ultracluster_rules.record import is_error
 from ultracluster_spec.container import NOTICES_FOLDER, job_environment
+from ultracluster_spec.findings import Finding, reject
+from ultracluster_spec.images import check_container, check_integer_defaults
 from ultracluster_spec.job import Job, Mount
+from ultracluster_spec.job_definitions import DEVICES_VARIABLE, PROCESSES_VARIABLE, refuse_resume
 from ultracluster_spec.neuron import Neuron
+from ultracluster_spec.record import is_error
 from ultracluster_spec.records import RECORDS
 
 # From AWS's multi-node template for p6 on AWS Batch (awslabs/awsome-distributed-ai, 2026-07-23).
@@ -122,82 +123,94 @@ class ClusterJob(Construct):
                 node_count=node_count,
                 variables=variables,
             ),
+            *_check_resume(job, queue, scope),
         ]
-        if job.resume and not queue.is_imported and Stack.of(queue) is not Stack.of(scope):
-            elsewhere = refuse_resume("a job in another stack than its queue")
-            findings += [finding.at("resume") for finding in elsewhere]
         reject([finding for finding in findings if is_error(finding, RECORDS)])
         super().__init__(scope, construct_id)
+        check_at_synthesis(self)
         image = options.get("image")
+        hours = Duration.hours(job.timeout_hours) if job.timeout_hours else None
+        self._job = job
+        self._attempts = attempts if job.attempts is None else job.attempts
+        self._timeout = options.get("timeout") or hours
         self.queue = queue
         self.image = image.reference if image else job.image or ""  # one of them is there: `check_job`
-        self._job = job
-        self._timeout = options.get("timeout") or (
-            Duration.hours(job.timeout_hours) if job.timeout_hours else None
-        )
-        self._attempts = attempts if job.attempts is None else job.attempts
         self.depends_on = tuple(options.get("depends_on", ()))
-        self.role = self._role(
+        self.role = self._define_job_role(options.get("job_role"), compile_cache)
+        self.execution_role = self._define_execution_role(options.get("execution_role"), image)
+        self._secrets = self._define_secrets(options.get("secrets") or {})
+        devices = _devices(queue, job.neuron)
+        processes = devices if job.processes_per_node is None else job.processes_per_node
+        self.workers = node_count * (processes if job.launcher == "torchrun" else devices)
+        self.environment = {**self._program_environment(devices, processes), **variables}
+        flags = self.environment.get(XLA_COMPILER_FLAGS_VARIABLE, "")
+        integers = check_integer_defaults(self.image, flags) if machine.is_neuron else ()
+        of_image = (*check_container(self.image, machine), *integers)
+        warn(self, *findings, *of_image, *self._warnings_of_dependencies())
+
+    def _define_job_role(
+        self, given: iam.IRole | None, compile_cache: CompileCache | PosixCompileCache | None
+    ) -> iam.IRole:
+        role = self._role(
             "Role",
-            options.get("job_role"),
+            given,
             path="job_role",
             policy_name="Never",
             description="What the training program may do",
             statements=[never()],
         )
         if compile_cache is not None:
-            compile_cache.grant_use(self.role)
-        execution = [write_statement(queue.log_group)]
+            compile_cache.grant_use(role)
+        for statement in self._job.permissions.statements:
+            role.add_to_principal_policy(
+                iam.PolicyStatement(actions=list(statement.actions), resources=list(statement.resources))
+            )
+        for index, arn in enumerate(self._job.permissions.managed_policy_arns, start=1):
+            role.add_managed_policy(iam.ManagedPolicy.from_managed_policy_arn(self, f"Policy{index}", arn))
+        return role
+
+    def _define_execution_role(self, given: iam.IRole | None, image: ContainerImage | None) -> iam.IRole:
+        statements = [write_statement(self.queue.log_group)]
         if image is None:
-            execution += pull_image(self, self.image)
-            _let_pull(queue, self.image)
-        self.execution_role = self._role(
+            statements += pull_image(self, self.image)
+            _let_pull(self.queue, self.image)
+        role = self._role(
             "ExecutionRole",
-            options.get("execution_role"),
+            given,
             path="execution_role",
             policy_name="Execution",
             description="What AWS Batch does for the job: pull its image, write its logs",
-            statements=[*execution, never()],
+            statements=[*statements, never()],
         )
         if image is not None:
-            image.grant_pull(self.execution_role)
-        self._secrets = {
-            **{name: _secret(self, f"Secret-{name}", arn) for name, arn in job.secrets.items()},
-            **(options.get("secrets") or {}),
-        }
-        for secret in self._secrets.values():
+            image.grant_pull(role)
+        return role
+
+    def _define_secrets(self, given: Mapping[str, batch.Secret]) -> Mapping[str, batch.Secret]:
+        named = {name: _secret(self, f"Secret-{name}", arn) for name, arn in self._job.secrets.items()}
+        secrets = {**named, **given}
+        for secret in secrets.values():
             secret.grant_read(self.execution_role)
-        devices = _devices(queue, job.neuron)
-        processes = devices if job.processes_per_node is None else job.processes_per_node
-        self.workers = node_count * (processes if job.launcher == "torchrun" else devices)
+        return secrets
+
+    def _program_environment(self, devices: int, processes: int) -> dict[str, str]:
+        """Return the variables that a training program and its launcher read."""
         program = {
             "AWS_REGION": Stack.of(self).region,
             "AWS_DEFAULT_REGION": Stack.of(self).region,
-            "UC_CLUSTER": cluster_name(self if queue.is_imported else queue),
-            "UC_JOB": construct_id,
-            **_peak(queue.nodes.instance_type),
-            PROCESSES_VARIABLE: str(processes if job.launcher == "torchrun" else 1),
+            "UC_CLUSTER": cluster_name(self if self.queue.is_imported else self.queue),
+            "UC_JOB": self.node.id,
+            **_peak(self.queue.nodes.instance_type),
+            PROCESSES_VARIABLE: str(processes if self._job.launcher == "torchrun" else 1),
         }
-        self.environment = {
+        return {
             **(program if self._trains else {}),
-            **({DEVICES_VARIABLE: str(devices)} if job.launcher == "jax" else {}),
-            **variables,
+            **({DEVICES_VARIABLE: str(devices)} if self._job.launcher == "jax" else {}),
         }
-        warnings = [*findings, *check_container(self.image, machine)]
-        if machine.is_neuron:
-            flags = self.environment.get(XLA_COMPILER_FLAGS_VARIABLE, "")
-            warnings += check_integer_defaults(self.image, flags)
+
+    def _warnings_of_dependencies(self) -> Iterator[Finding]:
         for dependency in self.depends_on:
-            warnings += dependency._dependency_warnings(self)  # noqa: SLF001 - the same class
-        warn(self, *warnings)
-        for statement in job.permissions.statements:
-            self.role.add_to_principal_policy(
-                iam.PolicyStatement(actions=list(statement.actions), resources=list(statement.resources))
-            )
-        for index, arn in enumerate(job.permissions.managed_policy_arns, start=1):
-            self.role.add_managed_policy(
-                iam.ManagedPolicy.from_managed_policy_arn(self, f"Policy{index}", arn)
-            )
+            yield from dependency._dependency_warnings(self)  # noqa: SLF001 - the same class
 
     def _role(
         self,
@@ -363,6 +376,13 @@ class ClusterJob(Construct):
     def grant_principal(self) -> iam.IPrincipal:
         """Job role."""
         return self.role
+
+
+def _check_resume(job: Job, queue: ITrainingQueue, scope: Construct) -> list[Finding]:
+    """Check that the function that submits a job again is in the stack of the job."""
+    if not job.resume or queue.is_imported or Stack.of(queue) is Stack.of(scope):
+        return []
+    return [finding.at("resume") for finding in refuse_resume("a job in another stack than its queue")]
 
 
 @jsii.implements(IValidation)

@@ -10,10 +10,10 @@ from ultracluster.jobs.job_options import GateOptions, check_options, gate_job
 from ultracluster.jobs.multi_node_job import MultiNodeJob
 from ultracluster.scheduling.i_training_queue import ITrainingQueue
 from ultracluster.storage.checkpoint_bucket import CheckpointBucket
-from ultracluster_rules.findings import Finding, reject
-from ultracluster_rules.job_definitions import check_fabric, check_gate_bound
-from ultracluster_rules.numbers import rejects_unsafe_numbers
+from ultracluster_spec.arguments import validate_arguments
+from ultracluster_spec.findings import Finding, reject
 from ultracluster_spec.job import Job
+from ultracluster_spec.job_definitions import check_fabric, check_gate_bound
 from ultracluster_spec.neuron import Neuron
 
 
@@ -29,7 +29,7 @@ class FabricGate(MultiNodeJob):
 
     _trains = False
 
-    @rejects_unsafe_numbers
+    @validate_arguments
     def __init__(
         self,
         scope: Construct,

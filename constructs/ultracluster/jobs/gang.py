@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from ultracluster._foundation.function_code import runtime_folder
 from ultracluster.jobs.launcher import Launcher, launch_command
 from ultracluster_catalog.names.submission_tags import GANG_SIZE_VARIABLE
-from ultracluster_rules.commands import LAUNCHER_PATH, encode_word
+from ultracluster_spec.commands import LAUNCHER_PATH, encode_word
 
 _MODULES = ("rendezvous", "places", "member", "child")
 _FOLDER = ".ultracluster/gangs"

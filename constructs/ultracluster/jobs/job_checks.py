@@ -14,24 +14,23 @@ from ultracluster.scheduling.i_training_queue import ITrainingQueue
 from ultracluster.storage.compile_cache import CompileCache
 from ultracluster.storage.posix_compile_cache import PosixCompileCache
 from ultracluster_catalog.machines.instance_type import InstanceType
-from ultracluster_rules import job_definitions
-from ultracluster_rules.buckets import refuse_unmounted_cache
-from ultracluster_rules.credentials import (
-    command_credential,
-    credential_kind,
-    job_credential,
-    variable_credential,
-)
-from ultracluster_rules.findings import Finding
-from ultracluster_rules.job_definitions import IMAGE_REFERENCE
-from ultracluster_spec import rules
+from ultracluster_spec import job_definitions, rules
+from ultracluster_spec.buckets import refuse_unmounted_cache
 from ultracluster_spec.container import (
     JOB_RULES,
     Container,
     folders_of_jobs,
     setting_behind,
 )
+from ultracluster_spec.credentials import (
+    command_credential,
+    credential_kind,
+    job_credential,
+    variable_credential,
+)
+from ultracluster_spec.findings import Finding
 from ultracluster_spec.job import PERMISSION_RULES, Job, check_kind, check_room, container_of
+from ultracluster_spec.job_definitions import IMAGE_REFERENCE
 from ultracluster_spec.neuron import check_neuron
 from ultracluster_spec.rules import broken, path_text
 

@@ -5,7 +5,7 @@ from typing import Literal
 
 from aws_cdk import Fn, Token
 
-from ultracluster_rules.commands import LAUNCHER_PATH, encode_word
+from ultracluster_spec.commands import LAUNCHER_PATH, encode_word
 
 Launcher = Literal["torchrun", "jax", "raw"]
 """What starts the command on a node: torchrun, JAX's coordination variables, or only basic variables."""

@@ -14,13 +14,13 @@ from ultracluster.storage.checkpoint_bucket import CheckpointBucket
 from ultracluster.storage.compile_cache import CompileCache
 from ultracluster.storage.posix_compile_cache import PosixCompileCache
 from ultracluster_catalog.names.submission_tags import ARRAY_SIZE_TAG
-from ultracluster_rules import job_definitions
-from ultracluster_rules.findings import Finding, reject
-from ultracluster_rules.machines import check_job_ultraservers
-from ultracluster_rules.network import check_task_interface
-from ultracluster_rules.numbers import rejects_unsafe_numbers
+from ultracluster_spec import job_definitions
+from ultracluster_spec.arguments import validate_arguments
 from ultracluster_spec.container import WITHOUT_EFA
+from ultracluster_spec.findings import Finding, reject
+from ultracluster_spec.instance_type import check_job_ultraservers
 from ultracluster_spec.job import Job
+from ultracluster_spec.network import check_task_interface
 from ultracluster_spec.values import wrong_types
 
 
@@ -33,7 +33,7 @@ class MultiNodeJob(ClusterJob):
 
     _on_several_nodes = True
 
-    @rejects_unsafe_numbers
+    @validate_arguments
     def __init__(
         self,
         scope: Construct,
@@ -144,7 +144,7 @@ def _check_nodes(queue: ITrainingQueue, nodes: int, *, without_efa: bool) -> lis
     has_efa = without_efa or bool(queue.nodes.efa_devices)
     return [
         *job_definitions.check_spot(spot=queue.has_spot, path="queue"),
-        *job_definitions.check_one_road(queue.launched_by, path="queue"),
+        *job_definitions.check_one_launch_method(queue.launched_by, path="queue"),
         *job_definitions.check_nodes_fit(nodes, queue.max_nodes, path="nodes"),
         *job_definitions.check_nodes_can_talk(nodes, machine, has_efa=has_efa, path="nodes"),
     ]

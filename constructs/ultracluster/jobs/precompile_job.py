@@ -24,9 +24,9 @@ from ultracluster_catalog.neuron.neuron import (
     XLA_CACHE_VARIABLE,
     XLA_COMPILER_FLAGS_VARIABLE,
 )
-from ultracluster_rules import job_definitions
-from ultracluster_rules.findings import Finding, FindingsError, reject
-from ultracluster_rules.numbers import rejects_unsafe_numbers
+from ultracluster_spec import job_definitions
+from ultracluster_spec.arguments import validate_arguments
+from ultracluster_spec.findings import Finding, FindingsError, reject
 from ultracluster_spec.job import Job
 from ultracluster_spec.values import wrong_types
 
@@ -58,7 +58,7 @@ class PrecompileJob(ClusterJob):
     (Neuron documentation: neuron_parallel_compile, page source of 2026-03-13; Llama tutorial, read 2026-11.)
     """
 
-    @rejects_unsafe_numbers
+    @validate_arguments
     def __init__(
         self,
         scope: Construct,

@@ -11,10 +11,10 @@ from ultracluster.scheduling.i_training_queue import ITrainingQueue
 from ultracluster.storage.compile_cache import CompileCache
 from ultracluster.storage.posix_compile_cache import PosixCompileCache
 from ultracluster_catalog.names.submission_tags import ARRAY_SIZE_TAG
-from ultracluster_rules.findings import reject
-from ultracluster_rules.job_definitions import refuse_resume
-from ultracluster_rules.numbers import rejects_unsafe_numbers
+from ultracluster_spec.arguments import validate_arguments
+from ultracluster_spec.findings import reject
 from ultracluster_spec.job import Job
+from ultracluster_spec.job_definitions import refuse_resume
 from ultracluster_spec.values import wrong_types
 
 
@@ -25,7 +25,7 @@ class SingleNodeJob(ClusterJob):
     to two containers on a node, so the job requests all vCPUs and a second job waits for another node.
     """
 
-    @rejects_unsafe_numbers
+    @validate_arguments
     def __init__(
         self,
         scope: Construct,

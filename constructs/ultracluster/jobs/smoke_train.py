@@ -12,8 +12,8 @@ from ultracluster.scheduling.i_training_queue import ITrainingQueue
 from ultracluster.storage.checkpoint_bucket import CheckpointBucket
 from ultracluster.storage.compile_cache import CompileCache
 from ultracluster.storage.posix_compile_cache import PosixCompileCache
-from ultracluster_rules.findings import FindingsError, quote
-from ultracluster_rules.numbers import rejects_unsafe_numbers
+from ultracluster_spec.arguments import validate_arguments
+from ultracluster_spec.findings import FindingsError, quote
 from ultracluster_spec.job import Job
 
 
@@ -25,7 +25,7 @@ class SmokeTrain(MultiNodeJob):
     and the framework for the device. Put the gate into `depends_on` of the job that it protects.
     """
 
-    @rejects_unsafe_numbers
+    @validate_arguments
     def __init__(
         self,
         scope: Construct,

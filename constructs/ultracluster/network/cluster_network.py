@@ -12,6 +12,7 @@ from constructs import Construct, IConstruct
 
 from ultracluster._foundation.annotations import warn
 from ultracluster._foundation.machines import AnyInstanceType, machine_of
+from ultracluster._foundation.synthesis_check import check_at_synthesis
 from ultracluster._foundation.tokens import check_known, is_known
 from ultracluster.network.endpoint_policies import EndpointPolicies
 from ultracluster.network.group_rules import add_efa_rules, add_task_rules
@@ -22,8 +23,11 @@ from ultracluster_catalog.machines.nic_layouts import NetworkInterface, NicLayou
 from ultracluster_catalog.places.addresses import RESERVED_PER_SUBNET
 from ultracluster_catalog.places.cluster_subnet import FILE_SYSTEM_ADDRESSES, NODE_SERVICES
 from ultracluster_catalog.places.zones import REGIONS, region_of_zone_id
-from ultracluster_rules.findings import Finding, FindingsError, quote, reject, require
-from ultracluster_rules.network import (
+from ultracluster_spec.arguments import validate_arguments
+from ultracluster_spec.findings import Finding, FindingsError, quote, reject, require
+from ultracluster_spec.network import (
+    NETWORK_RULES,
+    Network,
     check_available_addresses,
     check_endpoints,
     check_zone_id,
@@ -32,8 +36,6 @@ from ultracluster_rules.network import (
     network_interfaces,
     warn_of_unknown_efa_rules,
 )
-from ultracluster_rules.numbers import rejects_unsafe_numbers
-from ultracluster_spec.network import NETWORK_RULES, Network
 from ultracluster_spec.values import wrong_types
 
 _HTTPS = 443
@@ -67,7 +69,7 @@ class ClusterNetwork(Construct):
     zone_id: str
     """Availability Zone ID."""
 
-    @rejects_unsafe_numbers
+    @validate_arguments
     def __init__(
         self,
         scope: Construct,
@@ -113,6 +115,7 @@ class ClusterNetwork(Construct):
         )
         nodes_cidr = subnet_cidr(cidr, needed, subnet_prefix, nat_gateway=nat_gateway)
         super().__init__(scope, construct_id)
+        check_at_synthesis(self)
         self._place: tuple[CfnResource, ...]
         is_limited = not nat_gateway if limit_endpoints is None else limit_endpoints
         self.endpoint_policies = EndpointPolicies(self) if is_limited else None
@@ -171,7 +174,7 @@ class ClusterNetwork(Construct):
             )
 
     @classmethod
-    @rejects_unsafe_numbers
+    @validate_arguments
     def from_subnet(
         cls,
         scope: Construct,
@@ -346,7 +349,7 @@ class ClusterNetwork(Construct):
 class _ExistingNetwork(ClusterNetwork):
     """Network returned by `ClusterNetwork.from_subnet`."""
 
-    @rejects_unsafe_numbers
+    @validate_arguments
     def __init__(
         self,
         scope: Construct,

@@ -2,8 +2,8 @@
 
 import ipaddress
 
-from ultracluster_rules.findings import reject
-from ultracluster_rules.network import (
+from ultracluster_spec.findings import reject
+from ultracluster_spec.network import (
     check_cidr,
     check_nat_gateway_room,
     check_subnet_size,

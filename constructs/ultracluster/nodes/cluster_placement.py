@@ -7,7 +7,7 @@ from aws_cdk import aws_ec2 as ec2
 from constructs import Construct
 
 from ultracluster.capacity.sources import named
-from ultracluster_rules.numbers import rejects_unsafe_numbers
+from ultracluster_spec.arguments import validate_arguments
 from ultracluster_spec.capacity import (
     Capacity,
     CapacityBlock,
@@ -24,7 +24,7 @@ class ClusterPlacement(Construct):
     placement_group_name: str
     """Name of the group."""
 
-    @rejects_unsafe_numbers
+    @validate_arguments
     def __init__(
         self, scope: Construct, construct_id: str, *, placement_group_name: str | None = None
     ) -> None:

@@ -14,6 +14,7 @@ from ultracluster._foundation.annotations import warn
 from ultracluster._foundation.cluster_name import cluster_name
 from ultracluster._foundation.machines import AnyInstanceType, machine_of
 from ultracluster._foundation.permissions import allow, extend_role, never
+from ultracluster._foundation.synthesis_check import check_at_synthesis
 from ultracluster._foundation.tokens import check_known, is_known
 from ultracluster.capacity.launch_options import market_options, node_tags, reservation_target
 from ultracluster.capacity.sources import check_source
@@ -27,13 +28,18 @@ from ultracluster.storage.shared_file_system import SharedFileSystem, check_vpc_
 from ultracluster_catalog.machines.instance_type import InstanceType
 from ultracluster_catalog.machines.nic_layouts import NetworkInterface
 from ultracluster_catalog.names.cluster_tag import CLUSTER_TAG
-from ultracluster_rules.capacity import check_block_placement
-from ultracluster_rules.findings import Finding, collect, quote, reject, require
-from ultracluster_rules.machines import check_figures_are_sourced, check_scratch
-from ultracluster_rules.network import check_network_interfaces
-from ultracluster_rules.numbers import rejects_unsafe_numbers
-from ultracluster_spec.capacity import Capacity, CapacityBlock, CapacityReservation, ReservationGroup
-from ultracluster_spec.nodes import ROOT_VOLUME_IOPS, RootVolume, check_user_data
+from ultracluster_spec.arguments import validate_arguments
+from ultracluster_spec.capacity import (
+    Capacity,
+    CapacityBlock,
+    CapacityReservation,
+    ReservationGroup,
+    check_block_placement,
+)
+from ultracluster_spec.findings import Finding, collect, quote, reject, require
+from ultracluster_spec.instance_type import check_figures_are_sourced, check_scratch
+from ultracluster_spec.network import check_network_interfaces
+from ultracluster_spec.nodes import ROOT_DEVICE, ROOT_VOLUME_IOPS, RootVolume, check_user_data
 from ultracluster_spec.values import under, wrong_types
 
 # Above that of `Tags.of`, which is 100 unless set.
@@ -104,7 +110,7 @@ class NodeGroup(Construct):
     scratch_path: str | None
     """Mount point of the instance store volumes; None if they are not mounted."""
 
-    @rejects_unsafe_numbers
+    @validate_arguments
     def __init__(
         self,
         scope: Construct,
@@ -176,6 +182,7 @@ class NodeGroup(Construct):
         )
         reject(findings)
         super().__init__(scope, construct_id)
+        check_at_synthesis(self)
         warn(self, *check_figures_are_sourced(machine), *check_network_interfaces(machine, interfaces))
         self.network = network
         self.network_interfaces = interfaces
@@ -240,7 +247,7 @@ class NodeGroup(Construct):
                 ),
                 block_device_mappings=[
                     ec2.CfnLaunchTemplate.BlockDeviceMappingProperty(
-                        device_name="/dev/xvda",
+                        device_name=ROOT_DEVICE,
                         ebs=ec2.CfnLaunchTemplate.EbsProperty(
                             volume_size=root_volume.size_gib,
                             volume_type="gp3",

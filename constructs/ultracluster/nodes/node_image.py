@@ -5,8 +5,8 @@ from aws_cdk import aws_ec2 as ec2
 from constructs import Construct
 
 from ultracluster._foundation.tokens import follows_a_parameter, is_known
-from ultracluster_rules.findings import FindingsError, reject
-from ultracluster_rules.images import AMI
+from ultracluster_spec.findings import FindingsError, reject
+from ultracluster_spec.images import AMI
 
 
 def image_id_of(scope: Construct, image: str | ec2.IMachineImage) -> str:

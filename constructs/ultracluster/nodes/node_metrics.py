@@ -12,8 +12,8 @@ from constructs import Construct
 
 from ultracluster._foundation.log_group import RetainedLogGroup
 from ultracluster_catalog.observability.metrics import CLUSTER_DIMENSION, METRICS, NAMESPACE
-from ultracluster_rules.findings import FindingsError, quote
-from ultracluster_rules.numbers import rejects_unsafe_numbers
+from ultracluster_spec.arguments import validate_arguments
+from ultracluster_spec.findings import FindingsError, quote
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
 
@@ -31,7 +31,7 @@ class NodeMetrics(Construct):
     log_group: logs.ILogGroup
     """Log group of the metrics."""
 
-    @rejects_unsafe_numbers
+    @validate_arguments
     def __init__(
         self,
         scope: Construct,

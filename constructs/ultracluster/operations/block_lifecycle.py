@@ -20,10 +20,16 @@ from ultracluster_catalog.capacity.capacity_blocks import (
     BLOCK_EXPIRATION_WARNING_EVENTS,
 )
 from ultracluster_catalog.names.cluster_tag import CLUSTER_TAG, RESERVATION_TAG
-from ultracluster_rules.capacity import CHECKPOINT_LEAD_MINUTES, MAX_REFUSALS
-from ultracluster_rules.findings import Finding, FindingsError, quote
-from ultracluster_rules.numbers import rejects_unsafe_numbers
-from ultracluster_spec.capacity import CapacityBlock, CapacityReservation
+from ultracluster_spec.arguments import validate_arguments
+from ultracluster_spec.capacity import (
+    CHECKPOINT_LEAD_MINUTES,
+    MAX_REFUSALS,
+    CapacityBlock,
+    CapacityReservation,
+)
+from ultracluster_spec.cluster import Cluster
+from ultracluster_spec.findings import Finding, FindingsError, quote
+from ultracluster_spec.values import default_of
 
 # Actions without resource-level permissions.
 _LOOK = (
@@ -38,7 +44,7 @@ _LOOK = (
     "ec2:DescribeLaunchTemplateVersions",
 )
 
-_DEFAULT_LEAD = 20 * 60
+_DEFAULT_LEAD: Final = default_of(Cluster, "checkpoint_lead_minutes") * 60
 
 TIMEOUT: Final = 120
 """Timeout of the function in seconds. It allows for slow responses of AWS; a run usually takes a few seconds."""
@@ -72,7 +78,7 @@ class BlockLifecycle(Construct):
     topic: sns.ITopic
     """Topic of the notices."""
 
-    @rejects_unsafe_numbers
+    @validate_arguments
     def __init__(
         self,
         scope: Construct,
@@ -107,7 +113,7 @@ class BlockLifecycle(Construct):
                 of refusals is out of bounds (UC4129).
         """
         lead = checkpoint_lead.to_seconds() if checkpoint_lead else _DEFAULT_LEAD
-        environment = _environment_of(block, queue=queue, lead=checkpoint_lead, max_refusals=max_refusals)
+        environment = _environment_of(block, queue, check_lifecycle(checkpoint_lead, max_refusals))
         super().__init__(scope, construct_id)
         self._environment = environment
         self.block = block
@@ -119,7 +125,7 @@ class BlockLifecycle(Construct):
         self._state = StateTable(self, kms_key=kms_key)
         self.function = self._define_function(lead, max_refusals)
         self.node.default_child = self.function.node.default_child
-        self._add_schedules()
+        self._add_rules()
         self.function.alarm_on_errors(
             "Alarm",
             description=f"The Capacity Block {block.reservation_id} is not managed: its function failed or did not run "
@@ -210,12 +216,10 @@ class BlockLifecycle(Construct):
             *publish_statements("Notify", self.topic, self.topic.master_key),
         ]
 
-    def _add_schedules(self) -> None:
-        self.function.add_schedule(
-            "EveryMinute", description="Runs the lifecycle function of a Capacity Block"
-        )
+    def _add_rules(self) -> None:
+        self.function.add_rule("EveryMinute", description="Runs the lifecycle function of a Capacity Block")
         # Events are delivered on a best-effort basis; they only make the function react before the next minute.
-        self.function.add_schedule(
+        self.function.add_rule(
             "BlockEvents",
             description="EC2's events about a Capacity Block, under both names that AWS documents",
             event_pattern={
@@ -225,7 +229,7 @@ class BlockLifecycle(Construct):
             },
         )
 
-    def watch(self, queue: TrainingQueue) -> None:
+    def track_queue(self, queue: TrainingQueue) -> None:
         """Also manage the jobs of another queue that uses the compute environment of the block.
 
         Its jobs are notified and terminated as those of the first queue. The queue itself stays enabled: jobs submitted
@@ -238,13 +242,22 @@ class BlockLifecycle(Construct):
         self.function.add_environment("UC_ADDITIONAL_JOB_QUEUES", ",".join(self._additional_queues))
 
 
+def check_lifecycle(lead: Duration | None, max_refusals: int) -> list[Finding]:
+    """Check the settings of a life cycle."""
+    minutes = 0 if lead is None else lead.to_minutes(integral=False)
+    return [
+        *MAX_REFUSALS.check(max_refusals, path="max_refusals"),
+        *CHECKPOINT_LEAD_MINUTES.check(minutes, path="checkpoint_lead"),
+    ]
+
+
 def _environment_of(
-    block: CapacityBlock, *, queue: TrainingQueue, lead: Duration | None, max_refusals: int
+    block: CapacityBlock, queue: TrainingQueue, findings: list[Finding]
 ) -> ComputeEnvironment:
+    """Return the environment that launches into a block, or raise the findings, among them that there is none."""
     match = next(
         (environment for environment in queue.environments if environment.nodes.capacity == block), None
     )
-    findings = MAX_REFUSALS.check(max_refusals, path="max_refusals")
     if match is None:
         reservations = [
             environment.nodes.capacity.reservation_id
@@ -260,8 +273,6 @@ def _environment_of(
                 path="queue",
             )
         )
-    if lead is not None:
-        findings += CHECKPOINT_LEAD_MINUTES.check(lead.to_minutes(integral=False), path="checkpoint_lead")
     if findings or match is None:
         raise FindingsError(findings)
     return match

@@ -11,17 +11,17 @@ from ultracluster._foundation.private_topic import notification_topic
 from ultracluster._foundation.tokens import check_known
 from ultracluster.nodes.node_metrics import NodeMetrics
 from ultracluster.storage.shared_file_system import SharedFileSystem
-from ultracluster_rules.findings import Finding, reject
-from ultracluster_rules.numbers import rejects_unsafe_numbers
 from ultracluster_spec.alarms import Alarms
+from ultracluster_spec.arguments import validate_arguments
+from ultracluster_spec.findings import Finding, reject
 from ultracluster_spec.values import wrong_types
 
 _AT_LEAST = cloudwatch.ComparisonOperator.GREATER_THAN_OR_EQUAL_TO_THRESHOLD
+_ABOVE = cloudwatch.ComparisonOperator.GREATER_THAN_THRESHOLD
 _AT_MOST = cloudwatch.ComparisonOperator.LESS_THAN_OR_EQUAL_TO_THRESHOLD
 _BELOW = cloudwatch.ComparisonOperator.LESS_THAN_THRESHOLD
 _GOOD = cloudwatch.TreatMissingData.NOT_BREACHING
 _BAD = cloudwatch.TreatMissingData.BREACHING
-_GIB = 1024**3
 
 
 def check_alarms(settings: Alarms) -> list[Finding]:
@@ -41,7 +41,7 @@ class ClusterAlarms(Construct):
     topic: sns.ITopic
     """Topic of the notifications."""
 
-    @rejects_unsafe_numbers
+    @validate_arguments
     def __init__(
         self,
         scope: Construct,
@@ -244,16 +244,25 @@ class ClusterAlarms(Construct):
         )
 
     def _define_storage(self, file_system: SharedFileSystem) -> None:
-        size = file_system.storage_capacity_gib
-        if size is None:
+        if file_system.storage_capacity_gib is None:
             return
+        # A file is on few storage targets, and writes fail when one of them is full. An alarm may not use SEARCH.
+        # (https://docs.aws.amazon.com/fsx/latest/LustreGuide/fs-metrics.html and
+        # https://docs.aws.amazon.com/AmazonCloudWatch/latest/monitoring/Create_Metrics_Insights_Alarm.html, read 2026-11.)
+        query = 'SELECT MAX(StorageCapacityUtilization) FROM SCHEMA("AWS/FSx", FileSystemId, StorageTargetId)'
+        fullest = cloudwatch.MathExpression(
+            expression=f"{query} WHERE FileSystemId = '{file_system.file_system_id}'",
+            label="Used percentage of the fullest storage target",
+            period=self._minute,
+        )
         self._alarm(
             "FileSystemFull",
-            file_system.metric_free_data_storage_capacity(),
-            f"less than {self._settings.free_percent} % of the file system is free, and a full one ends runs in the middle of a "
-            "checkpoint. Release or delete files, or enlarge it, which takes hours",
-            comparison=_BELOW,
-            threshold=size * _GIB * self._settings.free_percent / 100,
+            fullest,
+            f"less than {self._settings.free_percent} % of a storage target of the file system is free, and a full one ends runs "
+            "in the middle of a checkpoint. Release or delete files, spread large ones with lfs migrate, or enlarge it, "
+            "which takes hours",
+            comparison=_ABOVE,
+            threshold=100 - self._settings.free_percent,
             minutes=5,
         )
 

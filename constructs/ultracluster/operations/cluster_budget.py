@@ -17,9 +17,9 @@ from ultracluster._foundation.scheduled_function import ScheduledFunction
 from ultracluster.scheduling.training_queue import TrainingQueue
 from ultracluster_catalog.limits.budgets import CLOSED_BY_BUDGET_TAG
 from ultracluster_catalog.names.cluster_tag import CLUSTER_TAG
-from ultracluster_rules.budgets import check_budget
-from ultracluster_rules.findings import Finding, reject
-from ultracluster_rules.numbers import rejects_unsafe_numbers
+from ultracluster_spec.alarms import check_budget
+from ultracluster_spec.arguments import validate_arguments
+from ultracluster_spec.findings import Finding, reject
 
 _TIMEOUT = 60
 
@@ -37,7 +37,7 @@ class ClusterBudget(Construct):
     topic: sns.ITopic
     """Topic of the notifications."""
 
-    @rejects_unsafe_numbers
+    @validate_arguments
     def __init__(
         self,
         scope: Construct,

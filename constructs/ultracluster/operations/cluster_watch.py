@@ -11,7 +11,7 @@ from ultracluster._foundation.scheduled_function import ScheduledFunction
 from ultracluster.nodes.node_group import NodeGroup
 from ultracluster.nodes.node_metrics import NodeMetrics
 from ultracluster.scheduling.training_queue import TrainingQueue
-from ultracluster_rules.numbers import rejects_unsafe_numbers
+from ultracluster_spec.arguments import validate_arguments
 from ultracluster_spec.capacity import CapacityBlock, CapacityReservation
 
 _TIMEOUT = 50
@@ -28,7 +28,7 @@ class ClusterWatch(Construct):
     function: ScheduledFunction
     """Underlying function."""
 
-    @rejects_unsafe_numbers
+    @validate_arguments
     def __init__(
         self,
         scope: Construct,
@@ -87,9 +87,9 @@ class ClusterWatch(Construct):
             kms_key=kms_key,
         )
         self.node.default_child = self.function.node.default_child
-        self.function.add_schedule("EveryMinute", description="Wakes up what looks at a cluster")
+        self.function.add_rule("EveryMinute", description="Wakes up what looks at a cluster")
 
-    def watch(self, queue: TrainingQueue) -> None:
+    def track_queue(self, queue: TrainingQueue) -> None:
         """Observe another queue of the cluster.
 
         Args:

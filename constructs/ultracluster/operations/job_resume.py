@@ -11,7 +11,7 @@ from ultracluster._foundation.private_topic import publish_statements
 from ultracluster._foundation.scheduled_function import ScheduledFunction
 from ultracluster._foundation.state_table import StateTable
 from ultracluster.scheduling.training_queue import TrainingQueue
-from ultracluster_rules.numbers import rejects_unsafe_numbers
+from ultracluster_spec.arguments import validate_arguments
 
 _READ = (
     "batch:DescribeComputeEnvironments",
@@ -37,7 +37,7 @@ class JobResume(Construct):
     function: ScheduledFunction
     """Underlying function."""
 
-    @rejects_unsafe_numbers
+    @validate_arguments
     def __init__(
         self,
         scope: Construct,
@@ -84,11 +84,9 @@ class JobResume(Construct):
             kms_key=kms_key,
         )
         self.node.default_child = self.function.node.default_child
-        self.function.add_schedule("EveryMinute", description="Looks for jobs to submit again")
+        self.function.add_rule("EveryMinute", description="Looks for jobs to submit again")
         # Events are delivered on a best-effort basis; they only make the function react before the next minute.
-        self._ended = self.function.add_schedule(
-            "JobsEnded", description="Jobs that failed", event_pattern={}
-        )
+        self._ended = self.function.add_rule("JobsEnded", description="Jobs that failed", event_pattern={})
         if topic is not None:
             self.function.alarm_on_errors(
                 "Alarm",
@@ -97,9 +95,9 @@ class JobResume(Construct):
                 treat_missing_data="breaching",
                 topic=topic,
             )
-        self.watch(queue)
+        self.track_queue(queue)
 
-    def watch(self, queue: TrainingQueue) -> None:
+    def track_queue(self, queue: TrainingQueue) -> None:
         """Also resume the jobs of another queue.
 
         Args:

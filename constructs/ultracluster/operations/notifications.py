@@ -7,7 +7,7 @@ from aws_cdk import aws_sns as sns
 from constructs import Construct
 
 from ultracluster._foundation.private_topic import notification_topic
-from ultracluster_rules.numbers import rejects_unsafe_numbers
+from ultracluster_spec.arguments import validate_arguments
 
 
 class Notifications(Construct):
@@ -16,7 +16,7 @@ class Notifications(Construct):
     topic: sns.ITopic
     """Topic to notify."""
 
-    @rejects_unsafe_numbers
+    @validate_arguments
     def __init__(
         self,
         scope: Construct,

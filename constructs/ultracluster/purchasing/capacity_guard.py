@@ -11,7 +11,7 @@ from aws_cdk import aws_sns as sns
 from aws_cdk import aws_sns_subscriptions as subscriptions
 from constructs import Construct
 
-from ultracluster_rules.numbers import rejects_unsafe_numbers
+from ultracluster_spec.arguments import validate_arguments
 
 _SOURCES: Final = ["aws.ec2", "aws.sagemaker"]
 # A prefix also matches purchase calls that AWS adds later. The other calls commit to pay under different names; SageMaker
@@ -43,21 +43,21 @@ class CapacityGuard(Construct):
     topic: sns.ITopic
     """Topic of the notifications."""
 
-    @rejects_unsafe_numbers
+    @validate_arguments
     def __init__(
         self,
         scope: Construct,
         construct_id: str,
         *,
         emails: Sequence[str] = (),
-        encryption_key: kms.IKey | None = None,
+        kms_key: kms.IKey | None = None,
     ) -> None:
         """Define the guard.
 
         Args:
             emails: Addresses to notify; each must confirm its subscription. Default: none, so subscribe to the topic
                 separately.
-            encryption_key: KMS key of the topic. Its policy must allow EventBridge to use it, without conditions on the
+            kms_key: KMS key of the topic. Its policy must allow EventBridge to use it, without conditions on the
                 source. Default: a new key, because EventBridge cannot use the AWS managed key for SNS.
         """
         super().__init__(scope, construct_id)
@@ -65,7 +65,7 @@ class CapacityGuard(Construct):
             self,
             "Topic",
             display_name="Capacity guard",
-            master_key=encryption_key or self._define_key(),
+            master_key=kms_key or self._define_key(),
             enforce_ssl=True,
         )
         for email in emails:

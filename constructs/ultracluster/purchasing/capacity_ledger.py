@@ -10,7 +10,7 @@ from aws_cdk import aws_kms as kms
 from constructs import Construct
 
 from ultracluster._foundation.permissions import grant
-from ultracluster_rules.numbers import rejects_unsafe_numbers
+from ultracluster_spec.arguments import validate_arguments
 
 # Table layout, defined by ultracluster_runtime.purchasing.ledger; a test compares the two.
 _PARTITION_KEY = "pk"
@@ -31,35 +31,33 @@ class CapacityLedger(Construct):
     from its stack. A restored or recreated ledger lacks purchases, so the buyer also looks for the tag ``uc:po`` in EC2.
     """
 
-    @rejects_unsafe_numbers
-    def __init__(
-        self, scope: Construct, construct_id: str, *, encryption_key: kms.IKey | None = None
-    ) -> None:
+    @validate_arguments
+    def __init__(self, scope: Construct, construct_id: str, *, kms_key: kms.IKey | None = None) -> None:
         """Define the table.
 
         Args:
-            encryption_key: KMS key of the table. If the key is lost, so is the ledger. Default: an AWS owned key, free of
+            kms_key: KMS key of the table. If the key is lost, so is the ledger. Default: an AWS owned key, free of
                 charge.
         """
         super().__init__(scope, construct_id)
-        self._encryption_key = encryption_key
+        self._kms_key = kms_key
         self._table = self._define_table()
         self.node.default_child = self._table.node.default_child
 
     @classmethod
     def from_table_name(
-        cls, scope: Construct, construct_id: str, table_name: str, *, encryption_key: kms.IKey | None = None
+        cls, scope: Construct, construct_id: str, table_name: str, *, kms_key: kms.IKey | None = None
     ) -> "CapacityLedger":
         """Import an existing ledger by the name of its table in the Region of the stack.
 
         Args:
             table_name: Name of the table.
-            encryption_key: KMS key of the table. Default: an AWS owned key.
+            kms_key: KMS key of the table. Default: an AWS owned key.
         """
-        return _ExistingLedger(scope, construct_id, table_name=table_name, encryption_key=encryption_key)
+        return _ExistingLedger(scope, construct_id, table_name=table_name, kms_key=kms_key)
 
     def _define_table(self) -> dynamodb.ITable:
-        customer_managed = self._encryption_key is not None
+        customer_managed = self._kms_key is not None
         return dynamodb.Table(
             self,
             "Resource",
@@ -75,7 +73,7 @@ class CapacityLedger(Construct):
                 if customer_managed
                 else dynamodb.TableEncryption.DEFAULT
             ),
-            encryption_key=self._encryption_key,
+            encryption_key=self._kms_key,
             removal_policy=RemovalPolicy.RETAIN,
         )
 
@@ -96,7 +94,7 @@ class CapacityLedger(Construct):
             grantee: Principal to grant permissions to.
         """
         grant = self._grant(grantee, _READ)
-        return grant.combine(self._encryption_key.grant_decrypt(grantee)) if self._encryption_key else grant
+        return grant.combine(self._kms_key.grant_decrypt(grantee)) if self._kms_key else grant
 
     def grant_record(self, grantee: iam.IGrantable) -> iam.Grant:
         """Grant permission to read, approve and record orders.
@@ -119,9 +117,9 @@ class CapacityLedger(Construct):
             .combine(self._grant(grantee, _WRITE, conditions=in_transaction))
             .combine(self._grant(grantee, _RELEASE, conditions=in_transaction | only_locks))
         )
-        if self._encryption_key is None:
+        if self._kms_key is None:
             return grant
-        return grant.combine(self._encryption_key.grant_encrypt_decrypt(grantee))
+        return grant.combine(self._kms_key.grant_encrypt_decrypt(grantee))
 
     def _grant(
         self, grantee: iam.IGrantable, actions: Sequence[str], *, conditions: Mapping[str, Any] | None = None
@@ -132,12 +130,12 @@ class CapacityLedger(Construct):
 class _ExistingLedger(CapacityLedger):
     """Ledger returned by `CapacityLedger.from_table_name`."""
 
-    @rejects_unsafe_numbers
+    @validate_arguments
     def __init__(
-        self, scope: Construct, construct_id: str, *, table_name: str, encryption_key: kms.IKey | None
+        self, scope: Construct, construct_id: str, *, table_name: str, kms_key: kms.IKey | None
     ) -> None:
         self._existing_name = table_name
-        super().__init__(scope, construct_id, encryption_key=encryption_key)
+        super().__init__(scope, construct_id, kms_key=kms_key)
 
     def _define_table(self) -> dynamodb.ITable:
         return dynamodb.Table.from_table_name(self, "Resource", self._existing_name)

@@ -16,9 +16,9 @@ from constructs import Construct
 from ultracluster._foundation.permissions import allow, never
 from ultracluster.purchasing.capacity_ledger import CapacityLedger
 from ultracluster_catalog.names.identifiers import REGION
-from ultracluster_rules.findings import Finding, FindingsError, quote, reject, require
-from ultracluster_rules.machines import get_instance_type
-from ultracluster_rules.numbers import rejects_unsafe_numbers
+from ultracluster_spec.arguments import validate_arguments
+from ultracluster_spec.findings import Finding, FindingsError, quote, reject, require
+from ultracluster_spec.instance_type import get_instance_type
 
 _ORDER_TAG: Final = "uc:po"  # same tag as in ultracluster_runtime.purchasing.orders; a test compares the two
 _REHEARSALS: Final = "ultracluster/rehearsals/*"  # names of ultracluster_runtime.rollout.rehearsal_record
@@ -58,7 +58,7 @@ class CapacitySearchRole(Construct):
     role: iam.IRole
     """Underlying role."""
 
-    @rejects_unsafe_numbers
+    @validate_arguments
     def __init__(
         self,
         scope: Construct,
@@ -101,7 +101,7 @@ class CapacityPurchaseRole(Construct):
     role: iam.IRole
     """Underlying role."""
 
-    @rejects_unsafe_numbers
+    @validate_arguments
     def __init__(
         self,
         scope: Construct,

@@ -20,9 +20,9 @@ from ultracluster_catalog.observability.metrics import (
     OFFERINGS_NAMESPACE,
     OFFERINGS_PRICE_METRIC,
 )
-from ultracluster_rules.findings import reject
-from ultracluster_rules.machines import get_instance_type
-from ultracluster_rules.numbers import rejects_unsafe_numbers
+from ultracluster_spec.arguments import validate_arguments
+from ultracluster_spec.findings import reject
+from ultracluster_spec.instance_type import get_instance_type
 from ultracluster_spec.standing_order import StandingOrder, check_standing_order
 from ultracluster_spec.values import broken_bounds, wrong_types
 
@@ -44,7 +44,7 @@ class CapacityWatch(Construct):
     topic: sns.ITopic
     """Topic of the messages."""
 
-    @rejects_unsafe_numbers
+    @validate_arguments
     def __init__(
         self,
         scope: Construct,
@@ -108,7 +108,7 @@ class CapacityWatch(Construct):
             kms_key=kms_key,
         )
         self.node.default_child = self.function.node.default_child
-        self.function.add_schedule(
+        self.function.add_rule(
             "Schedule", description="Wakes up what looks for capacity", minutes=_EVERY_MINUTES
         )
         self._draw(order, machine)

@@ -13,8 +13,8 @@ from ultracluster_catalog.limits.sagemaker import (
     TRAINING_PLAN_ARN,
     TRAINING_PLAN_TYPES,
 )
-from ultracluster_rules.findings import Finding, quote, require
-from ultracluster_rules.numbers import reject_unsafe_numbers
+from ultracluster_spec.arguments import validate_fields
+from ultracluster_spec.findings import Finding, quote, require
 
 _SHARE_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,127}")
 
@@ -40,7 +40,7 @@ class QuotaShare:
     preempt_within: bool = False
 
     def __post_init__(self) -> None:
-        reject_unsafe_numbers(self)
+        validate_fields(self)
 
 
 def check_instances(instances: Mapping[str, int]) -> list[Finding]:

@@ -9,8 +9,8 @@ from constructs import Construct
 
 from ultracluster._foundation.permissions import allow, grant, never
 from ultracluster.sagemaker.quota_share import QuotaShare, check_instances, check_plan, check_shares
-from ultracluster_rules.findings import reject
-from ultracluster_rules.numbers import rejects_unsafe_numbers
+from ultracluster_spec.arguments import validate_arguments
+from ultracluster_spec.findings import reject
 
 _LOG_GROUP = "/aws/sagemaker/TrainingJobs"  # shared by all SageMaker training jobs of an account
 _NAMESPACE = "/aws/sagemaker/TrainingJobs"
@@ -34,7 +34,7 @@ class SageMakerTrainingQueue(Construct):
     training_plan_arn: str | None
     """Training plan for jobs."""
 
-    @rejects_unsafe_numbers
+    @validate_arguments
     def __init__(
         self,
         scope: Construct,

@@ -16,8 +16,8 @@ from ultracluster.nodes.node_group import NodeGroup
 from ultracluster.storage.shared_file_system import MountedFileSystem
 from ultracluster_catalog.machines.instance_type import InstanceType
 from ultracluster_catalog.machines.nic_layouts import NetworkInterface
-from ultracluster_rules.findings import FindingsError
 from ultracluster_spec.capacity import LaunchedBy
+from ultracluster_spec.findings import FindingsError
 
 # None of them can be limited to a queue (Service Authorization Reference of AWS Batch, read 2026-11).
 _DESCRIBE = [

@@ -9,6 +9,7 @@ from constructs import Construct
 
 from ultracluster._foundation.log_group import RetainedLogGroup
 from ultracluster._foundation.machines import AnyInstanceType, machine_of
+from ultracluster._foundation.synthesis_check import check_at_synthesis
 from ultracluster.capacity.sources import check_names, named, used_by_queue
 from ultracluster.nodes.agent_policy import AgentPolicy
 from ultracluster.nodes.node_group import NodeGroup
@@ -18,13 +19,11 @@ from ultracluster.scheduling.i_training_queue import ImportedNodes, ITrainingQue
 from ultracluster.scheduling.wait_limits import check_limits, default_limits, limit_actions
 from ultracluster.storage.shared_file_system import MountedFileSystem
 from ultracluster_catalog.machines.nic_layouts import NicLayout
-from ultracluster_rules.capacity import check_max_nodes
-from ultracluster_rules.findings import Finding, reject, require
-from ultracluster_rules.network import network_interfaces
-from ultracluster_rules.numbers import rejects_unsafe_numbers
-from ultracluster_rules.queues import check_environment_count
-from ultracluster_spec.capacity import Capacity, LaunchedBy
-from ultracluster_spec.queue import Queue
+from ultracluster_spec.arguments import validate_arguments
+from ultracluster_spec.capacity import Capacity, LaunchedBy, check_max_nodes
+from ultracluster_spec.findings import Finding, reject, require
+from ultracluster_spec.network import network_interfaces
+from ultracluster_spec.queue import Queue, check_environment_count
 from ultracluster_spec.values import broken_bounds, wrong_types
 
 
@@ -46,7 +45,7 @@ class TrainingQueue(ITrainingQueue):
     dedicated_environments: tuple[ComputeEnvironment, ...]
     """Compute environments created with this queue, including those that only other queues use."""
 
-    @rejects_unsafe_numbers
+    @validate_arguments
     def __init__(
         self,
         scope: Construct,
@@ -90,6 +89,7 @@ class TrainingQueue(ITrainingQueue):
         behind = [group.capacity for group in used]
         _check(groups, used, max_nodes=max_nodes, settings=settings)
         super().__init__(scope, construct_id)
+        check_at_synthesis(self)
         self._log_group = log_group or RetainedLogGroup(self, retention=log_retention, kms_key=kms_key)
         self.dedicated_environments = tuple(
             define_compute_environment(
@@ -155,7 +155,7 @@ class TrainingQueue(ITrainingQueue):
         return _ImportedQueue(scope, construct_id, job_queue_arn=training_queue_arn)
 
     @classmethod
-    @rejects_unsafe_numbers
+    @validate_arguments
     def from_training_queue_attributes(
         cls,
         scope: Construct,

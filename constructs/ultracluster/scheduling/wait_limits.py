@@ -6,10 +6,9 @@ from aws_cdk import aws_batch as batch
 
 from ultracluster.capacity.sources import has_block
 from ultracluster_catalog.limits.queues import WAIT_LIMIT_REASONS
-from ultracluster_rules.findings import Finding
-from ultracluster_rules.queues import check_wait_limits
 from ultracluster_spec.capacity import Capacity, CapacityReservation, ReservationGroup
-from ultracluster_spec.queue import WaitLimits
+from ultracluster_spec.findings import Finding
+from ultracluster_spec.queue import WaitLimits, check_wait_limits
 
 _LONGEST_HOURS = 24
 

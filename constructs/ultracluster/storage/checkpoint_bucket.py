@@ -7,8 +7,8 @@ from aws_cdk import aws_s3 as s3
 from constructs import Construct
 
 from ultracluster.storage.private_bucket import check_ages, define_bucket, grant_objects
-from ultracluster_rules.findings import reject
-from ultracluster_rules.numbers import rejects_unsafe_numbers
+from ultracluster_spec.arguments import validate_arguments
+from ultracluster_spec.findings import reject
 
 _ABORT_UPLOAD_DAYS = 7
 _REPLACED_DAYS = 30
@@ -23,7 +23,7 @@ class CheckpointBucket(Construct):
     bucket: s3.IBucket
     """Underlying bucket."""
 
-    @rejects_unsafe_numbers
+    @validate_arguments
     def __init__(
         self,
         scope: Construct,
@@ -88,7 +88,7 @@ class CheckpointBucket(Construct):
 class _ExistingCheckpointBucket(CheckpointBucket):
     """Bucket returned by `CheckpointBucket.from_bucket`."""
 
-    @rejects_unsafe_numbers
+    @validate_arguments
     def __init__(self, scope: Construct, construct_id: str, bucket: s3.IBucket) -> None:
         Construct.__init__(self, scope, construct_id)
         self.bucket = bucket

@@ -11,7 +11,6 @@ from ultracluster.network.cluster_network import ClusterNetwork
 from ultracluster.storage.checkpoint_bucket import CheckpointBucket
 from ultracluster.storage.shared_file_system import SharedFileSystem, check_new, clients_of, linked
 from ultracluster_catalog.machines.instance_type import InstanceType
-from ultracluster_rules.findings import Finding
 from ultracluster_spec.file_system import (
     CLUSTER_RULES,
     FILE_SYSTEM_RULES,
@@ -19,6 +18,7 @@ from ultracluster_spec.file_system import (
     nodes_reach_the_file_system,
     zone_of_file_system_is_known,
 )
+from ultracluster_spec.findings import Finding
 from ultracluster_spec.rules import findings
 from ultracluster_spec.values import under, wrong_types
 

@@ -15,10 +15,10 @@ from ultracluster_catalog.neuron.neuron import (
     XLA_CACHE_VARIABLE,
     XLA_COMPILER_FLAGS_VARIABLE,
 )
-from ultracluster_rules import buckets
-from ultracluster_rules.buckets import COMPILER_VERSION, check_cache_prefix, check_replication_key
-from ultracluster_rules.findings import Finding, FindingsError, quote, reject
-from ultracluster_rules.numbers import rejects_unsafe_numbers
+from ultracluster_spec import buckets
+from ultracluster_spec.arguments import validate_arguments
+from ultracluster_spec.buckets import COMPILER_VERSION, check_cache_prefix, check_replication_key
+from ultracluster_spec.findings import Finding, FindingsError, quote, reject
 
 _PREFIX = "neuron"
 _ABORT_UPLOAD_DAYS = 1
@@ -39,7 +39,7 @@ class CompileCache(Construct):
     bucket: s3.IBucket
     """Underlying bucket."""
 
-    @rejects_unsafe_numbers
+    @validate_arguments
     def __init__(
         self,
         scope: Construct,
@@ -220,7 +220,7 @@ class CompileCache(Construct):
 class _ExistingCache(CompileCache):
     """Cache returned by `CompileCache.from_bucket`."""
 
-    @rejects_unsafe_numbers
+    @validate_arguments
     def __init__(self, scope: Construct, construct_id: str, *, bucket: s3.IBucket, prefix: str) -> None:
         Construct.__init__(self, scope, construct_id)
         self.bucket = bucket

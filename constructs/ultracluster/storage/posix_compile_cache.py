@@ -11,8 +11,8 @@ from ultracluster_catalog.neuron.neuron import (
     TORCHNEURON_CACHE_VARIABLE,
     VLLM_REMOTE_CACHE_VARIABLE,
 )
-from ultracluster_rules.buckets import check_cache_folder
-from ultracluster_rules.findings import reject
+from ultracluster_spec.buckets import check_cache_folder
+from ultracluster_spec.findings import reject
 
 
 class PosixCompileCache:

@@ -9,8 +9,8 @@ from aws_cdk import aws_s3 as s3
 from constructs import Construct
 
 from ultracluster._foundation.permissions import grant
-from ultracluster_rules.buckets import check_age
-from ultracluster_rules.findings import Finding
+from ultracluster_spec.buckets import check_age
+from ultracluster_spec.findings import Finding
 
 _MINIMUM_TLS = 1.2
 

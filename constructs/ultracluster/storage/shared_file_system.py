@@ -15,14 +15,14 @@ from constructs import Construct
 
 from ultracluster._foundation.annotations import warn
 from ultracluster._foundation.machines import AnyInstanceType, machine_of
+from ultracluster._foundation.synthesis_check import check_at_synthesis
 from ultracluster._foundation.tokens import are_other_vpcs, known
 from ultracluster.network.cluster_network import ClusterNetwork
 from ultracluster.network.group_rules import allow_between_groups
 from ultracluster.storage.checkpoint_bucket import CheckpointBucket
 from ultracluster_catalog.lustre.lustre import INTELLIGENT_TIERING, LUSTRE_PORTS, LustreSettings
-from ultracluster_rules.findings import Finding, collect, quote, reject, require
-from ultracluster_rules.numbers import rejects_unsafe_numbers
 from ultracluster_spec import lustre
+from ultracluster_spec.arguments import validate_arguments
 from ultracluster_spec.file_system import (
     FileSystem,
     Mounted,
@@ -34,6 +34,7 @@ from ultracluster_spec.file_system import (
     nodes_reach_the_file_system,
     zone_of_file_system_is_known,
 )
+from ultracluster_spec.findings import Finding, collect, quote, reject, require
 from ultracluster_spec.lustre import Association
 from ultracluster_spec.rules import findings
 from ultracluster_spec.values import broken_bounds, incomplete, wrong_types
@@ -72,7 +73,7 @@ class SharedFileSystem(Construct):
     storage_capacity_gib: int | None
     """Size in GiB; None if it grows on demand, or is unknown because the file system was imported."""
 
-    @rejects_unsafe_numbers
+    @validate_arguments
     def __init__(
         self,
         scope: Construct,
@@ -122,6 +123,7 @@ class SharedFileSystem(Construct):
         )
         asked = given.settings
         super().__init__(scope, construct_id)
+        check_at_synthesis(self)
         self.mount_path = mount_path
         self.vpc_id = network.vpc_id
         self.efa_enabled = asked.efa_enabled
@@ -262,7 +264,7 @@ class SharedFileSystem(Construct):
 class _ExistingFileSystem(SharedFileSystem):
     """File system returned by `SharedFileSystem.from_attributes`."""
 
-    @rejects_unsafe_numbers
+    @validate_arguments
     def __init__(
         self,
         scope: Construct,

@@ -10,6 +10,28 @@ from typing import Final
 FILE_SYSTEM_TYPE_VERSIONS: Final = ("2.10", "2.12", "2.15")
 """Lustre versions that FSx offers."""
 
+MOUNTABLE_VERSIONS: Final = ("2.12", "2.15")
+"""Lustre versions that the client of Amazon Linux 2023 mounts; with 2.10, `mount` ends with "Invalid argument".
+
+(https://github.com/amazonlinux/amazon-linux-2023/issues/723 and https://github.com/kubernetes-sigs/aws-fsx-csi-driver/issues/437,
+read 2026-11.)
+"""
+
+
+def default_version(deployment_type: str, *, metadata: bool) -> str:
+    """Return the Lustre version of a file system that is created without one.
+
+    (https://docs.aws.amazon.com/fsx/latest/APIReference/API_CreateFileSystem.html, FileSystemTypeVersion, read 2026-11.)
+
+    Args:
+        deployment_type: Such as ``SCRATCH_2``.
+        metadata: Whether it has a metadata configuration.
+    """
+    if deployment_type != "PERSISTENT_2":
+        return "2.10"
+    return METADATA_CONFIGURATION_VERSION if metadata else "2.12"
+
+
 LUSTRE_PORTS: Final = ((988, 988), (1018, 1023))
 """TCP port ranges (first, last) that clients and file system open to each other."""
 

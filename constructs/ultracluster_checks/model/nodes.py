@@ -273,6 +273,14 @@ def environments_of(queue: Resource) -> list[Resource] | None:
     return known if known and len(known) == len(found) else None
 
 
+@lru_cache(maxsize=1)
+def has_all_environments(templates: Templates) -> bool:
+    """Return whether the queues of templates start jobs on environments of these templates only."""
+    orders = [queue["ComputeEnvironmentOrder"] for queue in templates.of_type(QUEUE)]
+    named = [item["ComputeEnvironment"] for order in orders for item in order.items]
+    return not any(each.unknown for each in orders) and all(each.target is not None for each in named)
+
+
 def vpc_of(at: Property | Resource) -> Resource | None:
     """Return the VPC of a subnet or security group, or of the resource that a property refers to, if it is defined here."""
     resource = at.target if isinstance(at, Property) else at

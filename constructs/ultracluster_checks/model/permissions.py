@@ -181,7 +181,7 @@ def may(role: Resource, action: str, on: Resource | str | None = None, *, many: 
     if any(each["Effect"].text == "Deny" and _denies(each, action, on) for each in statements):
         return False
     allowed = [each for each in statements if each["Effect"].text != "Deny" and _allows(each, action, on)]
-    return any(not many or _names_many(each) for each in allowed)
+    return any(not many or _names_many(each) for each in allowed) or role.is_shared
 
 
 def _is_open(statement: Property) -> bool:
@@ -236,7 +236,8 @@ def _is_never_met(statement: Property) -> bool:
 
 
 def _names_many(statement: Property) -> bool:
-    return any("*" in each.pattern or each.unknown for each in statement["Resource"].one_or_more)
+    places = statement["Resource"].one_or_more
+    return any("*" in each.pattern or (fixed_arn(each) is None and not each.targets) for each in places)
 
 
 def _may_name(at: Property, on: Resource | str) -> bool:

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Final
 
-from ultracluster_checks.functions import evaluate, resolve
+from ultracluster_checks.intrinsics import evaluate, resolve
 from ultracluster_checks.model.values import ABSENT, Reference, Text, Unknown, references_in
 
 _NUMBER: Final = re.compile(r"-?[0-9]{1,15}(?:\.0+)?")
@@ -85,6 +85,18 @@ class Templates:
             self._under_way.discard(name)
 
     @cached_property
+    def shared(self) -> frozenset[tuple[int, str]]:
+        """Resources that are given to templates which are not here: those may add a rule, a policy or a permission to them."""
+        imported = {str(resolve(name, at)) for at in self.all for name in _imports(at.source.body)}
+        given: list[Any] = [at["Parameters"].value for at in self.of_type("AWS::CloudFormation::Stack")]
+        for template in self.all:
+            for output in map(_mapping, _mapping(template.source.body.get("Outputs")).values()):
+                name = resolve(_mapping(output.get("Export")).get("Name"), template)
+                if name is not None and str(name) not in imported:
+                    given.append(resolve(output.get("Value"), template))
+        return frozenset((each.template, each.logical_id) for each in references_in(given))
+
+    @cached_property
     def _exports(self) -> dict[str, tuple["Template", Any]]:
         found: dict[str, tuple[Template, Any]] = {}
         for template in self.all:
@@ -120,7 +132,7 @@ class Template:
     def name(self, name: str) -> Any:
         """Resolve ``Ref``."""
         if name in self.resources:
-            return Reference(self.number, name)
+            return self._of(name)
         if name in self.parameters:
             return self._default(name)
         return self._pseudo.get(name, Unknown(name))
@@ -140,7 +152,15 @@ class Template:
 
     def attribute(self, logical_id: str, attribute: str) -> Any:
         """Resolve ``Fn::GetAtt``."""
-        return Reference(self.number, logical_id, attribute) if logical_id in self.resources else Unknown()
+        return self._of(logical_id, attribute) if logical_id in self.resources else Unknown()
+
+    def _of(self, logical_id: str, attribute: str = "") -> Any:
+        """Return a reference to a resource; unknown if it is any value that its provider or another template gives."""
+        kind = self.resources[logical_id].type
+        given = kind == "AWS::SSM::Parameter" and attribute == "Value"
+        given |= not kind.startswith("AWS::") or kind.startswith("AWS::CloudFormation::")
+        reference = Reference(self.number, logical_id, attribute)
+        return Unknown(str(reference)[2:-1]) if given else reference
 
     def mapped(self, keys: list[Any]) -> Any:
         """Resolve ``Fn::FindInMap``."""
@@ -198,6 +218,11 @@ class Resource:
         """Return the resources of a type that refer to this one by a property."""
         return [each for each in self.template.templates.of_type(kind) if each[key].target is self]
 
+    @property
+    def is_shared(self) -> bool:
+        """Whether a template that is not here may add to it."""
+        return (self.template.number, self.logical_id) in self.template.templates.shared
+
     def attribute(self, key: str) -> "Property":
         """Return an attribute beside the properties, such as ``DeletionPolicy``."""
         value = self.body.get(key, ABSENT)
@@ -224,7 +249,7 @@ class Property:
             if isinstance(self.value, dict):
                 value = self.value.get(key, ABSENT)
             else:
-                value = ABSENT if self.missing else Unknown()
+                value = ABSENT if self.missing else Unknown(optional=True)
             part = self._parts[key] = Property(self.resource, (*self.path, key), value)
         return part
 
@@ -237,6 +262,11 @@ class Property:
     def unknown(self) -> bool:
         """Whether only a deployment knows the value."""
         return isinstance(self.value, Unknown)
+
+    @property
+    def given(self) -> bool:
+        """Whether the property is there whatever a deployment knows."""
+        return not self.missing and not (isinstance(self.value, Unknown) and self.value.optional)
 
     @property
     def off(self) -> bool:
@@ -261,7 +291,7 @@ class Property:
     @property
     def certain(self) -> list["Property"]:
         """Return the items of a list that no condition may leave out."""
-        return [item for item in self.items if not (isinstance(item.value, Unknown) and item.value.optional)]
+        return [item for item in self.items if item.given]
 
     @property
     def texts(self) -> list[str | None]:
@@ -364,6 +394,16 @@ def _is_known(value: Any) -> bool:
     if isinstance(value, list):
         return all(_is_known(part) for part in value)
     return not isinstance(value, Unknown | Text | Reference)
+
+
+def _imports(value: Any) -> Iterator[Any]:
+    """Return the name of each import in a template."""
+    if isinstance(value, dict):
+        if "Fn::ImportValue" in value:
+            yield value["Fn::ImportValue"]
+        value = [*value.values()]
+    for part in value if isinstance(value, list) else ():
+        yield from _imports(part)
 
 
 def _mapping(value: Any) -> dict[str, Any]:

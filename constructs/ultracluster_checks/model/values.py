@@ -4,14 +4,15 @@ Functions are worked out as far as the templates at hand allow: parameters by th
 resource as a reference to it, ``Sub`` and ``Join`` as text with gaps. What stays unknown is no ground for a finding.
 """
 
-from collections.abc import Iterator
+import re
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any, Final
 
 
 @dataclass(frozen=True, slots=True)
 class Unknown:
-    """A value known only at deployment, of a parameter if it has a name; `optional` if a condition may leave it out."""
+    """A value known only at deployment, with the name of its parameter or of what else gives it; `optional` if it may be left out."""
 
     name: str = ""
     optional: bool = False
@@ -48,12 +49,14 @@ class _Absent:
 
 
 ABSENT: Final = _Absent()
+DYNAMIC: Final = "{{resolve:"
+"""Beginning of a dynamic reference: docs.aws.amazon.com/AWSCloudFormation/latest/UserGuide/dynamic-references.html (2026-11)."""
 
 
 def joined(parts: list[Any]) -> Any:
     """Join parts: str if all are known, `Text` if some are unknown, else unknown."""
     flat: list[str | Reference | Unknown] = []
-    for piece in [piece for part in parts for piece in _pieces(part)]:
+    for piece in _without_dynamic([piece for part in parts for piece in _pieces(part)]):
         if isinstance(piece, str) and flat and isinstance(flat[-1], str):
             flat[-1] += piece
         elif piece != "":
@@ -61,6 +64,22 @@ def joined(parts: list[Any]) -> Any:
     if len(flat) > 1:
         return Text(tuple(flat))
     return flat[0] if flat else ""
+
+
+def _without_dynamic(
+    pieces: Iterable[str | Reference | Unknown],
+) -> Iterator[str | Reference | Unknown]:
+    """Replace each dynamic reference, which may contain others, by one value that is not known."""
+    name = ""
+    for piece in pieces:
+        for part in re.split(r"(\{\{resolve:|\}\})", piece) if isinstance(piece, str) else (piece,):
+            if name and part == "}}":
+                yield Unknown(re.sub(r"[:${}]+", ".", name))
+                name = ""
+            elif name or part == DYNAMIC:
+                name += str(part).removeprefix("{{")
+            else:
+                yield part
 
 
 def references_in(value: Any) -> Iterator[Reference]:

@@ -1,17 +1,17 @@
-"""Open a boto3 session."""
+"""The boto3 clients of a profile."""
 
 import os
-from collections.abc import Callable
-from functools import partial
 from typing import Any, Final
 from urllib.parse import urlsplit
 
 import boto3
+from botocore.config import Config
 from botocore.exceptions import BotoCoreError, InvalidConfigError
 
-from ultracluster_rules.findings import FindingsError
-from ultracluster_rules.names import REGION
-from ultracluster_rules.record import RuleRecord
+from ultracluster_runtime.functions.clients import Clients
+from ultracluster_spec.findings import FindingsError
+from ultracluster_spec.names import REGION
+from ultracluster_spec.record import RuleRecord
 
 
 def refuse_credentials(problem: str, *, remedy: str) -> FindingsError:
@@ -19,31 +19,27 @@ def refuse_credentials(problem: str, *, remedy: str) -> FindingsError:
     return FindingsError.of("UC9009", problem, remedy=remedy)
 
 
-def aws_session(profile: str | None) -> Any:
-    """Open a session of an existing profile (UC9009) without making a call.
+def clients_of(profile: str | None) -> Clients:
+    """Return the clients of an existing profile (UC9009), without a call, in the Region of the profile or the environment.
 
-    Its clients refuse unknown Regions and endpoints at once (UC2102), instead of when their names cannot be resolved.
+    They refuse unknown Regions and endpoints at once (UC2102), instead of when their names cannot be resolved.
     """
     try:
         session = boto3.Session(profile_name=profile)
     except BotoCoreError as error:
         remedy = "`aws configure list-profiles` lists the profiles"
         raise refuse_credentials(str(error), remedy=remedy) from error
-    session.client = partial(_client, session, session.client)
-    return session
 
+    def make(service: str, *, region_name: str | None, config: Config) -> Any:
+        if region_name and (findings := REGION.check(region_name, path="Region")):
+            raise FindingsError(findings)
+        try:
+            _ = urlsplit(os.environ.get("AWS_ENDPOINT_URL", "")).port  # raises, if it is none
+            return session.client(service, region_name=region_name, config=config)
+        except ValueError as error:
+            raise InvalidConfigError(error_msg=str(error)) from error
 
-def _client(
-    session: Any, create: Callable[..., Any], service: str, region_name: str | None = None, **options: Any
-) -> Any:
-    region = region_name or session.region_name
-    if isinstance(region, str) and region and (findings := REGION.check(region, path="Region")):
-        raise FindingsError(findings)
-    try:
-        _ = urlsplit(os.environ.get("AWS_ENDPOINT_URL", "")).port  # raises, if it is none
-        return create(service, region_name=region_name, **options)
-    except ValueError as error:
-        raise InvalidConfigError(error_msg=str(error)) from error
+    return Clients(make, region=session.region_name)
 
 
 RECORDS: Final = (

@@ -15,8 +15,8 @@ from typing import Any, Final
 from botocore.exceptions import BotoCoreError, ClientError
 
 from ultracluster_catalog.prices.prices import BillableItem, Price, price_of
-from ultracluster_rules.findings import Finding, FindingsError, Severity
-from ultracluster_rules.record import RuleRecord
+from ultracluster_spec.findings import Finding, FindingsError, Severity
+from ultracluster_spec.record import RuleRecord
 
 PRICE_LIST_REGION: Final = "us-east-1"  # Region of the Price List API, which covers all Regions
 

@@ -5,7 +5,7 @@ import urllib.request
 from collections.abc import Mapping
 from typing import Any
 
-import boto3
+from ultracluster_runtime.functions.clients import OF_FUNCTIONS, Clients
 
 
 def handler(event: Mapping[str, Any], context: Any) -> None:
@@ -28,7 +28,9 @@ def handler(event: Mapping[str, Any], context: Any) -> None:
 
 
 def _cluster(environment: str) -> str:
-    response = boto3.client("batch").describe_compute_environments(computeEnvironments=[environment])
+    response = Clients(config=OF_FUNCTIONS)("batch").describe_compute_environments(
+        computeEnvironments=[environment]
+    )
     arn: str = response["computeEnvironments"][0]["ecsClusterArn"]
     if not arn:
         raise ValueError(f"{environment} has no ECS cluster yet")

@@ -5,7 +5,6 @@ Makes read-only calls: `ssm:GetParameter`, `ec2:DescribeImages`.
 
 import json
 import re
-from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Final
@@ -14,11 +13,10 @@ from botocore.exceptions import ClientError
 
 from ultracluster_catalog.names.identifiers import IMAGE_ID
 from ultracluster_catalog.neuron.neuron_images import BAKED_IMAGE_TAG
-from ultracluster_rules.findings import FindingsError, quote
-from ultracluster_rules.record import RuleRecord
+from ultracluster_runtime.functions.clients import Clients
 from ultracluster_runtime.functions.responses import AWS_ERRORS, problem_of
-
-Client = Callable[[str], Any]  # returns the boto3 client of a service, in one Region
+from ultracluster_spec.findings import FindingsError, quote
+from ultracluster_spec.record import RuleRecord
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -35,7 +33,7 @@ class MachineImage:
         return (now - self.created).days
 
 
-def image_of_parameter(client: Client, *, region: str, parameter: str) -> MachineImage:
+def image_of_parameter(client: Clients, *, region: str, parameter: str) -> MachineImage:
     """Return the AMI that an SSM parameter names: by its ID, or in JSON with an ``image_id`` like the ECS parameters.
 
     The Region must have both (UC4055), and AWS must answer (UC4056).
@@ -58,7 +56,7 @@ def image_of_parameter(client: Client, *, region: str, parameter: str) -> Machin
     return _found(images[0], region)
 
 
-def newest_baked_image(client: Client, *, region: str, name: str) -> MachineImage:
+def newest_baked_image(client: Clients, *, region: str, name: str) -> MachineImage:
     """Return the newest AMI that a `NeuronAmi` of this name built in this account (UC4055), by `BAKED_IMAGE_TAG`."""
     images = _describe(
         client,
@@ -78,7 +76,7 @@ def newest_baked_image(client: Client, *, region: str, name: str) -> MachineImag
     return _found(max(images, key=lambda image: image["CreationDate"]), region)
 
 
-def _describe(client: Client, region: str, **request: Any) -> list[Any]:
+def _describe(client: Clients, region: str, **request: Any) -> list[Any]:
     try:
         pages = client("ec2").get_paginator("describe_images").paginate(**request)
         return [image for page in pages for image in page["Images"]]

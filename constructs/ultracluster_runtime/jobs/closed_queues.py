@@ -5,16 +5,16 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from ultracluster_catalog.limits.budgets import CLOSED_BY_BUDGET_TAG
+from ultracluster_runtime.functions.clients import Clients
 from ultracluster_runtime.functions.responses import AWS_ERRORS
 from ultracluster_runtime.jobs.describe import describe_environments
 from ultracluster_runtime.jobs.diagnose import Reason
-from ultracluster_runtime.jobs.queues import Client
 from ultracluster_runtime.lifecycle.observations import ENDED, UPCOMING, Reservation
 
 _EXTEND = "extend the block (ultracluster capacity extend, until an hour before its end)"
 
 
-def explain_closed_queue(queue: Mapping[str, Any], *, now: datetime, client: Client) -> Reason | None:
+def explain_closed_queue(queue: Mapping[str, Any], *, now: datetime, client: Clients) -> Reason | None:
     """Return why a queue that AWS Batch describes accepts no jobs, and when it will; None if it does."""
     if queue["state"] == "ENABLED":
         return None
@@ -59,7 +59,7 @@ def _coming(block: str, reservation: Reservation) -> str:
     return f"the next block {block} is {reservation.state}{start}"
 
 
-def _unused_blocks(types: Iterable[str], known: Collection[str], client: Client) -> list[str]:
+def _unused_blocks(types: Iterable[str], known: Collection[str], client: Clients) -> list[str]:
     """Return the blocks of the account that are still to start and in none of the environments."""
     filters = [
         {"Name": "instance-type", "Values": sorted(types)},

@@ -4,9 +4,9 @@ from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
 from ultracluster_catalog.names.submission_tags import AFTER_TAG, ARRAY_SIZE_TAG, QUEUE_TAG
-from ultracluster_rules.findings import Finding, FindingsError, quote
-from ultracluster_rules.job_definitions import refuse_circle
-from ultracluster_rules.record import RuleRecord
+from ultracluster_spec.findings import Finding, FindingsError, quote
+from ultracluster_spec.job_definitions import refuse_circle
+from ultracluster_spec.record import RuleRecord
 
 Definition = Mapping[str, Any]
 

@@ -9,14 +9,15 @@ from typing import Any, Final, TypeVar
 from ultracluster_catalog.limits.queues import ENVIRONMENT_TAG
 from ultracluster_catalog.limits.quotas import on_demand_quota
 from ultracluster_catalog.machines.instance_types import INSTANCE_TYPES
-from ultracluster_rules.findings import FindingsError, quote
-from ultracluster_rules.record import RuleRecord
+from ultracluster_runtime.functions.clients import Clients
 from ultracluster_runtime.functions.responses import AWS_ERRORS
 from ultracluster_runtime.jobs.diagnose import Capacity, Environment, Job, PendingJob, QueuedJob, Quota
 from ultracluster_runtime.jobs.faults import exit_code
-from ultracluster_runtime.jobs.queues import Client, region_from_arn
+from ultracluster_runtime.jobs.queues import region_from_arn
 from ultracluster_runtime.lifecycle import reader
 from ultracluster_runtime.lifecycle.observations import Reservation
+from ultracluster_spec.findings import FindingsError, quote
+from ultracluster_spec.record import RuleRecord
 
 STATES: Final = ("SUBMITTED", "PENDING", "RUNNABLE", "STARTING", "RUNNING", "SUCCEEDED", "FAILED")
 """States of a job, in order."""
@@ -31,7 +32,7 @@ ENDED: Final = frozenset({"SUCCEEDED", "FAILED"})
 _Result = TypeVar("_Result")
 
 
-def describe_job(job_id: str, *, client: Client) -> Mapping[str, Any]:
+def describe_job(job_id: str, *, client: Clients) -> Mapping[str, Any]:
     """Return a job that AWS Batch knows (UC6205) as it describes it."""
     jobs = client("batch").describe_jobs(jobs=[job_id.rpartition("/")[2]])["jobs"]
     if not jobs:
@@ -50,7 +51,7 @@ def _with_state_of_children(job: Mapping[str, Any]) -> Mapping[str, Any]:
     return {**job, "status": states[0]} if states and job.get("status") == "PENDING" else job
 
 
-def find_job(text: str, *, client: Client) -> str:
+def find_job(text: str, *, client: Clients) -> str:
     """Return the ID of a job that is given by its ID, its ARN, its name or the start of its ID.
 
     Of several jobs of one name it is the last that was created, and an active one before one that has ended; otherwise
@@ -91,7 +92,7 @@ def _no_job(text: str) -> str:
     return f"AWS Batch has no job {quote(text)} in this Region"
 
 
-def describe_jobs(job_ids: Sequence[str], *, client: Client) -> list[Mapping[str, Any]]:
+def describe_jobs(job_ids: Sequence[str], *, client: Clients) -> list[Mapping[str, Any]]:
     """Return several jobs in the order of their IDs, without those that AWS Batch does not know."""
     jobs_by_id = {
         job["jobId"]: _with_state_of_children(job) for job in reader.describe_jobs(client("batch"), job_ids)
@@ -99,7 +100,7 @@ def describe_jobs(job_ids: Sequence[str], *, client: Client) -> list[Mapping[str
     return [jobs_by_id[job_id] for job_id in job_ids if job_id in jobs_by_id]
 
 
-def list_jobs(queue: str, *, states: Iterable[str], client: Client) -> list[Mapping[str, Any]]:
+def list_jobs(queue: str, *, states: Iterable[str], client: Clients) -> list[Mapping[str, Any]]:
     """Return the jobs of a queue in some states, oldest first."""
     wanted = list(states)
     # Arrays are PENDING while their children run.
@@ -162,7 +163,7 @@ def short_reason(job: Mapping[str, Any], parts: Iterable[Mapping[str, Any]] = ()
     return status_reason
 
 
-def short_reasons(jobs: Sequence[Mapping[str, Any]], *, client: Client) -> dict[str, str]:
+def short_reasons(jobs: Sequence[Mapping[str, Any]], *, client: Clients) -> dict[str, str]:
     """Return why each of the jobs that failed ended, by their IDs."""
     failed = [job for job in jobs if job["status"] == "FAILED"]
     nodes = {job["jobId"]: child_job_ids(job) for job in failed if "nodeProperties" in job}
@@ -173,13 +174,13 @@ def short_reasons(jobs: Sequence[Mapping[str, Any]], *, client: Client) -> dict[
     return {job["jobId"]: short_reason(job, of_job.get(job["jobId"], ())) for job in failed}
 
 
-def describe_pending_job(job: Mapping[str, Any], *, now: datetime, client: Client) -> PendingJob:
+def describe_pending_job(job: Mapping[str, Any], *, now: datetime, client: Clients) -> PendingJob:
     """Describe everything that a job may wait for. What cannot be read is listed in the result and not judged."""
     return _PendingJobReader(client).read_pending_job(job, now)
 
 
 def describe_environments(
-    queue: Mapping[str, Any], *, client: Client
+    queue: Mapping[str, Any], *, client: Clients
 ) -> tuple[tuple[Environment, ...], tuple[str, ...]]:
     """Return the compute environments of a queue, in order, and what could not be read of them."""
     reading = _PendingJobReader(client)
@@ -187,7 +188,7 @@ def describe_environments(
 
 
 class _PendingJobReader:
-    def __init__(self, client: Client) -> None:
+    def __init__(self, client: Clients) -> None:
         self._client = client
         self.unseen: list[str] = []
 

@@ -5,12 +5,12 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
+from ultracluster_runtime.functions.clients import Clients
 from ultracluster_runtime.functions.responses import AWS_ERRORS, problem_of
 from ultracluster_runtime.jobs.closed_queues import explain_closed_queue
 from ultracluster_runtime.jobs.describe import describe_job, describe_pending_job
 from ultracluster_runtime.jobs.diagnose import Reason, diagnose
 from ultracluster_runtime.jobs.failures import Failure, explain_failure, read_failure
-from ultracluster_runtime.jobs.queues import Client
 from ultracluster_runtime.jobs.resumes import PENDING, explain_resume, read_resume
 
 _RUNS_NO_JOBS = Reason(
@@ -32,7 +32,7 @@ class Explanation:
     unseen: tuple[str, ...] = ()  # what could not be read, and why
 
 
-def explain_job(job_id: str, *, now: datetime, client: Client, simulated: bool = False) -> Explanation:
+def explain_job(job_id: str, *, now: datetime, client: Clients, simulated: bool = False) -> Explanation:
     """Explain a job that AWS Batch knows (UC6205). All calls are read-only.
 
     Args:

@@ -4,14 +4,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from ultracluster_rules.findings import FindingsError
+from ultracluster_runtime.functions.clients import Clients
 from ultracluster_runtime.functions.responses import AWS_ERRORS, problem_of
 from ultracluster_runtime.jobs.describe import child_job_ids, describe_jobs, last_container
 from ultracluster_runtime.jobs.diagnose import Reason
 from ultracluster_runtime.jobs.faults import exit_code, find_faults
 from ultracluster_runtime.jobs.logs import Stream, read_head, read_tail, stream_of
-from ultracluster_runtime.jobs.queues import Client
 from ultracluster_runtime.lifecycle import reader
+from ultracluster_spec.findings import FindingsError
 
 _LOGS: Final = 3  # nodes whose logs are read: those that ended first
 _LINES: Final = 1_000  # first and last lines of a log that are searched
@@ -58,7 +58,7 @@ class Failure:
         return self.logs[0].lines[-_LAST_LINES:] if self.logs else ()
 
 
-def read_failure(job: Mapping[str, Any], *, client: Client, logs: int = _LOGS) -> Failure:
+def read_failure(job: Mapping[str, Any], *, client: Clients, logs: int = _LOGS) -> Failure:
     """Read how the nodes of a job ended, and the logs of those that ended first.
 
     What cannot be read is listed in the result and not judged.
@@ -86,7 +86,7 @@ def read_failure(job: Mapping[str, Any], *, client: Client, logs: int = _LOGS) -
     return Failure(nodes=nodes, logs=tuple(read), unseen=tuple(unseen))
 
 
-def _parts(job: Mapping[str, Any], client: Client) -> Sequence[Mapping[str, Any]]:
+def _parts(job: Mapping[str, Any], client: Clients) -> Sequence[Mapping[str, Any]]:
     """Return the nodes of a multi-node job, or the children of an array; of a large array those that failed."""
     if "nodeProperties" not in job and job.get("arrayProperties") and not reader.gang_size(job):
         failed = reader.list_jobs(client("batch"), ["FAILED"], arrayJobId=job["jobId"])
@@ -112,7 +112,7 @@ def _ending(part: Mapping[str, Any], node: int | None) -> NodeEnding:
     )
 
 
-def _lines(stream: Stream, client: Client) -> Iterator[str]:
+def _lines(stream: Stream, client: Clients) -> Iterator[str]:
     lines, _ = read_tail(stream, count=_LINES, client=client)
     head = read_head(stream, count=_LINES, client=client) if len(lines) == _LINES else []
     before = [line for line in head if line.timestamp < lines[0].timestamp]

@@ -6,8 +6,7 @@ from typing import Any, Final
 
 from botocore.exceptions import ClientError
 
-from ultracluster_rules.findings import FindingsError
-from ultracluster_rules.record import RuleRecord
+from ultracluster_runtime.functions.clients import Clients
 from ultracluster_runtime.jobs.describe import (
     ENDED,
     child_job_ids,
@@ -15,7 +14,8 @@ from ultracluster_runtime.jobs.describe import (
     last_container,
     short_reason,
 )
-from ultracluster_runtime.jobs.queues import Client
+from ultracluster_spec.findings import FindingsError
+from ultracluster_spec.record import RuleRecord
 
 _DEFAULT_GROUP = "/aws/batch/job"
 _MOST_EVENTS = 10_000  # GetLogEvents, API Reference, read 2026-11
@@ -44,7 +44,7 @@ class Line:
         return self.message.startswith('{"_aws"')
 
 
-def find_stream(job_id: str, *, node: int | None, client: Client) -> Stream:
+def find_stream(job_id: str, *, node: int | None, client: Clients) -> Stream:
     """Find the log stream of a node (UC6208); without an index that of the main node, or the only one."""
     job = describe_job(job_id, client=client)
     node_job = job
@@ -80,18 +80,20 @@ def stream_of(job: Mapping[str, Any]) -> Stream | None:
     return Stream(group=options.get("awslogs-group", _DEFAULT_GROUP), name=name) if name else None
 
 
-def read_tail(stream: Stream, *, count: int, client: Client) -> tuple[list[Line], str | None]:
+def read_tail(stream: Stream, *, count: int, client: Clients) -> tuple[list[Line], str | None]:
     """Return the newest lines, oldest first, and a token to continue with `read_new`."""
     response = _events(stream, client, limit=min(count, _MOST_EVENTS), startFromHead=False)
     return _lines(response), response.get("nextForwardToken")
 
 
-def read_head(stream: Stream, *, count: int, client: Client) -> list[Line]:
+def read_head(stream: Stream, *, count: int, client: Clients) -> list[Line]:
     """Return the oldest lines, oldest first."""
     return _lines(_events(stream, client, limit=min(count, _MOST_EVENTS), startFromHead=True))
 
 
-def read_new(stream: Stream, *, token: str | None, client: Client) -> Iterator[tuple[list[Line], str | None]]:
+def read_new(
+    stream: Stream, *, token: str | None, client: Clients
+) -> Iterator[tuple[list[Line], str | None]]:
     """Read new lines page by page, up to the newest."""
     while True:
         where = {"nextToken": token} if token else {}
@@ -103,7 +105,7 @@ def read_new(stream: Stream, *, token: str | None, client: Client) -> Iterator[t
         token = following
 
 
-def _events(stream: Stream, client: Client, **where: Any) -> Any:
+def _events(stream: Stream, client: Clients, **where: Any) -> Any:
     try:
         return client("logs").get_log_events(logGroupName=stream.group, logStreamName=stream.name, **where)
     except ClientError as error:

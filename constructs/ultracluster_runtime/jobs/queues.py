@@ -1,7 +1,7 @@
 """Find the job queue of a cluster and its job definitions, by CloudFormation stack or ARN."""
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -9,11 +9,11 @@ from botocore.exceptions import ClientError
 
 from ultracluster_catalog.limits.queues import QUEUE_NAME_TAG
 from ultracluster_catalog.machines.instance_types import INSTANCE_TYPES
-from ultracluster_rules.findings import FindingsError, quote
-from ultracluster_rules.record import RuleRecord
+from ultracluster_runtime.functions.clients import Clients
 from ultracluster_runtime.jobs.dependencies import job_name, queue_of, refuse_definition
+from ultracluster_spec.findings import FindingsError, quote
+from ultracluster_spec.record import RuleRecord
 
-Client = Callable[[str], Any]  # returns the boto3 client of a service, always in the same Region
 _ARN: Final = re.compile(
     r"arn:aws[a-z-]*:batch:(?P<region>[a-z0-9-]+):\d{12}:(?P<kind>job-queue|job|job-definition)/\S+"
 )
@@ -31,14 +31,14 @@ class Queue:
     # Name of the queue in its cluster. None for the default queue, or if it was specified by ARN.
     name: str | None = None
 
-    def described(self, client: Client) -> Mapping[str, Any]:
+    def described(self, client: Clients) -> Mapping[str, Any]:
         """Return the queue as AWS Batch describes it."""
         queues = client("batch").describe_job_queues(jobQueues=[self.arn])["jobQueues"]
         if not queues:
             raise _no_cluster(f"AWS Batch has no queue {self.arn}", "Check the ARN, and deploy the cluster")
         return dict(queues[0])
 
-    def limits(self, client: Client) -> tuple[bool, int | None]:
+    def limits(self, client: Clients) -> tuple[bool, int | None]:
         """Return whether jobs need a share identifier, and the maximum number of nodes of a job.
 
         The maximum is None if the queue has several instance types, or one that is not in the catalog.
@@ -71,7 +71,7 @@ def region_from_arn(text: str) -> str | None:
     return match["region"] if match else None
 
 
-def find_queue(cluster: str, *, region: str, client: Client, name: str | None = None) -> Queue:
+def find_queue(cluster: str, *, region: str, client: Clients, name: str | None = None) -> Queue:
     """Find a queue of a cluster: the one with a name (UC6311), or the default queue."""
     queues = find_queues(cluster, region=region, client=client)
     queue = next((candidate for candidate in queues if candidate.name == name), None)
@@ -82,7 +82,7 @@ def find_queue(cluster: str, *, region: str, client: Client, name: str | None = 
     return queue
 
 
-def find_queues(cluster: str, *, region: str, client: Client) -> list[Queue]:
+def find_queues(cluster: str, *, region: str, client: Clients) -> list[Queue]:
     """Find all queues of a cluster, the default queue first; there must be one (UC6202).
 
     `cluster` is its name in a rollout, the name of a stack with its queues, or the ARN of a queue.
@@ -105,7 +105,7 @@ def find_queues(cluster: str, *, region: str, client: Client) -> list[Queue]:
     return sorted(queues, key=lambda queue: queue.name or "")
 
 
-def _queue_names(arns: list[str], *, client: Client) -> dict[str, str]:
+def _queue_names(arns: list[str], *, client: Clients) -> dict[str, str]:
     """Return the names of the further queues of a cluster, from their tag."""
     queues = client("batch").describe_job_queues(jobQueues=arns)["jobQueues"]
     return {
@@ -115,7 +115,7 @@ def _queue_names(arns: list[str], *, client: Client) -> dict[str, str]:
     }
 
 
-def _stack_resources(cluster: str, *, region: str, client: Client) -> list[tuple[str, str]]:
+def _stack_resources(cluster: str, *, region: str, client: Clients) -> list[tuple[str, str]]:
     # First the stack name of ClusterStage, then any stack: applications choose their own names.
     for stack in (f"{cluster}-{region}-Cluster", cluster):
         try:
@@ -139,7 +139,7 @@ def _no_cluster(problem: str, remedy: str) -> FindingsError:
     return FindingsError.of("UC6202", problem, remedy=remedy)
 
 
-def list_definitions(queue: Queue, *, client: Client) -> list[Mapping[str, Any]]:
+def list_definitions(queue: Queue, *, client: Clients) -> list[Mapping[str, Any]]:
     """Return the job definitions of a queue's cluster, as AWS Batch describes them."""
     if not queue.definitions:
         return []
@@ -147,7 +147,7 @@ def list_definitions(queue: Queue, *, client: Client) -> list[Mapping[str, Any]]
     return list(described["jobDefinitions"])
 
 
-def find_definition(job: str, *, queue: Queue, client: Client) -> Mapping[str, Any]:
+def find_definition(job: str, *, queue: Queue, client: Clients) -> Mapping[str, Any]:
     """Return the definition of a job of the cluster (UC6203) as AWS Batch describes it.
 
     `job` is its name in the rollout, the ARN of a definition, or its name and revision.

@@ -7,8 +7,8 @@ from typing import Any, Final
 
 from botocore.exceptions import ClientError
 
+from ultracluster_runtime.functions.clients import Clients
 from ultracluster_runtime.jobs.diagnose import Reason
-from ultracluster_runtime.jobs.queues import Client
 
 PENDING: Final = "RESUME_PENDING"
 """State that commands show of a job that has ended and will be submitted again; AWS Batch shows it as FAILED."""
@@ -47,7 +47,7 @@ class Resume:
         return f"{self.reason}; it waits for {what}; resumes left: {self.left}"
 
 
-def resume_table(queue: str, *, client: Client) -> str | None:
+def resume_table(queue: str, *, client: Clients) -> str | None:
     """Return the name of the table of the `JobResume` in the stack of a queue; None without one."""
     cloudformation = client("cloudformation")
     try:
@@ -71,7 +71,7 @@ def resume_table(queue: str, *, client: Client) -> str | None:
         return None  # no stack has the queue
 
 
-def pending_resumes(queues: Sequence[str], *, client: Client) -> list[Resume]:
+def pending_resumes(queues: Sequence[str], *, client: Clients) -> list[Resume]:
     """Return the jobs of some queues of one stack that are still to be submitted again."""
     table = resume_table(queues[0], client=client) if queues else None
     if table is None:
@@ -80,12 +80,12 @@ def pending_resumes(queues: Sequence[str], *, client: Client) -> list[Resume]:
     return [resume for resume in resumes if resume.pending and resume.queue in queues]
 
 
-def _items(table: str, client: Client) -> Iterator[Mapping[str, Any]]:
+def _items(table: str, client: Clients) -> Iterator[Mapping[str, Any]]:
     for page in client("dynamodb").get_paginator("scan").paginate(TableName=table):
         yield from (item for item in page["Items"] if "queue" in item)
 
 
-def read_resume(job: Mapping[str, Any], *, client: Client) -> Resume | None:
+def read_resume(job: Mapping[str, Any], *, client: Clients) -> Resume | None:
     """Return what is recorded of a job that ended; None if it ended by itself, or a minute ago."""
     table = resume_table(job["jobQueue"], client=client)
     if table is None:
@@ -109,7 +109,7 @@ def _resume(item: Mapping[str, Any]) -> Resume:
     )
 
 
-def open_queues(queues: Iterable[str], *, client: Client) -> set[str]:
+def open_queues(queues: Iterable[str], *, client: Clients) -> set[str]:
     """Return the ARNs of those queues that accept jobs."""
     arns = sorted(set(queues))
     described = client("batch").describe_job_queues(jobQueues=arns)["jobQueues"] if arns else []

@@ -6,12 +6,12 @@ from datetime import datetime, timedelta
 from functools import partial
 from typing import Any, Final
 
-from ultracluster_rules.commands import LAUNCHER_PATH
+from ultracluster_runtime.functions.clients import Clients
 from ultracluster_runtime.functions.responses import AWS_ERRORS
 from ultracluster_runtime.jobs.describe import ENDED, child_job_ids, describe_job, node_count_of
-from ultracluster_runtime.jobs.queues import Client
 from ultracluster_runtime.lifecycle.driver import NODES_PER_COMMAND, send_checkpoint_request
 from ultracluster_runtime.lifecycle.reader import chunks, describe_jobs, gang_size, instances_of_hosts
+from ultracluster_spec.commands import LAUNCHER_PATH
 
 _POLL_SECONDS: Final = 15
 
@@ -32,7 +32,7 @@ def stop_job(
     *,
     reason: str,
     wait: timedelta,
-    client: Client,
+    client: Clients,
     clock: Callable[[], datetime],
     sleep: Callable[[float], None],
 ) -> StopResult:
@@ -56,7 +56,7 @@ def stop_job(
 
 
 def request_checkpoint(
-    job: Mapping[str, Any], until: datetime, client: Client
+    job: Mapping[str, Any], until: datetime, client: Clients
 ) -> tuple[tuple[str, ...], str | None]:
     """Request a checkpoint from a running multi-node job with our launcher until a time.
 
@@ -93,7 +93,7 @@ def _has_launcher(job: Mapping[str, Any]) -> bool:
     return any(LAUNCHER_PATH in container.get("command", []) for container in containers)
 
 
-def instances_of(job: Mapping[str, Any], client: Client) -> dict[str, str]:
+def instances_of(job: Mapping[str, Any], client: Clients) -> dict[str, str]:
     """Return the instance IDs of a running job by the ARN of its ECS task on each, in the order of its nodes."""
     parts: Sequence[Mapping[str, Any]] = describe_jobs(client("batch"), child_job_ids(job))
     hosts = {

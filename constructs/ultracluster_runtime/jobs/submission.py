@@ -6,11 +6,11 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from ultracluster_catalog.names.submission_tags import DEFAULT_SHARE, RESUME_TAG
-from ultracluster_rules import job_definitions
-from ultracluster_rules.commands import LAUNCHER_PATH, check_parameters, encode_word
-from ultracluster_rules.findings import Finding, FindingsError, quote, require
-from ultracluster_rules.record import RuleRecord
 from ultracluster_runtime.jobs.dependencies import array_size_of
+from ultracluster_spec import job_definitions
+from ultracluster_spec.commands import LAUNCHER_PATH, check_parameters, encode_word
+from ultracluster_spec.findings import Finding, FindingsError, quote, require
+from ultracluster_spec.record import RuleRecord
 
 # SubmitJob, API Reference of AWS Batch, botocore 1.44.5.
 _SHARE: Final = re.compile(r"[A-Za-z0-9]{1,255}")

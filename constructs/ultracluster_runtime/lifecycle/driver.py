@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from botocore.exceptions import ClientError
 
-from ultracluster_runtime.functions.clients import Clients
+from ultracluster_runtime.functions.clients import Clients, patience
 from ultracluster_runtime.functions.responses import AWS_ERRORS
 from ultracluster_runtime.lifecycle.actions import (
     Action,
@@ -24,7 +24,7 @@ from ultracluster_runtime.lifecycle.actions import (
     TerminateJob,
 )
 from ultracluster_runtime.lifecycle.lease import LeasedState, LeaseHeldError
-from ultracluster_runtime.lifecycle.machine import run_cycle
+from ultracluster_runtime.lifecycle.plan import run_cycle
 from ultracluster_runtime.lifecycle.reader import ManagedBlock, chunks, observe, try_read
 from ultracluster_runtime.lifecycle.state import LifecycleState
 
@@ -40,6 +40,8 @@ _SUBJECT_LIMIT = 99  # subjects of Publish are below 100 characters
 _EXTENSION_HOURS = (24, 168)  # blocks grow by a day up to 14 days, then by a week
 
 _REQUESTS_AT_ONCE = 16
+# The next run repeats requests for checkpoints; this one must end in time, however many nodes are not connected.
+_BRIEFLY = patience(attempts=1, connect=2, read=5)
 
 
 class LifecycleError(Exception):
@@ -64,7 +66,7 @@ def manage_blocks(block: ManagedBlock, clients: Clients, now: datetime, *, owner
 
 
 def _former_blocks(block: ManagedBlock, clients: Clients, now: datetime) -> Iterator[ManagedBlock]:
-    for page in clients.dynamodb.get_paginator("scan").paginate(TableName=block.state_table):
+    for page in clients("dynamodb").get_paginator("scan").paginate(TableName=block.state_table):
         for item in page["Items"]:
             reservation_id = item["id"]["S"]
             stored = LifecycleState.from_json(LeasedState.text_of(item), reservation_id=reservation_id)
@@ -79,7 +81,7 @@ def manage_block(block: ManagedBlock, clients: Clients, now: datetime, *, owner:
     """
     errors: list[Exception] = []
     stored = LeasedState(
-        client=clients.dynamodb, table=block.state_table, item=block.reservation_id, owner=owner
+        client=clients("dynamodb"), table=block.state_table, item=block.reservation_id, owner=owner
     )
     state: LifecycleState | None = None
     try:
@@ -124,20 +126,20 @@ def _run(
 def _perform(action: Action, block: ManagedBlock, clients: Clients) -> None:
     match action:
         case SetEnvironment(enabled=enabled):
-            clients.batch.update_compute_environment(
+            clients("batch").update_compute_environment(
                 computeEnvironment=block.compute_environment, state=_batch_state(enabled=enabled)
             )
         case SetQueue(enabled=enabled):
-            clients.batch.update_job_queue(jobQueue=block.job_queue, state=_batch_state(enabled=enabled))
+            clients("batch").update_job_queue(jobQueue=block.job_queue, state=_batch_state(enabled=enabled))
         case RequestCheckpoint():
             _request_checkpoints(action, clients)
         case SetFleet(nodes=nodes):
-            clients.autoscaling.set_desired_capacity(
+            clients("autoscaling").set_desired_capacity(
                 AutoScalingGroupName=block.auto_scaling_group, DesiredCapacity=nodes
             )
         case SetProtection(nodes=instances, protected=protected):
             for chunk in chunks(sorted(instances), _NODES_PER_PROTECTION):
-                clients.autoscaling.set_instance_protection(
+                clients("autoscaling").set_instance_protection(
                     AutoScalingGroupName=block.auto_scaling_group,
                     InstanceIds=chunk,
                     ProtectedFromScaleIn=protected,
@@ -153,7 +155,7 @@ def _terminate(action: TerminateJob, clients: Clients) -> None:
     # What TerminateJob of an array does to its children is not documented. The array is last: while it is not over, the next
     # run finds children that are left.
     def terminate(job_id: str) -> None:
-        clients.batch.terminate_job(jobId=job_id, reason=action.reason)
+        clients("batch").terminate_job(jobId=job_id, reason=action.reason)
 
     with ThreadPoolExecutor(_REQUESTS_AT_ONCE) as pool:
         list(pool.map(terminate, action.children))
@@ -170,7 +172,7 @@ def _request_checkpoints(action: RequestCheckpoint, clients: Clients) -> None:
 
     def request(nodes: Sequence[str]) -> None:
         try:
-            send_checkpoint_request(clients.ssm, nodes, action.before, sender="new")
+            send_checkpoint_request(clients("ssm", config=_BRIEFLY), nodes, action.before, sender="new")
             requested.update(nodes)
         except AWS_ERRORS as error:
             if len(nodes) > 1 and isinstance(error, ClientError):
@@ -215,7 +217,7 @@ def _notify(notice: Notify, block: ManagedBlock, clients: Clients) -> None:
         figures = json.dumps(notice.report, sort_keys=True)
         _log.info(figures)
         parts.append(figures)
-    clients.sns.publish(
+    clients("sns").publish(
         TopicArn=block.topic, Subject=notice.subject[:_SUBJECT_LIMIT], Message="\n\n".join(parts)
     )
 
@@ -225,7 +227,7 @@ def _extension_offers(reservation_id: str, clients: Clients) -> str:
     lines: list[str] = []
     for hours in _EXTENSION_HOURS:
         try:
-            response = clients.ec2.describe_capacity_block_extension_offerings(
+            response = clients("ec2").describe_capacity_block_extension_offerings(
                 CapacityReservationId=reservation_id, CapacityBlockExtensionDurationHours=hours
             )
             lines += [

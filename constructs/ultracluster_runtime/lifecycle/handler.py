@@ -5,14 +5,14 @@ import os
 from datetime import UTC, datetime, timedelta
 from typing import Any, Final
 
-from ultracluster_runtime.functions.clients import Clients
+from ultracluster_runtime.functions.clients import OF_FUNCTIONS, Clients
 from ultracluster_runtime.lifecycle.driver import manage_blocks
 from ultracluster_runtime.lifecycle.reader import ManagedBlock
 
 logging.getLogger().setLevel(logging.INFO)
 
 
-_CLIENTS: Final = Clients()
+_CLIENTS: Final = Clients(config=OF_FUNCTIONS)
 
 
 def handler(event: dict[str, Any], context: Any) -> None:  # noqa: ARG001 - Lambda's signature

@@ -134,7 +134,7 @@ def describe_reservation(ec2: Any, reservation_id: str) -> Mapping[str, Any] | N
 
 
 def _reservation(clients: Clients, reservation_id: str) -> Reservation | None:
-    description = describe_reservation(clients.ec2, reservation_id)
+    description = describe_reservation(clients("ec2"), reservation_id)
     return None if description is None else Reservation.from_description(description)
 
 
@@ -160,7 +160,7 @@ def targeted_reservation(ec2: Any, resources: Mapping[str, Any]) -> str | None:
 
 
 def _fleet(clients: Clients, name: str) -> Fleet:
-    (group,) = clients.autoscaling.describe_auto_scaling_groups(AutoScalingGroupNames=[name])[
+    (group,) = clients("autoscaling").describe_auto_scaling_groups(AutoScalingGroupNames=[name])[
         "AutoScalingGroups"
     ]
     protected: dict[bool, set[str]] = {True: set(), False: set()}
@@ -176,7 +176,7 @@ def _fleet(clients: Clients, name: str) -> Fleet:
 
 
 def _environment(clients: Clients, arn: str) -> dict[str, Any]:
-    response = clients.batch.describe_compute_environments(computeEnvironments=[arn])
+    response = clients("batch").describe_compute_environments(computeEnvironments=[arn])
     environment: dict[str, Any] = response["computeEnvironments"][0]
     return environment
 
@@ -191,7 +191,7 @@ def _environment_state(clients: Clients, arn: str) -> Environment:
 
 
 def _queue(clients: Clients, block: ManagedBlock, now: datetime, errors: list[Exception]) -> Queue:
-    description = clients.batch.describe_job_queues(jobQueues=[block.job_queue])["jobQueues"][0]
+    description = clients("batch").describe_job_queues(jobQueues=[block.job_queue])["jobQueues"][0]
     other_arns = [
         entry["computeEnvironment"]
         for entry in description["computeEnvironmentOrder"]
@@ -211,15 +211,17 @@ def _serves(clients: Clients, arn: str, now: datetime) -> bool:
     environment = _environment(clients, arn)
     if environment["state"] == "ENABLED":
         return bool(environment["status"] != "INVALID")
-    reservation_id = targeted_reservation(clients.ec2, environment.get("computeResources", {}))
+    reservation_id = targeted_reservation(clients("ec2"), environment.get("computeResources", {}))
     reservation = _reservation(clients, reservation_id) if reservation_id else None
     return reservation is not None and reservation.serves(now)
 
 
 def _extension_pending(clients: Clients, reservation_id: str, end: datetime | None) -> bool:
     """Return whether an extension may still move the end: all but those that failed or that the end includes."""
-    pages = clients.ec2.get_paginator("describe_capacity_block_extension_history").paginate(
-        CapacityReservationIds=[reservation_id]
+    pages = (
+        clients("ec2")
+        .get_paginator("describe_capacity_block_extension_history")
+        .paginate(CapacityReservationIds=[reservation_id])
     )
     return any(
         extension["CapacityBlockExtensionStatus"] != "payment-succeeded"
@@ -234,7 +236,7 @@ def _extension_pending(clients: Clients, reservation_id: str, end: datetime | No
 def _nodes(clients: Clients, reservation_id: str) -> Mapping[str, datetime]:
     return {
         instance["InstanceId"]: instance["LaunchTime"]
-        for instance in find_instances(clients.ec2, "capacity-reservation-id", [reservation_id], _ALIVE)
+        for instance in find_instances(clients("ec2"), "capacity-reservation-id", [reservation_id], _ALIVE)
         # The filter of the request is repeated here, because jobs on these instances may be terminated.
         if instance.get("CapacityReservationId") == reservation_id
     }
@@ -247,7 +249,7 @@ def _tagged(clients: Clients, reservation_id: str) -> tuple[dict[str, Any], ...]
     may be in another one.
     """
     states = ["running", *ENDING]
-    return tuple(find_instances(clients.ec2, f"tag:{RESERVATION_TAG}", [reservation_id], states))
+    return tuple(find_instances(clients("ec2"), f"tag:{RESERVATION_TAG}", [reservation_id], states))
 
 
 def _strays(instances: Iterable[Mapping[str, Any]], reservation_id: str) -> tuple[Stray, ...]:
@@ -261,11 +263,11 @@ def _strays(instances: Iterable[Mapping[str, Any]], reservation_id: str) -> tupl
 def _waiting(clients: Clients, queues: Iterable[str]) -> str | None:
     """Return the ID of a job of some queues that waits for a node."""
     for queue in queues:
-        for job in list_jobs(clients.batch, ["RUNNABLE", "PENDING"], jobQueue=queue):
+        for job in list_jobs(clients("batch"), ["RUNNABLE", "PENDING"], jobQueue=queue):
             if job["status"] == "RUNNABLE":
                 return str(job["jobId"])
             if "arrayProperties" in job and next(
-                list_jobs(clients.batch, ["RUNNABLE"], arrayJobId=job["jobId"]), None
+                list_jobs(clients("batch"), ["RUNNABLE"], arrayJobId=job["jobId"]), None
             ):
                 return str(job["jobId"])
     return None
@@ -287,7 +289,7 @@ def _refusals(clients: Clients, instances: Iterable[Mapping[str, Any]]) -> tuple
 def _refusal_reason(clients: Clients, node: str) -> str | None:
     """Return the reason from the console output, which EC2 keeps for an hour after the node ends."""
     try:
-        console = clients.ec2.get_console_output(InstanceId=node).get("Output", "")
+        console = clients("ec2").get_console_output(InstanceId=node).get("Output", "")
     except AWS_ERRORS:
         return None  # the refusal is reported without its reason
     reasons = _REFUSED.findall(console)
@@ -315,14 +317,14 @@ def _jobs(clients: Clients, queues: Iterable[str]) -> tuple[Job, ...]:
     hosts: dict[str, set[str]] = {}
     children: dict[str, tuple[str, ...]] = {}
     started = [job for queue in queues for job in _listed(clients, queue)]
-    details = describe_jobs(clients.batch, started)
+    details = describe_jobs(clients("batch"), started)
     # The containers of a multi-node job belong to its child jobs, whose IDs are its own with the index of the node.
     parts = [
         f"{detail['jobId']}#{index}"
         for detail in details
         for index in range(detail.get("nodeProperties", {}).get("numNodes", 0))
     ]
-    for detail in (*details, *describe_jobs(clients.batch, parts)):
+    for detail in (*details, *describe_jobs(clients("batch"), parts)):
         if detail["status"] in _STARTED:
             job = detail["jobId"].partition("#")[0]
             if size := gang_size(detail):
@@ -330,7 +332,9 @@ def _jobs(clients: Clients, queues: Iterable[str]) -> tuple[Job, ...]:
                 children[job] = tuple(f"{job}:{index}" for index in range(size))
             hosts[job] = hosts.get(job, set()) | container_instances(detail)
     # Each environment has an ECS cluster; that of a former block may be of one that AWS Batch is deleting.
-    instances = instances_of_hosts(clients.ecs, (host for job_hosts in hosts.values() for host in job_hosts))
+    instances = instances_of_hosts(
+        clients("ecs"), (host for job_hosts in hosts.values() for host in job_hosts)
+    )
     return tuple(
         Job(
             job_id=job,
@@ -347,10 +351,10 @@ def _listed(clients: Clients, queue: str) -> list[str]:
     A queue lists an array, not its children, and as PENDING until all of them have ended (AWS Batch User Guide, array_jobs,
     read 2026-11).
     """
-    jobs = list(list_jobs(clients.batch, (*_STARTED, "PENDING"), jobQueue=queue))
+    jobs = list(list_jobs(clients("batch"), (*_STARTED, "PENDING"), jobQueue=queue))
     started = [job for job in jobs if "arrayProperties" not in job and job["status"] in _STARTED]
     for array in (job["jobId"] for job in jobs if "arrayProperties" in job):
-        started += list_jobs(clients.batch, _STARTED, arrayJobId=array)
+        started += list_jobs(clients("batch"), _STARTED, arrayJobId=array)
     return [job["jobId"] for job in started]
 
 

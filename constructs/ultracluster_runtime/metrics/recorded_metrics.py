@@ -7,11 +7,10 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from operator import itemgetter
 from pathlib import Path
-from typing import Any, Final
+from typing import Any
 
-from ultracluster_rules.findings import FindingsError
-from ultracluster_rules.record import RuleRecord
-from ultracluster_rules.untrusted_files import read_untrusted_json
+from ultracluster_spec.findings import FindingsError
+from ultracluster_spec.untrusted_files import read_untrusted_json
 
 _VERSION = 1
 
@@ -80,7 +79,7 @@ def write_recording(recording: Recording, path: Path) -> None:
 
 
 def read_recording(path: Path) -> Recording:
-    """Read a recording, or raise UC9330 with the first problem of the file."""
+    """Read a recording, or raise an error with the first problem of the file."""
     try:
         document = read_untrusted_json(path)
         if document["version"] != _VERSION:
@@ -135,14 +134,4 @@ def _text(moment: datetime) -> str:
 
 def _not_one(path: Path, problem: str) -> FindingsError:
     remedy = "Record one with `ultracluster dashboard --cluster NAME --save FILE`"
-    return FindingsError.of("UC9330", f"{path} is not a recording of metrics: {problem}", remedy=remedy)
-
-
-RECORDS: Final = (
-    RuleRecord(
-        "UC9330",
-        "A recording of metrics is a file that `ultracluster dashboard --save` wrote.",
-        remedy="Record one with `ultracluster dashboard --cluster NAME --save FILE`.",
-        source="Our decision: the form of a recording, in `ultracluster docs dashboard`.",
-    ),
-)
+    return FindingsError.message(f"{path} is not a recording of metrics: {problem}", remedy=remedy)

@@ -7,7 +7,6 @@ from typing import Any, Final
 
 from botocore.exceptions import BotoCoreError, ClientError
 
-from ultracluster_rules.record import RuleRecord
 from ultracluster_runtime.preflight.check import (
     ACCOUNT,
     ACCOUNT_IS_KNOWN,
@@ -23,6 +22,7 @@ from ultracluster_runtime.preflight.check import (
 from ultracluster_runtime.preflight.reader import AwsReader
 from ultracluster_runtime.preflight.subjects import Account, Region
 from ultracluster_runtime.purchasing.aws_errors import server_time
+from ultracluster_spec.record import RuleRecord
 
 # Signature Version 4 rejects requests whose time is off by five minutes or more:
 # https://docs.aws.amazon.com/IAM/latest/UserGuide/reference_sigv-troubleshooting.html

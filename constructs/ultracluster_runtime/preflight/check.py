@@ -6,9 +6,9 @@ from enum import StrEnum
 from types import ModuleType
 from typing import Any, Final, Generic, Protocol, TypeVar
 
-from ultracluster_rules.record import RuleRecord
 from ultracluster_runtime.preflight.reader import AwsReader
 from ultracluster_runtime.preflight.subjects import Account
+from ultracluster_spec.record import RuleRecord
 
 CREDENTIALS: Final = "UC9401"  # code of the check that credentials are accepted
 ACCOUNT: Final = "UC9402"  # code of the check that the credentials belong to the account of the rollout

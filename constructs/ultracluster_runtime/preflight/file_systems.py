@@ -4,12 +4,16 @@ from collections.abc import Iterator, Mapping
 from functools import partial
 from typing import Any, Final
 
-from ultracluster_catalog.lustre.lustre import LUSTRE_PORTS
-from ultracluster_rules.record import RuleRecord
+from ultracluster_catalog.lustre.lustre import (
+    LUSTRE_PORTS,
+    METADATA_CONFIGURATION_VERSION,
+    MOUNTABLE_VERSIONS,
+)
 from ultracluster_runtime.preflight.check import Outcome, check, failed, passed, skipped, warned
 from ultracluster_runtime.preflight.network import covers_ports
 from ultracluster_runtime.preflight.reader import AwsReader
 from ultracluster_runtime.preflight.subjects import Account, Part
+from ultracluster_spec.record import RuleRecord
 
 Description = Mapping[str, Any]
 
@@ -37,7 +41,7 @@ def _system(reader: AwsReader, system: Part) -> Description | None:
 
 
 @_system_check(_FILE_SYSTEM, _system, "fsx:DescribeFileSystems")
-def _check_system(system: Part, description: Description | None) -> Outcome:
+def _check_system(system: Part, description: Description | None) -> Outcome:  # noqa: PLR0911 - one for each way to fail
     if description is None:
         return failed(
             f"{system.region} has no {system.name} in this account",
@@ -52,6 +56,13 @@ def _check_system(system: Part, description: Description | None) -> Outcome:
         return failed(
             f"its mount name is {mount}; the rollout says {system.cluster.file_system.mount_name}",
             f"Set mount_name: {mount}",
+        )
+    version = description.get("FileSystemTypeVersion")
+    if version not in {None, *MOUNTABLE_VERSIONS}:
+        return failed(
+            f"it is of Lustre {version}, which the client of Amazon Linux 2023 cannot mount: no node would join",
+            f"Unmount it everywhere, then run `aws fsx update-file-system --region {system.region} --file-system-id {system.name} "
+            f"--file-system-type-version {METADATA_CONFIGURATION_VERSION}`",
         )
     state = description.get("Lifecycle", "")
     if state in {"AVAILABLE", "UPDATING"}:

@@ -11,12 +11,13 @@ from typing import Any, Final
 
 from ultracluster_catalog.names.identifiers import ECR_IMAGE
 from ultracluster_catalog.neuron.neuron_images import BAKED_IMAGE_TAG
-from ultracluster_rules.images import explain_entrypoint
-from ultracluster_rules.record import RuleRecord
 from ultracluster_runtime.preflight.check import Outcome, check, failed, passed, skipped, warned
 from ultracluster_runtime.preflight.reader import AwsReader
 from ultracluster_runtime.preflight.subjects import Account, Part
 from ultracluster_spec.cluster import Cluster
+from ultracluster_spec.images import explain_entrypoint
+from ultracluster_spec.nodes import ROOT_DEVICE
+from ultracluster_spec.record import RuleRecord
 
 Description = Mapping[str, Any]
 
@@ -74,6 +75,13 @@ def _check_purpose(cluster: Cluster, description: Description) -> Outcome:
     name = description.get("Name", "")
     if any(tag["Key"] == BAKED_IMAGE_TAG for tag in description.get("Tags", [])):
         return passed(f"it was built by a NeuronAmi: {name}")
+    if name.startswith(("amzn2-", "amzn-")):
+        # botocore 1.44.5, Batch Ec2Configuration imageType; the Neuron runtime supports Amazon Linux 2 until 2.19.
+        return failed(
+            f"it is of Amazon Linux 2, whose support has ended: AWS Batch makes no new environments with it, and Neuron has no "
+            f"driver for it: {name}",
+            "Pin an AMI of Amazon Linux 2023: `ultracluster ami resolve ROLLOUT --write`",
+        )
     words = ["ecs", *(["neuron"] if cluster.machine.is_neuron else [])]
     missing = [word for word in words if word not in name.lower()]
     if not missing:
@@ -97,6 +105,27 @@ def _check_deprecation(_: Cluster, evidence: tuple[Description, datetime]) -> Ou
         f"it has been deprecated since {text}: its owner no longer patches it, and may deregister it",
         "Pin a newer AMI: `ultracluster ami resolve ROLLOUT --write`",
     )
+
+
+@_ami_check("UC9480", _shown, "ec2:DescribeImages")
+def _check_root_volume(cluster: Cluster, description: Description) -> Outcome:
+    """Check that the AMI fits the root volume, which EC2 would refuse at each launch."""
+    root, size = description.get("RootDeviceName"), cluster.root_volume.size_gib
+    mapped = {one.get("DeviceName"): one.get("Ebs", {}) for one in description.get("BlockDeviceMappings", ())}
+    least = mapped.get(root, {}).get("VolumeSize")
+    if least is None:
+        return skipped("the size of its root volume is not visible")
+    if least > size:
+        return failed(
+            f"its root volume has {least} GiB, that of the nodes {size} GiB: EC2 refuses each launch",
+            f"Set root_volume.size_gib: {least} or more",
+        )
+    if root != ROOT_DEVICE:
+        return failed(
+            f"its root device is {root}; the nodes would get {size} GiB as a second volume at {ROOT_DEVICE}",
+            f"Pin an AMI whose root device is {ROOT_DEVICE}",
+        )
+    return passed(f"its {least} GiB fit into {size} GiB")
 
 
 # Container images
@@ -305,6 +334,12 @@ RECORDS: Final = (
         "The AMI is not deprecated.",
         remedy="Pin a newer one with `ultracluster ami resolve ROLLOUT --write`.",
         source="EC2 user guide, deprecate an AMI.",
+    ),
+    RuleRecord(
+        "UC9480",
+        "The AMI fits into the root volume of the nodes.",
+        remedy="Set root_volume.size_gib to the size that the finding names, or pin a smaller AMI.",
+        source="EC2 API, RunInstances: InvalidBlockDeviceMapping, volume smaller than snapshot; field case ec2/run-volume-smaller-than-snapshot.",
     ),
     RuleRecord(
         "UC9446",

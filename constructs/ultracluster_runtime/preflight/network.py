@@ -7,14 +7,14 @@ from functools import partial
 from typing import Any, Final
 
 from ultracluster_catalog.places.cluster_subnet import NODE_SERVICES
-from ultracluster_rules.network import addresses_of_existing_subnet
-from ultracluster_rules.record import RuleRecord
 from ultracluster_runtime.preflight.check import ZONE_IS_VISIBLE, Outcome, check, failed, passed, warned
 from ultracluster_runtime.preflight.quotas import is_deployed
 from ultracluster_runtime.preflight.reader import AwsReader
 from ultracluster_runtime.preflight.subjects import Account, Part
 from ultracluster_runtime.preflight.zones import zones_of
 from ultracluster_spec.cluster import Cluster
+from ultracluster_spec.network import addresses_of_existing_subnet
+from ultracluster_spec.record import RuleRecord
 
 Description = Mapping[str, Any]
 

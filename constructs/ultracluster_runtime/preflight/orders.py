@@ -4,13 +4,13 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
-from ultracluster_rules.findings import FindingsError
-from ultracluster_rules.record import RuleRecord
 from ultracluster_runtime.preflight.check import ACCOUNT_IS_KNOWN, Outcome, check, failed, passed, warned
 from ultracluster_runtime.preflight.reader import AwsReader
 from ultracluster_runtime.preflight.subjects import Account, Source
 from ultracluster_runtime.purchasing.ledger import order_key, read_record_item
 from ultracluster_runtime.purchasing.orders import OrderState, Record
+from ultracluster_spec.findings import FindingsError
+from ultracluster_spec.record import RuleRecord
 
 _BOUGHT: Final = frozenset({OrderState.PURCHASED, OrderState.PAID})
 

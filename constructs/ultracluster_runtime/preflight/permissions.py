@@ -5,7 +5,6 @@ from collections.abc import Iterable, Iterator, Mapping
 from functools import partial
 from typing import Any, Final
 
-from ultracluster_rules.record import RuleRecord
 from ultracluster_runtime.preflight.account import identity
 from ultracluster_runtime.preflight.check import (
     ACCOUNT_IS_KNOWN,
@@ -18,7 +17,8 @@ from ultracluster_runtime.preflight.check import (
     warned,
 )
 from ultracluster_runtime.preflight.reader import AwsReader
-from ultracluster_runtime.preflight.subjects import Account, Region
+from ultracluster_runtime.preflight.subjects import Account, Part, Region
+from ultracluster_spec.record import RuleRecord
 
 _NO_SUCH: Final = ("NoSuchEntity",)
 _ROLE_READ: Final = "iam:GetRole"
@@ -66,6 +66,30 @@ _check_spot_role = _service_role("UC9407", "AWSServiceRoleForEC2Spot", "spot.ama
 _check_lustre_role = _service_role(
     "UC9408", "AWSServiceRoleForAmazonFSx", "fsx.amazonaws.com", _with_new_storage, made_by="Amazon FSx"
 )
+
+
+def _submitters(account: Account) -> Iterator[Part]:
+    for cluster in account.clusters:
+        for arn in cluster.submitters:
+            yield Part(cluster=cluster, name=arn)
+
+
+def _arn_of_role(reader: AwsReader, submitter: Part) -> str | None:
+    name = submitter.name.rpartition("/")[2]
+    role = reader.call_or_none(_ROLE_READ, submitter.region, absent=_NO_SUCH, RoleName=name)
+    return str(role["Role"]["Arn"]) if role else None
+
+
+@check("UC9481", _arn_of_role, _ROLE_READ, subjects=_submitters, after=ACCOUNT_IS_KNOWN)
+def _check_submitter(submitter: Part, arn: str | None) -> Outcome:
+    if arn == submitter.name:
+        return passed("the role exists")
+    remedy = "Name a role of this account, which others may assume"
+    if arn is None:
+        return failed(
+            "this account has no such role, and the deployment would fail when it attaches the policy", remedy
+        )
+    return failed(f"the role of this name is {arn}, which would get the permission to submit jobs", remedy)
 
 
 # Simulations
@@ -215,6 +239,12 @@ def _check_makes(_: Region, result: tuple[str, dict[str, str] | None]) -> Outcom
 
 
 RECORDS: Final = (
+    RuleRecord(
+        "UC9481",
+        "The submitters are roles of the account.",
+        remedy="Name a role of the account of the cluster; people of another one assume it.",
+        source="IAM API, AttachRolePolicy and GetRole: a role by its name in the account of the caller, 2026-11.",
+    ),
     RuleRecord(
         "UC9406",
         "The service-linked role of AWS Batch exists.",

@@ -12,8 +12,6 @@ from ultracluster_catalog.machines.instance_type import InstanceType
 from ultracluster_catalog.machines.instance_types import INSTANCE_TYPES
 from ultracluster_catalog.names.cluster_tag import CLUSTER_TAG
 from ultracluster_catalog.places.cluster_subnet import NODE_SERVICES
-from ultracluster_rules.network import network_interfaces
-from ultracluster_rules.record import RuleRecord
 from ultracluster_runtime.preflight.check import (
     AnyCheck,
     Outcome,
@@ -30,6 +28,8 @@ from ultracluster_runtime.preflight.subjects import Account, Region
 from ultracluster_runtime.preflight.zones import zones_of
 from ultracluster_spec.capacity import CapacityRecord
 from ultracluster_spec.cluster import Cluster
+from ultracluster_spec.network import network_interfaces
+from ultracluster_spec.record import RuleRecord
 
 _READ_QUOTA: Final = ("service-quotas:GetServiceQuota", "service-quotas:GetAWSDefaultServiceQuota")
 _READ_STACKS: Final = "cloudformation:DescribeStacks"

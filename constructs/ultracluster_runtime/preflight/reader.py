@@ -1,9 +1,8 @@
-"""Read-only AWS client of preflight: each query is sent once, counted, and bounded by a deadline."""
+"""Read-only AWS client of preflight: each query is sent once, and bounded by a deadline."""
 
 import json
 import threading
 import time
-from collections import Counter
 from collections.abc import Callable, Mapping
 from concurrent.futures import Future
 from datetime import datetime
@@ -11,6 +10,8 @@ from typing import Any, Final
 
 from botocore import xform_name
 from botocore.exceptions import ClientError
+
+from ultracluster_runtime.functions.clients import Clients
 
 ALLOWED_CALLS: Final = frozenset(
     {
@@ -63,33 +64,25 @@ class DeadlinePassedError(Exception):
 class AwsReader:
     """Sends each query to AWS once per Region and caches the response. Thread-safe.
 
-    Retries are left to the clients: use boto3's retry mode ``standard``. No call is made `seconds` after the creation.
+    Retries are left to the clients. No call is made `seconds` after the creation.
     """
 
     allowed = ALLOWED_CALLS
 
     def __init__(
         self,
-        client: Callable[[str, str], Any],
+        clients: Clients,
         *,
         now: datetime,
         seconds: float,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self.now = now
-        self._client = client
+        self._clients = clients
         self._clock = clock
         self._end = clock() + seconds
         self._lock = threading.Lock()
-        self._client_lock = threading.Lock()  # boto3 sessions are not thread-safe
         self._answers: dict[tuple[str, str, str], Future[Any]] = {}
-        self._sent: Counter[str] = Counter()
-
-    @property
-    def call_counts(self) -> Mapping[str, int]:
-        """Number of calls sent, by name, including retries."""
-        with self._lock:
-            return dict(self._sent)
 
     def seconds_left(self) -> float:
         """Return the seconds until the deadline."""
@@ -141,25 +134,12 @@ class AwsReader:
         if self.seconds_left() <= 0:
             raise DeadlinePassedError
         service, _, operation = call.partition(":")
-        with self._client_lock:
-            client = self._client(service, region)
-        attempts = 1
-        try:
-            response = getattr(client, xform_name(operation))(**parameters)
-            attempts += response.get("ResponseMetadata", {}).get("RetryAttempts", 0)
-        except ClientError as error:
-            attempts += error.response.get("ResponseMetadata", {}).get("RetryAttempts", 0)
-            raise
-        finally:
-            with self._lock:
-                self._sent[call] += attempts
-        return response
+        return getattr(self._clients(service, region), xform_name(operation))(**parameters)
 
     def _pages(self, key: str) -> Callable[[str, str, Mapping[str, Any]], list[Any]]:
         def send(call: str, region: str, parameters: Mapping[str, Any]) -> list[Any]:
             service, _, operation = call.partition(":")
-            with self._client_lock:
-                client = self._client(service, region)
+            client = self._clients(service, region)
             # Only botocore knows the names of the pagination tokens.
             names = client.get_paginator(xform_name(operation))._pagination_cfg  # noqa: SLF001
             items: list[Any] = []

@@ -2,12 +2,12 @@
 
 from typing import Final
 
-from ultracluster_rules.record import RuleRecord
 from ultracluster_runtime.preflight.check import Outcome, check, passed, skipped, warned
 from ultracluster_runtime.preflight.quotas import is_deployed
 from ultracluster_runtime.preflight.reader import AwsReader
 from ultracluster_runtime.rollout.rehearsal_record import cluster_digest, parameter_name, parse_rehearsal
 from ultracluster_spec.cluster import Cluster
+from ultracluster_spec.record import RuleRecord
 
 REHEARSED: Final = "UC9461"  # code of the check that a cluster was rehearsed
 _DEPLOYED: Final = "deployed"

@@ -4,11 +4,11 @@ from collections.abc import Iterator, Mapping
 from datetime import datetime, timedelta
 from typing import Any, Final
 
-from ultracluster_rules.record import RuleRecord
 from ultracluster_runtime.preflight.account import identity
 from ultracluster_runtime.preflight.check import MakesCheck, Outcome, check, failed, passed, skipped, warned
 from ultracluster_runtime.preflight.reader import AwsReader
 from ultracluster_runtime.preflight.subjects import Account, Source
+from ultracluster_spec.record import RuleRecord
 
 Description = Mapping[str, Any]
 

@@ -5,12 +5,12 @@ from collections.abc import Iterator, Mapping
 from functools import partial
 from typing import Any, Final
 
-from ultracluster_rules.record import RuleRecord
 from ultracluster_runtime.preflight.check import Outcome, check, failed, passed, warned
 from ultracluster_runtime.preflight.reader import AwsReader
 from ultracluster_runtime.preflight.subjects import Account, Part
 from ultracluster_spec.cluster import Cluster
 from ultracluster_spec.lustre import Association
+from ultracluster_spec.record import RuleRecord
 
 Description = Mapping[str, Any]
 

@@ -3,10 +3,10 @@
 from functools import partial
 from typing import Any, Final
 
-from ultracluster_rules.record import RuleRecord
 from ultracluster_runtime.preflight.check import ZONE_IS_VISIBLE, Outcome, check, failed, passed, warned
 from ultracluster_runtime.preflight.reader import AwsReader
 from ultracluster_spec.cluster import Cluster
+from ultracluster_spec.record import RuleRecord
 
 _cluster_check: Final = partial(check, subjects=lambda account: account.clusters)
 

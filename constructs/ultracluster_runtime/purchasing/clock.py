@@ -3,10 +3,10 @@
 from datetime import datetime, timedelta
 from typing import Final
 
-from ultracluster_rules.findings import FindingsError
-from ultracluster_rules.record import RuleRecord
 from ultracluster_runtime.purchasing import effects
-from ultracluster_runtime.purchasing.reads_and_refusals import unanswered
+from ultracluster_runtime.purchasing.fold import unanswered
+from ultracluster_spec.findings import FindingsError
+from ultracluster_spec.record import RuleRecord
 
 MOST_CLOCK_SKEW: Final = timedelta(minutes=1)
 """Maximum difference between this machine's clock and AWS's."""

@@ -7,7 +7,7 @@ from typing import Any, Final, assert_never
 
 from botocore.config import Config
 
-from ultracluster_runtime.aws.aws_session import aws_session
+from ultracluster_runtime.functions.clients import Clients
 from ultracluster_runtime.functions.responses import AWS_ERRORS
 from ultracluster_runtime.purchasing import ec2_answers, effects
 from ultracluster_runtime.purchasing.aws_errors import (
@@ -23,7 +23,7 @@ from ultracluster_runtime.purchasing.ec2_objects import (
     Quote,
     Request,
 )
-from ultracluster_runtime.purchasing.ec2_reads import Ec2Reads, MakeClient
+from ultracluster_runtime.purchasing.ec2_reader import Ec2Reader
 from ultracluster_runtime.purchasing.ledger import Ledger
 from ultracluster_runtime.purchasing.orders import ORDER_TAG, Order, Record
 
@@ -44,16 +44,6 @@ class _SentAlreadyError(Exception):
     """The request was about to be sent a second time, and was not sent."""
 
 
-def session_clients(profile: str | None = None) -> MakeClient:
-    """Return a function that creates clients of a boto3 session. Default: boto3's default credentials."""
-    session = aws_session(profile)
-
-    def make(service: str, region: str, config: Config) -> Any:
-        return session.client(service, region_name=region, config=config)
-
-    return make
-
-
 class Ec2Driver:
     """Performs the effects of the purchase protocol.
 
@@ -63,15 +53,15 @@ class Ec2Driver:
     def __init__(
         self,
         *,
-        make_client: MakeClient,
+        clients: Clients,
         ledger: Ledger,
         confirm: Callable[[Order, Quote], bool],
         accept: Callable[[Order, tuple[Record, ...]], bool] = lambda _, __: False,
         clock: Callable[[], datetime] = lambda: datetime.now(UTC),
         sleep: Callable[[float], None] = time.sleep,
     ) -> None:
-        self.reads = Ec2Reads(make_client)
-        self._make_client = make_client
+        self._clients = clients
+        self._reader = Ec2Reader(clients)
         self._ledger = ledger
         self._confirm = confirm
         self._accept = accept
@@ -106,21 +96,19 @@ class Ec2Driver:
             case effects.CancelReservation():
                 return self._cancel(effect)
             case effects.Describe():
-                return self.reads.perform(effect)
+                return self._reader.perform(effect)
             case _:
                 assert_never(effect)
 
     def _identify(self) -> str | effects.ReadFailed:
         try:
-            client = self._make_client("sts", "us-east-1", Config(user_agent_extra="ultracluster"))
-            return str(client.get_caller_identity()["Account"])
+            return str(self._clients("sts", "us-east-1").get_caller_identity()["Account"])
         except AWS_ERRORS as error:
             return classify_read_error(error)
 
     def _read_clock(self) -> datetime | effects.ReadFailed:
         try:
-            client = self._make_client("sts", "us-east-1", Config(user_agent_extra="ultracluster"))
-            time_said = server_time(client.get_caller_identity())
+            time_said = server_time(self._clients("sts", "us-east-1").get_caller_identity())
         except AWS_ERRORS as error:
             return classify_read_error(error)
         return time_said or effects.ReadFailed(code="NoDate", message="no Date header", transient=False)
@@ -166,7 +154,7 @@ class Ec2Driver:
 
     def _purchasing_client(self, region: str) -> Any:
         # A new client per request, because the event handler and the single attempt belong to that request.
-        return self._make_client("ec2", region, PURCHASING)
+        return self._clients.make("ec2", region, PURCHASING)
 
 
 def _call(client: Any, request: Request, **more: Any) -> tuple[Any, Callable[[Any], effects.Bought]]:

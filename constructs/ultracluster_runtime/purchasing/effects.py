@@ -11,9 +11,9 @@ from decimal import Decimal
 from functools import partial
 from typing import Any, Generic, TypeVar
 
-from ultracluster_rules.findings import FindingsError
 from ultracluster_runtime.purchasing.ec2_objects import Quote, Request
 from ultracluster_runtime.purchasing.orders import Order, Record
+from ultracluster_spec.findings import FindingsError
 
 T = TypeVar("T")
 

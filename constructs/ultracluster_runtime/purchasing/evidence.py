@@ -13,6 +13,7 @@ from ultracluster_runtime.purchasing.effects import (
     DescribeReservations,
     Steps,
 )
+from ultracluster_runtime.purchasing.fold import iterate_pages
 from ultracluster_runtime.purchasing.orders import (
     BlockOrder,
     ExtensionOrder,
@@ -20,7 +21,6 @@ from ultracluster_runtime.purchasing.orders import (
     OrderState,
     Record,
 )
-from ultracluster_runtime.purchasing.reads_and_refusals import iterate_pages
 
 # Purchases are sent only if the clocks of AWS and this machine differ by less.
 _CLOCK_SKEW: Final = timedelta(minutes=5)

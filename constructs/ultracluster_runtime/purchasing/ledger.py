@@ -25,8 +25,6 @@ from datetime import datetime
 from decimal import Decimal
 from typing import Any, Final
 
-from ultracluster_rules.findings import FindingsError
-from ultracluster_rules.record import RuleRecord
 from ultracluster_runtime.functions.responses import AWS_ERRORS
 from ultracluster_runtime.purchasing.aws_errors import (
     UnreadableAnswerError,
@@ -34,6 +32,7 @@ from ultracluster_runtime.purchasing.aws_errors import (
     classify_transaction_error,
 )
 from ultracluster_runtime.purchasing.effects import Committed, ConditionFailed, OutcomeUnknown, ReadFailed
+from ultracluster_runtime.purchasing.fold import edited_ledger
 from ultracluster_runtime.purchasing.orders import (
     Order,
     OrderState,
@@ -41,7 +40,8 @@ from ultracluster_runtime.purchasing.orders import (
     parse_terms,
     terms_of,
 )
-from ultracluster_runtime.purchasing.reads_and_refusals import edited_ledger
+from ultracluster_spec.findings import FindingsError
+from ultracluster_spec.record import RuleRecord
 
 PARTITION_KEY: Final = "pk"
 SORT_KEY: Final = "sk"

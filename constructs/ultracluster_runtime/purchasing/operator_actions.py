@@ -3,18 +3,18 @@
 from datetime import datetime
 from typing import Final
 
-from ultracluster_rules.findings import FindingsError
-from ultracluster_rules.record import RuleRecord
 from ultracluster_runtime.purchasing import effects
 from ultracluster_runtime.purchasing.evidence import Evidence, find_evidence
-from ultracluster_runtime.purchasing.orders import OnDemandOrder, OrderState, Record
-from ultracluster_runtime.purchasing.reads_and_refusals import (
+from ultracluster_runtime.purchasing.fold import (
     read_record,
     refused_by_aws,
     unanswered,
     wrong_state,
 )
+from ultracluster_runtime.purchasing.orders import OnDemandOrder, OrderState, Record
 from ultracluster_runtime.purchasing.reconcile import Outcome, apply_change, findings_for, settle
+from ultracluster_spec.findings import FindingsError
+from ultracluster_spec.record import RuleRecord
 
 _BOUGHT: Final = frozenset({OrderState.PURCHASED, OrderState.PAID})
 

@@ -22,13 +22,13 @@ from ultracluster_catalog.machines.instance_type import CAPACITY_BLOCK, ON_DEMAN
 from ultracluster_catalog.names.identifiers import REGION, RESERVATION_ID
 from ultracluster_catalog.places.zones import region_of_zone_id
 from ultracluster_catalog.prices.prices import capacity_block_price
-from ultracluster_rules.capacity import check_block_duration
-from ultracluster_rules.findings import Finding, FindingsError, Severity, quote
-from ultracluster_rules.machines import get_instance_type
-from ultracluster_rules.network import check_zone_id
-from ultracluster_rules.record import RuleRecord
 from ultracluster_runtime.purchasing.offerings import RANKINGS
 from ultracluster_runtime.purchasing.orders import BlockOrder, ExtensionOrder, OnDemandOrder, Order
+from ultracluster_spec.capacity import check_block_duration
+from ultracluster_spec.findings import Finding, FindingsError, Severity, quote
+from ultracluster_spec.instance_type import get_instance_type
+from ultracluster_spec.network import check_zone_id
+from ultracluster_spec.record import RuleRecord
 
 _CHARACTERS = "characters of a-z, 0-9 and -, starting with a letter"
 _TEXTS = (

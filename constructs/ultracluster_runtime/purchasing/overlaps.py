@@ -4,8 +4,6 @@ from collections.abc import Iterable
 from datetime import datetime, timedelta
 from typing import Final
 
-from ultracluster_rules.findings import FindingsError
-from ultracluster_rules.record import RuleRecord
 from ultracluster_runtime.purchasing.orders import (
     BlockOrder,
     ExtensionOrder,
@@ -14,6 +12,8 @@ from ultracluster_runtime.purchasing.orders import (
     OrderState,
     Record,
 )
+from ultracluster_spec.findings import FindingsError
+from ultracluster_spec.record import RuleRecord
 
 # States of orders that have bought, or may have.
 _BEGUN: Final = frozenset({OrderState.SENDING, OrderState.UNKNOWN, OrderState.PURCHASED, OrderState.PAID})

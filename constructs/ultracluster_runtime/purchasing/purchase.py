@@ -9,23 +9,20 @@ from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Any, Final
 
-from ultracluster_rules.findings import Finding, FindingsError
-from ultracluster_rules.findings import quote as quoted
-from ultracluster_rules.record import RuleRecord
 from ultracluster_runtime.purchasing import effects
 from ultracluster_runtime.purchasing.clock import refuse_skew
 from ultracluster_runtime.purchasing.ec2_objects import Quote
 from ultracluster_runtime.purchasing.evidence import Evidence, find_evidence
-from ultracluster_runtime.purchasing.orders import ExtensionOrder, OrderState, Record
-from ultracluster_runtime.purchasing.overlaps import overlapping, refuse_overlaps
-from ultracluster_runtime.purchasing.quotes import choose_quote, read_quote_again
-from ultracluster_runtime.purchasing.reads_and_refusals import (
+from ultracluster_runtime.purchasing.fold import (
     read_orders,
     read_record,
     refused_by_aws,
     unanswered,
     wrong_state,
 )
+from ultracluster_runtime.purchasing.orders import ExtensionOrder, OrderState, Record
+from ultracluster_runtime.purchasing.overlaps import overlapping, refuse_overlaps
+from ultracluster_runtime.purchasing.quotes import choose_quote, read_quote_again
 from ultracluster_runtime.purchasing.reconcile import (
     Outcome,
     findings_for,
@@ -34,6 +31,9 @@ from ultracluster_runtime.purchasing.reconcile import (
     settle,
     unconfirmed_purchase,
 )
+from ultracluster_spec.findings import Finding, FindingsError
+from ultracluster_spec.findings import quote as quoted
+from ultracluster_spec.record import RuleRecord
 
 CONFIRM_WITHIN: Final = timedelta(minutes=10)
 """Time in which a person confirms a quote. Offerings are not held; older evidence does not count."""

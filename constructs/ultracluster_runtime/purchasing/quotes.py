@@ -6,8 +6,6 @@ from functools import partial
 from typing import Final
 
 from ultracluster_catalog.capacity.capacity_blocks import EXTENSION_CLOSES, EXTENSION_OPENS, LONGEST_BLOCK
-from ultracluster_rules.findings import FindingsError
-from ultracluster_rules.record import RuleRecord
 from ultracluster_runtime.purchasing import effects
 from ultracluster_runtime.purchasing.ec2_objects import (
     CreateReservation,
@@ -18,6 +16,7 @@ from ultracluster_runtime.purchasing.ec2_objects import (
     Quote,
     Reservation,
 )
+from ultracluster_runtime.purchasing.fold import iterate_pages
 from ultracluster_runtime.purchasing.offerings import Offering, rank_offerings
 from ultracluster_runtime.purchasing.orders import (
     BlockOrder,
@@ -25,7 +24,8 @@ from ultracluster_runtime.purchasing.orders import (
     OnDemandOrder,
     Order,
 )
-from ultracluster_runtime.purchasing.reads_and_refusals import iterate_pages
+from ultracluster_spec.findings import FindingsError
+from ultracluster_spec.record import RuleRecord
 
 _EXTENSIBLE = frozenset({"active", "scheduled"})
 _PENDING = "payment-pending"

@@ -5,8 +5,6 @@ from datetime import datetime, timedelta
 from decimal import Decimal
 from typing import Final
 
-from ultracluster_rules.findings import Finding, FindingsError, Severity
-from ultracluster_rules.record import RuleRecord
 from ultracluster_runtime.purchasing.clock import MOST_CLOCK_SKEW
 from ultracluster_runtime.purchasing.ec2_objects import Quote
 from ultracluster_runtime.purchasing.effects import (
@@ -20,8 +18,10 @@ from ultracluster_runtime.purchasing.effects import (
     Steps,
 )
 from ultracluster_runtime.purchasing.evidence import Evidence, find_evidence
+from ultracluster_runtime.purchasing.fold import read_record
 from ultracluster_runtime.purchasing.orders import HOLDS_LOCK, TRANSITIONS, OrderState, Record
-from ultracluster_runtime.purchasing.reads_and_refusals import read_record
+from ultracluster_spec.findings import Finding, FindingsError, Severity
+from ultracluster_spec.record import RuleRecord
 
 UNKNOWN_AFTER: Final = timedelta(minutes=30)
 """Time after sending from which a person decides about an order without a trace in EC2."""

@@ -9,12 +9,12 @@ from typing import Any, Final
 
 from ultracluster_catalog.limits.quotas import capacity_block_quota
 from ultracluster_catalog.machines.instance_types import INSTANCE_TYPES
-from ultracluster_rules.findings import Finding, Severity
-from ultracluster_rules.record import RuleRecord
 from ultracluster_runtime.aws.aws_session import refuse_credentials
 from ultracluster_runtime.purchasing.aws_errors import UNREADABLE_ANSWER, is_zero_quota
 from ultracluster_runtime.purchasing.effects import DescribeOfferings, Page, ReadFailed
 from ultracluster_runtime.purchasing.offerings import Offering
+from ultracluster_spec.findings import Finding, Severity
+from ultracluster_spec.record import RuleRecord
 
 _MOST_THREADS: Final = 32
 _MOST_PAGES: Final = 100

@@ -4,8 +4,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from ultracluster_rules.findings import Finding
-from ultracluster_rules.record import RuleRecord
+from ultracluster_spec.findings import Finding
+from ultracluster_spec.record import RuleRecord
 
 _BLOCK: Final = "capacity-block"
 _ALIVE: Final = ("pending", "running")

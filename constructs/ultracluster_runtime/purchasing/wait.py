@@ -6,14 +6,14 @@ Nothing here sends or writes: each attempt is a whole purchase, and an order tha
 from datetime import datetime, timedelta
 from typing import Final
 
-from ultracluster_rules.findings import FindingsError
-from ultracluster_rules.record import RuleRecord
 from ultracluster_runtime.purchasing import effects
+from ultracluster_runtime.purchasing.fold import UNANSWERED, read_record
 from ultracluster_runtime.purchasing.orders import OrderState, Record
 from ultracluster_runtime.purchasing.purchase import buy
 from ultracluster_runtime.purchasing.quotes import CHANGED_OFFER, NO_OFFER
-from ultracluster_runtime.purchasing.reads_and_refusals import UNANSWERED, read_record
 from ultracluster_runtime.purchasing.reconcile import Outcome
+from ultracluster_spec.findings import FindingsError
+from ultracluster_spec.record import RuleRecord
 
 # Nothing on offer, an offer that has changed, and a question that AWS did not answer.
 _LATER: Final = frozenset({NO_OFFER, CHANGED_OFFER, UNANSWERED})

@@ -11,13 +11,13 @@ from botocore.exceptions import ClientError
 from ultracluster_catalog.limits.queues import QUEUE_NAME_TAG
 from ultracluster_catalog.limits.service_quotas import SERVICE_QUOTAS, quota_request_command
 from ultracluster_catalog.names.submission_tags import DEFAULT_SHARE
-from ultracluster_rules.record import RuleRecord
 from ultracluster_runtime.jobs.dependencies import queue_of
 from ultracluster_runtime.jobs.submission import submission
 from ultracluster_runtime.preflight.check import AnyCheck, Outcome, check, failed, passed, skipped, warned
 from ultracluster_runtime.preflight.reader import AwsReader
 from ultracluster_runtime.rehearsal.reader import PROBE_TYPE
 from ultracluster_spec.cluster import Cluster
+from ultracluster_spec.record import RuleRecord
 
 Description = Mapping[str, Any]
 

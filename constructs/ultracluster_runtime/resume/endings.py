@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from ultracluster_catalog.names.exit_codes import LOST_NODE
 from ultracluster_catalog.names.submission_tags import RESUME_OF_TAG, RESUME_TAG
-from ultracluster_runtime.lifecycle.machine import DRAIN_REASON
+from ultracluster_runtime.lifecycle.plan import DRAIN_REASON
 
 # Status reason of AWS Batch when the instance of a job is lost, as in the retry strategy of every job definition. The
 # instance in it: "Host EC2 (instance i-0e234208f6fc9291f) terminated." (calypr/funnel#973).

@@ -5,13 +5,13 @@ import os
 from datetime import UTC, datetime
 from typing import Any, Final
 
-from ultracluster_runtime.functions.clients import Clients
+from ultracluster_runtime.functions.clients import OF_FUNCTIONS, Clients
 from ultracluster_runtime.resume.sweep import ResumedQueues, sweep
 
 logging.getLogger().setLevel(logging.INFO)
 
 
-_CLIENTS: Final = Clients()
+_CLIENTS: Final = Clients(config=OF_FUNCTIONS)
 
 
 def handler(event: dict[str, Any], context: Any) -> None:  # noqa: ARG001 - Lambda's signature

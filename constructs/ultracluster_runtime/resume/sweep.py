@@ -15,7 +15,7 @@ from typing import Any, Final
 from botocore.exceptions import ClientError
 
 from ultracluster_catalog.names.submission_tags import RESUME_OF_TAG
-from ultracluster_runtime.functions.clients import Clients
+from ultracluster_runtime.functions.clients import ONCE, Clients
 from ultracluster_runtime.functions.responses import AWS_ERRORS
 from ultracluster_runtime.lifecycle.lease import LeasedState, LeaseHeldError
 from ultracluster_runtime.lifecycle.observations import CHANGING
@@ -61,7 +61,7 @@ class ResumedQueues:
 
 def sweep(queues: ResumedQueues, clients: Clients, now: datetime, *, owner: str) -> None:
     """Record the endings of jobs, and resubmit those whose queue accepts jobs, unless another `owner` does so now."""
-    lease = LeasedState(client=clients.dynamodb, table=queues.table, item=_LEASE_ITEM, owner=owner)
+    lease = LeasedState(client=clients("dynamodb"), table=queues.table, item=_LEASE_ITEM, owner=owner)
     try:
         lease.acquire(now)
     except LeaseHeldError:
@@ -102,8 +102,10 @@ class _Sweep:
     # What has ended
 
     def _items(self) -> Iterator[_Item]:
-        pages = self._clients.dynamodb.get_paginator("scan").paginate(
-            TableName=self._queues.table, ConsistentRead=True
+        pages = (
+            self._clients("dynamodb")
+            .get_paginator("scan")
+            .paginate(TableName=self._queues.table, ConsistentRead=True)
         )
         for page in pages:
             yield from page["Items"]
@@ -112,13 +114,13 @@ class _Sweep:
         since = (self._now - _BACK).timestamp() * 1000
         job_ids = [
             job["jobId"]
-            for job in list_jobs(self._clients.batch, ["FAILED"], jobQueue=queue)
+            for job in list_jobs(self._clients("batch"), ["FAILED"], jobQueue=queue)
             if job.get("stoppedAt", 0) >= since and job["jobId"] not in self._known
         ]
         return self._details(job_ids)
 
     def _details(self, job_ids: Iterable[str]) -> Sequence[Mapping[str, Any]]:
-        return describe_jobs(self._clients.batch, list(job_ids))
+        return describe_jobs(self._clients("batch"), list(job_ids))
 
     def _record(self, job: Mapping[str, Any]) -> _Item | None:
         ending, after = self._dependent_ending(failed_dependencies(job))
@@ -145,7 +147,7 @@ class _Sweep:
         if left and definition is not None:
             item["request"] = {"S": json.dumps(resubmission(job, definition, left=left - 1, after=after))}
         try:
-            self._clients.dynamodb.put_item(
+            self._clients("dynamodb").put_item(
                 TableName=self._queues.table, Item=item, ConditionExpression="attribute_not_exists(id)"
             )
         except ClientError as error:
@@ -213,11 +215,11 @@ class _Sweep:
 
     def _accepts_jobs(self, queue: str) -> bool:
         """Return whether a queue accepts jobs, and none of its environments is open only because it is being modified."""
-        (description,) = self._clients.batch.describe_job_queues(jobQueues=[queue])["jobQueues"]
+        (description,) = self._clients("batch").describe_job_queues(jobQueues=[queue])["jobQueues"]
         if description["state"] != "ENABLED" or description.get("status", "VALID") in CHANGING:
             return False
         arns = [entry["computeEnvironment"] for entry in description["computeEnvironmentOrder"]]
-        environments = self._clients.batch.describe_compute_environments(computeEnvironments=arns)
+        environments = self._clients("batch").describe_compute_environments(computeEnvironments=arns)
         return not any(
             environment.get("status", "VALID") in CHANGING
             for environment in environments["computeEnvironments"]
@@ -237,7 +239,7 @@ class _Sweep:
         request["jobDefinition"] = self._active_definition(item)
         changes = self._move(job_id, "waiting", "sending", at={"N": str(self._seconds)})
         try:
-            response = self._clients.submitter.submit_job(**request)
+            response = self._clients("batch", config=ONCE).submit_job(**request)
         except ClientError as error:
             if error.response["ResponseMetadata"].get("HTTPStatusCode", _SERVER_ERROR) >= _SERVER_ERROR:
                 raise  # the job may have been submitted nevertheless
@@ -249,12 +251,12 @@ class _Sweep:
         return changes | self._move(job_id, "sending", "sent", next={"S": response["jobId"]})
 
     def _definition(self, arn: str) -> Mapping[str, Any] | None:
-        described = self._clients.batch.describe_job_definitions(jobDefinitions=[arn])["jobDefinitions"]
+        described = self._clients("batch").describe_job_definitions(jobDefinitions=[arn])["jobDefinitions"]
         return next(iter(described), None)
 
     def _active_definition(self, item: _Item) -> str:
         """Return the definition of a waiting job, or its newest revision if CloudFormation has replaced it since; empty without one."""
-        batch = self._clients.batch
+        batch = self._clients("batch")
         arn = str(json.loads(item["request"]["S"])["jobDefinition"])
         definition = self._definition(arn)
         if definition is None:
@@ -273,8 +275,12 @@ class _Sweep:
 
     def _find(self, request: Mapping[str, Any], job_id: str) -> str | None:
         """Return the ID of the job that continues another one, if AWS Batch has it."""
-        pages = self._clients.batch.get_paginator("list_jobs").paginate(
-            jobQueue=request["jobQueue"], filters=[{"name": "JOB_NAME", "values": [request["jobName"]]}]
+        pages = (
+            self._clients("batch")
+            .get_paginator("list_jobs")
+            .paginate(
+                jobQueue=request["jobQueue"], filters=[{"name": "JOB_NAME", "values": [request["jobName"]]}]
+            )
         )
         found = [job["jobId"] for page in pages for job in page["jobSummaryList"]]
         return next(
@@ -289,7 +295,7 @@ class _Sweep:
     def _move(self, job_id: str, before: str, after: str, **attributes: Mapping[str, str]) -> _Item:
         """Change the state of an ending; refused unless it is the expected one."""
         names = {f"#{name}": name for name in attributes}
-        self._clients.dynamodb.update_item(
+        self._clients("dynamodb").update_item(
             TableName=self._queues.table,
             Key={"id": {"S": job_id}},
             UpdateExpression="SET "
@@ -310,14 +316,14 @@ class _Sweep:
             return
         name, job_id = item["name"]["S"], item["id"]["S"]
         outcome = {"over": "ended", "waiting": "waits", "refused": "waits", "sent": "goes on"}[what]
-        self._clients.sns.publish(
+        self._clients("sns").publish(
             TopicArn=self._queues.topic,
             Subject=f"Job {name} {outcome}: {item['reason']['S']}"[:_SUBJECT_LIMIT],
             Message=f"Job {name} ({job_id}) ended: {item['reason']['S']}. {text}",
         )
         told = f"{item['told']['S']} {what}".strip()
         item["told"] = {"S": told}
-        self._clients.dynamodb.update_item(
+        self._clients("dynamodb").update_item(
             TableName=self._queues.table,
             Key={"id": {"S": job_id}},
             UpdateExpression="SET #told = :told",

@@ -16,7 +16,7 @@ from typing import Any, Final
 
 from botocore.exceptions import BotoCoreError, ClientError
 
-from ultracluster_rules.untrusted_files import parse_untrusted_json
+from ultracluster_spec.untrusted_files import parse_untrusted_json
 
 LEASE: Final = timedelta(minutes=10)
 """A lock that was not renewed for this long may be taken over."""

@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-from ultracluster_runtime.rollout.machine import Decision, Entry, Kind, Task, decide
+from ultracluster_runtime.rollout.decide import Decision, Entry, Kind, Task, decide
 from ultracluster_runtime.rollout.plan import RolloutPlan
 
 

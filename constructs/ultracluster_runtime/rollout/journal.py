@@ -6,11 +6,11 @@ import os
 from pathlib import Path
 from typing import Final
 
-from ultracluster_rules.findings import FindingsError, quote
-from ultracluster_rules.record import RuleRecord
-from ultracluster_rules.untrusted_files import LARGEST_JSON_FILE, parse_untrusted_json, read_untrusted_file
-from ultracluster_runtime.rollout.machine import Entry, Kind
+from ultracluster_runtime.rollout.decide import Entry, Kind
 from ultracluster_runtime.rollout.plan import RolloutPlan
+from ultracluster_spec.findings import FindingsError, quote
+from ultracluster_spec.record import RuleRecord
+from ultracluster_spec.untrusted_files import LARGEST_JSON_FILE, parse_untrusted_json, read_untrusted_file
 
 
 class FileJournal:

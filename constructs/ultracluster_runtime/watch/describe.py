@@ -38,7 +38,7 @@ def observe(watched: WatchedCluster, clients: Clients, now: datetime) -> Cluster
     """Read all observations. If one cannot be read, nothing is published, and the alarm on missing metrics fires."""
     reservations = _reservations(watched, clients)
     arrays = _arrays(watched, clients)
-    instances = partial(find_instances, clients.ec2, "iam-instance-profile.arn", watched.instance_profiles)
+    instances = partial(find_instances, clients("ec2"), "iam-instance-profile.arn", watched.instance_profiles)
     return ClusterObservations(
         now=now,
         reservations=reservations,
@@ -64,7 +64,7 @@ def observe(watched: WatchedCluster, clients: Clients, now: datetime) -> Cluster
 
 
 def _reservations(watched: WatchedCluster, clients: Clients) -> tuple[tuple[Reservation, int], ...]:
-    found = (describe_reservation(clients.ec2, reservation_id) for reservation_id in watched.reservations)
+    found = (describe_reservation(clients("ec2"), reservation_id) for reservation_id in watched.reservations)
     return tuple(
         (
             Reservation.from_description(description),
@@ -76,14 +76,14 @@ def _reservations(watched: WatchedCluster, clients: Clients) -> tuple[tuple[Rese
 
 
 def _invalid_environments(watched: WatchedCluster, clients: Clients) -> int:
-    queues = clients.batch.describe_job_queues(jobQueues=list(watched.job_queues))["jobQueues"]
+    queues = clients("batch").describe_job_queues(jobQueues=list(watched.job_queues))["jobQueues"]
     arns = sorted(
         {entry["computeEnvironment"] for queue in queues for entry in queue["computeEnvironmentOrder"]}
     )
     return sum(
         environment.get("status") == "INVALID"
         for chunk in chunks(arns, _ENVIRONMENTS_PER_CALL)
-        for environment in clients.batch.describe_compute_environments(computeEnvironments=chunk)[
+        for environment in clients("batch").describe_compute_environments(computeEnvironments=chunk)[
             "computeEnvironments"
         ]
     )
@@ -94,7 +94,7 @@ def _arrays(watched: WatchedCluster, clients: Clients) -> list[str]:
     return [
         job["jobId"]
         for queue in watched.job_queues
-        for job in list_jobs(clients.batch, ["PENDING"], jobQueue=queue)
+        for job in list_jobs(clients("batch"), ["PENDING"], jobQueue=queue)
         if "arrayProperties" in job
     ]
 
@@ -104,11 +104,11 @@ def _jobs(
 ) -> Iterator[dict[str, Any]]:
     """Yield jobs in a status, and of each array the first child in it."""
     for queue in watched.job_queues:
-        for job in list_jobs(clients.batch, [status], jobQueue=queue):
+        for job in list_jobs(clients("batch"), [status], jobQueue=queue):
             if "arrayProperties" not in job:
                 yield job
     for array in arrays:
-        yield from islice(list_jobs(clients.batch, [status], arrayJobId=array), 1)
+        yield from islice(list_jobs(clients("batch"), [status], arrayJobId=array), 1)
 
 
 def _steps(watched: WatchedCluster, clients: Clients, now: datetime) -> tuple[Step, ...]:
@@ -117,7 +117,7 @@ def _steps(watched: WatchedCluster, clients: Clients, now: datetime) -> tuple[St
         "MetricName": "StepSeconds",
         "Dimensions": [{"Name": CLUSTER_DIMENSION, "Value": watched.cluster}],
     }
-    response = clients.cloudwatch.get_metric_data(
+    response = clients("cloudwatch").get_metric_data(
         MetricDataQueries=[
             {"Id": "steps", "MetricStat": {"Metric": metric, "Period": 60, "Stat": "Average"}}
         ],

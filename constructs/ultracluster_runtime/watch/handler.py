@@ -7,11 +7,11 @@ from datetime import UTC, datetime
 from typing import Any, Final
 
 from ultracluster_catalog.observability.metrics import CLUSTER_DIMENSION, METRICS, NAMESPACE
-from ultracluster_runtime.functions.clients import Clients
+from ultracluster_runtime.functions.clients import OF_FUNCTIONS, Clients
 from ultracluster_runtime.watch.describe import WatchedCluster, observe
 from ultracluster_runtime.watch.metrics import compute_metrics
 
-_CLIENTS: Final = Clients()
+_CLIENTS: Final = Clients(config=OF_FUNCTIONS)
 
 
 def embedded(metrics: Mapping[str, float], *, cluster: str, now: datetime) -> str:

@@ -8,8 +8,6 @@ from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 from typing import Any, Final
 
-import boto3
-from botocore.config import Config
 from botocore.exceptions import BotoCoreError, ClientError
 
 from ultracluster_catalog.observability.metrics import (
@@ -18,13 +16,10 @@ from ultracluster_catalog.observability.metrics import (
     OFFERINGS_NAMESPACE,
     OFFERINGS_PRICE_METRIC,
 )
-from ultracluster_runtime.functions.clients import Clients
+from ultracluster_runtime.functions.clients import OF_FUNCTIONS, Clients
 from ultracluster_runtime.purchasing.offerings import Offering, parse_offering
 
-_CLIENTS: Final = Clients()
-_READING: Final = Config(
-    retries={"mode": "standard", "total_max_attempts": 2}, connect_timeout=3, read_timeout=10
-)
+_CLIENTS: Final = Clients(config=OF_FUNCTIONS)
 _DAY: Final = timedelta(days=1)  # blocks end at one time of day, so that they last up to a day more or less
 # CloudWatch takes the metrics from the log after a minute or two; an offering that was seen within this time is no news.
 _LOOK_BACK: Final = timedelta(minutes=20)
@@ -160,13 +155,9 @@ def handler(event: dict[str, Any], context: Any) -> None:  # noqa: ARG001 - Lamb
     wanted, now = Wanted.from_environment(os.environ), datetime.now(UTC)
     if wanted.is_over(now):
         return
-
-    def ec2(region: str) -> Any:
-        return boto3.client("ec2", region_name=region, config=_READING)
-
-    offerings, unread = search(wanted, ec2, now)
+    offerings, unread = search(wanted, lambda region: _CLIENTS("ec2", region), now)
     # Before the record, so that this search is not taken for an earlier one.
-    said = news(offerings, last_price(_CLIENTS.cloudwatch, wanted.watch, now))
+    said = news(offerings, last_price(_CLIENTS("cloudwatch"), wanted.watch, now))
     if said:
         lines = [
             f"{said}:",
@@ -174,7 +165,7 @@ def handler(event: dict[str, Any], context: Any) -> None:  # noqa: ARG001 - Lamb
             "Nothing is held. To buy what an order approves:",
         ]
         lines.append("ultracluster capacity buy ORDER --wait --token TOKEN")
-        _CLIENTS.sns.publish(
+        _CLIENTS("sns").publish(
             TopicArn=os.environ["UC_TOPIC_ARN"],
             Subject=f"{wanted.watch}: {said}"[:100],
             Message="\n".join(lines),

@@ -76,6 +76,30 @@ def test_alarms_go_off_and_back_while_the_clock_moves_and_notify_their_topic(
     assert read() == [("high", "OK")]
 
 
+def test_an_alarm_on_a_query_sees_the_fullest_target(local_aws: LocalAws, inbox: Any) -> None:
+    topic, read = inbox
+    cloudwatch = local_aws.client("cloudwatch", REGION)
+    query = "SELECT MAX(Used) FROM SCHEMA(\"Test\", System, Target) WHERE System = 'a'"
+    cloudwatch.put_metric_alarm(
+        AlarmName="full",
+        Metrics=[{"Id": "used", "Expression": query, "Period": 60}],
+        EvaluationPeriods=1,
+        Threshold=90,
+        ComparisonOperator="GreaterThanThreshold",
+        TreatMissingData="notBreaching",
+        AlarmActions=[topic],
+    )
+    start = datetime.now(UTC).replace(second=0, microsecond=0)
+    for target, value in (("0", 10.0), ("1", 91.0)):
+        dimensions = [{"Name": "System", "Value": "a"}, {"Name": "Target", "Value": target}]
+        datum = {"MetricName": "Used", "Dimensions": dimensions, "Timestamp": start, "Value": value}
+        cloudwatch.put_metric_data(Namespace="Test", MetricData=[datum])
+    local_aws.clock.set(start)
+    local_aws.event_settings.evaluate_alarms = True
+    local_aws.clock.advance(MINUTE)
+    assert read() == [("full", "ALARM")]
+
+
 def test_alarms_stay_as_they_are_unless_they_are_asked_for(local_aws: LocalAws, inbox: Any) -> None:
     local_aws.client("cloudwatch", REGION).put_metric_alarm(
         AlarmName="silent",

@@ -102,7 +102,6 @@ CHANGES: list[tuple[str, str, Any]] = [
     ("Repository", "ImageTagMutability", "MUTABLE"),
     ("Repository", "Tags", TAGS),
 ]
-NEW_IDS = {"Job"}  # its revision is part of its id
 
 
 def changed(template: dict[str, Any]) -> dict[str, Any]:

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from ultracluster_local.errors import LocalAwsError
-from ultracluster_local.seeding.seed_client import inside
+from ultracluster_local.seeding.seed_client import shell_directory
 
 pytestmark = pytest.mark.slow
 
@@ -305,7 +305,7 @@ def test_jobs_end_with_the_local_aws(batch: Any) -> None:
 
 def test_a_shell_finds_folder_and_variables_of_what_runs(batch: Any) -> None:
     def at(name: str) -> tuple[Path, dict[str, str]]:
-        folder, variables = inside(endpoint=batch.local.endpoint, key=batch.local.key, name=name)
+        folder, variables = shell_directory(endpoint=batch.local.endpoint, key=batch.local.key, name=name)
         return Path(folder), variables
 
     job = batch.submit(batch.define("sh", "-c", "touch here; echo ready; sleep 60", nodes=2))

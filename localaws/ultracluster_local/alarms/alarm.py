@@ -6,6 +6,7 @@ from datetime import datetime, timedelta
 
 from ultracluster_local.alarms.alarm_rules import is_in_alarm
 from ultracluster_local.alarms.evaluation import COMPARISONS, FURTHER_PERIODS, State, next_state
+from ultracluster_local.alarms.insights import Insights
 from ultracluster_local.alarms.metric_math import evaluate
 from ultracluster_local.alarms.series import Metric, Series
 
@@ -44,7 +45,7 @@ class MetricAlarm:
 
     Attributes:
         name: Alarm name.
-        watched: Metric or expression.
+        watched: Metric, expression or query.
         period: Period in seconds.
         comparison: Comparison operator.
         threshold: Threshold.
@@ -54,7 +55,7 @@ class MetricAlarm:
     """
 
     name: str
-    watched: Query | Expression
+    watched: Query | Expression | Insights
     period: int
     comparison: str
     threshold: float
@@ -89,6 +90,8 @@ class MetricAlarm:
 
         if isinstance(self.watched, Query):
             return value(self.watched)
+        if isinstance(self.watched, Insights):
+            return self.watched.value(series, until=until, period=self.period)
         return evaluate(
             self.watched.text, {name: value(query) for name, query in self.watched.queries.items()}
         )

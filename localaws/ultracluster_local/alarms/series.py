@@ -62,6 +62,15 @@ class Series:
         minute = self._minutes.setdefault(metric, {}).setdefault(at, _Minute())
         minute.add(count=count, total=total, least=least, most=most)
 
+    def metrics(self, namespace: str, name: str, *, dimensions: set[str]) -> list[Metric]:
+        """Return the metrics of a name that have exactly these dimensions."""
+        return [
+            each
+            for each in self._minutes
+            if (each.namespace, each.name) == (namespace, name)
+            and dimensions == {key for key, _ in each.dimensions}
+        ]
+
     def value(self, metric: Metric, statistic: str, *, until: datetime, period: int) -> float | None:
         """Return a statistic over the period that ends at a given time, or None without data points.
 

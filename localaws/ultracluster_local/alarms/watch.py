@@ -9,6 +9,7 @@ from moto.cloudwatch.models import MetricAggregatedDatum, cloudwatch_backends
 
 from ultracluster_local.alarms.alarm import Alarms, CompositeAlarm, Expression, MetricAlarm, Query, Transition
 from ultracluster_local.alarms.evaluation import State
+from ultracluster_local.alarms.insights import Insights
 from ultracluster_local.alarms.series import Metric, Series
 from ultracluster_local.instance.environment import ACCOUNT
 from ultracluster_local.instance.running import running
@@ -82,11 +83,14 @@ def _metric_alarm(kept: Any) -> MetricAlarm:
     )
 
 
-def _watched(kept: Any) -> tuple[Query | Expression, int]:
+def _watched(kept: Any) -> tuple[Query | Expression | Insights, int]:
     if not kept.metric_data_queries:
         dimensions = {each.name: each.value for each in kept.dimensions}
         metric = Metric.of(kept.namespace, kept.metric_name, dimensions)
         return Query(metric=metric, statistic=kept.statistic), int(kept.period)
+    first = kept.metric_data_queries[0]
+    if len(kept.metric_data_queries) == 1 and (first.expression or "").startswith("SELECT "):
+        return Insights(text=first.expression), int(first.period)
     queries: dict[str, Query] = {}
     texts = []
     periods = set()

@@ -142,7 +142,7 @@ def move_clock(
     return answer
 
 
-def inside(*, endpoint: str, key: str, name: str) -> tuple[str, dict[str, str]]:
+def shell_directory(*, endpoint: str, key: str, name: str) -> tuple[str, dict[str, str]]:
     """Return the folder and the variables of a container that the local AWS runs, or of its node.
 
     Args:

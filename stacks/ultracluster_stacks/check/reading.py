@@ -13,9 +13,9 @@ from typing import Any, Final
 
 from ultracluster_catalog.limits.service_limits import TEMPLATE_RESOURCES, TEMPLATE_SIZE_BYTES
 from ultracluster_checks import Source
-from ultracluster_rules.findings import Finding, FindingsError, quote, reject
-from ultracluster_rules.record import RuleRecord
-from ultracluster_rules.untrusted_files import (
+from ultracluster_spec.findings import Finding, FindingsError, quote, reject
+from ultracluster_spec.record import RuleRecord
+from ultracluster_spec.untrusted_files import (
     NotRegularError,
     TooLargeError,
     display_name,

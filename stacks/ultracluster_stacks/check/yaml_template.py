@@ -5,8 +5,8 @@ from typing import Any, Final
 
 import yaml
 
-from ultracluster_rules.findings import quote
-from ultracluster_rules.record import RuleRecord
+from ultracluster_spec.findings import quote
+from ultracluster_spec.record import RuleRecord
 
 DEEPEST_NESTING: Final = 60
 """Maximum nesting of mappings and lists; our deepest template has 14 levels."""

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from ultracluster_rules.findings import Finding, FindingsError
 from ultracluster_spec.capacity import UNRESOLVED_ORDER, CapacityRecord
 from ultracluster_spec.cluster import Cluster
+from ultracluster_spec.findings import Finding, FindingsError
 from ultracluster_spec.rollout import Rollout
 from ultracluster_stacks.config.loading.loader import load_incomplete, load_rollout
 from ultracluster_stacks.config.reading.defaults import CLUSTER_DEPTH, with_defaults

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Final, Literal, TypeVar
 
 from ultracluster_catalog.lustre.lustre import INTELLIGENT_TIERING, THROUGHPUT_CAPACITIES
-from ultracluster_rules.alarms import warn_of_missing_recipients
+from ultracluster_spec.alarms import warn_of_missing_recipients
 from ultracluster_spec.capacity import CapacityRecord, placeholder_reservation
 from ultracluster_spec.cluster import Cluster
 from ultracluster_spec.file_system import FileSystem

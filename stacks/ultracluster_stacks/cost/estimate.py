@@ -8,7 +8,7 @@ from typing import Final
 
 from ultracluster_catalog.machines.instance_types import INSTANCE_TYPES
 from ultracluster_catalog.prices.prices import BillableItem, Price, nearest_price, price_of
-from ultracluster_rules.machines import get_instance_type
+from ultracluster_spec.instance_type import get_instance_type
 from ultracluster_stacks.cost.bill import HOURS_OF_A_MONTH, Line, Prices, Usage, additional_nodes, bill
 from ultracluster_stacks.cost.footprint import Footprint, template_footprint
 from ultracluster_stacks.cost.money import NOTHING, Money

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from ultracluster_catalog.names.submission_tags import AFTER_TAG, ARRAY_SIZE_TAG, RESUME_TAG
-from ultracluster_rules.commands import LAUNCHER_PATH
+from ultracluster_spec.commands import LAUNCHER_PATH
 from ultracluster_stacks.plan.assets import ASSET_HASH
 from ultracluster_stacks.plan.changes import GOES, ResourceUpdate, Stop, StopKind
 from ultracluster_stacks.plan.expressions import canonical, differences, is_expression, references
@@ -225,6 +225,22 @@ def _program_variables(change: Difference) -> bool:
         for side in (change.before, change.after)
     )
     return all(old.get(name) == new.get(name) or not _FIXED_VARIABLE.match(name) for name in {*old, *new})
+
+
+def _mounts_to_read(change: Difference) -> bool:
+    """Whether mounts are only added, and programs only read them."""
+    old, new = (canonical(side or []) for side in (change.before, change.after))
+    added = [item for item in new if item not in old]
+    return all(item in new for item in old) and all(item.get("ReadOnly") is True for item in added)
+
+
+def _folders_inside(change: Difference) -> bool:
+    """Whether volumes are only added, and are folders inside of those that the job has."""
+    old, new = (canonical(side or []) for side in (change.before, change.after))
+    known = tuple(f"{item['Host']['SourcePath']}/" for item in old if "Host" in item)
+    paths = [str((item.get("Host") or {}).get("SourcePath")) for item in new if item not in old]
+    inside = all(path.startswith(known) and ".." not in path for path in paths)
+    return inside and all(item in new for item in old)
 
 
 _FIXED_VARIABLE: Final = re.compile(r"AWS_|FI_PROVIDER$|UC_CLUSTER$|UC_JOB$|LD_|PYTHON")
@@ -491,6 +507,8 @@ _CONTAINER: Final[Mapping[PropertyPath, Row]] = {
     ("Command",): Row(_keeps_launcher, "nothing would ask the program for a checkpoint or report its steps"),
     ("Image",): Row(_same_repository, "an image of another repository would run with the rights of the job"),
     ("Environment",): Row(_program_variables, "calls of AWS or collectives would go elsewhere"),
+    ("MountPoints",): Row(_mounts_to_read, "programs would lose a folder, or write to one of the node"),
+    ("Volumes",): Row(_folders_inside, "programs would lose a folder, or see others of the node"),
     ("LinuxParameters", "SharedMemorySize"): Row(_more, "programs that need the memory would fail"),
 }
 _TAGS_BY_NAME: Final[Mapping[PropertyPath, Row]] = {
@@ -688,7 +706,12 @@ _EVERYWHERE: Final[Mapping[PropertyPath, Row]] = {
 }
 
 _NOTHING: Final = frozenset(
-    {"AWS::CDK::Metadata", "AWS::CloudFormation::WaitConditionHandle", "AWS::CloudWatch::Dashboard"}
+    {
+        "AWS::CDK::Metadata",
+        "AWS::CloudFormation::WaitConditionHandle",
+        "AWS::CloudWatch::Dashboard",
+        "AWS::Logs::QueryDefinition",
+    }
 )
 """Types that buy, run, drain, alarm, notify, pay and keep nothing."""
 

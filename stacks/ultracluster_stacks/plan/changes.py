@@ -195,6 +195,11 @@ class Plan:
             for change in stack.changes:
                 yield from change.stops
 
+    @property
+    def unchanged(self) -> bool:
+        """Whether no template changes."""
+        return all(stack.state is StackState.SAME for stack in self.stacks)
+
     def stopped(self, allowed: Collection[str] = ()) -> bool:
         """Return whether any reason to stop is not allowed."""
         return any(stop.allow is None or stop.allow not in allowed for stop in self.stops())

@@ -9,8 +9,8 @@ from ultracluster_catalog.limits.service_limits import (
     TEMPLATE_RESOURCES,
     TEMPLATE_SIZE_BYTES,
 )
-from ultracluster_rules.findings import Finding, Severity
-from ultracluster_rules.record import RuleRecord
+from ultracluster_spec.findings import Finding, Severity
+from ultracluster_spec.record import RuleRecord
 from ultracluster_stacks.plan.templates import StackTemplate
 
 _NEAR: Final = 0.8

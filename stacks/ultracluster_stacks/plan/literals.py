@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any, Final
 
-from ultracluster_checks.functions import evaluate, resolve
+from ultracluster_checks.intrinsics import evaluate, resolve
 from ultracluster_checks.model.values import Unknown
 from ultracluster_stacks.plan.templates import StackTemplate
 

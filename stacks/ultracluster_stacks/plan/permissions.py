@@ -83,6 +83,11 @@ class _Grant:
         """Whether the resource is a reference to one of the templates, not a literal ARN."""
         return bool(_OWN.search(self.resource))
 
+    @property
+    def accounts(self) -> frozenset[str | None]:
+        """The accounts that the resource and the condition name."""
+        return frozenset(re.findall(r"(?<![0-9])[0-9]{12}(?![0-9])", f"{self.resource} {self.condition}"))
+
     def __str__(self) -> str:
         who = f" for {self.principal}" if self.principal else ""
         when = f" if {self.condition}" if self.condition else ""
@@ -97,8 +102,10 @@ def risky(
     added = [grant for grant in new if grant.effect == "Allow" and not any(one.covers(grant) for one in old)]
     if resource_type == "AWS::EC2::VPCEndpoint":
         # It lets through what other policies allow; a new one only adds to the ways.
-        everything = [grant for grant in added if grant.resource == "*" and grant.action.endswith("*")]
-        risks = [f"allows {grant}" for grant in everything if old and not grant.condition]
+        any_action = [grant for grant in added if old and grant.action.endswith("*")]
+        known = {account}.union(*(grant.accounts for grant in old))
+        risks = [f"allows {grant}" for grant in any_action if grant.resource == "*" and not grant.condition]
+        risks += [f"allows {grant}, of another account" for grant in any_action if grant.accounts - known]
     else:
         risks = [f"allows {grant}{why}" for grant in added if (why := _risk(grant, old, account)) is not None]
     if after:

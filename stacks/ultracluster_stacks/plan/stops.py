@@ -73,7 +73,7 @@ def stops_of(update: ResourceUpdate) -> tuple[Stop, ...]:
         return (Stop.refused(reason),)
     rules = (
         *(_data, _protection, _association, _shares, _best_fit, _unknown),
-        *(network_stops, permission_stops, _jobs, _road, _linked_tags),
+        *(network_stops, permission_stops, _jobs, _launch_method, _linked_tags),
     )
     stops = [stop for rule in rules for stop in rule(update)]
     return (*stops, *unsafe_changes(update, stops))
@@ -195,7 +195,7 @@ def _jobs(update: ResourceUpdate) -> Iterator[Stop]:
         yield change.stop(StopKind.JOBS, f"an infrastructure update terminates running jobs {when}")
 
 
-def _road(update: ResourceUpdate) -> Iterator[Stop]:
+def _launch_method(update: ResourceUpdate) -> Iterator[Stop]:
     """Stop a queue from changing what starts its nodes: multi-node jobs that wait in it are defined for the other."""
     if update.change.resource_type != updates.QUEUE:
         return

@@ -7,7 +7,7 @@ from typing import Any
 
 import yaml
 
-from ultracluster_rules.untrusted_files import parse_untrusted_json
+from ultracluster_spec.untrusted_files import parse_untrusted_json
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -20,6 +20,8 @@ class StackTemplate:
         paths: Construct path by logical ID, as far as known.
         assembly: Directory of the assets. None if they are not available.
         size_bytes: Size of the template's text in bytes. 0 if unknown.
+        settings: Properties of the stack in a cloud assembly, such as ``tags`` and ``terminationProtection``, and its
+            ``displayName``. Empty if unknown.
     """
 
     cluster: str
@@ -30,6 +32,7 @@ class StackTemplate:
     paths: Mapping[str, str] = field(default_factory=dict)
     assembly: Path | None = None
     size_bytes: int = 0
+    settings: Mapping[str, Any] = field(default_factory=dict)
 
     @property
     def key(self) -> tuple[str, str]:

@@ -17,7 +17,7 @@ from ultracluster_stacks.wiring.monitoring import (
     define_capacity_watch,
     notify_of_blocked_queues,
 )
-from ultracluster_stacks.wiring.storage import encryption_key
+from ultracluster_stacks.wiring.storage import imported_key
 
 
 class ClusterStack(cdk.Stack):
@@ -35,7 +35,7 @@ class ClusterStack(cdk.Stack):
     ) -> None:
         """Define the stack; options are those of `aws_cdk.Stack`."""
         super().__init__(scope, construct_id, **options)
-        key = encryption_key(self, "Key", config.kms_key_arn)
+        key = imported_key(self, "Key", config.kms_key_arn)
         if key is not None:
             known = cdk.Acknowledgment(
                 id="ultracluster:UC5251", reason="UC9451 of preflight reads its policy"

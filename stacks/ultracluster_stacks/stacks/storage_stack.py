@@ -11,8 +11,8 @@ from ultracluster_stacks.wiring.storage import (
     checkpoint_bucket,
     compile_cache_bucket,
     dataset_bucket,
-    encryption_key,
     file_system,
+    imported_key,
 )
 
 
@@ -30,7 +30,7 @@ class StorageStack(cdk.Stack):
     ) -> None:
         """Define the stack; options are those of `aws_cdk.Stack`."""
         super().__init__(scope, construct_id, **options)
-        key = encryption_key(self, "Key", config.kms_key_arn)
+        key = imported_key(self, "Key", config.kms_key_arn)
         self.checkpoint_bucket = checkpoint_bucket(self, config.checkpoints, key)
         self.dataset_buckets = {
             dataset.name: dataset_bucket(self, dataset, key) for dataset in config.datasets

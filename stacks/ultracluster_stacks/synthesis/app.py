@@ -1,26 +1,19 @@
 """The CDK app: synthesize the clusters of a rollout file, taking unchanged ones from the cache."""
 
-import json
 import os
 import sys
 import tempfile
-from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
-from ultracluster_rules.findings import FindingsError, quote
 from ultracluster_spec.cluster import Cluster
-from ultracluster_spec.values import plain
-from ultracluster_stacks.config import load_rollout
-from ultracluster_stacks.config.rehearsal import PLAN, PURPOSES, REHEARSAL, rehearsed
-from ultracluster_stacks.synthesis.assembly.cache import AssemblyCache
+from ultracluster_spec.findings import FindingsError
+from ultracluster_stacks.synthesis.assembly.cache import CACHE_DIRECTORY, AssemblyCache, configurations
 from ultracluster_stacks.synthesis.assembly.fingerprint import synthesis_fingerprint
 from ultracluster_stacks.synthesis.assembly.parts import Part, merge_assembly, split_assembly
 from ultracluster_stacks.synthesis.assembly.workers import processes_for, synthesize_in_processes
-
-CACHE_DIRECTORY = Path(".ultracluster/cache/assemblies")
-"""Directory of the cache, relative to the app."""
+from ultracluster_stacks.synthesis.context import clusters_of, processes_of, read_context
+from ultracluster_stacks.synthesis.template_findings import at_their_lines
 
 
 def main() -> int:
@@ -37,25 +30,19 @@ def main() -> int:
     # cannot be cached or merged.
     in_place = bool(context.get("aws:cdk:disable-asset-staging"))
     use_cache = str(context.get("cache")).lower() != "false" and Path("cdk.json").is_file()
+    clusters: list[Cluster] = []
     try:
-        clusters = _clusters(context)
+        clusters = clusters_of(context)
         cache = None
         if outdir and use_cache and not in_place:
             cache = AssemblyCache(CACHE_DIRECTORY, fingerprint=synthesis_fingerprint(context, os.environ))
-        processes = 1 if in_place else _processes(context)
+        processes = 1 if in_place else processes_of(context)
         synthesize(clusters, Path(outdir) if outdir else None, cache=cache, processes=processes)
     except FindingsError as error:
-        sys.stderr.write(f"{error}\n")
+        found = at_their_lines(error.findings, context["rollout"]) if clusters else error.findings
+        sys.stderr.writelines(f"{finding}\n" for finding in found)
         return 2
     return 0
-
-
-def read_context(environment: Mapping[str, str]) -> dict[str, Any]:
-    """Return the context that ``aws_cdk.App`` would see; the CLI passes a large one in a file that a variable names."""
-    context: dict[str, Any] = json.loads(environment.get("CDK_CONTEXT_JSON") or "{}")
-    if overflow := environment.get("CONTEXT_OVERFLOW_LOCATION_ENV"):
-        context |= json.loads(Path(overflow).read_text(encoding="utf-8"))
-    return context
 
 
 def synthesize(
@@ -69,8 +56,7 @@ def synthesize(
 
     Without a directory, write to the CDK's default, without the cache. Default processes: what the machine allows.
     """
-    # No template contains the profile, so a cluster with another profile is still the same cluster.
-    configs = {cluster.stage: json.dumps(plain(replace(cluster, profile=None))) for cluster in clusters}
+    configs = configurations(clusters)
     parts: dict[str, Part] = {}
     if cache and directory:
         parts = {stage: part for stage, config in configs.items() if (part := cache.get(config))}
@@ -89,32 +75,6 @@ def synthesize(
             if cache:
                 cache.put((configs[stage], part) for stage, part in synthesized.items())
     merge_assembly(directory, [parts[stage] for stage in configs])
-
-
-def _clusters(context: Mapping[str, Any]) -> list[Cluster]:
-    rollout, wave = context.get("rollout"), context.get("wave")
-    if not rollout:
-        problem = "the context has no rollout file"
-        remedy = "Pass one: cdk deploy '**' --context rollout=FILE, or set context.rollout in cdk.json"
-        raise FindingsError.of("UC9102", problem, remedy=remedy)
-    purpose = context.get("purpose")
-    if purpose not in (None, *PURPOSES):
-        problem = f"the context value purpose is {quote(purpose)}"
-        raise FindingsError.of("UC9104", problem, allowed=", ".join(PURPOSES))
-    clusters = load_rollout(rollout, deployable=purpose is None).config.clusters(wave)
-    if purpose in (None, PLAN):
-        return clusters
-    return [rehearsed(cluster, file_system=purpose == REHEARSAL) for cluster in clusters]
-
-
-def _processes(context: Mapping[str, Any]) -> int | None:
-    processes = context.get("processes")
-    if processes is None:
-        return None
-    if not str(processes).isdecimal() or int(processes) < 1:
-        problem = f"the context value processes is {quote(processes)}"
-        raise FindingsError.of("UC9103", problem, allowed="a whole number, 1 or more")
-    return int(processes)
 
 
 def _synthesize_in_process(clusters: Sequence[Cluster], directory: Path | None) -> None:

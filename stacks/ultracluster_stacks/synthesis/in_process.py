@@ -7,8 +7,8 @@ from pathlib import Path
 
 import aws_cdk as cdk
 
-from ultracluster_rules.findings import FindingsError
 from ultracluster_spec.cluster import Cluster
+from ultracluster_spec.findings import FindingsError
 from ultracluster_stacks.stacks.cluster_stage import ClusterStage
 
 

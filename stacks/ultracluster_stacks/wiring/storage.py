@@ -23,7 +23,7 @@ def checkpoint_bucket(scope: Construct, config: Checkpoints, kms_key: kms.IKey |
     return CheckpointBucket(
         scope,
         "Checkpoints",
-        kms_key=encryption_key(scope, "CheckpointsKey", config.kms_key_arn) or kms_key,
+        kms_key=imported_key(scope, "CheckpointsKey", config.kms_key_arn) or kms_key,
         noncurrent_version_expiration=_days(config.noncurrent_days),
     )
 
@@ -37,7 +37,7 @@ def dataset_bucket(scope: Construct, config: Dataset, kms_key: kms.IKey | None) 
     return DatasetBucket(
         scope,
         construct_id,
-        kms_key=encryption_key(scope, f"Key-{config.name}", config.kms_key_arn) or kms_key,
+        kms_key=imported_key(scope, f"Key-{config.name}", config.kms_key_arn) or kms_key,
         noncurrent_version_expiration=_days(config.noncurrent_days),
     )
 
@@ -103,7 +103,7 @@ def existing_buckets(config: Cluster) -> list[str]:
     return [*existing, *(match[1] for match in named if match)]
 
 
-def encryption_key(scope: Construct, construct_id: str, arn: str | None) -> kms.IKey | None:
+def imported_key(scope: Construct, construct_id: str, arn: str | None) -> kms.IKey | None:
     """Import a key by its ARN, if there is one."""
     return None if arn is None else kms.Key.from_key_arn(scope, construct_id, arn)
 
@@ -113,7 +113,7 @@ def _existing_bucket(scope: Construct, construct_id: str, name: str, key_arn: st
         scope,
         construct_id,
         bucket_name=name,
-        encryption_key=encryption_key(scope, f"{construct_id}Key", key_arn),
+        encryption_key=imported_key(scope, f"{construct_id}Key", key_arn),
     )
 
 

@@ -14,13 +14,13 @@ from tests.unit.runtime.purchasing.simulation import OWNED_END, START, Simulatio
 
 from ultracluster_cli.capacity import session as capacity_session
 from ultracluster_cli.main import main
-from ultracluster_rules.findings import FindingsError
 from ultracluster_runtime.preflight.check import Status
 from ultracluster_runtime.preflight.registry import CHECKS
 from ultracluster_runtime.preflight.subjects import Account
 from ultracluster_runtime.purchasing.order_checks import check_order, parse_amount
 from ultracluster_runtime.purchasing.orders import Order
 from ultracluster_runtime.purchasing.reconcile import Outcome
+from ultracluster_spec.findings import FindingsError
 
 RESERVATION: Mapping[str, Any] = {
     "CapacityReservationId": "cr-0123456789abcdef0",

@@ -8,7 +8,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from ultracluster_checks import Source, check_templates
-from ultracluster_rules.findings import FindingsError
+from ultracluster_spec.findings import FindingsError
 
 BUCKET = {"Type": "AWS::S3::Bucket", "DeletionPolicy": "Delete", "UpdateReplacePolicy": "Retain"}
 

@@ -3,66 +3,8 @@
 from typing import Any
 
 import pytest
-from tests.unit.checks.edits import JOB, codes_after
 
 from ultracluster_checks import Source, check_templates
-
-
-def _checkpoints(path: str) -> dict[str, Any]:
-    return {
-        f"{JOB}/Volumes": [{"Name": "fsx", "Host": {"SourcePath": "/fsx"}}],
-        f"{JOB}/MountPoints": [{"SourceVolume": "fsx", "ContainerPath": "/fsx"}],
-        f"{JOB}/Environment/+": {"Name": "CHECKPOINT_DIR", "Value": path},
-    }
-
-
-SHARED = {"Name": "fsx", "Host": {"SourcePath": "/fsx"}}
-
-BROKEN: tuple[tuple[str, str, dict[str, Any]], ...] = (
-    ("UC6401", "batch-efa", {f"{JOB}/LinuxParameters/Devices/16/HostPath": "/dev/infiniband/"}),
-    (
-        "UC6401",
-        "batch-efa",
-        {f"{JOB}/Volumes": [{"Name": "efa", "Host": {"SourcePath": "/dev/infiniband"}}]},
-    ),
-    ("UC6417", "batch-efa", _checkpoints("/checkpoints")),
-    ("UC6405", "batch-efa", {f"{JOB}/LinuxParameters/SharedMemorySize": 64}),
-    ("UC6406", "batch-efa", {f"{JOB}/Ulimits/0/SoftLimit": 65536}),
-    ("UC6406", "batch-efa", {f"{JOB}/Ulimits/+": {"Name": "nofile", "SoftLimit": 4095, "HardLimit": 65536}}),
-    ("UC6414", "batch-efa", {f"{JOB}/LinuxParameters/Devices/3/HostPath": "/dev/neuron2"}),
-    ("UC6414", "batch-efa", {f"{JOB}/LinuxParameters/Devices/3/HostPath": "/dev/neron3"}),
-    ("UC6408", "batch-efa", {f"{JOB}/Environment/0/Value": "sockets"}),
-    ("UC6402", "batch-efa", {f"{JOB}/LinuxParameters/Devices/+": {"HostPath": "/dev/nvidia0"}}),
-    ("UC6417", "batch-efa", {f"{JOB}/Volumes": [SHARED]}),
-    ("UC6417", "batch-efa", _checkpoints("/fsx/checkpoints") | {f"{JOB}/MountPoints/0/ReadOnly": True}),
-    (
-        "UC6410",
-        "batch-efa",
-        {f"{JOB}/Volumes": [{"Name": "run", "Host": {"SourcePath": "/var/run/docker.sock"}}]},
-    ),
-)
-
-KEPT: tuple[tuple[str, dict[str, Any]], ...] = (
-    ("batch-efa", _checkpoints("/fsx/checkpoints")),
-    ("batch-efa", {f"{JOB}/LinuxParameters/SharedMemorySize": 65}),
-    ("batch-efa", {f"{JOB}/Ulimits/+": {"Name": "nofile", "SoftLimit": 4096, "HardLimit": 65536}}),
-)
-
-
-@pytest.mark.parametrize(
-    ("code", "base", "edits"), BROKEN, ids=lambda value: value if isinstance(value, str) else ""
-)
-def test_edit_breaks_the_rule(
-    foreign: dict[str, Source], code: str, base: str, edits: dict[str, Any]
-) -> None:
-    assert code in codes_after(foreign, base, edits)
-
-
-@pytest.mark.parametrize(("base", "edits"), KEPT, ids=str)
-def test_edit_within_the_rules_breaks_none(
-    foreign: dict[str, Source], base: str, edits: dict[str, Any]
-) -> None:
-    assert codes_after(foreign, base, edits) == []
 
 
 def test_node_ranges_of_a_job_agree_on_the_port_of_the_leader() -> None:

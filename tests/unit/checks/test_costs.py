@@ -7,16 +7,6 @@ import pytest
 from ultracluster_checks import Source, check_templates
 
 
-def budget(amount: int = 100, **notification: Any) -> dict[str, Any]:
-    told = {"ComparisonOperator": "GREATER_THAN", "Threshold": 80, **notification}
-    notifications = [{"Notification": told, "Subscribers": [{"Address": "costs@example.com"}]}]
-    properties = {
-        "Budget": {"BudgetLimit": {"Amount": amount}},
-        "NotificationsWithSubscribers": notifications,
-    }
-    return {"Type": "AWS::Budgets::Budget", "Properties": properties}
-
-
 def volume(*, goes: bool) -> dict[str, Any]:
     data = {"BlockDeviceMappings": [{"Ebs": {"Encrypted": True, "DeleteOnTermination": goes}}]}
     return {"Type": "AWS::EC2::LaunchTemplate", "Properties": {"LaunchTemplateData": data}}
@@ -30,10 +20,6 @@ def bucket(*rules: dict[str, Any], status: str = "Enabled") -> dict[str, Any]:
         "Type": "AWS::S3::Bucket",
         "Properties": {"VersioningConfiguration": {"Status": "Enabled"}, **some},
     }
-
-
-OLD = {"NoncurrentVersionExpiration": {"NoncurrentDays": 30}}
-PARTS = {"AbortIncompleteMultipartUpload": {"DaysAfterInitiation": 7}}
 
 
 def network(*tables: str) -> dict[str, Any]:

@@ -6,7 +6,7 @@ import pytest
 from tests.golden.kept import read_kept
 
 from ultracluster_checks import Source, check_templates
-from ultracluster_rules.findings import Finding
+from ultracluster_spec.findings import Finding
 
 ROOT = Path(__file__).parents[3]
 KEPT = sorted((ROOT / "tests/golden/next").glob("*.json"))

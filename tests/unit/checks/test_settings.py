@@ -6,20 +6,6 @@ import pytest
 
 from ultracluster_checks import Source, check_templates
 
-_LISTENER = "ElasticLoadBalancingV2::Listener"
-_FORWARD: dict[str, Any] = {"DefaultActions": [{"Type": "forward"}]}
-_NETWORK = "ResourcesVpcConfig"
-_EFS = {"Volumes": [{"EFSVolumeConfiguration": {"TransitEncryption": "DISABLED"}}]}
-
-
-def _fetch(address: str) -> dict[str, Any]:
-    return {
-        "LaunchTemplateData": {
-            "UserData": {"Fn::Base64": f"#!/bin/bash\ncurl -sO {address}/install.sh && sh install.sh\n"}
-        }
-    }
-
-
 BROKEN: tuple[tuple[str, str, dict[str, Any]], ...] = (
     ("UC6410", "Batch::JobDefinition", {"ContainerProperties": {"Volumes": [{"Host": {"SourcePath": "/var/run/docker.sock"}}]}}),
     ("UC6410", "Batch::JobDefinition", {"NodeProperties": {"NodeRangeProperties": [{"Container": {"Privileged": True}}]}}),

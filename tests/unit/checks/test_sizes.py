@@ -1,17 +1,10 @@
 """Sizes that AWS refuses, with the least that references become."""
 
-from typing import Any
+from tests.unit.checks.edits import JOB, codes_after
 
-import pytest
-from tests.unit.checks.whole_cluster import codes_after
-
-JOB = "JobDefinition/NodeProperties/NodeRangeProperties/0/Container"
-
-BROKEN: list[tuple[str, str, dict[str, Any]]] = [
-    ("UC6411", "Cluster", {f"{JOB}/Command": ["x" * 24_000]}),
-]  # fmt: skip
+from ultracluster_checks import Source
 
 
-@pytest.mark.parametrize(("code", "stack", "edits"), BROKEN)
-def test_edit_breaks_the_rule(code: str, stack: str, edits: dict[str, Any]) -> None:
-    assert code in codes_after(stack, edits)
+def test_a_definition_of_24_kib_is_refused_and_one_of_16_is_not(foreign: dict[str, Source]) -> None:
+    for length, found in ((16, []), (24, ["UC6411"])):
+        assert codes_after(foreign, "batch-efa", {f"{JOB}/Command": ["x" * length * 1024]}) == found

@@ -3,43 +3,8 @@
 from typing import Any
 
 import pytest
-from tests.unit.checks.defects import DROP
-from tests.unit.checks.edits import codes_after
 
 from ultracluster_checks import Source, check_templates
-
-BROKEN: tuple[tuple[str, str, dict[str, Any]], ...] = (
-    ("UC5209", "lustre-data", {"Bucket/VersioningConfiguration": DROP}),
-    (
-        "UC5210",
-        "lustre-data",
-        {"Bucket/LifecycleConfiguration": {"Rules": [{"Status": "Enabled", "ExpirationInDays": 30}]}},
-    ),
-)
-
-KEPT: tuple[tuple[str, dict[str, Any]], ...] = (
-    (
-        "lustre-data",
-        {"Bucket/LifecycleConfiguration/Rules/+": {"Status": "Disabled", "ExpirationInDays": 30}},
-    ),
-    ("lustre-data", {"/Parameters/CapacityGiB/Default": ""}),
-)
-
-
-@pytest.mark.parametrize(
-    ("code", "base", "edits"), BROKEN, ids=lambda value: value if isinstance(value, str) else ""
-)
-def test_edit_breaks_the_rule(
-    foreign: dict[str, Source], code: str, base: str, edits: dict[str, Any]
-) -> None:
-    assert code in codes_after(foreign, base, edits)
-
-
-@pytest.mark.parametrize(("base", "edits"), KEPT, ids=str)
-def test_edit_within_the_rules_breaks_none(
-    foreign: dict[str, Source], base: str, edits: dict[str, Any]
-) -> None:
-    assert codes_after(foreign, base, edits) == []
 
 
 def found(kind: str, properties: dict[str, Any], name: str = "Checkpoints") -> set[str]:

@@ -5,11 +5,11 @@ from pathlib import Path
 from typing import Any
 
 from tests.golden.kept import read_kept
-from tests.unit.checks.defects import DROP, edited
+from tests.unit.checks.edits import edited
 
 from ultracluster_checks import Source, check_templates
 
-__all__ = ["DROP", "codes_after", "findings_after"]
+__all__ = ["codes_after", "findings_after"]
 
 _KEPT = Path(__file__).parents[2] / "golden" / "next" / "quickstart.yaml.json"
 

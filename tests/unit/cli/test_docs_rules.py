@@ -67,13 +67,15 @@ def test_json_has_everything(run: Run) -> None:
 def test_at_a_terminal_findings_end_with_the_way_to_their_rule(
     run: Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    piped = run("docs", "UC4999").stderr
+    piped = run("cost", "--cluster", "nobody").stderr
+    message = run("docs", "UC4999").stderr
     monkeypatch.setattr("sys.stderr.isatty", lambda: True)
 
-    way = "Run `ultracluster docs UC9501` for an explanation."
-    shown = run("docs", "UC4999").stderr  # lines end at the width of the terminal
+    way = "Run `ultracluster docs UC2201` for an explanation."
+    shown = run("cost", "--cluster", "nobody").stderr  # lines end at the width of the terminal
     assert shown.split() == [*piped.split(), *way.split()]
     assert shown.endswith(f"{way}\n")
+    assert run("docs", "UC4999").stderr.split() == message.split()
 
 
 def test_every_command_of_an_example_exists_with_its_options() -> None:

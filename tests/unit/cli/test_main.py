@@ -16,7 +16,7 @@ import typer
 from ultracluster_cli import main as main_module
 from ultracluster_cli.exit_codes import ExitCode
 from ultracluster_cli.main import COMMANDS, Command, load_command
-from ultracluster_rules.findings import Finding, FindingsError
+from ultracluster_spec.findings import Finding, FindingsError
 
 Run = Callable[..., Any]
 
@@ -96,7 +96,7 @@ def test_an_unknown_command_is_refused_with_the_nearest_one(run: Run) -> None:
 
 
 def test_findings_end_as_lines_on_stderr_with_code_2_and_no_traceback(run: Run, add_command: Any) -> None:
-    findings = [Finding(code="UC9001", problem="first"), Finding(code="UC9002", problem="second")]
+    findings = [Finding.message("first"), Finding("UC9005", "second")]
 
     def probe() -> NoReturn:
         raise FindingsError(findings)
@@ -106,7 +106,7 @@ def test_findings_end_as_lines_on_stderr_with_code_2_and_no_traceback(run: Run, 
     outcome = run("probe")
 
     assert outcome.code == 2
-    assert outcome.stderr == "UC9001: first.\nUC9002: second.\n"
+    assert outcome.stderr == "error: first.\nUC9005: second.\n"
     assert outcome.stdout == ""
 
 

@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 import pytest
 
 from ultracluster_cli.output import print_json, print_note, print_table, say, short_time
-from ultracluster_rules.findings import Finding
+from ultracluster_spec.findings import Finding
 
 JOB = "5c0c5a0e-6f3b-4a5e-9d6e-0b1c2d3e4f50"
 

@@ -19,8 +19,8 @@ def test_an_unknown_code_is_a_finding_with_a_suggestion(run: Run) -> None:
     assert (outcome.code, outcome.stdout) == (2, "")
     first, second = outcome.stderr.splitlines()
     assert first.startswith(
-        "UC9501: got 'UC410'. Allowed: a code listed by `ultracluster docs rules`, such as UC4105."
+        "error: got 'UC410'. Allowed: a code listed by `ultracluster docs rules`, such as UC4105."
     )
     assert re.search(r"Did you mean UC\d{4}\?$", first)
-    assert second.startswith("UC9501: got 'UC99999999'.")
+    assert second.startswith("error: got 'UC99999999'.")
     assert "Did you mean" not in second

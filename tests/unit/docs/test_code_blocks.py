@@ -25,7 +25,7 @@ from tests.unit.docs.pages import ROOT, Block, code_blocks
 
 from ultracluster_catalog.observability.metrics import METRICS, NAMESPACE
 from ultracluster_cli.main import main
-from ultracluster_rules.findings import FindingsError
+from ultracluster_spec.findings import FindingsError
 from ultracluster_stacks.config import load_rollout
 
 QUICKSTART = (ROOT / "stacks/rollouts/quickstart.yaml").read_text("utf-8")

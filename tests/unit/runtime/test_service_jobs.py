@@ -7,8 +7,8 @@ import boto3
 import pytest
 from botocore.stub import Stubber
 
-from ultracluster_rules.findings import FindingsError
 from ultracluster_runtime.service_jobs import training_job, training_job_submission
+from ultracluster_spec.findings import FindingsError
 
 JOB: dict[str, Any] = {
     "name": "pretrain",

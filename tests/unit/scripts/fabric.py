@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from ultracluster._foundation.script import lean_script
-from ultracluster_rules.commands import encode_word
+from ultracluster_spec.commands import encode_word
 
 __all__ = ["Outcome", "gate", "prepare"]
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from ultracluster_rules.commands import encode_word
+from ultracluster_spec.commands import encode_word
 
 pytestmark = pytest.mark.slow
 

@@ -10,8 +10,8 @@ import pytest
 from tests.unit.scripts.entrypoints import BROKEN, FORMS, entrypoint
 
 from ultracluster._foundation.script import lean_script
-from ultracluster_rules.commands import encode_word
-from ultracluster_rules.images import explain_entrypoint
+from ultracluster_spec.commands import encode_word
+from ultracluster_spec.images import explain_entrypoint
 
 pytestmark = pytest.mark.slow
 

@@ -14,7 +14,7 @@ from tests.processes import descendants
 from tests.unit.scripts.fabric import ADDRESSES
 
 from ultracluster_catalog.names.exit_codes import LOST_NODE
-from ultracluster_rules.commands import encode_word
+from ultracluster_spec.commands import encode_word
 
 pytestmark = pytest.mark.slow
 

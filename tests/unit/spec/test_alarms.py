@@ -5,8 +5,8 @@ from collections.abc import Callable
 import pytest
 from tests.unit.stacks.config.alarm_edits import ON_DEMAND, with_alarms
 
-from ultracluster_rules.findings import Finding
 from ultracluster_spec.alarms import Alarms
+from ultracluster_spec.findings import Finding
 from ultracluster_spec.values import broken_bounds
 from ultracluster_stacks.config import LoadedRollout
 

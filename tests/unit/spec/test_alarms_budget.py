@@ -1,9 +1,11 @@
 from pathlib import Path
+from typing import Any
 
 import pytest
 from tests.unit.stacks.config.budget_edits import QUICKSTART, load_with_budget
 
-from ultracluster_rules.findings import FindingsError
+from ultracluster_spec.alarms import check_budget
+from ultracluster_spec.findings import FindingsError
 from ultracluster_stacks.config import load_rollout
 
 
@@ -41,3 +43,71 @@ def test_refuses_a_budget_with_its_line(budget: str, said: str, tmp_path: Path) 
 )
 def test_takes_a_budget_that_is_just_allowed(budget: str, tmp_path: Path) -> None:
     assert load_with_budget(budget, tmp_path)
+
+
+def lines(**changes: Any) -> list[str]:
+    budget: dict[str, Any] = {
+        "monthly_usd": 50_000,
+        "actual_percents": (50, 100),
+        "forecast_percents": (100,),
+        "close_at_percent": None,
+        "emails": (),
+    }
+    return [str(finding) for finding in check_budget(**{**budget, **changes})]
+
+
+PERCENT = "Allowed: each once, above 0 and up to 1,000,000 percent."
+ADDRESS = "Allowed: up to 10 email addresses, such as jane@example.com."
+
+
+@pytest.mark.parametrize(
+    ("changes", "line"),
+    [
+        ({"monthly_usd": 0}, "UC6360: monthly_usd: got 0. Allowed: more than 0 US dollars."),
+        ({"monthly_usd": -1}, "UC6360: monthly_usd: got -1. Allowed: more than 0 US dollars."),
+        ({"monthly_usd": float("inf")}, "UC6360: monthly_usd: got inf. Allowed: more than 0 US dollars."),
+        ({"monthly_usd": float("nan")}, "UC6360: monthly_usd: got nan. Allowed: more than 0 US dollars."),
+        ({"actual_percents": (0,)}, f"UC6361: actual_percents: got [0]. {PERCENT}"),
+        ({"actual_percents": (50, 50)}, f"UC6361: actual_percents: got [50, 50]. {PERCENT}"),
+        ({"forecast_percents": (1_000_001,)}, f"UC6361: forecast_percents: got [1000001]. {PERCENT}"),
+        ({"close_at_percent": 0}, f"UC6361: close_at_percent: got [0]. {PERCENT}"),
+        (
+            {"actual_percents": (), "forecast_percents": ()},
+            "UC6361: actual_percents: got 0 thresholds. Allowed: 1 to 10.",
+        ),
+        (
+            {"actual_percents": range(1, 10), "close_at_percent": 10},
+            "UC6361: actual_percents: got 11 thresholds. Allowed: 1 to 10.",
+        ),
+        *(
+            ({"emails": (address,)}, f"UC6362: emails: got {address!r}. {ADDRESS}")
+            for address in ("jane", "@example.com", "jane@", "jane@localhost", "ja ne@example.com", "a.b@c")
+        ),
+        (
+            {"emails": ("jane@example.com", "j\n@example.com")},
+            f"UC6362: emails: got 'j\\n@example.com'. {ADDRESS}",
+        ),
+        (
+            {"emails": tuple(f"j{number}@example.com" for number in range(11))},
+            f"UC6362: emails: got 11 addresses. {ADDRESS}",
+        ),
+    ],
+)
+def test_refuses_what_aws_does_not_take(changes: dict[str, Any], line: str) -> None:
+    assert lines(**changes) == [line]
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"monthly_usd": 0.01},
+        {"actual_percents": (0.5, 1_000_000)},
+        {"actual_percents": (), "forecast_percents": (), "close_at_percent": 1},
+        {"actual_percents": range(1, 10)},
+        {"actual_percents": range(1, 10), "close_at_percent": 9},
+        {"emails": tuple(f"j{number}@example.com" for number in range(10))},
+        {"emails": ('"j@ne"@example.com',)},
+    ],
+)
+def test_takes_what_is_just_allowed(changes: dict[str, Any]) -> None:
+    assert lines(**changes) == []

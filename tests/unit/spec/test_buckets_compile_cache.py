@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 import pytest
 
-from ultracluster_rules.findings import Finding
+from ultracluster_spec.findings import Finding
 
 Findings = Callable[..., list[Finding]]
 _JOBS = "        jobs:\n"

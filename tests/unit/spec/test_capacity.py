@@ -2,7 +2,8 @@
 
 import pytest
 
-from ultracluster_spec import (
+from ultracluster_spec.capacity import (
+    RECORD_RULES,
     AdditionalCapacity,
     Capacity,
     CapacityBlock,
@@ -11,8 +12,9 @@ from ultracluster_spec import (
     OnDemand,
     ReservationGroup,
     Spot,
+    check_block_duration,
+    placeholder_reservation,
 )
-from ultracluster_spec.capacity import RECORD_RULES, placeholder_reservation
 from ultracluster_spec.rules import findings
 from ultracluster_spec.values import fields_of
 
@@ -79,3 +81,25 @@ def test_an_unreadable_reservation_hides_no_other_finding() -> None:
 def test_a_placeholder_is_a_reservation_of_the_order_and_no_other() -> None:
     assert placeholder_reservation("december").startswith("cr-000000000")
     assert placeholder_reservation("december") != placeholder_reservation("january")
+
+
+@pytest.mark.parametrize("hours", [24, 336, 504, 4368])
+def test_accepts_a_duration_that_is_sold(hours: int) -> None:
+    assert check_block_duration(hours) == []
+
+
+@pytest.mark.parametrize(
+    ("hours", "nearest"),
+    [
+        (0, "24 hours"),
+        (12, "24 hours"),
+        (25, "24 hours and 48 hours"),
+        (360, "336 hours and 504 hours"),
+        (4369, "4368 hours"),
+        (4536, "4368 hours"),
+    ],
+)
+def test_refuses_a_duration_that_is_not_sold_and_names_the_nearest(hours: int, nearest: str) -> None:
+    (finding,) = check_block_duration(hours)
+    assert finding.code == "UC7101"
+    assert finding.remedy == f"Nearest valid durations: {nearest}."

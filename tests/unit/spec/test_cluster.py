@@ -5,11 +5,9 @@ from collections.abc import Callable
 import pytest
 from tests.unit.stacks.config.capacity_edits import RESERVED, SPILL, further, lines
 
-from ultracluster_rules.findings import Finding
 from ultracluster_stacks.config import LoadedRollout
 
 _CLUSTER = "waves[0].clusters[0]"
-Findings = Callable[..., list[Finding]]
 _BLOCK = """          market_type: capacity-block
           reservation_id: cr-0123456789abcdef0
 """

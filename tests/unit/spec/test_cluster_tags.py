@@ -4,10 +4,6 @@ from collections.abc import Callable
 
 import pytest
 
-from ultracluster_rules.findings import Finding
-
-Findings = Callable[..., list[Finding]]
-
 
 @pytest.mark.parametrize(
     "mistake",

@@ -6,7 +6,6 @@ from typing import Any
 import pytest
 
 from ultracluster_catalog.machines.instance_types import INSTANCE_TYPES
-from ultracluster_rules.findings import Finding
 from ultracluster_spec.container import (
     CONTAINER_RULES,
     JOB_RULES,
@@ -15,6 +14,7 @@ from ultracluster_spec.container import (
     job_environment,
     setting_behind,
 )
+from ultracluster_spec.findings import Finding
 from ultracluster_spec.neuron import Neuron
 from ultracluster_spec.rules import findings
 

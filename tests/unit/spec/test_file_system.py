@@ -1,7 +1,6 @@
 """What is unknown of a file system stays unknown in its settings."""
 
-from ultracluster_spec import FileSystem
-from ultracluster_spec.file_system import FILE_SYSTEM_RULES
+from ultracluster_spec.file_system import FILE_SYSTEM_RULES, FileSystem
 from ultracluster_spec.lustre import SETTINGS_RULES
 from ultracluster_spec.rules import findings
 

@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 import pytest
 
-from ultracluster_rules.findings import Finding
+from ultracluster_spec.findings import Finding
 from ultracluster_spec.neuron import Neuron
 from ultracluster_stacks.config import LoadedRollout
 

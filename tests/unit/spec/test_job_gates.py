@@ -9,7 +9,6 @@ import pytest
 import yaml
 from pydantic import TypeAdapter
 
-from ultracluster_rules.findings import Finding
 from ultracluster_spec.job import NamedJob
 from ultracluster_stacks.config import LoadedRollout
 
@@ -17,7 +16,6 @@ _ENVIRONMENT_LINE = "            environment: {NEURON_RT_LOG_LEVEL: INFO}\n"
 _GATES = "            gates: {fabric: true, smoke: true}\n"
 _CLUSTER = "waves[0].clusters[0]"
 _JOB = f"{_CLUSTER}.jobs[0]"
-Findings = Callable[..., list[Finding]]
 
 
 def test_a_job_has_no_gates_by_default(load: Callable[..., LoadedRollout]) -> None:

@@ -3,7 +3,7 @@ from pathlib import Path
 import pytest
 from tests.unit.stacks.config.key_edits import load_with_key
 
-from ultracluster_rules.findings import FindingsError
+from ultracluster_spec.findings import FindingsError
 
 
 @pytest.mark.parametrize(

@@ -3,7 +3,7 @@ from pathlib import Path
 import pytest
 from tests.unit.stacks.config.permission_edits import QUICKSTART, load_with_permissions
 
-from ultracluster_rules.findings import FindingsError
+from ultracluster_spec.findings import FindingsError
 from ultracluster_stacks.config import load_rollout
 
 ACCOUNT = "012345678901"

@@ -4,7 +4,7 @@ import pytest
 
 from ultracluster_catalog.machines.instance_types import INSTANCE_TYPES
 from ultracluster_catalog.neuron.compile_machines import compile_target
-from ultracluster_rules.machines import get_instance_type
+from ultracluster_spec.instance_type import get_instance_type
 from ultracluster_spec.neuron import Neuron
 
 TRN1 = get_instance_type("trn1.32xlarge")

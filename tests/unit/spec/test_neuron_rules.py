@@ -3,7 +3,7 @@ from typing import Any
 import pytest
 
 from ultracluster_catalog.machines.instance_types import INSTANCE_TYPES
-from ultracluster_rules.machines import get_instance_type
+from ultracluster_spec.instance_type import get_instance_type
 from ultracluster_spec.neuron import Neuron, check_neuron
 
 TRN2 = get_instance_type("trn2.48xlarge")

@@ -2,7 +2,7 @@
 
 import pytest
 
-from ultracluster_spec.nodes import check_user_data
+from ultracluster_spec.nodes import check_commands, check_user_data
 
 KEY = "AKIA" + "Q7K3Z5M2X4P6R5T4"
 
@@ -23,6 +23,30 @@ def test_a_script_that_a_node_cannot_add_is_refused(script: str, problem: str) -
     (found,) = check_user_data(script)
     assert found.code == "UC4151"
     assert problem in found.problem
+
+
+@pytest.mark.parametrize(
+    ("line", "found"),
+    [
+        ("amazon-linux-extras install -y lustre2.10", "amazon-linux-extras"),
+        ("sudo /usr/bin/amazon-linux-extras enable epel", "amazon-linux-extras"),
+        ("runcmd:\n  - [amazon-linux-extras, install]", ""),
+        ("runcmd:\n  - amazon-linux-extras install epel", "amazon-linux-extras"),
+        ("mkdir /fsx && amazon-linux-extras install -y lustre", "amazon-linux-extras"),
+        ("yum install -y htop epel-release", "epel-release"),
+        ("dnf install -y lustre2.10", "lustre2.10"),
+        ("python2 /opt/setup.py", "python2"),
+        ("if grep -q 2023 /etc/os-release; then true; else amazon-linux-extras install lustre; fi", ""),
+        ("command -v amazon-linux-extras && amazon-linux-extras install lustre", ""),
+        ("# amazon-linux-extras is gone", ""),
+        ("yum install -y lustre-client", ""),
+        ("python3 /opt/setup.py", ""),
+    ],
+)
+def test_a_script_calls_what_amazon_linux_2023_has(line: str, found: str) -> None:
+    problems = [each.problem for each in check_user_data(f"#!/bin/bash\n{line}\n")]
+    assert problems == ([f"got {found}, which Amazon Linux 2023 lacks"] if found else [])
+    assert [each.problem for each in check_commands(line)] == problems
 
 
 def test_a_script_holds_no_credential() -> None:

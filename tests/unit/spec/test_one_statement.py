@@ -11,7 +11,7 @@ from tests.unit.checks.whole_cluster import codes_after
 from tests.unit.ultracluster.builders import IMAGE, queue
 
 from ultracluster import Job, MultiNodeJob, TrainingQueue
-from ultracluster_rules.findings import Finding, FindingsError
+from ultracluster_spec.findings import Finding, FindingsError
 
 pytestmark = pytest.mark.slow
 

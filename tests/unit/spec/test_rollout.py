@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 from tests.unit.stacks.config.conftest import VALID
 
-from ultracluster_rules.findings import FindingsError
+from ultracluster_spec.findings import FindingsError
 from ultracluster_stacks.config import load_rollout
 
 

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from ultracluster_spec import FileSystem
+from ultracluster_spec.file_system import FileSystem
 from ultracluster_spec.rules import At, broken, findings, path_text, rule
 
 

@@ -5,7 +5,7 @@ from decimal import Decimal
 
 from tests.unit.ultracluster.builders import STANDING_ORDER
 
-from ultracluster_rules.machines import get_instance_type
+from ultracluster_spec.instance_type import get_instance_type
 from ultracluster_spec.standing_order import check_standing_order
 
 TRN2 = get_instance_type("trn2.48xlarge")

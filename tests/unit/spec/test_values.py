@@ -9,10 +9,11 @@ from typing import Annotated, Any, get_args, get_type_hints
 import pytest
 
 import ultracluster_spec
-from ultracluster_rules.values import Between
-from ultracluster_spec import Association, FileSystem
+from ultracluster_spec.bounds import Between
 from ultracluster_spec.cluster import Cluster
+from ultracluster_spec.file_system import FileSystem
 from ultracluster_spec.job import NamedJob
+from ultracluster_spec.lustre import Association
 from ultracluster_spec.queue import AdditionalQueue
 from ultracluster_spec.values import (
     Value,

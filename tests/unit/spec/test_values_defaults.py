@@ -1,5 +1,6 @@
 """A default of a value stands once: changed there, it has the effect of the same setting written into the file."""
 
+import inspect
 from collections.abc import Iterator
 from contextlib import contextmanager
 from copy import deepcopy
@@ -9,8 +10,12 @@ from typing import Any, NamedTuple
 import aws_cdk as cdk
 import pytest
 import yaml
+from constructs import Construct
 from pydantic import TypeAdapter
 
+import ultracluster
+from ultracluster_runtime.functions.window import CHECKPOINT_LEAD
+from ultracluster_runtime.lifecycle.reader import ManagedBlock
 from ultracluster_spec import (
     alarms,
     buckets,
@@ -52,7 +57,6 @@ class Row(NamedTuple):
 
 
 JOB = ("jobs", 0)
-OWN_QUEUE = ("additional_queues", 0)
 FILES = ("file_system",)
 ROWS = [
     Row(cluster.Cluster, "removal_policy", (), "destroy"),
@@ -255,6 +259,29 @@ def test_every_default_is_tried_or_has_its_reason() -> None:
 
     assert found <= tried | NOT_ALONE.keys()
     assert NOT_ALONE.keys() <= found - tried
+
+
+def test_an_argument_of_a_construct_has_the_default_of_the_field_with_its_name() -> None:
+    """A signature says its default, so that an editor shows it; this is why it is that of the value."""
+    defaults: dict[str, list[Any]] = {}
+    for part in _parts(Rollout, {}).values():
+        for name in fields_of(part):
+            defaults.setdefault(name, []).append(default_of(part, name))
+    arguments = {
+        f"{method.__qualname__}.{name}": (name, argument.default)
+        for construct in (getattr(ultracluster, each) for each in ultracluster.__all__)
+        if isinstance(construct, type) and issubclass(construct, Construct)
+        for _, method in inspect.getmembers(construct, inspect.isroutine)
+        if str(getattr(method, "__module__", "")).startswith("ultracluster.")
+        for name, argument in inspect.signature(method).parameters.items()
+        if name in defaults and isinstance(argument.default, (bool, int, str))
+    }
+
+    others = [place for place, (name, default) in arguments.items() if default not in defaults[name]]
+    assert others == ["NeuronAmi.__init__.instance_type"]  # which builds the image
+    assert {"UltraCluster.__init__.max_refusals", "ClusterNetwork.__init__.cidr"} <= {*arguments}
+    assert default_of(cluster.Cluster, "checkpoint_lead_minutes") * 60 == CHECKPOINT_LEAD.total_seconds()
+    assert default_of(cluster.Cluster, "max_refusals") == default_of(ManagedBlock, "max_refusals")
 
 
 @pytest.mark.parametrize("row", ROWS, ids=IDS)

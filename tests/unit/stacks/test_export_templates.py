@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from tests.unit.stacks.exported_templates import IMAGE, RESERVATION, VALUES, ZONE, exported
 
-from ultracluster_rules.findings import FindingsError
+from ultracluster_spec.findings import FindingsError
 from ultracluster_stacks.export import exported_template, text_of
 
 

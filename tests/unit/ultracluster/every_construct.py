@@ -350,9 +350,9 @@ def _define_others(stack: cdk.Stack) -> None:
     key = kms.Key.from_key_arn(stack, "OtherKey", KEY)
     people = iam.AccountRootPrincipal()
     ledger = uc.CapacityLedger(stack, "Ledger")
-    uc.CapacityLedger(stack, "FullLedger", encryption_key=key)
+    uc.CapacityLedger(stack, "FullLedger", kms_key=key)
     uc.CapacityGuard(stack, "Guard")
-    uc.CapacityGuard(stack, "FullGuard", emails=["jane@example.com"], encryption_key=key)
+    uc.CapacityGuard(stack, "FullGuard", emails=["jane@example.com"], kms_key=key)
     uc.CapacityWatch(stack, "CapacityWatch", order=STANDING_ORDER, instance_type=TYPE)
     uc.CapacityWatch(
         stack,
@@ -380,7 +380,7 @@ def _define_others(stack: cdk.Stack) -> None:
         stack,
         "FullImages",
         untagged_days=3,
-        encryption_key=key,
+        kms_key=key,
         removal_policy=cdk.RemovalPolicy.DESTROY,
     )
     uc.PullThroughCache(stack, "Pulled")

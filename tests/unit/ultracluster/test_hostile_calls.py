@@ -17,7 +17,7 @@ from tests.unit.ultracluster.test_numbers import (
     stack,  # noqa: F401 - a fixture
 )
 
-from ultracluster_rules.findings import FindingsError
+from ultracluster_spec.findings import FindingsError
 
 pytestmark = pytest.mark.slow
 

@@ -25,8 +25,8 @@ from ultracluster_catalog.machines.instance_type import InstanceType, NetworkCar
 from ultracluster_catalog.machines.instance_types import INSTANCE_TYPES
 from ultracluster_catalog.machines.nic_layouts import NetworkInterface
 from ultracluster_catalog.neuron.neuron_images import NeuronImage
-from ultracluster_rules.findings import FindingsError, reject
 from ultracluster_spec.alarms import Alarms
+from ultracluster_spec.findings import FindingsError, reject
 from ultracluster_spec.neuron import Neuron
 
 pytestmark = pytest.mark.slow

@@ -32,7 +32,7 @@ from ultracluster._foundation import function_code
 from ultracluster.jobs import gang
 from ultracluster.scheduling.fair_share import fair_share_policy
 from ultracluster_catalog.neuron.neuron_images import NeuronImage
-from ultracluster_rules.findings import FindingsError
+from ultracluster_spec.findings import FindingsError
 
 pytestmark = pytest.mark.slow
 
@@ -529,7 +529,6 @@ def _share(**changes: Any) -> uc.QuotaShare:
     return uc.QuotaShare(**{"name": "red", "instances": {"ml.trn2.48xlarge": 1}} | changes)
 
 
-COMMAND = ["train.py"]
 # A call with one argument that cannot be, and the path of the argument that the finding names.
 REFUSED: list[tuple[Callable[[cdk.Stack], object], str]] = [
     (lambda s: network(s, zone_id="elsewhere"), "zone_id"),

@@ -7,6 +7,7 @@ https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/ec2-capacity-blocks.html
 
 from collections.abc import Mapping
 from datetime import time, timedelta
+from decimal import Decimal
 from typing import Final
 
 from moto.ec2.models.instance_types import INSTANCE_TYPE_OFFERINGS, INSTANCE_TYPES
@@ -29,6 +30,7 @@ __all__ = [
     "ULTRASERVER_TERMINATION_BEFORE_END",
     "is_offered_duration",
     "is_sold_by_instance",
+    "list_price",
     "offered_zone_ids",
     "sold_in",
     "vcpus",
@@ -59,6 +61,23 @@ _REGIONS: Final[Mapping[str, str]] = {
         "us-east-1 us-east-2 us-west-2 eu-north-1 eu-west-3 ap-south-1 ap-south-2 us-gov-east-1 us-gov-west-1"
     ),
     "p6-b300.48xlarge": "us-east-1 us-west-2 ap-northeast-2 ap-south-2 ap-southeast-3 us-gov-east-1",
+}
+
+# USD for an hour of an instance, in Regions of the United States if it is sold there: https://aws.amazon.com/ec2/capacityblocks/pricing/,
+# of 2026-07-22. Those of UltraServers are not published by instance: the price of the same chips.
+_LIST_PRICES: Final[Mapping[str, str]] = {
+    "trn1.32xlarge": "9.532",
+    "trn2.3xlarge": "2.235",
+    "trn2.48xlarge": "35.7608",
+    "trn2u.48xlarge": "35.7608",
+    "p4d.24xlarge": "11.8",
+    "p4de.24xlarge": "17.712",
+    "p5.4xlarge": "5.191",
+    "p5.48xlarge": "41.528",
+    "p5e.48xlarge": "47.76",
+    "p5en.48xlarge": "54.92",
+    "p6-b200.48xlarge": "98.84",
+    "p6-b300.48xlarge": "112.32",
 }
 
 ULTRASERVERS: Final[Mapping[str, tuple[str, int]]] = {"u-trn2x64": ("trn2u.48xlarge", 4)}
@@ -124,6 +143,11 @@ def is_sold_by_instance(instance_type: str) -> bool:
     usage_classes = INSTANCE_TYPES.get(instance_type, {}).get("SupportedUsageClasses", ())
     in_ultraservers = any(instance_type == name for name, _ in ULTRASERVERS.values())
     return "capacity-block" in usage_classes and not in_ultraservers
+
+
+def list_price(instance_type: str) -> Decimal:
+    """Return the list price of an instance and hour in USD, or one cent where none is known."""
+    return Decimal(_LIST_PRICES.get(instance_type, "0.01"))
 
 
 def sold_in(instance_type: str, region: str) -> bool:

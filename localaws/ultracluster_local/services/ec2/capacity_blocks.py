@@ -169,7 +169,7 @@ def _shown_offering(request: Request, offering: Offering) -> dict[str, Any]:
 
 @handlers("PurchaseCapacityBlock")
 def purchase_capacity_block(request: Request) -> Mapping[str, Any]:
-    """Purchase a block with fake money: one reservation per segment or UltraServer."""
+    """Purchase a block, which charges nobody: one reservation per segment or UltraServer."""
     given = request.parameters
     market = capacity_market(request.region)
     offering = market.offerings.get(given["CapacityBlockOfferingId"])

@@ -40,7 +40,7 @@ def describe_capacity_block_extension_offerings(request: Request) -> Mapping[str
     begun, start = reservation.period()
     if market.sold_out or start + timedelta(hours=hours) - begun > LONGEST_BLOCK:
         return {"CapacityBlockExtensionOfferings": []}
-    fee = market.price_per_node_hour * reservation.segment.count * hours
+    fee = market.fee(reservation.segment.instance_type, count=reservation.segment.count, hours=hours)
     # As with blocks, the same search returns the same ID.
     seed = f"{reservation.reservation_id}{start}{hours}{fee}".encode()
     extension = Extension(
@@ -96,7 +96,7 @@ def _shown_extension(request: Request, reservation: Reservation, extension: Exte
 
 @handlers("PurchaseCapacityBlockExtension")
 def purchase_capacity_block_extension(request: Request) -> Mapping[str, Any]:
-    """Purchase an extension with fake money; the block's end moves when it is paid."""
+    """Purchase an extension, which charges nobody; the block's end moves when it is paid."""
     given = request.parameters
     market = capacity_market(request.region)
     reservation = find_reservation(request, given["CapacityReservationId"])

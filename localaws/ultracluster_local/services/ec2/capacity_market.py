@@ -1,7 +1,7 @@
 """Capacity that can be reserved or bought in a Region, and existing reservations, whose states follow the clock.
 
-Prices are fake and look it: one cent per node and hour. Tests change the settings of
-`CapacityMarket` to simulate quotas, refusals, failed payments and other prices.
+Prices are list prices, and nobody is charged. Tests change the settings of `CapacityMarket` to simulate quotas,
+refusals, failed payments and other prices.
 """
 
 from collections.abc import Iterator, Mapping
@@ -19,6 +19,7 @@ from ultracluster_local.services.ec2.capacity_block_terms import (
     NEAREST_START,
     TERMINATION_BEFORE_END,
     ULTRASERVER_TERMINATION_BEFORE_END,
+    list_price,
 )
 
 __all__ = ["CapacityMarket", "Extension", "Offering", "Reservation", "Segment", "capacity_market"]
@@ -53,7 +54,7 @@ class Offering:
         segments: Parts; one, unless the market splits offerings.
         start: Start time.
         end: End time.
-        fee: Fake upfront fee.
+        fee: Upfront fee.
         ultraserver_type: UltraServer type; empty if sold by instance.
         ultraserver_count: Number of UltraServers; 0 if sold by instance.
     """
@@ -167,8 +168,8 @@ class CapacityMarket:
     """Capacity market of one Region. Settings may be changed at any time.
 
     Attributes:
-        price_per_node_hour: Fake price. Default: one cent.
-        currency: Currency of the fake price. Default: ``USD``.
+        price_per_node_hour: Price of a node and hour. Default: the list price of the instance type.
+        currency: Currency of the price. Default: ``USD``.
         block_quota_vcpus: Quota of concurrently active blocks, in vCPUs; None for no limit. Default: no limit.
         sold_everywhere: Offer blocks also in Regions where AWS does not. Default: False.
         split: Offer blocks in two segments, in different zones if the Region has two. Default: False.
@@ -184,7 +185,7 @@ class CapacityMarket:
         event_delay: Delay of the events of blocks. Default: none.
     """
 
-    price_per_node_hour: Decimal = Decimal("0.01")
+    price_per_node_hour: Decimal | None = None
     currency: str = "USD"
     block_quota_vcpus: int | None = None
     sold_everywhere: bool = False
@@ -228,26 +229,30 @@ class CapacityMarket:
         if self.sold_out:
             return []
         found = []
-        for index, segments in enumerate(self._segments(zones, instance_type, count)):
+        for segments in self._segments(zones, instance_type, count):
             for start in _starts(earliest):
                 end = start + timedelta(hours=hours)
                 if latest_end is not None and end > latest_end:
                     continue
-                # Prices differ slightly between zones, so that offerings can be ranked.
-                fee = self.price_per_node_hour * count * hours * (100 + index) / 100
+                fee = self.fee(instance_type, count=count, hours=hours)
                 seed = f"{segments}{start}{hours}{fee}{ultraserver}".encode()
                 offering = Offering(
                     offering_id=f"cbr-{sha256(seed).hexdigest()[:17]}",
                     segments=segments,
                     start=start,
                     end=end,
-                    fee=fee.quantize(Decimal("0.01")),
+                    fee=fee,
                     ultraserver_type=ultraserver[0],
                     ultraserver_count=ultraserver[1],
                 )
                 self.offerings[offering.offering_id] = offering
                 found.append(offering)
         return found
+
+    def fee(self, instance_type: str, *, count: int, hours: int) -> Decimal:
+        """Return the upfront fee, which does not depend on the zone."""
+        price = list_price(instance_type) if self.price_per_node_hour is None else self.price_per_node_hour
+        return (price * count * hours).quantize(Decimal("0.01"))
 
     def _segments(
         self, zones: list[tuple[str, str]], instance_type: str, count: int

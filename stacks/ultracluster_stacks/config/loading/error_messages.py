@@ -7,10 +7,10 @@ from typing import Any, Final
 from pydantic import ValidationError
 from pydantic_core import ErrorDetails
 
-from ultracluster_rules.credentials import shown
-from ultracluster_rules.did_you_mean import suggestion
-from ultracluster_rules.findings import FindingsError
-from ultracluster_rules.record import RuleRecord
+from ultracluster_spec.credentials import shown
+from ultracluster_spec.did_you_mean import suggestion
+from ultracluster_spec.findings import FindingsError
+from ultracluster_spec.record import RuleRecord
 from ultracluster_spec.values import Value, annotations
 from ultracluster_stacks.config.reading.partial import part_of
 from ultracluster_stacks.config.reading.problem import (

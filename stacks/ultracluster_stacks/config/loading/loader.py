@@ -1,5 +1,6 @@
 """Load a rollout file and report all problems at once, with file and line."""
 
+import itertools
 import os
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -9,8 +10,10 @@ from typing import Any, Final
 
 from pydantic import TypeAdapter, ValidationError
 
-from ultracluster_rules.findings import Finding, FindingsError
-from ultracluster_rules.record import RuleRecord, is_error
+from ultracluster_spec.cluster_rules.cluster_rules import broken_by_cluster
+from ultracluster_spec.cluster_rules.rollout_rules import broken_by_rollout
+from ultracluster_spec.findings import Finding, FindingsError
+from ultracluster_spec.record import RuleRecord, is_error
 from ultracluster_spec.rollout import Rollout, with_placeholders
 from ultracluster_stacks.config.loading.error_messages import MISSING, MOST_PROBLEMS, translate, unread_locs
 from ultracluster_stacks.config.loading.suppressions import (
@@ -24,9 +27,7 @@ from ultracluster_stacks.config.reading.environment import read_rollout
 from ultracluster_stacks.config.reading.partial import partial_value
 from ultracluster_stacks.config.reading.problem import Problem, under, wrong_type
 from ultracluster_stacks.config.reading.yaml_source import UNREADABLE, YamlSource
-from ultracluster_stacks.config.rules.cluster_rules import cluster_problems
-from ultracluster_stacks.config.rules.records import RECORDS as CONTENT_RECORDS
-from ultracluster_stacks.config.rules.rollout_rules import rollout_problems
+from ultracluster_stacks.config.records import RECORDS as CONTENT_RECORDS
 
 LARGEST_ROLLOUT: Final = 50_000
 """Maximum number of values with `defaults` merged into each cluster; 90 clusters have about 4,000."""
@@ -129,8 +130,8 @@ def _validate(source: YamlSource, *, deployable: bool) -> tuple[Rollout | None, 
         problems += translate(error, Rollout, additional_keys=("defaults",))
         readable = partial_value(Rollout, values, unread_locs(error))
     for loc, cluster in readable.located_clusters():
-        problems += (under(loc, problem) for problem in cluster_problems(cluster))
-    problems += rollout_problems(readable)
+        problems += (Problem((*loc, *place), finding) for place, finding in broken_by_cluster(cluster))
+    problems += itertools.starmap(Problem, broken_by_rollout(readable))
     problems += refused_suppressions(suppressions(source.values, readable))
     return config, readable, problems
 

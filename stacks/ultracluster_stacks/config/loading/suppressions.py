@@ -3,14 +3,14 @@
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
-from ultracluster_rules.credentials import shown
-from ultracluster_rules.did_you_mean import suggestion
-from ultracluster_rules.findings import Severity
-from ultracluster_rules.record import RuleRecord, by_code
+from ultracluster_spec.credentials import shown
+from ultracluster_spec.did_you_mean import suggestion
+from ultracluster_spec.findings import Severity
+from ultracluster_spec.record import RuleRecord, by_code
 from ultracluster_spec.rollout import Rollout
 from ultracluster_stacks.config.reading.defaults import CLUSTER_DEPTH, origin
 from ultracluster_stacks.config.reading.problem import Loc, Problem
-from ultracluster_stacks.config.rules.records import RECORDS as CONTENT
+from ultracluster_stacks.config.records import RECORDS as CONTENT
 
 
 def suppressions(values: Mapping[str, Any], rollout: Rollout) -> dict[Loc, Mapping[str, str]]:

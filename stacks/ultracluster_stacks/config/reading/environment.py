@@ -11,10 +11,10 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final
 
-from ultracluster_rules.credentials import shown
-from ultracluster_rules.did_you_mean import suggestion
-from ultracluster_rules.findings import FindingsError, reject
-from ultracluster_rules.record import RuleRecord
+from ultracluster_spec.credentials import shown
+from ultracluster_spec.did_you_mean import suggestion
+from ultracluster_spec.findings import FindingsError, reject
+from ultracluster_spec.record import RuleRecord
 from ultracluster_stacks.config.reading.defaults import cluster_locs, map_clusters
 from ultracluster_stacks.config.reading.problem import Loc, Problem, unknown_key, value_at, wrong_type
 from ultracluster_stacks.config.reading.yaml_source import YamlSource, read_yaml

@@ -1,6 +1,6 @@
 """Build values from only the readable fields, so that rules across fields can still check them."""
 
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection
 from dataclasses import MISSING
 from functools import cache
 from types import UnionType
@@ -8,8 +8,8 @@ from typing import Annotated, Any, TypeVar, Union, get_args, get_origin
 
 from pydantic import TypeAdapter
 
-from ultracluster_spec.values import Value, annotations, default_of, incomplete, is_unset
-from ultracluster_stacks.config.reading.problem import Loc, Problem
+from ultracluster_spec.values import Value, annotations, default_of, incomplete
+from ultracluster_stacks.config.reading.problem import Loc
 
 _Part = TypeVar("_Part", bound=Value)
 
@@ -41,15 +41,6 @@ def _build(
                 _build(inner, item, (*at, index), unread, around) for index, item in enumerate(values[name])
             )
     return incomplete(part, read)
-
-
-def readable_part(problems: Iterable[Problem]) -> Iterator[Problem]:
-    """Yield problems until a rule needs an unreadable field; AttributeError for one that is no field, which is a bug."""
-    try:
-        yield from problems
-    except AttributeError as error:
-        if not is_unset(error):
-            raise
 
 
 def part_of(annotation: Any) -> type[Value] | None:

@@ -1,15 +1,15 @@
 """Problems at locations of a rollout, before file and line are known."""
 
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection
 from functools import reduce
 from operator import getitem
 from typing import Any, Final
 
-from ultracluster_rules.credentials import shown
-from ultracluster_rules.did_you_mean import suggestion
-from ultracluster_rules.findings import Finding, Located
-from ultracluster_rules.record import RuleRecord
-from ultracluster_rules.values import NOT_A_CHOICE
+from ultracluster_spec.bounds import NOT_A_CHOICE
+from ultracluster_spec.credentials import shown
+from ultracluster_spec.did_you_mean import suggestion
+from ultracluster_spec.findings import Located
+from ultracluster_spec.record import RuleRecord
 
 Loc = tuple[str | int, ...]
 """Location of a value: keys and indexes from the top level, such as ``("waves", 0, "name")``."""
@@ -35,21 +35,6 @@ def value_at(values: Any, loc: Loc) -> Any:
 
 Problem = Located[Loc]
 """A finding at a location of the rollout."""
-
-
-def located(loc: Loc, findings: Iterable[Finding]) -> Iterator[Problem]:
-    """Yield findings as problems at a location."""
-    return (Problem(loc, finding) for finding in findings)
-
-
-def duplicates(names: Iterable[str | None]) -> Iterator[tuple[int, str]]:
-    """Yield index and text of each name that occurs before in the list; None is one that could not be read."""
-    seen: set[str] = set()
-    for index, name in enumerate(names):
-        if name in seen:
-            yield index, name
-        elif name is not None:
-            seen.add(name)
 
 
 def under(prefix: Loc, problem: Problem) -> Problem:

@@ -6,9 +6,9 @@ YAML 1.1 reads ``no`` as false, ``010`` as 8 and ``12:30:00`` as 45000; YAML 1.2
 import re
 from typing import Final
 
-from ultracluster_rules.credentials import shown
-from ultracluster_rules.findings import quote
-from ultracluster_rules.record import RuleRecord
+from ultracluster_spec.credentials import shown
+from ultracluster_spec.findings import quote
+from ultracluster_spec.record import RuleRecord
 from ultracluster_stacks.config.reading.problem import Loc, Problem
 
 Scalar = str | int | float | bool | None

@@ -4,8 +4,8 @@ import os
 import re
 from typing import Final
 
-from ultracluster_rules.record import RuleRecord
-from ultracluster_rules.untrusted_files import (
+from ultracluster_spec.record import RuleRecord
+from ultracluster_spec.untrusted_files import (
     NotRegularError,
     TooLargeError,
     read_untrusted_file,

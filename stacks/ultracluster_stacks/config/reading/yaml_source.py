@@ -12,10 +12,10 @@ from typing import Any, Final
 
 import yaml
 
-from ultracluster_rules.credentials import credential, credential_kind, shown
-from ultracluster_rules.findings import Finding, FindingsError, Located, Severity
-from ultracluster_rules.record import RuleRecord
-from ultracluster_rules.untrusted_files import display_name
+from ultracluster_spec.credentials import credential, credential_kind, shown
+from ultracluster_spec.findings import Finding, FindingsError, Located, Severity
+from ultracluster_spec.record import RuleRecord
+from ultracluster_spec.untrusted_files import display_name
 from ultracluster_stacks.config.reading.problem import Loc, Problem, loc_text
 from ultracluster_stacks.config.reading.scalars import read_plain_scalar
 from ultracluster_stacks.config.reading.source_file import (

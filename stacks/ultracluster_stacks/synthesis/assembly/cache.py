@@ -5,14 +5,36 @@ import hashlib
 import json
 import os
 import tempfile
-from collections.abc import Iterable
-from dataclasses import fields
+from collections.abc import Iterable, Sequence
+from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any
 
-from ultracluster_stacks.synthesis.assembly.parts import Files, Part
+from ultracluster_spec.cluster import Cluster
+from ultracluster_spec.values import plain
+from ultracluster_stacks.synthesis.assembly.parts import Files, Part, merge_assembly
+
+CACHE_DIRECTORY = Path(".ultracluster/cache/assemblies")
+"""Directory of the cache, relative to the app."""
 
 _DIGEST = 64
+
+
+def configurations(clusters: Sequence[Cluster]) -> dict[str, str]:
+    """Return the configuration of each cluster by its stage, as the cache knows it."""
+    # No template contains the profile, so a cluster with another profile is still the same cluster.
+    return {cluster.stage: json.dumps(plain(replace(cluster, profile=None))) for cluster in clusters}
+
+
+def take_from_cache(directory: Path, clusters: Sequence[Cluster], *, cache: "AssemblyCache") -> bool:
+    """Write the assembly that the app would write, if all clusters are in the cache; return whether they are."""
+    configs = configurations(clusters)
+    parts = [part for config in configs.values() if (part := cache.get(config))]
+    if len(parts) < len(configs):
+        return False
+    directory.mkdir(parents=True, exist_ok=True)
+    merge_assembly(directory, parts)
+    return True
 
 
 class AssemblyCache:

@@ -16,7 +16,6 @@ _PACKAGES = ("aws-cdk-lib", "constructs", "jsii", "pydantic")
 _SOURCES = (
     "ultracluster",
     "ultracluster_catalog",
-    "ultracluster_rules",
     "ultracluster_runtime",
     "ultracluster_spec",
     "ultracluster_stacks",

@@ -8,9 +8,9 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
 
-from ultracluster_rules.findings import FindingsError
-from ultracluster_rules.record import RuleRecord
 from ultracluster_spec.cluster import Cluster
+from ultracluster_spec.findings import FindingsError
+from ultracluster_spec.record import RuleRecord
 
 # Starting a process takes as long as synthesizing eight clusters (the performance page of the evidence).
 _CLUSTERS_WORTH_A_PROCESS = 8

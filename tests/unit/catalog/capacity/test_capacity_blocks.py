@@ -30,7 +30,7 @@ from ultracluster_catalog.capacity.capacity_blocks import (
 from ultracluster_catalog.machines.instance_type import CAPACITY_BLOCK
 from ultracluster_catalog.machines.instance_types import INSTANCE_TYPES
 from ultracluster_catalog.places.zones import REGIONS
-from ultracluster_rules.machines import get_instance_type
+from ultracluster_spec.instance_type import get_instance_type
 
 _DAY = 24
 

@@ -16,7 +16,7 @@ from ultracluster_catalog.limits.quotas import (
 )
 from ultracluster_catalog.limits.service_quotas import ServiceQuota
 from ultracluster_catalog.machines.instance_types import INSTANCE_TYPES
-from ultracluster_rules.machines import get_instance_type
+from ultracluster_spec.instance_type import get_instance_type
 
 
 def _all_quotas() -> list[ServiceQuota]:

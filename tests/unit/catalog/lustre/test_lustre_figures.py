@@ -16,7 +16,7 @@ from ultracluster_catalog.lustre.lustre_figures import (
     throughput_mb_per_s,
 )
 from ultracluster_catalog.machines.instance_types import INSTANCE_TYPES
-from ultracluster_rules.machines import get_instance_type
+from ultracluster_spec.instance_type import get_instance_type
 
 """What a file system does for a cluster and what it costs, worked out by hand from the user guide."""
 

@@ -5,7 +5,7 @@ import dataclasses
 import pytest
 
 from ultracluster_catalog.machines.instance_types import INSTANCE_TYPES
-from ultracluster_rules.machines import get_instance_type
+from ultracluster_spec.instance_type import get_instance_type
 
 
 def test_names_the_device_files_of_chips_and_efa() -> None:

@@ -8,7 +8,7 @@ from ultracluster_catalog.limits.sagemaker import SAGEMAKER_TRAINING_TYPES, TRAI
 from ultracluster_catalog.machines.instance_type import InstanceType
 from ultracluster_catalog.machines.instance_types import INSTANCE_TYPES
 from ultracluster_catalog.places.zones import offered_zones, region_of_zone_id
-from ultracluster_rules.machines import get_instance_type
+from ultracluster_spec.instance_type import get_instance_type
 
 _FAMILIES = re.compile(r"(trn[0-9]|inf[2-9]|p[4-9])[a-z0-9-]*\..*")
 

@@ -11,8 +11,12 @@ from ultracluster_catalog.machines.instance_type import InstanceType
 from ultracluster_catalog.machines.instance_types import INSTANCE_TYPES, announced_chip
 from ultracluster_catalog.machines.peak_flops import node_peak_tflops
 from ultracluster_catalog.neuron.compile_machines import compile_target
-from ultracluster_rules.machines import INSTANCE_TYPE, check_instance_type, check_job_ultraservers
-from ultracluster_spec.instance_type import CustomInstanceType
+from ultracluster_spec.instance_type import (
+    INSTANCE_TYPE,
+    CustomInstanceType,
+    check_instance_type,
+    check_job_ultraservers,
+)
 
 
 def _described(**settings: object) -> InstanceType:
@@ -97,7 +101,7 @@ from ultracluster_catalog.capacity.capacity_blocks import block_regions
 from ultracluster_catalog.limits.quotas import capacity_block_quota
 from ultracluster_catalog.limits.sagemaker import SAGEMAKER_TRAINING_TYPES
 from ultracluster_catalog.places.zones import offered_zones
-from ultracluster_rules.machines import get_instance_type
+from ultracluster_spec.instance_type import get_instance_type
 from ultracluster_spec.instance_type import _DescribedType
 own = get_instance_type("trn3.48xlarge")
 assert offered_zones(own.name) == ("use2-az3",)
@@ -106,7 +110,7 @@ assert capacity_block_quota(own).code == "L-00000000"
 assert "ml.trn3.48xlarge" in SAGEMAKER_TRAINING_TYPES
 assert own.name in _DescribedType().json_schema["anyOf"][0]["enum"]
 from ultracluster_catalog.machines.instance_types import announced_chip
-from ultracluster_rules.machines import INSTANCE_TYPE
+from ultracluster_spec.instance_type import INSTANCE_TYPE
 assert INSTANCE_TYPE.check("trn3.48xlarge") == []
 from ultracluster_cli.capacity.options import searched_regions
 assert searched_regions("all", instance_type=None, ultraserver_type="u-trn3x64") == ("us-east-2",)

@@ -6,7 +6,7 @@ import pytest
 
 from ultracluster_catalog.neuron.compile_machines import CPU_HOST, compile_type
 from ultracluster_catalog.places.zones import OFFERED_ZONES
-from ultracluster_rules.machines import get_instance_type
+from ultracluster_spec.instance_type import get_instance_type
 
 
 @pytest.mark.parametrize(

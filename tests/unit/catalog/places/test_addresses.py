@@ -4,8 +4,8 @@ import pytest
 
 from ultracluster_catalog.machines.nic_layouts import addresses_per_node
 from ultracluster_catalog.places.addresses import RESERVED_PER_SUBNET, subnet_addresses, subnet_prefix
-from ultracluster_rules.machines import get_instance_type
-from ultracluster_rules.network import network_interfaces
+from ultracluster_spec.instance_type import get_instance_type
+from ultracluster_spec.network import network_interfaces
 
 
 def _size(prefix: int) -> int:

@@ -16,6 +16,7 @@ from ultracluster_catalog.prices.prices import (
     on_demand_price,
     spot_price,
 )
+from ultracluster_local.services.ec2.capacity_block_terms import list_price
 
 # The guide sells blocks there; the price page of 2026-07-22 did not name them.
 _WITHOUT_LIST_PRICE = {
@@ -39,6 +40,12 @@ _CAPACITY_BLOCK_PRICES = {
 def _unknown(price: Price) -> bool:
     assert (price.amount is None) == bool(price.reason)
     return price.amount is None
+
+
+def test_the_local_aws_sells_blocks_at_list_prices() -> None:
+    for name in {name for name, _ in _CAPACITY_BLOCK_PRICES}:
+        prices = {price.amount for (of, _), price in _CAPACITY_BLOCK_PRICES.items() if of == name}
+        assert list_price(name) in prices
 
 
 @pytest.mark.parametrize(

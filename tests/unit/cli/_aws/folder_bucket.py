@@ -5,7 +5,7 @@ import hashlib
 import io
 import json
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from email.utils import format_datetime
@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from botocore.exceptions import ClientError
+from tests.fake_clients import FakeClients
 
 
 class FolderBucket:
@@ -96,9 +97,9 @@ class FolderBucket:
             yield
 
 
-def client_of(aws: Any, bucket: FolderBucket) -> Callable[[str, str], Any]:
+def client_of(aws: Any, bucket: FolderBucket) -> FakeClients:
     """Clients of a fake account with a bucket."""
-    return lambda service, _: bucket if service in {"s3", "sts"} else aws
+    return FakeClients(lambda service, _: bucket if service in {"s3", "sts"} else aws)
 
 
 def asset_manifest(stage: Path) -> dict[str, Any]:

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from ultracluster_cli._aws.selection import clusters_named, clusters_of
-from ultracluster_rules.findings import FindingsError
+from ultracluster_spec.findings import FindingsError
 from ultracluster_spec.rollout import Rollout
 from ultracluster_stacks.config import load_rollout
 
@@ -21,7 +21,7 @@ def test_without_a_wave_all_clusters_are_selected(waves: Rollout) -> None:
 
 
 def test_an_unknown_wave_is_refused_with_the_known_ones(waves: Rollout) -> None:
-    with pytest.raises(FindingsError, match=r"^UC9008: .*'last'.* Allowed: canary, production"):
+    with pytest.raises(FindingsError, match=r"^error: .*'last'.* Allowed: canary, production"):
         clusters_of(waves, "last")
 
 

@@ -1,5 +1,6 @@
 """Deployment targets: accounts with valid credentials, and the local AWS."""
 
+from types import SimpleNamespace
 from typing import Any
 
 import boto3
@@ -7,18 +8,21 @@ import botocore.exceptions
 import pytest
 
 from ultracluster_cli._aws.targets import account
-from ultracluster_rules.findings import FindingsError
+from ultracluster_runtime.functions.clients import OF_COMMANDS
+from ultracluster_spec.findings import FindingsError
 
 
 class Session:
     """A session of boto3 whose STS answers or refuses."""
 
     region_name = None
+    meta = SimpleNamespace(events=SimpleNamespace(register=lambda *_, **__: None))
 
     def __init__(self, error: Exception | None = None, *, profile_name: str | None = None) -> None:
         self._error, self.profile_name = error, profile_name
 
-    def client(self, service: str, *, region_name: str) -> "Session":
+    def client(self, service: str, *, region_name: str, config: Any) -> "Session":
+        assert config is OF_COMMANDS
         assert (service, region_name) == ("sts", "us-east-1")
         return self
 

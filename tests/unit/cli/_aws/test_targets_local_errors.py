@@ -9,7 +9,7 @@ import pytest
 
 from ultracluster_cli._aws.targets import local_aws_findings
 from ultracluster_local.errors import LocalAwsError
-from ultracluster_rules.findings import FindingsError
+from ultracluster_spec.findings import FindingsError
 
 ERRORS = [
     LocalAwsError("UC8002", "a local AWS is already running in this process", remedy="Stop it, or use it"),

@@ -4,6 +4,7 @@ from pathlib import Path
 from typing import Any
 
 import botocore.exceptions
+from tests.fake_clients import FakeClients
 
 from ultracluster_cli._aws.target import ClusterTargets, Target
 from ultracluster_stacks.plan import StackTemplate
@@ -31,7 +32,7 @@ def target(stack: str, *, account: str, profile: str | None) -> Target:
         name=account,
         local=False,
         environment={},
-        client=lambda *_: cloudformation,
+        client=FakeClients(lambda *_: cloudformation),
         account=account,
         profile=profile,
     )

@@ -10,7 +10,7 @@ import pytest
 from tests.unit.cli._cdk.fake_cdk import install_cdk
 
 from ultracluster_cli._cdk.toolchain import Project, Toolchain
-from ultracluster_rules.findings import FindingsError
+from ultracluster_spec.findings import FindingsError
 
 pytestmark = pytest.mark.slow
 
@@ -57,7 +57,7 @@ def test_the_rollout_and_the_wave_are_context_of_the_app(
 def test_a_failure_shows_the_last_lines_and_names_the_log(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    with pytest.raises(FindingsError, match=r"UC9201: cdk synth ended with code 7; see .*cdk-synth\.log"):
+    with pytest.raises(FindingsError, match=r"error: cdk synth ended with code 7; see .*cdk-synth\.log"):
         synthesize(tmp_path, FAILS)
 
     assert capsys.readouterr().err.splitlines() == [f"  | line {number}" for number in range(2, 12)]

@@ -13,7 +13,7 @@ from ultracluster_cli._cdk.workspace import (
     run_directory,
     state_directory,
 )
-from ultracluster_rules.findings import FindingsError
+from ultracluster_spec.findings import FindingsError
 
 
 def test_a_specified_rollout_overrides_cdk_json(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -26,7 +26,7 @@ def test_a_specified_rollout_overrides_cdk_json(tmp_path: Path, monkeypatch: pyt
 
 def test_a_folder_without_cdk_json_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    with pytest.raises(FindingsError, match=r"^UC9001: no cdk\.json in "):
+    with pytest.raises(FindingsError, match=r"^error: no cdk\.json in "):
         rollout_file(Path("rollout.yaml"))
 
 
@@ -47,7 +47,7 @@ def test_a_cdk_json_that_names_no_rollout_is_a_finding(
     (tmp_path / "cdk.json").write_text(text)
     monkeypatch.chdir(tmp_path)
 
-    with pytest.raises(FindingsError, match=r"^UC9002: .*cdk\.json: .* Specify the rollout file"):
+    with pytest.raises(FindingsError, match=r"^error: .*cdk\.json: .* Specify the rollout file"):
         default_rollout()
 
 

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 import typer
+from tests.fake_clients import FakeClients
 from tests.unit.stacks.config.conftest import VALID
 
 from ultracluster_cli._cdk import toolchain
@@ -179,9 +180,6 @@ class Builder:
         self.states = ["BUILDING", "TESTING", end]
         self.started: list[str] = []
 
-    def client(self, *_: Any, **__: Any) -> "Builder":
-        return self
-
     def list_image_pipelines(self, *, filters: Any) -> Any:
         return {
             "imagePipelineList": [{"arn": "pipeline", "name": "nodes"}]
@@ -205,7 +203,7 @@ def bake(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., tuple
 
     def run(name: str, *options: str, end: str = "AVAILABLE") -> tuple[int, Builder]:
         builder = Builder(end)
-        monkeypatch.setattr(ami, "aws_session", lambda _: builder)
+        monkeypatch.setattr(ami, "clients_of", lambda _: FakeClients(lambda *_: builder))
         return main(["ami", "bake", name, str(path), "--yes", *options]), builder
 
     return run
@@ -275,7 +273,7 @@ def test_the_question_before_a_build_tells_whether_it_creates_a_pipeline(
         raise typer.Abort
 
     builder = Builder("AVAILABLE")
-    monkeypatch.setattr(ami, "aws_session", lambda _: builder)
+    monkeypatch.setattr(ami, "clients_of", lambda _: FakeClients(lambda *_: builder))
     monkeypatch.setattr(ami.typer, "confirm", decline)
     (tmp_path / "rollout.yaml").write_text(VALID)
 

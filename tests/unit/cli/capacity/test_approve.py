@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 from botocore.exceptions import ClientError
+from tests.fake_clients import FakeClients
 from tests.unit.runtime.purchasing.example_orders import block_order
 from tests.unit.runtime.purchasing.simulation import START
 
@@ -84,7 +85,7 @@ def approved(monkeypatch: pytest.MonkeyPatch, others: list[Record], clock: datet
         run=lambda steps: perform_all(
             steps, lambda effect: clock if isinstance(effect, ReadClock) else START
         ),
-        make_client=lambda *_: NeverRehearsed(),
+        clients=FakeClients(lambda *_: NeverRehearsed()),
     )
     monkeypatch.setattr(approve, "open_session", lambda _: session)
     monkeypatch.setattr(approve, "_now", lambda: START)

@@ -3,6 +3,7 @@
 import json
 from datetime import timedelta
 from decimal import Decimal
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -11,12 +12,12 @@ from tests.unit.runtime.purchasing.example_orders import offering
 
 from ultracluster_cli.exit_codes import ExitCode
 from ultracluster_cli.main import main
-from ultracluster_rules.findings import Finding
 from ultracluster_runtime.purchasing.effects import Page, ReadFailed
 from ultracluster_runtime.purchasing.offerings import Offering
+from ultracluster_spec.findings import Finding
 
 
-class FakeReads:
+class FakeReader:
     """EC2 that offers the same in every Region; one offering cannot be read."""
 
     def __init__(self, _: Any) -> None:
@@ -41,8 +42,8 @@ class FakeReads:
 
 @pytest.fixture
 def offered(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("ultracluster_cli.capacity.find.Ec2Reads", FakeReads)
-    monkeypatch.setattr("ultracluster_cli.capacity.find.session_clients", lambda profile: lambda: profile)
+    monkeypatch.setattr("ultracluster_cli.capacity.find.Ec2Reader", FakeReader)
+    monkeypatch.setattr("ultracluster_cli.capacity.find.clients_of", lambda _: SimpleNamespace(sent={}))
 
 
 @pytest.mark.usefixtures("offered")
@@ -67,7 +68,7 @@ def test_find_does_not_call_it_success_when_no_region_answers(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     refused = ReadFailed(code="UnauthorizedOperation", message="you may not", transient=False)
-    monkeypatch.setattr(FakeReads, "perform", lambda *_: refused)
+    monkeypatch.setattr(FakeReader, "perform", lambda *_: refused)
 
     assert main([*FIND, *BETWEEN, "--regions", "us-east-2"]) == ExitCode.UNKNOWN
     assert "UC7042" in capsys.readouterr().err
@@ -121,7 +122,7 @@ def test_find_searches_the_specified_regions(
 def test_an_impossible_question_is_refused_before_a_request(
     options: list[str], said: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr(FakeReads, "perform", lambda *_: pytest.fail("a request was sent"))
+    monkeypatch.setattr(FakeReader, "perform", lambda *_: pytest.fail("a request was sent"))
 
     assert main([*FIND, *BETWEEN, *options]) == ExitCode.FINDINGS
     err = capsys.readouterr().err
@@ -134,7 +135,7 @@ def test_no_credentials_are_one_error_and_not_an_empty_list(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     refused = ReadFailed(code="NoCredentialsError", message="Unable to locate credentials", transient=False)
-    monkeypatch.setattr(FakeReads, "perform", lambda *_: refused)
+    monkeypatch.setattr(FakeReader, "perform", lambda *_: refused)
 
     assert main([*FIND, *BETWEEN]) == ExitCode.FINDINGS
     out, err = capsys.readouterr()

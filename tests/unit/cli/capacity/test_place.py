@@ -15,10 +15,10 @@ from tests.unit.stacks.config.conftest import VALID
 
 from ultracluster_cli.ami import command as ami
 from ultracluster_cli.capacity import resolve as capacity_resolve
-from ultracluster_rules.findings import Finding
 from ultracluster_runtime.images.machine_images import MachineImage
 from ultracluster_runtime.purchasing.effects import Page
 from ultracluster_runtime.purchasing.offerings import Offering
+from ultracluster_spec.findings import Finding
 from ultracluster_stacks.config import load_rollout
 
 Run = Callable[..., Any]
@@ -27,7 +27,7 @@ ZONES = {"us-east-2": "use2-az1", "ap-south-2": "aps2-az1"}
 FEES = {"us-east-2": 60_000, "ap-south-2": 50_000}
 
 
-class FakeReads:
+class FakeReader:
     """EC2 with one offering in each of two Regions; Hyderabad is cheaper."""
 
     def __init__(self, _: Any) -> None:
@@ -74,8 +74,8 @@ def path(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def place(run: Run, path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Any]:
-    monkeypatch.setattr("ultracluster_cli.capacity.place.Ec2Reads", FakeReads)
-    monkeypatch.setattr("ultracluster_cli.capacity.place.session_clients", lambda profile: profile)
+    monkeypatch.setattr("ultracluster_cli.capacity.place.Ec2Reader", FakeReader)
+    monkeypatch.setattr("ultracluster_cli.capacity.place.clients_of", lambda profile: profile)
     soon = datetime.now(UTC).date()
 
     def place(*options: str, wave: str = "first", regions: str = "us-east-2,ap-south-2") -> Any:
@@ -128,8 +128,8 @@ def test_writes_nothing_unless_every_cluster_has_a_place(place: Run, path: Path)
 def test_clusters_with_a_reservation_are_not_moved(place: Run, path: Path) -> None:
     path.write_text(VALID)
 
-    assert "UC9661" in place().stderr
-    assert "UC9661" in place(wave="nowhere").stderr
+    assert "has an order without a reservation" in place().stderr
+    assert "has an order without a reservation" in place(wave="nowhere").stderr
 
 
 def test_refuses_a_ranking_that_it_does_not_know(place: Run) -> None:

@@ -14,8 +14,8 @@ from tests.unit.runtime.purchasing.simulation import START
 from tests.unit.stacks.config.conftest import VALID
 
 from ultracluster_cli.capacity import resolve as capacity_resolve
-from ultracluster_rules.findings import FindingsError
 from ultracluster_runtime.purchasing.orders import Order, OrderState, Record
+from ultracluster_spec.findings import FindingsError
 from ultracluster_stacks.config import load_rollout
 
 RESERVATION = "cr-0aaaaaaaaaaaaaaaa"

@@ -14,8 +14,8 @@ from tests.unit.runtime.purchasing.simulation import START
 
 from ultracluster_cli.capacity import session as capacity_session
 from ultracluster_cli.exit_codes import ExitCode, exit_code_of
-from ultracluster_rules.findings import FindingsError
 from ultracluster_runtime.purchasing.orders import OrderState, Record
+from ultracluster_spec.findings import FindingsError
 
 
 def without_terminal(monkeypatch: pytest.MonkeyPatch, *, terminal: bool) -> None:

@@ -19,7 +19,7 @@ class Session:
         self.ssm = Parameters()
         write_rehearsal(self.ssm, "quickstart", Rehearsal(digest=digest, at=AT, passed=30, failures=()))
 
-    def make_client(self, service: str, region: str, _: Any) -> Parameters:
+    def clients(self, service: str, region: str, **_: Any) -> Parameters:
         assert (service, region) == ("ssm", "us-east-2")
         return self.ssm
 

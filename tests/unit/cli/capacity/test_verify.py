@@ -19,7 +19,7 @@ INSIDE = LaunchedInstance(instance_id="i-1", lifecycle="capacity-block", reserva
 OUTSIDE = LaunchedInstance(instance_id="i-2", lifecycle="", reservation_id=None)
 
 
-class FakeReads:
+class FakeReader:
     """EC2 with two reservations of one type."""
 
     state = "active"
@@ -60,8 +60,8 @@ def launched(monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
         instances: list[LaunchedInstance] = record["instances"]
         return instances
 
-    monkeypatch.setattr(verify, "session_clients", lambda _: None)
-    monkeypatch.setattr(verify, "Ec2Reads", FakeReads)
+    monkeypatch.setattr(verify, "clients_of", lambda _: None)
+    monkeypatch.setattr(verify, "Ec2Reader", FakeReader)
     monkeypatch.setattr(verify, "read_instances", read_instances)
     return record
 
@@ -99,7 +99,7 @@ def test_an_unknown_reservation_is_refused_before_instances_are_read(
 def test_a_reservation_that_has_not_started_is_no_failure(
     run: Run, launched: dict[str, Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(FakeReads, "state", "scheduled")
+    monkeypatch.setattr(FakeReader, "state", "scheduled")
 
     outcome = run(*VERIFY, "--json")
 

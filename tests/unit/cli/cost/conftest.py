@@ -3,6 +3,7 @@
 import os
 
 import pytest
+from tests.fake_clients import FakeClients
 
 from ultracluster_cli._aws import targets
 from ultracluster_cli._aws.target import Target
@@ -12,9 +13,7 @@ from ultracluster_cli.cost import estimate as costing
 @pytest.fixture
 def signed_in(monkeypatch: pytest.MonkeyPatch) -> None:
     def account(_: str | None = None) -> Target:
-        return Target(
-            name="a", local=False, environment=os.environ, client=lambda service, region: (service, region)
-        )
+        return Target(name="a", local=False, environment=os.environ, client=FakeClients(lambda *place: place))
 
     monkeypatch.setattr(costing, "account", account)
     monkeypatch.setattr(targets, "account", account)

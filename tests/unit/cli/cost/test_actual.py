@@ -77,11 +77,14 @@ def test_hours_outside_the_window_of_the_capacity_have_no_nodes(
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (["--from", "yesterday"], "UC9309"),
-        (["--from", "2026-09-03", "--to", "2026-09-02"], "UC9309"),
-        (["--from", "2025-01-01", "--to", "2026-01-02"], "UC9309"),
-        (["--from", "2026-09-01", "--to", "2999-01-01"], "UC9309"),
-        (["--from", "2026-09-01", "--to", "2026-09-01", "--node-hours", "24.5"], "UC9301"),
+        (["--from", "yesterday"], "Allowed: days such as 2026-11-01 in order"),
+        (["--from", "2026-09-03", "--to", "2026-09-02"], "Allowed: days such as 2026-11-01 in order"),
+        (["--from", "2025-01-01", "--to", "2026-01-02"], "Allowed: days such as 2026-11-01 in order"),
+        (["--from", "2026-09-01", "--to", "2999-01-01"], "Allowed: days such as 2026-11-01 in order"),
+        (
+            ["--from", "2026-09-01", "--to", "2026-09-01", "--node-hours", "24.5"],
+            "error: --node-hours: got 24.5",
+        ),
         (["--from", "2026-09-01", "--cluster", "nobody"], "UC2201"),
     ],
 )

@@ -72,10 +72,10 @@ def test_reports_that_it_has_no_advice(run: Run, quickstart: Path, tmp_path: Pat
 @pytest.mark.parametrize(
     ("change", "arguments", "code"),
     [
-        ({"cluster": "another"}, (), "UC9336"),
-        ({"region": "eu-north-1"}, (), "UC9336"),
-        ({}, ("--node-hour", "0"), "UC9337"),
-        ({}, ("--cluster", "quickstart"), "UC9332"),
+        ({"cluster": "another"}, (), "unknown cluster '"),
+        ({"region": "eu-north-1"}, (), "unknown cluster '"),
+        ({}, ("--node-hour", "0"), "error: --node-hour: got 0"),
+        ({}, ("--cluster", "quickstart"), "error: got "),
     ],
 )
 def test_rejects_inconsistent_input(
@@ -88,7 +88,7 @@ def test_rejects_inconsistent_input(
 
 def test_refuses_a_cluster_of_another_rollout_before_it_calls_cloudwatch(run: Run, quickstart: Path) -> None:
     outcome = run("cost", "advise", str(quickstart), "--cluster", "another")
-    assert (outcome.code, "UC9336" in outcome.stderr) == (2, True)
+    assert (outcome.code, "unknown cluster '" in outcome.stderr) == (2, True)
 
 
 @pytest.mark.parametrize(

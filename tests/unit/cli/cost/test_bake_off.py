@@ -15,7 +15,6 @@ from ultracluster_local import LocalAws
 REGION = "us-east-2"
 PATH = "BakeOff/BakeOff"
 NODES = ("--nodes", "trn2=4xtrn2.48xlarge", "--nodes", "p5=4xp5.48xlarge")
-NOON = timedelta(hours=12)
 WEEK = timedelta(weeks=1)
 
 Run = Callable[..., Any]
@@ -139,9 +138,9 @@ def test_on_demand_prices_are_another_price(run: Run) -> None:
 def test_a_bake_off_without_metrics_is_a_finding(run: Run) -> None:
     outcome = run("cost", "bake-off", "BakeOff/Other", "--region", REGION)
     assert outcome.code == 2
-    assert "UC9342: CloudWatch in us-east-2 has no metrics of 'BakeOff/Other'" in outcome.stderr
+    assert "error: CloudWatch in us-east-2 has no metrics of 'BakeOff/Other'" in outcome.stderr
     asked_for = run("cost", "bake-off", PATH, "--region", REGION, "--figure", "mfu", *NODES)
-    assert "UC9342" in asked_for.stderr
+    assert "has no metrics of" in asked_for.stderr
 
 
 @pytest.mark.usefixtures("monday")
@@ -151,7 +150,7 @@ def test_figures_that_listing_has_forgotten_are_read_by_name(
     monkeypatch.setattr(
         bake_off_weeks, "find_figures", lambda *_, **__: {}
     )  # after two weeks without a report
-    assert "UC9342" in run("cost", "bake-off", PATH, "--region", REGION, *NODES).stderr
+    assert "has no metrics of" in run("cost", "bake-off", PATH, "--region", REGION, *NODES).stderr
     told = report(run, *NODES, "--figure", "tokens_per_second")
     assert told["weeks"][-1]["figures"][0]["candidates"]["p5"]["mean"] == 600
 
@@ -188,13 +187,13 @@ def test_reports_all_invalid_options_without_a_request(run: Run, monkeypatch: py
     )
     outcome = run("cost", "bake-off", PATH, "--region", REGION, *arguments)
     assert outcome.code == 2
-    assert "UC9340: --nodes: got 'trn2=0'" in outcome.stderr
-    assert "UC9340: --price: got 'p5=0'" in outcome.stderr
-    assert "UC9340: --price: got 'other=1'" in outcome.stderr
-    assert "UC9341: --weeks: got 66" in outcome.stderr
+    assert "error: --nodes: got 'trn2=0'" in outcome.stderr
+    assert "error: --price: got 'p5=0'" in outcome.stderr
+    assert "error: --price: got 'other=1'" in outcome.stderr
+    assert "error: --weeks: got 66" in outcome.stderr
 
 
 @pytest.mark.usefixtures("monday")
 def test_the_first_week_may_be_as_old_as_cloudwatch_keeps(run: Run) -> None:
     assert len(report(run, "--weeks", "65")["weeks"]) == 65
-    assert "UC9341" in run("cost", "bake-off", PATH, "--region", REGION, "--weeks", "0").stderr
+    assert "error: --weeks: got 0" in run("cost", "bake-off", PATH, "--region", REGION, "--weeks", "0").stderr

@@ -11,7 +11,7 @@ from tests.unit.cli.cost.cost_answers import JOBS, QUICKSTART, TWO_WAVES, Run, c
 
 from ultracluster_catalog.prices.prices import BillableItem, Price
 from ultracluster_cli.cost import estimate as costing
-from ultracluster_rules.findings import FindingsError
+from ultracluster_spec.findings import FindingsError
 
 
 def test_a_specified_price_is_used(run: Run) -> None:
@@ -33,21 +33,21 @@ def test_compiling_is_on_the_bill_of_the_small_machine(run: Run) -> None:
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (["--hours", "0"], "UC9301: --hours"),
-        (["--hours", "-1", "--runs-per-month", "0"], "UC9301: --runs-per-month"),
+        (["--hours", "0"], "error: --hours"),
+        (["--hours", "-1", "--runs-per-month", "0"], "error: --runs-per-month"),
         (["--hours", "nan"], "'--hours': 'nan' is not a number"),
-        (["--stored-gb", "-1"], "UC9301: --stored-gb"),
-        (["--compile-reuse", "0"], "UC9301: --compile-reuse"),
-        (["--hours", "366", "--runs-per-month", "2"], "UC9302"),
-        (["--price", "file system"], "UC9303: --price"),
-        (["--price", "file system=cheap"], "UC9303: --price"),
-        (["--price", "file system=-1"], "UC9303: --price"),
-        (["--price", "file system=nan"], "UC9303: --price"),
-        (["--price", "disks=1"], "UC9303: --price: unknown line"),
-        (["--savings-plan", "10"], "UC9304"),
-        (["--throughput-ratio", "2"], "UC9305"),
+        (["--stored-gb", "-1"], "error: --stored-gb"),
+        (["--compile-reuse", "0"], "error: --compile-reuse"),
+        (["--hours", "366", "--runs-per-month", "2"], "732 hours. Allowed: 730 hours per month"),
+        (["--price", "file system"], "error: --price"),
+        (["--price", "file system=cheap"], "error: --price"),
+        (["--price", "file system=-1"], "error: --price"),
+        (["--price", "file system=nan"], "error: --price"),
+        (["--price", "disks=1"], "error: --price: unknown line"),
+        (["--savings-plan", "10"], "Savings Plans do not apply to"),
+        (["--throughput-ratio", "2"], "got --throughput-ratio without --compare"),
         (["--compare", "p9.48xlarge"], "UC4001"),
-        (["--picture", "cost.png"], "UC9306: --picture: got 'cost.png'. Allowed: FILE.svg."),
+        (["--picture", "cost.png"], "error: --picture: got 'cost.png'. Allowed: FILE.svg."),
         (["--cluster", "nobody"], "UC2201"),
     ],
 )
@@ -75,10 +75,10 @@ def test_takes_plans_that_just_can_be(run: Run, arguments: list[str]) -> None:
 def test_all_invalid_values_are_reported_together(run: Run) -> None:
     outcome = run("cost", QUICKSTART, "--hours", "0", "--savings-plan", "10", "--throughput-ratio", "2")
 
-    assert [line[:6] for line in outcome.stderr.splitlines() if line.startswith("UC")] == [
-        "UC9301",
-        "UC9305",
-        "UC9304",
+    assert [line.partition(". ")[0] for line in outcome.stderr.splitlines()] == [
+        "error: --hours: got 0.0",
+        "error: got --throughput-ratio without --compare",
+        "error: Savings Plans do not apply to capacity-block nodes",
     ]
 
 

@@ -36,13 +36,13 @@ print("✨  Deployment time: 0.5s")
 """
 
 
-def account(profile: str | None = None) -> Target:
+def account(profile: str | None = None, *, cloudformation: Any = None) -> Target:
     """Stands in for an account that credentials were found for, in which the stack of `fake_project` is deployed."""
     return Target(
         name=f"account of {profile}",
         local=False,
         environment=os.environ,
-        client=client_of(CloudFormation(), FolderBucket(Path("s3"))),
+        client=client_of(cloudformation or CloudFormation(), FolderBucket(Path("s3"))),
         profile=profile,
     )
 

@@ -4,6 +4,7 @@ import os
 from typing import Any
 
 from botocore.exceptions import ClientError
+from tests.fake_clients import FakeClients
 
 from ultracluster_cli._aws.target import Target
 
@@ -43,6 +44,6 @@ class Account:
             name="account 123456789012",
             local=False,
             environment=os.environ,
-            client=lambda *_: self,
+            client=FakeClients(lambda *_: self),
             account="123456789012",
         )

@@ -39,7 +39,7 @@ def test_an_unknown_wave_is_rejected_with_the_known_ones(run: Run, project: Path
     outcome = run("deploy", "--wave", "second", "--yes")
 
     assert outcome.code == 2
-    assert outcome.stderr == ("UC9008: unknown wave 'second'. Allowed: first.\n")
+    assert outcome.stderr == ("error: unknown wave 'second'. Allowed: first.\n")
     assert not (project / "called-synth.json").exists()
 
 
@@ -51,7 +51,7 @@ def test_a_folder_without_an_app_is_refused(
     outcome = run("deploy", "--yes")
 
     assert outcome.code == 2
-    assert outcome.stderr.startswith("UC9001: ")
+    assert outcome.stderr.startswith("error: ")
 
 
 def test_a_rollout_whose_order_is_not_bought_is_refused(run: Run, project: Path) -> None:

@@ -2,7 +2,6 @@
 
 import json
 import os
-import shutil
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -10,22 +9,19 @@ from typing import Any
 import pytest
 from tests.unit.cli._aws.folder_bucket import FolderBucket, asset_manifest, client_of
 from tests.unit.cli.deploy.fake_deployment import Run
-from tests.unit.stacks.plan import test_comparison_edits as template_edits
 from tests.unit.stacks.plan import test_comparison_rollout_edits as rollout_edits
-from tests.unit.stacks.plan.conftest import Stacks
+from tests.unit.stacks.plan.edits import edited, kept, name_of, read
 
 from ultracluster_cli._aws import targets
 from ultracluster_cli._aws.target import Target
 from ultracluster_cli._cdk.toolchain import Project
 from ultracluster_cli.deploy import command as deploy
 from ultracluster_cli.exit_codes import ExitCode
-from ultracluster_cli.plan.stacks import assembled_stacks
-from ultracluster_stacks.config import load_rollout
 from ultracluster_stacks.plan import StackTemplate
-from ultracluster_stacks.synthesis.app import synthesize
 
 pytestmark = pytest.mark.slow
 
+SAMPLE = 10  # every one of so many runs with `make test`
 Deploy = Callable[[Sequence[StackTemplate], Sequence[StackTemplate]], tuple[int, bool]]
 
 
@@ -92,28 +88,25 @@ def deploy_edit(run: Run, project: Path, monkeypatch: pytest.MonkeyPatch) -> Dep
     return run_deploy
 
 
-@pytest.fixture(scope="module")
-def base(tmp_path_factory: pytest.TempPathFactory) -> Stacks:
-    """The quick start, with a resource of an unknown type and a custom resource."""
-    folder = tmp_path_factory.mktemp("quickstart") / "cdk.out"
-    quickstart = Path(__file__).parents[4] / "stacks" / "rollouts" / "quickstart.yaml"
-    synthesize(load_rollout(quickstart).config.clusters(), folder, processes=1)
-    stacks = Stacks(assembled_stacks(folder))
-    shutil.rmtree(folder)
-    stacks.named("Cluster")["Resources"] |= template_edits.UNKNOWN_RESOURCES
-    return stacks
+ROWS = [
+    pytest.param(edit, expected, id=name_of(edit), marks=() if number % SAMPLE == 0 else pytest.mark.deep)
+    for kind, expected in (
+        ("dangerous", (ExitCode.STOPPED, False)),
+        ("safe", (ExitCode.DONE, True)),
+    )
+    for number, edit in enumerate(read("earlier")[kind] + read("template")[kind])
+]
 
 
-@pytest.mark.parametrize("name", [*template_edits.DANGEROUS, *template_edits.SAFE])
+@pytest.mark.parametrize(("edit", "expected"), ROWS)
 def test_an_edit_of_a_template_is_stopped_only_if_it_is_dangerous(
-    deploy_edit: Deploy, base: Stacks, name: str
+    deploy_edit: Deploy, edit: dict[str, Any], expected: tuple[int, bool]
 ) -> None:
-    edited = Stacks(base.stacks)
-    edits = {name: edit for name, (edit, _) in template_edits.DANGEROUS.items()} | template_edits.SAFE
-    edits[name](edited)
+    stacks = kept(edit["of"])
+    (first, *_) = (stack.cluster for stack in stacks)
+    before = edited([stack for stack in stacks if stack.cluster == first], {"edits": edit.get("before", [])})
 
-    expected = (ExitCode.DONE, True) if name in template_edits.SAFE else (ExitCode.STOPPED, False)
-    assert deploy_edit(base.stacks, edited.stacks) == expected
+    assert deploy_edit(before, edited(before, edit)) == expected
 
 
 # All of them are planned in tests/unit/stacks/plan, and `deploy` asks the same plan.
@@ -135,8 +128,3 @@ def test_an_edit_of_a_rollout_is_stopped_only_if_it_is_dangerous(
 
     expected = (ExitCode.DONE, True) if name in rollout_edits.SAFE else (ExitCode.STOPPED, False)
     assert deploy_edit(before, after) == expected
-
-
-def test_there_are_45_dangerous_edits_and_25_safe_ones() -> None:
-    assert len(template_edits.DANGEROUS) + len(rollout_edits.DANGEROUS) >= 45
-    assert len(template_edits.SAFE) + len(rollout_edits.SAFE) >= 25

@@ -176,5 +176,5 @@ def test_a_wave_limits_a_rehearsal(run: Run, project: Path, account: Any) -> Non
     outcome = run("deploy", "--without-capacity", "--wave", "other", "--yes")
 
     assert (outcome.code, aws.asked) == (2, [])
-    assert outcome.stderr.startswith("UC9008: unknown wave 'other'.")
+    assert outcome.stderr.startswith("error: unknown wave 'other'.")
     assert project.exists()

@@ -5,11 +5,18 @@ import os
 import shutil
 import sys
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any, cast
 
 import pytest
 from filelock import FileLock
-from tests.unit.cli.deploy.fake_deployment import Run, called
-from tests.unit.cli.plan.fake_project import TEMPLATE, write_assembly
+from tests.unit.cli.deploy.fake_deployment import Run, account, called
+from tests.unit.cli.plan.fake_project import TEMPLATE, CloudFormation, edited, write_assembly
+
+from ultracluster_cli._aws import targets
+from ultracluster_cli._aws.target import ClusterTargets
+from ultracluster_cli.deploy.deployment import is_as_wanted
+from ultracluster_stacks.plan import StackTemplate
 
 pytestmark = pytest.mark.slow
 
@@ -17,7 +24,7 @@ pytestmark = pytest.mark.slow
 def planned(project: Path, cluster: str) -> None:
     """Make the fake synthesize this cluster."""
     shutil.rmtree(project / "new")
-    write_assembly(project / "new", TEMPLATE, cluster=cluster)
+    write_assembly(project / "new", edited("StorageCapacity", 9600), cluster=cluster)
 
 
 def test_deploys_the_rollout_of_cdk_json_and_reports_each_step(run: Run, project: Path) -> None:
@@ -152,3 +159,64 @@ def test_clusters_of_one_profile_are_deployed_at_once(run: Run, project: Path, q
     (arguments,) = (json.loads(line) for line in (project / "all-calls.jsonl").read_text().splitlines())
     assert arguments[:2] == ["deploy", "**"]
     assert arguments[arguments.index("--profile") + 1] == "production"
+
+
+SETTINGS = {"tags": {"team": "a"}, "terminationProtection": True, "notificationArns": ["arn:aws:sns:::t"]}
+DESCRIBED = {
+    "StackStatus": "UPDATE_COMPLETE",
+    "Tags": [{"Key": "team", "Value": "a"}],
+    "EnableTerminationProtection": True,
+    "NotificationARNs": ["arn:aws:sns:::t"],
+}
+PARAMETER = {"Type": "AWS::SSM::Parameter::Value<String>", "Default": "/a"}
+
+
+@pytest.mark.parametrize(
+    ("described", "parameters", "as_wanted"),
+    [
+        ({}, {}, True),
+        ({}, {"BootstrapVersion": PARAMETER}, True),
+        ({}, {"Image": PARAMETER}, False),
+        ({"StackStatus": "UPDATE_FAILED"}, {}, False),
+        ({"StackStatus": "UPDATE_ROLLBACK_FAILED"}, {}, False),
+        ({"StackStatus": "UPDATE_IN_PROGRESS"}, {}, False),
+        ({"Tags": [{"Key": "team", "Value": "b"}]}, {}, False),
+        ({"Tags": []}, {}, False),
+        ({"EnableTerminationProtection": False}, {}, False),
+        ({"NotificationARNs": []}, {}, False),
+    ],
+)
+def test_a_stack_is_as_wanted_with_all_that_the_cdk_cli_compares(
+    described: dict[str, Any], parameters: dict[str, Any], *, as_wanted: bool
+) -> None:
+    stack = StackTemplate(
+        cluster="a", name="s", region="us-east-2", template={"Parameters": parameters}, settings=SETTINGS
+    )
+    cloudformation = SimpleNamespace(describe_stacks=lambda **_: {"Stacks": [DESCRIBED | described]})
+    targets = SimpleNamespace(of=lambda _: SimpleNamespace(client=lambda *_: cloudformation))
+
+    assert is_as_wanted(stack, cast("ClusterTargets", targets)) is as_wanted
+
+
+def test_what_is_deployed_already_does_not_start_the_cdk_cli_again(run: Run, project: Path) -> None:
+    shutil.rmtree(project / "new")
+    write_assembly(project / "new", TEMPLATE)
+
+    outcome = run("deploy", "--yes")
+
+    assert outcome.code == 0
+    assert ": no changes" in outcome.stderr
+    assert not (project / "called-deploy.json").exists()
+    assert (project / "cdk.out").exists()
+
+
+def test_a_stack_that_failed_is_deployed_again_although_its_template_is_the_same(
+    run: Run, project: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shutil.rmtree(project / "new")
+    write_assembly(project / "new", TEMPLATE)
+    failed = CloudFormation(status="UPDATE_ROLLBACK_FAILED")
+    monkeypatch.setattr(targets, "account", lambda _=None: account(cloudformation=failed))
+
+    assert run("deploy", "--yes").code == 0
+    assert (project / "called-deploy.json").exists()

@@ -7,13 +7,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.fake_clients import FakeClients
 from tests.unit.cli.deploy.rehearsal_account import Account
 
 from ultracluster_cli._aws.target import Target
 from ultracluster_cli.deploy.rehearsal import AccountRehearsal, removed_at_the_end
-from ultracluster_rules.findings import FindingsError
 from ultracluster_runtime.preflight.check import Outcome, Status
 from ultracluster_runtime.preflight.run import CheckResult
+from ultracluster_spec.findings import FindingsError
 from ultracluster_stacks.config import load_rollout
 from ultracluster_stacks.config.rehearsal import rehearsed
 
@@ -87,7 +88,7 @@ class Parameters(Account):
 
 def rehearsal_of(rollout: Path, aws: Any) -> AccountRehearsal:
     clusters = load_rollout(rollout).config.clusters()
-    target = Target(name="", local=False, environment={}, client=lambda *_: aws)
+    target = Target(name="", local=False, environment={}, client=FakeClients(lambda *_: aws))
     return AccountRehearsal(
         target=target, clusters=clusters, rehearsals=[rehearsed(cluster) for cluster in clusters]
     )

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from ultracluster_cli.deploy.rehearsal_guard import check_assembly
-from ultracluster_rules.findings import FindingsError
+from ultracluster_spec.findings import FindingsError
 
 SOUND = {
     "Environment": {

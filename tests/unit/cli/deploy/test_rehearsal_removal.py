@@ -9,7 +9,7 @@ from botocore.exceptions import ClientError
 
 from ultracluster_cli.deploy import rehearsal_removal as removal
 from ultracluster_cli.deploy.rehearsal_removal import find_stacks, remove_stacks
-from ultracluster_rules.findings import FindingsError
+from ultracluster_spec.findings import FindingsError
 
 STAGE = "rehearsal-a-us-east-2"
 TAG = [{"Key": "ultracluster:rehearsal", "Value": "rehearsal-a"}]

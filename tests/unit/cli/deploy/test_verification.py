@@ -8,10 +8,11 @@ from typing import Any
 import botocore.session
 import pytest
 from botocore.stub import Stubber
+from tests.fake_clients import FakeClients
 
 from ultracluster_cli.deploy.verification import read_clusters
-from ultracluster_rules.findings import FindingsError
-from ultracluster_rules.machines import get_instance_type
+from ultracluster_spec.findings import FindingsError
+from ultracluster_spec.instance_type import get_instance_type
 from ultracluster_stacks.plan import StackTemplate
 
 REGION = "us-east-2"
@@ -166,7 +167,7 @@ def read(answers: Answers, clients: Mapping[str, Any]) -> Iterator[Callable[[], 
             for operation, answer in answers[service]:
                 stubber.add_response(operation, answer, ASKED.get(operation))
             stubber.activate()
-        (cluster,) = read_clusters([STACK], client=client, own_types=OWN_TYPES)
+        (cluster,) = read_clusters([STACK], client=FakeClients(client), own_types=OWN_TYPES)
         return cluster
 
     yield read_one
@@ -367,7 +368,7 @@ def test_a_refusal_of_aws_is_a_finding(clients: Mapping[str, Any]) -> None:
         stubber.add_client_error("list_stack_resources", "AccessDenied", "not allowed")
 
         with pytest.raises(FindingsError, match=r"^UC9007: .*\(AccessDenied\).*not allowed"):
-            read_clusters([STACK], client=lambda service, _: clients[service])
+            read_clusters([STACK], client=FakeClients(lambda service, _: clients[service]))
 
 
 def template_data(answers: Answers) -> dict[str, Any]:

@@ -9,7 +9,7 @@ import pytest
 
 from ultracluster_cli.jobs.session import open_shell
 from ultracluster_local.seeding import seed_client
-from ultracluster_rules.findings import FindingsError
+from ultracluster_spec.findings import FindingsError
 
 
 @pytest.fixture
@@ -57,7 +57,7 @@ def test_on_the_local_aws_a_shell_opens_beside_the_process(
     asked: list[dict[str, str]] = []
     started: list[tuple[list[str], dict[str, str], Path]] = []
 
-    def inside(**order: str) -> tuple[str, dict[str, str]]:
+    def shell_directory(**order: str) -> tuple[str, dict[str, str]]:
         asked.append(order)
         return str(tmp_path), {"RANK": "1"}
 
@@ -65,7 +65,7 @@ def test_on_the_local_aws_a_shell_opens_beside_the_process(
     monkeypatch.setenv("AWS_ACCESS_KEY_ID", "key")
     monkeypatch.setenv("TERM", "xterm")
     monkeypatch.chdir(tmp_path.parent)
-    monkeypatch.setattr(seed_client, "inside", inside)
+    monkeypatch.setattr(seed_client, "shell_directory", shell_directory)
     monkeypatch.setattr(
         os, "execvpe", lambda _, command, variables: started.append((command, variables, Path.cwd()))
     )

@@ -7,8 +7,8 @@ import pytest
 from botocore.exceptions import ClientError
 
 from ultracluster_cli.jobs.submit import submit_all
-from ultracluster_rules.findings import FindingsError
 from ultracluster_runtime.jobs.queues import Queue
+from ultracluster_spec.findings import FindingsError
 
 OWN = "arn:aws:batch:us-east-2:123456789012:job-queue/own"
 SMALL = "arn:aws:batch:us-east-2:123456789012:job-queue/small"
@@ -32,7 +32,7 @@ class Fake:
         self.definitions, self.takes = definitions, takes
         self.sent: list[dict[str, Any]] = []
 
-    def __call__(self, service: str) -> Any:
+    def __call__(self, service: str, **_: Any) -> Any:
         assert service == "batch"
         return SimpleNamespace(
             describe_job_definitions=lambda **_: {"jobDefinitions": list(self.definitions)},

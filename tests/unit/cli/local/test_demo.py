@@ -10,9 +10,9 @@ from tests.unit.cli.local.demo_orders import END, RESERVATION, START, record
 from ultracluster_cli.capacity.command import fragment
 from ultracluster_cli.local.demo import blocks_of, require_bought, write_copy
 from ultracluster_cli.local.demo_purchase import Purchase
-from ultracluster_rules.findings import FindingsError
 from ultracluster_runtime.purchasing.orders import OrderState
 from ultracluster_spec.cluster import Cluster
+from ultracluster_spec.findings import FindingsError
 from ultracluster_stacks.config import load_rollout
 
 Run = Callable[..., Any]
@@ -83,7 +83,7 @@ def test_a_rollout_without_a_block_is_refused(quickstart: Path, tmp_path: Path) 
     (tmp_path / "rollout.yaml").write_text(text)
     config = load_rollout(tmp_path / "rollout.yaml").config
 
-    with pytest.raises(FindingsError, match=r"^UC9012: .*deploy --local"):
+    with pytest.raises(FindingsError, match=r"^error: .*deploy --local"):
         blocks_of(config)
 
 
@@ -156,5 +156,5 @@ def test_clusters_that_target_the_purchases_pass() -> None:
     "clusters", [[], [deployed("cr-2")], [deployed("cr-1", None)], [deployed("cr-1"), deployed("cr-2")]]
 )
 def test_clusters_that_target_anything_else_fail(clusters: list[dict[str, Any]]) -> None:
-    with pytest.raises(FindingsError, match=r"^UC9010: bought cr-1, but the launch templates target "):
+    with pytest.raises(FindingsError, match=r"^error: bought cr-1, but the launch templates target "):
         require_bought(clusters, [bought("cr-1")])

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from ultracluster_cli.local import demo_job
-from ultracluster_rules.findings import FindingsError
+from ultracluster_spec.findings import FindingsError
 
 
 class FakeAws:

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 import typer
+from tests.fake_clients import FakeClients
 from tests.unit.cli.local.demo_orders import END, NOW, RESERVATION, START, order_for, record
 
 from ultracluster_cli._aws.target import Target
@@ -17,10 +18,10 @@ from ultracluster_cli.local import demo_purchase
 from ultracluster_cli.local.demo import blocks_of
 from ultracluster_cli.local.demo_purchase import DemoBuyer, Purchase, command_environment, order_name
 from ultracluster_local.instance.environment import child_environment
-from ultracluster_rules.findings import FindingsError
 from ultracluster_runtime.purchasing.order_checks import check_order
 from ultracluster_runtime.purchasing.orders import OrderState, Record
 from ultracluster_spec.cluster import Cluster
+from ultracluster_spec.findings import FindingsError
 from ultracluster_stacks.config import load_rollout
 
 
@@ -60,7 +61,7 @@ def test_the_commands_know_neither_credentials_nor_the_ledger_of_the_user() -> N
     environment = child_environment(
         endpoint="http://localhost:1", key="LOCAL1", region="us-east-2", base=base
     )
-    target = Target(name="a fake", local=True, environment=environment, client=lambda *_: None)
+    target = Target(name="a fake", local=True, environment=environment, client=FakeClients(lambda *_: None))
 
     given = command_environment(target)
 
@@ -154,7 +155,7 @@ def buy(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, cluster: Cluster) -> Bu
         monkeypatch.setattr(demo_purchase, "Ledger", Ledger)
         monkeypatch.setattr(demo_purchase, "run_captured", commands)
         ec2 = Ec2({RESERVATION: order_name(cluster)} if held is None else held)
-        target = Target(name="a fake", local=True, environment={}, client=ec2)
+        target = Target(name="a fake", local=True, environment={}, client=FakeClients(ec2))
         buyer = DemoBuyer(
             target=target,
             directory=tmp_path,
@@ -233,7 +234,7 @@ def test_every_line_with_an_amount_marks_it_as_fake(buy: Buy, capfd: pytest.Capt
 
 
 def test_a_failed_command_ends_the_demo_with_its_output(buy: Buy, capfd: pytest.CaptureFixture[str]) -> None:
-    with pytest.raises(FindingsError, match=r"^UC9011: ultracluster capacity buy ended with code 2; .*log"):
+    with pytest.raises(FindingsError, match=r"^error: ultracluster capacity buy ended with code 2; .*log"):
         buy(Commands(**fresh().answers | {"buy": 2}))
 
     assert "UC7027: 13.44 USD is too much." in capfd.readouterr().err
@@ -247,7 +248,7 @@ def test_an_unknown_purchase_outcome_exits_as_unknown(buy: Buy) -> None:
 
 
 def test_no_offer_is_a_finding(buy: Buy) -> None:
-    with pytest.raises(FindingsError, match=r"^UC9011: .*offers no trn2\.48xlarge in us-east-2"):
+    with pytest.raises(FindingsError, match=r"^error: .*offers no trn2\.48xlarge in us-east-2"):
         buy(Commands(find={"offerings": []}))
 
 
@@ -255,7 +256,7 @@ def test_a_second_reservation_from_the_ledger_is_a_finding(buy: Buy) -> None:
     commands = fresh()
     commands.answers["buy"] = [answer_to_buy("PURCHASED"), answer_to_buy("PAID", "cr-2")]
 
-    with pytest.raises(FindingsError, match=rf"^UC9010: .* bought {RESERVATION}, then cr-2"):
+    with pytest.raises(FindingsError, match=rf"^error: .* bought {RESERVATION}, then cr-2"):
         buy(commands)
 
 
@@ -265,7 +266,7 @@ def test_anything_but_one_reservation_in_ec2_is_a_finding(
 ) -> None:
     held = {one: order_name(cluster) for one in [RESERVATION, *more] if more}
 
-    with pytest.raises(FindingsError, match=r"^UC9010: the ledger has .*, but EC2 has "):
+    with pytest.raises(FindingsError, match=r"^error: the ledger has .*, but EC2 has "):
         buy(fresh("PURCHASED", "PAID"), held=held)
 
 

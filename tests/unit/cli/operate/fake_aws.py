@@ -8,9 +8,10 @@ from typing import Any
 
 import botocore.session
 from botocore.exceptions import ClientError
+from tests.fake_clients import FakeClients
 
 from ultracluster_cli._aws.target import Target
-from ultracluster_rules.commands import LAUNCHER_PATH
+from ultracluster_spec.commands import LAUNCHER_PATH
 
 SERVICES = frozenset(botocore.session.Session().get_available_services())
 STAGE = "quickstart-us-east-2"
@@ -224,5 +225,9 @@ class Aws:
     def account(self, profile: str | None = None) -> Target:
         """Stands in for an account that credentials were found for."""
         return Target(
-            name="account 123456789012", local=False, environment=os.environ, client=self, profile=profile
+            name="account 123456789012",
+            local=False,
+            environment=os.environ,
+            client=FakeClients(self),
+            profile=profile,
         )

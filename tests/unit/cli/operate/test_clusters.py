@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 from botocore.exceptions import ClientError
+from tests.fake_clients import FakeClients
 
 from ultracluster_cli.operate import clusters
 
@@ -52,7 +53,7 @@ class Aws:
 def test_lists_what_is_tagged_and_names_the_regions_that_cannot_be_read(
     run: Any, monkeypatch: pytest.MonkeyPatch, refuses: str, code: int, regions: list[str]
 ) -> None:
-    monkeypatch.setattr(clusters, "clients_of", lambda _: Aws(refuses))
+    monkeypatch.setattr(clusters, "clients_of", lambda _: FakeClients(Aws(refuses)))
 
     outcome = run("clusters", "--json")
 

@@ -49,7 +49,7 @@ def test_data_is_deleted_only_of_a_cluster_whose_name_is_typed(run: Any, aws: Aw
     refused = run("destroy", "--yes", "--delete-data", "other")
 
     assert refused.code == 2
-    assert refused.stderr == "UC9017: --delete-data got 'other'. Allowed: quickstart.\n"
+    assert refused.stderr == "error: --delete-data got 'other'. Allowed: quickstart.\n"
     assert aws.done == []
 
     done = run("destroy", "--yes", "--delete-data", "quickstart", "--json")

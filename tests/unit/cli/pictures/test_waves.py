@@ -4,7 +4,7 @@ import pytest
 from tests.unit.cli.pictures.elements import problems_of, texts_of
 
 from ultracluster_cli.pictures.waves import draw_waves
-from ultracluster_runtime.rollout.machine import Entry, Kind
+from ultracluster_runtime.rollout.decide import Entry, Kind
 from ultracluster_runtime.rollout.plan import ALARMS, DEPLOY, PREFLIGHT, STACKS, PlannedCluster, RolloutPlan
 
 STEPS = (PREFLIGHT, DEPLOY, STACKS, "job:fabric-gate", "job:smoke-train", ALARMS)

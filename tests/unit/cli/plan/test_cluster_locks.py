@@ -16,8 +16,8 @@ from tests.unit.cli._aws.folder_bucket import FolderBucket, asset_manifest, clie
 from ultracluster_cli._aws.target import ClusterTargets, Target, single_target
 from ultracluster_cli.plan import cluster_locks
 from ultracluster_cli.plan.cluster_locks import ClusterLocks, describe_locks
-from ultracluster_rules.findings import FindingsError
 from ultracluster_runtime.rollout.cluster_lock import LEASE
+from ultracluster_spec.findings import FindingsError
 from ultracluster_stacks.plan import StackTemplate
 
 CLUSTERS = ("canary-us-east-1", "pretrain-us-east-2")

@@ -15,7 +15,7 @@ from tests.unit.cli.plan.fake_project import (
 )
 
 from ultracluster_cli.plan.stacks import deployed_stacks
-from ultracluster_rules.findings import FindingsError
+from ultracluster_spec.findings import FindingsError
 
 
 def test_each_stack_is_read_from_the_account_of_its_cluster(tmp_path: Path) -> None:
@@ -58,7 +58,7 @@ def test_a_stack_of_another_account_is_not_taken_for_new(
 def test_a_folder_other_than_an_assembly_is_refused(run: Run, project: Path) -> None:
     write_assembly(project / "new", TEMPLATE)
 
-    assert "UC9202" in run("plan", "--against", "nowhere").stderr
+    assert "is not a cloud assembly" in run("plan", "--against", "nowhere").stderr
 
 
 @pytest.mark.slow

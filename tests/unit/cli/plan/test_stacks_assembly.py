@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from ultracluster_cli.plan.stacks import assembled_stacks
-from ultracluster_rules.findings import FindingsError
+from ultracluster_spec.findings import FindingsError
 
 
 def write_manifest(directory: Path, artifacts: dict[str, Any]) -> None:
@@ -46,5 +46,5 @@ def test_reads_the_stacks_of_stages_and_no_other_artifacts(tmp_path: Path) -> No
 
 
 def test_an_assembly_that_is_not_there_is_a_finding(tmp_path: Path) -> None:
-    with pytest.raises(FindingsError, match=r"^UC9202: .*manifest\.json"):
+    with pytest.raises(FindingsError, match=r"^error: .*manifest\.json"):
         assembled_stacks(tmp_path)

@@ -26,10 +26,10 @@ def test_takes_the_clusters_that_are_named(
 @pytest.mark.parametrize(
     ("options", "codes"),
     [
-        (["--skip", "UC4001", "--skip", "UC9406", "--skip", "x"], ["UC9455", "UC9455"]),
-        (["--skip", "UC9455"], ["UC9455"]),
+        (["--skip", "UC4001", "--skip", "UC9406", "--skip", "x"], ["error", "error"]),
+        (["--skip", "UC9999"], ["error"]),
         (["--cluster", "nobody"], ["UC2201"]),
-        (["--wave", "nobody"], ["UC9008"]),
+        (["--wave", "nobody"], ["error"]),
         (["--profile", "nobody"], ["UC9009"]),
     ],
 )

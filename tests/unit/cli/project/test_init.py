@@ -141,5 +141,5 @@ def test_a_folder_that_holds_something_is_left_alone(run: Run, tmp_path: Path) -
     for arguments in ([], ["--example", "own-app"]):
         outcome = run("init", str(tmp_path), *arguments)
         assert outcome.code == 2
-        assert outcome.stderr.startswith("UC9207")
+        assert outcome.stderr.startswith("error: ")
     assert [path.name for path in tmp_path.iterdir()] == ["mine.txt"]

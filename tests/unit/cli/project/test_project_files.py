@@ -24,7 +24,7 @@ def test_names_the_examples_and_refuses_others(run: Run, tmp_path: Path) -> None
     outcome = run("init", str(tmp_path / "p"), "--example", "none")
 
     assert outcome.code == 2
-    assert outcome.stderr.startswith("UC9208")
+    assert outcome.stderr.startswith("error: unknown example")
     assert "own-app" in outcome.stderr
     assert "own-app" in run("init", str(tmp_path / "p"), "--example", "list").stdout
     assert not (tmp_path / "p").exists()

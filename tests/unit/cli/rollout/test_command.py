@@ -29,7 +29,7 @@ def test_a_deployment_that_fails_stops_before_the_next_wave_and_resumes(project:
 
     assert first.code == ExitCode.FAILED
     assert (
-        "UC9609: canary-us-east-1: deploy: cdk deploy ended with code 1: Error: no such luck" in first.stderr
+        "error: canary-us-east-1: deploy: cdk deploy ended with code 1: Error: no such luck" in first.stderr
     )
     assert again.code == 0, again.stderr
     assert project.deployed().count("canary-us-east-1") == 2
@@ -75,7 +75,7 @@ def test_an_alarm_stops_before_the_next_wave(project: Project) -> None:
     outcome = project.rollout()
 
     assert outcome.code == ExitCode.FAILED
-    assert "UC9609: canary-us-east-1: alarms: alarm canary-us-east-1-Cluster: too hot" in outcome.stderr
+    assert "error: canary-us-east-1: alarms: alarm canary-us-east-1-Cluster: too hot" in outcome.stderr
     assert outcome.stderr.endswith(
         "Not started: production.\n"
         "To continue once the error is fixed: ultracluster rollout rollout.yaml --resume\n"
@@ -144,7 +144,7 @@ def test_refuses_two_at_once(project: Project, written: bytes, process: str) -> 
     taken = project.rollout()
 
     assert (refused.code, taken.code) == (2, 0)
-    assert f"UC9601: another rollout is running here (process {process})" in refused.stderr
+    assert f"error: another rollout is running here (process {process})" in refused.stderr
 
 
 def test_options_that_exclude_each_other_are_refused(project: Project) -> None:

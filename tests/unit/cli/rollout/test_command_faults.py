@@ -16,14 +16,15 @@ from typing import Any
 
 import pytest
 from botocore.exceptions import ClientError, EndpointConnectionError
+from tests.fake_clients import FakeClients
 from tests.unit.cli.rollout.rollout_simulation import CLUSTERS, Project, target
 
 from ultracluster_cli._aws import targets
 from ultracluster_cli._aws.target import Target
 from ultracluster_cli.main import main
 from ultracluster_cli.rollout import command
+from ultracluster_runtime.rollout.decide import Kind
 from ultracluster_runtime.rollout.journal import read_journal
-from ultracluster_runtime.rollout.machine import Kind
 from ultracluster_runtime.rollout.plan import DEPLOY
 
 pytestmark = pytest.mark.slow
@@ -158,8 +159,8 @@ class FailingAws:
         self.forever = forever
         self.calls = 0
 
-    def wrap(self, client: Callable[[str, str], Any]) -> Callable[[str, str], Any]:
-        return lambda service, region: _Failing(client(service, region), self)
+    def wrap(self, client: Any) -> FakeClients:
+        return FakeClients(lambda service, region: _Failing(client(service, region), self))
 
     def call(self, function: Callable[..., Any]) -> Callable[..., Any]:
         def called(*arguments: Any, **named: Any) -> Any:

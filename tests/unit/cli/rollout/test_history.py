@@ -14,8 +14,8 @@ from ultracluster_cli.rollout.history import (
     prune_assemblies,
     runs_of,
 )
+from ultracluster_runtime.rollout.decide import Entry, Kind
 from ultracluster_runtime.rollout.journal import open_journal
-from ultracluster_runtime.rollout.machine import Entry, Kind
 from ultracluster_runtime.rollout.plan import DEPLOY, PlannedCluster, PlannedStack, RolloutPlan
 
 

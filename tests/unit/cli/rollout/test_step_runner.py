@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.fake_clients import FakeClients
 from tests.unit.cli.rollout.gate_step import GATE
 
 from ultracluster_cli._aws.target import Target, single_target
@@ -65,7 +66,9 @@ def steps(tmp_path: Path, batch: Any, *, patience_minutes: float = 1) -> Steps:
         rollouts=tmp_path,
         accounts={},
         skip=(),
-        targets=single_target(Target(name="local", local=True, environment={}, client=lambda *_: batch)),
+        targets=single_target(
+            Target(name="local", local=True, environment={}, client=FakeClients(lambda *_: batch))
+        ),
         project=Project(
             directory=tmp_path,
             temporary=tmp_path,

@@ -6,8 +6,8 @@ import pytest
 from tests.unit.cli.rollout.gate_step import GATE
 
 from ultracluster_cli.rollout.step_runner import ThreadedExecutor
+from ultracluster_runtime.rollout.decide import Task
 from ultracluster_runtime.rollout.drive import Result
-from ultracluster_runtime.rollout.machine import Task
 
 pytestmark = pytest.mark.slow
 

@@ -13,7 +13,7 @@ import pytest
 
 from ultracluster_cli.run import code as packing
 from ultracluster_cli.run.code import pack
-from ultracluster_rules.findings import FindingsError
+from ultracluster_spec.findings import FindingsError
 
 
 @pytest.fixture

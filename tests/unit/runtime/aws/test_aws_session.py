@@ -1,11 +1,12 @@
-"""Opening a boto3 session."""
+"""The clients of a profile."""
 
 from pathlib import Path
 
 import pytest
+from botocore.exceptions import InvalidConfigError
 
-from ultracluster_rules.findings import FindingsError
-from ultracluster_runtime.aws.aws_session import aws_session
+from ultracluster_runtime.aws.aws_session import clients_of
+from ultracluster_spec.findings import FindingsError
 
 
 @pytest.fixture(autouse=True)
@@ -13,19 +14,28 @@ def config(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     file = tmp_path / "config"
     file.write_text("[profile training]\nregion = us-east-2\n")
     monkeypatch.setenv("AWS_CONFIG_FILE", str(file))
-    monkeypatch.delenv("AWS_PROFILE", raising=False)
+    for name in ("AWS_PROFILE", "AWS_REGION", "AWS_DEFAULT_REGION"):
+        monkeypatch.delenv(name, raising=False)
 
 
-def test_profile_of_the_configuration_is_used() -> None:
-    session = aws_session("training")
+def test_the_region_is_that_of_the_profile_and_default_credentials_need_none() -> None:
+    assert clients_of("training").region == "us-east-2"
+    assert clients_of("training")("sts").meta.region_name == "us-east-2"
+    assert clients_of(None).region is None
 
-    assert (session.profile_name, session.region_name) == ("training", "us-east-2")
+
+@pytest.mark.parametrize("region", ["us-east-2 ", "europe"])
+def test_a_region_that_is_none_is_refused_before_its_name_is_looked_up(region: str) -> None:
+    with pytest.raises(FindingsError, match=r"^UC2102: Region"):
+        clients_of(None)("sts", region)
 
 
-def test_default_credentials_need_no_profile() -> None:
-    assert aws_session(None).profile_name == "default"
+def test_an_endpoint_that_is_none_is_an_error_of_aws(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("AWS_ENDPOINT_URL", "http://localhost:none")
+    with pytest.raises(InvalidConfigError):
+        clients_of("training")("sts")
 
 
 def test_missing_profile_is_a_finding() -> None:
     with pytest.raises(FindingsError, match=r"^UC9009: .*nobody.*aws configure list-profiles"):
-        aws_session("nobody")
+        clients_of("nobody")

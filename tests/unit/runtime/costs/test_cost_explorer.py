@@ -8,8 +8,8 @@ import boto3
 import pytest
 from botocore.stub import Stubber
 
-from ultracluster_rules.findings import FindingsError
 from ultracluster_runtime.costs.cost_explorer import COST_EXPLORER_REGION, ActualCosts, actual_costs
+from ultracluster_spec.findings import FindingsError
 
 
 @pytest.fixture

@@ -10,8 +10,8 @@ import pytest
 from botocore.stub import Stubber
 
 from ultracluster_catalog.prices.prices import BillableItem
-from ultracluster_rules.findings import FindingsError
 from ultracluster_runtime.costs.price_list import PRICE_LIST_REGION, listed_prices
+from ultracluster_spec.findings import FindingsError
 
 TRN1 = BillableItem(kind="on-demand", name="trn1.32xlarge")
 BLOCK = BillableItem(kind="capacity-block", name="trn2.48xlarge")

@@ -5,6 +5,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from tests.fake_clients import FakeClients
 
 from ultracluster_runtime.functions import ecs_cluster
 
@@ -16,7 +17,7 @@ class _Answers:
     def __init__(self, monkeypatch: pytest.MonkeyPatch, *, found: list[dict[str, Any]]) -> None:
         self.sent: list[dict[str, Any]] = []
         batch = SimpleNamespace(describe_compute_environments=lambda **_: {"computeEnvironments": found})
-        monkeypatch.setattr(ecs_cluster.boto3, "client", lambda _: batch)
+        monkeypatch.setattr(ecs_cluster, "Clients", lambda **_: FakeClients(lambda *_: batch))
         monkeypatch.setattr(ecs_cluster.urllib.request, "urlopen", self._open)
 
     def _open(self, request: Any, timeout: float) -> Any:

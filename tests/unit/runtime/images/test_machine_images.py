@@ -8,8 +8,8 @@ import pytest
 from botocore.exceptions import EndpointConnectionError
 from botocore.stub import Stubber
 
-from ultracluster_rules.findings import FindingsError
 from ultracluster_runtime.images import image_of_parameter, newest_baked_image
+from ultracluster_spec.findings import FindingsError
 
 REGION = "us-east-2"
 ID = "ami-0123456789abcdef0"

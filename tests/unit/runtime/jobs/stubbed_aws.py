@@ -6,9 +6,9 @@ from typing import Any
 import boto3
 from botocore.stub import Stubber
 
-from ultracluster_rules.commands import LAUNCHER_PATH
 from ultracluster_runtime.jobs.logs import Stream
 from ultracluster_runtime.jobs.stop import stop_job
+from ultracluster_spec.commands import LAUNCHER_PATH
 
 NOW = datetime(2026, 12, 1, 12, tzinfo=UTC)
 

@@ -4,7 +4,6 @@ from typing import Any
 
 import pytest
 
-from ultracluster_rules.findings import FindingsError
 from ultracluster_runtime.jobs.dependencies import (
     array_size_of,
     dependencies_of,
@@ -12,6 +11,7 @@ from ultracluster_runtime.jobs.dependencies import (
     queue_of,
     submission_order,
 )
+from ultracluster_spec.findings import FindingsError
 
 
 def definition(name: str, *after: str, **tags: str) -> dict[str, Any]:

@@ -3,8 +3,8 @@
 import pytest
 from tests.unit.runtime.jobs.stubbed_aws import STREAM, StubbedAws, events, expect_job, gang, part
 
-from ultracluster_rules.findings import FindingsError
 from ultracluster_runtime.jobs.logs import Line, find_stream, read_new, read_tail
+from ultracluster_spec.findings import FindingsError
 
 
 @pytest.mark.parametrize(("node", "index"), [(None, 0), (1, 1)])

@@ -6,8 +6,8 @@ import pytest
 from tests.unit.runtime.jobs.stubbed_aws import ARN, ENVIRONMENT, QUEUE, StubbedAws
 
 from ultracluster_catalog.limits.queues import QUEUE_NAME_TAG
-from ultracluster_rules.findings import FindingsError
 from ultracluster_runtime.jobs.queues import Queue, find_definition, find_queue, find_queues, region_from_arn
+from ultracluster_spec.findings import FindingsError
 
 URGENT = f"{ARN}:job-queue/urgent"
 DEFINITION = f"{ARN}:job-definition/pretrain:3"

@@ -7,8 +7,8 @@ import pytest
 from botocore.validate import ParamValidator
 
 from ultracluster_catalog.names.submission_tags import DEFAULT_SHARE
-from ultracluster_rules.findings import FindingsError
 from ultracluster_runtime.jobs.submission import submission
+from ultracluster_spec.findings import FindingsError
 
 LAUNCHER = ["python3", "/run/ultracluster/launch", "torchrun"]
 DEFINITION: dict[str, Any] = {

@@ -6,8 +6,8 @@ from datetime import UTC, datetime, timedelta
 from ultracluster_runtime.lifecycle.actions import (
     Action,
 )
-from ultracluster_runtime.lifecycle.machine import plan_actions
 from ultracluster_runtime.lifecycle.observations import Environment, Job, Observations, Queue, Reservation
+from ultracluster_runtime.lifecycle.plan import plan_actions
 from ultracluster_runtime.lifecycle.state import LifecycleState
 
 START = datetime(2026, 12, 1, 11, 30, tzinfo=UTC)

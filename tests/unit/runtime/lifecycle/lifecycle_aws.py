@@ -14,8 +14,8 @@ import boto3
 from botocore.exceptions import ClientError, ReadTimeoutError
 from botocore.parsers import ResponseParserError
 from botocore.validate import validate_parameters
+from tests.fake_clients import FakeClients
 
-from ultracluster_runtime.functions.clients import Clients
 from ultracluster_runtime.lifecycle.reader import ManagedBlock
 
 __all__ = [
@@ -173,11 +173,11 @@ class FakeAws:
             self.templates["lt-1"] = reservation
 
     @property
-    def clients(self) -> Clients:
+    def clients(self) -> FakeClients:
         """Real boto3 clients that this fake answers from now on."""
-        return Clients(self.client)
+        return FakeClients(self.client)
 
-    def client(self, service: str) -> Any:
+    def client(self, service: str, *_: object, **__: object) -> Any:
         """A real boto3 client that this fake answers from now on."""
         _answering[:] = [self]
         return _client(service)

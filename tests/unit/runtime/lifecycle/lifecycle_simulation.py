@@ -13,7 +13,7 @@ from datetime import UTC, datetime, timedelta
 from functools import cache
 from typing import Any
 
-from ultracluster_runtime.lifecycle import machine
+from ultracluster_runtime.lifecycle import plan
 from ultracluster_runtime.lifecycle.actions import (
     Action,
     Notify,
@@ -260,7 +260,7 @@ class Simulation:
     ) -> None:
         self.blocks = blocks
         self.on_demand = on_demand
-        self.run_cycle = run_cycle or machine.run_cycle
+        self.run_cycle = run_cycle or plan.run_cycle
         # The class that this life cycle itself uses; in a test of a bug it is not the one imported above.
         self.memory: type[LifecycleState] = self.run_cycle.__globals__["LifecycleState"]
         self.tolerance = (

@@ -13,7 +13,7 @@ from tests.unit.runtime.lifecycle.block_observations import (
     facts,
 )
 
-from ultracluster_runtime.lifecycle.machine import plan_actions
+from ultracluster_runtime.lifecycle.plan import plan_actions
 from ultracluster_runtime.lifecycle.state import LifecycleState
 
 

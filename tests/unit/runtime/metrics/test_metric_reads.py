@@ -99,5 +99,5 @@ def test_cluster_without_metrics_has_no_series(
         monkeypatch.setenv(name, value)
     code = main(["dashboard", "--cluster", "none", "--region", REGION, "--save", str(tmp_path / "none.json")])
     assert code == 2
-    assert "UC9335" in capsys.readouterr().err
+    assert "has no metrics of" in capsys.readouterr().err
     assert not (tmp_path / "none.json").exists()

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 from tests.unit.runtime.metrics.recordings import day, recording, series
 
-from ultracluster_rules.findings import FindingsError
 from ultracluster_runtime.metrics.recorded_metrics import read_recording, write_recording
+from ultracluster_spec.findings import FindingsError
 
 
 def test_recording_survives_a_round_trip(tmp_path: Path) -> None:
@@ -67,7 +67,7 @@ def test_refuses_an_invalid_recording(
     document = json.loads(path.read_text())
     change(document)
     path.write_text(json.dumps(document))
-    with pytest.raises(FindingsError, match="UC9330") as raised:
+    with pytest.raises(FindingsError, match="is not a recording of metrics") as raised:
         read_recording(path)
     assert said in str(raised.value)
 
@@ -76,7 +76,7 @@ def test_refuses_an_invalid_recording(
 def test_refuses_a_file_of_another_kind(tmp_path: Path, text: str) -> None:
     path = tmp_path / "recording.json"
     path.write_text(text)
-    with pytest.raises(FindingsError, match="UC9330"):
+    with pytest.raises(FindingsError, match="is not a recording of metrics"):
         read_recording(path)
 
 

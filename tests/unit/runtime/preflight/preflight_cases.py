@@ -15,7 +15,7 @@ from ultracluster_runtime.preflight.check import (
 from ultracluster_runtime.preflight.reader import AwsReader
 from ultracluster_runtime.preflight.run import CheckResult, run_checks
 from ultracluster_runtime.preflight.subjects import Account, Region, Source
-from ultracluster_spec import CapacityRecord
+from ultracluster_spec.capacity import CapacityRecord
 from ultracluster_spec.cluster import Cluster
 
 NOW = datetime(2026, 11, 21, 12, tzinfo=UTC)

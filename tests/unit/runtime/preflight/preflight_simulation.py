@@ -3,7 +3,7 @@
 import json
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
-from functools import cache
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -26,6 +26,7 @@ from ultracluster_local.services.ec2.capacity_market import capacity_market
 from ultracluster_local.services.fsx.state import fsx_of
 from ultracluster_local.services.handlers import Request
 from ultracluster_local.services.service_quotas import set_quota
+from ultracluster_runtime.functions.clients import Clients
 from ultracluster_runtime.preflight import subjects
 from ultracluster_runtime.preflight.reader import AwsReader
 from ultracluster_runtime.purchasing.ledger import order_key, record_item
@@ -54,6 +55,7 @@ waves:
     clusters:
       - name: block
         account: "123456789012"
+        submitters: ["arn:aws:iam::123456789012:role/cdk-hnb659fds-cfn-exec-role-123456789012-us-east-2"]
         capacity: {{reservation_id: cr-00000000000000001, order: december}}
         jobs:
           - {{name: train, image: "123456789012.dkr.ecr.us-east-2.amazonaws.com/training:2026-11-20", command: [t.py]}}
@@ -98,21 +100,17 @@ class World:
     now: datetime = field(default_factory=lambda: datetime.now(UTC))
 
     def __post_init__(self) -> None:
-        config = Config(retries={"total_max_attempts": 1}, s3={"addressing_style": "path"})
         session = boto3.session.Session()
 
-        @cache
-        def client(service: str, region: str) -> Any:
-            return session.client(
-                service,
-                region_name=region,
+        self.client = Clients(
+            partial(
+                session.client,
                 endpoint_url=self.local.endpoint,
                 aws_access_key_id=self.key[0],
                 aws_secret_access_key=self.key[1],
-                config=config,
-            )
-
-        self.client = client
+            ),
+            config=Config(retries={"total_max_attempts": 1}, s3={"addressing_style": "path"}),
+        )
 
     def reader(self, **changes: Any) -> AwsReader:
         """Questions to this account, with none answered yet."""

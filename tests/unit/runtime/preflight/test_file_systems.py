@@ -40,6 +40,9 @@ DESCRIPTION = {
         ({"Lifecycle": "FAILED"}, Status.FAIL),
         ({"FileSystemType": "ONTAP"}, Status.FAIL),
         ({"LustreConfiguration": {"MountName": "xyz"}}, Status.FAIL),
+        ({"FileSystemTypeVersion": "2.10"}, Status.FAIL),
+        ({"FileSystemTypeVersion": "2.12"}, Status.PASS),
+        ({"FileSystemTypeVersion": "2.15"}, Status.PASS),
     ],
 )
 def test_file_system_must_be_lustre_and_available_under_its_mount_name(

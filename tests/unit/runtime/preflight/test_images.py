@@ -54,6 +54,21 @@ def check(registry: Registry, image: str = IMAGE) -> Outcome:
     return found.evaluate(named, found.gather(reader, named))
 
 
+@pytest.mark.parametrize(
+    ("volume", "status"),
+    [
+        ({"VolumeSize": 200}, Status.PASS),
+        ({"VolumeSize": 201}, Status.FAIL),
+        ({}, Status.SKIP),
+    ],
+)
+def test_the_ami_fits_into_the_root_volume(volume: Mapping[str, int], status: Status) -> None:
+    (fits,) = (one for one in checks_of(images) if one.code == "UC9480")
+    mapping = {"DeviceName": "/dev/xvda", "Ebs": volume}
+    described = {"RootDeviceName": "/dev/xvda", "BlockDeviceMappings": [mapping]}
+    assert fits.evaluate(CLUSTER, described).status is status
+
+
 @pytest.fixture
 def configured(monkeypatch: pytest.MonkeyPatch) -> pytest.MonkeyPatch:
     text = json.dumps({"architecture": "amd64", "config": {"Entrypoint": ["torchrun"], "Cmd": ["/bin/bash"]}})

@@ -12,7 +12,7 @@ from ultracluster_runtime.preflight.check import Outcome, Status, checks_of
 from ultracluster_runtime.preflight.orders import Order
 from ultracluster_runtime.purchasing.ledger import record_item
 from ultracluster_runtime.purchasing.orders import OrderState, Record
-from ultracluster_spec import CapacityRecord
+from ultracluster_spec.capacity import CapacityRecord
 
 (ORDER,) = checks_of(orders)
 LEDGER = ("orders", "us-east-2")

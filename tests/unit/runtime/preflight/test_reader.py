@@ -41,9 +41,8 @@ def test_unlisted_calls_are_never_sent() -> None:
     assert client.asked == []
 
 
-def test_many_threads_ask_the_same_question_once_and_repetitions_are_counted() -> None:
-    answer = {"Account": "1", "ResponseMetadata": {"RetryAttempts": 2}}
-    client = Client({"get_caller_identity": lambda: time.sleep(0.02) or answer})
+def test_many_threads_ask_the_same_question_once() -> None:
+    client = Client({"get_caller_identity": lambda: time.sleep(0.02) or {"Account": "1"}})
     reader = reads_of(client)
     threads = [
         threading.Thread(target=reader.call, args=("sts:GetCallerIdentity", "us-east-1")) for _ in range(8)
@@ -53,7 +52,6 @@ def test_many_threads_ask_the_same_question_once_and_repetitions_are_counted() -
     for thread in threads:
         thread.join()
     assert client.asked == ["get_caller_identity"]
-    assert reader.call_counts == {"sts:GetCallerIdentity": 3}
 
 
 def test_no_calls_are_made_after_the_deadline() -> None:

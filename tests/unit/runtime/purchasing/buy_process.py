@@ -5,33 +5,35 @@ import sys
 import uuid
 from typing import Any
 
+import boto3
 from botocore.config import Config
 from tests.unit.runtime.purchasing.ledger_table import TABLE
 
-from ultracluster_runtime.purchasing.ec2_driver import Ec2Driver, session_clients
+from ultracluster_runtime.functions.clients import Clients
+from ultracluster_runtime.purchasing.ec2_driver import Ec2Driver
 from ultracluster_runtime.purchasing.effects import perform_all
 from ultracluster_runtime.purchasing.ledger import Ledger
 from ultracluster_runtime.purchasing.purchase import buy
 from ultracluster_runtime.purchasing.reconcile import Outcome
 
-_session = functools.cache(session_clients)  # one session reads EC2's large model once
+_session = functools.cache(boto3.Session)  # one session reads EC2's large model once
 
 
-def hasty_clients() -> Any:
+def hasty_clients() -> Clients:
     """Clients that wait half a second for an answer, so that a test does; all else is as the product sets it."""
-    make = _session()
 
-    def make_hasty(service: str, region: str, config: Config) -> Any:
-        return make(service, region, config.merge(Config(read_timeout=0.5)))
+    def make(service: str, *, region_name: str, config: Config) -> Any:
+        hasty = config.merge(Config(read_timeout=0.5))
+        return _session().client(service, region_name=region_name, config=hasty)
 
-    return make_hasty
+    return Clients(make)
 
 
 def driver() -> Ec2Driver:
     """A driver as the command line makes it, which confirms everything."""
-    make = hasty_clients()
-    ledger = Ledger(make("dynamodb", "us-east-2", Config(read_timeout=5)), TABLE)
-    return Ec2Driver(make_client=make, ledger=ledger, confirm=_always, accept=_always, sleep=_never)
+    clients = hasty_clients()
+    ledger = Ledger(clients("dynamodb", "us-east-2"), TABLE)
+    return Ec2Driver(clients=clients, ledger=ledger, confirm=_always, accept=_always, sleep=_never)
 
 
 def _always(*_: Any) -> bool:

@@ -26,18 +26,19 @@ import boto3
 from botocore.config import Config
 from moto.dynamodb.models import dynamodb_backends
 from moto.moto_server.werkzeug_app import create_backend_app
+from tests.fake_clients import FakeClients
 from tests.unit.runtime.purchasing.example_orders import block_order
 from tests.unit.runtime.purchasing.fake_ec2 import ACCOUNT, FakeEc2
 from tests.unit.runtime.purchasing.ledger_table import TABLE, create_table
 from werkzeug.test import Client
 
-from ultracluster_rules.findings import FindingsError
-from ultracluster_runtime.purchasing.ec2_driver import PURCHASING, Ec2Driver
+from ultracluster_runtime.purchasing.ec2_driver import Ec2Driver
 from ultracluster_runtime.purchasing.effects import perform_all
 from ultracluster_runtime.purchasing.ledger import Ledger, order_key
 from ultracluster_runtime.purchasing.orders import OrderState
 from ultracluster_runtime.purchasing.purchase import buy
 from ultracluster_runtime.purchasing.reconcile import Outcome, reconcile
+from ultracluster_spec.findings import FindingsError
 
 __all__ = [
     "FAULTS",
@@ -274,17 +275,16 @@ def _client(endpoint: str, service: str, region: str, attempts: int) -> Any:
 def driver(world: HttpWorld, confirm: Callable[..., bool] = lambda *_: True) -> Ec2Driver:
     """Return a driver of the product, whose clock is that of the world and which sleeps in no time."""
 
-    def make(service: str, region: str, config: Config) -> Any:
-        if config is PURCHASING:  # with hooks of its own
+    class Clients(FakeClients):
+        def make(self, service: str, region: str | None, config: Config) -> Any:  # with hooks of its own
             return boto3.client(service, region_name=region, endpoint_url=world.endpoint, config=config)
-        return _client(world.endpoint, service, region, 2)
 
     def sleep(seconds: float) -> None:
         world.ahead += timedelta(seconds=seconds)
 
     ledger = Ledger(_client(world.endpoint, "dynamodb", REGION, 3), TABLE)
     return Ec2Driver(
-        make_client=make,
+        clients=Clients(lambda service, region: _client(world.endpoint, service, str(region), 2)),
         ledger=ledger,
         confirm=confirm,
         accept=lambda *_: True,

@@ -3,8 +3,8 @@
 from collections.abc import Callable
 from typing import Any
 
-from ultracluster_rules.findings import FindingsError
 from ultracluster_runtime.purchasing.effects import Effect, Page, Steps, perform_all
+from ultracluster_spec.findings import FindingsError
 
 
 def play(steps: Steps[Any], answer: Callable[[Effect], Any]) -> tuple[list[Effect], Any]:

@@ -14,10 +14,10 @@ from tests.unit.runtime.purchasing.example_orders import (
 from tests.unit.runtime.purchasing.invariants import Violation
 from tests.unit.runtime.purchasing.simulation import CLEAR, Process, Simulation
 
-from ultracluster_rules.findings import FindingsError
 from ultracluster_runtime.purchasing.orders import Order
 from ultracluster_runtime.purchasing.purchase import buy
 from ultracluster_runtime.purchasing.reconcile import reconcile
+from ultracluster_spec.findings import FindingsError
 
 
 def simulate(orders: list[Order], **settings: Any) -> Simulation:

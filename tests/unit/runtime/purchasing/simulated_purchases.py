@@ -8,9 +8,9 @@ from tests.unit.runtime.purchasing.example_orders import block_order
 from tests.unit.runtime.purchasing.scenarios import simulate, start
 from tests.unit.runtime.purchasing.simulation import Process, Simulation
 
-from ultracluster_rules.findings import FindingsError
 from ultracluster_runtime.purchasing.effects import Send
 from ultracluster_runtime.purchasing.reconcile import Outcome, reconcile
+from ultracluster_spec.findings import FindingsError
 
 __all__ = ["bought", "reconciled", "refused", "strike", "unknown"]
 

@@ -14,7 +14,6 @@ from typing import Any
 from tests.unit.runtime.purchasing.faults import EXCEPTIONS, READS, client_error, faults_of
 from tests.unit.runtime.purchasing.invariants import check_send
 
-from ultracluster_rules.findings import FindingsError
 from ultracluster_runtime.purchasing import aws_errors, effects
 from ultracluster_runtime.purchasing.ec2_objects import (
     Block,
@@ -28,6 +27,7 @@ from ultracluster_runtime.purchasing.ec2_objects import (
 )
 from ultracluster_runtime.purchasing.offerings import Offering
 from ultracluster_runtime.purchasing.orders import Order, OrderState, Record
+from ultracluster_spec.findings import FindingsError
 
 START = datetime(2026, 11, 20, 9, 0, tzinfo=UTC)
 REGION = "us-east-2"

@@ -12,11 +12,11 @@ from tests.unit.runtime.purchasing.invariants import Violation, check, check_set
 from tests.unit.runtime.purchasing.scenarios import SCENARIOS, reconcile_all, simulate, start
 from tests.unit.runtime.purchasing.simulation import CLEAR, OWNED_END, START, Process, Simulation
 
-from ultracluster_rules.findings import FindingsError
 from ultracluster_runtime.purchasing.effects import Send
 from ultracluster_runtime.purchasing.operator_actions import close
 from ultracluster_runtime.purchasing.orders import OrderState
 from ultracluster_runtime.purchasing.reconcile import reconcile
+from ultracluster_spec.findings import FindingsError
 
 
 def _nothing_may_be_sent(simulation: Simulation, why: str) -> None:

@@ -101,14 +101,16 @@ class Boto3:
 
     def __init__(self, answer: Any = None, *, leaves: int = 1) -> None:
         self.answer, self.leaves = answer, leaves
-        self.made: list[tuple[str, str, Config]] = []
+        self.made: list[tuple[str, str, Config | None]] = []
         self.calls: list[tuple[str, dict[str, Any]]] = []
         self.meta = SimpleNamespace(events=self)
         self._hooks: list[tuple[str, Callable[..., Any]]] = []
 
-    def make_client(self, service: str, region: str, config: Config) -> "Boto3":
+    def make(self, service: str, region: str, config: Config | None = None) -> "Boto3":
         self.made.append((service, region, config))
         return self
+
+    __call__ = make
 
     def register(self, event: str, hook: Callable[..., Any]) -> None:
         self._hooks.append((event, hook))
@@ -129,7 +131,7 @@ class Boto3:
 
 def driver(boto3: Boto3, **settings: Any) -> Ec2Driver:
     given = {"ledger": None, "confirm": lambda *_: False, "clock": lambda: NOW} | settings
-    return Ec2Driver(make_client=boto3.make_client, **given)
+    return Ec2Driver(clients=boto3, **given)
 
 
 def refusal(code: str) -> ClientError:

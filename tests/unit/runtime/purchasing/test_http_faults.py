@@ -21,9 +21,9 @@ from tests.unit.runtime.purchasing.http_world import (
 )
 from tests.unit.runtime.purchasing.ledger_table import TABLE
 
-from ultracluster_rules.findings import FindingsError
 from ultracluster_runtime.purchasing.purchase import buy
 from ultracluster_runtime.purchasing.reconcile import Outcome
+from ultracluster_spec.findings import FindingsError
 
 pytestmark = pytest.mark.slow
 

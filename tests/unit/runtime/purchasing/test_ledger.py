@@ -15,10 +15,10 @@ from tests.unit.runtime.purchasing.example_orders import block_order, extension_
 from tests.unit.runtime.purchasing.ledger_table import TABLE, create_table
 from tests.unit.runtime.purchasing.simulation import START, Simulation
 
-from ultracluster_rules.findings import FindingsError
 from ultracluster_runtime.purchasing.effects import Committed, ConditionFailed, OutcomeUnknown, ReadFailed
 from ultracluster_runtime.purchasing.ledger import Ledger
 from ultracluster_runtime.purchasing.orders import HOLDS_LOCK, TRANSITIONS, Order, OrderState, Record
+from ultracluster_spec.findings import FindingsError
 
 pytestmark = pytest.mark.slow
 

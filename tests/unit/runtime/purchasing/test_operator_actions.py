@@ -12,7 +12,6 @@ from tests.unit.runtime.purchasing.scenarios import SCENARIOS, simulate
 from tests.unit.runtime.purchasing.simulated_purchases import bought, reconciled, refused, unknown
 from tests.unit.runtime.purchasing.simulation import Process, Simulation
 
-from ultracluster_rules.findings import FindingsError
 from ultracluster_runtime.purchasing.effects import (
     CancelReservation,
     Committed,
@@ -23,6 +22,7 @@ from ultracluster_runtime.purchasing.effects import (
 from ultracluster_runtime.purchasing.operator_actions import cancel, close
 from ultracluster_runtime.purchasing.orders import OrderState
 from ultracluster_runtime.purchasing.reconcile import Outcome
+from ultracluster_spec.findings import FindingsError
 
 
 def test_a_person_closes_an_unknown_order_on_evidence() -> None:

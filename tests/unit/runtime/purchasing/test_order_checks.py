@@ -10,7 +10,6 @@ import pytest
 from tests.unit.runtime.purchasing.example_orders import block_order, extension_order, on_demand_order
 from tests.unit.runtime.purchasing.simulation import OWNED_END, START
 
-from ultracluster_rules.findings import FindingsError
 from ultracluster_runtime.purchasing.order_checks import (
     check_list_price,
     check_order,
@@ -21,6 +20,7 @@ from ultracluster_runtime.purchasing.order_checks import (
     parse_time,
 )
 from ultracluster_runtime.purchasing.orders import Order
+from ultracluster_spec.findings import FindingsError
 
 
 def codes(order: Order, now: datetime = START) -> list[str]:

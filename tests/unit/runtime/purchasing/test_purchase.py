@@ -16,7 +16,6 @@ from tests.unit.runtime.purchasing.scenarios import SCENARIOS, simulate, start
 from tests.unit.runtime.purchasing.simulated_purchases import bought, reconciled, refused, strike
 from tests.unit.runtime.purchasing.simulation import OWNED, OWNED_END, START, Simulation
 
-from ultracluster_rules.findings import FindingsError
 from ultracluster_runtime.purchasing.effects import (
     Advance,
     DryRun,
@@ -24,6 +23,7 @@ from ultracluster_runtime.purchasing.effects import (
     Send,
 )
 from ultracluster_runtime.purchasing.orders import OrderState
+from ultracluster_spec.findings import FindingsError
 
 
 def test_buys_the_lowest_fee_that_meets_the_terms() -> None:

@@ -11,7 +11,6 @@ from tests.unit.runtime.purchasing.example_orders import block_order, offering
 from tests.unit.runtime.purchasing.protocol_player import pages, play
 from tests.unit.runtime.purchasing.simulation import START
 
-from ultracluster_rules.findings import FindingsError
 from ultracluster_runtime.purchasing.effects import (
     Advance,
     Bought,
@@ -35,6 +34,7 @@ from ultracluster_runtime.purchasing.effects import (
 from ultracluster_runtime.purchasing.orders import OrderState, Record
 from ultracluster_runtime.purchasing.purchase import buy
 from ultracluster_runtime.purchasing.reconcile import Outcome
+from ultracluster_spec.findings import FindingsError
 
 GROUND = "AWS confirmed"
 APPROVED = Record(

@@ -15,7 +15,6 @@ from tests.unit.runtime.purchasing.invariants import check, check_settled
 from tests.unit.runtime.purchasing.scenarios import reconcile_all
 from tests.unit.runtime.purchasing.simulation import START, Process, Simulation
 
-from ultracluster_rules.findings import FindingsError
 from ultracluster_runtime.purchasing.ec2_objects import Request
 from ultracluster_runtime.purchasing.effects import DescribeOfferings, Refused, Sleep
 from ultracluster_runtime.purchasing.offerings import Offering
@@ -23,6 +22,7 @@ from ultracluster_runtime.purchasing.orders import BlockOrder, OrderState
 from ultracluster_runtime.purchasing.quotes import violated_terms
 from ultracluster_runtime.purchasing.reconcile import Outcome
 from ultracluster_runtime.purchasing.wait import buy_when_offered
+from ultracluster_spec.findings import FindingsError
 
 EVERY = timedelta(minutes=5)
 FEW, MANY = 30, 1000

@@ -21,12 +21,12 @@ from tests.unit.runtime.purchasing.example_orders import block_order
 from tests.unit.runtime.purchasing.fake_ec2 import FakeEc2, running_fake_ec2
 from tests.unit.runtime.purchasing.ledger_table import TABLE, create_table
 
-from ultracluster_rules.findings import FindingsError
 from ultracluster_runtime.purchasing.ec2_objects import PurchaseBlock
 from ultracluster_runtime.purchasing.effects import Bought, OutcomeUnknown, Refused, Send, perform_all
 from ultracluster_runtime.purchasing.ledger import Ledger
 from ultracluster_runtime.purchasing.purchase import buy
 from ultracluster_runtime.purchasing.reconcile import Outcome, reconcile
+from ultracluster_spec.findings import FindingsError
 
 pytestmark = pytest.mark.slow
 

@@ -14,7 +14,7 @@ from tests.unit.runtime.resume.resume_aws import (
     multi_node,
 )
 
-from ultracluster_runtime.lifecycle.machine import DRAIN_REASON
+from ultracluster_runtime.lifecycle.plan import DRAIN_REASON
 from ultracluster_runtime.resume.endings import (
     ending_of,
     failed_dependencies,

@@ -10,6 +10,7 @@ from tests.unit.runtime.lifecycle.lifecycle_aws import FAULTS
 from tests.unit.runtime.resume.resume_aws import NOW, QUEUES, ResumeAws, dependent, drained, multi_node
 
 from ultracluster_catalog.names.submission_tags import GANG_SIZE_VARIABLE
+from ultracluster_runtime.functions.clients import ONCE
 from ultracluster_runtime.resume.sweep import ResumeError, sweep
 
 pytestmark = pytest.mark.slow  # boto3 needs a second for its clients
@@ -36,7 +37,10 @@ def subjects(aws: ResumeAws) -> list[str]:
 
 def test_a_drained_job_is_submitted_again_once() -> None:
     aws = ResumeAws(drained())
-    run_for(aws, 5)
+    clients = aws.clients
+    sweep(QUEUES, clients, NOW, owner="first")
+    assert clients.configs.count(ONCE) == 1  # boto3 does not repeat the request either
+    run_for(aws, 5, start=NOW + MINUTE)
     (request,) = aws.submitted
     assert request["tags"] == {"ultracluster:resume": "2", "ultracluster:resume-of": "11111111-0000"}
     assert subjects(aws) == [

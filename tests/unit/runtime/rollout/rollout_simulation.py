@@ -6,8 +6,8 @@ from collections import Counter
 from dataclasses import dataclass, field
 from typing import Any
 
+from ultracluster_runtime.rollout.decide import Entry, Kind, Task
 from ultracluster_runtime.rollout.drive import Result
-from ultracluster_runtime.rollout.machine import Entry, Kind, Task
 from ultracluster_runtime.rollout.plan import (
     ALARMS,
     DEPLOY,

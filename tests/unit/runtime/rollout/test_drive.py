@@ -6,8 +6,8 @@ import pytest
 from tests.unit.runtime.rollout.rollout_simulation import STEPS, WAVES, Death, Process, World, plan
 
 from ultracluster_runtime.rollout import drive as drive_module
+from ultracluster_runtime.rollout.decide import Decision, Entry, Kind, Task
 from ultracluster_runtime.rollout.drive import drive
-from ultracluster_runtime.rollout.machine import Decision, Entry, Kind, Task
 from ultracluster_runtime.rollout.plan import DEPLOY, STACKS
 
 PLAN = plan()

@@ -3,10 +3,10 @@ from pathlib import Path
 import pytest
 from tests.unit.runtime.rollout.rollout_simulation import plan
 
-from ultracluster_rules.findings import FindingsError
+from ultracluster_runtime.rollout.decide import Entry, Kind
 from ultracluster_runtime.rollout.journal import open_journal, read_journal
-from ultracluster_runtime.rollout.machine import Entry, Kind
 from ultracluster_runtime.rollout.plan import DEPLOY
+from ultracluster_spec.findings import FindingsError
 
 BEGUN = Entry(kind=Kind.BEGUN, at="2026-11-21T20:00:00Z", cluster="a", step=DEPLOY)
 PASSED = Entry(kind=Kind.PASSED, at="2026-11-21T20:01:00Z", cluster="a", step=DEPLOY, note="3 stacks, ä")

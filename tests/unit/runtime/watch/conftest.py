@@ -5,8 +5,7 @@ from typing import Any
 import boto3
 import pytest
 from botocore.stub import Stubber
-
-from ultracluster_runtime.functions.clients import Clients
+from tests.fake_clients import FakeClients
 
 
 @pytest.fixture
@@ -15,4 +14,4 @@ def stubs() -> Any:
     stubbers = {name: Stubber(client) for name, client in made.items()}
     for each in stubbers.values():
         each.activate()
-    return Clients(made.__getitem__), stubbers
+    return FakeClients(lambda service, _: made[service]), stubbers

@@ -59,5 +59,5 @@ def test_forgotten_reservation_is_skipped_and_other_errors_are_raised(stubs: Any
     answer_the_rest(stubbers)
     assert observe(WATCHED, clients, NOW).reservations == ()
     stubbers["ec2"].add_client_error("describe_capacity_reservations", "UnauthorizedOperation")
-    with pytest.raises(clients.ec2.exceptions.ClientError, match="UnauthorizedOperation"):
+    with pytest.raises(clients("ec2").exceptions.ClientError, match="UnauthorizedOperation"):
         observe(WATCHED, clients, NOW)

@@ -142,7 +142,7 @@ def test_a_search_that_nobody_answers_is_an_error(monkeypatch: pytest.MonkeyPatc
     values = WANTED | {"until": until, "start_before": until}
     monkeypatch.setenv("UC_STANDING_ORDER", json.dumps(values))
     quiet = SimpleNamespace(get_metric_data=lambda **_: {"MetricDataResults": [{"Values": []}]})
-    monkeypatch.setattr(watch, "_CLIENTS", SimpleNamespace(cloudwatch=quiet))
-    monkeypatch.setattr(watch.boto3, "client", lambda *_, **__: Ec2(error="UnauthorizedOperation"))
+    refusing = Ec2(error="UnauthorizedOperation")
+    monkeypatch.setattr(watch, "_CLIENTS", lambda service, *_: refusing if service == "ec2" else quiet)
     with pytest.raises(RuntimeError, match="no Region answered: us-east-2"):
         watch.handler({}, None)

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from tests.unit.stacks.check.good_template import GOOD
 
-from ultracluster_rules.findings import FindingsError
+from ultracluster_spec.findings import FindingsError
 from ultracluster_stacks.check import is_template, read_templates
 
 

@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from ultracluster_cli.records import ALL_RECORDS
-from ultracluster_rules.findings import Finding, FindingsError
-from ultracluster_rules.record import is_error
+from ultracluster_spec.findings import Finding, FindingsError
+from ultracluster_spec.record import is_error
 from ultracluster_stacks.config import LoadedRollout, load_rollout
 
 VALID = """\

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 
-from ultracluster_rules.findings import Finding
+from ultracluster_spec.findings import Finding
 
 Findings = Callable[..., list[Finding]]
 SIZE = "storage_capacity_gib: 4800"

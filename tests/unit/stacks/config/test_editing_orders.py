@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from ultracluster_rules.findings import FindingsError
+from ultracluster_spec.findings import FindingsError
 from ultracluster_stacks.config.editing import load_editable, ordered_capacity
 
 Write = Callable[[str | bytes], Path]

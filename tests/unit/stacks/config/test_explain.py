@@ -4,7 +4,7 @@ from pathlib import Path
 import pytest
 from tests.unit.stacks.config.conftest import VALID
 
-from ultracluster_rules.findings import FindingsError
+from ultracluster_spec.findings import FindingsError
 from ultracluster_spec.values import fields_of
 from ultracluster_stacks.config import load_rollout
 from ultracluster_stacks.config.explain import ExplainedValue, explain_rollout

@@ -6,7 +6,7 @@ from decimal import Decimal
 import pytest
 from tests.unit.stacks.cost.estimates import estimate, names
 
-from ultracluster_rules.findings import FindingsError
+from ultracluster_spec.findings import FindingsError
 from ultracluster_stacks.cost import catalogue_prices, compare_with
 
 

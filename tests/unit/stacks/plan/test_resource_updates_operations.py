@@ -6,10 +6,12 @@ not take a setting cannot change it, so for each property that the plan lets pas
 
 from collections.abc import Iterator, Mapping
 from functools import cache
+from pathlib import Path
 from typing import Any
 
 import botocore.session
 import pytest
+import yaml
 from cfnlint.schema.manager import PROVIDER_SCHEMA_MANAGER
 
 from ultracluster_stacks.plan.allowed import SAFE
@@ -24,132 +26,13 @@ from ultracluster_stacks.plan.resource_updates import (
 
 pytestmark = pytest.mark.slow
 
+_OPERATIONS = yaml.safe_load((Path(__file__).parent / "edits" / "operations.yaml").read_text("utf-8"))
 # The operations that take most of the properties of a type under their own names.
-UPDATES: Mapping[str, tuple[str, ...]] = {
-    "AWS::Batch::ComputeEnvironment": ("batch:UpdateComputeEnvironment",),
-    "AWS::Batch::JobQueue": ("batch:UpdateJobQueue",),
-    "AWS::Batch::QuotaShare": ("batch:UpdateQuotaShare",),
-    "AWS::Batch::SchedulingPolicy": ("batch:UpdateSchedulingPolicy",),
-    "AWS::Batch::ServiceEnvironment": ("batch:UpdateServiceEnvironment",),
-    "AWS::DynamoDB::GlobalTable": ("dynamodb:UpdateTable",),
-    "AWS::DynamoDB::Table": ("dynamodb:UpdateTable",),
-    "AWS::EC2::CapacityReservation": ("ec2:ModifyCapacityReservation",),
-    "AWS::EC2::NatGateway": (),
-    "AWS::EC2::Route": ("ec2:ReplaceRoute",),
-    "AWS::EC2::Subnet": ("ec2:ModifySubnetAttribute",),
-    "AWS::EC2::VPC": ("ec2:ModifyVpcAttribute", "ec2:ModifyVpcTenancy"),
-    "AWS::EC2::VPCEndpoint": ("ec2:ModifyVpcEndpoint",),
-    "AWS::EC2::Volume": ("ec2:ModifyVolume",),
-    "AWS::ECR::Repository": (),
-    "AWS::EFS::FileSystem": ("efs:UpdateFileSystem",),
-    "AWS::FSx::DataRepositoryAssociation": ("fsx:UpdateDataRepositoryAssociation",),
-    "AWS::FSx::FileSystem": ("fsx:UpdateFileSystem",),
-    "AWS::IAM::InstanceProfile": (),
-    "AWS::IAM::Role": ("iam:UpdateRole",),
-    "AWS::KMS::Key": (),
-    "AWS::Lambda::Function": ("lambda:UpdateFunctionConfiguration",),
-    "AWS::Logs::LogGroup": (),
-    "AWS::S3::Bucket": (),
-    "AWS::SSM::Parameter": ("ssm:PutParameter",),
-    "AWS::SecretsManager::Secret": ("secretsmanager:UpdateSecret",),
-}
+UPDATES: Mapping[str, list[str]] = {kind: listed["most"] for kind, listed in _OPERATIONS.items()}
 # Properties with an operation of their own: which, and what it calls them.
-_TAGS = ("ec2:CreateTags Tags",)
-ELSEWHERE: Mapping[str, Mapping[str, tuple[str, ...]]] = {
-    "AWS::Batch::JobQueue": {"Tags": ("batch:TagResource tags",)},
-    "AWS::Batch::QuotaShare": {"Tags": ("batch:TagResource tags",)},
-    "AWS::Batch::SchedulingPolicy": {"Tags": ("batch:TagResource tags",)},
-    "AWS::Batch::ServiceEnvironment": {"Tags": ("batch:TagResource tags",)},
-    "AWS::DynamoDB::Table": {
-        "PointInTimeRecoverySpecification": (
-            "dynamodb:UpdateContinuousBackups PointInTimeRecoverySpecification",
-        ),
-        "Tags": ("dynamodb:TagResource Tags",),
-    },
-    "AWS::EC2::CapacityReservation": {"TagSpecifications": _TAGS},
-    "AWS::EC2::NatGateway": {
-        "AvailabilityZoneAddresses": ("ec2:AssociateNatGatewayAddress AvailabilityZone",),
-        "MaxDrainDurationSeconds": ("ec2:DisassociateNatGatewayAddress MaxDrainDurationSeconds",),
-        "SecondaryAllocationIds": ("ec2:AssociateNatGatewayAddress AllocationIds",),
-        "SecondaryPrivateIpAddressCount": ("ec2:AssignPrivateNatGatewayAddress PrivateIpAddressCount",),
-        "SecondaryPrivateIpAddresses": ("ec2:AssignPrivateNatGatewayAddress PrivateIpAddresses",),
-        "Tags": _TAGS,
-    },
-    "AWS::EC2::Subnet": {
-        "PrivateDnsNameOptionsOnLaunch": (
-            "ec2:ModifySubnetAttribute PrivateDnsHostnameTypeOnLaunch",
-            "ec2:ModifySubnetAttribute EnableResourceNameDnsARecordOnLaunch",
-        ),
-        "Tags": _TAGS,
-    },
-    "AWS::EC2::VPC": {"Tags": _TAGS},
-    "AWS::EC2::VPCEndpoint": {
-        "RouteTableIds": (
-            "ec2:ModifyVpcEndpoint AddRouteTableIds",
-            "ec2:ModifyVpcEndpoint RemoveRouteTableIds",
-        ),
-        "SecurityGroupIds": (
-            "ec2:ModifyVpcEndpoint AddSecurityGroupIds",
-            "ec2:ModifyVpcEndpoint RemoveSecurityGroupIds",
-        ),
-        "SubnetIds": ("ec2:ModifyVpcEndpoint AddSubnetIds", "ec2:ModifyVpcEndpoint RemoveSubnetIds"),
-        "Tags": _TAGS,
-    },
-    "AWS::EC2::Volume": {"Tags": _TAGS},
-    "AWS::ECR::Repository": {
-        "ImageScanningConfiguration": ("ecr:PutImageScanningConfiguration imageScanningConfiguration",),
-        "ImageTagMutability": ("ecr:PutImageTagMutability imageTagMutability",),
-        "Tags": ("ecr:TagResource tags",),
-    },
-    "AWS::EFS::FileSystem": {"FileSystemTags": ("efs:TagResource Tags",)},
-    "AWS::FSx::DataRepositoryAssociation": {"Tags": ("fsx:TagResource Tags",)},
-    "AWS::FSx::FileSystem": {"Tags": ("fsx:TagResource Tags",)},
-    "AWS::IAM::InstanceProfile": {
-        "Roles": (
-            "iam:AddRoleToInstanceProfile RoleName",
-            "iam:RemoveRoleFromInstanceProfile RoleName",
-        )
-    },
-    "AWS::IAM::Role": {
-        "AssumeRolePolicyDocument": ("iam:UpdateAssumeRolePolicy PolicyDocument",),
-        "ManagedPolicyArns": ("iam:AttachRolePolicy PolicyArn", "iam:DetachRolePolicy PolicyArn"),
-        "PermissionsBoundary": ("iam:PutRolePermissionsBoundary PermissionsBoundary",),
-        "Policies": ("iam:PutRolePolicy PolicyDocument", "iam:DeleteRolePolicy PolicyName"),
-        "Tags": ("iam:TagRole Tags",),
-    },
-    "AWS::KMS::Key": {
-        "Description": ("kms:UpdateKeyDescription Description",),
-        "EnableKeyRotation": ("kms:EnableKeyRotation KeyId", "kms:DisableKeyRotation KeyId"),
-        "RotationPeriodInDays": ("kms:EnableKeyRotation RotationPeriodInDays",),
-        "Tags": ("kms:TagResource Tags",),
-    },
-    "AWS::Lambda::Function": {
-        "Architectures": ("lambda:UpdateFunctionCode Architectures",),
-        "Code": ("lambda:UpdateFunctionCode S3Key", "lambda:UpdateFunctionCode ZipFile"),
-        "CodeSigningConfigArn": ("lambda:PutFunctionCodeSigningConfig CodeSigningConfigArn",),
-        "FunctionScalingConfig": ("lambda:PutFunctionScalingConfig FunctionScalingConfig",),
-        "PublishToLatestPublished": ("lambda:UpdateFunctionCode PublishTo",),
-        "RecursiveLoop": ("lambda:PutFunctionRecursionConfig RecursiveLoop",),
-        "ReservedConcurrentExecutions": ("lambda:PutFunctionConcurrency ReservedConcurrentExecutions",),
-        "RuntimeManagementConfig": ("lambda:PutRuntimeManagementConfig UpdateRuntimeOn",),
-        "Tags": ("lambda:TagResource Tags",),
-    },
-    "AWS::Logs::LogGroup": {
-        "RetentionInDays": (
-            "logs:PutRetentionPolicy retentionInDays",
-            "logs:DeleteRetentionPolicy logGroupName",
-        ),
-        "Tags": ("logs:TagResource tags",),
-    },
-    "AWS::S3::Bucket": {
-        "BucketEncryption": ("s3:PutBucketEncryption ServerSideEncryptionConfiguration",),
-        "LifecycleConfiguration": ("s3:PutBucketLifecycleConfiguration LifecycleConfiguration",),
-        "MetricsConfigurations": ("s3:PutBucketMetricsConfiguration MetricsConfiguration",),
-        "PublicAccessBlockConfiguration": ("s3:PutPublicAccessBlock PublicAccessBlockConfiguration",),
-        "Tags": ("s3:PutBucketTagging Tagging",),
-        "VersioningConfiguration": ("s3:PutBucketVersioning VersioningConfiguration",),
-    },
-    "AWS::SecretsManager::Secret": {"Tags": ("secretsmanager:TagResource Tags",)},
+ELSEWHERE: Mapping[str, Mapping[str, list[str]]] = {
+    kind: {name: operations for name, operations in listed.items() if name != "most"}
+    for kind, listed in _OPERATIONS.items()
 }
 # No service is told of them: they direct CloudFormation.
 OF_CLOUDFORMATION = {("AWS::Batch::ComputeEnvironment", ("ReplaceComputeEnvironment",))}

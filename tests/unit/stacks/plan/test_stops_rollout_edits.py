@@ -12,7 +12,7 @@ from tests.golden.configurations import NEXT, configurations
 from tests.golden.synthesis import synthesize
 from tests.unit.stacks.plan.edits import kept, name_of, put, read
 
-from ultracluster_rules.findings import FindingsError
+from ultracluster_spec.findings import FindingsError
 from ultracluster_stacks.plan import Stop, compare
 
 EDITS = read("rollout")

@@ -1,4 +1,4 @@
-"""Edits of templates that were listed before the rules were written: the dangerous ones stop, the safe ones pass."""
+"""Edits of templates: the dangerous ones stop, the safe ones pass."""
 
 from functools import cache
 from typing import Any
@@ -10,24 +10,27 @@ from ultracluster_stacks.plan import StackTemplate, Stop, compare
 
 pytestmark = pytest.mark.slow
 
-EDITS = read("template")
+LISTED_BEFORE_THE_RULES, EARLIER = read("template"), read("earlier")
 
 
 @cache
-def before(configuration: str) -> list[StackTemplate]:
+def kept_stacks(configuration: str) -> list[StackTemplate]:
     return kept(configuration)
 
 
 def stops(edit: dict[str, Any]) -> list[Stop]:
-    stacks = before(edit["of"])
-    return [*compare(stacks, edited(stacks, edit)).stops()]
+    before = edited(kept_stacks(edit["of"]), {"edits": edit.get("before", [])})
+    return [*compare(before, edited(before, edit)).stops()]
 
 
-@pytest.mark.parametrize("edit", EDITS["dangerous"], ids=name_of)
+@pytest.mark.parametrize("edit", LISTED_BEFORE_THE_RULES["dangerous"] + EARLIER["dangerous"], ids=name_of)
 def test_a_dangerous_edit_of_a_template_stops(edit: dict[str, Any]) -> None:
-    assert stops(edit), edit["why"]
+    kinds = {str(stop.kind) for stop in stops(edit)}
+
+    assert kinds, edit["why"]
+    assert kinds == set(edit.get("stops", kinds)), edit["why"]
 
 
-@pytest.mark.parametrize("edit", EDITS["safe"], ids=name_of)
+@pytest.mark.parametrize("edit", LISTED_BEFORE_THE_RULES["safe"] + EARLIER["safe"], ids=name_of)
 def test_a_safe_edit_of_a_template_passes(edit: dict[str, Any]) -> None:
     assert [stop.reason for stop in stops(edit)] == [], edit["why"]

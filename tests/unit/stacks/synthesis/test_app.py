@@ -16,7 +16,7 @@ from tests.unit.stacks.synthesis.stand_in import (
 from ultracluster_spec.cluster import Cluster
 from ultracluster_stacks.config.rehearsal import PURPOSES
 from ultracluster_stacks.synthesis import app as synthesis
-from ultracluster_stacks.synthesis.app import read_context, synthesize
+from ultracluster_stacks.synthesis.app import synthesize
 
 
 def test_an_unchanged_cluster_is_not_synthesized_again(
@@ -146,14 +146,3 @@ def _context(monkeypatch: pytest.MonkeyPatch, project: Path, **context: Any) -> 
 def _manifest(root: Path) -> dict[str, Any]:
     artifacts: dict[str, Any] = json.loads((root / "manifest.json").read_text())["artifacts"]
     return artifacts
-
-
-def test_reads_context_from_the_variable_and_the_overflow_file(tmp_path: Path) -> None:
-    overflow = tmp_path / "overflow.json"
-    overflow.write_text(json.dumps({"b": 3, "c": 4}))
-
-    assert read_context({}) == {}
-    assert read_context({"CDK_CONTEXT_JSON": '{"a": 1, "b": 2}'}) == {"a": 1, "b": 2}
-    assert read_context(
-        {"CDK_CONTEXT_JSON": '{"a": 1, "b": 2}', "CONTEXT_OVERFLOW_LOCATION_ENV": str(overflow)}
-    ) == {"a": 1, "b": 3, "c": 4}

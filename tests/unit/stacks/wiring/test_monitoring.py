@@ -10,8 +10,6 @@ from ultracluster_stacks.wiring.monitoring import define_budget, notify_of_block
 
 pytestmark = pytest.mark.slow
 
-TOPIC = "arn:aws:sns:us-east-2:123456789012:alarms"
-
 
 def test_no_budget_is_defined_by_default(configured: Callable[..., Cluster]) -> None:
     stack = builders.new_stack()

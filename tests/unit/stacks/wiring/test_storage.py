@@ -13,8 +13,8 @@ from ultracluster_stacks.wiring.storage import (
     checkpoint_bucket,
     compile_cache_bucket,
     dataset_bucket,
-    encryption_key,
     existing_buckets,
+    imported_key,
 )
 
 pytestmark = pytest.mark.slow
@@ -78,8 +78,8 @@ def test_a_compile_cache_is_replicated_to_each_named_bucket(configured: Callable
 def test_without_an_arn_no_key_is_imported() -> None:
     stack = builders.new_stack()
 
-    assert encryption_key(stack, "None", None) is None
-    key = encryption_key(stack, "Some", KEY)
+    assert imported_key(stack, "None", None) is None
+    key = imported_key(stack, "Some", KEY)
     assert key is not None
     assert key.key_arn == KEY
 

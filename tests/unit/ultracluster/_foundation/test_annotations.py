@@ -5,7 +5,7 @@ import pytest
 from aws_cdk.assertions import Annotations, Match
 
 from ultracluster._foundation.annotations import warn
-from ultracluster_rules.findings import Finding
+from ultracluster_spec.findings import Finding
 
 pytestmark = pytest.mark.slow
 

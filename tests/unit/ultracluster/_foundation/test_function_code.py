@@ -55,7 +55,7 @@ def synthesize(tmp_path: Path) -> Callable[[], tuple[Path, dict[str, Any]]]:
 def packages(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A copy of the packages, from which the functions take their code."""
     root = tmp_path / "packages"
-    for package in [*PACKAGES, "ultracluster_rules"]:
+    for package in [*PACKAGES, "ultracluster_spec"]:
         spec = find_spec(package)
         assert spec is not None
         assert spec.origin is not None
@@ -105,7 +105,7 @@ def test_editing_a_rule_changes_no_function(synthesize: Any, packages: Path) -> 
     compiled = packages / "ultracluster_runtime" / "watch" / "__pycache__" / "handler.cpython-311.pyc"
     compiled.parent.mkdir()
     compiled.write_bytes(b"compiled")
-    texts = list(packages.glob("ultracluster_rules/*.py"))
+    texts = list(packages.glob("ultracluster_spec/*.py"))
     assert len(texts) > 1
     for text in texts:
         text.write_text(text.read_text("utf-8") + "# edited\n", "utf-8")

@@ -5,7 +5,7 @@ from aws_cdk import aws_ec2 as ec2
 
 from ultracluster._foundation.machines import machine_of
 from ultracluster_catalog.machines.instance_types import INSTANCE_TYPES
-from ultracluster_rules.findings import FindingsError
+from ultracluster_spec.findings import FindingsError
 
 TRN2 = INSTANCE_TYPES["trn2.48xlarge"]
 

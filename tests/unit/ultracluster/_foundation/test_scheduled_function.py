@@ -51,8 +51,8 @@ def test_a_failed_invocation_is_tried_again_unless_that_is_useless(
 
 def test_a_rule_runs_every_minute_or_on_its_events_and_may_invoke_only_by_itself(stack: cdk.Stack) -> None:
     looks = function(stack)
-    looks.add_schedule("Minute", description="Every minute.")
-    looks.add_schedule("Events", description="On events.", event_pattern={"source": ["aws.batch"]})
+    looks.add_rule("Minute", description="Every minute.")
+    looks.add_rule("Events", description="On events.", event_pattern={"source": ["aws.batch"]})
 
     rules = {
         rule["Properties"]["Description"]: rule["Properties"] for rule in of_type(stack, "AWS::Events::Rule")

@@ -5,7 +5,7 @@ import pytest
 
 from ultracluster import CapacityBlock, CapacityReservation
 from ultracluster.capacity.sources import check_source
-from ultracluster_rules.findings import FindingsError, reject
+from ultracluster_spec.findings import FindingsError, reject
 
 pytestmark = pytest.mark.slow
 

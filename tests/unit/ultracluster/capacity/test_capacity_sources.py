@@ -30,7 +30,7 @@ from ultracluster import (
     UltraCluster,
 )
 from ultracluster.capacity.sources import check_source
-from ultracluster_rules.findings import FindingsError, reject
+from ultracluster_spec.findings import FindingsError, reject
 
 pytestmark = pytest.mark.slow
 

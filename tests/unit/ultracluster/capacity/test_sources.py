@@ -9,7 +9,7 @@ from tests.unit.ultracluster.capacity.three_sources import RESERVED, SPILL, clus
 
 from ultracluster import CapacityReservation, OnDemand
 from ultracluster.capacity.sources import sources_of
-from ultracluster_rules.findings import FindingsError
+from ultracluster_spec.findings import FindingsError
 
 pytestmark = pytest.mark.slow
 

@@ -8,7 +8,7 @@ from tests.unit.ultracluster.capacity.three_sources import cluster
 
 from ultracluster import Job, MultiNodeJob, OnDemand, Queue, Spot
 from ultracluster.capacity.sources import check_source
-from ultracluster_rules.findings import FindingsError, reject
+from ultracluster_spec.findings import FindingsError, reject
 
 pytestmark = pytest.mark.slow
 

@@ -11,7 +11,7 @@ from tests.unit.ultracluster.iam_evaluation import identity_statements
 import ultracluster as uc
 from ultracluster import Job
 from ultracluster_catalog.names.submission_tags import QUEUE_TAG
-from ultracluster_rules.findings import FindingsError
+from ultracluster_spec.findings import FindingsError
 
 pytestmark = pytest.mark.slow
 

@@ -31,14 +31,14 @@ from ultracluster import (
     UltraCluster,
     WaitLimits,
 )
-from ultracluster_rules.findings import FindingsError, collect
+from ultracluster_spec.findings import FindingsError, collect
 
 pytestmark = pytest.mark.slow
 
 
-def cluster(stack: cdk.Stack, **changes: object) -> UltraCluster:
+def cluster(stack: cdk.Stack, construct_id: str = "Cluster", **changes: object) -> UltraCluster:
     given = {"instance_type": "trn2.48xlarge", "node_count": 4, "image_id": IMAGE_ID}
-    return UltraCluster(stack, "Cluster", **given | changes)
+    return UltraCluster(stack, construct_id, **given | changes)
 
 
 def test_a_block_is_all_that_it_needs(stack: cdk.Stack) -> None:
@@ -218,6 +218,40 @@ def test_all_findings_about_a_cluster_are_reported_at_once(stack: cdk.Stack) -> 
         *("UC4001", "UC6312", "UC4110", "UC4101", "UC6305", "UC3102", "UC6449", "UC5217", "UC3112", "UC3107"),
     }
     assert stack.node.children == []
+
+
+def test_a_taken_name_and_settings_of_parts_are_reported_with_the_other_findings(stack: cdk.Stack) -> None:
+    cluster(stack, zone_id=ZONE, cluster_name="taken")
+    wrong: dict[str, Any] = {
+        "node_count": 0,
+        "cluster_name": "taken",
+        "tags": {"ultracluster:cluster": "other"},
+        "scratch_path": "/fsx",
+        "checkpoint_lead": cdk.Duration.hours(13),
+        "max_refusals": 0,
+    }
+    with pytest.raises(FindingsError) as refused:
+        cluster(stack, "Second", capacity=block(), **wrong)
+    assert sorted((each.path, each.code) for each in refused.value.findings) == [
+        ("checkpoint_lead", "UC4117"),
+        *[("cluster_name", "UC2160")] * 2,
+        ("max_refusals", "UC4129"),
+        ("node_count", "UC4101"),
+        ("scratch_path", "UC4027"),
+    ]
+    fitting = {
+        "node_count": 4,
+        "cluster_name": "third",
+        "tags": {},
+        "scratch_path": None,
+        "checkpoint_lead": None,
+    }
+    with pytest.raises(FindingsError, match=r"^UC4129: max_refusals: got 0\."):
+        cluster(stack, "Third", capacity=block(), **wrong | fitting)
+    assert (
+        cluster(stack, "Third", capacity=block(), **wrong | fitting | {"max_refusals": 1}).cluster_name
+        == "third"
+    )
 
 
 def test_empty_texts_are_reported_with_the_other_findings(stack: cdk.Stack) -> None:

@@ -4,7 +4,7 @@ from aws_cdk import assertions
 from tests.unit.ultracluster.builders import IMAGE, IMAGE_ID, ZONE, block, of_type
 
 from ultracluster import CapacityBlock, Job, PosixCompileCache, SharedFileSystem, UltraCluster
-from ultracluster_rules.findings import FindingsError
+from ultracluster_spec.findings import FindingsError
 from ultracluster_spec.neuron import Neuron
 
 pytestmark = pytest.mark.slow

@@ -9,7 +9,7 @@ from aws_cdk.assertions import Annotations, Match
 from tests.unit.ultracluster.builders import ZONE, block, new_stack, of_type, only
 
 import ultracluster as uc
-from ultracluster_rules.findings import FindingsError
+from ultracluster_spec.findings import FindingsError
 
 pytestmark = pytest.mark.slow
 

@@ -4,7 +4,7 @@ from aws_cdk import aws_iam as iam
 from tests.unit.ultracluster.builders import new_stack, of_type
 
 from ultracluster import RolePath
-from ultracluster_rules.findings import FindingsError
+from ultracluster_spec.findings import FindingsError
 
 pytestmark = pytest.mark.slow
 

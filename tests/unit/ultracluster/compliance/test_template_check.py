@@ -11,7 +11,7 @@ from aws_cdk import aws_s3 as s3
 
 from ultracluster import TemplateCheck
 from ultracluster_checks.table import template_codes
-from ultracluster_rules.findings import FindingsError
+from ultracluster_spec.findings import FindingsError
 
 pytestmark = pytest.mark.slow
 

@@ -11,7 +11,7 @@ from tests.unit.ultracluster.dashboards.dashboard_widgets import widgets
 from ultracluster import Alarms, ClusterDashboard, UltraCluster
 from ultracluster_catalog.observability.metrics import METRICS
 from ultracluster_catalog.observability.panels import PANELS
-from ultracluster_rules.findings import FindingsError
+from ultracluster_spec.findings import FindingsError
 
 pytestmark = pytest.mark.slow
 

@@ -7,7 +7,7 @@ from tests.unit.ultracluster.dashboards.dashboard_widgets import widgets
 
 from ultracluster import RegionsDashboard
 from ultracluster_catalog.observability.metrics import METRICS
-from ultracluster_rules.findings import FindingsError
+from ultracluster_spec.findings import FindingsError
 
 pytestmark = pytest.mark.slow
 

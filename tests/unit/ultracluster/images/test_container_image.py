@@ -18,8 +18,8 @@ from ultracluster import (
     PullThroughCache,
     TrainingImageRepository,
 )
-from ultracluster_rules.images import neuron_container
-from ultracluster_rules.machines import get_instance_type
+from ultracluster_spec.images import neuron_container
+from ultracluster_spec.instance_type import get_instance_type
 
 pytestmark = pytest.mark.slow
 

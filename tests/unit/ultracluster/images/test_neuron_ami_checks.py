@@ -9,7 +9,7 @@ from tests.unit.ultracluster.builders import IMAGE, IMAGE_ID, new_stack
 from tests.unit.ultracluster.images.baked_ami import ami
 
 from ultracluster_catalog.neuron.neuron_images import NeuronImage
-from ultracluster_rules.findings import FindingsError
+from ultracluster_spec.findings import FindingsError
 
 pytestmark = pytest.mark.slow
 

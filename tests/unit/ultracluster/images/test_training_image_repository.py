@@ -7,9 +7,9 @@ from tests.unit.ultracluster.builders import new_stack, of_type, only
 
 from ultracluster import PullThroughCache, TrainingImageRepository
 from ultracluster_catalog.neuron.neuron_containers import container_of_reference
-from ultracluster_rules.findings import FindingsError
-from ultracluster_rules.images import neuron_container
-from ultracluster_rules.machines import get_instance_type
+from ultracluster_spec.findings import FindingsError
+from ultracluster_spec.images import neuron_container
+from ultracluster_spec.instance_type import get_instance_type
 
 pytestmark = pytest.mark.slow
 

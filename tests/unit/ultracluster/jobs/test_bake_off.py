@@ -11,7 +11,7 @@ from tests.unit.ultracluster import builders
 from tests.unit.ultracluster.builders import IMAGE, described, of_type
 
 from ultracluster import BakeOff, Candidate, Job, NodeGroup, TrainingQueue
-from ultracluster_rules.findings import FindingsError
+from ultracluster_spec.findings import FindingsError
 
 pytestmark = pytest.mark.slow
 

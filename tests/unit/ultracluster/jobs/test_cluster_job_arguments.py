@@ -25,7 +25,7 @@ from ultracluster import (
 from ultracluster.jobs.cluster_job import ClusterJob
 from ultracluster_catalog.names.cluster_tag import CLUSTER_TAG
 from ultracluster_catalog.names.submission_tags import QUEUE_TAG
-from ultracluster_rules.findings import FindingsError
+from ultracluster_spec.findings import FindingsError
 from ultracluster_spec.neuron import Neuron
 
 pytestmark = pytest.mark.slow

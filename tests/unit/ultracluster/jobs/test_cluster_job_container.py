@@ -21,7 +21,7 @@ from tests.unit.ultracluster.jobs.multi_node_jobs import container, job
 from tests.unit.ultracluster.nodes.launch_templates import user_data
 
 from ultracluster import ClusterNetwork, Job, Mount, MultiNodeJob, SharedFileSystem, TrainingQueue
-from ultracluster_rules.findings import FindingsError
+from ultracluster_spec.findings import FindingsError
 
 pytestmark = pytest.mark.slow
 

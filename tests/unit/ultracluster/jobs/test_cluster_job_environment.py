@@ -6,7 +6,7 @@ from tests.unit.ultracluster.jobs.job_variables import cluster_environment, stac
 from tests.unit.ultracluster.jobs.multi_node_jobs import environment, job
 
 from ultracluster import CompileCache
-from ultracluster_rules.findings import FindingsError
+from ultracluster_spec.findings import FindingsError
 
 pytestmark = pytest.mark.slow
 

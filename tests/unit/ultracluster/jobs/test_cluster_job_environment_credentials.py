@@ -9,7 +9,7 @@ from aws_cdk import aws_secretsmanager as secretsmanager
 from tests.unit.ultracluster.builders import IMAGE, described, new_stack, queue
 
 import ultracluster as uc
-from ultracluster_rules.findings import FindingsError
+from ultracluster_spec.findings import FindingsError
 
 pytestmark = pytest.mark.slow
 

@@ -4,8 +4,8 @@ from aws_cdk import assertions
 from tests.unit.ultracluster.builders import queue
 
 from ultracluster import Job, MultiNodeJob, SingleNodeJob
-from ultracluster_rules.images import neuron_container
-from ultracluster_rules.machines import get_instance_type
+from ultracluster_spec.images import neuron_container
+from ultracluster_spec.instance_type import get_instance_type
 
 pytestmark = pytest.mark.slow
 

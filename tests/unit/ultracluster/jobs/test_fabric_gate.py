@@ -8,7 +8,7 @@ from tests.unit.ultracluster.builders import IMAGE, of_type, only, queue
 from tests.unit.ultracluster.jobs.gate_containers import arguments, container, timeout
 
 from ultracluster import FabricGate, Job, MultiNodeJob, SmokeTrain
-from ultracluster_rules.findings import FindingsError
+from ultracluster_spec.findings import FindingsError
 from ultracluster_spec.neuron import Neuron
 
 pytestmark = pytest.mark.slow

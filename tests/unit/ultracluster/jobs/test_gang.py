@@ -23,8 +23,8 @@ from tests.unit.ultracluster.builders import (
 import ultracluster as uc
 from ultracluster.jobs.gang import _source, gang_command
 from ultracluster.scheduling.unmanaged_environment import UnmanagedEnvironment
-from ultracluster_rules.commands import LAUNCHER_PATH
-from ultracluster_rules.findings import FindingsError
+from ultracluster_spec.commands import LAUNCHER_PATH
+from ultracluster_spec.findings import FindingsError
 
 LAUNCHER = Path(__file__).parents[4] / "constructs/ultracluster/scripts/launch.py"
 

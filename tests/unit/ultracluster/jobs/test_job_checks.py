@@ -10,7 +10,7 @@ from tests.unit.ultracluster.jobs.multi_node_jobs import job
 from tests.unit.ultracluster.jobs.single_node_jobs import single_node_job
 
 import ultracluster as uc
-from ultracluster_rules.findings import FindingsError
+from ultracluster_spec.findings import FindingsError
 from ultracluster_spec.neuron import Neuron
 
 pytestmark = pytest.mark.slow

@@ -10,7 +10,7 @@ from tests.unit.ultracluster.builders import IMAGE, IMAGE_ID, ZONE, queue
 
 import ultracluster as uc
 from ultracluster.jobs.cluster_job import ClusterJob
-from ultracluster_rules.findings import FindingsError
+from ultracluster_spec.findings import FindingsError
 
 KINDS = ["MultiNodeJob", "SingleNodeJob", "PrecompileJob", "FabricGate", "SmokeTrain"]
 GATES = {"FabricGate", "SmokeTrain"}

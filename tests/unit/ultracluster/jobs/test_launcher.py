@@ -6,7 +6,7 @@ import aws_cdk as cdk
 import pytest
 from tests.unit.ultracluster.jobs.multi_node_jobs import container, environment, job
 
-from ultracluster_rules.findings import FindingsError
+from ultracluster_spec.findings import FindingsError
 
 pytestmark = pytest.mark.slow
 

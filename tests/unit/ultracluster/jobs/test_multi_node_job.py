@@ -3,7 +3,7 @@ import pytest
 from tests.unit.ultracluster.builders import allowed, of_type, only, queue
 from tests.unit.ultracluster.jobs.multi_node_jobs import container, environment, job
 
-from ultracluster_rules.findings import FindingsError
+from ultracluster_spec.findings import FindingsError
 
 pytestmark = pytest.mark.slow
 

@@ -7,7 +7,7 @@ from tests.unit.ultracluster.builders import IMAGE, IMAGE_ID, described, network
 
 import ultracluster as uc
 from ultracluster.jobs.precompile_job import precompile_queue
-from ultracluster_rules.findings import FindingsError
+from ultracluster_spec.findings import FindingsError
 from ultracluster_spec.neuron import Neuron
 
 pytestmark = pytest.mark.slow

@@ -6,7 +6,7 @@ from tests.unit.ultracluster.builders import only, queue
 from tests.unit.ultracluster.jobs.single_node_jobs import single_node_job
 
 from ultracluster import CompileCache
-from ultracluster_rules.findings import FindingsError
+from ultracluster_spec.findings import FindingsError
 from ultracluster_spec.neuron import Neuron
 
 pytestmark = pytest.mark.slow

@@ -8,7 +8,7 @@ from tests.unit.ultracluster.builders import IMAGE, queue
 from tests.unit.ultracluster.jobs.gate_containers import arguments, container, timeout
 
 from ultracluster import CompileCache, SmokeTrain
-from ultracluster_rules.findings import FindingsError
+from ultracluster_spec.findings import FindingsError
 
 pytestmark = pytest.mark.slow
 

@@ -8,7 +8,7 @@ from tests.unit.ultracluster.builders import IMAGE_ID, ZONE, network, of_type
 
 import ultracluster as uc
 from ultracluster.network.cluster_network import check_zone
-from ultracluster_rules.findings import FindingsError
+from ultracluster_spec.findings import FindingsError
 
 pytestmark = pytest.mark.slow
 

@@ -8,7 +8,7 @@ from tests.unit.ultracluster.builders import IMAGE, IMAGE_ID, ZONE, block, nodes
 
 import ultracluster as uc
 from ultracluster import Job
-from ultracluster_rules.findings import FindingsError
+from ultracluster_spec.findings import FindingsError
 
 pytestmark = pytest.mark.slow
 

@@ -5,7 +5,7 @@ from tests.unit.ultracluster.builders import IMAGE, IMAGE_ID, ZONE, network, nod
 
 import ultracluster as uc
 from ultracluster_catalog.machines.nic_layouts import NetworkInterface, addresses_per_node
-from ultracluster_rules.findings import FindingsError
+from ultracluster_spec.findings import FindingsError
 
 pytestmark = pytest.mark.slow
 

@@ -5,7 +5,7 @@ import aws_cdk as cdk
 import pytest
 from tests.unit.ultracluster.builders import ZONE, network, of_type, only
 
-from ultracluster_rules.findings import FindingsError
+from ultracluster_spec.findings import FindingsError
 
 pytestmark = pytest.mark.slow
 

@@ -6,7 +6,7 @@ from tests.unit.ultracluster.builders import IMAGE_ID, RESERVATION, ZONE, block,
 
 import ultracluster as uc
 from ultracluster import CapacityReservation, ClusterPlacement
-from ultracluster_rules.findings import FindingsError
+from ultracluster_spec.findings import FindingsError
 
 pytestmark = pytest.mark.slow
 

@@ -22,7 +22,7 @@ from tests.unit.ultracluster.builders import (
 from tests.unit.ultracluster.nodes.launch_templates import launch_template, user_data
 
 import ultracluster as uc
-from ultracluster_rules.machines import get_instance_type
+from ultracluster_spec.instance_type import get_instance_type
 
 pytestmark = pytest.mark.slow
 

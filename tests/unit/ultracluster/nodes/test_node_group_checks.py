@@ -9,7 +9,7 @@ from tests.unit.ultracluster.builders import RESERVATION, block, nodes, of_type
 
 from ultracluster import CapacityBlock, ClusterPlacement, RootVolume
 from ultracluster_catalog.machines.nic_layouts import NetworkInterface
-from ultracluster_rules.findings import FindingsError
+from ultracluster_spec.findings import FindingsError
 
 pytestmark = pytest.mark.slow
 

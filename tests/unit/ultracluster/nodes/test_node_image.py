@@ -11,7 +11,7 @@ from aws_cdk import aws_ssm as ssm
 from tests.unit.ultracluster.builders import IMAGE, IMAGE_ID, ZONE, nodes, of_type, only
 
 from ultracluster import ClusterNetwork, Job, UltraCluster
-from ultracluster_rules.findings import FindingsError
+from ultracluster_spec.findings import FindingsError
 
 pytestmark = pytest.mark.slow
 

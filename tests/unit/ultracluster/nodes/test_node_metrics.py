@@ -9,7 +9,7 @@ from tests.unit.ultracluster.builders import IMAGE_ID, ZONE, allowed, of_type, o
 
 from ultracluster import ClusterNetwork, NodeGroup, NodeMetrics
 from ultracluster.nodes.user_data import metrics_script
-from ultracluster_rules.findings import FindingsError
+from ultracluster_spec.findings import FindingsError
 
 pytestmark = pytest.mark.slow
 

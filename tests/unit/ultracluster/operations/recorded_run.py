@@ -19,7 +19,6 @@ MINUTE = timedelta(minutes=1)
 MINUTES = 24 * 60
 NODES = 4
 STEP_SECONDS = 24.0
-CAPACITY = 4800 * 1024**3
 FAULT_MINUTES = 45
 
 
@@ -48,7 +47,14 @@ def metric(name: str) -> Metric:
 def record(run: Run, *, file_system: str, minutes: int = MINUTES) -> Series:
     """Give the data points of the run, minute by minute."""
     series, draw = Series(), Random(run.seed)  # noqa: S311 - a recording, not a secret
-    free_metric = Metric.of("AWS/FSx", "FreeDataStorageCapacity", {"FileSystemId": file_system})
+    targets = [
+        Metric.of(
+            "AWS/FSx",
+            "StorageCapacityUtilization",
+            {"FileSystemId": file_system, "StorageTargetId": f"OST000{number}"},
+        )
+        for number in range(4)
+    ]
     steps: list[Step] = []
     for minute in range(minutes):
         at = START + minute * MINUTE
@@ -70,19 +76,17 @@ def record(run: Run, *, file_system: str, minutes: int = MINUTES) -> Series:
             )
             misses = 12 if minute == run.faults.get("CacheMisses") else int(minute % 300 == 0)
             series.add(metric("CacheMisses"), at, misses)
-        for disk in range(4):
-            series.add(
-                free_metric, at, free_space(run, minute) / 4 + draw.uniform(-1, 1) * 1024**2 * (disk - 1.5)
-            )
+        for target in targets[1:]:
+            series.add(target, at, 100 * draw.uniform(0.3, 0.35))
+        series.add(targets[0], at, 100 * (1 - free_share(run, minute)))
     return series
 
 
-def free_space(run: Run, minute: int) -> float:
-    """Free bytes: checkpoints fill the file system until somebody releases files; a fault lets them pile up."""
-    share = 0.6 - 0.2 * (minute % 360) / 360
+def free_share(run: Run, minute: int) -> float:
+    """Free share of the fullest target: checkpoints fill it until somebody releases files; a fault lets them pile up."""
     if run.has("FileSystemFull", minute):
-        share = max(0.02, 0.4 - 0.04 * (minute - run.faults["FileSystemFull"]))
-    return CAPACITY * share
+        return max(0.02, 0.4 - 0.04 * (minute - run.faults["FileSystemFull"]))
+    return 0.6 - 0.2 * (minute % 360) / 360
 
 
 def _watched(run: Run, minute: int, steps: list[Step]) -> Mapping[str, float]:

@@ -18,7 +18,7 @@ from ultracluster import (
     UltraCluster,
 )
 from ultracluster.nodes.node_fleet import NodeFleet
-from ultracluster_rules.findings import FindingsError
+from ultracluster_spec.findings import FindingsError
 
 pytestmark = pytest.mark.slow
 

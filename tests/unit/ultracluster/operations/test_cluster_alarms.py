@@ -68,7 +68,7 @@ def test_a_rollout_looks_at_every_alarm_but_the_reminders(watched: cdk.Stack) ->
 def test_thresholds_can_be_configured(watched: cdk.Stack) -> None:
     idle = alarm(watched, "Idle")
     assert (idle["Threshold"], idle["EvaluationPeriods"], idle["Statistic"]) == (20, 30, "Minimum")
-    assert alarm(watched, "FileSystemFull")["Threshold"] == 4800 * 1024**3 / 2
+    assert alarm(watched, "FileSystemFull")["Threshold"] == 50
     assert alarm(watched, "CollectiveShare")["Threshold"] == 0.4
     assert alarm(watched, "JobWaits")["Threshold"] == 3600
 
@@ -135,7 +135,8 @@ def test_alarms_work_with_an_imported_topic_and_file_system(stack: cdk.Stack) ->
     )
 
     full = alarm(stack, "FileSystemFull", of="Alarms")
-    assert full["Dimensions"] == [{"Name": "FileSystemId", "Value": stack.resolve(ours.file_system_id)}]
+    (watched,) = full["Metrics"]
+    assert stack.resolve(ours.file_system_id) in watched["Expression"]["Fn::Join"][1]
     assert full["AlarmActions"] == [topic.topic_arn]
     assert (set(told.alarms), set(unsized.alarms), set(bare.alarms)) == (
         IDS,

@@ -8,17 +8,17 @@ import aws_cdk as cdk
 import pytest
 from tests.unit.ultracluster.builders import IMAGE_ID, block, new_stack
 from tests.unit.ultracluster.operations.recorded_run import (
-    CAPACITY,
     MINUTE,
     MINUTES,
     START,
     Run,
-    free_space,
+    free_share,
     record,
 )
 
 import ultracluster as uc
 from ultracluster_local.alarms.alarm import Alarms, CompositeAlarm, Expression, MetricAlarm, Query, Transition
+from ultracluster_local.alarms.insights import Insights
 from ultracluster_local.alarms.series import Metric
 
 pytestmark = pytest.mark.slow
@@ -69,16 +69,18 @@ def identity(logical_id: str) -> str:
 
 
 def query(shown: Mapping[str, Any], statistic: str) -> Query:
-    dimensions = {
-        each["Name"]: each["Value"] if isinstance(each["Value"], str) else FILE_SYSTEM
-        for each in shown["Dimensions"]
-    }
+    dimensions = {each["Name"]: each["Value"] for each in shown["Dimensions"]}
     return Query(metric=Metric.of(shown["Namespace"], shown["MetricName"], dimensions), statistic=statistic)
 
 
 def metric_alarm(name: str, shown: Mapping[str, Any]) -> MetricAlarm:
-    watched: Query | Expression
-    if "Metrics" in shown:
+    watched: Query | Expression | Insights
+    if len(shown.get("Metrics", ())) == 1:
+        (asked_for,) = shown["Metrics"]
+        parts = asked_for["Expression"]["Fn::Join"][1]
+        text = "".join(part if isinstance(part, str) else FILE_SYSTEM for part in parts)
+        watched, period = Insights(text=text), asked_for["Period"]
+    elif "Metrics" in shown:
         asked = {each["Id"]: each["MetricStat"] for each in shown["Metrics"] if "MetricStat" in each}
         (text,) = [each["Expression"] for each in shown["Metrics"] if "Expression" in each]
         watched = Expression(
@@ -143,7 +145,7 @@ def spread(names: tuple[str, ...], seed: int) -> dict[str, int]:
 def expected(run: Run) -> list[tuple[str, int]]:
     when = {name: begins + WITHIN[name] for name, begins in run.faults.items()}
     if "FileSystemFull" in when:
-        nearly = next(m for m in range(MINUTES) if free_space(run, m) < 0.1 * CAPACITY)
+        nearly = next(m for m in range(MINUTES) if free_share(run, m) < 0.1)
         when["FileSystemFull"] = nearly + WITHIN["FileSystemFull"]
     return sorted(when.items(), key=lambda each: each[1])
 

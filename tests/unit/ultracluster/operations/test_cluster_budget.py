@@ -7,7 +7,7 @@ from aws_cdk import aws_sns as sns
 from tests.unit.ultracluster.builders import new_stack, of_type, only
 
 from ultracluster import ClusterBudget, UltraCluster
-from ultracluster_rules.findings import FindingsError
+from ultracluster_spec.findings import FindingsError
 
 pytestmark = pytest.mark.slow
 

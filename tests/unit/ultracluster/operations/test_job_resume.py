@@ -9,7 +9,7 @@ from aws_cdk import aws_sns as sns
 from tests.unit.ultracluster.builders import IMAGE_ID, block, of_type, queue
 
 from ultracluster import Job, JobResume, MultiNodeJob, PrecompileJob, SingleNodeJob, UltraCluster
-from ultracluster_rules.findings import FindingsError
+from ultracluster_spec.findings import FindingsError
 
 pytestmark = pytest.mark.slow
 

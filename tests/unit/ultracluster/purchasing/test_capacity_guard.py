@@ -12,8 +12,6 @@ from ultracluster import CapacityGuard
 
 pytestmark = pytest.mark.slow
 
-KEY_ARN = "arn:aws:kms:us-east-2:123456789012:key/11111111-2222-3333-4444-555555555555"
-
 
 @pytest.fixture(scope="module")
 def guarded() -> cdk.Stack:

@@ -79,7 +79,7 @@ def test_a_key_of_the_customer_encrypts_the_table_and_goes_with_the_grants(
     stack: cdk.Stack, role: iam.Role
 ) -> None:
     key = kms.Key.from_key_arn(stack, "Key", KEY_ARN)
-    ledger = CapacityLedger(stack, "Ledger", encryption_key=key)
+    ledger = CapacityLedger(stack, "Ledger", kms_key=key)
     ledger.grant_record(role).assert_success()
     reader = iam.Role(stack, "Reader", assumed_by=iam.AccountRootPrincipal())
     ledger.grant_read(reader).assert_success()
@@ -108,7 +108,7 @@ def test_the_key_of_an_existing_ledger_is_granted_with_it(
 ) -> None:
     key = kms.Key.from_key_arn(stack, "Key", KEY_ARN)
     ledger = CapacityLedger.from_table_name(
-        stack, "Ledger", "orders-of-this-account", encryption_key=key if with_key else None
+        stack, "Ledger", "orders-of-this-account", kms_key=key if with_key else None
     )
     ledger.grant_record(role).assert_success()
     assert allows(statements(stack), "kms:Decrypt", KEY_ARN) is with_key

@@ -14,9 +14,9 @@ from tests.unit.ultracluster.iam_evaluation import ACCOUNT, allows, as_list, ide
 
 import ultracluster_runtime
 from ultracluster import CapacityLedger, CapacityPurchaseRole, CapacitySearchRole
-from ultracluster_rules.findings import FindingsError
 from ultracluster_runtime.purchasing.orders import ORDER_TAG
 from ultracluster_runtime.rollout.rehearsal_record import parameter_name
+from ultracluster_spec.findings import FindingsError
 
 pytestmark = pytest.mark.slow
 

@@ -9,7 +9,7 @@ import pytest
 from tests.unit.ultracluster.builders import STANDING_ORDER, allowed, only
 
 from ultracluster import CapacityWatch
-from ultracluster_rules.findings import FindingsError
+from ultracluster_spec.findings import FindingsError
 
 pytestmark = pytest.mark.slow
 

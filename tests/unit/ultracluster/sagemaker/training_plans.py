@@ -6,7 +6,7 @@ import pytest
 from tests.unit.ultracluster.builders import new_stack
 
 from ultracluster import SageMakerTrainingQueue
-from ultracluster_rules.findings import FindingsError
+from ultracluster_spec.findings import FindingsError
 
 TRN2 = "ml.trn2.48xlarge"
 PLAN = "arn:aws:sagemaker:us-east-2:123456789012:training-plan/pretrain"

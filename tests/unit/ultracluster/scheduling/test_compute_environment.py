@@ -6,7 +6,7 @@ from tests.unit.ultracluster.builders import IMAGE_ID, block, network, only, que
 from tests.unit.ultracluster.scheduling.environment_resources import resources_of_environment
 
 from ultracluster import NodeGroup, OnDemand, TrainingQueue
-from ultracluster_rules.findings import FindingsError
+from ultracluster_spec.findings import FindingsError
 
 pytestmark = pytest.mark.slow
 

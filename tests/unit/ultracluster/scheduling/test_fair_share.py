@@ -14,7 +14,7 @@ from ultracluster import (
     UltraCluster,
 )
 from ultracluster.scheduling.fair_share import fair_share_policy
-from ultracluster_rules.findings import FindingsError
+from ultracluster_spec.findings import FindingsError
 from ultracluster_spec.values import broken_bounds
 
 pytestmark = pytest.mark.slow

@@ -21,7 +21,7 @@ from ultracluster import (
     TrainingQueue,
 )
 from ultracluster_catalog.names.submission_tags import QUEUE_TAG
-from ultracluster_rules.findings import FindingsError
+from ultracluster_spec.findings import FindingsError
 
 pytestmark = pytest.mark.slow
 

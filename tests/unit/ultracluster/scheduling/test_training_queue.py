@@ -32,7 +32,7 @@ from ultracluster import (
     UltraCluster,
     WaitLimits,
 )
-from ultracluster_rules.findings import FindingsError
+from ultracluster_spec.findings import FindingsError
 
 pytestmark = pytest.mark.slow
 

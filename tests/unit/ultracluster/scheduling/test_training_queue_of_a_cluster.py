@@ -7,7 +7,7 @@ from tests.unit.ultracluster.builders import IMAGE, IMAGE_ID, RESERVATION, ZONE,
 from tests.unit.ultracluster.scheduling.team_queues import shown
 
 from ultracluster import Job, OnDemand, Queue, Spot, TrainingQueue, UltraCluster
-from ultracluster_rules.findings import FindingsError
+from ultracluster_spec.findings import FindingsError
 
 pytestmark = pytest.mark.slow
 

@@ -26,7 +26,7 @@ from ultracluster import (
 )
 from ultracluster.scheduling.wait_limits import check_limits, default_limits, limit_actions
 from ultracluster_catalog.limits.queues import WAIT_LIMIT_REASONS
-from ultracluster_rules.findings import FindingsError
+from ultracluster_spec.findings import FindingsError
 from ultracluster_spec.values import broken_bounds
 
 pytestmark = pytest.mark.slow

@@ -9,7 +9,7 @@ from aws_cdk import aws_kms as kms
 from tests.unit.ultracluster.builders import IMAGE, IMAGE_ID, ZONE, block, new_stack, of_type, only
 
 from ultracluster import Alarms, ClusterDashboard, FileSystem, Job, Queue, UltraCluster
-from ultracluster_rules.findings import FindingsError
+from ultracluster_spec.findings import FindingsError
 
 pytestmark = pytest.mark.slow
 

@@ -8,7 +8,7 @@ from tests.unit.ultracluster.storage.bucket_grants import allowed, role
 from tests.unit.ultracluster.storage.compile_caches import rules
 
 from ultracluster import CompileCache
-from ultracluster_rules.findings import FindingsError
+from ultracluster_spec.findings import FindingsError
 
 pytestmark = pytest.mark.slow
 

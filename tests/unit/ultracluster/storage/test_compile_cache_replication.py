@@ -11,7 +11,7 @@ from tests.unit.ultracluster.builders import of_type, only
 from ultracluster import (
     CompileCache,
 )
-from ultracluster_rules.findings import FindingsError
+from ultracluster_spec.findings import FindingsError
 
 pytestmark = pytest.mark.slow
 

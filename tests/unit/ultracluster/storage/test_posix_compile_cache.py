@@ -6,7 +6,7 @@ from tests.unit.ultracluster.builders import IMAGE, network, nodes, queue
 
 from ultracluster import Job, PosixCompileCache, SharedFileSystem, SingleNodeJob, TrainingQueue
 from ultracluster.storage.shared_file_system import MountedFileSystem
-from ultracluster_rules.findings import FindingsError
+from ultracluster_spec.findings import FindingsError
 
 pytestmark = pytest.mark.slow
 

@@ -10,7 +10,7 @@ from tests.unit.ultracluster.builders import new_stack, of_type, only
 from tests.unit.ultracluster.storage.bucket_grants import allowed, key, key_arn, role
 
 from ultracluster import CheckpointBucket, CompileCache, DatasetBucket
-from ultracluster_rules.findings import FindingsError
+from ultracluster_spec.findings import FindingsError
 
 pytestmark = pytest.mark.slow
 

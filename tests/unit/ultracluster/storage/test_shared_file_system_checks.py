@@ -9,7 +9,7 @@ from tests.unit.ultracluster.storage.default_file_system import file_system
 from tests.unit.ultracluster.storage.file_systems import association, define_file_system, key
 
 from ultracluster import CheckpointBucket
-from ultracluster_rules.findings import FindingsError
+from ultracluster_spec.findings import FindingsError
 
 pytestmark = pytest.mark.slow
 

@@ -9,7 +9,7 @@ from aws_cdk import aws_ec2 as ec2
 from tests.unit.ultracluster.builders import IMAGE_ID, network, of_type, only
 
 from ultracluster import NodeGroup, SharedFileSystem
-from ultracluster_rules.findings import FindingsError
+from ultracluster_spec.findings import FindingsError
 
 pytestmark = pytest.mark.slow
 

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 from pydantic import TypeAdapter, ValidationError
 
-from ultracluster_rules.findings import Finding
 from ultracluster_spec.cluster import Cluster
+from ultracluster_spec.findings import Finding
 from ultracluster_spec.job import Job
 from ultracluster_spec.queue import Queue
 from ultracluster_spec.rollout import Rollout
@@ -24,7 +24,6 @@ _VALUES: tuple[Any, ...] = (
 _ENVIRONMENT = "{NEURON_RT_LOG_LEVEL: INFO}"
 _CLUSTER = "waves[0].clusters[0]"
 _JOB = f"{_CLUSTER}.jobs[0]"
-Findings = Callable[..., list[Finding]]
 
 
 def _parts(part: type[Value]) -> Iterator[type[Value]]:

@@ -9,12 +9,12 @@ from pathlib import Path
 import pytest
 from tests.unit.stacks.config.conftest import VALID
 
-from ultracluster_rules.findings import Finding, FindingsError
 from ultracluster_spec.cluster import Cluster
+from ultracluster_spec.cluster_rules import cluster_rules, rollout_rules
+from ultracluster_spec.findings import Finding, FindingsError
+from ultracluster_spec.rules import At
 from ultracluster_stacks.config import LoadedRollout, load_rollout
 from ultracluster_stacks.config.loading import loader
-from ultracluster_stacks.config.reading.problem import Problem
-from ultracluster_stacks.config.rules import cluster_rules, rollout_rules
 
 _ROOT = Path(__file__).parents[5]
 Findings = Callable[..., list[Finding]]
@@ -51,18 +51,18 @@ def test_the_rules_run_once_for_each_cluster_and_once_for_the_rollout(
 ) -> None:
     seen: list[str] = []
 
-    def count(cluster: Cluster) -> Iterator[Problem]:
+    def count(cluster: Cluster) -> Iterator[At]:
         seen.append(cluster.name)
         return iter(())
 
-    def count_rollout(_: object) -> Iterator[Problem]:
+    def count_rollout(_: object) -> Iterator[At]:
         seen.append("rollout")
         return iter(())
 
     monkeypatch.setattr(cluster_rules, "_CLUSTER_RULES", (count,))
     monkeypatch.setattr(rollout_rules, "_repeated_clusters", count_rollout)
     head, cluster = VALID.split("    clusters:\n")
-    second = cluster.replace("name: train", "name: second")
+    second = cluster.replace("name: train", "name: second").replace("cr-0", "cr-1")
 
     load(text=f"{head}    clusters:\n{cluster}{second}")
 

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from ultracluster_rules.findings import Finding, FindingsError
+from ultracluster_spec.findings import Finding, FindingsError
 from ultracluster_stacks.config import load_rollout
 
 pytestmark = pytest.mark.slow

@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 from tests.unit.stacks.config.suppression_edits import REASON, THREE_NODES, suppress
 
-from ultracluster_rules.findings import Finding
+from ultracluster_spec.findings import Finding
 from ultracluster_stacks.config import LoadedRollout
 
 Findings = Callable[..., list[Finding]]

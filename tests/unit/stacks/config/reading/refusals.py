@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from ultracluster_rules.findings import FindingsError
+from ultracluster_spec.findings import FindingsError
 from ultracluster_stacks.config.reading.yaml_source import read_yaml
 
 

@@ -2,8 +2,8 @@
 
 from collections.abc import Callable
 
-from ultracluster_rules.findings import Finding
 from ultracluster_spec.cluster import Cluster
+from ultracluster_spec.findings import Finding
 from ultracluster_stacks.config import LoadedRollout
 from ultracluster_stacks.config.reading.defaults import merge, origin
 

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 from tests.unit.stacks.config.conftest import VALID
 
-from ultracluster_rules.findings import FindingsError
 from ultracluster_spec.cluster import Cluster
+from ultracluster_spec.findings import FindingsError
 from ultracluster_stacks.config import load_rollout
 from ultracluster_stacks.config.editing import cluster_images, load_editable
 from ultracluster_stacks.config.explain import explain_rollout

@@ -6,8 +6,8 @@ from tests.unit.stacks.config.capacity_edits import (
     further,
 )
 
-from ultracluster_rules.findings import Finding
 from ultracluster_spec.file_system import FileSystem
+from ultracluster_spec.findings import Finding
 from ultracluster_spec.queue import Queue
 from ultracluster_spec.rollout import Rollout
 from ultracluster_spec.values import Value, annotations, broken_bounds, default_of, wrong_types

@@ -2,7 +2,7 @@
 
 import pytest
 
-from ultracluster_rules.credentials import shown
+from ultracluster_spec.credentials import shown
 from ultracluster_stacks.config.reading.problem import Loc, Problem, loc_text, under, unknown_key
 
 

@@ -5,7 +5,7 @@ from collections.abc import Callable
 
 import pytest
 
-from ultracluster_rules.findings import Located
+from ultracluster_spec.findings import Located
 from ultracluster_stacks.config.reading.scalars import LARGEST_NUMBER, read_plain_scalar
 
 _CLUSTER = "waves[0].clusters[0]"

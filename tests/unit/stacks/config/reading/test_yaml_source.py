@@ -7,15 +7,12 @@ import pytest
 import yaml
 from tests.unit.stacks.config.reading.refusals import refusal
 
-from ultracluster_rules.findings import Finding
+from ultracluster_spec.findings import Finding
 from ultracluster_stacks.config.reading import yaml_source
 from ultracluster_stacks.config.reading.source_file import LARGEST_FILE
 from ultracluster_stacks.config.reading.yaml_source import DEEPEST_NESTING, UNREADABLE, YamlSource, read_yaml
 
 Write = Callable[[str | bytes], Path]
-_ENVIRONMENT = "{NEURON_RT_LOG_LEVEL: INFO}"
-_CLUSTER = "waves[0].clusters[0]"
-_JOB = f"{_CLUSTER}.jobs[0]"
 Findings = Callable[..., list[Finding]]
 
 

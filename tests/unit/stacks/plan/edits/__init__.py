@@ -16,7 +16,7 @@ __all__ = ["edited", "kept", "name_of", "put", "read"]
 
 
 def read(kind: str) -> Mapping[str, list[dict[str, Any]]]:
-    """The dangerous and the safe edits of ``template`` or ``rollout``."""
+    """The dangerous and the safe edits of a file: ``template``, ``rollout`` or ``earlier``."""
     return dict(yaml.safe_load((Path(__file__).parent / f"{kind}_edits.yaml").read_text("utf-8")))
 
 
@@ -30,16 +30,26 @@ def kept(configuration: str) -> list[StackTemplate]:
 
 
 def edited(stacks: Iterable[StackTemplate], edit: Mapping[str, Any]) -> list[StackTemplate]:
-    """The stacks after an edit of a template."""
+    """The stacks after an edit of a template, or after its several ``edits``."""
     stacks = copy.deepcopy([*stacks])
+    for step in edit.get("edits", [edit]):
+        _apply(stacks, step)
+    return stacks
+
+
+def _apply(stacks: Iterable[StackTemplate], edit: Mapping[str, Any]) -> None:
     if "add" in edit or "template" in edit:
         wanted = edit.get("to", "-Cluster")
         (template,) = [stack.template for stack in stacks if stack.name.endswith(wanted)]
-        template.get("Resources", {}).update({"Added": edit["add"]} if "add" in edit else {})
+        added = {edit.get("id", "Added"): edit["add"]} if "add" in edit else {}
+        template.get("Resources", {}).update(added)
         for section, value in edit.get("template", {}).items():
-            template[section] = template.get(section, {}) | value if isinstance(value, dict) else value  # type: ignore[index]
-        return stacks
-    pattern = re.compile(re.escape(edit["in"]) + "[0-9A-F]{8}")
+            merged = template.get(section, {}) | value if isinstance(value, dict) else value
+            if isinstance(merged, dict):
+                merged = {name: one for name, one in merged.items() if one is not None}
+            template[section] = merged  # type: ignore[index]
+        return
+    pattern = re.compile(re.escape(edit["in"]) + "([0-9A-F]{8})?")
     ((resources, logical_id),) = [
         (stack.template["Resources"], logical_id)
         for stack in stacks
@@ -49,7 +59,7 @@ def edited(stacks: Iterable[StackTemplate], edit: Mapping[str, Any]) -> list[Sta
     ]
     if edit.get("drop"):
         del resources[logical_id]
-        return stacks
+        return
     resource = resources[logical_id]
     for path, value in edit.get("set", {}).items():
         put(resource.setdefault("Properties", {}), path.split("."), value)
@@ -60,7 +70,8 @@ def edited(stacks: Iterable[StackTemplate], edit: Mapping[str, Any]) -> list[Sta
             place = place[int(part)] if isinstance(place, list) else place[part]
         del place[int(last) if isinstance(place, list) else last]
     resource |= edit.get("attributes", {})
-    return stacks
+    for name in [name for name, value in resource.items() if value is None]:
+        del resource[name]
 
 
 def put(place: Any, path: list[str], value: Any) -> None:

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from ultracluster_rules.findings import FindingsError
 from ultracluster_spec.cluster import Cluster
+from ultracluster_spec.findings import FindingsError
 from ultracluster_stacks.config import load_rollout
 from ultracluster_stacks.synthesis.assembly.workers import processes_for, synthesize_in_processes
 

@@ -1,0 +1,70 @@
+"""Take an assembly from the cache of our CDK app without starting the app and the CDK CLI, which takes a second and a half."""
+
+import ast
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from ultracluster_spec.untrusted_files import read_untrusted_json
+from ultracluster_stacks.synthesis.assembly.cache import CACHE_DIRECTORY, AssemblyCache, take_from_cache
+from ultracluster_stacks.synthesis.assembly.fingerprint import synthesis_fingerprint
+from ultracluster_stacks.synthesis.context import clusters_of
+
+# What else cdk.json may say changes what the CDK CLI passes to the app.
+_KEYS = {"app", "context", "versionReporting", "watch"}
+# The CDK CLI reads an option from each variable that begins with CDK_; these change no assembly, or are in its fingerprint.
+_VARIABLES = {"CDK_DISABLE_CLI_TELEMETRY", "CDK_DOCKER", "CDK_HOME", "CDK_VALIDATION"}
+_APP = ["import sys", "from ultracluster_stacks.synthesis.app import main", "sys.exit(main())"]
+
+
+def write_known_assembly(
+    project: Path, output: Path, *, context: Mapping[str, str], environment: Mapping[str, str]
+) -> bool:
+    """Write what `cdk synth` would write, if the app of the project is ours and knows every cluster.
+
+    Args:
+        project: Folder of cdk.json.
+        output: Folder of the assembly.
+        context: Values of ``--context``.
+        environment: Variables for the app.
+
+    Returns:
+        Whether the assembly was written. If it was not, only `cdk synth` can tell what it would be.
+    """
+    passed = _passed_by_the_cdk_cli(project, environment)
+    if passed is None:
+        return False
+    passed |= context
+    cache = AssemblyCache(project / CACHE_DIRECTORY, fingerprint=synthesis_fingerprint(passed, environment))
+    return take_from_cache(output, clusters_of(passed), cache=cache)
+
+
+def _passed_by_the_cdk_cli(project: Path, environment: Mapping[str, str]) -> dict[str, Any] | None:
+    """Return the context of CDK CLI 2.1148.1 for our app; None if the app or settings of the user are others."""
+    try:
+        settings = read_untrusted_json(project / "cdk.json")
+        looked_up = project / "cdk.context.json"
+        kept = read_untrusted_json(looked_up) if looked_up.exists() else {}
+        statements = ast.parse((project / "app.py").read_text("utf-8")).body
+    except (OSError, ValueError, SyntaxError):
+        return None
+    of_the_user = Path(environment.get("HOME", "~")).expanduser() / ".cdk.json"
+    options = {name for name in environment if name.startswith("CDK_")} - _VARIABLES
+    if not isinstance(settings, dict) or settings.keys() - _KEYS or of_the_user.exists() or options:
+        return None
+    if settings.get("app") != "python3 app.py" or [*map(ast.unparse, statements[1:])] != _APP:
+        return None
+    reporting = (
+        {"aws:cdk:version-reporting": True}
+        if settings.get("versionReporting", True)
+        else {"aws:cdk:disable-version-reporting": True}
+    )
+    return {
+        **settings.get("context", {}),
+        **kept,
+        "aws:cdk:enable-path-metadata": True,
+        "aws:cdk:enable-asset-metadata": True,
+        **reporting,
+        "aws:cdk:bundling-stacks": ["**"],
+        "@aws-cdk/core:failSynthOnValidationErrors": False,
+    }

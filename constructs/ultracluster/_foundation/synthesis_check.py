@@ -1,0 +1,138 @@
+"""The rules of templates, asked at each synthesis of an app about the stacks that hold our constructs."""
+
+import json
+import sys
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field, replace
+from functools import wraps
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+from weakref import WeakKeyDictionary
+
+import aws_cdk as cdk
+from constructs import IConstruct
+
+from ultracluster_spec.findings import Finding, FindingsError
+from ultracluster_spec.record import is_error
+
+if TYPE_CHECKING:
+    from ultracluster_checks.problem import Problem
+
+_ACKNOWLEDGED: Final = "aws:cdk:acknowledged-rules"
+"""Metadata that `Validations.acknowledge` writes (aws-cdk-lib 2.275.0, core/lib/validation/validations.ts)."""
+
+
+@dataclass(slots=True)
+class _Stacks:
+    """The stacks of an app that hold our constructs, and the paths of those that a `TemplateCheck` of the app has checked."""
+
+    ours: dict[cdk.Stack, None] = field(default_factory=dict)
+    checked: set[str] = field(default_factory=set)
+
+
+_STACKS: Final[WeakKeyDictionary[IConstruct, _Stacks]] = WeakKeyDictionary()
+
+
+def check_at_synthesis(scope: IConstruct) -> None:
+    """Check the template of a construct's stack whenever its app is synthesized.
+
+    A policy-validation plugin would end the synthesis with a traceback of jsii, and has the CDK write a report of its own.
+    """
+    app = scope.node.root
+    if not isinstance(app, cdk.Stage):
+        return
+    if app not in _STACKS:
+        _STACKS[app] = _Stacks()
+        app.synth = _checked(app, app.synth)  # type: ignore[method-assign]
+    _STACKS[app].ours[cdk.Stack.of(scope)] = None
+
+
+def leave_to_plugin(app: IConstruct, paths: set[str]) -> None:
+    """Check no stacks that a plugin of the app has checked, with what it skips."""
+    if app in _STACKS:
+        _STACKS[app].checked |= paths
+
+
+def _checked(app: cdk.Stage, synth: Callable[..., Any]) -> Callable[..., Any]:
+    @wraps(synth)
+    def checked(**options: Any) -> Any:
+        assembly = synth(**options)
+        if not options.get("skip_validation"):
+            _report(app)
+        return assembly
+
+    return checked
+
+
+def _report(app: cdk.Stage) -> None:
+    from ultracluster_checks.table import RECORDS  # noqa: PLC0415 - only where templates are written
+
+    found = list(_findings(app))
+    if errors := [finding for finding in found if is_error(finding, RECORDS)]:
+        raise FindingsError(errors)
+    for finding in found:
+        shown, at = finding.at(finding.path), finding.location
+        sys.stderr.write(f"[Warning at /{at}] {shown} [ack: ultracluster:{finding.code}]\n")
+
+
+def _findings(app: cdk.Stage) -> Iterator[Finding]:
+    stages: dict[Path, dict[str, cdk.Stack]] = {}
+    for stack in _STACKS[app].ours:
+        root = stack
+        while root.nested_stack_parent is not None:
+            root = root.nested_stack_parent
+        stage = cdk.Stage.of(stack)
+        if stage is not None and root.node.path not in _STACKS[app].checked:
+            stages.setdefault(Path(stage.outdir), {})[stack.template_file] = stack
+    for folder, stacks in stages.items():
+        manifest = json.loads((folder / "manifest.json").read_text(encoding="utf-8"))
+        if not manifest.get(
+            "missing"
+        ):  # with values in place of a lookup, after which the CLI synthesizes again
+            yield from _findings_of_stage(folder, stacks)
+
+
+def _findings_of_stage(folder: Path, stacks: dict[str, cdk.Stack]) -> Iterator[Finding]:
+    """Return what is wrong in the stacks of a stage, with what other stacks of it add to them."""
+    from ultracluster_checks import Source, check_templates  # noqa: PLC0415 - only where templates are written
+    from ultracluster_checks.codes import RETAINED  # noqa: PLC0415
+
+    sources = []
+    for path in sorted(folder.glob("*.template.json")):
+        text, stack = path.read_text(encoding="utf-8"), stacks.get(path.name)
+        if stack is not None or "Fn::ImportValue" in text:
+            known = stack is not None and not cdk.Token.is_unresolved(stack.region)
+            region = stack.region if stack is not None and known else None
+            sources.append(Source(name=path.name, body=json.loads(text), region=region))
+    for problem in check_templates(sources).problems:
+        stack = stacks.get(problem.place.resource.template.source.name)
+        # The app said so: the CDK writes no policy of its own accord that deletes.
+        asked = problem.finding.code == RETAINED and problem.place.text == "Delete"
+        if stack is not None and not asked:
+            yield from _of_construct(problem, stack)
+
+
+def _of_construct(problem: "Problem", stack: cdk.Stack) -> Iterator[Finding]:
+    """Return a finding with the path of its construct, unless that or one around it acknowledges the code."""
+    from ultracluster_checks.problem import finding_of  # noqa: PLC0415
+    from ultracluster_checks.table import RECORDS  # noqa: PLC0415
+
+    logical_id, _, path = str(problem.place).partition(".")
+    construct: IConstruct | None = next(
+        (
+            element
+            for element in stack.node.find_all()
+            if isinstance(element, cdk.CfnElement)
+            and element.stack is stack
+            and stack.resolve(element.logical_id) == logical_id
+        ),
+        stack,
+    )
+    code, at = problem.finding.code, construct.node.path if construct else ""
+    while construct is not None:
+        acknowledged = [each.data for each in construct.node.metadata if each.type == _ACKNOWLEDGED]
+        named = any(name.endswith(f":{code}") for each in acknowledged for name in each)
+        if named and not RECORDS[code].never_left_out:
+            return
+        construct = construct.node.scope
+    yield replace(finding_of(problem), location=at, path=path)

@@ -1,0 +1,277 @@
+"""Reject numbers that jsii cannot carry, and values of another type than an argument is annotated with.
+
+A NaN or an infinity terminates the jsii process, and an integer of 2^53 or more loses precision on the way. Arguments
+and fields that are annotated as int or float are therefore checked in Python first. So is the type of the others: a text
+where a list of texts belongs would otherwise be taken as a list of characters.
+"""
+
+import inspect
+import types
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import cache, wraps
+from typing import (
+    Annotated,
+    Any,
+    Final,
+    Literal,
+    ParamSpec,
+    Required,
+    TypeVar,
+    Union,
+    Unpack,
+    get_args,
+    get_origin,
+)
+
+from ultracluster_spec.bounds import NOT_A_CHOICE
+from ultracluster_spec.findings import Finding, is_number_token, printable, quote, reject
+from ultracluster_spec.record import RuleRecord
+
+_LIMIT: Final = 2**53  # JSON, and therefore CloudFormation and jsii, carry smaller integers exactly
+
+_LISTS: Final = (Sequence, list, tuple, frozenset, set)
+_MAPPINGS: Final = (Mapping, dict)
+_PLAIN: Final = {"NoneType", "bool", "bytes", "dict", "float", "int", "list", "object", "str", "tuple"}
+
+_WHOLE: Final = "a whole number"
+_FINITE: Final = "a finite number"
+
+_Parameters = ParamSpec("_Parameters")
+_Result = TypeVar("_Result")
+
+
+def validate_arguments(function: Callable[_Parameters, _Result]) -> Callable[_Parameters, _Result]:
+    """Make a function reject numbers that jsii cannot carry (UC1030), other types (UC1032) and other words (UC1023) before its body runs."""
+    annotations = _arguments(function)
+    own = inspect.get_annotations(function)  # options that jobs share have a rule of their own
+    numbers = _kinds(annotations)
+    names = list(inspect.signature(function).parameters)
+
+    @wraps(function)
+    def checked(*args: _Parameters.args, **kwargs: _Parameters.kwargs) -> _Result:
+        given = dict(zip(names, args, strict=False)) | kwargs
+        found = _find({name: given[name] for name in numbers if name in given}, numbers)
+        others = [*_find_types(given, annotations), *_find_choices(given, own)]
+        wrong = {finding.path for finding in found}
+        reject([*found, *(finding for finding in others if finding.path not in wrong)])
+        return function(*args, **kwargs)
+
+    return checked
+
+
+def validate_fields(values: Any) -> None:
+    """Raise what `find_wrong_fields` finds."""
+    reject(find_wrong_fields(values))
+
+
+def find_wrong_fields(values: Any, *, tokens: bool = False) -> list[Finding]:
+    """Find fields of a dataclass that jsii cannot carry (UC1030), of another type (UC1032), or another word (UC1023)."""
+    annotations = _fields(values.__class__)
+    fields = {name: getattr(values, name) for name in annotations}
+    numbers = _kinds(annotations)
+    return [
+        *_find({name: fields[name] for name in numbers}, numbers, tokens=tokens),
+        *_find_types(fields, annotations),
+        *_find_choices(fields, annotations),
+    ]
+
+
+@cache
+def _fields(definition: type) -> Mapping[str, Any]:
+    return {
+        name: _plain(annotation)
+        for base in reversed(definition.__mro__)
+        for name, annotation in inspect.get_annotations(base).items()
+        if not str(annotation).startswith("typing.ClassVar")
+    }
+
+
+def _plain(annotation: Any) -> Any:
+    """Return an annotation without bounds."""
+    if get_origin(annotation) is Annotated:
+        return get_args(annotation)[0]
+    if get_origin(annotation) in {types.UnionType, Union}:
+        return Union[tuple(map(_plain, get_args(annotation)))]  # noqa: UP007 - made of parts
+    return annotation
+
+
+def _kinds(annotations: Mapping[str, Any]) -> dict[str, str]:
+    return {
+        name: kind
+        for name, annotation in annotations.items()
+        if name != "return" and (kind := _kind(annotation))
+    }
+
+
+def _arguments(function: Callable[..., Any]) -> dict[str, Any]:
+    """Return the annotations of the arguments, also of those that are passed as ``**options: Unpack[...]``."""
+    annotations = dict(inspect.get_annotations(function))
+    annotations.pop("return", None)
+    for name, annotation in list(annotations.items()):
+        if get_origin(annotation) is Unpack:
+            del annotations[name]
+            for base in (get_args(annotation)[0], *getattr(get_args(annotation)[0], "__orig_bases__", ())):
+                annotations = (
+                    inspect.get_annotations(base) | annotations if isinstance(base, type) else annotations
+                )
+    return {
+        name: get_args(annotation)[0] if get_origin(annotation) is Required else annotation
+        for name, annotation in annotations.items()
+    }
+
+
+def _find_types(values: Mapping[str, Any], annotations: Mapping[str, Any]) -> list[Finding]:
+    return [
+        Finding("UC1032", f"got {_shown(value)}", allowed=_name(annotations[name]), path=name)
+        for name, value in values.items()
+        if name in annotations and not _is_of(value, annotations[name])
+    ]
+
+
+def _find_choices(values: Mapping[str, Any], annotations: Mapping[str, Any]) -> list[Finding]:
+    """Find words that are none of the choices of their argument (UC1023), as in a rollout file."""
+    return [
+        Finding(NOT_A_CHOICE, f"got {quote(word)}", allowed=", ".join(choices), path=path)
+        for name, value in values.items()
+        if name in annotations and (choices := _choices(annotations[name]))
+        for path, word in _flatten(name, value)
+        if isinstance(word, str) and word not in choices
+    ]
+
+
+def _choices(annotation: Any) -> tuple[str, ...]:
+    """Return the words that an argument, or each item of it, takes; none if it takes any text."""
+    parts = get_args(annotation)
+    if get_origin(annotation) is Literal:
+        return tuple(map(str, parts)) if str in map(type, parts) else ()
+    if get_origin(annotation) in _LISTS:
+        return _choices(parts[0])
+    if get_origin(annotation) in {types.UnionType, Union} and str not in parts:
+        return tuple(choice for part in parts for choice in _choices(part))
+    return ()
+
+
+def _shown(value: Any) -> str:
+    """Return a value as a literal, or the name of its class if its `repr` is no literal."""
+    text = quote(value)
+    return f"an object of {type(value).__name__}" if text.startswith("<") else text
+
+
+def _name(annotation: Any) -> str:
+    if isinstance(annotation, type):
+        return (
+            "None"
+            if annotation is types.NoneType
+            else {"str": "a text"}.get(annotation.__name__, annotation.__name__)
+        )
+    if get_origin(annotation) in {types.UnionType, Union}:
+        return " or ".join(map(_name, get_args(annotation)))
+    if get_origin(annotation) is Literal:
+        return ", ".join(map(repr, get_args(annotation)))
+    if get_origin(annotation) in _MAPPINGS:
+        return "a dictionary"
+    return "a list"
+
+
+def _is_of(value: Any, annotation: Any) -> bool:
+    """Return whether a value may be of an annotated type. Unknown annotations and unresolved tokens pass."""
+    origin, parts = get_origin(annotation), get_args(annotation)
+    if annotation is Any or hasattr(value, "resolve"):
+        return True
+    if origin is Annotated:
+        return _is_of(value, parts[0])
+    if origin in {types.UnionType, Union}:
+        return any(_is_of(value, part) for part in parts)
+    if origin in _LISTS:
+        return (
+            isinstance(value, _LISTS)
+            and not isinstance(value, (str, bytes))
+            and all(_is_of(item, parts[0]) for item in value)
+        )
+    if origin in _MAPPINGS:
+        return isinstance(value, Mapping) and all(
+            _is_of(key, parts[0]) and _is_of(item, parts[1]) for key, item in value.items()
+        )
+    return _is_single(value, annotation)
+
+
+def _is_single(value: Any, annotation: Any) -> bool:
+    if annotation in {int, float}:
+        return not isinstance(value, (*_LISTS, Mapping, types.NoneType))  # UC1030 is about others
+    if get_origin(annotation) is Literal:
+        return type(value) in set(map(type, get_args(annotation)))  # rules say which
+    if annotation is str:
+        return isinstance(value, str) and printable(value) == value
+    if isinstance(annotation, str):  # of a module that is imported for the annotation only
+        return not annotation.isidentifier() or type(value).__name__ not in _PLAIN
+    if getattr(annotation, "_is_protocol", False):
+        # Asks the classes, because the properties of an imported resource can raise. An object of several interfaces has a
+        # delegate for each.
+        classes = [type(each) for each in (value, *getattr(value, "_delegates", ()))]
+        return all(any(hasattr(each, name) for each in classes) for name in _members(annotation))
+    return not isinstance(annotation, type) or isinstance(value, annotation)
+
+
+@cache
+def _members(protocol: type) -> frozenset[str]:
+    return frozenset(name for base in protocol.__mro__ for name in vars(base) if not name.startswith("_"))
+
+
+def _kind(annotation: Any) -> str | None:
+    """Return the kind of number that an annotation contains, also as items or values."""
+    if annotation is int:
+        return _WHOLE
+    if annotation is float:
+        return _FINITE
+    parts = get_args(annotation)
+    if get_origin(annotation) is Annotated:
+        return _kind(parts[0])
+    if get_origin(annotation) in {types.UnionType, Union, *_LISTS, *_MAPPINGS}:
+        return next((kind for part in parts if (kind := _kind(part))), None)
+    return None
+
+
+def _find(values: Mapping[str, Any], kinds: Mapping[str, str], *, tokens: bool = False) -> list[Finding]:
+    return [
+        Finding("UC1030", f"got {quote(number)}", allowed=f"{kinds[name]} between -2^53 and 2^53", path=path)
+        for name, value in values.items()
+        for path, number in _flatten(name, value)
+        if number is not None
+        and not _is_safe(number, kinds[name])
+        and not (tokens and is_number_token(number))
+    ]
+
+
+def _flatten(name: str, value: Any) -> Iterator[tuple[str, Any]]:
+    if isinstance(value, Mapping):
+        yield from ((f"{name}.{key}", item) for key, item in value.items())
+    elif isinstance(value, (list, tuple)):
+        yield from ((f"{name}[{index}]", item) for index, item in enumerate(value))
+    else:
+        yield name, value
+
+
+def _is_safe(value: Any, kind: str) -> bool:
+    if isinstance(value, bool):
+        return False
+    if isinstance(value, int):
+        return abs(value) < _LIMIT
+    return kind == _FINITE and isinstance(value, float) and abs(value) < _LIMIT
+
+
+RECORDS: Final = (
+    RuleRecord(
+        "UC1030",
+        "A number that is passed to a construct is known at synthesis, finite, below 2^53, and whole if it is a count.",
+        remedy="Find the calculation that resulted in NaN, an infinity or a fraction, and pass a whole number for counts.",
+        source="RFC 8259 (2017-12), section 6: JSON, by which jsii talks to Node, has no NaN and no infinity, and loses digits above 2^53.",
+        example='SmokeTrain(stack, "Smoke", queue=queue, image=image, steps=20)',
+    ),
+    RuleRecord(
+        "UC1032",
+        "An argument of a construct has its documented type, and texts contain no control characters.",
+        remedy="Pass a value of the type that the finding names; a command is a list of words.",
+        source="Our decision: Python takes a text for a list of its characters, and JSON carries what CloudFormation refuses.",
+        example='SingleNodeJob(stack, "Job", Job(image=image, command=("python", "train.py")), queue=queue)',
+    ),
+)

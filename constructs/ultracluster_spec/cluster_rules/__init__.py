@@ -1,0 +1,1 @@
+"""Rules across the fields of a cluster and the clusters of a rollout."""

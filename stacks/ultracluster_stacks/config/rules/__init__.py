@@ -1,1 +1,0 @@
-"""Rules across the fields of a rollout."""

@@ -1,0 +1,166 @@
+"""People hear of jobs that wait in an active block without a node, and of nodes that run outside their block."""
+
+import random
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+from tests.unit.runtime.lifecycle.lifecycle_aws import QUEUE, FakeAws
+
+from ultracluster_runtime.lifecycle.actions import Action, Notify
+from ultracluster_runtime.lifecycle.observations import (
+    Environment,
+    Observations,
+    Queue,
+    Reservation,
+    Stray,
+)
+from ultracluster_runtime.lifecycle.plan import run_cycle
+from ultracluster_runtime.lifecycle.reader import _strays, _tagged, _waiting
+from ultracluster_runtime.lifecycle.state import LifecycleState
+
+START = datetime(2026, 12, 1, 11, 30, tzinfo=UTC)
+MINUTE = timedelta(minutes=1)
+BLOCK = "cr-0123456789abcdef0"
+SEEN = Observations(
+    now=START,
+    reservation_id=BLOCK,
+    checkpoint_lead=10 * MINUTE,
+    reservation=Reservation(
+        state="active",
+        is_block=True,
+        ultraserver=False,
+        instances=4,
+        start=START,
+        end=START + timedelta(days=1),
+    ),
+    environment=Environment(enabled=True),
+    queue=Queue(enabled=True, others_serve=False),
+    nodes=frozenset(),
+    jobs=(),
+    extension_pending=False,
+    waiting="job-1",
+)
+
+
+class Cycle:
+    """The life cycle of one block, run for each observation."""
+
+    def __init__(self) -> None:
+        self.state = LifecycleState(reservation_id=BLOCK)
+        self.notices: list[tuple[datetime, Notify]] = []
+
+    def run(self, minute: int, **changes: Any) -> None:
+        observations = replace(SEEN, now=START + minute * MINUTE, **changes)
+
+        def perform(action: Action) -> None:
+            if isinstance(action, Notify) and (
+                "without a node" in action.subject or "not run in" in action.subject
+            ):
+                self.notices.append((observations.now, action))
+
+        def save(state: LifecycleState) -> None:
+            self.state = LifecycleState.from_json(state.to_json(), reservation_id=BLOCK)
+
+        assert run_cycle(observations, self.state, perform=perform, save=save) == ()
+
+    @property
+    def minutes(self) -> list[int]:
+        return [(at - START) // MINUTE for at, _ in self.notices]
+
+
+def test_a_job_that_waits_20_minutes_without_a_node_is_told_once_with_the_command_that_helps() -> None:
+    cycle = Cycle()
+    for minute in range(90):
+        cycle.run(minute)
+    assert cycle.minutes == [20]
+    ((_, notice),) = cycle.notices
+    assert notice.subject == f"Capacity Block {BLOCK} is active, and jobs wait without a node"
+    assert "`ultracluster jobs why job-1`" in notice.text
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"nodes": frozenset({"i-1"})},
+        {"waiting": None},
+        {"environment": Environment(enabled=False)},
+        {"reservation": replace(SEEN.reservation, state="scheduled")},  # type: ignore[type-var]
+        {"nodes": None},
+    ],
+    ids=["a node runs", "no job waits", "closed", "not started", "nodes not readable"],
+)
+def test_nothing_is_told_where_nothing_is_wrong_or_known(changes: dict[str, Any]) -> None:
+    cycle = Cycle()
+    for minute in range(40):
+        cycle.run(minute, **changes)
+    assert cycle.minutes == []
+
+
+@pytest.mark.parametrize(("appears", "told"), [(19, []), (20, [20]), (21, [20])])
+def test_a_node_within_20_minutes_is_soon_enough(appears: int, told: list[int]) -> None:
+    cycle = Cycle()
+    for minute in range(40):
+        nodes = frozenset({"i-1"}) if minute >= appears and appears < 20 else frozenset[str]()
+        cycle.run(minute, nodes=nodes)
+    assert cycle.minutes == told
+
+
+def test_a_node_outside_the_block_is_told_once_with_where_it_runs() -> None:
+    cycle = Cycle()
+    strays = (Stray(node="i-1", reservation_id=None), Stray(node="i-2", reservation_id="cr-of-others"))
+    for minute in range(3):
+        cycle.run(minute, nodes=frozenset({"i-3"}), strays=strays)
+    texts = [notice.text for _, notice in cycle.notices]
+    assert len(texts) == 2
+    assert "runs in no reservation, so that it is billed on top" in texts[0]
+    assert "runs in cr-of-others" in texts[1]
+    assert all("ultracluster nodes replace i-" in text for text in texts)
+
+
+def test_strays_and_waiting_jobs_are_read() -> None:
+    aws = FakeAws()
+    aws.strays = {"i-on-demand": None, "i-elsewhere": "cr-1", "i-inside": BLOCK}
+    aws.jobs = {"job-1": "RUNNABLE"}
+    clients = aws.clients
+    found = _strays(_tagged(clients, BLOCK), BLOCK)
+    assert [(stray.node, stray.reservation_id) for stray in found] == [
+        ("i-on-demand", None),
+        ("i-elsewhere", "cr-1"),
+    ]
+    assert _waiting(clients, [QUEUE]) == "job-1"
+    aws.jobs = {"job-1": "RUNNING"}
+    assert _waiting(clients, [QUEUE]) is None
+
+
+@pytest.mark.slow
+def test_of_1000_block_starts_no_notice_is_missed_and_none_is_false() -> None:
+    """Nodes come late, not at all, or go again; jobs come and go; AWS cannot always be read."""
+    right = missed = false = 0
+    for seed in range(1_000):
+        chance = random.Random(seed)  # noqa: S311 - no secret
+        comes = chance.choice([2, 5, 10, 15, 19, 20, 21, 25, 40, 10_000])
+        goes = comes + chance.choice([5, 30, 10_000])
+        submitted, done = chance.choice([0, 0, 8, 30]), chance.choice([25, 45, 10_000])
+        blind = {minute for minute in range(90) if chance.random() < 0.05}
+        cycle, starved, expected = Cycle(), 0, []
+        for minute in range(90):
+            has_node, waits = comes <= minute < goes, submitted <= minute < done
+            cycle.run(
+                minute,
+                nodes=None if minute in blind else frozenset({"i-1"}) if has_node else frozenset(),
+                waiting="job-1" if waits and not has_node and minute not in blind else None,
+            )
+            # What is told: the twentieth minute after the first one that saw it, or the next that can be read.
+            if minute in blind:
+                continue
+            starved = 0 if has_node or not waits else starved or minute + 1
+            if starved and minute + 1 - starved >= 20 and starved not in expected:
+                expected.append(starved)
+        right += min(len(expected), len(cycle.minutes))
+        missed += max(len(expected) - len(cycle.minutes), 0)
+        false += max(len(cycle.minutes) - len(expected), 0)
+    print(f"1,000 block starts: {right} notices right, {missed} missed, {false} false")  # noqa: T201 - figures of the test
+    assert (missed, false) == (0, 0)
+    assert right > 300

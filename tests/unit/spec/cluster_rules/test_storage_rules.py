@@ -1,0 +1,258 @@
+"""The storage of a cluster is what FSx and S3 accept."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from tests.unit.stacks.config.bucket_edits import BUCKET_KEY, JOBS_LINE, bucket_findings
+from tests.unit.stacks.config.file_system_edits import BOTH_SIZES, EXISTING, KNOWN, SIZE, file_system_findings
+from tests.unit.stacks.config.key_edits import load_with_key
+
+from ultracluster_spec.findings import Finding, FindingsError
+
+Findings = Callable[..., list[Finding]]
+_TIERED = "storage_type: INTELLIGENT_TIERING, link_checkpoints: false"
+_KEY = "arn:aws:kms:us-east-2:123456789012:key/01234567-89ab-cdef-0123-456789abcdef"
+KEY = "arn:aws:kms:us-east-2:123456789012:key/01234567-89ab-cdef-0123-456789abcdef"
+
+
+@pytest.mark.parametrize(
+    ("edits", "code"),
+    [
+        ([("4800", "7200")], "UC5003"),
+    ],
+)
+def test_accepts_the_last_allowed_value(
+    accepted: Callable[..., None], edits: list[tuple[str, str]], code: str
+) -> None:
+    accepted(edits, code)
+
+
+@pytest.mark.parametrize(
+    ("line", "code", "place"),
+    [
+        ("checkpoints: {bucket_name: ours, noncurrent_days: 9}", "UC5112", "checkpoints.noncurrent_days"),
+        ("datasets: [{name: c4}, {name: c4}]", "UC5113", "datasets[1].name"),
+        (
+            "datasets: [{name: c4, bucket_name: ours, noncurrent_days: 9}]",
+            "UC5112",
+            "datasets[0].noncurrent_days",
+        ),
+        (
+            f"datasets: [{{name: c4, kms_key_arn: '{BUCKET_KEY.replace('us-east-2', 'eu-west-1')}'}}]",
+            "UC5104",
+            "datasets[0].kms_key_arn",
+        ),
+        ("datasets: [{name: c4, file_system_path: c4}]", "UC5022", "datasets[0].file_system_path"),
+        (
+            "datasets: [{name: c4, file_system_path: /checkpoints/c4}]",
+            "UC5023",
+            "file_system.link_checkpoints",
+        ),
+    ],
+)
+def test_refuses_a_bucket_at_its_place(findings: Findings, line: str, code: str, place: str) -> None:
+    assert bucket_findings(findings, line) == [(code, place)]
+
+
+def test_one_bucket_is_not_joined_twice(findings: Findings) -> None:
+    lines = (
+        "checkpoints: {bucket_name: ours}",
+        "datasets: [{name: c4, bucket_name: ours, file_system_path: /c4}]",
+    )
+    assert bucket_findings(findings, *lines) == [("UC5024", "file_system.link_checkpoints")]
+
+
+def test_a_dataset_is_not_shown_on_an_existing_file_system(findings: Findings) -> None:
+    existing = (
+        "file_system_id: fs-0123456789abcdef0, mount_name: abcdefgh, zone_id: use2-az3, "
+        "security_group_id: sg-0123456789abcdef0"
+    )
+    found = findings(
+        ("storage_capacity_gib: 4800, per_unit_storage_throughput: 250", existing),
+        (JOBS_LINE, "        datasets: [{name: c4, file_system_path: /c4}]\n" + JOBS_LINE),
+    )
+    assert [(each.code, each.path) for each in found] == [
+        ("UC5103", "waves[0].clusters[0].datasets[0].file_system_path")
+    ]
+
+
+@pytest.mark.parametrize("iops", [1500, 3000, 6000, 12_000, 192_000])
+def test_takes_the_metadata_iops_that_fsx_provisions(findings: Findings, iops: int) -> None:
+    assert findings((SIZE, f"{SIZE}, metadata_iops: {iops}")) == []
+
+
+@pytest.mark.parametrize("iops", [0, 1499, 1501, 9000, 18_000, 204_000])
+def test_refuses_other_metadata_iops_at_their_place(findings: Findings, iops: int) -> None:
+    (finding,) = findings((SIZE, f"{SIZE}, metadata_iops: {iops}"))
+    assert (finding.code, finding.path) == ("UC5006", "waves[0].clusters[0].file_system.metadata_iops")
+    assert f"got {iops}" in finding.problem
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [
+        "",
+        "deployment_type: SCRATCH_2",
+        f"{_TIERED}, read_cache: NO_CACHE",
+        f"{_TIERED}, throughput_capacity: 8000, read_cache: USER_PROVISIONED, read_cache_gib: 64",
+        "link_checkpoints: false, backup_retention_days: 7, backup_start_time: '03:30'",
+        "associations: [{file_system_path: /c4, data_repository_path: 's3://corpora/c4/', export_events: []}]",
+        f"kms_key_arn: {_KEY}",
+    ],
+)
+def test_takes_what_fsx_takes(findings: Findings, settings: str) -> None:
+    assert file_system_findings(findings, settings) == []
+
+
+@pytest.mark.parametrize(
+    ("settings", "code", "place"),
+    [
+        (
+            "deployment_type: SCRATCH_2, per_unit_storage_throughput: 200",
+            "UC5002",
+            "per_unit_storage_throughput",
+        ),
+        (
+            "deployment_type: SCRATCH_2, backup_retention_days: 1, link_checkpoints: false",
+            "UC5014",
+            "backup_retention_days",
+        ),
+        (f"deployment_type: SCRATCH_2, kms_key_arn: {_KEY}", "UC5007", "kms_key_arn"),
+        (f"{_TIERED}", "UC5013", "read_cache"),
+        (f"{_TIERED}, read_cache: NO_CACHE, throughput_capacity: 5000", "UC5012", "throughput_capacity"),
+        (f"{_TIERED}, read_cache: NO_CACHE, storage_capacity_gib: 4800", "UC5011", "storage_capacity_gib"),
+        ("storage_type: INTELLIGENT_TIERING, read_cache: NO_CACHE", "UC5020", "link_checkpoints"),
+        ("backup_retention_days: 7", "UC5014", "backup_retention_days"),
+        ("backup_retention_days: 91, link_checkpoints: false", "UC5015", "backup_retention_days"),
+        ("efa: true, storage_capacity_gib: 19200", "UC5027", "efa"),
+        (f"kms_key_arn: {_KEY.replace('us-east-2', 'us-east-1')}", "UC5104", "kms_key_arn"),
+    ],
+)
+def test_refuses_what_fsx_refuses_at_its_place(
+    findings: Findings, settings: str, code: str, place: str
+) -> None:
+    assert file_system_findings(findings, settings) == [(code, f"file_system.{place}")]
+
+
+@pytest.mark.parametrize(
+    ("instance_type", "nodes", "fits"),
+    [
+        ("p5.48xlarge", 64, True),
+        ("trn1.32xlarge", 128, True),
+        ("trn1.32xlarge", 129, False),
+        ("trn1n.32xlarge", 65, False),
+    ],
+)
+def test_nodes_that_can_mount_over_efa_may_while_connections_last(
+    findings: Findings, instance_type: str, nodes: int, fits: bool
+) -> None:
+    found = findings(
+        (f"{{{BOTH_SIZES}}}", "{efa: true, storage_capacity_gib: 19200}"),
+        ("trn2.48xlarge", instance_type),
+        ("nodes: 4", f"nodes: {nodes}"),
+    )
+    assert ("UC5105" in [each.code for each in found]) != fits
+    assert "UC5027" not in [each.code for each in found]
+
+
+@pytest.mark.parametrize(
+    ("associations", "found"),
+    [
+        (["/checkpoints/old s3://a-bucket"], [("UC5023", "file_system.link_checkpoints")]),
+        (["/a s3://a-bucket/x/", "/b s3://a-bucket/y/"], []),
+        (
+            ["/a s3://a-bucket", "/a/b s3://a-bucket/y"],
+            [
+                ("UC5023", "file_system.associations[1].file_system_path"),
+                ("UC5024", "file_system.associations[1].data_repository_path"),
+            ],
+        ),
+        (["data s3://a-bucket"], [("UC5022", "file_system.associations[0].file_system_path")]),
+        (["/a s3://Bucket"], [("UC5025", "file_system.associations[0].data_repository_path")]),
+        (["/a s3://a-bucket [NEW, NEW]"], [("UC5026", "file_system.associations[0].import_events")]),
+        (["/a s3://a-bucket [GONE]"], [("UC1023", "file_system.associations[0].import_events[0]")]),
+        ([f"/d{i} s3://bucket-{i}" for i in range(7)], []),
+        ([f"/d{i} s3://bucket-{i}" for i in range(8)], [("UC5021", "file_system.associations")]),
+    ],
+)
+def test_associations_are_judged_together_with_that_of_the_checkpoints(
+    findings: Findings, associations: list[str], found: list[tuple[str, str]]
+) -> None:
+    items = []
+    for each in associations:
+        folder, path, *events = each.split(" ", maxsplit=2)
+        item = f"file_system_path: {folder}, data_repository_path: '{path}'"
+        items.append("{" + item + (f", import_events: {events[0]}" if events else "") + "}")
+    assert file_system_findings(findings, f"associations: [{', '.join(items)}]") == found
+
+
+@pytest.mark.parametrize(
+    ("settings", "found"),
+    [
+        (KNOWN, []),
+        (f"{KNOWN}, dns_name: fs-0123456789abcdef0.fsx.us-east-2.amazonaws.com", []),
+        (EXISTING, [("UC5032", "file_system_id"), ("UC5033", "file_system_id")]),
+        (KNOWN.replace("use2-az3", "use2-az1"), [("UC5031", "zone_id")]),
+        (KNOWN.replace("mount_name: abcdefgh, ", ""), [("UC5103", "file_system_id")]),
+        (f"{KNOWN}, storage_capacity_gib: 4800", [("UC5103", "storage_capacity_gib")]),
+        (f"{KNOWN}, data_compression: false", [("UC5103", "data_compression")]),
+        ("mount_name: abcdefgh", [("UC5103", "mount_name")]),
+    ],
+)
+def test_a_file_system_is_an_existing_one_or_a_new_one(
+    findings: Findings, settings: str, found: list[tuple[str, str]]
+) -> None:
+    assert file_system_findings(findings, settings) == [(code, f"file_system.{name}") for code, name in found]
+
+
+@pytest.mark.parametrize(
+    ("settings", "found"),
+    [
+        (KNOWN.replace("fs-0", "fs-X"), [("UC5030", "file_system_id")]),
+        (KNOWN.replace("abcdefgh", "abcdefghi"), [("UC5030", "mount_name")]),
+    ],
+)
+def test_refuses_ids_and_mount_names_of_another_form(
+    findings: Findings, settings: str, found: list[tuple[str, str]]
+) -> None:
+    assert file_system_findings(findings, settings) == [(code, f"file_system.{name}") for code, name in found]
+
+
+def test_accepts_a_key_of_its_region(tmp_path: Path) -> None:
+    assert load_with_key(f'kms_key_arn: "{KEY}"', tmp_path) == KEY
+
+
+@pytest.mark.parametrize(
+    ("fields", "code"),
+    [
+        (f'kms_key_arn: "{KEY.replace("us-east-2", "eu-west-1")}"', "UC5104"),
+    ],
+)
+def test_refuses_a_key_with_its_line(fields: str, code: str, tmp_path: Path) -> None:
+    with pytest.raises(FindingsError) as refused:
+        load_with_key(fields, tmp_path)
+
+    assert [each.code for each in refused.value.findings] == [code]
+    assert "rollout.yaml:" in refused.value.findings[0].location
+
+
+@pytest.mark.parametrize(
+    ("form", "line", "code", "place"),
+    [
+        ("", "", "UC1021", "file_system"),
+        (" nowhere", "", "UC1022", "file_system"),
+        (" [none]", "", "UC1022", "file_system"),
+        (" none", "compile_cache: {on_file_system: true}", "UC6016", "compile_cache.on_file_system"),
+        (" none", "datasets: [{name: c4, file_system_path: /c4}]", "UC5103", "datasets[0].file_system_path"),
+        (" none", "scratch_path: /fsx", None, ""),
+    ],
+)
+def test_a_cluster_has_settings_of_a_file_system_or_the_word_for_none(
+    findings: Findings, form: str, line: str, code: str | None, place: str
+) -> None:
+    whole = "file_system: {storage_capacity_gib: 4800, per_unit_storage_throughput: 250}"
+    found = findings((whole, f"file_system:{form}"), (JOBS_LINE, f"        {line}\n{JOBS_LINE}"))
+    assert [(each.code, each.path.rpartition("clusters[0].")[2]) for each in found] == (
+        [(code, place)] if code else []
+    )

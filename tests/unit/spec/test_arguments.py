@@ -1,0 +1,114 @@
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+import pytest
+
+from ultracluster_spec.arguments import validate_arguments, validate_fields
+from ultracluster_spec.findings import FindingsError
+
+TOKEN = -1.8881545897087626e289  # as the CDK writes a number that is not known yet
+
+
+@validate_arguments
+def take(
+    *,
+    nodes: int | None = None,
+    price: float = 1,
+    parts: Mapping[str, int] | None = None,
+    percents: Sequence[float] = (),
+    level: Literal[1, 2] | None = None,
+    name: str = "",
+) -> tuple[object, ...]:
+    return nodes, price, parts, percents, level, name
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Source:
+    most: int | None = None
+
+    def __post_init__(self) -> None:
+        validate_fields(self)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Spot(Source):
+    percent: float = 100
+
+
+def test_says_which_numbers_jsii_cannot_carry_all_at_once() -> None:
+    with pytest.raises(FindingsError) as refused:
+        take(nodes=2**53, price=float("nan"), parts={"a": 1, "b": 3.5}, percents=[50, True])  # type: ignore[dict-item]
+
+    assert str(refused.value).splitlines() == [
+        "UC1030: nodes: got 9007199254740992. Allowed: a whole number between -2^53 and 2^53.",
+        "UC1030: price: got nan. Allowed: a finite number between -2^53 and 2^53.",
+        "UC1030: parts.b: got 3.5. Allowed: a whole number between -2^53 and 2^53.",
+        "UC1030: percents[1]: got True. Allowed: a finite number between -2^53 and 2^53.",
+    ]
+
+
+def test_an_argument_by_position_is_checked_as_one_by_name() -> None:
+    @validate_arguments
+    def move(name: str, nodes: int = 1) -> tuple[str, int]:
+        return name, nodes
+
+    assert move("train", 2) == ("train", 2)
+    with pytest.raises(FindingsError, match="UC1030: nodes: got nan"):
+        move("train", float("nan"))  # type: ignore[arg-type]
+    with pytest.raises(FindingsError, match="UC1032: name: got 4"):
+        move(4)  # type: ignore[arg-type]
+
+
+def test_takes_what_jsii_carries() -> None:
+    assert take(nodes=2**53 - 1, price=0.5, parts={"a": -5}, percents=(1, 99.9), level=2)[0] == 2**53 - 1
+    assert take(nodes=None)[0] is None
+    assert Spot(most=4, percent=0.1).most == 4
+
+
+def test_refuses_tokens_because_constructs_compute_with_numbers() -> None:
+    with pytest.raises(FindingsError) as refused:
+        take(nodes=TOKEN, price=TOKEN)  # type: ignore[arg-type]
+
+    assert str(refused.value).splitlines()[1] == (
+        "UC1030: price: got a token, which has no value before deployment. "
+        "Allowed: a finite number between -2^53 and 2^53."
+    )
+
+
+def test_looks_at_the_fields_of_a_dataclass_and_of_those_that_it_extends() -> None:
+    with pytest.raises(FindingsError) as refused:
+        Spot(most=4.0, percent=float("inf"))  # type: ignore[arg-type]
+
+    assert [finding.path for finding in refused.value.findings] == ["most", "percent"]
+
+
+def test_says_which_types_an_argument_takes() -> None:
+    with pytest.raises(FindingsError) as refused:
+        take(
+            nodes="4",  # type: ignore[arg-type]
+            parts=[1],  # type: ignore[arg-type]
+            percents=50,  # type: ignore[arg-type]
+            name=object,  # type: ignore[arg-type]
+        )
+
+    allowed = {finding.path: finding.allowed for finding in refused.value.findings}
+    assert allowed == {
+        "nodes": "a whole number between -2^53 and 2^53",
+        "parts": "a dictionary or None",
+        "percents": "a list",
+        "name": "a text",
+    }
+
+
+@validate_arguments
+def place(*, placement: Literal["auto", "none"] | None = None, name: str = "a") -> None:
+    """An argument of some words, and one of any text."""
+
+
+def test_a_word_that_is_no_choice_of_an_argument_is_refused() -> None:
+    with pytest.raises(FindingsError, match=r"UC1023: placement: got 'cluster'\. Allowed: auto, none\."):
+        place(placement="cluster")  # type: ignore[arg-type]
+
+    place(placement="none", name="anything")
+    place(placement=None)
