@@ -4,8 +4,10 @@
 """
 
 import importlib
+import sys
 from typing import TYPE_CHECKING
 
+from ultracluster._foundation.uncaught import show_uncaught
 from ultracluster.cluster.i_ultra_cluster import IUltraCluster
 from ultracluster.cluster.ultra_cluster import UltraCluster
 from ultracluster.images.container_image import ContainerImage
@@ -134,6 +136,8 @@ __all__ = [
     "WaitLimits",
     "acknowledge_nag",
 ]
+
+sys.excepthook = show_uncaught
 
 # Imported on first access, because most of these need further modules of aws_cdk, whose import takes a twentieth of the time
 # of a synthesis.

@@ -226,7 +226,6 @@ RECORDS: Final = (
         remedy="Use data repository associations, and leave out events of deletions.",
         source="https://docs.aws.amazon.com/fsx/latest/APIReference/API_CreateFileSystemLustreConfiguration.html and FSx for Lustre guide, exporting changes with tasks, 2026-11.",
         in_templates=True,
-        suppressible=True,
     ),
     RuleRecord(
         "UC5202",

@@ -35,23 +35,27 @@ RECIPIENT: Final = Form(
 """Recipients of the notifications of a cluster."""
 
 
-def check_recipients(recipients: Sequence[str], *, region: str | None) -> list[Finding]:
-    """Check the recipients of a cluster: distinct email addresses, or one topic of its Region (UC6449)."""
+def check_recipients(recipients: Sequence[str | None], *, region: str | None) -> list[Finding]:
+    """Check the recipients of a cluster: distinct email addresses, and at most one topic, in its Region (UC6449).
+
+    None is the ARN of a topic that is not known yet.
+    """
     findings: list[Finding] = []
+    topics = 0
     for index, recipient in enumerate(recipients):
         path = f"notify[{index}]"
-        malformed = RECIPIENT.check(recipient, path=path)
+        malformed = RECIPIENT.check(recipient, path=path) if recipient is not None else []
         findings += malformed
         if malformed:
             continue
-        is_topic = recipient.startswith("arn:")
-        if recipient in recipients[:index]:
+        is_topic = recipient is None or recipient.startswith("arn:")
+        topics += is_topic
+        if recipient is not None and recipient in recipients[:index]:
             findings.append(Finding(RECIPIENT.code, f"{quote(recipient)} is a duplicate", path=path))
-        elif is_topic and len(recipients) > 1:
-            problem = "got a topic and other recipients"
-            remedy = "Subscribe the addresses to the topic"
-            findings.append(Finding(RECIPIENT.code, problem, remedy=remedy, path=path))
-        elif is_topic and region is not None and recipient.split(":")[3] != region:
+        elif is_topic and topics > 1:
+            remedy = "Notify one of them, and subscribe the recipients of the other to it"
+            findings.append(Finding(RECIPIENT.code, "got a second topic", remedy=remedy, path=path))
+        elif recipient and is_topic and region is not None and recipient.split(":")[3] != region:
             problem = f"the topic is in {recipient.split(':')[3]}, the cluster in {region}"
             remedy = "CloudWatch publishes to topics of its own Region only"
             findings.append(Finding(RECIPIENT.code, problem, remedy=remedy, path=path))
@@ -263,8 +267,8 @@ RECORDS: Final = (
     ),
     RuleRecord(
         "UC6449",
-        "A cluster notifies email addresses, each listed once, or one SNS topic in its Region.",
-        remedy="Specify email addresses, or the ARN of one topic to which they are subscribed.",
+        "A cluster notifies email addresses, each listed once, and at most one SNS topic, which is in its Region.",
+        remedy="Specify email addresses, or the ARN of one topic, or both: the addresses are then subscribed to it.",
         source="Amazon SNS developer guide, e-mail notifications; CloudWatch user guide, alarm actions.",
         example='notify: ["arn:aws:sns:us-east-2:123456789012:alarms"]',
     ),

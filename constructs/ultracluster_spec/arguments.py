@@ -24,7 +24,7 @@ from typing import (
 )
 
 from ultracluster_spec.bounds import NOT_A_CHOICE
-from ultracluster_spec.findings import Finding, is_number_token, printable, quote, reject
+from ultracluster_spec.findings import Finding, FindingsError, is_number_token, printable, quote, reject
 from ultracluster_spec.record import RuleRecord
 
 _LIMIT: Final = 2**53  # JSON, and therefore CloudFormation and jsii, carry smaller integers exactly
@@ -41,7 +41,10 @@ _Result = TypeVar("_Result")
 
 
 def validate_arguments(function: Callable[_Parameters, _Result]) -> Callable[_Parameters, _Result]:
-    """Make a function reject numbers that jsii cannot carry (UC1030), other types (UC1032) and other words (UC1023) before its body runs."""
+    """Make a function reject numbers that jsii cannot carry (UC1030), other types (UC1032) and other words (UC1023) before its body runs.
+
+    Whatever it refuses, it names the path of the construct that it makes or belongs to.
+    """
     annotations = _arguments(function)
     own = inspect.get_annotations(function)  # options that jobs share have a rule of their own
     numbers = _kinds(annotations)
@@ -52,11 +55,36 @@ def validate_arguments(function: Callable[_Parameters, _Result]) -> Callable[_Pa
         given = dict(zip(names, args, strict=False)) | kwargs
         found = _find({name: given[name] for name in numbers if name in given}, numbers)
         others = [*_find_types(given, annotations), *_find_choices(given, own)]
-        wrong = {finding.path for finding in found}
-        reject([*found, *(finding for finding in others if finding.path not in wrong)])
-        return function(*args, **kwargs)
+        try:
+            reject(_once([*found, *others]))
+            return function(*args, **kwargs)
+        except FindingsError as error:
+            path = _construct_path(given)
+            raise (error.within(path) if path else error) from None
 
     return checked
+
+
+def _once(findings: Sequence[Finding]) -> Iterator[Finding]:
+    """Yield the findings without a further rule about what one of them is about, or a part of it."""
+    for index, finding in enumerate(findings):
+        if not any(
+            each.code != finding.code
+            and (_contains(each.path, finding.path) or _contains(finding.path, each.path))
+            for each in findings[:index]
+        ):
+            yield finding
+
+
+def _contains(path: str, other: str) -> bool:
+    return other == path or other.startswith((f"{path}.", f"{path}["))
+
+
+def _construct_path(given: Mapping[str, Any]) -> str:
+    """Return the path of the construct that a call makes in a scope, or of the one whose method is called."""
+    scope, name = given.get("scope", given.get("self")), given.get("construct_id", "")
+    path = getattr(getattr(scope, "node", None), "path", "")  # a construct; this package knows no CDK
+    return "/".join(part for part in (path, name) if part and isinstance(part, str))
 
 
 def validate_fields(values: Any) -> None:
@@ -69,11 +97,12 @@ def find_wrong_fields(values: Any, *, tokens: bool = False) -> list[Finding]:
     annotations = _fields(values.__class__)
     fields = {name: getattr(values, name) for name in annotations}
     numbers = _kinds(annotations)
-    return [
+    found = [
         *_find({name: fields[name] for name in numbers}, numbers, tokens=tokens),
         *_find_types(fields, annotations),
         *_find_choices(fields, annotations),
     ]
+    return [*_once(found)]
 
 
 @cache
@@ -122,10 +151,30 @@ def _arguments(function: Callable[..., Any]) -> dict[str, Any]:
 
 def _find_types(values: Mapping[str, Any], annotations: Mapping[str, Any]) -> list[Finding]:
     return [
-        Finding("UC1032", f"got {_shown(value)}", allowed=_name(annotations[name]), path=name)
+        finding
         for name, value in values.items()
-        if name in annotations and not _is_of(value, annotations[name])
+        if name in annotations
+        for finding in _wrong(name, value, annotations[name])
     ]
+
+
+def _wrong(path: str, value: Any, annotation: Any) -> Iterator[Finding]:
+    """Yield what is not of its type: the items of a list or a dictionary, where one is allowed, else the value itself."""
+    if _is_of(value, annotation):
+        return
+    union = get_origin(annotation) in {types.UnionType, Union}
+    for part in get_args(annotation) if union else (annotation,):
+        origin, parts = get_origin(part), get_args(part)
+        if origin in _LISTS and isinstance(value, _LISTS) and not isinstance(value, str | bytes):
+            for index, item in enumerate(value):
+                yield from _wrong(f"{path}[{index}]", item, parts[0])
+            return
+        if origin in _MAPPINGS and isinstance(value, Mapping):
+            for key, item in value.items():
+                yield from _wrong(path, key, parts[0])
+                yield from _wrong(f"{path}.{key}", item, parts[1])
+            return
+    yield Finding("UC1032", f"got {_shown(value)}", allowed=_name(annotation), path=path)
 
 
 def _find_choices(values: Mapping[str, Any], annotations: Mapping[str, Any]) -> list[Finding]:
@@ -170,7 +219,8 @@ def _name(annotation: Any) -> str:
         return ", ".join(map(repr, get_args(annotation)))
     if get_origin(annotation) in _MAPPINGS:
         return "a dictionary"
-    return "a list"
+    items = get_args(annotation)
+    return "a list of texts" if items[:1] == (str,) else "a list"
 
 
 def _is_of(value: Any, annotation: Any) -> bool:

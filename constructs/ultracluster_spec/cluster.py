@@ -203,8 +203,8 @@ class Cluster(Value):
     """The monthly budget of the cluster. Default: none."""
 
     notify: tuple[Annotated[str, RECIPIENT], ...] = ()
-    """Email addresses, each of which must confirm, or the ARN of one SNS topic, to notify of alarms, nodes that refuse to
-    join, interrupted jobs and the end of Capacity Blocks. Default: none."""
+    """Email addresses, each of which must confirm, and at most one ARN of an SNS topic, to which they are then subscribed, to
+    notify of alarms, nodes that refuse to join, interrupted jobs and the end of Capacity Blocks. Default: none."""
 
     alarms: Alarms | None = None
     """Alarm thresholds and recipients. Default: alarms with default thresholds and without a dashboard for Capacity Blocks,

@@ -16,6 +16,12 @@ RECORDS: Final = (
         source="Our decision: the name is the only dimension of the metrics of a cluster, and the tag by which budgets and functions find it.",
     ),
     RuleRecord(
+        "UC2161",
+        "A job that is added to a cluster has an ID of its own among the parts of the cluster.",
+        remedy="Choose another construct ID; Queue, Network, FileSystem and others are those of the parts.",
+        source="Our decision: jobs are children of their cluster, whose paths name what is deployed.",
+    ),
+    RuleRecord(
         "UC3110",
         "Subnets are selected from a VPC, and a placement group is named once.",
         remedy="Leave out `vpc_subnets` unless `network` is an `ec2.Vpc`; set the placement group in the network or as `placement`.",
@@ -100,6 +106,12 @@ RECORDS: Final = (
         example='NeuronAmi(stack, "Ami", name="my-nodes", parent=parent)',
     ),
     RuleRecord(
+        "UC4061",
+        "A placement group puts nodes close together.",
+        remedy="Pass a placement group with the strategy CLUSTER, or omit `placement`.",
+        source="EC2 user guide, placement strategies, 2026-11: only a cluster placement group packs instances close together.",
+    ),
+    RuleRecord(
         "UC4116",
         "A Capacity Block is managed with the queue that uses its nodes.",
         remedy="Use the queue whose nodes have this block as their capacity, or the block of these nodes.",
@@ -117,6 +129,12 @@ RECORDS: Final = (
         "Nodes are in the VPC of their file system.",
         remedy="Pass the network of the file system to the nodes.",
         source="FSx for Lustre user guide, file system access control with Amazon VPC: a client mounts through the network interfaces of the file system, in its VPC or one that is connected to it; nothing here connects two.",
+    ),
+    RuleRecord(
+        "UC5061",
+        "A file system of the CDK has a version of Lustre that nodes with Amazon Linux 2023 can mount.",
+        remedy="Set `file_system_type_version` of the `fsx.LustreFileSystem` to V_2_15, or use PERSISTENT_2.",
+        source="FSx for Lustre guide, Lustre file system and client kernel compatibility, 2026-11: no client of Amazon Linux 2023 for 2.10.",
     ),
     RuleRecord(
         "UC5141",

@@ -66,7 +66,7 @@ class Finding:
         allowed: Allowed values. Default: not stated.
         remedy: What to do. Default: not stated.
         path: Path in the input, such as ``waves[0].clusters[0].nodes``. Default: none.
-        location: File and line, such as ``rollout.yaml:12``. Default: none.
+        location: File and line, such as ``rollout.yaml:12``, or path of a construct. Default: none.
     """
 
     code: str
@@ -130,6 +130,12 @@ class FindingsError(ValueError):
     def message(cls, problem: str, **fields: str) -> Self:
         """Create the error of one finding without a code; see `Finding.message`."""
         return cls([Finding.message(problem, **fields)])
+
+    def within(self, location: str) -> "FindingsError":
+        """Return the error with a location for the findings that have none."""
+        return FindingsError(
+            finding if finding.location else replace(finding, location=location) for finding in self.findings
+        )
 
 
 def reject(findings: Iterable[Finding]) -> None:

@@ -193,7 +193,7 @@ def check_scratch(
         remedy="Leave scratch_path out, or choose a type with disks, such as trn1.32xlarge or trn2.48xlarge",
         path="scratch_path",
     )
-    taken = [used for used in (*_SYSTEM_PATHS, mount_path) if used and _overlap(path, used)]
+    taken = [used for used in (*_SYSTEM_PATHS, mount_path) if used and _paths_overlap(path, used)]
     findings += require(
         re.fullmatch(_SCRATCH_PATH, path)
         and posixpath.normpath(path) == path
@@ -207,7 +207,7 @@ def check_scratch(
     return findings
 
 
-def _overlap(first: str, second: str) -> bool:
+def _paths_overlap(first: str, second: str) -> bool:
     return f"{first}/".startswith(f"{second}/") or f"{second}/".startswith(f"{first}/")
 
 

@@ -192,7 +192,7 @@ _Ulimit = Annotated[
     str,
     Known(code="UC6156", names=ULIMITS, explain=lambda name: suggestion(name, ULIMITS)),
 ]
-SHARED_MEMORY: Final = Between("UC6155", 64, 16_777_216)
+SHARED_MEMORY: Final = Between("UC6155", 65, 16_777_216)  # more than the default of Docker
 """Bounds of shared memory in MiB, before the memory of a node is known."""
 
 
@@ -252,7 +252,7 @@ class Job(Value):
     """What the program may do besides using the compile cache, checkpoints and datasets. Default: nothing."""
 
     shared_memory_mib: Annotated[int, SHARED_MEMORY] | None = None
-    """Size of /dev/shm in MiB, which counts as memory of the container, 64 or more. Default: 49,152, or a quarter of the
+    """Size of /dev/shm in MiB, which counts as memory of the container, more than the 64 of Docker. Default: 49,152, or a quarter of the
     memory of smaller nodes."""
 
     ulimits: dict[_Ulimit, Annotated[int, Between("UC6156", -1, 2**53 - 1)]] = field(default_factory=dict)

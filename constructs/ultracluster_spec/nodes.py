@@ -1,4 +1,7 @@
-"""Nodes of a cluster: their root volume and what they run at first boot."""
+"""Nodes of a cluster: their root volume and what they run at first boot.
+
+`NodeGroup` writes both into its launch template; `cost` counts the volume.
+"""
 
 import re
 from dataclasses import dataclass

@@ -53,7 +53,9 @@ def exported_template(
         if resource["Type"] != "AWS::CDK::Metadata"
     }
     body = {key: template[key] for key in ("Description", "Conditions", "Mappings") if key in template}
-    body = _replaced(body | {"Resources": resources, "Outputs": template.get("Outputs", {})}, replacements)
+    body = _with_parameters(
+        body | {"Resources": resources, "Outputs": template.get("Outputs", {})}, replacements
+    )
     text = json.dumps(body)
     if _BOOTSTRAP_BUCKET.search(text) or "container-assets" in text:
         problem = "the template needs the CDK bootstrap for more than the code of a function"
@@ -99,7 +101,7 @@ def _without_cdk(resource: Mapping[str, Any]) -> dict[str, Any]:
     return plain
 
 
-def _replaced(value: Any, replacements: Mapping[str, str]) -> Any:
+def _with_parameters(value: Any, replacements: Mapping[str, str]) -> Any:
     match value:
         case str():
             filled = _filled(value, replacements)
@@ -107,15 +109,15 @@ def _replaced(value: Any, replacements: Mapping[str, str]) -> Any:
         case {"Fn::Sub": str(text)}:
             return {"Fn::Sub": _filled(text, replacements)}
         case {"Fn::Sub": [str(text), variables]}:
-            return {"Fn::Sub": [_filled(text, replacements), _replaced(variables, replacements)]}
+            return {"Fn::Sub": [_filled(text, replacements), _with_parameters(variables, replacements)]}
         case Mapping():
             for key in value:
                 if _filled(key, replacements) != key:
                     problem = f"the key {quote(key)} contains a value that must become a parameter"
                     raise FindingsError.of("UC9610", problem, remedy="Choose another name or tag")
-            return {key: _replaced(part, replacements) for key, part in value.items()}
+            return {key: _with_parameters(part, replacements) for key, part in value.items()}
         case list():
-            return [_replaced(part, replacements) for part in value]
+            return [_with_parameters(part, replacements) for part in value]
         case _:
             return value
 
@@ -132,11 +134,11 @@ def _filled(text: str, replacements: Mapping[str, str]) -> str:
 
 def _expression(text: str, replacements: Mapping[str, str]) -> Any:
     """Return a Ref, or an Fn::Join of text and Refs; Fn::Sub would replace the ``${...}`` of scripts."""
-    parts = list(_parts(text, replacements))
+    parts = list(_parts_of_text(text, replacements))
     return parts[0] if len(parts) == 1 else {"Fn::Join": ["", parts]}
 
 
-def _parts(text: str, replacements: Mapping[str, str]) -> Iterator[Any]:
+def _parts_of_text(text: str, replacements: Mapping[str, str]) -> Iterator[Any]:
     end = 0
     for match in _pattern(replacements).finditer(text):
         if match.start() > end:

@@ -211,6 +211,13 @@ class Account:
     def queue_arn(self) -> str:
         return str(self.client("batch").describe_job_queues()["jobQueues"][0]["jobQueueArn"])
 
+    def definition_arn(self) -> str:
+        """Return the ARN that the stack outputs, as other tools find it."""
+        stacks = self.client("cloudformation").describe_stacks(StackName="quickstart-us-east-2-Cluster")
+        outputs = {one["OutputKey"]: one["OutputValue"] for one in stacks["Stacks"][0]["Outputs"]}
+        assert outputs["JobQueueArn"] == self.queue_arn()
+        return str(outputs["JobDefinitionArnPretrain"])
+
     def environment_name(self) -> str:
         environments = self.client("batch").describe_compute_environments()["computeEnvironments"]
         return str(environments[0]["computeEnvironmentName"])

@@ -85,6 +85,7 @@ def test_a_run_starts_with_its_block_is_checkpointed_and_drained_and_resumes_in_
         command("run", "train.py", *words, "--json", *fast, "--steps", "100000", "--step-seconds", "0.05")
     )
     job = told["job"]
+    assert told["resume"] == 10
     (shown,) = batch.describe_jobs(jobs=[job])["jobs"]
     assert shown["tags"]["ultracluster:code"] in told["code"]
     assert shown["tags"]["ultracluster:command"].startswith("train.py --checkpoints /fsx/hello")

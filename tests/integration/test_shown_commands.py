@@ -159,7 +159,7 @@ STATES: Sequence[tuple[Callable[[Account], None], str]] = (
     (
         nothing,
         """
-        README.md CONTRIBUTING.md index.md how-to/install.md tutorials/first-cluster.md evidence/live-checks.md how-to/choose-a-file-system.md
+        README.md index.md how-to/install.md tutorials/first-cluster.md evidence/live-checks.md how-to/choose-a-file-system.md
         """,
     ),
     (a_block, "how-to/see-the-plan.md"),
@@ -184,7 +184,7 @@ STATES: Sequence[tuple[Callable[[Account], None], str]] = (
         """
         how-to/share-a-queue.md how-to/compile-before-the-block.md how-to/open-a-shell.md how-to/watch-a-run.md how-to/advice.md
         how-to/dashboard.md runbook/block-ends.md runbook/job-runnable.md runbook/job-failed.md concepts/capacity-lifecycle.md runbook/node-broken.md
-        runbook/efa-slow.md runbook/loss-differs.md how-to/run-a-program.md how-to/resume-a-job.md reference/jobs.md gallery/examples.md
+        runbook/efa-slow.md runbook/loss-differs.md how-to/run-a-program.md how-to/submit-with-other-tools.md how-to/resume-a-job.md reference/jobs.md gallery/examples.md
         runbook/node-refused.md runbook/destroy-fails.md
         """,
     ),
@@ -297,6 +297,7 @@ NAMES = {
 """What readers write in the place of a word."""
 
 IDS: Mapping[str, Callable[[Account], str]] = {
+    "DEFINITION_ARN": Account.definition_arn,
     "ENVIRONMENT": Account.environment_name,
     "JOB": Account.job,
     "NODE": Account.node,

@@ -2,7 +2,7 @@
 
 import ast
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
@@ -36,16 +36,6 @@ def test_a_path_of_every_machine_passes(text: str) -> None:
     assert not HOME.search(text)
 
 
-def test_every_error_code_is_used_and_tested(texts: Mapping[str, str]) -> None:
-    used = _codes(texts, lambda name: name.endswith(".py") and not name.startswith(TESTS))
-    tested = _codes(
-        texts, lambda name: name.startswith(("tests/unit/", "tests/integration/", "localaws/tests/"))
-    )
-
-    assert sorted(set(ALL_RECORDS) - used) == []
-    assert sorted(set(ALL_RECORDS) - tested) == []
-
-
 def test_every_error_code_of_a_finding_is_defined(root: Path, texts: Mapping[str, str]) -> None:
     given = {
         keyword.value.value
@@ -60,7 +50,3 @@ def test_every_error_code_of_a_finding_is_defined(root: Path, texts: Mapping[str
 
     assert len(given) > 100
     assert sorted(given - set(ALL_RECORDS)) == []
-
-
-def _codes(texts: Mapping[str, str], wanted: Callable[[str], bool]) -> set[str]:
-    return {code for name, text in texts.items() if wanted(name) for code in CODE.findall(text)}

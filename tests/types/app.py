@@ -8,6 +8,11 @@ import aws_cdk as cdk
 from aws_cdk import aws_batch as batch
 from aws_cdk import aws_cloudwatch as cloudwatch
 from aws_cdk import aws_ec2 as ec2
+from aws_cdk import aws_ecr as ecr
+from aws_cdk import aws_ecs as ecs
+from aws_cdk import aws_events as events
+from aws_cdk import aws_events_targets as targets
+from aws_cdk import aws_fsx as fsx
 from aws_cdk import aws_iam as iam
 from aws_cdk import aws_kms as kms
 from aws_cdk import aws_logs as logs
@@ -103,6 +108,51 @@ class Closed(cdk.Stack):
         DatasetBucket.from_bucket(self, "Dataset", corpus).grant_read(job)
 
 
+def nightly(scope: Construct, queue: batch.IJobQueue, job_definition_arn: str) -> None:
+    """Start a job each night, as code does that knows the CDK only."""
+    rule = events.Rule(scope, "Nightly", schedule=events.Schedule.rate(cdk.Duration.days(1)))
+    rule.add_target(targets.BatchJob(queue.job_queue_arn, queue, job_definition_arn, scope))
+
+
+def let_through(file_system: fsx.IFileSystem, client: ec2.IConnectable) -> None:
+    """Let a client mount a file system, as code does that knows the CDK only."""
+    file_system.connections.allow_default_port_from(client)
+
+
+class Mixed(cdk.Stack):
+    """A cluster that takes objects of the CDK, and is taken by code for them."""
+
+    def __init__(self, scope: Construct, construct_id: str, *, env: cdk.Environment) -> None:
+        """Define the stack."""
+        super().__init__(scope, construct_id, env=env)
+        cluster = UltraCluster(
+            self,
+            "Cluster",
+            instance_type=TYPE,
+            node_count=2,
+            image_id="ami-0123456789abcdef0",
+            zone_id=ZONE,
+            placement=ec2.PlacementGroupStrategy.CLUSTER,
+            notify="you@example.com",
+        )
+        repository = ecr.Repository.from_repository_name(self, "Images", "training")
+        job = cluster.add_multi_node_job(
+            "Pretrain",
+            Job(command=("train.py",)),
+            image=ecs.ContainerImage.from_ecr_repository(repository, "v1"),
+        )
+        nightly(self, cluster.queue, job.job_definition_arn)
+        if cluster.file_system:
+            let_through(cluster.file_system, ec2.Connections())
+        cloudwatch.Alarm(
+            self,
+            "Slow",
+            metric=job.metric_tokens_per_second(period=cdk.Duration.minutes(10), label="tokens"),
+            threshold=1000,
+            evaluation_periods=3,
+        )
+
+
 class Research(cdk.Stack):
     """Jobs of a team on a cluster of another app, with what may be asked of its interfaces."""
 
@@ -141,11 +191,12 @@ class Research(cdk.Stack):
             metric.create_alarm(self, f"Alarm{number}", threshold=1, evaluation_periods=1)
 
 
-def define(app: cdk.App) -> tuple[Platform, Closed, Research]:
+def define(app: cdk.App) -> tuple[Platform, Closed, Research, Mixed]:
     """Define the stacks of the app."""
     env = cdk.Environment(account="123456789012", region="us-east-2")
     return (
         Platform(app, "Platform", env=env),
         Closed(app, "Closed", env=env),
         Research(app, "Research", env=env),
+        Mixed(app, "Mixed", env=env),
     )

@@ -10,7 +10,7 @@ pytestmark = pytest.mark.slow
 
 def test_the_app_becomes_the_templates_that_it_asks_for() -> None:
     stacks = define(cdk.App(analytics_reporting=False, tree_metadata=False, stack_traces=False))
-    platform, closed, research = map(assertions.Template.from_stack, stacks)
+    platform, closed, research, mixed = map(assertions.Template.from_stack, stacks)
 
     platform.resource_count_is("AWS::EC2::VPC", 1)
     platform.resource_count_is("AWS::Batch::ComputeEnvironment", 2)
@@ -34,3 +34,6 @@ def test_the_app_becomes_the_templates_that_it_asks_for() -> None:
     research.resource_count_is("AWS::CloudWatch::Alarm", 3)
     assert "batch:SubmitJob" in str(research.find_resources("AWS::IAM::Policy"))
     assert len(stacks[2].granted) == 5
+
+    assert "BatchParameters" in str(mixed.find_resources("AWS::Events::Rule"))
+    assert "repository/training" in str(mixed.find_resources("AWS::IAM::Policy"))

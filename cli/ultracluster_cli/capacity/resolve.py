@@ -80,7 +80,7 @@ def purchased_capacity(places: Sequence[OrderedCapacity], records: Sequence[Reco
                 "reservation_id": reservation_id,
                 "zone_id": zone_id,
                 "start": _utc(record.start),
-                "end": _utc(_end(record, records)),
+                "end": _utc(_end_with_extensions(record, records)),
             }
         )
     reject(findings)
@@ -134,7 +134,7 @@ def _order_findings(place: OrderedCapacity, record: Record, path: str) -> Iterat
         yield Finding(code="UC2221", problem=problem, remedy="Set max_nodes, or reduce nodes", path=path)
 
 
-def _end(record: Record, records: Sequence[Record]) -> datetime | None:
+def _end_with_extensions(record: Record, records: Sequence[Record]) -> datetime | None:
     # An unpaid extension does not move the end.
     extended_ends = [
         extension.end

@@ -54,7 +54,7 @@ def actual(
 
     Uses Cost Explorer, which charges 0.01 USD per request.
     """
-    start, end = _period(first, last)
+    start, end = _parse_period(first, last)
     if node_hours is not None and not 0 <= node_hours <= (end - start) / timedelta(hours=1):
         allowed = f"0 to {(end - start) // timedelta(hours=1)}, the hours of this period"
         raise FindingsError([invalid_number("--node-hours", node_hours, allowed=allowed)])
@@ -77,14 +77,14 @@ def actual(
         )
         comparisons.append(_Comparison(cluster=config, actual=amounts, node_hours=paid, estimate=estimate))
     if as_json:
-        rows = [_json(comparison) for comparison in comparisons]
+        rows = [_comparison_json(comparison) for comparison in comparisons]
         print_json(first=start, last=end - _DAY, clusters=rows)
         return
     for comparison in comparisons:
-        _print(comparison, start, end, by=by)
+        _print_comparison(comparison, start, end, by=by)
 
 
-def _period(first: str, last: str | None) -> tuple[date, date]:
+def _parse_period(first: str, last: str | None) -> tuple[date, date]:
     today = datetime.now(UTC).date()
     try:
         start = date.fromisoformat(first)
@@ -124,7 +124,7 @@ def _paid_hours(cluster: Cluster, start: date, end: date) -> Decimal:
     return in_hours(max(closes - opens, timedelta(0)))
 
 
-def _json(comparison: _Comparison) -> dict[str, Any]:
+def _comparison_json(comparison: _Comparison) -> dict[str, Any]:
     return {
         "cluster": comparison.cluster.name,
         "region": comparison.cluster.region,
@@ -141,7 +141,7 @@ def _sorted(amounts: Mapping[str, Decimal]) -> dict[str, Decimal]:
     return dict(sorted(amounts.items(), key=lambda item: -item[1]))
 
 
-def _print(comparison: _Comparison, start: date, end: date, *, by: str | None) -> None:
+def _print_comparison(comparison: _Comparison, start: date, end: date, *, by: str | None) -> None:
     name = by or "service"
     rows = [
         {name: group or "(without this tag)", "actual": f"{amount:,.2f}"}

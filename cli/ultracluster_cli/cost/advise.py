@@ -51,12 +51,12 @@ def advise(
         file_system_id=file_system,
         profile=profile or (named_cluster.profile if named_cluster else None),
     )
-    subject = _subject(_cluster_config(clusters, recorded.cluster, recorded.region, rollout), price)
+    subject = _subject_of(_cluster_config(clusters, recorded.cluster, recorded.region, rollout), price)
     report = advise_on(recorded, subject)
     if as_json:
-        print_json(**_document(recorded, subject, report))
+        print_json(**_report_json(recorded, subject, report))
     else:
-        _print(recorded, subject, report)
+        _print_report(recorded, subject, report)
 
 
 def _cluster_config(clusters: list[Cluster], name: str, region: str | None, rollout: Path) -> Cluster:
@@ -70,7 +70,7 @@ def _cluster_config(clusters: list[Cluster], name: str, region: str | None, roll
     )
 
 
-def _subject(cluster: Cluster, node_hour: float | None) -> Subject:
+def _subject_of(cluster: Cluster, node_hour: float | None) -> Subject:
     machine = cluster.machine
     if node_hour is None:
         price = _PRICES[cluster.capacity.market_type](machine.name, cluster.region)
@@ -94,7 +94,7 @@ def _subject(cluster: Cluster, node_hour: float | None) -> Subject:
     )
 
 
-def _document(recorded: Recording, subject: Subject, report: Report) -> dict[str, Any]:
+def _report_json(recorded: Recording, subject: Subject, report: Report) -> dict[str, Any]:
     price = subject.node_hour
     return {
         "cluster": recorded.cluster,
@@ -113,7 +113,7 @@ def _document(recorded: Recording, subject: Subject, report: Report) -> dict[str
     }
 
 
-def _print(recorded: Recording, subject: Subject, report: Report) -> None:
+def _print_report(recorded: Recording, subject: Subject, report: Report) -> None:
     price = subject.node_hour
     price_text = (
         f"{price.amount} USD ({price.source}, {price.dated})" if price.amount is not None else price.reason

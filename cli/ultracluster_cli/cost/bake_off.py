@@ -58,7 +58,7 @@ def bake_off(
 ) -> None:
     """Compare the candidates of a bake-off by week and by performance per dollar."""
     today = datetime.now(UTC).date()
-    node_counts, paid_prices = _parse(nodes or (), price or (), weeks=weeks, today=today)
+    node_counts, paid_prices = _parse_nodes_and_prices(nodes or (), price or (), weeks=weeks, today=today)
     mondays = bake_off_report.weeks_until(today, weeks)
     cloudwatch = account().client("cloudwatch", region)
     try:
@@ -100,10 +100,10 @@ def bake_off(
             bake_off=path, region=region, candidates=candidates, weeks=[_week_json(week) for week in report]
         )
         return
-    _print(path, region, sides, report)
+    _print_weeks(path, region, sides, report)
 
 
-def _parse(
+def _parse_nodes_and_prices(
     nodes: Sequence[str], prices: Sequence[str], *, weeks: int, today: date
 ) -> tuple[_NodeCounts, Mapping[str, Price]]:
     findings: list[Finding] = []
@@ -185,12 +185,12 @@ def _reached_json(reached: bake_off_report.Result) -> dict[str, Any]:
     }
 
 
-def _print(
+def _print_weeks(
     path: str, region: str, sides: Sequence[bake_off_report.Candidate], weeks: Sequence[bake_off_report.Week]
 ) -> None:
     first, *others = [side.name for side in sides]
     ratios = {name: f"{name} / {first}" for name in others}
-    rows = [row for week in weeks for figure in week.figures for row in _rows(week, figure, ratios)]
+    rows = [row for week in weeks for figure in week.figures for row in _figure_rows(week, figure, ratios)]
     print_table(rows, title=f"{path} in {region}, means of reported values")
     for side in sides:
         hourly = side.usd_per_hour
@@ -201,7 +201,7 @@ def _print(
         print_note(f"{side.name} per hour: {rate}")
 
 
-def _rows(
+def _figure_rows(
     week: bake_off_report.Week, figure: bake_off_report.Figure, ratios: Mapping[str, str]
 ) -> Iterator[dict[str, str]]:
     period = f"{week.first} to {week.last}" if week.over else f"{week.first} to date"

@@ -94,16 +94,16 @@ def _finish(client: Clients, stack: LeftStack, *, empty: bool) -> str | None:
     """Wait until a stack is gone. Return why it is not."""
     cloudformation = client("cloudformation", stack.region)
     for attempt in range(_ATTEMPTS):
-        status = _settled(cloudformation, stack)
+        status = _wait_until_settled(cloudformation, stack)
         if status in (None, "DELETE_COMPLETE"):
             return None
         if attempt < _ATTEMPTS - 1:
             time.sleep(_LONGEST_WAIT * attempt)
             _begin(client, stack, empty=empty)
-    return _reasons(cloudformation, stack)
+    return _deletion_failures(cloudformation, stack)
 
 
-def _settled(cloudformation: Any, stack: LeftStack) -> str | None:
+def _wait_until_settled(cloudformation: Any, stack: LeftStack) -> str | None:
     wait = _FIRST_WAIT
     while True:
         described = describe_stack(stack.stack_id, cloudformation)
@@ -114,7 +114,7 @@ def _settled(cloudformation: Any, stack: LeftStack) -> str | None:
         wait = min(wait * 1.5, _LONGEST_WAIT)
 
 
-def _reasons(cloudformation: Any, stack: LeftStack) -> str:
+def _deletion_failures(cloudformation: Any, stack: LeftStack) -> str:
     pages = cloudformation.get_paginator("describe_stack_events").paginate(StackName=stack.stack_id)
     reasons = dict.fromkeys(
         f"{event['LogicalResourceId']}: {event.get('ResourceStatusReason', 'no reason')}"

@@ -88,7 +88,7 @@ def export_assembly(
     assets = dict(asset for folder in folders for asset in _assets_of(folder))
     for name, source in sorted(assets.items()):
         (output / "assets").mkdir(exist_ok=True)
-        _zip(source, output / "assets" / name)
+        _zip_folder(source, output / "assets" / name)
     return rows
 
 
@@ -121,7 +121,7 @@ def _assets_of(assembly: Path) -> Iterator[tuple[str, Path]]:
                     yield destination["objectKey"], assembly / asset["source"]["path"]
 
 
-def _zip(source: Path, target: Path) -> None:
+def _zip_folder(source: Path, target: Path) -> None:
     with zipfile.ZipFile(target, "w", zipfile.ZIP_DEFLATED) as archive:
         for path in sorted(source.rglob("*")):
             if path.is_file():

@@ -104,7 +104,6 @@ def submit(
     """Submit a job of a cluster, after the jobs that it depends on."""
     variables = read_variables(env or [])
     seconds = int(read_duration("--timeout", timeout).total_seconds()) if timeout else None
-    # SubmitJob is not idempotent: retrying after a lost response would submit a second job.
     cluster, region = locate(cluster, region)
     region, client = open_region(cluster, job, region=region, profile=profile)
     with aws_errors_as_findings():

@@ -1,16 +1,20 @@
 """Submit a job after the jobs that it depends on."""
 
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from types import MappingProxyType
 from typing import Any
+
+from botocore.exceptions import ClientError
 
 from ultracluster_cli.jobs.session import aws_errors_as_findings, refused
 from ultracluster_runtime.functions.clients import ONCE, Clients
 from ultracluster_runtime.jobs.closed_queues import explain_closed_queue
 from ultracluster_runtime.jobs.dependencies import dependencies_of, job_name, queue_of, submission_order
 from ultracluster_runtime.jobs.queues import Queue, list_definitions
+from ultracluster_runtime.jobs.resumes import resume_table
 from ultracluster_runtime.jobs.submission import submission
 from ultracluster_runtime.resume.endings import resumes_left
 
@@ -58,6 +62,8 @@ def submit_all(
                 ):
                     raise refused(closed.evidence, closed.remedy)
                 limits[arn] = wanted.limits(client)
+                if last and settings.get("resume"):
+                    _refuse_unless_resumed(arn, client)
             fair_share, most_nodes = limits[arn]
             dependencies = (
                 [] if alone else [*dependencies_of(job)]
@@ -88,6 +94,14 @@ def submit_all(
             resumes=resumes_left(request, job),
         )
     return list(submitted.values())
+
+
+def _refuse_unless_resumed(queue: str, client: Clients) -> None:
+    """Refuse a resume that no function would see to; who may not read the stack is believed."""
+    with suppress(ClientError):
+        if resume_table(queue, client=client) is None:
+            problem = "the job would not be submitted again: no job of the cluster has resume, and so it has no function for it"
+            raise refused(problem, "Set resume of a job, and deploy the cluster")
 
 
 def _remedy(submitted: Sequence[Submitted]) -> str:

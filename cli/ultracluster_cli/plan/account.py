@@ -7,13 +7,22 @@ from typing import Final
 
 from ultracluster_cli._aws.target import ClusterTargets
 from ultracluster_runtime.preflight.check import Status
+from ultracluster_runtime.preflight.imported_roles import ImportedRole, imported_role_check
 from ultracluster_runtime.preflight.reader import AwsReader
 from ultracluster_runtime.preflight.registry import CHECKS
 from ultracluster_runtime.preflight.reservations import TIMES
 from ultracluster_runtime.preflight.run import UNANSWERED, CheckResult, run_checks
 from ultracluster_runtime.preflight.subjects import Account
 from ultracluster_spec.cluster import Cluster
-from ultracluster_stacks.plan import Plan, StackChange, StackState, Stop, StopKind
+from ultracluster_stacks.plan import (
+    Plan,
+    StackChange,
+    StackState,
+    StackTemplate,
+    Stop,
+    StopKind,
+    imported_roles,
+)
 
 # Quotas for nodes and storage, reservations with size, state and times, AMIs, existing buckets, keys and file systems, submitters.
 _ASKED: Final = frozenset(
@@ -62,8 +71,10 @@ class Answers:
         return any(result.code == TIMES and reservation in result.key for _, result in self.failures)
 
 
-def ask_accounts(clusters: Sequence[Cluster], targets: ClusterTargets) -> Answers:
-    """Ask the account of each cluster, with read-only calls."""
+def ask_accounts(
+    clusters: Sequence[Cluster], targets: ClusterTargets, stacks: Sequence[StackTemplate]
+) -> Answers:
+    """Ask the account of each cluster, with read-only calls, also about the imported roles of its stacks."""
     groups: dict[str | None, list[Cluster]] = {}
     for cluster in clusters:
         groups.setdefault(targets.of(cluster.stage).profile, []).append(cluster)
@@ -72,7 +83,14 @@ def ask_accounts(clusters: Sequence[Cluster], targets: ClusterTargets) -> Answer
         reader = AwsReader(targets.of(members[0].stage).client, now=datetime.now(tz=UTC), seconds=_SECONDS)
         account = Account(clusters=tuple(members), qualifier="")  # no check of these reads the bootstrap
         stages: dict[tuple[str, ...], str] = {cluster.key: cluster.stage for cluster in members}
-        checks = [check for check in CHECKS if check.code in _ASKED]
+        names = {cluster.stage: cluster.name for cluster in members}
+        roles = [
+            ImportedRole(region=stack.region, cluster=names[stack.cluster], name=name, user=user)
+            for stack in stacks
+            if stack.cluster in names
+            for name, user in imported_roles(stack).items()
+        ]
+        checks = [imported_role_check(roles), *(check for check in CHECKS if check.code in _ASKED)]
         for result in run_checks(account, reader, checks=checks):
             if result.outcome.status is not Status.FAIL:
                 continue

@@ -31,7 +31,7 @@ from ultracluster_spec.record import RuleRecord
 from ultracluster_stacks.plan import StackTemplate
 
 _KEY: Final = "ultracluster/locks"
-_AT_ONCE: Final = 8  # fewer than the 10 pooled connections of a boto3 client
+_AT_ONCE: Final = 8  # fewer than the pooled connections of a client
 _RENEW_SECONDS: Final = LEASE.total_seconds() / 5
 _ROLE_SECONDS: Final = 45 * 60  # credentials of an assumed role last an hour
 
@@ -78,33 +78,33 @@ class ClusterLocks(ExitStack):
             locks = [pool.submit(_lock_of, stack, self._targets.of(stack.cluster)) for stack in by_cluster]
             # One after the other and in the same order for all, so that of two commands one gets its locks.
             for stack, lock in zip(by_cluster, locks, strict=True):
-                self._take(stack.cluster, lock, who=_who(self._targets.of(stack.cluster)))
-        threading.Thread(target=self._renew, name="cluster locks", daemon=True).start()
+                self._take_lock(stack.cluster, lock, who=_who(self._targets.of(stack.cluster)))
+        threading.Thread(target=self._renew_locks, name="cluster locks", daemon=True).start()
 
     def require(self, *clusters: str) -> None:
         """Raise FindingsError (UC9672) unless this process still holds the locks of these clusters, by default of all."""
         for cluster in clusters or self._locks:
-            self._require(cluster)
+            self._require_lock(cluster)
 
-    def _require(self, cluster: str) -> None:
+    def _require_lock(self, cluster: str) -> None:
         try:
             if cluster not in self._lost:
                 self._locks[cluster].require()
                 return
         except LockHeldError as error:
-            self._lost[cluster] = _described(error.held)
+            self._lost[cluster] = _describe_holder(error.held)
         except AWS_ERRORS as error:
             self._lost[cluster] = f"it could not be renewed: {problem_of(error)}"
         problem = f"{cluster} is no longer locked by this process: {self._lost[cluster]}"
         remedy = "See what is deployed with `ultracluster plan`, then run the command again"
         raise FindingsError.of("UC9672", problem, remedy=remedy)
 
-    def _take(self, cluster: str, opened: Future[ClusterLock], *, who: str) -> None:
+    def _take_lock(self, cluster: str, opened: Future[ClusterLock], *, who: str) -> None:
         try:
             lock = opened.result()
-            self._acquire(lock, cluster, who=who)
+            self._lock_folder_and_bucket(lock, cluster, who=who)
         except LockHeldError as error:
-            problem = f"{cluster} is being deployed: {_described(error.held)}"
+            problem = f"{cluster} is being deployed: {_describe_holder(error.held)}"
             remedy = "Wait until that command ends; the lock of a dead one is taken over when it has expired"
             raise FindingsError.of("UC9671", problem, remedy=remedy) from error
         except AWS_ERRORS as error:
@@ -115,7 +115,7 @@ class ClusterLocks(ExitStack):
             raise FindingsError.of("UC9673", problem, remedy=remedy) from error
         self._locks[cluster] = lock
 
-    def _acquire(self, lock: ClusterLock, cluster: str, *, who: str) -> None:
+    def _lock_folder_and_bucket(self, lock: ClusterLock, cluster: str, *, who: str) -> None:
         name = f"{lock.bucket}-{cluster}"
         # The kernel releases this lock with the process. So who holds it knows that other owners of this folder are dead.
         folder_lock = FileLock(self._folder / f"{name}.lock", thread_local=False)
@@ -132,15 +132,15 @@ class ClusterLocks(ExitStack):
         taken_over = lock.acquire(holder, own=dead)
         owners.write_text(holder.owner, "ascii")
         if taken_over is not None and taken_over.holder.owner not in dead:
-            say(f"{cluster}: took over an expired lock: {_described(taken_over)}")
+            say(f"{cluster}: took over an expired lock: {_describe_holder(taken_over)}")
 
-    def _renew(self) -> None:
+    def _renew_locks(self) -> None:
         while not self._over.wait(_RENEW_SECONDS):
             for cluster, lock in self._locks.items():
                 try:
                     lock.renew()
                 except LockHeldError as error:
-                    self._lost[cluster] = _described(error.held)
+                    self._lost[cluster] = _describe_holder(error.held)
                 except AWS_ERRORS:
                     continue  # `require` judges how long ago it was renewed
 
@@ -176,10 +176,10 @@ def _describe_lock(stack: StackTemplate, targets: ClusterTargets) -> str:
         held = _lock_of(stack, targets.of(stack.cluster)).read()
     except AWS_ERRORS as error:
         return f"Whether {stack.cluster} is being deployed could not be read: {problem_of(error)}"
-    return f"{stack.cluster} is being deployed: {_described(held)}" if held and not held.expired else ""
+    return f"{stack.cluster} is being deployed: {_describe_holder(held)}" if held and not held.expired else ""
 
 
-def _described(held: Held | None) -> str:
+def _describe_holder(held: Held | None) -> str:
     if held is None:
         return "its lock was deleted"
     holder, seconds = held.holder, max(held.age.total_seconds(), 0)

@@ -88,7 +88,9 @@ def plan(
     check_allowed(changes, allowed)
     check_limits(after)
     if saved is not None:
-        say("The account is not asked: the plan does not know its reservations, quotas and images")
+        say(
+            "The account is not asked: the plan does not know its reservations, quotas, images and imported roles"
+        )
     if as_json:
         usages = [dataclasses.asdict(usage) for usage in headroom(after)]
         document = plan_json(changes, against=compared_with, allowed=allowed)

@@ -61,7 +61,7 @@ def compare_with_account(
     targets: ClusterTargets,
 ) -> Plan:
     """Return a plan that knows what the accounts answer, and say in one line what they could not be asked."""
-    answers = ask_accounts(clusters, targets)
+    answers = ask_accounts(clusters, targets, after)
     if unanswered := answers.without_answer():
         say(unanswered)
     to_come = blocks_to_come(clusters)

@@ -16,7 +16,7 @@ from ultracluster_stacks.plan import StackTemplate, read_template
 if TYPE_CHECKING:  # imports boto3, which `export` does not need
     from ultracluster_cli._aws.target import ClusterTargets, Target
 
-_AT_ONCE = 8  # fewer than the 10 pooled connections of a boto3 client
+_AT_ONCE = 8  # fewer than the pooled connections of a client
 
 
 def assembled_stacks(directory: Path) -> list[StackTemplate]:

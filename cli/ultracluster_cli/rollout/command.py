@@ -114,12 +114,12 @@ def rollout(request: RolloutRequest) -> None:
             targets=targets,
             locks=locks,
         )
-        run = _resume(context) if request.resume else _plan(context)
-        code = ExitCode.STOPPED if run is None else _run(run, context)
+        run = _run_to_resume(context) if request.resume else _plan(context)
+        code = ExitCode.STOPPED if run is None else _run_steps(run, context)
     raise typer.Exit(code)
 
 
-def _resume(context: _RolloutContext) -> history.Run:
+def _run_to_resume(context: _RolloutContext) -> history.Run:
     runs = history.runs_of(context.rollouts, context.file)
     if not runs or not runs[-1].open:
         problem = "nothing to resume: " + (
@@ -208,7 +208,7 @@ def _plan(context: _RolloutContext) -> history.Run | None:
     return run
 
 
-def _run(run: history.Run, context: _RolloutContext) -> ExitCode:
+def _run_steps(run: history.Run, context: _RolloutContext) -> ExitCode:
     plan, journal, targets = run.journal.plan, run.journal, context.targets
     stopping = threading.Event()
     say(
@@ -238,13 +238,13 @@ def _run(run: history.Run, context: _RolloutContext) -> ExitCode:
     if context.request.picture is not None:
         drawing = draw_waves(plan, journal.entries, title=f"Rollout {run.folder.name}")
         context.request.picture.write_text(drawing.svg(), encoding="utf-8")
-    _report(run, decision, calls=targets.calls, as_json=context.request.as_json, again=again)
+    _print_end(run, decision, calls=targets.calls, as_json=context.request.as_json, again=again)
     if stopping.is_set() and not decision.finished:
         raise KeyboardInterrupt
     return ExitCode.DONE if decision.finished else ExitCode.FAILED
 
 
-def _report(
+def _print_end(
     run: history.Run, decision: Decision, *, calls: Mapping[str, int], as_json: bool, again: str
 ) -> None:
     name, plan, journal = run.folder.name, run.journal.plan, run.journal

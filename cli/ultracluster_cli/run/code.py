@@ -55,7 +55,7 @@ def pack(folder: Path, program: str, *, allowed: Collection[str] = ()) -> Code:
         allowed: Names of files that contain no secret, whatever they look like.
     """
     listed = _list(folder)
-    stored, left_out = (sorted(_walk(folder)), ()) if listed is None else listed
+    stored, left_out = (sorted(_paths_of_folder(folder)), ()) if listed is None else listed
     # Not by Path.readlink, which leaves out the ./ that Git keeps.
     links = {name: os.readlink(folder / name) for name in stored if (folder / name).is_symlink()}  # noqa: PTH115
     paths = {name: folder / name for name in stored if name not in links}
@@ -110,7 +110,7 @@ def _is_stored(folder: Path, name: str) -> bool:
     return (stat.S_ISREG(mode) or stat.S_ISLNK(mode)) and not any(parent.is_symlink() for parent in parents)
 
 
-def _walk(folder: Path) -> Iterator[str]:
+def _paths_of_folder(folder: Path) -> Iterator[str]:
     for root, folders, files in os.walk(folder):
         inside = [name for name in folders if name not in _SKIPPED]
         folders[:] = [name for name in inside if not (Path(root) / name).is_symlink()]
@@ -239,7 +239,7 @@ def _git(folder: Path, *words: str) -> str | None:
 
     UC6210 if git fails in a repository: without it, ignored files would be uploaded.
     """
-    names = _run(folder, ["config", "--null", "--name-only", "--get-regexp", r"^filter\."], {})
+    names = _run_git(folder, ["config", "--null", "--name-only", "--get-regexp", r"^filter\."], {})
     drivers = (
         {name.rpartition(".")[0] for name in os.fsdecode(names.stdout).split("\0") if name}
         if names
@@ -248,7 +248,7 @@ def _git(folder: Path, *words: str) -> str | None:
     settings = {"core.fsmonitor": "false", "core.hooksPath": os.devnull}
     settings |= {f"{driver}.{key}": "" for driver in drivers for key in ("clean", "smudge", "process")}
     settings |= {f"{driver}.required": "false" for driver in drivers}
-    ended = _run(folder, list(words), settings)
+    ended = _run_git(folder, list(words), settings)
     if ended is not None and ended.returncode == 0:
         return os.fsdecode(ended.stdout)
     said = "git does not start or does not answer" if ended is None else os.fsdecode(ended.stderr).strip()
@@ -265,7 +265,7 @@ def _git(folder: Path, *words: str) -> str | None:
     )
 
 
-def _run(
+def _run_git(
     folder: Path, words: list[str], settings: dict[str, str]
 ) -> "subprocess.CompletedProcess[bytes] | None":
     # Variables such as GIT_DIR lead elsewhere; git sets them for the programs that it starts.

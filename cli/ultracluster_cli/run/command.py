@@ -126,11 +126,10 @@ def run(
     variables = read_variables(env or [])
     seconds = int(read_duration("--timeout", timeout).total_seconds()) if timeout else None
     cluster, region = locate(cluster, region)
-    # SubmitJob is not idempotent: retrying after a lost response would submit a second job.
     region, client = open_region(cluster, region=region, profile=profile)
     with aws_errors_as_findings():
         queue = find_queue(cluster, region=region, client=client)
-        definition = _definition(job, queue=queue, client=client)
+        definition = _definition_to_run(job, queue=queue, client=client)
         place = bucket or _checkpoint_bucket(cluster, region=region, client=client)
         url = _upload(code, bucket=place, client=client)
     kind = launcher or _launcher_for(code, _launcher_of(definition))
@@ -158,7 +157,13 @@ def run(
         },
     )
     if as_json:
-        print_json(job=submitted.job_id, name=submitted.name, code=url, commit=code.commit)
+        print_json(
+            job=submitted.job_id,
+            name=submitted.name,
+            resume=submitted.resumes,
+            code=url,
+            commit=code.commit,
+        )
     else:
         files = "1 file" if code.files == 1 else f"{code.files} files"
         say(f"Submitted {submitted.name} with {files} of {folder.absolute().name}:")
@@ -190,7 +195,7 @@ def _show(lines: Sequence[Line]) -> None:
             typer.echo(printable(line.message))
 
 
-def _definition(job: str | None, *, queue: Queue, client: Clients) -> Mapping[str, Any]:
+def _definition_to_run(job: str | None, *, queue: Queue, client: Clients) -> Mapping[str, Any]:
     if job is not None:
         return find_definition(job, queue=queue, client=client)
     jobs = [definition for definition in list_definitions(queue, client=client) if _trains(definition)]

@@ -15,11 +15,16 @@ def notification_topic(scope: Construct, *, emails: Sequence[str], kms_key: kms.
     """Define a topic that CloudWatch alarms may notify, as the child ``Topic``; its key must let CloudWatch use it."""
     topic = sns.Topic(scope, "Topic", master_key=kms_key, enforce_ssl=True)
     grant_publish(topic, sid="Alarms", service="cloudwatch.amazonaws.com")
+    subscribe(scope, topic, emails)
+    return topic
+
+
+def subscribe(scope: Construct, topic: sns.ITopic, emails: Sequence[str]) -> None:
+    """Subscribe mail addresses to a topic, each of which must confirm."""
     for number, address in enumerate(emails, start=1):
         sns.Subscription(
             scope, f"Email{number}", topic=topic, protocol=sns.SubscriptionProtocol.EMAIL, endpoint=address
         )
-    return topic
 
 
 def grant_publish(

@@ -96,6 +96,7 @@ def _findings_of_stage(folder: Path, stacks: dict[str, cdk.Stack]) -> Iterator[F
     """Return what is wrong in the stacks of a stage, with what other stacks of it add to them."""
     from ultracluster_checks import Source, check_templates  # noqa: PLC0415 - only where templates are written
     from ultracluster_checks.codes import RETAINED  # noqa: PLC0415
+    from ultracluster_checks.table import RECORDS  # noqa: PLC0415
 
     sources = []
     for path in sorted(folder.glob("*.template.json")):
@@ -104,11 +105,14 @@ def _findings_of_stage(folder: Path, stacks: dict[str, cdk.Stack]) -> Iterator[F
             known = stack is not None and not cdk.Token.is_unresolved(stack.region)
             region = stack.region if stack is not None and known else None
             sources.append(Source(name=path.name, body=json.loads(text), region=region))
+    # What a construct warns of is not said again.
+    told = "".join(path.read_text(encoding="utf-8") for path in folder.glob("*.metadata.json"))
     for problem in check_templates(sources).problems:
         stack = stacks.get(problem.place.resource.template.source.name)
+        said = f'"{problem.finding.code}: ' in told and not is_error(problem.finding, RECORDS)
         # The app said so: the CDK writes no policy of its own accord that deletes.
         asked = problem.finding.code == RETAINED and problem.place.text == "Delete"
-        if stack is not None and not asked:
+        if stack is not None and not said and not asked:
             yield from _of_construct(problem, stack)
 
 

@@ -1,4 +1,8 @@
-"""What the launch template of nodes says about their capacity."""
+"""What the launch template of nodes says about their capacity.
+
+The ID of a reservation goes from here into the launch template and the tags of the nodes, and from `BlockLifecycle` and
+`ClusterWatch` into the variables and permissions of their functions. Preflight, `plan` and `cost` read it in the cluster.
+"""
 
 from collections.abc import Mapping
 

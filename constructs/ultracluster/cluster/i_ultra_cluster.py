@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from functools import reduce
-from typing import Any, Literal, TypeVar, Unpack
+from typing import Literal, TypeVar, Unpack
 
 from aws_cdk import Duration, Tags
 from aws_cdk import aws_cloudwatch as cloudwatch
@@ -10,6 +10,7 @@ from aws_cdk import aws_iam as iam
 from constructs import Construct
 
 from ultracluster._foundation.cluster_name import name_cluster
+from ultracluster._foundation.metric_options import MetricOptions
 from ultracluster.jobs.cluster_job import ClusterJob
 from ultracluster.jobs.fabric_gate import FabricGate
 from ultracluster.jobs.job_options import GateOptions, JobOptions
@@ -22,6 +23,8 @@ from ultracluster.storage.checkpoint_bucket import CheckpointBucket
 from ultracluster.storage.compile_cache import CompileCache
 from ultracluster.storage.posix_compile_cache import PosixCompileCache
 from ultracluster_catalog.names.submission_tags import QUEUE_TAG
+from ultracluster_spec.arguments import validate_arguments
+from ultracluster_spec.findings import quote, reject, require
 from ultracluster_spec.job import Job
 
 _Job = TypeVar("_Job", bound=ClusterJob)
@@ -42,6 +45,7 @@ class IUltraCluster(Construct):
     queue: ITrainingQueue
     """Main job queue."""
 
+    @validate_arguments
     def add_multi_node_job(
         self,
         construct_id: str,
@@ -61,6 +65,7 @@ class IUltraCluster(Construct):
         Raises:
             FindingsError: If `MultiNodeJob` rejects an argument.
         """
+        self._check_id(construct_id)
         made = MultiNodeJob(
             self,
             construct_id,
@@ -72,6 +77,7 @@ class IUltraCluster(Construct):
         )
         return self._let_resume(self._tag_queue(self._grant_checkpoints(made)))
 
+    @validate_arguments
     def add_single_node_job(
         self,
         construct_id: str,
@@ -91,6 +97,7 @@ class IUltraCluster(Construct):
         Raises:
             FindingsError: If `SingleNodeJob` rejects an argument.
         """
+        self._check_id(construct_id)
         made = SingleNodeJob(
             self,
             construct_id,
@@ -101,6 +108,7 @@ class IUltraCluster(Construct):
         )
         return self._let_resume(self._tag_queue(self._grant_checkpoints(made)))
 
+    @validate_arguments
     def add_fabric_gate(
         self,
         construct_id: str,
@@ -126,6 +134,7 @@ class IUltraCluster(Construct):
         Raises:
             FindingsError: If `FabricGate` rejects an argument.
         """
+        self._check_id(construct_id)
         gate = FabricGate(
             self,
             construct_id,
@@ -139,6 +148,7 @@ class IUltraCluster(Construct):
         )
         return self._tag_queue(gate)
 
+    @validate_arguments
     def add_smoke_train(
         self,
         construct_id: str,
@@ -166,6 +176,7 @@ class IUltraCluster(Construct):
         Raises:
             FindingsError: If `SmokeTrain` rejects an argument.
         """
+        self._check_id(construct_id)
         gate = SmokeTrain(
             self,
             construct_id,
@@ -180,6 +191,20 @@ class IUltraCluster(Construct):
             **options,
         )
         return self._tag_queue(gate)
+
+    def _check_id(self, construct_id: str) -> None:
+        """Refuse the ID of a part of the cluster, also of one that is made later, and of another job (UC2161)."""
+        later = construct_id == "JobResume" or construct_id.startswith(("Queue-", "Precompile-"))
+        reject(
+            require(
+                not later and self.node.try_find_child(construct_id) is None,
+                "UC2161",
+                f"{quote(construct_id)} is the ID of a part of the cluster, or of another job",
+                allowed="an ID that nothing else of the cluster has",
+                remedy=f'Choose another, such as "{construct_id}Job"',
+                path="construct_id",
+            )
+        )
 
     def _meeting_place(self, queue: ITrainingQueue | None) -> CheckpointBucket | None:
         """Return the bucket in which the children of arrays meet on nodes without a file system."""
@@ -206,6 +231,7 @@ class IUltraCluster(Construct):
     def _queues(self) -> Sequence[ITrainingQueue]:
         return [self.queue]
 
+    @validate_arguments
     def grant_submit(self, grantee: iam.IGrantable) -> iam.Grant:
         """Grant permission to submit the jobs of this stack to the queues that the cluster has so far.
 
@@ -214,6 +240,7 @@ class IUltraCluster(Construct):
         """
         return reduce(iam.Grant.combine, [queue.grant_submit(grantee) for queue in self._queues()])
 
+    @validate_arguments
     def grant_read(self, grantee: iam.IGrantable) -> iam.Grant:
         """Grant permission to list and describe jobs and to read their logs, as `ultracluster jobs` does.
 
@@ -222,27 +249,28 @@ class IUltraCluster(Construct):
         """
         return reduce(iam.Grant.combine, [queue.grant_read(grantee) for queue in self._queues()])
 
-    def metric(self, metric_name: str, **options: Any) -> cloudwatch.Metric:
+    @validate_arguments
+    def metric(self, metric_name: str, **options: Unpack[MetricOptions]) -> cloudwatch.Metric:
         """Return a metric of the cluster: of training programs and, with alarms, of nodes and the queue.
 
         Args:
             metric_name: One of `ultracluster_catalog.METRICS`, such as ``Loss``.
-            **options: Arguments of `aws_cloudwatch.Metric`, such as ``period``. The default statistic is the average.
+            **options: Arguments of `MetricOptions`, such as ``period``. The default statistic is the average.
 
         Raises:
             FindingsError: If there is no such metric (UC6442).
         """
         return cluster_metric(self.cluster_name, metric_name, **options)
 
-    def metric_core_utilization(self, **options: Any) -> cloudwatch.Metric:
+    def metric_core_utilization(self, **options: Unpack[MetricOptions]) -> cloudwatch.Metric:
         """Return the utilization of the NeuronCores in percent; `**options` as for `metric`."""
         return self.metric("CoreUtilization", **options)
 
-    def metric_tokens_per_second(self, **options: Any) -> cloudwatch.Metric:
+    def metric_tokens_per_second(self, **options: Unpack[MetricOptions]) -> cloudwatch.Metric:
         """Return the tokens that training programs process in a second; `**options` as for `metric`."""
         return self.metric("TokensPerSecond", **options)
 
-    def metric_unused_nodes(self, **options: Any) -> cloudwatch.Metric:
+    def metric_unused_nodes(self, **options: Unpack[MetricOptions]) -> cloudwatch.Metric:
         """Return the number of paid instances in which nothing runs; `**options` as for `metric`."""
         return self.metric("UnusedNodes", **options)
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Literal, TypeVar, Unpack, cast
+from typing import Literal, TypeVar, Unpack
 
 from aws_cdk import Duration, RemovalPolicies, RemovalPolicy, Tags
 from aws_cdk import aws_ec2 as ec2
@@ -38,7 +38,7 @@ from ultracluster.network.cluster_network import (
     define_network,
     private_subnet,
 )
-from ultracluster.nodes.cluster_placement import ClusterPlacement, placement_of
+from ultracluster.nodes.cluster_placement import ClusterPlacement, Placement, check_strategy, placement_of
 from ultracluster.nodes.node_fleet import NodeFleet
 from ultracluster.nodes.node_group import NodeGroup, check_boot
 from ultracluster.nodes.node_image import image_id_of
@@ -47,7 +47,7 @@ from ultracluster.operations.block_lifecycle import BlockLifecycle, check_lifecy
 from ultracluster.operations.cluster_alarms import ClusterAlarms, check_alarms
 from ultracluster.operations.cluster_watch import ClusterWatch
 from ultracluster.operations.job_resume import JobResume
-from ultracluster.operations.notifications import Notifications
+from ultracluster.operations.notifications import Notifications, Recipient, check_notify, recipients_of
 from ultracluster.scheduling.i_training_queue import ITrainingQueue
 from ultracluster.scheduling.training_queue import TrainingQueue, check_queue
 from ultracluster.scheduling.unmanaged_environment import UnmanagedEnvironment
@@ -55,14 +55,19 @@ from ultracluster.storage.checkpoint_bucket import CheckpointBucket
 from ultracluster.storage.cluster_file_system import check_file_system, define_file_system
 from ultracluster.storage.compile_cache import CompileCache
 from ultracluster.storage.posix_compile_cache import PosixCompileCache
-from ultracluster.storage.shared_file_system import SharedFileSystem, check_vpc_of_file_system
+from ultracluster.storage.shared_file_system import (
+    AnyFileSystem,
+    SharedFileSystem,
+    check_lustre_file_system,
+    check_vpc_of_file_system,
+)
 from ultracluster_catalog.limits.queues import QUEUE_NAME_TAG
 from ultracluster_catalog.machines.instance_type import InstanceType
 from ultracluster_catalog.names.cluster_tag import CLUSTER_TAG
-from ultracluster_spec.alarms import Alarms, check_recipients, effective_alarms, warn_of_missing_recipients
+from ultracluster_spec.alarms import Alarms, effective_alarms, warn_of_missing_recipients
 from ultracluster_spec.arguments import validate_arguments
 from ultracluster_spec.capacity import Capacity, CapacityBlock, check_max_nodes
-from ultracluster_spec.file_system import NO_FILE_SYSTEM, FileSystem
+from ultracluster_spec.file_system import MOUNT_PATH, NO_FILE_SYSTEM, FileSystem
 from ultracluster_spec.findings import Finding, FindingsError, collect, reject, require
 from ultracluster_spec.instance_type import check_scratch, check_whole_ultraservers
 from ultracluster_spec.job import Job
@@ -92,7 +97,7 @@ class UltraCluster(IUltraCluster):
     file_system: SharedFileSystem | None
     """Shared file system, or None without one."""
     job_resume: JobResume | None = None
-    """Function that submits interrupted jobs again, or None before a job was added."""
+    """Function that submits interrupted jobs again, or None before a job with `resume` was added."""
     metrics: NodeMetrics | None
     """Node metrics, or None without alarms."""
     network: ClusterNetwork
@@ -118,9 +123,9 @@ class UltraCluster(IUltraCluster):
         network: ClusterNetwork | ec2.IVpc | Network | None = None,
         vpc_subnets: ec2.SubnetSelection | None = None,
         checkpoint_bucket: CheckpointBucket | s3.IBucket | None = None,
-        file_system: SharedFileSystem | FileSystem | Literal["none"] | None = None,
+        file_system: AnyFileSystem | FileSystem | Literal["none"] | None = None,
         compile_cache: CompileCache | PosixCompileCache | s3.IBucket | None = None,
-        placement: ClusterPlacement | Literal["auto", "none"] = "auto",
+        placement: Placement = "auto",
         cluster_name: str | None = None,
         tags: Mapping[str, str] | None = None,
         checkpoint_lead: Duration | None = None,
@@ -130,7 +135,7 @@ class UltraCluster(IUltraCluster):
         scratch_path: str | None = None,
         queue: Queue | None = None,
         alarms: Alarms | None = None,
-        notify: Sequence[str] | sns.ITopic = (),
+        notify: Recipient | Sequence[Recipient] = (),
         kms_key: kms.IKey | None = None,
         role: iam.IRole | None = None,
         removal_policy: RemovalPolicy = RemovalPolicy.RETAIN,
@@ -152,12 +157,13 @@ class UltraCluster(IUltraCluster):
             vpc_subnets: Selection of one private subnet, if `network` is a VPC with several. Default: its only one.
             checkpoint_bucket: Bucket for checkpoints, also an `s3.IBucket`. Default: a new bucket, or none if `file_system` is a
                 construct.
-            file_system: File system to use, or a `FileSystem` that describes a new or an existing one, or ``none``: nodes mount
-                none, and jobs read and write S3. Default: a new one of 4,800 GiB, linked to the checkpoint bucket.
+            file_system: File system to use, also an `fsx.LustreFileSystem`, or a `FileSystem` that describes a new or an
+                existing one, or ``none``: nodes mount none, and jobs read and write S3. Default: a new one of 4,800 GiB,
+                linked to the checkpoint bucket.
             compile_cache: Compile cache to use, also an `s3.IBucket` for one. Default: a new one.
-            placement: ``auto``, ``none``, or a cluster placement group for the sources that can use one; Capacity Blocks,
-                Spot, and reservations with their own group cannot. Default: that of a `Network`, otherwise ``auto``, a new group
-                for On-Demand nodes.
+            placement: ``auto``, ``none``, or a cluster placement group, also an `ec2.PlacementGroup`, for the sources that can
+                use one; Capacity Blocks, Spot, and reservations with their own group cannot. Default: that of a `Network`,
+                otherwise ``auto``, a new group for On-Demand nodes.
             cluster_name: Name of the cluster in metrics, alarms, tags, budgets, functions and commands, unique in an account
                 and Region. Default: its tag ``ultracluster:cluster`` among `tags`, the name that a rollout file gives it, or
                 that of the stack, also for a nested stack.
@@ -176,9 +182,9 @@ class UltraCluster(IUltraCluster):
             alarms: Recipients and thresholds of alarms, or ``Alarms(enabled=False)`` for none. Alarms add metrics of every node
                 and a function that watches the cluster; adding them to an existing cluster replaces its nodes. Default:
                 alarms with default thresholds if there is a Capacity Block, otherwise none.
-            notify: Recipients of notifications about alarms, nodes that refuse to join, interrupted jobs and the end of Capacity Blocks: mail
-                addresses, each of which must confirm, or an SNS topic, or its ARN. Alarms with recipients of their own
-                notify those. Default: the recipients of the alarms; without any, a Capacity Block is warned of (UC6448).
+            notify: Recipients of notifications about alarms, nodes that refuse to join, interrupted jobs and the end of
+                Capacity Blocks: mail addresses, each of which must confirm, an SNS topic or its ARN, which a token always is,
+                or a topic with addresses to subscribe to it. Alarms with recipients of their own notify those. Default: the recipients of the alarms; without any, a Capacity Block is warned of (UC6448).
             kms_key: Key for all new resources that store data: buckets, file system, root volumes, logs and topics. The
                 services around the cluster are added to the policy of a key of the app; that of an imported key must
                 allow them, as `ClusterKey` does (UC5251). Changing this in an existing cluster replaces the file system.
@@ -216,7 +222,7 @@ class UltraCluster(IUltraCluster):
             placement=placement,
             queue=queue or Queue(),
             alarms=alarms,
-            notify=notify,
+            notify=recipients_of(notify),
             kms_key=kms_key,
             removal_policy=removal_policy,
             scratch_path=scratch_path,
@@ -230,7 +236,7 @@ class UltraCluster(IUltraCluster):
         for claimed in (self.cluster_name, *_blocks(plan.sources)):
             claim(self, claimed)
         self._kms_key = kms_key
-        self._topic = self._define_topic(notify)
+        self._topic = self._define_topic(recipients_of(notify))
         self._placement = self._define_placement(network, placement)
         warn(self, *plan.warnings, *self._warnings(plan))
         self.network = self._define_network(network, vpc_subnets, plan, file_system)
@@ -261,6 +267,7 @@ class UltraCluster(IUltraCluster):
         )
         self.queue.resume_with(self._allow_resume)
         self._further_queues: list[TrainingQueue] = []
+        self._without_resume: list[str] = []
         self._watch, self.alarms = self._define_alarms(plan.alarms)
         self._topic = self._topic or (self.alarms.topic if self.alarms else None)
         self.block_lifecycles = tuple(
@@ -312,17 +319,17 @@ class UltraCluster(IUltraCluster):
         if self._kms_key:
             yield from let_services_use(self._kms_key, self)
 
-    def _define_topic(self, notify: Sequence[str] | sns.ITopic) -> sns.ITopic | None:
-        if isinstance(notify, (list, tuple)) and notify:
-            return Notifications(self, "Notify", recipients=notify, kms_key=self._kms_key).topic
-        return cast("sns.ITopic | None", notify or None)
+    def _define_topic(self, recipients: Sequence[Recipient]) -> sns.ITopic | None:
+        if not recipients:
+            return None
+        return Notifications(self, "Notify", recipients=recipients, kms_key=self._kms_key).topic
 
     def _define_network(
         self,
         given: ClusterNetwork | ec2.IVpc | Network | None,
         subnet: ec2.SubnetSelection | None,
         plan: "_Plan",
-        file_system: SharedFileSystem | FileSystem | None,
+        file_system: AnyFileSystem | FileSystem | None,
     ) -> ClusterNetwork:
         if isinstance(given, ClusterNetwork):
             return given
@@ -335,9 +342,7 @@ class UltraCluster(IUltraCluster):
                 zone_id=plan.zone_id,
                 instance_type=plan.machine,
                 node_count=plan.most_nodes,
-                file_system_interfaces=0
-                if isinstance(described, SharedFileSystem)
-                else described.subnet_addresses,
+                file_system_interfaces=described.subnet_addresses if isinstance(described, FileSystem) else 0,
             )
         return ClusterNetwork.from_subnet(
             self,
@@ -352,8 +357,8 @@ class UltraCluster(IUltraCluster):
     def _define_placement(
         self,
         network: ClusterNetwork | ec2.IVpc | Network | None,
-        placement: ClusterPlacement | Literal["auto", "none"],
-    ) -> ClusterPlacement | Literal["auto", "none"]:
+        placement: Placement,
+    ) -> Placement:
         match network:
             case Network(placement="auto" | "none" as choice):
                 return placement if choice == "auto" else choice
@@ -362,21 +367,23 @@ class UltraCluster(IUltraCluster):
         return placement
 
     def _define_checkpoints(
-        self, bucket: CheckpointBucket | s3.IBucket | None, file_system: SharedFileSystem | FileSystem | None
+        self, bucket: CheckpointBucket | s3.IBucket | None, file_system: AnyFileSystem | FileSystem | None
     ) -> CheckpointBucket | None:
         if bucket is None:
             # A construct is linked to what its author chose.
-            is_needed = not isinstance(file_system, SharedFileSystem)
+            is_needed = isinstance(file_system, FileSystem | None)
             return CheckpointBucket(self, "Checkpoints", kms_key=self._kms_key) if is_needed else None
         if isinstance(bucket, CheckpointBucket):
             return bucket
         return CheckpointBucket.from_bucket(self, "Checkpoints", bucket)
 
     def _define_file_system(
-        self, given: SharedFileSystem | FileSystem | None, plan: "_Plan"
+        self, given: AnyFileSystem | FileSystem | None, plan: "_Plan"
     ) -> SharedFileSystem | None:
         if isinstance(given, SharedFileSystem):
             return given
+        if not isinstance(given, FileSystem | None):
+            return SharedFileSystem.from_lustre_file_system(self, "FileSystem", given, network=self.network)
         return define_file_system(
             self,
             "FileSystem",
@@ -474,6 +481,7 @@ class UltraCluster(IUltraCluster):
             kms_key=self._kms_key,
         )
 
+    @validate_arguments
     def add_queue(self, name: str, settings: Queue | None = None) -> TrainingQueue:
         """Add a queue over the same nodes, with the same log group.
 
@@ -507,6 +515,7 @@ class UltraCluster(IUltraCluster):
             self.job_resume.track_queue(queue)
         return queue
 
+    @validate_arguments
     def add_precompile_job(
         self,
         construct_id: str,
@@ -530,6 +539,7 @@ class UltraCluster(IUltraCluster):
         Raises:
             FindingsError: If no instance type is known to be offered (UC6116), or `PrecompileJob` rejects an argument.
         """
+        self._check_id(construct_id)
         made = PrecompileJob(
             self,
             construct_id,
@@ -543,8 +553,11 @@ class UltraCluster(IUltraCluster):
         return self._grant_checkpoints(made)
 
     def _let_resume(self, job: _Job) -> _Job:
-        # Defined for each job, because `ultracluster jobs submit --resume` can request it at submission.
-        self._allow_resume(job.job_definition_arn)
+        # Also jobs without `resume`, because `ultracluster jobs submit --resume` can request it at submission where others resume.
+        if self.job_resume is None:
+            self._without_resume.append(job.job_definition_arn)
+        else:
+            self.job_resume.allow(job.job_definition_arn)
         return job
 
     def _allow_resume(self, job_definition_arn: str) -> None:
@@ -559,6 +572,8 @@ class UltraCluster(IUltraCluster):
             )
             for queue in self._further_queues:
                 self.job_resume.track_queue(queue)
+            for earlier in self._without_resume:
+                self.job_resume.allow(earlier)
         self.job_resume.allow(job_definition_arn)
 
     def _queues(self) -> Sequence[ITrainingQueue]:
@@ -605,12 +620,12 @@ def _resolve(
     zone_id: str | None,
     network: ClusterNetwork | ec2.IVpc | Network | None,
     vpc_subnets: ec2.SubnetSelection | None,
-    file_system: SharedFileSystem | FileSystem | None,
+    file_system: AnyFileSystem | FileSystem | None,
     buckets: Mapping[str, CheckpointBucket | CompileCache | PosixCompileCache | s3.IBucket | None],
-    placement: ClusterPlacement | Literal["auto", "none"],
+    placement: Placement,
     queue: Queue,
     alarms: Alarms | None,
-    notify: Sequence[str] | sns.ITopic,
+    notify: Sequence[Recipient],
     kms_key: kms.IKey | None,
     removal_policy: RemovalPolicy,
     scratch_path: str | None,
@@ -645,32 +660,33 @@ def _resolve(
             Finding("UC4022", "the Availability Zone of the nodes is not set", remedy=remedy, path="zone_id")
         )
     findings += check_zone(scope, zone) if zone else ()
-    findings += check_recipients(notify, region=None) if isinstance(notify, (list, tuple)) else ()
-    topics = notify if isinstance(notify, (list, tuple)) else [notify]
-    topic = next((each for each in topics if not isinstance(each, str) or each.startswith("arn:")), None)
+    findings += check_notify(notify)
+    topic = next((each for each in notify if not isinstance(each, str) or each.startswith("arn:")), None)
     findings += check_regions(
         scope,
         {"kms_key": kms_key, "notify": topic, "alarms.topic_arn": alarms.topic_arn if alarms else None},
-        buckets={
-            name: None if isinstance(each, PosixCompileCache) else getattr(each, "bucket", each)
-            for name, each in buckets.items()
-        },
+        buckets={name: _bucket_of(each) for name, each in buckets.items()},
     )
     findings += _check_removal(removal_policy)
     findings += boot
     findings += lifecycle if has_block(sources) else ()
     findings += _check_network(network, vpc_subnets=vpc_subnets, placement=placement)
+    findings += check_strategy(placement, path="placement")
     findings += under("alarms", check_alarms(alarms)) if alarms else ()
     if machine:
         findings += check_sizes(sources, machine=machine, node_count=node_count)
-        findings += check_scratch(machine, scratch_path, mount_path=(file_system or FileSystem()).mount_path)
+        mount_path = getattr(file_system or FileSystem(), "mount_path", MOUNT_PATH)
+        findings += check_scratch(machine, scratch_path, mount_path=mount_path)
     if isinstance(file_system, FileSystem):
         findings += check_file_system(
             file_system, machine=machine, node_count=most_nodes, zone_id=zone, kms_key=kms_key
         )
-    if isinstance(file_system, SharedFileSystem):
+    elif file_system is not None:
         vpc_id = network.vpc_id if network else None
-        findings += check_vpc_of_file_system(file_system, vpc_id, path="file_system")
+        if isinstance(file_system, SharedFileSystem):
+            findings += check_vpc_of_file_system(file_system, vpc_id, path="file_system")
+        else:
+            findings += check_lustre_file_system(file_system, vpc_id, path="file_system")
     errors = [finding for finding in findings if is_error(finding, RECORDS)]
     if errors or machine is None or ami is None or zone is None:
         raise FindingsError(errors)
@@ -687,7 +703,16 @@ def _resolve(
     )
 
 
-def _blocks(sources: Iterable[Capacity | None]) -> list[str]:
+def _bucket_of(
+    part: CheckpointBucket | CompileCache | PosixCompileCache | s3.IBucket | None,
+) -> s3.IBucket | None:
+    """Return the bucket of a part, if it has one."""
+    if isinstance(part, CheckpointBucket | CompileCache):
+        return part.bucket
+    return None if isinstance(part, PosixCompileCache) else part
+
+
+def _blocks(sources: Sequence[Capacity | None]) -> list[str]:
     """Return the reservations of the Capacity Blocks among the sources."""
     return [
         each.reservation_id for each in sources if isinstance(each, CapacityBlock) and each.reservation_id
@@ -716,7 +741,7 @@ def _check_network(
     network: ClusterNetwork | ec2.IVpc | Network | None,
     *,
     vpc_subnets: ec2.SubnetSelection | None,
-    placement: ClusterPlacement | Literal["auto", "none"],
+    placement: Placement,
 ) -> list[Finding]:
     """Check a network that is described, that a VPC has one subnet for the nodes, and that arguments are not of another."""
     if isinstance(network, ClusterNetwork | Network | None):

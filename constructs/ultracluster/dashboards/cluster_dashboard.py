@@ -113,6 +113,7 @@ class ClusterDashboard(Construct):
             width=_WIDTH,
         )
 
+    @validate_arguments
     def add_widgets(self, title: str, *widgets: cloudwatch.IWidget) -> None:
         """Add a row of widgets with a heading at the end.
 

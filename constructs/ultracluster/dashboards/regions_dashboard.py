@@ -56,6 +56,7 @@ class RegionsDashboard(Construct):
             )
             self.dashboard.add_widgets(*(_graph(title, names, name, region) for title, names in _GRAPHS))
 
+    @validate_arguments
     def add_widgets(self, *widgets: cloudwatch.IWidget) -> None:
         """Add a row of widgets at the end.
 

@@ -14,6 +14,7 @@ from constructs import Construct
 
 from ultracluster._foundation.permissions import PULL_ACTIONS, allow, never
 from ultracluster.images.bake_component import bake_component
+from ultracluster.images.container_image import AnyContainerImage, bind_image, image_of, reference_of
 from ultracluster_catalog.names.identifiers import ECR_IMAGE, REGION
 from ultracluster_catalog.neuron.neuron_images import (
     BAKED_IMAGE_TAG,
@@ -84,7 +85,7 @@ class NeuronAmi(Construct):
         *,
         name: str,
         parent: NeuronImage,
-        container_images: Sequence[str] = (),
+        container_images: Sequence[AnyContainerImage] = (),
         cloudwatch_agent: bool = True,
         efa_installer_version: str = EFA_INSTALLER_VERSION,
         efa_installer_sha256: str | None = None,
@@ -100,7 +101,8 @@ class NeuronAmi(Construct):
             name: Name, unique in an account and Region: 3 to 64 letters, digits and hyphens.
             parent: AMI to start from, based on Amazon Linux 2023.
             container_images: Images in private Amazon ECR repositories, with a tag or digest, to store in the AMI so that
-                nodes need not pull them in paid hours. Default: none.
+                nodes need not pull them in paid hours: references, or objects as for jobs, except those that
+                `ecs.ContainerImage` builds itself. Default: none.
             cloudwatch_agent: Whether to install the CloudWatch agent, which starts once it is configured.
                 Default: True.
             efa_installer_version: Version of the EFA installer. Default: the newest of the catalogue.
@@ -118,26 +120,31 @@ class NeuronAmi(Construct):
                 an image is not in a private repository (UC4053), or another argument is invalid (UC4054).
         """
         reject(check_neuron_image(parent))
+        images = [image_of(image) for image in container_images]
+        references = [reference_of(image) for image in images]
         checksum = efa_installer_sha256 or EFA_INSTALLERS.get(efa_installer_version)
         added: tuple[ImagePart, ...] = ("cloudwatch-agent",) if cloudwatch_agent else ()
         parts = parent.facts.missing + added
         data = bake_component(
             parts=parts,
-            container_images=container_images,
+            container_images=references,
             efa_version=efa_installer_version,
             efa_sha256=checksum or "",
         )
         reject(
             [
-                *_check_sources(parent, efa_installer_version, checksum, container_images),
+                *_check_sources(parent, efa_installer_version, checksum, references),
                 *_check_place(name=name, vpc=vpc, subnet=subnet, disk=root_volume_gib, regions=regions),
-                *_check_document(data, container_images),
+                *_check_document(data, references),
             ]
         )
         super().__init__(scope, construct_id)
         self.name = name
         self.parts = parts
-        self._role = _define_build_role(self, container_images)
+        self._role = _define_build_role(self, [image for image in images if isinstance(image, str)])
+        for image in images:
+            if not isinstance(image, str):
+                bind_image(self, image, self._role)
         recipe = self._define_recipe(data, parent, root_volume_gib)
         infrastructure = self._define_infrastructure(vpc, subnet, instance_type)
         distribution = self._define_distribution(regions)
@@ -292,7 +299,7 @@ def _define_build_role(scope: Construct, container_images: Sequence[str]) -> iam
             ],
         ),
     ]
-    if container_images:
+    if container_images:  # the others grant it themselves
         statements.append(allow("Login", ["ecr:GetAuthorizationToken"], ["*"]))
     repositories = {
         f"arn:{Aws.PARTITION}:ecr:{match['region']}:{match['account']}:repository/{match['repository']}"

@@ -74,6 +74,7 @@ class TrainingImageRepository(Construct):
         )
         self.node.default_child = self.repository.node.default_child
 
+    @validate_arguments
     def image(self, tag: str) -> ContainerImage:
         """Return an image for jobs, with permission to pull it.
 
@@ -82,6 +83,7 @@ class TrainingImageRepository(Construct):
         """
         return ContainerImage.from_repository(self.repository, tag)
 
+    @validate_arguments
     def grant_pull(self, grantee: iam.IGrantable) -> iam.Grant:
         """Grant permission to pull images.
 
@@ -90,6 +92,7 @@ class TrainingImageRepository(Construct):
         """
         return self.repository.grant_pull(grantee)
 
+    @validate_arguments
     def grant_push(self, grantee: iam.IGrantable) -> iam.Grant:
         """Grant permission to push images.
 
@@ -132,6 +135,7 @@ class PullThroughCache(Construct):
             self, "Resource", ecr_repository_prefix=prefix, upstream_registry_url=_GALLERY
         )
 
+    @validate_arguments
     def image(self, container: NeuronContainer) -> ContainerImage:
         """Return one of AWS's Neuron images in the cache, with permission to pull it.
 
@@ -145,6 +149,7 @@ class PullThroughCache(Construct):
         registry = f"{stack.account}.dkr.ecr.{stack.region}.{Aws.URL_SUFFIX}/{self.prefix}/{_ALIAS}"
         return ContainerImage(reference=container_uri(container, registry), grant_pull=self.grant_pull)
 
+    @validate_arguments
     def grant_pull(self, grantee: iam.IGrantable) -> iam.Grant:
         """Grant permission to pull images that are in the cache.
 
@@ -153,6 +158,7 @@ class PullThroughCache(Construct):
         """
         return self._grant(grantee, [])
 
+    @validate_arguments
     def grant_fill(self, grantee: iam.IGrantable) -> iam.Grant:
         """Grant permission to pull images that are not in the cache yet, which adds them to it.
 

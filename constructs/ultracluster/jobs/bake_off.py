@@ -3,6 +3,7 @@
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Unpack
 
 from aws_cdk import Duration
 from aws_cdk import aws_batch as batch
@@ -10,7 +11,8 @@ from aws_cdk import aws_cloudwatch as cloudwatch
 from aws_cdk import aws_logs as logs
 from constructs import Construct
 
-from ultracluster.images.container_image import ContainerImage
+from ultracluster._foundation.metric_options import MetricOptions
+from ultracluster.images.container_image import AnyContainerImage
 from ultracluster.jobs.multi_node_job import MultiNodeJob
 from ultracluster.scheduling.i_training_queue import ITrainingQueue
 from ultracluster_catalog.observability.metrics import BAKE_OFF_NAMESPACE, CANDIDATE_DIMENSION
@@ -30,14 +32,14 @@ class Candidate:
 
     Attributes:
         queue: Queue with the nodes of this side.
-        image: Container image with the framework for these nodes.
+        image: Container image with the framework for these nodes, as for a job.
         node_count: Number of nodes. Default: all nodes of the queue.
         price_per_node_hour: Price of a node in US dollars per hour. With a price, the table also shows figures per second
             as figures per dollar. Default: not shown.
     """
 
     queue: ITrainingQueue
-    image: str | ContainerImage
+    image: AnyContainerImage
     node_count: int | None = None
     price_per_node_hour: float | None = None
 
@@ -104,18 +106,16 @@ class BakeOff(Construct):
         secrets: Mapping[str, batch.Secret] | None,
         timeout: Duration | None,
     ) -> MultiNodeJob:
-        image = candidate.image
         return MultiNodeJob(
             self,
             name,
             replace(
                 job,
-                image=image if isinstance(image, str) else None,
                 nodes=candidate.node_count,
                 environment={**job.environment, "UC_CANDIDATE": self._full_name(name)},
             ),
             queue=candidate.queue,
-            image=None if isinstance(image, str) else image,
+            image=candidate.image,
             secrets=secrets,
             timeout=timeout,
         )
@@ -164,26 +164,28 @@ class BakeOff(Construct):
             ),
         )
 
-    def metric(self, figure: str, *, candidate: str, period: Duration | None = None) -> cloudwatch.Metric:
+    @validate_arguments
+    def metric(self, figure: str, *, candidate: str, **options: Unpack[MetricOptions]) -> cloudwatch.Metric:
         """Return the metric of a figure.
 
         Args:
             figure: Name of the figure.
             candidate: Name of the candidate.
-            period: Period of the average. Default: 1 minute.
+            **options: Arguments of `MetricOptions`. Default: the average over 1 minute, labelled with candidate and figure.
 
         Raises:
             KeyError: If there is no such candidate.
         """
+        label = f"{candidate}: {figure}"
+        defaults = MetricOptions(statistic="Average", period=Duration.minutes(1), label=label)
         return cloudwatch.Metric(
             namespace=BAKE_OFF_NAMESPACE,
             metric_name=figure,
             dimensions_map={CANDIDATE_DIMENSION: self._full_name(self._jobs[candidate].node.id)},
-            statistic="Average",
-            period=period or Duration.minutes(1),
-            label=f"{candidate}: {figure}",
+            **defaults | options,
         )
 
+    @validate_arguments
     def metric_per_dollar(self, figure: str, *, candidate: str) -> cloudwatch.MathExpression:
         """Return a figure per second as a figure per dollar.
 

@@ -7,6 +7,7 @@ from typing import Any, Final, Unpack
 import jsii
 from aws_cdk import Aws, Duration, Stack
 from aws_cdk import aws_batch as batch
+from aws_cdk import aws_cloudwatch as cloudwatch
 from aws_cdk import aws_iam as iam
 from aws_cdk import aws_secretsmanager as secretsmanager
 from aws_cdk import aws_ssm as ssm
@@ -15,12 +16,14 @@ from constructs import Construct, IValidation
 from ultracluster._foundation.annotations import warn
 from ultracluster._foundation.cluster_name import cluster_name
 from ultracluster._foundation.log_group import write_statement
+from ultracluster._foundation.metric_options import MetricOptions
 from ultracluster._foundation.permissions import extend_role, never
 from ultracluster._foundation.synthesis_check import check_at_synthesis
-from ultracluster.images.container_image import ContainerImage, pull_image
+from ultracluster.images.container_image import bind_image, image_of, pull_image
 from ultracluster.jobs.job_checks import check_job
 from ultracluster.jobs.job_options import JobOptions
 from ultracluster.nodes.node_group import NodeGroup
+from ultracluster.nodes.node_metrics import cluster_metric
 from ultracluster.scheduling.i_training_queue import ITrainingQueue, grant_submit
 from ultracluster.storage.compile_cache import CompileCache
 from ultracluster.storage.posix_compile_cache import PosixCompileCache
@@ -30,6 +33,7 @@ from ultracluster_catalog.names.exit_codes import LOST_NODE
 from ultracluster_catalog.names.identifiers import ECR_IMAGE
 from ultracluster_catalog.names.submission_tags import AFTER_TAG, QUEUE_TAG, RESUME_TAG
 from ultracluster_catalog.neuron.neuron import XLA_COMPILER_FLAGS_VARIABLE
+from ultracluster_spec.arguments import validate_arguments
 from ultracluster_spec.container import NOTICES_FOLDER, job_environment
 from ultracluster_spec.findings import Finding, reject
 from ultracluster_spec.images import check_container, check_integer_defaults
@@ -128,16 +132,20 @@ class ClusterJob(Construct):
         reject([finding for finding in findings if is_error(finding, RECORDS)])
         super().__init__(scope, construct_id)
         check_at_synthesis(self)
-        image = options.get("image")
+        image = image_of(options.get("image") or job.image or "")  # one of them is there: `check_job`
         hours = Duration.hours(job.timeout_hours) if job.timeout_hours else None
         self._job = job
         self._attempts = attempts if job.attempts is None else job.attempts
         self._timeout = options.get("timeout") or hours
         self.queue = queue
-        self.image = image.reference if image else job.image or ""  # one of them is there: `check_job`
+        self._cluster_name = cluster_name(self if queue.is_imported else queue)
         self.depends_on = tuple(options.get("depends_on", ()))
         self.role = self._define_job_role(options.get("job_role"), compile_cache)
         self.execution_role = self._define_execution_role(options.get("execution_role"), image)
+        self.image, self._credentials = (
+            (image, None) if isinstance(image, str) else bind_image(self, image, self.execution_role)
+        )
+        _let_pull(queue, self.image)
         self._secrets = self._define_secrets(options.get("secrets") or {})
         devices = _devices(queue, job.neuron)
         processes = devices if job.processes_per_node is None else job.processes_per_node
@@ -169,12 +177,11 @@ class ClusterJob(Construct):
             role.add_managed_policy(iam.ManagedPolicy.from_managed_policy_arn(self, f"Policy{index}", arn))
         return role
 
-    def _define_execution_role(self, given: iam.IRole | None, image: ContainerImage | None) -> iam.IRole:
+    def _define_execution_role(self, given: iam.IRole | None, image: object) -> iam.IRole:
         statements = [write_statement(self.queue.log_group)]
-        if image is None:
-            statements += pull_image(self, self.image)
-            _let_pull(self.queue, self.image)
-        role = self._role(
+        if isinstance(image, str):
+            statements += pull_image(self, image)
+        return self._role(
             "ExecutionRole",
             given,
             path="execution_role",
@@ -182,9 +189,6 @@ class ClusterJob(Construct):
             description="What AWS Batch does for the job: pull its image, write its logs",
             statements=[*statements, never()],
         )
-        if image is not None:
-            image.grant_pull(role)
-        return role
 
     def _define_secrets(self, given: Mapping[str, batch.Secret]) -> Mapping[str, batch.Secret]:
         named = {name: _secret(self, f"Secret-{name}", arn) for name, arn in self._job.secrets.items()}
@@ -198,7 +202,7 @@ class ClusterJob(Construct):
         program = {
             "AWS_REGION": Stack.of(self).region,
             "AWS_DEFAULT_REGION": Stack.of(self).region,
-            "UC_CLUSTER": cluster_name(self if self.queue.is_imported else self.queue),
+            "UC_CLUSTER": self._cluster_name,
             "UC_JOB": self.node.id,
             **_peak(self.queue.nodes.instance_type),
             PROCESSES_VARIABLE: str(processes if self._job.launcher == "torchrun" else 1),
@@ -306,6 +310,7 @@ class ClusterJob(Construct):
             requirements["GPU"] = machine.gpus
         return batch.CfnJobDefinition.ContainerPropertiesProperty(
             image=self.image,
+            repository_credentials=self._credentials,
             instance_type=instance_type,
             command=list(command),
             environment=[
@@ -360,6 +365,7 @@ class ClusterJob(Construct):
             ),
         )
 
+    @validate_arguments
     def grant_submit(self, grantee: iam.IGrantable) -> iam.Grant:
         """Grant permission to submit this job to its queue, and to tag it.
 
@@ -367,6 +373,27 @@ class ClusterJob(Construct):
             grantee: Principal to grant permissions to.
         """
         return grant_submit(grantee, self.queue.job_queue_arn, [self.job_definition_arn])
+
+    @validate_arguments
+    def metric(self, metric_name: str, **options: Unpack[MetricOptions]) -> cloudwatch.Metric:
+        """Return a metric of the training programs of this job.
+
+        Args:
+            metric_name: One of `ultracluster_catalog.METRICS` with the source ``training``, such as ``Loss``.
+            **options: Arguments of `MetricOptions`, such as ``period``. The default statistic is the average.
+
+        Raises:
+            FindingsError: If there is no such metric (UC6442).
+        """
+        return cluster_metric(self._cluster_name, metric_name, job=self.node.id, **options)
+
+    def metric_loss(self, **options: Unpack[MetricOptions]) -> cloudwatch.Metric:
+        """Return the loss of the steps; `**options` as for `metric`."""
+        return self.metric("Loss", **options)
+
+    def metric_tokens_per_second(self, **options: Unpack[MetricOptions]) -> cloudwatch.Metric:
+        """Return the tokens of all ranks in a second; `**options` as for `metric`."""
+        return self.metric("TokensPerSecond", **options)
 
     def _dependency_warnings(self, dependent: "ClusterJob") -> list[Finding]:  # noqa: ARG002 - for subclasses to override
         """Return warnings about a job that depends on this one."""

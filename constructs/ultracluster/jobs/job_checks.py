@@ -2,12 +2,13 @@
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 
-from aws_cdk import Duration, Stack, Token
+from aws_cdk import Duration, Stack
 from constructs import Construct
 
 from ultracluster._foundation.tokens import check_known
-from ultracluster.images.container_image import ContainerImage
+from ultracluster.images.container_image import AnyContainerImage, check_reference, image_of, reference_of
 from ultracluster.jobs.job_options import JobOptions
 from ultracluster.nodes.node_group import NodeGroup
 from ultracluster.scheduling.i_training_queue import ITrainingQueue
@@ -28,14 +29,24 @@ from ultracluster_spec.credentials import (
     job_credential,
     variable_credential,
 )
-from ultracluster_spec.findings import Finding
+from ultracluster_spec.findings import Finding, collect, require
 from ultracluster_spec.job import PERMISSION_RULES, Job, check_kind, check_room, container_of
 from ultracluster_spec.job_definitions import IMAGE_REFERENCE
 from ultracluster_spec.neuron import check_neuron
 from ultracluster_spec.rules import broken, path_text
+from ultracluster_spec.values import wrong_types
 
 # Dynamic references that CloudFormation replaces with a secret; the third kind, ssm, reads plain parameters.
 _READS_SECRET = re.compile(r"\{\{resolve:(?:secretsmanager|ssm-secure):")
+
+
+def check_types(job: Job) -> list[Finding]:
+    """Check the types of the fields of a job, which takes objects of the CDK as arguments of the construct only."""
+    remedy = "Pass an object as the argument image of the job, beside Job"
+    return [
+        replace(finding, remedy=remedy) if finding.path == "image" else finding
+        for finding in wrong_types(job)
+    ]
 
 
 def check_job(
@@ -108,15 +119,16 @@ def check_job(
     ]
 
 
-def _check_image(job: Job, image: ContainerImage | None) -> Iterator[Finding]:
+def _check_image(job: Job, image: AnyContainerImage | None) -> list[Finding]:
+    code = IMAGE_REFERENCE.code
     if image is not None and job.image is not None:
-        remedy = "Leave out `Job.image`"
-        yield Finding(IMAGE_REFERENCE.code, "the job has two images", remedy=remedy, path="image")
-    elif image is None and job.image is None:
-        remedy = "Set `Job.image`, or pass a ContainerImage as image"
-        yield Finding(IMAGE_REFERENCE.code, "the job has no image", remedy=remedy, path="image")
-    elif image is not None and not Token.is_unresolved(image.reference):
-        yield from IMAGE_REFERENCE.check(image.reference, path="image")
+        return [Finding(code, "the job has two images", remedy="Leave out `Job.image`", path="image")]
+    if image is not None:
+        found: list[Finding] = []
+        given = collect(found, lambda: image_of(image))
+        return found if given is None else check_reference(given)
+    remedy = "Set `Job.image`, or pass a ContainerImage as image"
+    return require(job.image is not None, code, "the job has no image", remedy=remedy, path="image")
 
 
 def _check_timeout(job: Job, timeout: Duration | None) -> Iterator[Finding]:
@@ -153,7 +165,7 @@ def _container(
         node_count=node_count,
         devices=(*node.neuron_devices, *nodes.efa_devices),
         folders=_folders(queue),
-        image=image.reference if image else job.image or "",
+        image=reference_of(image or job.image or ""),
         secrets={
             **job.secrets,
             **{name: secret.arn for name, secret in (options.get("secrets") or {}).items()},

@@ -8,7 +8,7 @@ from aws_cdk import Duration
 from aws_cdk import aws_batch as batch
 from aws_cdk import aws_iam as iam
 
-from ultracluster.images.container_image import ContainerImage
+from ultracluster.images.container_image import AnyContainerImage
 from ultracluster_spec.job import Job
 from ultracluster_spec.neuron import Neuron
 
@@ -20,13 +20,14 @@ class GateOptions(TypedDict, total=False):
     """Arguments of a gate.
 
     Attributes:
-        image: Container image with a tag or digest. A `ContainerImage` also grants the job permission to pull it. A gate
-            needs the image of the job that it protects. Nodes of the default network reach Amazon ECR only.
+        image: Container image: a reference with a tag or digest, a `ContainerImage`, an `ecs.ContainerImage` or a
+            `DockerImageAsset`. A gate needs the image of the job that it protects. Nodes of the default network reach
+            Amazon ECR only.
         neuron: Settings of the Neuron compiler and runtime. Default: Neuron's defaults.
         depends_on: Jobs that must succeed first, up to 20; `ultracluster jobs submit` submits them. Default: none.
     """
 
-    image: Required[str | ContainerImage]
+    image: Required[AnyContainerImage]
     neuron: Neuron | None
     depends_on: Sequence["ClusterJob"]
 
@@ -35,7 +36,8 @@ class JobOptions(TypedDict, total=False):
     """Arguments of every job that are objects of the CDK; what else describes it is a `Job`.
 
     Attributes:
-        image: Container image that the job gets permission to pull, in place of `Job.image`. Default: `Job.image`.
+        image: Container image, as an object or a reference, in place of `Job.image`, such as a `ContainerImage`, an
+            `ecs.ContainerImage` or a `DockerImageAsset`, which the job may then pull. Default: `Job.image`.
         job_role: Role that the training program assumes; ``ecs-tasks.amazonaws.com`` must be allowed to assume it. It gets the
             permissions of the job, unless it is imported as not mutable (UC6165). Default: a new one.
         execution_role: Role that pulls the image and writes the logs; as for `job_role`. Default: a new one.
@@ -46,7 +48,7 @@ class JobOptions(TypedDict, total=False):
         depends_on: Jobs that must succeed first, up to 20; `ultracluster jobs submit` submits them. Default: none.
     """
 
-    image: ContainerImage | None
+    image: AnyContainerImage | None
     job_role: iam.IRole | None
     execution_role: iam.IRole | None
     secrets: Mapping[str, batch.Secret] | None
@@ -56,12 +58,10 @@ class JobOptions(TypedDict, total=False):
 
 def gate_job(job: Job, options: GateOptions, *, timeout: Duration) -> tuple[Job, JobOptions]:
     """Return the description of a gate with the image and Neuron settings of its arguments, and the arguments that are left."""
-    image = options["image"]
-    name = image if isinstance(image, str) else None
     return (
-        replace(job, image=name, neuron=options.get("neuron") or Neuron()),
+        replace(job, neuron=options.get("neuron") or Neuron()),
         {
-            "image": None if isinstance(image, str) else image,
+            "image": options["image"],
             "depends_on": options.get("depends_on", ()),
             "timeout": timeout,
         },

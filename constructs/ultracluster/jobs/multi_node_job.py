@@ -7,6 +7,7 @@ from constructs import Construct
 
 from ultracluster.jobs.cluster_job import ClusterJob
 from ultracluster.jobs.gang import gang_command, gang_environment
+from ultracluster.jobs.job_checks import check_types
 from ultracluster.jobs.job_options import JobOptions, check_options
 from ultracluster.jobs.launcher import launch_command
 from ultracluster.scheduling.i_training_queue import ITrainingQueue
@@ -21,7 +22,6 @@ from ultracluster_spec.findings import Finding, reject
 from ultracluster_spec.instance_type import check_job_ultraservers
 from ultracluster_spec.job import Job
 from ultracluster_spec.network import check_task_interface
-from ultracluster_spec.values import wrong_types
 
 
 class MultiNodeJob(ClusterJob):
@@ -66,7 +66,7 @@ class MultiNodeJob(ClusterJob):
             TypeError: If an option is unknown or a required one is missing.
         """
         check_options(options, JobOptions)
-        reject(wrong_types(job))
+        reject(check_types(job))
         nodes = queue.max_nodes if job.nodes is None else job.nodes
         machine = queue.nodes.instance_type
         file_system = queue.nodes.file_system

@@ -8,6 +8,7 @@ from constructs import Construct
 
 from ultracluster._foundation.machines import AnyInstanceType, machine_of
 from ultracluster.jobs.cluster_job import ClusterJob
+from ultracluster.jobs.job_checks import check_types
 from ultracluster.jobs.job_options import JobOptions, check_options
 from ultracluster.jobs.launcher import launch_command
 from ultracluster.nodes.node_group import NodeGroup
@@ -28,7 +29,6 @@ from ultracluster_spec import job_definitions
 from ultracluster_spec.arguments import validate_arguments
 from ultracluster_spec.findings import Finding, FindingsError, reject
 from ultracluster_spec.job import Job
-from ultracluster_spec.values import wrong_types
 
 _TARGET = "NEURON_PLATFORM_TARGET_OVERRIDE"
 _RETRIES = "NEURON_PARALLEL_COMPILE_MAX_RETRIES"
@@ -90,7 +90,7 @@ class PrecompileJob(ClusterJob):
             TypeError: If an option is unknown or a required one is missing.
         """
         check_options(options, JobOptions)
-        reject(wrong_types(job))
+        reject(check_types(job))
         resume = job_definitions.refuse_resume("a precompile job") if job.resume else []
         machine = queue.nodes.instance_type
         target = machine if for_instance_type is None else machine_of(for_instance_type)

@@ -5,6 +5,7 @@ from typing import Unpack
 from constructs import Construct
 
 from ultracluster.jobs.cluster_job import ClusterJob
+from ultracluster.jobs.job_checks import check_types
 from ultracluster.jobs.job_options import JobOptions, check_options
 from ultracluster.jobs.launcher import launch_command
 from ultracluster.scheduling.i_training_queue import ITrainingQueue
@@ -15,7 +16,6 @@ from ultracluster_spec.arguments import validate_arguments
 from ultracluster_spec.findings import reject
 from ultracluster_spec.job import Job
 from ultracluster_spec.job_definitions import refuse_resume
-from ultracluster_spec.values import wrong_types
 
 
 class SingleNodeJob(ClusterJob):
@@ -51,7 +51,7 @@ class SingleNodeJob(ClusterJob):
             TypeError: If an option is unknown or a required one is missing.
         """
         check_options(options, JobOptions)
-        reject(wrong_types(job))
+        reject(check_types(job))
         array = job.resume and job.array_size is not None
         super().__init__(
             scope,

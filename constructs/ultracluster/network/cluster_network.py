@@ -3,6 +3,7 @@
 import ipaddress
 import re
 import sys
+from collections import Counter
 from collections.abc import Sequence
 
 import jsii
@@ -498,10 +499,22 @@ def private_subnet(
             "UC3113",
             problem,
             allowed="one private subnet, in the zone of the capacity",
-            remedy='Select it by ec2.SubnetSelection(availability_zones=["us-east-2c"]) or by subnets=[...]',
+            remedy=_proposal(vpc, written=wanted.availability_zones or ()),
             path=path,
         )
     return subnets[0]
+
+
+def _proposal(vpc: ec2.IVpc, *, written: Sequence[str]) -> str:
+    """Return a selection of one private subnet that differs from the zones that were written."""
+    subnets = [*vpc.private_subnets, *vpc.isolated_subnets]
+    zones = Counter(each.availability_zone for each in subnets if is_known(each.availability_zone))
+    alone = [zone for zone, count in zones.items() if count == 1 and zone not in written]
+    if not subnets:
+        return "Add a private subnet to the VPC"
+    if alone:
+        return f'Select it by ec2.SubnetSelection(availability_zones=["{alone[0]}"]), where the VPC has one, or by subnets=[...]'
+    return "Select it by ec2.SubnetSelection(subnets=[vpc.private_subnets[0]])"
 
 
 def _emptying_of_default_group(vpc: ec2.IVpc) -> IConstruct | None:

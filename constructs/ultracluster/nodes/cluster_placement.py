@@ -1,6 +1,6 @@
 """Cluster placement groups, and which nodes use them."""
 
-from typing import Literal, Self
+from typing import Literal, Self, TypeAlias
 
 from aws_cdk import Stack
 from aws_cdk import aws_ec2 as ec2
@@ -16,6 +16,7 @@ from ultracluster_spec.capacity import (
     ReservationGroup,
     Spot,
 )
+from ultracluster_spec.findings import Finding, require
 
 
 class ClusterPlacement(Construct):
@@ -40,6 +41,7 @@ class ClusterPlacement(Construct):
         self.placement_group_name = placement_group_name
 
     @classmethod
+    @validate_arguments
     def for_capacity(cls, scope: Construct, construct_id: str, capacity: Capacity | None) -> Self | None:
         """Return the placement group that a capacity source can use, if any.
 
@@ -66,17 +68,40 @@ class ClusterPlacement(Construct):
         )
 
 
+AnyPlacement: TypeAlias = ClusterPlacement | ec2.IPlacementGroup
+"""A cluster placement group of ours, or of the CDK."""
+
+Placement: TypeAlias = AnyPlacement | ec2.PlacementGroupStrategy | Literal["auto", "none"]
+"""A group for the nodes of a cluster, or which one they get; the strategy ``CLUSTER`` is ``auto``."""
+
+
+def check_strategy(placement: Placement | None, *, path: str) -> list[Finding]:
+    """Check that a placement group puts nodes close together, as far as its strategy is known (UC4061)."""
+    if placement is None or isinstance(placement, ClusterPlacement | str):
+        return []
+    strategy = (
+        placement if isinstance(placement, ec2.PlacementGroupStrategy) else placement.strategy
+    )  # an imported group has none
+    return require(
+        strategy in {None, ec2.PlacementGroupStrategy.CLUSTER},
+        "UC4061",
+        f"got {strategy and strategy.name}, which keeps nodes apart",
+        allowed="a placement group with the strategy CLUSTER",
+        path=path,
+    )
+
+
 def placement_of(
     scope: Construct,
     source: Capacity | None,
-    placement: ClusterPlacement | Literal["auto", "none"],
+    placement: Placement,
     *,
     alone: bool,
-) -> ClusterPlacement | None:
+) -> AnyPlacement | None:
     """Return the placement group of one capacity source of a cluster, if any; ``placement`` applies to an only source."""
     if placement == "none":
         return None
-    if isinstance(placement, ClusterPlacement):
+    if not isinstance(placement, str | ec2.PlacementGroupStrategy):
         own_group = isinstance(source, (CapacityReservation, ReservationGroup)) and source.placement_group
         if alone or not (own_group or isinstance(source, (CapacityBlock, Spot))):
             return placement

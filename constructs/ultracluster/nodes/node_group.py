@@ -20,7 +20,7 @@ from ultracluster.capacity.launch_options import market_options, node_tags, rese
 from ultracluster.capacity.sources import check_source
 from ultracluster.network.cluster_network import ClusterNetwork
 from ultracluster.nodes.agent_policy import agent_statements
-from ultracluster.nodes.cluster_placement import ClusterPlacement
+from ultracluster.nodes.cluster_placement import AnyPlacement, check_strategy
 from ultracluster.nodes.node_image import image_id_of
 from ultracluster.nodes.node_metrics import NodeMetrics
 from ultracluster.nodes.user_data import node_user_data
@@ -101,7 +101,7 @@ class NodeGroup(Construct):
     """Network of the nodes."""
     network_interfaces: tuple[NetworkInterface, ...]
     """Network interfaces of every node, the primary one first."""
-    placement: ClusterPlacement | None
+    placement: AnyPlacement | None
     """Cluster placement group of the nodes."""
     role: iam.IRole
     """Instance role, with permissions for the ECS agent and Session Manager, and none for jobs.
@@ -120,7 +120,7 @@ class NodeGroup(Construct):
         instance_type: AnyInstanceType,
         image_id: str | ec2.IMachineImage,
         capacity: Capacity | None = None,
-        placement: ClusterPlacement | None = None,
+        placement: AnyPlacement | None = None,
         file_system: SharedFileSystem | None = None,
         root_volume: RootVolume | None = None,
         user_data: str | ec2.UserData | None = None,
@@ -140,7 +140,7 @@ class NodeGroup(Construct):
                 `ec2.IMachineImage` with one for the Region. Images that are looked up at deployment are not accepted,
                 because a new one would replace all nodes.
             capacity: Capacity source. Default: On-Demand.
-            placement: Cluster placement group. Cannot be combined with a Capacity Block. Default: none.
+            placement: Cluster placement group, also an `ec2.PlacementGroup`. Cannot be combined with a Capacity Block. Default: none.
             file_system: File system to mount at boot. Default: none.
             root_volume: Size and throughput of the encrypted gp3 root volume, at least the size of the AMI. Default: 200 GiB.
             user_data: Script of up to 2,048 bytes, as text or `ec2.UserData.for_linux()`, that each node runs as root at its first
@@ -162,9 +162,9 @@ class NodeGroup(Construct):
 
         Raises:
             FindingsError: If the instance type is unknown, a Capacity Block is combined with a placement group (UC4020), a
-                reservation was created in another group (UC4023), the image is not an AMI ID (UC4110), the zones differ
-                (UC4021), the file system is in another VPC (UC5060), or the instance type has no instance store or the scratch
-                path is taken (UC4026, UC4027).
+                reservation was created in another group (UC4023), the group keeps nodes apart (UC4061), the image is not an
+                AMI ID (UC4110), the zones differ (UC4021), the file system is in another VPC (UC5060), or the instance type has
+                no instance store or the scratch path is taken (UC4026, UC4027).
         """
         machine = machine_of(instance_type)
         interfaces = network.interfaces_of(machine)
@@ -356,7 +356,7 @@ def _check(
     *,
     network: ClusterNetwork,
     capacity: Capacity | None,
-    placement: ClusterPlacement | None,
+    placement: AnyPlacement | None,
 ) -> list[Finding]:
     """Check that network, capacity and placement of nodes fit together; values unknown until deployment pass."""
     block = check_block_placement(block=isinstance(capacity, CapacityBlock), placed=placement is not None)
@@ -368,6 +368,7 @@ def _check(
     return [
         *check_source(capacity, path="capacity"),
         *(finding.at("placement") for finding in block),
+        *check_strategy(placement, path="placement"),
         *require(
             group in {None, name} or not all(map(is_known, (group, name))),
             "UC4023",

@@ -1,7 +1,7 @@
 """Metrics that every node publishes, and their log group."""
 
 import re
-from typing import Any
+from typing import Unpack
 
 from aws_cdk import Aws, Duration, Stack, Token
 from aws_cdk import aws_cloudwatch as cloudwatch
@@ -11,7 +11,14 @@ from aws_cdk import aws_logs as logs
 from constructs import Construct
 
 from ultracluster._foundation.log_group import RetainedLogGroup
-from ultracluster_catalog.observability.metrics import CLUSTER_DIMENSION, METRICS, NAMESPACE
+from ultracluster._foundation.metric_options import MetricOptions
+from ultracluster_catalog.observability.metrics import (
+    CLUSTER_DIMENSION,
+    JOB_DIMENSION,
+    METRICS,
+    NAMESPACE,
+    TRAINING_METRICS,
+)
 from ultracluster_spec.arguments import validate_arguments
 from ultracluster_spec.findings import FindingsError, quote
 
@@ -65,6 +72,7 @@ class NodeMetrics(Construct):
         self.log_group = RetainedLogGroup(self, retention=log_retention, kms_key=kms_key)
         self.node.default_child = self.log_group.node.default_child
 
+    @validate_arguments
     def grant_publish(self, grantee: iam.IGrantable) -> iam.Grant:
         """Grant permission to write metrics.
 
@@ -73,22 +81,19 @@ class NodeMetrics(Construct):
         """
         return self.log_group.grant_write(grantee)
 
-    def metric(
-        self, name: str, *, statistic: str = "Average", period: Duration | None = None
-    ) -> cloudwatch.Metric:
+    @validate_arguments
+    def metric(self, name: str, **options: Unpack[MetricOptions]) -> cloudwatch.Metric:
         """Return a metric of the cluster.
 
         Args:
             name: One of `ultracluster_catalog.METRICS`, of any publisher.
-            statistic: Statistic. Default: the average.
-            period: Period of the statistic. Default: 1 minute.
+            **options: Arguments of `MetricOptions`. Default: the average over 1 minute.
 
         Raises:
             FindingsError: If there is no such metric (UC6442).
         """
-        return cluster_metric(
-            self.cluster_name, name, statistic=statistic, period=period or Duration.minutes(1)
-        )
+        defaults = MetricOptions(statistic="Average", period=Duration.minutes(1))
+        return cluster_metric(self.cluster_name, name, **defaults | options)
 
     @property
     def settings(self) -> dict[str, str]:
@@ -102,22 +107,26 @@ class NodeMetrics(Construct):
         }
 
 
-def cluster_metric(cluster_name: str, metric_name: str, **options: Any) -> cloudwatch.Metric:
-    """Return a metric of a cluster.
+def cluster_metric(
+    cluster_name: str, metric_name: str, *, job: str | None = None, **options: Unpack[MetricOptions]
+) -> cloudwatch.Metric:
+    """Return a metric of a cluster, or of the training programs of one of its jobs.
 
     Args:
         cluster_name: Value of the cluster dimension.
         metric_name: One of `ultracluster_catalog.METRICS`, of any publisher.
-        **options: Arguments of `aws_cloudwatch.Metric`.
+        job: Value of the job dimension. Default: the whole cluster.
+        **options: Arguments of `MetricOptions`.
 
     Raises:
         FindingsError: If there is no such metric (UC6442).
     """
-    if metric_name not in METRICS:
+    known = sorted(METRICS if job is None else TRAINING_METRICS)
+    if metric_name not in known:
         raise FindingsError.of(
-            "UC6442", f"got {quote(metric_name)}", allowed=", ".join(sorted(METRICS)), path="metric_name"
+            "UC6442", f"got {quote(metric_name)}", allowed=", ".join(known), path="metric_name"
         )
-    dimensions = {CLUSTER_DIMENSION: cluster_name}
+    dimensions = {CLUSTER_DIMENSION: cluster_name, **({JOB_DIMENSION: job} if job else {})}
     return cloudwatch.Metric(
         namespace=NAMESPACE, metric_name=metric_name, dimensions_map=dimensions, **options
     )

@@ -1,13 +1,15 @@
 """Life cycle of a Capacity Block in a cluster: opened at its start, drained before its end, reported afterwards."""
 
-from typing import Final
+from typing import Final, Unpack
 
 from aws_cdk import Aws, Duration
+from aws_cdk import aws_cloudwatch as cloudwatch
 from aws_cdk import aws_iam as iam
 from aws_cdk import aws_kms as kms
 from aws_cdk import aws_sns as sns
 from constructs import Construct
 
+from ultracluster._foundation.metric_options import MetricOptions
 from ultracluster._foundation.permissions import allow
 from ultracluster._foundation.private_topic import publish_statements
 from ultracluster._foundation.scheduled_function import ScheduledFunction
@@ -229,6 +231,11 @@ class BlockLifecycle(Construct):
             },
         )
 
+    def metric_errors(self, **options: Unpack[MetricOptions]) -> cloudwatch.Metric:
+        """Return the invocations of the function that failed: their sum, unless `**options` of `MetricOptions` say otherwise."""
+        return self.function.metric_errors(**options)
+
+    @validate_arguments
     def track_queue(self, queue: TrainingQueue) -> None:
         """Also manage the jobs of another queue that uses the compute environment of the block.
 

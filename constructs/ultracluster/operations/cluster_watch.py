@@ -89,6 +89,7 @@ class ClusterWatch(Construct):
         self.node.default_child = self.function.node.default_child
         self.function.add_rule("EveryMinute", description="Wakes up what looks at a cluster")
 
+    @validate_arguments
     def track_queue(self, queue: TrainingQueue) -> None:
         """Observe another queue of the cluster.
 

@@ -1,11 +1,15 @@
 """A function that resubmits jobs after a drain or the loss of a node, up to the limit that each job sets."""
 
+from typing import Unpack
+
 from aws_cdk import Aws, Duration
+from aws_cdk import aws_cloudwatch as cloudwatch
 from aws_cdk import aws_iam as iam
 from aws_cdk import aws_kms as kms
 from aws_cdk import aws_sns as sns
 from constructs import Construct
 
+from ultracluster._foundation.metric_options import MetricOptions
 from ultracluster._foundation.permissions import allow
 from ultracluster._foundation.private_topic import publish_statements
 from ultracluster._foundation.scheduled_function import ScheduledFunction
@@ -97,6 +101,11 @@ class JobResume(Construct):
             )
         self.track_queue(queue)
 
+    def metric_errors(self, **options: Unpack[MetricOptions]) -> cloudwatch.Metric:
+        """Return the invocations of the function that failed: their sum, unless `**options` of `MetricOptions` say otherwise."""
+        return self.function.metric_errors(**options)
+
+    @validate_arguments
     def track_queue(self, queue: TrainingQueue) -> None:
         """Also resume the jobs of another queue.
 

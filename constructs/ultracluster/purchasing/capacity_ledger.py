@@ -45,6 +45,7 @@ class CapacityLedger(Construct):
         self.node.default_child = self._table.node.default_child
 
     @classmethod
+    @validate_arguments
     def from_table_name(
         cls, scope: Construct, construct_id: str, table_name: str, *, kms_key: kms.IKey | None = None
     ) -> "CapacityLedger":
@@ -87,6 +88,7 @@ class CapacityLedger(Construct):
         """Name of the table, to pass to the commands that buy."""
         return self._table.table_name
 
+    @validate_arguments
     def grant_read(self, grantee: iam.IGrantable) -> iam.Grant:
         """Grant permission to read orders and their history.
 
@@ -96,6 +98,7 @@ class CapacityLedger(Construct):
         grant = self._grant(grantee, _READ)
         return grant.combine(self._kms_key.grant_decrypt(grantee)) if self._kms_key else grant
 
+    @validate_arguments
     def grant_record(self, grantee: iam.IGrantable) -> iam.Grant:
         """Grant permission to read, approve and record orders.
 

@@ -138,6 +138,7 @@ class SageMakerTrainingQueue(Construct):
         )
         return role
 
+    @validate_arguments
     def grant_submit(self, grantee: iam.IGrantable) -> iam.Grant:
         """Grant permission to submit jobs that use the execution role, and to describe jobs.
 

@@ -2,22 +2,27 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Unpack
 
-from aws_cdk import ArnFormat, Aws, Stack
+import jsii
+from aws_cdk import ArnFormat, Aws, Resource, Stack
+from aws_cdk import aws_batch as batch
 from aws_cdk import aws_cloudwatch as cloudwatch
 from aws_cdk import aws_events as events
 from aws_cdk import aws_iam as iam
 from aws_cdk import aws_logs as logs
+from aws_cdk.interfaces import aws_batch as references
 from constructs import Construct
 
+from ultracluster._foundation.metric_options import MetricOptions
 from ultracluster._foundation.permissions import grant
 from ultracluster.nodes.node_group import NodeGroup
 from ultracluster.storage.shared_file_system import MountedFileSystem
 from ultracluster_catalog.machines.instance_type import InstanceType
 from ultracluster_catalog.machines.nic_layouts import NetworkInterface
+from ultracluster_spec.arguments import validate_arguments
 from ultracluster_spec.capacity import LaunchedBy
-from ultracluster_spec.findings import FindingsError
+from ultracluster_spec.findings import FindingsError, quote
 
 # None of them can be limited to a queue (Service Authorization Reference of AWS Batch, read 2026-11).
 _DESCRIBE = [
@@ -46,29 +51,30 @@ class ImportedNodes:
         ]
 
 
-class ITrainingQueue(Construct):
+@jsii.implements(batch.IJobQueue)
+class ITrainingQueue(Resource):
     """A job queue, created by `TrainingQueue` or imported by one of its ``from_`` methods.
 
-    Every job takes either. It is a base class, because jsii interfaces cannot be declared in Python.
+    Every job takes either, and it is a `batch.IJobQueue` of the CDK. It is a base class, because jsii interfaces cannot be
+    declared in Python.
     """
 
     has_shares: bool
     """Whether nodes are divided among share identifiers, so that each job needs one and a scheduling priority."""
     has_spot: bool
     """Whether AWS Batch launches Spot nodes for the queue, on which multi-node jobs cannot run."""
-    job_queue_arn: str
-    """ARN of the job queue."""
     launched_by: tuple[LaunchedBy, ...]
     """What starts the nodes of each compute environment, in order: ``batch`` or ``auto-scaling``."""
     max_nodes: int
     """Maximum number of nodes of a job, that of the largest compute environment; a job never spans two."""
 
+    _arn: str
     _nodes: NodeGroup | ImportedNodes | None
     _log_group: logs.ILogGroup | None
 
-    def __init__(self, scope: Construct, construct_id: str) -> None:
-        """Define the construct; its subclasses set what they know of the queue."""
-        super().__init__(scope, construct_id)
+    def __init__(self, scope: Construct, construct_id: str, *, arn: str | None = None) -> None:
+        """Define the construct, in the account and Region of an ARN; its subclasses set what they know of the queue."""
+        super().__init__(scope, construct_id, environment_from_arn=arn)
         self._job_definitions: list[str] = []
         self._submit_statements: list[iam.PolicyStatement] = []
         self._resumable: list[str] = []
@@ -109,6 +115,7 @@ class ITrainingQueue(Construct):
         for statement in self._submit_statements:
             statement.add_resources(job_definition_arn)
 
+    @validate_arguments
     def grant_submit(self, grantee: iam.IGrantable) -> iam.Grant:
         """Grant permission to submit the jobs that are defined for the queue in its stack, now or later.
 
@@ -125,6 +132,7 @@ class ITrainingQueue(Construct):
         ]
         return granted
 
+    @validate_arguments
     def grant_read(self, grantee: iam.IGrantable) -> iam.Grant:
         """Grant permission to list and describe jobs and to read their logs, as `ultracluster jobs` does.
 
@@ -143,7 +151,8 @@ class ITrainingQueue(Construct):
         log_actions = ["logs:FilterLogEvents", "logs:GetLogEvents"]
         return granted.combine(grant(grantee, log_actions, [self._log_group.log_group_arn]))
 
-    def metric(self, metric_name: str, **options: Any) -> cloudwatch.Metric:
+    @validate_arguments
+    def metric(self, metric_name: str, **options: Unpack[MetricOptions]) -> cloudwatch.Metric:
         """Return a metric that AWS Batch publishes for the queue, without charge and on a best-effort basis.
 
         A multi-node job counts once, an array once for each child (AWS Batch User Guide, Using CloudWatch Metrics,
@@ -151,36 +160,39 @@ class ITrainingQueue(Construct):
 
         Args:
             metric_name: Name in the namespace ``AWS/Batch``, such as ``JobsRetried``.
-            **options: Arguments of `aws_cloudwatch.Metric`, such as ``period``.
+            **options: Arguments of `MetricOptions`, such as ``period``.
         """
         statistic = "Average" if metric_name.endswith("Duration") else "Sum"
         return cloudwatch.Metric(
             namespace="AWS/Batch",
             metric_name=metric_name,
             dimensions_map={"JobQueueName": self.job_queue_name},
-            **{"statistic": statistic} | options,
+            **MetricOptions(statistic=statistic) | options,
         )
 
-    def metric_jobs_submitted(self, **options: Any) -> cloudwatch.Metric:
+    def metric_jobs_submitted(self, **options: Unpack[MetricOptions]) -> cloudwatch.Metric:
         """Return the number of submitted jobs; `**options` as for `metric`."""
         return self.metric("JobsSubmitted", **options)
 
-    def metric_jobs_moved_to_running(self, **options: Any) -> cloudwatch.Metric:
+    def metric_jobs_moved_to_running(self, **options: Unpack[MetricOptions]) -> cloudwatch.Metric:
         """Return the number of jobs that began to run; `**options` as for `metric`."""
         return self.metric("JobsMovedToRunning", **options)
 
-    def metric_jobs_moved_to_succeeded(self, **options: Any) -> cloudwatch.Metric:
+    def metric_jobs_moved_to_succeeded(self, **options: Unpack[MetricOptions]) -> cloudwatch.Metric:
         """Return the number of jobs that succeeded; `**options` as for `metric`."""
         return self.metric("JobsMovedToSucceeded", **options)
 
-    def metric_jobs_moved_to_failed(self, **options: Any) -> cloudwatch.Metric:
+    def metric_jobs_moved_to_failed(self, **options: Unpack[MetricOptions]) -> cloudwatch.Metric:
         """Return the number of jobs that failed, cancelled and terminated ones included; `**options` as for `metric`."""
         return self.metric("JobsMovedToFailed", **options)
 
-    def metric_job_attempt_runnable_to_starting_duration(self, **options: Any) -> cloudwatch.Metric:
+    def metric_job_attempt_runnable_to_starting_duration(
+        self, **options: Unpack[MetricOptions]
+    ) -> cloudwatch.Metric:
         """Return the milliseconds that an attempt waited for nodes; `**options` as for `metric`."""
         return self.metric("JobAttemptRunnableToStartingDuration", **options)
 
+    @validate_arguments
     def on_blocked(self, construct_id: str, target: events.IRuleTarget) -> events.Rule:
         """Create a rule for the event that the job at the head of the queue blocks all others.
 
@@ -212,6 +224,54 @@ class ITrainingQueue(Construct):
     def is_managed(self) -> bool:
         """Whether AWS Batch starts the nodes of its first source."""
         return self.launched_by[0] == "batch"
+
+    @property
+    def job_queue_arn(self) -> str:
+        """ARN of the job queue."""
+        return self._arn
+
+    @property
+    def job_queue_ref(self) -> references.JobQueueReference:
+        """Reference of the CDK to the job queue."""
+        return references.JobQueueReference(job_queue_arn=self._arn)
+
+    @property
+    def compute_environments(self) -> list[batch.OrderedComputeEnvironment]:
+        """None that are objects of the CDK, as of a queue that it imports; see `TrainingQueue.environments`."""
+        return []
+
+    @property
+    def priority(self) -> int:
+        """Priority among queues over the same nodes; 1 if it is not known."""
+        return 1
+
+    @property
+    def enabled(self) -> bool:
+        """Whether it takes jobs when it is created."""
+        return True
+
+    @property
+    def scheduling_policy(self) -> batch.ISchedulingPolicy | None:
+        """None: that of a queue with shares is no object of the CDK."""
+        return None
+
+    @validate_arguments
+    def add_compute_environment(
+        self, compute_environment: references.IComputeEnvironmentRef, order: float
+    ) -> None:
+        """Refuse a compute environment: those of a queue are made for its nodes.
+
+        Args:
+            compute_environment: Compute environment to add.
+            order: Its place in the order.
+
+        Raises:
+            FindingsError: Always (UC6316).
+        """
+        name = getattr(compute_environment, "node", self.node).id
+        problem = f"the compute environment {quote(name)} cannot be added as number {order:g}"
+        remedy = "Pass nodes or environments to TrainingQueue"
+        raise FindingsError.of("UC6316", problem, remedy=remedy, path="compute_environment")
 
     @property
     def job_queue_name(self) -> str:
@@ -248,7 +308,8 @@ class ITrainingQueue(Construct):
             "UC6316",
             f"the {attribute} of a queue that was imported by its ARN is not known",
             remedy="Import it with TrainingQueue.from_training_queue_attributes to define jobs for it",
-            path=self.node.id,
+            path=attribute,
+            location=self.node.path,
         )
 
 

@@ -107,6 +107,7 @@ class TrainingQueue(ITrainingQueue):
             batch.CfnSchedulingPolicy(self, "SchedulingPolicy", fairshare_policy=shares) if shares else None
         )
         self.has_shares = policy is not None
+        self._priority = settings.priority
         queue = batch.CfnJobQueue(
             self,
             "Resource",
@@ -131,7 +132,7 @@ class TrainingQueue(ITrainingQueue):
                 )
                 # No job starts a node before the node may join.
                 queue.node.add_dependency(agent)
-        self.job_queue_arn = queue.attr_job_queue_arn
+        self._arn = queue.attr_job_queue_arn
         self._nodes = self.environments[0].nodes
         self.max_nodes = max(environment.max_nodes for environment in self.environments)
         self.has_spot = any(
@@ -142,6 +143,7 @@ class TrainingQueue(ITrainingQueue):
         )
 
     @classmethod
+    @validate_arguments
     def from_training_queue_arn(
         cls, scope: Construct, construct_id: str, training_queue_arn: str
     ) -> ITrainingQueue:
@@ -212,6 +214,11 @@ class TrainingQueue(ITrainingQueue):
         )
 
     @property
+    def priority(self) -> int:
+        """Priority among queues over the same nodes."""
+        return self._priority
+
+    @property
     def compute_environment_arn(self) -> str:
         """ARN of the first compute environment."""
         return self.environments[0].arn
@@ -238,8 +245,8 @@ class _ImportedQueue(ITrainingQueue):
         launched_by: LaunchedBy = "batch",
         nodes: ImportedNodes | None = None,
     ) -> None:
-        super().__init__(scope, construct_id)
-        self.job_queue_arn = job_queue_arn
+        super().__init__(scope, construct_id, arn=job_queue_arn)
+        self._arn = job_queue_arn
         self._log_group = log_group
         self.max_nodes = max_nodes
         self.has_shares = has_shares

@@ -60,6 +60,7 @@ class CheckpointBucket(Construct):
         )
 
     @classmethod
+    @validate_arguments
     def from_bucket(cls, scope: Construct, construct_id: str, bucket: s3.IBucket) -> "CheckpointBucket":
         """Import an existing bucket, without changes to it.
 
@@ -74,6 +75,7 @@ class CheckpointBucket(Construct):
         """Name of the bucket."""
         return self.bucket.bucket_name
 
+    @validate_arguments
     def grant_use(self, grantee: iam.IGrantable) -> iam.Grant:
         """Grant permission to list, read and write checkpoints, but not to delete them.
 

@@ -1,6 +1,7 @@
 """The Neuron compile cache on S3, which lets a cluster compile each graph once, before its paid hours."""
 
 from collections.abc import Mapping, Sequence
+from typing import Unpack
 
 from aws_cdk import Duration, RemovalPolicy, Token
 from aws_cdk import aws_cloudwatch as cloudwatch
@@ -9,6 +10,7 @@ from aws_cdk import aws_kms as kms
 from aws_cdk import aws_s3 as s3
 from constructs import Construct
 
+from ultracluster._foundation.metric_options import MetricOptions
 from ultracluster.storage.private_bucket import check_ages, define_bucket, grant_objects
 from ultracluster_catalog.neuron.neuron import (
     RETRY_FAILED_COMPILATION_FLAG,
@@ -138,6 +140,7 @@ class CompileCache(Construct):
         self._metrics_id = _METRICS_ID if request_metrics else None
 
     @classmethod
+    @validate_arguments
     def from_bucket(
         cls, scope: Construct, construct_id: str, bucket: s3.IBucket, *, prefix: str = _PREFIX
     ) -> "CompileCache":
@@ -168,6 +171,7 @@ class CompileCache(Construct):
         """
         return {XLA_CACHE_VARIABLE: self.url, XLA_COMPILER_FLAGS_VARIABLE: RETRY_FAILED_COMPILATION_FLAG}
 
+    @validate_arguments
     def grant_use(self, grantee: iam.IGrantable) -> iam.Grant:
         """Grant permission to look up, read and write entries, but not to delete them.
 
@@ -178,42 +182,44 @@ class CompileCache(Construct):
             self.bucket, grantee, actions=["s3:GetObject", "s3:PutObject"], prefix=f"{self._prefix}/"
         )
 
-    def metric_hits(self) -> cloudwatch.Metric:
+    @validate_arguments
+    def metric_hits(self, **options: Unpack[MetricOptions]) -> cloudwatch.Metric:
         """Return the number of objects fetched from the cache; a cache hit fetches several.
 
         Raises:
             FindingsError: If request metrics are not enabled (UC6015).
         """
-        return self._metric("GetRequests", "Compile cache hits")
+        return self._metric("GetRequests", "Compile cache hits", options)
 
-    def metric_misses(self) -> cloudwatch.Metric:
+    @validate_arguments
+    def metric_misses(self, **options: Unpack[MetricOptions]) -> cloudwatch.Metric:
         """Return the number of failed lookups: S3 returns 404 to principals that may list the bucket.
 
         Raises:
             FindingsError: If request metrics are not enabled (UC6015).
         """
-        return self._metric("4xxErrors", "Compile cache misses")
+        return self._metric("4xxErrors", "Compile cache misses", options)
 
-    def metric_stored(self) -> cloudwatch.Metric:
+    @validate_arguments
+    def metric_stored(self, **options: Unpack[MetricOptions]) -> cloudwatch.Metric:
         """Return the number of stored objects, that is, of compilations; 0 with a warm cache.
 
         Raises:
             FindingsError: If request metrics are not enabled (UC6015).
         """
-        return self._metric("PutRequests", "Compile cache entries stored")
+        return self._metric("PutRequests", "Compile cache entries stored", options)
 
-    def _metric(self, name: str, label: str) -> cloudwatch.Metric:
+    def _metric(self, name: str, label: str, options: MetricOptions) -> cloudwatch.Metric:
         if self._metrics_id is None:
             problem = "request metrics are not enabled for this cache"
             remedy = "Set request_metrics=True"
             raise FindingsError.of("UC6015", problem, remedy=remedy)
+        defaults = MetricOptions(statistic="Sum", period=Duration.minutes(1), label=label)
         return cloudwatch.Metric(
             namespace="AWS/S3",
             metric_name=name,
             dimensions_map={"BucketName": self.bucket.bucket_name, "FilterId": self._metrics_id},
-            statistic="Sum",
-            period=Duration.minutes(1),
-            label=label,
+            **defaults | options,
         )
 
 

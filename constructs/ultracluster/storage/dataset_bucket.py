@@ -69,6 +69,7 @@ class DatasetBucket(Construct):
         )
 
     @classmethod
+    @validate_arguments
     def from_bucket(cls, scope: Construct, construct_id: str, bucket: s3.IBucket) -> "DatasetBucket":
         """Import an existing bucket, without changes to it.
 
@@ -78,6 +79,7 @@ class DatasetBucket(Construct):
         """
         return _ExistingDatasetBucket(scope, construct_id, bucket)
 
+    @validate_arguments
     def association(self, file_system_path: str) -> Association:
         """Return a read-only data repository association that imports the data into a file system path.
 
@@ -90,6 +92,7 @@ class DatasetBucket(Construct):
             export_events=(),
         )
 
+    @validate_arguments
     def grant_read(self, grantee: iam.IGrantable) -> iam.Grant:
         """Grant permission to list and read the data.
 

@@ -57,9 +57,10 @@ class PosixCompileCache:
             VLLM_REMOTE_CACHE_VARIABLE: f"{self.path}/vllm",
         }
 
-    def grant_use(self, grantee: iam.IGrantable) -> None:
-        """Grant nothing: every container that mounts the file system can use the cache.
+    def grant_use(self, grantee: iam.IGrantable) -> iam.Grant:
+        """Return a grant of nothing: every container that mounts the file system can use the cache.
 
         Args:
             grantee: Principal to grant permissions to, such as a job.
         """
+        return iam.Grant.drop(grantee, "the file system is mounted by all jobs")

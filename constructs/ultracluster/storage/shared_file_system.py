@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Final
+from typing import Any, Final, TypeAlias, Unpack, cast
 
 import jsii
 from aws_cdk import CfnResource, Duration, RemovalPolicy, Stack
@@ -15,6 +15,7 @@ from constructs import Construct
 
 from ultracluster._foundation.annotations import warn
 from ultracluster._foundation.machines import AnyInstanceType, machine_of
+from ultracluster._foundation.metric_options import MetricOptions
 from ultracluster._foundation.synthesis_check import check_at_synthesis
 from ultracluster._foundation.tokens import are_other_vpcs, known
 from ultracluster.network.cluster_network import ClusterNetwork
@@ -39,6 +40,10 @@ from ultracluster_spec.lustre import Association
 from ultracluster_spec.rules import findings
 from ultracluster_spec.values import broken_bounds, incomplete, wrong_types
 
+# Amazon Linux 2023 has no client for it (FSx for Lustre User Guide, Lustre file system and client kernel compatibility, read 2026-11:
+# https://docs.aws.amazon.com/fsx/latest/LustreGuide/lustre-client-matrix.html).
+_OLDEST: Final = "2.10"
+
 # Fields of a file system whose arguments have other names.
 _PATHS: Final = {"kms_key_arn": "kms_key", "efa": "efa_clients"}
 
@@ -54,7 +59,7 @@ class MountedFileSystem:
     mount_path: str
 
 
-@jsii.implements(ec2.IConnectable)
+@jsii.implements(fsx.IFileSystem)
 class SharedFileSystem(Construct):
     """An FSx for Lustre file system in the subnet of the cluster, retained when the stack is deleted."""
 
@@ -62,8 +67,6 @@ class SharedFileSystem(Construct):
     """DNS name of the file system."""
     efa_enabled: bool
     """Whether clients can mount the file system over EFA."""
-    file_system_id: str
-    """ID of the file system."""
     mount_name: str
     """Lustre mount name."""
     mount_path: str
@@ -162,7 +165,7 @@ class SharedFileSystem(Construct):
         )
         file_system.apply_removal_policy(removal_policy, apply_to_update_replace_policy=True)
         file_system.node.add_dependency(*rules)
-        self.file_system_id = file_system.ref
+        self._id = file_system.ref
         self.dns_name = file_system.attr_dns_name
         self.mount_name = file_system.attr_lustre_mount_name
         for association_id, association in links.items():
@@ -172,6 +175,7 @@ class SharedFileSystem(Construct):
             resource.apply_removal_policy(removal_policy, apply_to_update_replace_policy=True)
 
     @classmethod
+    @validate_arguments
     def from_attributes(
         cls,
         scope: Construct,
@@ -226,16 +230,55 @@ class SharedFileSystem(Construct):
             mount_path=mount_path,
         )
 
-    def metric(self, metric_name: str, **options: Any) -> cloudwatch.Metric:
+    @classmethod
+    @validate_arguments
+    def from_lustre_file_system(
+        cls,
+        scope: Construct,
+        construct_id: str,
+        file_system: fsx.IFileSystem,
+        *,
+        network: ClusterNetwork,
+        mount_path: str = "/fsx",
+    ) -> "SharedFileSystem":
+        """Use a file system of the CDK in the same app, and let it and the nodes through to each other.
+
+        Args:
+            file_system: An `fsx.LustreFileSystem`. An imported one does not know its mount name: use `from_attributes`.
+            network: Network of its clients.
+            mount_path: Mount point on nodes and in jobs. Default: ``/fsx``.
+
+        Raises:
+            FindingsError: If its mount name is not known (UC5030), it is in another VPC (UC5060), or its version of Lustre is
+                too old for the nodes (UC5061).
+        """
+        reject(check_lustre_file_system(file_system, network.vpc_id, path="file_system"))
+        given = cast("fsx.LustreFileSystem", file_system)
+        resource = cast("fsx.CfnFileSystem", given.node.default_child)
+        return _ExistingFileSystem(
+            scope,
+            construct_id,
+            network=network,
+            file_system_id=given.file_system_id,
+            mount_name=given.mount_name,
+            dns_name=given.dns_name,
+            zone_id=network.zone_id if resource.subnet_ids == [network.subnet_id] else None,
+            security_group=given.connections.security_groups[0],
+            efa_enabled=False,
+            mount_path=mount_path,
+        )
+
+    @validate_arguments
+    def metric(self, metric_name: str, **options: Unpack[MetricOptions]) -> cloudwatch.Metric:
         """Return a metric that FSx publishes for the file system, with one data point for each disk.
 
         (FSx for Lustre User Guide, metrics and dimensions, read 2026-11.)
 
         Args:
             metric_name: Name in the namespace ``AWS/FSx``, such as ``MetadataOperations``.
-            **options: Arguments of `aws_cloudwatch.Metric`. Default: the sum over all disks, every minute.
+            **options: Arguments of `MetricOptions`. Default: the sum over all disks, every minute.
         """
-        defaults: dict[str, Any] = {"statistic": "Sum", "period": Duration.minutes(1)}
+        defaults = MetricOptions(statistic="Sum", period=Duration.minutes(1))
         return cloudwatch.Metric(
             namespace="AWS/FSx",
             metric_name=metric_name,
@@ -243,17 +286,22 @@ class SharedFileSystem(Construct):
             **defaults | options,
         )
 
-    def metric_data_read_bytes(self, **options: Any) -> cloudwatch.Metric:
+    def metric_data_read_bytes(self, **options: Unpack[MetricOptions]) -> cloudwatch.Metric:
         """Return the bytes that clients read; `**options` as for `metric`."""
         return self.metric("DataReadBytes", **options)
 
-    def metric_data_write_bytes(self, **options: Any) -> cloudwatch.Metric:
+    def metric_data_write_bytes(self, **options: Unpack[MetricOptions]) -> cloudwatch.Metric:
         """Return the bytes that clients write; `**options` as for `metric`."""
         return self.metric("DataWriteBytes", **options)
 
-    def metric_free_data_storage_capacity(self, **options: Any) -> cloudwatch.Metric:
+    def metric_free_data_storage_capacity(self, **options: Unpack[MetricOptions]) -> cloudwatch.Metric:
         """Return the free space in bytes; `**options` as for `metric`."""
         return self.metric("FreeDataStorageCapacity", **options)
+
+    @property
+    def file_system_id(self) -> str:
+        """ID of the file system."""
+        return self._id
 
     @property
     def connections(self) -> ec2.Connections:
@@ -280,7 +328,7 @@ class _ExistingFileSystem(SharedFileSystem):
         mount_path: str,
     ) -> None:
         Construct.__init__(self, scope, construct_id)
-        self.file_system_id = file_system_id
+        self._id = file_system_id
         self.mount_name = mount_name
         self.dns_name = dns_name
         self.efa_enabled = efa_enabled
@@ -315,6 +363,45 @@ def check_vpc_of_file_system(
         remedy="Pass the network of the file system to the nodes as network",
         path=path,
     )
+
+
+AnyFileSystem: TypeAlias = SharedFileSystem | fsx.IFileSystem
+"""A file system of ours, or of the CDK."""
+
+
+def check_lustre_file_system(file_system: fsx.IFileSystem, vpc_id: str | None, *, path: str) -> list[Finding]:
+    """Check that nodes can mount a file system of the CDK; None is a VPC that has yet to be made for them."""
+    if not isinstance(file_system, fsx.LustreFileSystem):
+        remedy = "Import it with SharedFileSystem.from_attributes, which takes its mount_name"
+        return [Finding("UC5030", "an imported file system has no mount name", remedy=remedy, path=path)]
+    resource = cast("fsx.CfnFileSystem", file_system.node.default_child)
+    configuration = cast("fsx.CfnFileSystem.LustreConfigurationProperty", resource.lustre_configuration)
+    is_newest = configuration.deployment_type == "PERSISTENT_2"
+    version = resource.file_system_type_version or ("2.12" if is_newest else _OLDEST)
+    group = file_system.connections.security_groups[0]
+    # The CDK does not say where a file system is; its group and that of the nodes are in one VPC.
+    vpc = (
+        group.node.default_child.vpc_id
+        if isinstance(group.node.default_child, ec2.CfnSecurityGroup)
+        else None
+    )
+    return [
+        *require(
+            vpc is None or (vpc_id is not None and not are_other_vpcs(vpc_id, vpc)),
+            "UC5060",
+            f"the file system {quote(file_system.node.path)} is in another VPC than the nodes, which could not mount it",
+            remedy="Pass the VPC of the file system to the nodes as network",
+            path=path,
+        ),
+        *require(
+            version != _OLDEST,
+            "UC5061",
+            f"the file system {quote(file_system.node.path)} has Lustre {_OLDEST}, which FSx chooses for its deployment type",
+            allowed="2.12, 2.15",
+            remedy="Set its file_system_type_version to fsx.FileSystemTypeVersion.V_2_15",
+            path=path,
+        ),
+    ]
 
 
 def clients_of(given: FileSystem, **clients: Any) -> Mounted:

@@ -74,8 +74,3 @@ def capacity_block_quota(instance_type: InstanceType) -> ServiceQuota | None:
 def on_demand_quota(instance_type: InstanceType) -> ServiceQuota:
     """Return the quota that On-Demand Instances of this type count against."""
     return ON_DEMAND_QUOTAS[_instance_class(instance_type)]
-
-
-def spot_quota(instance_type: InstanceType) -> ServiceQuota:
-    """Return the quota that Spot Instances of this type count against."""
-    return SPOT_QUOTAS[_instance_class(instance_type)]

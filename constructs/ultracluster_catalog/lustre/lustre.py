@@ -62,22 +62,9 @@ METADATA_CONFIGURATION_VERSION: Final = "2.15"
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class LustreSettings:
-    """Settings of a file system. FSx decides about settings that are None.
+    """Settings of a file system, as a rollout or a template has them. FSx decides about those that are None.
 
-    Attributes:
-        deployment_type: Such as ``PERSISTENT_2``.
-        storage_type: ``SSD``, ``HDD`` or ``INTELLIGENT_TIERING``.
-        storage_capacity_gib: Size in GiB. None with Intelligent-Tiering.
-        per_unit_storage_throughput: MB/s per TiB. None for scratch types and Intelligent-Tiering.
-        throughput_capacity: Throughput in MB/s; with Intelligent-Tiering only.
-        read_cache: Mode of the SSD read cache, of `READ_CACHE_MODES`; with Intelligent-Tiering only.
-        read_cache_gib: Size of a ``USER_PROVISIONED`` read cache in GiB.
-        metadata_iops: Provisioned metadata IOPS. None for those that FSx provisions by size.
-        efa_enabled: Whether clients can mount it over EFA.
-        backup_retention_days: Days to keep automatic backups, 0 for no backups.
-        backup_start_time: Start of the backup window, ``HH:MM`` in UTC. None for FSx's choice.
-        copy_tags_to_backups: Whether backups get the tags of the file system.
-        file_system_type_version: Lustre version.
+    `FileSystem` in `ultracluster_spec` says what each of them means; its `efa` is `efa_enabled` here.
     """
 
     deployment_type: str = "PERSISTENT_2"

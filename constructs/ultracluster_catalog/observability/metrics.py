@@ -92,3 +92,6 @@ METRICS: Final[dict[str, ClusterMetric]] = {
     for name, unit, source, meaning in _ROWS
 }
 """Metrics by name."""
+
+TRAINING_METRICS: Final = frozenset(name for name, metric in METRICS.items() if metric.source == "training")
+"""Names of the metrics that training programs publish, also for each job."""

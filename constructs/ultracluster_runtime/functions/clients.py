@@ -25,7 +25,7 @@ OF_COMMANDS: Final = patience()
 OF_FUNCTIONS: Final = patience(attempts=3, connect=3, read=10)
 """Functions run every minute, so calls that hang are cut off early."""
 ONCE: Final = Config(retries={"mode": "standard", "total_max_attempts": 1})
-"""For requests such as SubmitJob, which are not idempotent."""
+"""For SubmitJob, which is not idempotent: repeated after a lost response, it would submit a second job."""
 
 
 class Clients:

@@ -28,7 +28,9 @@ def explain_closed_queue(queue: Mapping[str, Any], *, now: datetime, client: Cli
     environments, unseen = describe_environments(queue, client=client)
     blocks = {one.capacity.id: one.capacity.reservation for one in environments if one.capacity is not None}
     lost = [f"EC2 no longer knows {block}" for block, reservation in blocks.items() if reservation is None]
-    past = [_past(block, one, now) for block, one in blocks.items() if one and one.state not in UPCOMING]
+    past = [
+        _why_closed(block, one, now) for block, one in blocks.items() if one and one.state not in UPCOMING
+    ]
     coming = [_coming(block, one) for block, one in blocks.items() if one and one.state in UPCOMING]
     types = {environment.instance_type for environment in environments if environment.instance_type}
     bought = [] if coming else _unused_blocks(types, blocks, client)
@@ -42,7 +44,7 @@ def explain_closed_queue(queue: Mapping[str, Any], *, now: datetime, client: Cli
     return Reason(reason="queue-disabled", evidence=f"queue {name} is DISABLED: {evidence}", remedy=remedy)
 
 
-def _past(block: str, reservation: Reservation, now: datetime) -> str:
+def _why_closed(block: str, reservation: Reservation, now: datetime) -> str:
     window = reservation.window(checkpoint_lead=timedelta(0))
     if window is None:
         return f"{block} is {reservation.state}"

@@ -118,14 +118,14 @@ def diagnose(pending: PendingJob) -> list[Reason]:
     """Return all reasons why a job waits; empty if nothing blocks it."""
     if pending.job.status != "RUNNABLE":
         return [_explain_state(pending)]
-    diagnosed = [*_from_status_reason(pending), *_queue(pending), *_sources(pending)]
+    diagnosed = [*_from_status_reason(pending), *_queue_reasons(pending), *_sources(pending)]
     for environment in pending.environments:
-        diagnosed += _environment(environment)
+        diagnosed += _environment_reasons(environment)
         if environment.capacity is not None:
-            diagnosed += _capacity(environment.capacity, pending, environment)
-        diagnosed += _size(environment, pending)
-        diagnosed += _nodes(environment, pending)
-    return [*diagnosed, *_order(pending), *_quota(pending)]
+            diagnosed += _capacity_reasons(environment.capacity, pending, environment)
+        diagnosed += _size_reasons(environment, pending)
+        diagnosed += _node_reasons(environment, pending)
+    return [*diagnosed, *_order_reasons(pending), *_quota_reasons(pending)]
 
 
 def _explain_state(pending: PendingJob) -> Reason:
@@ -180,7 +180,7 @@ def _from_status_reason(pending: PendingJob) -> Iterator[Reason]:
         )
 
 
-def _queue(pending: PendingJob) -> Iterator[Reason]:
+def _queue_reasons(pending: PendingJob) -> Iterator[Reason]:
     if pending.queue_status == "INVALID":
         yield Reason(
             reason="queue-invalid",
@@ -251,7 +251,7 @@ def _is_large_enough(environment: Environment, pending: PendingJob) -> bool:
     )
 
 
-def _environment(environment: Environment) -> Iterator[Reason]:
+def _environment_reasons(environment: Environment) -> Iterator[Reason]:
     if environment.status == "INVALID":
         yield Reason(
             reason="environment-invalid",
@@ -273,7 +273,7 @@ def _environment(environment: Environment) -> Iterator[Reason]:
         )
 
 
-def _capacity(capacity: Capacity, pending: PendingJob, environment: Environment) -> Iterator[Reason]:
+def _capacity_reasons(capacity: Capacity, pending: PendingJob, environment: Environment) -> Iterator[Reason]:
     reservation = capacity.reservation
     if reservation is None:
         yield Reason(
@@ -315,7 +315,7 @@ def _type(environment: Environment) -> InstanceType | None:
     return INSTANCE_TYPES.get(environment.instance_type or "")
 
 
-def _size(environment: Environment, pending: PendingJob) -> Iterator[Reason]:
+def _size_reasons(environment: Environment, pending: PendingJob) -> Iterator[Reason]:
     job, machine = pending.job, _type(environment)
     vcpus_per_node = machine.vcpus if machine else job.vcpus
     fits_another = any(_is_large_enough(candidate, pending) for candidate in pending.environments)
@@ -344,14 +344,14 @@ def _size(environment: Environment, pending: PendingJob) -> Iterator[Reason]:
         )
 
 
-def _nodes(environment: Environment, pending: PendingJob) -> Iterator[Reason]:
+def _node_reasons(environment: Environment, pending: PendingJob) -> Iterator[Reason]:
     if not environment.enabled or environment.status == "INVALID":
         return
     capacity = environment.capacity
     if capacity is not None and (capacity.reservation is None or capacity.reservation.state != ACTIVE):
         return  # reported by _capacity
     if environment.group:
-        yield from _group(environment, pending)
+        yield from _group_reasons(environment, pending)
     elif environment.nodes_joined == 0 and environment.desired_vcpus:
         free = f", {capacity.available} instances of {capacity.id} are free" if capacity else ""
         yield Reason(
@@ -378,7 +378,7 @@ def _nodes(environment: Environment, pending: PendingJob) -> Iterator[Reason]:
         )
 
 
-def _group(environment: Environment, pending: PendingJob) -> Iterator[Reason]:
+def _group_reasons(environment: Environment, pending: PendingJob) -> Iterator[Reason]:
     joined, group = environment.nodes_joined or 0, environment.group
     if not environment.desired_vcpus:
         size = f"aws autoscaling set-desired-capacity --auto-scaling-group-name {group} --desired-capacity {pending.job.nodes}"
@@ -399,7 +399,7 @@ def _group(environment: Environment, pending: PendingJob) -> Iterator[Reason]:
         )
 
 
-def _order(pending: PendingJob) -> Iterator[Reason]:
+def _order_reasons(pending: PendingJob) -> Iterator[Reason]:
     if not pending.ahead:
         return
     head, job = pending.ahead[0], pending.job
@@ -422,7 +422,7 @@ def _order(pending: PendingJob) -> Iterator[Reason]:
         )
 
 
-def _quota(pending: PendingJob) -> Iterator[Reason]:
+def _quota_reasons(pending: PendingJob) -> Iterator[Reason]:
     quota = pending.quota
     machines = [machine for environment in pending.environments if (machine := _type(environment))]
     if quota is None or not machines:

@@ -7,6 +7,7 @@ job-faults` and `ultracluster docs job-failed` show the same tables, which a tes
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
+from signal import Signals
 from typing import Final
 
 from ultracluster_catalog.names.exit_codes import LOST_NODE
@@ -116,13 +117,20 @@ FAULTS: Final = (
     ),
     Fault(
         name="command-not-found",
-        seen=r"executable file not found|(exec|fork/exec) \S+: no such file or directory|"
+        seen=r"executable file not found|exec( user process caused)?:? .*no such file or directory|"
         r"(torchrun|No such file or directory).* cannot be started|cannot be started: No such file or directory|"
         r"can't open file '.*No such file or directory",
         means="the image does not contain the program that the job or its launcher starts",
         remedy="Correct the command, use an image that has the program, or start it with another launcher "
         "(ultracluster run --launcher raw)",
         source=_SHELL,
+    ),
+    Fault(
+        name="command-not-executable",
+        seen=r"exec( user process caused)?:? .*permission denied",
+        means="the program that the job starts may not be executed",
+        remedy="Make it executable in the image (chmod +x), or start it with its interpreter, such as python3",
+        source="https://github.com/aws/amazon-ecs-agent/issues/1568",
     ),
     Fault(
         name="container-not-started",
@@ -244,15 +252,16 @@ FAULTS: Final = (
     ),
     Fault(
         name="device-out-of-memory",
-        seen=r"[Ff]ailed to alloc(ate)? .*(DEVICE|HBM|usage: tensors)|nrt_tensor_allocate status=4|NRT_RESOURCE\b|device mempool",
-        means="the memory of the Neuron device is full",
+        seen=r"[Ff]ailed to alloc(ate)? .*(DEVICE|HBM|usage: tensors)|nrt_tensor_allocate status=4|NRT_RESOURCE\b|device mempool|"
+        r"CUDA out of memory",
+        means="the memory of the device is full",
         remedy="Reduce batch or sequence length, or raise tensor or pipeline parallelism",
         source="https://github.com/aws-neuron/aws-neuron-sdk/issues/1014",
     ),
     Fault(
         name="device-broken",
-        seen=r"NRT_(EXEC_)?HW_ERR|NRT_EXEC_UNIT_UNRECOVERABLE|Uncorrectable memory error",
-        means="a Neuron device reported a fault of its hardware",
+        seen=r"NRT_(EXEC_)?HW_ERR|NRT_EXEC_UNIT_UNRECOVERABLE|(?i:uncorrectable (memory|ECC) error)",
+        means="a device reported a fault of its hardware",
         remedy="Replace the node (ultracluster docs node-broken), and go on from the last checkpoint",
         source=_STATUS,
     ),
@@ -280,7 +289,8 @@ FAULTS: Final = (
     ),
     Fault(
         name="efa-missing",
-        seen=r"OFI plugin initNet\(\) failed|Ofi plugin is not installed or EFA is not enabled",
+        seen=r"OFI plugin initNet\(\) failed|Ofi plugin is not installed or EFA is not enabled|"
+        r"NET/OFI.*fi_getinfo\(\) call failed: No data available",  # aws/aws-ofi-nccl#1020
         means="the runtime finds no EFA: no EFA devices in the container, or no EFA libraries in the image",
         remedy="Submit with the cluster's definition, which maps the devices, and install the EFA libraries in the image "
         "(ultracluster docs efa-slow)",
@@ -304,6 +314,14 @@ FAULTS: Final = (
         source="https://github.com/awslabs/awsome-distributed-ai/issues/647",
     ),
     Fault(
+        name="efa-transfer-failed",
+        seen=r"Unresponsive receiver|NET/OFI.*(completed with error|Unable to insert remote address)|Unreachable remote",
+        means="a transfer over EFA did not arrive: the other node ended, or EFA may not reach it",
+        remedy="Look at the log of the other nodes (--node N); if none ended first, let the security group of the nodes allow all traffic "
+        "to and from itself, and place them in one subnet",
+        source="https://github.com/ofiwg/libfabric/pull/8889",
+    ),
+    Fault(
         name="wrong-interface",
         seen=r"No interface found in the same subnet|No usable listening interface found|no socket interface found",
         means="the nodes chose a network interface on which they do not reach each other",
@@ -312,14 +330,14 @@ FAULTS: Final = (
     ),
     Fault(
         name="other-node-ended",
-        seen=r"connection closed by remote peer|NRT_NETWORK_PROXY_FAILURE|NRT_EXEC_HW_ERR_COLLECTIVES",
+        seen=r"connection closed by remote peer|remote process exited|NRT_NETWORK_PROXY_FAILURE|NRT_EXEC_HW_ERR_COLLECTIVES",
         means="another rank ended, so that this one could not go on",
         remedy="Look at the log of the node that ended first (--node N)",
         source=_RUNTIME,
     ),
     Fault(
         name="waits-for-other-nodes",
-        seen=r"Timeout waiting for (RX|incoming connection)|Connect to \S+ failed - retrying",
+        seen=r"Timeout waiting for (RX|incoming connection)|Connect to \S+ failed - retrying|Watchdog caught collective operation timeout",
         means="ranks wait for others, which often still compile",
         remedy="If no log shows a compilation, one of them hangs: stop the job and submit it again",
         source=_RUNTIME,
@@ -385,7 +403,31 @@ FAULTS: Final = (
         remedy="Load less at once: fewer workers of the data loader, smaller shards; or raise the memory of the job",
         source=_ERRNO,
     ),
+    Fault(
+        name="file-not-permitted",
+        seen=r"\[Errno (1|13|30)\]|EACCES|EROFS",
+        means="the user of the container may not read or write a file",
+        remedy="Change the owner or the mode of the folder on a node (ultracluster nodes shell), run the container as another user, or "
+        "write below /fsx",
+        source=_ERRNO,
+    ),
     # Programs
+    Fault(
+        name="no-credentials",
+        seen=r"NoCredentialsError|Unable to locate credentials",
+        means="the job has no role, so that it may ask nothing of AWS",
+        remedy="Add permissions to the job, which give it a role, deploy and submit it again",
+        source="https://docs.aws.amazon.com/boto3/latest/guide/credentials.html",
+    ),
+    Fault(
+        name="host-not-reached",
+        seen=r"EndpointConnectionError|ConnectTimeoutError|ConnectionError: .*Max retries exceeded|[Cc]ould not resolve host|"
+        r"Temporary failure in name resolution|Name or service not known|Could not connect to the endpoint URL",
+        means="the node does not reach a host that the program asked for",
+        remedy="Give the VPC an endpoint for a service of AWS, or a way to the internet (ultracluster docs reach-the-internet); or copy data "
+        "and models before, and set HF_HUB_OFFLINE=1",
+        source="https://man7.org/linux/man-pages/man3/getaddrinfo.3.html",
+    ),
     Fault(
         name="access-denied",
         seen=r"\(AccessDenied(Exception)?\)|AccessDenied(Exception)?:|is not authorized to perform",
@@ -395,8 +437,8 @@ FAULTS: Final = (
     ),
     Fault(
         name="module-missing",
-        seen=r"ModuleNotFoundError|ImportError",
-        means="the image lacks a Python package that the program imports, or has another version of it",
+        seen=r"ModuleNotFoundError|ImportError|cannot open shared object file",
+        means="the image lacks a package or a library that the program needs, or has another version of it",
         remedy="Install it in the image, or put it into the folder of ultracluster run",
         source="https://docs.python.org/3/library/exceptions.html#ModuleNotFoundError",
     ),
@@ -495,4 +537,13 @@ def find_faults(lines: Iterable[str]) -> list[tuple[Fault, str]]:
 
 def exit_code(code: int) -> ExitCode | None:
     """Return the meaning of an exit code, or None if it has none that is known."""
-    return next((known for known in EXIT_CODES if known.code == code), None)
+    known = next((known for known in EXIT_CODES if known.code == code), None)
+    name = next((each.name for each in Signals if each == code - 128), "")
+    if known or not name:
+        return known
+    return ExitCode(
+        code=code,
+        means=f"ended by the signal {name}",
+        remedy="The last lines of the log may say why",
+        source=_SIGNALS,
+    )

@@ -94,7 +94,7 @@ def manage_block(block: ManagedBlock, clients: Clients, now: datetime, *, owner:
         # Without its state the cycle only does what is harmless to do twice.
         errors.append(error)
     try:
-        errors += _run(block, clients, now, stored, state)
+        errors += _observe_and_act(block, clients, now, stored, state)
     finally:
         if state is not None:
             try_read(stored.release, errors)
@@ -102,7 +102,7 @@ def manage_block(block: ManagedBlock, clients: Clients, now: datetime, *, owner:
         raise LifecycleError("; ".join(f"{type(error).__name__}: {error}" for error in errors))
 
 
-def _run(
+def _observe_and_act(
     block: ManagedBlock, clients: Clients, now: datetime, stored: LeasedState, state: LifecycleState | None
 ) -> list[Exception]:
     errors: list[Exception] = []

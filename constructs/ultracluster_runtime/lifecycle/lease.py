@@ -33,7 +33,7 @@ class LeasedState:
         """Acquire the lease unless another invocation holds it, and return the stored text, ``{}`` at first."""
         seconds, duration = int(now.timestamp()), int(LEASE.total_seconds())
         try:
-            item = self._update(
+            item = self._update_item(
                 "SET #owner = :owner, #until = :until",
                 # A lease whose end is missing or out of range does not count. boto3 repeats the request after a lost
                 # response, and the second one finds its own lease.
@@ -58,13 +58,13 @@ class LeasedState:
 
     def save(self, text: str) -> None:
         """Store a text; fails if this invocation no longer holds the lease."""
-        self._update("SET #state = :state", "#owner = :owner", {":state": {"S": text}})
+        self._update_item("SET #state = :state", "#owner = :owner", {":state": {"S": text}})
 
     def release(self) -> None:
         """Release the lease; fails if this invocation no longer holds it."""
-        self._update("REMOVE #owner, #until", "#owner = :owner", {})
+        self._update_item("REMOVE #owner, #until", "#owner = :owner", {})
 
-    def _update(self, update: str, condition: str, values: dict[str, dict[str, str]]) -> dict[str, Any]:
+    def _update_item(self, update: str, condition: str, values: dict[str, dict[str, str]]) -> dict[str, Any]:
         response = self.client.update_item(
             TableName=self.table,
             Key={"id": {"S": self.item}},

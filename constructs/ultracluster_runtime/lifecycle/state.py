@@ -85,9 +85,9 @@ class LifecycleState:
             "sampled_at": _text(self.sampled_at),
             "observed_seconds": self.observed_seconds,
             "busy_seconds": self.busy_seconds,
-            "told": _seconds(self.checkpoint_requests),
+            "told": _epoch_seconds(self.checkpoint_requests),
             "notices": sorted(self.notices),
-            "refusals": _seconds(self.refusals),
+            "refusals": _epoch_seconds(self.refusals),
             "closed": self.closed,
             "reopened_at": _text(self.reopened_at),
             "starved_since": _text(self.starved_since),
@@ -195,7 +195,7 @@ def _hours(seconds: int) -> float:
     return round(seconds / 3600, 2)
 
 
-def _seconds(times: Mapping[str, datetime]) -> dict[str, int]:
+def _epoch_seconds(times: Mapping[str, datetime]) -> dict[str, int]:
     return {name: int(at.timestamp()) for name, at in sorted(times.items())}
 
 

@@ -30,7 +30,7 @@ def _systems(account: Account) -> Iterator[Part]:
 _system_check: Final = partial(check, subjects=_systems)
 
 
-def _system(reader: AwsReader, system: Part) -> Description | None:
+def _find_file_system(reader: AwsReader, system: Part) -> Description | None:
     return reader.find(
         "fsx:DescribeFileSystems",
         system.region,
@@ -40,7 +40,7 @@ def _system(reader: AwsReader, system: Part) -> Description | None:
     )
 
 
-@_system_check(_FILE_SYSTEM, _system, "fsx:DescribeFileSystems")
+@_system_check(_FILE_SYSTEM, _find_file_system, "fsx:DescribeFileSystems")
 def _check_system(system: Part, description: Description | None) -> Outcome:  # noqa: PLR0911 - one for each way to fail
     if description is None:
         return failed(
@@ -75,7 +75,7 @@ def _check_system(system: Part, description: Description | None) -> Outcome:  # 
 
 
 def _place(reader: AwsReader, system: Part) -> tuple[str, str | None]:
-    description = _system(reader, system) or {}
+    description = _find_file_system(reader, system) or {}
     subnets = description.get("SubnetIds", [])
     zone = None
     if subnets:
@@ -111,8 +111,8 @@ def _check_place(system: Part, evidence: tuple[str, str | None]) -> Outcome:
     return passed(f"it is in {vpc} and {zone}, like the nodes")
 
 
-def _groups(reader: AwsReader, system: Part) -> list[Description]:
-    interfaces = (_system(reader, system) or {}).get("NetworkInterfaceIds", [])
+def _groups_of_file_system(reader: AwsReader, system: Part) -> list[Description]:
+    interfaces = (_find_file_system(reader, system) or {}).get("NetworkInterfaceIds", [])
     if not interfaces:
         return []
     interface = reader.find(
@@ -131,7 +131,7 @@ def _groups(reader: AwsReader, system: Part) -> list[Description]:
 
 @_system_check(
     "UC9454",
-    _groups,
+    _groups_of_file_system,
     "fsx:DescribeFileSystems",
     "ec2:DescribeNetworkInterfaces",
     "ec2:DescribeSecurityGroups",

@@ -29,7 +29,7 @@ _ARCHITECTURE: Final = "x86_64"  # all types in the catalog have it: Trainium, I
 # AMIs
 
 
-def _find(reader: AwsReader, cluster: Cluster) -> Description | None:
+def _find_ami(reader: AwsReader, cluster: Cluster) -> Description | None:
     return reader.find(
         "ec2:DescribeImages",
         cluster.region,
@@ -42,10 +42,10 @@ def _find(reader: AwsReader, cluster: Cluster) -> Description | None:
 
 
 def _shown(reader: AwsReader, cluster: Cluster) -> Description:
-    return _find(reader, cluster) or {}
+    return _find_ami(reader, cluster) or {}
 
 
-@check(_EXISTS, _find, "ec2:DescribeImages", subjects=lambda account: account.clusters)
+@check(_EXISTS, _find_ami, "ec2:DescribeImages", subjects=lambda account: account.clusters)
 def _check_ami(cluster: Cluster, description: Description | None) -> Outcome:
     remedy = "Pin another AMI: `ultracluster ami resolve ROLLOUT --write`"
     if description is None:
@@ -198,7 +198,7 @@ def _check_repository(image: Part, exists: bool | None) -> Outcome:
     return passed(f"{reference.repository} is in {reference.region}")
 
 
-def _image(reader: AwsReader, image: Part) -> Description | None:
+def _find_image(reader: AwsReader, image: Part) -> Description | None:
     reference = read_reference(image.name)
     if reference is None:
         return {}
@@ -213,7 +213,7 @@ def _image(reader: AwsReader, image: Part) -> Description | None:
     )
 
 
-@check(_IMAGE, _image, "ecr:DescribeImages", subjects=_images)
+@check(_IMAGE, _find_image, "ecr:DescribeImages", subjects=_images)
 def _check_image(_: Part, description: Description | None) -> Outcome:
     if description is None:
         return failed(

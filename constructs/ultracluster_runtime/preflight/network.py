@@ -42,7 +42,7 @@ def _subnets(account: Account) -> Iterator[Part]:
 _subnet_check: Final = partial(check, subjects=_subnets, after=(_EXISTS,))
 
 
-def _find(reader: AwsReader, subnet: Part) -> Description | None:
+def _find_subnet(reader: AwsReader, subnet: Part) -> Description | None:
     return reader.find(
         "ec2:DescribeSubnets",
         subnet.region,
@@ -53,10 +53,10 @@ def _find(reader: AwsReader, subnet: Part) -> Description | None:
 
 
 def _shown(reader: AwsReader, subnet: Part) -> Description:
-    return _find(reader, subnet) or {}
+    return _find_subnet(reader, subnet) or {}
 
 
-@check(_EXISTS, _find, _SUBNET, subjects=_subnets)
+@check(_EXISTS, _find_subnet, _SUBNET, subjects=_subnets)
 def _check_subnet(subnet: Part, description: Description | None) -> Outcome:
     if description is None:
         return failed(
@@ -377,7 +377,7 @@ def _check_endpoint_zones(cluster: Cluster, offered: dict[str, bool]) -> Outcome
     )
 
 
-def _group(reader: AwsReader, subnet: Part) -> Description | None:
+def _find_group(reader: AwsReader, subnet: Part) -> Description | None:
     return reader.find(
         "ec2:DescribeSecurityGroups",
         subnet.region,
@@ -389,7 +389,7 @@ def _group(reader: AwsReader, subnet: Part) -> Description | None:
 
 @check(
     "UC9441",
-    _group,
+    _find_group,
     "ec2:DescribeSecurityGroups",
     subjects=lambda account: (
         subnet for subnet in _subnets(account) if subnet.cluster.network.security_group_id

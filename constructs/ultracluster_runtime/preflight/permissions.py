@@ -132,7 +132,7 @@ def _bootstrap_role(region: Region, who: Mapping[str, Any], purpose: str) -> str
 _ASSUMED: Final = ("deploy", "file-publishing", "lookup")
 
 
-def _assumes(reader: AwsReader, region: Region) -> tuple[str, dict[str, str] | None]:
+def _roles_to_assume(reader: AwsReader, region: Region) -> tuple[str, dict[str, str] | None]:
     caller = identity(reader, region.name)
     arn = str(caller["Arn"])
     if re.fullmatch(r"arn:[a-z-]+:iam::[0-9]{12}:root", arn):
@@ -150,8 +150,8 @@ def _assumes(reader: AwsReader, region: Region) -> tuple[str, dict[str, str] | N
     )
 
 
-@_bootstrap_check("UC9409", _assumes, _IDENTITY, _ROLE_READ, _SIMULATE)
-def _check_assumes(_: Region, result: tuple[str, dict[str, str] | None]) -> Outcome:
+@_bootstrap_check("UC9409", _roles_to_assume, _IDENTITY, _ROLE_READ, _SIMULATE)
+def _check_roles_to_assume(_: Region, result: tuple[str, dict[str, str] | None]) -> Outcome:
     """Check that the credentials may assume the deployment roles; the trust policies are not simulated."""
     principal, decisions = result
     if decisions is None:
@@ -199,7 +199,7 @@ _ON_ROLES: Final = ("iam:CreateRole", "iam:PassRole", "iam:PutRolePolicy")
 _ON_PROFILES: Final = ("iam:AddRoleToInstanceProfile", "iam:CreateInstanceProfile")
 
 
-def _makes(reader: AwsReader, region: Region) -> tuple[str, dict[str, str] | None]:
+def _calls_of_deployment(reader: AwsReader, region: Region) -> tuple[str, dict[str, str] | None]:
     identity_response = identity(reader, region.name)
     role = _bootstrap_role(region, identity_response, "cfn-exec")
     actions = role_actions(region)
@@ -223,8 +223,8 @@ def _makes(reader: AwsReader, region: Region) -> tuple[str, dict[str, str] | Non
     return role, decisions
 
 
-@_bootstrap_check("UC9410", _makes, _IDENTITY, _SIMULATE)
-def _check_makes(_: Region, result: tuple[str, dict[str, str] | None]) -> Outcome:
+@_bootstrap_check("UC9410", _calls_of_deployment, _IDENTITY, _SIMULATE)
+def _check_calls_of_deployment(_: Region, result: tuple[str, dict[str, str] | None]) -> Outcome:
     role, decisions = result
     if decisions is None:
         return failed(f"the role {role} does not exist", "Bootstrap again: `cdk bootstrap`")

@@ -28,7 +28,7 @@ def _reserved(account: Account) -> Iterator[Source]:
     return (source for source in account.sources() if source.capacity.reservation_id is not None)
 
 
-def _find(reader: AwsReader, source: Source) -> Description | None:
+def _find_reservation(reader: AwsReader, source: Source) -> Description | None:
     return reader.find(
         _DESCRIBE,
         source.region,
@@ -39,7 +39,7 @@ def _find(reader: AwsReader, source: Source) -> Description | None:
 
 
 def _shown(reader: AwsReader, source: Source) -> Description:
-    return _find(reader, source) or {}
+    return _find_reservation(reader, source) or {}
 
 
 def _with_account(reader: AwsReader, source: Source) -> tuple[Description, str]:
@@ -50,7 +50,7 @@ def _reservation_check(code: str, gather: Any = _shown, *calls: str) -> MakesChe
     return check(code, gather, _DESCRIBE, *calls, subjects=_reserved, after=(_EXISTS,))
 
 
-@check(_EXISTS, _find, _DESCRIBE, subjects=_reserved)
+@check(_EXISTS, _find_reservation, _DESCRIBE, subjects=_reserved)
 def _check_exists(source: Source, description: Description | None) -> Outcome:
     if description is None:
         return failed(
@@ -218,7 +218,7 @@ def _grouped(account: Account) -> Iterator[Source]:
     return (source for source in account.sources() if source.capacity.resource_group_arn is not None)
 
 
-def _members(reader: AwsReader, source: Source) -> list[Description] | None:
+def _reservations_of_group(reader: AwsReader, source: Source) -> list[Description] | None:
     response = reader.call_or_none(
         "resource-groups:ListGroupResources",
         source.region,
@@ -235,7 +235,7 @@ def _members(reader: AwsReader, source: Source) -> list[Description] | None:
     return list(response["CapacityReservations"])
 
 
-@check("UC9434", _members, "resource-groups:ListGroupResources", _DESCRIBE, subjects=_grouped)
+@check("UC9434", _reservations_of_group, "resource-groups:ListGroupResources", _DESCRIBE, subjects=_grouped)
 def _check_members(source: Source, members: list[Description] | None) -> Outcome:
     if members is None:
         return failed(

@@ -38,7 +38,7 @@ def _check_zone(cluster: Cluster, zones: dict[str, Any]) -> Outcome:
     return passed(f"{cluster.zone_id} is {zone['ZoneName']} in this account")
 
 
-def _offered(reader: AwsReader, cluster: Cluster) -> list[str]:
+def _zones_with_type(reader: AwsReader, cluster: Cluster) -> list[str]:
     offered = reader.list_all(
         "ec2:DescribeInstanceTypeOfferings",
         cluster.region,
@@ -49,7 +49,7 @@ def _offered(reader: AwsReader, cluster: Cluster) -> list[str]:
     return sorted(offering["Location"] for offering in offered)
 
 
-@_cluster_check("UC9421", _offered, "ec2:DescribeInstanceTypeOfferings", after=(ZONE_IS_VISIBLE,))
+@_cluster_check("UC9421", _zones_with_type, "ec2:DescribeInstanceTypeOfferings", after=(ZONE_IS_VISIBLE,))
 def _check_offered(cluster: Cluster, zones: list[str]) -> Outcome:
     """Check that EC2 offers the type in the zone; Capacity Blocks are also sold where it is not listed."""
     if cluster.zone_id in zones:

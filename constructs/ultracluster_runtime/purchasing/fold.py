@@ -49,7 +49,7 @@ def unknown_order(name: str, *, allowed: str = "", remedy: str = "", path: str =
     return FindingsError.of("UC7020", problem, allowed=allowed, remedy=remedy, path=path)
 
 
-def _answer(effect: Effect, what: str) -> Steps[Any]:
+def _read_again(effect: Effect, what: str) -> Steps[Any]:
     reply = yield effect
     for pause in _PAUSES:
         if not (isinstance(reply, ReadFailed) and reply.transient):
@@ -72,7 +72,7 @@ def iterate_pages(describe: Callable[..., Effect], what: str) -> Steps[list[Any]
     items: list[Any] = []
     token: str | None = None
     for _ in range(_MOST_PAGES):
-        page: Page[Any] = yield from _answer(describe(page=token), what)
+        page: Page[Any] = yield from _read_again(describe(page=token), what)
         items.extend(page.items)
         token = page.next_token
         if not token:  # an empty page with a token is not the end
@@ -82,13 +82,13 @@ def iterate_pages(describe: Callable[..., Effect], what: str) -> Steps[list[Any]
 
 def read_orders() -> Steps[list[Record]]:
     """Read all orders of the ledger."""
-    records: list[Record] = yield from _answer(ReadOrders(), "the orders of the ledger")
+    records: list[Record] = yield from _read_again(ReadOrders(), "the orders of the ledger")
     return records
 
 
 def read_record(name: str) -> Steps[Record]:
     """Read an order from the ledger that has it (UC7020) under the approved terms (UC7025)."""
-    record: Record | None = yield from _answer(ReadRecord(name), "the ledger")
+    record: Record | None = yield from _read_again(ReadRecord(name), "the ledger")
     if record is None:
         raise unknown_order(
             name,

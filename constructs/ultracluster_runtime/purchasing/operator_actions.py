@@ -23,7 +23,7 @@ def cancel(name: str) -> effects.Steps[Outcome]:
     """Revoke an approval, or cancel an On-Demand Capacity Reservation; AWS refunds nothing else (UC7040)."""
     record: Record = yield from read_record(name)
     if record.state is OrderState.APPROVED:
-        return (yield from _decide(record, OrderState.REVOKED, "the approval was revoked"))
+        return (yield from _record_decision(record, OrderState.REVOKED, "the approval was revoked"))
     if record.state not in _BOUGHT:
         raise wrong_state(f"order {name} is {record.state}", allowed="APPROVED, PURCHASED or PAID")
     if not isinstance(record.order, OnDemandOrder) or record.region is None:
@@ -40,7 +40,7 @@ def cancel(name: str) -> effects.Steps[Outcome]:
             raise unanswered(
                 f"whether {reservation_id} was cancelled is unknown: {reply.message}", remedy="Cancel again"
             )
-    return (yield from _decide(record, OrderState.CANCELLED, "cancelled"))
+    return (yield from _record_decision(record, OrderState.CANCELLED, "cancelled"))
 
 
 def close(name: str, *, evidence: str) -> effects.Steps[Outcome]:
@@ -61,10 +61,10 @@ def close(name: str, *, evidence: str) -> effects.Steps[Outcome]:
             record, found_evidence.verdict, reason="found in EC2", evidence=found_evidence
         )
         return Outcome(record=record, findings=findings_for(record))
-    return (yield from _decide(record, OrderState.CLOSED, f"nothing was bought: {evidence.strip()}"))
+    return (yield from _record_decision(record, OrderState.CLOSED, f"nothing was bought: {evidence.strip()}"))
 
 
-def _decide(record: Record, state: OrderState, reason: str) -> effects.Steps[Outcome]:
+def _record_decision(record: Record, state: OrderState, reason: str) -> effects.Steps[Outcome]:
     now: datetime = yield effects.Now()
     after = apply_change(record, state, reason=reason, evidence=Evidence(), now=now)
     if after is None:

@@ -49,17 +49,17 @@ _RANGE = re.compile(r"([0-9]{1,4})(?:-([0-9]{1,4}))?")  # a range up to a longer
 
 def check_order(order: Order, *, now: datetime) -> list[Finding]:
     """Return all problems of the terms of an order; empty if it can be approved."""
-    findings = [*_common(order, now)]
+    findings = [*_check_common_terms(order, now)]
     if isinstance(order, BlockOrder):
-        findings += _block(order, now)
+        findings += _check_block(order, now)
     elif isinstance(order, ExtensionOrder):
-        findings += _extension(order, now)
+        findings += _check_extension(order, now)
     elif isinstance(order, OnDemandOrder):
         findings += _on_demand(order, now)
     return findings
 
 
-def _common(order: Order, now: datetime) -> Iterator[Finding]:
+def _check_common_terms(order: Order, now: datetime) -> Iterator[Finding]:
     for code, path, pattern, allowed in _TEXTS:
         yield from _check_text(code, path, getattr(order, path), pattern, allowed=allowed)
     caps = [*_check_money("max_fee", order.max_fee), *_check_money("month_cap", order.month_cap)]
@@ -79,7 +79,7 @@ def _common(order: Order, now: datetime) -> Iterator[Finding]:
         yield Finding(code="UC7009", path="expires_at", problem=problem, allowed="a time in the future")
 
 
-def _block(order: BlockOrder, now: datetime) -> Iterator[Finding]:
+def _check_block(order: BlockOrder, now: datetime) -> Iterator[Finding]:
     yield from _check_regions("regions", order.regions)
     if (order.instance_type is None) == (order.ultraserver_type is None):
         problem = f"got instance type {quote(order.instance_type)} and UltraServer type {quote(order.ultraserver_type)}"
@@ -93,13 +93,13 @@ def _block(order: BlockOrder, now: datetime) -> Iterator[Finding]:
     if order.min_count is not None:
         yield from _check_count("min_count", order.min_count, order.count)
     yield from _check_zones("zone_ids", order.zone_ids, order.regions)
-    yield from _unlisted(order)
+    yield from _warn_of_unlisted_regions(order)
     yield from check_ranking("prefer", order.prefer)
-    yield from _durations(order)
+    yield from _check_durations(order)
     yield from _start_window(order, now)
 
 
-def _unlisted(order: BlockOrder) -> Iterator[Finding]:
+def _warn_of_unlisted_regions(order: BlockOrder) -> Iterator[Finding]:
     if order.ultraserver_type is not None:
         listed = ULTRASERVER_REGIONS.get(order.ultraserver_type, ())
     else:
@@ -126,7 +126,7 @@ def check_ranking(path: str, name: str) -> Iterator[Finding]:
         yield Finding(code="UC7016", path=path, problem=f"got {quote(name)}", allowed=allowed)
 
 
-def _durations(order: BlockOrder) -> Iterator[Finding]:
+def _check_durations(order: BlockOrder) -> Iterator[Finding]:
     if not order.request_hours:
         yield Finding(code="UC7013", path="request_hours", problem="no duration is specified")
     for hours in order.request_hours:
@@ -208,7 +208,7 @@ def check_list_price(order: BlockOrder) -> list[Finding]:
     ]
 
 
-def _extension(order: ExtensionOrder, now: datetime) -> Iterator[Finding]:
+def _check_extension(order: ExtensionOrder, now: datetime) -> Iterator[Finding]:
     yield from _check_regions("region", (order.region,))
     allowed = "cr- and 17 hexadecimal digits"
     for finding in _check_text(

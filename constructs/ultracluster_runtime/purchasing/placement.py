@@ -42,7 +42,9 @@ def place(
     Offerings in one zone may represent the same instances, so search again after each purchase.
     """
     available = [
-        offering for offering in rank_offerings(list(offerings), by=rules.prefer) if _allowed(offering, rules)
+        offering
+        for offering in rank_offerings(list(offerings), by=rules.prefer)
+        if _keeps_rules(offering, rules)
     ]
     names = set(taken)
     clusters_per_region: Counter[str] = Counter()
@@ -52,7 +54,7 @@ def place(
             (
                 offering
                 for offering in available
-                if _fits(request, offering, names, clusters_per_region, rules)
+                if _fits_request(request, offering, names, clusters_per_region, rules)
             ),
             None,
         )
@@ -64,7 +66,7 @@ def place(
     return chosen
 
 
-def _allowed(offering: Offering, rules: PlacementRules) -> bool:
+def _keeps_rules(offering: Offering, rules: PlacementRules) -> bool:
     # An offering with several segments or zones becomes several reservations, which cannot hold one cluster.
     return (
         offering.region in rules.regions
@@ -75,7 +77,7 @@ def _allowed(offering: Offering, rules: PlacementRules) -> bool:
     )
 
 
-def _fits(
+def _fits_request(
     request: PlacementRequest,
     offering: Offering,
     names: Collection[tuple[str, str]],

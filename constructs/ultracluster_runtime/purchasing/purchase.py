@@ -67,7 +67,7 @@ def buy(name: str, *, nonce: str) -> effects.Steps[Outcome]:
     quote: Quote = yield from choose_quote(record.order, now=now)
     quote = yield from _confirm(record, quote)
     server_time = yield from _dry_run(record, quote)
-    return (yield from _send(record, quote, nonce, server_time))
+    return (yield from _send_request(record, quote, nonce, server_time))
 
 
 def _accept_overlaps(record: Record, now: datetime) -> effects.Steps[None]:
@@ -151,7 +151,7 @@ def _dry_run(record: Record, quote: Quote) -> effects.Steps[datetime]:
     return server_time
 
 
-def _sending(record: Record, quote: Quote, nonce: str, now: datetime) -> Record:
+def _as_sending(record: Record, quote: Quote, nonce: str, now: datetime) -> Record:
     order = record.order
     return replace(
         record,
@@ -173,7 +173,7 @@ def _sending(record: Record, quote: Quote, nonce: str, now: datetime) -> Record:
     )
 
 
-def _send(
+def _send_request(
     record: Record,
     quote: Quote,
     nonce: str,
@@ -183,7 +183,7 @@ def _send(
     now: datetime = yield effects.Now()
     refuse_skew(now, server_time)  # a clock that is set, or a process that is suspended, after the dry run
     _check_expiry(record, now)
-    sending = _sending(record, quote, nonce, now)
+    sending = _as_sending(record, quote, nonce, now)
     reply = yield effects.Advance(before=record, after=sending)
     if isinstance(reply, effects.ConditionFailed):
         if "state" in reply.reasons:  # another process was faster, or the order was revoked

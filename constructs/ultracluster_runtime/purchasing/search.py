@@ -86,7 +86,7 @@ def search_offerings(
             if failure is not None and _NOT_SOLD in failure.message:
                 result.not_sold.append(region)
             elif failure is not None:
-                result.findings.append(_finding(search, region, failure))
+                result.findings.append(_finding_of_failure(search, region, failure))
     if len(refusals) == len(search.regions):
         raise refuse_credentials(
             f"no Region accepted them: {refusals[0].message}",
@@ -115,7 +115,7 @@ def _search_region(
                     end_by=search.end_by,
                     page=page,
                 )
-                answer = _ask(effect, read, sleep)
+                answer = _read_again(effect, read, sleep)
                 if isinstance(answer, ReadFailed):
                     return offerings, answer
                 offerings.extend(answer.items)
@@ -125,7 +125,9 @@ def _search_region(
     return offerings, None
 
 
-def _ask(effect: DescribeOfferings, read: Read, sleep: Callable[[float], None]) -> Page[Any] | ReadFailed:
+def _read_again(
+    effect: DescribeOfferings, read: Read, sleep: Callable[[float], None]
+) -> Page[Any] | ReadFailed:
     answer = read(effect)
     for pause in _PAUSES:
         if not (isinstance(answer, ReadFailed) and answer.transient):
@@ -138,7 +140,7 @@ def _ask(effect: DescribeOfferings, read: Read, sleep: Callable[[float], None]) 
     return answer
 
 
-def _finding(search: Search, region: str, failure: ReadFailed) -> Finding:
+def _finding_of_failure(search: Search, region: str, failure: ReadFailed) -> Finding:
     if "not authorized" in failure.message and "UltraServer" in failure.message:
         return Finding(
             code="UC7055",

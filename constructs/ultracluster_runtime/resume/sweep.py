@@ -89,13 +89,13 @@ class _Sweep:
         for queue in self._queues.job_queues:
             for job in self._ended(queue):
                 try:
-                    if item := self._record(job):
+                    if item := self._record_ending(job):
                         self._known[item["id"]["S"]] = item
                 except AWS_ERRORS as error:
                     self.errors.append(error)
         for item in self._known.values():
             try:
-                self._continue(item)
+                self._continue_item(item)
             except AWS_ERRORS as error:
                 self.errors.append(error)
 
@@ -122,7 +122,7 @@ class _Sweep:
     def _details(self, job_ids: Iterable[str]) -> Sequence[Mapping[str, Any]]:
         return describe_jobs(self._clients("batch"), list(job_ids))
 
-    def _record(self, job: Mapping[str, Any]) -> _Item | None:
+    def _record_ending(self, job: Mapping[str, Any]) -> _Item | None:
         ending, after = self._dependent_ending(failed_dependencies(job))
         ending = ending or self._own_ending(job)
         if ending is None:
@@ -180,7 +180,7 @@ class _Sweep:
 
     # Jobs that continue
 
-    def _continue(self, item: _Item) -> None:
+    def _continue_item(self, item: _Item) -> None:
         job_id, state = item["id"]["S"], item["state"]["S"]
         if state == "sending" and self._seconds - int(item["at"]["N"]) >= _LOOK_UP_AFTER.total_seconds():
             next_id = self._find(json.loads(item["request"]["S"]), job_id)

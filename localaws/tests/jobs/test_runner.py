@@ -58,9 +58,16 @@ def test_a_failed_job_has_the_exit_code_of_its_command(batch: Any, command: str,
 
 
 def test_a_command_or_image_that_does_not_exist_fails_with_a_reason(batch: Any) -> None:
-    job = batch.run("no-such-program")
-    assert (job["status"], job["container"]["exitCode"]) == ("FAILED", 127)
-    assert job["container"]["reason"].startswith("CannotStartContainerError")
+    for command, code, words in (
+        ("no-such-program", 127, 'exec: "no-such-program": executable file not found in $PATH'),
+        ("/no/program", 127, 'exec: "/no/program": stat /no/program: no such file or directory'),
+        ("/etc/passwd", 126, 'exec: "/etc/passwd": permission denied'),
+    ):
+        job = batch.run(command)
+        assert (job["status"], job["statusReason"]) == ("FAILED", "Task failed to start")
+        assert job["container"]["exitCode"] == code
+        assert job["container"]["reason"].startswith("CannotStartContainerError")
+        assert words in job["container"]["reason"]
     job = batch.run("true", container={"image": "registry.example.com/other:1"})
     assert job["status"] == "FAILED"
     assert "CannotPullContainerError" in job["container"]["reason"]
@@ -194,6 +201,23 @@ def test_overrides_of_a_submission_are_shown_and_used(batch: Any) -> None:
     ended = batch.wait(job)
     assert ended["nodeProperties"]["numNodes"] == 3
     assert batch.lines(batch.job(f"{job}#2")) == ["1 2"]
+
+
+@pytest.mark.parametrize("nodes", [0, 1])
+def test_a_job_whose_overrides_are_too_long_fails_when_it_starts(batch: Any, nodes: int) -> None:
+    def ended(length: int) -> Any:
+        overrides = {"environment": [{"name": "X", "value": "x" * length}]}
+        ranges = {"nodePropertyOverrides": [{"targetNodes": "0:", "containerOverrides": overrides}]}
+        how = {"nodeOverrides": ranges} if nodes else {"containerOverrides": overrides}
+        return batch.wait(batch.submit(batch.define("true", nodes=nodes), **how))
+
+    around = len('{"containerOverrides":[{"environment":[{"name":"X","value":""}]}]}')
+    assert ended(8192 - around)["status"] == "SUCCEEDED"
+    job = ended(8193 - around)
+    assert (job["status"], job["statusReason"]) == (
+        "FAILED",
+        "Container Overrides length must be at most 8192",
+    )
 
 
 def test_a_lost_node_takes_its_processes_along(batch: Any) -> None:

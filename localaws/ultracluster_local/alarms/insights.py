@@ -5,6 +5,7 @@ Everything else is refused, never guessed.
 """
 
 import re
+from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
@@ -18,7 +19,7 @@ _QUERY: Final = re.compile(
 )
 _CONDITION: Final = re.compile(r"(\w+) = '([^']*)'")
 _STATISTICS: Final = {"MAX": "Maximum", "MIN": "Minimum", "SUM": "Sum"}
-_AGGREGATES: Final = {"MAX": max, "MIN": min, "SUM": sum}
+_AGGREGATES: Final[dict[str, Callable[[list[float]], float]]] = {"MAX": max, "MIN": min, "SUM": sum}
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -49,4 +50,4 @@ class Insights:
             if where <= metric.dimensions
         ]
         known = [each for each in found if each is not None]
-        return float(_AGGREGATES[read[1]](known)) if known else None
+        return _AGGREGATES[read[1]](known) if known else None

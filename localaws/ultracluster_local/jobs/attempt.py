@@ -265,8 +265,8 @@ class Attempt:
             node.busy -= vcpus
         ended = self._endings[self._main]
         reason = self._lost.get(self._main, _EXITED)
-        if ended.code is None:
-            reason = "Task failed to start"
+        if ended.code is None or ended.reason.startswith("CannotStartContainerError"):
+            reason = "Task failed to start"  # nextflow-io/nextflow#5657, grycap/scar#323
         shown = ("containerInstanceArn", "taskArn", "exitCode", "reason", "logStreamName")
         job["attempts"].append(
             {

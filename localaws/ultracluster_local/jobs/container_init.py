@@ -18,6 +18,10 @@ import time
 import typing
 
 _OUT_OF_MEMORY = "OutOfMemoryError: Container killed due to memory usage"
+_RUNC = (
+    "failed to create task for container: failed to create shim task: OCI runtime create failed: runc create failed: "
+    "unable to start container process"
+)
 _SUBREAPER, _DEATH_SIGNAL = 36, 1  # prctl(2)
 _POLL_SECONDS = 0.2
 _PAGE = resource.getpagesize()
@@ -104,8 +108,7 @@ def main() -> int:
             preexec_fn=prepare,  # noqa: PLW1509 - this process has one thread
         )
     except OSError as error:
-        # runc's words (moby/moby#37299)
-        report(127, f"CannotStartContainerError: exec: {order['command'][0]!r}: {error.strerror}")
+        report(*refusal(order["command"][0], error))
         return 0
     reason = follow(command, orders, order["memory"])
     code = command.poll()
@@ -114,6 +117,19 @@ def main() -> int:
         code = -signal.SIGKILL
     report(128 - code if code < 0 else code, reason)
     return 0
+
+
+def refusal(program: str, error: OSError) -> "tuple[int, str]":
+    """Return the exit code and the words of Docker for a program that cannot be started (nextflow-io/nextflow#5657)."""
+    problem = "permission denied"
+    if isinstance(error, FileNotFoundError):
+        problem = (
+            f"stat {program}: no such file or directory"
+            if "/" in program
+            else "executable file not found in $PATH"
+        )
+    text = f'CannotStartContainerError: Error response from daemon: {_RUNC}: exec: "{program}": {problem}: unknown'
+    return (127 if isinstance(error, FileNotFoundError) else 126), text
 
 
 def follow(command: "subprocess.Popen[bytes]", orders: "typing.BinaryIO", most: int) -> str:

@@ -14,8 +14,9 @@ from ultracluster_local.jobs.attempt import Attempt
 from ultracluster_local.jobs.nodes import Node, is_alive, launch, nodes_in, terminate
 from ultracluster_local.jobs.settings import JobSettings
 from ultracluster_local.services.batch.containers import quantity
+from ultracluster_local.services.batch.overrides import TOO_LONG
 from ultracluster_local.services.batch.pending import settle
-from ultracluster_local.services.batch.state import Batch, batch_of, platform_of
+from ultracluster_local.services.batch.state import Batch, batch_of, finish_job, platform_of
 
 __all__ = ["JobRunner"]
 
@@ -134,6 +135,9 @@ class JobRunner:
             if environment is None or not _takes_jobs(environment):
                 continue
             nodes = _nodes_for(region, environment, job, count)
+            if nodes and job["jobId"].partition(":")[0] in batch.oversized:
+                finish_job(job, reason=TOO_LONG)
+                return
             if nodes:
                 attempt = Attempt(job, batch=batch, nodes=nodes, settings=self._settings)
                 self._attempts.append(attempt)

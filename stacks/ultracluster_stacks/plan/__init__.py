@@ -15,6 +15,7 @@ from ultracluster_stacks.plan.changes import (
 )
 from ultracluster_stacks.plan.comparison import compare
 from ultracluster_stacks.plan.headroom import Headroom, check_headroom, headroom
+from ultracluster_stacks.plan.imported_roles import imported_roles
 from ultracluster_stacks.plan.templates import StackTemplate, read_template
 
 __all__ = [
@@ -31,5 +32,6 @@ __all__ = [
     "check_headroom",
     "compare",
     "headroom",
+    "imported_roles",
     "read_template",
 ]

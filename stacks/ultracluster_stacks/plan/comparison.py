@@ -47,12 +47,14 @@ def compare(
         if new.key in judged:
             old, judgement = old_stacks[new.key], judged[new.key]
             stops = (*export_stops(old, new, judgement.moves, importing), *_macro_stops(old, new))
-            stacks.append(_changed(old, new, judgement, stops))
+            stacks.append(_stack_change(old, new, judgement, stops))
         else:
-            stacks.append(_whole(new, StackState.NEW))
+            stacks.append(_unchanged_parts(new, StackState.NEW))
     defined = {new.key for new in after}
     stacks += [
-        replace(_whole(old, StackState.LEFT), stops=(_left(old),)) for old in before if old.key not in defined
+        replace(_unchanged_parts(old, StackState.LEFT), stops=(_left(old),))
+        for old in before
+        if old.key not in defined
     ]
     return Plan(stacks=tuple(stacks))
 
@@ -99,7 +101,7 @@ def _macro_stops(old: StackTemplate, new: StackTemplate) -> Iterator[Stop]:
             yield Stop(kind=StopKind.UNKNOWN, reason=reason, allow=f"change:{new.name}/{section}")
 
 
-def _whole(stack: StackTemplate, state: StackState) -> StackChange:
+def _unchanged_parts(stack: StackTemplate, state: StackState) -> StackChange:
     return StackChange(
         cluster=stack.cluster,
         name=stack.name,
@@ -123,7 +125,7 @@ def _settled(
     """Judge all stacks repeatedly until the set of moved references no longer grows."""
     moves: Moves = {}
     while True:
-        judged = {new.key: _judge(old, new, moves, idle_blocks) for old, new in pairs}
+        judged = {new.key: _judge_stack(old, new, moves, idle_blocks) for old, new in pairs}
         new_moves: dict[tuple[StackKey, str], Moved] = {}
         for judgement in judged.values():
             new_moves |= judgement.moves
@@ -132,7 +134,9 @@ def _settled(
         moves = new_moves
 
 
-def _judge(old: StackTemplate, new: StackTemplate, moves: Moves, idle_blocks: Collection[str]) -> _Judgement:
+def _judge_stack(
+    old: StackTemplate, new: StackTemplate, moves: Moves, idle_blocks: Collection[str]
+) -> _Judgement:
     changes = []
     own_moves: dict[tuple[StackKey, str], Moved] = {}
     for logical_id in [*new.resources, *(name for name in old.resources if name not in new.resources)]:
@@ -185,7 +189,7 @@ def _changed_definitions(old: StackTemplate, new: StackTemplate) -> dict[str, Mo
     return moved
 
 
-def _changed(
+def _stack_change(
     old: StackTemplate, new: StackTemplate, judgement: _Judgement, stops: tuple[Stop, ...]
 ) -> StackChange:
     outputs = canonical(old.template.get("Outputs")) == canonical(new.template.get("Outputs"))
@@ -214,7 +218,7 @@ def _resource_change(
         properties = tuple(property_changes(before, after, new.key, moves))
         if not properties:
             return None
-        action = _action(before, after, properties)
+        action = _update_action(before, after, properties)
     kind = str((before or after)["Type"])
     leaves_behind = action is Action.RETAIN or (
         action in REPLACES and before.get("UpdateReplacePolicy") in _RETAINING
@@ -244,7 +248,7 @@ def _resource_change(
     return replace(change, notes=change.notes + notes_of(update), stops=stops_of(update))
 
 
-def _action(
+def _update_action(
     before: Mapping[str, Any], after: Mapping[str, Any], properties: tuple[PropertyChange, ...]
 ) -> Action:
     if before["Type"] != after["Type"] or any(change.replaces for change in properties):

@@ -18,24 +18,25 @@ def resolved(stack: StackTemplate) -> StackTemplate:
         return stack
     scope = _Scope(stack)
     sections = {
-        section: _existing(stack.template.get(section) or {}, scope) for section in ("Resources", "Outputs")
+        section: _existing_members(stack.template.get(section) or {}, scope)
+        for section in ("Resources", "Outputs")
     }
     return replace(stack, template={**stack.template, **sections})
 
 
-def _existing(section: Mapping[str, Any], scope: "_Scope") -> dict[str, Any]:
+def _existing_members(section: Mapping[str, Any], scope: "_Scope") -> dict[str, Any]:
     existing = {}
     for name, member in section.items():
         exists = scope.condition(str(member.get("Condition")))
         if exists is not False:
-            literal = _literal(member, scope)
+            literal = _resolved_literal(member, scope)
             existing[name] = {key: part for key, part in literal.items() if key != "Condition" or not exists}
     return existing
 
 
-def _literal(value: Any, scope: "_Scope") -> Any:
+def _resolved_literal(value: Any, scope: "_Scope") -> Any:
     if isinstance(value, list):
-        return [part for item in value if (part := _literal(item, scope)) != _NO_VALUE]
+        return [part for item in value if (part := _resolved_literal(item, scope)) != _NO_VALUE]
     if not isinstance(value, dict):
         return value
     match value:
@@ -45,8 +46,10 @@ def _literal(value: Any, scope: "_Scope") -> Any:
         case {"Fn::If": [str(name), then, other]} if len(value) == 1:
             holds = scope.condition(name)
             if holds is not None:
-                return _literal(then if holds else other, scope)
-    return {name: part for name, item in value.items() if (part := _literal(item, scope)) != _NO_VALUE}
+                return _resolved_literal(then if holds else other, scope)
+    return {
+        name: part for name, item in value.items() if (part := _resolved_literal(item, scope)) != _NO_VALUE
+    }
 
 
 _NO_VALUE: Final = {"Ref": "AWS::NoValue"}

@@ -72,8 +72,8 @@ def stops_of(update: ResourceUpdate) -> tuple[Stop, ...]:
         reason = "its type changes under the same logical ID, which CloudFormation refuses"
         return (Stop.refused(reason),)
     rules = (
-        *(_data, _protection, _association, _shares, _best_fit, _unknown),
-        *(network_stops, permission_stops, _jobs, _launch_method, _linked_tags),
+        *(_data_stops, _protection_stops, _association, _subnet, _shares, _best_fit, _unknown_stops),
+        *(network_stops, permission_stops, _job_stops, _launch_method_stops, _linked_tags),
     )
     stops = [stop for rule in rules for stop in rule(update)]
     return (*stops, *unsafe_changes(update, stops))
@@ -94,7 +94,7 @@ def notes_of(update: ResourceUpdate) -> tuple[str, ...]:
     return tuple(notes)
 
 
-def _data(update: ResourceUpdate) -> Iterator[Stop]:
+def _data_stops(update: ResourceUpdate) -> Iterator[Stop]:
     change = update.change
     is_protected = update.before.get("DeletionPolicy") in _PROTECTING
     if change.resource_type not in updates.STATEFUL and not is_protected:
@@ -115,7 +115,7 @@ def _data(update: ResourceUpdate) -> Iterator[Stop]:
         yield change.stop(StopKind.DATA, "it leaves the stack and stays, unmanaged and billed")
 
 
-def _protection(update: ResourceUpdate) -> Iterator[Stop]:
+def _protection_stops(update: ResourceUpdate) -> Iterator[Stop]:
     change, before, after = update.change, update.before, update.after
     for policy in _POLICIES:
         if after and before.get(policy) in _PROTECTING and after.get(policy) not in _PROTECTING:
@@ -163,6 +163,18 @@ def _shares(update: ResourceUpdate) -> Iterator[Stop]:
         yield Stop.refused(f"AWS Batch refuses that a fair-share policy is {verb} a queue")
 
 
+def _subnet(update: ResourceUpdate) -> Iterator[Stop]:
+    """Refuse another zone with the same range: CloudFormation makes the new subnet first (InvalidSubnet.Conflict of EC2).
+
+    https://docs.aws.amazon.com/AWSEC2/latest/APIReference/errors-overview.html, read 2026-11.
+    """
+    change = update.change
+    if change.resource_type == "AWS::EC2::Subnet" and change.action is Action.REPLACE:
+        changed = {each.path[0] for each in change.properties}
+        if not changed & {"CidrBlock", "VpcId"}:
+            yield Stop.refused("EC2 refuses a second subnet of the same range while the old one exists")
+
+
 def _best_fit(update: ResourceUpdate) -> Iterator[Stop]:
     """Refuse updates with BEST_FIT, the default of AWS Batch (AWS Batch User Guide, infrastructure updates)."""
     strategy = _part(update.old, "ComputeResources", "AllocationStrategy")
@@ -172,7 +184,7 @@ def _best_fit(update: ResourceUpdate) -> Iterator[Stop]:
         )
 
 
-def _jobs(update: ResourceUpdate) -> Iterator[Stop]:
+def _job_stops(update: ResourceUpdate) -> Iterator[Stop]:
     change, block = update.change, update.block
     if change.resource_type not in updates.JOB_CARRIERS:
         return
@@ -195,7 +207,7 @@ def _jobs(update: ResourceUpdate) -> Iterator[Stop]:
         yield change.stop(StopKind.JOBS, f"an infrastructure update terminates running jobs {when}")
 
 
-def _launch_method(update: ResourceUpdate) -> Iterator[Stop]:
+def _launch_method_stops(update: ResourceUpdate) -> Iterator[Stop]:
     """Stop a queue from changing what starts its nodes: multi-node jobs that wait in it are defined for the other."""
     if update.change.resource_type != updates.QUEUE:
         return
@@ -235,7 +247,7 @@ def _ends_jobs(update: ResourceUpdate) -> bool:
     return at_once or policy.get("JobExecutionTimeoutMinutes") != updates.LONGEST_JOB_TIMEOUT_MINUTES
 
 
-def _unknown(update: ResourceUpdate) -> Iterator[Stop]:
+def _unknown_stops(update: ResourceUpdate) -> Iterator[Stop]:
     change = update.change
     kind = change.resource_type
     if updates.is_custom(kind):

@@ -17,6 +17,7 @@ from ultracluster_stacks.wiring.monitoring import (
     define_capacity_watch,
     notify_of_blocked_queues,
 )
+from ultracluster_stacks.wiring.outputs import define_outputs
 from ultracluster_stacks.wiring.storage import imported_key
 
 
@@ -70,7 +71,9 @@ class ClusterStack(cdk.Stack):
         notify_of_blocked_queues(self, config, own=cluster.queue, additional=queues, kms_key=key)
         define_budget(self, config, queues=[cluster.queue, *queues.values()], kms_key=key)
         define_capacity_watch(self, config, kms_key=key)
-        define_jobs(cluster, config.jobs, datasets=list(storage.dataset_buckets.values()), queues=queues)
+        datasets = list(storage.dataset_buckets.values())
+        jobs = define_jobs(cluster, config.jobs, datasets=datasets, queues=queues)
+        define_outputs(self, cluster, queues=queues, jobs=jobs)
         for arn in config.submitters:
             name = arn.partition("role/")[2].replace("/", "-")
             cluster.grant_submit(iam.Role.from_role_arn(self, f"Submitter-{name}", arn))

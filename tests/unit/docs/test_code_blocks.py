@@ -175,6 +175,20 @@ def with_cluster() -> dict[str, Any]:
     return names | {"cluster": cluster}
 
 
+def with_job() -> dict[str, Any]:
+    import aws_cdk as cdk
+    from aws_cdk import aws_events as events
+    from aws_cdk import aws_events_targets as targets
+    from aws_cdk import aws_stepfunctions as sfn
+    from aws_cdk import aws_stepfunctions_tasks as tasks
+    from tests.unit.ultracluster.builders import IMAGE
+
+    names = with_cluster()
+    job = names["cluster"].add_multi_node_job("Train", names["Job"](image=IMAGE, command=("train.py",)))
+    modules = {"events": events, "targets": targets, "sfn": sfn, "tasks": tasks}
+    return names | modules | {"job": job, "CfnOutput": cdk.CfnOutput, "Duration": cdk.Duration}
+
+
 def with_network() -> dict[str, Any]:
     from tests.unit.ultracluster.builders import network
 
@@ -243,6 +257,7 @@ NAMES: dict[str, Callable[[], dict[str, Any]]] = {
     "concepts/training.md": training,
     "how-to/use-a-cluster-from-another-app.md": with_cluster,
     "how-to/use-an-existing-vpc.md": with_vpc,
+    "how-to/submit-with-other-tools.md": with_job,
     "how-to/use-secrets.md": with_cluster,
     "how-to/who-may-submit.md": with_cluster,
     "reference/command-line.md": with_cluster,

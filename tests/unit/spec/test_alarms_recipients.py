@@ -1,4 +1,4 @@
-"""Recipients of notifications are distinct addresses, or one topic of the Region."""
+"""Recipients of notifications are distinct addresses, and at most one topic of the Region."""
 
 import pytest
 
@@ -12,16 +12,19 @@ TOPIC = "arn:aws:sns:us-east-2:123456789012:alarms"
     [
         (["jane"], "notify[0]"),
         (["a@example.com", "a@example.com"], "notify[1]"),
-        (["a@example.com", TOPIC], "notify[1]"),
+        ([TOPIC, "a@example.com", f"{TOPIC}2"], "notify[2]"),
+        ([None, TOPIC], "notify[1]"),
         ([TOPIC.replace("us-east-2", "us-west-2")], "notify[0]"),
     ],
 )
-def test_refuses_recipients_that_nothing_reaches(recipients: list[str], path: str) -> None:
+def test_refuses_recipients_that_nothing_reaches(recipients: list[str | None], path: str) -> None:
     assert [(each.code, each.path) for each in check_recipients(recipients, region="us-east-2")] == [
         ("UC6449", path)
     ]
 
 
-@pytest.mark.parametrize("recipients", [[], [TOPIC], ["a@example.com", "b@example.com"]])
-def test_takes_addresses_or_one_topic(recipients: list[str]) -> None:
+@pytest.mark.parametrize(
+    "recipients", [[], [TOPIC], [None, "a@example.com"], ["a@example.com", "b@example.com", TOPIC]]
+)
+def test_takes_addresses_and_one_topic(recipients: list[str | None]) -> None:
     assert check_recipients(recipients, region="us-east-2") == []

@@ -1,17 +1,21 @@
-"""Each rule about jobs, asked of a rollout file, of a construct and of a template: one violation, the same code three times."""
+"""Each rule about jobs, network and storage, asked of a rollout file, of a construct and of a template: the same code three times."""
 
+import json
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
 import aws_cdk as cdk
 import pytest
 from tests.unit.checks.test_whole_cluster import JOB, variable
 from tests.unit.checks.whole_cluster import codes_after
-from tests.unit.ultracluster.builders import IMAGE, queue
+from tests.unit.ultracluster.builders import IMAGE, network, new_stack, nodes, queue
 
-from ultracluster import Job, MultiNodeJob, TrainingQueue
+from ultracluster import Association, FileSystem, Job, MultiNodeJob, SharedFileSystem, TrainingQueue
+from ultracluster_catalog.machines.nic_layouts import NetworkInterface
+from ultracluster_checks import Source, check_templates
 from ultracluster_spec.findings import Finding, FindingsError
+from ultracluster_spec.records import RECORDS
 
 pytestmark = pytest.mark.slow
 
@@ -130,3 +134,168 @@ def test_a_mistake_has_one_code(findings: Findings, training: TrainingQueue, mis
     assert mistake.code in codes_after("Cluster", mistake.template)
     assert [each.path for each in written] == [f"waves[0].clusters[0].jobs[0].{mistake.path}"]
     assert [each.path for each in refused.value.findings] == [mistake.path]
+
+
+_BUCKET = "s3://corpora/"
+_TIERED = {"storage_type": "INTELLIGENT_TIERING", "link_checkpoints": False}
+_LINKS = [
+    {"file_system_path": f"/{each}", "data_repository_path": f"{_BUCKET}{each}/"} for each in "abcdefghi"
+]
+STORAGE: list[tuple[str, dict[str, Any]]] = [
+    ("UC5002", {"per_unit_storage_throughput": 333}),
+    ("UC5003", {"storage_capacity_gib": 1300}),
+    ("UC5005", {"deployment_type": "SCRATCH_2", "metadata_iops": 6000}),
+    ("UC5006", {"metadata_iops": 9000}),
+    ("UC5010", {**_TIERED, "deployment_type": "SCRATCH_2", "read_cache": "NO_CACHE"}),
+    ("UC5011", {**_TIERED, "read_cache": "NO_CACHE", "storage_capacity_gib": 4800}),
+    ("UC5012", {**_TIERED, "read_cache": "NO_CACHE", "throughput_capacity": 5000}),
+    ("UC5013", _TIERED),
+    ("UC5014", {"associations": _LINKS[:1], "backup_retention_days": 7}),
+    ("UC5015", {"link_checkpoints": False, "backup_retention_days": 91}),
+    ("UC5020", {**_TIERED, "read_cache": "NO_CACHE", "associations": _LINKS[:1]}),
+    ("UC5021", {"associations": _LINKS}),
+    ("UC5022", {"associations": [{**_LINKS[0], "file_system_path": "data"}]}),
+    ("UC5023", {"associations": [_LINKS[0], {**_LINKS[1], "file_system_path": "/a/b"}]}),
+    ("UC5024", {"associations": [_LINKS[0], {**_LINKS[1], "data_repository_path": f"{_BUCKET}a/b/"}]}),
+    ("UC5026", {"associations": [{**_LINKS[0], "import_events": ["NEW", "NEW"]}]}),
+    ("UC5027", {"efa": True, "storage_capacity_gib": 19200}),
+    ("UC5208", {"associations": [{**_LINKS[0], "export_events": ["DELETED"]}]}),
+]
+_PRIMARY = {"card": 0, "device": 0, "interface_type": "efa"}
+NETWORK: list[tuple[str, list[dict[str, Any]]]] = [
+    ("UC4010", [{**_PRIMARY, "interface_type": "efa-only"}]),
+    ("UC4011", [_PRIMARY, {"card": 16, "device": 1, "interface_type": "efa-only"}]),
+    ("UC4012", [_PRIMARY, {"card": 1, "device": 2, "interface_type": "efa-only"}]),
+    ("UC4013", [_PRIMARY, {**_PRIMARY, "interface_type": "interface"}]),
+    ("UC4014", [_PRIMARY, {"card": 0, "device": 1, "interface_type": "efa-only"}]),
+    ("UC4016", [_PRIMARY, {"card": 1, "device": 1, "interface_type": "efa-only"}]),
+]
+OTHERS = {
+    # Asked of constructs and templates elsewhere, in words of their own: types, IDs, words and addresses that each reads by itself.
+    *("UC4001", "UC4109", "UC4110", "UC5001", "UC5004", "UC5025"),
+    # A construct takes zones, capacity, further queues and images as objects, and counts addresses for itself.
+    *("UC3002", "UC4015", "UC4017", "UC4020", "UC4104", "UC4106", "UC4120", "UC4131", "UC6107", "UC6108", "UC6307", "UC6308"),
+    # A construct maps all devices, and gets permissions after the job.
+    *("UC6402", "UC6419"),
+}  # fmt: skip
+"""Rules of values and templates that cannot be broken alike in all three, with the reason."""
+
+# Of LustreSettings; the API reference of FSx, CreateFileSystem and CreateFileSystemLustreConfiguration.
+_PROPERTIES = {
+    "storage_capacity_gib": "StorageCapacity",
+    "storage_type": "StorageType",
+    "file_system_type_version": "FileSystemTypeVersion",
+}
+_OF_LUSTRE = {
+    "deployment_type": "DeploymentType",
+    "per_unit_storage_throughput": "PerUnitStorageThroughput",
+    "throughput_capacity": "ThroughputCapacity",
+    "efa_enabled": "EfaEnabled",
+    "backup_retention_days": "AutomaticBackupRetentionDays",
+}  # fmt: skip
+
+
+def file_system(values: dict[str, Any]) -> FileSystem:
+    """The value of the keys of a rollout file."""
+    links = [
+        {key: tuple(each) if isinstance(each, list) else each for key, each in link.items()}
+        for link in values.get("associations", ())
+    ]
+    return FileSystem(**values | {"associations": tuple(Association(**link) for link in links), "link_checkpoints": False})  # fmt: skip
+
+
+def template_of_storage(values: dict[str, Any]) -> dict[str, Any]:
+    """The resources of a file system with these values, as a template has them."""
+    settings = asdict(file_system(values).settings)
+    own = {name: settings[field] for field, name in _PROPERTIES.items() if settings[field]}
+    lustre = {name: settings[field] for field, name in _OF_LUSTRE.items() if settings[field]}
+    if settings["metadata_iops"]:
+        lustre["MetadataConfiguration"] = {"Mode": "USER_PROVISIONED", "Iops": settings["metadata_iops"]}
+    elif lustre["DeploymentType"] == "PERSISTENT_2":
+        lustre["MetadataConfiguration"] = {"Mode": "AUTOMATIC"}
+    if settings["read_cache"]:
+        lustre["DataReadCacheConfiguration"] = {"SizingMode": settings["read_cache"]}
+    resources = {"Files": {"Type": "AWS::FSx::FileSystem", "Properties": {"FileSystemType": "LUSTRE", **own, "LustreConfiguration": lustre}}}  # fmt: skip
+    for number, link in enumerate(values.get("associations", ())):
+        events = {
+            policy: {"Events": list(link.get(key, ("NEW", "CHANGED")))}
+            for key, policy in {
+                "import_events": "AutoImportPolicy",
+                "export_events": "AutoExportPolicy",
+            }.items()
+        }
+        properties = {"FileSystemId": {"Ref": "Files"}, "FileSystemPath": link["file_system_path"]}
+        properties |= {"DataRepositoryPath": link["data_repository_path"], "S3": events}
+        resources[f"Link{number}"] = {"Type": "AWS::FSx::DataRepositoryAssociation", "Properties": properties}
+    return resources
+
+
+def template_of_network(interfaces: list[dict[str, Any]]) -> dict[str, Any]:
+    """A launch template with these interfaces."""
+    cards = [
+        {
+            "NetworkCardIndex": each["card"],
+            "DeviceIndex": each["device"],
+            "InterfaceType": each["interface_type"],
+        }
+        for each in interfaces
+    ]
+    return _launching(cards)
+
+
+def _launching(cards: list[dict[str, Any]]) -> dict[str, Any]:
+    data = {"InstanceType": "trn2.48xlarge", "NetworkInterfaces": cards}
+    return {"Nodes": {"Type": "AWS::EC2::LaunchTemplate", "Properties": {"LaunchTemplateData": data}}}
+
+
+def codes_of_template(resources: dict[str, Any]) -> set[str]:
+    return {each.code for each in check_templates([Source(name="x", body={"Resources": resources})]).findings}
+
+
+def codes_of_construct(make: Callable[[cdk.Stack], object]) -> set[str]:
+    """The codes of the errors of a construct, or of its warnings."""
+    stack = new_stack()
+    try:
+        make(stack)
+    except FindingsError as refused:
+        return {each.code for each in refused.findings}
+    entries = (entry for each in stack.node.find_all() for entry in each.node.metadata)
+    return {str(entry.data).partition(":")[0] for entry in entries if entry.type == "aws:cdk:warning"}
+
+
+@pytest.mark.parametrize(("code", "values"), STORAGE)
+def test_a_mistake_in_storage_has_one_code(findings: Findings, code: str, values: dict[str, Any]) -> None:
+    clients = {"efa_clients": "trn2.48xlarge"} if values.get("efa") else {}
+
+    def make(stack: cdk.Stack) -> None:
+        SharedFileSystem(stack, "Files", network=network(stack), settings=file_system(values), **clients)
+
+    written = json.dumps({"link_checkpoints": False, **values})
+    assert code in {
+        each.code
+        for each in findings(("{storage_capacity_gib: 4800, per_unit_storage_throughput: 250}", written))
+    }
+    assert code in codes_of_construct(make)
+    clients_of_template = _launching([]) if clients else {}
+    assert code in codes_of_template(template_of_storage(values) | clients_of_template)
+
+
+@pytest.mark.parametrize(("code", "interfaces"), NETWORK)
+def test_a_mistake_in_the_network_has_one_code(
+    findings: Findings, code: str, interfaces: list[dict[str, Any]]
+) -> None:
+    def make(stack: cdk.Stack) -> None:
+        cards = [NetworkInterface(**each) for each in interfaces]
+        nodes(stack, nic_layout=cards)
+
+    written = json.dumps({"network_interfaces": interfaces})
+    assert code in {each.code for each in findings(("{cidr: 10.0.0.0/16}", written))}
+    assert code in codes_of_construct(make)
+    assert code in codes_of_template(template_of_network(interfaces))
+
+
+def test_every_rule_of_values_and_templates_is_asked_three_times() -> None:
+    asked = {mistake.code for mistake in MISTAKES} | {code for code, _ in (*STORAGE, *NETWORK)}
+    shared = {code for code, record in RECORDS.items() if record.in_templates}
+
+    assert shared - asked == OTHERS

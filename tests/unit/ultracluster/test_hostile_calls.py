@@ -22,6 +22,17 @@ from ultracluster_spec.findings import FindingsError
 pytestmark = pytest.mark.slow
 
 SEED, CALLS = 21, 300
+# Checked without a construct.
+VALUES = {
+    "Candidate",
+    "CapacityBlock",
+    "CapacityReservation",
+    "Network",
+    "OnDemand",
+    "QuotaShare",
+    "ReservationGroup",
+    "Spot",
+}
 _TEXTS = (
     "",
     " ",
@@ -95,6 +106,8 @@ def test_hostile_calls_are_refused_with_findings(
             refused += 1
             if any(not str(finding).isprintable() for finding in error.findings):
                 problems.append(f"{name}({argument}={value!a:.60}): controls in {error!a}")
+            if name not in VALUES and any(finding.location[:4] != "Test" for finding in error.findings):
+                problems.append(f"{name}({argument}={value!a:.60}): no construct in {error!a}")
         except BaseException as error:  # noqa: BLE001 - whatever it is, it is no finding
             problems.append(f"{name}({argument}={value!a:.60}): {type(error).__name__}: {error!s:.120}")
         slowest = max(slowest, time.monotonic() - began)

@@ -16,6 +16,7 @@ import jsii
 import pytest
 from aws_cdk import aws_ec2 as ec2
 from aws_cdk import aws_iam as iam
+from constructs import Construct
 from tests.unit.ultracluster.builders import IMAGE, IMAGE_ID, RESERVATION, STANDING_ORDER, ZONE, new_stack
 
 import ultracluster as uc
@@ -83,12 +84,34 @@ def _with_numbers() -> dict[str, Made]:
             found[name] = thing
         for method, value in inspect.getmembers(thing, callable):
             # Those of the base class are taken of what it is a base of.
-            if method.startswith(("add_", "from_")) and name not in {"ITrainingQueue", "IUltraCluster"}:
+            of_base = name in {"ITrainingQueue", "IUltraCluster"} or method == "add_compute_environment"
+            if method.startswith(("add_", "from_")) and not of_base:
                 found[f"{name}.{method}"] = value
     return {name: made for name, made in found.items() if _numbers(made)}
 
 
 TAKES_NUMBERS = _with_numbers()
+
+
+def _refusing() -> Iterator[tuple[str, Callable[..., object]]]:
+    """Each public function of a construct whose own lines refuse something."""
+    for name, made in ((name, getattr(uc, name)) for name in uc.__all__):
+        for method, value in (
+            vars(made).items() if inspect.isclass(made) and issubclass(made, Construct) else ()
+        ):
+            function = getattr(value, "__func__", value)
+            is_public = method == "__init__" or not method.startswith("_")
+            if is_public and inspect.isfunction(function):
+                source = inspect.getsource(function)
+                if any(each in source for each in ("reject(", "raise ", "super().__init__(", "cls(")):
+                    yield f"{name}.{method}", function
+
+
+def test_whatever_a_construct_refuses_is_told_with_its_path() -> None:
+    # The others make what refuses for itself.
+    assert [name for name, function in _refusing() if not hasattr(function, "__wrapped__")] == [
+        "ITrainingQueue.__init__"
+    ]
 
 
 @pytest.fixture(scope="module")
@@ -243,7 +266,7 @@ def makers(stack: cdk.Stack) -> Mapping[str, Made]:  # noqa: C901 - one function
         ),
         "UltraCluster": lambda **changes: construct(
             uc.UltraCluster, instance_type=TYPE, node_count=4, image_id=IMAGE_ID, zone_id=ZONE
-        )(cluster_name=next(ids), **changes),
+        )(**{"cluster_name": next(ids)} | changes),
         "UltraCluster.add_fabric_gate": adding("add_fabric_gate", image=IMAGE),
         "UltraCluster.add_precompile_job": adding("add_precompile_job", queue=cluster.queue, job=job),
         "UltraCluster.add_queue": adding("add_queue"),

@@ -35,7 +35,11 @@ def decisions(iam: Any, *actions: str, resources: tuple[str, ...] = ("*",)) -> l
     answer = iam.simulate_principal_policy(
         PolicySourceArn=ROLE, ActionNames=list(actions), ResourceArns=list(resources)
     )
-    return [result["EvalDecision"] for result in answer["EvaluationResults"]]
+    return [
+        one["EvalResourceDecision"]
+        for result in answer["EvaluationResults"]
+        for one in result["ResourceSpecificResults"]
+    ]
 
 
 def test_nothing_said_denies_and_a_denial_wins(iam: Any) -> None:
@@ -70,11 +74,77 @@ def test_attached_policies_count(iam: Any) -> None:
     assert decisions(iam, "ec2:RunInstances", "s3:GetObject") == ["allowed", "implicitDeny"]
 
 
-def test_what_is_not_simulated_is_refused_by_name(iam: Any) -> None:
-    condition = {"StringEquals": {"aws:RequestedRegion": "us-east-2"}}
+@pytest.mark.parametrize(
+    ("statement", "decision"),
+    [
+        ({"NotAction": ["iam:*", "account:*"]}, ["allowed", "implicitDeny"]),
+        ({"NotResource": "*"}, ["implicitDeny", "implicitDeny"]),
+        ({"Condition": {"StringEquals": {"aws:RequestedRegion": "us-east-2"}}}, ["implicitDeny"] * 2),
+        ({"Condition": {"StringNotEquals": {"aws:RequestedRegion": "us-east-2"}}}, ["allowed"] * 2),
+        ({"Condition": {"StringEqualsIfExists": {"aws:RequestedRegion": "us-east-2"}}}, ["allowed"] * 2),
+        ({"Condition": {"Null": {"aws:RequestedRegion": "true"}}}, ["allowed"] * 2),
+        ({"Condition": {"Null": {"aws:RequestedRegion": "false"}}}, ["implicitDeny"] * 2),
+    ],
+    ids=str,
+)
+def test_what_is_left_out_and_keys_that_a_request_lacks_decide(
+    iam: Any, statement: dict[str, Any], decision: list[str]
+) -> None:
+    everything = {} if "NotAction" in statement else {"Action": "*"}
+    everything |= {} if "NotResource" in statement else {"Resource": "*"}
+    allow(iam, {"Effect": "Allow", **everything, **statement})
+    assert decisions(iam, "s3:GetObject", "iam:CreateRole") == decision
+
+
+@pytest.mark.parametrize(
+    ("operator", "wanted", "decision"),
+    [
+        ("ArnLike", "arn:aws:ecs:*:*:cluster/own-*", "allowed"),
+        ("ArnEquals", "arn:aws:ecs:*:*:cluster/own-*", "allowed"),
+        ("StringLike", "*own*", "allowed"),
+        ("StringEquals", "arn:aws:ecs:*:*:cluster/own-*", "implicitDeny"),
+        ("ArnLike", "arn:aws:ecs:*:*:cluster/other-*", "implicitDeny"),
+        ("ArnNotLike", "arn:aws:ecs:*:*:cluster/own-*", "implicitDeny"),
+        ("StringEqualsIfExists", "x", "implicitDeny"),
+        ("Null", "true", "implicitDeny"),
+    ],
+)
+def test_a_value_of_a_request_meets_a_condition_or_not(
+    iam: Any, operator: str, wanted: str, decision: str
+) -> None:
+    condition = {operator: {"ecs:cluster": wanted}}
+    allow(iam, {"Effect": "Allow", "Action": "ecs:*", "Resource": "*", "Condition": condition})
+    values = ["arn:aws:ecs:us-east-2:123456789012:cluster/own-1"]
+    entry = {"ContextKeyName": "ecs:Cluster", "ContextKeyValues": values, "ContextKeyType": "string"}
+    (result,) = iam.simulate_principal_policy(
+        PolicySourceArn=ROLE, ActionNames=["ecs:Poll"], ContextEntries=[entry]
+    )["EvaluationResults"]
+    assert (result["EvalDecision"], result["MissingContextValues"]) == (decision, [])
+
+
+def test_another_operator_is_refused_for_a_key_that_the_request_gives(iam: Any) -> None:
+    condition = {"NumericLessThan": {"ec2:InstanceCount": "3"}}
     allow(iam, {"Effect": "Allow", "Action": "*", "Resource": "*", "Condition": condition})
-    with pytest.raises(ClientError, match="Condition"):
-        decisions(iam, "s3:GetObject")
+    entry = {"ContextKeyName": "ec2:InstanceCount", "ContextKeyValues": ["2"], "ContextKeyType": "numeric"}
+    with pytest.raises(ClientError, match="does not simulate NumericLessThan with a value"):
+        iam.simulate_principal_policy(
+            PolicySourceArn=ROLE, ActionNames=["ec2:RunInstances"], ContextEntries=[entry]
+        )
+
+
+def test_a_result_names_missing_keys_and_the_least_that_is_allowed_of_several_resources(iam: Any) -> None:
+    condition = {"StringEquals": {"aws:RequestedRegion": "us-east-2"}}
+    statement = {"Effect": "Allow", "Action": "s3:*", "Resource": "arn:aws:s3:::b/*"}
+    allow(iam, statement, statement | {"Condition": condition})
+    (result,) = iam.simulate_principal_policy(
+        PolicySourceArn=ROLE,
+        ActionNames=["s3:GetObject"],
+        ResourceArns=["arn:aws:s3:::b/x", "arn:aws:s3:::c/x"],
+    )["EvaluationResults"]
+    assert (result["EvalDecision"], result["MissingContextValues"]) == (
+        "implicitDeny",
+        ["aws:RequestedRegion"],
+    )
     with pytest.raises(ClientError) as error:
         iam.simulate_principal_policy(PolicySourceArn=f"{ROLE}-other", ActionNames=["s3:GetObject"])
     assert code(error) == "NoSuchEntity"

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from ultracluster_local.services.batch.job_definitions import find_definition
-from ultracluster_local.services.batch.overrides import with_overrides
+from ultracluster_local.services.batch.overrides import are_too_long, with_overrides
 from ultracluster_local.services.batch.pending import (
     add_children,
     check_array,
@@ -73,6 +73,8 @@ def submit_job(request: Request) -> Mapping[str, Any]:
         if key in given:
             job["schedulingPriority" if key == "schedulingPriorityOverride" else key] = given[key]
     batch.jobs[job_id] = job
+    if are_too_long(given):
+        batch.oversized.add(job_id)
     if array:
         add_children(batch, job, array["size"])
     return {"jobArn": job["jobArn"], "jobName": job["jobName"], "jobId": job_id}

@@ -1,12 +1,28 @@
 """What a submitted job changes in its definition: API_ContainerOverrides and API_NodeOverrides."""
 
 import copy
+import json
 from collections.abc import Mapping
 from typing import Any
 
 from ultracluster_local.services.batch.node_ranges import nodes_of
 
-__all__ = ["container_of_node", "with_overrides"]
+__all__ = ["TOO_LONG", "are_too_long", "container_of_node", "with_overrides"]
+
+_MOST = 8192  # https://docs.aws.amazon.com/AmazonECS/latest/APIReference/API_RunTask.html, overrides: with the characters of JSON
+TOO_LONG = f"Container Overrides length must be at most {_MOST}"
+"""Reason of a job that SubmitJob took with longer overrides: ASFHyP3/hyp3#3041 (2026-03-09)."""
+
+
+def are_too_long(given: Mapping[str, Any]) -> bool:
+    """Return whether a submission changes more of a container than RunTask takes; SubmitJob does not say so.
+
+    Args:
+        given: Job as submitted.
+    """
+    ranges = (given.get("nodeOverrides") or {}).get("nodePropertyOverrides") or [given]
+    changes = [{"containerOverrides": [one.get("containerOverrides") or {}]} for one in ranges]
+    return any(len(json.dumps(one, separators=(",", ":"))) > _MOST for one in changes)
 
 
 def with_overrides(definition: Mapping[str, Any], given: Mapping[str, Any]) -> dict[str, Any]:

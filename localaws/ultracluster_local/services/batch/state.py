@@ -51,6 +51,8 @@ class Batch:
     revisions: dict[str, int] = field(default_factory=dict)
     started: set[str] = field(default_factory=set)
     """IDs of the jobs whose containers run on this machine."""
+    oversized: set[str] = field(default_factory=set)
+    """IDs of the jobs whose overrides Amazon ECS refuses when they start."""
     changing: dict[str, tuple[datetime, Mapping[str, Any]]] = field(default_factory=dict)
     """End of the change of environments and queues by ARN, and what it then sets; nothing if it deletes."""
 

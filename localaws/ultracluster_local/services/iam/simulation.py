@@ -1,11 +1,13 @@
 """IAM's SimulatePrincipalPolicy, which moto lacks.
 
-Effect, Action and Resource are evaluated, and permissions boundaries apply. Everything else is refused by name: conditions,
-NotAction, NotResource, and resource policies or context in a request.
+Actions, resources, permissions boundaries, and conditions on texts and ARNs are evaluated. As in AWS, a key of a condition that
+the request does not give is missing: a condition does not hold, and a negated one does
+(https://docs.aws.amazon.com/IAM/latest/UserGuide/reference_policies_elements_condition_operators.html). Resource policies in a
+request, and other operators for a key that it gives, are refused by name.
 """
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from fnmatch import fnmatchcase
 from typing import Any
 
@@ -19,11 +21,18 @@ __all__ = ["handlers", "install"]
 
 handlers = Handlers(service="iam")
 
-_KNOWN = {"Sid", "Effect", "Action", "Resource"}
+_OPERATORS = {
+    f"{kind}{negation}{how}": bool(negation)
+    for kind in ("String", "Arn")
+    for negation in ("", "Not")
+    for how in ("Equals", "Like")
+}
+"""Whether an operator is negated. ArnEquals takes wildcards as ArnLike does."""
+
+_KNOWN = {"Sid", "Effect", "Action", "NotAction", "Resource", "NotResource", "Condition"}
 _UNKNOWN_PARAMETERS = (
     "PolicyInputList",
     "ResourcePolicy",
-    "ContextEntries",
     "CallerArn",
     "ResourceHandlingOption",
 )
@@ -49,18 +58,45 @@ def simulate_principal_policy(request: Request) -> Mapping[str, Any]:
     own = list(_statements(_policies(principal)))
     boundary = getattr(principal, "permissions_boundary", None)
     bounds = list(_statements([_managed(boundary["PermissionsBoundaryArn"])])) if boundary else None
-    results = [
-        {
+    context = {
+        one["ContextKeyName"].lower(): one.get("ContextKeyValues") or []
+        for one in given.get("ContextEntries") or []
+    }
+    arns = given.get("ResourceArns") or []
+    results = []
+    for action in given["ActionNames"]:
+        answers = [_answer(action, resource, own, bounds, context) for resource in arns or ["*"]]
+        decisions = {one["EvalResourceDecision"] for one in answers}
+        # Of several resources the least that is allowed; botocore 1.44.5, EvaluationResult.
+        least = next(one for one in ("explicitDeny", "implicitDeny", "allowed") if one in decisions)
+        result = {
             "EvalActionName": action,
-            "EvalResourceName": resource,
-            "EvalDecision": _decision(action, resource, own, bounds),
+            "EvalResourceName": "*",  # AWS gives the form of an ARN, which only its service reference knows
+            "EvalDecision": least,
             "MatchedStatements": [],
-            "MissingContextValues": [],
+            "MissingContextValues": sorted({key for one in answers for key in one["MissingContextValues"]}),
         }
-        for action in given["ActionNames"]
-        for resource in given.get("ResourceArns") or ["*"]
-    ]
+        results.append(result | ({"ResourceSpecificResults": answers} if arns else {}))
     return {"EvaluationResults": results, "IsTruncated": False}
+
+
+def _answer(
+    action: str,
+    resource: str,
+    own: list[Mapping[str, Any]],
+    bounds: list[Mapping[str, Any]] | None,
+    context: Mapping[str, list[str]],
+) -> dict[str, Any]:
+    # AWS lists the keys of all policies, also of statements about other actions (boto/boto3#3111).
+    conditions = [one.get("Condition") or {} for one in (*own, *(bounds or ()))]
+    return {
+        "EvalResourceName": resource,
+        "EvalResourceDecision": _decision(action, resource, own, bounds, context),
+        "MatchedStatements": [],
+        "MissingContextValues": sorted(
+            {key for one in conditions for keys in one.values() for key in keys if key.lower() not in context}
+        ),
+    }
 
 
 def _principal(arn: str) -> Any:
@@ -98,22 +134,56 @@ def _statements(documents: Iterable[str]) -> Iterable[Mapping[str, Any]]:
 
 
 def _decision(
-    action: str, resource: str, own: list[Mapping[str, Any]], bounds: list[Mapping[str, Any]] | None
+    action: str,
+    resource: str,
+    own: list[Mapping[str, Any]],
+    bounds: list[Mapping[str, Any]] | None,
+    context: Mapping[str, list[str]],
 ) -> str:
-    effects = _effects(action, resource, own)
-    limited = {"Allow"} if bounds is None else _effects(action, resource, bounds)
+    effects = _effects(action, resource, own, context)
+    limited = {"Allow"} if bounds is None else _effects(action, resource, bounds, context)
     if "Deny" in effects | limited:
         return "explicitDeny"
     return "allowed" if "Allow" in effects and "Allow" in limited else "implicitDeny"
 
 
-def _effects(action: str, resource: str, statements: list[Mapping[str, Any]]) -> set[str]:
+def _effects(
+    action: str, resource: str, statements: list[Mapping[str, Any]], context: Mapping[str, list[str]]
+) -> set[str]:
     return {
         one["Effect"]
         for one in statements
-        if any(_like(pattern.lower(), action.lower()) for pattern in _list(one["Action"]))
-        and any(_like(pattern, resource) for pattern in _list(one["Resource"]))
+        if _names(one, "Action", action.lower(), str.lower)
+        and _names(one, "Resource", resource, str)
+        and all(
+            _holds(operator, _list(wanted), context.get(key.lower()))
+            for operator, keys in (one.get("Condition") or {}).items()
+            for key, wanted in keys.items()
+        )
     }
+
+
+def _names(statement: Mapping[str, Any], member: str, value: str, read: Callable[[str], str]) -> bool:
+    """Return whether a statement names an action or a resource, or leaves it out of what it does not mean."""
+    patterns = _list(statement[member] if member in statement else statement[f"Not{member}"])
+    return any(_like(read(pattern), value) for pattern in patterns) == (member in statement)
+
+
+def _holds(operator: str, wanted: list[str], given: list[str] | None) -> bool:
+    """Return whether a condition on a key holds; without a value the request lacks the key."""
+    if operator == "Null":
+        return (str(wanted[0]).lower() == "true") == (given is None)
+    if given is None:
+        return operator.endswith("IfExists") or operator.startswith("ForAllValues:") or "Not" in operator
+    name = operator.removesuffix("IfExists")
+    if name not in _OPERATORS:
+        raise ServiceError("InvalidInput", f"The local AWS does not simulate {operator} with a value")
+    same = any(
+        _like(one, value) if name.startswith("Arn") or name.endswith("Like") else one == value
+        for one in wanted
+        for value in given
+    )
+    return same != _OPERATORS[name]
 
 
 def _like(pattern: str, value: str) -> bool:

@@ -17,10 +17,10 @@ _Part = TypeVar("_Part", bound=Value)
 def partial_value(part: type[_Part], values: Any, unread: Collection[Loc]) -> _Part:
     """Build a value without its unreadable fields; accessing one of them raises AttributeError."""
     around = {place[:length] for place in unread for length in range(len(place))}
-    return _build(part, values, (), frozenset(unread), around)
+    return _build_readable(part, values, (), frozenset(unread), around)
 
 
-def _build(
+def _build_readable(
     part: type[_Part], values: Any, loc: Loc, unread: Collection[Loc], around: Collection[Loc]
 ) -> _Part:
     read: dict[str, Any] = {}
@@ -35,10 +35,11 @@ def _build(
         elif inner is None or values[name] is None or isinstance(values[name], str):
             read[name] = _adapter(annotation).validate_python(values[name])
         elif isinstance(values[name], dict):
-            read[name] = _build(inner, values[name], at, unread, around)
+            read[name] = _build_readable(inner, values[name], at, unread, around)
         else:  # a list keeps its length, so that indexes stay valid
             read[name] = tuple(
-                _build(inner, item, (*at, index), unread, around) for index, item in enumerate(values[name])
+                _build_readable(inner, item, (*at, index), unread, around)
+                for index, item in enumerate(values[name])
             )
     return incomplete(part, read)
 

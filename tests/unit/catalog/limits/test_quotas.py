@@ -12,7 +12,6 @@ from ultracluster_catalog.limits.quotas import (
     SPOT_QUOTAS,
     capacity_block_quota,
     on_demand_quota,
-    spot_quota,
 )
 from ultracluster_catalog.limits.service_quotas import ServiceQuota
 from ultracluster_catalog.machines.instance_types import INSTANCE_TYPES
@@ -66,7 +65,10 @@ def test_finds_the_quota_that_a_type_counts_against(
     row = get_instance_type(name)
     quota = capacity_block_quota(row)
     assert (quota.code if quota else None) == blocks
-    assert (on_demand_quota(row).code, spot_quota(row).code) == (on_demand, spot)
+    assert on_demand_quota(row).code == on_demand
+    assert {ON_DEMAND_QUOTAS[family].code: quota.code for family, quota in SPOT_QUOTAS.items()}[
+        on_demand
+    ] == spot
 
 
 def test_gives_a_command_with_the_parameters_of_the_service_quotas_api(

@@ -129,7 +129,8 @@ def test_a_job_goes_to_the_main_queue_or_to_the_named_one(aws: Fake, options: li
     assert aws.submitted["jobQueue"] == queue
 
 
-def test_the_number_of_resumes_of_the_run_reaches_the_job(aws: Fake) -> None:
+def test_the_number_of_resumes_of_the_run_reaches_the_job(aws: Fake, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("ultracluster_cli.jobs.submit.resume_table", lambda *_, **__: "Resume-State")
     assert main(["jobs", "submit", "quickstart", "evaluate", "--resume", "3"]) == 0
     assert aws.submitted["tags"] == {"ultracluster:resume": "3"}
     assert main(["jobs", "submit", "quickstart", "evaluate", "--resume", "101"]) == 2

@@ -1,11 +1,13 @@
 """Submission of jobs with dependencies, against a fake of AWS Batch."""
 
+from contextlib import nullcontext
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
 from botocore.exceptions import ClientError
 
+from ultracluster_cli.jobs import submit as submitting
 from ultracluster_cli.jobs.submit import submit_all
 from ultracluster_runtime.jobs.queues import Queue
 from ultracluster_spec.findings import FindingsError
@@ -106,3 +108,21 @@ def test_a_failure_lists_the_jobs_submitted_before_it() -> None:
     first, last = definition("compile"), definition("train", "compile")
     with pytest.raises(FindingsError, match=r"UC6206: .*it says no.*compile as id-compile.*jobs stop"):
         submit(Fake(first, last, takes=1), last)
+
+
+@pytest.mark.parametrize(("table", "sent"), [("Resume-State", 1), (None, 0), ("denied", 1)])
+def test_a_resume_is_asked_for_where_a_function_sees_to_it(
+    monkeypatch: pytest.MonkeyPatch, table: str | None, sent: int
+) -> None:
+    def find(queue: str, *, client: Any) -> str | None:  # noqa: ARG001 - as the real one
+        if table == "denied":
+            raise ClientError({"Error": {"Code": "AccessDenied", "Message": "no"}}, "DescribeStackResources")
+        return table
+
+    monkeypatch.setattr(submitting, "resume_table", find)
+    fake = Fake(definition("train"))
+    with (
+        pytest.raises(FindingsError, match="no job of the cluster has resume") if not sent else nullcontext()
+    ):
+        submit(fake, definition("train"), settings={"resume": 2})
+    assert len(fake.sent) == sent

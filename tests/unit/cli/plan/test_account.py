@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import botocore.exceptions
@@ -124,6 +125,49 @@ def test_a_refused_question_is_no_answer(plan: Callable[..., Any]) -> None:
 
     assert outcome.code == 0
     assert "UC9422 (no answer: UnauthorizedOperation" in outcome.stderr
+
+
+class Imports(Account):
+    """An account with an imported role that may submit jobs; of others IAM says nothing."""
+
+    def get_role(self, **_: Any) -> dict[str, Any]:
+        return {"Role": {"Arn": "arn:aws:iam::123456789012:role/own"}}
+
+    def get_paginator(self, _: str) -> Any:
+        return SimpleNamespace(_pagination_cfg={"input_token": "Marker", "output_token": "Marker"})
+
+    def simulate_principal_policy(self, **asked: Any) -> dict[str, Any]:
+        if self.refused:
+            said: Any = {"Error": {"Code": "AccessDenied", "Message": "no"}}
+            raise botocore.exceptions.ClientError(said, "SimulatePrincipalPolicy")
+        decisions = [{"EvalResourceDecision": "allowed"}]
+        return {
+            "EvaluationResults": [
+                {
+                    "EvalActionName": action,
+                    "ResourceSpecificResults": decisions if action == "batch:SubmitJob" else [],
+                }
+                for action in asked["ActionNames"]
+            ]
+        }
+
+
+@pytest.mark.parametrize("refused", [False, True])
+def test_an_imported_role_is_simulated_and_stops_or_is_unknown(
+    plan: Callable[..., Any], refused: bool
+) -> None:
+    template = edited("StorageCapacity", 9600)
+    role = "arn:aws:iam::123456789012:role/own"
+    template["Resources"]["Job"] = {
+        "Type": "AWS::Batch::JobDefinition",
+        "Properties": {"ContainerProperties": {"JobRoleArn": role}},
+    }
+    outcome = plan(Imports(refused=refused), template=template)
+
+    stop = "STOP account: own: Job gets this imported role, which starts what is paid (batch:SubmitJob)"
+    assert (stop in outcome.stdout) is not refused
+    assert ("UC9470 (no answer: AccessDenied" in outcome.stderr) is refused
+    assert f"--allow account:{CLUSTER}/UC9470" in outcome.stdout or refused
 
 
 def test_a_saved_assembly_is_compared_without_the_account(run: Run, project: Path) -> None:

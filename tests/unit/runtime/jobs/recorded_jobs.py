@@ -12,8 +12,19 @@ from tests.unit.runtime.jobs.stubbed_aws import ARN, NOW, QUEUE
 from ultracluster_runtime.jobs.diagnose import Reason
 from ultracluster_runtime.jobs.explanation import Explanation, explain_job
 
-CAUSES = yaml.safe_load((Path(__file__).parent / "causes.yaml").read_text())
+_ROWS = yaml.safe_load((Path(__file__).parent / "causes.yaml").read_text())
+CAUSES = [cause for cause in _ROWS if "waits" not in cause]
+WAITING = [cause for cause in _ROWS if "waits" in cause]
 EXITED = "Essential container in task exited"
+
+
+def is_run(cause: Mapping[str, Any]) -> bool:
+    """Return whether a job of the local AWS shows the cause: a program can log its lines and end with its exit code."""
+    return (
+        "run" in cause
+        or "waits" in cause
+        or not cause.keys() & {"reason", "status_reason", "nodes", "terminated"}
+    )
 
 
 def no_stack(**_: Any) -> Any:

@@ -21,7 +21,7 @@ from ultracluster_runtime.preflight.subjects import Account, Region
 from ultracluster_spec.file_system import FileSystem
 from ultracluster_spec.network import Network
 
-BATCH, SPOT, LUSTRE, ASSUME, CREATE = checks_of(permissions)
+BATCH, SPOT, LUSTRE, SUBMITTER, ASSUME, CREATE = checks_of(permissions)
 ROOT = {"Account": "123456789012", "Arn": "arn:aws:iam::123456789012:root"}
 SESSION = {"Account": "123456789012", "Arn": "arn:aws:sts::123456789012:assumed-role/admin/me"}
 

@@ -53,7 +53,7 @@ def test_refuses_recipients_that_nothing_reaches(
         ([("[ml@example.com]", "[nobody]")], ["UC6449"]),
         ([("[ml@example.com]", "[a@example.com, b@example.com, a@example.com]")], ["UC6449"]),
         ([("[ml@example.com]", f'["{TOPIC}"]')], []),
-        ([("[ml@example.com]", f'["{TOPIC}", a@example.com]')], ["UC6449"]),
+        ([("[ml@example.com]", f'["{TOPIC}", "{TOPIC}2"]')], ["UC6449"]),
         ([("[ml@example.com]", f'["{TOPIC.replace("us-east-2", "us-east-1")}"]')], ["UC6449"]),
     ],
 )

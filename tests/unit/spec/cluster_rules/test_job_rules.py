@@ -38,7 +38,7 @@ OLDER_VLLM = "pytorch-inference-vllm-neuronx:0.16.0-neuronx-py312-sdk2.31.1-ubun
         *(
             ("image: 1", f"{setting}\n            image: 1", code, f"{_JOB}.{place}", problem)
             for setting, code, place, problem in (
-                ("shared_memory_mib: 63", "UC6155", "shared_memory_mib", "got 63"),
+                ("shared_memory_mib: 64", "UC6155", "shared_memory_mib", "got 64"),
                 ("shared_memory_mib: 9000000", "UC6155", "shared_memory_mib", "memory of the container"),
                 ("ulimits: {files: 1}", "UC6156", "ulimits.files", "got 'files'"),
                 ("ulimits: {nofile: -2}", "UC6156", "ulimits.nofile", "got -2"),

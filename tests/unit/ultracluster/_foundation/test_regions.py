@@ -70,7 +70,7 @@ def test_a_block_is_of_one_cluster_of_an_app(blocks: list[str], *, refused: bool
     if refused:
         (text,) = found
         assert text.startswith(
-            "UC4182: capacity: cr-0123456789abcdef0 is the Capacity Block of 'Test/C0' already"
+            "UC4182: Test/C1: capacity: cr-0123456789abcdef0 is the Capacity Block of 'Test/C0' already"
         )
     else:
         assert found == []

@@ -50,6 +50,10 @@ def acknowledging(code: str, *, at: Callable[[cdk.Stack], IConstruct] = lambda s
     return lambda stack: cdk.Validations.of(at(stack)).acknowledge(rule)
 
 
+def telling(stack: cdk.Stack) -> None:
+    cdk.Annotations.of(stack).add_warning_v2("ultracluster:UC6453", "UC6453: told by a construct")
+
+
 def with_plugin(stack: cdk.Stack) -> None:
     cdk.Validations.of(stack.node.root).add_plugins(TemplateCheck(skip={"UC5201": "copies"}))
 
@@ -107,6 +111,7 @@ def test_an_error_ends_the_synthesis_with_the_path_of_its_construct(
         (lost, acknowledging("UC5201")),
         (lost, acknowledging("UC5201", at=lambda stack: stack.node.find_child("Lost"))),
         (reading_all, acknowledging("UC6453")),
+        (reading_all, telling),
     ],
     ids=[
         "nothing is wrong",
@@ -118,6 +123,7 @@ def test_an_error_ends_the_synthesis_with_the_path_of_its_construct(
         "acknowledged at the stack",
         "acknowledged at the resource",
         "a warning that is acknowledged",
+        "a warning that a construct gives too",
     ],
 )
 def test_what_is_no_error_is_synthesized_without_a_word(

@@ -15,7 +15,7 @@ pytestmark = pytest.mark.slow
 
 
 def test_rejects_a_fourth_source(stack: cdk.Stack) -> None:
-    with pytest.raises(FindingsError, match=r"UC4120: queue.capacity: got 4 sources"):
+    with pytest.raises(FindingsError, match=r"UC4120: \S+: queue.capacity: got 4 sources"):
         cluster(stack, block(), RESERVED, SPILL, OnDemand(name="more"))
     assert stack.node.try_find_child("Cluster") is None
 
@@ -42,15 +42,15 @@ def test_rejects_one_reservation_as_two_sources(stack: cdk.Stack) -> None:
 
 
 def test_refuses_more_nodes_than_a_block_has(stack: cdk.Stack) -> None:
-    with pytest.raises(FindingsError, match=r"UC4102: node_count: got 65 nodes"):
+    with pytest.raises(FindingsError, match=r"UC4102: \S+: node_count: got 65 nodes"):
         cluster(stack, block(), node_count=65)
-    with pytest.raises(FindingsError, match=r"UC4102: capacity\[0\]\.max_nodes: got 65 nodes"):
+    with pytest.raises(FindingsError, match=r"UC4102: \S+: capacity\[0\]\.max_nodes: got 65 nodes"):
         cluster(stack, dataclasses.replace(block(), max_nodes=65))
     assert stack.node.try_find_child("Cluster") is None
 
 
 def test_refuses_capacity_in_which_the_type_is_not_sold(stack: cdk.Stack) -> None:
-    with pytest.raises(FindingsError, match=r"UC4104: capacity\[0\]: trn1n.32xlarge is not sold as"):
+    with pytest.raises(FindingsError, match=r"UC4104: \S+: capacity\[0\]: trn1n.32xlarge is not sold as"):
         cluster(stack, block(), instance_type="trn1n.32xlarge")
 
 

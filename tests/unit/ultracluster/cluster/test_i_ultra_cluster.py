@@ -63,7 +63,7 @@ def test_an_imported_cluster_refuses_to_resume_a_job_in_one_line(imported: uc.IU
     with pytest.raises(FindingsError) as refused:
         imported.add_multi_node_job("Train", Job(image=IMAGE, command=("train.py",), resume=1))
     assert str(refused.value) == (
-        "UC6117: resume: a job on an imported queue is not submitted again after it was interrupted. "
+        "UC6117: Test/Platform/Train: resume: a job on an imported queue is not submitted again after it was interrupted. "
         "Remove resume; attempts let AWS Batch start it again."
     )
 
@@ -108,3 +108,26 @@ def test_a_cluster_grants_the_submission_of_jobs_to_each_of_its_queues() -> None
     assert "Train" in str(submit)
     assert cluster.cluster_name == "Test"
     assert cluster.metric("Loss").dimensions == {"Cluster": "Test"}
+
+
+@pytest.mark.parametrize(
+    "construct_id", ["Queue", "FileSystem", "Train", "JobResume", "Queue-later", "Precompile-cpu"]
+)
+def test_a_job_takes_no_id_of_a_part_of_its_cluster(stack: cdk.Stack, construct_id: str) -> None:
+    cluster = uc.UltraCluster(
+        stack, "Cluster", instance_type="trn2.48xlarge", node_count=4, image_id=IMAGE_ID, capacity=block()
+    )
+    job = Job(image=IMAGE, command=("train.py",))
+    cluster.add_single_node_job("Train", job)
+    for add in (
+        lambda: cluster.add_multi_node_job(construct_id, job),
+        lambda: cluster.add_single_node_job(construct_id, job),
+        lambda: cluster.add_precompile_job(construct_id, job, queue=cluster.queue),
+        lambda: cluster.add_fabric_gate(construct_id, image=IMAGE),
+        lambda: cluster.add_smoke_train(construct_id, image=IMAGE),
+    ):
+        with pytest.raises(
+            FindingsError, match=f"UC2161: Test/Cluster/{construct_id}: construct_id: .*{construct_id}Job"
+        ):
+            add()
+    cluster.add_multi_node_job(f"{construct_id}Job".removeprefix("Queue-").removeprefix("Precompile-"), job)

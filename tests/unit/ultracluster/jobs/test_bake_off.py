@@ -119,20 +119,20 @@ def test_a_price_is_above_zero(stack: cdk.Stack) -> None:
     given = candidates(stack, price_per_node_hour=0.01)
     BakeOff(stack, "Cheap", candidates=given, job=Job(command=("train.py",)))
     free = dataclasses.replace(given["p5"], price_per_node_hour=0)
-    with pytest.raises(FindingsError, match=r"UC6162: candidates.p5.price_per_node_hour: got 0"):
+    with pytest.raises(FindingsError, match=r"UC6162: \S+: candidates.p5.price_per_node_hour: got 0"):
         BakeOff(stack, "Free", candidates=given | {"p5": free}, job=Job(command=("train.py",)))
 
 
 @pytest.mark.parametrize(
     ("changes", "code"),
     [
-        ({"figures": []}, r"UC6160: figures: got 0.*1 to 10"),
-        ({"figures": [f"f{index}" for index in range(11)]}, r"UC6160: figures: got 11"),
-        ({"candidates": {}}, r"UC6160: candidates: got 0.*2 to 10"),
-        ({"figures": ["Loss"]}, r"UC6161: figures: got 'Loss'"),
-        ({"figures": ["tokens/s"]}, r"UC6161: figures"),
-        ({"nodes": 3}, r"UC6112: job.nodes: got 3 for a bake-off job. Set it for each candidate"),
-        ({"image": IMAGE}, r"UC6112: job.image"),
+        ({"figures": []}, r"UC6160: \S+: figures: got 0.*1 to 10"),
+        ({"figures": [f"f{index}" for index in range(11)]}, r"UC6160: \S+: figures: got 11"),
+        ({"candidates": {}}, r"UC6160: \S+: candidates: got 0.*2 to 10"),
+        ({"figures": ["Loss"]}, r"UC6161: \S+: figures: got 'Loss'"),
+        ({"figures": ["tokens/s"]}, r"UC6161: \S+: figures"),
+        ({"nodes": 3}, r"UC6112: \S+: job.nodes: got 3 for a bake-off job. Set it for each candidate"),
+        ({"image": IMAGE}, r"UC6112: \S+: job.image"),
     ],
 )
 def test_rejects_arguments_that_make_no_table(stack: cdk.Stack, changes: dict[str, Any], code: str) -> None:

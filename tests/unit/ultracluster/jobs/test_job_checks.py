@@ -36,7 +36,7 @@ def test_several_nodes_without_efa_must_be_requested(stack: cdk.Stack) -> None:
 
 @pytest.mark.parametrize("nodes", [0, 5, -1])
 def test_rejects_more_nodes_than_the_queue_has(stack: cdk.Stack, nodes: int) -> None:
-    with pytest.raises(FindingsError, match=r"UC6101: nodes: .* Allowed: 1 to 4"):
+    with pytest.raises(FindingsError, match=r"UC6101: \S+: nodes: .* Allowed: 1 to 4"):
         job(stack, nodes=nodes)
 
 
@@ -91,7 +91,7 @@ def test_warnings_of_the_settings_do_not_fail_synthesis(stack: cdk.Stack) -> Non
 def test_rejects_more_dependencies_than_aws_batch_supports(stack: cdk.Stack) -> None:
     training = queue(stack)
     before = [single_node_job(stack, f"J{index}", queue=training) for index in range(21)]
-    with pytest.raises(FindingsError, match=r"UC6113: depends_on: got 21 jobs"):
+    with pytest.raises(FindingsError, match=r"UC6113: \S+: depends_on: got 21 jobs"):
         single_node_job(stack, queue=training, depends_on=before)
     with pytest.raises(FindingsError, match="UC6113"):
         single_node_job(stack, "Again", queue=training, depends_on=[before[0], before[0]])
@@ -111,5 +111,5 @@ def test_rejects_dependencies_whose_names_exceed_a_tag(stack: cdk.Stack) -> None
 
 def test_rejects_permissions_to_buy_in_python_too(stack: cdk.Stack) -> None:
     buys = uc.Statement(actions=("ec2:PurchaseCapacityBlock",), resources=("*",))
-    with pytest.raises(FindingsError, match=r"UC6123: permissions.statements\[0\].actions\[0\]"):
+    with pytest.raises(FindingsError, match=r"UC6123: \S+: permissions.statements\[0\].actions\[0\]"):
         job(stack, permissions=uc.Permissions(statements=(buys,)))

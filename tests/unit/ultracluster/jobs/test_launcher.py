@@ -38,7 +38,7 @@ def test_a_raw_program_only_gets_basic_variables(stack: cdk.Stack) -> None:
     [
         ({"launcher": "jax", "processes_per_node": 64}, "UC6140"),
         ({"launcher": "raw", "processes_per_node": 2}, "UC6140"),
-        ({"launcher": "mpirun"}, r"UC1023: launcher: got 'mpirun'.*torchrun, jax, raw"),
+        ({"launcher": "mpirun"}, r"UC1023: \S+: launcher: got 'mpirun'.*torchrun, jax, raw"),
         ({"command": []}, "UC6142"),
     ],
 )

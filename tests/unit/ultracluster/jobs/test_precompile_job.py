@@ -70,12 +70,12 @@ def test_a_single_phase_can_be_run(stack: cdk.Stack) -> None:
 
 @pytest.mark.parametrize("setting", ["method", "phase"])
 def test_rejects_a_word_that_is_no_method_or_phase(stack: cdk.Stack, setting: str) -> None:
-    with pytest.raises(FindingsError, match=f"UC1023: {setting}: got 'first'"):
+    with pytest.raises(FindingsError, match=rf"UC1023: \S+: {setting}: got 'first'"):
         precompile(stack, training_queue(stack, "trn1.2xlarge"), **{setting: "first"})
 
 
 def test_rejects_a_phase_for_first_steps(stack: cdk.Stack) -> None:
-    with pytest.raises(FindingsError, match="UC6112: phase"):
+    with pytest.raises(FindingsError, match=r"UC6112: \S+: phase"):
         precompile(stack, training_queue(stack, "trn1.2xlarge"), method="first-steps", phase="compile")
 
 

@@ -34,7 +34,7 @@ def test_is_one_container_that_has_a_whole_node(stack: cdk.Stack) -> None:
 
 @pytest.mark.parametrize("size", [1, 0, -5, 10_001])
 def test_rejects_arrays_that_aws_batch_refuses(stack: cdk.Stack, size: int) -> None:
-    with pytest.raises(FindingsError, match=r"UC6111: array_size: .* Allowed: 2 to 10,000"):
+    with pytest.raises(FindingsError, match=r"UC6111: \S+: array_size: .* Allowed: 2 to 10,000"):
         single_node_job(stack, array_size=size)
 
 

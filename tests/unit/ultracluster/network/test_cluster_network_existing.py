@@ -75,26 +75,48 @@ def test_takes_the_subnet_of_a_vpc_of_the_same_app(stack: cdk.Stack) -> None:
 
 
 @pytest.mark.parametrize(
-    ("azs", "selection", "problem"),
+    ("azs", "selection", "problem", "proposed"),
     [
-        (1, None, ""),
-        (2, None, "2 subnets are selected, in"),
-        (2, ec2.SubnetSelection(availability_zones=["us-east-2f"]), "0 subnets are selected"),
-        (1, ec2.SubnetSelection(subnet_group_name="nodes"), "There are no subnet groups with name 'nodes'"),
-        (1, ec2.SubnetSelection(subnet_type=ec2.SubnetType.PUBLIC), "the subnet is public"),
+        ("c", None, "", ""),
+        ("bc", None, "2 subnets are selected, in 'us-east-2b', 'us-east-2c'", '["us-east-2b"]'),
+        (
+            "bc",
+            ec2.SubnetSelection(availability_zones=["us-east-2f"]),
+            "0 subnets are selected",
+            '["us-east-2b"]',
+        ),
+        (
+            "bc",
+            ec2.SubnetSelection(availability_zones=["us-east-2b", "us-east-2c"]),
+            "2 subnets are selected",
+            "subnets=[vpc.private_subnets[0]]",
+        ),
+        (
+            "c",
+            ec2.SubnetSelection(subnet_group_name="nodes"),
+            "There are no subnet groups with name 'nodes'",
+            '["us-east-2c"]',
+        ),
+        (
+            "c",
+            ec2.SubnetSelection(subnet_type=ec2.SubnetType.PUBLIC),
+            "the subnet is public",
+            '["us-east-2c"]',
+        ),
     ],
 )
-def test_a_selection_is_of_one_private_subnet(
-    stack: cdk.Stack, azs: int, selection: ec2.SubnetSelection | None, problem: str
+def test_a_selection_is_of_one_private_subnet_and_another_is_proposed(
+    stack: cdk.Stack, azs: str, selection: ec2.SubnetSelection | None, problem: str, proposed: str
 ) -> None:
-    vpc = ec2.Vpc(stack, "Own", max_azs=azs)
+    vpc = ec2.Vpc(stack, "Own", availability_zones=[f"us-east-2{zone}" for zone in azs])
     if not problem:
         private = stack.resolve(vpc.private_subnets[0].subnet_id)
         assert stack.resolve(existing(stack, vpc=vpc, subnet=selection).subnet_id) == private
         return
     with pytest.raises(FindingsError) as refused:
         existing(stack, vpc=vpc, subnet=selection)
-    assert str(refused.value).startswith(f"UC3113: subnet: {problem}")
+    assert str(refused.value).startswith(f"UC3113: Test/Network: subnet: {problem}")
+    assert proposed in str(refused.value)
     assert "\n" not in str(refused.value)
 
 

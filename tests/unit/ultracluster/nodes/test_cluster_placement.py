@@ -2,6 +2,7 @@ from typing import Any
 
 import aws_cdk as cdk
 import pytest
+from aws_cdk import aws_ec2 as ec2
 from tests.unit.ultracluster.builders import IMAGE_ID, RESERVATION, ZONE, block, of_type, only
 
 import ultracluster as uc
@@ -9,6 +10,7 @@ from ultracluster import CapacityReservation, ClusterPlacement
 from ultracluster_spec.findings import FindingsError
 
 pytestmark = pytest.mark.slow
+CLUSTER = ec2.PlacementGroupStrategy.CLUSTER
 
 
 def test_a_block_gets_no_placement_group(stack: cdk.Stack) -> None:
@@ -52,6 +54,30 @@ def test_nodes_are_placed_in_an_existing_group(stack: cdk.Stack) -> None:
     cluster(stack, placement=uc.ClusterPlacement(stack, "Mine", placement_group_name="training"))
     assert of_type(stack, "AWS::EC2::PlacementGroup") == []
     assert group_of(stack) == "training"
+
+
+def test_nodes_are_placed_in_a_group_of_the_cdk(stack: cdk.Stack) -> None:
+    cluster(stack, placement=ec2.PlacementGroup(stack, "Mine", strategy=CLUSTER))
+    assert group_of(stack) == {"Fn::GetAtt": ["MineC1B42D3A", "GroupName"]}
+
+
+def test_nodes_are_placed_in_an_imported_group_of_the_cdk(stack: cdk.Stack) -> None:
+    group = ec2.PlacementGroup.from_placement_group_name(stack, "Mine", "training")
+    capacity = uc.CapacityReservation(reservation_id=RESERVATION, zone_id=ZONE, placement_group="training")
+    cluster(stack, capacity=capacity, placement=group)
+    assert group_of(stack) == "training"
+
+
+def test_the_strategy_of_the_cdk_makes_a_group(stack: cdk.Stack) -> None:
+    cluster(stack, placement=CLUSTER)
+    assert only(stack, "AWS::EC2::PlacementGroup")["Strategy"] == "cluster"
+
+
+def test_a_group_that_keeps_nodes_apart_is_refused(stack: cdk.Stack) -> None:
+    spread = ec2.PlacementGroupStrategy.SPREAD
+    for placement in (spread, ec2.PlacementGroup(stack, "Apart", strategy=spread)):
+        with pytest.raises(FindingsError, match=r"UC4061: .*placement: got SPREAD"):
+            cluster(stack, placement=placement)
 
 
 @pytest.mark.parametrize("name", ["other", None])

@@ -249,7 +249,7 @@ def test_a_lead_has_an_upper_bound(stack: cdk.Stack, hours: int, refused: bool) 
     if not refused:
         lifecycle(stack, queue=training, checkpoint_lead=cdk.Duration.hours(hours))
         return
-    with pytest.raises(FindingsError, match="UC4117: checkpoint_lead: got 780"):
+    with pytest.raises(FindingsError, match=r"UC4117: \S+: checkpoint_lead: got 780"):
         lifecycle(stack, queue=training, checkpoint_lead=cdk.Duration.hours(hours))
 
 

@@ -64,8 +64,43 @@ def test_an_existing_topic_is_used_as_it_is(stack: cdk.Stack, given: object) -> 
 
 
 @pytest.mark.parametrize(
+    ("notify", "told", "subscribed"),
+    [
+        ("a@example.com", "Notify", ["a@example.com"]),
+        (ARN, ARN, []),
+        ([ARN, "a@example.com"], ARN, ["a@example.com"]),
+        (["a@example.com", "topic", "b@example.com"], "Own", ["a@example.com", "b@example.com"]),
+        ("token", "Own", []),
+        (["token", "a@example.com"], "Own", ["a@example.com"]),
+        ("parameter", "Parameter", []),
+    ],
+)
+def test_whoever_is_to_be_notified_can_be_named_in_each_way(
+    stack: cdk.Stack, notify: Any, told: str, subscribed: list[str]
+) -> None:
+    own = sns.Topic(stack, "Own")
+    parameter = cdk.CfnParameter(stack, "Parameter").value_as_string
+    objects = {"topic": own, "token": own.topic_arn, "parameter": parameter}
+    single = objects.get(notify, notify) if isinstance(notify, str) else None
+    made = cluster(stack, notify=single or [objects.get(each, each) for each in notify])
+    assert made.block_lifecycle
+    topic = stack.resolve(made.block_lifecycle.topic.topic_arn)
+    assert told in str(topic)
+    assert [
+        (each["Properties"]["Endpoint"], each["Properties"]["TopicArn"])
+        for each in of_type(stack, "AWS::SNS::Subscription")
+    ] == [(address, topic) for address in subscribed]
+
+
+@pytest.mark.parametrize(
     "notify",
-    [["nobody"], ["a@example.com", "a@example.com"], [ARN, "a@example.com"], ["arn:aws:sqs:us-east-2:1:q"]],
+    [
+        ["nobody"],
+        ["a@example.com", "a@example.com"],
+        [ARN, f"{ARN}2"],
+        ["arn:aws:sns:us-east-1:123456789012:own"],
+        ["arn:aws:sqs:us-east-2:1:q"],
+    ],
 )
 def test_other_recipients_are_refused(stack: cdk.Stack, notify: list[str]) -> None:
     with pytest.raises(FindingsError, match="UC6449"):

@@ -296,7 +296,7 @@ def test_every_action_is_one_that_aws_has(bought: Policy, searched: Policy) -> N
     [
         ({"regions": []}, "UC7201"),
         ({"regions": "us-east-2"}, "UC1032"),
-        ({"regions": ["us-*"]}, "UC7201: regions: got 'us-\\*'"),
+        ({"regions": ["us-*"]}, "UC7201: \\S+: regions: got 'us-\\*'"),
         ({"instance_types": []}, "UC7202"),
         ({"instance_types": "trn2.48xlarge"}, "UC1032"),
         ({"instance_types": ["trn2.48xlarge", "trn9.48xlarge"]}, "UC4001"),

@@ -89,5 +89,5 @@ def test_usage_counts_as_long_as_batch_supports(hours: int, found: list[str]) ->
 
 
 def test_a_queue_that_is_refused_names_the_setting(stack: cdk.Stack) -> None:
-    with pytest.raises(FindingsError, match=r"UC6305: priority: got -1"):
+    with pytest.raises(FindingsError, match=r"UC6305: \S+: priority: got -1"):
         TrainingQueue(stack, "Queue", nodes=nodes(stack), max_nodes=1, settings=Queue(priority=-1))

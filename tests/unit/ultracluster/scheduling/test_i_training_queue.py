@@ -3,12 +3,17 @@ from typing import Any
 import aws_cdk as cdk
 import pytest
 from aws_cdk import assertions
+from aws_cdk import aws_batch as batch
 from aws_cdk import aws_cloudwatch as cloudwatch
+from aws_cdk import aws_ecs as ecs
+from aws_cdk import aws_events as events
 from aws_cdk import aws_events_targets as targets
 from aws_cdk import aws_iam as iam
 from aws_cdk import aws_logs as logs
 from aws_cdk import aws_sns as sns
-from tests.unit.ultracluster.builders import IMAGE, block, new_stack, of_type, only, queue
+from aws_cdk import aws_stepfunctions as sfn
+from aws_cdk import aws_stepfunctions_tasks as tasks
+from tests.unit.ultracluster.builders import IMAGE, block, new_stack, nodes, of_type, only, queue
 from tests.unit.ultracluster.iam_evaluation import allows, identity_statements
 
 from ultracluster import (
@@ -17,6 +22,7 @@ from ultracluster import (
     JobResume,
     MultiNodeJob,
     PosixCompileCache,
+    Queue,
     SingleNodeJob,
     TrainingQueue,
 )
@@ -119,16 +125,21 @@ def test_a_queue_imported_by_its_arn_refuses_jobs_and_says_how_to_import_it(stac
 
     assert there.is_imported
     assert there.job_queue_name == "train"
-    with pytest.raises(FindingsError, match=r"UC6316: Imported: the nodes .*from_training_queue_attributes"):
+    with pytest.raises(
+        FindingsError, match=r"UC6316: Test/Imported: nodes: the nodes .*from_training_queue_attributes"
+    ):
         SingleNodeJob(stack, "Job", Job(image=IMAGE, command=("train.py",)), queue=there)
-    with pytest.raises(FindingsError, match="UC6316: Imported: the log_group"):
+    with pytest.raises(FindingsError, match=r"UC6316: Test/Imported: log_group: the log_group"):
         print(there.log_group_arn)  # noqa: T201 - the access is what fails
 
 
 def test_constructs_of_the_platform_refuse_an_imported_queue_by_its_class(stack: cdk.Stack) -> None:
     with pytest.raises(FindingsError) as refused:
         JobResume(stack, "Resume", queue=imported(stack))
-    assert str(refused.value) == "UC1032: queue: got an object of _ImportedQueue. Allowed: TrainingQueue."
+    assert (
+        str(refused.value)
+        == "UC1032: Test/Resume: queue: got an object of _ImportedQueue. Allowed: TrainingQueue."
+    )
 
 
 def test_grant_submit_covers_the_jobs_of_the_queue_before_and_after_it_and_no_others(
@@ -238,3 +249,55 @@ def test_metrics_take_the_options_of_metrics(stack: cdk.Stack) -> None:
 def _actions(statement: dict[str, Any]) -> list[str]:
     action = statement["Action"]
     return [action] if isinstance(action, str) else list(action)
+
+
+def test_a_queue_is_one_of_the_cdk(stack: cdk.Stack) -> None:
+    ours = queue(stack)
+    job = MultiNodeJob(stack, "Train", Job(image=IMAGE, command=("train.py",)), queue=ours)
+    nightly = events.Rule(stack, "Nightly", schedule=events.Schedule.rate(cdk.Duration.days(1)))
+    nightly.add_target(targets.BatchJob(ours.job_queue_arn, ours, job.job_definition_arn, job))
+    task = tasks.BatchSubmitJob(
+        stack,
+        "Task",
+        job_definition_arn=job.job_definition_arn,
+        job_name="train",
+        job_queue_arn=ours.job_queue_arn,
+    )
+    sfn.StateMachine(stack, "Machine", definition_body=sfn.DefinitionBody.from_chainable(task))
+    container = batch.EcsEc2ContainerDefinition(
+        stack, "Container", image=ecs.ContainerImage.from_registry(IMAGE), cpu=1, memory=cdk.Size.mebibytes(4)
+    )
+    person = principal(stack)
+    batch.EcsJobDefinition(stack, "Theirs", container=container).grant_submit_job(person, ours)
+
+    (name,) = assertions.Template.from_stack(stack).find_resources("AWS::Batch::JobQueue")
+    arn = {"Fn::GetAtt": [name, "JobQueueArn"]}
+    (target,) = only(stack, "AWS::Events::Rule")["Targets"]
+    assert target["Arn"] == arn
+    assert name in str(only(stack, "AWS::StepFunctions::StateMachine")["DefinitionString"])
+    assert arn in [each for one in statements(person) for each in one["Resource"]]
+
+
+def test_a_queue_tells_what_the_cdk_asks_of_one(stack: cdk.Stack) -> None:
+    theirs = TrainingQueue.from_training_queue_arn(stack, "There", ARN.replace("us-east-2", "us-west-2"))
+    ours = TrainingQueue(stack, "Queue", nodes=nodes(stack), max_nodes=4, settings=Queue(priority=7))
+    for given, priority, region in ((theirs, 1, "us-west-2"), (ours, 7, "us-east-2")):
+        assert (given.priority, given.env.region) == (priority, region)
+        assert given.job_queue_ref.job_queue_arn == given.job_queue_arn
+        assert (given.enabled, given.compute_environments, given.scheduling_policy) == (True, [], None)
+        with pytest.raises(FindingsError, match="UC6316"):
+            given.add_compute_environment(
+                batch.FargateComputeEnvironment.from_fargate_compute_environment_arn(
+                    given, "Other", "arn:aws:batch:us-east-2:123456789012:compute-environment/other"
+                ),
+                2,
+            )
+
+
+def test_a_job_has_the_metrics_of_its_program(stack: cdk.Stack) -> None:
+    job = MultiNodeJob(stack, "Train", Job(image=IMAGE, command=("train.py",)), queue=queue(stack))
+    for metric in (job.metric("Mfu"), job.metric_loss(label="loss"), job.metric_tokens_per_second()):
+        assert metric.dimensions == {"Cluster": "Test", "Job": "Train"}
+    assert job.metric_loss(label="loss", period=cdk.Duration.minutes(2)).period.to_minutes() == 2
+    with pytest.raises(FindingsError, match="UC6442"):
+        job.metric("UnusedNodes")

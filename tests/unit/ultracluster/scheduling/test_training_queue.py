@@ -127,7 +127,7 @@ def test_definitions_have_a_priority_exactly_where_jobs_need_one(
 def test_a_queue_refuses_more_environments_than_batch_takes(stack: cdk.Stack) -> None:
     group = nodes(stack)
     first = TrainingQueue(stack, "First", nodes=group, max_nodes=1)
-    with pytest.raises(FindingsError, match=r"UC4120: nodes: got 4 sources of capacity"):
+    with pytest.raises(FindingsError, match=r"UC4120: \S+: nodes: got 4 sources of capacity"):
         TrainingQueue(stack, "Second", environments=[*first.environments] * 4)
     with pytest.raises(FindingsError, match="UC4120"):
         TrainingQueue(stack, "Third")

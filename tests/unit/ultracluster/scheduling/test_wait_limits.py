@@ -76,7 +76,7 @@ def test_no_limit_cancels_a_job_that_waits_for_reserved_capacity(
 @pytest.mark.parametrize("hours", [0, 25])
 def test_rejects_a_limit_that_batch_does_not_support(stack: cdk.Stack, hours: int) -> None:
     behind = queue(stack).environments
-    with pytest.raises(FindingsError, match=r"UC6306: wait_limits.exceeds_nodes"):
+    with pytest.raises(FindingsError, match=r"UC6306: \S+: wait_limits.exceeds_nodes"):
         TrainingQueue(
             stack,
             "Limited",

@@ -43,7 +43,7 @@ def test_objects_expire_or_move_after_whole_days_that_s3_takes(kind: Any, argume
         kind(stack, f"Taken{age}", **{argument: cdk.Duration.days(age)})
     for age in (cdk.Duration.days(least - 1), cdk.Duration.days(36_501), cdk.Duration.hours(24 * least + 1)):
         with pytest.raises(
-            FindingsError, match=f"UC5143: {argument}: got .* days. Allowed: {least} to 36,500"
+            FindingsError, match=rf"UC5143: \S+: {argument}: got .* days. Allowed: {least} to 36,500"
         ):
             kind(stack, "Refused", **{argument: age})
 

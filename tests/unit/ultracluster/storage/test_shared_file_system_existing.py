@@ -6,9 +6,10 @@ import aws_cdk as cdk
 import pytest
 from aws_cdk import assertions
 from aws_cdk import aws_ec2 as ec2
+from aws_cdk import aws_fsx as fsx
 from tests.unit.ultracluster.builders import IMAGE_ID, network, of_type, only
 
-from ultracluster import NodeGroup, SharedFileSystem
+from ultracluster import NodeGroup, SharedFileSystem, UltraCluster
 from ultracluster_spec.findings import FindingsError
 
 pytestmark = pytest.mark.slow
@@ -52,6 +53,84 @@ def test_nothing_is_made_of_it(stack: cdk.Stack) -> None:
     assert of_type(stack, "AWS::FSx::FileSystem") == []
     assert (system.file_system_id, system.efa_enabled) == (_ID, False)
     assert system.connections.security_groups == []
+
+
+def lustre(stack: cdk.Stack, there: ec2.IVpc, **changes: Any) -> fsx.LustreFileSystem:
+    given: dict[str, Any] = {
+        "lustre_configuration": {
+            "deployment_type": fsx.LustreDeploymentType.PERSISTENT_2,
+            "per_unit_storage_throughput": 250,
+        },
+        "storage_capacity_gib": 4800,
+        "vpc": there,
+        "vpc_subnet": there.private_subnets[0],
+    } | changes
+    return fsx.LustreFileSystem(stack, "Theirs", **given)
+
+
+def cluster_on(stack: cdk.Stack, there: ec2.IVpc | None, system: fsx.IFileSystem) -> UltraCluster:
+    return UltraCluster(
+        stack,
+        "Cluster",
+        instance_type="trn2.48xlarge",
+        node_count=4,
+        image_id=IMAGE_ID,
+        zone_id="use2-az3",
+        network=there,
+        file_system=system,
+    )
+
+
+def vpc(stack: cdk.Stack, construct_id: str = "Vpc") -> ec2.Vpc:
+    return ec2.Vpc(stack, construct_id, max_azs=1)
+
+
+def test_a_file_system_of_the_cdk_is_mounted_and_let_through(stack: cdk.Stack) -> None:
+    there = vpc(stack)
+    theirs = lustre(stack, there)
+    cluster = cluster_on(stack, there, theirs)
+
+    (name,) = assertions.Template.from_stack(stack).find_resources("AWS::FSx::FileSystem")
+    assert cluster.file_system
+    assert stack.resolve(cluster.file_system.file_system_id) == {"Ref": name}
+    assert cluster.checkpoint_bucket is None
+    ours = stack.resolve(cluster.network.security_group_id)
+    groups = [
+        each["Properties"]["GroupId"]
+        for each in of_type(stack, "AWS::EC2::SecurityGroupIngress")
+        if each["Properties"].get("Description") == "Lustre"
+    ]
+    assert ours in groups
+    assert len({str(each) for each in groups}) == 2
+    assert [each for each in warnings(stack) if each in {"UC5032", "UC5033"}] == []
+
+
+def test_a_file_system_of_the_cdk_that_nodes_cannot_mount_is_refused(stack: cdk.Stack) -> None:
+    there = vpc(stack)
+    scratch = {"deployment_type": fsx.LustreDeploymentType.SCRATCH_2}
+    group = ec2.SecurityGroup.from_security_group_id(stack, "Group", "sg-0123456789abcdef0")
+    imported = fsx.LustreFileSystem.from_lustre_file_system_attributes(
+        stack, "Imported", dns_name="fs-0123456789abcdef0.fsx", file_system_id=_ID, security_group=group
+    )
+    elsewhere = lustre(cdk.Stack(stack, "Elsewhere"), vpc(stack, "Other"))
+    old = lustre(stack, there, lustre_configuration=scratch)
+    for network_, system, told in (
+        (there, elsewhere, "UC5060"),
+        (None, elsewhere, "UC5060"),
+        (there, old, "UC5061: .*V_2_15"),
+        (there, imported, "UC5030: .*from_attributes"),
+    ):
+        with pytest.raises(FindingsError, match=told):
+            cluster_on(stack, network_, system)
+
+
+def test_an_old_version_that_is_asked_for_is_taken(stack: cdk.Stack) -> None:
+    there = vpc(stack)
+    scratch = {"deployment_type": fsx.LustreDeploymentType.SCRATCH_2}
+    version = fsx.FileSystemTypeVersion.V_2_12
+    cluster_on(
+        stack, there, lustre(stack, there, lustre_configuration=scratch, file_system_type_version=version)
+    )
 
 
 def test_its_own_name_is_taken(stack: cdk.Stack) -> None:

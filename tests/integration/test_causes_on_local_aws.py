@@ -1,0 +1,273 @@
+"""Causes of tests/unit/runtime/jobs/causes.yaml as jobs of a deployed quick start: `jobs why` names cause and remedy of each.
+
+One more job tries what it could do with the role of its node.
+"""
+
+import io
+import json
+import re
+import shlex
+import sys
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import redirect_stdout
+from datetime import datetime, timedelta
+from typing import Any
+
+import pytest
+from tests.unit.runtime.jobs.recorded_jobs import CAUSES, WAITING, is_run
+from tests.unit.stacks.conftest import QUICKSTART, synthesize_rollout
+
+from ultracluster_cli._aws.local_target import node_files
+from ultracluster_cli.main import main
+from ultracluster_local import LocalAws
+from ultracluster_local.deploy import deploy_assembly
+from ultracluster_local.jobs.settings import JobSettings
+from ultracluster_local.seeding.seed import seed_from_request
+from ultracluster_spec.commands import LAUNCHER_PATH
+
+pytestmark = pytest.mark.slow
+
+REGION = "us-east-2"
+IMAGE = "123456789012.dkr.ecr.us-east-2.amazonaws.com/training"
+BLOCK = {
+    "reservation_id": "cr-0123456789abcdef0",
+    "region": REGION,
+    "zone_id": "use2-az3",
+    "instance_type": "trn2.48xlarge",
+    "count": 4,
+    "start": "2030-01-01T11:30:00+00:00",
+    "end": "2030-01-15T11:30:00+00:00",
+    "block": True,
+}
+ENDED = {"SUCCEEDED", "FAILED"}
+# What the agent of Amazon ECS calls and what ends the work of a node, by the type of the resource.
+ECS_CALLS = {
+    "cluster": [
+        *("DeregisterContainerInstance", "RegisterContainerInstance", "SubmitAttachmentStateChanges"),
+        *("SubmitContainerStateChange", "SubmitTaskStateChange"),
+    ],
+    "container-instance": ["Poll", "StartTelemetrySession", "UpdateContainerInstancesState"],
+    "task": ["StopTask"],
+}
+THIEF = f"""
+import json, os, boto3
+from botocore.utils import InstanceMetadataFetcher
+print(json.dumps({{"metadata": InstanceMetadataFetcher(num_attempts=1).retrieve_iam_role_credentials()}}))
+name = os.environ["AWS_BATCH_CE_NAME"]
+(mine,) = boto3.client("batch").describe_compute_environments(computeEnvironments=[name])["computeEnvironments"]
+iam = boto3.client("iam")
+profile = mine["computeResources"]["instanceRole"].rpartition("/")[2]
+role = iam.get_instance_profile(InstanceProfileName=profile)["InstanceProfile"]["Roles"][0]["Arn"]
+own = mine["ecsClusterArn"]
+for cluster in (own, own.rpartition("/")[0] + "/AWSBatch-Theirs-0a1b"):
+    context = [{{"ContextKeyName": "ecs:cluster", "ContextKeyValues": [cluster], "ContextKeyType": "string"}}]
+    for kind, names in {ECS_CALLS}.items():
+        arn = cluster if kind == "cluster" else cluster.replace(":cluster/", f":{{kind}}/") + "/0a1b"
+        for name in names:
+            (result,) = iam.simulate_principal_policy(
+                PolicySourceArn=role, ActionNames=["ecs:" + name], ResourceArns=[arn], ContextEntries=context
+            )["EvaluationResults"]
+            print(json.dumps({{"own": cluster == own, "call": name, "allowed": result["EvalDecision"] == "allowed"}}))
+"""
+RUN = [cause for cause in CAUSES if is_run(cause)]
+
+
+def wait(check: Callable[[], object], seconds: float = 120) -> None:
+    deadline = time.monotonic() + seconds
+    while not check():
+        assert time.monotonic() < deadline
+        time.sleep(0.1)
+
+
+class Cluster:
+    """A deployed quick start whose nodes are processes."""
+
+    def __init__(self, local: LocalAws) -> None:
+        self.local = local
+        self.batch = local.client("batch", REGION)
+        (self.queue,) = (one["jobQueueArn"] for one in self.batch.describe_job_queues()["jobQueues"])
+        (definition,) = self.batch.describe_job_definitions(status="ACTIVE")["jobDefinitions"]
+        self.pretrain = definition["jobDefinitionArn"]
+
+    def submit(self, *, nodes: int = 0, command: list[str] | None = None, **settings: Any) -> str:
+        """Submit a program, alone in a small container or by the launcher on whole nodes."""
+        common: dict[str, Any] = {
+            "jobName": "cause",
+            "jobQueue": self.queue,
+            "tags": {"ultracluster:resume": "0"},
+            "dependsOn": [{"jobId": settings["after"]}] if "after" in settings else [],
+        }
+        if nodes:
+            overrides = {"command": ["python3", LAUNCHER_PATH, "raw", *command]} if command else {}
+            ranges = [{"targetNodes": "0:", "containerOverrides": overrides}]
+            how = {"nodeOverrides": {"numNodes": nodes, "nodePropertyOverrides": ranges}}
+            return str(self.batch.submit_job(jobDefinition=self.pretrain, **common, **how)["jobId"])
+        needs = [{"type": "VCPU", "value": "1"}, {"type": "MEMORY", "value": "64"}]
+        container: dict[str, Any] = {"image": f"{IMAGE}:1", "resourceRequirements": needs}
+        container |= {"command": command or ["true"]} | {
+            key: settings[key] for key in ("image",) if key in settings
+        }
+        if "log_group" in settings:
+            options = {"awslogs-group": settings["log_group"]}
+            container["logConfiguration"] = {"logDriver": "awslogs", "options": options}
+        definition = self.batch.register_job_definition(
+            jobDefinitionName="program", type="container", containerProperties=container
+        )["jobDefinitionArn"]
+        if "variables" in settings:
+            long = [{"name": "X", "value": "x" * settings["variables"]}]
+            common["containerOverrides"] = {"environment": long}
+        if settings.get("then") == "wait":
+            common["timeout"] = {"attemptDurationSeconds": 3600}
+        return str(self.batch.submit_job(jobDefinition=definition, **common)["jobId"])
+
+    def state(self, job: str) -> str:
+        found = self.batch.describe_jobs(jobs=[job])["jobs"]  # empty for a node of a job that has not started
+        return str(found[0]["status"]) if found else ""
+
+    def lose(self, job: str) -> None:
+        """Terminate the instance under a node of a job."""
+        wait(lambda: self.state(job) == "RUNNING")
+        (found,) = self.batch.describe_jobs(jobs=[job])["jobs"]
+        arn = found["container"]["containerInstanceArn"]
+        hosts = self.local.client("ecs", REGION).describe_container_instances(
+            cluster=arn.split("/")[1], containerInstances=[arn]
+        )["containerInstances"]
+        self.local.client("ec2", REGION).terminate_instances(InstanceIds=[hosts[0]["ec2InstanceId"]])
+
+    def at(self, text: str) -> None:
+        self.local.event_settings.most_firings = 1
+        self.local.clock.set(datetime.fromisoformat(text))
+
+
+def command(*words: str, code: int = 0) -> str:
+    with redirect_stdout(io.StringIO()) as out:
+        assert main(list(words)) == code
+    return out.getvalue()
+
+
+def why(job: str) -> dict[str, Any]:
+    answer: dict[str, Any] = json.loads(command("jobs", "why", job, "--region", REGION, "--json"))
+    return answer
+
+
+def program(cause: Mapping[str, Any]) -> list[str]:
+    """Return a program that logs the lines of a cause and ends with its exit code."""
+    lines = [f"echo {shlex.quote(line)}" for line in cause.get("log", [])]
+    return ["sh", "-c", "; ".join([*lines, f"exit {cause['exit']}"])]
+
+
+@pytest.fixture(scope="module")
+def answers(
+    local_aws_server: LocalAws, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[dict[str, dict[str, Any]]]:
+    """What `jobs why` says of every cause: the jobs of a block from before its start until its end."""
+    folder = tmp_path_factory.mktemp("causes")
+    assert synthesize_rollout(QUICKSTART, folder / "cdk.out").returncode == 0
+    (folder / "bin").mkdir()
+    (folder / "bin/python3").symlink_to(sys.executable)  # an image with Python and without torch
+    local_aws_server.reset()
+    image = {"image_id": "ami-0123456789abcdef0", "region": REGION, "files": node_files(), "shared": "/fsx"}
+    seed_from_request(
+        local_aws_server._started(), {"regions": [REGION], "images": [image], "reservations": [BLOCK]}
+    )
+    deploy_assembly(local_aws_server, folder / "cdk.out")
+    local_aws_server.run_jobs(JobSettings(images={IMAGE: folder / "bin"}))
+    with pytest.MonkeyPatch.context() as patch:
+        for name, value in local_aws_server.environment(REGION).items():
+            patch.setenv(name, value)
+        yield live(Cluster(local_aws_server))
+    local_aws_server.run_jobs(None)
+
+
+def live(cluster: Cluster) -> dict[str, dict[str, Any]]:
+    said: dict[str, dict[str, Any]] = {}
+    jobs: dict[str, str] = {}
+
+    def note(cause: str, job: str) -> None:
+        said[cause] = why(job)
+
+    cluster.at("2029-12-31T11:30:00+00:00")
+    early = cluster.submit()
+    note("the block has not started", early)
+    cluster.at("2030-01-01T11:31:00+00:00")
+
+    wait(lambda: cluster.state(early) in ENDED)
+    for cause in RUN:
+        how = cause.get("run") or {"command": program(cause)}
+        after = {"after": jobs[how["after"]]} if "after" in how else {}
+        jobs[cause["cause"]] = cluster.submit(**how | after)
+        if how.get("nodes"):  # one at a time, since there are four nodes
+            if "then" in how:
+                cluster.lose(f"{jobs[cause['cause']]}#0")
+            wait(lambda job=jobs[cause["cause"]]: cluster.state(job) in ENDED)
+    then = {cause["run"]["then"]: jobs[cause["cause"]] for cause in RUN if "then" in cause.get("run", {})}
+    for job in then.values():
+        wait(lambda job=job: cluster.state(job) in {"RUNNING", *ENDED})
+    command("jobs", "stop", then["stop"], "--now", "--region", REGION)
+    cluster.local.clock.advance(timedelta(hours=1))
+    last = then["end the block"]
+    wait(lambda: all(cluster.state(job) in ENDED for job in jobs.values() if job != last))
+
+    thief = cluster.submit(command=[sys.executable, "-c", THIEF])
+    wait(lambda: cluster.state(thief) in ENDED)
+    said["thief"] = {"log": command("jobs", "logs", thief, "--region", REGION, "--json").splitlines()}
+
+    busy = cluster.submit(nodes=3, command=["sleep", "600"])
+    wait(lambda: cluster.state(busy) == "RUNNING")
+    first, second = cluster.submit(nodes=2), cluster.submit(nodes=1, after=busy)
+    note("other jobs have the nodes", first)
+    note("a job before it has not ended", second)
+    note("it is behind another job", cluster.submit(nodes=4))
+
+    cluster.at("2030-01-15T10:31:00+00:00")
+    cluster.at("2030-01-15T10:51:00+00:00")
+    wait(lambda: cluster.state(last) in ENDED)
+    note("the queue is closed", first)
+    return said | {cause: why(job) for cause, job in jobs.items()}
+
+
+def test_the_table_of_the_runbook_names_what_was_run_and_what_was_recorded() -> None:
+    page = (QUICKSTART.parents[2] / "docs/runbook/job-failed.md").read_text()
+    assert re.findall(r"^\| [^|]+ \| (?:run|recorded) \|.*\|$", page, re.MULTILINE) == [
+        f"| {cause['cause']} | {'run' if is_run(cause) else 'recorded'} | "
+        + ", ".join(f"`{cause[key]}`" for key in ("why", "also") if key in cause)
+        + " |"
+        for cause in [*CAUSES, *WAITING]
+    ]
+    assert len(RUN) + len(WAITING) >= 25
+
+
+@pytest.mark.parametrize("cause", RUN, ids=[cause["cause"] for cause in RUN])
+def test_a_job_that_ended_has_its_cause_and_its_remedy(
+    answers: Mapping[str, Mapping[str, Any]], cause: Mapping[str, Any]
+) -> None:
+    answer = answers[cause["cause"]]
+    assert [one["reason"] for one in answer["reasons"]][:2] == ["failed", cause["why"]]
+    remedies = {one["reason"]: one["remedy"] for one in answer["reasons"]}
+    assert cause.get("remedy", "") in remedies[cause["why"]]
+    assert cause.get("also_remedy", "") in remedies[cause.get("also", cause["why"])]
+    assert all(line in "\n".join(answer["log"]) for line in cause.get("log", []))
+    assert answer["unseen"] == []
+
+
+@pytest.mark.parametrize("cause", WAITING, ids=[cause["cause"] for cause in WAITING])
+def test_a_job_that_waits_has_its_cause_and_its_remedy(
+    answers: Mapping[str, Mapping[str, Any]], cause: Mapping[str, Any]
+) -> None:
+    remedies = {one["reason"]: one["remedy"] for one in answers[cause["cause"]]["reasons"]}
+    assert cause["remedy"] in remedies[cause["why"]]
+
+
+def test_a_job_finds_no_metadata_and_the_role_of_its_node_acts_in_no_other_ecs_cluster(
+    answers: Mapping[str, Mapping[str, Any]],
+) -> None:
+    first, *decisions = (json.loads(json.loads(line)["message"]) for line in answers["thief"]["log"])
+    assert first == {"metadata": {}}
+    allowed = {(one["own"], one["call"]) for one in decisions if one["allowed"]}
+    calls = [call for names in ECS_CALLS.values() for call in names]
+    assert len(decisions) == 2 * len(calls)
+    assert allowed == {(True, call) for call in calls} - {
+        (True, "DeregisterContainerInstance"),
+        (True, "StopTask"),
+    }

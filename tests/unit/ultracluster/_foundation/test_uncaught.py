@@ -1,0 +1,34 @@
+"""An app that ends with findings shows one line for each, and no traceback."""
+
+import sys
+
+import pytest
+
+from ultracluster._foundation.uncaught import show_uncaught
+from ultracluster_spec.findings import Finding, FindingsError
+
+
+def shown(capsys: pytest.CaptureFixture[str], error: Exception) -> list[str]:
+    with pytest.raises(type(error)) as caught:
+        raise error
+    show_uncaught(caught.type, caught.value, caught.tb)
+    return capsys.readouterr().err.splitlines()
+
+
+def test_each_finding_is_a_line_with_that_of_the_app_and_the_construct(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    findings = [Finding("UC1030", "got 1", path="steps", location="App/Job"), Finding("UC1032", "got 2")]
+    first, second = shown(capsys, FindingsError(findings))
+    assert first.startswith("UC1030: tests/unit/ultracluster/_foundation/test_uncaught.py:")
+    assert first.endswith(": App/Job: steps: got 1.")
+    assert second.endswith(": got 2.")
+
+
+def test_other_exceptions_are_shown_as_python_does(capsys: pytest.CaptureFixture[str]) -> None:
+    first, *_, last = shown(capsys, ValueError("other"))
+    assert (first, last) == ("Traceback (most recent call last):", "ValueError: other")
+
+
+def test_the_constructs_show_what_ends_an_app_so() -> None:
+    assert sys.excepthook.__module__ == show_uncaught.__module__
