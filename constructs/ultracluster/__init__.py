@@ -43,6 +43,7 @@ from ultracluster_spec.network import Network, NetworkInterface
 from ultracluster_spec.neuron import Neuron
 from ultracluster_spec.nodes import RootVolume
 from ultracluster_spec.queue import Queue, WaitLimits
+from ultracluster_spec.standing_order import StandingOrder
 
 if TYPE_CHECKING:
     from ultracluster.compliance.cluster_key import ClusterKey
@@ -64,6 +65,7 @@ if TYPE_CHECKING:
     from ultracluster.purchasing.capacity_guard import CapacityGuard
     from ultracluster.purchasing.capacity_ledger import CapacityLedger
     from ultracluster.purchasing.capacity_roles import CapacityPurchaseRole, CapacitySearchRole
+    from ultracluster.purchasing.capacity_watch import CapacityWatch
     from ultracluster.sagemaker.quota_share import QuotaShare
     from ultracluster.sagemaker.sagemaker_training_queue import SageMakerTrainingQueue
 
@@ -80,6 +82,7 @@ __all__ = [
     "CapacityPurchaseRole",
     "CapacityReservation",
     "CapacitySearchRole",
+    "CapacityWatch",
     "CheckpointBucket",
     "ClusterAlarms",
     "ClusterBudget",
@@ -124,6 +127,7 @@ __all__ = [
     "SingleNodeJob",
     "SmokeTrain",
     "Spot",
+    "StandingOrder",
     "Statement",
     "TemplateCheck",
     "TrainingImageRepository",
@@ -144,6 +148,7 @@ _LAZY_IMPORTS = {
     "CapacityLedger": "ultracluster.purchasing.capacity_ledger",
     "CapacityPurchaseRole": "ultracluster.purchasing.capacity_roles",
     "CapacitySearchRole": "ultracluster.purchasing.capacity_roles",
+    "CapacityWatch": "ultracluster.purchasing.capacity_watch",
     "ClusterAlarms": "ultracluster.operations.cluster_alarms",
     "ClusterBudget": "ultracluster.operations.cluster_budget",
     "ClusterDashboard": "ultracluster.dashboards.cluster_dashboard",

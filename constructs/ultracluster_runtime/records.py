@@ -35,6 +35,7 @@ from ultracluster_runtime.purchasing import (
     reconcile,
     search,
     verify,
+    wait,
 )
 from ultracluster_runtime.rehearsal import checks
 from ultracluster_runtime.rollout import journal
@@ -74,6 +75,7 @@ RECORDS: Final = by_code(
     reconcile.RECORDS,
     search.RECORDS,
     verify.RECORDS,
+    wait.RECORDS,
     checks.RECORDS,
     journal.RECORDS,
     service_jobs.RECORDS,

@@ -27,7 +27,7 @@ _UNITS = {
     "CheckpointSeconds": "Seconds",
     "Mfu": "None",
 }
-_PRECISIONS = ("fp8", "bf16", "fp16", "tf32", "fp32")
+_PRECISIONS = ("mxfp8", "mxfp4", "fp8", "bf16", "fp16", "tf32", "fp32")
 
 # Variables in which launchers pass the rank of a process.
 _RANKS = ("RANK", "JAX_PROCESS_ID", "NODE_RANK")
@@ -53,8 +53,8 @@ class TrainingMetrics:
         Args:
             flops_per_token: Floating-point operations of the model per token, forward and backward; about 6 times the
                 number of parameters for a dense transformer. Default: unknown, and utilization (Mfu) is not reported.
-            precision: Precision of the matrix multiplications: ``fp8``, ``bf16``, ``fp16``, ``tf32`` or ``fp32``. It
-                selects the peak that utilization is a share of. Default: ``bf16``.
+            precision: Precision of the matrix multiplications: ``mxfp8``, ``mxfp4``, ``fp8``, ``bf16``, ``fp16``,
+                ``tf32`` or ``fp32``. It selects the peak that utilization is a share of. Default: ``bf16``.
             min_interval_seconds: Minimum time between two lines about steps, in seconds; a line summarizes the steps since
                 the last one. 0 prints a line for each step. Default: 10 seconds.
 

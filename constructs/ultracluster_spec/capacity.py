@@ -651,11 +651,11 @@ def ultraserver_is_one_block(cluster: Buyer) -> Iterator[At]:
     machine = cluster.machine
     most = machine.instances_per_ultraserver
     for place, nodes in _nodes_of_blocks(cluster):
-        if machine.ultraserver_type is not None and nodes > most:
+        if machine.in_ultraserver and nodes > most:
             yield At(
                 place,
                 f"got {nodes} nodes of {machine.name} for one reservation; it is sold as the "
-                f"UltraServer {machine.ultraserver_type}, and each UltraServer is a separate block",
+                f"UltraServer {machine.ultraserver_type or f'of {most} servers'}, and each UltraServer is a separate block",
                 f"1 to {most}",
                 "Define one cluster for each UltraServer",
             )
@@ -665,7 +665,7 @@ def ultraserver_is_one_block(cluster: Buyer) -> Iterator[At]:
 def block_holds_the_nodes(cluster: Buyer) -> Iterator[At]:
     """One Capacity Block has room for the nodes."""
     for place, nodes in _nodes_of_blocks(cluster):
-        if cluster.machine.ultraserver_type is None and nodes > MAX_INSTANCES_PER_BLOCK:
+        if not cluster.machine.in_ultraserver and nodes > MAX_INSTANCES_PER_BLOCK:
             remedy = "Define one cluster for each block"
             yield At(
                 place, f"got {nodes} nodes in one Capacity Block", f"1 to {MAX_INSTANCES_PER_BLOCK}", remedy
@@ -677,7 +677,7 @@ def block_has_a_usual_size(cluster: Buyer) -> Iterator[At]:
     """A Capacity Block has as many instances as those that are usually offered."""
     for place, nodes in _nodes_of_blocks(cluster):
         is_usual = nodes > MAX_INSTANCES_PER_BLOCK or nodes.bit_count() == 1
-        if cluster.machine.ultraserver_type is None and not is_usual:
+        if not cluster.machine.in_ultraserver and not is_usual:
             problem = f"got {nodes} nodes; blocks are usually offered in powers of two"
             yield At(place, problem, remedy="Check that the block has as many instances")
 

@@ -33,6 +33,7 @@ from ultracluster_spec.nodes import RootVolume, UserData
 from ultracluster_spec.queue import OWN_CAPACITY, AdditionalQueue, Queue
 from ultracluster_spec.record import RuleRecord
 from ultracluster_spec.rules import At, Place, rule
+from ultracluster_spec.standing_order import StandingOrder
 from ultracluster_spec.values import Value
 
 
@@ -208,6 +209,10 @@ class Cluster(Value):
     alarms: Alarms | None = None
     """Alarm thresholds and recipients. Default: alarms with default thresholds and without a dashboard for Capacity Blocks,
     none for other capacity."""
+
+    capacity_watch: StandingOrder | None = None
+    """A Capacity Block to look for, such as the next one: `notify` is told when it is on offer or its price falls. Default:
+    none."""
 
     tags: Annotated[dict[_TagKey, _TagValue], Checked(_check_tags)] = field(default_factory=dict)
     """Tags of all resources of the cluster, up to 40. Default: none."""

@@ -7,6 +7,7 @@ from typing import Final, get_args
 
 from ultracluster_catalog.machines.instance_type import InstanceType
 from ultracluster_catalog.names.identifiers import IMAGE_ID
+from ultracluster_catalog.neuron.compiler_flags import INTEGER_DEFAULTS, split_compiler_flags
 from ultracluster_catalog.neuron.neuron_containers import (
     NEURON_CONTAINERS,
     PUBLIC_GALLERY,
@@ -53,6 +54,34 @@ def check_container(image: str, instance_type: InstanceType) -> list[Finding]:
         f"{row.repository} with {row.framework} of SDK {row.sdk} is made for "
         f"{', '.join(sorted(row.accelerators))}; {instance_type.name} has {instance_type.accelerator}",
         remedy="Choose an image that `ultracluster docs images` lists for these chips",
+        path="image",
+    )
+
+
+# The version of the SDK in the tag of an AWS image, and of copies that keep the name.
+_SDK_IN_TAG: Final = re.compile(r":[^/]*sdk([0-9]+)\.([0-9]+)")
+_SDK_WITH_KNOWN_DEFAULTS: Final = (2, 32)
+
+
+def check_integer_defaults(image: str, flags: str) -> list[Finding]:
+    """Warn about an image with an SDK whose compiler may treat integers in another way than 2.32 (UC6051).
+
+    Args:
+        image: Reference of the image. One whose tag names no SDK is not judged.
+        flags: All compiler flags of the job.
+    """
+    sdk = _SDK_IN_TAG.search(image)
+    if sdk is None or (int(sdk[1]), int(sdk[2])) <= _SDK_WITH_KNOWN_DEFAULTS:
+        return []
+    pinned = {flag.name for flag in split_compiler_flags(flags)}
+    left = {name: values for name, values in INTEGER_DEFAULTS.items() if name not in pinned}
+    old = " ".join(f"{name}={value}" for name, (value, _) in left.items())
+    new = " ".join(f"{name}={value}" for name, (_, value) in left.items())
+    return require(
+        not left,
+        "UC6051",
+        f"SDK {sdk[1]}.{sdk[2]} may compile with {new}, which 2.32 announced; 2.32 has {old}",
+        remedy="Pin the values in `compiler_flags`: the old ones keep a program of 2.32 as it is",
         path="image",
     )
 
@@ -156,6 +185,14 @@ RECORDS: Final = (
         source="Our decision: an AMI that moves replaces the whole fleet at any deployment.",
         example="image_id: ami-0123456789abcdef0",
         in_templates=True,
+    ),
+    RuleRecord(
+        "UC6051",
+        "A job on an SDK after 2.32 states how the compiler treats integers.",
+        severity=Severity.WARNING,
+        remedy="Set `neuron: {compiler_flags: [--native-int64=disabled, --implicit-integer-downcast=all]}` to keep the behaviour of 2.32, or `enabled` and `none` to have unsupported operations refused.",
+        source="Neuron documentation, compiler release notes 2.32.0, 2026-08-17: the next release changes both defaults. Whether 2.33 did was not found in a readable source by 2026-11-27.",
+        suppressible=True,
     ),
     RuleRecord(
         "UC6330",

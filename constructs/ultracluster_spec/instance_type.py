@@ -15,7 +15,12 @@ from ultracluster_catalog.machines.instance_type import (
     describe_instance_type,
     network_cards,
 )
-from ultracluster_catalog.machines.instance_types import INSTANCE_TYPES
+from ultracluster_catalog.machines.instance_types import (
+    ANNOUNCED_CHIPS,
+    CHIP_CORES,
+    INSTANCE_TYPES,
+    announced_chip,
+)
 from ultracluster_catalog.neuron.compile_machines import CPU, CPU_HOST
 from ultracluster_catalog.places.zones import offered_zones
 from ultracluster_spec.arguments import find_wrong_fields
@@ -41,16 +46,26 @@ _SYSTEM_PATHS: Final = (
 _MOUNT_PARENTS: Final = ("/mnt", "/media", "/srv")
 
 
-_ULTRASERVER_PARTS: Final = (1, 2)
+_ULTRASERVER_PARTS: Final = (1, 2, 4)
 
 
 _TYPO: Final = 0.85  # suggests corrections of typos only, not p5.4xlarge for g5.xlarge
 
-INSTANCE_TYPE: Final = Known(
-    code="UC4001",
-    names=tuple(INSTANCE_TYPES),
-    explain=lambda name: suggestion(name.removeprefix("ml."), INSTANCE_TYPES, similarity=_TYPO),
-)
+
+def _explain(name: str) -> str:
+    """Return the name that is meant, or what is known of a chip that EC2 does not sell by a name yet."""
+    chip = announced_chip(name)
+    if chip is None:
+        return suggestion(name.removeprefix("ml."), INSTANCE_TYPES, similarity=_TYPO)
+    return (
+        f"{chip.name} is sold by agreement: EC2 had published no {chip.prefix} type by {chip.asked}. Known are "
+        f"{chip.cores_per_chip} NeuronCores and {chip.device_memory_gib} GiB per chip, and UltraServers of "
+        f"{' and '.join(map(str, chip.ultraservers))} servers ({chip.dated}). With an agreement, describe your type from "
+        f"`aws ec2 describe-instance-types` in custom_instance_type, with accelerator: {chip.name}"
+    )
+
+
+INSTANCE_TYPE: Final = Known(code="UC4001", names=tuple(INSTANCE_TYPES), explain=_explain)
 """An instance type is one of the catalogue."""
 
 COMPILE_TYPE: Final = Known(code="UC4001", names=(CPU, *INSTANCE_TYPES), explain=INSTANCE_TYPE.explain)
@@ -112,6 +127,7 @@ def get_instance_type(instance_type: str | InstanceType) -> InstanceType:
 def check_instance_type(instance_type: InstanceType) -> list[Finding]:
     """Check the description of an instance type for unsafe numbers (UC1030), or else contradictions (UC4025)."""
     cards, options = instance_type.network_cards, instance_type.purchase_options
+    chip = ANNOUNCED_CHIPS.get(instance_type.accelerator)
     unsafe = find_wrong_fields(instance_type)
     if not any(finding.path == "network_cards" for finding in unsafe):
         unsafe = [*(finding for card in cards for finding in find_wrong_fields(card)), *unsafe]
@@ -135,6 +151,11 @@ def check_instance_type(instance_type: InstanceType) -> list[Finding]:
         "more logical NeuronCores than NeuronCores": instance_type.logical_neuron_cores
         > instance_type.neuron_cores,
         "instances_per_ultraserver below 1": instance_type.instances_per_ultraserver < 1,
+        f"an UltraServer of {instance_type.instances_per_ultraserver} {instance_type.accelerator} servers": bool(
+            chip
+            and instance_type.in_ultraserver
+            and instance_type.instances_per_ultraserver not in chip.ultraservers
+        ),
     }
     return [
         Finding(
@@ -194,14 +215,15 @@ def check_job_ultraservers(instance_type: InstanceType, nodes: int) -> list[Find
     """Check whether the nodes of a job can be joined across UltraServers (UC4028).
 
     Source: Neuron documentation, "How to schedule MPI jobs to run on Neuron UltraServer on EKS" (2.29 to 2.33, read
-    November 2026), whose script joins groups of 1, 2 or 4 trn2u nodes and rejects others.
+    November 2026), whose script joins groups of 1, 2 or 4 trn2u nodes and rejects others; its operator has the same sizes
+    for Trn3.
     """
     whole = instance_type.instances_per_ultraserver
     return require(
         whole == 1 or nodes in _ULTRASERVER_PARTS or nodes % whole == 0,
         "UC4028",
         f"got {quote(nodes)} nodes of {instance_type.name}, which are joined as UltraServers of {whole}",
-        allowed=f"1, 2, or a multiple of {whole}",
+        allowed=f"1, 2, {'' if whole == _ULTRASERVER_PARTS[-1] else '4, '}or a multiple of {whole}",
         path="node_count",
     )
 
@@ -256,6 +278,9 @@ _CONVERTED = {
     "nvme_disks",
     "nvme_gb",
     "dated",
+    "cores_per_chip",
+    "logical_nc_config",
+    "instances_per_ultraserver",
 }
 
 
@@ -278,11 +303,11 @@ class CustomInstanceType(Value):
     device_memory_gib: _Count
     """Memory of one accelerator in GiB."""
 
-    cores_per_chip: _CountOrNone = 0
-    """NeuronCores per accelerator. Default: 0, a GPU."""
+    cores_per_chip: _CountOrNone | None = None
+    """NeuronCores per accelerator. Default: 8 of a Trainium2 or Trainium3, 2 of a Trainium or Inferentia2, else 0, a GPU."""
 
-    logical_nc_config: Annotated[int, LOGICAL_CORES] = 1
-    """NeuronCores per logical NeuronCore by default. Default: 1."""
+    logical_nc_config: Annotated[int, LOGICAL_CORES] | None = None
+    """NeuronCores per logical NeuronCore by default. Default: 2 of a Trainium2 or Trainium3, else 1."""
 
     network_cards: Annotated[int, NETWORK_CARDS]
     """Number of network cards, all identical."""
@@ -313,6 +338,9 @@ class CustomInstanceType(Value):
     nitro_generation: _Count
     """Generation of the Nitro System."""
 
+    instances_per_ultraserver: _Count = 1
+    """Number of servers of the UltraServer that the type is part of; for Trainium3, 4 or 36. Default: 1, none."""
+
     source: str
     """Source of these properties."""
 
@@ -327,8 +355,17 @@ class CustomInstanceType(Value):
         same: dict[str, Any] = {
             name: getattr(self, name) for name in fields_of(CustomInstanceType) if name not in _CONVERTED
         }
-        nvme, dated = (self.nvme_disks, self.nvme_gb), date.fromisoformat(self.dated)
-        return describe_instance_type(name, cards=cards, nvme=nvme, dated=dated, **same)
+        cores, logical = CHIP_CORES.get(self.accelerator, (0, 1))
+        return describe_instance_type(
+            name,
+            cards=cards,
+            cores_per_chip=cores if self.cores_per_chip is None else self.cores_per_chip,
+            logical_nc_config=logical if self.logical_nc_config is None else self.logical_nc_config,
+            nvme=(self.nvme_disks, self.nvme_gb),
+            ultraserver=(None, self.instances_per_ultraserver),
+            dated=date.fromisoformat(self.dated),
+            **same,
+        )
 
 
 RECORDS: Final = (

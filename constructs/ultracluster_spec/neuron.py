@@ -42,8 +42,8 @@ class Neuron(Value):
     """Settings of the Neuron compiler and runtime of a job. All defaults are Neuron's."""
 
     logical_nc_config: Literal[1, 2] | None = None
-    """Physical NeuronCores per logical NeuronCore; Trainium2 only. Determines the number of processes per node. Default: 2
-    on Trainium2."""
+    """Physical NeuronCores per logical NeuronCore; Trainium2 and Trainium3 only. Determines the number of processes per
+    node. Default: 2 there."""
 
     model_type: Literal["generic", "transformer", "unet-inference"] | None = None
     """Model type to optimize for. Default: generic."""

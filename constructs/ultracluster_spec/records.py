@@ -24,6 +24,7 @@ from ultracluster_spec import (
     neuron,
     nodes,
     queue,
+    standing_order,
     times,
 )
 from ultracluster_spec.cluster_rules import (
@@ -57,6 +58,7 @@ RECORDS: Final = by_code(
     network.RECORDS,
     neuron.RECORDS,
     nodes.RECORDS,
+    standing_order.RECORDS,
     arguments.RECORDS,
     queue.RECORDS,
     times.RECORDS,

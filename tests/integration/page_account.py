@@ -39,6 +39,7 @@ from ultracluster_local.seeding.seed import seed_from_request
 from ultracluster_local.server import daemon
 from ultracluster_runtime.jobs.describe import describe_job
 from ultracluster_runtime.jobs.stop import instances_of
+from ultracluster_runtime.purchasing.ledger import Ledger
 from ultracluster_stacks.synthesis.assembly.cache import CACHE_DIRECTORY
 
 __all__ = ["BLOCK", "IMAGE", "REGION", "Account", "eventually"]
@@ -284,6 +285,11 @@ class Account:
         where = ["--regions", REGION, "--zone-ids", "use2-az3", "--cluster", "pretrain"]
         money = ["--max-fee", "60000", "--month-cap", "60000", "--approver", "Ada"]
         assert self.run("capacity", "approve", "december", *what, *where, *money) == 0
+
+    def token(self) -> str:
+        """Return the token of the only order."""
+        (record,) = Ledger(self.client("dynamodb"), TABLE).orders()
+        return record.token
 
     def buy(self) -> None:
         self.approve()

@@ -53,7 +53,7 @@ MONEY = ("--max-fee", "7000", "--month-cap", "14000", "--approver", "a person", 
 
 
 def approve(run: Any, name: str, *more: str) -> str:
-    token: str = run("approve", name, *WHAT, *WINDOW, *MONEY, *more)["order"]["token"]
+    token: str = run("approve", name, *WHAT, *WINDOW, *MONEY, "--below-list", *more)["order"]["token"]
     return token
 
 
@@ -88,6 +88,17 @@ def test_repeated_buys_buy_once(run: Any, market: LocalAws, tmp_path: Path) -> N
     assert json.loads(parameter["Parameter"]["Value"])["reservation_ids"] == [
         mine[0]["CapacityReservationId"]
     ]
+
+
+def test_a_waiting_purchase_needs_the_token_and_buys_what_is_on_offer(run: Any) -> None:
+    approve(run, "december")
+    assert "UC7056" in run("buy", "december", "--wait", exits=2)["stderr"]
+    assert "UC7056" in run("buy", "december", "--wait", "--token", "0" * 16, exits=2)["stderr"]
+
+    token = run("status", "december")["orders"][0]["token"]
+    bought = run("buy", "december", "--wait", "--token", token)
+    assert bought["order"]["state"] == "PURCHASED"
+    assert bought["order"]["instances"] >= 1
 
 
 def test_a_dropped_terminal_buys_nothing_without_the_token(run: Any, market: LocalAws) -> None:

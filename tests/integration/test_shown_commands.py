@@ -166,6 +166,7 @@ STATES: Sequence[tuple[Callable[[Account], None], str]] = (
     (templates, "localaws/README.md reference/check.md how-to/check-with-others.md"),
     (an_order, "how-to/bake-an-ami.md concepts/images.md"),
     (an_order, "how-to/buy-a-block.md"),
+    (an_order, "how-to/wait-for-capacity.md"),
     (an_order, "concepts/capacity.md"),
     (an_exported_ledger, "how-to/rehearsal.md"),
     (a_block, "runbook/extension.md"),
@@ -191,7 +192,12 @@ STATES: Sequence[tuple[Callable[[Account], None], str]] = (
 )
 """States, and pages that are read one after the other in an account of this state."""
 
-READ_ALWAYS = {"how-to/see-the-plan.md", "how-to/buy-a-block.md", "how-to/test-on-this-machine.md"}
+READ_ALWAYS = {
+    "how-to/see-the-plan.md",
+    "how-to/buy-a-block.md",
+    "how-to/test-on-this-machine.md",
+    "how-to/wait-for-capacity.md",
+}
 """Pages that `make test` reads with those of the same account."""
 
 
@@ -331,6 +337,7 @@ IDS: Mapping[str, Callable[[Account], str]] = {
     "NODE": Account.node,
     "PERMISSION": Account.permission,
     "QUEUE_ARN": Account.queue_arn,
+    "TOKEN": Account.token,
     "fs-0123456789abcdef0": Account.file_system_id,
     "p-EXAMPLE": Account.policy,
     "sg-0123456789abcdef0": lambda account: account.network_id("SecurityGroup"),

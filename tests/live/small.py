@@ -160,7 +160,7 @@ def dry_run_of_a_purchase(live: Live) -> None:
     """Does the dry run of a purchase answer `DryRunOperation`, with and without tags?
 
     Sends the dry run of a purchase with the tag `uc:po` and without it; `ultracluster capacity buy` sends the same dry run before it asks. Passes when both
-    answer `DryRunOperation`. By hand: `ultracluster capacity approve` with a cap of 1 USD below the cheapest offering shows no purchase.
+    answer `DryRunOperation`. By hand: `ultracluster capacity approve --below-list` with a cap of 1 USD below the cheapest offering shows no purchase.
     """
     ec2, offered = live.client("ec2", live.block_region), offering(live)
     codes = [dry_run(live, ec2, offered, tagged=with_tag) for with_tag in (True, False)]

@@ -12,7 +12,7 @@ from typing import Annotated, Any, Final
 import typer
 
 from ultracluster_catalog.machines.instance_types import INSTANCE_TYPES
-from ultracluster_catalog.neuron.neuron_images import IMAGE_KINDS
+from ultracluster_catalog.neuron.neuron_images import DLAMI_ROOT_VOLUME_GB, IMAGE_KINDS
 from ultracluster_cli import options
 from ultracluster_cli._cdk.toolchain import open_project, require_deployed
 from ultracluster_cli.exit_codes import ExitCode
@@ -62,7 +62,8 @@ def resolve(
         regions = sorted({place.cluster.region for place in places})
         newest = find_images(clients_of(name), regions=regions, image=image, parameter=parameter, baked=baked)
         images |= {place.loc: newest[place.cluster.region] for place in places}
-    warnings += [] if parameter or baked else _missing_parts(image)
+    if not (parameter or baked):
+        warnings += [*_missing_parts(image), *_small_volumes(image, selected)]
     now = datetime.now(UTC)
     rows: list[dict[str, Any]] = [
         {
@@ -210,6 +211,22 @@ def _missing_parts(image: str) -> list[Finding]:
     return require(not kind.missing, "UC4058", problem, remedy=remedy)
 
 
+def _small_volumes(image: str, places: Sequence[ClusterImage]) -> list[Finding]:
+    """Warn about clusters whose nodes would have a smaller root volume than the Neuron documentation asks for (UC2254)."""
+    if not image.startswith("dlami/"):
+        return []
+    return [
+        Finding(
+            "UC2254",
+            f"the root volume of {place.cluster.name} has {size} GiB",
+            allowed=f"at least {DLAMI_ROOT_VOLUME_GB} GB with {image}, says the Neuron documentation",
+            remedy=f"Set root_volume: {{size_gib: {DLAMI_ROOT_VOLUME_GB}}}; the nodes are replaced",
+        )
+        for place in places
+        if (size := place.cluster.root_volume.size_gib) * 1024**3 < DLAMI_ROOT_VOLUME_GB * 10**9
+    ]
+
+
 def find_images(
     clients: Clients, *, regions: Sequence[str], image: str, parameter: str | None, baked: str | None
 ) -> dict[str, MachineImage]:
@@ -234,6 +251,13 @@ def find_images(
 
 
 RECORDS: Final = (
+    RuleRecord(
+        "UC2254",
+        "Nodes with a Neuron DLAMI have the root volume that its documentation asks for.",
+        severity=Severity.WARNING,
+        remedy="Set `root_volume: {size_gib: 512}` in the cluster; `ultracluster cost` shows what it adds. A disk that fills up ends the job in paid hours.",
+        source="Neuron documentation 2.33.0, Update PyTorch on a Deep Learning AMI, 2026-10-16: a minimum of 512 GB for Trn1, Trn2 and Trn3 (https://awsdocs-neuron.readthedocs-hosted.com/en/v2.33.0/setup/pytorch/update-dlami.html).",
+    ),
     RuleRecord(
         "UC4057",
         "An AMI is specified in only one way.",

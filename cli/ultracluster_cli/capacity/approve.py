@@ -47,6 +47,7 @@ def _approve(
     ledger: options.LedgerOptions,
     *,
     as_json: bool,
+    below_list: bool = True,
     **terms: Any,
 ) -> None:
     """Approve an order. `terms` are the fields of the order that its command has parsed."""
@@ -63,8 +64,9 @@ def _approve(
         **terms,
     )
     findings = order_checks.check_order(order, now=_now())
-    errors = [finding for finding in findings if is_error(finding, PURCHASE_RECORDS)]
-    reject(errors)
+    reject([finding for finding in findings if is_error(finding, PURCHASE_RECORDS)])
+    if isinstance(order, BlockOrder) and not below_list:
+        reject(order_checks.check_list_price(order))
     print_findings(findings)
     say_rehearsals(order, session, approval.rollout)
     session.run(check_clock())
@@ -77,6 +79,10 @@ def _approve(
     else:
         say(f"Approved order {order.name} until {order.expires_at:%Y-%m-%d %H:%M} UTC, token {record.token}.")
         say(f"Nothing is bought yet. To buy: ultracluster capacity buy {order.name}")
+        if isinstance(order, BlockOrder):
+            say(
+                f"Or when an offering appears: ultracluster capacity buy {order.name} --wait --token {record.token}"
+            )
 
 
 def approve(
@@ -90,6 +96,14 @@ def approve(
         typer.Option("--ultraservers", metavar="INTEGER", help="Number of UltraServers, instead of nodes."),
     ] = None,
     ultraserver_type: options.UltraServerTypeOption = options.DEFAULT_ULTRASERVER,
+    at_least: Annotated[
+        str | None,
+        typer.Option(
+            "--at-least",
+            metavar="INTEGER",
+            help="Fewest nodes or UltraServers to accept: the largest block on offer is bought. Default: the exact number.",
+        ),
+    ] = None,
     days: options.DaysOption,
     between: options.BetweenOption,
     end_by: Annotated[str | None, typer.Option("--end-by", help="Latest end: a day or a UTC time.")] = None,
@@ -99,11 +113,14 @@ def approve(
     ] = "",
     platform: options.PlatformOption = "Linux/UNIX",
     prefer: options.PreferOption = "total",
+    below_list: Annotated[
+        bool, typer.Option("--below-list", help="Accept a --max-fee below the list price of what is ordered.")
+    ] = False,
     ledger: options.LedgerOptions,
     as_json: JsonOption = False,
 ) -> None:
     """Approve the purchase of a Capacity Block without buying it."""
-    for option, number in (("--nodes", nodes), ("--ultraservers", ultraservers)):
+    for option, number in (("--nodes", nodes), ("--ultraservers", ultraservers), ("--at-least", at_least)):
         if number is not None:
             order_checks.parse_count(option, number)
     block_type, block_ultraserver, (count,) = read_size(
@@ -117,10 +134,12 @@ def approve(
         approval,
         ledger,
         as_json=as_json,
+        below_list=below_list,
         regions=searched_regions(regions, instance_type=block_type, ultraserver_type=block_ultraserver),
         instance_type=block_type,
         ultraserver_type=block_ultraserver,
         count=count,
+        min_count=None if at_least is None else int(at_least),
         platform=platform,
         zone_ids=read_regions(zone_ids, known=()),
         start_after=order_checks.parse_time("--between", between[0]),

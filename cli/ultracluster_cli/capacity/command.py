@@ -3,6 +3,7 @@
 import json
 import uuid
 from collections.abc import Callable
+from datetime import timedelta
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -26,13 +27,14 @@ from ultracluster_cli.capacity.session import (
 )
 from ultracluster_cli.capacity.verify import verify
 from ultracluster_cli.options import JsonOption, command_group, with_option_groups
-from ultracluster_cli.output import print_json, print_table, say
+from ultracluster_cli.output import print_json, print_table, say, short_time
 from ultracluster_runtime.purchasing.fold import unknown_order
 from ultracluster_runtime.purchasing.operator_actions import cancel as cancel_order
 from ultracluster_runtime.purchasing.operator_actions import close
 from ultracluster_runtime.purchasing.orders import OrderState, Record
 from ultracluster_runtime.purchasing.purchase import buy as buy_order
 from ultracluster_runtime.purchasing.reconcile import reconcile as reconcile_order
+from ultracluster_runtime.purchasing.wait import buy_when_offered, refuse_to_wait
 
 PARAMETER_PREFIX = "/ultracluster/capacity"
 
@@ -60,17 +62,39 @@ def buy(
     parameter: Annotated[
         bool, typer.Option("--parameter", help="Also write them to an SSM parameter in the block's Region.")
     ] = False,
+    wait: Annotated[
+        bool,
+        typer.Option("--wait", help="Wait until AWS offers what the order is for; needs --token."),
+    ] = False,
+    every: Annotated[
+        int, typer.Option("--every", min=1, max=60, help="With --wait, minutes between two searches.")
+    ] = 5,
     rollout: RehearsedRolloutOption = None,
     besides: BesidesOption = None,
     ledger: LedgerOptions,
     as_json: JsonOption = False,
 ) -> None:
     """Buy the capacity of an approved order, at most once."""
+    if wait and token is None:
+        raise refuse_to_wait(
+            "--wait buys without asking, and got no --token", remedy="Specify the token of the order"
+        )
     session = open_session(ledger, token, besides=besides or ())
     approved = session.ledger.read(order)
+    nonce = uuid.uuid4().hex
+    steps = buy_order(order, nonce=nonce)
     if isinstance(approved, Record) and approved.state is OrderState.APPROVED:
+        if wait and token != approved.token:
+            remedy = f"`ultracluster capacity status {order} --json` shows it"
+            raise refuse_to_wait(f"the token is not that of order {order}", remedy=remedy)
         say_rehearsals(approved.order, session, rollout)
-    outcome = session.run(buy_order(order, nonce=uuid.uuid4().hex))
+        if wait:
+            until = short_time(approved.order.expires_at)
+            say(
+                f"Searching every {every} minutes until {until}. Stop it with Ctrl-C: nothing is held or bought before."
+            )
+            steps = buy_when_offered(order, nonce=nonce, every=timedelta(minutes=every))
+    outcome = session.run(steps)
     record = outcome.record
     outputs: dict[str, Callable[[], object]] = {}
     if record.reservation_ids and write is not None:

@@ -2,12 +2,14 @@
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
-from decimal import Decimal
+from decimal import ROUND_DOWN, Decimal
 from typing import Annotated, Any
 
 import typer
 
+from ultracluster_catalog.machines.instance_types import MACHINES
 from ultracluster_catalog.places.zones import REGIONS
+from ultracluster_catalog.prices.prices import capacity_block_price
 from ultracluster_cli.capacity import options
 from ultracluster_cli.capacity.options import block_search, read_size, searched_regions
 from ultracluster_cli.exit_codes import ExitCode
@@ -87,6 +89,7 @@ def find(
         earliest=search.start_after,
         calls=clients.sent,
         not_sold=result.not_sold,
+        local_zones=MACHINES[block_type].block_local_zones if block_type else (),
         limit=None if as_json else limit,
         prefer=prefer,
     )
@@ -133,6 +136,7 @@ def _show_offerings(
     earliest: datetime,
     calls: Mapping[str, int],
     not_sold: Sequence[str],
+    local_zones: Sequence[str],
     limit: int | None,
     prefer: str,
 ) -> None:
@@ -182,6 +186,8 @@ def _show_offerings(
     else:
         sold = f" {', '.join(not_sold)} do not sell it." if not_sold else ""
         say(f"No offerings found.{sold} Try another time (--between), duration (--days) or more Regions.")
+    if local_zones:
+        say(f"AWS also sells it in {', '.join(local_zones)}, a Local Zone that the account must opt in to.")
     print_findings(findings)
     say(f"{sum(calls.values())} read-only API calls")
 
@@ -194,6 +200,13 @@ def _title(offerings: Sequence[Offering]) -> str:
         for offering in offerings
     )
     return f"{len(offerings)} offerings of {', '.join(kinds)}, in {offerings[0].currency}"
+
+
+def _is_below_list(offering: Offering, hours: int) -> bool:
+    """Whether an offering costs less than the list price of the hours that were asked for, as the rest of a day does."""
+    price = capacity_block_price(str(offering.instance_type), offering.region).amount
+    least = price and (price * offering.instance_count * hours).quantize(Decimal("0.01"), ROUND_DOWN)
+    return least is not None and offering.fee < least
 
 
 def _show_next(best: Offering, search: Search, *, prefer: str, days: str, between: tuple[str, str]) -> None:
@@ -211,6 +224,7 @@ def _show_next(best: Offering, search: Search, *, prefer: str, days: str, betwee
             *("ultracluster", "capacity", "approve", "ORDER", "--cluster", "CLUSTER", *what),
             *("--days", days, "--between", *between, "--regions", best.region),
             *([] if prefer == "total" else ["--prefer", prefer]),
+            *(["--below-list"] if _is_below_list(best, min(search.hours)) else []),
             *("--max-fee", str(best.fee), "--month-cap", str(best.fee), "--approver", "YOU"),
         ]
     )

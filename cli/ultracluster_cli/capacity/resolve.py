@@ -128,8 +128,9 @@ def _order_findings(place: OrderedCapacity, record: Record, path: str) -> Iterat
             yield Finding(
                 code="UC2221", problem=problem, remedy="Name another order, or change the cluster", path=path
             )
-    if order.instance_type is not None and place.nodes > order.count:
-        problem = f"{place.nodes} nodes, but order {place.order} is for {order.count} instances"
+    count = record.count or order.count
+    if order.instance_type is not None and place.nodes > count:
+        problem = f"{place.nodes} nodes, but order {place.order} is for {count} instances"
         yield Finding(code="UC2221", problem=problem, remedy="Set max_nodes, or reduce nodes", path=path)
 
 

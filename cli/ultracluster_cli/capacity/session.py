@@ -159,6 +159,7 @@ def record_row(record: Record) -> dict[str, Any]:
         "start": record.start,
         "end": record.end,
         "zone_ids": ", ".join(record.zone_ids) or None,
+        "instances": record.count,
         "changed_at": record.changed_at.isoformat(timespec="seconds"),
         "reason": record.reason or None,
         "token": record.token,

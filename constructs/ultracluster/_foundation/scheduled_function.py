@@ -20,6 +20,10 @@ from ultracluster._foundation.private_topic import grant_publish
 _MINUTE = 60
 
 
+def _rate(minutes: int) -> str:
+    return f"rate({minutes} {'minute' if minutes == 1 else 'minutes'})"
+
+
 class ScheduledFunction(lambda_.Function):
     """A function with the defaults shared by all Lambda functions: dedicated role and log group, Python, arm64.
 
@@ -95,14 +99,19 @@ class ScheduledFunction(lambda_.Function):
             self.configure_async_invoke(retry_attempts=0, max_event_age=Duration.seconds(_MINUTE))
 
     def add_rule(
-        self, construct_id: str, *, description: str, event_pattern: Mapping[str, Any] | None = None
+        self,
+        construct_id: str,
+        *,
+        description: str,
+        event_pattern: Mapping[str, Any] | None = None,
+        minutes: int = 1,
     ) -> events.CfnRule:
-        """Add a rule that invokes the function every minute, or on events of a pattern of Amazon EventBridge."""
+        """Add a rule that invokes the function every minute, every few, or on events of a pattern of Amazon EventBridge."""
         rule = events.CfnRule(
             self._scope,
             construct_id,
             description=description,
-            schedule_expression="rate(1 minute)" if event_pattern is None else None,
+            schedule_expression=_rate(minutes) if event_pattern is None else None,
             event_pattern=event_pattern,
             state="ENABLED",
             targets=[

@@ -19,6 +19,7 @@ from ultracluster.operations.job_resume import JobResume
 from ultracluster.operations.notifications import Notifications
 from ultracluster.purchasing.capacity_guard import CapacityGuard
 from ultracluster.purchasing.capacity_roles import CapacityPurchaseRole, CapacitySearchRole
+from ultracluster.purchasing.capacity_watch import CapacityWatch
 from ultracluster.sagemaker.sagemaker_training_queue import SageMakerTrainingQueue
 from ultracluster.scheduling.training_queue import TrainingQueue
 from ultracluster.scheduling.unmanaged_environment import UnmanagedEnvironment
@@ -68,6 +69,11 @@ ACKNOWLEDGMENTS: Final[Mapping[type[Construct], Acknowledgments]] = {
     },
     BlockLifecycle: _EACH_MINUTE | {"BlockEvents": {"Serverless-EventBusDLQ": _NEXT_MINUTE}},
     ClusterWatch: _EACH_MINUTE,
+    CapacityWatch: {
+        **{path: reasons for path, reasons in _EACH_MINUTE.items() if path != "EveryMinute"},
+        "Schedule": {"Serverless-EventBusDLQ": _NEXT_MINUTE},
+        "Topic/Resource": {"Serverless-SNSRedrivePolicy": _STILL_TOLD},
+    },
     JobResume: _EACH_MINUTE | {"JobsEnded": {"Serverless-EventBusDLQ": _NEXT_MINUTE}},
     ClusterBudget: {
         "Function/Resource": _RUNTIME
@@ -164,6 +170,7 @@ WILDCARDS: Final[Mapping[type[Construct], WildcardAcknowledgments]] = {
         }
     },
     ClusterWatch: {"Role/Resource": {"Look": _READS}},
+    CapacityWatch: {"Role/Resource": {"Look": _READS}},
     UnmanagedEnvironment: {"Role/Resource": {"ReadCluster": _NO_RESOURCE}},
     JobResume: {
         "Role/Resource": {

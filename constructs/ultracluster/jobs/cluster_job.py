@@ -32,10 +32,11 @@ from ultracluster_catalog.machines.peak_flops import node_peak_tflops
 from ultracluster_catalog.names.exit_codes import LOST_NODE
 from ultracluster_catalog.names.identifiers import ECR_IMAGE
 from ultracluster_catalog.names.submission_tags import AFTER_TAG, QUEUE_TAG, RESUME_TAG
+from ultracluster_catalog.neuron.neuron import XLA_COMPILER_FLAGS_VARIABLE
 from ultracluster_spec.arguments import validate_arguments
 from ultracluster_spec.container import NOTICES_FOLDER, job_environment
 from ultracluster_spec.findings import Finding, reject
-from ultracluster_spec.images import check_container
+from ultracluster_spec.images import check_container, check_integer_defaults
 from ultracluster_spec.job import Job, Mount
 from ultracluster_spec.job_definitions import DEVICES_VARIABLE, PROCESSES_VARIABLE, refuse_resume
 from ultracluster_spec.neuron import Neuron
@@ -150,7 +151,10 @@ class ClusterJob(Construct):
         processes = devices if job.processes_per_node is None else job.processes_per_node
         self.workers = node_count * (processes if job.launcher == "torchrun" else devices)
         self.environment = {**self._program_environment(devices, processes), **variables}
-        warn(self, *findings, *check_container(self.image, machine), *self._warnings_of_dependencies())
+        flags = self.environment.get(XLA_COMPILER_FLAGS_VARIABLE, "")
+        integers = check_integer_defaults(self.image, flags) if machine.is_neuron else ()
+        of_image = (*check_container(self.image, machine), *integers)
+        warn(self, *findings, *of_image, *self._warnings_of_dependencies())
 
     def _define_job_role(
         self, given: iam.IRole | None, compile_cache: CompileCache | PosixCompileCache | None

@@ -69,7 +69,7 @@ class FabricGate(MultiNodeJob):
             "efa": len(queue.nodes.efa_devices),
             "ranks": (options.get("neuron") or Neuron()).processes_per_node(machine),
             "patience": wait.to_seconds(),
-            "group": 2 if machine.ultraserver_type is None else machine.instances_per_ultraserver,
+            "group": machine.instances_per_ultraserver if machine.in_ultraserver else 2,
             "bandwidth": min_bandwidth,
             "latency": max_latency,
         }

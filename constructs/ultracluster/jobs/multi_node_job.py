@@ -73,7 +73,7 @@ class MultiNodeJob(ClusterJob):
         variables = {}
         if job.without_efa and not queue.nodes.efa_devices:
             variables = {**WITHOUT_EFA}
-        if machine.ultraserver_type is not None:
+        if machine.in_ultraserver:
             variables[job_definitions.ULTRASERVER_VARIABLE] = str(machine.instances_per_ultraserver)
         super().__init__(
             scope,

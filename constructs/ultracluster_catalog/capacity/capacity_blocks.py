@@ -108,7 +108,17 @@ def block_regions(instance_type: str) -> tuple[str, ...]:
 
 def drain_before_end(instance_type: InstanceType) -> timedelta:
     """Return the time before the end of a block at which work on instances of this type must stop."""
-    return ULTRASERVER_DRAIN_BEFORE_END if instance_type.ultraserver_type else DRAIN_BEFORE_END
+    return ULTRASERVER_DRAIN_BEFORE_END if instance_type.in_ultraserver else DRAIN_BEFORE_END
+
+
+def block_counts(count: int, least: int | None) -> tuple[int, ...]:
+    """Return the numbers of instances to search for up to `count`, largest first; None stands for exactly `count`.
+
+    Below it, those are powers of two, which AWS offers most (field reports, 2026-10).
+    """
+    least = count if least is None else least
+    powers = {2**power for power in range(count.bit_length())}
+    return tuple(sorted({count, least, *(each for each in powers if least <= each < count)}, reverse=True))
 
 
 def is_block_duration(hours: int) -> bool:

@@ -169,11 +169,14 @@ def client_throughput_gbps(*, object_servers: int, network_gbps: float = CLIENT_
 
 
 def can_mount_over_efa(instance_type: InstanceType) -> bool:
-    """Whether instances of this type can mount a file system over EFA: Nitro v4 with EFA, except Trainium2."""
+    """Whether instances of this type can mount a file system over EFA: Nitro v4 with EFA, except the Trn2 family.
+
+    No source says that Trainium3 can.
+    """
     return (
         instance_type.efa_interfaces > 0
         and instance_type.nitro_generation >= _EFA_MINIMUM_NITRO
-        and instance_type.accelerator != "Trainium2"
+        and instance_type.accelerator not in {"Trainium2", "Trainium3"}
     )
 
 

@@ -54,7 +54,7 @@ class InstanceType:
         device_memory_gib: Memory of one chip in GiB.
         neuron_cores: Physical NeuronCores of the whole instance; 0 for GPUs.
         logical_neuron_cores: NeuronCores that software sees with the default logical NeuronCore configuration
-            (2 on Trainium2, 1 before), for the whole instance; 0 for GPUs.
+            (2 since Trainium2, 1 before), for the whole instance; 0 for GPUs.
         network_cards: The network cards in order of their index.
         efa_interfaces: Maximum number of EFA and EFA-only interfaces; 0 where EFA is unsupported.
         ipv4_per_interface: Maximum number of IPv4 addresses per interface.
@@ -63,7 +63,7 @@ class InstanceType:
         nvme_gb: Size of one of these disks in GB (10^9 bytes); 0 without disks.
         purchase_options: Any of ``on-demand``, ``spot`` and ``capacity-block``: the usage classes that EC2 lists.
             For Regions and zones, see `ultracluster_catalog.capacity.capacity_blocks` and `places.zones`.
-        ultraserver_type: Type of the UltraServer that instances belong to. None outside UltraServers.
+        ultraserver_type: Type of the UltraServer that instances belong to. None outside UltraServers, or if it is not known.
         instances_per_ultraserver: Number of instances of an UltraServer; 1 outside UltraServers.
         container_memory_mib: Memory that a single container on the instance can request, in MiB.
         container_memory_source: Whether that figure was ``measured`` or is an ``estimate``.
@@ -103,6 +103,11 @@ class InstanceType:
     def is_neuron(self) -> bool:
         """Whether the chips use the Neuron SDK: Trainium and Inferentia."""
         return self.neuron_cores > 0
+
+    @property
+    def in_ultraserver(self) -> bool:
+        """Whether instances of the type are parts of an UltraServer."""
+        return self.instances_per_ultraserver > 1
 
     @property
     def gpus(self) -> int:

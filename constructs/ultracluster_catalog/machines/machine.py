@@ -28,6 +28,7 @@ class Machine:
         zone_ids: Zone IDs that EC2 lists the type in.
         block_regions: Regions where the EC2 User Guide lists Capacity Blocks of the type by its name.
         block_regions_seen: Other Regions with real offerings.
+        block_local_zones: Names of the Local Zones in which the guide lists blocks of the type.
         sagemaker_training: Whether SageMaker training jobs offer the type.
         training_plans: Whether SageMaker training plans reserve the type.
         lustre_efa_interfaces: EFA interfaces that AWS's setup script for Lustre clients configures. None for all.
@@ -37,6 +38,7 @@ class Machine:
     zone_ids: tuple[str, ...]
     block_regions: tuple[str, ...]
     block_regions_seen: tuple[str, ...]
+    block_local_zones: tuple[str, ...]
     sagemaker_training: bool
     training_plans: bool
     lustre_efa_interfaces: int | None
@@ -61,17 +63,45 @@ class BlockQuota:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
+class AnnouncedChip:
+    """A chip whose instance types EC2 has not published.
+
+    Attributes:
+        name: Name of the chip, such as ``Trainium3``.
+        prefix: Start of the names of its instance types, also its target of the compiler.
+        cores_per_chip: Physical NeuronCores of one chip.
+        logical_nc_config: NeuronCores of a logical one by default.
+        device_memory_gib: Memory of one chip in GiB.
+        ultraservers: Chips of one server, by the number of servers of an UltraServer.
+        asked: Day on which EC2 was last seen to have no type of it.
+        source: Source of the figures.
+        dated: Day of that source.
+    """
+
+    name: str
+    prefix: str
+    cores_per_chip: int
+    logical_nc_config: int
+    device_memory_gib: int
+    ultraservers: Mapping[int, int]
+    asked: date
+    source: str
+    dated: date
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
 class MachineFamily:
     """Instance types that share chips, quotas and UltraServers.
 
     `peaks` are by chip, `block_quotas` by the part of a type's name before the dot, `ultraserver_regions`, with blocks, by
-    UltraServer type.
+    UltraServer type. `announced` is the chip of a family whose types are not all published.
     """
 
     machines: tuple[Machine, ...]
     peaks: Mapping[str, PeakTflops] = field(default_factory=dict)
     block_quotas: Mapping[str, BlockQuota] = field(default_factory=dict)
     ultraserver_regions: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    announced: AnnouncedChip | None = None
 
 
 def describe_machine(
@@ -80,6 +110,7 @@ def describe_machine(
     zone_ids: str,
     block_regions: str = "",
     block_regions_seen: str = "",
+    block_local_zones: str = "",
     sagemaker_training: bool = False,
     training_plans: bool = False,
     lustre_efa_interfaces: int | None = None,
@@ -91,6 +122,7 @@ def describe_machine(
         zone_ids=tuple(zone_ids.split()),
         block_regions=tuple(block_regions.split()),
         block_regions_seen=tuple(block_regions_seen.split()),
+        block_local_zones=tuple(block_local_zones.split()),
         sagemaker_training=sagemaker_training,
         training_plans=training_plans,
         lustre_efa_interfaces=lustre_efa_interfaces,

@@ -70,6 +70,7 @@ P5: Final = MachineFamily(
                 "us-east-1 us-east-2 us-west-1 us-west-2 eu-north-1 eu-west-2 ap-northeast-1 ap-south-1 "
                 "ap-southeast-2 ap-southeast-3 sa-east-1"
             ),
+            block_local_zones="us-east-1-atl-2a",
         ),
         _p5_48xlarge(
             "p5e.48xlarge",
@@ -86,6 +87,7 @@ P5: Final = MachineFamily(
                 "us-east-1 us-east-2 us-west-1 us-west-2 eu-north-1 eu-west-2 ap-northeast-1 ap-south-1 "
                 "ap-southeast-2 ap-southeast-3 sa-east-1"
             ),
+            block_local_zones="us-west-2-phx-2a",
         ),
         _p5_48xlarge(
             "p5en.48xlarge",
@@ -103,6 +105,7 @@ P5: Final = MachineFamily(
                 "us-east-1 us-east-2 us-west-1 us-west-2 eu-north-1 eu-west-2 eu-south-2 ap-northeast-1 "
                 "ap-northeast-2 ap-south-1 ap-southeast-2 ap-southeast-3"
             ),
+            block_local_zones="us-east-1-atl-2a",
         ),
     ),
     peaks={"H100": _HOPPER, "H200": _HOPPER},

@@ -15,6 +15,8 @@ _p6 = partial(
     purchase_options=(ON_DEMAND, SPOT, CAPACITY_BLOCK),
     efa_generation=4,
     nitro_generation=6,
+    sagemaker_training=True,
+    training_plans=True,
 )
 
 P6: Final = MachineFamily(
@@ -52,6 +54,7 @@ P6: Final = MachineFamily(
                 "use1-az6 usw2-az1 usw2-az2"
             ),
             block_regions="us-east-1 us-west-2 ap-northeast-2 ap-south-2 ap-southeast-3 us-gov-east-1",
+            block_local_zones="us-east-1-atl-2a",
             lustre_efa_interfaces=16,
         ),
     ),

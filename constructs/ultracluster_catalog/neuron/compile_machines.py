@@ -37,8 +37,13 @@ CPU_HOST: Final = describe_instance_type(
 )
 """A host with 4 GiB for each vCPU, which parallel compilations need; the Neuron FAQ recommends compute servers (C5, z1d)."""
 
-# Values of --target of neuronx-cc.
-_TARGETS: Final[Mapping[str, str]] = {"Trainium": "trn1", "Trainium2": "trn2", "Inferentia2": "inf2"}
+# Values of --target of neuronx-cc (Neuron Compiler CLI Reference Guide of SDK 2.32, 2026-08-21).
+_TARGETS: Final[Mapping[str, str]] = {
+    "Trainium": "trn1",
+    "Trainium2": "trn2",
+    "Trainium3": "trn3",
+    "Inferentia2": "inf2",
+}
 
 VLLM_CPU_COMPILE_VARIABLE: Final = "VLLM_NEURON_CPU_COMPILE"
 """Makes vLLM Neuron capture and compile graphs without a Neuron device."""

@@ -5,8 +5,19 @@ an equals sign, and the right-most of two conflicting flags silently wins.
 """
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Final
+
+INTEGER_DEFAULTS: Final[Mapping[str, tuple[str, str]]] = {
+    "--native-int64": ("disabled", "enabled"),
+    "--implicit-integer-downcast": ("all", "none"),
+}
+"""Default of SDK 2.32, and the one that its notes announce for the next release, by flag; whether 2.33 has it was not read.
+
+https://awsdocs-neuron.readthedocs-hosted.com/en/v2.32.0/release-notes/components/compiler.html, 2026-08-17. The new defaults
+refuse integer operations that the old ones lower to FP32 or 32 bits.
+"""
 
 # A word of a command line; quotes keep the spaces of a value such as --tensorizer-options='--a --b' together.
 _WORD = re.compile(r"""(?:[^\s'"]|'[^']*'|"[^"]*")+|['"]""")

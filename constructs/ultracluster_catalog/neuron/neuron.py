@@ -34,7 +34,9 @@ NEURON_DLAMI_PARAMETERS: Final[Mapping[str, str]] = MappingProxyType(
 )
 """SSM public parameters of the Neuron Deep Learning AMIs (with EFA) of SDK 2.32, by name.
 
-pytorch-2.9 is frozen at SDK 2.31.1. A field report misses all of them in ap-south-2.
+pytorch-2.9 is frozen at SDK 2.31.1: PyTorch/XLA has no newer one. SDK 2.33 adds "Deep Learning AMI Neuron torch-neuronx 2.14.0"
+(Ubuntu 24.04 and 26.04, TorchNeuron; documentation 2.33.0, 2026-10-16), whose parameter no readable source names. A field
+report of 2026-10-03 misses all of them in ap-south-2.
 """
 
 XLA_CACHE_VARIABLE: Final = "NEURON_COMPILE_CACHE_URL"

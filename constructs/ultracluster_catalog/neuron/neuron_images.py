@@ -15,6 +15,7 @@ from ultracluster_catalog.neuron.neuron import ECS_NEURON_AMI_PARAMETER, NEURON_
 
 __all__ = [
     "BAKED_IMAGE_TAG",
+    "DLAMI_ROOT_VOLUME_GB",
     "EFA_INSTALLERS",
     "EFA_INSTALLER_VERSION",
     "IMAGE_KINDS",
@@ -34,6 +35,12 @@ NODE_PARTS: Final[tuple[ImagePart, ...]] = (
     "docker",
 )
 """Software that a node needs: EFA for types with EFA, the Lustre client for clusters with a file system."""
+
+DLAMI_ROOT_VOLUME_GB: Final = 512
+"""Least root volume of a Neuron Deep Learning AMI on Trainium, in GB.
+
+https://awsdocs-neuron.readthedocs-hosted.com/en/v2.33.0/setup/pytorch/update-dlami.html, 2026-10-16.
+"""
 
 BAKED_IMAGE_TAG: Final = "ultracluster:neuron-ami"
 """Tag of the AMIs that a `NeuronAmi` bakes; its value is the name of the `NeuronAmi`."""

@@ -19,6 +19,18 @@ JOB_DIMENSION: Final = "Job"
 BAKE_OFF_NAMESPACE: Final = "UltraCluster/BakeOff"
 """Namespace of the metrics of bake-offs."""
 
+OFFERINGS_NAMESPACE: Final = "UltraCluster/Capacity"
+"""Namespace of the metrics of a `CapacityWatch`."""
+
+OFFERINGS_DIMENSION: Final = "Watch"
+"""Only dimension of these metrics: construct path of the watch."""
+
+OFFERINGS_METRIC: Final = "OfferingsThatFit"
+"""Number of offerings that a search found; 0 if there was none."""
+
+OFFERINGS_PRICE_METRIC: Final = "LowestNodeHour"
+"""Lowest price of a node-hour among them, in dollars; absent if there was none."""
+
 CANDIDATE_DIMENSION: Final = "Candidate"
 """Only dimension of bake-off metrics: construct path of the bake-off, a slash, and the name of the candidate."""
 

@@ -155,6 +155,17 @@ _UNKNOWN: Final[Mapping[str, tuple[str, str]]] = MappingProxyType(
 )
 
 
+# Regions in which PERSISTENT_2 is sold on SSD since the sources of the prices were written (FSx for Lustre User Guide,
+# document history, read October 2026), and the day: those with Capacity Blocks of Trainium2.
+_PERSISTENT_2_SINCE: Final[Mapping[str, date]] = MappingProxyType(
+    {
+        "ap-south-2": date(2026, 4, 15),
+        "ap-southeast-4": date(2026, 6, 15),
+        "sa-east-1": date(2026, 4, 15),
+    }
+)
+
+
 def price_of(item: BillableItem, region: str) -> Price:
     """Return the price of one unit of an item in a Region; where it has tiers, that of the first."""
     price = PRICE_TABLE.get((item, region))
@@ -162,9 +173,10 @@ def price_of(item: BillableItem, region: str) -> Price:
         return price
     source, reason = _UNKNOWN[item.kind]
     name = item.name if item.tier is None else f"{item.name}-{item.tier}"
-    return Price(
-        amount=None, unit=_unit(item), source=source, dated=_SEARCHED, reason=reason.format(name, region)
-    )
+    reason = reason.format(name, region)
+    if item.name == "PERSISTENT_2" and region in _PERSISTENT_2_SINCE:
+        reason += f", where FSx offers it since {_PERSISTENT_2_SINCE[region]}"
+    return Price(amount=None, unit=_unit(item), source=source, dated=_SEARCHED, reason=reason)
 
 
 def _unit(item: BillableItem) -> PriceUnit:

@@ -6,7 +6,7 @@ from datetime import datetime, timedelta
 from functools import cached_property
 from typing import Any, Final
 
-from ultracluster_catalog.machines.instance_types import INSTANCE_TYPES
+from ultracluster_catalog.machines.instance_types import INSTANCE_TYPES, announced_chip
 from ultracluster_runtime.functions.window import BlockWindow
 
 ACTIVE: Final = "active"  # state of a reservation whose capacity can be used
@@ -39,11 +39,13 @@ class Reservation:
     @classmethod
     def from_description(cls, description: Mapping[str, Any]) -> "Reservation":
         """Create a reservation from a CapacityReservation of DescribeCapacityReservations."""
-        machine = INSTANCE_TYPES.get(description["InstanceType"])
+        name = description["InstanceType"]
+        machine = INSTANCE_TYPES.get(name)
         return cls(
             state=description["State"],
             is_block=description.get("ReservationType") == "capacity-block",
-            ultraserver=machine is not None and machine.ultraserver_type is not None,
+            # A chip without published types is known in UltraServers only.
+            ultraserver=machine.in_ultraserver if machine else announced_chip(name) is not None,
             instances=description.get("TotalInstanceCount", 0),
             start=description.get("StartDate"),
             end=description.get("EndDate"),

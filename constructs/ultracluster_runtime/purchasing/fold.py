@@ -19,6 +19,9 @@ from ultracluster_spec.record import RuleRecord
 _PAUSES: Final = (5.0, 15.0)  # seconds before the second and third attempt of a read
 _MOST_PAGES: Final = 1000
 
+UNANSWERED: Final = "UC7035"
+"""Code of a refusal because a service did not answer."""
+
 
 def wrong_state(problem: str, *, remedy: str = "", allowed: str = "") -> FindingsError:
     """Return a refusal (UC7023) because the state of an order does not allow the action."""
@@ -37,7 +40,7 @@ def refused_by_aws(problem: str, *, remedy: str = "") -> FindingsError:
 
 def unanswered(problem: str, *, remedy: str = "") -> FindingsError:
     """Return a refusal (UC7035) because a service did not answer."""
-    return FindingsError.of("UC7035", problem, remedy=remedy)
+    return FindingsError.of(UNANSWERED, problem, remedy=remedy)
 
 
 def unknown_order(name: str, *, allowed: str = "", remedy: str = "", path: str = "") -> FindingsError:

@@ -84,6 +84,8 @@ def record_item(record: Record) -> _Item:
             item[name] = {"S": getattr(record, name).isoformat()}
     for name in _LISTS:
         item[name] = {"L": [{"S": value} for value in getattr(record, name)]}
+    if record.count is not None:
+        item["count"] = {"N": str(record.count)}
     if record.fee is not None:
         item["fee"] = {"N": format(record.fee, "f")}
     return item
@@ -100,6 +102,7 @@ def read_record_item(item: Mapping[str, Any]) -> Record:
             state=OrderState(item["state"]["S"]),
             version=int(item["version"]["N"]),
             holds_lock=item["holds_lock"]["BOOL"],
+            count=int(item["count"]["N"]) if "count" in item else None,
             fee=Decimal(item["fee"]["N"]) if "fee" in item else None,
             **values,
         )

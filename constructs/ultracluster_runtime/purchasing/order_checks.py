@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
-from decimal import Decimal
+from decimal import ROUND_DOWN, Decimal
 from typing import Any, Final
 
 from ultracluster_catalog.capacity.capacity_blocks import (
@@ -21,6 +21,7 @@ from ultracluster_catalog.capacity.capacity_blocks import (
 from ultracluster_catalog.machines.instance_type import CAPACITY_BLOCK, ON_DEMAND
 from ultracluster_catalog.names.identifiers import REGION, RESERVATION_ID
 from ultracluster_catalog.places.zones import region_of_zone_id
+from ultracluster_catalog.prices.prices import capacity_block_price
 from ultracluster_runtime.purchasing.offerings import RANKINGS
 from ultracluster_runtime.purchasing.orders import BlockOrder, ExtensionOrder, OnDemandOrder, Order
 from ultracluster_spec.capacity import check_block_duration
@@ -89,6 +90,8 @@ def _check_block(order: BlockOrder, now: datetime) -> Iterator[Finding]:
             "UC7010", "ultraserver_type", order.ultraserver_type, r"u-[a-z0-9]+", allowed=allowed
         )
     yield from _check_instances(order, CAPACITY_BLOCK, MAX_INSTANCES_PER_BLOCK)
+    if order.min_count is not None:
+        yield from _check_count("min_count", order.min_count, order.count)
     yield from _check_zones("zone_ids", order.zone_ids, order.regions)
     yield from _warn_of_unlisted_regions(order)
     yield from check_ranking("prefer", order.prefer)
@@ -148,6 +151,15 @@ def _start_window(order: BlockOrder, now: datetime) -> Iterator[Finding]:
     if order.end_by is not None and order.end_by <= order.start_after:
         problem = "the latest end is not after the earliest start"
         yield Finding(code="UC7014", path="end_by", problem=problem, allowed="a later time")
+    elif (
+        order.end_by is not None
+        and _is_integer(order.min_hours)
+        and order.end_by - max(order.start_after, now) < timedelta(hours=order.min_hours)
+    ):
+        problem = f"no block of {order.min_hours} hours fits between the earliest start and {order.end_by.isoformat()}"
+        yield Finding(
+            code="UC7014", path="end_by", problem=problem, allowed="a later time, or a shorter block"
+        )
 
 
 def check_window(
@@ -166,6 +178,34 @@ def check_window(
         "a window whose start is before its end and at most 8 weeks ahead, and whose end is in the future"
     )
     yield Finding(code="UC7014", path=path, problem=problem, allowed=allowed)
+
+
+def least_list_price(order: BlockOrder) -> Decimal | None:
+    """Return what the smallest and shortest block of an order costs where it is cheapest; None without a list price."""
+    prices = [capacity_block_price(str(order.instance_type), region).amount for region in order.regions]
+    known = [price for price in prices if price is not None]
+    if not known or len(known) < len(prices):
+        return None
+    cost = min(known) * order.counts[-1] * min(order.request_hours)
+    return cost.quantize(Decimal("0.01"), ROUND_DOWN)
+
+
+def check_list_price(order: BlockOrder) -> list[Finding]:
+    """Return a finding (UC7057) if the cap is below the list price of everything that the order accepts."""
+    least = least_list_price(order)
+    if least is None or order.max_fee >= least:
+        return []
+    price = capacity_block_price(str(order.instance_type), order.regions[0])
+    return [
+        Finding(
+            code="UC7057",
+            path="max_fee",
+            problem=f"{order.max_fee} is below the list price of {order.counts[-1]} x {order.instance_type} for "
+            f"{min(order.request_hours)} hours, {least} ({price.dated})",
+            allowed=f"{least} or more",
+            remedy="Raise --max-fee, or use --below-list to wait for a lower price or a shorter block",
+        )
+    ]
 
 
 def _check_extension(order: ExtensionOrder, now: datetime) -> Iterator[Finding]:
@@ -483,6 +523,12 @@ RECORDS: Final = (
         "An order uses a known ranking of offerings.",
         remedy="Use a ranking that the finding lists.",
         source="Our decision: what is bought first must be a rule that can be read in the order.",
+    ),
+    RuleRecord(
+        "UC7057",
+        "The cap of an order is not below the list price of the least that it accepts.",
+        remedy="Raise --max-fee, or approve fewer nodes or days. With --below-list, the order waits for a lower price, or for the rest of a day.",
+        source="AWS's price page of Capacity Blocks, as the catalogue has it with its date; offerings cost the list price (2026-10-03).",
     ),
     RuleRecord(
         "UC7017",

@@ -15,6 +15,8 @@ from functools import cached_property
 from types import MappingProxyType
 from typing import Any, ClassVar
 
+from ultracluster_catalog.capacity.capacity_blocks import block_counts
+
 ORDER_TAG = "uc:po"  # tag that every purchase request carries; its value is the name of the order
 
 
@@ -54,6 +56,8 @@ class BlockOrder(Order):
     instance_type: str | None = None  # None for UltraServers
     ultraserver_type: str | None = None
     count: int  # number of instances or UltraServers
+    # Fewest to accept, where the largest block up to `count` is wanted. None: exactly `count`.
+    min_count: int | None = None
     platform: str = "Linux/UNIX"  # platform of the AMI, as EC2 names it
     zone_ids: tuple[str, ...] = ()  # accepted zone IDs; default: all zones of the Regions
     start_after: datetime
@@ -64,6 +68,11 @@ class BlockOrder(Order):
     max_hours: int  # maximum duration in hours
     # Ranking: a key of ultracluster_runtime.purchasing.offerings.RANKINGS. Default: lowest total fee.
     prefer: str = "total"
+
+    @property
+    def counts(self) -> tuple[int, ...]:
+        """Numbers to search for, largest first."""
+        return block_counts(self.count, self.min_count)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -118,6 +127,8 @@ _TERMS = {name: tuple(field.name for field in fields(kind)) for name, kind in _K
 _TIMES = frozenset({"expires_at", "start_after", "start_before", "end_by", "expected_end", "end"})
 _MONEY = frozenset({"max_fee", "month_cap", "hourly_price"})
 _LISTS = frozenset({"regions", "zone_ids", "request_hours"})
+# Terms that older orders lack: left out where they are not set, so that the token of such an order stays the same.
+_LATER_TERMS = frozenset({"min_count"})
 
 
 _canonical = json.JSONEncoder(sort_keys=True, separators=(",", ":")).encode
@@ -147,7 +158,11 @@ def _decode(name: str, value: Any) -> Any:
 
 def terms_of(order: Order) -> str:
     """Serialize the terms of an order to canonical JSON with sorted keys."""
-    terms = {name: _encode(getattr(order, name)) for name in _TERMS[order.kind]}
+    terms = {
+        name: _encode(value)
+        for name in _TERMS[order.kind]
+        if (value := getattr(order, name)) is not None or name not in _LATER_TERMS
+    }
     return _canonical({"kind": order.kind, **terms})
 
 
@@ -230,6 +245,7 @@ class Record:
     start: datetime | None = None  # start of the requested capacity; None before SENDING
     end: datetime | None = None  # end of the requested capacity; None before SENDING
     zone_ids: tuple[str, ...] = ()  # zone IDs of the requested capacity
+    count: int | None = None  # instances of the requested block; None before SENDING, and for other orders
     holds_lock: bool = False
     reservation_ids: tuple[str, ...] = ()  # all bought reservations, sorted; never removed
     block_ids: tuple[str, ...] = ()  # all bought Capacity Blocks, sorted

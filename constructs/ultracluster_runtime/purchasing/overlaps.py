@@ -60,7 +60,8 @@ def size(order: Order) -> str:
     if isinstance(order, ExtensionOrder):
         return f"an extension of {order.reservation_id}"
     if isinstance(order, BlockOrder):
-        return f"{order.count} x {order.instance_type or order.ultraserver_type}"
+        least = "" if order.min_count is None else f"{order.min_count} to "
+        return f"{least}{order.count} x {order.instance_type or order.ultraserver_type}"
     return f"{order.count} x {order.instance_type}" if isinstance(order, OnDemandOrder) else order.kind
 
 

@@ -168,6 +168,7 @@ def _as_sending(record: Record, quote: Quote, nonce: str, now: datetime) -> Reco
         start=quote.start,
         end=quote.end,
         zone_ids=quote.zone_ids,
+        count=quote.offering.instance_count if quote.offering else None,
         holds_lock=True,
     )
 

@@ -29,6 +29,13 @@ from ultracluster_spec.record import RuleRecord
 
 _EXTENSIBLE = frozenset({"active", "scheduled"})
 _PENDING = "payment-pending"
+
+NO_OFFER: Final = "UC7027"
+"""Code of a refusal because nothing on offer meets the terms."""
+
+CHANGED_OFFER: Final = "UC7050"
+"""Code of a refusal because the offering is not what was confirmed."""
+
 _REASONS_SHOWN = 5
 
 
@@ -53,7 +60,7 @@ def read_quote_again(order: Order, confirmed: Quote, *, now: datetime) -> effect
         changes.append(f"the fee {confirmed.fee} is now {quote.fee}")
     if changes:
         raise FindingsError.of(
-            "UC7050",
+            CHANGED_OFFER,
             f"the confirmed quote of order {order.name} has changed: {', '.join(changes)}",
             remedy="Nothing was sent; run the command again to confirm the new quote",
         )
@@ -103,9 +110,12 @@ def violated_terms(order: BlockOrder, offering: Offering) -> list[str]:
 def _broken_size(order: BlockOrder, offering: Offering) -> list[str]:
     broken = []
     if order.ultraserver_type is not None:
-        if offering.ultraserver_type != order.ultraserver_type or offering.ultraserver_count != order.count:
+        if (
+            offering.ultraserver_type != order.ultraserver_type
+            or offering.ultraserver_count not in order.counts
+        ):
             broken.append(f"it is {offering.ultraserver_count} of UltraServer {offering.ultraserver_type}")
-    elif offering.ultraserver_type is not None or offering.instance_count != order.count:
+    elif offering.ultraserver_type is not None or offering.instance_count not in order.counts:
         broken.append(f"it has {offering.instance_count} instances")
     if order.instance_type is not None:
         types = {offering.instance_type, *(segment.instance_type for segment in offering.segments)}
@@ -132,13 +142,14 @@ def _broken_place_and_time(order: BlockOrder, offering: Offering) -> list[str]:
 def _no_offer(kind: str, broken: list[str]) -> Exception:
     examples = "; ".join(broken[:_REASONS_SHOWN])
     return FindingsError.of(
-        "UC7027",
+        NO_OFFER,
         f"no {kind} meets the terms" + (f": {examples}" if examples else ": AWS offered none"),
         remedy="Search offerings with `ultracluster capacity find`, and approve an order with other terms",
     )
 
 
-def _block_quote(order: BlockOrder, confirmed: Quote | None) -> effects.Steps[Quote]:
+def _offerings(order: BlockOrder, count: int, confirmed: Quote | None) -> effects.Steps[list[Offering]]:
+    """Return the offerings of one size, or of them the one that was confirmed."""
     offered: dict[str, Offering] = {}
     latest_end = order.start_before + timedelta(hours=order.max_hours)
     for region in order.regions if confirmed is None else (confirmed.request.region,):
@@ -148,7 +159,7 @@ def _block_quote(order: BlockOrder, confirmed: Quote | None) -> effects.Steps[Qu
                 region=region,
                 instance_type=order.instance_type,
                 ultraserver_type=order.ultraserver_type,
-                count=order.count,
+                count=count,
                 hours=hours,
                 start_after=order.start_after,
                 end_by=order.end_by or latest_end,
@@ -159,13 +170,25 @@ def _block_quote(order: BlockOrder, confirmed: Quote | None) -> effects.Steps[Qu
                 for offering in offerings
                 if confirmed is None or offering.offering_id == confirmed.offering_id
             }
-    valid = [offering for offering in offered.values() if not violated_terms(order, offering)]
+    return [*offered.values()]
+
+
+def _block_quote(order: BlockOrder, confirmed: Quote | None) -> effects.Steps[Quote]:
+    broken: dict[str, str] = {}
+    valid: list[Offering] = []
+    for count in order.counts:
+        offerings: list[Offering] = yield from _offerings(order, count, confirmed)
+        for offer in offerings:
+            if reasons := violated_terms(order, offer):
+                broken[offer.offering_id] = f"{offer.offering_id}: {', '.join(reasons)}"
+            else:
+                valid.append(offer)
+        if valid:  # the largest size that is on offer
+            break
     if not valid:
-        broken = [
-            f"{offer.offering_id}: {', '.join(violated_terms(order, offer))}" for offer in offered.values()
-        ]
-        raise _no_offer("offering", broken)
-    best = rank_offerings(valid, by=order.prefer)[0]
+        raise _no_offer("offering", [*broken.values()])
+    most = max(offer.instance_count for offer in valid)
+    best = rank_offerings([offer for offer in valid if offer.instance_count == most], by=order.prefer)[0]
     request = PurchaseBlock(
         region=best.region,
         offering_id=best.offering_id,

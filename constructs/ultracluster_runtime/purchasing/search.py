@@ -141,6 +141,13 @@ def _read_again(
 
 
 def _finding_of_failure(search: Search, region: str, failure: ReadFailed) -> Finding:
+    if "not authorized" in failure.message and "UltraServer" in failure.message:
+        return Finding(
+            code="UC7055",
+            path=region,
+            problem=f"AWS does not offer UltraServers to this account: {failure.message}",
+            remedy="No IAM policy changes that: AWS enables accounts for UltraServers. Ask your AWS account team, or search by instance type",
+        )
     if not is_zero_quota(failure):
         return Finding(
             code="UC7042",
@@ -184,6 +191,12 @@ RECORDS: Final = (
         "The account has a quota for Capacity Blocks.",
         remedy="Run the command in the finding to request the quota; approval takes days.",
         source="EC2 instance types guide, quotas, 2026-10: vCPUs of blocks by family, 0 by default.",
+    ),
+    RuleRecord(
+        "UC7055",
+        "An account that searches for UltraServers is one that AWS offers them to.",
+        remedy="Ask your AWS account team to enable the account for UltraServers, or search by instance type. No IAM policy changes it.",
+        source="Answer of DescribeCapacityBlockOfferings in a field report, 2026-10-03: the account is not authorized to call it when requesting an EC2 UltraServer.",
     ),
     RuleRecord(
         "UC7042",

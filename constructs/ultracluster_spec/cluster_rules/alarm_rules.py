@@ -1,6 +1,7 @@
 """Rules about the alarms and the budget of a cluster."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Final
 
 from ultracluster_spec.alarms import (
@@ -17,6 +18,7 @@ from ultracluster_spec.credentials import shown
 from ultracluster_spec.findings import Severity
 from ultracluster_spec.record import RuleRecord
 from ultracluster_spec.rules import At, duplicates
+from ultracluster_spec.standing_order import check_standing_order
 
 
 def recipients_are_emails_or_a_topic(cluster: Cluster) -> Iterator[At]:
@@ -91,6 +93,20 @@ def budget_has_recipients(cluster: Cluster) -> Iterator[At]:
         yield from _topic_has_subscribers("budget", cluster.budget)
 
 
+def watched_capacity_can_match(cluster: Cluster) -> Iterator[At]:
+    """Refuse a watch for capacity that nothing can meet, and warn about one that tells no one."""
+    if cluster.capacity_watch is None:
+        return
+    order = cluster.capacity_watch
+    order = order if order.regions else replace(order, regions=(cluster.region,))
+    for finding in check_standing_order(order, cluster.machine):
+        yield At.of(("capacity_watch", finding.path), finding)
+    if not cluster.notify:
+        problem = "the capacity_watch gets a new topic without a subscriber"
+        remedy = "Set notify, or subscribe to the topic after deployment"
+        yield At(("capacity_watch",), problem, remedy=remedy, code="UC2250")
+
+
 RULES: Final = (
     recipients_are_emails_or_a_topic,
     emails_are_unique,
@@ -99,6 +115,7 @@ RULES: Final = (
     cluster_notifies_addresses_or_a_topic,
     budget_is_valid,
     budget_has_recipients,
+    watched_capacity_can_match,
 )
 
 

@@ -8,6 +8,7 @@ from typing import Final
 from ultracluster_catalog.capacity.capacity_blocks import drain_before_end
 from ultracluster_catalog.machines.instance_type import InstanceType
 from ultracluster_catalog.names.identifiers import ECR_IMAGE
+from ultracluster_catalog.neuron.neuron import XLA_COMPILER_FLAGS_VARIABLE
 from ultracluster_spec.capacity import CapacityRecord
 from ultracluster_spec.cluster import Cluster
 from ultracluster_spec.container import (
@@ -26,7 +27,7 @@ from ultracluster_spec.credentials import (
     variable_credential,
 )
 from ultracluster_spec.findings import Severity
-from ultracluster_spec.images import check_container
+from ultracluster_spec.images import check_container, check_integer_defaults
 from ultracluster_spec.job import PERMISSION_RULES, SECRET_ARN, NamedJob, check_kind, check_room, container_of
 from ultracluster_spec.job_definitions import (
     captures_graphs,
@@ -289,6 +290,13 @@ def image_runs_on_chips(cluster: Cluster, job: NamedJob) -> Iterator[At]:
     yield from At.of_all(("image",), check_container(job.image, cluster.machine))
 
 
+def integers_are_compiled_as_before(cluster: Cluster, job: NamedJob) -> Iterator[At]:
+    """Warn about an image whose compiler may have other defaults for integers than the one of SDK 2.32."""
+    if cluster.machine.is_neuron:
+        flags = (*job.neuron.flags(), job.environment.get(XLA_COMPILER_FLAGS_VARIABLE, ""))
+        yield from At.of_all(("image",), check_integer_defaults(job.image, " ".join(flags)))
+
+
 def job_has_settings_of_its_kind(cluster: Cluster, job: NamedJob) -> Iterator[At]:  # noqa: ARG001 - one signature
     """Refuse settings of another kind of job, which would be ignored."""
     for finding in check_kind(job, job.kind):
@@ -407,6 +415,7 @@ RULES_OF_A_JOB: Final = (
     image_is_pinned,
     image_is_near,
     image_runs_on_chips,
+    integers_are_compiled_as_before,
     job_has_settings_of_its_kind,
     jobs_that_resume_can_be_submitted_again,
     neuron_settings_agree,

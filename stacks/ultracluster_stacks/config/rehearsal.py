@@ -65,6 +65,7 @@ def rehearsed(cluster: Cluster, *, file_system: bool = True) -> RehearsedCluster
         "compile_cache": replace(cluster.compile_cache, replicate_to=()),
         "alarms": replace(cluster.alarms, **nothing) if cluster.alarms else None,
         "budget": replace(cluster.budget, **nothing) if cluster.budget else None,
+        "capacity_watch": None,
         "notify": (),
         "suppress": {
             **cluster.suppress,

@@ -12,7 +12,11 @@ from ultracluster_spec.cluster import Cluster
 from ultracluster_stacks.stacks.storage_stack import StorageStack
 from ultracluster_stacks.wiring.capacity_sources import define_queues, node_placement
 from ultracluster_stacks.wiring.job_definitions import define_jobs
-from ultracluster_stacks.wiring.monitoring import define_budget, notify_of_blocked_queues
+from ultracluster_stacks.wiring.monitoring import (
+    define_budget,
+    define_capacity_watch,
+    notify_of_blocked_queues,
+)
 from ultracluster_stacks.wiring.outputs import define_outputs
 from ultracluster_stacks.wiring.storage import imported_key
 
@@ -66,6 +70,7 @@ class ClusterStack(cdk.Stack):
         queues = define_queues(cluster, config.additional_queues)
         notify_of_blocked_queues(self, config, own=cluster.queue, additional=queues, kms_key=key)
         define_budget(self, config, queues=[cluster.queue, *queues.values()], kms_key=key)
+        define_capacity_watch(self, config, kms_key=key)
         datasets = list(storage.dataset_buckets.values())
         jobs = define_jobs(cluster, config.jobs, datasets=datasets, queues=queues)
         define_outputs(self, cluster, queues=queues, jobs=jobs)

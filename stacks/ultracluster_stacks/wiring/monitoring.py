@@ -38,6 +38,22 @@ def define_budget(
     )
 
 
+def define_capacity_watch(scope: Construct, config: Cluster, *, kms_key: kms.IKey | None) -> None:
+    """Define the watch for capacity of a cluster, if it has one; it tells those that the cluster notifies."""
+    if config.capacity_watch is None:
+        return
+    arns = [recipient for recipient in config.notify if recipient.startswith("arn:")]
+    ultracluster.CapacityWatch(
+        scope,
+        "CapacityWatch",
+        order=config.capacity_watch,
+        instance_type=config.machine,
+        emails=() if arns else config.notify,
+        topic=sns.Topic.from_topic_arn(scope, "CapacityWatchTopic", arns[0]) if arns else None,
+        kms_key=kms_key,
+    )
+
+
 def notify_of_blocked_queues(
     scope: Construct,
     config: Cluster,

@@ -12,7 +12,8 @@ import pytest
 
 
 def _shipped(package: str, path: str) -> Path:
-    return Path(str(distribution(package).locate_file(f"{package}/{path}")))
+    name = {"cfnlint": "cfn-lint"}.get(package, package)
+    return Path(str(distribution(name).locate_file(f"{package}/{path}")))
 
 
 def _read(path: Path) -> Any:
@@ -46,6 +47,19 @@ def botocore_shapes() -> Callable[[str], Mapping[str, Any]]:
         return found
 
     return shapes
+
+
+@pytest.fixture(scope="session")
+def regions_of_cfn_lint() -> Mapping[str, set[str]]:
+    """The Regions of each instance type in cfn-lint's data, which it writes from AWS's price lists."""
+    path = _shipped("cfnlint", "data/schemas/extensions/aws_ec2_instance/instancetype_enum.json")
+    regions: dict[str, set[str]] = {}
+    for region, types in _read(path).items():
+        if region not in {"all", "description"}:
+            for name in types["enum"]:
+                regions.setdefault(name, set()).add(region.replace("_", "-"))
+    assert len(regions) > 500
+    return regions
 
 
 @pytest.fixture(scope="session")

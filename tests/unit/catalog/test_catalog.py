@@ -3,6 +3,8 @@ import dataclasses
 import importlib
 import inspect
 import pkgutil
+import re
+from collections.abc import Mapping
 from types import ModuleType
 
 import pytest
@@ -34,6 +36,32 @@ def test_every_row_of_facts_is_frozen_slotted_and_built_by_keywords(module: Modu
 
 def test_there_are_rows_of_facts() -> None:
     assert sum(_is_fact(getattr(module, name)) for module in _MODULES for name in _public(module)) > 5
+
+
+def test_no_row_is_without_a_source_and_a_date() -> None:
+    seen: dict[int, object] = {}
+    for module in _MODULES:
+        _collect([getattr(module, name) for name in _public(module)], seen)
+    rows = [row for row in seen.values() if hasattr(row, "dated")]
+
+    assert len(rows) > 200
+    for row in rows:
+        assert str(getattr(row, "source", "")).strip(), row
+        assert re.match(r"20[0-9]{2}-", str(getattr(row, "dated", ""))), row
+
+
+def _collect(value: object, seen: dict[int, object]) -> None:
+    """Add a value and everything in it, each once."""
+    if id(value) in seen or isinstance(value, (str, type)):
+        return
+    if isinstance(value, (Mapping, list, tuple, frozenset)):
+        seen[id(value)] = ()
+        for part in value.values() if isinstance(value, Mapping) else value:
+            _collect(part, seen)
+    elif dataclasses.is_dataclass(value):
+        seen[id(value)] = value
+        for each in dataclasses.fields(value):
+            _collect(getattr(value, each.name), seen)
 
 
 def _public(module: ModuleType) -> list[str]:

@@ -15,6 +15,7 @@ OF_A_COMMAND = {
     "--bucket": 2,
     "--cluster": 5,  # one, some, the one in CloudWatch, the one that an order is for, and the one that runs a program
     "--days": 2,
+    "--every": 2,  # between lines about a node, or between searches
     "--from": 2,
     "--hours": 2,
     "--image": 2,  # one to look at, or folders that stand for some
@@ -35,7 +36,7 @@ OF_A_COMMAND = {
     "--timeout": 2,
     "--to": 2,
     "--ultraservers": 2,
-    "--wait": 2,  # for a checkpoint, or at each stage of a block
+    "--wait": 3,  # for a checkpoint, at each stage of a block, or for an offering
     "--wave": 2,
     "--write": 2,
 }
@@ -62,6 +63,7 @@ DEFAULTS = {
         "prefer": "total",
         "ultraserver_type": "u-trn2x64",
     },
+    "capacity buy": {"every": 5},
     "capacity extend": {"currency": "USD", "expires_in_hours": 24},
     "capacity find": {"limit": 10, "regions": "all", "ultraserver_type": "u-trn2x64"},
     "capacity place": {"prefer": "total"},

@@ -7,6 +7,7 @@ from ultracluster_catalog.neuron.neuron_images import (
 )
 from ultracluster_spec.findings import FindingsError
 from ultracluster_spec.images import (
+    check_integer_defaults,
     check_neuron_image,
     container_uri,
     explain_entrypoint,
@@ -104,3 +105,20 @@ def test_an_entrypoint_that_cannot_run_a_command_is_explained(entrypoint: list[s
 )
 def test_nothing_is_said_of_other_entrypoints(entrypoint: list[str]) -> None:
     assert explain_entrypoint(entrypoint) == ""
+
+
+@pytest.mark.parametrize(
+    ("image", "flags", "left"),
+    [
+        ("registry/training:sdk2.32.0", "", None),
+        ("registry/training:2026-11", "", None),
+        ("registry/sdk2.33/training:2026-11", "", None),
+        ("registry/training:jax-sdk2.33.0", "", "--native-int64=enabled --implicit-integer-downcast=none"),
+        ("registry/training:jax-sdk3.0.0", "-O1 --native-int64 disabled", "--implicit-integer-downcast=none"),
+        ("registry/training:sdk2.33.0", "--native-int64=enabled --implicit-integer-downcast=pow", None),
+    ],
+)
+def test_an_sdk_after_2_32_is_told_how_to_compile_integers(image: str, flags: str, left: str | None) -> None:
+    found = check_integer_defaults(image, flags)
+    assert [finding.code for finding in found] == (["UC6051"] if left else [])
+    assert all(left in finding.problem for finding in found if left)

@@ -238,6 +238,7 @@ NOT_ALONE = {
     "Mount.read_only": "of a mount, which has no default",
     "CustomInstanceType.cores_per_chip": "as efa",
     "CustomInstanceType.efa": "facts of a type that nobody sells yet: no template differs without its other figures",
+    "CustomInstanceType.instances_per_ultraserver": "as efa",
     "CustomInstanceType.logical_nc_config": "as efa",
     "CustomInstanceType.nvme_disks": "as efa",
     "CustomInstanceType.nvme_gb": "as efa",

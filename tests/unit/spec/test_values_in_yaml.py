@@ -18,6 +18,7 @@ SCHEMA: dict[str, Any] = json.loads(
 )
 SCHEMA["$defs"]["Rollout"] = SCHEMA
 REQUIRED: dict[str, Any] = {
+    **dict.fromkeys(("start_after", "start_before", "until"), "2026-12-01T00:00:00Z"),
     "actions": ("s3:GetObject",),
     "card": 0,
     "data_repository_path": "s3://bucket",

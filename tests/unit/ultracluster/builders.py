@@ -3,6 +3,7 @@
 import base64
 import bz2
 import re
+from datetime import UTC, datetime
 from typing import Any
 
 import aws_cdk as cdk
@@ -18,6 +19,14 @@ ZONE = "use2-az3"
 IMAGE_ID = "ami-0123456789abcdef0"
 RESERVATION = "cr-0123456789abcdef0"
 IMAGE = "123456789012.dkr.ecr.us-east-2.amazonaws.com/training:2026-11-20"
+STANDING_ORDER = uc.StandingOrder(
+    nodes=4,
+    days=14,
+    start_after=datetime(2026, 12, 10, tzinfo=UTC),
+    start_before=datetime(2027, 1, 15, tzinfo=UTC),
+    max_usd=60_000,
+    until=datetime(2027, 1, 15, tzinfo=UTC),
+)
 
 
 def new_stack() -> cdk.Stack:

@@ -17,7 +17,7 @@ from aws_cdk import aws_logs as logs
 from aws_cdk import aws_s3 as s3
 from aws_cdk import aws_sns as sns
 from aws_cdk import aws_ssm as ssm
-from tests.unit.ultracluster.builders import IMAGE, IMAGE_ID, RESERVATION, ZONE, new_stack
+from tests.unit.ultracluster.builders import IMAGE, IMAGE_ID, RESERVATION, STANDING_ORDER, ZONE, new_stack
 
 import ultracluster as uc
 from ultracluster.operations.cluster_watch import ClusterWatch
@@ -353,6 +353,15 @@ def _define_others(stack: cdk.Stack) -> None:
     uc.CapacityLedger(stack, "FullLedger", kms_key=key)
     uc.CapacityGuard(stack, "Guard")
     uc.CapacityGuard(stack, "FullGuard", emails=["jane@example.com"], kms_key=key)
+    uc.CapacityWatch(stack, "CapacityWatch", order=STANDING_ORDER, instance_type=TYPE)
+    uc.CapacityWatch(
+        stack,
+        "FullCapacityWatch",
+        order=replace(STANDING_ORDER, at_least=2, regions=("us-east-2", "ap-south-2")),
+        instance_type=TYPE,
+        emails=["jane@example.com"],
+        kms_key=key,
+    )
     uc.CapacitySearchRole(stack, "Search", trusted_by=people)
     uc.CapacitySearchRole(stack, "FullSearch", trusted_by=people, ledger=ledger)
     uc.CapacityPurchaseRole(

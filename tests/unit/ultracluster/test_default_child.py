@@ -4,7 +4,7 @@ import aws_cdk as cdk
 import aws_cdk.assertions
 import pytest
 from aws_cdk import aws_iam as iam
-from tests.unit.ultracluster.builders import IMAGE, IMAGE_ID, ZONE, block, new_stack
+from tests.unit.ultracluster.builders import IMAGE, IMAGE_ID, STANDING_ORDER, ZONE, block, new_stack
 
 import ultracluster as uc
 from ultracluster import Job
@@ -37,6 +37,7 @@ def stack() -> cdk.Stack:
     uc.DatasetBucket(stack, "Dataset")
     ledger = uc.CapacityLedger(stack, "Ledger")
     uc.CapacityGuard(stack, "Guard", emails=["jane@example.com"])
+    uc.CapacityWatch(stack, "CapacityWatch", order=STANDING_ORDER, instance_type="trn2.48xlarge")
     uc.CapacitySearchRole(stack, "Search", trusted_by=iam.AccountRootPrincipal())
     uc.CapacityPurchaseRole(
         stack,

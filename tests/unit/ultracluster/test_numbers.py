@@ -17,7 +17,7 @@ import pytest
 from aws_cdk import aws_ec2 as ec2
 from aws_cdk import aws_iam as iam
 from constructs import Construct
-from tests.unit.ultracluster.builders import IMAGE, IMAGE_ID, RESERVATION, ZONE, new_stack
+from tests.unit.ultracluster.builders import IMAGE, IMAGE_ID, RESERVATION, STANDING_ORDER, ZONE, new_stack
 
 import ultracluster as uc
 from ultracluster.capacity.sources import check_source
@@ -250,6 +250,9 @@ def makers(stack: cdk.Stack) -> Mapping[str, Made]:  # noqa: C901 - one function
         "ReservationGroup": capacity(uc.ReservationGroup, resource_group_arn=arn, zone_id=ZONE),
         "RootVolume": root_volume,
         "SageMakerTrainingQueue": construct(uc.SageMakerTrainingQueue, instances={"ml.trn2.48xlarge": 4}),
+        "StandingOrder": lambda **changes: uc.CapacityWatch(
+            stack, next(ids), order=replace(STANDING_ORDER, **changes), instance_type=TYPE
+        ),
         "SmokeTrain": construct(uc.SmokeTrain, **of_queue),
         "Spot": capacity(uc.Spot),
         "TrainingImageRepository": construct(uc.TrainingImageRepository),

@@ -16,6 +16,7 @@ from aws_cdk import aws_sns as sns
 from tests.unit.ultracluster.builders import (
     IMAGE,
     IMAGE_ID,
+    STANDING_ORDER,
     ZONE,
     allowed,
     block,
@@ -515,6 +516,11 @@ def _purchase(stack: cdk.Stack, **changes: Any) -> object:
     return uc.CapacityPurchaseRole(stack, "Purchase", **{"ledger": ledger} | given | changes)
 
 
+def _watch(stack: cdk.Stack, **changes: Any) -> object:
+    order = replace(STANDING_ORDER, **changes)
+    return uc.CapacityWatch(stack, "CapacityWatch", order=order, instance_type=TYPE)
+
+
 def _service_queue(stack: cdk.Stack, **changes: Any) -> object:
     return uc.SageMakerTrainingQueue(stack, "SageMaker", **{"instances": {"ml.trn2.48xlarge": 4}} | changes)
 
@@ -579,6 +585,11 @@ REFUSED: list[tuple[Callable[[cdk.Stack], object], str]] = [
     (lambda s: _ami(s, subnet=network(s).vpc.isolated_subnets[0]), "subnet"),
     (lambda s: uc.TrainingImageRepository(s, "Images", untagged_days=0), "untagged_days"),
     (lambda s: uc.PullThroughCache(s, "Pulled", prefix="-"), "prefix"),
+    (lambda s: _watch(s, nodes=65), "nodes"),
+    (lambda s: _watch(s, at_least=5), "at_least"),
+    (lambda s: _watch(s, days=15), "days"),
+    (lambda s: _watch(s, max_usd=1), "max_usd"),
+    (lambda s: _watch(s, regions=("us-east2",)), "regions[0]"),
     (lambda s: _purchase(s, regions=[]), "regions"),
     (lambda s: _purchase(s, regions=["*"]), "regions"),
     (lambda s: _purchase(s, instance_types=[]), "instance_types"),

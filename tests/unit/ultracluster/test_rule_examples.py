@@ -54,6 +54,7 @@ _PREPARED: Final[dict[str, Callable[["Names"], Any]]] = {
     ),
     "parent": lambda _: NeuronImage(kind="ecs-neuron", image_id=builders.IMAGE_ID),
     "ledger": lambda names: uc.CapacityLedger(names["stack"], "PreparedLedger"),
+    "standing_order": lambda _: builders.STANDING_ORDER,
     "account": lambda _: iam.AccountPrincipal("123456789012"),
     "cdk": lambda _: cdk,
     "ec2": lambda _: ec2,

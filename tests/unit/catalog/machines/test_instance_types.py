@@ -4,13 +4,30 @@ from typing import Any
 
 import pytest
 
-from ultracluster_catalog.machines.instance_type import (
-    InstanceType,
-)
+from ultracluster_catalog.limits.sagemaker import SAGEMAKER_TRAINING_TYPES, TRAINING_PLAN_TYPES
+from ultracluster_catalog.machines.instance_type import InstanceType
 from ultracluster_catalog.machines.instance_types import INSTANCE_TYPES
+from ultracluster_catalog.places.zones import offered_zones, region_of_zone_id
 from ultracluster_spec.instance_type import get_instance_type
 
-_FAMILIES = re.compile(r"(trn\d+[a-z]*|inf2|p4de?|p5[a-z]*|p6-[a-z0-9]+)\..*")
+_FAMILIES = re.compile(r"(trn[0-9]|inf[2-9]|p[4-9])[a-z0-9-]*\..*")
+
+# What a source has and the catalogue lacks on purpose.
+_LEFT_OUT = {"p6e-gb200.36xlarge"}  # Arm hosts, sold by the UltraServer only
+
+# cfn-lint knows Regions by their price lists: those that it has beside ours (+), and those that it lacks (-).
+_REGIONS_OF_CFN_LINT = {
+    "p4d.24xlarge": "+ap-southeast-1 +cn-northwest-1 +us-gov-west-1",
+    "p5.4xlarge": "+us-gov-west-1",
+    "p5.48xlarge": "+us-gov-west-1",
+    "p5e.48xlarge": "-ap-southeast-2 -ap-southeast-3 -eu-north-1 -eu-west-2 -sa-east-1 -us-west-2",
+    "p5en.48xlarge": "+us-gov-west-1",
+    "p6-b200.48xlarge": "+us-gov-east-1 +us-gov-west-1",
+    "p6-b300.48xlarge": "+eu-west-2 +us-gov-east-1",
+    "trn1.32xlarge": "-ap-south-1 -ap-southeast-2 -ap-southeast-4",
+    "trn2.3xlarge": "-ap-south-2 -ap-southeast-4 -sa-east-1",
+    "trn2u.48xlarge": "-ap-south-2",
+}
 
 
 def _chip(described: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -147,10 +164,42 @@ def test_knows_every_type_of_its_families(described_types: Mapping[str, Any]) ->
     assert set(INSTANCE_TYPES) == {name for name in described_types if _FAMILIES.fullmatch(name)}
 
 
-def test_every_type_is_one_of_the_ec2_api(
+def test_knows_every_type_of_the_ec2_api_and_no_other(
     botocore_shapes: Callable[[str], Mapping[str, Any]],
 ) -> None:
-    assert set(INSTANCE_TYPES) <= set(botocore_shapes("ec2/2016-11-15")["InstanceType"]["enum"])
+    theirs = botocore_shapes("ec2/2016-11-15")["InstanceType"]["enum"]
+    assert {name for name in theirs if _FAMILIES.fullmatch(name)} == set(INSTANCE_TYPES) | _LEFT_OUT
+
+
+@pytest.mark.parametrize(
+    ("shape", "ours"),
+    [
+        ("TrainingInstanceType", SAGEMAKER_TRAINING_TYPES),
+        ("ReservedCapacityInstanceType", TRAINING_PLAN_TYPES),
+    ],
+)
+def test_knows_every_type_that_sagemaker_trains_on_or_reserves(
+    shape: str, ours: tuple[str, ...], botocore_shapes: Callable[[str], Mapping[str, Any]]
+) -> None:
+    theirs = botocore_shapes("sagemaker/2017-07-24")[shape]["enum"]
+    known = {name for name in theirs if _FAMILIES.fullmatch(name.removeprefix("ml."))}
+    assert known - {f"ml.{name}" for name in _LEFT_OUT} == set(ours)
+
+
+def test_differs_from_cfn_lint_only_where_it_did_before(regions_of_cfn_lint: Mapping[str, set[str]]) -> None:
+    theirs = {name: regions for name, regions in regions_of_cfn_lint.items() if _FAMILIES.fullmatch(name)}
+    assert set(theirs) <= set(INSTANCE_TYPES)
+    differences = {
+        name: " ".join(
+            [
+                *(f"+{region}" for region in sorted(theirs.get(name, set()) - ours)),
+                *(f"-{region}" for region in sorted(ours - theirs.get(name, set()))),
+            ]
+        )
+        for name in INSTANCE_TYPES
+        for ours in [set(map(region_of_zone_id, offered_zones(name)))]
+    }
+    assert {name: text for name, text in differences.items() if text} == _REGIONS_OF_CFN_LINT
 
 
 def test_a_card_with_efa_takes_efa_only_too(described_types: Mapping[str, Any]) -> None:

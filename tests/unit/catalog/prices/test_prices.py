@@ -82,6 +82,10 @@ def test_the_price_of_trn2_agrees_with_an_offering_seen_for_a_day() -> None:
         (lustre_storage_price("PERSISTENT_2", 250, "af-south-1"), "PERSISTENT_2-250 in af-south-1"),
         (lustre_storage_price("SCRATCH_2", None, "ca-west-1"), "SCRATCH_2 in ca-west-1"),
         (spot_price("trn2.48xlarge", "us-east-1"), "trn2.48xlarge was seen in us-east-1"),
+        (
+            lustre_storage_price("PERSISTENT_2", 250, "ap-south-2"),
+            "PERSISTENT_2-250 in ap-south-2, where FSx offers it",
+        ),
     ],
 )
 def test_says_that_a_price_is_unknown_and_why_instead_of_guessing(price: Price, named: str) -> None:
@@ -138,6 +142,8 @@ def test_a_spot_price_is_a_range_and_never_an_amount() -> None:
     price = spot_price("trn2.48xlarge", "us-east-2")
 
     assert price.bounds == (Decimal("8.99"), Decimal("15.37"))
+    # The dearest of the zones of a Region, not the one that was seen last.
+    assert spot_price("trn2.3xlarge", "sa-east-1").bounds == (Decimal("0.90"), Decimal("7.75"))
     assert all(
         _unknown(price) and price.bounds for (item, _), price in PRICE_TABLE.items() if item.kind == "spot"
     )

@@ -65,11 +65,28 @@ def test_warns_about_incomplete_public_amis_but_not_about_private_ones(
     asked: list[dict[str, Any]], resolve: Callable[..., int], capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert resolve("--image", "dlami/base/amazon-linux-2023", "--json") == 0
-    (warning,) = json.loads(capsys.readouterr().out)["warnings"]
-    assert warning.startswith("UC4058: dlami/base/amazon-linux-2023 is not known to include lustre-client")
+    parts, volume = json.loads(capsys.readouterr().out)["warnings"]
+    assert parts.startswith("UC4058: dlami/base/amazon-linux-2023 is not known to include lustre-client")
+    assert volume.startswith("UC2254: the root volume of train has 200 GiB")
     assert resolve("--baked", "nodes", "--json") == 0
     assert json.loads(capsys.readouterr().out)["warnings"] == []
     assert len(asked) == 2
+
+
+@pytest.mark.parametrize(("size", "warned"), [(476, True), (477, False)])  # 512 GB are 476.8 GiB
+@pytest.mark.usefixtures("asked")
+def test_warns_about_a_root_volume_that_is_too_small_for_a_dlami(
+    size: int, *, warned: bool, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "rollout.yaml"
+    path.write_text(
+        VALID.replace("        jobs:\n", f"        root_volume: {{size_gib: {size}}}\n        jobs:\n")
+    )
+
+    assert main(["ami", "resolve", str(path), "--image", "dlami/base/amazon-linux-2023", "--json"]) == 0
+    assert ("UC2254" in capsys.readouterr().out) == warned
+    assert main(["ami", "resolve", str(path), "--json"]) == 0
+    assert "UC2254" not in capsys.readouterr().out
 
 
 TWO = VALID.replace(

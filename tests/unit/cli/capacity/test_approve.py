@@ -171,6 +171,27 @@ def test_the_answer_contains_the_token_and_states_that_nothing_is_bought(
     assert "Nothing is bought yet" in said.stderr
 
 
+def test_the_largest_block_from_some_nodes_on_is_approved(run: Run, approved: list[Order]) -> None:
+    what = ["--instance-type", "trn2.48xlarge", "--nodes", "16", "--at-least", "4"]
+    assert run("capacity", *BLOCK, *what).code == 0
+
+    (order,) = approved
+    assert isinstance(order, BlockOrder)
+    assert (order.count, order.min_count, order.counts) == (16, 4, (16, 8, 4))
+
+
+@pytest.mark.parametrize(("options", "codes"), [([], ["UC7057"]), (["--below-list"], [])])
+def test_a_cap_below_the_list_price_is_meant(
+    run: Run, approved: list[Order], options: list[str], codes: list[str]
+) -> None:
+    what = ["--instance-type", "trn2.48xlarge", "--nodes", "16", "--max-fee", "192250.05"]
+    outcome = run("capacity", *BLOCK, *what, *options)
+
+    assert outcome.code == (2 if codes else 0)
+    assert [code for code in codes if code not in outcome.stderr] == []
+    assert len(approved) == (not codes)
+
+
 def test_an_invalid_order_is_not_written(run: Run, approved: list[Order]) -> None:
     outcome = run("capacity", *BLOCK, "--instance-type", "trn2.48xlarge", "--nodes", "0")
 

@@ -84,6 +84,19 @@ def test_find_prints_a_table(capsys: pytest.CaptureFixture[str]) -> None:
 
 
 @pytest.mark.usefixtures("offered")
+@pytest.mark.parametrize(
+    ("instance_type", "said"), [("p5e.48xlarge", "in us-west-2-phx-2a, a Local Zone"), ("trn2.48xlarge", "")]
+)
+def test_find_names_the_local_zones_that_it_did_not_search(
+    instance_type: str, said: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    main([*FIND, *BETWEEN, "--regions", "us-east-2", "--instance-type", instance_type])
+    err = capsys.readouterr().err
+    assert said in err
+    assert ("Local Zone" in err) == bool(said)
+
+
+@pytest.mark.usefixtures("offered")
 @pytest.mark.parametrize(("regions", "count"), [("all", 2), ("us-east-2,us-west-2,us-east-2", 2)])
 def test_find_searches_the_specified_regions(
     regions: str, count: int, capsys: pytest.CaptureFixture[str]

@@ -68,7 +68,7 @@ def test_the_record_of_an_order_has_the_keys_that_scripts_read() -> None:
 
     assert row.keys() == {
         *("order", "kind", "cluster", "state", "fee", "cap", "reservations", "start", "end"),
-        *("zone_ids", "changed_at", "reason", "token"),
+        *("zone_ids", "instances", "changed_at", "reason", "token"),
     }
     assert datetime.fromisoformat(row["changed_at"]) == BOUGHT.record.changed_at.replace(microsecond=0)
 

@@ -40,7 +40,7 @@ def test_description_may_lack_type_count_and_times() -> None:
 
 @pytest.mark.parametrize(
     ("instance_type", "ultraserver"),
-    [("trn2u.48xlarge", True), ("trn2.48xlarge", False), ("trn9.48xlarge", False)],
+    [("trn2u.48xlarge", True), ("trn2.48xlarge", False), ("trn9.48xlarge", False), ("trn3.48xlarge", True)],
 )
 def test_ultraserver_is_recognized_by_the_instance_type(instance_type: str, ultraserver: bool) -> None:
     assert reservation(InstanceType=instance_type).ultraserver is ultraserver

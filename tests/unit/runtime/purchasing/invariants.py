@@ -66,7 +66,7 @@ def _check_block(simulation: "Simulation", order: BlockOrder, request: Request) 
     size = offer.ultraserver_count if order.ultraserver_type else offer.instance_count
     kept = (
         offer.currency == order.currency,
-        size == order.count,
+        size in order.counts,
         offer.ultraserver_type == order.ultraserver_type,
         order.instance_type in {None, offer.instance_type},
         not order.zone_ids or set(offer.zone_ids) <= set(order.zone_ids),

@@ -11,7 +11,9 @@ from tests.unit.runtime.purchasing.example_orders import block_order, extension_
 from tests.unit.runtime.purchasing.simulation import OWNED_END, START
 
 from ultracluster_runtime.purchasing.order_checks import (
+    check_list_price,
     check_order,
+    least_list_price,
     parse_amount,
     parse_counts,
     parse_days,
@@ -193,6 +195,15 @@ def test_accepts_a_valid_order(order: Order) -> None:
             "UC7014: start_before: 2027-01-15T09:00:01+00:00 is more than 56 days ahead. Allowed: a window whose start is before its end and at most 8 weeks ahead, and whose end is in the future.",
         ),
         (
+            {"end_by": START + timedelta(hours=312) - timedelta(seconds=1)},
+            (
+                "UC7014: end_by: no block of 312 hours fits between the earliest start and 2026-12-03T08:59:59+00:00. "
+                "Allowed: a later time, or a shorter block."
+            ),
+        ),
+        ({"min_count": 0}, "UC7011: min_count: got 0. Allowed: an integer from 1 to 16."),
+        ({"min_count": 17}, "UC7011: min_count: got 17. Allowed: an integer from 1 to 16."),
+        (
             {"end_by": START},
             "UC7014: end_by: the latest end is not after the earliest start. Allowed: a later time.",
         ),
@@ -223,7 +234,8 @@ def test_refuses_a_block_order(changes: dict[str, Any], line: str) -> None:
         {"count": 64},
         {"start_before": START},
         {"start_after": START + timedelta(weeks=8), "start_before": START + timedelta(weeks=9)},
-        {"end_by": START + timedelta(seconds=1)},
+        {"end_by": START + timedelta(hours=312)},
+        {"min_count": 16},
         {"zone_ids": ()},
         {"min_hours": 360},
         {"instance_type": None, "ultraserver_type": "u-trn2x64"},
@@ -386,3 +398,23 @@ def test_reads_ranges_and_keeps_the_durations_that_are_sold() -> None:
     assert parse_counts("--nodes", "16") == (16,)
     assert parse_counts("--nodes", "8,1-3") == (1, 2, 3, 8)
     assert parse_days("--days", "13-21") == (13 * 24, 14 * 24, 21 * 24)
+
+
+@pytest.mark.parametrize(
+    ("changes", "least"),
+    [
+        ({}, "192250.06"),  # 16 nodes x 336 hours x 35.7608
+        ({"min_count": 2}, "24031.25"),
+        ({"request_hours": (336, 24), "regions": ("us-east-2", "ap-south-2")}, "13732.14"),
+        ({"regions": ("us-east-2", "eu-west-1")}, None),
+        ({"instance_type": None, "ultraserver_type": "u-trn2x64"}, None),
+    ],
+)
+def test_a_cap_covers_the_list_price_of_the_least_that_is_accepted(
+    changes: dict[str, Any], least: str | None
+) -> None:
+    assert str(least_list_price(block_order(**changes))) == str(least)
+    cap = Decimal(least or "0.01")
+    assert check_list_price(block_order(max_fee=cap, **changes)) == []
+    found = check_list_price(block_order(max_fee=cap - Decimal("0.01"), **changes))
+    assert [finding.code for finding in found] == ["UC7057"] * (least is not None)

@@ -111,6 +111,7 @@ def test_sends_once_after_confirmation_dry_run_and_ledger_write() -> None:
         start=START + timedelta(days=10),
         end=START + timedelta(days=24),
         zone_ids=("use2-az3",),
+        count=16,
         holds_lock=True,
     )
     assert purchased.after == outcome.record

@@ -117,6 +117,21 @@ def test_asks_for_the_quota_of_whole_ultraservers() -> None:
     assert "u-trn2x64" in finding.problem
 
 
+def test_an_account_without_ultraservers_is_not_sent_to_look_at_its_policies() -> None:
+    said = "AWS Account is not authorized to call DescribeCapacityBlockOfferings API when requesting an EC2 UltraServer"
+    refusal = ReadFailed(code="UnauthorizedOperation", message=said, transient=False)
+    result = search(
+        lambda _: refusal,
+        regions=("us-east-2",),
+        instance_type=None,
+        ultraserver_type="u-trn2x64",
+        counts=(1,),
+    )
+    (finding,) = result.findings
+    assert finding.code == "UC7055"
+    assert "Ask your AWS account team" in finding.remedy
+
+
 def test_region_that_does_not_sell_is_not_a_problem() -> None:
     said = "The instance type 'trn2.48xlarge' is not supported for Capacity Blocks in 'us-west-2'"
     refusal = ReadFailed(code="InvalidParameterValue", message=said, transient=False)
