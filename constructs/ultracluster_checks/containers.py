@@ -9,7 +9,7 @@ from ultracluster_checks.jobs import JobContainer, job_containers
 from ultracluster_checks.model.nodes import Nodes, has_all_environments, nodes_of
 from ultracluster_checks.model.template import Templates, places
 from ultracluster_checks.problem import Problem, Wrong, rule
-from ultracluster_spec.container import DEVICES, NO_FABRIC, VOLUMES, WRITTEN
+from ultracluster_spec.container import DEVICES, LIMITS, NO_FABRIC, VOLUMES, WRITTEN
 from ultracluster_spec.findings import quote
 from ultracluster_spec.record import RuleRecord
 
@@ -19,7 +19,6 @@ _EFA: Final = re.compile(r"/dev/infiniband/uverbs(\d{1,3})")
 _DEVICE: Final = re.compile(rf"/dev/neuron(\d{{1,3}})|{_EFA.pattern}")
 _GPU: Final = re.compile(r"/dev/nvidia\S*")
 _LIKE_DEVICE: Final = re.compile(r"/dev/(?:neu?ro\w*|infiniband/\w*ver\w*)$")
-_FEW_FILES: Final = 4096
 _DEFAULT_SHARED_MEMORY_MIB: Final = 64  # Docker's default
 _UNLIMITED: Final = -1
 _MOUNTED: Final = re.compile(r"mount -t lustre .*?(/[\w/-]+)\s*$", re.MULTILINE)
@@ -140,7 +139,7 @@ def memory_can_be_shared(container: JobContainer) -> Iterator[Wrong]:
         yield size, f"got {size.number} MiB, and the container has {asked[0]}", f"less than {asked[0]}"
 
 
-@rule("UC6406", job_containers)
+@rule(LIMITS, job_containers)
 def memory_can_be_locked(container: JobContainer) -> Iterator[Wrong]:
     """Find EFA jobs whose memlock limit keeps EFA from registering their memory."""
     limits = container.at["Ulimits"]
@@ -150,14 +149,9 @@ def memory_can_be_locked(container: JobContainer) -> Iterator[Wrong]:
         return
     if not locked:
         yield limits, "no limit for memlock, which is 64 KiB", "memlock with -1 for both limits"
-    for at in (limit[name] for limit in locked for name in ("SoftLimit", "HardLimit")):
+    for at in (limit["HardLimit"] for limit in locked):
         if at.number not in {None, _UNLIMITED}:
             yield at, f"got {at.number}", "-1, which is no limit"
-    for limit in limits.items if (container.nodes or 2) > 1 else ():
-        soft = limit["SoftLimit"]
-        if limit["Name"].text == "nofile" and 0 <= (soft.number or _FEW_FILES) < _FEW_FILES:
-            got = f"got {soft.number}: processes with connections to all ranks need more open files"
-            yield Problem.of(soft, "UC6406", got, "65,536 or more")
 
 
 @rule(NO_FABRIC, nodes_of)
@@ -266,13 +260,6 @@ RECORDS: Final = (
         "A job on chips has more shared memory than Docker's 64 MiB.",
         remedy="Set SharedMemorySize, in MiB.",
         source="Docker's default of 64 MiB for /dev/shm; Netflix/metaflow 2692.",
-        in_templates=True,
-    ),
-    RuleRecord(
-        "UC6406",
-        "A job with EFA may lock all of its memory.",
-        remedy="Set the ulimit memlock with -1 for both values.",
-        source="EC2 user guide, get started with EFA: memory is registered with the interface.",
         in_templates=True,
     ),
     RuleRecord(

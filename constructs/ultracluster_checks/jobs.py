@@ -81,6 +81,7 @@ class JobContainer:
             else None,
             privileged=not self.at["Privileged"].off,
             command=tuple(self.at["Command"].texts),
+            ulimits={str(each["Name"].text): each["SoftLimit"].number for each in self.at["Ulimits"].items},
             folders={path: is_read_only for path, is_read_only in folders.items() if path is not None}
             if known and None not in folders
             else None,

@@ -93,7 +93,8 @@ def images_are_not_of_amazon_linux_2(resource: Resource) -> Iterator[Wrong]:
     for at in places_of_images:
         parameter = at.text or ""
         if isinstance(at.value, Unknown):
-            parameter = str(resource.template.parameters.get(at.value.name, {}).get("Default"))
+            named = {"Default": at.value.name}  # by a dynamic reference
+            parameter = str(resource.template.parameters.get(at.value.name, named).get("Default"))
         if _OLD_IMAGE.search(parameter):
             got = f"got {parameter}, an image of Amazon Linux 2, which AWS no longer supports and Neuron and AWS Batch refuse"
             yield at, got, "the ID of an AMI of Amazon Linux 2023"

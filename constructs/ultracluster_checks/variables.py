@@ -27,6 +27,9 @@ def containers_fit_their_nodes(container: JobContainer) -> Iterator[Wrong]:
     for (kind, name), finding in broken(CONTAINER_RULES, container.value):
         if kind == "command":
             yield Problem(container.at["Command"].items[int(name)], finding)
+        elif kind == "ulimits":
+            limits = container.at["Ulimits"].items
+            yield from (Problem(each["SoftLimit"], finding) for each in limits if each["Name"].text == name)
         else:
             at = container.environment[str(name)]
             yield Problem(at, replace(finding, problem=f"{name}: {finding.problem}"))

@@ -35,6 +35,7 @@ DEVICES: Final = "UC6402"
 JOB_ENVIRONMENT: Final = "UC6416"
 """Code of an environment that does not fit the nodes."""
 
+LIMITS: Final = "UC6406"
 NO_FABRIC: Final = "UC6408"
 """Code of EFA devices that are not used."""
 
@@ -84,6 +85,7 @@ _RENDEZVOUS_BYTES: Final = 6_600
 _VARIABLE_BYTES: Final = 24
 _DEVICE_BYTES: Final = 112
 
+_FEW_FILES: Final = 4096
 _SWITCH: Final = "0|1|true|false|on|off|yes|no"
 _POSITIVE: Final = r"[1-9]\d*"
 _PORT: Final = r"(?:[1-9]\d{0,3}|[1-5]\d{4}|6[0-4]\d{3}|65[0-4]\d\d|655[0-2]\d|6553[0-5])"
@@ -196,6 +198,9 @@ class Container:
 
     secrets: Mapping[str, str] = field(default_factory=dict)
     """ARNs of secrets by the variables that hold them. Default: none."""
+
+    ulimits: Mapping[str, int | None] = field(default_factory=dict)
+    """Soft limits of its processes by name; None for one that is not known. Default: none."""
 
     meets: bool = False
     """Whether it starts with the program with which the children of an array meet. Default: no."""
@@ -466,6 +471,17 @@ def fabric_is_efa(container: Container) -> Iterator[At]:
         yield At(("environment", "FI_PROVIDER"), got, "efa")
 
 
+@rule(LIMITS)
+def limits_let_all_ranks_meet(container: Container) -> Iterator[At]:
+    """Processes may lock the memory that EFA registers, and connect to all ranks."""
+    locked, files = (container.ulimits.get(name) for name in ("memlock", "nofile"))
+    if container.uses_efa and locked not in {None, -1}:
+        yield At(("ulimits", "memlock"), f"got {locked}", "-1, which is no limit")
+    if container.on_several_nodes and files is not None and 0 <= files < _FEW_FILES:
+        got = f"got {files}: processes with connections to all ranks need more open files"
+        yield At(("ulimits", "nofile"), got, "65,536 or more")
+
+
 @rule(VOLUMES)
 def checkpoints_are_kept(container: Container) -> Iterator[At]:
     """Checkpoints are written to a folder that outlives the container, where there is one."""
@@ -525,6 +541,7 @@ CONTAINER_RULES: Final = (
     torchrun_joins_the_nodes,
     gpus_are_visible,
     fabric_is_efa,
+    limits_let_all_ranks_meet,
     checkpoints_are_kept,
 )
 """Rules about a container of a job."""
@@ -552,6 +569,13 @@ RECORDS: Final = (
         "A job over several nodes gets every Neuron device of its nodes, and no other.",
         remedy="Map /dev/neuron0 onwards, as many as the type has chips.",
         source="Neuron documentation, containers (2026-08-21); DescribeInstanceTypes as moto 5.2.5 ships it.",
+        in_templates=True,
+    ),
+    RuleRecord(
+        "UC6406",
+        "A job with EFA may lock all of its memory.",
+        remedy="Set the ulimit memlock with -1 for both values.",
+        source="EC2 user guide, get started with EFA: memory is registered with the interface.",
         in_templates=True,
     ),
     RuleRecord(

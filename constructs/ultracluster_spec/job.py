@@ -9,7 +9,7 @@ from ultracluster_spec.bounds import Between, Checked, Form, Known, NotEmpty
 from ultracluster_spec.container import PROCESSES, Container
 from ultracluster_spec.credentials import credential, names_credential, shown
 from ultracluster_spec.did_you_mean import suggestion
-from ultracluster_spec.findings import Finding, Severity, quote
+from ultracluster_spec.findings import Finding, Severity, is_number_token, quote
 from ultracluster_spec.grants import HARMLESS_POLICIES, POWERFUL_POLICIES, forbidden, is_named, powers
 from ultracluster_spec.instance_type import COMPILE_TYPE
 from ultracluster_spec.job_definitions import (
@@ -314,6 +314,7 @@ def container_of(job: Job, node: InstanceType, machine: InstanceType, **known: A
     return Container(
         machines=machines if node.chips else (),
         command=job.command,
+        ulimits={name: None if is_number_token(each) else each for name, each in job.ulimits.items()},
         launcher=job.launcher,
         processes=processes,
         processes_place=place,

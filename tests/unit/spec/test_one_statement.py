@@ -91,6 +91,20 @@ MISTAKES = [
         {"JobDefinition/RetryStrategy/Attempts": 11},
     ),
     of_argument(
+        "UC6406",
+        "ulimits.nofile",
+        "ulimits: {nofile: 1024}",
+        {"ulimits": {"nofile": 1024}},
+        {f"{JOB}/Ulimits/+": {"Name": "nofile", "SoftLimit": 1024, "HardLimit": 1024}},
+    ),
+    of_argument(
+        "UC6406",
+        "ulimits.memlock",
+        "ulimits: {memlock: 64}",
+        {"ulimits": {"memlock": 64}},
+        {f"{JOB}/Ulimits/0/SoftLimit": 64},
+    ),
+    of_argument(
         "UC6103",
         "processes_per_node",
         "processes_per_node: 24",
@@ -171,8 +185,8 @@ NETWORK: list[tuple[str, list[dict[str, Any]]]] = [
     ("UC4016", [_PRIMARY, {"card": 1, "device": 1, "interface_type": "efa-only"}]),
 ]
 OTHERS = {
-    # Asked of constructs and templates elsewhere, in words of their own: types, IDs, words and addresses that each reads by itself.
-    *("UC4001", "UC4109", "UC4110", "UC5001", "UC5004", "UC5025"),
+    # Asked of constructs and templates elsewhere, in words of their own: types, IDs, words, scripts and addresses that each reads by itself.
+    *("UC4001", "UC4109", "UC4110", "UC4180", "UC5001", "UC5004", "UC5025"),
     # A construct takes zones, capacity, further queues and images as objects, and counts addresses for itself.
     *("UC3002", "UC4015", "UC4017", "UC4020", "UC4104", "UC4106", "UC4120", "UC4131", "UC6107", "UC6108", "UC6307", "UC6308"),
     # A construct maps all devices, and gets permissions after the job.
