@@ -10,10 +10,10 @@ import yaml
 
 from ultracluster_cli.main import main
 
-ROWS = yaml.safe_load(Path(__file__).with_name("templates.yaml").read_text("utf-8"))
+TEMPLATES = yaml.safe_load(Path(__file__).with_name("templates.yaml").read_text("utf-8"))
 
 
-@pytest.mark.parametrize("row", ROWS, ids=lambda row: row["what"])
+@pytest.mark.parametrize("row", TEMPLATES, ids=lambda row: row["what"])
 def test_says_what_is_wrong_with_a_template(
     row: dict[str, Any], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -153,9 +153,9 @@ def _define_clusters(stack: cdk.Stack, network: uc.ClusterNetwork) -> None:
     joined.add_multi_node_job("Array", JOB)
     _define_jobs(stack, queue, full_queue, files)
     uc.BlockLifecycle(stack, "Lifecycle", block=block, queue=on_block.queue)
-    ClusterWatch(stack, "Watch", metrics=metrics, queue=queue, node_groups=[plain, full], kms_key=key).watch(
-        full_queue
-    )
+    ClusterWatch(
+        stack, "Watch", metrics=metrics, queue=queue, node_groups=[plain, full], kms_key=key
+    ).track_queue(full_queue)
     uc.ClusterAlarms(stack, "Alarms", metrics=metrics)
     uc.ClusterAlarms(
         stack,
