@@ -246,7 +246,7 @@ def test_a_taken_name_and_settings_of_parts_are_reported_with_the_other_findings
         "scratch_path": None,
         "checkpoint_lead": None,
     }
-    with pytest.raises(FindingsError, match=r"^UC4129: max_refusals: got 0\."):
+    with pytest.raises(FindingsError, match=r"^UC4129: Test/Third: max_refusals: got 0\."):
         cluster(stack, "Third", capacity=block(), **wrong | fitting)
     assert (
         cluster(stack, "Third", capacity=block(), **wrong | fitting | {"max_refusals": 1}).cluster_name
