@@ -8,7 +8,6 @@ import sys
 import textwrap
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Annotated, Any, NamedTuple
 
@@ -16,6 +15,7 @@ import typer
 from rich.console import Console
 from rich.markdown import Markdown
 
+from ultracluster_cli.class_pages import classes, page_of
 from ultracluster_cli.main import COMMANDS, load_command
 from ultracluster_cli.options import JsonOption
 from ultracluster_cli.output import has_colors, print_json, print_table
@@ -47,14 +47,14 @@ def docs(
         list[str] | None,
         typer.Argument(
             metavar="TOPIC",
-            help="Name of a page, codes of rules such as UC4105, `rules` for all rules, or words to search for. Default: list the pages.",
+            help="Name of a page or a class, codes of rules such as UC4105, `rules` for all rules, or words to search for. Default: list the pages.",
             show_default=False,
         ),
     ] = None,
     *,
     as_json: JsonOption = False,
 ) -> None:
-    """Print a page of the documentation, explain rules by their codes, or search for words.
+    """Print a page of the documentation or about a class, explain rules by their codes, or search for words.
 
     Searches pages, commands, options, settings of rollout files, rules and classes. A rule is explained by a line that
     keeps it, where one shows it, the remedy and the source.
@@ -70,6 +70,8 @@ def docs(
         _list_pages()
     elif len(words) == 1 and words[0] in (pages := _pages()):
         _print_page(pages[words[0]].read_text(encoding="utf-8"))
+    elif len(words) == 1 and words[0] in classes():
+        _print_page(page_of(words[0]))
     else:
         _search(words)
 
@@ -174,7 +176,9 @@ def _entries() -> Iterator[_Entry]:
             yield _Entry("setting", name, _sentence(setting.get("description", "")))
     for record in _records():
         yield _Entry("rule", record.code, record.summary, record.remedy)
-    yield from _classes()
+    for name, node in classes().items():
+        text = ast.get_docstring(node) or ""
+        yield _Entry("class", name, _sentence(text), text)
 
 
 def _command_entries(name: str, command: Any) -> Iterator[_Entry]:
@@ -184,20 +188,6 @@ def _command_entries(name: str, command: Any) -> Iterator[_Entry]:
     for parameter in command.params:
         if parameter.param_type_name == "option" and parameter.help:
             yield _Entry("option", f"{name} {parameter.opts[0]}", parameter.help)
-
-
-def _classes() -> Iterator[_Entry]:
-    """Yield the public classes of the constructs, from their source: an import would start Node."""
-    package = find_spec("ultracluster")
-    if package is None or package.origin is None:
-        return
-    folder = Path(package.origin).parent
-    public = set(re.findall(r'"(\w+)"', Path(package.origin).read_text(encoding="utf-8")))
-    for path in sorted(folder.rglob("*.py")):
-        for node in ast.parse(path.read_text(encoding="utf-8")).body:
-            if isinstance(node, ast.ClassDef) and node.name in public:
-                text = ast.get_docstring(node) or ""
-                yield _Entry("class", node.name, _sentence(text), text)
 
 
 def _sentence(text: str) -> str:

@@ -1,0 +1,135 @@
+"""Pages about the public classes of the constructs, read from their source: an import would start Node."""
+
+import ast
+import re
+import textwrap
+from collections.abc import Iterator, Mapping
+from functools import cache
+from importlib.util import find_spec
+from pathlib import Path
+
+from ultracluster_cli.project.project_files import shipped
+
+_PACKAGES = ("ultracluster", "ultracluster_spec")
+
+
+@cache
+def classes() -> Mapping[str, ast.ClassDef]:
+    """Return the public classes by name."""
+    folders = [Path(spec.origin).parent for name in _PACKAGES if (spec := find_spec(name)) and spec.origin]
+    if not folders:
+        return {}
+    public = set(re.findall(r'"(\w+)"', (folders[0] / "__init__.py").read_text(encoding="utf-8")))
+    return {
+        node.name: node
+        for folder in reversed(folders)
+        for path in sorted(folder.rglob("*.py"))
+        for node in ast.parse(path.read_text(encoding="utf-8")).body
+        if isinstance(node, ast.ClassDef) and node.name in public
+    }
+
+
+def page_of(name: str) -> str:
+    """Return the page of a class: what it is, its arguments, an example, and what it has and does."""
+    made = classes()[name]
+    parts = [f"# {name}", f"`from ultracluster import {name}`", ast.get_docstring(made) or ""]
+    sections = {
+        "Arguments": _arguments(made),
+        "Example": _example(name),
+        "Attributes": [f"- `{field}`: {text}" for field, text in _attributes(made)],
+        "Methods": [f"- `{call}`: {text}" for call, text in _methods(made)],
+    }
+    for title, lines in sections.items():
+        if lines := list(lines):
+            parts += [f"## {title}", "\n".join(lines)]
+    return "\n\n".join(part for part in parts if part) + "\n"
+
+
+def _arguments(made: ast.ClassDef) -> Iterator[str]:
+    init = _own_or_inherited(made, "__init__")
+    if init is None:  # a value: its fields are its arguments
+        yield from _fields(made)
+        return
+    described = _described(ast.get_docstring(init) or "")
+    defaults = dict(zip(init.args.kwonlyargs, init.args.kw_defaults, strict=True))
+    for argument in (*init.args.args[3:], *init.args.kwonlyargs):
+        given = defaults.get(argument)
+        value = f" = {ast.unparse(given)}" if given is not None else ""
+        yield f"- `{argument.arg}: {_type(argument.annotation)}{value}`: {described.get(argument.arg, '')}"
+    if init.args.kwarg:
+        yield f"- `**{init.args.kwarg.arg}`: {described.get(init.args.kwarg.arg, '')}"
+
+
+def _fields(made: ast.ClassDef) -> Iterator[str]:
+    described = dict(_attributes(made)) | _described(ast.get_docstring(made) or "", "Attributes")
+    for base in made.bases:
+        if inherited := classes().get(ast.unparse(base)):
+            yield from _fields(inherited)
+    for statement in made.body:
+        if isinstance(statement, ast.AnnAssign) and (text := described.get(ast.unparse(statement.target))):
+            default = f" = {ast.unparse(statement.value)}" if statement.value else ""
+            yield f"- `{ast.unparse(statement.target)}: {_type(statement.annotation)}{default}`: {text}"
+
+
+def _type(annotation: ast.expr | None) -> str:
+    if isinstance(annotation, ast.BinOp) and isinstance(annotation.op, ast.BitOr):
+        return f"{_type(annotation.left)} | {_type(annotation.right)}"
+    if isinstance(annotation, ast.Subscript) and ast.unparse(annotation.value) == "Annotated":
+        return ast.unparse(annotation.slice).strip("()").partition(", ")[0]
+    return ast.unparse(annotation) if annotation else "object"
+
+
+def _described(docstring: str, title: str = "Args") -> dict[str, str]:
+    """Return the texts of a section of a docstring by name."""
+    section = re.search(rf"^{title}:\n((?:    .*\n?|\n)*)", docstring, re.MULTILINE)
+    entries = re.split(r"^(?=\S)", textwrap.dedent(section[1]) if section else "", flags=re.MULTILINE)
+    pairs = (entry.partition(":") for entry in entries if ":" in entry)
+    return {name.strip("* "): " ".join(text.split()) for name, _, text in pairs}
+
+
+def _attributes(made: ast.ClassDef) -> Iterator[tuple[str, str]]:
+    for statement, below in zip(made.body, made.body[1:], strict=False):
+        match statement, below:
+            case ast.AnnAssign(target=ast.Name(id=name)), ast.Expr(value=ast.Constant(value=str(text))):
+                yield name, " ".join(text.split())
+    for function in made.body:
+        if isinstance(function, ast.FunctionDef) and any(
+            "property" in ast.unparse(each) for each in function.decorator_list
+        ):
+            yield function.name, _sentence(ast.get_docstring(function) or "")
+
+
+def _methods(made: ast.ClassDef) -> Iterator[tuple[str, str]]:
+    names = {name for name, _ in _attributes(made)}
+    functions = [each for each in made.body if isinstance(each, ast.FunctionDef)]
+    for function in functions:
+        if not function.name.startswith("_") and function.name not in names:
+            taken = [each.arg for each in (*function.args.args[1:], *function.args.kwonlyargs)]
+            yield f"{function.name}({', '.join(taken)})", _sentence(ast.get_docstring(function) or "")
+    for base in made.bases:
+        if inherited := classes().get(ast.unparse(base)):
+            yield from _methods(inherited)
+
+
+def _own_or_inherited(made: ast.ClassDef, name: str) -> ast.FunctionDef | None:
+    for function in made.body:
+        if isinstance(function, ast.FunctionDef) and function.name == name:
+            return function
+    bases = (classes().get(ast.unparse(base)) for base in made.bases)
+    return next((found for base in bases if base and (found := _own_or_inherited(base, name))), None)
+
+
+def _example(name: str) -> Iterator[str]:
+    """Yield the statement of an example project that makes an object of the class."""
+    for path in sorted(shipped("examples").glob("*/app.py"), key=lambda path: path.parent.name != "own-app"):
+        source = path.read_text(encoding="utf-8")
+        for statement in ast.parse(source).body:
+            called = {ast.unparse(each.func) for each in ast.walk(statement) if isinstance(each, ast.Call)}
+            if name in called and not isinstance(statement, ast.FunctionDef | ast.ClassDef):
+                yield f"```python\n{ast.get_source_segment(source, statement)}\n```\n"
+                yield f"From `ultracluster init FOLDER --example {path.parent.name}`."
+                return
+
+
+def _sentence(text: str) -> str:
+    return text.partition("\n")[0]

@@ -1,0 +1,52 @@
+"""Each public class has a page that needs no import of the CDK."""
+
+import re
+import subprocess
+import sys
+
+import pytest
+
+import ultracluster as uc
+from ultracluster_cli.class_pages import classes, page_of
+from ultracluster_cli.main import main
+
+# Only in annotations, or no class.
+WITHOUT = {"acknowledge_nag", "Capacity"}
+
+
+def test_each_public_class_has_a_page() -> None:
+    assert set(uc.__all__) - WITHOUT <= set(classes())
+
+
+@pytest.mark.parametrize("name", sorted(set(uc.__all__) - WITHOUT))
+def test_a_page_begins_with_the_arguments_and_describes_each(name: str) -> None:
+    page = page_of(name)
+    head, _, rest = page.partition("## ")
+    assert head.startswith(f"# {name}\n")
+    if rest.startswith("Arguments") and name != "ITrainingQueue":  # which nobody makes
+        section = rest.partition("\n## ")[0]
+        assert re.findall(r"^- `.*`: ?$", section, re.MULTILINE) == []
+
+
+def test_the_page_of_a_cluster_has_its_arguments_an_example_and_its_methods(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    assert main(["docs", "UltraCluster"]) == 0
+    page = capsys.readouterr().out
+    assert [each[3:] for each in page.splitlines() if each.startswith("## ")] == [
+        *("Arguments", "Example", "Attributes", "Methods")
+    ]
+    assert "- `node_count: int`: Maximum number" in page
+    assert "- `file_system: AnyFileSystem | FileSystem | Literal['none'] | None = None`" in page
+    assert "cluster = UltraCluster(" in page
+    assert "- `add_multi_node_job(construct_id, job, queue)`: Add a job" in page
+
+
+def test_a_value_has_its_fields_as_arguments() -> None:
+    assert "- `timeout_hours: int | None = None`: Hours after which" in page_of("Job")
+
+
+@pytest.mark.slow
+def test_a_page_imports_no_cdk() -> None:
+    program = "import sys; from ultracluster_cli.main import main; main(['docs', 'Job']); sys.exit('aws_cdk' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", program], check=False, capture_output=True).returncode == 0
