@@ -2,28 +2,23 @@
 
 import dataclasses
 import json
+import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
+from ultracluster_catalog.limits.service_limits import TEMPLATE_SIZE_BYTES
 from ultracluster_catalog.lustre.lustre_figures import file_system_figures
 from ultracluster_catalog.machines.nic_layouts import addresses_per_node
-from ultracluster_checks import check_templates
-from ultracluster_checks.check import CheckReport
-from ultracluster_checks.problem import refuse_skip
-from ultracluster_checks.table import RECORDS
 from ultracluster_cli._aws.selection import clusters_named
 from ultracluster_cli._cdk.workspace import default_rollout
-from ultracluster_cli.exit_codes import ExitCode
 from ultracluster_cli.options import ClustersOption, JsonOption
 from ultracluster_cli.output import print_findings, print_json, print_table, say
 from ultracluster_spec.cluster import Cluster
-from ultracluster_spec.findings import Finding, quote, reject
-from ultracluster_spec.names import REGION
 from ultracluster_spec.network import addresses_of_existing_subnet, cluster_addresses, network_interfaces
-from ultracluster_stacks.check import is_template, read_templates
+from ultracluster_spec.untrusted_files import NotRegularError, TooLargeError, read_untrusted_file
 from ultracluster_stacks.config import load_rollout
 from ultracluster_stacks.config.explain import explain_rollout
 
@@ -63,7 +58,10 @@ def validate(
     if any(map(is_template, paths)):
         if explain or cluster:
             raise typer.BadParameter("--explain and --cluster are for rollout files; got a template")
-        _check_templates(paths, region=region, skip=skip or [], as_json=as_json)
+        # The rules for templates take longer to import than a rollout file to validate.
+        from ultracluster_cli.validate_templates import validate_templates  # noqa: PLC0415
+
+        validate_templates(paths, region=region, skip=skip or [], as_json=as_json)
         return
     if len(paths) > 1:
         raise typer.BadParameter("specify one rollout file, or templates; got several rollout files")
@@ -71,6 +69,27 @@ def validate(
         raise typer.BadParameter("--region and --skip are for templates; got a rollout file")
     show = _explain if explain else _validate_rollout
     show(paths[0], names=cluster or [], as_json=as_json)
+
+
+def is_template(path: Path) -> bool:
+    """Return whether a path is a cloud assembly, or its content that of a template rather than a rollout file."""
+    if path.is_dir():
+        return True
+    try:
+        content = read_untrusted_file(path, most_bytes=TEMPLATE_SIZE_BYTES)
+    except TooLargeError:
+        with path.open("rb") as file:
+            content = file.read(TEMPLATE_SIZE_BYTES)
+    except (OSError, NotRegularError):
+        return False
+    content = content.removeprefix(b"\xef\xbb\xbf")
+    return _has_key(content, b"AWSTemplateFormatVersion|Resources") and not _has_key(content, b"waves")
+
+
+def _has_key(content: bytes, names: bytes) -> bool:
+    """Return whether a file seems to have a top-level key. It tells whole files apart without parsing them."""
+    before = rb"[{,]\s*" if content.lstrip().startswith(b"{") else b"^"
+    return bool(re.search(rb"""%b["']?(?:%b)["']?\s*:""" % (before, names), content, re.MULTILINE))
 
 
 # Rollout files
@@ -219,65 +238,3 @@ def file_system_row(cluster: Mapping[str, Any]) -> dict[str, Any]:
         "MB/s per node, all active": f"{system['node_mb_per_s']:,.0f}",
         "USD per month": cost + beside,
     }
-
-
-# Templates
-
-
-def _check_templates(
-    templates: Sequence[Path], *, region: str | None, skip: Sequence[str], as_json: bool
-) -> None:
-    region_findings = [] if region is None else REGION.check(region, path="--region")
-    skips, skip_findings = _skips(skip)
-    reject([*region_findings, *skip_findings])
-    sources = read_templates(templates, region=region)
-    report = check_templates(sources, skip=skips)
-    if as_json:
-        print_json(**_as_json(report))
-        if report.errors:
-            raise typer.Exit(ExitCode.FINDINGS)
-        return
-    errors = report.errors
-    print_findings(finding for finding in report.findings if finding not in errors)
-    for skipped in report.left_out:
-        say(f"skipped: {skipped.finding} Reason: {skipped.reason}")
-    reject(errors)
-    say(f"{len(sources)} {'template' if len(sources) == 1 else 'templates'}: no errors")
-
-
-def _skips(arguments: Sequence[str]) -> tuple[dict[str, str], list[Finding]]:
-    skips: dict[str, str] = {}
-    findings = []
-    for text in arguments:
-        code, _, reason = text.partition("=")
-        if not reason.strip():
-            problem = f"got {quote(text)}"
-            findings.append(refuse_skip(problem, "CODE=REASON", path="--skip"))
-        skips[code.strip()] = reason.strip()
-    return skips, findings
-
-
-def _as_json(report: CheckReport) -> dict[str, Any]:
-    findings = [
-        {
-            "code": finding.code,
-            "severity": RECORDS[finding.code].severity,
-            "location": finding.location,
-            "logical_id": problem.place.resource.logical_id,
-            "path": finding.path,
-            "problem": finding.problem,
-            "allowed": finding.allowed,
-            "remedy": finding.remedy,
-        }
-        for problem, finding in zip(report.problems, report.findings, strict=True)
-    ]
-    skipped = [
-        {
-            "code": skipped_finding.finding.code,
-            "location": skipped_finding.finding.location,
-            "path": skipped_finding.finding.path,
-            "reason": skipped_finding.reason,
-        }
-        for skipped_finding in report.left_out
-    ]
-    return {"findings": findings, "left_out": skipped}

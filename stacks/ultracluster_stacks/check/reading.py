@@ -5,7 +5,6 @@ aliases, duplicate keys.
 """
 
 import json
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
@@ -31,27 +30,6 @@ from ultracluster_stacks.check.yaml_template import (
 
 _STACK: Final = "aws:cloudformation:stack"
 _NESTED: Final = "cdk:cloud-assembly"
-
-
-def is_template(path: Path) -> bool:
-    """Return whether a path is a cloud assembly, or its content that of a template rather than a rollout file."""
-    if path.is_dir():
-        return True
-    try:
-        content = read_untrusted_file(path, most_bytes=TEMPLATE_SIZE_BYTES)
-    except TooLargeError:
-        with path.open("rb") as file:
-            content = file.read(TEMPLATE_SIZE_BYTES)
-    except (OSError, NotRegularError):
-        return False
-    content = content.removeprefix(b"\xef\xbb\xbf")
-    return _has_key(content, b"AWSTemplateFormatVersion|Resources") and not _has_key(content, b"waves")
-
-
-def _has_key(content: bytes, names: bytes) -> bool:
-    """Return whether a file seems to have a top-level key. It tells whole files apart without parsing them."""
-    before = rb"[{,]\s*" if content.lstrip().startswith(b"{") else b"^"
-    return bool(re.search(rb"""%b["']?(?:%b)["']?\s*:""" % (before, names), content, re.MULTILINE))
 
 
 def read_templates(paths: Sequence[Path], *, region: str | None = None) -> list[Source]:

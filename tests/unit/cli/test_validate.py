@@ -1,12 +1,15 @@
 """`ultracluster validate` shows a rollout, or all errors in it."""
 
 import json
+import os
 import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
+
+from ultracluster_cli.validate import is_template
 
 Run = Callable[..., Any]
 
@@ -180,3 +183,40 @@ def test_a_warning_is_shown_and_the_command_succeeds(run: Run, quickstart: Path,
     assert outcome.code == 0
     assert "warning: UC6107" in outcome.stderr
     assert any("UC6107" in line for line in json.loads(outcome.stdout)["warnings"])
+
+
+@pytest.mark.parametrize(
+    ("text", "template"),
+    [
+        ("Resources: {}", True),
+        ("---\n# ours\nAWSTemplateFormatVersion: '2010-09-09'\n", True),
+        ("\ufeff'Resources' :\n", True),
+        ('\n {"Description": "", "Resources": {}}', True),
+        ('{\n\t"Resources": {', True),  # broken, but clearly meant as one
+        ("{Resources: {}}", True),
+        ("Parameters: {}\nResources:\n  A:\n    waves: 1\n", True),
+        ("Resources: {}\n" + "#" * 2_000_000, True),
+        ("version: 1\nwaves: []\n", False),
+        ("waves:\n  - clusters: [{tags: {Resources: all}}]\n", False),
+        ("version: 1\ndefaults:\n  tags:\n    Resources: all\n", False),
+        ('{"waves": [{"clusters": [{"tags": {"Resources": "all"}}]}]}', False),
+        ("waves: []\nResources: {}\n", False),
+        ("", False),
+        ("# Resources: {}", False),
+        (b"\xff\xfeR", False),
+    ],
+)
+def test_a_template_is_known_by_its_content(tmp_path: Path, text: str | bytes, template: bool) -> None:
+    path = tmp_path / "rollout.json"
+    path.write_bytes(text if isinstance(text, bytes) else text.encode())
+
+    assert is_template(path) is template
+
+
+def test_a_folder_is_read_as_an_assembly_and_what_is_no_file_is_left_to_the_other_reader(
+    tmp_path: Path,
+) -> None:
+    os.mkfifo(tmp_path / "pipe")
+
+    assert is_template(tmp_path)
+    assert not any(map(is_template, (tmp_path / "pipe", tmp_path / "absent", Path("/dev/zero"))))

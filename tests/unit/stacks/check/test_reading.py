@@ -9,44 +9,7 @@ import pytest
 from tests.unit.stacks.check.good_template import GOOD
 
 from ultracluster_spec.findings import FindingsError
-from ultracluster_stacks.check import is_template, read_templates
-
-
-@pytest.mark.parametrize(
-    ("text", "template"),
-    [
-        ("Resources: {}", True),
-        ("---\n# ours\nAWSTemplateFormatVersion: '2010-09-09'\n", True),
-        ("\ufeff'Resources' :\n", True),
-        ('\n {"Description": "", "Resources": {}}', True),
-        ('{\n\t"Resources": {', True),  # broken, but clearly meant as one
-        ("{Resources: {}}", True),
-        ("Parameters: {}\nResources:\n  A:\n    waves: 1\n", True),
-        ("Resources: {}\n" + "#" * 2_000_000, True),
-        ("version: 1\nwaves: []\n", False),
-        ("waves:\n  - clusters: [{tags: {Resources: all}}]\n", False),
-        ("version: 1\ndefaults:\n  tags:\n    Resources: all\n", False),
-        ('{"waves": [{"clusters": [{"tags": {"Resources": "all"}}]}]}', False),
-        ("waves: []\nResources: {}\n", False),
-        ("", False),
-        ("# Resources: {}", False),
-        (b"\xff\xfeR", False),
-    ],
-)
-def test_a_template_is_known_by_its_content(tmp_path: Path, text: str | bytes, template: bool) -> None:
-    path = tmp_path / "rollout.json"
-    path.write_bytes(text if isinstance(text, bytes) else text.encode())
-
-    assert is_template(path) is template
-
-
-def test_a_folder_is_read_as_an_assembly_and_what_is_no_file_is_left_to_the_other_reader(
-    tmp_path: Path,
-) -> None:
-    os.mkfifo(tmp_path / "pipe")
-
-    assert is_template(tmp_path)
-    assert not any(map(is_template, (tmp_path / "pipe", tmp_path / "absent", Path("/dev/zero"))))
+from ultracluster_stacks.check import read_templates
 
 
 def refused(path: Path, text: str | bytes) -> str:
