@@ -44,6 +44,14 @@ RECORDS: Final = (
         in_templates=True,
     ),
     RuleRecord(
+        "UC5201",
+        "Resources that hold data are retained when their stack is deleted and when they are replaced.",
+        remedy="Set both policies to Retain. UpdateReplacePolicy applies when an update replaces the resource.",
+        source="CloudFormation user guide, DeletionPolicy and UpdateReplacePolicy.",
+        example="Data: {Type: AWS::S3::Bucket, DeletionPolicy: Retain, UpdateReplacePolicy: Retain}",
+        in_templates=True,
+    ),
+    RuleRecord(
         "UC5203",
         "The security group of a file system allows Lustre traffic on all of its ports.",
         remedy="Allow TCP on ports 988 and 1018 to 1023 from the clients and from the file system itself.",

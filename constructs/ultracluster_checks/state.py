@@ -142,14 +142,6 @@ def checkpoints_leave_the_container(container: JobContainer) -> Iterator[Wrong]:
 
 RECORDS: Final = (
     RuleRecord(
-        "UC5201",
-        "Resources that hold data are retained when their stack is deleted and when they are replaced.",
-        remedy="Set both policies to Retain. UpdateReplacePolicy applies when an update replaces the resource.",
-        source="CloudFormation user guide, DeletionPolicy and UpdateReplacePolicy.",
-        example="Data: {Type: AWS::S3::Bucket, DeletionPolicy: Retain, UpdateReplacePolicy: Retain}",
-        in_templates=True,
-    ),
-    RuleRecord(
         "UC5210",
         "No object expires in a bucket that a file system writes to.",
         severity=Severity.WARNING,
