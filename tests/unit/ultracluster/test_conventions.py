@@ -1,4 +1,4 @@
-"""What users of aws-cdk-lib may expect of each construct (decision 0035)."""
+"""What users of aws-cdk-lib may expect of each construct (decision 0032)."""
 
 import inspect
 from collections.abc import Iterator
