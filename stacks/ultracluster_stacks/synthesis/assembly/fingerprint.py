@@ -16,6 +16,7 @@ _PACKAGES = ("aws-cdk-lib", "constructs", "jsii", "pydantic")
 _SOURCES = (
     "ultracluster",
     "ultracluster_catalog",
+    "ultracluster_checks",
     "ultracluster_runtime",
     "ultracluster_spec",
     "ultracluster_stacks",
