@@ -227,8 +227,8 @@ def live(cluster: Cluster) -> dict[str, dict[str, Any]]:
     return said | {cause: why(job) for cause, job in jobs.items()}
 
 
-def test_the_table_of_the_runbook_names_what_was_run_and_what_was_recorded() -> None:
-    page = (QUICKSTART.parents[2] / "docs/runbook/job-failed.md").read_text()
+def test_the_table_of_the_page_names_what_was_run_and_what_was_recorded() -> None:
+    page = (QUICKSTART.parents[2] / "docs/reference/job-faults.md").read_text()
     assert re.findall(r"^\| [^|]+ \| (?:run|recorded) \|.*\|$", page, re.MULTILINE) == [
         f"| {cause['cause']} | {'run' if is_run(cause) else 'recorded'} | "
         + ", ".join(f"`{cause[key]}`" for key in ("why", "also") if key in cause)
