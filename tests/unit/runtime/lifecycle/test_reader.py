@@ -1,6 +1,7 @@
 """Reading the observations of a block, on real boto3 clients."""
 
 from datetime import timedelta
+from unittest.mock import Mock
 
 import pytest
 from botocore.exceptions import ClientError
@@ -14,7 +15,7 @@ from tests.unit.runtime.lifecycle.lifecycle_aws import (
 )
 
 from ultracluster_runtime.lifecycle.observations import Environment, Fleet, Job, Observations, Queue, Refusal
-from ultracluster_runtime.lifecycle.reader import chunks, observe, try_read
+from ultracluster_runtime.lifecycle.reader import chunks, observe, template_data, try_read
 
 pytestmark = pytest.mark.slow  # boto3 needs a second for its clients
 
@@ -174,3 +175,21 @@ def test_former_block_leaves_the_auto_scaling_group_to_the_present_one(aws: Fake
 
     assert observations.fleet is None
     assert "DescribeAutoScalingGroups" not in aws.calls
+
+
+@pytest.mark.parametrize(
+    ("template", "asked"),
+    [
+        ({"launchTemplateId": "lt-1", "version": "7"}, {"LaunchTemplateId": "lt-1", "Versions": ["7"]}),
+        ({"launchTemplateName": "nodes"}, {"LaunchTemplateName": "nodes", "Versions": ["$Default"]}),
+    ],
+)
+def test_a_launch_template_is_read_by_its_id_or_its_name(
+    template: dict[str, str], asked: dict[str, object]
+) -> None:
+    ec2 = Mock()
+    ec2.describe_launch_template_versions.return_value = {
+        "LaunchTemplateVersions": [{"LaunchTemplateData": {}}]
+    }
+    assert template_data(ec2, template) == {}
+    ec2.describe_launch_template_versions.assert_called_once_with(**asked)
