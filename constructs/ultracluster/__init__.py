@@ -4,10 +4,9 @@
 """
 
 import importlib
-import sys
 from typing import TYPE_CHECKING
 
-from ultracluster._foundation.uncaught import show_uncaught as _show_uncaught
+import ultracluster._foundation.uncaught  # noqa: F401 - shows findings that end an app
 from ultracluster.cluster.i_ultra_cluster import IUltraCluster
 from ultracluster.cluster.ultra_cluster import UltraCluster
 from ultracluster.images.container_image import ContainerImage
@@ -136,8 +135,6 @@ __all__ = [
     "WaitLimits",
     "acknowledge_nag",
 ]
-
-sys.excepthook = _show_uncaught
 
 # Imported on first access, because most of these need further modules of aws_cdk, whose import takes a twentieth of the time
 # of a synthesis.

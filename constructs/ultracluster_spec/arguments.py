@@ -27,14 +27,14 @@ from ultracluster_spec.bounds import NOT_A_CHOICE
 from ultracluster_spec.findings import Finding, FindingsError, is_number_token, printable, quote, reject
 from ultracluster_spec.record import RuleRecord
 
-OTHER_TYPE: Final = "UC1032"
-"""Code of a value of another type than its argument has."""
-
 _LIMIT: Final = 2**53  # JSON, and therefore CloudFormation and jsii, carry smaller integers exactly
 
 _LISTS: Final = (Sequence, list, tuple, frozenset, set)
 _MAPPINGS: Final = (Mapping, dict)
 _PLAIN: Final = {"NoneType", "bool", "bytes", "dict", "float", "int", "list", "object", "str", "tuple"}
+
+NOT_OF_ITS_TYPE: Final = "UC1032"
+"""Code of a value of another type than its argument takes."""
 
 _WHOLE: Final = "a whole number"
 _FINITE: Final = "a finite number"
@@ -177,7 +177,7 @@ def _wrong(path: str, value: Any, annotation: Any) -> Iterator[Finding]:
                 yield from _wrong(path, key, parts[0])
                 yield from _wrong(f"{path}.{key}", item, parts[1])
             return
-    yield Finding(OTHER_TYPE, f"got {_shown(value)}", allowed=_name(annotation), path=path)
+    yield Finding(NOT_OF_ITS_TYPE, f"got {_shown(value)}", allowed=_name(annotation), path=path)
 
 
 def _find_choices(values: Mapping[str, Any], annotations: Mapping[str, Any]) -> list[Finding]:
@@ -321,7 +321,7 @@ RECORDS: Final = (
         example='SmokeTrain(stack, "Smoke", queue=queue, image=image, steps=20)',
     ),
     RuleRecord(
-        "UC1032",
+        NOT_OF_ITS_TYPE,
         "An argument of a construct has its documented type, and texts contain no control characters.",
         remedy="Pass a value of the type that the finding names; a command is a list of words.",
         source="Our decision: Python takes a text for a list of its characters, and JSON carries what CloudFormation refuses.",

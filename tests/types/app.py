@@ -10,8 +10,6 @@ from aws_cdk import aws_cloudwatch as cloudwatch
 from aws_cdk import aws_ec2 as ec2
 from aws_cdk import aws_ecr as ecr
 from aws_cdk import aws_ecs as ecs
-from aws_cdk import aws_events as events
-from aws_cdk import aws_events_targets as targets
 from aws_cdk import aws_fsx as fsx
 from aws_cdk import aws_iam as iam
 from aws_cdk import aws_kms as kms
@@ -108,10 +106,9 @@ class Closed(cdk.Stack):
         DatasetBucket.from_bucket(self, "Dataset", corpus).grant_read(job)
 
 
-def nightly(scope: Construct, queue: batch.IJobQueue, job_definition_arn: str) -> None:
-    """Start a job each night, as code does that knows the CDK only."""
-    rule = events.Rule(scope, "Nightly", schedule=events.Schedule.rate(cdk.Duration.days(1)))
-    rule.add_target(targets.BatchJob(queue.job_queue_arn, queue, job_definition_arn, scope))
+def output_queue(scope: Construct, queue: batch.IJobQueue) -> None:
+    """Output the queue, as code does that knows the CDK only."""
+    cdk.CfnOutput(scope, "JobQueueArn", value=queue.job_queue_arn)
 
 
 def let_through(file_system: fsx.IFileSystem, client: ec2.IConnectable) -> None:
@@ -141,7 +138,7 @@ class Mixed(cdk.Stack):
             Job(command=("train.py",)),
             image=ecs.ContainerImage.from_ecr_repository(repository, "v1"),
         )
-        nightly(self, cluster.queue, job.job_definition_arn)
+        output_queue(self, cluster.queue)
         if cluster.file_system:
             let_through(cluster.file_system, ec2.Connections())
         cloudwatch.Alarm(

@@ -35,5 +35,5 @@ def test_the_app_becomes_the_templates_that_it_asks_for() -> None:
     assert "batch:SubmitJob" in str(research.find_resources("AWS::IAM::Policy"))
     assert len(stacks[2].granted) == 5
 
-    assert "BatchParameters" in str(mixed.find_resources("AWS::Events::Rule"))
+    assert "Queue" in str(mixed.find_outputs("JobQueueArn"))
     assert "repository/training" in str(mixed.find_resources("AWS::IAM::Policy"))

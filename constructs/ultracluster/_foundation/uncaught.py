@@ -31,3 +31,6 @@ def _line_of_app(trace: TracebackType | None) -> str:
         if not str(frame.f_globals.get("__name__")).startswith(_LIBRARIES)
     ]
     return lines[-1] if lines else ""
+
+
+sys.excepthook = show_uncaught

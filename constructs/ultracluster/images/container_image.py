@@ -13,7 +13,7 @@ from constructs import Construct
 from ultracluster._foundation.permissions import PULL_ACTIONS, allow
 from ultracluster._foundation.tokens import is_known
 from ultracluster_catalog.names.identifiers import ECR_IMAGE
-from ultracluster_spec.arguments import OTHER_TYPE
+from ultracluster_spec.arguments import NOT_OF_ITS_TYPE
 from ultracluster_spec.findings import Finding, FindingsError
 from ultracluster_spec.job_definitions import IMAGE_REFERENCE
 
@@ -81,7 +81,7 @@ def image_of(image: AnyContainerImage) -> "str | ContainerImage | ecs.ContainerI
     remedy = "A repository has many images: name one by ContainerImage.from_repository(repository, TAG)"
     is_repository = hasattr(image, "repository_uri_for_tag_or_digest")
     raise FindingsError.of(
-        OTHER_TYPE,
+        NOT_OF_ITS_TYPE,
         f"got an object of {type(image).__name__}",
         allowed="a reference with a tag or digest, a ContainerImage, an ecs.ContainerImage or a DockerImageAsset",
         remedy=remedy if is_repository else "",

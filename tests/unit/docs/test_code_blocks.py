@@ -41,6 +41,7 @@ def test_every_block_is_of_a_language_that_a_test_reads() -> None:
     texts = [block.page for block in code_blocks("text")]
     assert texts == [
         "gallery/demo.md",
+        *["how-to/submit-with-other-tools.md"] * 2,
         "reference/observability.md",
         "tutorials/first-block.md",
         "CONTRIBUTING.md",

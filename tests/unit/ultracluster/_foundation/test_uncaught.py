@@ -1,6 +1,8 @@
 """An app that ends with findings shows one line for each, and no traceback."""
 
+import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -30,5 +32,18 @@ def test_other_exceptions_are_shown_as_python_does(capsys: pytest.CaptureFixture
     assert (first, last) == ("Traceback (most recent call last):", "ValueError: other")
 
 
-def test_the_constructs_show_what_ends_an_app_so() -> None:
-    assert sys.excepthook.__module__ == show_uncaught.__module__
+@pytest.mark.slow
+def test_an_app_ends_with_a_line_for_each_finding(tmp_path: Path) -> None:
+    app = tmp_path / "app.py"
+    app.write_text(
+        "import aws_cdk as cdk\nfrom ultracluster import ClusterKey\n"
+        "stack = cdk.Stack(cdk.App(), 'Training')\nClusterKey(stack, 'Key', removal_policy='destroy')\n"
+    )
+    done = subprocess.run(
+        [sys.executable, str(app)], cwd=tmp_path, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 1
+    assert done.stderr.splitlines()[0].startswith(
+        "UC1032: app.py:4: Training/Key: removal_policy: got 'destroy'"
+    )
+    assert len(done.stderr.splitlines()) == 1
