@@ -66,8 +66,9 @@ def test_another_end_is_seen(exit_code: int, out: str, err: str) -> None:
 
 
 def write(path: Path, chosen: list[dict[str, Any]]) -> None:
-    # JSON is YAML, and keeps the quotes of "03:30".
-    named = [each | {"name": f"c{number}"} for number, each in enumerate(chosen)]
+    # JSON is YAML, and keeps the quotes of "03:30". No block is that of two clusters.
+    own = [json.dumps(each).replace("cr-0123456789abcdef0", f"cr-{n:017x}") for n, each in enumerate(chosen)]
+    named = [json.loads(each) | {"name": f"c{number}"} for number, each in enumerate(own)]
     path.write_text(json.dumps({"version": 1, "waves": [{"name": "all", "clusters": named}]}))
 
 

@@ -33,8 +33,9 @@ def errors(chosen: Sequence[dict[str, Any]], folder: Path) -> Iterator[str]:
     for first in range(0, len(chosen), _IN_ONE_APP):
         path = folder / f"rollout{first}.yaml"
         write(path, list(chosen[first : first + _IN_ONE_APP]))
+        taken = load_rollout(path).config.clusters()
         try:
-            in_process.synthesize(load_rollout(path).config.clusters(), folder / f"cdk{first}.out")
+            in_process.synthesize(taken, folder / f"cdk{first}.out")
         except FindingsError as refused:
             yield from map(str, refused.findings)
 
