@@ -76,4 +76,6 @@ class ClusterStack(cdk.Stack):
         define_outputs(self, cluster, queues=queues, jobs=jobs)
         for arn in config.submitters:
             name = arn.partition("role/")[2].replace("/", "-")
-            cluster.grant_submit(iam.Role.from_role_arn(self, f"Submitter-{name}", arn))
+            taken = self.node.try_find_child(f"Submitter-{name}") is not None  # of another account or path
+            role_id = f"Submitter-{arn.replace('/', '-')}" if taken else f"Submitter-{name}"
+            cluster.grant_submit(iam.Role.from_role_arn(self, role_id, arn))
