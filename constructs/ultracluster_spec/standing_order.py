@@ -111,6 +111,5 @@ RECORDS: Final = (
         "A standing order is one that an offering can meet.",
         remedy="Specify nodes, days, a window of starts and a cap that a Capacity Block can have; the cap is at least the list price.",
         source="EC2 user guide, Capacity Blocks for ML, 2026-10: sizes and durations; AWS's price page as the catalogue has it with its date.",
-        example="StandingOrder(nodes=16, at_least=4, days=14, start_after=..., start_before=..., max_usd=200_000, until=...)",
     ),
 )

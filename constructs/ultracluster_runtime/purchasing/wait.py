@@ -57,6 +57,5 @@ RECORDS: Final = (
         "A purchase that waits for an offering has the token of its order.",
         remedy="Specify --token with the token that `ultracluster capacity approve` printed; `ultracluster capacity status --json` has it too.",
         source="Our decision: nobody sits at the prompt when the offering appears, so the approval is the only consent.",
-        example="ultracluster capacity buy december --wait --token 0123456789abcdef",
     ),
 )
