@@ -321,7 +321,7 @@ RECORDS: Final = (
         example='SmokeTrain(stack, "Smoke", queue=queue, image=image, steps=20)',
     ),
     RuleRecord(
-        NOT_OF_ITS_TYPE,
+        "UC1032",
         "An argument of a construct has its documented type, and texts contain no control characters.",
         remedy="Pass a value of the type that the finding names; a command is a list of words.",
         source="Our decision: Python takes a text for a list of its characters, and JSON carries what CloudFormation refuses.",
