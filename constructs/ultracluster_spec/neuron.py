@@ -43,7 +43,7 @@ class Neuron(Value):
 
     logical_nc_config: Literal[1, 2] | None = None
     """Physical NeuronCores per logical NeuronCore; Trainium2 and Trainium3 only. Determines the number of processes per
-    node. Default: 2 there."""
+    node. Default: 2 on both."""
 
     model_type: Literal["generic", "transformer", "unet-inference"] | None = None
     """Model type to optimize for. Default: generic."""
