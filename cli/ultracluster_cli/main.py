@@ -56,7 +56,10 @@ _COMMANDS = {
         "Delete the stacks of clusters, and list the retained resources with their monthly cost.",
     ),
     "deploy": ("deploy.command", "Deploy a rollout with the CDK CLI and show the result."),
-    "docs": ("docs", "Print a page of the documentation, explain rules by their codes, or search for words."),
+    "docs": (
+        "docs",
+        "Print a page of the documentation or about a class, explain rules by their codes, or search for words.",
+    ),
     "export": ("export.command", "Export CloudFormation templates for teams that deploy without the CDK."),
     "init": (
         "project.init",

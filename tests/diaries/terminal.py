@@ -89,6 +89,8 @@ class Terminal:
             stdout=terminal,
             stderr=terminal,
             start_new_session=True,
+            # The session's own terminal, so that Ctrl-C reaches the command as a signal.
+            preexec_fn=lambda: fcntl.ioctl(0, termios.TIOCSCTTY, 0),  # noqa: PLW1509 - no thread runs yet
         ) as process:
             os.close(terminal)
             reader.start()

@@ -31,6 +31,7 @@ _JOBS: list[dict[str, Any]] = [
         "image": IMAGE,
         "command": ["train.py"],
         "depends_on": ["warm"],
+        "resume": 3,
         "gates": {"smoke": True, "fabric": True, "min_bandwidth": 10},
     },
 ]
@@ -58,6 +59,15 @@ def rollout() -> dict[str, Any]:
         "role_path": PATH,
         "budget": {"monthly_usd": 100_000, "close_queues_at_percent": 100},
         "queue": {"notify_blocked": True},
+        "notify": ["cluster@example.com"],
+        "capacity_watch": {
+            "nodes": 2,
+            "days": 14,
+            "start_after": "2027-01-10T00:00:00Z",
+            "start_before": "2027-02-15T00:00:00Z",
+            "max_usd": 60000,
+            "until": "2027-02-15T00:00:00Z",
+        },
     }
     usual = _CLUSTER | {
         "name": "usual",

@@ -181,6 +181,16 @@ ROLES: Mapping[str, Role] = {
             "ec2:DescribeInstances": ANY,
         },
     ),
+    "Looks for a Capacity Block; cannot buy": _role(
+        "lambda.amazonaws.com",
+        {
+            **_LOG,
+            "cloudwatch:GetMetricData": ANY,
+            "ec2:DescribeCapacityBlockOfferings": ANY,
+            "sns:Publish": _TOPIC,
+        },
+        sometimes=_OWN_KEY,
+    ),
     "Submits jobs of one cluster again": _role(
         "lambda.amazonaws.com",
         {

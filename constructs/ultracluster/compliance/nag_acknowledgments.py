@@ -72,7 +72,7 @@ ACKNOWLEDGMENTS: Final[Mapping[type[Construct], Acknowledgments]] = {
     CapacityWatch: {
         **{path: reasons for path, reasons in _EACH_MINUTE.items() if path != "EveryMinute"},
         "Schedule": {"Serverless-EventBusDLQ": _NEXT_MINUTE},
-        "Topic/Resource": {"Serverless-SNSRedrivePolicy": _STILL_TOLD},
+        "*/Resource": {"Serverless-SNSRedrivePolicy": _STILL_TOLD},
     },
     JobResume: _EACH_MINUTE | {"JobsEnded": {"Serverless-EventBusDLQ": _NEXT_MINUTE}},
     ClusterBudget: {

@@ -156,6 +156,8 @@ def handler(event: dict[str, Any], context: Any) -> None:  # noqa: ARG001 - Lamb
     if wanted.is_over(now):
         return
     offerings, unread = search(wanted, lambda region: _CLIENTS("ec2", region), now)
+    if len(unread) == len(wanted.regions):  # no offering was counted, which is not the same as none
+        raise RuntimeError(f"no Region answered: {'; '.join(unread)}")
     # Before the record, so that this search is not taken for an earlier one.
     said = news(offerings, last_price(_CLIENTS("cloudwatch"), wanted.watch, now))
     if said:
@@ -171,5 +173,3 @@ def handler(event: dict[str, Any], context: Any) -> None:  # noqa: ARG001 - Lamb
             Message="\n".join(lines),
         )
     print(record(wanted, offerings, unread, now))  # noqa: T201 - CloudWatch reads the metrics from the log
-    if len(unread) == len(wanted.regions):
-        raise RuntimeError(f"no Region answered: {'; '.join(unread)}")

@@ -236,10 +236,8 @@ def _parts(part: type[Value], seen: dict[str, type[Value]]) -> dict[str, type[Va
 
 NOT_ALONE = {
     "Mount.read_only": "of a mount, which has no default",
-    "CustomInstanceType.cores_per_chip": "as efa",
     "CustomInstanceType.efa": "facts of a type that nobody sells yet: no template differs without its other figures",
     "CustomInstanceType.instances_per_ultraserver": "as efa",
-    "CustomInstanceType.logical_nc_config": "as efa",
     "CustomInstanceType.nvme_disks": "as efa",
     "CustomInstanceType.nvme_gb": "as efa",
     "FileSystem.storage_type": "HDD and INTELLIGENT_TIERING need other settings with them",

@@ -25,6 +25,7 @@ from ultracluster_runtime.lifecycle import handler as life_cycle
 from ultracluster_runtime.lifecycle.state import LifecycleState
 from ultracluster_runtime.resume import handler as resume
 from ultracluster_runtime.watch import handler as watch
+from ultracluster_runtime.watch import offerings
 
 pytestmark = pytest.mark.slow  # boto3 needs a second for its clients, and every call fails in every way
 
@@ -35,6 +36,17 @@ TAG = "ultracluster:closed-by-budget"
 # The latter in a block whose nodes a group starts: test_fleet_scenarios.py of the life cycle.
 OPTIONAL = {"UC_ADDITIONAL_JOB_QUEUES", "UC_AUTO_SCALING_GROUP"}
 ECS_CLUSTER = "Custom::UltraClusterEcsCluster"
+STANDING_ORDER = {
+    "watch": "Capacity/Watch",
+    "instance_type": "trn2.48xlarge",
+    "counts": [1],
+    "hours": 24,
+    "start_after": "2026-01-01T00:00:00+00:00",
+    "start_before": "9999-01-01T00:00:00+00:00",
+    "regions": ["us-east-2"],
+    "max_usd": 1000,
+    "until": "9999-01-01T00:00:00+00:00",
+}
 READS = ("Describe", "List", "Get", "Scan")
 
 
@@ -62,6 +74,28 @@ class WatchedAws(FakeAws):
 
     def _GetMetricData(self, _: Mapping[str, Any]) -> dict[str, Any]:  # noqa: N802
         return {"MetricDataResults": [{"Id": "steps", "Timestamps": [datetime.now(UTC)], "Values": [1.5]}]}
+
+
+class MarketAws(FakeAws):
+    """A market with one offering, which nobody has seen before."""
+
+    def _DescribeCapacityBlockOfferings(self, asked: Mapping[str, Any]) -> dict[str, Any]:  # noqa: N802
+        start = datetime.now(UTC) + timedelta(days=2)
+        offering = {
+            "CapacityBlockOfferingId": "cb-1",
+            "InstanceType": asked["InstanceType"],
+            "AvailabilityZone": "us-east-2c",
+            "InstanceCount": asked["InstanceCount"],
+            "StartDate": start,
+            "EndDate": start + timedelta(hours=24),
+            "CapacityBlockDurationHours": 24,
+            "UpfrontFee": "858",
+            "CurrencyCode": "USD",
+        }
+        return {"CapacityBlockOfferings": [offering]}
+
+    def _GetMetricData(self, _: Mapping[str, Any]) -> dict[str, Any]:  # noqa: N802
+        return {"MetricDataResults": [{"Id": "price", "Timestamps": [], "Values": []}]}
 
 
 class BudgetAws(FakeAws):
@@ -122,6 +156,11 @@ def _life_cycle(aws: FakeAws, monkeypatch: pytest.MonkeyPatch) -> None:
 def _watch(aws: FakeAws, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(watch, "_CLIENTS", aws.clients)
     watch.handler({"detail": SECRET}, None)
+
+
+def _look(aws: FakeAws, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(offerings, "_CLIENTS", aws.clients)
+    offerings.handler({"detail": SECRET}, None)
 
 
 def _close(aws: FakeAws, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -196,6 +235,16 @@ FUNCTIONS = {
         run=_watch,
         may=frozenset(),
     ),
+    "ultracluster_runtime.watch.offerings.handler": Function(
+        aws=MarketAws,
+        variables={
+            "UC_STANDING_ORDER": json.dumps(STANDING_ORDER),
+            "UC_TOPIC_ARN": "arn:aws:sns:us-east-2:1:t",
+        },
+        result=lambda aws: {each["Subject"] for each in aws.published},
+        run=_look,
+        may=frozenset({"Publish"}),
+    ),
     "index.handler": Function(
         aws=BudgetAws,
         variables={
@@ -256,7 +305,14 @@ def test_no_other_construct_makes_a_function() -> None:
     }
     assert (makes, uses) == (
         {"scheduled_function"},
-        {"block_lifecycle", "cluster_budget", "cluster_watch", "job_resume", "unmanaged_environment"},
+        {
+            "block_lifecycle",
+            "capacity_watch",
+            "cluster_budget",
+            "cluster_watch",
+            "job_resume",
+            "unmanaged_environment",
+        },
     )
 
 

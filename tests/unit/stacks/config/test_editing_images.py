@@ -55,7 +55,8 @@ def test_a_rollout_without_amis_or_with_wrong_ones_gets_one_for_each_region(writ
 
 def test_the_defaults_do_not_keep_an_id_that_accounts_differ_in(write: Write, valid: str) -> None:
     head, cluster = valid.split("      - name: train\n")
-    two = f"{head}      - name: train\n{cluster}      - name: other\n        profile: other\n{cluster}"
+    second = cluster.replace("cr-0123456789abcdef0", "cr-0fedcba9876543210")
+    two = f"{head}      - name: train\n{cluster}      - name: other\n        profile: other\n{second}"
     images = cluster_images(write(two))
     assert [one.cluster.profile for one in images] == [None, "other"]
     text = set_values(two, image_values(images, {images[0].loc: NEW, images[1].loc: OTHER}))

@@ -38,8 +38,7 @@ DANGEROUS: dict[str, tuple[Edit, set[str]]] = {
     "tags": (lambda c: c.update(tags={"team": "b"}), {"jobs", "unknown"}),
     # Without another way out, endpoints have policies.
     "nat": (lambda c: c["network"].pop("nat_gateway"), {"network", "permission"}),
-    # The alarm of a full file system would fire later as well.
-    "shrink": (lambda c: c["file_system"].update(storage_capacity_gib=2400), {"refused", "control"}),
+    "shrink": (lambda c: c["file_system"].update(storage_capacity_gib=2400), {"refused"}),
     "iops": (lambda c: c["file_system"].update(metadata_iops=1500), {"refused"}),
     "no-iops": (lambda c: c["file_system"].pop("metadata_iops"), {"data"}),
     "no-job": (lambda c: c["jobs"].pop(), {"jobs"}),

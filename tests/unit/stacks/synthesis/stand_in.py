@@ -23,7 +23,7 @@ def cluster_named(name: str, nodes: int) -> dict[str, Any]:
         "instance_type": "trn1.32xlarge",
         "nodes": nodes,
         "image_id": "ami-0123456789abcdef0",
-        "capacity": {"reservation_id": f"cr-{ord(name[0]):017x}"},
+        "capacity": {"reservation_id": f"cr-{int.from_bytes(name.encode()[-8:]):017x}"},
     }
 
 
