@@ -25,11 +25,13 @@ _CHANGING = (
     (re.compile(r"localhost:\d+"), "localhost:1"),
     (re.compile(r"\d[\d,]*\.\d\d USD so far"), "1.00 USD so far"),
     (re.compile(r"\d+\.\d s\b"), "1.0 s"),
+    (re.compile(r"(\.log): \d+ lines"), r"\1: 2 lines"),
 )  # fmt: skip
-# A terminal of one's own, on which Ctrl-C interrupts.
+# A terminal of one's own, on which Ctrl-C interrupts, also where a shell has tests in the background ignore it.
 _PROGRAM = """
-import fcntl, runpy, termios
+import fcntl, runpy, signal, termios
 fcntl.ioctl(0, termios.TIOCSCTTY, 0)
+signal.signal(signal.SIGINT, signal.default_int_handler)
 runpy.run_module("ultracluster_cli", run_name="__main__")
 """
 CTRL_C = "\x03"
@@ -89,8 +91,6 @@ class Terminal:
             stdout=terminal,
             stderr=terminal,
             start_new_session=True,
-            # The session's own terminal, so that Ctrl-C reaches the command as a signal.
-            preexec_fn=lambda: fcntl.ioctl(0, termios.TIOCSCTTY, 0),  # noqa: PLW1509 - no thread runs yet
         ) as process:
             os.close(terminal)
             reader.start()
