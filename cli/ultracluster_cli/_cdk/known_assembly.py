@@ -12,8 +12,16 @@ from ultracluster_stacks.synthesis.context import clusters_of
 
 # What else cdk.json may say changes what the CDK CLI passes to the app.
 _KEYS = {"app", "context", "versionReporting", "watch"}
-# The CDK CLI reads an option from each variable that begins with CDK_; these change no assembly, or are in its fingerprint.
-_VARIABLES = {"CDK_DISABLE_CLI_TELEMETRY", "CDK_DOCKER", "CDK_HOME", "CDK_VALIDATION"}
+# The CDK CLI reads an option from each variable that begins with CDK_; these change no assembly of our app, or are in its
+# fingerprint. The local AWS sets the account and the Region, as the CDK CLI does by itself.
+_VARIABLES = {
+    "CDK_DEFAULT_ACCOUNT",
+    "CDK_DEFAULT_REGION",
+    "CDK_DISABLE_CLI_TELEMETRY",
+    "CDK_DOCKER",
+    "CDK_HOME",
+    "CDK_VALIDATION",
+}
 _APP = ["import sys", "from ultracluster_stacks.synthesis.app import main", "sys.exit(main())"]
 
 

@@ -11,6 +11,7 @@ import pytest
 from ultracluster_cli._cdk import known_assembly
 from ultracluster_cli._cdk.known_assembly import write_known_assembly
 from ultracluster_cli._cdk.toolchain import find_toolchain
+from ultracluster_local.instance.environment import child_environment
 from ultracluster_spec.cluster import Cluster
 from ultracluster_stacks.config import load_rollout
 from ultracluster_stacks.synthesis.app import synthesize
@@ -72,6 +73,12 @@ def test_another_app_or_other_settings_are_for_the_cdk_cli(project: Path, file: 
     (project / file).write_text(text)
 
     assert passed(project, {"HOME": str(project)}) is None
+
+
+def test_the_variables_of_the_local_aws_are_for_the_cache(project: Path) -> None:
+    assert passed(
+        project, child_environment(endpoint="http://localhost:1", key="k", region="us-east-2", base=HOME)
+    )
 
 
 def test_an_option_of_the_cdk_cli_as_a_variable_is_for_the_cdk_cli(project: Path) -> None:
