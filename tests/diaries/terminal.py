@@ -5,6 +5,7 @@ import fcntl
 import os
 import pty
 import re
+import select
 import struct
 import subprocess
 import sys
@@ -35,6 +36,7 @@ signal.signal(signal.SIGINT, signal.default_int_handler)
 runpy.run_module("ultracluster_cli", run_name="__main__")
 """
 CTRL_C = "\x03"
+_PATIENCE = 5  # seconds
 _PARTS = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]|[\r\n]|[^\x1b\r\n]+")
 
 
@@ -106,8 +108,12 @@ class Terminal:
 
 
 def _read(person: int, written: list[tuple[float, bytes]], answers: list[str]) -> None:
+    pressed = False
     while True:
         try:
+            if pressed and not select.select([person], [], [], _PATIENCE)[0]:
+                os.write(person, CTRL_C.encode())  # nothing happened: a person presses it again
+                continue
             data = os.read(person, 65_536)
         except OSError:  # Linux says so when the last process has closed its side
             return
@@ -116,7 +122,8 @@ def _read(person: int, written: list[tuple[float, bytes]], answers: list[str]) -
         written.append((time.monotonic(), data))
         if answers and data.rstrip().endswith(b":"):  # a question
             answer = answers.pop(0)
-            os.write(person, (answer if answer == CTRL_C else f"{answer}\n").encode())
+            pressed = answer == CTRL_C
+            os.write(person, (answer if pressed else f"{answer}\n").encode())
 
 
 def shown(raw: str) -> str:

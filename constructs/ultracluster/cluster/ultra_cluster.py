@@ -660,8 +660,8 @@ def _resolve(
             Finding("UC4022", "the Availability Zone of the nodes is not set", remedy=remedy, path="zone_id")
         )
     findings += check_zone(scope, zone) if zone else ()
-    findings += check_notify(notify)
-    topic = next((each for each in notify if not isinstance(each, str) or each.startswith("arn:")), None)
+    findings += check_notify(scope, notify)
+    topic = next((each for each in notify if not isinstance(each, str)), None)
     findings += check_regions(
         scope,
         {"kms_key": kms_key, "notify": topic, "alarms.topic_arn": alarms.topic_arn if alarms else None},

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from typing import TypeAlias, cast
 
+from aws_cdk import Stack
 from aws_cdk import aws_kms as kms
 from aws_cdk import aws_sns as sns
 from constructs import Construct
@@ -50,10 +51,14 @@ def recipients_of(notify: Recipient | Sequence[Recipient]) -> list[Recipient]:
     return [cast("Recipient", notify)]
 
 
-def check_notify(recipients: Sequence[Recipient]) -> list[Finding]:
-    """Check recipients, as far as a template knows them."""
+def check_notify(scope: Construct, recipients: Sequence[Recipient]) -> list[Finding]:
+    """Check recipients, as far as a template knows them; `check_regions` knows the Region of topics of the CDK."""
+    region = Stack.of(scope).region
+    in_region = is_known(region) and all(isinstance(each, str) for each in recipients)
     names = [each if isinstance(each, str) else each.topic_arn for each in recipients]
-    return check_recipients([each if is_known(each) else None for each in names], region=None)
+    return check_recipients(
+        [each if is_known(each) else None for each in names], region=region if in_region else None
+    )
 
 
 def _is_topic(recipient: str) -> bool:
