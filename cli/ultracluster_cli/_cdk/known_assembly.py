@@ -53,14 +53,18 @@ def _passed_by_the_cdk_cli(project: Path, environment: Mapping[str, str]) -> dic
         settings = read_untrusted_json(project / "cdk.json")
         looked_up = project / "cdk.context.json"
         kept = read_untrusted_json(looked_up) if looked_up.exists() else {}
-        statements = ast.parse((project / "app.py").read_text("utf-8")).body
+        app = ast.parse((project / "app.py").read_text("utf-8"))
     except (OSError, ValueError, SyntaxError):
         return None
     of_the_user = Path(environment.get("HOME", "~")).expanduser() / ".cdk.json"
     options = {name for name in environment if name.startswith("CDK_")} - _VARIABLES
     if not isinstance(settings, dict) or settings.keys() - _KEYS or of_the_user.exists() or options:
         return None
-    if settings.get("app") != "python3 app.py" or [*map(ast.unparse, statements[1:])] != _APP:
+    context = settings.get("context", {})
+    if not isinstance(context, dict) or not isinstance(kept, dict):
+        return None
+    statements = app.body[1:] if ast.get_docstring(app) else app.body
+    if settings.get("app") != "python3 app.py" or [*map(ast.unparse, statements)] != _APP:
         return None
     reporting = (
         {"aws:cdk:version-reporting": True}
@@ -68,7 +72,7 @@ def _passed_by_the_cdk_cli(project: Path, environment: Mapping[str, str]) -> dic
         else {"aws:cdk:disable-version-reporting": True}
     )
     return {
-        **settings.get("context", {}),
+        **context,
         **kept,
         "aws:cdk:enable-path-metadata": True,
         "aws:cdk:enable-asset-metadata": True,

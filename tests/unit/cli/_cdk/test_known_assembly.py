@@ -63,6 +63,9 @@ def test_the_context_is_what_the_cdk_cli_passes(project: Path, settings: dict[st
     [
         ("app.py", '"""Another."""\nimport sys\nimport own\n'),
         ("app.py", "not Python"),
+        ("app.py", (ROOT / "app.py").read_text().replace('"""', "import own #", 1).replace('"""', "", 1)),
+        ("cdk.json", json.dumps(SETTINGS | {"context": []})),
+        ("cdk.context.json", "[]"),
         ("cdk.json", json.dumps(SETTINGS | {"app": "python app.py"})),
         ("cdk.json", json.dumps(SETTINGS | {"pathMetadata": False})),
         ("cdk.json", "[]"),
