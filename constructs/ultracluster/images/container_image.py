@@ -117,7 +117,7 @@ def bind_image(
         scope, "Task", compatibility=ecs.Compatibility.EC2, execution_role=role, task_role=role
     )
     nothing = ecs.ContainerImage.from_registry("scratch")
-    by_name = isinstance(image, ecs.RepositoryImage)  # nobody may pull it yet, of which the CDK warns
+    by_name = isinstance(image, ecs.RepositoryImage)  # the CDK warns that no role may pull it yet
     container = task.add_container("Container", image=nothing, memory_limit_mib=4)
     bound = image.bind(task if by_name else scope, container)
     scope.node.try_remove_child("Task")

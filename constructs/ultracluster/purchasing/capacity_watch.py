@@ -36,7 +36,7 @@ class CapacityWatch(Construct):
 
     Its role may search, read its own metrics and publish to its topic; purchases are denied, and remain with
     `ultracluster capacity buy --wait` on a machine that may purchase. A dashboard draws the price of what was on offer beside the
-    list price. An offering that leaves for twenty minutes and comes back is told of again.
+    list price. It notifies again of an offering that is gone for twenty minutes and then returns.
     """
 
     function: ScheduledFunction
