@@ -33,7 +33,7 @@ endef
 INSTALL := "$(BIN)/python" tests/install.py
 
 .DEFAULT_GOAL := help
-.PHONY: help env audit same live bench check-deep mutation demo test training check format tables docs golden lock clean
+.PHONY: help env audit live bench check-deep mutation demo test training check format tables docs golden lock clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' Makefile
@@ -68,9 +68,6 @@ check: env .ultracluster/pyright/.stamp ## Lint, formatting, spelling, import ar
 check-deep: env .ultracluster/fuzz/.stamp ## Fuzz, security, grid, pages and determinism, in large; prints one table (minutes)
 	PYTHONPATH="$(STATE)/fuzz" "$(BIN)/python" tests/deep/fuzz_parser.py -max_total_time=$(or $(SECONDS),60)
 	"$(BIN)/python" -m pytest -q -n 2 --dist loadfile -m deep
-
-same: env ## Compare templates, commands, findings and public names with the accepted ones; WRITE=1 accepts what differs
-	"$(BIN)/python" -m tests.same $(if $(WRITE),--write)
 
 live: env ## Ask an AWS account what only it can show: DO=plan (no account), run, clean or publish; UNTIL=1 BUDGET=12 ACCOUNT=123456789012 RUN=
 	@"$(BIN)/python" -m tests.live $(LIVE_$(or $(DO),run))
@@ -124,7 +121,7 @@ tables: env ## Write tables of others' facts: ONLY=schema, types or prices; pric
 	  prices) "$(BIN)/python" -m tests.price_table $(if $(SOURCE),--source "$(SOURCE)") $(FILES);; \
 	  *) echo "make: ONLY is schema, types or prices; got $$table" >&2; exit 2;; esac || exit 1; done
 
-golden: env ## Write the templates that the golden tests expect; VERSION=0.1.0 freezes them as that release as well
+golden: env ## Write the templates and tables that the golden tests expect; VERSION=0.1.0 freezes all templates as that release as well
 	"$(BIN)/python" -m tests.golden.write $(VERSION)
 
 LOCK := "$(BIN)/uv" pip compile --quiet --universal --generate-hashes --no-emit-index-url --no-emit-find-links --no-header \

@@ -9,7 +9,8 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Final
 
-from tests.golden.kept import read_kept
+from tests.golden.configurations import configurations
+from tests.golden.synthesis import stacks_of
 from typer.testing import CliRunner
 
 from ultracluster_catalog.prices.prices import capacity_block_price
@@ -52,10 +53,9 @@ def _example_block() -> Block:
 
 
 def _stacks(path: Path) -> list[StackTemplate]:
-    """Read the templates of an app or a rollout file that the golden tests hold current; none of those it has not."""
+    """Return the templates of an app or a rollout file; none of one that is no configuration of the golden tests."""
     name = f"{path.parent.name}.py" if path.suffix == ".py" else path.name
-    kept = _ROOT / "tests/golden/next" / f"{name}.json"
-    return read_kept(kept.read_text("utf-8")) if kept.exists() else []
+    return stacks_of(name) if name in configurations() else []
 
 
 def _pictures(

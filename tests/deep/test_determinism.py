@@ -18,7 +18,7 @@ from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 from tests.bare_environment import bare_environment
 from tests.deep.conftest import Tried
-from tests.golden.configurations import NEXT, configurations
+from tests.golden.configurations import configurations
 from tests.other_machine import another_machine
 
 pytestmark = pytest.mark.deep
@@ -129,7 +129,7 @@ def synthesized(folder: Path, machine: Machine, *, python: Path | None = None) -
     if machine.moved:
         before = copied_sources(sources)
         variables["PYTHONPATH"] = os.pathsep.join(str(sources / name) for name in SOURCES)
-    rollouts = [path for path in configurations(NEXT).values() if path.suffix == ".yaml"]
+    rollouts = [path for path in configurations().values() if path.suffix == ".yaml"]
     done = subprocess.run(
         [str(python or sys.executable), "-c", PROGRAM, folder / "cdk.out", *rollouts],
         env=bare_environment(CDK_CONTEXT_JSON=CONTEXT) | variables,

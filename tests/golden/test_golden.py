@@ -1,4 +1,4 @@
-"""What configurations give today, held against what is kept: each byte, and what holds data."""
+"""What configurations give today, held against what is kept: each byte of two, types and what holds data of all."""
 
 import copy
 import json
@@ -8,16 +8,17 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.golden.configurations import NEXT, configurations, templates_of
+from tests.golden.configurations import KEPT, NEXT, configurations, templates_of
 from tests.golden.kept import read_kept, text_of
 from tests.golden.stateful_ids import TABLE, Row, broken_rows, stateful_ids
-from tests.golden.synthesis import synthesize
+from tests.golden.synthesis import stacks_of
+from tests.golden.types import NUMBERS, numbers_of_types
 from tests.golden.write import freeze
 
 from ultracluster_spec.cluster import Cluster
 from ultracluster_spec.values import fields_of
 from ultracluster_stacks.config import load_rollout
-from ultracluster_stacks.plan import StackTemplate, compare
+from ultracluster_stacks.plan import compare
 
 pytestmark = pytest.mark.slow
 
@@ -26,17 +27,10 @@ FILE_SYSTEM = "FileSystem8A8E25C0"
 STORAGE = "quickstart-us-east-2-Storage"
 IN_NO_TEMPLATE = {"profile", "suppress"}  # who deploys, and which warnings are not shown
 
-Stacks = dict[str, list[StackTemplate]]
 
-
-@pytest.fixture(scope="module")
-def today(tmp_path_factory: pytest.TempPathFactory) -> Stacks:
-    return synthesize(configurations(NEXT), tmp_path_factory.mktemp("golden"))
-
-
-@pytest.mark.parametrize("name", configurations(NEXT))
-def test_each_change_of_a_template_is_seen_in_review(today: Stacks, name: str) -> None:
-    kept, now = templates_of(NEXT, name).read_text("utf-8"), text_of(today[name])
+@pytest.mark.parametrize("name", KEPT)
+def test_each_change_of_a_template_is_seen_in_review(name: str) -> None:
+    kept, now = templates_of(NEXT, name).read_text("utf-8"), text_of(stacks_of(name))
 
     if kept != now:
         upgrade = compare(read_kept(kept), read_kept(now))
@@ -52,12 +46,17 @@ def test_each_change_of_a_template_is_seen_in_review(today: Stacks, name: str) -
         )
 
 
-def test_templates_are_kept_of_these_configurations_and_no_others() -> None:
-    assert {path.stem for path in NEXT.glob("*.json")} == configurations(NEXT).keys()
+@pytest.mark.parametrize("name", configurations())
+def test_each_new_or_missing_resource_is_seen_in_review(name: str) -> None:
+    assert numbers_of_types(stacks_of(name)) == json.loads(NUMBERS.read_text("utf-8"))[name], "run `make golden`"
+
+
+def test_templates_are_kept_of_two_configurations() -> None:
+    assert {path.stem for path in NEXT.glob("*.json")} == set(KEPT)
 
 
 def test_the_configurations_use_every_field_of_a_cluster() -> None:
-    rollouts = [path for path in configurations(NEXT).values() if path.suffix == ".yaml"]
+    rollouts = [path for path in configurations().values() if path.suffix == ".yaml"]
     used = {
         field
         for path in rollouts
@@ -74,17 +73,17 @@ def test_the_configurations_use_every_field_of_a_cluster() -> None:
 
 
 @pytest.mark.parametrize("name", sorted(ROWS))
-def test_what_holds_data_is_not_made_anew(today: Stacks, name: str) -> None:
-    if broken := broken_rows(ROWS[name], today[name]):
+def test_what_holds_data_is_not_made_anew(name: str) -> None:
+    if broken := broken_rows(ROWS[name], stacks_of(name)):
         pytest.fail("\n".join(broken))
-    assert stateful_ids(today[name]).keys() <= ROWS[name].keys(), "run `make golden`"
+    assert stateful_ids(stacks_of(name)).keys() <= ROWS[name].keys(), "run `make golden`"
 
 
-def test_the_table_has_all_configurations(today: Stacks) -> None:
-    assert ROWS.keys() == today.keys()
+def test_the_table_has_all_configurations() -> None:
+    assert ROWS.keys() == configurations().keys()
 
 
-def test_a_changed_id_is_reported_with_its_effect_on_users(today: Stacks) -> None:
+def test_a_changed_id_is_reported_with_its_effect_on_users() -> None:
     name = "quickstart.yaml"
     moved = [
         replace(
@@ -92,7 +91,7 @@ def test_a_changed_id_is_reported_with_its_effect_on_users(today: Stacks) -> Non
             template=json.loads(json.dumps(stack.template).replace(f'"{FILE_SYSTEM}"', '"SharedFiles"')),
             paths={one.replace(FILE_SYSTEM, "SharedFiles"): path for one, path in stack.paths.items()},
         )
-        for stack in today[name]
+        for stack in stacks_of(name)
     ]
 
     (said,), links = split(broken_rows(ROWS[name], moved))
@@ -117,10 +116,10 @@ def split(broken: list[str]) -> tuple[list[str], list[str]]:
     [("LustreConfiguration.DeploymentType", "SCRATCH_2"), ("KmsKeyId", "alias/theirs"), ("SubnetIds", None)],
 )
 def test_a_changed_create_only_property_is_reported_with_its_effect_on_users(
-    today: Stacks, path: str, value: str | None
+    path: str, value: str | None
 ) -> None:
     name = "quickstart.yaml"
-    changed = copy.deepcopy(today[name])
+    changed = copy.deepcopy(stacks_of(name))
     *parts, last = path.split(".")
     (stack,) = (stack for stack in changed if stack.name == STORAGE)
     properties: Any = stack.resources[FILE_SYSTEM]["Properties"]
@@ -139,9 +138,9 @@ def test_a_changed_create_only_property_is_reported_with_its_effect_on_users(
     assert len(said) == 1
 
 
-def test_what_an_update_can_change_breaks_no_row(today: Stacks) -> None:
+def test_what_an_update_can_change_breaks_no_row() -> None:
     name = "quickstart.yaml"
-    changed = copy.deepcopy(today[name])
+    changed = copy.deepcopy(stacks_of(name))
     (stack,) = (stack for stack in changed if stack.name == STORAGE)
     properties: Any = stack.resources[FILE_SYSTEM]["Properties"]
     properties["StorageCapacity"] *= 2
@@ -149,10 +148,10 @@ def test_what_an_update_can_change_breaks_no_row(today: Stacks) -> None:
     assert broken_rows(ROWS[name], changed) == []
 
 
-def test_a_changed_stack_name_is_reported_as_well(today: Stacks) -> None:
+def test_a_changed_stack_name_is_reported_as_well() -> None:
     name = "quickstart.yaml"
 
-    said = broken_rows(ROWS[name], [stack for stack in today[name] if stack.name != STORAGE])
+    said = broken_rows(ROWS[name], [stack for stack in stacks_of(name) if stack.name != STORAGE])
 
     assert len(said) == len([place for place in ROWS[name] if place.startswith(STORAGE)]) > 2
     assert all("and is no longer there" in each for each in said)
@@ -164,9 +163,9 @@ def test_a_changed_stack_name_is_reported_as_well(today: Stacks) -> None:
 def test_a_release_is_frozen_once_and_as_what_it_is(tmp_path: Path) -> None:
     freeze("0.1.0", golden=tmp_path, declared="0.1.0")
 
-    assert configurations(tmp_path / "0.1.0").keys() == configurations(NEXT).keys()
-    for name in configurations(NEXT):
-        assert templates_of(tmp_path / "0.1.0", name).read_bytes() == templates_of(NEXT, name).read_bytes()
+    for name, source in configurations().items():
+        assert (tmp_path / "0.1.0" / name).read_bytes() == source.read_bytes()
+        assert templates_of(tmp_path / "0.1.0", name).read_text("utf-8") == text_of(stacks_of(name))
     with pytest.raises(SystemExit, match="kept already"):
         freeze("0.1.0", golden=tmp_path, declared="0.1.0")
     with pytest.raises(SystemExit, match=r"this is 0\.1\.0"):

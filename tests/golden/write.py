@@ -1,30 +1,27 @@
-"""`make golden` writes what today's code gives; `make golden VERSION=0.1.0` freezes it as that release as well."""
+"""`make golden` writes what today's code gives; `make golden VERSION=0.1.0` freezes all of it as that release as well."""
 
 import json
 import shutil
 import sys
-import tempfile
 import tomllib
 from pathlib import Path
 
-from tests.golden.configurations import GOLDEN, NEXT, configurations, templates_of
+from tests.golden.configurations import GOLDEN, KEPT, NEXT, configurations, templates_of
 from tests.golden.kept import text_of, written
 from tests.golden.stateful_ids import TABLE, stateful_ids
-from tests.golden.synthesis import synthesize
+from tests.golden.synthesis import stacks_of
+from tests.golden.types import NUMBERS, numbers_of_types
 
 __all__ = ["freeze", "write"]
 
 
 def write() -> None:
-    """Write the templates of the version that is not released, and add to the table of what holds data what is new in it."""
-    sources = configurations(NEXT)
-    with tempfile.TemporaryDirectory() as temporary:
-        found = synthesize(sources, Path(temporary))
-    for path in NEXT.glob("*.json"):
-        if path.stem not in sources:
-            path.unlink()
-    for name, stacks in found.items():
-        templates_of(NEXT, name).write_text(text_of(stacks), encoding="utf-8")
+    """Write the version that is not released, and add to the table of what holds data what is new in it."""
+    found = {name: stacks_of(name) for name in configurations()}
+    for name in KEPT:
+        templates_of(NEXT, name).write_text(text_of(found[name]), encoding="utf-8")
+    numbers = {name: numbers_of_types(stacks) for name, stacks in found.items()}
+    NUMBERS.write_text(written(numbers, 2) + "\n", encoding="utf-8")
     table = json.loads(TABLE.read_text("utf-8"))
     # What is there already is changed by people only: it says what their deployments hold.
     new = {name: stateful_ids(stacks) | table.get(name, {}) for name, stacks in found.items()}
@@ -48,9 +45,9 @@ def freeze(version: str, *, golden: Path, declared: str) -> None:
     if folder.exists():
         raise SystemExit(f"{version} is kept already, and what was released never changes")
     folder.mkdir()
-    for name, source in configurations(NEXT).items():
+    for name, source in configurations().items():
         shutil.copyfile(source, folder / name)
-        shutil.copyfile(templates_of(NEXT, name), templates_of(folder, name))
+        templates_of(folder, name).write_text(text_of(stacks_of(name)), encoding="utf-8")
 
 
 if __name__ == "__main__":

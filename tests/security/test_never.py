@@ -5,9 +5,7 @@ from collections.abc import Iterator
 from importlib import resources
 
 import pytest
-from tests.golden.configurations import NEXT
-from tests.golden.configurations import templates_of as kept_in
-from tests.golden.kept import read_kept
+from tests.golden.synthesis import stacks_of
 from tests.security.judged_roles import judged
 from tests.security.templates import Template
 from tests.unit.ultracluster.iam_evaluation import allows
@@ -30,7 +28,7 @@ _SUBMITS = "A role of one's own"
 
 def golden(configuration: str) -> list[Template]:
     found: dict[str, Template] = {}
-    for one in read_kept(kept_in(NEXT, f"{configuration}.yaml").read_text("utf-8")):
+    for one in stacks_of(f"{configuration}.yaml"):
         found[one.name] = Template(
             name=one.name,
             resources=one.resources,

@@ -12,6 +12,7 @@ from ultracluster_stacks.plan.expressions import references
 
 _LINES_SHOWN: Final = 7
 _HASH: Final = re.compile(r"(Resource)?[0-9A-F]{8}$")  # that the CDK appends to logical IDs
+_TYPE: Final = re.compile(r"(/Function)?(/Resource)*$")
 _NODES_SHOWN: Final = 64
 _NODES_IN_A_ROW: Final = 16
 _SQUARE: Final = 11
@@ -160,9 +161,9 @@ class _Cluster:
                     yield stack, logical_id, resource.get("Properties") or {}
 
     def names(self, resource_type: str) -> tuple[str, ...]:
-        """Return the names of resources: the last part of their construct paths."""
+        """Return the names of resources: the last part of their construct paths that does not only repeat the type."""
         return tuple(
-            stack.paths.get(logical_id, _HASH.sub("", logical_id)).replace("/Resource", "").rpartition("/")[2]
+            _TYPE.sub("", stack.paths.get(logical_id, _HASH.sub("", logical_id))).rpartition("/")[2]
             for stack, logical_id, _ in self.of_type(resource_type)
         )
 

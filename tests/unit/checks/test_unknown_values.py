@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.golden.kept import read_kept
+from tests.golden.synthesis import stacks_of
 from tests.rule_examples import EXAMPLES
 
 from ultracluster_checks import Source, check_templates
@@ -161,8 +161,7 @@ def test_a_resource_in_another_stack_makes_no_error(code: str) -> None:
 )
 @pytest.mark.parametrize("name", ["quickstart.yaml", "own-vpc.py", "auto-scaling.yaml"])
 def test_our_own_configurations_with_unknown_values_have_no_error(name: str, every: int) -> None:
-    kept = read_kept((Path(__file__).parents[2] / f"golden/next/{name}.json").read_text(encoding="utf-8"))
-    bodies = [around(each.template) for each in kept]
+    bodies = [around(each.template) for each in stacks_of(name)]
     changed = [
         (what, [*bodies[:place], new, *bodies[place + 1 :]])
         for place, body in enumerate(bodies)

@@ -1,23 +1,19 @@
 """The three stacks of the quick start with edits, checked together."""
 
 import functools
-from pathlib import Path
 from typing import Any
 
-from tests.golden.kept import read_kept
+from tests.golden.synthesis import stacks_of
 from tests.unit.checks.edits import edited
 
 from ultracluster_checks import Source, check_templates
 
 __all__ = ["codes_after", "findings_after"]
 
-_KEPT = Path(__file__).parents[2] / "golden" / "next" / "quickstart.yaml.json"
-
 
 @functools.cache
 def _sources() -> tuple[Source, ...]:
-    kept = read_kept(_KEPT.read_text(encoding="utf-8"))
-    return tuple(Source(name=each.name, body=each.template, region=each.region) for each in kept)
+    return tuple(Source(name=each.name, body=each.template, region=each.region) for each in stacks_of("quickstart.yaml"))
 
 
 def findings_after(stack: str, edits: dict[str, Any]) -> list[str]:

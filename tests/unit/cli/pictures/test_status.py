@@ -1,16 +1,14 @@
 """What `ultracluster status` has read, as a picture."""
 
 from datetime import UTC, datetime
-from pathlib import Path
 from typing import Any
 
-from tests.golden.kept import read_kept
+from tests.golden.synthesis import stacks_of
 from tests.unit.cli.pictures.elements import problems_of, texts_of
 
 from ultracluster_cli.pictures.status import draw_status
 
 NOW = datetime(2026, 11, 20, 12, tzinfo=UTC)
-QUICKSTART = Path(__file__).parents[3] / "golden/next/quickstart.yaml.json"
 
 
 def state(**more: Any) -> dict[str, Any]:
@@ -27,11 +25,12 @@ def state(**more: Any) -> dict[str, Any]:
 
 def test_topology_state_and_block_are_drawn_with_the_present_time() -> None:
     lines = [("nodes", "4 x trn2.48xlarge running"), ("cost", "1,234.56 USD so far " * 12)]
-    drawn = draw_status([state()], [read_kept(QUICKSTART.read_text("utf-8"))], [lines], now=NOW).svg()
+    drawn = draw_status([state()], [stacks_of("quickstart.yaml")], [lines], now=NOW).svg()
 
     assert {
         "quickstart in us-east-2",
-        "ClusterQueue",
+        "Queue",
+        "BlockLifecycle",
         "nodes",
         "4 x trn2.48xlarge running",
         "now",

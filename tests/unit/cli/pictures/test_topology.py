@@ -1,17 +1,16 @@
 """The topology of clusters, read back from the SVG."""
 
 import json
-from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.golden.kept import read_kept
+from tests.golden.configurations import configurations
+from tests.golden.synthesis import stacks_of
 from tests.unit.cli.pictures.elements import problems_of, texts_of
 
 from ultracluster_cli.pictures.topology import draw_cluster, read_topology
 from ultracluster_stacks.plan import StackTemplate
 
-GOLDEN = sorted((Path(__file__).parents[3] / "golden/next").glob("*.json"))
 
 
 def stack(*, image: str = "ami-0", storage: int = 4800, vcpus: int = 768, **more: Any) -> StackTemplate:
@@ -40,9 +39,9 @@ def stack(*, image: str = "ami-0", storage: int = 4800, vcpus: int = 768, **more
     return StackTemplate(cluster="a", name="a-all", region="us-east-2", template=template, paths=paths)
 
 
-@pytest.mark.parametrize("path", GOLDEN, ids=lambda path: path.stem)
-def test_every_golden_rollout_can_be_drawn(path: Path) -> None:
-    stacks = read_kept(path.read_text("utf-8"))
+@pytest.mark.parametrize("name", configurations())
+def test_every_configuration_can_be_drawn(name: str) -> None:
+    stacks = stacks_of(name)
 
     for cluster in {stack.cluster for stack in stacks}:
         own = [stack for stack in stacks if stack.cluster == cluster]
@@ -72,8 +71,7 @@ def test_shows_the_parts() -> None:
 
 
 def test_who_may_reach_what_is_said() -> None:
-    path = next(path for path in GOLDEN if path.name.startswith("quickstart"))
-    text = " ".join(texts_of(draw_cluster(read_topology(read_kept(path.read_text("utf-8")))).svg()))
+    text = " ".join(texts_of(draw_cluster(read_topology(stacks_of("quickstart.yaml"))).svg()))
 
     assert "Lustre (ports: 988, 1018 to 1023)" in text
     assert "Internet: no access." in text
@@ -106,8 +104,7 @@ def test_each_node_is_a_square_up_to_64(nodes: int) -> None:
 
 
 def test_nodes_of_an_auto_scaling_group_are_those_of_its_launch_template() -> None:
-    (path,) = (path for path in GOLDEN if path.name == "auto-scaling.yaml.json")
-    nodes = read_topology(read_kept(path.read_text("utf-8"))).boxes["nodes"]
+    nodes = read_topology(stacks_of("auto-scaling.yaml")).boxes["nodes"]
 
     assert nodes.nodes == 4
     assert nodes.lines[0] == "up to 4 x trn2.48xlarge"

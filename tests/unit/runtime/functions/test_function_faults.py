@@ -16,7 +16,8 @@ from typing import Any
 
 import boto3
 import pytest
-from tests.golden.configurations import NEXT
+from tests.golden.configurations import configurations
+from tests.golden.synthesis import stacks_of
 from tests.unit.runtime.lifecycle.lifecycle_aws import FAULTS, QUEUE, RESERVATION, FakeAws, cluster
 from tests.unit.runtime.resume.resume_aws import NOW, ResumeAws, drained
 
@@ -260,9 +261,9 @@ FUNCTIONS = {
 
 
 def _functions_of_templates() -> Iterator[dict[str, Any]]:
-    for path in NEXT.glob("*.json"):
-        for stack in json.loads(path.read_text()).values():
-            for resource in stack["template"].get("Resources", {}).values():
+    for name in configurations():
+        for stack in stacks_of(name):
+            for resource in stack.resources.values():
                 if resource["Type"] == "AWS::Lambda::Function":
                     yield resource["Properties"]
                 # Any other custom resource would bring a function that is not tested.

@@ -5,8 +5,8 @@ from decimal import Decimal
 from pathlib import Path
 
 import pytest
-from tests.golden.configurations import NEXT, configurations, templates_of
-from tests.golden.kept import read_kept
+from tests.golden.configurations import NEXT, configurations
+from tests.golden.synthesis import stacks_of
 from tests.unit.stacks.cost.estimates import CLUSTER, NODES, SSD, estimate, names
 
 from ultracluster_catalog.capacity.capacity_blocks import BLOCK_REGIONS, block_regions
@@ -23,7 +23,7 @@ from ultracluster_stacks.cost import (
     template_footprint,
 )
 
-PUBLISHED = sorted(name for name, path in configurations(NEXT).items() if path.parent != NEXT)
+PUBLISHED = sorted(name for name, path in configurations().items() if path.parent != NEXT)
 
 
 def usd(amount: str) -> Price:
@@ -121,7 +121,7 @@ def test_hours_of_a_savings_plan_are_paid_in_the_whole_month() -> None:
 
 
 def footprints(name: str) -> Iterator[Footprint]:
-    stacks = read_kept(Path(templates_of(NEXT, name)).read_text("utf-8"))
+    stacks = stacks_of(name)
     for cluster in sorted({stack.cluster for stack in stacks}):
         yield template_footprint(cluster, [stack for stack in stacks if stack.cluster == cluster])
 

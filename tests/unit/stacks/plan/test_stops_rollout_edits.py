@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 import yaml
-from tests.golden.configurations import NEXT, configurations
+from tests.golden.configurations import configurations
 from tests.golden.synthesis import synthesize
 from tests.unit.stacks.plan.edits import kept, name_of, put, read
 
@@ -21,7 +21,7 @@ SAMPLE = 12  # every one of so many runs with `make test`
 
 @cache
 def file_of(configuration: str) -> dict[str, Any]:
-    read: dict[str, Any] = yaml.safe_load(configurations(NEXT)[f"{configuration}.yaml"].read_text("utf-8"))
+    read: dict[str, Any] = yaml.safe_load(configurations()[f"{configuration}.yaml"].read_text("utf-8"))
     read["waves"] = [{**read["waves"][0], "clusters": read["waves"][0]["clusters"][:1]}]
     return read
 

@@ -7,8 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import yaml
-from tests.golden.configurations import NEXT, templates_of
-from tests.golden.kept import read_kept
+from tests.golden.synthesis import stacks_of
 
 from ultracluster_stacks.plan import StackTemplate
 
@@ -26,7 +25,7 @@ def name_of(edit: Mapping[str, Any]) -> str:
 
 def kept(configuration: str) -> list[StackTemplate]:
     """The templates that a configuration gives today."""
-    return read_kept(templates_of(NEXT, f"{configuration}.yaml").read_text("utf-8"))
+    return stacks_of(f"{configuration}.yaml")
 
 
 def edited(stacks: Iterable[StackTemplate], edit: Mapping[str, Any]) -> list[StackTemplate]:
