@@ -48,7 +48,9 @@ def test_each_change_of_a_template_is_seen_in_review(name: str) -> None:
 
 @pytest.mark.parametrize("name", configurations())
 def test_each_new_or_missing_resource_is_seen_in_review(name: str) -> None:
-    assert numbers_of_types(stacks_of(name)) == json.loads(NUMBERS.read_text("utf-8"))[name], "run `make golden`"
+    assert numbers_of_types(stacks_of(name)) == json.loads(NUMBERS.read_text("utf-8"))[name], (
+        "run `make golden`"
+    )
 
 
 def test_templates_are_kept_of_two_configurations() -> None:

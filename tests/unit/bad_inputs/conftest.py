@@ -19,17 +19,18 @@ Reaction = tuple[int, tuple[str, ...]]
 @pytest.fixture
 def reaction(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> Callable[[str | bytes], Reaction]:
+) -> Callable[..., Reaction]:
     """Validate a file, and give the exit code and every finding: code, line and place."""
     monkeypatch.chdir(tmp_path)
 
-    def reaction(content: str | bytes) -> Reaction:
+    def reaction(content: str | bytes, *, says: str = "") -> Reaction:
         before = set(tmp_path.iterdir())
         content = content.encode("utf-8", "surrogatepass") if isinstance(content, str) else content
         (tmp_path / "rollout.yaml").write_bytes(content)
         exit_code = main(["validate", "rollout.yaml"])
         said = capsys.readouterr()
         assert said.err.isascii()
+        assert says in said.err
         assert not said.out or exit_code == 0
         assert set(tmp_path.iterdir()) - before <= {tmp_path / "rollout.yaml"}
         lines = said.err.splitlines()

@@ -1,4 +1,4 @@
-"""Bad inputs of the catalogue, and how `ultracluster validate` reacts to them."""
+"""Rollout files, and how `ultracluster validate` reacts to them: bad inputs of the catalogue, and both sides of rules."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,37 +15,42 @@ ON_DEMAND = (
     "          market_type: on-demand\n",
 )
 
+BLOCK = """capacity-block
+          reservation_id: cr-0123456789abcdef0
+          start: "2026-12-01T12:00:00Z"
+          end: "2026-12-04T11:30:00Z\""""
+
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Row:
     """An input.
 
     Attributes:
-        number: Number of its row in the catalogue, 1 to 92.
-        what: The input in words.
+        name: Number of its row in the catalogue, 1 to 92, and the input in words; or the subject and the code of its rule.
         text: The rollout file.
         exit_code: How the command ends.
         reaction: Every finding in the order of the output: code, line and place.
+        says: Words of the output.
     """
 
-    number: int
-    what: str
+    name: str
     text: str
     exit_code: int
     reaction: tuple[str, ...]
+    says: str = ""
 
     def __str__(self) -> str:
-        return f"row {self.number}: {self.what}"
+        return self.name
 
     @classmethod
-    def of(cls, row: dict[str, Any]) -> Self:
-        """Make an input of a row of the file."""
+    def of(cls, row: dict[str, Any], name: str) -> Self:
+        """Make an input of a row of a file."""
         return cls(
-            number=row["row"],
-            what=row["what"],
+            name=name,
             text=row.get("file", edited(row.get("edits", [])) + row.get("append", "")),
             exit_code=2 if "refused" in row else 0,
             reaction=tuple(row.get("refused", row.get("taken"))),
+            says=row.get("says", ""),
         )
 
 
@@ -60,6 +65,8 @@ def edited(edits: list[Any]) -> str:
                 old, new = "market_type: capacity-block\n", f"market_type: capacity-block\n          {line}\n"
             case {"job": line}:
                 old, new = "image: 1", f"{line}\n            image: 1"
+            case {"market": lines}:
+                old, new = BLOCK, lines
             case "on-demand":
                 old, new = ON_DEMAND
             case _:
@@ -70,4 +77,15 @@ def edited(edits: list[Any]) -> str:
     return text
 
 
-ROWS = [Row.of(row) for row in yaml.safe_load(Path(__file__).with_name("rows.yaml").read_text("utf-8"))]
+def _read(name: str) -> Any:
+    return yaml.safe_load(Path(__file__).with_name(name).read_text("utf-8"))
+
+
+ROWS = [
+    *(Row.of(row, f"row {row['row']}: {row['what']}") for row in _read("rows.yaml")),
+    *(
+        Row.of(row, f"{subject}: {row.get('keeps') or row.get('refused', row.get('taken'))[0]}")
+        for subject, rows in _read("rules.yaml").items()
+        for row in rows
+    ),
+]

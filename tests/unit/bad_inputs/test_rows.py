@@ -12,8 +12,8 @@ Reaction = Callable[[str | bytes], tuple[int, tuple[str, ...]]]
 
 
 @pytest.mark.parametrize("row", ROWS, ids=str)
-def test_reacts(reaction: Reaction, row: Row) -> None:
-    assert reaction(row.text) == (row.exit_code, row.reaction)
+def test_reacts(reaction: Callable[..., tuple[int, tuple[str, ...]]], row: Row) -> None:
+    assert reaction(row.text, says=row.says) == (row.exit_code, row.reaction)
 
 
 @pytest.mark.parametrize(

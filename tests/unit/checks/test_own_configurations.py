@@ -11,7 +11,9 @@ DISPOSABLE = "disposable.yaml"  # removal_policy: destroy
 
 
 def _findings(name: str) -> list[Finding]:
-    sources = [Source(name=each.name, body=each.template, region=each.region or None) for each in stacks_of(name)]
+    sources = [
+        Source(name=each.name, body=each.template, region=each.region or None) for each in stacks_of(name)
+    ]
     return list(check_templates(sources).findings)
 
 

@@ -13,7 +13,10 @@ __all__ = ["codes_after", "findings_after"]
 
 @functools.cache
 def _sources() -> tuple[Source, ...]:
-    return tuple(Source(name=each.name, body=each.template, region=each.region) for each in stacks_of("quickstart.yaml"))
+    return tuple(
+        Source(name=each.name, body=each.template, region=each.region)
+        for each in stacks_of("quickstart.yaml")
+    )
 
 
 def findings_after(stack: str, edits: dict[str, Any]) -> list[str]:

@@ -23,33 +23,8 @@ from ultracluster_spec.network import (
 )
 from ultracluster_stacks.config import LoadedRollout
 
-_CLUSTER = "waves[0].clusters[0]"
 Findings = Callable[..., list[Finding]]
 Load = Callable[..., LoadedRollout]
-
-
-@pytest.mark.parametrize(
-    "mistake",
-    [
-        ("10.0.0.0/16", "10.0.0.0/15", "UC3103", f"{_CLUSTER}.network.cidr", "/16 to /28"),
-        ("10.0.0.0/16", "10.0.0.0", "UC3103", f"{_CLUSTER}.network.cidr", "got '10.0.0.0'"),
-        ("10.0.0.0/16", "10.0.0.0/255.255.0.0", "UC3103", f"{_CLUSTER}.network.cidr", "/16 to /28"),
-        ("10.0.0.0/16", "127.0.0.0/16", "UC3103", f"{_CLUSTER}.network.cidr", "reserved 127.0.0.0/8"),
-        ("10.0.0.0/16", '"fd00::/16"', "UC3103", f"{_CLUSTER}.network.cidr", "IPv4"),
-        (
-            "{cidr: 1",
-            "{subnet_prefix: 15, cidr: 1",
-            "UC3105",
-            f"{_CLUSTER}.network.subnet_prefix",
-            "16 to 28",
-        ),
-        ("{cidr: 1", "{nic_layout: bach, cidr: 1", "UC4002", f"{_CLUSTER}.network.nic_layout", "'batch'?"),
-    ],
-)
-def test_refuses_a_mistake_with_its_code_and_its_place(
-    refused: Callable[..., None], mistake: tuple[str, ...]
-) -> None:
-    refused(*mistake)
 
 
 def test_interfaces_are_laid_out_one_by_one(load: Load) -> None:

@@ -12,7 +12,6 @@ from ultracluster_cli.pictures.topology import draw_cluster, read_topology
 from ultracluster_stacks.plan import StackTemplate
 
 
-
 def stack(*, image: str = "ami-0", storage: int = 4800, vcpus: int = 768, **more: Any) -> StackTemplate:
     def resource(resource_type: str, **properties: Any) -> dict[str, Any]:
         return {"Type": resource_type, "Properties": properties}

@@ -185,19 +185,6 @@ _ENVIRONMENT_LINE = "            environment: {NEURON_RT_LOG_LEVEL: INFO}\n"
 _GATES = "            gates: {fabric: true, smoke: true}\n"
 
 
-@pytest.mark.parametrize(
-    ("edits", "code"),
-    [
-        ([("image: 1", "gates: {fabric: true, smoke: true}\n            image: 1")], "UC6150"),
-        ([("name: pretrain", "name: pretrain-fabric\n            gates: {fabric: true}")], "UC6153"),
-    ],
-)
-def test_accepts_the_last_allowed_value(
-    accepted: Callable[..., None], edits: list[tuple[str, str]], code: str
-) -> None:
-    accepted(edits, code)
-
-
 def test_a_job_cannot_have_the_name_of_a_gate(findings: Callable[..., list[Finding]]) -> None:
     other = '          - {name: pretrain-smoke, image: "123456789012.dkr.ecr.us-east-2.amazonaws.com/t:1", command: [x]}\n'
     found = findings((_ENVIRONMENT_LINE, _ENVIRONMENT_LINE + _GATES + other))

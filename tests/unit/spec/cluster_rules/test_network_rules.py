@@ -3,7 +3,6 @@
 from collections.abc import Callable
 
 import pytest
-from tests.unit.stacks.config.capacity_edits import SPILL, further
 from tests.unit.stacks.config.file_system_edits import BOTH_SIZES, KNOWN
 from tests.unit.stacks.config.machine_edits import (
     BLOCK_MARKET,
@@ -25,40 +24,6 @@ _ON_DEMAND = (_BLOCK, "          market_type: on-demand\n")
 _EXISTING_SUBNET = "{vpc_id: vpc-0123456789abcdef0, subnet_id: subnet-0123456789abcdef0"
 Load = Callable[..., LoadedRollout]
 SUBNET = "vpc_id: vpc-0123456789abcdef0, subnet_id: subnet-0123456789abcdef0"
-
-
-@pytest.mark.parametrize(
-    "mistake",
-    [
-        (
-            "10.0.0.0/16",
-            "10.0.0.0/25",
-            "UC3105",
-            f"{_CLUSTER}.network.cidr",
-            "150 addresses, but a /25 has 128",
-        ),
-    ],
-)
-def test_refuses_a_mistake_with_its_code_and_its_place(
-    refused: Callable[..., None], mistake: tuple[str, ...]
-) -> None:
-    refused(*mistake)
-
-
-@pytest.mark.parametrize(
-    ("edits", "code"),
-    [
-        ([("10.0.0.0/16", "10.0.0.0/24")], "UC3105"),
-        ([("10.0.0.0/16", "10.0.0.0/18, subnet_prefix: 18")], "UC3105"),
-        ([("10.0.0.0/16", "192.168.0.0/16")], "UC3104"),
-        ([("10.0.0.0/16", "172.16.0.0/16")], "UC3104"),
-        ([further(SPILL), ("{cidr: 10.0.0.0/16}", "{cidr: 10.0.0.0/16, placement: mine}")], "UC4020"),
-    ],
-)
-def test_accepts_the_last_allowed_value(
-    accepted: Callable[..., None], edits: list[tuple[str, str]], code: str
-) -> None:
-    accepted(edits, code)
 
 
 def test_a_subnet_may_be_full_to_the_last_address(findings: Findings) -> None:

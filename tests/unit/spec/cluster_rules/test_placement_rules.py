@@ -8,32 +8,12 @@ from tests.unit.stacks.config.permission_edits import load_with_permissions
 
 from ultracluster_spec.findings import Finding, FindingsError
 
-_CLUSTER = "waves[0].clusters[0]"
 Findings = Callable[..., list[Finding]]
 _TYPE = "trn2.48xlarge"
 _BLOCK = """          market_type: capacity-block
           reservation_id: cr-0123456789abcdef0
 """
 _ON_DEMAND = (_BLOCK, "          market_type: on-demand\n")
-
-
-@pytest.mark.parametrize(
-    "mistake",
-    [
-        (
-            "use2-az3",
-            "use1-az1",
-            "UC3102",
-            f"{_CLUSTER}.zone_id",
-            "use1-az1 is in us-east-1, not in us-east-2",
-        ),
-        ("use2-az3", "xxx9-az1", "UC3003", f"{_CLUSTER}.zone_id", "not a zone ID of a known Region"),
-    ],
-)
-def test_refuses_a_mistake_with_its_code_and_its_place(
-    refused: Callable[..., None], mistake: tuple[str, ...]
-) -> None:
-    refused(*mistake)
 
 
 def test_warns_of_a_zone_where_the_type_is_not_known_to_be_offered(findings: Findings) -> None:

@@ -17,18 +17,6 @@ KEY = "arn:aws:kms:us-east-2:123456789012:key/01234567-89ab-cdef-0123-456789abcd
 
 
 @pytest.mark.parametrize(
-    ("edits", "code"),
-    [
-        ([("4800", "7200")], "UC5003"),
-    ],
-)
-def test_accepts_the_last_allowed_value(
-    accepted: Callable[..., None], edits: list[tuple[str, str]], code: str
-) -> None:
-    accepted(edits, code)
-
-
-@pytest.mark.parametrize(
     ("line", "code", "place"),
     [
         ("checkpoints: {bucket_name: ours, noncurrent_days: 9}", "UC5112", "checkpoints.noncurrent_days"),

@@ -7,8 +7,6 @@ from tests.unit.stacks.config.file_system_edits import Findings, file_system_fin
 
 from ultracluster_stacks.config import LoadedRollout
 
-_CLUSTER = "waves[0].clusters[0]"
-
 
 def test_leaves_metadata_iops_to_fsx_when_a_file_does_not_set_them(
     load: Callable[..., LoadedRollout], valid: str
@@ -37,27 +35,3 @@ def test_what_cannot_be_read_hides_no_other_problem(findings: Findings) -> None:
         ("UC5027", "file_system.efa"),
         ("UC5102", "file_system.kms_key_arn"),
     ]
-
-
-@pytest.mark.parametrize(
-    "mistake",
-    [
-        ("4800", "1100", "UC5101", f"{_CLUSTER}.file_system.storage_capacity_gib", "got 1100"),
-    ],
-)
-def test_refuses_a_mistake_with_its_code_and_its_place(
-    refused: Callable[..., None], mistake: tuple[str, ...]
-) -> None:
-    refused(*mistake)
-
-
-@pytest.mark.parametrize(
-    ("edits", "code"),
-    [
-        ([("4800", "1200")], "UC5101"),
-    ],
-)
-def test_accepts_the_last_allowed_value(
-    accepted: Callable[..., None], edits: list[tuple[str, str]], code: str
-) -> None:
-    accepted(edits, code)

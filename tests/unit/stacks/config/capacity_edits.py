@@ -2,7 +2,6 @@
 
 OWN_BLOCK = 'reservation_id: cr-0123456789abcdef0\n          start: "2026-12-01T12:00:00Z"\n          end: "2026-12-04T11:30:00Z"'
 OTHER_RESERVATION = "cr-0fedcba9876543210"
-RESOURCE_GROUP = "arn:aws:resource-groups:us-east-2:123456789012:group/training"
 BEFORE_NETWORK = "        network: {cidr"
 RESERVED = f"name: reserved, market_type: on-demand, reservation_id: {OTHER_RESERVATION}"
 SPILL = "name: spill, market_type: on-demand, max_nodes: 2"

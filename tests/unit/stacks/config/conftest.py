@@ -5,9 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from ultracluster_cli.records import ALL_RECORDS
 from ultracluster_spec.findings import Finding, FindingsError
-from ultracluster_spec.record import is_error
 from ultracluster_stacks.config import LoadedRollout, load_rollout
 
 VALID = """\
@@ -83,46 +81,3 @@ def findings(load: Callable[..., LoadedRollout]) -> Callable[..., list[Finding]]
             return list(error.findings)
 
     return findings
-
-
-@pytest.fixture
-def refused(findings: Callable[..., list[Finding]]) -> Callable[..., None]:
-    """Check that an edit is refused once with a code, at a place of the rollout, with words that the message contains."""
-
-    def refused(old: str, new: str, code: str, path: str, part: str) -> None:
-        found = findings((old, new))
-
-        matching = [finding for finding in found if finding.code == code]
-        assert [finding.path for finding in matching] == [path], found
-        assert part in str(matching[0])
-        assert matching[0].location.startswith("rollout.yaml:")
-
-    return refused
-
-
-@pytest.fixture
-def refused_at(findings: Callable[..., list[Finding]]) -> Callable[[list[Edit], str, str | None], None]:
-    """Check that edits are refused with a code, at a place of the one cluster, or anywhere if it is None."""
-
-    def refused_at(edits: list[Edit], code: str, path: str | None) -> None:
-        found = findings(*edits)
-        matching = [finding for finding in found if finding.code == code]
-        assert matching, found
-        if path is not None:
-            assert [finding.path for finding in matching] == [f"waves[0].clusters[0].{path}"]
-            assert matching[0].location.startswith("rollout.yaml:")
-
-    return refused_at
-
-
-@pytest.fixture
-def accepted(findings: Callable[..., list[Finding]]) -> Callable[[list[Edit], str], None]:
-    """Check that edits break neither a rule nor anything else that is an error."""
-
-    def accepted(edits: list[Edit], code: str) -> None:
-        found = findings(*edits)
-
-        assert code not in {finding.code for finding in found}
-        assert not [finding for finding in found if is_error(finding, ALL_RECORDS)], found
-
-    return accepted

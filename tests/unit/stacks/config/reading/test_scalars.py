@@ -1,14 +1,11 @@
 """Scalars without quotes."""
 
 import math
-from collections.abc import Callable
 
 import pytest
 
 from ultracluster_spec.findings import Located
 from ultracluster_stacks.config.reading.scalars import LARGEST_NUMBER, read_plain_scalar
-
-_CLUSTER = "waves[0].clusters[0]"
 
 
 @pytest.mark.parametrize(
@@ -97,22 +94,3 @@ def test_reads_the_longest_texts_at_once() -> None:
         "-" * 250_000,
     ):
         read_plain_scalar(text, ())  # a pattern that backtracks would take hours
-
-
-@pytest.mark.parametrize(
-    "mistake",
-    [
-        ("nodes: 4", "nodes: 0b1", "UC1013", f"{_CLUSTER}.nodes", "plain decimal"),
-        (
-            "nodes:",
-            "account: 012345678901\n        nodes:",
-            "UC1013",
-            f"{_CLUSTER}.account",
-            '"012345678901"',
-        ),
-    ],
-)
-def test_refuses_a_mistake_with_its_code_and_its_place(
-    refused: Callable[..., None], mistake: tuple[str, ...]
-) -> None:
-    refused(*mistake)

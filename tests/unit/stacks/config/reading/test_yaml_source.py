@@ -148,18 +148,6 @@ def test_a_command_may_hold_a_variable_for_its_shell(write: Write) -> None:
     assert not read_yaml(write("command: [bash, -c, 'echo ${HOME}']")).problems
 
 
-@pytest.mark.parametrize(
-    "mistake",
-    [
-        (":2026-11-20", ": 2026", "UC1005", "", "not valid YAML"),
-    ],
-)
-def test_refuses_a_mistake_with_its_code_and_its_place(
-    refused: Callable[..., None], mistake: tuple[str, ...]
-) -> None:
-    refused(*mistake)
-
-
 def test_a_duplicate_key_is_reported_at_its_second_place(findings: Findings) -> None:
     (finding,) = findings(("nodes: 4\n", "nodes: 4\n        nodes: 8\n"))
 
