@@ -29,7 +29,8 @@ def no_credentials(templates: Templates) -> Iterator[Wrong]:
             got = "an access key does not expire, and outputs can show its secret"
             yield resource.properties, got, *_ALLOWED
         for name, at in _named(resource.properties):
-            secret = at.text is not None and "placeholder" not in at.text.lower()
+            # A switch such as GenerateSecret is none.
+            secret = at.text not in (None, "true", "false") and "placeholder" not in str(at.text).lower()
             if secret and (name in _SECRETS or names_credential(name)):
                 yield at, f"{name} is a credential by its name", *_ALLOWED
         for at in (resource["LaunchTemplateData"]["UserData"], resource["UserData"], resource["Data"]):

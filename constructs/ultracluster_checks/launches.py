@@ -15,7 +15,7 @@ from ultracluster_checks.model.nodes import (
     launch_data,
     nodes_of,
 )
-from ultracluster_checks.model.template import Resource, Templates, places
+from ultracluster_checks.model.template import Property, Resource, Templates, places
 from ultracluster_checks.model.values import Unknown
 from ultracluster_checks.problem import Wrong, placed, rule
 from ultracluster_checks.sizes import shortest
@@ -91,20 +91,26 @@ def images_are_not_of_amazon_linux_2(resource: Resource) -> Iterator[Wrong]:
         *(each["ImageIdOverride"] for each in kinds),
     )
     for at in places_of_images:
-        parameter = at.text or ""
-        if isinstance(at.value, Unknown):
-            named = {"Default": at.value.name}  # by a dynamic reference
-            parameter = str(resource.template.parameters.get(at.value.name, named).get("Default"))
-        if _OLD_IMAGE.search(parameter):
+        if parameter := _old_image(at):
             got = f"got {parameter}, an image of Amazon Linux 2, which AWS no longer supports and Neuron and AWS Batch refuse"
             yield at, got, "the ID of an AMI of Amazon Linux 2023"
 
 
+def _old_image(at: Property) -> str:
+    """Return the parameter of Systems Manager by which an image is one of Amazon Linux 2; empty if it is none."""
+    parameter = at.text or ""
+    if isinstance(at.value, Unknown):
+        named = {"Default": at.value.name}  # by a dynamic reference
+        parameter = str(at.resource.template.parameters.get(at.value.name, named).get("Default"))
+    return parameter if _OLD_IMAGE.search(parameter) else ""
+
+
 @rule("", LAUNCH_TEMPLATE)
 def user_data_calls_what_is_there(template: Resource) -> Iterator[Wrong]:
-    """Find user data that calls what Amazon Linux 2023 lacks."""
-    at = launch_data(template)["UserData"]
-    yield from placed(at, check_commands(at.pattern))
+    """Find user data that calls what Amazon Linux 2023 lacks, unless the image is another, or is left to who launches."""
+    at, image = launch_data(template)["UserData"], launch_data(template)["ImageId"]
+    if not _old_image(image) and (image.given or is_in_batch(template)):
+        yield from placed(at, check_commands(at.pattern))
 
 
 @rule(TOKENS, LAUNCH_TEMPLATE)

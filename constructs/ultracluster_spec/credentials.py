@@ -6,7 +6,7 @@ issuers, the names whose value is a secret, and, with Kingfisher (docs/decisions
 
 import re
 from collections.abc import Iterable, Iterator
-from functools import cache
+from functools import cache, lru_cache
 from string import ascii_uppercase
 from typing import TYPE_CHECKING, Final
 
@@ -148,6 +148,7 @@ _KEPT_BEFORE: Final = re.compile(r"(?:~|\.(?:bak|backup|old|orig|save|swp|copy|t
 _TEMPLATE: Final = re.compile(r"\.(?:example|sample|template|dist|tmpl|tpl)$")
 
 
+@lru_cache(maxsize=4_096)  # templates repeat most of their texts
 def credential_kind(text: str) -> str | None:
     """Return the kind of credential in a text, such as ``an AWS access key id``; None if there is none."""
     return next((kind for _, kind in _issued(text)), None)
