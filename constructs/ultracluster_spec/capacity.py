@@ -160,6 +160,16 @@ def check_block_placement(*, block: bool, placed: bool) -> list[Finding]:
     )
 
 
+def check_group_of_reservation(group: str | None, name: str | None) -> list[Finding]:
+    """Check that nodes of a reservation inside a placement group are launched into that group (UC4023)."""
+    return require(
+        group in {None, name},
+        "UC4023",
+        f"the reservation was made inside the placement group {quote(group)}, got {quote(name)}",
+        remedy="Use that group as placement, as auto and ClusterPlacement.for_capacity do",
+    )
+
+
 def check_window(start: datetime | None, end: datetime | None) -> list[Finding]:
     """Check that capacity starts before it ends (UC4112), in times with a UTC offset (UC4111); None if not known."""
     if any(time is not None and time.tzinfo is None for time in (start, end)):
@@ -754,6 +764,12 @@ RECORDS: Final = (
         example="network: {placement: auto}",
         in_templates=True,
         never_left_out=True,
+    ),
+    RuleRecord(
+        "UC4023",
+        "Nodes of a reservation inside a placement group are launched into that group.",
+        remedy="Omit `placement`, or use the placement group of the reservation, as `ClusterPlacement.for_capacity` does.",
+        source="EC2 user guide, Capacity Reservations in cluster placement groups, 2026-10: only launches into that group use the reservation.",
     ),
     RuleRecord(
         "UC4101",

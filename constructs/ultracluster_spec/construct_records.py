@@ -73,12 +73,6 @@ RECORDS: Final = (
         source="Our decision: EFA works inside one zone, and a zone that the CDK guesses has no capacity.",
     ),
     RuleRecord(
-        "UC4023",
-        "Nodes of a reservation inside a placement group are launched into that group.",
-        remedy="Omit `placement`, or use the placement group of the reservation, as `ClusterPlacement.for_capacity` does.",
-        source="EC2 user guide, Capacity Reservations in cluster placement groups, 2026-10: only launches into that group use the reservation.",
-    ),
-    RuleRecord(
         "UC4051",
         "An AMI is baked on Amazon Linux 2023.",
         remedy="Bake on an AMI of Amazon Linux 2023, such as ecs-neuron.",

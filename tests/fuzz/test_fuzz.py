@@ -65,10 +65,13 @@ def test_another_end_is_seen(exit_code: int, out: str, err: str) -> None:
     assert judged(exit_code, out, err)
 
 
-def write(path: Path, chosen: list[dict[str, Any]]) -> None:
+def write(path: Path, chosen: Sequence[dict[str, Any]], *, first: int = 0) -> None:
     # JSON is YAML, and keeps the quotes of "03:30". No block is that of two clusters.
-    own = [json.dumps(each).replace("cr-0123456789abcdef0", f"cr-{n:017x}") for n, each in enumerate(chosen)]
-    named = [json.loads(each) | {"name": f"c{number}"} for number, each in enumerate(own)]
+    own = [
+        json.dumps(each).replace("cr-0123456789abcdef0", f"cr-{n:017x}")
+        for n, each in enumerate(chosen, first)
+    ]
+    named = [json.loads(each) | {"name": f"c{number}"} for number, each in enumerate(own, first)]
     path.write_text(json.dumps({"version": 1, "waves": [{"name": "all", "clusters": named}]}))
 
 

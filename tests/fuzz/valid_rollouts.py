@@ -11,11 +11,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import MISSING
 from datetime import date, datetime, timedelta
 from functools import cache
+from pathlib import Path
 from typing import Any, Literal, get_args, get_origin
 
 from hypothesis import HealthCheck, Phase, given, seed, settings
 from hypothesis import strategies as st
 from pydantic import TypeAdapter, ValidationError
+from yaml import safe_load
 
 from ultracluster_local import LocalAws
 from ultracluster_local.seeding import seed_client
@@ -167,6 +169,10 @@ _ENVIRONMENT = st.dictionaries(
     min_size=1,
     max_size=3,
 )  # fmt: skip
+_CHANGES: tuple[dict[str, Any], ...] = tuple(
+    safe_load(Path(__file__).with_name("changes.yaml").read_text(encoding="utf-8"))
+)
+_MOST_CHANGES = 8
 _OF_JOBS = {
     name: each for name, each in annotations(NamedJob).items() if name not in {"name", "image", "command"}
 }
@@ -177,9 +183,12 @@ _MOST_SETTINGS = 8
 @st.composite
 def clusters_with_jobs(draw: st.DrawFn) -> dict[str, Any]:
     """A cluster that is taken, with jobs whose fields are drawn one by one, so that many are away from their defaults."""
-    cluster = draw(clusters()) | {"jobs": []}
+    cluster = draw(clusters(most_changes=8)) | {"jobs": []}
     of_kind = cluster | copy.deepcopy(dict(draw(st.sampled_from(_KINDS))))
     cluster = of_kind if _is_taken(of_kind) else cluster
+    for change in draw(st.lists(st.sampled_from(_CHANGES), min_size=4, max_size=_MOST_CHANGES)):
+        changed = _merged(cluster, change)
+        cluster = changed if _is_taken(changed) else cluster
     for number in range(_MOST_JOBS):
         kind = draw(st.sampled_from(get_args(_OF_JOBS["kind"])))
         plain = {"name": f"job{number}", "kind": kind, **_JOB}
@@ -196,6 +205,16 @@ def clusters_with_jobs(draw: st.DrawFn) -> dict[str, Any]:
                 job = changed
         cluster["jobs"].append(job)
     return cluster
+
+
+def _merged(values: Mapping[str, Any], change: Mapping[str, Any]) -> dict[str, Any]:
+    """Values with those of a change in place of theirs, also in the mappings in both."""
+    both = {
+        name: _merged(values[name], given)
+        for name, given in change.items()
+        if isinstance(given, dict) and isinstance(values.get(name), dict)
+    }
+    return {**values, **change, **both}
 
 
 def _of_job(name: str, cluster: Mapping[str, Any]) -> st.SearchStrategy[Any]:

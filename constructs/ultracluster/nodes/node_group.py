@@ -35,6 +35,7 @@ from ultracluster_spec.capacity import (
     CapacityReservation,
     ReservationGroup,
     check_block_placement,
+    check_group_of_reservation,
 )
 from ultracluster_spec.findings import Finding, collect, quote, reject, require
 from ultracluster_spec.instance_type import check_figures_are_sourced, check_scratch
@@ -364,18 +365,13 @@ def _check(
     if isinstance(capacity, (CapacityReservation, ReservationGroup)):
         group = capacity.placement_group
     name = placement.placement_group_name if placement else None
+    known = all(map(is_known, (group, name)))
     zone = capacity.zone_id if capacity else None
     return [
         *check_source(capacity, path="capacity"),
         *(finding.at("placement") for finding in block),
         *check_strategy(placement, path="placement"),
-        *require(
-            group in {None, name} or not all(map(is_known, (group, name))),
-            "UC4023",
-            f"the reservation was made inside the placement group {quote(group)}, got {quote(name)}",
-            remedy="Use that group as placement, as ClusterPlacement.for_capacity does",
-            path="placement",
-        ),
+        *(finding.at("placement") for finding in (check_group_of_reservation(group, name) if known else ())),
         *require(
             zone in {None, network.zone_id} or not all(map(is_known, (zone, network.zone_id))),
             "UC4021",

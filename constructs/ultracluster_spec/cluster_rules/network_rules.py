@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from ultracluster_catalog.machines.nic_layouts import NetworkInterface
-from ultracluster_spec.capacity import check_block_placement
+from ultracluster_spec.capacity import check_block_placement, check_group_of_reservation
 from ultracluster_spec.cluster import Cluster
 from ultracluster_spec.findings import FindingsError, Severity
 from ultracluster_spec.network import (
@@ -120,12 +120,18 @@ def interfaces_are_legal(cluster: Cluster) -> Iterator[At]:
 
 
 def placement_fits_capacity(cluster: Cluster) -> Iterator[At]:
-    """Refuse a placement group for a Capacity Block, which EC2 rejects or fills only in part."""
-    placement = cluster.network.placement
-    if placement in {"auto", "none"}:
+    """Refuse a placement group for a Capacity Block, which EC2 rejects or fills only in part, and another than that of a reservation."""
+    placement, sources, at = cluster.network.placement, tuple(cluster.sources()), ("network", "placement")
+    if placement == "auto":
         return
-    block = all(capacity.market_type == "capacity-block" for _, capacity in cluster.sources())
-    yield from At.of_all(("network", "placement"), check_block_placement(block=block, placed=True))
+    if placement != "none":
+        block = all(capacity.market_type == "capacity-block" for _, capacity in sources)
+        yield from At.of_all(at, check_block_placement(block=block, placed=True))
+    for _, capacity in sources:
+        # With several sources, a named group is that of the nodes that no reservation places.
+        if placement == "none" or len(sources) == 1:
+            group = None if placement == "none" else placement
+            yield from At.of_all(at, check_group_of_reservation(capacity.placement_group, group))
 
 
 def rules_of_groups_are_known(cluster: Cluster) -> Iterator[At]:
