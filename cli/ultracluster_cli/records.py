@@ -16,7 +16,7 @@ from ultracluster_cli.jobs import command as jobs_command
 from ultracluster_cli.jobs import session as jobs_session
 from ultracluster_cli.local import local_aws_records
 from ultracluster_cli.metrics import metric_source
-from ultracluster_cli.operate import destroy, nodes
+from ultracluster_cli.operate import destroy
 from ultracluster_cli.plan import cluster_locks, stacks
 from ultracluster_cli.rollout import planning as rollout_planning
 from ultracluster_cli.run import code
@@ -48,7 +48,6 @@ ALL_RECORDS: Final = by_code(
     local_aws_records.RECORDS,
     metric_source.RECORDS,
     destroy.RECORDS,
-    nodes.RECORDS,
     cluster_locks.RECORDS,
     stacks.RECORDS,
     rollout_planning.RECORDS,

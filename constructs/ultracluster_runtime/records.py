@@ -5,8 +5,7 @@ from typing import Final
 from ultracluster_runtime import service_jobs
 from ultracluster_runtime.aws import aws_session
 from ultracluster_runtime.costs import price_list
-from ultracluster_runtime.images import machine_images
-from ultracluster_runtime.jobs import dependencies, describe, logs, queues, submission
+from ultracluster_runtime.jobs import dependencies, describe, logs, submission
 from ultracluster_runtime.preflight import (
     account,
     file_systems,
@@ -44,11 +43,9 @@ from ultracluster_spec.record import by_code
 RECORDS: Final = by_code(
     aws_session.RECORDS,
     price_list.RECORDS,
-    machine_images.RECORDS,
     dependencies.RECORDS,
     describe.RECORDS,
     logs.RECORDS,
-    queues.RECORDS,
     submission.RECORDS,
     account.RECORDS,
     preflight_check.RECORDS,

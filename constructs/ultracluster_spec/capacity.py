@@ -753,7 +753,7 @@ RECORDS: Final = (
         "UC2223",
         "The name of an order in a rollout is valid in the ledger.",
         remedy="Use the name of the order in the ledger: 2 to 48 lower case letters, digits and hyphens, a letter first.",
-        source="Our decision: the form of the names of orders in the ledger (UC7001).",
+        source="Our decision: the form of the names of orders in the ledger.",
         example="capacity: {order: december-1, reservation_id: cr-0123456789abcdef0}",
     ),
     RuleRecord(

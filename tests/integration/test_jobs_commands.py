@@ -185,7 +185,7 @@ def test_a_drained_job_is_shown_as_waiting_for_its_resume_until_it_goes_on(
 
 
 def test_mistakes_are_findings(run: Any, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    assert "UC6202" in run("list", "nowhere", exits=2)
+    assert "error: CloudFormation has no stack" in run("list", "nowhere", exits=2)
     said = run("submit", "quickstart", "nothing", exits=2)
     assert "UC6203" in said
     assert "Allowed: pretrain" in said
@@ -200,7 +200,7 @@ def test_mistakes_are_findings(run: Any, monkeypatch: pytest.MonkeyPatch, tmp_pa
     for name in ("AWS_REGION", "AWS_DEFAULT_REGION"):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.chdir(tmp_path)  # outside of the project, which names the Region
-    assert "UC6201" in run("list", "quickstart", exits=2)
+    assert "error: no Region given" in run("list", "quickstart", exits=2)
     monkeypatch.setenv("AWS_ENDPOINT_URL", "http://127.0.0.1:1")
     assert "UC6206" in run("list", "quickstart", "--region", REGION, exits=2)
 

@@ -171,7 +171,7 @@ def _check_choice(image: str, parameter: str | None, baked: str | None) -> None:
     findings = check_image_kind(image, _LINES, path="--image")
     if parameter and baked:
         problem = "got --parameter and --baked"
-        findings.append(Finding(code="UC4057", problem=problem, allowed="one of them", path="--baked"))
+        findings.append(Finding.message(problem=problem, allowed="one of them", path="--baked"))
     reject(findings)
 
 
@@ -182,7 +182,7 @@ def _choose(
     known = {place.cluster.name for place in places}
     allowed = ", ".join(sorted(known)) or "the rollout has no clusters"
     reject(
-        Finding(code="UC4060", problem=f"got {quote(name)}", allowed=allowed, path="--cluster")
+        Finding.message(problem=f"got {quote(name)}", allowed=allowed, path="--cluster")
         for name in names
         if name not in known
     )
@@ -230,7 +230,7 @@ def _small_volumes(image: str, places: Sequence[ClusterImage]) -> list[Finding]:
 def find_images(
     clients: Clients, *, regions: Sequence[str], image: str, parameter: str | None, baked: str | None
 ) -> dict[str, MachineImage]:
-    """Find the AMI of each Region, or raise the findings of all Regions together (UC4055, UC4056).
+    """Find the AMI of each Region, or raise the findings of all Regions together.
 
     ``image`` is an AMI family with a public parameter; it counts without ``parameter`` and ``baked``.
     """
@@ -259,12 +259,6 @@ RECORDS: Final = (
         source="Neuron documentation 2.33.0, Update PyTorch on a Deep Learning AMI, 2026-10-16: a minimum of 512 GB for Trn1, Trn2 and Trn3 (https://awsdocs-neuron.readthedocs-hosted.com/en/v2.33.0/setup/pytorch/update-dlami.html).",
     ),
     RuleRecord(
-        "UC4057",
-        "An AMI is specified in only one way.",
-        remedy="Specify only one of them: an AMI name, a parameter, or a family of AWS AMIs.",
-        source="Our decision: two answers to one question would need a hidden order.",
-    ),
-    RuleRecord(
         "UC4058",
         "An AMI for nodes contains everything that they need.",
         severity=Severity.WARNING,
@@ -277,11 +271,5 @@ RECORDS: Final = (
         severity=Severity.WARNING,
         remedy="Specify the AMI of the GPU nodes with --parameter and --cluster, or set it in the rollout file.",
         source="Neuron documentation, 2026-08: its AMIs carry drivers for Trainium and Inferentia.",
-    ),
-    RuleRecord(
-        "UC4060",
-        "A cluster that is named to find its AMI is in the rollout.",
-        remedy="Name clusters that the finding lists.",
-        source="Our decision: a name that is not there is a typing mistake.",
     ),
 )

@@ -109,7 +109,7 @@ def block_search(
     """Return the search for Capacity Blocks that start in a future window.
 
     Raises:
-        FindingsError: If the durations, the window, a Region or the type are invalid (UC7008, UC7013, UC7014, UC7101,
+        FindingsError: If the durations, the window, a Region or the type are invalid (also UC7014, UC7101,
             UC2102, UC4001).
     """
     now = datetime.now(UTC)
@@ -138,7 +138,7 @@ def read_size(
     """Return the instance type or the UltraServer type of a block, and the counts to buy.
 
     Raises:
-        FindingsError: UC7010 unless either nodes of an instance type or UltraServers are specified, UC7011 for invalid
+        FindingsError: UC7010 unless either nodes of an instance type or UltraServers are specified, and for invalid
             counts.
     """
     if nodes is not None and instance_type is not None and ultraservers is None:

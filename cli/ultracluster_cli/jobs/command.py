@@ -390,7 +390,7 @@ def _running_job(text: str, client: Clients) -> Mapping[str, Any]:
 
 
 def _not_running(problem: str) -> FindingsError:
-    return FindingsError.of("UC6230", problem, remedy="`ultracluster queue` lists running jobs")
+    return FindingsError.message(problem, remedy="`ultracluster queue` lists running jobs")
 
 
 RECORDS: Final = (
@@ -400,11 +400,5 @@ RECORDS: Final = (
         severity=Severity.WARNING,
         remedy="Add the permission that the finding names; the rest of the answer does not need it.",
         source="Our decision: an answer that leaves something out says so.",
-    ),
-    RuleRecord(
-        "UC6230",
-        "A checkpoint and a shell need a running job.",
-        remedy="Wait until the job runs; `ultracluster jobs why` explains why it is waiting.",
-        source="Our decision: only a process that runs can write a checkpoint or share its container.",
     ),
 )

@@ -41,7 +41,7 @@ _UNITS = {"s": 1, "m": 60, "h": 3_600, "d": 86_400}
 
 
 def open_region(*names: str, region: str | None, profile: str | None) -> tuple[str, Clients]:
-    """Return the Region of a command, or raise UC6201 without one, and its clients.
+    """Return the Region of a command, or raise FindingsError without one, and its clients.
 
     The Region is that of the first ARN among the names, else the given one, the only one of the project's clusters, that of
     the environment or the profile.
@@ -56,7 +56,7 @@ def open_region(*names: str, region: str | None, profile: str | None) -> tuple[s
     if not chosen_region:
         problem = "no Region given"
         remedy = "Specify --region or an ARN, or set AWS_REGION"
-        raise FindingsError.of("UC6201", problem, remedy=remedy)
+        raise FindingsError.message(problem, remedy=remedy)
     return chosen_region, clients.in_region(chosen_region)
 
 
@@ -232,7 +232,7 @@ def open_shell(node: str, *, region: str, profile: str | None, container_of: str
     ``container_of`` is the ARN of an ECS task.
 
     Raises:
-        FindingsError: If the AWS CLI or its Session Manager plugin is not installed (UC6232).
+        FindingsError: If the AWS CLI or its Session Manager plugin is not installed.
     """
     if endpoint := os.environ.get("AWS_ENDPOINT_URL"):
         _open_local_shell(endpoint, container_of or node)
@@ -242,7 +242,7 @@ def open_shell(node: str, *, region: str, profile: str | None, container_of: str
         remedy = (
             f"Install the AWS CLI and its Session Manager plugin, or run elsewhere: {shlex.join(command)}"
         )
-        raise FindingsError.of("UC6232", f"{' and '.join(missing)} not found on PATH", remedy=remedy)
+        raise FindingsError.message(f"{' and '.join(missing)} not found on PATH", remedy=remedy)
     os.execvp(command[0], command)  # noqa: S606 - a shell for the user, without a shell in between
 
 
@@ -298,12 +298,6 @@ def _command(node: str, *, region: str, profile: str | None, container_of: str |
 
 RECORDS: Final = (
     RuleRecord(
-        "UC6201",
-        "A command about jobs knows their Region.",
-        remedy="Specify --region or an ARN, or set AWS_REGION.",
-        source="Our decision: clusters of one name exist in several Regions; guessing would show the wrong one.",
-    ),
-    RuleRecord(
         "UC6206",
         "AWS answers requests about jobs.",
         remedy="Fix the cause in the message of AWS; check the credentials, their permissions and the network.",
@@ -315,11 +309,5 @@ RECORDS: Final = (
         severity=Severity.WARNING,
         remedy="This job needs no action. Let jobs also write checkpoints regularly, so that stopping one loses little work.",
         source="Our decision: the signal goes to a node, and would reach a neighbour's job too.",
-    ),
-    RuleRecord(
-        "UC6232",
-        "A shell on a node of an account needs the AWS CLI and its Session Manager plugin.",
-        remedy="Install them, or run the command that the finding prints where they are.",
-        source="AWS Systems Manager User Guide, Install the Session Manager plugin for the AWS CLI: the AWS CLI opens sessions through the plugin.",
     ),
 )

@@ -64,7 +64,7 @@ def target_time(by: str | None, stage: str | None, *, now: datetime, known: list
     """Return the time to which a user wants to move the clock. ``by`` is a time, or a duration such as ``+13d``.
 
     Raises:
-        FindingsError: UC6204 if a value is invalid or nothing lies ahead, UC7008 if it is not a time.
+        FindingsError: UC6204 if a value is invalid or nothing lies ahead, or if it is not a time.
     """
     if stage is not None:
         ahead = [

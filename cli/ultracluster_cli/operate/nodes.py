@@ -2,7 +2,7 @@
 
 import time
 from datetime import UTC, datetime, timedelta
-from typing import Annotated, Any, Final
+from typing import Annotated, Any
 
 import typer
 
@@ -29,7 +29,6 @@ from ultracluster_runtime.jobs.describe import describe_job, list_jobs
 from ultracluster_runtime.jobs.queues import find_queues
 from ultracluster_runtime.jobs.stop import instances_of, request_checkpoint
 from ultracluster_spec.findings import FindingsError, quote
-from ultracluster_spec.record import RuleRecord
 
 app = command_group("List, describe and replace nodes, or open a shell.")
 
@@ -172,7 +171,7 @@ def _find(text: str, region: str, client: Clients) -> dict[str, Any]:
     problem = f"{len(nodes) or 'no'} nodes in {region} match {quote(text)}"
     allowed = ", ".join(node["node"] for node in nodes[:10])
     remedy = "`ultracluster nodes list` lists them"
-    raise FindingsError.of("UC6231", problem, allowed=allowed, remedy=remedy)
+    raise FindingsError.message(problem, allowed=allowed, remedy=remedy)
 
 
 def _jobs_by_node(cluster: str, region: str, client: Clients) -> dict[str, str]:
@@ -181,13 +180,3 @@ def _jobs_by_node(cluster: str, region: str, client: Clients) -> dict[str, str]:
         for job in list_jobs(queue.arn, states=["RUNNING"], client=client):
             jobs |= dict.fromkeys(instances_of(job, client).values(), str(job["jobId"]))
     return jobs
-
-
-RECORDS: Final = (
-    RuleRecord(
-        "UC6231",
-        "A node that is named is one node of a cluster.",
-        remedy="Specify the ID of a node that `ultracluster nodes list` shows, and its Region.",
-        source="Our decision: an instance that no cluster started is never replaced.",
-    ),
-)

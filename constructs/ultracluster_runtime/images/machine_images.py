@@ -7,7 +7,7 @@ import json
 import re
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, Final
+from typing import Any
 
 from botocore.exceptions import ClientError
 
@@ -16,7 +16,6 @@ from ultracluster_catalog.neuron.neuron_images import BAKED_IMAGE_TAG
 from ultracluster_runtime.functions.clients import Clients
 from ultracluster_runtime.functions.responses import AWS_ERRORS, problem_of
 from ultracluster_spec.findings import FindingsError, quote
-from ultracluster_spec.record import RuleRecord
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -36,7 +35,7 @@ class MachineImage:
 def image_of_parameter(client: Clients, *, region: str, parameter: str) -> MachineImage:
     """Return the AMI that an SSM parameter names: by its ID, or in JSON with an ``image_id`` like the ECS parameters.
 
-    The Region must have both (UC4055), and AWS must answer (UC4056).
+    The Region must have both, and AWS must answer.
     """
     try:
         value = client("ssm").get_parameter(Name=parameter)["Parameter"]["Value"]
@@ -57,7 +56,7 @@ def image_of_parameter(client: Clients, *, region: str, parameter: str) -> Machi
 
 
 def newest_baked_image(client: Clients, *, region: str, name: str) -> MachineImage:
-    """Return the newest AMI that a `NeuronAmi` of this name built in this account (UC4055), by `BAKED_IMAGE_TAG`."""
+    """Return the newest AMI that a `NeuronAmi` of this name built in this account, by `BAKED_IMAGE_TAG`."""
     images = _describe(
         client,
         region,
@@ -109,25 +108,9 @@ def _found(image: Any, region: str) -> MachineImage:
 
 
 def _missing(region: str, what: str, remedy: str) -> FindingsError:
-    return FindingsError.of("UC4055", f"{region} has {what}", remedy=remedy)
+    return FindingsError.message(f"{region} has {what}", remedy=remedy)
 
 
 def _no_answer(region: str, error: Exception) -> FindingsError:
     remedy = "Check the credentials, their permissions and the Region"
-    return FindingsError.of("UC4056", f"{region}: {problem_of(error)}", remedy=remedy)
-
-
-RECORDS: Final = (
-    RuleRecord(
-        "UC4055",
-        "A Region has the requested AMI.",
-        remedy="Add the Region to `regions` of the NeuronAmi and bake again, or name a parameter that the Region has.",
-        source="SSM public parameters are not in every Region: seen missing in ap-south-2, 2026-10.",
-    ),
-    RuleRecord(
-        "UC4056",
-        "AWS answers requests about AMIs.",
-        remedy="Check the credentials, their permissions and the Region.",
-        source="botocore 1.44.5, SSM GetParameter and EC2 DescribeImages, 2026.",
-    ),
-)
+    return FindingsError.message(f"{region}: {problem_of(error)}", remedy=remedy)

@@ -12,7 +12,6 @@ from ultracluster_catalog.machines.instance_types import INSTANCE_TYPES
 from ultracluster_runtime.functions.clients import Clients
 from ultracluster_runtime.jobs.dependencies import job_name, queue_of, refuse_definition
 from ultracluster_spec.findings import FindingsError, quote
-from ultracluster_spec.record import RuleRecord
 
 _ARN: Final = re.compile(
     r"arn:aws[a-z-]*:batch:(?P<region>[a-z0-9-]+):\d{12}:(?P<kind>job-queue|job|job-definition)/\S+"
@@ -72,18 +71,18 @@ def region_from_arn(text: str) -> str | None:
 
 
 def find_queue(cluster: str, *, region: str, client: Clients, name: str | None = None) -> Queue:
-    """Find a queue of a cluster: the one with a name (UC6311), or the default queue."""
+    """Find a queue of a cluster: the one with a name, or the default queue."""
     queues = find_queues(cluster, region=region, client=client)
     queue = next((candidate for candidate in queues if candidate.name == name), None)
     if queue is None:
         names = ", ".join(candidate.name for candidate in queues if candidate.name)
         allowed = names or "none: the cluster has no further queues"
-        raise FindingsError.of("UC6311", f"got {quote(name)}", allowed=allowed, path="--queue")
+        raise FindingsError.message(f"got {quote(name)}", allowed=allowed, path="--queue")
     return queue
 
 
 def find_queues(cluster: str, *, region: str, client: Clients) -> list[Queue]:
-    """Find all queues of a cluster, the default queue first; there must be one (UC6202).
+    """Find all queues of a cluster, the default queue first; there must be one.
 
     `cluster` is its name in a rollout, the name of a stack with its queues, or the ARN of a queue.
     """
@@ -136,7 +135,7 @@ def _stack_resources(cluster: str, *, region: str, client: Clients) -> list[tupl
 
 
 def _no_cluster(problem: str, remedy: str) -> FindingsError:
-    return FindingsError.of("UC6202", problem, remedy=remedy)
+    return FindingsError.message(problem, remedy=remedy)
 
 
 def list_definitions(queue: Queue, *, client: Clients) -> list[Mapping[str, Any]]:
@@ -168,19 +167,3 @@ def find_definition(job: str, *, queue: Queue, client: Clients) -> Mapping[str, 
 
 def _with_revision(definition: Mapping[str, Any]) -> str:
     return f"{definition['jobDefinitionName']}:{definition['revision']}"
-
-
-RECORDS: Final = (
-    RuleRecord(
-        "UC6202",
-        "A cluster that is named has one job queue.",
-        remedy="Specify the name of a deployed cluster, of its stack, or the name or ARN of its job queue, and its Region.",
-        source="Our decision: the stack of a cluster names its job queue.",
-    ),
-    RuleRecord(
-        "UC6311",
-        "A queue that is named on the command line is one of the cluster.",
-        remedy="Name a queue that the finding lists, or omit it for the main queue of the cluster.",
-        source="Our decision: the name of an additional queue is in a tag of it.",
-    ),
-)

@@ -32,11 +32,11 @@ from ultracluster_spec.record import RuleRecord
 
 _CHARACTERS = "characters of a-z, 0-9 and -, starting with a letter"
 _TEXTS = (
-    ("UC7001", "name", r"[a-z][a-z0-9-]{1,47}", f"2 to 48 {_CHARACTERS}"),
-    ("UC7002", "account", r"[0-9]{12}", "12 digits"),
-    ("UC7001", "cluster", r"[a-z][a-z0-9-]{1,31}", f"2 to 32 {_CHARACTERS}"),
-    ("UC7005", "currency", r"[A-Z]{3}", "three letters such as USD"),
-)  # code, name, pattern and description of each term that is a text
+    ("name", r"[a-z][a-z0-9-]{1,47}", f"2 to 48 {_CHARACTERS}"),
+    ("account", r"[0-9]{12}", "12 digits"),
+    ("cluster", r"[a-z][a-z0-9-]{1,31}", f"2 to 32 {_CHARACTERS}"),
+    ("currency", r"[A-Z]{3}", "three letters such as USD"),
+)  # name, pattern and description of each term that is a text
 MAX_INSTANCES_RESERVED = 1000
 """Maximum number of instances of one On-Demand Capacity Reservation that an order may have."""
 PRICE_DECIMALS = 6  # maximum number of decimals of the price of an instance-hour, such as 35.7608
@@ -60,23 +60,23 @@ def check_order(order: Order, *, now: datetime) -> list[Finding]:
 
 
 def _check_common_terms(order: Order, now: datetime) -> Iterator[Finding]:
-    for code, path, pattern, allowed in _TEXTS:
-        yield from _check_text(code, path, getattr(order, path), pattern, allowed=allowed)
+    for path, pattern, allowed in _TEXTS:
+        yield from _check_text(path, getattr(order, path), pattern, allowed=allowed)
     caps = [*_check_money("max_fee", order.max_fee), *_check_money("month_cap", order.month_cap)]
     yield from caps
     if not caps and order.max_fee > order.month_cap:
         problem = f"{order.max_fee} is above month_cap {order.month_cap}"
-        yield Finding(code="UC7006", path="max_fee", problem=problem, allowed="at most month_cap")
+        yield Finding.message(path="max_fee", problem=problem, allowed="at most month_cap")
     approver_ok = (
         isinstance(order.approver, str) and bool(order.approver.strip()) and order.approver.isprintable()
     )
     yield from _check_value(
-        "UC7007", "approver", order.approver, ok=approver_ok, allowed="name of the person who approves"
+        "approver", order.approver, ok=approver_ok, allowed="name of the person who approves"
     )
     yield from _check_time("expires_at", order.expires_at)
     if _is_utc(order.expires_at) and order.expires_at <= now:
         problem = f"{order.expires_at.isoformat()} is in the past; now is {now.astimezone(UTC).isoformat(timespec='seconds')}"
-        yield Finding(code="UC7009", path="expires_at", problem=problem, allowed="a time in the future")
+        yield Finding.message(path="expires_at", problem=problem, allowed="a time in the future")
 
 
 def _check_block(order: BlockOrder, now: datetime) -> Iterator[Finding]:
@@ -86,9 +86,7 @@ def _check_block(order: BlockOrder, now: datetime) -> Iterator[Finding]:
         yield ambiguous_size(problem, allowed="exactly one of them", path="instance_type")
     elif order.ultraserver_type is not None:
         allowed = "an UltraServer type such as u-trn2x64"
-        yield from _check_text(
-            "UC7010", "ultraserver_type", order.ultraserver_type, r"u-[a-z0-9]+", allowed=allowed
-        )
+        yield from _check_text("ultraserver_type", order.ultraserver_type, r"u-[a-z0-9]+", allowed=allowed)
     yield from _check_instances(order, CAPACITY_BLOCK, MAX_INSTANCES_PER_BLOCK)
     if order.min_count is not None:
         yield from _check_count("min_count", order.min_count, order.count)
@@ -120,22 +118,22 @@ def ambiguous_size(problem: str, *, allowed: str, path: str = "") -> Finding:
 
 
 def check_ranking(path: str, name: str) -> Iterator[Finding]:
-    """Return UC7016 for an unknown ranking of offerings."""
+    """Yield a finding for an unknown ranking of offerings."""
     if name not in RANKINGS:
         allowed = ", ".join(sorted(RANKINGS))
-        yield Finding(code="UC7016", path=path, problem=f"got {quote(name)}", allowed=allowed)
+        yield Finding.message(path=path, problem=f"got {quote(name)}", allowed=allowed)
 
 
 def _check_durations(order: BlockOrder) -> Iterator[Finding]:
     if not order.request_hours:
-        yield Finding(code="UC7013", path="request_hours", problem="no duration is specified")
+        yield Finding.message(path="request_hours", problem="no duration is specified")
     for hours in order.request_hours:
         yield from _check_duration("request_hours", hours)
     shortest, longest = order.min_hours, order.max_hours
     if not (_is_integer(shortest) and _is_integer(longest) and 0 < shortest <= longest):
         problem = f"got {quote(shortest)} to {quote(longest)} hours"
         allowed = "positive integers, min_hours not above max_hours"
-        yield Finding(code="UC7013", path="min_hours", problem=problem, allowed=allowed)
+        yield Finding.message(path="min_hours", problem=problem, allowed=allowed)
 
 
 def _start_window(order: BlockOrder, now: datetime) -> Iterator[Finding]:
@@ -211,9 +209,7 @@ def check_list_price(order: BlockOrder) -> list[Finding]:
 def _check_extension(order: ExtensionOrder, now: datetime) -> Iterator[Finding]:
     yield from _check_regions("region", (order.region,))
     allowed = "cr- and 17 hexadecimal digits"
-    for finding in _check_text(
-        "UC7015", "reservation_id", order.reservation_id, RESERVATION_ID, allowed=allowed
-    ):
+    for finding in _check_text("reservation_id", order.reservation_id, RESERVATION_ID, allowed=allowed):
         remedy = "This is an offering or a block; specify the ID of its Capacity Reservation"
         yield replace(finding, remedy=remedy if str(order.reservation_id).startswith("cb") else "")
     yield from _check_duration("extension_hours", order.extension_hours)
@@ -238,8 +234,7 @@ def _on_demand(order: OnDemandOrder, now: datetime) -> Iterator[Finding]:
     elif not times and not price and _is_integer(order.count) and isinstance(order.max_fee, Decimal):
         max_cost = order.max_cost(now)
         if order.max_fee.is_finite() and max_cost > order.max_fee:
-            yield Finding(
-                code="UC7006",
+            yield Finding.message(
                 path="max_fee",
                 problem=f"the reservation can cost {max_cost} until its end; max_fee is {order.max_fee}",
                 allowed="a cap that covers the cost until the end",
@@ -251,7 +246,7 @@ def _on_demand(order: OnDemandOrder, now: datetime) -> Iterator[Finding]:
 
 
 def parse_amount(path: str, text: str, *, decimals: int = _DECIMALS) -> Decimal:
-    """Parse an amount of money without separators, such as ``190000.00``, that an order accepts (UC7006)."""
+    """Parse an amount of money without separators, such as ``190000.00``, that an order accepts."""
     amount = Decimal(text if _AMOUNT.fullmatch(text) else "NaN")
     if list(_check_money(path, amount, decimals=decimals)):
         raise FindingsError(_check_money(path, text, decimals=decimals))
@@ -259,7 +254,7 @@ def parse_amount(path: str, text: str, *, decimals: int = _DECIMALS) -> Decimal:
 
 
 def parse_time(path: str, text: str) -> datetime:
-    """Parse a day (midnight UTC) or a time with a UTC offset in ISO 8601 (UC7008)."""
+    """Parse a day (midnight UTC) or a time with a UTC offset in ISO 8601."""
     try:
         time = datetime.fromisoformat(text)
     except ValueError:
@@ -268,23 +263,23 @@ def parse_time(path: str, text: str) -> datetime:
         return time.replace(tzinfo=UTC)
     if time is None or time.tzinfo is None:
         allowed = "a day such as 2026-12-01 (midnight UTC), or a time such as 2026-12-01T11:30:00Z"
-        raise FindingsError(_check_value("UC7008", path, text, ok=False, allowed=allowed))
+        raise FindingsError(_check_value(path, text, ok=False, allowed=allowed))
     return time.astimezone(UTC)
 
 
 def parse_counts(path: str, text: str) -> tuple[int, ...]:
-    """Parse numbers of instances or UltraServers that an order accepts (UC7011), such as ``16``, ``8,16`` or ``1-4``."""
+    """Parse numbers of instances or UltraServers that an order accepts, such as ``16``, ``8,16`` or ``1-4``."""
     counts = _parse_numbers(text)
     if not counts:
         allowed = "numbers and ranges separated by commas, such as 8,16 or 1-4"
-        raise FindingsError(_check_value("UC7011", path, text, ok=False, allowed=allowed))
+        raise FindingsError(_check_value(path, text, ok=False, allowed=allowed))
     if findings := [finding for count in {counts[0], counts[-1]} for finding in _check_count(path, count)]:
         raise FindingsError(findings)
     return counts
 
 
 def parse_count(path: str, text: str, *, limit: int = MAX_INSTANCES_PER_BLOCK) -> int:
-    """Parse one number from 1 to `limit` in plain digits (UC7011), such as ``16``."""
+    """Parse one number from 1 to `limit` in plain digits, such as ``16``."""
     count = int(text) if _INTEGER.fullmatch(text) else 0
     if list(_check_count(path, count, limit)):
         raise FindingsError(_check_count(path, text, limit))
@@ -292,11 +287,11 @@ def parse_count(path: str, text: str, *, limit: int = MAX_INSTANCES_PER_BLOCK) -
 
 
 def parse_days(path: str, text: str) -> tuple[int, ...]:
-    """Parse durations in days, such as ``14`` or ``7-14`` (UC7013), and return those that AWS sells in hours (UC7101)."""
+    """Parse durations in days, such as ``14`` or ``7-14``, and return those that AWS sells in hours (UC7101)."""
     durations = [days * 24 for days in _parse_numbers(text)]
     if not durations:
         allowed = "numbers of days and ranges separated by commas, such as 14 or 7-14"
-        raise FindingsError(_check_value("UC7013", path, text, ok=False, allowed=allowed))
+        raise FindingsError(_check_value(path, text, ok=False, allowed=allowed))
     sold = tuple(hours for hours in durations if is_block_duration(hours))
     if not sold:
         raise FindingsError(_check_duration(path, durations[0]))
@@ -327,20 +322,20 @@ def _is_utc(value: Any) -> bool:
     return isinstance(value, datetime) and value.utcoffset() == timedelta(0)
 
 
-def _check_value(code: str, path: str, value: Any, *, ok: bool, allowed: str) -> Iterator[Finding]:
+def _check_value(path: str, value: Any, *, ok: bool, allowed: str) -> Iterator[Finding]:
     """Yield a finding unless the value is valid."""
     if not ok:
-        yield Finding(code=code, path=path, problem=f"got {quote(value)}", allowed=allowed)
+        yield Finding.message(path=path, problem=f"got {quote(value)}", allowed=allowed)
 
 
-def _check_text(code: str, path: str, value: Any, pattern: str, *, allowed: str) -> Iterator[Finding]:
+def _check_text(path: str, value: Any, pattern: str, *, allowed: str) -> Iterator[Finding]:
     """Yield a finding unless the value is a string that matches a pattern."""
     ok = isinstance(value, str) and re.fullmatch(pattern, value) is not None
-    yield from _check_value(code, path, value, ok=ok, allowed=allowed)
+    yield from _check_value(path, value, ok=ok, allowed=allowed)
 
 
 def _check_money(path: str, value: Any, *, decimals: int = _DECIMALS) -> Iterator[Finding]:
-    """Yield UC7006 unless the value is a positive amount of money with at most 12 digits and some decimals."""
+    """Yield a finding unless the value is a positive amount of money with at most 12 digits and some decimals."""
     ok = (
         isinstance(value, Decimal)
         and value.is_finite()
@@ -348,7 +343,7 @@ def _check_money(path: str, value: Any, *, decimals: int = _DECIMALS) -> Iterato
         and _decimals(value) <= decimals
     )
     allowed = f"a positive number with at most 12 digits and {decimals} decimals and without a currency, such as 190000.00"
-    yield from _check_value("UC7006", path, value, ok=ok, allowed=allowed)
+    yield from _check_value(path, value, ok=ok, allowed=allowed)
 
 
 def _decimals(value: Decimal) -> int:
@@ -358,32 +353,30 @@ def _decimals(value: Decimal) -> int:
 
 
 def _check_time(path: str, value: Any) -> Iterator[Finding]:
-    """Yield UC7008 unless the value is a time in UTC."""
+    """Yield a finding unless the value is a time in UTC."""
     yield from _check_value(
-        "UC7008", path, value, ok=_is_utc(value), allowed="a time in UTC, such as 2026-12-01T11:30:00Z"
+        path, value, ok=_is_utc(value), allowed="a time in UTC, such as 2026-12-01T11:30:00Z"
     )
 
 
 def _check_regions(path: str, regions: tuple[Any, ...]) -> Iterator[Finding]:
-    """Yield UC7003 for values that are not Regions."""
+    """Yield a finding for values that are not Regions."""
     if not regions:
-        yield Finding(
-            code="UC7003", path=path, problem="no Region is specified", allowed="one or more Regions"
-        )
+        yield Finding.message(path=path, problem="no Region is specified", allowed="one or more Regions")
     allowed = "the name of a Region, such as us-east-2"
     for region in regions:
-        yield from _check_text("UC7003", path, region, REGION, allowed=allowed)
+        yield from _check_text(path, region, REGION, allowed=allowed)
 
 
 def _check_instances(
     order: BlockOrder | OnDemandOrder, purchase_option: str, limit: int
 ) -> Iterator[Finding]:
-    """Yield UC7010 to UC7012 and UC4001 for count, platform and instance type."""
+    """Yield findings, also UC7010 and UC4001, for count, platform and instance type."""
     yield from _check_count("count", order.count, limit)
     if order.platform not in BLOCK_PLATFORMS:
         problem, allowed = f"got {quote(order.platform)}", ", ".join(BLOCK_PLATFORMS)
         remedy = "Use the platform of the AMI"
-        yield Finding(code="UC7012", path="platform", problem=problem, allowed=allowed, remedy=remedy)
+        yield Finding.message(path="platform", problem=problem, allowed=allowed, remedy=remedy)
     if order.instance_type is None:
         return
     try:
@@ -404,84 +397,30 @@ def _check_instances(
 
 
 def _check_count(path: str, count: Any, limit: int = MAX_INSTANCES_PER_BLOCK) -> Iterator[Finding]:
-    """Yield UC7011 unless a value is a number of instances that one order can buy."""
+    """Yield a finding unless a value is a number of instances that one order can buy."""
     ok = _is_integer(count) and 1 <= count <= limit
-    yield from _check_value("UC7011", path, count, ok=ok, allowed=f"an integer from 1 to {limit}")
+    yield from _check_value(path, count, ok=ok, allowed=f"an integer from 1 to {limit}")
 
 
 def _check_zones(path: str, zone_ids: tuple[Any, ...], regions: tuple[str, ...]) -> Iterator[Finding]:
-    """Yield UC7004 and UC3003 for zone IDs outside of the Regions."""
+    """Yield findings, also UC3003, for zone IDs outside of the Regions."""
     for zone_id in zone_ids:
         if findings := check_zone_id(zone_id):
             yield from (replace(finding, path=path) for finding in findings)
         elif (region := region_of_zone_id(zone_id)) not in regions:
             allowed = f"zones of {', '.join(map(str, regions))}"
-            yield Finding(code="UC7004", path=path, problem=f"{zone_id} is in {region}", allowed=allowed)
+            yield Finding.message(path=path, problem=f"{zone_id} is in {region}", allowed=allowed)
 
 
 def _check_duration(path: str, hours: Any) -> Iterator[Finding]:
-    """Yield UC7101 and UC7013 for durations that AWS does not sell."""
+    """Yield findings, also UC7101, for durations that AWS does not sell."""
     if _is_integer(hours):
         yield from (replace(finding, path=path) for finding in check_block_duration(hours))
     else:
-        yield from _check_value("UC7013", path, hours, ok=False, allowed="an integer number of hours")
+        yield from _check_value(path, hours, ok=False, allowed="an integer number of hours")
 
 
 RECORDS: Final = (
-    RuleRecord(
-        "UC7001",
-        "The name of an order and of its cluster is short, lower case and starts with a letter.",
-        remedy="Use 2 to 48 lower case letters, digits and hyphens for an order, 2 to 32 for a cluster, a letter first.",
-        source="Our decision: the name is a key of the ledger and a tag on what is bought.",
-    ),
-    RuleRecord(
-        "UC7002",
-        "An order names the account that pays.",
-        remedy="Specify the 12 digits of the account that pays; `aws sts get-caller-identity` shows the account of your credentials.",
-        source="Our decision: a purchase with the credentials of another account must be impossible.",
-    ),
-    RuleRecord(
-        "UC7003",
-        "An order names the Regions to buy in.",
-        remedy="Specify one or more Region codes; nothing is bought in other Regions.",
-        source="Our decision: a block in a Region where nothing else of yours is cannot be moved or given back.",
-    ),
-    RuleRecord(
-        "UC7004",
-        "An order specifies zones by their zone IDs.",
-        remedy="Specify zone IDs in the Regions of the order; omit them for any zone.",
-        source="Our decision: an order that cannot be kept is refused before it is approved.",
-    ),
-    RuleRecord(
-        "UC7005",
-        "An order names one currency.",
-        remedy="Specify the three capital letters of the currency in which AWS quotes the fee.",
-        source="botocore 1.44.5, EC2 CapacityBlockOffering CurrencyCode, 2026.",
-    ),
-    RuleRecord(
-        "UC7006",
-        "An order has a price cap, within the cap of the month.",
-        remedy="Specify plain numbers with at most two decimals, the fee not above the monthly cap. For On-Demand Capacity Reservations, the cap covers the cost until their end.",
-        source="Our decision: no purchase without a limit that a person has set.",
-    ),
-    RuleRecord(
-        "UC7007",
-        "An order names who approves it.",
-        remedy="Specify the name of the person who approves; it is stored in the ledger.",
-        source="Our decision: each purchase has a responsible person.",
-    ),
-    RuleRecord(
-        "UC7008",
-        "The times of an order are in UTC.",
-        remedy="Write the time in UTC with Z at the end.",
-        source="EC2 user guide, Capacity Blocks for ML, 2026-10: blocks start and end by UTC.",
-    ),
-    RuleRecord(
-        "UC7009",
-        "An approval expires in the future.",
-        remedy="Specify a time in the future; a few hours are enough, since offerings and prices change.",
-        source="Our decision: an old approval must not buy at a new price.",
-    ),
     RuleRecord(
         "UC7010",
         "An order is for one instance type or one UltraServer type that is sold with its purchase option.",
@@ -489,40 +428,10 @@ RECORDS: Final = (
         source="botocore 1.44.5, EC2 DescribeCapacityBlockOfferings, 2026: one of the two.",
     ),
     RuleRecord(
-        "UC7011",
-        "An order is for at most as many instances as AWS sells in one block.",
-        remedy="Specify a whole number within the limit of the finding; use several orders for more.",
-        source="EC2 user guide, Capacity Blocks for ML, 2026-10: at most 64 instances in a block.",
-    ),
-    RuleRecord(
-        "UC7012",
-        "An order specifies a platform of Capacity Reservations.",
-        remedy="Use the platform of the AMI of your nodes: EC2 compares the two at each launch.",
-        source="EC2 user guide, Capacity Blocks for ML, 2026-10: platforms.",
-    ),
-    RuleRecord(
-        "UC7013",
-        "The durations of an order are positive whole numbers.",
-        remedy="Specify days such as 14, 7-14 or 14,21.",
-        source="botocore 1.44.5, EC2 DescribeCapacityBlockOfferings, 2026.",
-    ),
-    RuleRecord(
         "UC7014",
         "The times of an order allow a purchase.",
         remedy="Specify a window that starts before it ends, ends in the future and is at most 8 weeks ahead, and a latest end that a block can meet.",
         source="EC2 user guide, Capacity Blocks for ML, 2026-10: offered up to 8 weeks ahead.",
-    ),
-    RuleRecord(
-        "UC7015",
-        "An extension names a Capacity Reservation.",
-        remedy="Specify the ID that begins with cr-; `ultracluster capacity status` prints it.",
-        source="botocore 1.44.5, EC2 PurchaseCapacityBlockExtension, 2026.",
-    ),
-    RuleRecord(
-        "UC7016",
-        "An order uses a known ranking of offerings.",
-        remedy="Use a ranking that the finding lists.",
-        source="Our decision: what is bought first must be a rule that can be read in the order.",
     ),
     RuleRecord(
         "UC7057",

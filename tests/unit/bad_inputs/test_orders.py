@@ -45,7 +45,8 @@ def status_of(code: str, facts: Any, needs: Any = SOURCE) -> Status:
 
 
 def refused(order: Order) -> set[str]:
-    return {finding.code for finding in check_order(order, now=START)}
+    """Codes of what is refused, or the terms."""
+    return {finding.code or finding.path for finding in check_order(order, now=START)}
 
 
 def outcome(simulation: Simulation, name: str = "december") -> str:
@@ -100,7 +101,7 @@ def test_row_58_a_reservation_in_another_state(state: str, status: Status) -> No
 
 @pytest.mark.parametrize("count", [0, 65, 257, True, 3.5])
 def test_row_63_a_count_that_is_not_sold(count: Any) -> None:
-    assert refused(block_order(count=count)) == {"UC7011"}
+    assert refused(block_order(count=count)) == {"count"}
 
 
 @pytest.mark.parametrize("hours", [0, 6, 25, 15 * 24, 183 * 24])
@@ -120,7 +121,7 @@ def test_row_64_a_duration_that_is_sold(hours: int) -> None:
         ({"start_before": START - timedelta(days=1), "start_after": START - timedelta(days=2)}, "UC7014"),
         ({"start_after": START + timedelta(weeks=9), "start_before": START + timedelta(weeks=10)}, "UC7014"),
         ({"end_by": START}, "UC7014"),
-        ({"start_after": START.replace(tzinfo=None)}, "UC7008"),
+        ({"start_after": START.replace(tzinfo=None)}, "start_after"),
     ],
 )
 def test_row_65_a_window_in_which_nothing_starts(changes: dict[str, Any], code: str) -> None:
@@ -131,12 +132,12 @@ def test_row_65_a_window_in_which_nothing_starts(changes: dict[str, Any], code: 
     "fee", [None, Decimal(0), Decimal(-1), Decimal("NaN"), Decimal("250000.01"), 1000.0, "50k", True]
 )
 def test_row_66_a_price_cap_that_is_none(fee: Any) -> None:
-    assert refused(block_order(max_fee=fee)) == {"UC7006"}
+    assert refused(block_order(max_fee=fee)) == {"max_fee"}
 
 
 @pytest.mark.parametrize("typed", ["50k", "1,000", "1e5", "EUR 5", "NaN", "inf", "-1", "", "\u0661"])
 def test_row_66_a_price_cap_that_cannot_be_read(typed: str) -> None:
-    with pytest.raises(FindingsError, match="UC7006"):
+    with pytest.raises(FindingsError, match="error: --max-fee: got "):
         parse_amount("--max-fee", typed)
 
 

@@ -44,7 +44,7 @@ def test_a_rule_is_left_out_at_one_resource_by_its_metadata() -> None:
 
 @pytest.mark.parametrize(
     ("code", "reason"),
-    [("UC4020", "we know better"), ("UC6409", "x"), ("UC0000", "x"), ("UC7001", "x"), ("UC5201", " ")],
+    [("UC4020", "we know better"), ("UC6409", "x"), ("UC0000", "x"), ("UC7010", "x"), ("UC5201", " ")],
 )
 def test_what_may_not_be_left_out_is_refused(code: str, reason: str) -> None:
     with pytest.raises(FindingsError, match=f"UC9509: {code}"):

@@ -133,7 +133,7 @@ def test_clusters_with_a_reservation_are_not_moved(place: Run, path: Path) -> No
 
 
 def test_refuses_a_ranking_that_it_does_not_know(place: Run) -> None:
-    assert "UC7016" in place("--prefer", "luck").stderr
+    assert "error: --prefer: got 'luck'" in place("--prefer", "luck").stderr
 
 
 @pytest.mark.usefixtures("found_images")

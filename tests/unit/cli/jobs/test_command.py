@@ -21,9 +21,9 @@ from ultracluster_spec.findings import FindingsError
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (["list", "nowhere"], "UC6202: CloudFormation has no stack"),
-        (["list", "two"], "UC6202: the stack of 'two' in us-east-2 has 2 job queues"),
-        (["submit", "team", "evaluate", "--queue", "urgnt"], "UC6311: --queue: got 'urgnt'. Allowed: urgent"),
+        (["list", "nowhere"], "error: CloudFormation has no stack"),
+        (["list", "two"], "error: the stack of 'two' in us-east-2 has 2 job queues"),
+        (["submit", "team", "evaluate", "--queue", "urgnt"], "error: --queue: got 'urgnt'. Allowed: urgent"),
         (["submit", "own", "evaluate", "--queue", "urgent"], "the cluster has no further queues"),
         (["submit", "quickstart", "nothing"], "UC6203: got 'nothing'. Allowed: evaluate"),
         (["submit", "quickstart", "evaluate", "--timeout", "1"], "UC6204: --timeout: got '1'"),
@@ -171,7 +171,7 @@ def test_a_job_that_does_not_run_has_no_checkpoint_and_no_shell(
     aws.jobs = [{**JOB, "status": "RUNNABLE"}]
 
     assert main(["jobs", command, "pretrain"]) == ExitCode.FINDINGS
-    assert "UC6230: pretrain is RUNNABLE" in capsys.readouterr().err
+    assert "error: pretrain is RUNNABLE" in capsys.readouterr().err
     assert aws.terminated == []
 
 

@@ -19,7 +19,7 @@ def test_a_missing_region_is_a_finding(
         monkeypatch.delenv(name, raising=False)
 
     assert main(["jobs", "list", "quickstart"]) == 2
-    assert capsys.readouterr().err.startswith("UC6201")
+    assert capsys.readouterr().err.startswith("error: no Region given")
 
 
 def test_a_submission_is_sent_once_because_batch_would_run_it_twice(aws: Fake) -> None:

@@ -44,7 +44,7 @@ def test_missing_programs_are_a_finding_with_the_command_to_run(
     monkeypatch.setattr(shutil, "which", lambda name: name if name == "aws" else None)
 
     with pytest.raises(
-        FindingsError, match=r"^UC6232: session-manager-plugin not found.*aws ssm start-session"
+        FindingsError, match=r"^error: session-manager-plugin not found.*aws ssm start-session"
     ):
         open_shell("i-1", region="us-east-2", profile=None)
     assert executed == []

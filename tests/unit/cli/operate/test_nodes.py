@@ -33,9 +33,9 @@ def test_describes_the_health_of_a_node_and_what_to_do_next(run: Any, aws: Aws) 
 def test_an_instance_of_no_cluster_and_an_ambiguous_start_are_refused(run: Any, aws: Aws) -> None:
     aws.nodes = ["i-0a", "i-0b"]
 
-    assert run("nodes", "describe", "i-0").stderr.startswith("UC6231: 2 nodes in us-east-2 match 'i-0'")
+    assert run("nodes", "describe", "i-0").stderr.startswith("error: 2 nodes in us-east-2 match 'i-0'")
     assert run("nodes", "replace", "i-1", "--yes").stderr.startswith(
-        "UC6231: no nodes in us-east-2 match 'i-1'"
+        "error: no nodes in us-east-2 match 'i-1'"
     )
     assert aws.done == []
 

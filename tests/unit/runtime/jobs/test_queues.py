@@ -83,7 +83,7 @@ def test_missing_stack_is_a_finding(aws: StubbedAws) -> None:
     for _ in range(2):
         aws.refuse("cloudformation", "list_stack_resources", "ValidationError")
 
-    with pytest.raises(FindingsError, match=r"UC6202: .*no stack of a cluster 'train'"):
+    with pytest.raises(FindingsError, match=r"error: .*no stack of a cluster 'train'"):
         find_queue("train", region="us-east-2", client=aws.client)
 
 
@@ -99,7 +99,7 @@ def test_additional_queues_are_found_by_their_tag_after_the_default_one(aws: Stu
 
     named = find_queue("train", region="us-east-2", client=aws.client, name="urgent")
     assert (named.arn, named.name) == (URGENT, "urgent")
-    with pytest.raises(FindingsError, match=r"UC6311: .*'later'.*urgent"):
+    with pytest.raises(FindingsError, match=r"error: .*'later'.*urgent"):
         find_queue("train", region="us-east-2", client=aws.client, name="later")
 
 
@@ -117,7 +117,7 @@ def test_two_default_queues_are_a_finding(aws: StubbedAws) -> None:
         "batch", "describe_job_queues", {"jobQueues": [described_queue(URGENT), described_queue(QUEUE)]}
     )
 
-    with pytest.raises(FindingsError, match=r"UC6202: .*has 2 job queues"):
+    with pytest.raises(FindingsError, match=r"error: .*has 2 job queues"):
         find_queues("train", region="us-east-2", client=aws.client)
 
 
@@ -144,7 +144,7 @@ def test_limits_are_those_of_the_environment_and_the_policy(
 def test_unknown_queue_is_a_finding(aws: StubbedAws) -> None:
     aws.answer("batch", "describe_job_queues", {"jobQueues": []})
 
-    with pytest.raises(FindingsError, match=r"UC6202: .*no queue"):
+    with pytest.raises(FindingsError, match=r"error: .*no queue"):
         Queue(arn=QUEUE, definitions=()).limits(aws.client)
 
 
