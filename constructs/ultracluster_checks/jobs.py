@@ -93,7 +93,9 @@ def job_containers(templates: Templates) -> tuple[JobContainer, ...]:
     """Return the containers of all job definitions on EC2."""
     behind = [environment_types(nodes.owner) for nodes in batch_nodes(templates)]
     known = [machine for machines in behind for machine in machines or ()]
-    complete = None not in behind and has_all_environments(templates)
+    # Nodes of any type join an unmanaged environment.
+    joined = any(each["Type"].text == "UNMANAGED" for each in templates.of_type(COMPUTE_ENVIRONMENT))
+    complete = None not in behind and has_all_environments(templates) and not joined
     everywhere = tuple(dict.fromkeys(known)) if complete else ()
     found = []
     for job in templates.of_type(JOB_DEFINITION):

@@ -1,10 +1,12 @@
 """What nobody thought of: damaged files are refused in our words, and what the models allow is synthesized and deployed."""
 
 import json
+import re
 from collections.abc import Sequence
 from pathlib import Path
 from random import Random
 from typing import Any
+from zlib import crc32
 
 import pytest
 from tests.cfn_lint import lint
@@ -66,13 +68,15 @@ def test_another_end_is_seen(exit_code: int, out: str, err: str) -> None:
 
 
 def write(path: Path, chosen: Sequence[dict[str, Any]], *, first: int = 0) -> None:
-    # JSON is YAML, and keeps the quotes of "03:30". No block is that of two clusters.
-    own = [
-        json.dumps(each).replace("cr-0123456789abcdef0", f"cr-{n:017x}")
-        for n, each in enumerate(chosen, first)
-    ]
+    # JSON is YAML, and keeps the quotes of "03:30".
+    own = [_with_own_reservations(json.dumps(each), n) for n, each in enumerate(chosen, first)]
     named = [json.loads(each) | {"name": f"c{number}"} for number, each in enumerate(own, first)]
     path.write_text(json.dumps({"version": 1, "waves": [{"name": "all", "clusters": named}]}))
+
+
+def _with_own_reservations(text: str, number: int) -> str:
+    """A cluster with reservations of no other: a block is that of one cluster."""
+    return re.sub(r"cr-[0-9a-f]{8,17}", lambda found: f"cr-{number:09x}{crc32(found[0].encode()):08x}", text)
 
 
 def test_what_the_models_allow_loads(tmp_path: Path) -> None:
