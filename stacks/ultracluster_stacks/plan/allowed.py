@@ -10,10 +10,11 @@ from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from ultracluster_catalog.names.submission_tags import AFTER_TAG, ARRAY_SIZE_TAG, RESUME_TAG
+from ultracluster_catalog.neuron.neuron import TORCHNEURON_CACHE_VARIABLE, XLA_CACHE_VARIABLE
 from ultracluster_spec.commands import LAUNCHER_PATH
 from ultracluster_stacks.plan.assets import ASSET_HASH
 from ultracluster_stacks.plan.changes import GOES, ResourceUpdate, Stop, StopKind
-from ultracluster_stacks.plan.expressions import canonical, differences, is_expression, references
+from ultracluster_stacks.plan.expressions import canonical, differences, is_expression, macros, references
 from ultracluster_stacks.plan.permissions import POLICY_TYPES, is_judged
 from ultracluster_stacks.plan.resource_updates import (
     ASSOCIATION,
@@ -88,6 +89,11 @@ def _more(change: Difference) -> bool:
 
 def _more_than_none(change: Difference) -> bool:
     return _more(replace(change, before=1) if change.before is None else change)
+
+
+def _at_most_doubles(change: Difference) -> bool:
+    numbers = change.numbers
+    return numbers is not None and numbers[0] <= numbers[1] <= 2 * numbers[0]
 
 
 def _less(change: Difference) -> bool:
@@ -243,7 +249,10 @@ def _folders_inside(change: Difference) -> bool:
     return inside and all(item in new for item in old)
 
 
-_FIXED_VARIABLE: Final = re.compile(r"AWS_|FI_PROVIDER$|UC_CLUSTER$|UC_JOB$|LD_|PYTHON")
+# Besides: a compile cache holds programs, which whoever writes it can put into the job.
+_FIXED_VARIABLE: Final = re.compile(
+    rf"AWS_|FI_PROVIDER$|UC_CLUSTER$|UC_JOB$|LD_|PYTHON|{XLA_CACHE_VARIABLE}$|{TORCHNEURON_CACHE_VARIABLE}$"
+)
 
 
 def _has_room(change: Difference) -> bool:
@@ -499,6 +508,7 @@ def _carries_as_much(change: Difference) -> bool:
 
 
 _ONLY_GROWS: Final = "it cannot be decreased; the service refuses it"
+_GROWS_FAR: Final = "it more than doubles, is paid from then on and cannot be decreased again"
 _WORDS: Final = Row(_any, "")
 _EMPTY: Final = "paid nodes would stay empty"
 _TOLD: Final = "those who are told now would no longer be told, or others would be"
@@ -520,6 +530,7 @@ SAFE: Final[Mapping[str, Mapping[PropertyPath, Row]]] = {
     AUTO_SCALING_GROUP: {
         ("MaxSize",): Row(_paid_anyway, _EMPTY),
         ("LaunchTemplate", "Version"): Row(_more, "nodes would start from an older launch template"),
+        ("MetricsCollection",): Row(_any, ""),
     },
     COMPUTE_ENVIRONMENT: {
         ("State",): Row(_on, _EMPTY),
@@ -631,7 +642,7 @@ SAFE: Final[Mapping[str, Mapping[PropertyPath, Row]]] = {
         ("ActionsEnabled",): Row(_on, "the alarm no longer sends notifications"),
         **{(f"{name}Actions",): Row(_tells_more, _TOLD) for name in ("Alarm", "OK", "InsufficientData")},
     },
-    _TOPIC: {("DisplayName",): _WORDS},
+    _TOPIC: {("DisplayName",): _WORDS, ("TracingConfig",): Row(_any, "")},
     "AWS::Budgets::Budget": {
         ("NotificationsWithSubscribers",): Row(
             _warns_more, "people would be warned later, or queues closed earlier"
@@ -640,15 +651,15 @@ SAFE: Final[Mapping[str, Mapping[PropertyPath, Row]]] = {
     },
     # What keeps data: the paths are parameters of the service's update operation (tests/unit/stacks/plan).
     FILE_SYSTEM: {
-        ("StorageCapacity",): Row(_more, _ONLY_GROWS),
+        ("StorageCapacity",): Row(_at_most_doubles, _ONLY_GROWS),
         ("LustreConfiguration", "PerUnitStorageThroughput"): Row(
             _more, "reading and writing would be slower"
         ),
         ("LustreConfiguration", "DataCompressionType"): Row(
             _any, ""
         ),  # of files that are written from then on
-        ("LustreConfiguration", "MetadataConfiguration", "Iops"): Row(_more, _ONLY_GROWS),
-        ("LustreConfiguration", "ThroughputCapacity"): Row(_more, _ONLY_GROWS),
+        ("LustreConfiguration", "MetadataConfiguration", "Iops"): Row(_at_most_doubles, _ONLY_GROWS),
+        ("LustreConfiguration", "ThroughputCapacity"): Row(_at_most_doubles, _ONLY_GROWS),
         ("LustreConfiguration", "DataReadCacheConfiguration"): Row(_any, ""),  # the cache holds only copies
         ("LustreConfiguration", "DailyAutomaticBackupStartTime"): Row(_any, ""),
         ("LustreConfiguration", "AutomaticBackupRetentionDays"): Row(
@@ -695,7 +706,7 @@ SAFE: Final[Mapping[str, Mapping[PropertyPath, Row]]] = {
         ("ImageTagMutability",): Row(_becomes("IMMUTABLE"), "an image could be replaced under its tag"),
     },
     "AWS::EFS::FileSystem": {("FileSystemTags",): Row(_keeps_our_tags, "costs are found by this tag")},
-    "AWS::EC2::Volume": {("Size",): Row(_more, _ONLY_GROWS)},
+    "AWS::EC2::Volume": {("Size",): Row(_at_most_doubles, _ONLY_GROWS)},
     "AWS::EC2::CapacityReservation": {("TagSpecifications",): _WORDS},
 }
 """For each type, the properties that may change, and when."""
@@ -746,16 +757,12 @@ def purpose(kind: str) -> tuple[StopKind, str]:
 _MACRO: Final = "a macro would put parts into it that nobody sees before the deployment"
 
 
-def _has_macro(update: ResourceUpdate) -> bool:
-    return "Fn::Transform" in json.dumps(update.after) and "Fn::Transform" not in json.dumps(update.before)
-
-
 def unsafe_changes(update: ResourceUpdate, stops: Collection[Stop]) -> Iterator[Stop]:
     """Stop each change that no row allows and that none of the stops of the other rules explains."""
     change, kind = update.change, update.change.resource_type
     if kind in _NOTHING or is_custom(kind):
         return
-    if _has_macro(update):
+    if macros(update.after) != macros(update.before):
         yield change.stop(StopKind.UNKNOWN, _MACRO)
     stop, verb = purpose(kind)
     if change.action in GOES:
@@ -810,8 +817,9 @@ def _unsafe_properties(update: ResourceUpdate) -> Iterator[_Unsafe]:
     for difference, harm in _differences(rows, whole):
         if not is_judged(kind, difference.path[0]):
             told = f"{'.'.join(difference.path)}: {_told(difference.before)} -> {_told(difference.after)}"
-            only_grows = harm != _ONLY_GROWS or difference.numbers is not None
-            yield difference.path, told, harm if only_grows else ""
+            if harm == _ONLY_GROWS:
+                harm = "" if difference.numbers is None else _GROWS_FAR if _more(difference) else harm
+            yield difference.path, told, harm
     for part in update.change.properties:
         # What another resource moves is the business of that resource; a parameter or mapping has no rules of its own.
         moved = part.cause and (
@@ -877,7 +885,7 @@ def unsafe_additions(update: ResourceUpdate) -> Iterator[Stop]:
     change, kind = update.change, update.change.resource_type
     if kind in _NOTHING:
         return
-    if _has_macro(update):
+    if macros(update.after) != macros(update.before):
         yield change.stop(StopKind.UNKNOWN, _MACRO)
     stop, verb = purpose(kind)
     at = Difference(path=("Resource",), before=None, after=update.new, update=update)

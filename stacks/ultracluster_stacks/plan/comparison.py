@@ -17,7 +17,7 @@ from ultracluster_stacks.plan.changes import (
     Stop,
     StopKind,
 )
-from ultracluster_stacks.plan.expressions import canonical, references
+from ultracluster_stacks.plan.expressions import canonical, macros, references
 from ultracluster_stacks.plan.literals import resolved
 from ultracluster_stacks.plan.moves import Moved, Moves, StackKey, export_stops, importers, moved_exports
 from ultracluster_stacks.plan.permissions import widened
@@ -94,9 +94,11 @@ def _left(stack: StackTemplate) -> Stop:
 
 
 def _macro_stops(old: StackTemplate, new: StackTemplate) -> Iterator[Stop]:
-    """Stop a macro or hook of the whole template, which may rewrite any resource."""
-    for section in ("Transform", "Hooks"):
-        if canonical(old.template.get(section)) != canonical(new.template.get(section)):
+    """Stop a macro or hook outside of the resources, which may rewrite any of them."""
+    for section in sorted({*old.template, *new.template} - {"Resources"}):
+        before, after = (canonical(stack.template.get(section)) for stack in (old, new))
+        whole = section in {"Transform", "Hooks"}
+        if before != after if whole else macros(before) != macros(after):
             reason = f"{section} changes: it may rewrite every resource of the stack"
             yield Stop(kind=StopKind.UNKNOWN, reason=reason, allow=f"change:{new.name}/{section}")
 

@@ -124,6 +124,16 @@ def references(value: Any) -> Iterator[Reference]:
         yield from references(part)
 
 
+def macros(value: Any) -> list[str]:
+    """Return the calls of macros in `value`, each with all that it is given."""
+    if isinstance(value, list):
+        return [macro for part in value for macro in macros(part)]
+    if not isinstance(value, dict):
+        return []
+    own = [json.dumps(value["Fn::Transform"], sort_keys=True)] if "Fn::Transform" in value else []
+    return [*own, *(macro for name in sorted(value) for macro in macros(value[name]))]
+
+
 def _named(function: str, argument: Any) -> Iterator[Reference]:
     """Yield the logical ID, parameter, condition or mapping that a function names."""
     if function == "Ref" or (function == "Condition" and isinstance(argument, str)):

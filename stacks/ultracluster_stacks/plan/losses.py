@@ -106,12 +106,12 @@ def permission_stops(update: ResourceUpdate) -> Iterator[Stop]:
         return
     if kind not in POLICY_TYPES:
         return
-    yield from _gained(change, risky(kind, old, new, account=update.account))
     if (
         change.action in GOES
         and not _names([old.get(name) for name in _HOLDERS]) & update.new_resources.keys()
     ):
         return
+    yield from _gained(change, risky(kind, old, new, account=update.account))
     gone = update.old_resources.keys() - update.new_resources.keys()
     yield from _lost(change, narrowed(kind, old, new, gone=gone))
 
