@@ -322,6 +322,17 @@ def _added_of_ours(change: Difference) -> bool:
     return change.before is None and change.path[-1].startswith("UC_")
 
 
+def _looks_for_more(change: Difference) -> bool:
+    """Whether a watch for capacity still finds each block that it found, at each price, for as long."""
+    old, new = (json.loads(side) for side in (change.before, change.after))
+    return (
+        all(new.pop(name) >= old.pop(name) for name in ("max_usd", "start_before", "until"))
+        and new.pop("start_after") <= old.pop("start_after")
+        and all(set(old.pop(name)) <= set(new.pop(name)) for name in ("counts", "regions"))
+        and bool(old == new)
+    )
+
+
 _MINUTES: Final = {"minute": 1, "hour": 60, "day": 1440}
 
 
@@ -617,6 +628,9 @@ SAFE: Final[Mapping[str, Mapping[PropertyPath, Row]]] = {
                 "UC_RESERVATIONS",
             )
         },
+        ("Environment", "Variables", "UC_STANDING_ORDER"): Row(
+            _looks_for_more, "blocks that it would tell of now are no longer told"
+        ),
         ("Environment", "Variables", "*"): Row(
             _idle_or(_added_of_ours), "the function would look after something else, or in another way"
         ),

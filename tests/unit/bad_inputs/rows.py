@@ -26,7 +26,7 @@ class Row:
     """An input.
 
     Attributes:
-        name: Number of its row in the catalogue, 1 to 92, and the input in words; or the subject and the code of its rule.
+        name: Number of its row in the catalogue, 1 to 93, and the input in words; or the subject and the code of its rule.
         text: The rollout file.
         exit_code: How the command ends.
         reaction: Every finding in the order of the output: code, line and place.
