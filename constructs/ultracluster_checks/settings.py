@@ -2,21 +2,32 @@
 
 import re
 from collections.abc import Iterator
+from posixpath import normpath
 from typing import Final
 
 from ultracluster_checks.model.template import CONTAINER, Templates, places
 from ultracluster_checks.problem import Problem, Wrong, rule
+from ultracluster_spec.container import OWNING_FOLDER
 from ultracluster_spec.findings import Severity, quote
 from ultracluster_spec.record import RuleRecord
 
 _OWNS_NODE: Final = "UC6410"
-_FOLDERS: Final = "/(etc|root|proc|sys|var|(var/)?run(/docker.sock)?)?"
+_JOB_DEFINITION: Final = "Batch::JobDefinition"
+_DISKS: Final = r"/dev/(k?mem|port|nvme\d.*|sd[a-z].*|xvd[a-z].*|dm-\d.*)"
+_TASKS: Final = (
+    "EcsProperties.TaskProperties.*",
+    "NodeProperties.NodeRangeProperties.*.EcsProperties.TaskProperties.*",
+)
 _POWERS: Final = "all|sys_admin|sys_module|sys_rawio|dac_read_search"
 # Code, types, path, form of unsafe values in lower case, empty for a missing one, what that does, and what is safe. From the controls of AWS Security Hub CSPM and the
 # guides of the services (2026-11): https://docs.aws.amazon.com/securityhub/latest/userguide/securityhub-controls-reference.html
 _SETTINGS: Final = (
     (_OWNS_NODE, CONTAINER, "Privileged", "true", "the container has root access to the node", "false, and the devices it needs by name"),
-    (_OWNS_NODE, CONTAINER, "Volumes.*.Host.SourcePath", _FOLDERS, "the container mounts a system folder, which gives it control of the node", "directories made for jobs"),
+    (_OWNS_NODE, CONTAINER, "Volumes.*.Host.SourcePath", OWNING_FOLDER, "the container mounts a folder of the system, or its socket, which gives it control of the node", "directories made for jobs"),
+    *((_OWNS_NODE, _JOB_DEFINITION, f"{task}.Volumes.*.Host.SourcePath", OWNING_FOLDER, "the container mounts a folder of the system, or its socket, which gives it control of the node", "directories made for jobs") for task in _TASKS),
+    *((_OWNS_NODE, _JOB_DEFINITION, f"{task}.PidMode", "host", "the container sees and ends every process of the node, and reads its disk through them", "task") for task in _TASKS),
+    *((_OWNS_NODE, _JOB_DEFINITION, f"{task}.IpcMode", "host", "the container reads the shared memory of every program of the node", "task") for task in _TASKS),
+    (_OWNS_NODE, CONTAINER, "LinuxParameters.Devices.*.HostPath", _DISKS, "the container reads and writes the disk or the memory of the node", "the devices that it needs, such as /dev/neuron0"),
     (_OWNS_NODE, CONTAINER, "LinuxParameters.Capabilities.Add.*", _POWERS, "with this the container controls the node", "no such capability"),
     ("UC4226", "EC2::LaunchTemplate", "LaunchTemplateData.BlockDeviceMappings.*.Ebs.DeleteOnTermination", "false", "each node that ends leaves its volume, which is billed", "true"),
 )  # fmt: skip
@@ -28,6 +39,8 @@ def settings_are_safe(templates: Templates) -> Iterator[Wrong]:
     for code, types, path, unsafe, problem, allowed in _SETTINGS:
         for at in places(templates, types, path):
             value = "" if at.missing else at.text
+            if value and value.startswith("/"):
+                value = normpath(value)
             if value is not None and re.fullmatch(unsafe, value.lower()):
                 got = problem if at.missing else f"got {quote(at.text)}: {problem}"
                 yield Problem.of(at, code, got, allowed)

@@ -60,6 +60,20 @@ CORE_SIZE_VARIABLES: Final = (LOGICAL_CORES_VARIABLE, "NEURON_RT_VIRTUAL_CORE_SI
 NOTICES_FOLDER: Final = "/run/ultracluster"
 """Folder in which a node tells its jobs of the end of their Capacity Block; the launcher is in it too."""
 
+OWNING_FOLDER: Final = (
+    r"/(?:boot(?:/.*)?|proc(?:/.*)?|root(?:/.*)?|home/[^/]+/\.ssh(?:/.*)?"
+    r"|dev(?:/(?:k?mem|port|nvme\d.*|sd[a-z].*|xvd[a-z].*|dm-\d.*))?|sys(?:/(?:fs|kernel)(?:/.*)?)?"
+    r"|etc(?:/(?:cron|docker|ecs|init|ld\.so\.preload|pam\.d|profile|rc|shadow|ssh|sudoers|systemd).*)?"
+    r"|(?:usr/)?lib(?:64)?|(?:usr/)?(?:local/)?s?bin(?:/.*)?|usr(?:/local)?"
+    r"|var(?:/lib(?:/(?:amazon|cloud|containerd|docker|ecs)(?:/.*)?)?)?"
+    r"|(?:var/)?run(?:/(?:containerd|dbus|docker|ecs|podman|systemd).*)?)?/?"
+)
+"""Folders and disks of a node by which a container owns it: its programs, its settings, other processes and containers.
+
+https://docs.aws.amazon.com/AmazonECS/latest/developerguide/security-tasks-containers.html,
+https://docs.docker.com/engine/security/#docker-daemon-attack-surface (2026-11)
+"""
+
 WRITTEN_OBJECTS: Final = re.compile("(?i)cache|checkpoint|output|result|save")
 """Names of variables with a place in S3 that a program writes to."""
 

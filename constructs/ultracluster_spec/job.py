@@ -6,7 +6,7 @@ from typing import Annotated, Any, Final, Literal
 
 from ultracluster_catalog.machines.instance_type import InstanceType
 from ultracluster_spec.bounds import Between, Checked, Form, Known, NotEmpty
-from ultracluster_spec.container import PROCESSES, Container
+from ultracluster_spec.container import OWNING_FOLDER, PROCESSES, Container
 from ultracluster_spec.credentials import credential, names_credential, shown
 from ultracluster_spec.did_you_mean import suggestion
 from ultracluster_spec.findings import Finding, Severity, is_number_token, quote
@@ -152,13 +152,21 @@ PERMISSION_RULES: Final = (
 )
 
 
-# Not the folders by which a container would own its node.
-_FOLDER: Final = r"(?!/(?:boot|dev|etc|proc|root|sys|usr|var|(?:var/)?run(?:/docker\.sock)?)?/?$)(?!.*(?:/\.\.?(?:/|$)|//))"
+_PLAIN: Final = r"(?!.*(?:/\.\.?(?:/|$)|//))/[A-Za-z0-9_.@+=/-]+"
 _Folder = Annotated[
     str,
     Form(
         code="UC6157",
-        pattern=_FOLDER + r"/[A-Za-z0-9_.@+=/-]+",
+        pattern=rf"(?!{OWNING_FOLDER}$){_PLAIN}",
+        allowed="an absolute path such as /opt/models, and none by which a container owns its node, such as /etc or /var/lib/docker",
+    ),
+]
+# Over these the container would not find its own programs and devices.
+_Inside = Annotated[
+    str,
+    Form(
+        code="UC6157",
+        pattern=rf"(?!/(?:boot|dev|etc|proc|root|sys|usr|var|(?:var/)?run)?/?$){_PLAIN}",
         allowed="an absolute path such as /opt/models, and no system folder such as /etc",
     ),
 ]
@@ -171,7 +179,7 @@ class Mount(Value):
     source: _Folder
     """Folder of the node; made empty if it is missing. It is lost with the node unless user data mounts something there."""
 
-    path: _Folder | None = None
+    path: _Inside | None = None
     """Folder in the container. Default: the same path."""
 
     read_only: bool = False

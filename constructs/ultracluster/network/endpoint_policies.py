@@ -7,6 +7,7 @@ from aws_cdk import aws_iam as iam
 from constructs import Construct
 
 from ultracluster._foundation.permissions import PULL_ACTIONS
+from ultracluster_catalog.names.identifiers import AWS_IMAGES
 
 # Buckets of AWS that nodes read: layers of images (Amazon ECR User Guide, "Minimum Amazon S3 bucket permissions"), packages and
 # patches of the agent (Systems Manager User Guide, "SSM Agent communications with AWS managed S3 buckets"), the ECS agent, which
@@ -27,10 +28,6 @@ _AWS_BUCKETS = (
     "amazonlinux-2-repos-{}",
     "amazoncloudwatch-agent-{}",
 )
-
-# AWS Deep Learning Containers are in this account in most Regions ("Available images" of their repository, 2026-11). Jobs add
-# the accounts of their images.
-_DEEP_LEARNING_CONTAINERS = "763104351884"
 
 
 class EndpointPolicies:
@@ -54,7 +51,7 @@ class EndpointPolicies:
         _allow(self._s3, ["s3:GetObject"], aws_buckets)
         _allow(self._ecr, ["ecr:GetAuthorizationToken"], ["*"])
         self.allow_account(stack.account)
-        self.allow_registry(_DEEP_LEARNING_CONTAINERS)
+        self.allow_registry(AWS_IMAGES)  # jobs add the accounts of their images
 
     def document(self, service: str) -> iam.PolicyDocument | None:
         """Return the policy of the endpoint of a service; None leaves it open.

@@ -5,6 +5,9 @@ from typing import Final
 ECR_DOMAIN: Final = r"dkr\.ecr\.(?P<region>[a-z0-9-]+)\.amazonaws\.com(?:\.cn)?"
 """The part of an Amazon ECR registry's address after the account; ``.cn`` in China."""
 
+AWS_IMAGES: Final = "763104351884"
+"""Account of AWS Deep Learning Containers in most Regions ("Available images" of their repository, 2026-11)."""
+
 ECR_IMAGE: Final = (
     rf"(?P<account>[0-9]{{12}})\.{ECR_DOMAIN}/(?P<repository>[a-z0-9._/-]+)"
     r"(?::(?P<tag>[A-Za-z0-9_.-]+))?(?:@(?P<digest>sha256:[0-9a-f]{64}))?"

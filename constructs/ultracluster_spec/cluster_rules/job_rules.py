@@ -7,7 +7,7 @@ from typing import Final
 
 from ultracluster_catalog.capacity.capacity_blocks import drain_before_end
 from ultracluster_catalog.machines.instance_type import InstanceType
-from ultracluster_catalog.names.identifiers import ECR_IMAGE
+from ultracluster_catalog.names.identifiers import AWS_IMAGES, ECR_IMAGE
 from ultracluster_catalog.neuron.neuron import XLA_COMPILER_FLAGS_VARIABLE
 from ultracluster_spec.capacity import CapacityRecord
 from ultracluster_spec.cluster import Cluster
@@ -285,6 +285,18 @@ def image_is_near(cluster: Cluster, job: NamedJob) -> Iterator[At]:
     yield from At.of_all(("image",), check_image_region(job.image, match and match["region"], cluster.region))
 
 
+def image_may_be_pulled(cluster: Cluster, job: NamedJob) -> Iterator[At]:
+    """Warn about an image of another account, whose owner must let this one pull it."""
+    match = re.fullmatch(ECR_IMAGE, job.image)
+    if match and cluster.account and match["account"] not in {cluster.account, AWS_IMAGES}:
+        yield At(
+            ("image",),
+            f"{shown(job.image)} is in {match['account']}, whose repository must let {cluster.account} pull it",
+            remedy="Allow that account ecr:BatchGetImage and ecr:GetDownloadUrlForLayer in the repository policy, or copy it",
+            code="UC6180",
+        )
+
+
 def image_runs_on_chips(cluster: Cluster, job: NamedJob) -> Iterator[At]:
     """Warn about a container image of AWS, or a copy of one, that is not built for the chips of the nodes."""
     yield from At.of_all(("image",), check_container(job.image, cluster.machine))
@@ -414,6 +426,7 @@ RULES_OF_A_JOB: Final = (
     fabric_is_there,
     image_is_pinned,
     image_is_near,
+    image_may_be_pulled,
     image_runs_on_chips,
     integers_are_compiled_as_before,
     job_has_settings_of_its_kind,

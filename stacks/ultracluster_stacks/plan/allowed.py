@@ -831,9 +831,7 @@ def _unsafe_properties(update: ResourceUpdate) -> Iterator[_Unsafe]:
     for difference, harm in _differences(rows, whole):
         if not is_judged(kind, difference.path[0]):
             told = f"{'.'.join(difference.path)}: {_told(difference.before)} -> {_told(difference.after)}"
-            if harm == _ONLY_GROWS:
-                harm = "" if difference.numbers is None else _GROWS_FAR if _more(difference) else harm
-            yield difference.path, told, harm
+            yield difference.path, told, _harm_of_size(difference) if harm == _ONLY_GROWS else harm
     for part in update.change.properties:
         # What another resource moves is the business of that resource; a parameter or mapping has no rules of its own.
         moved = part.cause and (
@@ -841,6 +839,10 @@ def _unsafe_properties(update: ResourceUpdate) -> Iterator[_Unsafe]:
         )
         if moved and not any(_matches(path, part.path) and rows[path].safe is _any for path in rows):
             yield part.path, f"{'.'.join(part.path)} follows {part.cause}", ""
+
+
+def _harm_of_size(change: Difference) -> str:
+    return "" if change.numbers is None else _GROWS_FAR if _more(change) else _ONLY_GROWS
 
 
 def _differences(rows: Mapping[PropertyPath, Row], at: Difference) -> Iterator[tuple[Difference, str]]:

@@ -108,7 +108,9 @@ def risky(
         risks += [f"allows {grant}, of another account" for grant in any_action if grant.accounts - known]
     else:
         risks = [f"allows {grant}{why}" for grant in added if (why := _risk(grant, old, account)) is not None]
-    denied = [grant for grant in old if grant.effect == "Deny" and not any(each.covers(grant) for each in new)]
+    denied = [
+        grant for grant in old if grant.effect == "Deny" and not any(each.covers(grant) for each in new)
+    ]
     risks += [f"no longer denies {grant}" for grant in denied]
     if after and before.get("PermissionsBoundary") and not after.get("PermissionsBoundary"):
         risks.append("PermissionsBoundary no longer limits it")

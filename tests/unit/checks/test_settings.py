@@ -6,13 +6,32 @@ import pytest
 
 from ultracluster_checks import Source, check_templates
 
+OWNING = (
+    *("/", "/proc/1/root", "/proc", "/var/lib/docker", "/var/lib/docker/overlay2", "/var/lib/ecs/data", "/var/run", "/run/docker.sock"),
+    *("/run/containerd/containerd.sock", "/etc", "/etc/cron.d", "/etc/ssh/", "/sys/fs/cgroup", "/sys/kernel/debug", "/dev", "/dev/nvme0n1p1"),
+    *("/root/.ssh", "/home/ec2-user/.ssh", "/boot", "/usr/bin", "/bin", "/usr/local/bin", "/fsx/../etc", "/var//lib/./cloud"),
+)  # fmt: skip
+MADE = (
+    *("/fsx", "/scratch/data", "/run/ultracluster", "/dev/neuron", "/dev/infiniband", "/etc/pki", "/etc/localtime", "/var/log", "/opt/models"),
+    *("/home/ec2-user/data", "/procedures", "/rooted", "/sys/class", "/var/lib/model-cache"),
+)  # fmt: skip
+
 BROKEN: tuple[tuple[str, str, dict[str, Any]], ...] = (
     ("UC6410", "Batch::JobDefinition", {"ContainerProperties": {"Volumes": [{"Host": {"SourcePath": "/var/run/docker.sock"}}]}}),
     ("UC6410", "Batch::JobDefinition", {"NodeProperties": {"NodeRangeProperties": [{"Container": {"Privileged": True}}]}}),
     ("UC6410", "Batch::JobDefinition", {"EcsProperties": {"TaskProperties": [{"Containers": [{"Privileged": True}]}]}}),
+    *(("UC6410", "Batch::JobDefinition", {"ContainerProperties": {"Volumes": [{"Host": {"SourcePath": path}}]}}) for path in OWNING),
+    ("UC6410", "Batch::JobDefinition", {"ContainerProperties": {"LinuxParameters": {"Devices": [{"HostPath": "/dev/nvme0n1"}]}}}),
+    ("UC6410", "Batch::JobDefinition", {"EcsProperties": {"TaskProperties": [{"PidMode": "host"}]}}),
+    ("UC6410", "Batch::JobDefinition", {"EcsProperties": {"TaskProperties": [{"IpcMode": "host"}]}}),
+    ("UC6410", "Batch::JobDefinition", {"NodeProperties": {"NodeRangeProperties": [{"EcsProperties": {"TaskProperties": [{"PidMode": "host"}]}}]}}),
+    ("UC6410", "Batch::JobDefinition", {"EcsProperties": {"TaskProperties": [{"Volumes": [{"Host": {"SourcePath": "/"}}]}]}}),
 )  # fmt: skip
 KEPT: tuple[tuple[str, str, dict[str, Any]], ...] = (
     ("UC6410", "Batch::JobDefinition", {"ContainerProperties": {"Volumes": [{"Host": {"SourcePath": "/var/data"}}]}}),
+    *(("UC6410", "Batch::JobDefinition", {"ContainerProperties": {"Volumes": [{"Host": {"SourcePath": path}}]}}) for path in MADE),
+    ("UC6410", "Batch::JobDefinition", {"ContainerProperties": {"LinuxParameters": {"Devices": [{"HostPath": "/dev/neuron0"}]}}}),
+    ("UC6410", "Batch::JobDefinition", {"EcsProperties": {"TaskProperties": [{"PidMode": "task"}]}}),
 )  # fmt: skip
 
 
