@@ -1,10 +1,11 @@
 """Deployment targets of the clusters of a rollout: accounts, or one local AWS for all of them."""
 
+import os
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
-from typing import Final, Self
+from typing import Any, Final, Self
 
 from ultracluster_runtime.functions.clients import Clients
 from ultracluster_spec.findings import FindingsError
@@ -14,6 +15,27 @@ from ultracluster_spec.record import RuleRecord
 def no_local_aws(problem: str, remedy: str) -> FindingsError:
     """Return UC9206: a command for the local AWS finds none that runs."""
     return FindingsError.of("UC9206", problem, remedy=remedy)
+
+
+def local_clock() -> Mapping[str, Any] | None:
+    """Return the clock of the local AWS that the environment names; None for AWS, and for another server."""
+    if not (endpoint := os.environ.get("AWS_ENDPOINT_URL")):
+        return None
+    try:
+        from ultracluster_local.errors import LocalAwsError  # noqa: PLC0415 - optional dependency
+        from ultracluster_local.seeding.seed_client import move_clock  # noqa: PLC0415 - likewise
+    except ImportError:
+        return None
+    try:
+        return move_clock(endpoint=endpoint, key=os.environ.get("AWS_ACCESS_KEY_ID", ""))
+    except LocalAwsError:
+        return None
+
+
+def time_there() -> datetime:
+    """Return the time of AWS, or that of the local AWS that the environment names, which may be ahead."""
+    clock = local_clock()
+    return datetime.fromisoformat(clock["now"]).astimezone(UTC) if clock else datetime.now(UTC)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -37,7 +59,7 @@ class Target:
     account: str | None = None
     profile: str | None = None
     runs_jobs: bool = False
-    now: Callable[[], datetime] = lambda: datetime.now(UTC)
+    now: Callable[[], datetime] = time_there
 
     @property
     def cdk_options(self) -> tuple[str, ...]:

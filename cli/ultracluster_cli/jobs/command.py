@@ -11,12 +11,12 @@ from typing import Annotated, Any, Final
 import typer
 
 from ultracluster_cli._aws.selection import locate, shift_to_project
+from ultracluster_cli._aws.target import local_clock, time_there
 from ultracluster_cli.exit_codes import ExitCode
 from ultracluster_cli.jobs.session import (
     aws_errors_as_findings,
     follow_log,
     list_rows,
-    local_aws_runs_no_jobs,
     open_region,
     open_shell,
     read_duration,
@@ -187,7 +187,7 @@ def list_jobs(
     elif rows:
         print_table(rows)
     else:
-        say("No jobs.")
+        say("No jobs." if everything else "No job waits or runs; to see those that have ended: --all")
 
 
 @app.command()
@@ -199,9 +199,9 @@ def why(
     with aws_errors_as_findings():
         explained = explain_job(
             find_job(job, client=client),
-            now=datetime.now(UTC),
+            now=time_there(),
             client=client,
-            simulated=local_aws_runs_no_jobs(),
+            simulated=not (local_clock() or {}).get("jobs", True),
         )
     if as_json:
         print_json(
@@ -265,7 +265,7 @@ def logs(
         if follow:
             ended = follow_log(job_id, client=client, show=show, node=node, tail=tail)
             if ended["status"] == "FAILED":
-                say(f"To see why it failed: ultracluster jobs why {job_id}")
+                say(f"To see why, and whether it resumes: ultracluster jobs why {job_id}")
             return
         lines, _ = read_tail(find_stream(job_id, node=node, client=client), count=tail, client=client)
         show(lines)

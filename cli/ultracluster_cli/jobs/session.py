@@ -246,22 +246,6 @@ def open_shell(node: str, *, region: str, profile: str | None, container_of: str
     os.execvp(command[0], command)  # noqa: S606 - a shell for the user, without a shell in between
 
 
-def local_aws_runs_no_jobs() -> bool:
-    """Return whether the commands talk to a local AWS that was started without --run-jobs."""
-    if not (endpoint := os.environ.get("AWS_ENDPOINT_URL")):
-        return False
-    try:
-        from ultracluster_local.errors import LocalAwsError  # noqa: PLC0415 - optional dependency
-        from ultracluster_local.seeding.seed_client import move_clock  # noqa: PLC0415 - likewise
-    except ImportError:
-        return False
-    try:
-        clock = move_clock(endpoint=endpoint, key=os.environ.get("AWS_ACCESS_KEY_ID", ""))
-    except LocalAwsError:
-        return False  # another server
-    return not clock.get("jobs", True)
-
-
 def _open_local_shell(endpoint: str, name: str) -> None:
     """Replace this process with a shell in the folder and with the variables of a process that the local AWS has started."""
     from ultracluster_local.errors import LocalAwsError  # noqa: PLC0415 - optional dependency

@@ -3,12 +3,12 @@
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from types import MappingProxyType
 from typing import Any
 
 from botocore.exceptions import ClientError
 
+from ultracluster_cli._aws.target import time_there
 from ultracluster_cli.jobs.session import aws_errors_as_findings, refused
 from ultracluster_runtime.functions.clients import ONCE, Clients
 from ultracluster_runtime.jobs.closed_queues import explain_closed_queue
@@ -57,9 +57,7 @@ def submit_all(
             arn = queue.arn if last and named_queue else queue_of(job) or queue.arn
             if arn not in limits:
                 wanted = Queue(arn=arn, definitions=())
-                if closed := explain_closed_queue(
-                    wanted.described(client), now=datetime.now(UTC), client=client
-                ):
+                if closed := explain_closed_queue(wanted.described(client), now=time_there(), client=client):
                     raise refused(closed.evidence, closed.remedy)
                 limits[arn] = wanted.limits(client)
                 if last and settings.get("resume"):

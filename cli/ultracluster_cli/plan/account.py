@@ -2,7 +2,6 @@
 
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime
 from typing import Final
 
 from ultracluster_cli._aws.target import ClusterTargets
@@ -13,6 +12,7 @@ from ultracluster_runtime.preflight.registry import CHECKS
 from ultracluster_runtime.preflight.reservations import TIMES
 from ultracluster_runtime.preflight.run import UNANSWERED, CheckResult, run_checks
 from ultracluster_runtime.preflight.subjects import Account
+from ultracluster_runtime.records import RECORDS
 from ultracluster_spec.cluster import Cluster
 from ultracluster_stacks.plan import (
     Plan,
@@ -59,12 +59,16 @@ class Answers:
     unanswered: tuple[CheckResult, ...]
 
     def without_answer(self) -> str:
-        """Return one line that names the questions without an answer; empty if there are none."""
+        """Return one line that says what is not known for want of an answer; empty if there is nothing."""
         if not self.unanswered:
             return ""
-        named = "; ".join(f"{one.code} ({one.outcome.evidence})" for one in self.unanswered[:_TOLD])
-        more = f" and {len(self.unanswered) - _TOLD} more" if len(self.unanswered) > _TOLD else ""
-        return f"The account could not be asked, so the plan does not know: {named}{more}"
+        kinds = {one.code: one for one in self.unanswered}
+        named = "; ".join(
+            f"{RECORDS[code].summary.removesuffix('.')} ({code}, {one.outcome.evidence.removesuffix('.')})"
+            for code, one in [*kinds.items()][:_TOLD]
+        )
+        more = f"; and {len(kinds) - _TOLD} more" if len(kinds) > _TOLD else ""
+        return f"The account could not be asked whether this holds: {named}{more}"
 
     def contradicts(self, reservation: str) -> bool:
         """Return whether the times of a reservation are others than the rollout says."""
@@ -80,7 +84,8 @@ def ask_accounts(
         groups.setdefault(targets.of(cluster.stage).profile, []).append(cluster)
     failures, unanswered = [], []
     for members in groups.values():
-        reader = AwsReader(targets.of(members[0].stage).client, now=datetime.now(tz=UTC), seconds=_SECONDS)
+        target = targets.of(members[0].stage)
+        reader = AwsReader(target.client, now=target.now(), seconds=_SECONDS)
         account = Account(clusters=tuple(members), qualifier="")  # no check of these reads the bootstrap
         stages: dict[tuple[str, ...], str] = {cluster.key: cluster.stage for cluster in members}
         names = {cluster.stage: cluster.name for cluster in members}
@@ -112,7 +117,8 @@ def with_answers(plan: Plan, answers: Answers, *, idle_blocks: Collection[str]) 
     for stage, result in answers.failures:
         if stage in changing or (result.code == TIMES and not set(result.key).isdisjoint(idle_blocks)):
             stops.setdefault(stage, []).append(_stop(stage, result))
-    return Plan(stacks=tuple(_stopped(plan.stacks, stops)))
+    unanswered = answers.without_answer() if changing else ""
+    return Plan(stacks=tuple(_stopped(plan.stacks, stops)), unanswered=unanswered)
 
 
 def _stopped(stacks: Sequence[StackChange], stops: dict[str, list[Stop]]) -> Iterator[StackChange]:

@@ -47,7 +47,7 @@ def plan(
     """Show what a deployment would add, change, replace, retain and remove.
 
     Exits with code 3 if the deployment would lose data, end running jobs, cut off the network or fail, unless each such
-    change is allowed.
+    change is allowed, and with code 5 if the account did not answer what has to be known of the changes.
     """
     if as_json and as_markdown:
         raise typer.BadParameter("specify only one of --json and --markdown")
@@ -104,8 +104,8 @@ def plan(
             print_text(line)
         fullest_stacks = "; ".join(str(usage) for usage in headroom(after))
         print_text(f"Fullest stacks: {fullest_stacks}")
-    if changes.stopped(allowed):
-        raise typer.Exit(ExitCode.STOPPED)
+    if changes.stopped(allowed) or changes.unanswered:
+        raise typer.Exit(ExitCode.STOPPED if changes.stopped(allowed) else ExitCode.UNKNOWN)
 
 
 def _local_targets(clusters: Sequence[Cluster], temporary: Path, *, fakes: bool) -> ClusterTargets:

@@ -47,6 +47,7 @@ def plan_json(plan: Plan, *, against: str, allowed: Collection[str]) -> dict[str
     return {
         "against": against,
         "stopped": plan.stopped(allowed),
+        "unanswered": plan.unanswered,
         "allowed": sorted(allowed),
         "stacks": [_json(stack) for stack in plan.stacks],
     }
@@ -82,6 +83,7 @@ def print_plan(plan: Plan, *, against: str, allowed: Collection[str]) -> None:
 def plan_markdown(plan: Plan, *, against: str, allowed: Collection[str]) -> str:
     """Return a plan as Markdown: the verdict, what stops it, and a collapsible list for each changed stack."""
     lines = [f"### {_verdict(plan, allowed)}", "", f"Compared with {_code(against)}.", ""]
+    lines += [_cell(plan.unanswered), ""] if plan.unanswered else []
     stops = [(stack, where, stop) for stack in plan.stacks for where, stop in _stops_of(stack)]
     if stops:
         lines += ["| stack | resource | reason | allow with |", "|---|---|---|---|"]
@@ -167,7 +169,9 @@ def _verdict(plan: Plan, allowed: Collection[str]) -> str:
     if plan.stopped(allowed):
         stops = sum(stop.allow is None or stop.allow not in allowed for stop in plan.stops())
         return f"Stopped, {stops} {'reason' if stops == 1 else 'reasons'}: {counted or 'no resource changes'}"
-    return f"Safe to deploy: {counted}" if counted else "Nothing changes"
+    if not counted:
+        return "Nothing changes"
+    return f"{'Not known to be safe' if plan.unanswered else 'Safe to deploy'}: {counted}"
 
 
 def _code(text: str) -> str:

@@ -62,11 +62,12 @@ def compare_with_account(
 ) -> Plan:
     """Return a plan that knows what the accounts answer, and say in one line what they could not be asked."""
     answers = ask_accounts(clusters, targets, after)
-    if unanswered := answers.without_answer():
-        say(unanswered)
     to_come = blocks_to_come(clusters)
     idle = frozenset(block for block in to_come if not answers.contradicts(block))
-    return with_answers(compare(before, after, idle_blocks=idle), answers, idle_blocks=to_come)
+    plan = with_answers(compare(before, after, idle_blocks=idle), answers, idle_blocks=to_come)
+    if plan.unanswered:
+        say(plan.unanswered)
+    return plan
 
 
 def approved_plan(

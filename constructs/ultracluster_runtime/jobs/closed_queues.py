@@ -4,14 +4,13 @@ from collections.abc import Collection, Iterable, Mapping
 from datetime import datetime, timedelta
 from typing import Any
 
+from ultracluster_catalog.capacity.capacity_blocks import EXTENSION_CLOSES
 from ultracluster_catalog.limits.budgets import CLOSED_BY_BUDGET_TAG
 from ultracluster_runtime.functions.clients import Clients
 from ultracluster_runtime.functions.responses import AWS_ERRORS
 from ultracluster_runtime.jobs.describe import describe_environments
 from ultracluster_runtime.jobs.diagnose import Reason
 from ultracluster_runtime.lifecycle.observations import ENDED, UPCOMING, Reservation
-
-_EXTEND = "extend the block (ultracluster capacity extend, until an hour before its end)"
 
 
 def explain_closed_queue(queue: Mapping[str, Any], *, now: datetime, client: Clients) -> Reason | None:
@@ -40,7 +39,19 @@ def explain_closed_queue(queue: Mapping[str, Any], *, now: datetime, client: Cli
     elif bought:
         remedy = f"Next is {' and '.join(bought)}: put its ID into the rollout file and deploy"
     else:
-        remedy = f"No next block is known: {_EXTEND}, or buy one (ultracluster capacity find) and deploy with its ID"
+        latest = [
+            one.end - EXTENSION_CLOSES
+            for one in blocks.values()
+            if one and one.end and one.state not in ENDED
+        ]
+        extend = (
+            f"extend the block (ultracluster capacity extend, until {min(latest):%Y-%m-%d %H:%M} UTC), or "
+            if latest and now < min(latest)
+            else ""
+        )
+        remedy = (
+            f"No next block is known: {extend}buy one (ultracluster capacity find) and deploy with its ID"
+        )
     return Reason(reason="queue-disabled", evidence=f"queue {name} is DISABLED: {evidence}", remedy=remedy)
 
 

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime
 
+from ultracluster_catalog.capacity.capacity_blocks import EXTENSION_CLOSES
 from ultracluster_catalog.machines.instance_type import InstanceType
 from ultracluster_catalog.machines.instance_types import INSTANCE_TYPES
 from ultracluster_runtime.lifecycle.observations import ACTIVE, UPCOMING, Reservation
@@ -130,7 +131,7 @@ def diagnose(pending: PendingJob) -> list[Reason]:
 
 def _explain_state(pending: PendingJob) -> Reason:
     job = pending.job
-    evidence = f"job {job.id} is {job.status}: it {_SHOWN_STATES.get(job.status, 'is in an unknown state')}"
+    evidence = f"job {job.id} {_SHOWN_STATES.get(job.status, f'is in the unknown state {job.status}')}"
     if job.status_reason:
         evidence += f" ({job.status_reason})"
     if job.dependencies:
@@ -301,7 +302,9 @@ def _capacity_reasons(capacity: Capacity, pending: PendingJob, environment: Envi
         yield Reason(
             reason="block-drained",
             evidence=f"{evidence}; since {window.drain_at:%Y-%m-%d %H:%M} UTC no jobs start in it",
-            remedy="Extend the block (possible until one hour before its end), or deploy with another reservation",
+            remedy="Extend the block (ultracluster capacity extend), or deploy with another reservation"
+            if pending.now < window.end - EXTENSION_CLOSES
+            else "Deploy with another reservation: it is too late to extend this one",
         )
     elif reservation.instances < pending.job.nodes:
         yield Reason(

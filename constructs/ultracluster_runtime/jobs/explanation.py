@@ -58,7 +58,9 @@ def explain_job(job_id: str, *, now: datetime, client: Clients, simulated: bool 
             if resume := read_resume(job, client=client):
                 (queue,) = client("batch").describe_job_queues(jobQueues=[job["jobQueue"]])["jobQueues"]
                 closed = explain_closed_queue(queue, now=now, client=client) if resume.pending else None
-                reasons.append(explain_resume(resume, closed=closed))
+                goes_on = explain_resume(resume, closed=closed)
+                # A job that will be submitted again is not shown as one that failed.
+                reasons = [goes_on, *reasons[1:]] if resume.pending else [*reasons, goes_on]
                 state = PENDING if resume.pending else state
         except AWS_ERRORS as error:
             unseen += (f"whether it resumes: {problem_of(error)}",)

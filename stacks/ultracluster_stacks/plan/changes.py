@@ -187,6 +187,8 @@ class Plan:
     """Effects of a deployment on all stacks, in the order of the new assembly, then on those that are no longer defined."""
 
     stacks: tuple[StackChange, ...]
+    unanswered: str = ""
+    """What the accounts did not answer about what changes, in one line; empty if all is known."""
 
     def stops(self) -> Iterator[Stop]:
         """Iterate over all reasons to stop."""

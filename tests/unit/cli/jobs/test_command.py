@@ -231,7 +231,7 @@ def test_following_a_log_ends_with_the_job(
     assert printed.err.splitlines() == [
         "pretrain is RUNNING",
         "pretrain is FAILED",
-        "To see why it failed: ultracluster jobs why one",
+        "To see why, and whether it resumes: ultracluster jobs why one",
     ]
 
 

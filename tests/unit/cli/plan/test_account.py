@@ -59,17 +59,18 @@ def plan(run: Run, project: Path, deployed: Callable[[CloudFormation], None]) ->
     return plan
 
 
-def test_a_block_with_enough_instances_is_safe_and_what_was_not_asked_is_said(
-    plan: Callable[..., Any],
-) -> None:
+def test_what_was_not_asked_is_said_and_nothing_is_called_safe(plan: Callable[..., Any]) -> None:
     outcome = plan(Account())
 
-    assert outcome.code == 0
-    assert "Safe to deploy" in outcome.stdout
+    assert outcome.code == 5
+    assert "Not known to be safe: 1 to update in place" in outcome.stdout
     (line,) = [
         each for each in outcome.stderr.splitlines() if each.startswith("The account could not be asked")
     ]
-    assert "UC9411" in line
+    assert (
+        "whether this holds: The quota for Capacity Blocks is large enough for the rollout (UC9411, "
+        in line
+    )
 
 
 def test_more_nodes_than_the_block_has_stop_until_they_are_allowed(plan: Callable[..., Any]) -> None:
@@ -81,7 +82,10 @@ def test_more_nodes_than_the_block_has_stop_until_they_are_allowed(plan: Callabl
 
 
 def test_an_allowed_answer_of_the_account_passes(plan: Callable[..., Any]) -> None:
-    assert plan(Account(instances=2), "--allow", f"account:{CLUSTER}/UC9426").code == 0
+    outcome = plan(Account(instances=2), "--allow", f"account:{CLUSTER}/UC9426")
+
+    assert outcome.code == 5
+    assert f"allowed account: {BLOCK}: it holds 2 instances" in outcome.stdout
 
 
 @pytest.mark.parametrize(
@@ -123,8 +127,11 @@ def test_nothing_about_the_account_stops_a_cluster_that_does_not_change(plan: Ca
 def test_a_refused_question_is_no_answer(plan: Callable[..., Any]) -> None:
     outcome = plan(Account(refused=True))
 
-    assert outcome.code == 0
-    assert "UC9422 (no answer: UnauthorizedOperation" in outcome.stderr
+    assert outcome.code == 5
+    assert (
+        "The reservation is visible to the account (UC9422, no answer: UnauthorizedOperation"
+        in outcome.stderr
+    )
 
 
 class Imports(Account):
@@ -166,7 +173,7 @@ def test_an_imported_role_is_simulated_and_stops_or_is_unknown(
 
     stop = "STOP account: own: Job gets this imported role, which starts what is paid (batch:SubmitJob)"
     assert (stop in outcome.stdout) is not refused
-    assert ("UC9470 (no answer: AccessDenied" in outcome.stderr) is refused
+    assert ("UC9470, no answer: AccessDenied" in outcome.stderr) is refused
     assert f"--allow account:{CLUSTER}/UC9470" in outcome.stdout or refused
 
 

@@ -66,13 +66,21 @@ def test_an_open_queue_needs_no_explanation(aws: StubbedAws) -> None:
     assert explain_closed_queue({**DISABLED, "state": "ENABLED"}, now=NOW, client=aws.client) is None
 
 
-def test_a_block_that_drains_is_named_with_its_end_and_the_way_to_extend_it(aws: StubbedAws) -> None:
-    expect(aws, reservation("active", -DAY, timedelta(minutes=30)), unused=[])
+@pytest.mark.parametrize(
+    ("left", "told", "way"),
+    [
+        (30, "ends 2026-12-01 12:30 UTC, and since 11:50 UTC no jobs start in it", "buy one"),
+        (60, "is active until 2026-12-01 13:00 UTC", "buy one"),
+        (61, "is active until 2026-12-01 13:01 UTC", "extend the block (ultracluster capacity extend, until"),
+    ],
+)
+def test_a_block_is_named_with_its_end_and_extended_only_until_an_hour_before(
+    aws: StubbedAws, left: int, told: str, way: str
+) -> None:
+    expect(aws, reservation("active", -DAY, timedelta(minutes=left)), unused=[])
     evidence, remedy = explained(aws)
-    assert (
-        "Capacity Block cr-1 ends 2026-12-01 12:30 UTC, and since 11:50 UTC no jobs start in it" in evidence
-    )
-    assert remedy.startswith("No next block is known: extend the block")
+    assert f"Capacity Block cr-1 {told}" in evidence
+    assert remedy.startswith(f"No next block is known: {way}")
 
 
 def test_a_block_that_has_ended_is_named_with_the_next_one_of_the_account(aws: StubbedAws) -> None:
