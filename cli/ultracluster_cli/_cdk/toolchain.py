@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Final
 
 from ultracluster_cli._cdk.child_process import run_logged
-from ultracluster_cli._cdk.known_assembly import write_known_assembly
+from ultracluster_cli._cdk.our_app import synthesize_our_app
 from ultracluster_cli._cdk.workspace import project_folder, run_directory, state_directory
 from ultracluster_cli.output import say
 from ultracluster_cli.progress import doing
@@ -94,14 +94,26 @@ class Project:
             "cache": "false" if no_cache else None,
         }
         context = {name: value for name, value in given.items() if value is not None}
-        if not no_cache and write_known_assembly(
-            self.directory, output, context=context, environment=self.environment(environment)
-        ):
-            return
         options = [word for name, value in context.items() for word in ("--context", f"{name}={value}")]
         log = self.state / "logs" / "cdk-synth.log"
+        log.parent.mkdir(exist_ok=True)
         lines: list[str] = []
+
+        def run_app(variables: Mapping[str, str]) -> int:
+            command = ("python3", "app.py")
+            return run_logged(
+                command, directory=self.directory, environment=variables, log=log, on_line=lambda _: None
+            )
+
         with doing("Synthesizing"):
+            if synthesize_our_app(
+                self.directory,
+                output,
+                context=context,
+                environment=self.environment(environment),
+                run=run_app,
+            ):
+                return
             code = self.run_cdk(
                 *("synth", "**", "--quiet", "--no-notices", "--output", str(output), *options),
                 environment=environment,

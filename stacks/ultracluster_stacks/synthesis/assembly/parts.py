@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 _MANIFEST = "manifest.json"
-_REPORT = "validation-report.json"
+VALIDATION_REPORT = "validation-report.json"
 _EXECUTABLE = 0o111
 
 Files: TypeAlias = dict[str, tuple[int, str]]
@@ -51,7 +51,7 @@ def split_assembly(root: Path) -> dict[str, Part]:
         if artifact["type"] == "cdk:cloud-assembly"
     }
     rest = {name: artifact for name, artifact in manifest["artifacts"].items() if name not in stages}
-    path = root / _REPORT
+    path = root / VALIDATION_REPORT
     report = json.loads(path.read_text(encoding="utf-8")) if path.exists() else None
     assets = {path.name: _read_files(path) for path in root.glob("asset.*")}
     return {
@@ -87,7 +87,7 @@ def merge_assembly(root: Path, parts: Sequence[Part]) -> None:
     }
     if first.report is not None:
         reports = [report for part in parts if part.report for report in part.report["pluginReports"]]
-        _write(root / _REPORT, _json(first.report | {"pluginReports": reports}))
+        _write(root / VALIDATION_REPORT, _json(first.report | {"pluginReports": reports}))
     _write(root / "cdk.out", first.version)
     _write(root / _MANIFEST, _json(manifest))
 

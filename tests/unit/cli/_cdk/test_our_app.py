@@ -1,15 +1,17 @@
-"""An assembly that our app would take from its cache is written without the CDK CLI; any other is not."""
+"""Our app is run without the CDK CLI, or not at all where its cache has every cluster; any other app is not."""
 
 import json
 import os
+import shutil
 import subprocess
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from ultracluster_cli._cdk import known_assembly
-from ultracluster_cli._cdk.known_assembly import write_known_assembly
+from ultracluster_cli._cdk import our_app
+from ultracluster_cli._cdk.our_app import synthesize_our_app
 from ultracluster_cli._cdk.toolchain import find_toolchain
 from ultracluster_local.instance.environment import child_environment
 from ultracluster_spec.cluster import Cluster
@@ -34,7 +36,7 @@ def project(tmp_path: Path) -> Path:
 
 
 def passed(project: Path, environment: dict[str, str] | None = None) -> dict[str, Any] | None:
-    return known_assembly._passed_by_the_cdk_cli(project, environment or HOME)
+    return our_app._passed_by_the_cdk_cli(project, environment or HOME)
 
 
 @pytest.mark.parametrize("settings", [SETTINGS, {"app": "python3 app.py"}, SETTINGS | {"watch": {}}])
@@ -89,19 +91,77 @@ def test_an_option_of_the_cdk_cli_as_a_variable_is_for_the_cdk_cli(project: Path
     assert passed(project, HOME | {"CDK_PATH_METADATA": "false"}) is None
 
 
-def test_a_cluster_in_the_cache_is_written_and_a_changed_one_is_not(project: Path) -> None:
+def test_a_cluster_in_the_cache_is_written_and_for_a_changed_one_the_app_is_run(project: Path) -> None:
     rollout = project / "rollout.yaml"
     rollout.write_text((ROOT / "stacks" / "rollouts" / "quickstart.yaml").read_text())
     clusters: list[Cluster] = load_rollout(rollout).config.clusters()
     context = {**(passed(project) or {}), "rollout": str(rollout)}
     cache = AssemblyCache(project / CACHE_DIRECTORY, fingerprint=synthesis_fingerprint(context, HOME))
     synthesize(clusters, project / "by-the-app", cache=cache, processes=1)
-    given = {"rollout": str(rollout)}
+    ran: list[Mapping[str, str]] = []
 
-    assert write_known_assembly(project, project / "known", context=given, environment=HOME)
+    def written(name: str, **more: str) -> bool:
+        given = {"rollout": str(rollout)} | more
+
+        def run(variables: Mapping[str, str]) -> int:
+            ran.append(variables)
+            return 1
+
+        return synthesize_our_app(project, project / name, context=given, environment=HOME, run=run)
+
+    assert written("known")
+    assert ran == []
     manifests = [(project / folder / "manifest.json").read_text() for folder in ("by-the-app", "known")]
     assert json.loads(manifests[0]) == json.loads(manifests[1])
 
+    assert not written("not taken", cache="false")
     rollout.write_text(rollout.read_text().replace("name: quickstart", "name: another", 1))
-    assert not write_known_assembly(project, project / "other", context=given, environment=HOME)
-    assert not (project / "other").exists()
+    assert not written("other")
+    assert [each["CDK_OUTDIR"] for each in ran] == [str(project / "not taken"), str(project / "other")]
+
+
+def test_the_app_alone_writes_what_the_cdk_cli_has_it_write(project: Path) -> None:
+    rollout, toolchain = ROOT / "stacks" / "rollouts" / "quickstart.yaml", find_toolchain(ROOT)
+    environment = os.environ | {"PATH": toolchain.path, "HOME": str(project), "CDK_VALIDATION": "false"}
+    given = {"rollout": str(rollout)}
+
+    def run(variables: Mapping[str, str]) -> int:
+        return subprocess.run(["python3", "app.py"], cwd=project, env=variables, check=False).returncode
+
+    assert synthesize_our_app(project, project / "alone", context=given, environment=environment, run=run)
+    shutil.rmtree(project / CACHE_DIRECTORY)
+    command = [toolchain.cdk, "synth", "**", "--quiet", "--no-notices", "--context", f"rollout={rollout}"]
+    subprocess.run([*command, "--output", "by-cdk"], cwd=project, env=environment, check=True)
+
+    alone, by_cdk = (
+        {
+            path.relative_to(project / folder): path.read_bytes()
+            for path in (project / folder).rglob("*")
+            if path.is_file()
+        }
+        for folder in ("alone", "by-cdk")
+    )
+    assert alone == by_cdk
+
+
+@pytest.mark.parametrize(
+    ("reports", "passes"),
+    [
+        (None, True),
+        ([], True),
+        ([{"conclusion": "success"}], True),
+        ([{"conclusion": "success"}, {"conclusion": "failure"}], False),
+    ],
+)
+def test_what_validation_refuses_is_left_to_the_cdk_cli(
+    project: Path, reports: list[dict[str, str]] | None, passes: bool
+) -> None:
+    def run(variables: Mapping[str, str]) -> int:
+        output = Path(variables["CDK_OUTDIR"])
+        output.mkdir()
+        if reports is not None:
+            (output / "validation-report.json").write_text(json.dumps({"pluginReports": reports}))
+        return 0
+
+    given = {"cache": "false"}
+    assert synthesize_our_app(project, project / "o", context=given, environment=HOME, run=run) is passes

@@ -1,13 +1,15 @@
-"""Take an assembly from the cache of our CDK app without starting the app and the CDK CLI, which takes a second and a half."""
+"""Synthesize with our CDK app, or take the assembly from its cache, without the CDK CLI, whose start takes a second."""
 
 import ast
-from collections.abc import Mapping
+import json
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
 from ultracluster_spec.untrusted_files import read_untrusted_json
 from ultracluster_stacks.synthesis.assembly.cache import CACHE_DIRECTORY, AssemblyCache, take_from_cache
 from ultracluster_stacks.synthesis.assembly.fingerprint import synthesis_fingerprint
+from ultracluster_stacks.synthesis.assembly.parts import VALIDATION_REPORT
 from ultracluster_stacks.synthesis.context import clusters_of
 
 # What else cdk.json may say changes what the CDK CLI passes to the app.
@@ -25,26 +27,45 @@ _VARIABLES = {
 _APP = ["import sys", "from ultracluster_stacks.synthesis.app import main", "sys.exit(main())"]
 
 
-def write_known_assembly(
-    project: Path, output: Path, *, context: Mapping[str, str], environment: Mapping[str, str]
+def synthesize_our_app(
+    project: Path,
+    output: Path,
+    *,
+    context: Mapping[str, str],
+    environment: Mapping[str, str],
+    run: Callable[[Mapping[str, str]], int],
 ) -> bool:
-    """Write what `cdk synth` would write, if the app of the project is ours and knows every cluster.
+    """Write what `cdk synth` would write, if the app of the project is ours.
 
     Args:
         project: Folder of cdk.json.
         output: Folder of the assembly.
         context: Values of ``--context``.
         environment: Variables for the app.
+        run: Starts the app with variables, and returns its exit code; not called if the cache has every cluster.
 
     Returns:
-        Whether the assembly was written. If it was not, only `cdk synth` can tell what it would be.
+        Whether the assembly was written. If it was not, only `cdk synth` can tell what it would be, or what is wrong.
     """
     passed = _passed_by_the_cdk_cli(project, environment)
     if passed is None:
         return False
     passed |= context
-    cache = AssemblyCache(project / CACHE_DIRECTORY, fingerprint=synthesis_fingerprint(passed, environment))
-    return take_from_cache(output, clusters_of(passed), cache=cache)
+    if context.get("cache") != "false":
+        cache = AssemblyCache(
+            project / CACHE_DIRECTORY, fingerprint=synthesis_fingerprint(passed, environment)
+        )
+        if take_from_cache(output, clusters_of(passed), cache=cache):
+            return True
+    variables = {"CDK_OUTDIR": str(output), "CDK_CONTEXT_JSON": json.dumps(passed)}
+    return run({**environment, **variables}) == 0 and _passes_validation(output)
+
+
+def _passes_validation(output: Path) -> bool:
+    """Return whether CDK CLI 2.1148.1 would accept the report of the CDK's validation, which it shows otherwise."""
+    report = output / VALIDATION_REPORT
+    reports = read_untrusted_json(report)["pluginReports"] if report.exists() else ()
+    return all(each["conclusion"] == "success" for each in reports)
 
 
 def _passed_by_the_cdk_cli(project: Path, environment: Mapping[str, str]) -> dict[str, Any] | None:
