@@ -11,7 +11,7 @@ from ultracluster_cli._aws.selection import load_clusters
 from ultracluster_cli._aws.targets import open_targets
 from ultracluster_cli._cdk.toolchain import open_project
 from ultracluster_cli._cdk.workspace import rollout_file
-from ultracluster_cli.deploy.deployment import deploy_to, is_as_wanted, own_log
+from ultracluster_cli.deploy.deployment import deploy_to, own_log, stacks_as_wanted
 from ultracluster_cli.deploy.rehearsal import rehearse
 from ultracluster_cli.deploy.summary import print_next_steps, print_summary
 from ultracluster_cli.exit_codes import ExitCode
@@ -111,7 +111,7 @@ def deploy(
             )
         if plan is None:
             raise typer.Exit(ExitCode.STOPPED)
-        changes = not (plan.unchanged and all(is_as_wanted(stack, targets) for stack in stacks))
+        as_wanted = stacks_as_wanted(plan, stacks, targets)
         say(f"Deploying {counted(len(clusters), 'cluster')} to {targets.name}")
         multiple_profiles = len(targets.targets) > 1  # the CDK CLI accepts one profile per run
         with own_log(project.state / "logs") as (log, is_only):
@@ -125,7 +125,7 @@ def deploy(
                     assembly=assembly,
                     clusters=clusters,
                     only=targets.clusters(profile) if multiple_profiles else (),
-                    changes=changes,
+                    as_wanted=as_wanted,
                     steps=steps,
                     log=log,
                     hold=locks.require,

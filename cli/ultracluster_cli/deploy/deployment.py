@@ -3,7 +3,8 @@
 import os
 import re
 from collections import deque
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -19,7 +20,7 @@ from ultracluster_cli.output import say
 from ultracluster_cli.plan.stacks import assembled_stacks
 from ultracluster_cli.progress import doing, if_interrupted, measure
 from ultracluster_spec.cluster import Cluster
-from ultracluster_stacks.plan import StackTemplate
+from ultracluster_stacks.plan import Plan, StackState, StackTemplate
 
 _COLORS = re.compile(r"\x1b\[[0-9;]*m")
 _STARTED = re.compile(r"^(?P<stack>\S.*): deploying\.\.\. \[(?P<number>\d+)/(?P<of>\d+)\]$")
@@ -30,6 +31,7 @@ _DEPLOYED = re.compile(r"^\s*✅  (?P<stack>\S.*?)(?P<same> \(no changes\))?$")
 _SECONDS = re.compile(r"^✨  Deployment time: (?P<seconds>[\d.]+)s$")
 _FAILED = re.compile(r"_FAILED\b|❌|^\[?Error\b|\bis not authorized\b")
 _SETTLED = {"CREATE_COMPLETE", "UPDATE_COMPLETE", "UPDATE_ROLLBACK_COMPLETE", "IMPORT_COMPLETE"}
+_AT_ONCE = 8  # fewer than the pooled connections of a client
 _LAST_LINES = 8
 _FAILURES_SHOWN = 10
 _LEFT = (
@@ -121,19 +123,20 @@ def cdk_deploy(
     log: Path,
     progress: DeploymentProgress,
     on_change: Callable[[DeployedStack | None], object],
+    stacks: Sequence[str] = (),
     options: Sequence[str] = (),
 ) -> int:
     """Run `cdk deploy --progress events` on an assembly whose plan has been approved, and return its exit code.
 
-    ``clusters`` are stage names, such as ``training-a-us-east-2``; none are all. ``on_change`` is called after each
-    line of output, with the stack whose deployment it ends.
+    ``clusters`` are stage names, such as ``training-a-us-east-2``; none are all. ``stacks`` are construct paths, and
+    leave out all others. ``on_change`` is called after each line of output, with the stack whose deployment it ends.
     """
     # --all would select only stacks outside of stages.
-    stacks = [f"{cluster}/**" for cluster in clusters] or ["**"]
+    selected = [*stacks, "--exclusively"] if stacks else [f"{cluster}/**" for cluster in clusters] or ["**"]
     # The plan, with the permissions that it widens, has been approved.
     approved = ("--app", str(assembly), "--require-approval", "never")
     return project.run_cdk(
-        *("deploy", *stacks, *approved, "--progress", "events", *options, *target.cdk_options),
+        *("deploy", *selected, *approved, "--progress", "events", *options, *target.cdk_options),
         environment=target.environment,
         log=log,
         on_line=lambda line: on_change(progress.read(line)),
@@ -147,23 +150,38 @@ def deploy_to(
     assembly: Path,
     clusters: Sequence[Cluster],
     only: Sequence[str] = (),
-    changes: bool = True,
+    as_wanted: Collection[str] = (),
     steps: dict[str, float],
     log: Path,
     hold: Callable[[], None] = lambda: None,
 ) -> tuple[list[dict[str, Any]], list[DeployedStack]]:
     """Deploy an assembly with the CDK CLI, or raise UC9006 if it fails, and read back the deployed clusters.
 
-    Without ``changes``, the CDK CLI is not started. ``hold`` is called meanwhile; if it raises an exception, the CDK CLI
-    is ended before it begins the next stack. Default: nothing ends it.
+    Stacks ``as_wanted``, by name, are left out; where all are, the CDK CLI is not started. ``hold`` is called meanwhile;
+    if it raises an exception, the CDK CLI is ended before it begins the next stack. Default: nothing ends it.
     """
     stacks = [stack for stack in assembled_stacks(assembly) if not only or stack.cluster in only]
-    if changes:
-        deployed = _deploy(target, project, assembly, only=only, steps=steps, log=log, hold=hold)
-    else:
-        deployed = [DeployedStack(name=stack.settings["displayName"], changed=False) for stack in stacks]
-        for each in deployed:
-            say(str(each))
+    deployed = [
+        DeployedStack(name=stack.settings["displayName"], changed=False)
+        for stack in stacks
+        if stack.name in as_wanted
+    ]
+    for each in deployed:
+        say(str(each))
+    if len(deployed) < len(stacks):
+        others = [
+            _construct_path(stack.settings["displayName"]) for stack in stacks if stack.name not in as_wanted
+        ]
+        deployed += _deploy(
+            target,
+            project,
+            assembly,
+            only=only,
+            stacks=others if deployed else (),
+            steps=steps,
+            log=log,
+            hold=hold,
+        )
     with measure(steps, "reading back"):
         read = read_clusters(
             [stack for stack in stacks if stack.cluster],
@@ -173,6 +191,15 @@ def deploy_to(
             },
         )
     return read, deployed
+
+
+def stacks_as_wanted(plan: Plan, stacks: Sequence[StackTemplate], targets: ClusterTargets) -> set[str]:
+    """Return the names of the stacks that a deployment would not change."""
+    same = {stack.name for stack in plan.stacks if stack.state is StackState.SAME}
+    asked = [stack for stack in stacks if stack.name in same]
+    with ThreadPoolExecutor(max_workers=_AT_ONCE) as pool:
+        answers = pool.map(lambda stack: is_as_wanted(stack, targets), asked)
+        return {stack.name for stack, as_wanted in zip(asked, answers, strict=True) if as_wanted}
 
 
 def is_as_wanted(stack: StackTemplate, targets: ClusterTargets) -> bool:
@@ -204,6 +231,7 @@ def _deploy(
     assembly: Path,
     *,
     only: Sequence[str],
+    stacks: Sequence[str],
     steps: dict[str, float],
     log: Path,
     hold: Callable[[], None],
@@ -221,6 +249,7 @@ def _deploy(
             assembly,
             project,
             clusters=only,
+            stacks=stacks,
             target=target,
             log=log,
             progress=progress,

@@ -21,10 +21,13 @@ from ultracluster_stacks.plan import StackTemplate
 pytestmark = pytest.mark.slow
 
 
-def planned(project: Path, cluster: str) -> None:
-    """Make the fake synthesize this cluster."""
+def planned(project: Path, *clusters: str) -> None:
+    """Make the fake synthesize these clusters, from one template."""
     shutil.rmtree(project / "new")
-    write_assembly(project / "new", edited("StorageCapacity", 9600), cluster=cluster)
+    write_assembly(project / "new", edited("StorageCapacity", 9600), cluster="a")
+    stage = json.loads((project / "new" / "manifest.json").read_text())["artifacts"]["a"]
+    named = {name: stage | {"properties": stage["properties"] | {"displayName": name}} for name in clusters}
+    (project / "new" / "manifest.json").write_text(json.dumps({"artifacts": named}))
 
 
 def test_deploys_the_rollout_of_cdk_json_and_reports_each_step(run: Run, project: Path) -> None:
@@ -132,7 +135,7 @@ def test_clusters_of_several_profiles_are_deployed_one_profile_after_the_other(
         "      - name: pretrain\n        profile: production\n        region",
     )
     assert named != text
-    planned(project, "pretrain-us-east-2")
+    planned(project, "canary-us-east-1", "finetune-ap-southeast-4", "pretrain-us-east-2")
     (project / "rollout.yaml").write_text(named)
 
     outcome = run("deploy", "--yes")
@@ -159,6 +162,22 @@ def test_clusters_of_one_profile_are_deployed_at_once(run: Run, project: Path, q
     (arguments,) = (json.loads(line) for line in (project / "all-calls.jsonl").read_text().splitlines())
     assert arguments[:2] == ["deploy", "**"]
     assert arguments[arguments.index("--profile") + 1] == "production"
+
+
+def test_only_the_stacks_that_change_are_deployed(run: Run, project: Path) -> None:
+    stage = project / "new" / "assembly-a"
+    manifest = json.loads((stage / "manifest.json").read_text())
+    changed = manifest["artifacts"].pop("s")
+    same = changed | {"properties": changed["properties"] | {"stackName": "a-N", "templateFile": "n.json"}}
+    named = {"n": same | {"displayName": "a/N (a-N)"}, "s": changed | {"displayName": "a/S (a-Storage)"}}
+    (stage / "n.json").write_text(json.dumps(TEMPLATE))
+    (stage / "manifest.json").write_text(json.dumps({"artifacts": named | manifest["artifacts"]}))
+
+    outcome = run("deploy", "--yes")
+
+    assert outcome.code == 0, outcome.stderr
+    assert called(project)["arguments"][:4] == ["deploy", "a/S", "--exclusively", "--app"]
+    assert "a/N: no changes, 0.0 s" in outcome.stderr
 
 
 SETTINGS = {"tags": {"team": "a"}, "terminationProtection": True, "notificationArns": ["arn:aws:sns:::t"]}
