@@ -159,10 +159,10 @@ STATES: Sequence[tuple[Callable[[Account], None], str]] = (
     (
         nothing,
         """
-        README.md index.md how-to/install.md tutorials/first-cluster.md evidence/live-checks.md how-to/choose-a-file-system.md
+        README.md how-to/install.md tutorials/first-cluster.md evidence/live-checks.md how-to/choose-a-file-system.md
         """,
     ),
-    (a_block, "how-to/see-the-plan.md"),
+    (a_block, "index.md how-to/see-the-plan.md"),
     (templates, "localaws/README.md reference/check.md how-to/check-with-others.md"),
     (an_order, "how-to/bake-an-ami.md concepts/images.md"),
     (an_order, "how-to/buy-a-block.md"),
