@@ -81,11 +81,16 @@ def init(
         given = {field: value for field, value in options.items() if value is not None}
         asks = sys.stdin.isatty() and not defaults
         folder_asked = asks and directory is None
-        answers = _ask(given, more=folder_asked) if asks else _complete(given)
-        if directory is None:
-            directory = Path(answers.name)
-            if folder_asked:
-                directory = Path(typer.prompt("Folder", default=answers.name, err=True))
+        try:
+            answers = _ask(given, more=folder_asked) if asks else _complete(given)
+            if directory is None:
+                directory = Path(answers.name)
+                if folder_asked:
+                    directory = Path(typer.prompt("Folder", default=answers.name, err=True))
+        except typer.Abort:
+            if _kept_answers().exists():
+                say("Your answers are kept: `ultracluster init` goes on with them.")
+            raise
         project_files.write_project(directory, answers, requirement)
         _kept_answers().unlink(missing_ok=True)
     say(f"Created a project in {directory}. See its README.md for next steps.")
@@ -113,15 +118,11 @@ def _ask(given: Mapping[str, Any], *, more: bool) -> project_files.ProjectAnswer
     if kept:
         say("These are your answers of last time; press Enter to keep one.")
     known = dict(given)
-    try:
-        for field, question in _QUESTIONS.items():
-            if field not in given:
-                known[field] = _ask_one(field, question, known, kept)
-                _kept_answers().parent.mkdir(exist_ok=True)
-                _kept_answers().write_text(json.dumps(known), encoding="utf-8")
-    except typer.Abort:
-        say("Your answers are kept: `ultracluster init` goes on with them.")
-        raise
+    for field, question in _QUESTIONS.items():
+        if field not in given:
+            known[field] = _ask_one(field, question, known, kept)
+            _kept_answers().parent.mkdir(exist_ok=True)
+            _kept_answers().write_text(json.dumps(known), encoding="utf-8")
     return _complete(known)
 
 

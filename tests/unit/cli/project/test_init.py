@@ -94,6 +94,17 @@ def test_an_answer_is_checked_when_it_is_given_and_asked_for_again(tmp_path: Pat
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize(("typed", "kept"), [("\x04", False), ("\n\x04", True), ("\n\n\n\n\n\x04", True)])
+def test_an_end_at_any_question_makes_no_project(tmp_path: Path, typed: str, *, kept: bool) -> None:
+    interrupted = answer(tmp_path, typed.encode())
+
+    assert interrupted.returncode == 1
+    assert "Traceback" not in interrupted.stderr
+    assert ("Your answers are kept" in interrupted.stderr) is kept
+    assert [path.name for path in tmp_path.iterdir()] == ([".ultracluster"] if kept else [])
+
+
+@pytest.mark.slow
 def test_answers_survive_an_interruption(tmp_path: Path) -> None:
     interrupted = answer(tmp_path, b"trn1.32xlarge\nus-west-2\n\x04")
 
