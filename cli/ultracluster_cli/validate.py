@@ -99,6 +99,7 @@ def _validate_rollout(rollout: Path, *, names: Sequence[str], as_json: bool) -> 
     loaded = load_rollout(rollout)
     print_findings(loaded.warnings)
     selected = {cluster.name for cluster in clusters_named(loaded.config.clusters(), names, rollout=rollout)}
+    print_findings(loaded.unshown)
     rows = [
         {
             "wave": wave.name,
@@ -119,7 +120,8 @@ def _validate_rollout(rollout: Path, *, names: Sequence[str], as_json: bool) -> 
     ]
     if as_json:
         suppressed = [{"warning": warning.finding, "reason": warning.reason} for warning in loaded.suppressed]
-        print_json(clusters=rows, warnings=loaded.warnings, suppressed=suppressed)
+        warnings = (*loaded.warnings, *loaded.unshown)
+        print_json(clusters=rows, warnings=warnings, suppressed=suppressed)
     else:
         say(f"{rollout} is valid.")
         columns = [name for name in rows[0] if name not in {"file_system", "network"}]

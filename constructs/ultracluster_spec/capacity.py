@@ -12,6 +12,7 @@ from datetime import datetime, timedelta
 from typing import Annotated, ClassVar, Final, Literal, Protocol
 
 from ultracluster_catalog.capacity.capacity_blocks import (
+    BATCH_LAUNCHES_SHOWN,
     BLOCK_END_UTC,
     LONGEST_BLOCK,
     MAX_INSTANCES_PER_BLOCK,
@@ -724,6 +725,27 @@ CLUSTER_RULES: Final = (
 """Rules about all capacity of a cluster."""
 
 
+@rule("UC4152")
+def launch_was_shown(cluster: Buyer) -> Iterator[At]:
+    """AWS Batch was shown to launch the instance type into a Capacity Block."""
+    name = cluster.machine.name
+    for place, capacity in cluster.sources():
+        by_batch = capacity.market_type == "capacity-block" and capacity.launched_by == "batch"
+        if by_batch and name not in BATCH_LAUNCHES_SHOWN:
+            yield At(
+                (*place, "launched_by"),
+                f"no published run shows AWS Batch launching {name} into a Capacity Block, and its guide says that it ignores "
+                "the market options that this needs",
+                "auto-scaling, which AWS documents, or batch at your own risk",
+                "Ask AWS Batch for its types before the block with `ultracluster deploy ROLLOUT --without-capacity`; "
+                "`ultracluster docs two-roads` compares both",
+            )
+
+
+LAUNCH_RULES: Final = (launch_was_shown,)
+"""Rules about evidence from AWS, which `validate` and `plan` run: other commands would only repeat them."""
+
+
 def refuse_shared_block(reservation_id: str, other: str, *, path: str = "") -> Finding:
     """Return the finding (UC4182) about a Capacity Block that another cluster uses already."""
     return Finding(
@@ -736,6 +758,15 @@ def refuse_shared_block(reservation_id: str, other: str, *, path: str = "") -> F
 
 
 RECORDS: Final = (
+    RuleRecord(
+        "UC4152",
+        "AWS Batch was shown to launch the instance type into a Capacity Block.",
+        severity=Severity.WARNING,
+        remedy="Set `launched_by: auto-scaling` if you do not know it, or suppress the warning with the run of yours that showed it.",
+        source="AWS Batch user guide, launch templates, 2026-10: market options are ignored; AWS HPC blog, 2025-04-29, says otherwise for P5.",
+        example="capacity: {market_type: capacity-block, reservation_id: cr-0123456789abcdef0, launched_by: auto-scaling}",
+        suppressible=True,
+    ),
     RuleRecord(
         "UC4182",
         "A Capacity Block is used by one cluster.",

@@ -96,11 +96,11 @@ class AccountRehearsal:
         reject(findings)
 
     def check_before(self, *, qualifier: str) -> list[CheckResult]:
-        """Run the checks that need no deployment: those of preflight on the real clusters, and of types that AWS Batch knows."""
+        """Run the checks that need no deployment: of types that AWS Batch knows, and those of preflight on the real clusters."""
         unbought = any(cluster.unresolved_orders for cluster in self.clusters)
         left_out = {REHEARSED, *(_OF_CAPACITY if unbought else ())}
         checks = [check for check in CHECKS if check.code not in left_out]
-        return self._run([*checks, *PROBE_CHECKS], self.clusters, qualifier=qualifier, report=report_result)
+        return self._run([*PROBE_CHECKS, *checks], self.clusters, qualifier=qualifier, report=report_result)
 
     def check_deployed(self) -> list[CheckResult]:
         """Run the checks of deployed rehearsals."""

@@ -16,7 +16,7 @@ from ultracluster_cli._aws.targets import existing_targets, open_targets
 from ultracluster_cli._cdk.toolchain import open_project
 from ultracluster_cli._cdk.workspace import rollout_file
 from ultracluster_cli.exit_codes import ExitCode
-from ultracluster_cli.output import print_json, print_text, say
+from ultracluster_cli.output import print_findings, print_json, print_text, say
 from ultracluster_cli.plan.cluster_locks import describe_locks
 from ultracluster_cli.plan.output import cost_lines, costs_json, plan_json, plan_markdown, print_plan
 from ultracluster_cli.plan.planning import blocks_to_come, check_allowed, check_limits, compare_with_account
@@ -52,7 +52,7 @@ def plan(
     if as_json and as_markdown:
         raise typer.BadParameter("specify only one of --json and --markdown")
     rollout, allowed = rollout_file(rollout), allow or []
-    _, clusters = load_clusters(rollout, wave=wave, deployable=False)
+    loaded, clusters = load_clusters(rollout, wave=wave, deployable=False)
     unbought = [order for cluster in clusters for order in cluster.unresolved_orders]
     if unbought:
         say(f"Placeholders stand for what is not bought yet: {', '.join(unbought)}")
@@ -104,6 +104,7 @@ def plan(
             print_text(line)
         fullest_stacks = "; ".join(str(usage) for usage in headroom(after))
         print_text(f"Fullest stacks: {fullest_stacks}")
+    print_findings(loaded.unshown)
     if changes.stopped(allowed) or changes.unanswered:
         raise typer.Exit(ExitCode.STOPPED if changes.stopped(allowed) else ExitCode.UNKNOWN)
 

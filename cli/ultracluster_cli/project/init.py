@@ -4,15 +4,16 @@ import json
 import sys
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, get_args
 
 import typer
 
-from ultracluster_catalog.capacity.capacity_blocks import BLOCK_REGIONS, block_regions
+from ultracluster_catalog.capacity.capacity_blocks import BATCH_LAUNCHES_SHOWN, BLOCK_REGIONS, block_regions
 from ultracluster_catalog.machines.instance_types import INSTANCE_TYPES
 from ultracluster_catalog.places.zones import REGIONS, offered_zones
 from ultracluster_cli.output import counted, say
 from ultracluster_cli.project import project_files
+from ultracluster_spec.capacity import LaunchedBy
 from ultracluster_spec.findings import quote
 from ultracluster_spec.untrusted_files import read_untrusted_json
 
@@ -22,6 +23,7 @@ _QUESTIONS = {
     "zone_id": "Zone ID of the capacity",
     "name": "Name of the cluster",
     "nodes": "Nodes",
+    "launched_by": "What starts the nodes in the Capacity Block",
 }
 
 
@@ -40,6 +42,13 @@ def init(
     zone_id: Annotated[str | None, typer.Option(help="Zone ID, such as use2-az3.")] = None,
     instance_type: Annotated[str | None, typer.Option(help="Instance type, such as trn2.48xlarge.")] = None,
     nodes: Annotated[int | None, typer.Option(help="Number of nodes.")] = None,
+    launched_by: Annotated[
+        str | None,
+        typer.Option(
+            metavar="batch|auto-scaling",
+            help="What starts the nodes (`ultracluster docs two-roads`). Default: batch.",
+        ),
+    ] = None,
     reservation_id: Annotated[
         str | None, typer.Option(help="Reservation ID of a Capacity Block. Default: a placeholder.")
     ] = None,
@@ -59,7 +68,7 @@ def init(
     The project can be deployed to the local AWS unchanged. On a terminal, says how many questions it asks for missing
     options, checks each answer as it is given, and keeps the answers after an interruption. Otherwise, uses defaults.
     """
-    for option in (example, name, region, zone_id, instance_type, reservation_id, image_id, requirement):
+    for option in (example, name, region, zone_id, instance_type, launched_by, reservation_id, image_id, requirement):
         if option is not None and not option.isprintable():
             raise typer.BadParameter(f"{quote(option)} has characters that cannot be printed")
     if example == "list":
@@ -75,6 +84,7 @@ def init(
             "zone_id": zone_id,
             "name": name,
             "nodes": nodes,
+            "launched_by": launched_by,
             "reservation_id": reservation_id,
             "image_id": image_id,
         }
@@ -103,6 +113,7 @@ def _complete(given: Mapping[str, Any]) -> project_files.ProjectAnswers:
         "instance_type": "trn2.48xlarge",
         "region": "us-east-2",
         "nodes": 4,
+        "launched_by": "batch",
         **given,
     }
     zone = project_files.proposed_zone_id(answers["instance_type"], answers["region"])
@@ -131,6 +142,8 @@ def _ask_one(field: str, question: str, known: Mapping[str, Any], kept: Mapping[
     default = getattr(_complete(known), field)
     if field in kept and not project_files.check_answer(_complete({**known, field: kept[field]}), field):
         default = kept[field]
+    if field == "launched_by" and known["instance_type"] not in BATCH_LAUNCHES_SHOWN:
+        say(f"AWS documents auto-scaling; no published run shows batch with {known['instance_type']}.")
     if choices:
         say(f"{question}: " + ", ".join(f"{number} {choice}" for number, choice in enumerate(choices, 1)))
     while True:
@@ -154,7 +167,7 @@ def _choices(field: str, known: Mapping[str, Any]) -> tuple[str, ...]:
         return block_regions(answers.instance_type) or REGIONS
     if field == "zone_id":
         return tuple(offered_zones(answers.instance_type, answers.region))
-    return ()
+    return get_args(LaunchedBy) if field == "launched_by" else ()
 
 
 def _kept_answers() -> Path:

@@ -24,6 +24,7 @@ _DISTRIBUTIONS = (("ultracluster", "[local,toolchain]", ""), ("ultracluster-loca
 """The distributions with the extras that a project needs, and their folders in the repository."""
 _TEMPLATES = Path(__file__).with_name("new_project")
 _CLUSTER = ("waves", 0, "clusters", 0)
+_OF_CAPACITY = ("launched_by", "reservation_id")
 _PLACEHOLDER_REGION = "us-east-2"  # same Region as in the quick start
 
 
@@ -36,6 +37,7 @@ class ProjectAnswers:
     zone_id: str
     instance_type: str
     nodes: int
+    launched_by: str
     reservation_id: str | None = None
     image_id: str | None = None
 
@@ -83,7 +85,7 @@ def write_project(directory: Path, answers: ProjectAnswers, source: str | None =
 def check_answer(answers: ProjectAnswers, field: str) -> list[Finding]:
     """Return what the rules of rollout files say of one answer."""
     findings, _ = _check(_rollout(answers))
-    place = f"waves[0].clusters[0].{field}"
+    place = f"waves[0].clusters[0].{'capacity.' * (field in _OF_CAPACITY)}{field}"
     return [replace(finding, path="") for finding in findings if finding.path == place]
 
 
@@ -135,10 +137,13 @@ def _rollout(answers: ProjectAnswers) -> str:
     )
     text = text.replace(f".dkr.ecr.{_PLACEHOLDER_REGION}.", f".dkr.ecr.{answers.region}.")
     settings = asdict(answers)
-    reservation_id = settings.pop("reservation_id")
-    values: dict[Loc, Any] = {(*_CLUSTER, name): value for name, value in settings.items()}
+    if answers.launched_by == "batch":  # the default
+        del settings["launched_by"]
+    values: dict[Loc, Any] = {
+        (*_CLUSTER, "capacity", name) if name in _OF_CAPACITY else (*_CLUSTER, name): value
+        for name, value in settings.items()
+    }
     values[*_CLUSTER, "jobs", 0, "nodes"] = answers.nodes
-    values[*_CLUSTER, "capacity", "reservation_id"] = reservation_id
     return set_values(text, {loc: value for loc, value in values.items() if value is not None})
 
 

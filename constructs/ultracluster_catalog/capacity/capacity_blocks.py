@@ -30,6 +30,19 @@ ULTRASERVER_REGIONS: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
 )
 """Regions with Capacity Blocks of UltraServers, by UltraServer type."""
 
+BATCH_LAUNCHES_SHOWN: Final[Mapping[str, str]] = MappingProxyType(
+    {
+        "p5.48xlarge": "2025-04-10: a job of a managed environment succeeded; the reservation of its instances is not shown "
+        "(https://github.com/aws-samples/sample-aws-batch-capacity-block-reservations/blob/a79e8cff5e02e064eccc92cb5d9839c99764d104/images/cbr-job-detail.png)",
+    }
+)
+"""Published runs in which AWS Batch launched an instance type into a Capacity Block, by type, with day and source.
+
+Its guide lists market options among the parameters of a launch template that it ignores
+(https://docs.aws.amazon.com/batch/latest/userguide/launch-templates.html, read 2026-10). A type is added when a live check has
+shown it.
+"""
+
 SHORTEST_BLOCK: Final = timedelta(days=1)
 """Shortest block. Offerings may differ by hours, because every block ends at the same time of day."""
 

@@ -52,7 +52,8 @@ _MORE_CONCURRENCY: Final = quota_request_command(
 _REMEDIES: Final = (
     (
         r"Instance type can only be one of",
-        "AWS Batch does not know the type in this Region: use another Region, or ask AWS Support",
+        "AWS Batch does not know the type in this Region: use `launched_by: auto-scaling`, which does not ask AWS Batch to start nodes, "
+        "another Region, or ask AWS Support",
     ),
     (
         r"not authorized to perform: iam:PassRole on resource: (?P<role>\S+)",
@@ -128,7 +129,11 @@ def _check_types(cluster: Cluster, answer: str) -> Outcome:
     if match is None:
         return failed(f"AWS Batch listed no types: {answer[:300]}", _remedy(answer))
     known = {name.strip() for name in match[1].split(",")}
-    wanted = [cluster.instance_type, *(machine.name for machine in cluster.compile_types)]
+    by_batch = any(capacity.launched_by == "batch" for _, capacity in cluster.sources())
+    wanted = [cluster.instance_type] if by_batch else []
+    wanted += (machine.name for machine in cluster.compile_types)
+    if not wanted:
+        return skipped("an Auto Scaling group starts the nodes, so AWS Batch needs to know no type")
     missing = [name for name in dict.fromkeys(wanted) if not known & {name, name.partition(".")[0]}]
     if not missing:
         return passed(
@@ -436,7 +441,7 @@ RECORDS: Final = (
     RuleRecord(
         "UC9710",
         "AWS Batch knows the instance types of the cluster.",
-        remedy="Use another Region, or ask AWS Support.",
+        remedy="Use `launched_by: auto-scaling` or another Region, or ask AWS Support.",
         source="aws/amazon-genomics-cli#209 and Netflix/metaflow#70: the answer to an unknown type; pcluster/utils.py of aws-parallelcluster 2.11: type is checked before subnet and role.",
     ),
     RuleRecord(

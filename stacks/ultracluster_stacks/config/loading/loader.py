@@ -10,11 +10,13 @@ from typing import Any, Final
 
 from pydantic import TypeAdapter, ValidationError
 
+from ultracluster_spec.capacity import LAUNCH_RULES
 from ultracluster_spec.cluster_rules.cluster_rules import broken_by_cluster
 from ultracluster_spec.cluster_rules.rollout_rules import broken_by_rollout
 from ultracluster_spec.findings import Finding, FindingsError
 from ultracluster_spec.record import RuleRecord, is_error
 from ultracluster_spec.rollout import Rollout, with_placeholders
+from ultracluster_spec.rules import broken
 from ultracluster_stacks.config.loading.error_messages import MISSING, MOST_PROBLEMS, translate, unread_locs
 from ultracluster_stacks.config.loading.suppressions import (
     refused_suppressions,
@@ -45,10 +47,14 @@ class SuppressedWarning:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class LoadedRollout:
-    """A rollout with `defaults` merged into each cluster, and its warnings, shown or suppressed, in file order."""
+    """A rollout with `defaults` merged into each cluster, and its warnings, shown or suppressed, in file order.
+
+    `unshown` are warnings of what no evidence from AWS shows yet, for the commands that decide whether to deploy.
+    """
 
     config: Rollout
     warnings: tuple[Finding, ...]
+    unshown: tuple[Finding, ...] = ()
     suppressed: tuple[SuppressedWarning, ...] = ()
     source: Path
 
@@ -71,10 +77,20 @@ def load_rollout(path: str | os.PathLike[str], *, deployable: bool = True) -> Lo
     kept, suppressed = without_suppressed([*source.problems, *problems], reasons)
     if config is None or any(is_error(problem.finding, CONTENT_RECORDS) for problem in kept):
         raise FindingsError(_findings(source, kept))
+    unshown, more_suppressed = without_suppressed(
+        [
+            Problem((*loc, *place), finding)
+            for loc, cluster in config.located_clusters()
+            for place, finding in broken(LAUNCH_RULES, cluster)
+        ],
+        reasons,
+    )
+    suppressed += more_suppressed
     kept += unused_suppressions(suppressed, source.values, reasons)
     return LoadedRollout(
         config=config,
         warnings=_findings(source, kept),
+        unshown=_findings(source, unshown),
         suppressed=tuple(
             SuppressedWarning(finding=_findings(source, [problem])[0], reason=reason)
             for problem, reason in suppressed

@@ -22,7 +22,7 @@ def test_writes_the_answers_to_a_valid_rollout(run: Run, tmp_path: Path) -> None
     outcome = run(
         "init", str(project), "--name=ours", "--region=ap-southeast-4", "--zone-id=apse4-az1",
         "--instance-type=trn1.32xlarge", "--nodes=2", "--reservation-id=cr-0123456789abcdef9",
-        "--image-id=ami-0123456789abcdef9",
+        "--image-id=ami-0123456789abcdef9", "--launched-by=auto-scaling",
     )  # fmt: skip
 
     assert outcome.code == 0
@@ -31,6 +31,7 @@ def test_writes_the_answers_to_a_valid_rollout(run: Run, tmp_path: Path) -> None
     assert (cluster.name, cluster.region, cluster.zone_id) == ("ours", "ap-southeast-4", "apse4-az1")
     assert (cluster.instance_type, cluster.nodes, cluster.jobs[0].nodes) == ("trn1.32xlarge", 2, 2)
     assert cluster.capacity.reservation_id == "cr-0123456789abcdef9"
+    assert cluster.capacity.launched_by == "auto-scaling"
     assert cluster.image_id == "ami-0123456789abcdef9"
     assert "ap-southeast-4" in str(cluster.jobs[0].image)
     assert (project / "rollout.schema.json").read_text() == schema_text()
@@ -42,6 +43,7 @@ def test_uses_defaults_without_a_terminal(run: Run, tmp_path: Path) -> None:
 
     ((cluster,),) = (wave.clusters for wave in load_rollout(tmp_path / "p" / "rollout.yaml").config.waves)
     assert (cluster.name, cluster.nodes, cluster.instance_type) == ("training", 4, "trn2.48xlarge")
+    assert "launched_by" not in (tmp_path / "p" / "rollout.yaml").read_text()
 
 
 def answer(folder: Path, answers: bytes, *arguments: str) -> subprocess.CompletedProcess[str]:
@@ -71,7 +73,7 @@ def cluster_in(project: Path) -> tuple[Any, ...]:
 @pytest.mark.slow
 def test_prompts_for_missing_options_at_a_terminal(tmp_path: Path) -> None:
     # An empty answer takes what is proposed.
-    done = answer(tmp_path, b"us-west-2\nusw2-az4\n\n7\n", "p", "--instance-type", "trn1.32xlarge")
+    done = answer(tmp_path, b"us-west-2\nusw2-az4\n\n7\n\n", "p", "--instance-type", "trn1.32xlarge")
 
     assert done.returncode == 0, done.stderr
     assert "Instance type" not in done.stderr  # an option said it
@@ -80,17 +82,19 @@ def test_prompts_for_missing_options_at_a_terminal(tmp_path: Path) -> None:
 
 @pytest.mark.slow
 def test_an_answer_is_checked_when_it_is_given_and_asked_for_again(tmp_path: Path) -> None:
-    typed = b"trn2\ntrn2.48xlarge\nus-esat-2\nus-east-2\nusw2-az1\n2\nX y\nours\n0\n8\n\n"
+    typed = b"trn2\ntrn2.48xlarge\nus-esat-2\nus-east-2\nusw2-az1\n2\nX y\nours\n0\n8\nspot\n2\n\n"
 
     done = answer(tmp_path, typed)
 
     assert done.returncode == 0, done.stderr
-    for said in ("UC4001: ", "UC2102: got 'us-esat-2'", "UC3102: ", "UC2101: ", "UC4101: "):
+    for said in ("UC4001: ", "UC2102: got 'us-esat-2'", "UC3102: ", "UC2101: ", "UC4101: ", "got 'spot'"):
         assert said in done.stderr
     # The numbers are those of the lists, and the folder is proposed: the name of the cluster.
     zones = re.search(r"Zone ID of the capacity: 1 (\S+), 2 ([^,\s]+)", done.stderr)
     assert zones is not None
     assert cluster_in(tmp_path / "ours") == ("trn2.48xlarge", "us-east-2", zones[2], "ours", 8)
+    assert "no published run shows batch with trn2.48xlarge" in done.stderr
+    assert "launched_by: \"auto-scaling\"" in (tmp_path / "ours" / "rollout.yaml").read_text()
 
 
 @pytest.mark.slow
@@ -112,7 +116,7 @@ def test_answers_survive_an_interruption(tmp_path: Path) -> None:
     assert "Your answers are kept" in interrupted.stderr
     assert [path.name for path in tmp_path.iterdir()] == [".ultracluster"]
 
-    done = answer(tmp_path, b"\n\n\n\n\n\n")
+    done = answer(tmp_path, b"\n\n\n\n\n\n\n")
 
     assert done.returncode == 0, done.stderr
     assert "your answers of last time" in done.stderr

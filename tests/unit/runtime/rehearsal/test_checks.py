@@ -1,6 +1,7 @@
 """What a rehearsal says of AWS's answers: of sound ones, and of each that breaks a check, in AWS's words with a remedy."""
 
 import base64
+from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any
 
@@ -148,7 +149,7 @@ BROKEN: dict[str, tuple[str, dict[str, Any], str, str]] = {
         "UC9710",
         {"create_compute_environment": refusal("Instance type can only be one of [c5.large, optimal]")},
         "trn2.48xlarge is not among the 2 types and families that AWS Batch lists in us-east-2",
-        "use another Region",
+        "use `launched_by: auto-scaling`",
     ),
     "no list of types": (
         "UC9710",
@@ -317,6 +318,16 @@ def test_without_resources_there_is_nothing_to_check() -> None:
 
     skipped = {code for code, outcome in outcomes.items() if outcome.status is Status.SKIP}
     assert skipped == {"UC9712", "UC9713", "UC9714", "UC9715", "UC9716", "UC9717"}
+
+
+def test_batch_needs_no_type_that_an_auto_scaling_group_starts() -> None:
+    (cluster,) = ROLLOUT.clusters
+    grouped = replace(cluster, capacity=replace(cluster.capacity, launched_by="auto-scaling"))
+    reader = RehearsalReader(lambda *_: Aws(), now=NOW, seconds=10)
+
+    (result,) = run_checks(replace(ROLLOUT, clusters=(grouped,)), reader, checks=PROBE_CHECKS)
+
+    assert result.outcome.status is Status.SKIP
 
 
 def test_functions_that_act_on_what_invoked_them_are_left_alone() -> None:

@@ -1,6 +1,7 @@
 """The capacity of a cluster is sold and used as the file says."""
 
 from collections.abc import Callable
+from typing import Any
 
 import pytest
 from tests.unit.stacks.config.machine_edits import BLOCK_MARKET, ON_DEMAND_MARKET, OWN_TYPE, TYPE_LINE
@@ -50,3 +51,23 @@ def test_a_type_without_blocks_is_refused_once(findings: Findings) -> None:
 def test_own_figures_reach_the_other_rules(findings: Findings) -> None:
     found = findings((TYPE_LINE, OWN_TYPE), (BLOCK_MARKET, ON_DEMAND_MARKET))
     assert ("UC4104", f"{_CLUSTER}.capacity.market_type") in [(each.code, each.path) for each in found]
+
+
+@pytest.mark.parametrize(
+    ("edits", "places"),
+    [
+        ([], [f"{_CLUSTER}.capacity.launched_by"]),
+        ([capacity("launched_by: auto-scaling")], []),
+        ([_ON_DEMAND], []),
+        ([(_TYPE, "p5.48xlarge")], []),
+        ([(_TYPE, "p5en.48xlarge")], [f"{_CLUSTER}.capacity.launched_by"]),
+        ([("nodes: 4", "nodes: 4\n        suppress: {UC4152: shown in our account on 2026-11-20}")], []),
+    ],
+)
+def test_says_that_batch_was_not_shown_to_launch_into_a_block(
+    load: Callable[..., Any], edits: list[tuple[str, str]], places: list[str]
+) -> None:
+    loaded = load(*edits)
+
+    assert [finding.path for finding in loaded.unshown] == places
+    assert "UC4152" not in {finding.code for finding in loaded.warnings}

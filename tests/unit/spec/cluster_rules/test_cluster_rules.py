@@ -47,7 +47,8 @@ def codes(write: Callable[[str], Path]) -> Codes:
 
     def codes(example: str) -> set[str]:
         try:
-            findings = load_rollout(write(rollout_text(example))).warnings
+            loaded = load_rollout(write(rollout_text(example)))
+            findings = (*loaded.warnings, *loaded.unshown)
         except FindingsError as error:
             findings = error.findings
         return {finding.code for finding in findings}
@@ -56,7 +57,7 @@ def codes(write: Callable[[str], Path]) -> Codes:
 
 
 def test_the_cluster_below_the_examples_has_no_findings(codes: Codes) -> None:
-    assert codes("nodes: 4") == set()
+    assert codes("nodes: 4") == {"UC4152"}  # AWS Batch starts its nodes, and was not shown to do so
 
 
 @pytest.mark.slow
@@ -65,4 +66,5 @@ def test_one_example_breaks_each_rule_and_its_neighbour_has_no_findings(codes: C
 
     assert len(found) > 150
     assert {code: fails for code, (fails, _) in found.items() if code not in fails} == {}
-    assert {code: passes for code, (_, passes) in found.items() if passes} == {}
+    assert found["UC4152"][1] == set()
+    assert {code: passes for code, (_, passes) in found.items() if passes - {"UC4152"}} == {}
