@@ -10,6 +10,7 @@ from aws_cdk import aws_kms as kms
 from aws_cdk import aws_sns as sns
 from constructs import Construct
 
+from ultracluster._foundation.annotations import warn
 from ultracluster._foundation.permissions import allow
 from ultracluster._foundation.private_topic import notification_topic, publish_statements
 from ultracluster._foundation.scheduled_function import ScheduledFunction
@@ -21,6 +22,7 @@ from ultracluster_catalog.observability.metrics import (
     OFFERINGS_PRICE_METRIC,
 )
 from ultracluster_spec.arguments import validate_arguments
+from ultracluster_spec.cluster_rules.alarm_rules import warn_of_watch_without_recipients
 from ultracluster_spec.findings import reject
 from ultracluster_spec.instance_type import get_instance_type
 from ultracluster_spec.standing_order import StandingOrder, check_standing_order
@@ -61,7 +63,8 @@ class CapacityWatch(Construct):
         Args:
             order: What to look for. In a stack without a Region, it names its Regions.
             instance_type: Instance type, or its custom description.
-            emails: Addresses to tell; each must confirm its subscription. Default: none.
+            emails: Addresses to tell; each must confirm its subscription. Default: none; without a topic of
+                yours, the watch is warned of (UC2250).
             topic: Topic to use. Default: a new one.
             kms_key: KMS key of the log group and the topic; its policy must allow CloudWatch and CloudWatch Logs to use it.
                 Default: encryption by CloudWatch Logs, and none of the topic.
@@ -75,6 +78,8 @@ class CapacityWatch(Construct):
         reject(check_standing_order(order, machine))
         super().__init__(scope, construct_id)
         self.topic = topic or notification_topic(self, emails=emails, kms_key=kms_key)
+        if topic is None and not emails:
+            warn(self, warn_of_watch_without_recipients("emails or topic"))
         self._watch = self.node.path
         wanted = {
             "watch": self._watch,

@@ -15,7 +15,7 @@ from ultracluster_spec.alarms import (
 )
 from ultracluster_spec.cluster import Cluster
 from ultracluster_spec.credentials import shown
-from ultracluster_spec.findings import Severity
+from ultracluster_spec.findings import Finding, Severity
 from ultracluster_spec.record import RuleRecord
 from ultracluster_spec.rules import At, duplicates
 from ultracluster_spec.standing_order import check_standing_order
@@ -102,9 +102,13 @@ def watched_capacity_can_match(cluster: Cluster) -> Iterator[At]:
     for finding in check_standing_order(order, cluster.machine):
         yield At.of(("capacity_watch", finding.path), finding)
     if not cluster.notify:
-        problem = "the capacity_watch gets a new topic without a subscriber"
-        remedy = "Set notify, or subscribe to the topic after deployment"
-        yield At(("capacity_watch",), problem, remedy=remedy, code="UC2250")
+        yield At.of(("capacity_watch",), warn_of_watch_without_recipients("notify"))
+
+
+def warn_of_watch_without_recipients(setting: str) -> Finding:
+    """Return the warning (UC2250) about a watch for capacity whose new topic tells no one."""
+    problem = "the watch for capacity gets a new topic without a subscriber"
+    return Finding("UC2250", problem, remedy=f"Set {setting}, or subscribe to the topic after deployment")
 
 
 RULES: Final = (

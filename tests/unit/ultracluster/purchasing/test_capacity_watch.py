@@ -6,6 +6,8 @@ from typing import Any
 
 import aws_cdk as cdk
 import pytest
+from aws_cdk import aws_sns as sns
+from aws_cdk.assertions import Annotations, Match
 from tests.unit.ultracluster.builders import STANDING_ORDER, allowed, only
 
 from ultracluster import CapacityWatch
@@ -51,6 +53,18 @@ def test_the_list_price_is_a_line_in_the_picture(stack: cdk.Stack) -> None:
 def test_without_a_list_price_there_is_no_line(stack: cdk.Stack) -> None:
     _watch(stack, regions=("eu-west-1",))
     assert "list price" not in json.dumps(only(stack, "AWS::CloudWatch::Dashboard"))
+
+
+@pytest.mark.parametrize(
+    ("told", "warns"),
+    [({}, True), ({"emails": ["ada@example.com"]}, False), ({"topic": ...}, False)],
+)
+def test_a_watch_that_tells_no_one_is_warned_of(stack: cdk.Stack, told: dict[str, Any], warns: bool) -> None:
+    topic = {"topic": sns.Topic(stack, "Topic")} if "topic" in told else {}
+    CapacityWatch(stack, "Watch", order=STANDING_ORDER, instance_type="trn2.48xlarge", **told | topic)
+
+    found = Annotations.from_stack(stack).find_warning("*", Match.string_like_regexp("UC2250"))
+    assert bool(found) == warns
 
 
 def test_people_are_told_by_email(stack: cdk.Stack) -> None:
