@@ -44,7 +44,7 @@ def advise(
     if recording is None and cluster is None and len(clusters) == 1:
         cluster = clusters[0].name
     # Check the name before reading CloudWatch in the wrong Region.
-    named_cluster = _cluster_config(clusters, cluster, None, rollout) if cluster is not None else None
+    named_cluster = cluster_named(clusters, cluster, None, rollout) if cluster is not None else None
     recorded = read_metrics(
         recording=recording,
         cluster=cluster,
@@ -53,7 +53,7 @@ def advise(
         file_system_id=file_system,
         profile=profile or (named_cluster.profile if named_cluster else None),
     )
-    subject = _subject_of(_cluster_config(clusters, recorded.cluster, recorded.region, rollout), price)
+    subject = _subject_of(cluster_named(clusters, recorded.cluster, recorded.region, rollout), price)
     report = advise_on(recorded, subject)
     if as_json:
         print_json(**_report_json(recorded, subject, report))
@@ -61,7 +61,8 @@ def advise(
         _print_report(recorded, subject, report)
 
 
-def _cluster_config(clusters: list[Cluster], name: str, region: str | None, rollout: Path) -> Cluster:
+def cluster_named(clusters: list[Cluster], name: str, region: str | None, rollout: Path) -> Cluster:
+    """Return the cluster of a rollout with a name, in a Region if one is given."""
     for config in clusters:
         if config.name == name and region in (None, config.region):
             return config
@@ -72,18 +73,21 @@ def _cluster_config(clusters: list[Cluster], name: str, region: str | None, roll
     )
 
 
+def node_hour_price(cluster: Cluster, given: float | None) -> Price:
+    """Return the price of a node-hour: as given, or the list price of how the cluster buys."""
+    if given is None:
+        return _PRICES[cluster.capacity.market_type](cluster.machine.name, cluster.region)
+    today = datetime.now(UTC).date()
+    return Price(amount=Decimal(str(given)), unit="instance-hour", source="--node-hour", dated=today)
+
+
 def _subject_of(cluster: Cluster, node_hour: float | None) -> Subject:
     machine = cluster.machine
-    if node_hour is None:
-        price = _PRICES[cluster.capacity.market_type](machine.name, cluster.region)
-    else:
-        today = datetime.now(UTC).date()
-        price = Price(amount=Decimal(str(node_hour)), unit="instance-hour", source="--node-hour", dated=today)
     is_new = cluster.file_system.is_new
     return Subject(
         instance_type=machine,
         region=cluster.region,
-        node_hour=price,
+        node_hour=node_hour_price(cluster, node_hour),
         efa_interfaces=sum(
             interface.has_efa for interface in network_interfaces(machine, cluster.network.layout)
         ),

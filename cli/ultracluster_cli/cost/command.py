@@ -7,6 +7,7 @@ from ultracluster_cli.cost.actual import actual
 from ultracluster_cli.cost.advise import advise
 from ultracluster_cli.cost.bake_off import bake_off
 from ultracluster_cli.cost.estimate import estimate
+from ultracluster_cli.cost.report import report
 from ultracluster_cli.options import CommandGroup, command_group, with_option_groups
 
 
@@ -38,4 +39,5 @@ app = command_group(
 app.command()(with_option_groups(estimate))
 app.command()(actual)
 app.command()(advise)
+app.command()(report)
 app.command("bake-off")(bake_off)

@@ -71,16 +71,23 @@ def draw_page(recording: Recording, path: Path, *, node_hour: Decimal | None = N
         f"{''.join(_panel(recording, panel, lines, events) for panel, lines in group)}</div></section>\n"
         for name, group in groupby(filter(itemgetter(1), panels), key=lambda drawn: drawn[0].section)
     )
-    path.write_text(
+    lead = (
+        f"{_time(recording.start)} to {_time(recording.end)} UTC, one value per {_duration(recording.period)}. "
+        f"{html.escape(note)}"
+    )
+    body = f"{_tiles(recording, node_hour)}{draw_events(events)}{sections}{_not_recorded(missing)}"
+    path.write_text(page(title, lead, body, what="metrics"), encoding="utf-8")
+
+
+def page(title: str, lead: str, body: str, *, what: str) -> str:
+    """Return a self-contained page; lead and body are HTML."""
+    return (
         f'<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
         f'<meta http-equiv="Content-Security-Policy" content="{_POLICY}">\n'
         f'<meta name="viewport" content="width=device-width, initial-scale=1">\n'
-        f"<title>{html.escape(title)}: metrics</title>\n<style>{_STYLE}</style>\n"
+        f"<title>{html.escape(title)}: {what}</title>\n<style>{_STYLE}</style>\n"
         f"</head>\n<body>\n<main>\n<h1>{html.escape(title)}</h1>\n"
-        f'<p class="soft">{_time(recording.start)} to {_time(recording.end)} UTC, one value per '
-        f"{_duration(recording.period)}. {html.escape(note)}</p>\n{_tiles(recording, node_hour)}{_events(events)}"
-        f"{sections}{_not_recorded(missing)}</main>\n</body>\n</html>\n",
-        encoding="utf-8",
+        f'<p class="soft">{lead}</p>\n{body}</main>\n</body>\n</html>\n'
     )
 
 
@@ -123,12 +130,13 @@ def _tiles(recording: Recording, node_hour: Decimal | None) -> str:
     return f'<dl class="tiles">{"".join(items)}</dl>\n'
 
 
-def _events(events: Sequence[Event]) -> str:
+def draw_events(events: Sequence[Event]) -> str:
+    """Return the table of events with a letter, and the number of checkpoints."""
     saves = sum(not event.letter for event in events)
     rows = [[event.letter, event.what, f"{_time(event.at)} UTC"] for event in events if event.letter]
     text = f'<p class="soft">{saves} checkpoints, each a mark below the axes.</p>\n' if saves else ""
-    table = _table("Events, marked on all charts", ["", "event", "time"], rows) if rows else ""
-    return f'<div class="events">{table}</div>{text}'
+    listed = table("Events, marked on all charts", ["", "event", "time"], rows) if rows else ""
+    return f'<div class="events">{listed}</div>{text}'
 
 
 def _not_recorded(titles: Sequence[str]) -> str:
@@ -147,7 +155,7 @@ def _panel(recording: Recording, panel: Panel, lines: Sequence[Line], events: Se
     return (
         f'<figure aria-labelledby="panel-{number}"><h3 id="panel-{number}">{title} ({html.escape(panel.unit)})</h3>\n'
         f"{chart.svg()}"
-        f'<figcaption><div class="scroll">{_table("", ["", "minimum", "mean", "maximum", "last"], figures)}</div></figcaption>\n'
+        f'<figcaption><div class="scroll">{table("", ["", "minimum", "mean", "maximum", "last"], figures)}</div></figcaption>\n'
         f'<details><summary>Values of "{title}" over time</summary><div class="scroll">{_values(recording, panel, lines)}'
         f"</div></details></figure>\n"
     )
@@ -165,7 +173,7 @@ def _values(recording: Recording, panel: Panel, lines: Sequence[Line]) -> str:
         [_time(recording.start + row * span), *(short(column.get(row)) for column in columns)]
         for row in range(_ROWS_OF_A_TABLE)
     ]
-    return _table(
+    return table(
         f"Mean per {_duration(span)} in {panel.unit}", ["from (UTC)", *(line.label for line in lines)], rows
     )
 
@@ -176,7 +184,8 @@ def _by_row(line: Line, start: datetime, span: timedelta) -> Mapping[int, float]
     return {row: fmean(value for _, value in group) for row, group in grouped}
 
 
-def _table(caption: str, columns: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+def table(caption: str, columns: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    """Return a table, whose first column has headings."""
     head = "".join(f'<th scope="col">{html.escape(cell)}</th>' for cell in columns)
     body = "".join(
         f'<tr><th scope="row">{html.escape(first)}</th>{"".join(f"<td>{html.escape(cell)}</td>" for cell in rest)}</tr>'

@@ -68,7 +68,17 @@ def init(
     The project can be deployed to the local AWS unchanged. On a terminal, says how many questions it asks for missing
     options, checks each answer as it is given, and keeps the answers after an interruption. Otherwise, uses defaults.
     """
-    for option in (example, name, region, zone_id, instance_type, launched_by, reservation_id, image_id, requirement):
+    for option in (
+        example,
+        name,
+        region,
+        zone_id,
+        instance_type,
+        launched_by,
+        reservation_id,
+        image_id,
+        requirement,
+    ):
         if option is not None and not option.isprintable():
             raise typer.BadParameter(f"{quote(option)} has characters that cannot be printed")
     if example == "list":

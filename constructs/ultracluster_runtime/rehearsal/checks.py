@@ -52,8 +52,7 @@ _MORE_CONCURRENCY: Final = quota_request_command(
 _REMEDIES: Final = (
     (
         r"Instance type can only be one of",
-        "AWS Batch does not know the type in this Region: use `launched_by: auto-scaling`, which does not ask AWS Batch to start nodes, "
-        "another Region, or ask AWS Support",
+        "AWS Batch does not know the type in this Region: use `launched_by: auto-scaling` or another Region, or ask AWS Support",
     ),
     (
         r"not authorized to perform: iam:PassRole on resource: (?P<role>\S+)",

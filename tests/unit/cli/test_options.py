@@ -17,7 +17,7 @@ OF_A_COMMAND = {
     "--days": 2,
     "--every": 2,  # between lines about a node, or between searches
     "--from": 2,
-    "--hours": 2,
+    "--hours": 3,  # of a run, of metrics, and of metrics since the start of a block
     "--image": 2,  # one to look at, or folders that stand for some
     "--json": 2,  # a document, or one for each line of a log
     "--name": 3,
