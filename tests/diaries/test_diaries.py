@@ -35,7 +35,7 @@ def test_an_unknown_command_is_never_answered_with_the_opposite(
 
 
 def test_init_checks_each_answer_and_proposes_the_folder(empty: Terminal, keeps: Keeps) -> None:
-    screen = empty.type("init", answers=["trn2", "trn2.48xlarge", "", "", "ours", "4", ""])
+    screen = empty.type("init", answers=["trn2", "trn2.48xlarge", "", "", "ours", "4", "", ""])
 
     assert screen.code == 0, screen.text
     assert "UC4001" in screen.text
@@ -44,7 +44,7 @@ def test_init_checks_each_answer_and_proposes_the_folder(empty: Terminal, keeps:
     keeps("init", screen)
 
 
-@pytest.mark.parametrize("answered", range(6))
+@pytest.mark.parametrize("answered", range(7))
 def test_ctrl_c_at_each_question_of_init_leaves_no_project(
     empty: Terminal, tmp_path: Path, answered: int
 ) -> None:
