@@ -381,6 +381,27 @@ def check_gate_bound(bound: float | None, *, path: str) -> list[Finding]:
     )
 
 
+def check_gate_bandwidth(
+    machine: InstanceType, nodes: int, bound: float | None, *, path: str
+) -> list[Finding]:
+    """Check that the network of an instance type carries the bandwidth that a fabric gate asks of several nodes (UC6158).
+
+    Each of N nodes sends at least 2 (N - 1) / N of the data, and the bus bandwidth counts twice the data, so it is at most
+    N / (N - 1) times the bandwidth of a node. Inside an UltraServer, nodes also have NeuronLink, for which no such limit is known.
+    """
+    if bound is None or nodes < 2 or machine.in_ultraserver:  # noqa: PLR2004 - one node has no network to test
+        return []
+    most = machine.network_gbps * 1e9 / 8 / 2**30 * nodes / (nodes - 1)
+    return require(
+        bound <= most,
+        "UC6158",
+        f"got {bound:g} GiB/s, more than the network of {nodes} x {machine.name} carries",
+        allowed=f"at most {int(most)} GiB/s",
+        remedy="AWS publishes no figure for an all-reduce: use less than the log of a gate without a bound shows",
+        path=path,
+    )
+
+
 RECORDS: Final = (
     RuleRecord(
         "UC6010",
@@ -534,6 +555,12 @@ RECORDS: Final = (
         "A bound on a fabric is above zero.",
         remedy="Specify what nodes of this type have reached before, which the log of a gate without a bound shows. Omit it for no bound.",
         source="Our decision: a bound of nothing passes every fabric.",
+    ),
+    RuleRecord(
+        "UC6158",
+        "A fabric gate asks for no more bandwidth than the network of the nodes carries.",
+        remedy="Specify less than the log of a gate without a bound shows; AWS publishes no figure for an all-reduce.",
+        source="github.com/NVIDIA/nccl-tests, doc/PERFORMANCE.md: what bus bandwidth is; DescribeInstanceTypes as moto 5.2.5 ships it, about 2026-08.",
     ),
     RuleRecord(
         "UC6308",

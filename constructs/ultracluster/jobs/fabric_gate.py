@@ -13,7 +13,7 @@ from ultracluster.storage.checkpoint_bucket import CheckpointBucket
 from ultracluster_spec.arguments import validate_arguments
 from ultracluster_spec.findings import Finding, reject
 from ultracluster_spec.job import Job
-from ultracluster_spec.job_definitions import check_fabric, check_gate_bound
+from ultracluster_spec.job_definitions import check_fabric, check_gate_bandwidth, check_gate_bound
 from ultracluster_spec.neuron import Neuron
 
 
@@ -57,13 +57,14 @@ class FabricGate(MultiNodeJob):
             **options: Image, Neuron settings and dependencies as in `GateOptions`.
 
         Raises:
-            FindingsError: If the instance type has no EFA (UC6150), a limit is not above zero (UC6151), or the job does not
-                fit the queue.
+            FindingsError: If the instance type has no EFA (UC6150), a limit is not above zero (UC6151), the network does not
+                carry the bandwidth (UC6158), or the job does not fit the queue.
             TypeError: If an option is unknown or a required one is missing.
         """
         check_options(options, GateOptions)
         wait = patience or Duration.minutes(15)
-        reject(_check(queue, min_bandwidth=min_bandwidth, max_latency=max_latency))
+        nodes = queue.max_nodes if node_count is None else node_count
+        reject(_check(queue, nodes, min_bandwidth=min_bandwidth, max_latency=max_latency))
         machine = queue.nodes.instance_type
         settings = {
             "efa": len(queue.nodes.efa_devices),
@@ -75,7 +76,6 @@ class FabricGate(MultiNodeJob):
         }
         command = ["python3", "-c", lean_script("fabric_gate.py")]
         command += [f"{name}={value:g}" for name, value in settings.items() if value is not None]
-        nodes = queue.max_nodes if node_count is None else node_count
         # Waits for the nodes, for the test of all of them, and for tests of groups that double in size each time.
         timeout = Duration.seconds((4 + nodes.bit_length()) * wait.to_seconds())
         job = Job(command=tuple(command), nodes=node_count, launcher="raw")
@@ -90,10 +90,14 @@ class FabricGate(MultiNodeJob):
         )
 
 
-def _check(queue: ITrainingQueue, *, min_bandwidth: float | None, max_latency: float | None) -> list[Finding]:
-    fabric = check_fabric(queue.nodes.instance_type.name, has_efa=bool(queue.nodes.efa_devices))
+def _check(
+    queue: ITrainingQueue, nodes: int, *, min_bandwidth: float | None, max_latency: float | None
+) -> list[Finding]:
+    machine = queue.nodes.instance_type
+    fabric = check_fabric(machine.name, has_efa=bool(queue.nodes.efa_devices))
     return [
         *(finding.at("queue") for finding in fabric),
         *check_gate_bound(min_bandwidth, path="min_bandwidth"),
         *check_gate_bound(max_latency, path="max_latency"),
+        *check_gate_bandwidth(machine, nodes, min_bandwidth, path="min_bandwidth"),
     ]

@@ -35,6 +35,7 @@ from ultracluster_spec.job_definitions import (
     check_dependencies,
     check_dependency,
     check_fabric,
+    check_gate_bandwidth,
     check_image_region,
     check_image_tag,
     check_launcher,
@@ -266,11 +267,14 @@ def gates_protect_several_nodes(cluster: Cluster, job: NamedJob) -> Iterator[At]
 
 
 def fabric_is_there(cluster: Cluster, job: NamedJob) -> Iterator[At]:
-    """Refuse a fabric gate on nodes without EFA."""
+    """Refuse a fabric gate on nodes without EFA, or one that asks for more than their network carries."""
     machine = cluster.machine
     if job.gates.fabric:
         findings = check_fabric(machine.name, has_efa=machine.efa_interfaces > 0)
         yield from At.of_all(("gates", "fabric"), findings)
+        nodes, bound = job.nodes or cluster.nodes, job.gates.min_bandwidth
+        bandwidth = check_gate_bandwidth(machine, nodes, bound, path="")
+        yield from At.of_all(("gates", "min_bandwidth"), bandwidth)
 
 
 def image_is_pinned(cluster: Cluster, job: NamedJob) -> Iterator[At]:  # noqa: ARG001 - one signature

@@ -1,3 +1,5 @@
+from functools import partial
+
 import pytest
 
 from ultracluster_spec.findings import Finding
@@ -10,6 +12,7 @@ from ultracluster_spec.job_definitions import (
     check_dependencies,
     check_dependency,
     check_fabric,
+    check_gate_bandwidth,
     check_gate_bound,
     check_image_region,
     check_image_tag,
@@ -86,3 +89,24 @@ def test_a_rule_is_broken_just_beyond_its_bound(
 
 def test_ids_of_jobs_are_in_no_tag() -> None:
     assert check_dependencies(["a" * 257], tagged=False) == []
+
+
+@pytest.mark.parametrize(
+    ("instance_type", "nodes", "most"),
+    [
+        ("trn1.32xlarge", 2, 186),  # 800 Gbit/s are 93.1 GiB/s, of which two nodes need each only half
+        ("trn1.32xlarge", 16, 99),
+        ("trn2.48xlarge", 4, 496),  # 3,200 Gbit/s
+        ("trn2.48xlarge", 1000, 372),
+        ("trn2.48xlarge", 1, None),  # one node has NeuronLink only
+        ("trn2u.48xlarge", 4, None),
+    ],
+)
+def test_a_gate_asks_for_what_the_network_carries(instance_type: str, nodes: int, most: int | None) -> None:
+    check = partial(check_gate_bandwidth, get_instance_type(instance_type), nodes, path="")
+
+    assert check(10_000 if most is None else most) == []
+    assert check(None) == []
+    if most is not None:
+        (found,) = check(most + 1)
+        assert (found.code, found.allowed) == ("UC6158", f"at most {most} GiB/s")

@@ -89,6 +89,13 @@ def test_a_bound_is_above_zero(stack: cdk.Stack, name: str) -> None:
         FabricGate(stack, "Gate", queue=training, image=IMAGE, **{name: 0})
 
 
+def test_a_bound_is_what_the_network_can_carry(stack: cdk.Stack) -> None:
+    training = queue(stack)
+    FabricGate(stack, "Most", queue=training, image=IMAGE, node_count=2, min_bandwidth=745)
+    with pytest.raises(FindingsError, match=r"UC6158: \S+: min_bandwidth: got 746 GiB/s"):
+        FabricGate(stack, "Gate", queue=training, image=IMAGE, node_count=2, min_bandwidth=746)
+
+
 def test_a_type_without_efa_has_no_fabric(stack: cdk.Stack) -> None:
     training = queue(stack, instance_type="trn1.2xlarge", max_nodes=1)
     with pytest.raises(FindingsError, match=r"UC6150: \S+: queue: trn1.2xlarge has no EFA"):
