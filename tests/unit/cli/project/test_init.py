@@ -94,7 +94,7 @@ def test_an_answer_is_checked_when_it_is_given_and_asked_for_again(tmp_path: Pat
     assert zones is not None
     assert cluster_in(tmp_path / "ours") == ("trn2.48xlarge", "us-east-2", zones[2], "ours", 8)
     assert "no published run shows batch with trn2.48xlarge" in done.stderr
-    assert "launched_by: \"auto-scaling\"" in (tmp_path / "ours" / "rollout.yaml").read_text()
+    assert 'launched_by: "auto-scaling"' in (tmp_path / "ours" / "rollout.yaml").read_text()
 
 
 @pytest.mark.slow
