@@ -87,8 +87,8 @@ audit: env .ultracluster/audit/.stamp ## Look for known vulnerabilities of all p
 	  $(INSTALL) .ultracluster/audit/bin/python --require-hashes -r tests/security/requirements.txt)
 	@touch $@
 
-mutation: env .ultracluster/mutation/.stamp ## Count the changes of the code that no test notices; PART=plan for one part (hours for all)
-	"$(BIN)/python" tests/mutation/mutate.py $(PART) $(if $(AGAIN),--again) $(if $(EVERY),--every $(EVERY))
+mutation: env ## Change the code at random places and count the changes that no test notices; PART="plan rollout" COUNT=50 SEED=1
+	"$(BIN)/python" -m tests.mutation.sample $(PART) --count $(or $(COUNT),50) $(if $(SEED),--seed $(SEED))
 
 .ultracluster/fuzz/.stamp: tests/deep/requirements.txt .venv/.stamp-packages | .ultracluster/tmp .ultracluster/logs
 	$(call step,Installing atheris (130 MB on disk),fuzz,$(INSTALL) --require-hashes --no-deps --target .ultracluster/fuzz -r tests/deep/requirements.txt)
@@ -131,7 +131,7 @@ lock: env ## Write requirements.lock and the requirements of other targets: vers
 	$(LOCK) --extra local --extra toolchain --extra dev \
 	  --no-emit-package ultracluster-local --output-file requirements.lock pyproject.toml
 	for each in docs tests/security; do $(LOCK) --output-file $$each/requirements.txt $$each/requirements.in; done
-	for each in tests/deep tests/mutation; do $(LOCK) --no-deps --output-file $$each/requirements.txt $$each/requirements.in; done
+	$(LOCK) --no-deps --output-file tests/deep/requirements.txt tests/deep/requirements.in
 
 clean: ## Remove everything that the targets above made
 	@if [ -x "$(BIN)/ultracluster" ]; then "$(BIN)/ultracluster" local down >/dev/null 2>&1 || true; fi
@@ -173,12 +173,6 @@ clean: ## Remove everything that the targets above made
 	@rm -rf .ultracluster/training && "$(BIN)/python" -m venv --without-pip .ultracluster/training
 	$(call step,Installing torch and JAX (1.5 GB on disk),training,\
 	  $(INSTALL) .ultracluster/training/bin/python -r tests/training/requirements.txt)
-	@touch $@
-
-.ultracluster/mutation/.stamp: tests/mutation/requirements.txt .venv/.stamp-packages | .ultracluster/tmp .ultracluster/logs
-	@rm -rf .ultracluster/mutation/tool
-	$(call step,Installing mutmut,mutation,\
-	  $(INSTALL) --require-hashes --no-deps --target .ultracluster/mutation/tool -r tests/mutation/requirements.txt)
 	@touch $@
 
 node_modules/.stamp-cdk: package-lock.json package.json .venv/.stamp-packages | .ultracluster/tmp .ultracluster/logs

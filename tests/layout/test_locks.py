@@ -29,7 +29,6 @@ LOCKS = (
     ".github/release-requirements.txt",
     "docs/requirements.txt",
     "tests/deep/requirements.txt",
-    "tests/mutation/requirements.txt",
     "tests/security/requirements.txt",
 )
 # One version of torch has several builds, with and without CUDA, and other hashes on each index.
