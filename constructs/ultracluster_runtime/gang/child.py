@@ -33,7 +33,7 @@ def main() -> int:
         job=given["AWS_BATCH_JOB_ID"].partition(":")[0],
         index=int(given["AWS_BATCH_JOB_ARRAY_INDEX"]),
         size=int(given["UC_GANG_SIZE"]),
-        attempt=int(given.get("AWS_BATCH_JOB_ATTEMPT", "1")),
+        attempt=int(given["AWS_BATCH_JOB_ATTEMPT"]),
         nonce=uuid.uuid4().hex[:8],
         address=given.get("UC_GANG_ADDRESS") or _own_address(),
     )

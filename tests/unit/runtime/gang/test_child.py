@@ -11,7 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from ultracluster_runtime.gang.child import node_variables
+from ultracluster_runtime.gang.child import _place, node_variables
+from ultracluster_runtime.gang.places import Bucket, Folder
 from ultracluster_runtime.gang.rendezvous import Child, Start
 
 LAUNCHER = Path(__file__).parents[4] / "constructs/ultracluster/scripts/launch.py"
@@ -69,13 +70,15 @@ def told(out: str) -> list[str]:
 @pytest.mark.slow
 def test_launcher_sees_ranks_and_the_address_of_child_0(tmp_path: Path) -> None:
     port = free_port()
-    results = ended(start(tmp_path, 3, 1, "", port))
+    results = ended(start(tmp_path, 3, 2, "", port))
     assert [code for code, _, _ in results] == [0, 0, 0], results
     ranks, sizes, addresses, ports = zip(*(told(out) for _, out, _ in results), strict=True)
     assert (ranks, sizes) == (("0", "1", "2"), ("3", "3", "3"))
     assert set(addresses[1:]) == {"127.0.0.1"}  # the main node takes its own address from its routes
     assert set(ports) == {str(port + 3)}
-    assert all("all children succeeded" in err for _, _, err in results)
+    for index, (_, _, err) in enumerate(results):
+        assert f"child {index} of 3, attempt 2, waits for the others" in err
+        assert "all children succeeded" in err
 
 
 @pytest.mark.slow
@@ -110,7 +113,21 @@ def test_each_generation_has_its_own_name_and_ports() -> None:
         node_variables(child, Start(generation=number, addresses=("10.0.0.1",) * 4, before=0))
         for number in (1, 2)
     )
-    assert first["AWS_BATCH_JOB_ID"] == "job.1#2"
+    assert first == {
+        "AWS_BATCH_JOB_ID": "job.1#2",
+        "AWS_BATCH_JOB_NUM_NODES": "4",
+        "AWS_BATCH_JOB_NODE_INDEX": "2",
+        "AWS_BATCH_JOB_MAIN_NODE_INDEX": "0",
+        "AWS_BATCH_JOB_MAIN_NODE_PRIVATE_IPV4_ADDRESS": "10.0.0.1",
+        "MASTER_PORT": first["MASTER_PORT"],
+    }
     assert second["AWS_BATCH_JOB_ID"] == "job.2#2"
     assert int(second["MASTER_PORT"]) - int(first["MASTER_PORT"]) >= 3
-    assert first["AWS_BATCH_JOB_MAIN_NODE_PRIVATE_IPV4_ADDRESS"] == "10.0.0.1"
+
+
+@pytest.mark.slow
+def test_children_meet_in_a_folder_or_in_a_bucket(tmp_path: Path) -> None:
+    folder, bucket = _place(str(tmp_path)), _place("s3://gangs/of/cluster")
+    assert isinstance(folder, Folder)
+    assert isinstance(bucket, Bucket)
+    assert (bucket._bucket, bucket._prefix) == ("gangs", "of/cluster/")
