@@ -167,6 +167,15 @@ def test_a_response_without_ids_is_not_a_purchase() -> None:
         ec2_answers.bought_extension({})
 
 
+@pytest.mark.parametrize(
+    ("fees", "total"), [(["1.5", "2"], "3.5"), (["1.5", None], None), ([None, None], None)]
+)
+def test_adds_the_fees_of_extensions_if_each_has_one(fees: list[str | None], total: str | None) -> None:
+    extensions = [{"CapacityReservationId": "cr-1", "UpfrontFee": fee} for fee in fees]
+    fee = ec2_answers.bought_extension({"CapacityBlockExtensions": extensions}).fee
+    assert fee == (total and Decimal(total))
+
+
 def test_reads_what_an_extension_and_a_reservation_on_demand_bought() -> None:
     extensions = [{"CapacityReservationId": "cr-2"}, {"CapacityReservationId": "cr-1"}]
 

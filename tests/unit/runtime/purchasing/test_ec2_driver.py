@@ -268,8 +268,9 @@ def test_reads_listings_with_separate_clients() -> None:
 
 def test_reads_the_clock_of_aws_and_the_orders_and_asks_about_those_that_overlap() -> None:
     headers = {"HTTPHeaders": {"date": "Fri, 20 Nov 2026 09:00:00 GMT"}}
-    told = driver(Boto3({"ResponseMetadata": headers}))
-    assert told.perform(effects.ReadClock()) == datetime(2026, 11, 20, 9, tzinfo=UTC)
+    boto3 = Boto3({"ResponseMetadata": headers})
+    assert driver(boto3).perform(effects.ReadClock()) == datetime(2026, 11, 20, 9, tzinfo=UTC)
+    assert boto3.made[0][:2] == ("sts", "us-east-1")
     untold = driver(Boto3({"ResponseMetadata": {}})).perform(effects.ReadClock())
     assert untold == effects.ReadFailed(code="NoDate", message="no Date header", transient=False)
     assert driver(Boto3(refusal("ExpiredToken"))).perform(effects.ReadClock()) == effects.ReadFailed(

@@ -70,7 +70,7 @@ def test_on_demand_reservation_can_be_cancelled() -> None:
     simulation = simulate([on_demand_order()])
     bought(simulation, "reserve")
     outcome = _answer(cancel("reserve"), simulation, Committed())
-    assert outcome.record.state is OrderState.CANCELLED
+    assert (outcome.record.state, outcome.record.reason) == (OrderState.CANCELLED, "cancelled")
     assert simulation.locks == {}
 
 

@@ -27,8 +27,8 @@ def codes(order: Order, now: datetime = START) -> list[str]:
     return sorted(finding.code for finding in check_order(order, now=now))
 
 
-def findings_text(order: Order) -> str:
-    return "\n".join(str(finding) for finding in check_order(order, now=START))
+def says(order: Order, line: str) -> bool:
+    return any(str(finding).startswith(line) for finding in check_order(order, now=START))
 
 
 @pytest.mark.parametrize(
@@ -218,7 +218,7 @@ def test_accepts_a_valid_order(order: Order) -> None:
     ],
 )
 def test_refuses_a_block_order(changes: dict[str, Any], line: str) -> None:
-    assert line in findings_text(block_order(**changes))
+    assert says(block_order(**changes), line)
 
 
 @pytest.mark.parametrize(
@@ -275,7 +275,7 @@ def test_accepts_the_last_valid_value(changes: dict[str, Any]) -> None:
     ],
 )
 def test_refuses_an_extension_order(changes: dict[str, Any], line: str) -> None:
-    assert line in findings_text(extension_order(**changes))
+    assert says(extension_order(**changes), line)
 
 
 @pytest.mark.parametrize("end", [START + timedelta(hours=1), START + timedelta(days=57)])
@@ -305,7 +305,7 @@ def test_explains_that_an_offering_is_not_a_reservation() -> None:
     ],
 )
 def test_refuses_an_on_demand_order(changes: dict[str, Any], line: str) -> None:
-    assert line in findings_text(on_demand_order(**changes))
+    assert says(on_demand_order(**changes), line)
 
 
 def test_on_demand_order_costs_at_most_until_one_hour_after_its_end() -> None:
@@ -334,6 +334,7 @@ REGION_NAME = "got 'Ohio'. Allowed: the name of a Region, such as us-east-2."
     ("order", "line"),
     [
         (on_demand_order(end="2026-12-01"), f"error: end: {TIME}"),
+        (block_order(start_before="2026-12-01"), f"error: start_before: {TIME}"),
         (on_demand_order(region="Ohio"), f"error: region: {REGION_NAME}"),
         (extension_order(expected_end="2026-12-01"), f"error: expected_end: {TIME}"),
         (extension_order(region="Ohio"), f"error: region: {REGION_NAME}"),
@@ -348,7 +349,7 @@ REGION_NAME = "got 'Ohio'. Allowed: the name of a Region, such as us-east-2."
     ],
 )
 def test_reports_the_invalid_term(order: Order, line: str) -> None:
-    assert line in findings_text(order)
+    assert says(order, line)
 
 
 def test_checks_every_zone_and_accepts_a_block_of_one_hour() -> None:

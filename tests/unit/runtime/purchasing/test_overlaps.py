@@ -70,6 +70,13 @@ def test_an_order_counts_while_it_can_buy_or_has_bought() -> None:
     }
 
 
+def test_an_approval_counts_until_it_expires() -> None:
+    approval = _record(block_order(name="january", expires_at=START), OrderState.APPROVED)
+    second = timedelta(seconds=1)
+    assert overlapping(block_order(), [approval], now=START - second) == [approval]
+    assert overlapping(block_order(), [approval], now=START) == []
+
+
 def test_what_was_bought_counts_with_its_own_dates() -> None:
     january = block_order(name="january", start_after=START + timedelta(days=20))
     for days, count in ((19, 0), (20, 0), (21, 1)):

@@ -12,7 +12,7 @@ from tests.unit.runtime.purchasing.simulation import START
 
 from ultracluster_catalog.limits.quotas import CAPACITY_BLOCK_QUOTAS
 from ultracluster_catalog.places.zones import REGIONS
-from ultracluster_runtime.purchasing.aws_errors import CAPACITY_BLOCK_LIMIT
+from ultracluster_runtime.purchasing.aws_errors import CAPACITY_BLOCK_LIMIT, UNREADABLE_ANSWER
 from ultracluster_runtime.purchasing.effects import DescribeOfferings, Page, ReadFailed
 from ultracluster_runtime.purchasing.search import Search, SearchResult, search_offerings
 
@@ -85,6 +85,15 @@ def test_waits_longer_each_time_when_there_were_too_many_searches() -> None:
     assert len(result.offerings) == 1
     assert slept == sorted(slept)
     assert len(slept) == 2
+
+
+@pytest.mark.parametrize(
+    ("code", "naps"), [(CAPACITY_BLOCK_LIMIT, 3), ("ConnectTimeoutError", 1), (UNREADABLE_ANSWER, 1)]
+)
+def test_waits_once_for_what_botocore_has_repeated(code: str, naps: int) -> None:
+    slept: list[float] = []
+    search(lambda _: replace(LIMITED, code=code), slept, regions=("us-east-2",))
+    assert len(slept) == naps
 
 
 def test_reports_regions_without_an_answer() -> None:
