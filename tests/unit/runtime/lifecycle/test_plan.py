@@ -46,6 +46,8 @@ def test_requests_checkpoints_twenty_minutes_before_the_drain() -> None:
     told = [RequestCheckpoint(nodes=frozenset({NODE}), before=END - timedelta(minutes=30))]
     assert of_kind(RequestCheckpoint, facts(first)) == told
     assert of_kind(RequestCheckpoint, facts(first, checkpoint_lead=timedelta(minutes=19))) == []
+    idle = frozenset({NODE, "i-0123456789abcdef1"})  # a job may start on it until the drain
+    assert of_kind(RequestCheckpoint, facts(first, nodes=idle)) == [replace(told[0], nodes=idle)]
 
 
 def test_job_with_a_checkpoint_request_is_terminated_at_the_drain() -> None:
@@ -111,25 +113,26 @@ def test_every_reservation_state_has_a_phase(state: str, phase: Phase) -> None:
 
 
 @pytest.mark.parametrize(
-    "odd",
+    ("odd", "problem"),
     [
-        {"state": "new"},
-        {"is_block": False},
-        {"start": None},
-        {"end": None},
-        {"end": START},
+        ({"state": "new"}, "its state is new."),
+        ({"is_block": False}, "it is a reservation, but not a Capacity Block."),
+        ({"start": None}, f"EC2 reports start None and end {END}."),
+        ({"end": None}, f"EC2 reports start {START} and end None."),
+        ({"end": START}, f"EC2 reports start {START} and end {START}."),
+        (None, "EC2 has no such reservation in this account and Region."),
     ],
 )
-def test_unexpected_states_are_left_alone_and_reported(odd: dict[str, object]) -> None:
-    actions = plan_actions(
-        facts(START + SECOND, reservation=reservation(**odd), environment=Environment(enabled=False)), FRESH
+def test_unexpected_states_are_left_alone_and_reported(odd: dict[str, object] | None, problem: str) -> None:
+    seen = None if odd is None else reservation(**odd)
+    (told,) = plan_actions(
+        facts(START + SECOND, reservation=seen, environment=Environment(enabled=False)), FRESH
     )
-    assert [type(action) for action in actions] == [Notify]
+    assert isinstance(told, Notify)
+    assert f"leaves the cluster unchanged: {problem}" in told.text
 
 
 def test_unknown_reservation_is_not_treated_as_ended() -> None:
-    actions = plan_actions(facts(START, reservation=None), FRESH)
-    assert [type(action) for action in actions] == [Notify]
     past = replace(FRESH, end=START, start=START - timedelta(days=1), instances=4)
     assert of_kind(SetEnvironment, facts(START, reservation=None), past) == [SetEnvironment(enabled=False)]
 
