@@ -54,6 +54,7 @@ def node(index: int, **changes: Any) -> dict[str, Any]:
         (failed(statusReason=HOST), [], "lost"),
         (failed(statusReason="Host EC2 terminated"), [], "lost"),
         (failed(container={"reason": HOST}), [], "lost"),
+        (failed(attempts=[{"container": {"reason": HOST}}]), [], "lost"),
         (failed(attempts=[{"container": {}}, {"statusReason": HOST, "container": {}}]), [], "lost"),
         # The main node fails soon after another one was lost.
         (failed(container={"exitCode": 1}), [node(0), node(2, stoppedAt=90, statusReason=HOST)], "lost"),

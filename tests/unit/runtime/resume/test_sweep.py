@@ -96,6 +96,7 @@ def test_a_job_without_resumes_ends_and_people_hear_of_it_once(tags: dict[str, s
     run_for(aws, 3)
     assert aws.submitted == []
     assert [subject.split(":")[0] for subject in subjects(aws)] == ["Job pretrain ended"]
+    assert "again: none of its resumes are left." in aws.published[0]["Message"]
 
 
 def test_resumes_come_from_the_definition_if_the_job_has_none() -> None:
@@ -158,6 +159,18 @@ def test_an_unconfirmed_submission_is_looked_up_before_it_is_repeated(fault: str
     run_for(aws, 4, start=NOW + 5 * MINUTE)
     assert len(aws.submitted) == 1
     assert "goes on as 22222222-0000" in aws.published[-1]["Message"]
+
+
+def test_a_record_that_was_made_although_its_answer_was_lost_is_left_to_the_next_run(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    aws = ResumeAws(drained())
+    put = aws._PutItem
+    monkeypatch.setattr(aws, "_PutItem", lambda asked: put(asked) or put(asked))  # botocore repeats it
+    run(aws)
+    assert aws.submitted == []
+    run(aws, NOW + MINUTE)
+    assert len(aws.submitted) == 1
 
 
 def test_two_invocations_at_once_submit_one_job() -> None:
@@ -294,6 +307,13 @@ def test_a_job_that_waited_for_a_resumed_one_is_submitted_again_after_it() -> No
     assert second["tags"] == {"ultracluster:resume": "0", "ultracluster:resume-of": "99999999-0000"}
     assert "dependsOn" not in first
     assert subjects(aws)[1] == "Job evaluate goes on: it waited for pretrain, which goes on"
+
+
+def test_a_job_that_waited_for_two_resumed_ones_names_both() -> None:
+    before = drained(), drained("77777777-0000", jobName="prepare")
+    aws = ResumeAws(*before, dependent("99999999-0000", *(job["jobId"] for job in before)))
+    run_for(aws, 4)
+    assert subjects(aws)[-1] == "Job evaluate goes on: it waited for prepare, pretrain, which goes on"
 
 
 def test_a_chain_of_waiting_jobs_goes_on_in_its_order_whatever_the_order_of_their_endings() -> None:
