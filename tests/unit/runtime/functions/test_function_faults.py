@@ -359,6 +359,16 @@ def test_any_call_can_fail_in_any_way(
     assert SECRET not in "".join([*raised, caplog.text, *capsys.readouterr()])
 
 
+def test_people_hear_of_a_resume_by_the_topic_of_the_function(monkeypatch: pytest.MonkeyPatch) -> None:
+    function = FUNCTIONS["ultracluster_runtime.resume.handler.handler"]
+    for name, value in function.variables.items():
+        monkeypatch.setenv(name, value)
+    aws = function.aws()
+    function.run(aws, monkeypatch)
+
+    assert [each["TopicArn"] for each in aws.published] == [function.variables["UC_TOPIC"]]
+
+
 def test_failure_to_close_a_queue_does_not_keep_others_open(monkeypatch: pytest.MonkeyPatch) -> None:
     function = FUNCTIONS["index.handler"]
     for name, value in function.variables.items():
