@@ -8,10 +8,11 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from unittest.mock import MagicMock
 
 import pytest
 
-from ultracluster_runtime.gang.child import _place, node_variables
+from ultracluster_runtime.gang.child import _own_address, _place, node_variables
 from ultracluster_runtime.gang.places import Bucket, Folder
 from ultracluster_runtime.gang.rendezvous import Child, Start
 
@@ -131,3 +132,9 @@ def test_children_meet_in_a_folder_or_in_a_bucket(tmp_path: Path) -> None:
     assert isinstance(folder, Folder)
     assert isinstance(bucket, Bucket)
     assert (bucket._bucket, bucket._prefix) == ("gangs", "of/cluster/")
+
+
+def test_the_address_of_a_child_is_that_of_its_route_to_others(monkeypatch: pytest.MonkeyPatch) -> None:
+    probe = MagicMock(**{"__enter__.return_value.getsockname.return_value": ("10.0.0.3", 41000)})
+    monkeypatch.setattr(socket, "socket", lambda *_: probe)
+    assert _own_address() == "10.0.0.3"
