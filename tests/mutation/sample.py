@@ -81,6 +81,8 @@ _COMPARED: Final = {
 }  # fmt: skip
 _WORDS: Final = frozenset({"problem", "remedy", "allowed", "reason", "help", "description"})
 _WALL_SECONDS: Final = 900
+_TRACED_CALLS: Final = 100
+"""Of a function in a test: tracing each of very many calls would take minutes."""
 
 
 @dataclass(frozen=True)
@@ -250,12 +252,18 @@ class Mutants:
     def _learn(self, items: list[pytest.Item]) -> Any:
         """Return the lines that each test executes, if it passes, and its processor time."""
         executed: dict[str, set[int]] = defaultdict(set)
+        calls = Counter[CodeType]()
 
         def called(frame: FrameType, _event: str, _argument: object) -> Any:
-            name = frame.f_code.co_filename
-            if name not in self.files:
+            code = frame.f_code
+            if code.co_filename not in self.files:
                 return None
-            lines = executed[name]
+            calls[code] += 1
+            if calls[code] > _TRACED_CALLS:
+                if calls[code] == 100 * _TRACED_CALLS:
+                    sys.settrace(None)  # such a test has seen all that it will see
+                return None
+            lines = executed[code.co_filename]
 
             def line(frame: FrameType, _event: str, _argument: object) -> Any:
                 lines.add(frame.f_lineno)
@@ -267,6 +275,7 @@ class Mutants:
         threading.settrace(called)
         for item, following in zip_longest(items, items[1:]):
             executed.clear()
+            calls.clear()
             started = time.process_time()
             sys.settrace(called)
             reports = runtestprotocol(item, log=False, nextitem=following)
