@@ -303,6 +303,21 @@ def unmanaged(live: Live, base: Cluster) -> dict[str, Any]:
     return environment(live, base, type="UNMANAGED", serviceRole=role)
 
 
+def queue_of_an_instance_that_joins(live: Live, base: Cluster, boot: str = "") -> str:
+    """Launch an instance that joins an unmanaged environment by its user data, and return the ARN of a queue before it."""
+    batch, joined = base.client("batch"), unmanaged(live, base)
+    arn = batch.create_job_queue(
+        jobQueueName=live.name("queue"),
+        priority=1,
+        computeEnvironmentOrder=[{"order": 0, "computeEnvironment": joined["computeEnvironmentArn"]}],
+        tags=live.tags,
+    )["jobQueueArn"]
+    settled(live, "the queue", lambda: batch.describe_job_queues(jobQueues=[arn])["jobQueues"][0])
+    name = joined["ecsClusterArn"].rpartition("/")[2]
+    base.launch(f"#!/bin/bash\n{boot}echo ECS_CLUSTER={name} >>/etc/ecs/ecs.config\n")
+    return str(arn)
+
+
 @asks("L121", decides="group", tier=1, minutes=10, needs=("L83",))
 def cluster_of_an_unmanaged_environment(live: Live) -> None:
     """Does an unmanaged environment have its ECS cluster as soon as it is VALID, and keep it after an update?
@@ -403,16 +418,7 @@ def child_on_an_instance_that_joined_by_itself(live: Live) -> None:
     including its network. This is F5 and F6 in [decision 0024](../decisions/0024-auto-scaling-road.md).
     """
     base = small(live)
-    batch, joined = base.client("batch"), unmanaged(live, base)
-    arn = batch.create_job_queue(
-        jobQueueName=live.name("queue"),
-        priority=1,
-        computeEnvironmentOrder=[{"order": 0, "computeEnvironment": joined["computeEnvironmentArn"]}],
-        tags=live.tags,
-    )["jobQueueArn"]
-    settled(live, "the queue", lambda: batch.describe_job_queues(jobQueues=[arn])["jobQueues"][0])
-    name = joined["ecsClusterArn"].rpartition("/")[2]
-    base.launch(f"#!/bin/bash\necho ECS_CLUSTER={name} >>/etc/ecs/ecs.config\n")
+    batch, arn = base.client("batch"), queue_of_an_instance_that_joins(live, base)
     job = base.submit("spot", queue_arn=arn, arrayProperties={"size": 2})
     children = [f"{job}:{number}" for number in range(2)]
 
@@ -429,6 +435,28 @@ def child_on_an_instance_that_joined_by_itself(live: Live) -> None:
 
     ends = [(each["status"], each.get("statusReason")) for each in live.wait("the end", ended, minutes=5)]
     assert ends == [("FAILED", reason)] * 2, f"the children ended as {ends}"
+
+
+@asks("L126", decides="small", tier=1, cost=nodes(SMALL), minutes=35, needs=("L83",), nodes=1)
+def rule_for_the_cgroup_of_tasks(live: Live) -> None:
+    """Does a firewall rule for the cgroup of tasks keep a job in the network of its node from the metadata, and nothing else?
+
+    Launches one instance whose user data starts `ecstasks.slice` and refuses its packets to 169.254.169.254 before the ECS agent starts. Passes when a job runs
+    and writes its log, for which the agent needs the credentials of the node, and a job that asks the metadata fails with "Connection refused" in its log. Then
+    the rule can be part of node-boot.sh.
+    """
+    base = small(live)
+    rule = "iptables -w -A OUTPUT -d 169.254.169.254 -m cgroup --path ecstasks.slice -j REJECT"
+    arn = queue_of_an_instance_that_joins(live, base, f"systemctl start ecstasks.slice\n{rule}\n")
+    job = base.wait_for(base.submit("check", queue_arn=arn), minutes=25)
+    assert "shown" in base.log(job["container"]["logStreamName"]), "the job's log is not there"
+    asking = "import urllib.request; urllib.request.urlopen('http://169.254.169.254/', timeout=5)"
+    command = {"command": ["python3", "-c", asking]}
+    job = base.wait_for(
+        base.submit("check", queue_arn=arn, containerOverrides=command), status="FAILED", minutes=5
+    )
+    said = base.log(job["container"]["logStreamName"])
+    assert "Connection refused" in said, f"the log ends with {said[-200:]!r}"
 
 
 @asks("L63", decides="small", tier=1, cost=nodes(SMALL, 2), minutes=30, needs=("L83",), checks=("UC9458",))
