@@ -10,6 +10,7 @@ from ultracluster_runtime.jobs.diagnose import Reason
 from ultracluster_runtime.jobs.resumes import (
     Resume,
     explain_resume,
+    open_queues,
     pending_resumes,
     read_resume,
     resume_table,
@@ -98,6 +99,19 @@ def test_only_jobs_of_the_queues_that_are_still_to_be_submitted_are_pending(aws:
     found = pending_resumes([QUEUE], client=aws.client)
 
     assert [(one.job_id, one.left, one.nodes) for one in found] == [("waits", 2, 3), ("is-sent-now", 2, 3)]
+
+
+def test_open_queues_are_those_that_accept_jobs(aws: StubbedAws) -> None:
+    order = {"priority": 1, "computeEnvironmentOrder": []}
+    queues = [
+        {"jobQueueName": "q", "jobQueueArn": f"{QUEUE}{state}", "state": state, **order}
+        for state in ("DISABLED", "ENABLED")
+    ]
+    arns = [queue["jobQueueArn"] for queue in queues]
+    aws.answer("batch", "describe_job_queues", {"jobQueues": queues}, {"jobQueues": arns})
+
+    assert open_queues([*reversed(arns), *arns], client=aws.client) == {f"{QUEUE}ENABLED"}
+    assert open_queues([], client=aws.client) == set()
 
 
 def test_the_record_of_one_job_is_read_by_its_id(aws: StubbedAws) -> None:
