@@ -66,7 +66,7 @@ PARTS: Final = {
     ),
     "rollout": (
         [f"{_RUNTIME}/rollout", "cli/ultracluster_cli/rollout"],
-        [f"{_TESTS}/rollout", "tests/unit/cli/rollout", "tests/unit/cli/plan", "tests/unit/cli/deploy"],
+        [f"{_TESTS}/rollout", "tests/unit/cli/rollout"],
     ),
     "rules": (
         ["constructs/ultracluster_spec/cluster_rules", "stacks/ultracluster_stacks/config"],

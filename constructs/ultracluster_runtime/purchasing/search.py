@@ -157,14 +157,12 @@ def _finding_of_failure(search: Search, region: str, failure: ReadFailed) -> Fin
             if failure.transient
             else "",
         )
-    members = _members(search)
-    quota = capacity_block_quota(members[0]) if members else None
-    nodes = max(search.counts, default=1) * (
-        members[0].instances_per_ultraserver if search.ultraserver_type and members else 1
-    )
+    # Which quota UltraServers count against is not documented.
+    machine = INSTANCE_TYPES.get(search.instance_type or "")
+    quota = capacity_block_quota(machine) if machine else None
     remedy = (
-        quota.request_command(value=members[0].vcpus * nodes, region=region)
-        if quota
+        quota.request_command(value=machine.vcpus * max(search.counts, default=1), region=region)
+        if machine and quota
         else "Request the quota for Capacity Blocks of this family in the Service Quotas console"
     )
     what = search.instance_type or search.ultraserver_type
@@ -175,14 +173,6 @@ def _finding_of_failure(search: Search, region: str, failure: ReadFailed) -> Fin
         problem=f"the account has no quota for Capacity Blocks of {what}{named}",
         remedy=f"Request it: {remedy}" if quota else remedy,
     )
-
-
-def _members(search: Search) -> list[Any]:
-    if search.instance_type is not None:
-        return [INSTANCE_TYPES[search.instance_type]] if search.instance_type in INSTANCE_TYPES else []
-    return [
-        machine for machine in INSTANCE_TYPES.values() if machine.ultraserver_type == search.ultraserver_type
-    ]
 
 
 RECORDS: Final = (

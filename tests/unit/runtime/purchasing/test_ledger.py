@@ -95,6 +95,7 @@ def test_reads_every_attribute_of_a_purchase(ledger: Ledger) -> None:
         reservation_ids=("cr-1", "cr-2"),
         block_ids=("cb-1",),
         ec2_states=("cr-1=scheduled",),
+        count=16,
         reason="said so",
     )
     assert ledger.advance(approved, sent) == Committed()
@@ -132,7 +133,7 @@ def test_refuses_an_edited_item(client: Any, ledger: Ledger) -> None:
         UpdateExpression="SET terms = :terms",
         ExpressionAttributeValues={":terms": {"S": "{}"}},
     )
-    with pytest.raises(FindingsError, match="UC7025"):
+    with pytest.raises(FindingsError, match=r"UC7025.*item ORDER#december of the ledger"):
         ledger.read("december")
 
 

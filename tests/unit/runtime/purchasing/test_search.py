@@ -124,6 +124,7 @@ def test_asks_for_the_quota_of_whole_ultraservers() -> None:
     (finding,) = result.findings
     assert finding.code == "UC7041"
     assert "u-trn2x64" in finding.problem
+    assert finding.remedy.startswith("Request the quota")
 
 
 def test_an_account_without_ultraservers_is_not_sent_to_look_at_its_policies() -> None:

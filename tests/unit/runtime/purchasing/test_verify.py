@@ -1,11 +1,29 @@
 """Verification of consumption: no findings if all is right, and findings in all other cases."""
 
+from typing import Any
+from unittest.mock import MagicMock
+
 import pytest
 
-from ultracluster_runtime.purchasing.verify import LaunchedInstance, check_consumption
+from ultracluster_runtime.purchasing.verify import LaunchedInstance, check_consumption, read_instances
 
 OURS = {"cr-1": 2}
 RIGHT = LaunchedInstance(instance_id="i-1", lifecycle="capacity-block", reservation_id="cr-1")
+
+
+def test_reads_the_instances_that_match_and_live() -> None:
+    right = {"InstanceId": "i-1", "InstanceLifecycle": "capacity-block", "CapacityReservationId": "cr-1"}
+    ec2: Any = MagicMock()
+    ec2.get_paginator("describe_instances").paginate.return_value = [
+        {"Reservations": [{"Instances": [right]}, {"Instances": [{"InstanceId": "i-2"}]}]}
+    ]
+    ec2.get_paginator.reset_mock()
+    ours = {"Name": "tag:of", "Values": ["us"]}
+    plain = LaunchedInstance(instance_id="i-2", lifecycle="", reservation_id=None)
+    assert read_instances(ec2, filters=[ours]) == [RIGHT, plain]
+    ec2.get_paginator.assert_called_once_with("describe_instances")
+    alive = {"Name": "instance-state-name", "Values": ["pending", "running"]}
+    ec2.get_paginator().paginate.assert_called_once_with(Filters=[ours, alive])
 
 
 def test_reports_nothing_if_all_instances_run_in_the_block() -> None:
