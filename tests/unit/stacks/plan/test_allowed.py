@@ -5,11 +5,17 @@ from typing import Any
 import pytest
 from tests.unit.stacks.plan.small_stacks import stack
 
+from ultracluster_spec.commands import LAUNCHER_PATH
 from ultracluster_stacks.plan import StackTemplate, compare
 from ultracluster_stacks.plan.allowed import SAFE
 
 RULE, ALARM, TOPIC = "AWS::Events::Rule", "AWS::CloudWatch::Alarm", "AWS::SNS::Topic"
-FUNCTION = "AWS::Lambda::Function"
+FUNCTION, SUBSCRIPTION = "AWS::Lambda::Function", "AWS::SNS::Subscription"
+JOB, QUEUE, ENVIRONMENT = (
+    f"AWS::Batch::{name}" for name in ("JobDefinition", "JobQueue", "ComputeEnvironment")
+)
+BUCKET, BUDGET, GROUP = "AWS::S3::Bucket", "AWS::Budgets::Budget", "AWS::AutoScaling::AutoScalingGroup"
+INGRESS = "AWS::EC2::SecurityGroupIngress"
 BLOCK = {"UC_RESERVATION_ID": "cr-1", "UC_JOB_QUEUE": "q", "UC_CHECKPOINT_LEAD_SECONDS": "1500"}
 
 
@@ -167,6 +173,154 @@ def test_an_alarm_may_wait_for_fewer_points_and_miss_as_many(
     )
 
     assert (change(ALARM, old, new) == []) == passes
+
+
+def limits(**changes: Any) -> dict[str, Any]:
+    action = {"Reason": "R", "State": "RUNNABLE", "Action": "CANCEL", "MaxTimeSeconds": 600}
+    return {"JobStateTimeLimitActions": [action | changes]}
+
+
+def volumes(*paths: str) -> dict[str, Any]:
+    found = [{"Name": path, "Host": {"SourcePath": path}} for path in paths]
+    return {"ContainerProperties": {"Volumes": [{"Name": "none"}, *found]}}
+
+
+def rules(*found: dict[str, Any]) -> dict[str, Any]:
+    versions = {"VersioningConfiguration": {"Status": "Enabled"}}
+    return {"LifecycleConfiguration": {"Rules": [{"Status": "Enabled"} | rule for rule in found]}} | versions
+
+
+def command(*words: str) -> dict[str, Any]:
+    return {"ContainerProperties": {"Command": words and [*words]}}
+
+
+@pytest.mark.parametrize(
+    ("kind", "before", "after", "passes"),
+    [
+        (QUEUE, limits(), limits(MaxTimeSeconds=601), True),
+        (QUEUE, limits(), limits(MaxTimeSeconds=599), False),
+        (QUEUE, limits(), limits(Reason="S"), False),
+        (QUEUE, limits(), limits(State="PENDING"), False),
+        (QUEUE, limits(), limits(Action="TERMINATE"), False),
+        (QUEUE, limits(), {}, True),
+        (QUEUE, {}, limits(), False),
+        (JOB, volumes("/fsx"), volumes("/fsx", "/fsx/data"), True),
+        (JOB, volumes("/fsx"), volumes("/fsx", "/fsx2"), False),
+        (JOB, volumes("/fsx"), volumes("/fsx", "/fsx/../etc"), False),
+        (JOB, volumes("/fsx", "/opt"), volumes("/fsx"), False),
+        (JOB, command(LAUNCHER_PATH, "a"), command(LAUNCHER_PATH, "b"), True),
+        (JOB, command(LAUNCHER_PATH, "a"), command("b"), False),
+        (JOB, command("a"), command("b"), True),
+        (JOB, {"ContainerProperties": {}}, command("b"), True),
+        (FUNCTION, {"Runtime": "python3.12"}, {"Runtime": "python3.13"}, True),
+        (FUNCTION, {"Runtime": "python3.12"}, {"Runtime": "python3.11"}, False),
+        (FUNCTION, {"Runtime": "python3.12"}, {"Runtime": "nodejs22.x"}, False),
+        (BUCKET, rules({"ExpirationInDays": 7}), rules({"ExpirationInDays": 8}), True),
+        (BUCKET, rules({"ExpirationInDays": 7}), rules({"ExpirationInDays": 6}), False),
+        (BUCKET, rules({"ExpirationInDays": 7}), rules({"ExpirationInDays": 7, "Prefix": "a"}), True),
+        (BUCKET, rules({"ExpirationInDays": 7}), rules({"Status": "Disabled", "ExpirationInDays": 1}), True),
+        (BUCKET, rules({"ExpirationInDays": 7}), rules(), True),
+        (BUCKET, rules(), rules({"ExpirationInDays": 7}), False),
+        (BUCKET, rules(), {}, False),
+    ],
+)
+def test_what_keeps_jobs_and_data_passes_and_what_loses_them_stops(
+    kind: str, before: dict[str, Any], after: dict[str, Any], *, passes: bool
+) -> None:
+    assert (change(kind, before, after) == []) == passes
+
+
+OWN_ROLE, OWN_FUNCTION = {"Fn::GetAtt": ["Role", "Arn"]}, {"Fn::GetAtt": ["Drain", "Arn"]}
+PERMISSION = {
+    "Principal": "events.amazonaws.com",
+    "Action": "lambda:InvokeFunction",
+    "SourceArn": {"Fn::GetAtt": ["Rule", "Arn"]},
+}
+CODE = {"Role": OWN_ROLE, "Code": {"S3Key": "a" * 64 + ".zip"}}
+
+
+def job(**container: Any) -> dict[str, Any]:
+    return {"NodeProperties": {"NodeRangeProperties": [{"Container": container}]}}
+
+
+def environment(**resources: Any) -> dict[str, Any]:
+    return {"Type": "MANAGED", "ComputeResources": resources}
+
+
+@pytest.mark.parametrize(
+    ("kind", "properties", "passes"),
+    [
+        ("AWS::Lambda::Permission", PERMISSION, True),
+        ("AWS::Lambda::Permission", PERMISSION | {"Action": "lambda:*"}, False),
+        ("AWS::Lambda::Permission", PERMISSION | {"Principal": "123456789012"}, False),
+        ("AWS::Lambda::Permission", PERMISSION | {"SourceArn": "arn:of:another:rule"}, False),
+        (SUBSCRIPTION, {"Protocol": "email-json"}, True),
+        (SUBSCRIPTION, {"Protocol": "lambda", "Endpoint": OWN_FUNCTION}, True),
+        (SUBSCRIPTION, {"Protocol": "lambda", "Endpoint": "arn:of:another"}, False),
+        (SUBSCRIPTION, {"Protocol": "https", "Endpoint": OWN_FUNCTION}, False),
+        (JOB, job(JobRoleArn=OWN_ROLE, ExecutionRoleArn=OWN_ROLE), True),
+        (JOB, job(JobRoleArn="arn:of:another"), False),
+        (JOB, job(ExecutionRoleArn="arn:of:another"), False),
+        (JOB, job(Privileged=True), False),
+        (JOB, {"ContainerProperties": {"Privileged": True}}, False),
+        (FUNCTION, CODE, True),
+        (FUNCTION, CODE | {"Code": {"ZipFile": "x"}}, True),
+        (FUNCTION, CODE | {"Code": {"S3Key": "theirs.zip"}}, False),
+        (FUNCTION, CODE | {"Layers": ["theirs"]}, False),
+        (FUNCTION, CODE | {"Role": "arn:of:another"}, False),
+        (ALARM, {"AlarmActions": [{"Ref": "Topic"}], "OKActions": [{"Ref": "Topic"}]}, True),
+        (ALARM, {"AlarmActions": ["arn:aws:automate:us-east-2:ec2:stop"]}, False),
+        (ALARM, {"InsufficientDataActions": ["arn:of:another"]}, False),
+        (ENVIRONMENT, environment(LaunchTemplate={"LaunchTemplateId": {"Ref": "Nodes"}}), True),
+        (ENVIRONMENT, environment(LaunchTemplate={"LaunchTemplateId": {"Ref": "Topic"}}), False),
+        (ENVIRONMENT, environment(), False),
+        (ENVIRONMENT, {"Type": "UNMANAGED"}, True),
+        (GROUP, {"LaunchTemplate": {"LaunchTemplateId": {"Ref": "Nodes"}}}, True),
+        (GROUP, {"LaunchTemplate": {"LaunchTemplateId": "lt-0"}}, False),
+        (BUDGET, {"NotificationsWithSubscribers": [{"Subscribers": [{"Address": {"Ref": "Topic"}}]}]}, True),
+        (BUDGET, {"NotificationsWithSubscribers": [{"Subscribers": [{"Address": {"Ref": "Calls"}}]}]}, False),
+        (INGRESS, {"CidrIp": "10.0.0.0/8"}, True),
+        (INGRESS, {"CidrIp": "0.0.0.0/0"}, False),
+        (INGRESS, {"CidrIpv6": "::/0"}, False),
+    ],
+)
+def test_a_new_resource_passes_if_it_starts_and_opens_nothing_of_others(
+    kind: str, properties: dict[str, Any], *, passes: bool
+) -> None:
+    reserved = {"CapacityReservationSpecification": {"CapacityReservationTarget": {"Id": "cr-1"}}}
+    others = template() | {
+        "Role": {"Type": "AWS::IAM::Role", "Properties": {}},
+        "Calls": {"Type": TOPIC, "Properties": {}},
+        "Call": {
+            "Type": SUBSCRIPTION,
+            "Properties": {"Protocol": "lambda", "TopicArn": {"Ref": "Calls"}, "Endpoint": OWN_FUNCTION},
+        },
+        "Nodes": {"Type": "AWS::EC2::LaunchTemplate", "Properties": {"LaunchTemplateData": reserved}},
+    }
+    new = {"Type": kind, "Properties": properties}
+    reasons = [stop.reason for stop in compare([stack(**others)], [stack(**others, R=new)]).stops()]
+
+    assert (reasons == []) == passes, reasons
+
+
+@pytest.mark.parametrize(
+    ("nodes", "passes"), [(0, False), (1, True), (2, True), (4, True), (5, False), ("x", False)]
+)
+def test_a_job_may_have_as_many_nodes_as_an_environment_of_its_stack(nodes: Any, *, passes: bool) -> None:
+    def given(count: Any) -> StackTemplate:
+        container = {
+            "ResourceRequirements": [{"Type": "MEMORY", "Value": "1"}, {"Type": "VCPU", "Value": "192"}]
+        }
+        ranges = [{"Container": container}, {"Container": {}}]
+        definition = {
+            "Type": JOB,
+            "Properties": {"NodeProperties": {"NumNodes": count, "NodeRangeProperties": ranges}},
+        }
+        small = {"Type": ENVIRONMENT, "Properties": {"UnmanagedvCpus": 192}}
+        large = {"Type": ENVIRONMENT, "Properties": environment(MaxvCpus=4 * 192)}
+        return stack(R=definition, Small=small, Large=large, Topic={"Type": TOPIC})
+
+    assert ([*compare([given(2)], [given(nodes)]).stops()] == []) == passes
 
 
 def test_an_image_may_be_another_version_of_the_same_repository() -> None:
