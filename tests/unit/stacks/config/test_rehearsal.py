@@ -63,6 +63,20 @@ def test_the_file_system_is_the_smallest_of_its_kind(write: Write, settings: str
     assert check_file_system(system.settings) == []
 
 
+def test_capacity_that_nobody_reserved_is_rehearsed_as_it_is_and_nobody_is_told(write: Write) -> None:
+    topic = "topic_arn: 'arn:aws:sns:us-east-2:123456789012:t'"
+    settings = f"        alarms: {{{topic}}}\n        budget: {{monthly_usd: 900, {topic}}}\n"
+    more = "        additional_capacity: [{name: more, market_type: on-demand}]\n"
+    cluster = cluster_with(write, (FILE_SYSTEM, FILE_SYSTEM + settings + more))
+
+    rehearsal = rehearsed(cluster)
+
+    assert rehearsal.additional_capacity == cluster.additional_capacity
+    assert rehearsal.alarms
+    assert rehearsal.budget
+    assert (rehearsal.alarms.topic_arn, rehearsal.budget.topic_arn) == (None, None)
+
+
 def test_without_a_file_system_none_is_created(write: Write) -> None:
     assert (
         rehearsed(cluster_with(write), file_system=False).file_system.file_system_id == "fs-00000000000000000"
