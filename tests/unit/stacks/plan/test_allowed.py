@@ -14,6 +14,7 @@ FUNCTION, SUBSCRIPTION = "AWS::Lambda::Function", "AWS::SNS::Subscription"
 JOB, QUEUE, ENVIRONMENT = (
     f"AWS::Batch::{name}" for name in ("JobDefinition", "JobQueue", "ComputeEnvironment")
 )
+COMPOSITE = "AWS::CloudWatch::CompositeAlarm"
 BUCKET, BUDGET, GROUP = "AWS::S3::Bucket", "AWS::Budgets::Budget", "AWS::AutoScaling::AutoScalingGroup"
 INGRESS = "AWS::EC2::SecurityGroupIngress"
 BLOCK = {"UC_RESERVATION_ID": "cr-1", "UC_JOB_QUEUE": "q", "UC_CHECKPOINT_LEAD_SECONDS": "1500"}
@@ -136,7 +137,7 @@ def test_the_drain_of_an_idle_block_may_change() -> None:
 @pytest.mark.parametrize(
     ("operator", "safe", "dangerous"),
     [
-        ("GreaterThanThreshold", (100, 99, 10), (101, 9, 0, -1, "x", None)),
+        ("GreaterThanThreshold", (100, 99, 10), (101, 9.5, 0, -1, "x", None)),
         ("LessThanOrEqualToThreshold", (100, 101, 1000), (99, 1001, 0, 1e9)),
     ],
 )
@@ -194,6 +195,30 @@ def command(*words: str) -> dict[str, Any]:
     return {"ContainerProperties": {"Command": words and [*words]}}
 
 
+def key(value: Any) -> dict[str, Any]:
+    default = {"ServerSideEncryptionByDefault": {"SSEAlgorithm": "aws:kms", "KMSMasterKeyID": value}}
+    return {"BucketEncryption": {"ServerSideEncryptionConfiguration": [default]}}
+
+
+def rule(*alarms: str, by: str = " OR ") -> dict[str, Any]:
+    parts = [part for name in alarms for part in (f"{by}ALARM(", {"Ref": name}, ")")]
+    return {"AlarmRule": {"Fn::Join": ["", [parts[0].removeprefix(by), *parts[1:]]]}}  # type: ignore[union-attr]
+
+
+def queues(*names: str) -> dict[str, Any]:
+    listed = [part for name in names for part in (",", {"Ref": name})][1:]
+    return {"Environment": {"Variables": {"UC_ADDITIONAL_JOB_QUEUES": listed and {"Fn::Join": ["", listed]}}}}
+
+
+def warning(threshold: float, *people: Any, of: str = "ACTUAL") -> dict[str, Any]:
+    said = {"Notification": {"NotificationType": of, "Threshold": threshold}}
+    return said | {"Subscribers": [{"Address": address} for address in people]}
+
+
+def warnings(*found: dict[str, Any]) -> dict[str, Any]:
+    return {"NotificationsWithSubscribers": [*found]}
+
+
 @pytest.mark.parametrize(
     ("kind", "before", "after", "passes"),
     [
@@ -222,6 +247,25 @@ def command(*words: str) -> dict[str, Any]:
         (BUCKET, rules({"ExpirationInDays": 7}), rules(), True),
         (BUCKET, rules(), rules({"ExpirationInDays": 7}), False),
         (BUCKET, rules(), {}, False),
+        (BUCKET, {}, key({"Ref": "Key"}), True),
+        (BUCKET, {}, key("arn:of:another"), False),
+        (BUCKET, key("ours"), key("ours"), True),
+        (BUCKET, key("ours"), key("theirs"), False),
+        (COMPOSITE, rule("A"), rule("A", "B"), True),
+        (COMPOSITE, rule("A", "B"), rule("A"), False),
+        (COMPOSITE, rule("A"), rule("A", "B", by=" AND "), False),
+        (COMPOSITE, rule("A"), {"AlarmRule": "ALARM(A)"}, False),
+        (FUNCTION, queues("A"), queues("A", "B"), True),
+        (FUNCTION, queues("A", "B"), queues("B"), False),
+        (BUDGET, warnings(warning(80, "a")), warnings(warning(80, "a", "b")), True),
+        (BUDGET, warnings(warning(80, "a")), warnings(warning(79, "a")), True),
+        (BUDGET, warnings(warning(80, "a")), warnings(warning(81, "a")), False),
+        (BUDGET, warnings(warning(80, "a")), warnings(warning(0, "a")), False),
+        (BUDGET, warnings(warning(80, "a", "b")), warnings(warning(80, "a")), False),
+        (BUDGET, warnings(warning(80, "a")), warnings(warning(80, "a", of="FORECASTED")), False),
+        (BUDGET, warnings(warning(80, "a")), warnings(warning(80, "a"), warning(90, "b")), True),
+        (BUDGET, warnings(warning(80, "a")), {}, False),
+        (BUDGET, {}, warnings(warning(80, "a")), True),
     ],
 )
 def test_what_keeps_jobs_and_data_passes_and_what_loses_them_stops(
@@ -245,6 +289,24 @@ def job(**container: Any) -> dict[str, Any]:
 
 def environment(**resources: Any) -> dict[str, Any]:
     return {"Type": "MANAGED", "ComputeResources": resources}
+
+
+def others() -> dict[str, Any]:
+    """What a stack has beside the resource that changes."""
+    reserved = {"CapacityReservationSpecification": {"CapacityReservationTarget": {"Id": "cr-1"}}}
+    launched = {"LaunchTemplate": {"LaunchTemplateId": {"Ref": "Nodes"}}}
+    return template() | {
+        "Role": {"Type": "AWS::IAM::Role", "Properties": {}},
+        "Calls": {"Type": TOPIC, "Properties": {}},
+        "Call": {
+            "Type": SUBSCRIPTION,
+            "Properties": {"Protocol": "lambda", "TopicArn": {"Ref": "Calls"}, "Endpoint": OWN_FUNCTION},
+        },
+        "Nodes": {"Type": "AWS::EC2::LaunchTemplate", "Properties": {"LaunchTemplateData": reserved}},
+        "Reserved": {"Type": ENVIRONMENT, "Properties": environment(**launched)},
+        "Further": {"Type": ENVIRONMENT, "Properties": environment(**launched)},
+        "Bought": {"Type": ENVIRONMENT, "Properties": environment(MaxvCpus=192)},
+    }
 
 
 @pytest.mark.parametrize(
@@ -287,18 +349,39 @@ def environment(**resources: Any) -> dict[str, Any]:
 def test_a_new_resource_passes_if_it_starts_and_opens_nothing_of_others(
     kind: str, properties: dict[str, Any], *, passes: bool
 ) -> None:
-    reserved = {"CapacityReservationSpecification": {"CapacityReservationTarget": {"Id": "cr-1"}}}
-    others = template() | {
-        "Role": {"Type": "AWS::IAM::Role", "Properties": {}},
-        "Calls": {"Type": TOPIC, "Properties": {}},
-        "Call": {
-            "Type": SUBSCRIPTION,
-            "Properties": {"Protocol": "lambda", "TopicArn": {"Ref": "Calls"}, "Endpoint": OWN_FUNCTION},
-        },
-        "Nodes": {"Type": "AWS::EC2::LaunchTemplate", "Properties": {"LaunchTemplateData": reserved}},
-    }
     new = {"Type": kind, "Properties": properties}
-    reasons = [stop.reason for stop in compare([stack(**others)], [stack(**others, R=new)]).stops()]
+    reasons = [stop.reason for stop in compare([stack(**others())], [stack(**others(), R=new)]).stops()]
+
+    assert (reasons == []) == passes, reasons
+
+
+def order(*environments: Any) -> dict[str, Any]:
+    found = [{"Order": n, "ComputeEnvironment": each} for n, each in enumerate(environments)]
+    return {"ComputeEnvironmentOrder": found}
+
+
+FIRST, FURTHER, BOUGHT = ({"Ref": name} for name in ("Reserved", "Further", "Bought"))
+CLOSES = warning(80, {"Ref": "Calls"})
+
+
+@pytest.mark.parametrize(
+    ("kind", "before", "after", "passes"),
+    [
+        (QUEUE, order(FIRST), order(FIRST, FURTHER), True),
+        (QUEUE, order(FIRST), order(FIRST, BOUGHT), False),
+        (QUEUE, order(FIRST), order(FURTHER, FIRST), False),
+        (QUEUE, order(FIRST), order(FIRST, "arn:of:another"), False),
+        (QUEUE, order(FIRST, FURTHER), order(FIRST), False),
+        (BUDGET, warnings(CLOSES), warnings(CLOSES, warning(50, "a")), True),
+        (BUDGET, warnings(CLOSES), warnings(CLOSES, warning(50, {"Ref": "Calls"})), False),
+        (BUDGET, warnings(CLOSES), warnings(warning(79, {"Ref": "Calls"})), False),
+    ],
+)
+def test_a_queue_gets_only_paid_nodes_and_a_budget_closes_nothing_earlier(
+    kind: str, before: dict[str, Any], after: dict[str, Any], *, passes: bool
+) -> None:
+    old, new = ({"Type": kind, "Properties": side} for side in (before, after))
+    reasons = [s.reason for s in compare([stack(**others(), R=old)], [stack(**others(), R=new)]).stops()]
 
     assert (reasons == []) == passes, reasons
 
