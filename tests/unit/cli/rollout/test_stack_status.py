@@ -1,12 +1,13 @@
 """A stack is described by its status and the digest of its template."""
 
 import json
+from unittest.mock import MagicMock
 
 import pytest
 from tests.unit.cli.rollout.rollout_simulation import CLUSTERS, Project, template
 
 from ultracluster_cli.exit_codes import ExitCode
-from ultracluster_cli.rollout.stack_status import template_digest
+from ultracluster_cli.rollout.stack_status import firing_alarms, template_digest
 
 pytestmark = pytest.mark.slow
 
@@ -47,3 +48,19 @@ def test_a_change_set_that_was_never_executed_is_not_a_change_in_progress(projec
 def test_a_digest_ignores_characters_that_cloudformation_does_not_preserve() -> None:
     assert template_digest({"a": "ä", "b": 1}) == template_digest({"b": 1, "a": "?"})
     assert template_digest({"a": "ä"}) != template_digest({"a": "b"})
+
+
+def test_metric_and_composite_alarms_fire_also_behind_the_first_hundred() -> None:
+    names = [f"a{number}" for number in range(101)]
+    alarms = [{"AlarmName": name, "StateValue": "ALARM" if name != "a1" else "OK"} for name in names]
+    cloudwatch = MagicMock()
+    cloudwatch.describe_alarms.side_effect = (
+        lambda AlarmNames, **_: {  # noqa: N803 - as boto3 has it
+            "MetricAlarms": [alarm for alarm in alarms[:50] if alarm["AlarmName"] in AlarmNames],
+            "CompositeAlarms": [alarm for alarm in alarms[50:] if alarm["AlarmName"] in AlarmNames],
+        }
+    )
+
+    assert [alarm["AlarmName"] for alarm in firing_alarms(names, cloudwatch)] == [names[0], *names[2:]]
+    for call in cloudwatch.describe_alarms.call_args_list:
+        assert call.kwargs["AlarmTypes"] == ["MetricAlarm", "CompositeAlarm"]
