@@ -375,6 +375,7 @@ CLOSES = warning(80, {"Ref": "Calls"})
         (BUDGET, warnings(CLOSES), warnings(CLOSES, warning(50, "a")), True),
         (BUDGET, warnings(CLOSES), warnings(CLOSES, warning(50, {"Ref": "Calls"})), False),
         (BUDGET, warnings(CLOSES), warnings(warning(79, {"Ref": "Calls"})), False),
+        (BUDGET, warnings(CLOSES), warnings(warning(80, {"Ref": "Calls"}, "a")), True),
     ],
 )
 def test_a_queue_gets_only_paid_nodes_and_a_budget_closes_nothing_earlier(
