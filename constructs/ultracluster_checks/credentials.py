@@ -12,6 +12,9 @@ from ultracluster_spec.record import RuleRecord
 
 _SECRETS: Final = {"AuthToken", "MasterUserPassword", "OAuthToken", "Password", "SecretString"}
 _ASSIGNED: Final = re.compile(r"""\b([A-Z][A-Z0-9_]{3,})=(?!["']?[$({])["']?[^\s"']{8}""")
+_REFERENCE: Final = re.compile(
+    r"alias/|arn:"
+)  # names a key or a secret, as `EncryptionKey` of AWS CodeBuild does
 _ALLOWED: Final = (
     "no credentials",
     "Take it out, renew it, and let what needs it read it from AWS Secrets Manager",
@@ -30,7 +33,8 @@ def no_credentials(templates: Templates) -> Iterator[Wrong]:
             yield resource.properties, got, *_ALLOWED
         for name, at in _named(resource.properties):
             # A switch such as GenerateSecret is none.
-            secret = at.text not in (None, "true", "false") and "placeholder" not in str(at.text).lower()
+            text = "" if at.text in (None, "true", "false") else str(at.text)
+            secret = text and "placeholder" not in text.lower() and not _REFERENCE.match(text)
             if secret and (name in _SECRETS or names_credential(name)):
                 yield at, f"{name} is a credential by its name", *_ALLOWED
         for at in (resource["LaunchTemplateData"]["UserData"], resource["UserData"], resource["Data"]):

@@ -21,6 +21,9 @@ if TYPE_CHECKING:
 _ACKNOWLEDGED: Final = "aws:cdk:acknowledged-rules"
 """Metadata that `Validations.acknowledge` writes (aws-cdk-lib 2.275.0, core/lib/validation/validations.ts)."""
 
+_OF_ANY_STACK: Final = frozenset({"UC3206", "UC5080", "UC5204", "UC6420"})
+"""Rules that constructs of the CDK for other purposes break, such as a load balancer or a bastion; there they only warn."""
+
 
 @dataclass(slots=True)
 class _Stacks:
@@ -68,14 +71,15 @@ def _report(app: cdk.Stage) -> None:
     from ultracluster_checks.table import RECORDS  # noqa: PLC0415 - only where templates are written
 
     found = list(_findings(app))
-    if errors := [finding for finding in found if is_error(finding, RECORDS)]:
+    if errors := [finding for finding, only_warns in found if is_error(finding, RECORDS) and not only_warns]:
         raise FindingsError(errors)
-    for finding in found:
+    for finding, _ in found:
         shown, at = finding.at(finding.path), finding.location
         sys.stderr.write(f"[Warning at /{at}] {shown} [ack: ultracluster:{finding.code}]\n")
 
 
-def _findings(app: cdk.Stage) -> Iterator[Finding]:
+def _findings(app: cdk.Stage) -> Iterator[tuple[Finding, bool]]:
+    """Return what is wrong, each with whether it only warns."""
     stages: dict[Path, dict[str, cdk.Stack]] = {}
     for stack in _STACKS[app].ours:
         root = stack
@@ -92,7 +96,7 @@ def _findings(app: cdk.Stage) -> Iterator[Finding]:
             yield from _findings_of_stage(folder, stacks)
 
 
-def _findings_of_stage(folder: Path, stacks: dict[str, cdk.Stack]) -> Iterator[Finding]:
+def _findings_of_stage(folder: Path, stacks: dict[str, cdk.Stack]) -> Iterator[tuple[Finding, bool]]:
     """Return what is wrong in the stacks of a stage, with what other stacks of it add to them."""
     from ultracluster_checks import Source, check_templates  # noqa: PLC0415 - only where templates are written
     from ultracluster_checks.codes import RETAINED  # noqa: PLC0415
@@ -116,8 +120,9 @@ def _findings_of_stage(folder: Path, stacks: dict[str, cdk.Stack]) -> Iterator[F
             yield from _of_construct(problem, stack)
 
 
-def _of_construct(problem: "Problem", stack: cdk.Stack) -> Iterator[Finding]:
+def _of_construct(problem: "Problem", stack: cdk.Stack) -> Iterator[tuple[Finding, bool]]:
     """Return a finding with the path of its construct, unless that or one around it acknowledges the code."""
+    from ultracluster_checks.model.nodes import nodes_of  # noqa: PLC0415 - only where templates are written
     from ultracluster_checks.problem import finding_of  # noqa: PLC0415
     from ultracluster_checks.table import RECORDS  # noqa: PLC0415
 
@@ -133,10 +138,20 @@ def _of_construct(problem: "Problem", stack: cdk.Stack) -> Iterator[Finding]:
         stack,
     )
     code, at = problem.finding.code, construct.node.path if construct else ""
+    resource = problem.place.resource
+    of_nodes = any(resource in (nodes.groups or ()) for nodes in nodes_of(resource.template.templates))
+    only_warns = code in _OF_ANY_STACK and not of_nodes and not _is_ours(construct)
     while construct is not None:
         acknowledged = [each.data for each in construct.node.metadata if each.type == _ACKNOWLEDGED]
         named = any(name.endswith(f":{code}") for each in acknowledged for name in each)
-        if named and not RECORDS[code].never_left_out:
+        if named and (only_warns or not RECORDS[code].never_left_out):
             return
         construct = construct.node.scope
-    yield replace(finding_of(problem), location=at, path=path)
+    yield replace(finding_of(problem), location=at, path=path), only_warns
+
+
+def _is_ours(construct: IConstruct | None) -> bool:
+    """Return whether a construct is one of ours, or a part of one."""
+    scopes = construct.node.scopes if construct else []
+    classes = (each for scope in scopes for each in type(scope).__mro__)
+    return any(each.__module__.partition(".")[0] == "ultracluster" for each in classes)

@@ -306,7 +306,7 @@ class SharedFileSystem(Construct):
 
     @property
     def connections(self) -> ec2.Connections:
-        """Connections of the file system's security group; the default port is Lustre's, TCP 988."""
+        """Connections of the file system's security group; the default ports are Lustre's, TCP 988 to 1023, as in the CDK."""
         return self._connections
 
 
@@ -416,7 +416,7 @@ def clients_of(given: FileSystem, **clients: Any) -> Mounted:
 def _connections_of(security_group: ec2.ISecurityGroup | None) -> ec2.Connections:
     return ec2.Connections(
         security_groups=[security_group] if security_group else None,
-        default_port=ec2.Port.tcp(LUSTRE_PORTS[0][0]),
+        default_port=ec2.Port.tcp_range(LUSTRE_PORTS[0][0], LUSTRE_PORTS[-1][1]),
     )
 
 

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import aws_cdk as cdk
 import pytest
+from aws_cdk import aws_codebuild as codebuild
 from aws_cdk import aws_ec2 as ec2
 from aws_cdk import aws_iam as iam
 from aws_cdk import aws_s3 as s3
@@ -67,6 +68,22 @@ def looking_up(stack: cdk.Stack) -> None:
     ec2.CfnSecurityGroup(stack, "Group", group_description="x", vpc_id=vpc.vpc_id)
 
 
+def of_the_cdk(stack: cdk.Stack) -> None:
+    theirs = {"availability_zones": ["us-east-2a"], "private_subnet_ids": ["subnet-0123456789abcdef0"]}
+    vpc = ec2.Vpc.from_vpc_attributes(stack, "Vpc", vpc_id="vpc-0123456789abcdef0", **theirs)  # type: ignore[arg-type]
+    ec2.BastionHostLinux(stack, "Bastion", vpc=vpc)
+    ec2.SecurityGroup(stack, "Web", vpc=vpc).add_ingress_rule(ec2.Peer.any_ipv4(), ec2.Port.tcp(443))
+    codebuild.Project(stack, "Build", build_spec=codebuild.BuildSpec.from_object({"version": "0.2"}))
+
+
+def in_ours(stack: cdk.Stack) -> None:
+    iam.ManagedPolicy(
+        stack.node.find_child("Network"),
+        "Policy",
+        statements=[iam.PolicyStatement(actions=["s3:*"], resources=["*"])],
+    )
+
+
 def destroyed(stack: cdk.Stack) -> None:
     s3.Bucket(stack, "Destroyed", removal_policy=cdk.RemovalPolicy.DESTROY)
 
@@ -86,9 +103,15 @@ def in_stage(stack: cdk.Stack) -> None:
     [
         ((lost,), _LOST),
         ((in_stage,), _LOST.replace("Training", "Stage/Inner/Nested")),
+        ((in_ours,), "UC6420: Training/Network/Policy/Resource: Properties."),
         ((buying, acknowledging("UC6425")), "UC6425: Training/Role/DefaultPolicy/Resource: Properties."),
     ],
-    ids=["of an own resource", "in a nested stack of a stage", "that is never left out"],
+    ids=[
+        "of an own resource",
+        "in a nested stack of a stage",
+        "in a construct of ours",
+        "that is never left out",
+    ],
 )
 def test_an_error_ends_the_synthesis_with_the_path_of_its_construct(
     edits: tuple[Edit, ...], line: str, tmp_path: Path
@@ -112,6 +135,7 @@ def test_an_error_ends_the_synthesis_with_the_path_of_its_construct(
         (lost, acknowledging("UC5201", at=lambda stack: stack.node.find_child("Lost"))),
         (reading_all, acknowledging("UC6453")),
         (reading_all, telling),
+        (of_the_cdk, acknowledging("UC3206"), acknowledging("UC6420")),
     ],
     ids=[
         "nothing is wrong",
@@ -124,6 +148,7 @@ def test_an_error_ends_the_synthesis_with_the_path_of_its_construct(
         "acknowledged at the resource",
         "a warning that is acknowledged",
         "a warning that a construct gives too",
+        "constructs of the CDK, acknowledged",
     ],
 )
 def test_what_is_no_error_is_synthesized_without_a_word(
@@ -142,6 +167,15 @@ def test_a_warning_is_shown_once_as_the_cdk_shows_warnings(
     (line,) = capsys.readouterr().err.splitlines()
     assert line.startswith("[Warning at /Training/Role/DefaultPolicy/Resource] UC6453: Properties.")
     assert line.endswith("[ack: ultracluster:UC6453]")
+
+
+def test_what_the_cdk_writes_for_other_purposes_only_warns(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    app_with(tmp_path, of_the_cdk).synth()
+
+    lines = [each for each in capsys.readouterr().err.splitlines() if each.startswith("[Warning")]
+    assert [line.split()[3] for line in lines] == ["UC6420:", "UC6420:", "UC3206:"]
 
 
 def test_what_another_stack_adds_to_a_role_counts(tmp_path: Path) -> None:
