@@ -38,6 +38,16 @@ def test_import_without_an_export_fails(stacks: Any) -> None:
     assert "No export named name found" in str(stacks.reasons("importer"))
 
 
+def test_an_output_is_read_from_a_stack_of_any_region(stacks: Any) -> None:
+    read = {"StackName": "exporter", "OutputName": "Name", "Region": stacks.api.meta.region_name}
+    reader = {"Resources": {"User": parameter({"Fn::GetStackOutput": read})}}
+    west = type(stacks)(stacks.local, "us-west-2")
+    assert west.create("early", reader) == "ROLLBACK_COMPLETE"
+    stacks.create("exporter", EXPORTER)
+    assert west.create("reader", reader) == "CREATE_COMPLETE"
+    assert stacks.delete("exporter") == "DELETE_COMPLETE"
+
+
 def test_termination_protection_stops_the_deletion(stacks: Any) -> None:
     stacks.create("one", {"Resources": {"Logs": group(1)}}, EnableTerminationProtection=True)
     with pytest.raises(ClientError, match="TerminationProtection is enabled"):

@@ -21,6 +21,7 @@ def scope(**changes: Any) -> Scope:
         "ref": lambda name: f"id-of-{name}",
         "attribute": lambda name, attribute: f"{attribute}-of-{name}",
         "imported": lambda name: f"export-{name}",
+        "output": lambda *names: "/".join(names),
         "dynamic": lambda service, key: f"{service}:{key}",
     }
     return Scope(**{**settings, **changes})
@@ -46,6 +47,8 @@ def scope(**changes: Any) -> Scope:
         ({"Fn::If": ["Yes", 1, 2]}, 1),
         ({"Fn::If": ["No", 1, 2]}, 2),
         ({"Fn::ImportValue": {"Fn::Sub": "${AWS::StackName}:x"}}, "export-one:x"),
+        ({"Fn::GetStackOutput": {"StackName": {"Ref": "Flag"}, "OutputName": "x"}}, "yes/x/"),
+        ({"Fn::GetStackOutput": {"StackName": "a", "OutputName": "x", "Region": "b"}}, "a/x/b"),
         ({"Fn::Base64": "text"}, "dGV4dA=="),
         ({"Fn::Cidr": ["10.0.0.0/16", 2, 8]}, ["10.0.0.0/24", "10.0.1.0/24"]),
         ({"Fn::ToJsonString": {"a": {"Ref": "Vpc"}}}, '{"a": "id-of-Vpc"}'),

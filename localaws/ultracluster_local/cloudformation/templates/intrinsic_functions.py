@@ -36,6 +36,7 @@ class Scope:
         ref: Returns the physical ID of a resource.
         attribute: Returns an attribute of a resource.
         imported: Returns the value of an export of another stack.
+        output: Returns an output of a stack of the account by the names of both and the Region, or "" for this one.
         dynamic: Returns the value of a dynamic reference by service and key.
     """
 
@@ -47,6 +48,7 @@ class Scope:
     ref: Callable[[str], Any]
     attribute: Callable[[str, str], Any]
     imported: Callable[[str], Any]
+    output: Callable[[str, str, str], Any]
     dynamic: Callable[[str, str], str]
     _conditions_met: dict[str, bool] = field(default_factory=dict)
 
@@ -190,6 +192,12 @@ def _cidr(argument: Any, scope: Scope) -> Any:
     return [str(subnet) for subnet, _ in zip(subnets, range(int(count)), strict=False)]
 
 
+def _stack_output(argument: Any, scope: Scope) -> Any:
+    # https://docs.aws.amazon.com/AWSCloudFormation/latest/TemplateReference/intrinsic-function-reference-getstackoutput.html
+    given = resolve(argument, scope)
+    return scope.output(given["StackName"], given["OutputName"], given.get("Region", ""))
+
+
 FUNCTIONS: dict[str, Callable[[Any, Scope], Any]] = {
     "Ref": lambda argument, scope: scope.named(argument),
     "Condition": lambda argument, scope: scope.condition(argument),
@@ -205,6 +213,7 @@ FUNCTIONS: dict[str, Callable[[Any, Scope], Any]] = {
     "Fn::And": lambda argument, scope: all(resolve(part, scope) for part in argument),
     "Fn::Or": lambda argument, scope: any(resolve(part, scope) for part in argument),
     "Fn::ImportValue": lambda argument, scope: scope.imported(str(resolve(argument, scope))),
+    "Fn::GetStackOutput": _stack_output,
     "Fn::GetAZs": _zones,
     "Fn::Base64": _base64,
     "Fn::Cidr": _cidr,

@@ -76,5 +76,6 @@ def _condition_scope(template: Mapping[str, Any], parameters: Mapping[str, str],
         ref=refuse,
         attribute=refuse,
         imported=refuse,
+        output=refuse,
         dynamic=refuse,
     )

@@ -92,6 +92,13 @@ def stack_scope(
         imports.add(name)
         return exports[name][1]
 
+    def output(name: str, key: str, region: str) -> str:
+        outputs = stacks_of(region or stack.region).get(name).outputs
+        for each in outputs:
+            if each["OutputKey"] == key:
+                return each["OutputValue"]
+        raise ValidationError(f"Stack {name} has no output {key}")
+
     def dynamic(service: str, key: str) -> str:
         if service == "secretsmanager":
             return secret_value(key, clients=clients, region=stack.region)
@@ -114,5 +121,6 @@ def stack_scope(
         ref=ref,
         attribute=attribute,
         imported=imported,
+        output=output,
         dynamic=dynamic,
     )
