@@ -39,6 +39,15 @@ NOT_OF_ITS_TYPE: Final = "UC1032"
 _WHOLE: Final = "a whole number"
 _FINITE: Final = "a finite number"
 
+_IN_UNITS: Final = {
+    "days": "to_days",
+    "gib": "to_gibibytes",
+    "hours": "to_hours",
+    "mib": "to_mebibytes",
+    "minutes": "to_minutes",
+}
+"""Methods of the CDK's `Duration` and `Size` by the unit at the end of a name."""
+
 _Parameters = ParamSpec("_Parameters")
 _Result = TypeVar("_Result")
 
@@ -177,7 +186,9 @@ def _wrong(path: str, value: Any, annotation: Any) -> Iterator[Finding]:
                 yield from _wrong(path, key, parts[0])
                 yield from _wrong(f"{path}.{key}", item, parts[1])
             return
-    yield Finding(NOT_OF_ITS_TYPE, f"got {_shown(value)}", allowed=_name(annotation), path=path)
+    allowed = _name(annotation)
+    remedy = "Pass one, such as Duration.minutes(30)" if allowed.startswith("Duration") else ""
+    yield Finding(NOT_OF_ITS_TYPE, f"got {_shown(value)}", allowed=allowed, remedy=remedy, path=path)
 
 
 def _find_choices(values: Mapping[str, Any], annotations: Mapping[str, Any]) -> list[Finding]:
@@ -286,13 +297,25 @@ def _kind(annotation: Any) -> str | None:
 
 def _find(values: Mapping[str, Any], kinds: Mapping[str, str], *, tokens: bool = False) -> list[Finding]:
     return [
-        Finding("UC1030", f"got {quote(number)}", allowed=f"{kinds[name]} between -2^53 and 2^53", path=path)
+        Finding(
+            "UC1030",
+            f"got {_shown(number)}",
+            allowed=f"{kinds[name]} between -2^53 and 2^53",
+            remedy=_as_number(path, number),
+            path=path,
+        )
         for name, value in values.items()
         for path, number in _flatten(name, value)
         if number is not None
         and not _is_safe(number, kinds[name])
         and not (tokens and is_number_token(number))
     ]
+
+
+def _as_number(path: str, value: Any) -> str:
+    """Return how a duration or a size becomes the number that a name with a unit asks for."""
+    method = _IN_UNITS.get(path.rpartition("_")[2], "")
+    return f"Pass int(given.{method}()), a number in the unit of the name" if hasattr(value, method) else ""
 
 
 def _flatten(name: str, value: Any) -> Iterator[tuple[str, Any]]:

@@ -48,6 +48,24 @@ def test_says_which_numbers_jsii_cannot_carry_all_at_once() -> None:
     ]
 
 
+def test_a_duration_in_place_of_a_number_is_told_how_it_becomes_one() -> None:
+    class Length:
+        def to_minutes(self) -> float:
+            return 5.0
+
+    @validate_arguments
+    def wait(idle_minutes: int, nodes: int = 1) -> None: ...
+
+    with pytest.raises(FindingsError) as refused:
+        wait(Length(), nodes=Length())  # type: ignore[arg-type]
+
+    assert str(refused.value).splitlines() == [
+        "UC1030: idle_minutes: got an object of Length. Allowed: a whole number between -2^53 and 2^53. "
+        "Pass int(given.to_minutes()), a number in the unit of the name.",
+        "UC1030: nodes: got an object of Length. Allowed: a whole number between -2^53 and 2^53.",
+    ]
+
+
 def test_an_argument_by_position_is_checked_as_one_by_name() -> None:
     @validate_arguments
     def move(name: str, nodes: int = 1) -> tuple[str, int]:
