@@ -261,7 +261,13 @@ def list_stack_set_operation_results(request: Request) -> Mapping[str, Any]:
 def list_stack_instances(request: Request) -> Mapping[str, Any]:
     """List the stack instances of a StackSet."""
     found = _stack_set_of(request)
-    shown = [_shown(found, each) for each in found.instances.values()]
+    asked = request.parameters
+    shown = [
+        _shown(found, each)
+        for each in found.instances.values()
+        if asked.get("StackInstanceAccount", ACCOUNT) == ACCOUNT
+        and asked.get("StackInstanceRegion", each.region) == each.region
+    ]
     return page(shown, parameters=request.parameters, key="Summaries")
 
 

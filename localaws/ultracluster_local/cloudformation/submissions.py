@@ -93,12 +93,7 @@ def acknowledgements(template: Mapping[str, Any]) -> tuple[list[str], list[str]]
 
 
 def _refuse_settings(request: Request, template: Mapping[str, Any]) -> None:
-    """Refuse resource types, a role and rollback triggers: localstack/localstack, test_update_stack.snapshot.json (2022-11-21).
-
-    Stack policies are refused as what the local AWS lacks: without one it would allow what AWS denies.
-    """
-    if any(name.startswith("StackPolicy") and given for name, given in request.parameters.items()):
-        raise ValidationError("The local AWS has no stack policies; see `ultracluster docs local-aws`.")
+    """Refuse resource types, a role and rollback triggers: localstack/localstack, test_update_stack.snapshot.json (2022-11-21)."""
     allowed = request.parameters.get("ResourceTypes") or []
     for kind in sorted({one["Type"] for one in template["Resources"].values()}):
         if allowed and not any(_covers(pattern, kind) for pattern in allowed):

@@ -27,6 +27,7 @@ from ultracluster_local.services import (
     ecr,
     kms,
     lambda_functions,
+    members,
     model_constraints,
     not_simulated,
     public_images,
@@ -97,7 +98,9 @@ def install() -> None:
         module.handlers.install(FSxResponse)
     cloudtrail.handlers.install(CloudTrailResponse)
     service_quotas.handlers.install(ServiceQuotasResponse)
-    COMMON_ERROR_CODES.append(_UNKNOWN_CALL)  # without this, moto warns that the service's model lacks it
+    COMMON_ERROR_CODES.extend(
+        (_UNKNOWN_CALL, members.UNSUPPORTED)
+    )  # without this, moto warns that the service's model lacks it
     # moto stores composite alarms and lacks only the operation.
     CloudWatchResponse.put_composite_alarm = CloudWatchResponse.put_metric_alarm
     auto_scaling.install()
@@ -113,6 +116,7 @@ def install() -> None:
     sqs.install()
     lambda_runtime.install()
     checks.install()
+    members.install()
     model_constraints.install()
     BaseResponse.call_action = _refusing(BaseResponse.call_action)
 

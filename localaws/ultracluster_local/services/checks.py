@@ -10,14 +10,14 @@ from collections.abc import Callable, Mapping
 from typing import Any
 from urllib.parse import parse_qs, unquote, urlparse
 
-from moto.core.parse import PROTOCOL_PARSERS, XFormedDict
+from moto.core.parse import PROTOCOL_PARSERS, RequestParserError, XFormedDict
 from moto.core.responses import ActionResult, BaseResponse
 from moto.s3.responses import S3Response
 
 from ultracluster_local.instance.clients import service_model
 from ultracluster_local.services.handlers import Request, ServiceError
 
-__all__ = ["Check", "Checks", "install"]
+__all__ = ["Check", "Checks", "given_parameters", "install"]
 
 Check = Callable[[Request], None]
 
@@ -48,7 +48,9 @@ class Checks:
 def install() -> None:
     """Make moto call the registered checks."""
     BaseResponse.call_action = _checking(BaseResponse.call_action)
-    S3Response._bucket_response = _checking_buckets(S3Response._bucket_response)  # noqa: SLF001 - moto has no other place
+    # moto has no other place
+    S3Response._bucket_response = _checking_s3(S3Response._bucket_response, _BUCKET_PATHS)  # noqa: SLF001
+    S3Response._key_response = _checking_s3(S3Response._key_response, _KEY_PATHS)  # noqa: SLF001
 
 
 def _refusal(request: Request, service: str) -> ServiceError | None:
@@ -66,11 +68,7 @@ def _checking(call_action: Callable[[Any], Any]) -> Callable[[Any], Any]:
         operation = response._get_action()  # noqa: SLF001 - moto has no public name for it
         if (response.boto3_service_name, operation) not in _CHECKS:
             return call_action(response)
-        response.parse_parameters(response.normalized_request)
-        parsed = response.params
-        given = parsed.original_dict() if isinstance(parsed, XFormedDict) else dict(parsed)
-        path = response.normalized_request.path
-        given = {**given, **_path_parameters(response.boto3_service_name, operation, path)}
+        given = given_parameters(response, operation)
         request = Request(operation=operation, parameters=given, region=response.region)
         error = _refusal(request, response.boto3_service_name)
         if error is None:
@@ -80,6 +78,15 @@ def _checking(call_action: Callable[[Any], Any]) -> Callable[[Any], Any]:
         return status, headers, body
 
     return checked
+
+
+def given_parameters(response: Any, operation: str) -> dict[str, Any]:
+    """Return the parameters of a request to moto by the names of the service's model."""
+    response.parse_parameters(response.normalized_request)
+    parsed = response.params
+    given = parsed.original_dict() if isinstance(parsed, XFormedDict) else dict(parsed)
+    path = response.normalized_request.path
+    return {**given, **_path_parameters(response.boto3_service_name, operation, path)}
 
 
 def _path_parameters(service: str, operation: str, path: str) -> Mapping[str, str]:
@@ -92,16 +99,23 @@ def _path_parameters(service: str, operation: str, path: str) -> Mapping[str, st
     return found.groupdict() if found else {}
 
 
-def _checking_buckets(original: Callable[..., Any]) -> Callable[..., Any]:
-    """Check requests for buckets, which moto tells apart by their query string instead of an action."""
+_BUCKET_PATHS = frozenset({"/{Bucket}", ""})  # botocore removes the bucket from the path of an operation
+_KEY_PATHS = frozenset({"/{Bucket}/{Key+}", "/{Key+}"})
+
+
+def _checking_s3(original: Callable[..., Any], paths: frozenset[str]) -> Callable[..., Any]:
+    """Check requests for buckets or objects, which moto tells apart by their query string instead of an action."""
 
     @functools.wraps(original)
     def answer(response: Any, request: Any, full_url: str) -> Any:
         bucket = response.parse_bucket_name_from_url(request, full_url)
-        operation = _bucket_operation(request.method, full_url) if bucket else None
+        operation = _s3_operation(request, full_url, paths) if bucket else None
         if operation is None:
             return original(response, request, full_url)
-        given = {**_bucket_parameters(operation, request, response), "Bucket": unquote(bucket)}
+        try:
+            given = {**_s3_parameters(operation, request, response), "Bucket": unquote(bucket)}
+        except RequestParserError:  # moto says what is wrong with it
+            return original(response, request, full_url)
         asked = Request(operation=operation, parameters=given, region=response.region)
         error = _refusal(asked, "s3")
         if error is None:
@@ -113,35 +127,48 @@ def _checking_buckets(original: Callable[..., Any]) -> Callable[..., Any]:
 
 
 @functools.cache
-def _bucket_routes() -> Mapping[tuple[str, frozenset[str]], str]:
-    """Return the operations on buckets that have a check, by method and the keys of their query string."""
-    model = service_model("s3")
+def _s3_routes(paths: frozenset[str]) -> Mapping[str, tuple[str, frozenset[str]]]:
+    """Return the operations on `paths` that have a check, with their method and what a query string and headers must have."""
     routes = {}
-    for service, operation in _CHECKS:
-        if service == "s3":
-            http = model.operation_model(operation).http
-            path, _, query = http["requestUri"].partition("?")
-            if path in {
-                "/{Bucket}",
-                "",
-            }:  # botocore removes the bucket from the path of an operation
-                routes[http["method"], frozenset(parse_qs(query, keep_blank_values=True))] = operation
+    for model in (service_model("s3").operation_model(name) for service, name in _CHECKS if service == "s3"):
+        path, _, query = model.http["requestUri"].partition("?")
+        if path in paths:
+            members = [
+                model.input_shape.members[name].serialization for name in model.input_shape.required_members
+            ]
+            needs = {
+                one["name"].lower() for one in members if one.get("location") in {"header", "querystring"}
+            }
+            routes[model.name] = (
+                model.http["method"],
+                frozenset({*map(str.lower, parse_qs(query, keep_blank_values=True)), *needs}),
+            )
     return routes
 
 
-def _bucket_operation(method: str, full_url: str) -> str | None:
-    keys = frozenset(parse_qs(urlparse(full_url).query, keep_blank_values=True))
-    return _bucket_routes().get((method, keys))
+def _s3_operation(request: Any, full_url: str, paths: frozenset[str]) -> str | None:
+    """Return the operation that asks for most of what a request has."""
+    keys = {
+        one.lower()
+        for one in (*parse_qs(urlparse(full_url).query, keep_blank_values=True), *request.headers.keys())
+    }
+    found = [
+        (len(needs), name)
+        for name, (method, needs) in _s3_routes(paths).items()
+        if method == request.method and needs <= keys
+    ]
+    return max(found)[1] if found else None
 
 
-def _bucket_parameters(operation: str, request: Any, response: Any) -> Mapping[str, Any]:
+def _s3_parameters(operation: str, request: Any, response: Any) -> Mapping[str, Any]:
     model = service_model("s3").operation_model(operation)
+    body = b"" if model.has_streaming_input else response.body or b""
     parsed = PROTOCOL_PARSERS["rest-xml"](model, map_type=dict).parse(
         {
             "method": request.method,
             "values": request.values,
             "headers": request.headers,
-            "body": re.sub(rb"^\s*<\?xml[^>]*\?>", b"", response.body or b""),
+            "body": re.sub(rb"^\s*<\?xml[^>]*\?>", b"", body),
             "url_path": request.path,
             "url_params": {},
         }

@@ -75,7 +75,9 @@ def create_change_set(request: Request) -> Mapping[str, Any]:
         except ValidationError as error:
             failure = error.message
         else:
-            change_set.problems = list(taken_names(stack, change_set.changes, clients=running().clients))
+            unchecked = request.parameters.get("DisableValidation")
+            taken = taken_names(stack, change_set.changes, clients=running().clients)
+            change_set.problems = [] if unchecked else list(taken)
             if change_set.problems:
                 failure = EARLY_VALIDATION
             elif kind == "UPDATE" and not change_set.changes and not _other_changes(stack, change_set):

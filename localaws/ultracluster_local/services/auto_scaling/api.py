@@ -159,8 +159,9 @@ def describe_auto_scaling_groups(request: Request) -> Mapping[str, Any]:
     for name, _ in filters:
         if name not in {"tag-key", "tag-value"} and not name.startswith("tag:"):
             raise invalid(f"The local AWS has no filter {name} here")
+    hidden = () if request.parameters.get("IncludeInstances", True) else ("Instances",)
     shown = [
-        one.shown()
+        {key: part for key, part in one.shown().items() if key not in hidden}
         for name, one in groups(request.region).items()
         if (not wanted or name in wanted)
         and all(any(_has_tag(tag, kind, values) for tag in one.tags) for kind, values in filters)

@@ -57,7 +57,7 @@ def create_file_system(request: Request) -> Mapping[str, Any]:
         "DNSName": f"{file_system_id}.fsx.{request.region}.amazonaws.com",
         "ResourceARN": request.arn("fsx", f"file-system/{file_system_id}"),
         "Tags": given.get("Tags") or [],
-        **{name: given[name] for name in ("KmsKeyId", "StorageCapacity") if name in given},
+        **{name: given[name] for name in ("KmsKeyId", "NetworkType", "StorageCapacity") if name in given},
         "LustreConfiguration": lustre,
         "FileSystemTypeVersion": given.get("FileSystemTypeVersion") or _default_version(lustre),
     }
@@ -125,7 +125,7 @@ def update_file_system(request: Request) -> Mapping[str, Any]:
     file_system = fsx.file_system(request.parameters["FileSystemId"])
     _refuse_other_types(request.parameters)
     changed = copy.deepcopy(file_system)
-    for name in ("StorageCapacity", "StorageType", "FileSystemTypeVersion"):
+    for name in ("StorageCapacity", "StorageType", "FileSystemTypeVersion", "NetworkType"):
         if name in request.parameters:
             changed[name] = request.parameters[name]
     lustre = changed["LustreConfiguration"]
@@ -192,6 +192,8 @@ def delete_file_system(request: Request) -> Mapping[str, Any]:
     fsx = fsx_of(request)
     file_system_id = request.parameters["FileSystemId"]
     fsx.file_system(file_system_id)
+    if (request.parameters.get("LustreConfiguration") or {}).get("SkipFinalBackup") is False:
+        raise bad_request("The local AWS does not simulate backups: SkipFinalBackup")
     del fsx.file_systems[file_system_id]
     for one in fsx.associations_of(file_system_id):
         del fsx.associations[one["AssociationId"]]

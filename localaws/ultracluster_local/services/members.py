@@ -1,0 +1,133 @@
+"""Members of requests that moto and our handlers do not use: kept and shown again, or refused by name; none is dropped.
+
+members.toml lists them by service and operation.
+"""
+
+import functools
+import json
+import re
+import tomllib
+from collections.abc import Callable, Mapping
+from http import HTTPStatus
+from pathlib import Path
+from typing import Any, Final
+
+from moto.core.responses import BaseResponse
+
+from ultracluster_local.instance.clients import service_model
+from ultracluster_local.instance.environment import ACCOUNT
+from ultracluster_local.instance.state import region_state
+from ultracluster_local.services.checks import Checks, given_parameters
+from ultracluster_local.services.ec2.capacity import refuse_dry_run
+from ultracluster_local.services.handlers import Request, ServiceError
+
+__all__ = ["MEMBERS", "UNSUPPORTED", "install"]
+
+MEMBERS: Final[Mapping[str, Any]] = tomllib.loads(Path(__file__).with_suffix(".toml").read_text("utf-8"))
+
+UNSUPPORTED: Final = "UnsupportedOperation"
+"""The code of a refused member: that of EC2 for what it does not support."""
+
+_OWN_DRY_RUNS = re.compile(r"Capacity")
+"""Operations whose handlers check a request before they say that it would have succeeded."""
+
+
+def install() -> None:
+    """Refuse members after the checks of their services; keep others, and show them with their resource."""
+    for service, kinds in MEMBERS.items():
+        for operation, paths in kinds.get("refused", {}).items():
+            refuse = functools.partial(_refuse_unused, paths=tuple(paths.split()))
+            Checks(service=service)(operation)(refuse)
+    checked = (one for one in _takes("ec2", "DryRun") if not _OWN_DRY_RUNS.search(one))
+    Checks(service="ec2")(*checked)(refuse_dry_run)
+    Checks(service="s3")(*_takes("s3", "ExpectedBucketOwner"))(_refuse_other_owner)
+    BaseResponse.call_action = _keeping(BaseResponse.call_action)
+
+
+def _refuse_unused(request: Request, *, paths: tuple[str, ...]) -> None:
+    for path in paths:
+        if _asks(request.parameters, path.split(".")):
+            raise ServiceError(
+                UNSUPPORTED,
+                f"The local AWS does not simulate {path} of {request.operation}; see `ultracluster docs local-aws`.",
+            )
+
+
+def _asks(value: Any, path: list[str]) -> bool:
+    """Return whether a value at `path` asks for anything: false, zero and empty ones do not."""
+    if isinstance(value, list):
+        return any(_asks(one, path) for one in value)
+    if not path:
+        return bool(value)
+    return isinstance(value, Mapping) and _asks(value.get(path[0]), path[1:])
+
+
+def _refuse_other_owner(request: Request) -> None:
+    """Refuse a bucket that the caller expects in another account: AmazonS3/latest/userguide/bucket-owner-condition."""
+    if request.parameters.get("ExpectedBucketOwner", ACCOUNT) != ACCOUNT:
+        raise ServiceError("AccessDenied", "Access Denied")
+
+
+def _takes(service: str, member: str) -> list[str]:
+    model = service_model(service)
+    operations = map(model.operation_model, model.operation_names)
+    # A deprecated operation of S3 has the path of its successor.
+    return [
+        one.name
+        for one in operations
+        if not one.deprecated and one.input_shape and member in one.input_shape.members
+    ]
+
+
+def _keeping(call_action: Callable[[Any], Any]) -> Callable[[Any], Any]:
+    @functools.wraps(call_action)
+    def answer(response: Any) -> Any:
+        service = response.boto3_service_name
+        table = MEMBERS.get(service, {}).get("kept")
+        status, headers, body = call_action(response)
+        operation = response._get_action()  # noqa: SLF001 - moto has no public name for it
+        model = service_model(service)
+        if (
+            table is None
+            or int(headers.get("status", status)) >= HTTPStatus.MULTIPLE_CHOICES
+            or operation not in model.operation_names
+        ):
+            return status, headers, body
+        given = given_parameters(response, operation)
+        kept: dict[str, dict[str, Any]] = region_state(f"members:{service}", region=response.region, new=dict)
+        name = _name(given.get(table["identity"]))
+        if operation in table and operation.startswith("Create"):
+            kept[name] = {}
+        for member, path in table.get(operation, {}).items():
+            if given.get(member) is not None:
+                kept.setdefault(name, {})[path] = given[member]
+        shape = model.operation_model(operation).output_shape
+        if not kept or shape is None or not body:
+            return status, headers, body
+        shown = json.loads(body)
+        _show(shape, shown, table["identity"], kept, name)
+        return status, headers, json.dumps(shown)
+
+    return answer
+
+
+def _name(identity: Any) -> str:
+    """Return the name in an ARN, or a name as it is."""
+    return re.sub(r"^arn:(?:[^:]*:){4}[a-z-]+[:/]", "", str(identity)).split(":")[0]
+
+
+def _show(
+    shape: Any, shown: Any, identity: str, kept: Mapping[str, Mapping[str, Any]], name: str = ""
+) -> None:
+    """Add what was kept to each description of its resource in an answer."""
+    if shape.type_name == "list" and isinstance(shown, list):
+        for one in shown:
+            _show(shape.member, one, identity, kept)
+    elif shape.type_name == "structure" and isinstance(shown, dict):
+        for path, value in kept.get(_name(shown.get(identity, name)), {}).items():
+            outer, _, inner = path.partition(".")
+            if outer in shape.members:
+                shown[outer] = {inner: value} if inner else value
+        for member, part in shown.items():
+            if member in shape.members:
+                _show(shape.members[member], part, identity, kept)
