@@ -23,7 +23,7 @@ from ultracluster_runtime.preflight import (
 from ultracluster_runtime.preflight import check as preflight_check
 from ultracluster_runtime.purchasing import (
     clock,
-    ec2_reader,
+    ec2_reads,
     fold,
     ledger,
     operator_actions,
@@ -61,7 +61,7 @@ RECORDS: Final = by_code(
     storage.RECORDS,
     zones.RECORDS,
     clock.RECORDS,
-    ec2_reader.RECORDS,
+    ec2_reads.RECORDS,
     ledger.RECORDS,
     operator_actions.RECORDS,
     order_checks.RECORDS,

@@ -18,9 +18,8 @@ from ultracluster_cli.progress import doing
 from ultracluster_runtime.purchasing import order_checks
 from ultracluster_runtime.purchasing.clock import check_clock
 from ultracluster_runtime.purchasing.ec2_objects import ExtensionOffering
-from ultracluster_runtime.purchasing.ec2_reader import Ec2Reader
-from ultracluster_runtime.purchasing.effects import DescribeExtensionOfferings, perform_all
-from ultracluster_runtime.purchasing.fold import iterate_pages
+from ultracluster_runtime.purchasing.ec2_reads import read_all
+from ultracluster_runtime.purchasing.effects import DescribeExtensionOfferings
 from ultracluster_runtime.purchasing.orders import BlockOrder, ExtensionOrder, OnDemandOrder, Order
 from ultracluster_runtime.purchasing.overlaps import overlapping, refuse_overlaps
 from ultracluster_runtime.records import RECORDS as PURCHASE_RECORDS
@@ -196,16 +195,13 @@ def _quote_extension(
     reservation: str, *, region: str, hours: int, ledger: options.LedgerOptions
 ) -> ExtensionOffering:
     """Print what an extension costs now, and return the cheapest offering."""
-    reader = Ec2Reader(open_session(ledger).clients)
     with doing("Reading the offerings"):
-        offerings: list[ExtensionOffering] = perform_all(
-            iterate_pages(
-                lambda page: DescribeExtensionOfferings(
-                    region=region, reservation_id=reservation, hours=hours, page=page
-                ),
-                "the extension offerings",
+        offerings: list[ExtensionOffering] = read_all(
+            open_session(ledger).clients,
+            lambda page: DescribeExtensionOfferings(
+                region=region, reservation_id=reservation, hours=hours, page=page
             ),
-            lambda effect: reader.perform(effect) if isinstance(effect, DescribeExtensionOfferings) else None,
+            "the extension offerings",
         )
     if not offerings:
         problem = f"EC2 offers no extension of {reservation} by {hours // 24} days in {region} now"

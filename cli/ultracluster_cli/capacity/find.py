@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
 from decimal import ROUND_DOWN, Decimal
+from functools import partial
 from typing import Annotated, Any
 
 import typer
@@ -18,7 +19,7 @@ from ultracluster_cli.output import print_findings, print_json, print_table, say
 from ultracluster_cli.progress import doing
 from ultracluster_runtime.aws.aws_session import clients_of
 from ultracluster_runtime.costs.price_comparison import compare_prices
-from ultracluster_runtime.purchasing.ec2_reader import Ec2Reader
+from ultracluster_runtime.purchasing.ec2_reads import read_page
 from ultracluster_runtime.purchasing.offerings import RANKINGS, Offering, rank_offerings
 from ultracluster_runtime.purchasing.order_checks import check_ranking
 from ultracluster_runtime.purchasing.search import Search, search_offerings
@@ -78,14 +79,12 @@ def find(
         between=between,
     )
     clients = clients_of(profile)
-    reader = Ec2Reader(clients)
     with doing(f"Searching {len(search_regions)} Regions"):
-        result = search_offerings(search, read=reader.perform)
+        result = search_offerings(search, read=partial(read_page, clients))
     ranked = rank_offerings(result.offerings, by=prefer)
-    findings = [*result.findings, *reader.unreadable]
     _show_offerings(
         ranked,
-        findings,
+        result.findings,
         earliest=search.start_after,
         calls=clients.sent,
         not_sold=result.not_sold,
@@ -95,9 +94,9 @@ def find(
     )
     if ranked and not as_json:
         _show_next(ranked[0], search, prefer=prefer, days=days, between=between)
-    if not ranked and any(is_error(finding, PURCHASE_RECORDS) for finding in findings):
+    if not ranked and any(is_error(finding, PURCHASE_RECORDS) for finding in result.findings):
         raise typer.Exit(ExitCode.FINDINGS)
-    if not ranked and findings:
+    if not ranked and result.findings:
         raise typer.Exit(ExitCode.UNKNOWN)
 
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Annotated, Any, Final
 
 import typer
@@ -11,7 +12,7 @@ from ultracluster_cli.capacity.options import block_search, read_regions
 from ultracluster_cli.options import JsonOption, ProfileOption, RolloutArgument, WriteOption
 from ultracluster_cli.output import print_findings, print_json, print_table, say
 from ultracluster_runtime.aws.aws_session import clients_of
-from ultracluster_runtime.purchasing.ec2_reader import Ec2Reader
+from ultracluster_runtime.purchasing.ec2_reads import read_page
 from ultracluster_runtime.purchasing.offerings import Offering
 from ultracluster_runtime.purchasing.order_checks import check_ranking, parse_amount
 from ultracluster_runtime.purchasing.placement import PlacementRequest, PlacementRules
@@ -90,16 +91,13 @@ def _search_offerings(
     capacities: Sequence[OrderedCapacity], search: Search, profile: str | None
 ) -> list[Offering]:
     """Search once for each combination of instance type and node count."""
-    reader = Ec2Reader(clients_of(profile))
+    read = partial(read_page, clients_of(profile))
     offerings: list[Offering] = []
     sizes = {(capacity.cluster.instance_type, capacity.nodes) for capacity in capacities}
     for instance_type, nodes in sorted(sizes):
-        result = search_offerings(
-            replace(search, instance_type=instance_type, counts=(nodes,)), read=reader.perform
-        )
+        result = search_offerings(replace(search, instance_type=instance_type, counts=(nodes,)), read=read)
         print_findings(result.findings)
         offerings += result.offerings
-    print_findings(reader.unreadable)
     return offerings
 
 

@@ -8,9 +8,8 @@ from ultracluster_cli.options import JsonOption, ProfileOption
 from ultracluster_cli.output import print_json, print_table, say, short_time
 from ultracluster_runtime.aws.aws_session import clients_of
 from ultracluster_runtime.purchasing.ec2_objects import Reservation
-from ultracluster_runtime.purchasing.ec2_reader import Ec2Reader
-from ultracluster_runtime.purchasing.effects import DescribeReservations, perform_all
-from ultracluster_runtime.purchasing.fold import iterate_pages
+from ultracluster_runtime.purchasing.ec2_reads import read_all
+from ultracluster_runtime.purchasing.effects import DescribeReservations
 from ultracluster_runtime.purchasing.verify import check_consumption, read_instances
 from ultracluster_spec.findings import FindingsError
 from ultracluster_spec.record import RuleRecord
@@ -35,12 +34,11 @@ def verify(
 
     Exits with code 2 if instances run elsewhere or none run. A reservation that has not started is listed but not checked.
     """
-    reader = Ec2Reader(clients_of(profile))
-    reservations: list[Reservation] = perform_all(
-        iterate_pages(
-            lambda page: DescribeReservations(region=region, page=page), "the Capacity Reservations"
-        ),
-        lambda effect: reader.perform(effect) if isinstance(effect, DescribeReservations) else None,
+    clients = clients_of(profile)
+    reservations: list[Reservation] = read_all(
+        clients,
+        lambda page: DescribeReservations(region=region, page=page),
+        "the Capacity Reservations",
     )
     selected = [item for item in reservations if item.reservation_id in reservation]
     missing = sorted(set(reservation) - {item.reservation_id for item in selected})
@@ -61,7 +59,7 @@ def verify(
         key, _, value = text.partition("=")
         filters.append({"Name": f"tag:{key}", "Values": [value]})
     report = check_consumption(
-        read_instances(reader.client(region), filters=filters),
+        read_instances(clients("ec2", region), filters=filters),
         reserved={item.reservation_id: item.instance_count for item in selected},
         is_block=all(item.reservation_type == "capacity-block" for item in selected),
     )

@@ -64,7 +64,8 @@ class DeadlinePassedError(Exception):
 class AwsReader:
     """Sends each query to AWS once per Region and caches the response. Thread-safe.
 
-    Retries are left to the clients. No call is made `seconds` after the creation.
+    `Clients` keep connections, which outlive this: a reader keeps the answers of one run, within a deadline and a list of
+    calls. Retries are left to the clients. No call is made `seconds` after the creation.
     """
 
     allowed = ALLOWED_CALLS

@@ -23,7 +23,7 @@ from ultracluster_runtime.purchasing.ec2_objects import (
     Quote,
     Request,
 )
-from ultracluster_runtime.purchasing.ec2_reader import Ec2Reader
+from ultracluster_runtime.purchasing.ec2_reads import read_page
 from ultracluster_runtime.purchasing.ledger import Ledger
 from ultracluster_runtime.purchasing.orders import ORDER_TAG, Order, Record
 
@@ -61,7 +61,6 @@ class Ec2Driver:
         sleep: Callable[[float], None] = time.sleep,
     ) -> None:
         self._clients = clients
-        self._reader = Ec2Reader(clients)
         self._ledger = ledger
         self._confirm = confirm
         self._accept = accept
@@ -96,7 +95,7 @@ class Ec2Driver:
             case effects.CancelReservation():
                 return self._cancel(effect)
             case effects.Describe():
-                return self._reader.perform(effect)
+                return read_page(self._clients, effect)
             case _:
                 assert_never(effect)
 

@@ -13,7 +13,7 @@ from typing import Any, Generic, TypeVar
 
 from ultracluster_runtime.purchasing.ec2_objects import Quote, Request
 from ultracluster_runtime.purchasing.orders import Order, Record
-from ultracluster_spec.findings import FindingsError
+from ultracluster_spec.findings import Finding, FindingsError
 
 T = TypeVar("T")
 
@@ -184,6 +184,7 @@ class Page(Generic[T]):
 
     items: tuple[T, ...]
     next_token: str | None = None
+    unreadable: tuple[Finding, ...] = ()  # what could not be parsed; it is never bought
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

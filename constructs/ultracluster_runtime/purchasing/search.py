@@ -58,7 +58,7 @@ class SearchResult:
     """Search result."""
 
     offerings: list[Offering] = field(default_factory=list)  # unique offerings, unsorted
-    findings: list[Finding] = field(default_factory=list)  # Regions that gave no answer, with remedies
+    findings: list[Finding] = field(default_factory=list)  # Regions without an answer, unreadable offerings
     not_sold: list[str] = field(default_factory=list)  # Regions that do not sell this capacity
 
 
@@ -79,8 +79,9 @@ def search_offerings(
     refusals: list[ReadFailed] = []
     with ThreadPoolExecutor(max_workers=min(_MOST_THREADS, len(search.regions))) as threads:
         answers = threads.map(lambda region: _search_region(search, region, read, sleep), search.regions)
-        for region, (offerings, failure) in zip(search.regions, answers, strict=True):
-            offered |= {offering.offering_id: offering for offering in offerings}
+        for region, (pages, failure) in zip(search.regions, answers, strict=True):
+            offered |= {offering.offering_id: offering for page in pages for offering in page.items}
+            result.findings.extend(finding for page in pages for finding in page.unreadable)
             if failure is not None and failure.code in _NO_CREDENTIALS:
                 refusals.append(failure)
             if failure is not None and _NOT_SOLD in failure.message:
@@ -99,11 +100,11 @@ def search_offerings(
 
 def _search_region(
     search: Search, region: str, read: Read, sleep: Callable[[float], None]
-) -> tuple[list[Offering], ReadFailed | None]:
-    offerings: list[Offering] = []
+) -> tuple[list[Page[Offering]], ReadFailed | None]:
+    pages: list[Page[Offering]] = []
     for count in search.counts:
         for hours in search.hours:
-            page: str | None = None
+            token: str | None = None
             for _ in range(_MOST_PAGES):
                 effect = DescribeOfferings(
                     region=region,
@@ -113,21 +114,21 @@ def _search_region(
                     hours=hours,
                     start_after=search.start_after,
                     end_by=search.end_by,
-                    page=page,
+                    page=token,
                 )
                 answer = _read_again(effect, read, sleep)
                 if isinstance(answer, ReadFailed):
-                    return offerings, answer
-                offerings.extend(answer.items)
-                page = answer.next_token
-                if not page:  # an empty page with a token is not the end
+                    return pages, answer
+                pages.append(answer)
+                token = answer.next_token
+                if not token:  # an empty page with a token is not the end
                     break
-    return offerings, None
+    return pages, None
 
 
 def _read_again(
     effect: DescribeOfferings, read: Read, sleep: Callable[[float], None]
-) -> Page[Any] | ReadFailed:
+) -> Page[Offering] | ReadFailed:
     answer = read(effect)
     for pause in _PAUSES:
         if not (isinstance(answer, ReadFailed) and answer.transient):

@@ -17,32 +17,27 @@ from ultracluster_runtime.purchasing.offerings import Offering
 from ultracluster_spec.findings import Finding
 
 
-class FakeReader:
-    """EC2 that offers the same in every Region; one offering cannot be read."""
-
-    def __init__(self, _: Any) -> None:
-        problem = "us-east-2: offering 'cb-broken' cannot be read"
-        self.unreadable = [Finding(code="UC7043", problem=problem)]
-
-    def perform(self, effect: Any) -> Page[Offering]:
-        start_at = effect.start_after + timedelta(days=1)
-        return Page(
-            items=tuple(
-                offering(
-                    offering_id=f"cb-{effect.region}-{fee}",
-                    region=effect.region,
-                    fee=Decimal(fee),
-                    start=start_at,
-                    end=start_at + timedelta(days=14),
-                )
-                for fee in (200000, 190000)
+def read_page(_: Any, effect: Any) -> Page[Offering]:
+    """Answer as EC2 that offers the same in every Region; one offering cannot be read."""
+    start_at = effect.start_after + timedelta(days=1)
+    return Page(
+        items=tuple(
+            offering(
+                offering_id=f"cb-{effect.region}-{fee}",
+                region=effect.region,
+                fee=Decimal(fee),
+                start=start_at,
+                end=start_at + timedelta(days=14),
             )
-        )
+            for fee in (200000, 190000)
+        ),
+        unreadable=(Finding(code="UC7043", problem="us-east-2: offering 'cb-broken' cannot be read"),),
+    )
 
 
 @pytest.fixture
 def offered(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("ultracluster_cli.capacity.find.Ec2Reader", FakeReader)
+    monkeypatch.setattr("ultracluster_cli.capacity.find.read_page", read_page)
     monkeypatch.setattr("ultracluster_cli.capacity.find.clients_of", lambda _: SimpleNamespace(sent={}))
 
 
@@ -68,7 +63,7 @@ def test_find_does_not_call_it_success_when_no_region_answers(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     refused = ReadFailed(code="UnauthorizedOperation", message="you may not", transient=False)
-    monkeypatch.setattr(FakeReader, "perform", lambda *_: refused)
+    monkeypatch.setattr("ultracluster_cli.capacity.find.read_page", lambda *_: refused)
 
     assert main([*FIND, *BETWEEN, "--regions", "us-east-2"]) == ExitCode.UNKNOWN
     assert "UC7042" in capsys.readouterr().err
@@ -122,7 +117,9 @@ def test_find_searches_the_specified_regions(
 def test_an_impossible_question_is_refused_before_a_request(
     options: list[str], said: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr(FakeReader, "perform", lambda *_: pytest.fail("a request was sent"))
+    monkeypatch.setattr(
+        "ultracluster_cli.capacity.find.read_page", lambda *_: pytest.fail("a request was sent")
+    )
 
     assert main([*FIND, *BETWEEN, *options]) == ExitCode.FINDINGS
     err = capsys.readouterr().err
@@ -135,7 +132,7 @@ def test_no_credentials_are_one_error_and_not_an_empty_list(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     refused = ReadFailed(code="NoCredentialsError", message="Unable to locate credentials", transient=False)
-    monkeypatch.setattr(FakeReader, "perform", lambda *_: refused)
+    monkeypatch.setattr("ultracluster_cli.capacity.find.read_page", lambda *_: refused)
 
     assert main([*FIND, *BETWEEN]) == ExitCode.FINDINGS
     out, err = capsys.readouterr()

@@ -18,7 +18,6 @@ from ultracluster_cli.capacity import resolve as capacity_resolve
 from ultracluster_runtime.images.machine_images import MachineImage
 from ultracluster_runtime.purchasing.effects import Page
 from ultracluster_runtime.purchasing.offerings import Offering
-from ultracluster_spec.findings import Finding
 from ultracluster_stacks.config import load_rollout
 
 Run = Callable[..., Any]
@@ -27,28 +26,19 @@ ZONES = {"us-east-2": "use2-az1", "ap-south-2": "aps2-az1"}
 FEES = {"us-east-2": 60_000, "ap-south-2": 50_000}
 
 
-class FakeReader:
-    """EC2 with one offering in each of two Regions; Hyderabad is cheaper."""
-
-    def __init__(self, _: Any) -> None:
-        self.unreadable: list[Finding] = []
-
-    def perform(self, effect: Any) -> Page[Offering]:
-        start = effect.start_after + timedelta(days=1)
-        return Page(
-            items=tuple(
-                offering(
-                    offering_id=f"cb-{effect.region}",
-                    region=effect.region,
-                    zone_ids=(ZONES[effect.region],),
-                    instance_count=effect.count,
-                    fee=Decimal(FEES[effect.region]),
-                    start=start,
-                    end=start + timedelta(days=14),
-                )
-                for _ in range(1)
-            )
-        )
+def read_page(_: Any, effect: Any) -> Page[Offering]:
+    """Answer as EC2 with one offering in each of two Regions; Hyderabad is cheaper."""
+    start = effect.start_after + timedelta(days=1)
+    best = offering(
+        offering_id=f"cb-{effect.region}",
+        region=effect.region,
+        zone_ids=(ZONES[effect.region],),
+        instance_count=effect.count,
+        fee=Decimal(FEES[effect.region]),
+        start=start,
+        end=start + timedelta(days=14),
+    )
+    return Page(items=(best,))
 
 
 @pytest.fixture
@@ -74,7 +64,7 @@ def path(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def place(run: Run, path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Any]:
-    monkeypatch.setattr("ultracluster_cli.capacity.place.Ec2Reader", FakeReader)
+    monkeypatch.setattr("ultracluster_cli.capacity.place.read_page", read_page)
     monkeypatch.setattr("ultracluster_cli.capacity.place.clients_of", lambda profile: profile)
     soon = datetime.now(UTC).date()
 

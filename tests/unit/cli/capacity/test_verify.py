@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from ultracluster_cli.capacity import verify
+from ultracluster_runtime.purchasing import ec2_reads
 from ultracluster_runtime.purchasing.ec2_objects import Reservation
 from ultracluster_runtime.purchasing.effects import Page
 from ultracluster_runtime.purchasing.verify import LaunchedInstance
@@ -19,20 +20,18 @@ INSIDE = LaunchedInstance(instance_id="i-1", lifecycle="capacity-block", reserva
 OUTSIDE = LaunchedInstance(instance_id="i-2", lifecycle="", reservation_id=None)
 
 
-class FakeReader:
+class FakeEc2:
     """EC2 with two reservations of one type."""
 
     state = "active"
 
-    def __init__(self, _: Any) -> None:
-        self.unreadable: list[str] = []
-
-    def perform(self, _: Any) -> Page[Reservation]:
+    @classmethod
+    def read_page(cls, *_: Any) -> Page[Reservation]:
         return Page(
             items=tuple(
                 Reservation(
                     reservation_id=name,
-                    state=self.state,
+                    state=cls.state,
                     reservation_type="capacity-block",
                     instance_type="trn2.48xlarge",
                     instance_count=2,
@@ -46,9 +45,6 @@ class FakeReader:
             )
         )
 
-    def client(self, region: str) -> str:
-        return region
-
 
 @pytest.fixture
 def launched(monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
@@ -60,8 +56,8 @@ def launched(monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
         instances: list[LaunchedInstance] = record["instances"]
         return instances
 
-    monkeypatch.setattr(verify, "clients_of", lambda _: None)
-    monkeypatch.setattr(verify, "Ec2Reader", FakeReader)
+    monkeypatch.setattr(verify, "clients_of", lambda _: lambda service, region: (service, region))
+    monkeypatch.setattr(ec2_reads, "read_page", FakeEc2.read_page)
     monkeypatch.setattr(verify, "read_instances", read_instances)
     return record
 
@@ -99,7 +95,7 @@ def test_an_unknown_reservation_is_refused_before_instances_are_read(
 def test_a_reservation_that_has_not_started_is_no_failure(
     run: Run, launched: dict[str, Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(FakeReader, "state", "scheduled")
+    monkeypatch.setattr(FakeEc2, "state", "scheduled")
 
     outcome = run(*VERIFY, "--json")
 

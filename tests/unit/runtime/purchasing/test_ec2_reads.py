@@ -9,7 +9,7 @@ from botocore.config import Config
 from botocore.exceptions import ClientError, NoCredentialsError
 from botocore.parsers import ResponseParserError
 
-from ultracluster_runtime.purchasing.ec2_reader import Ec2Reader
+from ultracluster_runtime.purchasing.ec2_reads import read_page
 from ultracluster_runtime.purchasing.effects import (
     Describe,
     DescribeBlocks,
@@ -110,7 +110,7 @@ def test_reads_one_page_of_a_listing(
 ) -> None:
     ec2 = Ec2(**{call: {key: [], "NextToken": "next"}})
 
-    assert Ec2Reader(ec2.clients).perform(effect) == Page(items=(), next_token="next")
+    assert read_page(ec2.clients, effect) == Page(items=(), next_token="next")
     assert ec2.calls == [(call, {"MaxResults": 100} | arguments)]
     assert ec2.made == [("ec2", "us-west-2")]
 
@@ -118,7 +118,7 @@ def test_reads_one_page_of_a_listing(
 def test_an_empty_token_ends_a_listing() -> None:
     ec2 = Ec2(describe_capacity_blocks={"CapacityBlocks": [], "NextToken": ""})
 
-    page = Ec2Reader(ec2.clients).perform(DescribeBlocks(region="us-east-2", page=None))
+    page = read_page(ec2.clients, DescribeBlocks(region="us-east-2", page=None))
     assert page == Page(items=(), next_token=None)
 
 
@@ -134,7 +134,7 @@ def test_an_empty_token_ends_a_listing() -> None:
 )
 def test_asks_for_instances_or_ultraservers(effect: DescribeOfferings, wanted: dict[str, Any]) -> None:
     ec2 = Ec2(describe_capacity_block_offerings={"CapacityBlockOfferings": []})
-    Ec2Reader(ec2.clients).perform(effect)
+    read_page(ec2.clients, effect)
 
     ((_, arguments),) = ec2.calls  # without offerings, the zones are not read
     assert arguments == wanted | {
@@ -150,24 +150,22 @@ def test_an_unreadable_offering_is_recorded_and_the_others_are_returned() -> Non
     ec2 = Ec2(
         describe_capacity_block_offerings={"CapacityBlockOfferings": items}, describe_availability_zones=ZONES
     )
-    reader = Ec2Reader(ec2.clients)
-    page = reader.perform(offerings())
+    page = read_page(ec2.clients, offerings())
 
     assert [(item.offering_id, item.zone_ids) for item in page.items] == [("cb-1", ("use2-az3",))]
-    (line,) = map(str, reader.unreadable)
+    (line,) = map(str, page.unreadable)
     assert line.startswith("UC7043: us-east-2: ")
 
 
-def test_zones_and_clients_are_read_once_per_region() -> None:
-    ec2 = Ec2(describe_availability_zones=ZONES)
-    reader = Ec2Reader(ec2.clients)
+def test_zones_are_read_once_per_region() -> None:
+    ec2 = Ec2(
+        describe_capacity_block_offerings={"CapacityBlockOfferings": [OFFERING]},
+        describe_availability_zones=ZONES,
+    )
+    for region in ("us-east-2", "us-east-2", "us-west-2"):
+        read_page(ec2.clients, offerings(region=region))
 
-    assert [reader.zone_ids(region) for region in ("us-east-2", "us-east-2")] == [
-        {"us-east-2c": "use2-az3"}
-    ] * 2
-    assert len(ec2.calls) == 1
-    reader.zone_ids("us-west-2")
-    assert ec2.made == [("ec2", "us-east-2"), ("ec2", "us-west-2")]
+    assert [call for call, _ in ec2.calls].count("describe_availability_zones") == 2
 
 
 @pytest.mark.parametrize(
@@ -192,7 +190,7 @@ def test_zones_and_clients_are_read_once_per_region() -> None:
 )
 def test_a_failed_read_is_a_reply(reply: Any, code: str, transient: bool) -> None:
     ec2 = Ec2(describe_capacity_blocks=reply)
-    failure = Ec2Reader(ec2.clients).perform(DescribeBlocks(region="us-east-2", page=None))
+    failure = read_page(ec2.clients, DescribeBlocks(region="us-east-2", page=None))
 
     assert isinstance(failure, ReadFailed)
     assert (failure.code, failure.transient) == (code, transient)
