@@ -15,11 +15,12 @@ from typing import Final
 from ultracluster_cli._cdk.child_process import run_logged
 from ultracluster_cli._cdk.our_app import synthesize_our_app
 from ultracluster_cli._cdk.workspace import project_folder, run_directory, state_directory
-from ultracluster_cli.output import say
+from ultracluster_cli.output import print_findings, say
 from ultracluster_cli.progress import doing
 from ultracluster_spec.findings import Finding, FindingsError, quote
 from ultracluster_spec.record import RuleRecord
 from ultracluster_spec.untrusted_files import read_untrusted_json
+from ultracluster_stacks.synthesis.template_findings import kept_warnings
 
 _MAJOR = 2  # 3.0.0 was published by mistake and cannot read the assemblies of aws-cdk-lib 2 (github.com/aws/aws-cdk/issues/38113)
 _OLDEST_MINOR = 1146  # reads cloud assembly schema 55, which aws-cdk-lib 2.275.0 writes; run on 2026-11-20
@@ -113,18 +114,20 @@ class Project:
                 environment=self.environment(environment),
                 run=run_app,
             ):
-                return
-            code = self.run_cdk(
-                *("synth", "**", "--quiet", "--no-notices", "--output", str(output), *options),
-                environment=environment,
-                log=log,
-                on_line=lines.append,
-            )
+                code = 0
+            else:
+                code = self.run_cdk(
+                    *("synth", "**", "--quiet", "--no-notices", "--output", str(output), *options),
+                    environment=environment,
+                    log=log,
+                    on_line=lines.append,
+                )
         if code:
             for line in lines[-_LINES_SHOWN:]:
                 say(f"  | {line}")
             problem = f"cdk synth ended with code {code}; see {log}"
             raise FindingsError.message(problem, remedy="Fix the error and run the command again")
+        print_findings(kept_warnings(output, str(rollout)))
 
 
 def require_deployed(code: int, *, log: Path) -> None:

@@ -27,8 +27,12 @@ _OF_ANY_STACK: Final = frozenset({"UC3206", "UC5080", "UC5204", "UC6420"})
 
 @dataclass(slots=True)
 class _Stacks:
-    """The stacks of an app that hold our constructs, and the paths of those that a `TemplateCheck` of the app has checked."""
+    """The stacks of an app that hold our constructs, and the paths of those that a `TemplateCheck` of the app has checked.
 
+    `warn` takes the warnings.
+    """
+
+    warn: Callable[[list[Finding]], object]
     ours: dict[cdk.Stack, None] = field(default_factory=dict)
     checked: set[str] = field(default_factory=set)
 
@@ -42,12 +46,16 @@ def check_at_synthesis(scope: IConstruct) -> None:
     A policy-validation plugin would end the synthesis with a traceback of jsii, and has the CDK write a report of its own.
     """
     app = scope.node.root
-    if not isinstance(app, cdk.Stage):
-        return
-    if app not in _STACKS:
-        _STACKS[app] = _Stacks()
-        app.synth = _checked(app, app.synth)  # type: ignore[method-assign]
-    _STACKS[app].ours[cdk.Stack.of(scope)] = None
+    if isinstance(app, cdk.Stage):
+        if app not in _STACKS:
+            give_warnings(app, _show)
+        _STACKS[app].ours[cdk.Stack.of(scope)] = None
+
+
+def give_warnings(app: cdk.Stage, warn: Callable[[list[Finding]], object]) -> None:
+    """Check an app that has none of our constructs yet at its synthesis, and give the warnings to a function."""
+    _STACKS[app] = _Stacks(warn)
+    app.synth = _checked(app, app.synth)  # type: ignore[method-assign]
 
 
 def leave_unchecked(app: IConstruct, paths: set[str]) -> None:
@@ -73,7 +81,12 @@ def _report(app: cdk.Stage) -> None:
     found = list(_findings(app))
     if errors := [finding for finding, only_warns in found if is_error(finding, RECORDS) and not only_warns]:
         raise FindingsError(errors)
-    for finding, _ in found:
+    _STACKS[app].warn([finding for finding, _ in found])
+
+
+def _show(warnings: list[Finding]) -> None:
+    """Print warnings as the CDK CLI prints those of constructs."""
+    for finding in warnings:
         shown, at = finding.at(finding.path), finding.location
         sys.stderr.write(f"[Warning at /{at}] {shown} [ack: ultracluster:{finding.code}]\n")
 

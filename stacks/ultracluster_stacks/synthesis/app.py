@@ -13,7 +13,7 @@ from ultracluster_stacks.synthesis.assembly.fingerprint import synthesis_fingerp
 from ultracluster_stacks.synthesis.assembly.parts import Part, merge_assembly, split_assembly
 from ultracluster_stacks.synthesis.assembly.workers import processes_for, synthesize_in_processes
 from ultracluster_stacks.synthesis.context import clusters_of, processes_of, read_context
-from ultracluster_stacks.synthesis.template_findings import at_their_lines
+from ultracluster_stacks.synthesis.template_findings import at_their_lines, kept_warnings
 
 
 def main() -> int:
@@ -37,7 +37,10 @@ def main() -> int:
         if outdir and use_cache and not in_place:
             cache = AssemblyCache(CACHE_DIRECTORY, fingerprint=synthesis_fingerprint(context, os.environ))
         processes = 1 if in_place else processes_of(context)
-        synthesize(clusters, Path(outdir) if outdir else None, cache=cache, processes=processes)
+        assembly = synthesize(clusters, Path(outdir) if outdir else None, cache=cache, processes=processes)
+        sys.stderr.writelines(
+            f"warning: {finding}\n" for finding in kept_warnings(assembly, context["rollout"])
+        )
     except FindingsError as error:
         found = at_their_lines(error.findings, context["rollout"]) if clusters else error.findings
         sys.stderr.writelines(f"{finding}\n" for finding in found)
@@ -51,8 +54,8 @@ def synthesize(
     *,
     cache: AssemblyCache | None = None,
     processes: int | None = None,
-) -> None:
-    """Synthesize clusters, importing aws_cdk only when one of them is not in the cache.
+) -> Path:
+    """Synthesize clusters, importing aws_cdk only when one of them is not in the cache; return the directory.
 
     Without a directory, write to the CDK's default, without the cache. Default processes: what the machine allows.
     """
@@ -63,10 +66,10 @@ def synthesize(
     missing = [cluster for cluster in clusters if cluster.stage not in parts]
     processes = processes or processes_for(len(missing))
     if directory is None or (processes == 1 and not parts):
-        _synthesize_in_process(clusters, directory)
+        assembly = _synthesize_in_process(clusters, directory)
         if cache and directory:
             cache.put((configs[stage], part) for stage, part in split_assembly(directory).items())
-        return
+        return assembly
     directory.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=directory, prefix=".parts-") as temporary:
         for root in _synthesize_missing(missing, Path(temporary), processes):
@@ -75,18 +78,18 @@ def synthesize(
             if cache:
                 cache.put((configs[stage], part) for stage, part in synthesized.items())
     merge_assembly(directory, [parts[stage] for stage in configs])
+    return directory
 
 
-def _synthesize_in_process(clusters: Sequence[Cluster], directory: Path | None) -> None:
+def _synthesize_in_process(clusters: Sequence[Cluster], directory: Path | None) -> Path:
     from ultracluster_stacks.synthesis import in_process  # noqa: PLC0415 - aws_cdk, not needed for the cache
 
-    in_process.synthesize(clusters, directory)
+    return in_process.synthesize(clusters, directory)
 
 
 def _synthesize_missing(clusters: Sequence[Cluster], directory: Path, processes: int) -> list[Path]:
     if not clusters:
         return []
     if processes == 1:
-        _synthesize_in_process(clusters, directory / "0")
-        return [directory / "0"]
+        return [_synthesize_in_process(clusters, directory / "0")]
     return synthesize_in_processes(clusters, directory, processes=processes)

@@ -31,7 +31,11 @@ def processes_for(clusters: int, *, cores: int | None = None, free_memory: int |
 
 
 def synthesize_in_processes(clusters: Sequence[Cluster], directory: Path, *, processes: int) -> list[Path]:
-    """Synthesize clusters into several assemblies in parallel, and return their directories; a failure is UC9101."""
+    """Synthesize clusters into several assemblies in parallel, and return their directories.
+
+    Raises:
+        FindingsError: If rules are broken, or a process fails (UC9101).
+    """
     shares = [list(clusters[first::processes]) for first in range(processes)]
     workers = []
     for number, share in enumerate(shares):
@@ -40,8 +44,14 @@ def synthesize_in_processes(clusters: Sequence[Cluster], directory: Path, *, pro
             pickle.dump(share, pickled)
             pickled.seek(0)
             command = [sys.executable, "-m", "ultracluster_stacks.synthesis.in_process", str(assembly)]
-            workers.append((assembly, share, subprocess.Popen(command, stdin=pickled)))
-    if failed := [cluster.name for _, share, process in workers if process.wait() for cluster in share]:
+            workers.append(
+                (assembly, share, subprocess.Popen(command, stdin=pickled, stdout=subprocess.PIPE))
+            )
+    answers = [process.communicate()[0] for _, _, process in workers]
+    # Each worker is our own process; what it writes is not read from a file that others could have written.
+    if found := [finding for answer in answers if answer for finding in pickle.loads(answer)]:  # noqa: S301
+        raise FindingsError(found)
+    if failed := [cluster.name for _, share, process in workers if process.returncode for cluster in share]:
         problem = f"a process that synthesizes {', '.join(failed)} failed; see the message above"
         raise FindingsError.of("UC9101", problem, remedy="Fix the cause")
     return [assembly for assembly, _, _ in workers]

@@ -17,14 +17,15 @@ from ultracluster_stacks.synthesis import app as synthesis
 
 
 @pytest.fixture
-def synthesized(monkeypatch: pytest.MonkeyPatch) -> Synthesized:
+def synthesized(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Synthesized:
     """Names of the clusters that the CDK was asked for, call by call."""
     asked: Synthesized = []
 
-    def stand_in(clusters: Sequence[Cluster], directory: Path | None) -> None:
+    def stand_in(clusters: Sequence[Cluster], directory: Path | None) -> Path:
         asked.append([each.name for each in clusters])
-        if directory:
-            write_assembly(clusters, directory)
+        directory = directory or tmp_path / "by-default"
+        write_assembly(clusters, directory)
+        return directory
 
     monkeypatch.setattr(synthesis, "_synthesize_in_process", stand_in)
     return asked

@@ -137,6 +137,26 @@ def test_outside_the_folder_of_an_app_nothing_is_left(
     assert not (tmp_path / ".ultracluster").exists()
 
 
+def test_warnings_about_templates_are_said_again_of_clusters_from_the_cache(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    synthesized: Synthesized,
+    clusters: Callable[..., list[Cluster]],
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    (tmp_path / "cdk.json").write_text("{}")
+    _context(monkeypatch, tmp_path)
+    said = []
+    for nodes in ({"checked": 1, "aa": 1}, {"checked": 1, "aa": 2}, {"checked": 1, "aa": 2}, {"aa": 2}):
+        clusters(**nodes)
+        assert synthesis.main() == 0
+        said.append(capsys.readouterr().err)
+
+    line = "warning: UC6453: rollout.yaml:1: waves[0].clusters[0]: checked-us-east-1/Network: reads all.\n"
+    assert said == [line, line, line, ""]
+    assert synthesized == [["checked", "aa"], ["aa"]]
+
+
 def _context(monkeypatch: pytest.MonkeyPatch, project: Path, **context: Any) -> None:
     monkeypatch.chdir(project)
     monkeypatch.setenv("CDK_CONTEXT_JSON", json.dumps({"rollout": "rollout.yaml"} | context))

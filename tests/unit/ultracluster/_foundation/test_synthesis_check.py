@@ -12,7 +12,8 @@ from aws_cdk import aws_s3 as s3
 from constructs import IConstruct
 
 from ultracluster import ClusterNetwork, TemplateCheck
-from ultracluster_spec.findings import FindingsError
+from ultracluster._foundation.synthesis_check import give_warnings
+from ultracluster_spec.findings import Finding, FindingsError
 
 pytestmark = pytest.mark.slow
 
@@ -22,9 +23,9 @@ _PLACE = {"instance_type": "trn2.48xlarge", "node_count": 1, "zone_id": "use2-az
 Edit = Callable[[cdk.Stack], object]
 
 
-def app_with(folder: Path, *edits: Edit) -> cdk.App:
+def app_with(folder: Path, *edits: Edit, app: cdk.App | None = None) -> cdk.App:
     """An app with a network of ours in one of its stacks, which edits change."""
-    app = cdk.App(outdir=str(folder))
+    app = app or cdk.App(outdir=str(folder))
     stack = cdk.Stack(app, "Training", env=cdk.Environment(account="123456789012", region="us-east-2"))
     ClusterNetwork(stack, "Network", **_PLACE)  # type: ignore[arg-type]
     for edit in edits:
@@ -176,6 +177,16 @@ def test_what_the_cdk_writes_for_other_purposes_only_warns(
 
     lines = [each for each in capsys.readouterr().err.splitlines() if each.startswith("[Warning")]
     assert [line.split()[3] for line in lines] == ["UC6420:", "UC6420:", "UC3206:"]
+
+
+def test_an_app_can_take_the_warnings(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    taken: list[Finding] = []
+    app = cdk.App(outdir=str(tmp_path))
+    give_warnings(app, taken.extend)
+    app_with(tmp_path, reading_all, app=app).synth()
+
+    assert [finding.code for finding in taken] == ["UC6453"]
+    assert capsys.readouterr().err == ""
 
 
 def test_what_another_stack_adds_to_a_role_counts(tmp_path: Path) -> None:

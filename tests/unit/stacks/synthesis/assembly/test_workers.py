@@ -1,12 +1,13 @@
 """How many processes share the work."""
 
+import pickle
 import sys
 from pathlib import Path
 
 import pytest
 
 from ultracluster_spec.cluster import Cluster
-from ultracluster_spec.findings import FindingsError
+from ultracluster_spec.findings import Finding, FindingsError
 from ultracluster_stacks.config import load_rollout
 from ultracluster_stacks.synthesis.assembly.workers import processes_for, synthesize_in_processes
 
@@ -42,6 +43,20 @@ def test_says_whose_process_has_failed(
     monkeypatch.setattr(sys, "executable", "/bin/false")
 
     with pytest.raises(FindingsError, match="UC9101: a process that synthesizes quickstart failed"):
+        synthesize_in_processes(_clusters(quickstart), tmp_path, processes=1)
+
+
+@pytest.mark.slow
+def test_what_a_process_finds_is_found(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, quickstart: Path
+) -> None:
+    worker = tmp_path / "worker"
+    finding = pickle.dumps([Finding("UC5201", "lost", location="quickstart-us-east-2/Lost")])
+    worker.write_text(f"#!{sys.executable}\nimport os\nos.write(1, {finding!r})\nraise SystemExit(2)\n")
+    worker.chmod(0o755)
+    monkeypatch.setattr(sys, "executable", str(worker))
+
+    with pytest.raises(FindingsError, match=r"^UC5201: quickstart-us-east-2/Lost: lost\.$"):
         synthesize_in_processes(_clusters(quickstart), tmp_path, processes=1)
 
 
