@@ -34,13 +34,13 @@ _STYLES = {
 }
 
 
-def say(text: str) -> None:
+def echo(text: str) -> None:
     """Print a line to stderr, so that stdout carries only results. A terminal gets it wrapped at words."""
     sys.stderr.write(f"{wrapped(printable(text))}\n")
     sys.stderr.flush()
 
 
-def say_command(words: Sequence[str]) -> None:
+def echo_command(words: Sequence[str]) -> None:
     """Print a command to stderr in lines that can be copied as they are, each option beside its value."""
     width = shutil.get_terminal_size().columns - len(" \\")
     parts: list[str] = []
@@ -84,7 +84,7 @@ def print_text(text: str, *, indent: str = _GAP) -> None:
 def print_findings(findings: Iterable[Finding]) -> None:
     """Print warnings to stderr, one line each."""
     for finding in findings:
-        say(f"warning: {finding}")
+        echo(f"warning: {finding}")
 
 
 def print_json(**members: Any) -> None:

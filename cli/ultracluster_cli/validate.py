@@ -15,7 +15,7 @@ from ultracluster_catalog.machines.nic_layouts import addresses_per_node
 from ultracluster_cli._aws.selection import clusters_named
 from ultracluster_cli._cdk.workspace import default_rollout
 from ultracluster_cli.options import ClustersOption, JsonOption
-from ultracluster_cli.output import print_findings, print_json, print_table, say
+from ultracluster_cli.output import echo, print_findings, print_json, print_table
 from ultracluster_spec.cluster import Cluster
 from ultracluster_spec.network import addresses_of_existing_subnet, cluster_addresses, network_interfaces
 from ultracluster_spec.untrusted_files import NotRegularError, TooLargeError, read_untrusted_file
@@ -123,7 +123,7 @@ def _validate_rollout(rollout: Path, *, names: Sequence[str], as_json: bool) -> 
         warnings = (*loaded.warnings, *loaded.unshown)
         print_json(clusters=rows, warnings=warnings, suppressed=suppressed)
     else:
-        say(f"{rollout} is valid.")
+        echo(f"{rollout} is valid.")
         columns = [name for name in rows[0] if name not in {"file_system", "network"}]
         print_table(rows, columns=columns)
         print_table(map(network_row, rows), title="Network interfaces and addresses")

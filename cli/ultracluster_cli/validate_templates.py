@@ -10,7 +10,7 @@ from ultracluster_checks import CheckReport, check_templates
 from ultracluster_checks.problem import refuse_skip
 from ultracluster_checks.table import RECORDS
 from ultracluster_cli.exit_codes import ExitCode
-from ultracluster_cli.output import print_findings, print_json, say
+from ultracluster_cli.output import echo, print_findings, print_json
 from ultracluster_spec.findings import Finding, quote, reject
 from ultracluster_spec.names import REGION
 from ultracluster_stacks.check import read_templates
@@ -33,9 +33,9 @@ def validate_templates(
     errors = report.errors
     print_findings(finding for finding in report.findings if finding not in errors)
     for skipped in report.left_out:
-        say(f"skipped: {skipped.finding} Reason: {skipped.reason}")
+        echo(f"skipped: {skipped.finding} Reason: {skipped.reason}")
     reject(errors)
-    say(f"{len(sources)} {'template' if len(sources) == 1 else 'templates'}: no errors")
+    echo(f"{len(sources)} {'template' if len(sources) == 1 else 'templates'}: no errors")
 
 
 def _skips(arguments: Sequence[str]) -> tuple[dict[str, str], list[Finding]]:

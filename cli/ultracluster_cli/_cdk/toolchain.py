@@ -15,7 +15,7 @@ from typing import Final
 from ultracluster_cli._cdk.child_process import run_logged
 from ultracluster_cli._cdk.our_app import synthesize_our_app
 from ultracluster_cli._cdk.workspace import project_folder, run_directory, state_directory
-from ultracluster_cli.output import print_findings, say
+from ultracluster_cli.output import echo, print_findings
 from ultracluster_cli.progress import doing
 from ultracluster_spec.findings import Finding, FindingsError, quote
 from ultracluster_spec.record import RuleRecord
@@ -124,7 +124,7 @@ class Project:
                 )
         if code:
             for line in lines[-_LINES_SHOWN:]:
-                say(f"  | {line}")
+                echo(f"  | {line}")
             problem = f"cdk synth ended with code {code}; see {log}"
             raise FindingsError.message(problem, remedy="Fix the error and run the command again")
         print_findings(kept_warnings(output, str(rollout)))

@@ -16,7 +16,7 @@ from ultracluster_catalog.neuron.neuron_images import DLAMI_ROOT_VOLUME_GB, IMAG
 from ultracluster_cli import options
 from ultracluster_cli._cdk.toolchain import open_project, require_deployed
 from ultracluster_cli.exit_codes import ExitCode
-from ultracluster_cli.output import print_findings, print_json, print_table, say, short_time
+from ultracluster_cli.output import echo, print_findings, print_json, print_table, short_time
 from ultracluster_cli.progress import doing, if_interrupted
 from ultracluster_runtime.aws.aws_session import clients_of
 from ultracluster_runtime.functions.clients import Clients
@@ -86,7 +86,7 @@ def resolve(
         print_json(clusters=rows, written=write, warnings=warnings)
         return
     print_table(rows)
-    say(f"Updated {rollout}." if write else "Nothing written; use --write to pin the rollout to these AMIs.")
+    echo(f"Updated {rollout}." if write else "Nothing written; use --write to pin the rollout to these AMIs.")
 
 
 @app.command()
@@ -119,12 +119,12 @@ def bake(
     build = builder.start_image_pipeline_execution(imagePipelineArn=pipeline, clientToken=uuid.uuid4().hex)[
         "imageBuildVersionArn"
     ]
-    say(f"Started {build}")
+    echo(f"Started {build}")
     later = f"ultracluster ami resolve {rollout} --baked {name} --write"
     with if_interrupted(f"The build goes on. When it has ended, pin its AMI with: {later}"):
         state = _follow(builder, build)
     if state["status"] != "AVAILABLE":
-        say(f"The build is {state['status']}: {state.get('reason') or 'no reason given'}")
+        echo(f"The build is {state['status']}: {state.get('reason') or 'no reason given'}")
         raise typer.Exit(ExitCode.FAILED)
     resolve(rollout, baked=name, cluster=cluster, write=write, profile=profile)
 
@@ -147,7 +147,7 @@ def _create(name: str, region: str, profile: str | None) -> None:
         arguments += ["--app", shlex.join([sys.executable, "-m", "ultracluster_stacks.stacks.image_app"])]
         arguments += [word for key, value in context.items() for word in ("--context", f"{key}={value}")]
         arguments += ["--profile", profile] if profile else []
-        say(f"Creating the pipeline {name}, with {images[region].name} as parent")
+        echo(f"Creating the pipeline {name}, with {images[region].name} as parent")
         with doing(f"Creating the stack {name}-image"):
             code = project.run_cdk(*arguments, environment=os.environ, log=log, on_line=lambda _: None)
     require_deployed(code, log=log)
@@ -160,7 +160,7 @@ def _follow(builder: Any, build: str) -> dict[str, Any]:
         state: dict[str, Any] = builder.get_image(imageBuildVersionArn=build)["image"]["state"]
         if state["status"] != status:
             status = state["status"]
-            say(f"{short_time(datetime.now(UTC))}: {status}")
+            echo(f"{short_time(datetime.now(UTC))}: {status}")
         if status in _ENDED:
             return state
         with doing(f"The build is {status}"):

@@ -11,9 +11,9 @@ import typer
 from ultracluster_catalog.capacity.capacity_blocks import LONGEST_BLOCK
 from ultracluster_cli.capacity import options
 from ultracluster_cli.capacity.options import accepted_hours, read_regions, read_size, searched_regions
-from ultracluster_cli.capacity.session import accept, open_session, record_row, say_rehearsals
+from ultracluster_cli.capacity.session import accept, echo_rehearsals, open_session, record_row
 from ultracluster_cli.options import JsonOption
-from ultracluster_cli.output import print_findings, print_json, say, short_time
+from ultracluster_cli.output import echo, print_findings, print_json, short_time
 from ultracluster_cli.progress import doing
 from ultracluster_runtime.purchasing import order_checks
 from ultracluster_runtime.purchasing.clock import check_clock
@@ -67,7 +67,7 @@ def _approve(
     if isinstance(order, BlockOrder) and not below_list:
         reject(order_checks.check_list_price(order))
     print_findings(findings)
-    say_rehearsals(order, session, approval.rollout)
+    echo_rehearsals(order, session, approval.rollout)
     session.run(check_clock())
     others = overlapping(order, session.ledger.orders(), now=_now())
     if others and not accept(order, others, approval.besides or ()):
@@ -76,10 +76,12 @@ def _approve(
     if as_json:
         print_json(order=record_row(record))
     else:
-        say(f"Approved order {order.name} until {order.expires_at:%Y-%m-%d %H:%M} UTC, token {record.token}.")
-        say(f"Nothing is bought yet. To buy: ultracluster capacity buy {order.name}")
+        echo(
+            f"Approved order {order.name} until {order.expires_at:%Y-%m-%d %H:%M} UTC, token {record.token}."
+        )
+        echo(f"Nothing is bought yet. To buy: ultracluster capacity buy {order.name}")
         if isinstance(order, BlockOrder):
-            say(
+            echo(
                 f"Or when an offering appears: ultracluster capacity buy {order.name} --wait --token {record.token}"
             )
 
@@ -207,8 +209,8 @@ def _quote_extension(
         problem = f"EC2 offers no extension of {reservation} by {hours // 24} days in {region} now"
         raise FindingsError.of("UC7052", problem, remedy="Try another number of --days, or buy a new block")
     quote = min(offerings, key=lambda offering: offering.fee)
-    say(f"Extending {reservation} by {quote.hours // 24} days costs {quote.fee:,} {quote.currency} now:")
-    say(f"from {short_time(quote.start)} to {short_time(quote.end)}. A quote is not held for you.")
+    echo(f"Extending {reservation} by {quote.hours // 24} days costs {quote.fee:,} {quote.currency} now:")
+    echo(f"from {short_time(quote.start)} to {short_time(quote.end)}. A quote is not held for you.")
     return quote
 
 

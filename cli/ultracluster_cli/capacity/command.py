@@ -20,14 +20,14 @@ from ultracluster_cli.capacity.options import (
 from ultracluster_cli.capacity.place import place
 from ultracluster_cli.capacity.resolve import resolve
 from ultracluster_cli.capacity.session import (
+    echo_rehearsals,
     open_session,
-    say_rehearsals,
     show_outcome,
     show_records,
 )
 from ultracluster_cli.capacity.verify import verify
 from ultracluster_cli.options import JsonOption, command_group, with_option_groups
-from ultracluster_cli.output import print_json, print_table, say, short_time
+from ultracluster_cli.output import echo, print_json, print_table, short_time
 from ultracluster_runtime.purchasing.fold import unknown_order
 from ultracluster_runtime.purchasing.operator_actions import cancel as cancel_order
 from ultracluster_runtime.purchasing.operator_actions import close
@@ -87,10 +87,10 @@ def buy(
         if wait and token != approved.token:
             remedy = f"`ultracluster capacity status {order} --json` shows it"
             raise refuse_to_wait(f"the token is not that of order {order}", remedy=remedy)
-        say_rehearsals(approved.order, session, rollout)
+        echo_rehearsals(approved.order, session, rollout)
         if wait:
             until = short_time(approved.order.expires_at)
-            say(
+            echo(
                 f"Searching every {every} minutes until {until}. Stop it with Ctrl-C: nothing is held or bought before."
             )
             steps = buy_when_offered(order, nonce=nonce, every=timedelta(minutes=every))
@@ -100,7 +100,7 @@ def buy(
     if record.reservation_ids and write is not None:
         outputs[f"file {str(write)!r}"] = lambda: write.write_text(fragment(record), encoding="utf-8")
     if record.reservation_ids and parameter and (region := record.region):
-        outputs["SSM parameter"] = lambda: say(
+        outputs["SSM parameter"] = lambda: echo(
             f"Wrote {write_parameter(record, session.clients('ssm', region))}."
         )
     show_outcome(outcome, as_json=as_json, outputs=outputs)

@@ -15,7 +15,7 @@ from ultracluster_cli.capacity import options
 from ultracluster_cli.capacity.options import block_search, read_size, searched_regions
 from ultracluster_cli.exit_codes import ExitCode
 from ultracluster_cli.options import JsonOption, ProfileOption
-from ultracluster_cli.output import print_findings, print_json, print_table, say, say_command
+from ultracluster_cli.output import echo, echo_command, print_findings, print_json, print_table
 from ultracluster_cli.progress import doing
 from ultracluster_runtime.aws.aws_session import clients_of
 from ultracluster_runtime.costs.price_comparison import compare_prices
@@ -177,18 +177,18 @@ def _show_offerings(
         price_columns = ["price", "per_node_hour", "per_chip_hour", "dated"]
         print_table(prices, columns=price_columns, title="Reference prices")
         if len(rows) > limit:
-            say(
+            echo(
                 f"{len(rows) - limit} more offerings: --limit {len(rows)} lists them, --json has every figure."
             )
     elif findings:
-        say("No offerings found, but not every Region could be read.")
+        echo("No offerings found, but not every Region could be read.")
     else:
         sold = f" {', '.join(not_sold)} do not sell it." if not_sold else ""
-        say(f"No offerings found.{sold} Try another time (--between), duration (--days) or more Regions.")
+        echo(f"No offerings found.{sold} Try another time (--between), duration (--days) or more Regions.")
     if local_zones:
-        say(f"AWS also sells it in {', '.join(local_zones)}, a Local Zone that the account must opt in to.")
+        echo(f"AWS also sells it in {', '.join(local_zones)}, a Local Zone that the account must opt in to.")
     print_findings(findings)
-    say(f"{sum(calls.values())} read-only API calls")
+    echo(f"{sum(calls.values())} read-only API calls")
 
 
 def _title(offerings: Sequence[Offering]) -> str:
@@ -215,10 +215,10 @@ def _show_next(best: Offering, search: Search, *, prefer: str, days: str, betwee
         if search.ultraserver_type
         else ["--instance-type", str(best.instance_type), "--nodes", str(best.instance_count)]
     )
-    say(
+    echo(
         f"Offering {best.offering_id} is the best by {prefer}. Nothing is held for you. To approve its purchase:"
     )
-    say_command(
+    echo_command(
         [
             *("ultracluster", "capacity", "approve", "ORDER", "--cluster", "CLUSTER", *what),
             *("--days", days, "--between", *between, "--regions", best.region),

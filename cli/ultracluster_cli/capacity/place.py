@@ -10,7 +10,7 @@ import typer
 from ultracluster_cli.capacity import options
 from ultracluster_cli.capacity.options import block_search, read_regions
 from ultracluster_cli.options import JsonOption, ProfileOption, RolloutArgument, WriteOption
-from ultracluster_cli.output import print_findings, print_json, print_table, say
+from ultracluster_cli.output import echo, print_findings, print_json, print_table
 from ultracluster_runtime.aws.aws_session import clients_of
 from ultracluster_runtime.purchasing.ec2_reads import read_page
 from ultracluster_runtime.purchasing.offerings import Offering
@@ -81,8 +81,8 @@ def place(
         print_json(clusters=rows, written=write)
         return
     print_table(rows)
-    say(f"Updated {rollout}." if write else "Nothing written; use --write to update the rollout.")
-    say(
+    echo(f"Updated {rollout}." if write else "Nothing written; use --write to update the rollout.")
+    echo(
         "Offerings are not held for you. Next: capacity approve, buy and resolve for each order, then ami resolve."
     )
 

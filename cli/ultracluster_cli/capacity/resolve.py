@@ -7,7 +7,7 @@ from typing import Any, Final
 from ultracluster_cli.capacity.options import LedgerOptions
 from ultracluster_cli.capacity.session import open_session
 from ultracluster_cli.options import JsonOption, RolloutArgument, WriteOption
-from ultracluster_cli.output import print_findings, print_json, print_table, say
+from ultracluster_cli.output import echo, print_findings, print_json, print_table
 from ultracluster_runtime.purchasing.fold import edited_ledger, unknown_order
 from ultracluster_runtime.purchasing.orders import ExtensionOrder, OrderState, Record
 from ultracluster_spec.findings import Finding, quote, reject
@@ -49,7 +49,7 @@ def resolve(
         print_json(capacity=rows, written=write)
         return
     print_table(rows)
-    say(f"Updated {rollout}." if write else "Nothing written; use --write to update the rollout.")
+    echo(f"Updated {rollout}." if write else "Nothing written; use --write to update the rollout.")
 
 
 def purchased_capacity(places: Sequence[OrderedCapacity], records: Sequence[Record]) -> list[dict[str, Any]]:

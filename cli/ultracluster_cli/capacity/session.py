@@ -16,7 +16,7 @@ from ultracluster_cli._cdk.workspace import ledger_place
 from ultracluster_cli.capacity.options import LedgerOptions
 from ultracluster_cli.exit_codes import exit_code_of
 from ultracluster_cli.options import LEDGER_REGION_VARIABLE, LEDGER_VARIABLE
-from ultracluster_cli.output import print_findings, print_json, print_table, say
+from ultracluster_cli.output import echo, print_findings, print_json, print_table
 from ultracluster_runtime.aws.aws_session import clients_of
 from ultracluster_runtime.functions.clients import patience
 from ultracluster_runtime.functions.responses import AWS_ERRORS
@@ -97,9 +97,9 @@ def open_session(
 
 def accept(order: Order, others: Sequence[Record], besides: Collection[str]) -> bool:
     """Show orders that overlap, and ask for the name of each that `besides` does not have. A token does not answer this."""
-    say(f"Order {order.name} overlaps other orders, so that capacity may be bought twice:")
+    echo(f"Order {order.name} overlaps other orders, so that capacity may be bought twice:")
     for other in others:
-        say(f"  {describe_overlap(other)}")
+        echo(f"  {describe_overlap(other)}")
     unnamed = [other.order.name for other in others if other.order.name not in besides]
     if unnamed and not (sys.stdin.isatty() and sys.stderr.isatty()):
         return False
@@ -119,14 +119,14 @@ def confirm(order: Order, quote: Quote, token: str | None) -> bool:
 
     Without a terminal, require the token of the order.
     """
-    say(_purchase_terms(order, quote))
+    echo(_purchase_terms(order, quote))
     if token is not None:
         if token == order.token:
             return True
-        say("The token does not belong to this order.")
+        echo("The token does not belong to this order.")
         return False
     if not (sys.stdin.isatty() and sys.stderr.isatty()):
-        say(f"No terminal to confirm on. Use --token {order.token} to buy without a prompt.")
+        echo(f"No terminal to confirm on. Use --token {order.token} to buy without a prompt.")
         return False
     confirmation = f"{order.name} {quote.fee}"
     return _read_line(f"This cannot be undone. Type '{confirmation}' to buy: ") == confirmation
@@ -229,7 +229,7 @@ def _not_shown(record: Record, place: str, error: Exception) -> Finding:
     )
 
 
-def say_rehearsals(order: Order, session: Session, rollout: Path | None) -> None:
+def echo_rehearsals(order: Order, session: Session, rollout: Path | None) -> None:
     """Print the last rehearsals of an order's cluster, except for an extension, whose cluster is deployed.
 
     Without a rollout file, the rehearsed version is not compared.
@@ -250,7 +250,7 @@ def say_rehearsals(order: Order, session: Session, rollout: Path | None) -> None
         ssm=lambda region: session.clients("ssm", region, config=_BRIEFLY),
         digests=digests,
     ):
-        say(sentence)
+        echo(sentence)
 
 
 RECORDS: Final = (

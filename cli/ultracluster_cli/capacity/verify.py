@@ -5,7 +5,7 @@ from typing import Annotated, Final
 import typer
 
 from ultracluster_cli.options import JsonOption, ProfileOption
-from ultracluster_cli.output import print_json, print_table, say, short_time
+from ultracluster_cli.output import echo, print_json, print_table, short_time
 from ultracluster_runtime.aws.aws_session import clients_of
 from ultracluster_runtime.purchasing.ec2_objects import Reservation
 from ultracluster_runtime.purchasing.ec2_reads import read_all
@@ -49,7 +49,7 @@ def verify(
     scheduled = [item for item in selected if item.state == "scheduled"]
     for item in scheduled:
         start = short_time(item.start) if item.start else "later"
-        say(f"{item.reservation_id} is scheduled: it starts {start}, and nothing can run in it before.")
+        echo(f"{item.reservation_id} is scheduled: it starts {start}, and nothing can run in it before.")
     if not (selected := [item for item in selected if item not in scheduled]):
         if as_json:
             print_json(reserved=0, inside=0, outside=0, findings=[])

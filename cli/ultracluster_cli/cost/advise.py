@@ -13,7 +13,7 @@ from ultracluster_catalog.prices.prices import Price, capacity_block_price, on_d
 from ultracluster_cli import options
 from ultracluster_cli._aws.selection import load_clusters
 from ultracluster_cli.metrics.metric_source import read_metrics
-from ultracluster_cli.output import print_json, say
+from ultracluster_cli.output import echo, print_json
 from ultracluster_runtime.advice import Report, Subject
 from ultracluster_runtime.advice import advise as advise_on
 from ultracluster_runtime.metrics.recorded_metrics import Recording
@@ -142,4 +142,4 @@ def _print_report(recorded: Recording, subject: Subject, report: Report) -> None
         ]
     typer.echo("\n".join(lines))
     if report.hours < 1:
-        say("warning: monthly savings are extrapolated from less than an hour")
+        echo("warning: monthly savings are extrapolated from less than an hour")

@@ -15,7 +15,7 @@ from ultracluster_cli._aws.selection import load_clusters
 from ultracluster_cli._aws.targets import account
 from ultracluster_cli._cdk.workspace import ledger_place
 from ultracluster_cli.cost.output import cost_json, invalid_number, print_cost, print_total, total_json
-from ultracluster_cli.output import print_findings, print_json, say
+from ultracluster_cli.output import echo, print_findings, print_json
 from ultracluster_cli.pictures.costs import draw_costs
 from ultracluster_runtime.costs.price_list import PRICE_LIST_REGION, listed_prices
 from ultracluster_runtime.purchasing.ledger import Ledger
@@ -131,7 +131,7 @@ def estimate(
     if len(rows) > 1:
         print_total(estimates)
     if len(rows) > _MOST_IN_DETAIL:
-        say("Use --cluster NAME for the lines of one cluster.")
+        echo("Use --cluster NAME for the lines of one cluster.")
 
 
 def listed_today(

@@ -16,7 +16,7 @@ from ultracluster_cli._aws.selection import load_clusters
 from ultracluster_cli.cost.advise import cluster_named, node_hour_price
 from ultracluster_cli.metrics.metric_source import read_metrics
 from ultracluster_cli.metrics.metrics_page import draw_events, page, read_events, table
-from ultracluster_cli.output import print_json, say
+from ultracluster_cli.output import echo, print_json
 from ultracluster_cli.pictures.charts import Line, draw_chart
 from ultracluster_runtime.metrics.block_report import TRAINING, USES, BlockReport, Rates, report_block
 from ultracluster_runtime.metrics.recorded_metrics import Recording
@@ -142,7 +142,7 @@ def report(
         typer.echo(text, nl=False)
     else:
         file.write_text(text, encoding="utf-8")
-        say(f"{file}: {recorded.cluster}, {len(sections)} tables")
+        echo(f"{file}: {recorded.cluster}, {len(sections)} tables")
 
 
 def _check(*, file: Path | None, numbers: dict[str, float | None]) -> None:

@@ -15,7 +15,7 @@ from ultracluster_cli.deploy.deployment import deploy_to, own_log, stacks_as_wan
 from ultracluster_cli.deploy.rehearsal import rehearse
 from ultracluster_cli.deploy.summary import print_next_steps, print_summary
 from ultracluster_cli.exit_codes import ExitCode
-from ultracluster_cli.output import counted, say
+from ultracluster_cli.output import counted, echo
 from ultracluster_cli.plan.cluster_locks import ClusterLocks
 from ultracluster_cli.plan.planning import approved_plan
 from ultracluster_cli.plan.stacks import assembled_stacks
@@ -112,7 +112,7 @@ def deploy(
         if plan is None:
             raise typer.Exit(ExitCode.STOPPED)
         as_wanted = stacks_as_wanted(plan, stacks, targets)
-        say(f"Deploying {counted(len(clusters), 'cluster')} to {targets.name}")
+        echo(f"Deploying {counted(len(clusters), 'cluster')} to {targets.name}")
         multiple_profiles = len(targets.targets) > 1  # the CDK CLI accepts one profile per run
         with own_log(project.state / "logs") as (log, is_only):
             if is_only:  # else the CDK CLI of the other deployment reads cdk.out

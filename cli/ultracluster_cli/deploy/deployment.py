@@ -16,7 +16,7 @@ from ultracluster_cli._aws.deployed_template import describe_stack
 from ultracluster_cli._aws.target import ClusterTargets, Target
 from ultracluster_cli._cdk.toolchain import Project, require_deployed
 from ultracluster_cli.deploy.verification import read_clusters
-from ultracluster_cli.output import say
+from ultracluster_cli.output import echo
 from ultracluster_cli.plan.stacks import assembled_stacks
 from ultracluster_cli.progress import doing, if_interrupted, measure
 from ultracluster_spec.cluster import Cluster
@@ -167,7 +167,7 @@ def deploy_to(
         if stack.name in as_wanted
     ]
     for each in deployed:
-        say(str(each))
+        echo(str(each))
     if len(deployed) < len(stacks):
         others = [
             _construct_path(stack.settings["displayName"]) for stack in stacks if stack.name not in as_wanted
@@ -242,7 +242,7 @@ def _deploy(
         def on_change(deployed: DeployedStack | None) -> None:
             hold()
             if deployed is not None:
-                say(str(deployed))
+                echo(str(deployed))
             rename(progress.activity)
 
         code = cdk_deploy(
@@ -257,7 +257,7 @@ def _deploy(
         )
     if code:
         for line in progress.explanation(_FAILURES_SHOWN):
-            say(f"  | {line}")
+            echo(f"  | {line}")
         require_deployed(code, log=log)
     return progress.deployed
 

@@ -23,7 +23,7 @@ from ultracluster_cli.deploy.rehearsal_guard import check_assembly
 from ultracluster_cli.deploy.rehearsal_price import hourly_price, price_text
 from ultracluster_cli.deploy.rehearsal_removal import LeftStack, find_stacks, remove_stacks
 from ultracluster_cli.exit_codes import ExitCode
-from ultracluster_cli.output import counted, print_json, say
+from ultracluster_cli.output import counted, echo, print_json
 from ultracluster_cli.preflight.command import print_results, report_result, result_row
 from ultracluster_runtime.costs.price_list import PRICE_LIST_REGION
 from ultracluster_runtime.preflight import account, orders, reservations
@@ -117,13 +117,13 @@ class AccountRehearsal:
             target=self.target,
             log=log,
             progress=progress,
-            on_change=lambda deployed: say(str(deployed)) if deployed else None,
+            on_change=lambda deployed: echo(str(deployed)) if deployed else None,
             options=["--no-rollback", "--concurrency", str(_STACKS_AT_ONCE)],
         )
         if code:
-            say(f"cdk deploy ended with code {code}; see {log}")
+            echo(f"cdk deploy ended with code {code}; see {log}")
             for line in progress.explanation(_FAILURES_SHOWN):
-                say(f"  | {line}")
+                echo(f"  | {line}")
 
     def remove(self) -> int:
         """Remove the rehearsals, also those of earlier runs, and return the number of stacks."""
@@ -177,7 +177,7 @@ def removed_at_the_end(rehearsals: Sequence[AccountRehearsal]) -> Iterator[None]
     try:
         yield
     except KeyboardInterrupt:
-        say(
+        echo(
             "Interrupted: removing the rehearsal. Ctrl-C again leaves it to `ultracluster deploy ROLLOUT --without-capacity --clean`."
         )
         raise
@@ -224,7 +224,7 @@ def rehearse(
             rehearsal.check_account(qualifier=qualifier)
         if clean:
             removed = sum(rehearsal.remove() for rehearsal in rehearsals)
-            say(f"Removed {removed} stacks of rehearsals.")
+            echo(f"Removed {removed} stacks of rehearsals.")
             return
         project = Project(directory=directory, temporary=temporary, toolchain=find_toolchain(directory))
         for rehearsal in rehearsals:
@@ -244,7 +244,7 @@ def rehearse(
                 results[id(rehearsal)] += rehearsal.check_deployed()
         for rehearsal in rehearsals:
             for problem in rehearsal.write_records(results[id(rehearsal)]):
-                say(f"warning: {problem}")
+                echo(f"warning: {problem}")
     _print_outcome(
         [result for of_account in results.values() for result in of_account],
         clusters,
@@ -263,14 +263,14 @@ def _of_account(
 
 def _state_price(rehearsals: Sequence[AccountRehearsal], *, local: bool, name: str) -> None:
     clusters = [cluster for rehearsal in rehearsals for cluster in rehearsal.rehearsals]
-    say(
+    echo(
         f"Rehearsing {counted(len(clusters), 'cluster')} in {name}, without nodes: {', '.join(one.stage for one in clusters)}"
     )
     for cluster in (cluster for rehearsal in rehearsals for cluster in rehearsal.clusters):
         if parts := left_out(cluster):
-            say(f"{cluster.name}: not rehearsed: {', '.join(parts)}")
+            echo(f"{cluster.name}: not rehearsed: {', '.join(parts)}")
     pricing = None if local else rehearsals[0].target.client("pricing", PRICE_LIST_REGION)
-    say(price_text(hourly_price(clusters, pricing=pricing)))
+    echo(price_text(hourly_price(clusters, pricing=pricing)))
 
 
 def _print_outcome(

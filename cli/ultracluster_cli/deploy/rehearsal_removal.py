@@ -8,7 +8,7 @@ from typing import Any, Final
 from botocore.exceptions import ClientError
 
 from ultracluster_cli._aws.deployed_template import describe_stack, stack_resources
-from ultracluster_cli.output import say
+from ultracluster_cli.output import echo
 from ultracluster_runtime.functions.clients import Clients
 from ultracluster_spec.findings import Finding, reject
 from ultracluster_spec.record import RuleRecord
@@ -73,7 +73,7 @@ def remove_stacks(
     for rank in range(len(_ORDER)):
         part = [stack for stack in stacks if _rank(stack.name) == rank]
         for stack in part:
-            say(f"Removing {stack.name} in {stack.region}")
+            echo(f"Removing {stack.name} in {stack.region}")
             _begin(client, stack, empty=empty)
         for stack in part:
             if reason := _finish(client, stack, empty=empty):

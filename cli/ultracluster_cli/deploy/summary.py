@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ultracluster_cli.deploy.deployment import DeployedStack
-from ultracluster_cli.output import print_json, print_table, say, short_time
+from ultracluster_cli.output import echo, print_json, print_table, short_time
 
 _FROM_LOCAL = """
 This was the local AWS: no instances were started, and the reservation and AMI are fake. To deploy to an account:
@@ -116,7 +116,7 @@ def _report(stack: DeployedStack) -> dict[str, str]:
 def print_next_steps(clusters: Sequence[Mapping[str, Any]], *, local: bool) -> None:
     """Print what to do next."""
     if local:
-        say(_FROM_LOCAL)
+        echo(_FROM_LOCAL)
         return
     for cluster in clusters:
         cluster_name = cluster["name"].removesuffix(f"-{cluster['region']}")
@@ -124,4 +124,4 @@ def print_next_steps(clusters: Sequence[Mapping[str, Any]], *, local: bool) -> N
             # Plain SubmitJob would skip dependencies and the share identifier.
             name = job["job"] or job["name"]
             words = ["ultracluster", "jobs", "submit", cluster_name, name, "--region", cluster["region"]]
-            say(f"To submit {name}: {shlex.join(words)}")
+            echo(f"To submit {name}: {shlex.join(words)}")

@@ -13,7 +13,7 @@ from ultracluster_cli._aws.selection import load_clusters
 from ultracluster_cli._cdk.toolchain import open_project
 from ultracluster_cli._cdk.workspace import rollout_file
 from ultracluster_cli.options import JsonOption, RolloutArgument, WaveOption
-from ultracluster_cli.output import print_json, print_table, say
+from ultracluster_cli.output import echo, print_json, print_table
 from ultracluster_cli.plan.stacks import assembled_stacks
 from ultracluster_spec.cluster import Cluster
 from ultracluster_spec.findings import FindingsError, quote
@@ -50,7 +50,7 @@ def export(
         print_json(templates=rows)
     else:
         print_table(rows, title=f"Written to {output}")
-        say(
+        echo(
             "Deploy the templates of a cluster in this order: network, storage, cluster. See `ultracluster docs export`."
         )
 

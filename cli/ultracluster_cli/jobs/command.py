@@ -15,6 +15,7 @@ from ultracluster_cli._aws.target import local_clock, time_there
 from ultracluster_cli.exit_codes import ExitCode
 from ultracluster_cli.jobs.session import (
     aws_errors_as_findings,
+    echo_resumes,
     follow_log,
     list_rows,
     open_region,
@@ -23,18 +24,17 @@ from ultracluster_cli.jobs.session import (
     read_resume,
     read_variables,
     report_notified,
-    say_resumes,
 )
 from ultracluster_cli.jobs.submit import submit_all
 from ultracluster_cli.options import DefaultClusterArgument, JsonOption, ProfileOption, command_group
 from ultracluster_cli.output import (
     counted,
+    echo,
     print_findings,
     print_json,
     print_note,
     print_table,
     print_text,
-    say,
 )
 from ultracluster_runtime.functions.clients import Clients
 from ultracluster_runtime.jobs.describe import STATES, describe_job, find_job, node_count_of
@@ -159,10 +159,10 @@ def submit(
         )
         return
     for earlier_job in submitted[:-1]:
-        say(f"Submitted dependency {earlier_job.name}: {earlier_job.job_id}")
-    say(f"Submitted {submitted_job.name}:")
+        echo(f"Submitted dependency {earlier_job.name}: {earlier_job.job_id}")
+    echo(f"Submitted {submitted_job.name}:")
     typer.echo(submitted_job.job_id)
-    say_resumes(submitted_job.resumes)
+    echo_resumes(submitted_job.resumes)
 
 
 @app.command("list")
@@ -187,7 +187,7 @@ def list_jobs(
     elif rows:
         print_table(rows)
     else:
-        say("No jobs." if everything else "No job waits or runs; to see those that have ended: --all")
+        echo("No jobs." if everything else "No job waits or runs; to see those that have ended: --all")
 
 
 @app.command()
@@ -265,7 +265,7 @@ def logs(
         if follow:
             ended = follow_log(job_id, client=client, show=show, node=node, tail=tail)
             if ended["status"] == "FAILED":
-                say(f"To see why, and whether it resumes: ultracluster jobs why {job_id}")
+                echo(f"To see why, and whether it resumes: ultracluster jobs why {job_id}")
             return
         lines, _ = read_tail(find_stream(job_id, node=node, client=client), count=tail, client=client)
         show(lines)
@@ -286,7 +286,7 @@ def _whole_logs(job_id: str, *, client: Clients, save: Path | None, as_json: boo
             pages = read_new(find_stream(job_id, node=node, client=client), token=None, client=client)
             lines = [_log_line(line, as_json=as_json, node=node) for found, _ in pages for line in found]
         except FindingsError as error:
-            say(f"node {node}: {error}")
+            echo(f"node {node}: {error}")
             unread += 1
             continue
         if save is None:
@@ -295,7 +295,7 @@ def _whole_logs(job_id: str, *, client: Clients, save: Path | None, as_json: boo
             save.mkdir(parents=True, exist_ok=True)
             file = save / f"node-{node}.log"
             file.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
-            say(f"{file}: {counted(len(lines), 'line')}")
+            echo(f"{file}: {counted(len(lines), 'line')}")
     if unread:
         raise typer.Exit(ExitCode.UNKNOWN)
 
@@ -319,7 +319,7 @@ def stop(
     with aws_errors_as_findings():
         job_id = find_job(job, client=client)
         if checkpoint_time and describe_job(job_id, client=client)["status"] == "RUNNING":
-            say(f"Waiting up to {wait} for a checkpoint; use --now to stop immediately.")
+            echo(f"Waiting up to {wait} for a checkpoint; use --now to stop immediately.")
         stopped = stop_job(
             job_id,
             reason=reason,
@@ -339,7 +339,7 @@ def stop(
     else:
         notified = f"{len(stopped.notified_nodes)} nodes were notified; " if stopped.notified_nodes else ""
         outcome = "it was terminated" if stopped.terminated else "it had already ended"
-        say(f"{stopped.job_id} was {stopped.status_before}; {notified}{outcome}.")
+        echo(f"{stopped.job_id} was {stopped.status_before}; {notified}{outcome}.")
 
 
 @app.command()
@@ -358,7 +358,7 @@ def checkpoint(
     if as_json:
         print_json(job=described["jobId"], told_nodes=notified)
     elif notified:
-        say(f"{len(notified)} nodes of {described['jobName']} were asked for a checkpoint; the job goes on.")
+        echo(f"{len(notified)} nodes of {described['jobName']} were asked for a checkpoint; the job goes on.")
     if not notified:
         raise typer.Exit(ExitCode.FINDINGS)
 

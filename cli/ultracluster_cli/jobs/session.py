@@ -13,7 +13,7 @@ from typing import Any, Final
 
 from ultracluster_catalog.names.submission_tags import RESUME_OF_TAG, RESUME_TAG
 from ultracluster_cli._aws.selection import project_clusters
-from ultracluster_cli.output import print_findings, say
+from ultracluster_cli.output import echo, print_findings
 from ultracluster_runtime.aws.aws_session import clients_of
 from ultracluster_runtime.functions.clients import Clients
 from ultracluster_runtime.functions.responses import AWS_ERRORS, problem_of
@@ -144,7 +144,7 @@ def follow_log(
             status = job["status"]
             waits = status not in (*ENDED, "RUNNING")
             hint = f". To see why it waits: ultracluster jobs why {job_id}" if waits else ""
-            say(f"{job['jobName']} is {status}{hint}")
+            echo(f"{job['jobName']} is {status}{hint}")
         if stream or status in (*ENDED, "RUNNING"):
             try:
                 log_stream = stream or find_stream(job_id, node=node, client=client)
@@ -164,11 +164,11 @@ def follow_log(
         time.sleep(_FOLLOW_SECONDS)
 
 
-def say_resumes(resumes: int) -> None:
+def echo_resumes(resumes: int) -> None:
     """Say that a submitted job resumes by itself, and how that is declined."""
     if resumes:
         times = "once" if resumes == 1 else f"{resumes} times"
-        say(f"It resumes up to {times} after a drain or the loss of a node; to decline that: --no-resume")
+        echo(f"It resumes up to {times} after a drain or the loss of a node; to decline that: --no-resume")
 
 
 def job_row(job: Any, reason: str | None = None) -> dict[str, Any]:

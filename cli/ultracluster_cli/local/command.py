@@ -13,7 +13,7 @@ import typer
 from ultracluster_cli._aws.targets import local_aws_findings
 from ultracluster_cli.exit_codes import ExitCode
 from ultracluster_cli.options import JsonOption, command_group
-from ultracluster_cli.output import print_json, print_table, say
+from ultracluster_cli.output import echo, print_json, print_table
 from ultracluster_runtime.jobs.submission import refuse_option
 from ultracluster_spec.findings import FindingsError, quote
 
@@ -69,8 +69,8 @@ def up(
     if as_json:
         print_json(**_status(running), environment=environment)
         return
-    say(f"The local AWS is running at {running.endpoint} (process {running.pid}; log {running.log}).")
-    say('To use it in this shell, run: eval "$(ultracluster local env)"')
+    echo(f"The local AWS is running at {running.endpoint} (process {running.pid}; log {running.log}).")
+    echo('To use it in this shell, run: eval "$(ultracluster local env)"')
     _print_exports(environment)
 
 
@@ -107,7 +107,7 @@ def reset(*, region: _Region = "us-east-2") -> None:
     daemon.reset(local_directory())
     if running := daemon.status(local_directory()):
         _environment(running, region)  # bootstraps the Region
-    say("The local AWS is empty.")
+    echo("The local AWS is empty.")
 
 
 @app.command()
@@ -148,7 +148,7 @@ def clock(
     delivered: list[Mapping[str, Any]] = []
     if by is not None or to is not None:
         target = target_time(by, to, now=now, known=known)
-        delivered = move(target, endpoint=endpoint, key=key, known=known, wait=wait, report=say)
+        delivered = move(target, endpoint=endpoint, key=key, known=known, wait=wait, report=echo)
         now = read_clock(endpoint=endpoint, key=key)
     failures = [call for call in delivered if call["error"]]
     ahead = [stage for stage in known if stage.at > now]
@@ -156,10 +156,10 @@ def clock(
         print_json(now=now, delivered=delivered, ahead=[dataclasses.asdict(stage) for stage in ahead])
         return
     for call in failures:
-        say(f"{call['at']}: {call['target']} failed: {call['error']}")
+        echo(f"{call['at']}: {call['target']} failed: {call['error']}")
     if by is None and to is None:
         for stage in ahead:
-            say(f"{stage.at:%Y-%m-%d %H:%M} UTC: {stage.name} of {stage.reservation}")
+            echo(f"{stage.at:%Y-%m-%d %H:%M} UTC: {stage.name} of {stage.reservation}")
     typer.echo(f"{now:%Y-%m-%dT%H:%M:%SZ}")
 
 
@@ -170,10 +170,10 @@ def down() -> None:
 
     In a shell that uses it, eval "$(ultracluster local down)" also removes its variables.
     """
-    say("Stopped the local AWS." if daemon.down(local_directory()) else "No local AWS was running here.")
+    echo("Stopped the local AWS." if daemon.down(local_directory()) else "No local AWS was running here.")
     if LOCAL_VARIABLE in os.environ:
         if sys.stdout.isatty():
-            say('This shell still has its variables. To remove them, run: eval "$(ultracluster local down)"')
+            echo('This shell still has its variables. To remove them, run: eval "$(ultracluster local down)"')
             return
         names = local_variables(endpoint="http://localhost:1", key="", region="")
         typer.echo(f"unset {LOCAL_VARIABLE} {' '.join(sorted(names))}")
@@ -228,5 +228,5 @@ def _print_exports(environment: dict[str, str]) -> None:
 
 
 def _not_running() -> typer.Exit:
-    say("No local AWS is running here. Start one with: ultracluster local up")
+    echo("No local AWS is running here. Start one with: ultracluster local up")
     return typer.Exit(ExitCode.NOT_RUNNING)

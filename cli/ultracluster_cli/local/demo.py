@@ -22,7 +22,7 @@ from ultracluster_cli.local.demo_job import DemoTraining, can_train
 from ultracluster_cli.local.demo_purchase import chapter, show_command
 from ultracluster_cli.operate.status import print_status, read_status, write_picture
 from ultracluster_cli.options import JsonOption, RolloutArgument
-from ultracluster_cli.output import print_json, say
+from ultracluster_cli.output import echo, print_json
 from ultracluster_cli.progress import doing, measure
 from ultracluster_spec.cluster import Cluster
 from ultracluster_spec.findings import FindingsError
@@ -81,7 +81,7 @@ def demo(
         for path in (folder, log.parent):
             path.mkdir(exist_ok=True)
         log.write_text("", encoding="utf-8")
-        say("On a local AWS, a simulation on this machine: list prices, and no charge.")
+        echo("On a local AWS, a simulation on this machine: list prices, and no charge.")
         with measure(steps, "making the ledger"):
             demo_purchase.make_ledger(target.client("dynamodb", demo_purchase.LEDGER_REGION))
         run = demo_purchase.CommandRunner(target=target, directory=directory, log=log)
@@ -104,13 +104,13 @@ def demo(
             )
         require_bought(deployed, list(purchases.values()))
         named = ", ".join(purchase.reservation_id for purchase in purchases.values())
-        say(f"  All launch templates name {named}, and no other.")
+        echo(f"  All launch templates name {named}, and no other.")
         trained = None
         for loc, cluster in blocks.items():
             if target.runs_jobs and trained is None and can_train(cluster):
                 trained = DemoTraining(target=target, run=run, steps=steps).train(cluster, purchases[loc])
         if trained is None and not no_job:
-            say(
+            echo(
                 "\nChapters 5 and 6 are left out: the demo trains only on a local AWS that it has started itself."
             )
         picture = folder / "timeline.svg"
@@ -123,12 +123,12 @@ def demo(
         return
     for state in states:
         print_status(state, where="the local AWS")
-    say(f"The timeline of the block, drawn: {os.path.relpath(picture)}")
+    echo(f"The timeline of the block, drawn: {os.path.relpath(picture)}")
     parts = ", ".join(
         f"{step} {seconds:.1f}" for step, seconds in steps.items() if _LONG <= seconds < steps["in all"]
     )
-    say(f"Took {steps['in all']:.1f} s: {parts}.")
-    say("Next: `ultracluster docs first-cluster`, and a local AWS that stays: `local up`.")
+    echo(f"Took {steps['in all']:.1f} s: {parts}.")
+    echo("Next: `ultracluster docs first-cluster`, and a local AWS that stays: `local up`.")
 
 
 def _look(

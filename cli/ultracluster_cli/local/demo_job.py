@@ -11,7 +11,7 @@ from typing import Any, Final
 
 from ultracluster_cli._aws.target import Target
 from ultracluster_cli.local.demo_purchase import CommandRunner, Purchase, chapter, failed_command, usd
-from ultracluster_cli.output import say, short_time
+from ultracluster_cli.output import echo, short_time
 from ultracluster_cli.progress import doing, measure
 from ultracluster_cli.project.project_files import shipped
 from ultracluster_runtime.functions.clients import Clients
@@ -72,24 +72,24 @@ class DemoTraining:
             job = self._submit(cluster)
             start = self._clock("--to", "start", region=region)
             log = _Log(job, client)
-            say(f"  {start}: the block starts. {log.losses()}")
+            echo(f"  {start}: the block starts. {log.losses()}")
             chapter(6, "Outlive the block", "more days are bought but paid late, so the job resumes.")
             end = datetime.fromisoformat(purchase.end)
             self._clock(_text(end - _EXTENDED_BEFORE_END), region=region)
             self._extend(cluster, purchase)
             asked = self._clock("--to", "checkpoint", region=region)
             checkpoint = int(log.wait_for(_CHECKPOINT)[1])
-            say(f"  {asked}: asked for a checkpoint, the job writes it at step {checkpoint}.")
+            echo(f"  {asked}: asked for a checkpoint, the job writes it at step {checkpoint}.")
             # While the payment of the extension is pending, jobs run until two minutes before EC2 terminates the nodes.
             ended_at = self._clock(_text(end - timedelta(minutes=31)), region=region)
             ended = _wait_for_job(job, "FAILED", client)
-            say(f"  {ended_at}: the nodes are about to be terminated, so the job is ended.")
+            echo(f"  {ended_at}: the nodes are about to be terminated, so the job is ended.")
             paid = self._clock(_text(end - timedelta(minutes=29)), region=region)
             resumed = self._resumed(cluster, job)
             log = _Log(resumed, client)
             first = int(log.wait_for(_FIRST)[1])
             loss = float(log.wait_for(_STEP)[1])
-            say(f"  {paid}: paid; the job resumes at step {first}, with loss {loss:.2f}.")
+            echo(f"  {paid}: paid; the job resumes at step {first}, with loss {loss:.2f}.")
         return TrainedJob(
             job=job, reason=ended["statusReason"], checkpoint=checkpoint, resumed=resumed, first_step=first
         )
@@ -137,7 +137,7 @@ class DemoTraining:
         token = approved["order"]["token"]
         row = self.run("capacity", "buy", order, more=["--token", token], shown=False)["order"]
         end = short_time(datetime.fromisoformat(purchase.end) + timedelta(days=_DAYS))
-        say(f"  Bought until {end}, for {usd(row['fee'])}.")
+        echo(f"  Bought until {end}, for {usd(row['fee'])}.")
 
     def _resumed(self, cluster: Cluster, job: str) -> str:
         def jobs() -> Any:

@@ -17,7 +17,7 @@ from ultracluster_cli._aws.target import Target
 from ultracluster_cli._cdk.child_process import run_captured
 from ultracluster_cli.exit_codes import ExitCode
 from ultracluster_cli.options import LEDGER_REGION_VARIABLE, LEDGER_VARIABLE
-from ultracluster_cli.output import say, say_command, short_time
+from ultracluster_cli.output import echo, echo_command, short_time
 from ultracluster_cli.progress import doing, measure
 from ultracluster_runtime.purchasing.ledger import PARTITION_KEY, SORT_KEY, Ledger
 from ultracluster_runtime.purchasing.orders import ORDER_TAG, OrderState, Record
@@ -74,7 +74,7 @@ def order_name(cluster: Cluster) -> str:
 
 def chapter(number: int, title: str, why: str) -> None:
     """Begin a chapter: its number, what is done, and why."""
-    say(f"\n{number}/{_CHAPTERS} {title}: {why}")
+    echo(f"\n{number}/{_CHAPTERS} {title}: {why}")
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -109,9 +109,9 @@ class CommandRunner:
             document: dict[str, Any] = json.loads(completed.stdout)
             return document
         for line in completed.stderr.splitlines():
-            say(f"  | {line}")
+            echo(f"  | {line}")
         if completed.returncode == ExitCode.UNKNOWN:
-            say("Running the demo again is safe: it looks up the purchase and sends no second request.")
+            echo("Running the demo again is safe: it looks up the purchase and sends no second request.")
             raise typer.Exit(ExitCode.UNKNOWN)
         command = " ".join(arguments[:2])
         raise failed_command(f"ultracluster {command} ended with code {completed.returncode}; see {self.log}")
@@ -119,7 +119,7 @@ class CommandRunner:
 
 def show_command(*words: str) -> None:
     """Show a command as a person would type it."""
-    say_command(["$", "ultracluster", *words])
+    echo_command(["$", "ultracluster", *words])
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -141,7 +141,7 @@ class DemoBuyer:
         if previous is None:
             token = self._approve(order, cluster, self._find(cluster), records.values())
         else:
-            say(f"Order {order} is already in the ledger ({previous.state}); skipping find and approve")
+            echo(f"Order {order} is already in the ledger ({previous.state}); skipping find and approve")
             token = previous.token
         fragment = self.folder / f"{order}.fragment.yaml"
         row = self._buy(order, token, fragment, twice=previous is None or previous.state not in _BOUGHT)
@@ -167,7 +167,7 @@ class DemoBuyer:
             raise failed_command(f"the local AWS offers no {cluster.instance_type} in {cluster.region}")
         best: dict[str, Any] = offers[0]
         start = short_time(datetime.fromisoformat(best["start"]))
-        say(
+        echo(
             f"  {len(offers)} offerings from {usd(best['total'])}; the first starts {start} in {best['zone']}."
         )
         return best
@@ -183,7 +183,7 @@ class DemoBuyer:
                 *("capacity", "approve", order, "--cluster", cluster.name, *_search_options(cluster)),
                 *("--max-fee", fee, "--month-cap", str(spent + Decimal(fee)), "--approver", "demo"),
             )
-        say(f"  The ledger has an order of at most {usd(fee)}; nothing is bought yet.")
+        echo(f"  The ledger has an order of at most {usd(fee)}; nothing is bought yet.")
         token: str = document["order"]["token"]
         return token
 
@@ -202,7 +202,7 @@ class DemoBuyer:
                 raise unexpected_purchase(f"order {order} bought {bought}, then {row['reservations']}")
             again = "; again, it buys nothing"
         end = short_time(datetime.fromisoformat(row["end"]))
-        say(f"  Bought {bought} until {end}{again}.")
+        echo(f"  Bought {bought} until {end}{again}.")
         return row
 
     def _require_one(self, order: str, region: str, reservation_id: str) -> None:

@@ -11,7 +11,7 @@ from ultracluster_cli import options
 from ultracluster_cli._aws.selection import locate, project_clusters
 from ultracluster_cli.metrics.metric_source import read_metrics, wrong_options
 from ultracluster_cli.metrics.metrics_page import draw_page
-from ultracluster_cli.output import say
+from ultracluster_cli.output import echo
 from ultracluster_runtime.metrics.recorded_metrics import write_recording
 
 _SAMPLE: Final = Path(__file__).with_name("sample.json")
@@ -64,7 +64,7 @@ def dashboard(
     )
     if save is not None:
         write_recording(recorded, save)
-        say(f"{save}: {len(recorded.series)} series")
+        echo(f"{save}: {len(recorded.series)} series")
     if picture is not None:
         draw_page(recorded, picture, node_hour=node_hour, note=note)
-        say(f"{picture}: {recorded.cluster}, {len(recorded.series)} series")
+        echo(f"{picture}: {recorded.cluster}, {len(recorded.series)} series")

@@ -14,7 +14,7 @@ from ultracluster_cli.exit_codes import ExitCode
 from ultracluster_cli.jobs.session import aws_errors_as_findings
 from ultracluster_cli.operate.status import nodes_of
 from ultracluster_cli.options import JsonOption, ProfileOption
-from ultracluster_cli.output import print_json, print_table, say
+from ultracluster_cli.output import echo, print_json, print_table
 from ultracluster_cli.progress import doing
 from ultracluster_runtime.aws.aws_session import clients_of
 from ultracluster_runtime.functions.clients import Clients
@@ -50,9 +50,9 @@ def clusters(
     elif rows:
         print_table(rows, columns=["cluster", "region", "queues", "groups", "nodes"])
     elif not unread:
-        say(f"No clusters in {', '.join(names)}.")
+        echo(f"No clusters in {', '.join(names)}.")
     for name, problem in unread.items():
-        say(f"{name} could not be read: {problem}")
+        echo(f"{name} could not be read: {problem}")
     if unread:
         raise typer.Exit(ExitCode.UNKNOWN)
 

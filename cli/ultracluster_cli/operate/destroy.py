@@ -14,7 +14,7 @@ from ultracluster_cli._aws.deployed_template import read_deployed, stack_resourc
 from ultracluster_cli._aws.target import Target
 from ultracluster_cli.deploy.rehearsal_removal import LeftStack, empty_bucket, remove_stacks
 from ultracluster_cli.operate.status import open_clusters, stacks_of
-from ultracluster_cli.output import print_json, print_table, say, short_time
+from ultracluster_cli.output import echo, print_json, print_table, short_time
 from ultracluster_cli.progress import doing, if_interrupted
 from ultracluster_runtime.functions.clients import Clients
 from ultracluster_runtime.functions.responses import AWS_ERRORS, problem_of
@@ -83,9 +83,9 @@ def destroy(
         ]
     deployments = [deployed for deployed in deployments if deployed.stacks]
     if not deployments:
-        say("Nothing is deployed.")
+        echo("Nothing is deployed.")
         if delete_data:
-            say("To delete what an earlier destroy has kept, see `ultracluster docs storage`.")
+            echo("To delete what an earlier destroy has kept, see `ultracluster docs storage`.")
     reject(
         deployed.refuse_to_lose() for deployed in deployments if deployed.lost and not deployed.delete_data
     )
@@ -102,7 +102,7 @@ def destroy(
         print_json(clusters=[deployed.as_json() for deployed in deployments])
     elif deployments:
         kept = any(deployed.kept for deployed in deployments)
-        say("Everything else is deleted." if kept else "Everything is deleted.")
+        echo("Everything else is deleted." if kept else "Everything is deleted.")
 
 
 class _Deployed:
@@ -151,10 +151,10 @@ class _Deployed:
         elif rows:
             columns = ["id", "resource", "usd_per_month"]
             print_table(rows, columns=columns, title="Kept; what costs is paid for until you delete it")
-            say(f"To delete these too: --delete-data {self.config.name}")
+            echo(f"To delete these too: --delete-data {self.config.name}")
         for _, capacity in self.config.sources():
             if capacity.reservation_id and capacity.market_type == "capacity-block":
-                say(self._block(capacity.reservation_id))
+                echo(self._block(capacity.reservation_id))
 
     def _block(self, block: str) -> str:
         """Return a sentence about what stays of a Capacity Block."""
@@ -204,7 +204,7 @@ class _Deployed:
         for kind, physical_id in sorted(self.kept, key=lambda kept: [*_DELETIONS, kept[0]].index(kept[0])):
             if kind in _PARTS:
                 continue
-            say(f"Deleting {_name(kind)} {physical_id}")
+            echo(f"Deleting {_name(kind)} {physical_id}")
             try:
                 deleted = self._delete_one(kind, physical_id)
             except (*AWS_ERRORS, TimeoutError) as error:
@@ -218,7 +218,7 @@ class _Deployed:
 
     def _delete_one(self, kind: str, physical_id: str) -> bool:
         if kind not in _DELETIONS:
-            say(f"{kind} {physical_id} is kept: delete it yourself if you do not need it.")
+            echo(f"{kind} {physical_id} is kept: delete it yourself if you do not need it.")
             return False
         service, operation, argument = _DELETIONS[kind]
         client = self._client(service)

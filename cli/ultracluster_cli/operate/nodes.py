@@ -22,7 +22,7 @@ from ultracluster_cli.options import (
     YesOption,
     command_group,
 )
-from ultracluster_cli.output import print_json, print_table, say, say_command
+from ultracluster_cli.output import echo, echo_command, print_json, print_table
 from ultracluster_cli.progress import doing, if_interrupted
 from ultracluster_runtime.functions.clients import Clients
 from ultracluster_runtime.jobs.describe import describe_job, list_jobs
@@ -61,7 +61,7 @@ def list_nodes(
         title = f"{cluster} in {region}: {len(rows)} x {rows[0]['type']}"
         print_table(rows, columns=columns, title=title)
     else:
-        say(f"{cluster} has no nodes in {region} now: they start when a job waits for them.")
+        echo(f"{cluster} has no nodes in {region} now: they start when a job waits for them.")
 
 
 @app.command()
@@ -94,12 +94,12 @@ def describe(
     ]
     print_table(rows)
     place = ["--region", region]
-    say("To look inside, and to replace it:")
-    say_command(["ultracluster", "nodes", "shell", instance["node"], *place])
-    say_command(["ultracluster", "nodes", "replace", instance["node"], *place])
-    say("The console of a node that does not join the cluster says why:")
+    echo("To look inside, and to replace it:")
+    echo_command(["ultracluster", "nodes", "shell", instance["node"], *place])
+    echo_command(["ultracluster", "nodes", "replace", instance["node"], *place])
+    echo("The console of a node that does not join the cluster says why:")
     console = ("aws", "ec2", "get-console-output", "--latest", "--output", "text", "--instance-id")
-    say_command([*console, instance["node"], *place])
+    echo_command([*console, instance["node"], *place])
 
 
 @app.command()
@@ -146,9 +146,9 @@ def replace(
         if group
         else "AWS Batch starts another when a job needs it"
     )
-    say(f"{instance['node']} is terminating. {starts}.")
+    echo(f"{instance['node']} is terminating. {starts}.")
     if instance["reservation"]:
-        say(f"{instance['reservation']} has room for it again some minutes after this one has ended.")
+        echo(f"{instance['reservation']} has room for it again some minutes after this one has ended.")
 
 
 def _wait_for_checkpoint(job: str, patience: timedelta, client: Clients) -> None:

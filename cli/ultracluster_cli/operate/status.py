@@ -27,7 +27,7 @@ from ultracluster_cli.options import (
     PictureOption,
     RolloutArgument,
 )
-from ultracluster_cli.output import print_json, print_table, say, short_time
+from ultracluster_cli.output import echo, print_json, print_table, short_time
 from ultracluster_cli.pictures.status import draw_status
 from ultracluster_cli.progress import doing
 from ultracluster_cli.rollout.stack_status import firing_alarms
@@ -75,7 +75,7 @@ def status(
             for state in states:
                 print_status(state, where=targets.name)
             if live_tests := summarize(live_facts()):
-                say(live_tests)
+                echo(live_tests)
         if picture is not None:
             write_picture(picture, states, clusters, targets)
         sys.stdout.flush()
@@ -284,9 +284,9 @@ def print_status(state: dict[str, Any], *, where: str) -> None:
         columns = ["job", "name", "state", "nodes", "since", *(["reason"] if resumes else [])]
         print_table(state["jobs"], columns=columns, title="Jobs", details=["reason"] if resumes else [])
     for problem in state["unread"]:
-        say(f"warning: not read: {problem}")
+        echo(f"warning: not read: {problem}")
     if not state["stacks"]:
-        say("Nothing is deployed. To deploy it: ultracluster deploy")
+        echo("Nothing is deployed. To deploy it: ultracluster deploy")
 
 
 def _lines(state: dict[str, Any]) -> Iterator[tuple[str, str]]:

@@ -21,7 +21,7 @@ from botocore.exceptions import ClientError
 from filelock import FileLock, Timeout
 
 from ultracluster_cli._aws.target import ClusterTargets, Target
-from ultracluster_cli.output import say
+from ultracluster_cli.output import echo
 from ultracluster_cli.plan.stacks import asset_destination
 from ultracluster_cli.progress import doing
 from ultracluster_runtime.functions.responses import AWS_ERRORS, problem_of
@@ -63,7 +63,7 @@ class ClusterLocks(ExitStack):
         self._over.set()
         with ThreadPoolExecutor(max_workers=_AT_ONCE) as pool:
             for warning in filter(None, pool.map(_release, self._locks, self._locks.values())):
-                say(warning)
+                echo(warning)
         return super().__exit__(kind, error, traceback)
 
     def take(self, stacks: Iterable[StackTemplate]) -> None:
@@ -132,7 +132,7 @@ class ClusterLocks(ExitStack):
         taken_over = lock.acquire(holder, own=dead)
         owners.write_text(holder.owner, "ascii")
         if taken_over is not None and taken_over.holder.owner not in dead:
-            say(f"{cluster}: took over an expired lock: {_describe_holder(taken_over)}")
+            echo(f"{cluster}: took over an expired lock: {_describe_holder(taken_over)}")
 
     def _renew_locks(self) -> None:
         while not self._over.wait(_RENEW_SECONDS):

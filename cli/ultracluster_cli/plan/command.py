@@ -16,7 +16,7 @@ from ultracluster_cli._aws.targets import existing_targets, open_targets
 from ultracluster_cli._cdk.toolchain import open_project
 from ultracluster_cli._cdk.workspace import rollout_file
 from ultracluster_cli.exit_codes import ExitCode
-from ultracluster_cli.output import print_findings, print_json, print_text, say
+from ultracluster_cli.output import echo, print_findings, print_json, print_text
 from ultracluster_cli.plan.cluster_locks import describe_locks
 from ultracluster_cli.plan.output import cost_lines, costs_json, plan_json, plan_markdown, print_plan
 from ultracluster_cli.plan.planning import blocks_to_come, check_allowed, check_limits, compare_with_account
@@ -55,7 +55,7 @@ def plan(
     loaded, clusters = load_clusters(rollout, wave=wave, deployable=False)
     unbought = [order for cluster in clusters for order in cluster.unresolved_orders]
     if unbought:
-        say(f"Placeholders stand for what is not bought yet: {', '.join(unbought)}")
+        echo(f"Placeholders stand for what is not bought yet: {', '.join(unbought)}")
     saved = None if against == "deployed" else Path(against)
     with open_project() as project:
         targets = _local_targets(clusters, project.temporary, fakes=not unbought) if local else None
@@ -81,14 +81,14 @@ def plan(
                 for sentence in rehearsals_of(cluster, targets.of(cluster.stage))
             ]
             for sentence in (*rehearsed, *describe_locks(after, targets)):
-                say(sentence)
+                echo(sentence)
             changes = compare_with_account(before, after, clusters=clusters, targets=targets)
     costs = cost_differences(before, after, prices=catalogue_prices())
     windows = {cluster.stage: (cluster.capacity.start, cluster.capacity.end) for cluster in clusters}
     check_allowed(changes, allowed)
     check_limits(after)
     if saved is not None:
-        say(
+        echo(
             "The account is not asked: the plan does not know its reservations, quotas, images and imported roles"
         )
     if as_json:

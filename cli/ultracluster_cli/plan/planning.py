@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 import typer
 
 from ultracluster_cli._aws.target import ClusterTargets
-from ultracluster_cli.output import print_findings, say
+from ultracluster_cli.output import echo, print_findings
 from ultracluster_cli.plan.account import ask_accounts, with_answers
 from ultracluster_cli.plan.output import print_plan
 from ultracluster_cli.plan.stacks import deployed_stacks
@@ -66,7 +66,7 @@ def compare_with_account(
     idle = frozenset(block for block in to_come if not answers.contradicts(block))
     plan = with_answers(compare(before, after, idle_blocks=idle), answers, idle_blocks=to_come)
     if plan.unanswered:
-        say(plan.unanswered)
+        echo(plan.unanswered)
     return plan
 
 

@@ -14,7 +14,7 @@ from ultracluster_cli._aws.selection import load_clusters
 from ultracluster_cli._aws.targets import open_targets
 from ultracluster_cli._cdk.workspace import ledger_place, project_folder, run_directory, state_directory
 from ultracluster_cli.exit_codes import ExitCode
-from ultracluster_cli.output import print_json, print_table, say
+from ultracluster_cli.output import echo, print_json, print_table
 from ultracluster_runtime.aws.aws_session import clients_of
 from ultracluster_runtime.functions.clients import Clients
 from ultracluster_runtime.preflight.check import Status
@@ -75,9 +75,9 @@ def print_results(rows: Sequence[dict[str, Any]], counts: Counter[Status], *, ca
     if problems:
         print_table(problems, columns=["status", "code", "subject", "evidence", "remedy"])
     numbers = ", ".join(f"{counts[status]} {status}" for status in Status)
-    say(f"{numbers}; {calls}")
+    echo(f"{numbers}; {calls}")
     if live_tests := summarize(live_facts()):
-        say(live_tests)
+        echo(live_tests)
 
 
 def result_row(result: CheckResult) -> dict[str, Any]:
@@ -123,7 +123,7 @@ def _clients(clusters: Sequence[Cluster], *, local: bool, profile: str | None) -
         run_directory(state_directory(project_folder())) as temporary,
         open_targets(clusters, local=True, temporary=temporary) as targets,
     ):
-        say(f"Checking {targets.name}")
+        echo(f"Checking {targets.name}")
         yield targets.of(clusters[0].stage).client
 
 
@@ -131,4 +131,4 @@ def report_result(result: CheckResult) -> None:
     """Print the outcome of a check to stderr, unless it was skipped."""
     if result.outcome.status is not Status.SKIP:
         live_tests = "".join(f" ({fact})" for fact in facts_on(result.code))
-        say(f"{result.outcome.status} {result.code} {result.subject}: {result.outcome.evidence}{live_tests}")
+        echo(f"{result.outcome.status} {result.code} {result.subject}: {result.outcome.evidence}{live_tests}")

@@ -11,7 +11,7 @@ import typer
 from ultracluster_catalog.capacity.capacity_blocks import BATCH_LAUNCHES_SHOWN, BLOCK_REGIONS, block_regions
 from ultracluster_catalog.machines.instance_types import INSTANCE_TYPES
 from ultracluster_catalog.places.zones import REGIONS, offered_zones
-from ultracluster_cli.output import counted, say
+from ultracluster_cli.output import counted, echo
 from ultracluster_cli.project import project_files
 from ultracluster_spec.capacity import LaunchedBy
 from ultracluster_spec.findings import quote
@@ -109,11 +109,11 @@ def init(
                     directory = Path(typer.prompt("Folder", default=answers.name, err=True))
         except typer.Abort:
             if _kept_answers().exists():
-                say("Your answers are kept: `ultracluster init` goes on with them.")
+                echo("Your answers are kept: `ultracluster init` goes on with them.")
             raise
         project_files.write_project(directory, answers, requirement)
         _kept_answers().unlink(missing_ok=True)
-    say(f"Created a project in {directory}. See its README.md for next steps.")
+    echo(f"Created a project in {directory}. See its README.md for next steps.")
 
 
 def _complete(given: Mapping[str, Any]) -> project_files.ProjectAnswers:
@@ -134,10 +134,10 @@ def _ask(given: Mapping[str, Any], *, more: bool) -> project_files.ProjectAnswer
     """Ask for what is not given, and keep the answers until the project is written."""
     count = sum(field not in given for field in _QUESTIONS) + more
     if count:
-        say(f"{counted(count, 'question')}; Enter takes what is in brackets, and --defaults asks none.")
+        echo(f"{counted(count, 'question')}; Enter takes what is in brackets, and --defaults asks none.")
     kept = _read_kept()
     if kept:
-        say("These are your answers of last time; press Enter to keep one.")
+        echo("These are your answers of last time; press Enter to keep one.")
     known = dict(given)
     for field, question in _QUESTIONS.items():
         if field not in given:
@@ -153,9 +153,9 @@ def _ask_one(field: str, question: str, known: Mapping[str, Any], kept: Mapping[
     if field in kept and not project_files.check_answer(_complete({**known, field: kept[field]}), field):
         default = kept[field]
     if field == "launched_by" and known["instance_type"] not in BATCH_LAUNCHES_SHOWN:
-        say(f"AWS documents auto-scaling; no published run shows batch with {known['instance_type']}.")
+        echo(f"AWS documents auto-scaling; no published run shows batch with {known['instance_type']}.")
     if choices:
-        say(f"{question}: " + ", ".join(f"{number} {choice}" for number, choice in enumerate(choices, 1)))
+        echo(f"{question}: " + ", ".join(f"{number} {choice}" for number, choice in enumerate(choices, 1)))
     while True:
         answer = typer.prompt(question, default=default, err=True, type=type(default))
         if isinstance(answer, str) and answer.isdecimal() and 1 <= int(answer) <= len(choices):
@@ -164,7 +164,7 @@ def _ask_one(field: str, question: str, known: Mapping[str, Any], kept: Mapping[
         if not findings:
             return answer
         for finding in findings:
-            say(str(finding))
+            echo(str(finding))
 
 
 def _choices(field: str, known: Mapping[str, Any]) -> tuple[str, ...]:

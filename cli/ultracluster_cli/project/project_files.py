@@ -12,7 +12,7 @@ from typing import Any
 from urllib.parse import unquote, urlsplit
 
 from ultracluster_catalog.places.zones import offered_zones
-from ultracluster_cli.output import print_findings, say
+from ultracluster_cli.output import echo, print_findings
 from ultracluster_spec.findings import Finding, FindingsError, quote, reject
 from ultracluster_stacks.config import load_rollout
 from ultracluster_stacks.config.reading.problem import Loc
@@ -217,7 +217,7 @@ def _requirements(directory: Path, source: str | None) -> Iterator[str]:
             fragments.append(f"subdirectory={subfolder}")
         yield f"{name}{extras} @ {address}{'#' if fragments else ''}{'&'.join(fragments)}"
     if absent:
-        say(
+        echo(
             f"requirements.txt expects {' and '.join(absent)} in {directory / _WHEELS}: build them there with "
             f"`pip wheel --no-deps` from their source, or choose another --requirement."
         )

@@ -19,7 +19,7 @@ from ultracluster_cli._cdk.toolchain import Project, open_project
 from ultracluster_cli._cdk.workspace import project_folder, rollout_file, state_directory
 from ultracluster_cli.exit_codes import ExitCode
 from ultracluster_cli.options import with_option_groups
-from ultracluster_cli.output import counted, print_json, print_table, say
+from ultracluster_cli.output import counted, echo, print_json, print_table
 from ultracluster_cli.pictures.waves import draw_waves
 from ultracluster_cli.plan.cluster_locks import ClusterLocks
 from ultracluster_cli.plan.planning import approved_plan
@@ -211,7 +211,7 @@ def _plan(context: _RolloutContext) -> history.Run | None:
 def _run_steps(run: history.Run, context: _RolloutContext) -> ExitCode:
     plan, journal, targets = run.journal.plan, run.journal, context.targets
     stopping = threading.Event()
-    say(
+    echo(
         f"Rollout {run.folder.name}: {counted(len(plan.clusters), 'cluster')}, {counted(len(plan.waves), 'wave')}, to {targets.name}"
     )
     journal.append(Entry(kind=Kind.STARTED, at=_now()))
@@ -254,20 +254,20 @@ def _print_end(
         print_json(rollout=name, ended=ended, undoes=plan.undoes, clusters=rows, calls=calls)
     else:
         print_table(rows, title=f"Rollout {name}: {ended}")
-        say(f"{sum(calls.values())} API calls, excluding those of the CDK CLI")
+        echo(f"{sum(calls.values())} API calls, excluding those of the CDK CLI")
     failed = [row for row in rows if row["state"] == "failed"]
     begun = {row["wave"] for row in rows if row["state"] != "waiting"}
     waiting = [wave for wave in plan.waves if wave not in begun]
     for row in failed:
-        say(str(Finding.message(f"{row['cluster']}: {row['step']}: {row['note']}")))
+        echo(str(Finding.message(f"{row['cluster']}: {row['step']}: {row['note']}")))
     if not decision.finished:
         if waiting:
-            say(f"Not started: {', '.join(waiting)}.")
-        say(f"To continue once the error is fixed: {again} --resume")
-        say(f"To plan again with the current file: {again} --restart")
+            echo(f"Not started: {', '.join(waiting)}.")
+        echo(f"To continue once the error is fixed: {again} --resume")
+        echo(f"To plan again with the current file: {again} --restart")
         if plan.undoes is None:
             for wave in filter(run.touched_wave, plan.waves):
-                say(f"To take wave {wave} back: {again} --rollback {wave}")
+                echo(f"To take wave {wave} back: {again} --rollback {wave}")
 
 
 def _now() -> str:

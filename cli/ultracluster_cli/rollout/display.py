@@ -13,7 +13,7 @@ from rich.live import Live
 from rich.markup import escape
 from rich.table import Table
 
-from ultracluster_cli.output import say
+from ultracluster_cli.output import echo
 from ultracluster_runtime.rollout.decide import Entry, Kind, Task, states_of
 from ultracluster_runtime.rollout.drive import Result
 from ultracluster_runtime.rollout.plan import RolloutPlan
@@ -93,7 +93,7 @@ class RolloutDisplay(ExitStack):
                 verdict = {True: "passed", False: "FAILED", None: "cancelled"}[result.passed]
                 message = f"{verdict} after {seconds:.1f} s" + (f": {result.note}" if result.note else "")
         if not self._live:
-            say(f"{task.cluster}: {task.step} {message}")
+            echo(f"{task.cluster}: {task.step} {message}")
 
     def _table(self) -> Table:
         table = Table(header_style="bold")

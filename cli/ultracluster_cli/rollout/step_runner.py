@@ -15,7 +15,7 @@ from ultracluster_cli._aws.target import ClusterTargets
 from ultracluster_cli._cdk.toolchain import Project
 from ultracluster_cli.deploy.deployment import DeployedStack, DeploymentProgress, cdk_deploy
 from ultracluster_cli.jobs.submit import submit_all
-from ultracluster_cli.output import counted, say
+from ultracluster_cli.output import counted, echo
 from ultracluster_cli.rollout import stack_status
 from ultracluster_runtime.jobs.queues import find_definition, find_queue
 from ultracluster_runtime.preflight.check import Status
@@ -244,7 +244,7 @@ class ThreadedExecutor:
                 if self.stopping.is_set():
                     raise
                 self.stopping.set()
-                say(
+                echo(
                     "Stopping after the current steps. Press Ctrl-C again to exit now; CloudFormation finishes its deployments."
                 )
                 continue

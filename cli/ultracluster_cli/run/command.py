@@ -18,16 +18,16 @@ from ultracluster_cli._aws.selection import locate
 from ultracluster_cli.exit_codes import ExitCode
 from ultracluster_cli.jobs.session import (
     aws_errors_as_findings,
+    echo_resumes,
     follow_log,
     open_region,
     read_duration,
     read_resume,
     read_variables,
-    say_resumes,
 )
 from ultracluster_cli.jobs.submit import submit_all
 from ultracluster_cli.options import JsonOption, ProfileOption
-from ultracluster_cli.output import print_json, say
+from ultracluster_cli.output import echo, print_json
 from ultracluster_cli.run.code import Code, pack
 from ultracluster_runtime.functions.clients import Clients
 from ultracluster_runtime.jobs.dependencies import job_name
@@ -120,7 +120,7 @@ def run(
         raise FindingsError([refuse_option("--launcher", quote(launcher), allowed=", ".join(LAUNCHERS))])
     code = pack(folder, program, allowed=frozenset(allow_file or ()))
     for left_out in code.left_out:
-        say(
+        echo(
             f"Not uploaded, because Git stores only its commit or has not checked it out: {printable(left_out)}"
         )
     variables = read_variables(env or [])
@@ -166,9 +166,9 @@ def run(
         )
     else:
         files = "1 file" if code.files == 1 else f"{code.files} files"
-        say(f"Submitted {submitted.name} with {files} of {folder.absolute().name}:")
+        echo(f"Submitted {submitted.name} with {files} of {folder.absolute().name}:")
         typer.echo(submitted.job_id)
-        say_resumes(submitted.resumes)
+        echo_resumes(submitted.resumes)
     if not detach and not as_json:
         _follow(submitted.job_id, client=client)
 
@@ -178,14 +178,14 @@ def _follow(job_id: str, *, client: Clients) -> None:
         with aws_errors_as_findings():
             job = follow_log(job_id, client=client, show=_show)
     except KeyboardInterrupt:
-        say(f"The job goes on. To follow it again: ultracluster jobs logs {job_id} --follow")
-        say(f"To stop it: ultracluster jobs stop {job_id}")
+        echo(f"The job goes on. To follow it again: ultracluster jobs logs {job_id} --follow")
+        echo(f"To stop it: ultracluster jobs stop {job_id}")
         raise
     if job["status"] == "FAILED":
         with aws_errors_as_findings():
             reason = short_reasons([job], client=client)[job["jobId"]]
-        say(f"{job['jobName']} failed: {reason or 'no reason given'}")
-        say(f"To see why: ultracluster jobs why {job_id}")
+        echo(f"{job['jobName']} failed: {reason or 'no reason given'}")
+        echo(f"To see why: ultracluster jobs why {job_id}")
         raise typer.Exit(ExitCode.FAILED)
 
 
@@ -233,15 +233,15 @@ def _launcher_of(definition: Mapping[str, Any]) -> str:
 def _launcher_for(code: Code, launcher: str) -> str:
     """Return the launcher of the job, but the plain one for code without PyTorch, whose images may have no torchrun."""
     if launcher != "torchrun":
-        say(f"Launcher: {launcher}, as in the job.")
+        echo(f"Launcher: {launcher}, as in the job.")
         return launcher
     with tarfile.open(fileobj=io.BytesIO(code.archive)) as archive:
         programs = [archive.extractfile(member) for member in archive if member.name.endswith(".py")]
         uses_torch = any(_TORCH.search(program.read()) for program in programs if program)
     if uses_torch:
-        say("Launcher: torchrun, as in the job; an image without it needs --launcher raw.")
+        echo("Launcher: torchrun, as in the job; an image without it needs --launcher raw.")
         return launcher
-    say(
+    echo(
         "Launcher: raw, one process for each node, because no file imports torch; --launcher torchrun changes it."
     )
     return "raw"

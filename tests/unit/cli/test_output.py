@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from ultracluster_cli.output import print_json, print_note, print_table, say, short_time
+from ultracluster_cli.output import echo, print_json, print_note, print_table, short_time
 from ultracluster_spec.findings import Finding
 
 JOB = "5c0c5a0e-6f3b-4a5e-9d6e-0b1c2d3e4f50"
@@ -197,7 +197,7 @@ def test_times_are_short_and_local(capsys: pytest.CaptureFixture[str]) -> None:
 
 @pytest.mark.usefixtures("terminal")
 def test_a_long_message_wraps_at_words(capsys: pytest.CaptureFixture[str]) -> None:
-    say("UC2101: " + "word " * 30)
+    echo("UC2101: " + "word " * 30)
 
     lines = capsys.readouterr().err.splitlines()
     assert len(lines) > 1

@@ -7,7 +7,7 @@ import pytest
 from tests.unit.cli._aws.test_rehearsals import AT, Parameters
 from tests.unit.runtime.purchasing.example_orders import block_order
 
-from ultracluster_cli.capacity.session import say_rehearsals
+from ultracluster_cli.capacity.session import echo_rehearsals
 from ultracluster_runtime.rollout.rehearsal_record import Rehearsal, cluster_digest, write_rehearsal
 from ultracluster_stacks.config import load_rollout
 
@@ -39,6 +39,6 @@ def test_a_rollout_file_tells_an_older_version(
     session: Any = Session(cluster_digest(cluster) if version == "same" else "older")
     order = block_order(cluster="quickstart", regions=("us-east-2",))
 
-    say_rehearsals(order, session, quickstart if with_file else None)
+    echo_rehearsals(order, session, quickstart if with_file else None)
 
     assert capsys.readouterr().err.endswith(f"{said}\n")
