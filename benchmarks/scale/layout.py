@@ -107,21 +107,21 @@ def propose_layout(
         ValueError: If the number of chips, the type or the Regions allow no layout.
         FindingsError: If the type is unknown (UC4001 or UC4025).
     """
-    machine = get_instance_type(instance_type)
-    chosen = tuple(dict.fromkeys(block_regions(machine.name) if regions is None else regions))
-    _check(chips, machine, chosen)
+    node_type = get_instance_type(instance_type)
+    chosen = tuple(dict.fromkeys(block_regions(node_type.name) if regions is None else regions))
+    _check(chips, node_type, chosen)
     assumptions = assumptions or Assumptions()
-    wanted = ceil(chips / machine.chips)
+    wanted = ceil(chips / node_type.chips)
     largest = (
-        MAX_INSTANCES_PER_BLOCK if machine.ultraserver_type is None else machine.instances_per_ultraserver
+        MAX_INSTANCES_PER_BLOCK if node_type.ultraserver_type is None else node_type.instances_per_ultraserver
     )
     per_block = min(largest, 1 << (wanted - 1).bit_length())
     return Layout(
         chips=chips,
-        instance_type=machine,
+        instance_type=node_type,
         nodes_per_block=per_block,
         regions=tuple(
-            _region(region, clusters, machine, assumptions)
+            _region(region, clusters, node_type, assumptions)
             for region, clusters in _spread(ceil(wanted / per_block), chosen)
         ),
         assumptions=assumptions,
@@ -151,26 +151,26 @@ def _spread(clusters: int, regions: Sequence[str]) -> list[tuple[str, int]]:
     return [(region, each) for region, each in shares if each]
 
 
-def _region(region: str, clusters: int, machine: InstanceType, assumptions: Assumptions) -> RegionLayout:
+def _region(region: str, clusters: int, node_type: InstanceType, assumptions: Assumptions) -> RegionLayout:
     # An account holds as many clusters as AWS Batch, which raises nothing, has queues and environments for.
     queues = min(SERVICE_LIMITS[name].value for name in ("job-queues", "compute-environments"))
     return RegionLayout(
         region=region,
         clusters=clusters,
-        zones=max(1, len(offered_zones(machine.name, region))),
+        zones=max(1, len(offered_zones(node_type.name, region))),
         accounts=ceil(clusters / (queues // assumptions.queues_per_cluster)),
     )
 
 
-def _check(chips: int, machine: InstanceType, regions: tuple[str, ...]) -> None:
+def _check(chips: int, node_type: InstanceType, regions: tuple[str, ...]) -> None:
     if not 1 <= chips <= MOST_CHIPS:
         raise ValueError(f"got {chips} chips, and a layout has 1 to {MOST_CHIPS:,}")
-    if CAPACITY_BLOCK not in machine.purchase_options:
-        raise ValueError(f"{machine.name} is not sold in Capacity Blocks")
+    if CAPACITY_BLOCK not in node_type.purchase_options:
+        raise ValueError(f"{node_type.name} is not sold in Capacity Blocks")
     if not regions:
-        raise ValueError(f"no Region is named, and none is known to sell blocks of {machine.name}")
+        raise ValueError(f"no Region is named, and none is known to sell blocks of {node_type.name}")
     # Some Regions that sell blocks are of other partitions.
     if unknown := [
-        each for each in regions if each not in REGIONS and each not in block_regions(machine.name)
+        each for each in regions if each not in REGIONS and each not in block_regions(node_type.name)
     ]:
         raise ValueError(f"unknown Regions: {', '.join(unknown)}")

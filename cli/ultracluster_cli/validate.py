@@ -158,18 +158,18 @@ def _explain(rollout: Path, *, names: Sequence[str], as_json: bool) -> None:
 
 def expected_network(cluster: Cluster) -> dict[str, Any]:
     """Return the network figures of a cluster as plain values."""
-    machine, nodes = cluster.machine, cluster.most_nodes
-    interfaces = network_interfaces(machine, cluster.network.layout)
+    node_type, nodes = cluster.node_type, cluster.most_nodes
+    interfaces = network_interfaces(node_type, cluster.network.layout)
     if cluster.network.subnet_id is None:
         addresses = cluster_addresses(
-            instance_type=machine,
+            instance_type=node_type,
             nodes=nodes,
             nic_layout=interfaces,
             endpoints=len(cluster.network.endpoints),
         )
     else:
         addresses = addresses_of_existing_subnet(
-            instance_type=machine,
+            instance_type=node_type,
             nodes=nodes,
             nic_layout=interfaces,
             file_system_interfaces=cluster.file_system.subnet_addresses,
@@ -178,7 +178,7 @@ def expected_network(cluster: Cluster) -> dict[str, Any]:
         "interfaces": len(interfaces),
         "efa_interfaces": sum(interface.has_efa for interface in interfaces),
         "card_0_taken": sum(interface.card == 0 for interface in interfaces),
-        "card_0_slots": machine.network_cards[0].max_interfaces,
+        "card_0_slots": node_type.network_cards[0].max_interfaces,
         "addresses_per_node": addresses_per_node(interfaces),
         "addresses_needed": addresses,
         "addresses_free": cluster.network.available_addresses,
@@ -205,7 +205,7 @@ def expected_file_system(cluster: Cluster) -> dict[str, Any] | None:
         return None
     settings = cluster.file_system.settings
     figures = file_system_figures(
-        settings, instance_type=cluster.machine, nodes=cluster.most_nodes, region=cluster.region
+        settings, instance_type=cluster.node_type, nodes=cluster.most_nodes, region=cluster.region
     )
     amount, price = figures.usd_per_month, figures.price
     return {

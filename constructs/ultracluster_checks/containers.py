@@ -47,18 +47,26 @@ def efa_devices_are_named(container: JobContainer) -> Iterator[Wrong]:
 @rule(DEVICES, job_containers)
 def every_device_is_given(container: JobContainer) -> Iterator[Wrong]:
     """Find multi-node jobs that lack a Neuron or EFA device of their node, and devices that no node has."""
-    machines, at = container.machines, container.at["LinuxParameters"]["Devices"]
+    instance_types, at = container.instance_types, container.at["LinuxParameters"]["Devices"]
     mapped = {device.text for device in container.devices}
-    chips = machines and all(machine.is_neuron for machine in machines)
+    chips = instance_types and all(instance_type.is_neuron for instance_type in instance_types)
     if not chips or None in mapped or not (at.missing or mapped):
         return
-    existing = {path for machine in machines for path in (*machine.neuron_devices, *machine.efa_devices)}
+    existing = {
+        path
+        for instance_type in instance_types
+        for path in (*instance_type.neuron_devices, *instance_type.efa_devices)
+    }
     for device in container.devices:
         other = _DEVICE.fullmatch(str(device.text)) or _GPU.fullmatch(str(device.text))
         if other and device.text not in existing:
-            yield device, f"{machines[0].name} has no {device.text}", _span(machines[0].neuron_devices)
-    neuron = [machine.neuron_devices for machine in machines]
-    efa = [machine.efa_devices for machine in machines]
+            yield (
+                device,
+                f"{instance_types[0].name} has no {device.text}",
+                _span(instance_types[0].neuron_devices),
+            )
+    neuron = [instance_type.neuron_devices for instance_type in instance_types]
+    efa = [instance_type.efa_devices for instance_type in instance_types]
     for code, kind, devices in ((DEVICES, "Neuron", neuron), (_EFA_DEVICES, "EFA", efa)):
         lacking = min(([path for path in paths if path not in mapped] for paths in devices), key=len)
         if lacking and (container.nodes or 1) > 1:
@@ -82,14 +90,21 @@ def efa_devices_are_those_of_the_nodes(templates: Templates) -> Iterator[Wrong]:
     attached: dict[str, int] = {}
     for each in nodes if known else ():
         count = len(each.efa_interfaces) + sum(at["InterfaceType"].unknown for at in each.interfaces)
-        attached |= {machine.name: max(attached.get(machine.name, 0), count) for machine in each.types}
+        attached |= {
+            instance_type.name: max(attached.get(instance_type.name, 0), count)
+            for instance_type in each.types
+        }
     gpus = (
         known and bool(fabric) and all(each.types and all(one.gpus for one in each.types) for each in fabric)
     )
     for container in job_containers(templates):
         paths, at = [each.text for each in container.devices], container.at["LinuxParameters"]["Devices"]
         mapped = [each for each in container.devices if _EFA.fullmatch(each.text or "")]
-        held = [attached[machine.name] for machine in container.machines if machine.name in attached]
+        held = [
+            attached[instance_type.name]
+            for instance_type in container.instance_types
+            if instance_type.name in attached
+        ]
         held = held or ([] if attached or not known else counts)
         if held and len(mapped) > max(held):
             got = f"{len(mapped)} EFA devices, and the nodes have {max(held)} EFA interfaces: the container does not start"

@@ -25,7 +25,7 @@ _RESERVATION: Final = "AWS::EC2::CapacityReservation"
 def jobs_repeat_what_is_not_their_fault(job: Resource) -> Iterator[Wrong]:
     """Find jobs on accelerators or several nodes that end before they start, or repeat their own faults."""
     own = [each for each in job_containers(job.template.templates) if each.at.resource is job]
-    if not any(each.nodes != 1 or each.devices or each.machines for each in own):
+    if not any(each.nodes != 1 or each.devices or each.instance_types for each in own):
         return
     seconds, retry = job["Timeout"]["AttemptDurationSeconds"], job["RetryStrategy"]
     several = not job["NodeProperties"].missing

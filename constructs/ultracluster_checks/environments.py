@@ -36,17 +36,17 @@ def environments_hold_whole_nodes(nodes: Nodes) -> Iterator[Wrong]:
     least, most = nodes.settings["MinvCpus"], nodes.settings["MaxvCpus"]
     if least.number is not None and most.number is not None and least.number > most.number:
         yield least, f"got {least.number}, and MaxvCpus is {most.number}", "MaxvCpus or less"
-    machines = environment_types(nodes.owner)
+    instance_types = environment_types(nodes.owner)
     if least.number:
         yield Problem.of(least, "UC4214", f"{least.number} vCPUs run and are billed without jobs", "0")
-    if not machines or most.number is None:
+    if not instance_types or most.number is None:
         return
-    smallest = min(machine.vcpus for machine in machines)
+    smallest = min(instance_type.vcpus for instance_type in instance_types)
     whole = f"{smallest} for each node"
     if most.number < smallest:
-        got = f"got {most.number}, and one {machines[0].name} has {smallest} vCPUs, so that no node starts"
+        got = f"got {most.number}, and one {instance_types[0].name} has {smallest} vCPUs, so that no node starts"
         yield Problem.of(most, "UC4212", got, whole)
-    elif len(machines) == 1 and most.number % smallest:
+    elif len(instance_types) == 1 and most.number % smallest:
         held = most.number // smallest
         got = f"got {most.number}, which is {held} {'node' if held == 1 else 'nodes'} of {smallest} vCPUs and a rest"
         remedy = "256 is the default of AWS Batch and the CDK" if most.number == 256 else ""  # noqa: PLR2004
@@ -162,8 +162,8 @@ def nodes_can_join(nodes: Nodes) -> Iterator[Wrong]:
 def nodes_have_drivers(nodes: Nodes) -> Iterator[Wrong]:
     """Find image types that AWS Batch does not have, and images without the driver of the chips or GPUs of their nodes."""
     kinds = nodes.settings["Ec2Configuration"]
-    neuron = bool(nodes.types) and all(machine.is_neuron for machine in nodes.types)
-    gpus = bool(nodes.types) and all(machine.gpus for machine in nodes.types)
+    neuron = bool(nodes.types) and all(instance_type.is_neuron for instance_type in nodes.types)
+    gpus = bool(nodes.types) and all(instance_type.gpus for instance_type in nodes.types)
     chosen = any(not image.missing for image in nodes.images)
     for kind in (each["ImageType"] for each in kinds.items):
         text = kind.text or ""

@@ -131,9 +131,9 @@ def efa_clients_can_mount(resource: Resource) -> Iterator[Wrong]:
     """Find EFA-enabled file systems whose clients all lack support for it."""
     at = resource["LustreConfiguration"]["EfaEnabled"]
     types = [template_types(each) for each in resource.template.templates.of_type(LAUNCH_TEMPLATE)]
-    machines = list(dict.fromkeys(machine for each in types for machine in each))
-    if at.flag and machines and [] not in types:  # the types of every launch template are known
-        yield from placed(at, findings([efa_has_clients], machines))
+    instance_types = list(dict.fromkeys(instance_type for each in types for instance_type in each))
+    if at.flag and instance_types and [] not in types:  # the types of every launch template are known
+        yield from placed(at, findings([efa_has_clients], instance_types))
 
 
 @rule("", _lustre)

@@ -42,11 +42,13 @@ def interfaces_are_legal(template: Resource) -> Iterator[Wrong]:
     alone = jobs and all(job["NodeProperties"].missing for job in jobs)
     if interfaces is None or (not interfaces and alone):
         return  # jobs on one node need no EFA
-    for machine in template_types(template):
+    for instance_type in template_types(template):
         # Without interfaces, EC2 creates one ENA interface.
-        findings = (check_network_interfaces if interfaces else check_efa_use)(machine, interfaces or [])
-        if interfaces and is_in_batch(template) and machine.efa_interfaces > 1:
-            findings += check_task_interface(machine, interfaces)
+        findings = (check_network_interfaces if interfaces else check_efa_use)(
+            instance_type, interfaces or []
+        )
+        if interfaces and is_in_batch(template) and instance_type.efa_interfaces > 1:
+            findings += check_task_interface(instance_type, interfaces)
         for finding in findings:
             place = _PLACE.match(finding.path)
             where = at.items[int(place[1])] if place else at

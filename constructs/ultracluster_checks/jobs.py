@@ -53,7 +53,7 @@ class JobContainer:
 
     at: Property
     nodes: int | None
-    machines: tuple[InstanceType, ...]
+    instance_types: tuple[InstanceType, ...]
 
     @property
     def devices(self) -> list[Property]:
@@ -75,7 +75,7 @@ class JobContainer:
         return Container(
             environment={name: at.text for name, at in self.environment.items()},
             node_count=self.nodes,
-            machines=self.machines,
+            instance_types=self.instance_types,
             devices=tuple(each.text for each in self.devices)
             if devices.missing or isinstance(devices.value, list)
             else None,
@@ -92,7 +92,7 @@ class JobContainer:
 def job_containers(templates: Templates) -> tuple[JobContainer, ...]:
     """Return the containers of all job definitions on EC2."""
     behind = [environment_types(nodes.owner) for nodes in batch_nodes(templates)]
-    known = [machine for machines in behind for machine in machines or ()]
+    known = [instance_type for instance_types in behind for instance_type in instance_types or ()]
     # Nodes of any type join an unmanaged environment.
     joined = any(each["Type"].text == "UNMANAGED" for each in templates.of_type(COMPUTE_ENVIRONMENT))
     complete = None not in behind and has_all_environments(templates) and not joined
@@ -107,9 +107,9 @@ def job_containers(templates: Templates) -> tuple[JobContainer, ...]:
         for part in whole["NodeRangeProperties"].items:
             own = part["InstanceTypes"].texts
             name = part["Container"]["InstanceType"].text or (own[0] if len(own) == 1 else None)
-            machines = everywhere if name is None else tuple(filter(None, [INSTANCE_TYPES.get(name)]))
+            instance_types = everywhere if name is None else tuple(filter(None, [INSTANCE_TYPES.get(name)]))
             if not part["Container"].missing:
-                found.append(JobContainer(part["Container"], whole["NumNodes"].number, machines))
+                found.append(JobContainer(part["Container"], whole["NumNodes"].number, instance_types))
     return tuple(found)
 
 
@@ -225,26 +225,32 @@ def multi_node_jobs_have_their_environments(templates: Templates) -> Iterator[Wr
 @rule(ROOM, job_containers)
 def containers_fit_their_node(container: JobContainer) -> Iterator[Wrong]:
     """Find containers that require more than any of their nodes has."""
-    machines = container.machines
+    instance_types = container.instance_types
     asked = [(str(each["Type"].text), each["Value"]) for each in container.at["ResourceRequirements"].items]
     asked += [(kind, container.at[older]) for kind, older in _REQUESTS.items()]
     for kind, at in asked:
         number = at.number or 0
         if kind == "GPU":
             yield from _asks_for_gpus(container, at, number)
-        elif kind in _REQUESTS and machines:
+        elif kind in _REQUESTS and instance_types:
             unit = "vCPUs" if kind == "VCPU" else "MiB"
-            room = [machine.vcpus if kind == "VCPU" else machine.container_memory_mib for machine in machines]
+            room = [
+                instance_type.vcpus if kind == "VCPU" else instance_type.container_memory_mib
+                for instance_type in instance_types
+            ]
             if number > (most := max(room)):
-                has = f"{machines[room.index(most)].name} has {most} {unit} for containers"
+                has = f"{instance_types[room.index(most)].name} has {most} {unit} for containers"
                 yield at, f"got {number}, and {has}, so that the job never starts", f"up to {most} {unit}"
 
 
 def _asks_for_gpus(container: JobContainer, at: Property, number: int) -> Iterator[Wrong]:
     """Find more GPUs than a node has, and fewer in a job that leaves nothing for others on its nodes."""
-    gpus = [machine.gpus for machine in container.machines]
+    gpus = [instance_type.gpus for instance_type in container.instance_types]
     if gpus and number > max(gpus):
-        name, chips = container.machines[0].name, all(machine.is_neuron for machine in container.machines)
+        name, chips = (
+            container.instance_types[0].name,
+            all(instance_type.is_neuron for instance_type in container.instance_types),
+        )
         none = f"got {number} GPUs on {name}, which has none"
         some = f"got {number}, and {name} has {max(gpus)} GPUs"
         yield at, none if chips else some, "the devices from /dev/neuron0" if chips else f"up to {max(gpus)}"

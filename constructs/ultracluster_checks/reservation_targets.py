@@ -117,9 +117,9 @@ def blocks_are_launched_as_blocks(template: Resource) -> Iterator[Wrong]:
     data = launch_data(template)
     if not data["InstanceMarketOptions"]["MarketType"].missing or _target_is_missing(data):
         return
-    for machine in template_types(template):
-        if CAPACITY_BLOCK in machine.purchase_options and machine.name not in _PRICED_ON_DEMAND:
-            unpriced = f"no on-demand price of {machine.name} is known"
+    for instance_type in template_types(template):
+        if CAPACITY_BLOCK in instance_type.purchase_options and instance_type.name not in _PRICED_ON_DEMAND:
+            unpriced = f"no on-demand price of {instance_type.name} is known"
             got = f"a reservation without a market type, and {unpriced}; if it is a Capacity Block, no node starts"
             yield data["InstanceMarketOptions"], got, f"MarketType: {CAPACITY_BLOCK} for a Capacity Block"
 
@@ -145,8 +145,8 @@ def blocks_have_one_type(template: Resource) -> Iterator[Wrong]:
         yield from placed(at, RESERVATION.check(at.text))
     if not is_block(data):
         return
-    for machine in template_types(template):
-        yield from placed(market, check_purchase_option(machine, CAPACITY_BLOCK))
+    for instance_type in template_types(template):
+        yield from placed(market, check_purchase_option(instance_type, CAPACITY_BLOCK))
     for place in _placement_groups(template):
         if not place.missing and not place.unknown:
             yield from placed(place, check_block_placement(block=True, placed=True))
@@ -204,7 +204,7 @@ def nodes_fit_their_reservation(nodes: Nodes) -> Iterator[Wrong]:
         return
     name, none = held.logical_id, ": none of them starts there"
     kind = held["InstanceType"].text
-    if kind and nodes.types and all(machine.name != kind for machine in nodes.types):
+    if kind and nodes.types and all(instance_type.name != kind for instance_type in nodes.types):
         yield at, f"{name} holds {kind}, and the nodes are {nodes.types[0].name}{none}", kind
     zones = {str(zone_of(each.target)) for each in nodes.subnets.items if each.target is not None}
     zone = held["AvailabilityZoneId"].text or held["AvailabilityZone"].text

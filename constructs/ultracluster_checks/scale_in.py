@@ -50,7 +50,7 @@ def groups_leave_their_block(nodes: Nodes) -> Iterator[Wrong]:
     times = {each: moment(each["StartTime"].text) for each in actions}
     if end is None or None in times.values():
         return
-    ultra = any(machine.name.partition(".")[0].endswith("u") for machine in nodes.types)
+    ultra = any(instance_type.name.partition(".")[0].endswith("u") for instance_type in nodes.types)
     lead = ULTRASERVER_TERMINATION_BEFORE_END if ultra else TERMINATION_BEFORE_END
     longest = TERMINATION_BEFORE_END.seconds
     hook = max((each.number or 0 for each in waits if (each.number or 0) <= longest), default=0)

@@ -38,10 +38,10 @@ def types_are_offered_in_their_zone(environment: Resource) -> Iterator[Wrong]:
     resources = environment["ComputeResources"]
     for subnet in resources["Subnets"].items:
         zone = subnet.target["AvailabilityZoneId"].text if subnet.target else None
-        for machine in environment_types(environment) or [] if zone else []:
-            offered = offered_zones(machine.name)
+        for instance_type in environment_types(environment) or [] if zone else []:
+            offered = offered_zones(instance_type.name)
             if offered and zone not in offered:
-                yield from placed(resources["InstanceTypes"], check_offered(machine.name, str(zone)))
+                yield from placed(resources["InstanceTypes"], check_offered(instance_type.name, str(zone)))
 
 
 def _network(at: Property) -> ipaddress.IPv4Network | None:

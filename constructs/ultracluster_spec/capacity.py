@@ -140,13 +140,13 @@ def check_max_nodes(count: int | None, *, path: str) -> list[Finding]:
     ]
 
 
-def check_purchase_option(machine: InstanceType, option: str) -> list[Finding]:
+def check_purchase_option(node_type: InstanceType, option: str) -> list[Finding]:
     """Check whether an instance type has a purchase option (UC4104)."""
     return require(
-        option in machine.purchase_options,
+        option in node_type.purchase_options,
         "UC4104",
-        f"{machine.name} is not sold as {option}",
-        allowed=f"for this type: {', '.join(sorted(machine.purchase_options))}",
+        f"{node_type.name} is not sold as {option}",
+        allowed=f"for this type: {', '.join(sorted(node_type.purchase_options))}",
         remedy="Choose another market_type or another instance_type",
     )
 
@@ -493,7 +493,7 @@ class Buyer(Protocol):
     """Who buys capacity: what the rules below read of a cluster."""
 
     @property
-    def machine(self) -> InstanceType:
+    def node_type(self) -> InstanceType:
         """Instance type of the nodes."""
 
     def sources(self) -> Iterator[tuple[Place, Bought]]:
@@ -507,7 +507,7 @@ class Buyer(Protocol):
 class Purchase:
     """The capacity of a cluster of constructs."""
 
-    machine: InstanceType
+    node_type: InstanceType
     nodes: int
     capacity: Sequence[Capacity | None]
 
@@ -652,21 +652,21 @@ RECORD_RULES: Final = (
 def type_is_sold_so(cluster: Buyer) -> Iterator[At]:
     """The instance type is sold in the way in which it is bought."""
     for place, capacity in cluster.sources():
-        for finding in check_purchase_option(cluster.machine, capacity.market_type):
+        for finding in check_purchase_option(cluster.node_type, capacity.market_type):
             yield At.of((*place, "market_type"), finding)
 
 
 @rule("UC4105")
 def ultraserver_is_one_block(cluster: Buyer) -> Iterator[At]:
     """The nodes of an UltraServer block are those of one UltraServer."""
-    machine = cluster.machine
-    most = machine.instances_per_ultraserver
+    node_type = cluster.node_type
+    most = node_type.instances_per_ultraserver
     for place, nodes in _nodes_of_blocks(cluster):
-        if machine.in_ultraserver and nodes > most:
+        if node_type.in_ultraserver and nodes > most:
             yield At(
                 place,
-                f"got {nodes} nodes of {machine.name} for one reservation; it is sold as the "
-                f"UltraServer {machine.ultraserver_type or f'of {most} servers'}, and each UltraServer is a separate block",
+                f"got {nodes} nodes of {node_type.name} for one reservation; it is sold as the "
+                f"UltraServer {node_type.ultraserver_type or f'of {most} servers'}, and each UltraServer is a separate block",
                 f"1 to {most}",
                 "Define one cluster for each UltraServer",
             )
@@ -676,7 +676,7 @@ def ultraserver_is_one_block(cluster: Buyer) -> Iterator[At]:
 def block_holds_the_nodes(cluster: Buyer) -> Iterator[At]:
     """One Capacity Block has room for the nodes."""
     for place, nodes in _nodes_of_blocks(cluster):
-        if not cluster.machine.in_ultraserver and nodes > MAX_INSTANCES_PER_BLOCK:
+        if not cluster.node_type.in_ultraserver and nodes > MAX_INSTANCES_PER_BLOCK:
             remedy = "Define one cluster for each block"
             yield At(
                 place, f"got {nodes} nodes in one Capacity Block", f"1 to {MAX_INSTANCES_PER_BLOCK}", remedy
@@ -688,7 +688,7 @@ def block_has_a_usual_size(cluster: Buyer) -> Iterator[At]:
     """A Capacity Block has as many instances as those that are usually offered."""
     for place, nodes in _nodes_of_blocks(cluster):
         is_usual = nodes > MAX_INSTANCES_PER_BLOCK or nodes.bit_count() == 1
-        if not cluster.machine.in_ultraserver and not is_usual:
+        if not cluster.node_type.in_ultraserver and not is_usual:
             problem = f"got {nodes} nodes; blocks are usually offered in powers of two"
             yield At(place, problem, remedy="Check that the block has as many instances")
 

@@ -236,7 +236,7 @@ class Cluster(Value):
         return f"{self.stage}-Network", f"{self.stage}-Storage", f"{self.stage}-Cluster"
 
     @property
-    def machine(self) -> InstanceType:
+    def node_type(self) -> InstanceType:
         """The instance type of the nodes, from the catalogue or from `custom_instance_type`."""
         own = self.custom_instance_type
         return get_instance_type(self.instance_type if own is None else own.entry(self.instance_type))
@@ -300,7 +300,7 @@ class Cluster(Value):
     def compile_type(self, job: NamedJob) -> InstanceType | None:
         """Return the type of a precompile job's node; None if none is known to be offered."""
         return compile_type(
-            self.machine, zone_id=self.zone_id, phase=job.phase, instance_type=job.instance_type
+            self.node_type, zone_id=self.zone_id, phase=job.phase, instance_type=job.instance_type
         )
 
     @property
@@ -322,7 +322,7 @@ class Cluster(Value):
 @rule("UC4107")
 def block_is_sold_in_the_region(cluster: Cluster) -> Iterator[At]:
     """AWS lists Capacity Blocks of the type for the Region; its list is not complete."""
-    name = cluster.machine.name
+    name = cluster.node_type.name
     regions = block_regions(name)
     if regions and cluster.region not in regions and cluster.has_block:
         problem = f"Capacity Blocks of {name} are not known to be sold in {cluster.region}"

@@ -179,7 +179,7 @@ class Container:
     node_count: int | None
     """Number of nodes of the job, each with one such container; None if not known."""
 
-    machines: tuple[InstanceType, ...]
+    instance_types: tuple[InstanceType, ...]
     """Types that its nodes can have; empty if not known."""
 
     devices: tuple[str | None, ...] | None
@@ -256,20 +256,20 @@ class Container:
 
 
 def job_environment(
-    neuron: Neuron, machine: InstanceType, *, given: Mapping[str, str], cache: Mapping[str, str]
+    neuron: Neuron, instance_type: InstanceType, *, given: Mapping[str, str], cache: Mapping[str, str]
 ) -> dict[str, str]:
     """Return the environment of a job: given variables win, except that compiler flags are merged.
 
     Args:
         neuron: Its Neuron settings.
-        machine: Type of its nodes.
+        instance_type: Type of its nodes.
         given: Variables of its user, and those that its kind sets in their place.
         cache: Variables of its compile cache.
     """
     merged = {
         "FI_PROVIDER": "efa",
         "FI_EFA_USE_DEVICE_RDMA": "1",
-        **(_NEURON_DEFAULTS if machine.is_neuron else {}),
+        **(_NEURON_DEFAULTS if instance_type.is_neuron else {}),
         **cache,
         **neuron.variables(),
         **given,
@@ -310,8 +310,8 @@ def names_are_read(container: Container) -> Iterator[At]:
 @rule(JOB_ENVIRONMENT)
 def values_are_of_use(container: Container) -> Iterator[At]:
     """A value is one that its library takes, uses the accelerators, and is right on every node."""
-    accelerated = container.devices or any(each.is_neuron or each.gpus for each in container.machines)
-    over_efa = not container.machines or any(each.efa_interfaces for each in container.machines)
+    accelerated = container.devices or any(each.is_neuron or each.gpus for each in container.instance_types)
+    over_efa = not container.instance_types or any(each.efa_interfaces for each in container.instance_types)
     forms = [*_VALUES]
     if container.on_several_nodes:
         forms += [*_BETWEEN_NODES, *(_OVER_EFA if over_efa else ())]
@@ -327,9 +327,9 @@ def values_are_of_use(container: Container) -> Iterator[At]:
 @rule(JOB_ENVIRONMENT)
 def values_fit_the_chips(container: Container) -> Iterator[At]:
     """Numbers and sizes of cores, and targets of the compiler, are those of the chips."""
-    chips = [machine for machine in container.machines if machine.is_neuron]
+    chips = [instance_type for instance_type in container.instance_types if instance_type.is_neuron]
     for name, text in (
-        container.environment.items() if chips and len(chips) == len(container.machines) else ()
+        container.environment.items() if chips and len(chips) == len(container.instance_types) else ()
     ):
         misfit = _misfit(name, text, chips, container.core_size) if text is not None else None
         if misfit is not None:
@@ -385,11 +385,13 @@ def cores_are_those_of_the_devices(container: Container) -> Iterator[At]:
                 "the devices from /dev/neuron0",
                 code=DEVICES,
             )
-        for machine in container.machines[:1] if mapped and wanted else ():
-            if machine.is_neuron and wanted and wanted <= machine.neuron_cores:
-                joined = container.core_size or machine.neuron_cores // machine.logical_neuron_cores
-                held = len(mapped) * machine.neuron_cores // len(machine.neuron_devices) // joined
-                if wanted > held or (1 < wanted < held and mapped == {*machine.neuron_devices}):
+        for instance_type in container.instance_types[:1] if mapped and wanted else ():
+            if instance_type.is_neuron and wanted and wanted <= instance_type.neuron_cores:
+                joined = (
+                    container.core_size or instance_type.neuron_cores // instance_type.logical_neuron_cores
+                )
+                held = len(mapped) * instance_type.neuron_cores // len(instance_type.neuron_devices) // joined
+                if wanted > held or (1 < wanted < held and mapped == {*instance_type.neuron_devices}):
                     yield At(at, f"got {wanted} cores, and the devices have {held}", str(held))
 
 
@@ -404,9 +406,12 @@ def _counted(name: str, text: str | None) -> int | None:
 @rule(PROCESSES)
 def processes_fit_the_cores(container: Container) -> Iterator[At]:
     """A node has a core for each process, and collectives over as many processes."""
-    machines = [machine for machine in container.machines if machine.is_neuron]
-    for place, count in _processes(container) if len(machines) == len(container.machines) else ():
-        misfits = [_misfit_of_processes(count, machine, container.core_size) for machine in machines]
+    instance_types = [instance_type for instance_type in container.instance_types if instance_type.is_neuron]
+    for place, count in _processes(container) if len(instance_types) == len(container.instance_types) else ():
+        misfits = [
+            _misfit_of_processes(count, instance_type, container.core_size)
+            for instance_type in instance_types
+        ]
         if misfits and misfits[0] and None not in misfits:
             yield At(place, *misfits[0])
 
@@ -424,18 +429,21 @@ def _processes(container: Container) -> Iterator[tuple[Place, int]]:
             yield ("command", place), int(text[:9])
 
 
-def _misfit_of_processes(count: int, machine: InstanceType, size: int | None) -> tuple[str, str] | None:
+def _misfit_of_processes(count: int, instance_type: InstanceType, size: int | None) -> tuple[str, str] | None:
     """Return why a node cannot have some processes, and how many it can have."""
-    cores, counts = machine.logical_neuron_cores, process_counts(machine)
-    if size in {1, 2} and machine.neuron_cores != machine.logical_neuron_cores:
-        cores, counts = machine.neuron_cores // size, process_counts(machine, size)
+    cores, counts = instance_type.logical_neuron_cores, process_counts(instance_type)
+    if size in {1, 2} and instance_type.neuron_cores != instance_type.logical_neuron_cores:
+        cores, counts = instance_type.neuron_cores // size, process_counts(instance_type, size)
     if count > cores:
-        return f"got {count} processes, but {machine.name} has {cores} NeuronCores" + (
-            " of two each" if cores < machine.neuron_cores else ""
+        return f"got {count} processes, but {instance_type.name} has {cores} NeuronCores" + (
+            " of two each" if cores < instance_type.neuron_cores else ""
         ), f"1 to {cores}"
     if counts and count not in counts:
         named = f"{', '.join(map(str, counts[:-1]))} or {counts[-1]}"
-        return f"got {count} processes, over which collectives on {machine.name} are not supported", named
+        return (
+            f"got {count} processes, over which collectives on {instance_type.name} are not supported",
+            named,
+        )
     return None
 
 
@@ -467,7 +475,7 @@ def gpus_are_visible(container: Container) -> Iterator[At]:
     """A job over several nodes uses all GPUs of its nodes, which no other job can use."""
     name = "CUDA_VISIBLE_DEVICES"
     text = container.environment.get(name)
-    gpus = min((machine.gpus for machine in container.machines), default=0)
+    gpus = min((instance_type.gpus for instance_type in container.instance_types), default=0)
     if text is None or "GPU-" in text or container.node_count == 1:
         return
     idle = gpus - sum(part.strip().isdigit() for part in text.split(","))

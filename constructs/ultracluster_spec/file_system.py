@@ -236,7 +236,7 @@ class Mounting(Protocol):
         """Zone ID of the nodes."""
 
     @property
-    def machine(self) -> InstanceType:
+    def node_type(self) -> InstanceType:
         """The instance type of the nodes."""
 
     @property
@@ -254,7 +254,7 @@ class Mounted(Value):
 
     file_system: FileSystem
     zone_id: str
-    machine: InstanceType
+    node_type: InstanceType
     most_nodes: int
     datasets: Sequence[Linked]
 
@@ -296,16 +296,16 @@ FILE_SYSTEM_RULES: Final = (file_system_is_new_or_existing, key_is_supported)
 @rule(lustre.efa_has_clients.code)
 def nodes_mount_over_efa(cluster: Mounting) -> Iterator[At]:
     """EFA is enabled for nodes that can mount over it."""
-    for wrong in lustre.efa_has_clients([cluster.machine]) if cluster.file_system.efa else ():
+    for wrong in lustre.efa_has_clients([cluster.node_type]) if cluster.file_system.efa else ():
         yield replace(wrong, path=("file_system", "efa"))
 
 
 @rule("UC5105")
 def efa_connections_suffice(cluster: Mounting) -> Iterator[At]:
     """The EFA interfaces of all nodes are as many as a file system talks to."""
-    if not cluster.file_system.efa or not can_mount_over_efa(cluster.machine):
+    if not cluster.file_system.efa or not can_mount_over_efa(cluster.node_type):
         return
-    connections = efa_connections(cluster.machine, nodes=cluster.most_nodes)
+    connections = efa_connections(cluster.node_type, nodes=cluster.most_nodes)
     if connections > EFA_CONNECTIONS_PER_FILE_SYSTEM:
         yield At(
             ("file_system", "efa"),

@@ -302,13 +302,13 @@ class Job(Value):
     """Phase of a precompile job: collect graphs, compile graphs collected before, or all. Default: all."""
 
 
-def container_of(job: Job, node: InstanceType, machine: InstanceType, **known: Any) -> Container:
+def container_of(job: Job, node: InstanceType, instance_type: InstanceType, **known: Any) -> Container:
     """Return the container of a job, as the rules judge it.
 
     Args:
         job: The job.
         node: Type of its nodes.
-        machine: Type that its graphs are for, which can have other chips.
+        instance_type: Type that its graphs are for, which can have other chips.
         **known: What else is known of it, as in `Container`.
     """
     place: Place = ("processes_per_node",)
@@ -318,9 +318,9 @@ def container_of(job: Job, node: InstanceType, machine: InstanceType, **known: A
         # Those of JAX are its devices, and a raw program starts its own.
         processes = None if job.launcher == "raw" else job.neuron.processes_per_node(node)
     known["folders"] = {**known["folders"], **{mount.inside: mount.read_only for mount in job.mounts}}
-    machines = (node,) if node.accelerator == machine.accelerator else (node, machine)
+    instance_types = (node,) if node.accelerator == instance_type.accelerator else (node, instance_type)
     return Container(
-        machines=machines if node.chips else (),
+        instance_types=instance_types if node.chips else (),
         command=job.command,
         ulimits={name: None if is_number_token(each) else each for name, each in job.ulimits.items()},
         launcher=job.launcher,

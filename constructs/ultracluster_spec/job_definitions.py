@@ -326,15 +326,15 @@ def captures_graphs(method: str, environment: Mapping[str, str] | None) -> bool:
 
 
 def check_compile_type(
-    small: InstanceType, machine: InstanceType, *, phase: str, captures: bool = False
+    small: InstanceType, instance_type: InstanceType, *, phase: str, captures: bool = False
 ) -> list[Finding]:
     """Check whether graphs for a type can be collected on another, which `small` names (UC6114)."""
     return require(
         phase == "compile"
         or captures
-        or (small.is_neuron and compile_target(small) == compile_target(machine)),
+        or (small.is_neuron and compile_target(small) == compile_target(instance_type)),
         "UC6114",
-        f"the graphs are for {machine.name}, which {small.name} cannot run",
+        f"the graphs are for {instance_type.name}, which {small.name} cannot run",
         remedy="Choose a type with the same chips, or phase: compile for graphs that were collected before",
     )
 

@@ -96,14 +96,14 @@ def check_metadata_given(settings: LustreSettings, *, given: bool, mode: str | N
 
 
 @rule("UC5027")
-def efa_has_clients(machines: Sequence[InstanceType]) -> Iterator[At]:
+def efa_has_clients(instance_types: Sequence[InstanceType]) -> Iterator[At]:
     """One of the clients of a file system with EFA can mount it over EFA."""
-    if not machines:
+    if not instance_types:
         yield At(
             "", "the instance type of the clients is unknown", remedy="Set efa_clients, or leave efa out"
         )
-    elif not any(map(can_mount_over_efa, machines)):
-        names = ", ".join(machine.name for machine in machines)
+    elif not any(map(can_mount_over_efa, instance_types)):
+        names = ", ".join(instance_type.name for instance_type in instance_types)
         yield At(
             "",
             f"{names} cannot mount a file system over EFA, and over TCP it gets less from the fewer object servers of "

@@ -112,11 +112,11 @@ class Neuron(Value):
             if value is not None
         }
 
-    def processes_per_node(self, machine: InstanceType) -> int:
+    def processes_per_node(self, instance_type: InstanceType) -> int:
         """Return the number of logical NeuronCores of a node, which is the default number of processes."""
         if self.logical_nc_config is None:
-            return machine.logical_neuron_cores
-        return machine.neuron_cores // self.logical_nc_config
+            return instance_type.logical_neuron_cores
+        return instance_type.neuron_cores // self.logical_nc_config
 
 
 def _choices(annotation: Any) -> tuple[Any, ...]:
@@ -126,7 +126,9 @@ def _choices(annotation: Any) -> tuple[Any, ...]:
     return tuple(choice for part in get_args(annotation) for choice in _choices(part))
 
 
-def check_neuron(settings: Neuron, machine: InstanceType, environment: Mapping[str, str]) -> list[Finding]:
+def check_neuron(
+    settings: Neuron, instance_type: InstanceType, environment: Mapping[str, str]
+) -> list[Finding]:
     """Check Neuron settings for values that compiler or runtime would reject, and for contradictions.
 
     Where flags contradict each other, the compiler silently uses the last one.
@@ -137,18 +139,21 @@ def check_neuron(settings: Neuron, machine: InstanceType, environment: Mapping[s
     if wrong := wrong_types(settings):
         return under("neuron", wrong)
     return [
-        *_check_values(settings, machine),
+        *_check_values(settings, instance_type),
         *_check_contradictions(settings, environment),
         *_check_queue_depth(settings),
     ]
 
 
-def _check_values(settings: Neuron, machine: InstanceType) -> Iterator[Finding]:
-    if not machine.is_neuron and settings != Neuron():
-        problem = f"{machine.name} has no NeuronCores"
+def _check_values(settings: Neuron, instance_type: InstanceType) -> Iterator[Finding]:
+    if not instance_type.is_neuron and settings != Neuron():
+        problem = f"{instance_type.name} has no NeuronCores"
         yield Finding(_INTEGER.code, problem, remedy="Leave the settings out", path="neuron")
-    elif settings.logical_nc_config is not None and machine.logical_neuron_cores == machine.neuron_cores:
-        problem = f"{machine.name} has no logical NeuronCores: they were introduced with Trainium2"
+    elif (
+        settings.logical_nc_config is not None
+        and instance_type.logical_neuron_cores == instance_type.neuron_cores
+    ):
+        problem = f"{instance_type.name} has no logical NeuronCores: they were introduced with Trainium2"
         yield _wrong("logical_nc_config", problem, remedy="Leave it out")
     for name, annotation in annotations(Neuron).items():
         value, allowed = getattr(settings, name), _choices(annotation)

@@ -54,28 +54,28 @@ class StandingOrder(Value):
         """Numbers of nodes to search for, largest first."""
         return block_counts(self.nodes, self.at_least)
 
-    def list_price(self, machine: InstanceType) -> Decimal | None:
+    def list_price(self, instance_type: InstanceType) -> Decimal | None:
         """Return the lowest list price of a node-hour in its Regions; None without one in each."""
-        prices = [capacity_block_price(machine.name, region).amount for region in self.regions]
+        prices = [capacity_block_price(instance_type.name, region).amount for region in self.regions]
         known = [price for price in prices if price is not None]
         return min(known) if known and len(known) == len(prices) else None
 
 
-def check_standing_order(order: StandingOrder, machine: InstanceType) -> list[Finding]:
+def check_standing_order(order: StandingOrder, instance_type: InstanceType) -> list[Finding]:
     """Return what makes a standing order one that can never match (UC7151, UC7101)."""
     return [
         *(finding.at("days") for finding in check_block_duration(order.days * 24)),
-        *_check_match(order, machine),
+        *_check_match(order, instance_type),
     ]
 
 
-def _check_match(order: StandingOrder, machine: InstanceType) -> Iterator[Finding]:
+def _check_match(order: StandingOrder, instance_type: InstanceType) -> Iterator[Finding]:
     yield from require(
-        CAPACITY_BLOCK in machine.purchase_options and not machine.in_ultraserver,
+        CAPACITY_BLOCK in instance_type.purchase_options and not instance_type.in_ultraserver,
         _CODE,
-        f"{machine.name} is not sold as a Capacity Block of instances",
+        f"{instance_type.name} is not sold as a Capacity Block of instances",
         remedy="Search for UltraServers with `ultracluster capacity find --ultraservers`"
-        if machine.in_ultraserver
+        if instance_type.in_ultraserver
         else "Choose a type with Capacity Blocks",
         path="nodes",
     )
@@ -93,13 +93,13 @@ def _check_match(order: StandingOrder, machine: InstanceType) -> Iterator[Findin
         allowed="a time after start_after",
         path="start_before",
     )
-    price = order.list_price(machine)
+    price = order.list_price(instance_type)
     if price is not None:
         least = (price * order.counts[-1] * order.days * 24).quantize(Decimal(1), ROUND_UP)
         yield from require(
             order.max_usd >= least,
             _CODE,
-            f"{order.max_usd} is below the list price of {order.counts[-1]} x {machine.name} for {order.days} days",
+            f"{order.max_usd} is below the list price of {order.counts[-1]} x {instance_type.name} for {order.days} days",
             allowed=f"{least} or more",
             path="max_usd",
         )

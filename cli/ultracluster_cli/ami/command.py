@@ -189,11 +189,13 @@ def _choose(
     selected, findings = [], []
     for place in places:
         name = place.cluster.name
-        machine = INSTANCE_TYPES.get(place.cluster.instance_type)  # None for a custom instance type
+        instance_type = INSTANCE_TYPES.get(place.cluster.instance_type)  # None for a custom instance type
         if names and name not in names:
             continue
-        if neuron_only and machine is not None and not machine.is_neuron:
-            problem = f"{name} is not updated: {machine.name} has {machine.accelerator}, not Neuron"
+        if neuron_only and instance_type is not None and not instance_type.is_neuron:
+            problem = (
+                f"{name} is not updated: {instance_type.name} has {instance_type.accelerator}, not Neuron"
+            )
             remedy = "Use --parameter and --cluster, or set image_id in the rollout"
             findings.append(Finding(code="UC4059", problem=problem, remedy=remedy))
         else:

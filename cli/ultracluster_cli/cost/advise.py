@@ -76,20 +76,20 @@ def cluster_named(clusters: list[Cluster], name: str, region: str | None, rollou
 def node_hour_price(cluster: Cluster, given: float | None) -> Price:
     """Return the price of a node-hour: as given, or the list price of how the cluster buys."""
     if given is None:
-        return _PRICES[cluster.capacity.market_type](cluster.machine.name, cluster.region)
+        return _PRICES[cluster.capacity.market_type](cluster.node_type.name, cluster.region)
     today = datetime.now(UTC).date()
     return Price(amount=Decimal(str(given)), unit="instance-hour", source="--node-hour", dated=today)
 
 
 def _subject_of(cluster: Cluster, node_hour: float | None) -> Subject:
-    machine = cluster.machine
+    node_type = cluster.node_type
     is_new = cluster.file_system.is_new
     return Subject(
-        instance_type=machine,
+        instance_type=node_type,
         region=cluster.region,
         node_hour=node_hour_price(cluster, node_hour),
         efa_interfaces=sum(
-            interface.has_efa for interface in network_interfaces(machine, cluster.network.layout)
+            interface.has_efa for interface in network_interfaces(node_type, cluster.network.layout)
         ),
         file_system=cluster.file_system.settings if is_new else None,
         untuned_jobs=frozenset(

@@ -168,7 +168,7 @@ def _hours_of_block(cluster: Cluster) -> float | None:
 
 def _rates(cluster: Cluster, node_hour: float | None) -> Rates:
     other = capacity_block_price(_OTHER, _OTHER_REGION).amount
-    own = node_peak_tflops(cluster.machine).get(_PRECISION)
+    own = node_peak_tflops(cluster.node_type).get(_PRECISION)
     peak = node_peak_tflops(get_instance_type(_OTHER))[_PRECISION]
     return Rates(
         usd=node_hour,

@@ -187,7 +187,9 @@ def deploy_to(
             [stack for stack in stacks if stack.cluster],
             client=target.client,
             own_types={
-                cluster.instance_type: cluster.machine for cluster in clusters if cluster.custom_instance_type
+                cluster.instance_type: cluster.node_type
+                for cluster in clusters
+                if cluster.custom_instance_type
             },
         )
     return read, deployed

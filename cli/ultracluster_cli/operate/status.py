@@ -200,7 +200,7 @@ def _blocks(cluster: Cluster, ec2: Any, now: datetime) -> list[dict[str, Any]]:
     for item in answer["CapacityReservations"]:
         end = item.get("EndDate")
         is_block = item.get("ReservationType") == "capacity-block"
-        drain = end - drain_before_end(cluster.machine) if end and is_block else None
+        drain = end - drain_before_end(cluster.node_type) if end and is_block else None
         blocks.append(
             {
                 "id": item["CapacityReservationId"],

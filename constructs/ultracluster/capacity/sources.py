@@ -61,10 +61,10 @@ def check_source(source: Capacity | None, *, path: str) -> list[Finding]:
 
 
 def check_sizes(
-    sources: Sequence[Capacity | None], *, machine: InstanceType, node_count: int
+    sources: Sequence[Capacity | None], *, node_type: InstanceType, node_count: int
 ) -> list[Finding]:
     """Check whether the instance type is sold as the sources are bought, and each block holds its nodes."""
-    found = findings(SIZE_RULES, Purchase(machine=machine, nodes=node_count, capacity=sources))
+    found = findings(SIZE_RULES, Purchase(node_type=node_type, nodes=node_count, capacity=sources))
     paths = {each: each.path.removesuffix(".market_type") for each in found}
     return [each.at("node_count" if path == "nodes" else path) for each, path in paths.items()]
 

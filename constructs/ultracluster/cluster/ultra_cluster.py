@@ -22,7 +22,7 @@ from ultracluster._foundation.cluster_name import (
     tag_resources,
 )
 from ultracluster._foundation.cluster_name import cluster_name as find_cluster_name
-from ultracluster._foundation.machines import AnyInstanceType, machine_of
+from ultracluster._foundation.instance_types import AnyInstanceType, instance_type_of
 from ultracluster._foundation.regions import check_regions
 from ultracluster.capacity.sources import check_main_queue, check_sizes, has_block, named, sources_of
 from ultracluster.cluster.i_ultra_cluster import ImportedCluster, IUltraCluster
@@ -340,7 +340,7 @@ class UltraCluster(IUltraCluster):
                 "Network",
                 given or Network(),
                 zone_id=plan.zone_id,
-                instance_type=plan.machine,
+                instance_type=plan.node_type,
                 node_count=plan.most_nodes,
                 file_system_interfaces=described.subnet_addresses if isinstance(described, FileSystem) else 0,
             )
@@ -350,7 +350,7 @@ class UltraCluster(IUltraCluster):
             vpc=given,
             subnet=subnet,
             zone_id=plan.zone_id,
-            instance_type=plan.machine,
+            instance_type=plan.node_type,
             node_count=plan.most_nodes,
         )
 
@@ -389,7 +389,7 @@ class UltraCluster(IUltraCluster):
             "FileSystem",
             given or FileSystem(),
             network=self.network,
-            machine=plan.machine,
+            node_type=plan.node_type,
             checkpoint_bucket=self.checkpoint_bucket,
             kms_key=self._kms_key,
         )
@@ -417,7 +417,7 @@ class UltraCluster(IUltraCluster):
         # Nodes that AWS Batch does not start join a cluster.
         joins = None
         if source and source.launched_by != "batch":
-            most_vcpus = plan.machine.vcpus * plan.node_count
+            most_vcpus = plan.node_type.vcpus * plan.node_count
             joins = UnmanagedEnvironment(
                 self, named("Environment", source), max_vcpus=most_vcpus, kms_key=self._kms_key
             ).cluster
@@ -425,7 +425,7 @@ class UltraCluster(IUltraCluster):
             self,
             named("Nodes", source),
             network=self.network,
-            instance_type=plan.machine,
+            instance_type=plan.node_type,
             image_id=plan.image_id,
             capacity=source,
             placement=placement_of(self, source, self._placement, alone=len(plan.sources) == 1),
@@ -596,7 +596,7 @@ class _Plan:
 
     cluster_name: str | None
     """Name that an argument or a tag gives it."""
-    machine: InstanceType
+    node_type: InstanceType
     node_count: int
     image_id: str
     sources: Sequence[Capacity | None]
@@ -640,7 +640,7 @@ def _resolve(
     findings += NAME.check("", path="cluster_name") if cluster_name == "" else ()
     findings += check_name_is_free(scope, construct_id, cluster_name or find_cluster_name(scope))
     findings += (each.at("zone_id") for each in check_zone_id(zone_id)) if zone_id == "" else ()
-    machine = collect(findings, lambda: machine_of(instance_type))
+    node_type = collect(findings, lambda: instance_type_of(instance_type))
     known = collect(findings, lambda: sources_of(capacity))
     sources = known or (None,)
     for block in _blocks(known or ()):
@@ -673,13 +673,13 @@ def _resolve(
     findings += _check_network(network, vpc_subnets=vpc_subnets, placement=placement)
     findings += check_strategy(placement, path="placement")
     findings += under("alarms", check_alarms(alarms)) if alarms else ()
-    if machine:
-        findings += check_sizes(sources, machine=machine, node_count=node_count)
+    if node_type:
+        findings += check_sizes(sources, node_type=node_type, node_count=node_count)
         mount_path = getattr(file_system or FileSystem(), "mount_path", MOUNT_PATH)
-        findings += check_scratch(machine, scratch_path, mount_path=mount_path)
+        findings += check_scratch(node_type, scratch_path, mount_path=mount_path)
     if isinstance(file_system, FileSystem):
         findings += check_file_system(
-            file_system, machine=machine, node_count=most_nodes, zone_id=zone, kms_key=kms_key
+            file_system, node_type=node_type, node_count=most_nodes, zone_id=zone, kms_key=kms_key
         )
     elif file_system is not None:
         vpc_id = network.vpc_id if network else None
@@ -688,18 +688,18 @@ def _resolve(
         else:
             findings += check_lustre_file_system(file_system, vpc_id, path="file_system")
     errors = [finding for finding in findings if is_error(finding, RECORDS)]
-    if errors or machine is None or ami is None or zone is None:
+    if errors or node_type is None or ami is None or zone is None:
         raise FindingsError(errors)
     return _Plan(
         cluster_name=cluster_name,
-        machine=machine,
+        node_type=node_type,
         node_count=node_count,
         image_id=ami,
         sources=sources,
         most_nodes=most_nodes,
         zone_id=zone,
         alarms=effective_alarms(alarms, has_block=has_block(sources)),
-        warnings=(*check_whole_ultraservers(machine, node_count), *findings),
+        warnings=(*check_whole_ultraservers(node_type, node_count), *findings),
     )
 
 

@@ -107,7 +107,7 @@ class ClusterJob(Construct):
         Raises:
             FindingsError: With all errors among the findings and those of `check_job`.
         """
-        machine = for_instance_type or queue.nodes.instance_type
+        node_type = for_instance_type or queue.nodes.instance_type
         # Overrides win, except that compiler flags are merged.
         variables = job_environment(
             job.neuron,
@@ -123,7 +123,7 @@ class ClusterJob(Construct):
                 options,
                 kind=kind,
                 compile_cache=compile_cache,
-                machine=machine,
+                node_type=node_type,
                 node_count=node_count,
                 variables=variables,
             ),
@@ -152,8 +152,8 @@ class ClusterJob(Construct):
         self.workers = node_count * (processes if job.launcher == "torchrun" else devices)
         self.environment = {**self._program_environment(devices, processes), **variables}
         flags = self.environment.get(XLA_COMPILER_FLAGS_VARIABLE, "")
-        integers = check_integer_defaults(self.image, flags) if machine.is_neuron else ()
-        of_image = (*check_container(self.image, machine), *integers)
+        integers = check_integer_defaults(self.image, flags) if node_type.is_neuron else ()
+        of_image = (*check_container(self.image, node_type), *integers)
         warn(self, *findings, *of_image, *self._warnings_of_dependencies())
 
     def _define_job_role(
@@ -295,7 +295,7 @@ class ClusterJob(Construct):
         devices in it (aws-samples/aws-do-eks#63). The container is not privileged.
         """
         nodes = self.queue.nodes
-        machine = nodes.instance_type
+        node_type = nodes.instance_type
         # Folders of the node and in the container, by the name of the volume.
         mounts = {"orders": Mount(source=NOTICES_FOLDER, read_only=True)}
         if nodes.file_system is not None:
@@ -303,11 +303,11 @@ class ClusterJob(Construct):
         if nodes.scratch_path is not None:
             mounts["scratch"] = Mount(source=nodes.scratch_path)
         mounts |= {f"mount-{index}": mount for index, mount in enumerate(self._job.mounts, start=1)}
-        requirements = {"VCPU": machine.vcpus, "MEMORY": machine.container_memory_mib}
+        requirements = {"VCPU": node_type.vcpus, "MEMORY": node_type.container_memory_mib}
         if (
-            machine.gpus
+            node_type.gpus
         ):  # AWS Batch assigns GPUs; Neuron devices, for which it has no requirement, are listed below
-            requirements["GPU"] = machine.gpus
+            requirements["GPU"] = node_type.gpus
         return batch.CfnJobDefinition.ContainerPropertiesProperty(
             image=self.image,
             repository_credentials=self._credentials,
@@ -333,10 +333,10 @@ class ClusterJob(Construct):
                     batch.CfnJobDefinition.DeviceProperty(
                         host_path=path, container_path=path, permissions=["READ", "WRITE", "MKNOD"]
                     )
-                    for path in (*machine.neuron_devices, *nodes.efa_devices)
+                    for path in (*node_type.neuron_devices, *nodes.efa_devices)
                 ],
                 shared_memory_size=self._job.shared_memory_mib
-                or min(_SHARED_MEMORY_MIB, machine.container_memory_mib // 4),
+                or min(_SHARED_MEMORY_MIB, node_type.container_memory_mib // 4),
                 init_process_enabled=True,
             ),
             ulimits=[
@@ -447,13 +447,13 @@ def _secret(scope: Construct, construct_id: str, arn: str) -> batch.Secret:
 
 
 def _devices(queue: ITrainingQueue, neuron: Neuron) -> int:
-    machine = queue.nodes.instance_type
-    cores = neuron.processes_per_node(machine)
-    return cores or machine.chips
+    node_type = queue.nodes.instance_type
+    cores = neuron.processes_per_node(node_type)
+    return cores or node_type.chips
 
 
-def _peak(machine: InstanceType) -> dict[str, str]:
+def _peak(node_type: InstanceType) -> dict[str, str]:
     """Return the variable with the peak FLOPS that model utilisation is measured against, if they are known."""
-    figures = node_peak_tflops(machine)
+    figures = node_peak_tflops(node_type)
     peak = ",".join(f"{name}:{figure:g}" for name, figure in figures.items())
     return {"UC_PEAK_TFLOPS": peak} if figures else {}

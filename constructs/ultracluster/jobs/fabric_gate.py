@@ -65,12 +65,12 @@ class FabricGate(MultiNodeJob):
         wait = patience or Duration.minutes(15)
         nodes = queue.max_nodes if node_count is None else node_count
         reject(_check(queue, nodes, min_bandwidth=min_bandwidth, max_latency=max_latency))
-        machine = queue.nodes.instance_type
+        instance_type = queue.nodes.instance_type
         settings = {
             "efa": len(queue.nodes.efa_devices),
-            "ranks": (options.get("neuron") or Neuron()).processes_per_node(machine),
+            "ranks": (options.get("neuron") or Neuron()).processes_per_node(instance_type),
             "patience": wait.to_seconds(),
-            "group": machine.instances_per_ultraserver if machine.in_ultraserver else 2,
+            "group": instance_type.instances_per_ultraserver if instance_type.in_ultraserver else 2,
             "bandwidth": min_bandwidth,
             "latency": max_latency,
         }
@@ -93,11 +93,11 @@ class FabricGate(MultiNodeJob):
 def _check(
     queue: ITrainingQueue, nodes: int, *, min_bandwidth: float | None, max_latency: float | None
 ) -> list[Finding]:
-    machine = queue.nodes.instance_type
-    fabric = check_fabric(machine.name, has_efa=bool(queue.nodes.efa_devices))
+    instance_type = queue.nodes.instance_type
+    fabric = check_fabric(instance_type.name, has_efa=bool(queue.nodes.efa_devices))
     return [
         *(finding.at("queue") for finding in fabric),
         *check_gate_bound(min_bandwidth, path="min_bandwidth"),
         *check_gate_bound(max_latency, path="max_latency"),
-        *check_gate_bandwidth(machine, nodes, min_bandwidth, path="min_bandwidth"),
+        *check_gate_bandwidth(node_type, nodes, min_bandwidth, path="min_bandwidth"),
     ]

@@ -56,7 +56,7 @@ def check_job(
     *,
     kind: str,
     compile_cache: CompileCache | PosixCompileCache | None,
-    machine: InstanceType,
+    node_type: InstanceType,
     node_count: int,
     variables: Mapping[str, str],
 ) -> list[Finding]:
@@ -68,7 +68,7 @@ def check_job(
         options: Its other arguments.
         kind: Kind of the job, as in a rollout file.
         compile_cache: Compile cache to use; None without one.
-        machine: Instance type that its Neuron settings are for.
+        node_type: Instance type that its Neuron settings are for.
         node_count: Number of nodes.
         variables: All variables of its container, except those of the job itself.
     """
@@ -96,11 +96,13 @@ def check_job(
             path="secrets",
         )
     findings += check_room(job, queue.nodes.instance_type, _folders(queue))
-    container = _container(queue, job, options, machine=machine, node_count=node_count, variables=variables)
+    container = _container(
+        queue, job, options, node_type=node_type, node_count=node_count, variables=variables
+    )
     for place, finding in broken(JOB_RULES, container):
         findings.append(finding.at(path_text(setting_behind(place, environment))))
     findings += _check_credentials(queue, environment, job.command)
-    findings += check_neuron(job.neuron, machine, environment)
+    findings += check_neuron(job.neuron, node_type, environment)
     findings += _check_image(job, options.get("image"))
     findings += _check_timeout(job, options.get("timeout"))
     resume = job.resume
@@ -151,7 +153,7 @@ def _container(
     job: Job,
     options: JobOptions,
     *,
-    machine: InstanceType,
+    node_type: InstanceType,
     node_count: int,
     variables: Mapping[str, str],
 ) -> Container:
@@ -160,7 +162,7 @@ def _container(
     return container_of(
         job,
         node,
-        machine,
+        node_type,
         environment={name: None if "${Token[" in text else text for name, text in variables.items()},
         node_count=node_count,
         devices=(*node.neuron_devices, *nodes.efa_devices),

@@ -68,13 +68,13 @@ class MultiNodeJob(ClusterJob):
         check_options(options, JobOptions)
         reject(check_types(job))
         nodes = queue.max_nodes if job.nodes is None else job.nodes
-        machine = queue.nodes.instance_type
+        instance_type = queue.nodes.instance_type
         file_system = queue.nodes.file_system
         variables = {}
         if job.without_efa and not queue.nodes.efa_devices:
             variables = {**WITHOUT_EFA}
-        if machine.in_ultraserver:
-            variables[job_definitions.ULTRASERVER_VARIABLE] = str(machine.instances_per_ultraserver)
+        if instance_type.in_ultraserver:
+            variables[job_definitions.ULTRASERVER_VARIABLE] = str(instance_type.instances_per_ultraserver)
         super().__init__(
             scope,
             construct_id,
@@ -92,8 +92,8 @@ class MultiNodeJob(ClusterJob):
                     has_place=bool(queue.is_managed or file_system or meeting_place),
                     path="meeting_place",
                 ),
-                *check_job_ultraservers(machine, nodes),
-                *check_task_interface(machine, queue.nodes.network_interfaces),
+                *check_job_ultraservers(instance_type, nodes),
+                *check_task_interface(instance_type, queue.nodes.network_interfaces),
             ],
             **options,
         )
@@ -140,11 +140,11 @@ class MultiNodeJob(ClusterJob):
 
 
 def _check_nodes(queue: ITrainingQueue, nodes: int, *, without_efa: bool) -> list[Finding]:
-    machine = queue.nodes.instance_type.name
+    instance_type = queue.nodes.instance_type.name
     has_efa = without_efa or bool(queue.nodes.efa_devices)
     return [
         *job_definitions.check_spot(spot=queue.has_spot, path="queue"),
         *job_definitions.check_one_launch_method(queue.launched_by, path="queue"),
         *job_definitions.check_nodes_fit(nodes, queue.max_nodes, path="nodes"),
-        *job_definitions.check_nodes_can_talk(nodes, machine, has_efa=has_efa, path="nodes"),
+        *job_definitions.check_nodes_can_talk(nodes, instance_type, has_efa=has_efa, path="nodes"),
     ]

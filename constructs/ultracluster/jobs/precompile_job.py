@@ -6,7 +6,7 @@ from typing import Unpack
 from aws_cdk import Tags, Token
 from constructs import Construct
 
-from ultracluster._foundation.machines import AnyInstanceType, machine_of
+from ultracluster._foundation.instance_types import AnyInstanceType, instance_type_of
 from ultracluster.jobs.cluster_job import ClusterJob
 from ultracluster.jobs.job_checks import check_types
 from ultracluster.jobs.job_options import JobOptions, check_options
@@ -92,12 +92,12 @@ class PrecompileJob(ClusterJob):
         check_options(options, JobOptions)
         reject(check_types(job))
         resume = job_definitions.refuse_resume("a precompile job") if job.resume else []
-        machine = queue.nodes.instance_type
-        target = machine if for_instance_type is None else machine_of(for_instance_type)
+        instance_type = queue.nodes.instance_type
+        target = instance_type if for_instance_type is None else instance_type_of(for_instance_type)
         self._target = compile_target(target)
-        if not machine.is_neuron and job.launcher == "torchrun" and job.processes_per_node is None:
+        if not instance_type.is_neuron and job.launcher == "torchrun" and job.processes_per_node is None:
             job = replace(job, processes_per_node=job.neuron.processes_per_node(target))
-        cross_compiles = compile_target(machine) != self._target
+        cross_compiles = compile_target(instance_type) != self._target
         variables = {} if job.method == "first-steps" else {_RETRIES: str(retries)}
         # By default, the compiler targets the chips of the host that it runs on.
         variables |= {_TARGET: self._target} if cross_compiles else {}
@@ -116,7 +116,7 @@ class PrecompileJob(ClusterJob):
                 *(
                     finding.at("for_instance_type")
                     for finding in job_definitions.check_compile_type(
-                        machine,
+                        instance_type,
                         target,
                         phase=job.phase,
                         captures=job_definitions.captures_graphs(job.method, job.environment),
@@ -135,14 +135,14 @@ class PrecompileJob(ClusterJob):
 
     def _dependency_warnings(self, dependent: ClusterJob) -> list[Finding]:
         """Warn once (UC6115), with all differences, if the dependent job would need other graphs."""
-        machine = dependent.queue.nodes.instance_type
+        instance_type = dependent.queue.nodes.instance_type
         differences = [
             f"{name} differs"
             for name in _GRAPH_VARIABLES
             if self.environment.get(name) != dependent.environment.get(name)
         ]
-        if not machine.is_neuron or compile_target(machine) != self._target:
-            differences.append(f"it compiles for {self._target}, not for {machine.name}")
+        if not instance_type.is_neuron or compile_target(instance_type) != self._target:
+            differences.append(f"it compiles for {self._target}, not for {instance_type.name}")
         if self.image != dependent.image:
             differences.append("the image differs, and with it perhaps the compiler")
         if self._collects and self.workers != dependent.workers:
@@ -165,37 +165,37 @@ def precompile_queue(scope: Construct, job: Job, *, cluster: NodeGroup) -> Train
     Raises:
         FindingsError: If no type is named and none is known to be offered, or ``cpu`` is not (UC6116).
     """
-    machine = _compile_machine(cluster, job)
-    parent = scope.node.try_find_child(f"Precompile-{machine.name}")
+    instance_type = _compile_type(cluster, job)
+    parent = scope.node.try_find_child(f"Precompile-{instance_type.name}")
     queue = parent.node.try_find_child("Queue") if parent else None
     if isinstance(queue, TrainingQueue):
         return queue
-    parent = Construct(scope, f"Precompile-{machine.name}")
+    parent = Construct(scope, f"Precompile-{instance_type.name}")
     nodes = NodeGroup(
         parent,
         "Nodes",
         network=cluster.network,
-        instance_type=machine,
+        instance_type=instance_type,
         image_id=cluster.image_id,
         file_system=cluster.file_system,
         kms_key=cluster.kms_key,
     )
     queue = TrainingQueue(parent, "Queue", nodes=nodes, max_nodes=1, kms_key=cluster.kms_key)
-    name = f"precompile-{machine.name}"
+    name = f"precompile-{instance_type.name}"
     Tags.of(queue).add(QUEUE_NAME_TAG, name, include_resource_types=["AWS::Batch::JobQueue"])
     return queue
 
 
-def _compile_machine(cluster: NodeGroup, job: Job) -> InstanceType:
+def _compile_type(cluster: NodeGroup, job: Job) -> InstanceType:
     if job.instance_type is not None and job.instance_type != CPU:
-        return machine_of(job.instance_type)
-    machine, zone = cluster.instance_type, cluster.network.zone_id
+        return instance_type_of(job.instance_type)
+    instance_type, zone = cluster.instance_type, cluster.network.zone_id
     known = zone is not None and not Token.is_unresolved(zone)
     found = compile_type(
-        machine, zone_id=zone if known else "", phase=job.phase, instance_type=job.instance_type
+        instance_type, zone_id=zone if known else "", phase=job.phase, instance_type=job.instance_type
     )
     if found is None:
-        raise FindingsError([job_definitions.refuse_default_compile_type(machine.name, "the zone")])
+        raise FindingsError([job_definitions.refuse_default_compile_type(instance_type.name, "the zone")])
     return found
 
 

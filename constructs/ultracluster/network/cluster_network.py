@@ -12,7 +12,7 @@ from aws_cdk import aws_ec2 as ec2
 from constructs import Construct, IConstruct
 
 from ultracluster._foundation.annotations import warn
-from ultracluster._foundation.machines import AnyInstanceType, machine_of
+from ultracluster._foundation.instance_types import AnyInstanceType, instance_type_of
 from ultracluster._foundation.synthesis_check import check_at_synthesis
 from ultracluster._foundation.tokens import check_known, is_known
 from ultracluster.network.endpoint_policies import EndpointPolicies
@@ -109,10 +109,10 @@ class ClusterNetwork(Construct):
                 in another Region than the stack (UC3003, UC3102).
         """
         reject(check_zone(scope, zone_id))
-        machine = machine_of(instance_type)
+        node_type = instance_type_of(instance_type)
         reject(check_endpoints(endpoints, path="endpoints"))
         needed = cluster_addresses(
-            instance_type=machine, nodes=node_count, nic_layout=nic_layout, endpoints=len(endpoints)
+            instance_type=node_type, nodes=node_count, nic_layout=nic_layout, endpoints=len(endpoints)
         )
         nodes_cidr = subnet_cidr(cidr, needed, subnet_prefix, nat_gateway=nat_gateway)
         super().__init__(scope, construct_id)
@@ -122,7 +122,7 @@ class ClusterNetwork(Construct):
         self.endpoint_policies = EndpointPolicies(self) if is_limited else None
         self.zone_id = zone_id
         self.services: tuple[str, ...] | None = None if nat_gateway else (*NODE_SERVICES, "s3", *endpoints)
-        self._instance_type = machine
+        self._instance_type = node_type
         self._nic_layout = nic_layout
 
         vpc = ec2.CfnVPC(self, "Vpc", cidr_block=cidr, enable_dns_hostnames=True, enable_dns_support=True)
@@ -226,7 +226,7 @@ class ClusterNetwork(Construct):
                 CDK empties the default security group of the VPC and nothing fills it (UC3260).
         """
         reject(check_zone(scope, zone_id))
-        machine = machine_of(instance_type)
+        node_type = instance_type_of(instance_type)
         if subnet is None or isinstance(subnet, ec2.SubnetSelection):
             subnet = private_subnet(vpc, subnet)
         if available_addresses is None:
@@ -234,7 +234,7 @@ class ClusterNetwork(Construct):
         reject(check_default_group(vpc, path="vpc") if default_security_group is None else ())
         reject(
             check_available_addresses(
-                instance_type=machine,
+                instance_type=node_type,
                 nodes=node_count,
                 nic_layout=nic_layout,
                 available_addresses=available_addresses,
@@ -247,7 +247,7 @@ class ClusterNetwork(Construct):
             vpc=vpc,
             subnet=subnet,
             zone_id=zone_id,
-            instance_type=machine,
+            instance_type=node_type,
             nic_layout=nic_layout,
             security_group=security_group,
             efa_rules=add_efa_rules,

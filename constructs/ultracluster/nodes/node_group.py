@@ -12,7 +12,7 @@ from constructs import Construct
 
 from ultracluster._foundation.annotations import warn
 from ultracluster._foundation.cluster_name import cluster_name
-from ultracluster._foundation.machines import AnyInstanceType, machine_of
+from ultracluster._foundation.instance_types import AnyInstanceType, instance_type_of
 from ultracluster._foundation.permissions import allow, extend_role, never
 from ultracluster._foundation.synthesis_check import check_at_synthesis
 from ultracluster._foundation.tokens import check_known, is_known
@@ -167,8 +167,8 @@ class NodeGroup(Construct):
                 AMI ID (UC4110), the zones differ (UC4021), the file system is in another VPC (UC5060), or the instance type has
                 no instance store or the scratch path is taken (UC4026, UC4027).
         """
-        machine = machine_of(instance_type)
-        interfaces = network.interfaces_of(machine)
+        node_type = instance_type_of(instance_type)
+        interfaces = network.interfaces_of(node_type)
         findings = _check(
             network=network,
             capacity=capacity,
@@ -179,15 +179,15 @@ class NodeGroup(Construct):
             findings += check_vpc_of_file_system(file_system, network.vpc_id, path="file_system")
         ami = collect(findings, lambda: image_id_of(scope, image_id)) or ""
         findings += check_scratch(
-            machine, scratch_path, mount_path=file_system.mount_path if file_system else None
+            node_type, scratch_path, mount_path=file_system.mount_path if file_system else None
         )
         reject(findings)
         super().__init__(scope, construct_id)
         check_at_synthesis(self)
-        warn(self, *check_figures_are_sourced(machine), *check_network_interfaces(machine, interfaces))
+        warn(self, *check_figures_are_sourced(node_type), *check_network_interfaces(node_type, interfaces))
         self.network = network
         self.network_interfaces = interfaces
-        self.instance_type = machine
+        self.instance_type = node_type
         self.capacity = capacity
         self.image_id = ami
         self.placement = placement
@@ -204,7 +204,7 @@ class NodeGroup(Construct):
             self, "InstanceProfile", roles=[self.role.role_name]
         ).attr_arn
         efa_devices = sum(interface.interface_type != "interface" for interface in interfaces)
-        self.efa_devices = machine.efa_devices[:efa_devices]
+        self.efa_devices = node_type.efa_devices[:efa_devices]
         self.cluster_name = (tags or {}).get(CLUSTER_TAG) or cluster_name(self)
         self._tags = TagManager(TagType.KEY_VALUE, "AWS::EC2::LaunchTemplate", dict(tags or {}))
         # The life cycle of a block finds its nodes by these, whatever tags an app adds.
@@ -221,14 +221,14 @@ class NodeGroup(Construct):
         self, *, root_volume: RootVolume, further: str | None, metrics: NodeMetrics | None
     ) -> None:
         """Define the launch template of the nodes."""
-        machine, capacity, joins, kms_key = self.instance_type, self.capacity, self.joins, self.kms_key
+        node_type, capacity, joins, kms_key = self.instance_type, self.capacity, self.joins, self.kms_key
         group_id = self.network.security_group_id
         template = ec2.CfnLaunchTemplate(
             self,
             "Resource",
             launch_template_data=ec2.CfnLaunchTemplate.LaunchTemplateDataProperty(
                 image_id=self.image_id,
-                instance_type=machine.name,
+                instance_type=node_type.name,
                 network_interfaces=[
                     _interface_property(interface, group_id) for interface in self.network_interfaces
                 ],
@@ -263,7 +263,7 @@ class NodeGroup(Construct):
                 tag_specifications=Lazy.any(_TagSpecifications(self._tags)),
                 user_data=Fn.base64(
                     node_user_data(
-                        instance_type=machine,
+                        instance_type=node_type,
                         efa_devices=len(self.efa_devices),
                         file_system=self.file_system,
                         scratch_path=self.scratch_path,

@@ -73,9 +73,9 @@ class CapacityWatch(Construct):
             FindingsError: If no offering can meet the order (UC7151, UC7101), or a value is of another type or out of bounds.
         """
         reject(wrong_types(order) or broken_bounds(order))
-        machine = get_instance_type(instance_type)
+        node_type = get_instance_type(instance_type)
         order = order if order.regions else replace(order, regions=(Stack.of(scope).region,))
-        reject(check_standing_order(order, machine))
+        reject(check_standing_order(order, node_type))
         super().__init__(scope, construct_id)
         self.topic = topic or notification_topic(self, emails=emails, kms_key=kms_key)
         if topic is None and not emails:
@@ -83,7 +83,7 @@ class CapacityWatch(Construct):
         self._watch = self.node.path
         wanted = {
             "watch": self._watch,
-            "instance_type": machine.name,
+            "instance_type": node_type.name,
             "counts": [*order.counts],
             "hours": order.days * 24,
             "start_after": order.start_after.isoformat(),
@@ -116,11 +116,11 @@ class CapacityWatch(Construct):
         self.function.add_rule(
             "Schedule", description="Wakes up what looks for capacity", minutes=_EVERY_MINUTES
         )
-        self._draw(order, machine)
+        self._draw(order, node_type)
 
-    def _draw(self, order: StandingOrder, machine: InstanceType) -> None:
+    def _draw(self, order: StandingOrder, node_type: InstanceType) -> None:
         """Define the picture of what was on offer."""
-        price = order.list_price(machine)
+        price = order.list_price(node_type)
         lines = [cloudwatch.HorizontalAnnotation(value=float(price), label="list price")] if price else []
         period = Duration.minutes(_EVERY_MINUTES)
         dashboard = cloudwatch.Dashboard(self, "Dashboard")

@@ -7,8 +7,8 @@ from aws_cdk import aws_kms as kms
 from aws_cdk import aws_logs as logs
 from constructs import Construct
 
+from ultracluster._foundation.instance_types import AnyInstanceType, instance_type_of
 from ultracluster._foundation.log_group import RetainedLogGroup
-from ultracluster._foundation.machines import AnyInstanceType, machine_of
 from ultracluster._foundation.synthesis_check import check_at_synthesis
 from ultracluster.capacity.sources import check_names, named, used_by_queue
 from ultracluster.nodes.agent_policy import AgentPolicy
@@ -193,8 +193,8 @@ class TrainingQueue(ITrainingQueue):
         Raises:
             FindingsError: If the instance type or layout is unknown, or `max_nodes` is outside 1 to 1000 (UC4101).
         """
-        machine = machine_of(instance_type)
-        interfaces = network_interfaces(machine, nic_layout)
+        node_type = instance_type_of(instance_type)
+        interfaces = network_interfaces(node_type, nic_layout)
         reject(check_max_nodes(max_nodes, path="max_nodes"))
         return _ImportedQueue(
             scope,
@@ -206,7 +206,7 @@ class TrainingQueue(ITrainingQueue):
             has_spot=has_spot,
             launched_by=launched_by,
             nodes=ImportedNodes(
-                instance_type=machine,
+                instance_type=node_type,
                 network_interfaces=interfaces,
                 file_system=MountedFileSystem(mount_path=mount_path) if mount_path else None,
                 scratch_path=scratch_path,

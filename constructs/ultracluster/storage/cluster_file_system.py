@@ -32,7 +32,7 @@ _RULES: Final = [
 def check_file_system(
     given: FileSystem,
     *,
-    machine: InstanceType | None,
+    node_type: InstanceType | None,
     node_count: int,
     zone_id: str | None,
     kms_key: kms.IKey | None,
@@ -45,7 +45,7 @@ def check_file_system(
         found = check_new(given, list(linked(given, _NEW_BUCKET).values()), kms_key=key)
     else:
         found = check_known(given, FILE_SYSTEM_RULES)
-    clients = clients_of(given, machine=machine, most_nodes=node_count, zone_id=zone_id)
+    clients = clients_of(given, node_type=node_type, most_nodes=node_count, zone_id=zone_id)
     return [*under("file_system", found), *findings(_RULES, clients)]
 
 
@@ -55,7 +55,7 @@ def define_file_system(
     given: FileSystem,
     *,
     network: ClusterNetwork,
-    machine: InstanceType,
+    node_type: InstanceType,
     checkpoint_bucket: CheckpointBucket | None,
     kms_key: kms.IKey | None,
 ) -> SharedFileSystem | None:
@@ -69,7 +69,7 @@ def define_file_system(
             construct_id,
             network=network,
             settings=given,
-            efa_clients=machine if given.efa else None,
+            efa_clients=node_type if given.efa else None,
             kms_key=kms_key if _takes_key_of_cluster(given) else None,
             checkpoint_bucket=checkpoint_bucket,
         )

@@ -14,7 +14,7 @@ from aws_cdk import aws_s3 as s3
 from constructs import Construct
 
 from ultracluster._foundation.annotations import warn
-from ultracluster._foundation.machines import AnyInstanceType, machine_of
+from ultracluster._foundation.instance_types import AnyInstanceType, instance_type_of
 from ultracluster._foundation.metric_options import MetricOptions
 from ultracluster._foundation.synthesis_check import check_at_synthesis
 from ultracluster._foundation.tokens import are_other_vpcs, known
@@ -453,9 +453,9 @@ def check_new(given: FileSystem, links: Sequence[Association], *, kms_key: kms.I
 
 def _check_clients(efa_clients: AnyInstanceType | None) -> list[Finding]:
     found: list[Finding] = []
-    machine = collect(found, lambda: machine_of(efa_clients)) if efa_clients is not None else None
+    instance_type = collect(found, lambda: instance_type_of(efa_clients)) if efa_clients is not None else None
     if not found:
-        found = findings([lustre.efa_has_clients], [machine] if machine else [])
+        found = findings([lustre.efa_has_clients], [instance_type] if instance_type else [])
     return [finding.at("efa_clients") for finding in found]
 
 

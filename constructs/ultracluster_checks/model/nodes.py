@@ -89,8 +89,12 @@ class Nodes:
         """Largest number of nodes; None if unknown."""
         if not self.in_batch:
             return self.owner["MaxSize"].number
-        machines, vcpus = environment_types(self.owner), self.settings["MaxvCpus"].number
-        return vcpus // min(machine.vcpus for machine in machines) if machines and vcpus else None
+        instance_types, vcpus = environment_types(self.owner), self.settings["MaxvCpus"].number
+        return (
+            vcpus // min(instance_type.vcpus for instance_type in instance_types)
+            if instance_types and vcpus
+            else None
+        )
 
     @property
     def interfaces(self) -> list[Property]:
@@ -230,7 +234,9 @@ def template_types(template: Resource) -> list[InstanceType]:
     if own is not None:
         return [INSTANCE_TYPES[own]] if own in INSTANCE_TYPES else []
     users = [user for user in users_of(template) if user.type == COMPUTE_ENVIRONMENT]
-    return list(dict.fromkeys(machine for user in users for machine in environment_types(user) or ()))
+    return list(
+        dict.fromkeys(instance_type for user in users for instance_type in environment_types(user) or ())
+    )
 
 
 def catalogued(name: Property) -> bool | None:

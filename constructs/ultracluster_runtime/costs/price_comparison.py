@@ -35,6 +35,6 @@ def _block(instance_type: str, region: str) -> Comparison:
 
 
 def _comparison(label: str, instance_type: str, price: Price) -> Comparison:
-    machine = INSTANCE_TYPES.get(instance_type)
-    chip = None if price.amount is None or machine is None else price.amount / machine.chips
+    node_type = INSTANCE_TYPES.get(instance_type)
+    chip = None if price.amount is None or node_type is None else price.amount / node_type.chips
     return Comparison(label=label, price=price, per_chip_hour=chip)

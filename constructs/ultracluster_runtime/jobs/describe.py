@@ -374,21 +374,23 @@ class _PendingJobReader:
         # Quotas on Capacity Blocks apply when a block is bought; instances in a block count against no other quota.
         blocks = [environment.capacity and environment.capacity.is_block for environment in environments]
         # Spot nodes count against their own quota, and multi-node jobs do not run on them.
-        machines = [
+        instance_types = [
             INSTANCE_TYPES.get(environment.instance_type or "")
             for environment in environments
             if not environment.spot
         ]
-        machine = machines[0] if machines else None
-        if any(blocks) or machine is None:
+        instance_type = instance_types[0] if instance_types else None
+        if any(blocks) or instance_type is None:
             return None
-        counts = on_demand_quota(machine)
+        counts = on_demand_quota(instance_type)
         quotas = self._client("service-quotas")
         quota = quotas.get_service_quota(ServiceCode="ec2", QuotaCode=counts.code)["Quota"]
         return Quota(
             name=counts.name,
             vcpus=quota["Value"],
-            request=counts.request_command(value=job.nodes * machine.vcpus, region=quotas.meta.region_name),
+            request=counts.request_command(
+                value=job.nodes * instance_type.vcpus, region=quotas.meta.region_name
+            ),
         )
 
 

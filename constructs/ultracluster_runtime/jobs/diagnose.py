@@ -243,8 +243,8 @@ def _missing_capacity(environment: Environment, pending: PendingJob) -> str:
 
 
 def _is_large_enough(environment: Environment, pending: PendingJob) -> bool:
-    machine = _type(environment)
-    vcpus_per_node = machine.vcpus if machine else pending.job.vcpus
+    instance_type = _type(environment)
+    vcpus_per_node = instance_type.vcpus if instance_type else pending.job.vcpus
     return (
         not vcpus_per_node
         or environment.max_vcpus is None
@@ -319,8 +319,8 @@ def _type(environment: Environment) -> InstanceType | None:
 
 
 def _size_reasons(environment: Environment, pending: PendingJob) -> Iterator[Reason]:
-    job, machine = pending.job, _type(environment)
-    vcpus_per_node = machine.vcpus if machine else job.vcpus
+    job, instance_type = pending.job, _type(environment)
+    vcpus_per_node = instance_type.vcpus if instance_type else job.vcpus
     fits_another = any(_is_large_enough(candidate, pending) for candidate in pending.environments)
     if vcpus_per_node and environment.max_vcpus is not None and not fits_another:
         yield Reason(
@@ -329,20 +329,20 @@ def _size_reasons(environment: Environment, pending: PendingJob) -> Iterator[Rea
             f"maxvCpus {environment.max_vcpus:,}, which is {environment.max_vcpus // vcpus_per_node} nodes",
             remedy="Stop the job and submit it with fewer --nodes, or deploy the cluster with more nodes",
         )
-    if machine is None:
+    if instance_type is None:
         return
-    if job.vcpus is not None and job.vcpus > machine.vcpus:
+    if job.vcpus is not None and job.vcpus > instance_type.vcpus:
         yield Reason(
             reason="more-vcpus-than-the-type",
-            evidence=f"the job requests {job.vcpus} vCPUs per node; {machine.name} has {machine.vcpus}",
+            evidence=f"the job requests {job.vcpus} vCPUs per node; {instance_type.name} has {instance_type.vcpus}",
             remedy="Stop the job and lower the vCPUs in its definition",
         )
-    if job.memory_mib is not None and job.memory_mib > machine.container_memory_mib:
+    if job.memory_mib is not None and job.memory_mib > instance_type.container_memory_mib:
         yield Reason(
             reason="more-memory-than-the-type",
-            evidence=f"the job requests {job.memory_mib:,} MiB per node; of the {machine.memory_mib:,} MiB of "
-            f"{machine.name} a container can use {machine.container_memory_mib:,} MiB "
-            f"({machine.container_memory_source})",
+            evidence=f"the job requests {job.memory_mib:,} MiB per node; of the {instance_type.memory_mib:,} MiB of "
+            f"{instance_type.name} a container can use {instance_type.container_memory_mib:,} MiB "
+            f"({instance_type.container_memory_source})",
             remedy="Stop the job and lower the memory in its definition",
         )
 
@@ -365,10 +365,10 @@ def _node_reasons(environment: Environment, pending: PendingJob) -> Iterator[Rea
             "launches (no capacity, a quota), and the console of nodes that ended soon after their launch for the reason why they "
             "refused to join: aws ec2 get-console-output --instance-id ID --output text",
         )
-    machine = _type(environment)
-    if machine is None or environment.max_vcpus is None or pending.running is None:
+    instance_type = _type(environment)
+    if instance_type is None or environment.max_vcpus is None or pending.running is None:
         return
-    most = environment.max_vcpus // machine.vcpus
+    most = environment.max_vcpus // instance_type.vcpus
     hosts = frozenset[str]().union(*(running_job.hosts for running_job in pending.running))
     # A job that starts has no hosts yet.
     busy = len(hosts) + sum(running_job.nodes for running_job in pending.running if not running_job.hosts)
@@ -427,10 +427,12 @@ def _order_reasons(pending: PendingJob) -> Iterator[Reason]:
 
 def _quota_reasons(pending: PendingJob) -> Iterator[Reason]:
     quota = pending.quota
-    machines = [machine for environment in pending.environments if (machine := _type(environment))]
-    if quota is None or not machines:
+    instance_types = [
+        instance_type for environment in pending.environments if (instance_type := _type(environment))
+    ]
+    if quota is None or not instance_types:
         return
-    needed = pending.job.nodes * machines[0].vcpus
+    needed = pending.job.nodes * instance_types[0].vcpus
     if needed > quota.vcpus:
         yield Reason(
             reason="quota",

@@ -40,12 +40,12 @@ class Reservation:
     def from_description(cls, description: Mapping[str, Any]) -> "Reservation":
         """Create a reservation from a CapacityReservation of DescribeCapacityReservations."""
         name = description["InstanceType"]
-        machine = INSTANCE_TYPES.get(name)
+        instance_type = INSTANCE_TYPES.get(name)
         return cls(
             state=description["State"],
             is_block=description.get("ReservationType") == "capacity-block",
             # A chip without published types is known in UltraServers only.
-            ultraserver=machine.in_ultraserver if machine else announced_chip(name) is not None,
+            ultraserver=instance_type.in_ultraserver if instance_type else announced_chip(name) is not None,
             instances=description.get("TotalInstanceCount", 0),
             start=description.get("StartDate"),
             end=description.get("EndDate"),

@@ -82,7 +82,7 @@ def _check_purpose(cluster: Cluster, description: Description) -> Outcome:
             f"driver for it: {name}",
             "Pin an AMI of Amazon Linux 2023: `ultracluster ami resolve ROLLOUT --write`",
         )
-    words = ["ecs", *(["neuron"] if cluster.machine.is_neuron else [])]
+    words = ["ecs", *(["neuron"] if cluster.node_type.is_neuron else [])]
     missing = [word for word in words if word not in name.lower()]
     if not missing:
         return passed(f"its name contains {' and '.join(words)}: {name}")

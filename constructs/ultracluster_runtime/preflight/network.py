@@ -91,7 +91,7 @@ def _check_addresses(subnet: Part, evidence: tuple[int, bool]) -> Outcome:
     free, deployed = evidence
     cluster = subnet.cluster
     needed = addresses_of_existing_subnet(
-        instance_type=cluster.machine,
+        instance_type=cluster.node_type,
         nodes=cluster.most_nodes,
         nic_layout=cluster.network.layout,
         file_system_interfaces=cluster.file_system.subnet_addresses,

@@ -113,25 +113,25 @@ def quota_check(code: str, gather: Any, *calls: str, evaluate: Any = evaluate_sh
 class _Nodes:
     """Nodes of one type that count against a quota."""
 
-    machine: InstanceType
+    node_type: InstanceType
     count: int
     capacity: CapacityRecord
 
     @property
     def family(self) -> str:
         """Common prefix of the instance types under the same quotas, such as trn; empty if a custom type has none."""
-        return next((prefix for prefix in ON_DEMAND_QUOTAS if self.machine.name.startswith(prefix)), "")
+        return next((prefix for prefix in ON_DEMAND_QUOTAS if self.node_type.name.startswith(prefix)), "")
 
     @property
     def vcpus(self) -> int:
         """VCPUs of all nodes."""
-        return self.count * self.machine.vcpus
+        return self.count * self.node_type.vcpus
 
 
 def _nodes(region: Region, market: str) -> Iterator[_Nodes]:
     """Yield the nodes that are bought in a market, including the small ones that compile before the paid job starts."""
     for cluster in region.clusters:
-        sources = [_Nodes(cluster.machine, cluster.nodes_from(each), each) for _, each in cluster.sources()]
+        sources = [_Nodes(cluster.node_type, cluster.nodes_from(each), each) for _, each in cluster.sources()]
         sources += [
             _Nodes(each, 1, CapacityRecord(market_type="on-demand")) for each in cluster.compile_types
         ]
@@ -147,7 +147,7 @@ def _by_code(sources: Iterable[_Nodes], code: Callable[[_Nodes], str | None]) ->
 
 
 def _block_code(source: _Nodes) -> str | None:
-    quota = capacity_block_quota(source.machine)
+    quota = capacity_block_quota(source.node_type)
     return quota.code if quota else None
 
 
@@ -155,7 +155,7 @@ def _block_shares(reader: AwsReader, region: Region) -> list[Share]:
     return [
         Share(
             code=code,
-            name=f"vCPUs of {members[0].machine.name} in active Capacity Blocks",
+            name=f"vCPUs of {members[0].node_type.name} in active Capacity Blocks",
             value=quota_value(reader, region.name, "ec2", code),
             used=0,
             needed=sum(source.vcpus for source in members),
@@ -210,9 +210,9 @@ def _instance_shares(reader: AwsReader, region: Region, *, market: str) -> list[
 
 
 def _vcpus(instance: Any) -> int:
-    machine = INSTANCE_TYPES.get(instance["InstanceType"])
-    if machine is not None:
-        return machine.vcpus
+    node_type = INSTANCE_TYPES.get(instance["InstanceType"])
+    if node_type is not None:
+        return node_type.vcpus
     options = instance.get("CpuOptions", {})
     return int(options.get("CoreCount", 0)) * int(options.get("ThreadsPerCore", 1))
 
@@ -260,7 +260,7 @@ _NETWORK, _STORAGE, _CLUSTER = range(3)
 
 def _interfaces(cluster: Cluster) -> int:
     """Return the number of network interfaces of nodes, tasks, endpoints and file system."""
-    per_node = len(network_interfaces(cluster.machine, cluster.network.layout)) + 1  # its task has one more
+    per_node = len(network_interfaces(cluster.node_type, cluster.network.layout)) + 1  # its task has one more
     endpoints = len(NODE_SERVICES) + len(cluster.network.endpoints) if _has_new_vpc(cluster) else 0
     return cluster.most_nodes * per_node + endpoints + cluster.file_system.subnet_addresses
 

@@ -57,9 +57,9 @@ class Offering:
         if self.instance_type is not None:
             return INSTANCE_TYPES.get(self.instance_type)
         members = (
-            machine
-            for machine in INSTANCE_TYPES.values()
-            if machine.ultraserver_type == self.ultraserver_type
+            instance_type
+            for instance_type in INSTANCE_TYPES.values()
+            if instance_type.ultraserver_type == self.ultraserver_type
         )
         return next(members, None) if self.ultraserver_type else None
 
@@ -87,12 +87,12 @@ class Offering:
     @property
     def fee_per_chip_hour(self) -> Decimal | None:
         """Fee per paid chip-hour; None if the type is mixed or unknown."""
-        return self._fee_per(lambda machine: machine.chips)
+        return self._fee_per(lambda instance_type: instance_type.chips)
 
     @property
     def fee_per_core_hour(self) -> Decimal | None:
         """Fee per paid hour of a physical NeuronCore; None without NeuronCores."""
-        return self._fee_per(lambda machine: machine.neuron_cores)
+        return self._fee_per(lambda instance_type: instance_type.neuron_cores)
 
     @property
     def usable_node_hours_per_unit(self) -> Decimal:
@@ -101,10 +101,10 @@ class Offering:
 
     def _fee_per(self, parts: Callable[[InstanceType], int]) -> Decimal | None:
         mixed = any(segment.instance_type != self.instance_type for segment in self.segments)
-        machine = None if mixed else self.catalog_type
-        if machine is None or not parts(machine):
+        instance_type = None if mixed else self.catalog_type
+        if instance_type is None or not parts(instance_type):
             return None
-        return self.fee / (self.node_hours * parts(machine))
+        return self.fee / (self.node_hours * parts(instance_type))
 
 
 def _hours(duration: timedelta) -> Decimal:

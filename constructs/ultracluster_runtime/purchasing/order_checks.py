@@ -380,18 +380,18 @@ def _check_instances(
     if order.instance_type is None:
         return
     try:
-        machine = get_instance_type(order.instance_type)
+        instance_type = get_instance_type(order.instance_type)
     except FindingsError as error:
         yield from error.findings
         return
-    if purchase_option not in machine.purchase_options:
+    if purchase_option not in instance_type.purchase_options:
         yield Finding(
             code="UC7010",
             path="instance_type",
-            problem=f"{machine.name} is not sold as {purchase_option}",
-            allowed=", ".join(sorted(machine.purchase_options)),
-            remedy=f"Buy the UltraServer {machine.ultraserver_type} instead"
-            if machine.ultraserver_type
+            problem=f"{instance_type.name} is not sold as {purchase_option}",
+            allowed=", ".join(sorted(instance_type.purchase_options)),
+            remedy=f"Buy the UltraServer {instance_type.ultraserver_type} instead"
+            if instance_type.ultraserver_type
             else "",
         )
 

@@ -5,7 +5,7 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Any, Final
+from typing import Final
 
 from ultracluster_catalog.limits.quotas import capacity_block_quota
 from ultracluster_catalog.machines.instance_types import INSTANCE_TYPES
@@ -159,11 +159,11 @@ def _finding_of_failure(search: Search, region: str, failure: ReadFailed) -> Fin
             else "",
         )
     # Which quota UltraServers count against is not documented.
-    machine = INSTANCE_TYPES.get(search.instance_type or "")
-    quota = capacity_block_quota(machine) if machine else None
+    instance_type = INSTANCE_TYPES.get(search.instance_type or "")
+    quota = capacity_block_quota(instance_type) if instance_type else None
     remedy = (
-        quota.request_command(value=machine.vcpus * max(search.counts, default=1), region=region)
-        if machine and quota
+        quota.request_command(value=instance_type.vcpus * max(search.counts, default=1), region=region)
+        if instance_type and quota
         else "Request the quota for Capacity Blocks of this family in the Service Quotas console"
     )
     what = search.instance_type or search.ultraserver_type

@@ -130,7 +130,7 @@ def _check_types(cluster: Cluster, answer: str) -> Outcome:
     known = {name.strip() for name in match[1].split(",")}
     by_batch = any(capacity.launched_by == "batch" for _, capacity in cluster.sources())
     wanted = [cluster.instance_type] if by_batch else []
-    wanted += (machine.name for machine in cluster.compile_types)
+    wanted += (instance_type.name for instance_type in cluster.compile_types)
     if not wanted:
         return skipped("an Auto Scaling group starts the nodes, so AWS Batch needs to know no type")
     missing = [name for name in dict.fromkeys(wanted) if not known & {name, name.partition(".")[0]}]

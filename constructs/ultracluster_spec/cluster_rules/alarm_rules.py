@@ -99,7 +99,7 @@ def watched_capacity_can_match(cluster: Cluster) -> Iterator[At]:
         return
     order = cluster.capacity_watch
     order = order if order.regions else replace(order, regions=(cluster.region,))
-    for finding in check_standing_order(order, cluster.machine):
+    for finding in check_standing_order(order, cluster.node_type):
         yield At.of(("capacity_watch", finding.path), finding)
     if not cluster.notify:
         yield At.of(("capacity_watch",), warn_of_watch_without_recipients("notify"))

@@ -105,8 +105,8 @@ def nodes_can_talk(cluster: Cluster, job: NamedJob) -> Iterator[At]:
     nodes = cluster.nodes if job.nodes is None else job.nodes
     if job.without_efa or job.kind != "multi-node":
         return
-    machine = cluster.machine
-    findings = check_nodes_can_talk(nodes, machine.name, has_efa=machine.efa_interfaces > 0)
+    node_type = cluster.node_type
+    findings = check_nodes_can_talk(nodes, node_type.name, has_efa=node_type.efa_interfaces > 0)
     yield from At.of_all(("nodes",), findings)
 
 
@@ -180,8 +180,8 @@ def container_has_room(cluster: Cluster, job: NamedJob) -> Iterator[At]:
 
 
 def _node(cluster: Cluster, job: NamedJob) -> InstanceType:
-    machine = cluster.machine
-    return cluster.compile_type(job) or machine if job.kind == "precompile" else machine
+    node_type = cluster.node_type
+    return cluster.compile_type(job) or node_type if job.kind == "precompile" else node_type
 
 
 def _folders(cluster: Cluster, job: NamedJob) -> dict[str, bool]:
@@ -191,8 +191,8 @@ def _folders(cluster: Cluster, job: NamedJob) -> dict[str, bool]:
 
 
 def _container(cluster: Cluster, job: NamedJob) -> Container:
-    machine, node = cluster.machine, _node(cluster, job)
-    interfaces = cluster.network.network_interfaces if node == machine else ()
+    node_type, node = cluster.node_type, _node(cluster, job)
+    interfaces = cluster.network.network_interfaces if node == node_type else ()
     efa_devices = node.efa_devices[: sum(each.interface_type != "interface" for each in interfaces) or None]
     nodes = (job.nodes or cluster.nodes) if job.kind == "multi-node" else 1
     meets = nodes > 1 and any(each.launched_by != "batch" for each in _behind(cluster, job))
@@ -200,7 +200,7 @@ def _container(cluster: Cluster, job: NamedJob) -> Container:
     return container_of(
         job,
         node,
-        machine,
+        node_type,
         environment=job_environment(job.neuron, node, given={**defaults, **job.environment}, cache={}),
         node_count=nodes,
         devices=(*node.neuron_devices, *efa_devices),
@@ -241,7 +241,7 @@ def timeout_is_within_capacity(cluster: Cluster, job: NamedJob) -> Iterator[At]:
         return
     usable = end - start
     if cluster.capacity.market_type == "capacity-block":
-        usable -= drain_before_end(cluster.machine)
+        usable -= drain_before_end(cluster.node_type)
     if timedelta(hours=job.timeout_hours) > usable:
         yield At(
             ("timeout_hours",),
@@ -268,12 +268,12 @@ def gates_protect_several_nodes(cluster: Cluster, job: NamedJob) -> Iterator[At]
 
 def fabric_is_there(cluster: Cluster, job: NamedJob) -> Iterator[At]:
     """Refuse a fabric gate on nodes without EFA, or one that asks for more than their network carries."""
-    machine = cluster.machine
+    node_type = cluster.node_type
     if job.gates.fabric:
-        findings = check_fabric(machine.name, has_efa=machine.efa_interfaces > 0)
+        findings = check_fabric(node_type.name, has_efa=node_type.efa_interfaces > 0)
         yield from At.of_all(("gates", "fabric"), findings)
         nodes, bound = job.nodes or cluster.nodes, job.gates.min_bandwidth
-        bandwidth = check_gate_bandwidth(machine, nodes, bound, path="")
+        bandwidth = check_gate_bandwidth(node_type, nodes, bound, path="")
         yield from At.of_all(("gates", "min_bandwidth"), bandwidth)
 
 
@@ -303,12 +303,12 @@ def image_may_be_pulled(cluster: Cluster, job: NamedJob) -> Iterator[At]:
 
 def image_runs_on_chips(cluster: Cluster, job: NamedJob) -> Iterator[At]:
     """Warn about a container image of AWS, or a copy of one, that is not built for the chips of the nodes."""
-    yield from At.of_all(("image",), check_container(job.image, cluster.machine))
+    yield from At.of_all(("image",), check_container(job.image, cluster.node_type))
 
 
 def integers_are_compiled_as_before(cluster: Cluster, job: NamedJob) -> Iterator[At]:
     """Warn about an image whose compiler may have other defaults for integers than the one of SDK 2.32."""
-    if cluster.machine.is_neuron:
+    if cluster.node_type.is_neuron:
         flags = (*job.neuron.flags(), job.environment.get(XLA_COMPILER_FLAGS_VARIABLE, ""))
         yield from At.of_all(("image",), check_integer_defaults(job.image, " ".join(flags)))
 
@@ -328,7 +328,7 @@ def jobs_that_resume_can_be_submitted_again(cluster: Cluster, job: NamedJob) -> 
 
 def neuron_settings_agree(cluster: Cluster, job: NamedJob) -> Iterator[At]:
     """Refuse Neuron settings that the chips lack, or that contradict each other or the environment."""
-    for finding in check_neuron(job.neuron, cluster.machine, job.environment):
+    for finding in check_neuron(job.neuron, cluster.node_type, job.environment):
         loc: Place = tuple(finding.path.split("."))
         yield At.of(loc, finding)
 
@@ -339,11 +339,11 @@ def precompile_job_has_a_node(cluster: Cluster, job: NamedJob) -> Iterator[At]:
         return
     node = cluster.compile_type(job)
     if node is None:
-        finding = refuse_default_compile_type(cluster.machine.name, cluster.zone_id)
+        finding = refuse_default_compile_type(cluster.node_type.name, cluster.zone_id)
         yield At.of(("instance_type",), finding)
         return
     captures = captures_graphs(job.method, job.environment)
-    findings = check_compile_type(node, cluster.machine, phase=job.phase, captures=captures)
+    findings = check_compile_type(node, cluster.node_type, phase=job.phase, captures=captures)
     yield from At.of_all(("instance_type",), findings)
 
 
@@ -385,11 +385,11 @@ def _differences(cluster: Cluster, before: NamedJob, job: NamedJob) -> Iterator[
 
 
 def _workers(cluster: Cluster, job: NamedJob) -> int:
-    machine = cluster.machine
+    node_type = cluster.node_type
     nodes = (job.nodes or cluster.nodes) if job.kind == "multi-node" else 1
     if job.kind == "precompile":
-        machine = cluster.compile_type(job) or machine
-    cores = job.neuron.processes_per_node(machine)
+        node_type = cluster.compile_type(job) or node_type
+    cores = job.neuron.processes_per_node(node_type)
     processes = job.processes_per_node if job.launcher == "torchrun" else None
     return nodes * (processes or cores)
 

@@ -55,7 +55,7 @@ def subnet_holds_nodes(cluster: Cluster) -> Iterator[At]:
         vpc.prefixlen + settings.nat_gateway if settings.subnet_prefix is None else settings.subnet_prefix
     )
     needed = cluster_addresses(
-        instance_type=cluster.machine,
+        instance_type=cluster.node_type,
         nodes=cluster.most_nodes,
         nic_layout=interfaces,
         endpoints=len(settings.endpoints),
@@ -89,7 +89,7 @@ def existing_subnet_holds_cluster(cluster: Cluster) -> Iterator[At]:
     if settings.subnet_id is None or settings.available_addresses is None or interfaces is None:
         return
     for finding in check_available_addresses(
-        instance_type=cluster.machine,
+        instance_type=cluster.node_type,
         nodes=cluster.most_nodes,
         nic_layout=interfaces,
         available_addresses=settings.available_addresses,
@@ -103,7 +103,7 @@ def task_has_a_slot(cluster: Cluster) -> Iterator[At]:
     interfaces = _legal_interfaces(cluster)
     if not cluster.jobs or interfaces is None:
         return
-    for finding in check_task_interface(cluster.machine, interfaces):
+    for finding in check_task_interface(cluster.node_type, interfaces):
         name = "network_interfaces" if cluster.network.network_interfaces else "nic_layout"
         yield At.of(("network", name), finding)
 
@@ -113,7 +113,7 @@ def interfaces_are_legal(cluster: Cluster) -> Iterator[At]:
     layout = cluster.network.layout
     if isinstance(layout, str):
         return
-    for finding in check_network_interfaces(cluster.machine, layout):
+    for finding in check_network_interfaces(cluster.node_type, layout):
         place = re.fullmatch(r"nic_layout\[(\d+)\](?:\.(\w+))?", finding.path)
         within = (int(place[1]), *filter(None, (place[2],))) if place else ()
         yield At.of(("network", "network_interfaces", *within), finding)
@@ -145,7 +145,7 @@ def rules_of_groups_are_known(cluster: Cluster) -> Iterator[At]:
 def _legal_interfaces(cluster: Cluster) -> tuple[NetworkInterface, ...] | None:
     """Return the interfaces of a node; None where EC2 would refuse them, which another rule reports."""
     try:
-        return network_interfaces(cluster.machine, cluster.network.layout)
+        return network_interfaces(cluster.node_type, cluster.network.layout)
     except FindingsError:
         return None
 

@@ -61,23 +61,25 @@ def type_is_offered_in_zone(cluster: Cluster) -> Iterator[At]:
 
 def figures_have_a_source(cluster: Cluster) -> Iterator[At]:
     """Warn about custom properties that were not compared with EC2."""
-    yield from At.of_all(("custom_instance_type",), check_figures_are_sourced(cluster.machine))
+    yield from At.of_all(("custom_instance_type",), check_figures_are_sourced(cluster.node_type))
 
 
 def scratch_has_disks_and_a_path(cluster: Cluster) -> Iterator[At]:
     """Refuse scratch without instance-store disks, and mount points that would hide files."""
-    findings = check_scratch(cluster.machine, cluster.scratch_path, mount_path=cluster.file_system.mount_path)
+    findings = check_scratch(
+        cluster.node_type, cluster.scratch_path, mount_path=cluster.file_system.mount_path
+    )
     yield from At.of_all(("scratch_path",), findings)
 
 
 def ultraservers_are_whole(cluster: Cluster) -> Iterator[At]:
     """Warn about paid UltraServer instances that are not used, and refuse jobs whose nodes cannot be joined."""
-    yield from At.of_all(("nodes",), check_whole_ultraservers(cluster.machine, cluster.nodes))
+    yield from At.of_all(("nodes",), check_whole_ultraservers(cluster.node_type, cluster.nodes))
     for index, job in enumerate(cluster.jobs):
         if job.kind != "multi-node":
             continue
         nodes = cluster.nodes if job.nodes is None else job.nodes
-        yield from At.of_all(("jobs", index, "nodes"), check_job_ultraservers(cluster.machine, nodes))
+        yield from At.of_all(("jobs", index, "nodes"), check_job_ultraservers(cluster.node_type, nodes))
 
 
 RULES: Final = (

@@ -133,7 +133,7 @@ def compare_with(
     shortens the run. Without one, which depends on the model, only prices are compared. GPUs need no compilation.
     Given prices of nodes are ignored.
     """
-    machine = get_instance_type(instance_type)
+    node_type = get_instance_type(instance_type)
     footprint = own.footprint
     first = footprint.supplies[0]
     known = INSTANCE_TYPES.get(first.instance_type)
@@ -145,7 +145,7 @@ def compare_with(
             own.usage,
             hours=own.usage.hours / throughput_ratio,
             tokens_per_second=None if speed is None else speed * throughput_ratio,
-            compile_hours=own.usage.compile_hours if machine.is_neuron else Decimal(0),
+            compile_hours=own.usage.compile_hours if node_type.is_neuron else Decimal(0),
             savings_plan_rate=None,
         )
         estimate = estimate_cost(
@@ -156,7 +156,7 @@ def compare_with(
         )
     return Alternative(
         instance_type=instance_type,
-        chips_per_node=machine.chips,
+        chips_per_node=node_type.chips,
         own_chips_per_node=known.chips if known else 0,
         price=prices(BillableItem(kind=first.market, name=instance_type), footprint.region),
         estimate=estimate,

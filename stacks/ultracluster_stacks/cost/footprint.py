@@ -102,7 +102,7 @@ def configured_footprint(cluster: Cluster) -> Footprint:
         dashboards=int(alarms is not None and alarms.dashboard),
         custom_metrics=0 if alarms is None else _CUSTOM_METRICS,
         request_metrics=int(own_cache and cluster.compile_cache.request_metrics),
-        compile_type=next((machine.name for machine in cluster.compile_types), None),
+        compile_type=next((instance_type.name for instance_type in cluster.compile_types), None),
     )
 
 

@@ -45,7 +45,7 @@ class ClusterStack(cdk.Stack):
         cluster = UltraCluster(
             self,
             "Cluster",
-            instance_type=config.machine,
+            instance_type=config.node_type,
             node_count=config.nodes,
             image_id=config.image_id,
             capacity=config.capacity_sources(),

@@ -21,7 +21,7 @@ class NetworkStack(cdk.Stack):
             "Network",
             config.network,
             zone_id=config.zone_id,
-            instance_type=config.machine,
+            instance_type=config.node_type,
             node_count=config.most_nodes,
             file_system_interfaces=config.file_system.subnet_addresses,
         )

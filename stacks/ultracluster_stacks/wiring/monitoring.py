@@ -47,7 +47,7 @@ def define_capacity_watch(scope: Construct, config: Cluster, *, kms_key: kms.IKe
         scope,
         "CapacityWatch",
         order=config.capacity_watch,
-        instance_type=config.machine,
+        instance_type=config.node_type,
         emails=() if arns else config.notify,
         topic=sns.Topic.from_topic_arn(scope, "CapacityWatchTopic", arns[0]) if arns else None,
         kms_key=kms_key,

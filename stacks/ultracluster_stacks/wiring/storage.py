@@ -84,7 +84,7 @@ def file_system(
         "FileSystem",
         replace(given, associations=(*given.associations, *linked)),
         network=network,
-        machine=config.machine,
+        node_type=config.node_type,
         checkpoint_bucket=checkpoints,
         kms_key=kms_key,
     )

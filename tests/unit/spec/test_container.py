@@ -24,15 +24,15 @@ LNC = "NEURON_LOGICAL_NC_CONFIG"
 JOB = Container(
     environment={},
     node_count=4,
-    machines=(TRN2,),
+    instance_types=(TRN2,),
     devices=(*TRN2.neuron_devices, *TRN2.efa_devices),
     folders=folders_of_jobs("/fsx", None),
 )
 
 
-def on(machine: Any, **changes: Any) -> Container:
-    devices = (*machine.neuron_devices, *machine.efa_devices)
-    return replace(JOB, machines=(machine,), devices=devices, **changes)
+def on(node_type: Any, **changes: Any) -> Container:
+    devices = (*node_type.neuron_devices, *node_type.efa_devices)
+    return replace(JOB, instance_types=(node_type,), devices=devices, **changes)
 
 
 def found(container: Container, **environment: str | None) -> list[Finding]:
@@ -130,8 +130,8 @@ def test_a_name_of_ones_own_is_taken(name: str) -> None:
         (on(P5, node_count=1), "CUDA_VISIBLE_DEVICES", "0", None),
         (on(P5), "NEURON_RT_NUM_CORES", "8", "UC6402"),
         (on(P5, privileged=True), "NEURON_RT_NUM_CORES", "8", None),
-        (replace(JOB, machines=(), devices=()), "PJRT_DEVICE", "CPU", None),
-        (replace(JOB, machines=(), devices=None), "NEURON_RT_NUM_CORES", "9999", None),
+        (replace(JOB, instance_types=(), devices=()), "PJRT_DEVICE", "CPU", None),
+        (replace(JOB, instance_types=(), devices=None), "NEURON_RT_NUM_CORES", "9999", None),
         (JOB, "FI_PROVIDER", "tcp", "UC6408"),
         (JOB, "FI_PROVIDER", "efa", None),
         (on(WITHOUT_EFA), "FI_PROVIDER", "tcp", None),
@@ -167,9 +167,9 @@ def test_what_is_right_depends_on_the_nodes(
         (on(WITHOUT_EFA, processes=3), "processes_per_node"),
         (on(WITHOUT_EFA, processes=2), None),
         (on(P5, processes=999), None),
-        (replace(JOB, machines=(), processes=999), None),
-        (replace(JOB, machines=(TRN1, TRN2), processes=64), None),
-        (replace(JOB, machines=(TRN1, TRN2), processes=65), "processes_per_node"),
+        (replace(JOB, instance_types=(), processes=999), None),
+        (replace(JOB, instance_types=(TRN1, TRN2), processes=64), None),
+        (replace(JOB, instance_types=(TRN1, TRN2), processes=65), "processes_per_node"),
         (replace(JOB, environment={"NPROC_PER_NODE": "24"}), "environment.NPROC_PER_NODE"),
         (replace(JOB, environment={"UC_PROCESSES_PER_NODE": "128"}), "environment.UC_PROCESSES_PER_NODE"),
         (replace(JOB, command=("torchrun", "--nproc_per_node=24", "train.py")), "command[1]"),

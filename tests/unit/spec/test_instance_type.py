@@ -35,9 +35,9 @@ _CLUSTER = "waves[0].clusters[0]"
 
 def test_a_cluster_describes_a_type_that_the_catalogue_does_not_know(load: Load) -> None:
     loaded = load((TYPE_LINE, OWN_TYPE))
-    machine = cluster(loaded).machine
-    assert (machine.name, machine.vcpus, machine.efa_interfaces) == ("trn9.48xlarge", 256, 16)
-    assert (machine.logical_neuron_cores, machine.network_gbps) == (64, 6400)
+    node_type = cluster(loaded).node_type
+    assert (node_type.name, node_type.vcpus, node_type.efa_interfaces) == ("trn9.48xlarge", 256, 16)
+    assert (node_type.logical_neuron_cores, node_type.network_gbps) == (64, 6400)
     (warning,) = loaded.warnings
     assert (warning.code, warning.path) == ("UC4024", f"{_CLUSTER}.custom_instance_type")
     assert warning.location == "rollout.yaml:12"
@@ -46,7 +46,7 @@ def test_a_cluster_describes_a_type_that_the_catalogue_does_not_know(load: Load)
 def test_own_figures_may_come_from_the_defaults(load: Load) -> None:
     own = OWN_TYPE.replace("        instance_type: trn9.48xlarge\n", "").replace("\n      ", "\n")[6:]
     loaded = load((TYPE_LINE, TYPE_LINE.replace("trn2", "trn9")), ("defaults:\n", f"defaults:\n{own}"))
-    assert cluster(loaded).machine.accelerator == "Trainium9"
+    assert cluster(loaded).node_type.accelerator == "Trainium9"
 
 
 def test_without_figures_the_type_must_be_known(findings: Findings) -> None:

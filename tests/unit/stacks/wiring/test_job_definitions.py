@@ -21,7 +21,7 @@ def defined(config: Cluster, *, dataset: bool = False) -> dict[str, ClusterJob]:
     cluster = uc.UltraCluster(
         stack,
         "Cluster",
-        instance_type=config.machine,
+        instance_type=config.node_type,
         node_count=config.nodes,
         image_id=config.image_id,
         capacity=builders.block(),
@@ -96,12 +96,12 @@ def test_secrets_and_permissions_of_a_job_reach_its_roles_and_its_definition(
     )
     stack = builders.new_stack()
     network = uc.ClusterNetwork(
-        stack, "Net", zone_id=builders.ZONE, instance_type=config.machine, node_count=8, nat_gateway=True
+        stack, "Net", zone_id=builders.ZONE, instance_type=config.node_type, node_count=8, nat_gateway=True
     )
     cluster = uc.UltraCluster(
         stack,
         "Cluster",
-        instance_type=config.machine,
+        instance_type=config.node_type,
         node_count=config.nodes,
         image_id=config.image_id,
         capacity=builders.block(),

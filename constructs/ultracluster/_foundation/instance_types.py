@@ -11,7 +11,7 @@ AnyInstanceType: TypeAlias = str | InstanceType | ec2.InstanceType
 """A name such as ``trn2.48xlarge``, an `ec2.InstanceType`, or the result of `describe_instance_type`."""
 
 
-def machine_of(instance_type: AnyInstanceType) -> InstanceType:
+def instance_type_of(instance_type: AnyInstanceType) -> InstanceType:
     """Look up an instance type.
 
     Raises:
