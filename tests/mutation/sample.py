@@ -47,7 +47,7 @@ PARTS: Final = {
     "checks": (["constructs/ultracluster_checks"], ["tests/unit/checks"]),
     "cli": (["cli/ultracluster_cli"], ["tests/unit/cli"]),
     "constructs": (["constructs/ultracluster"], ["tests/unit/ultracluster", "tests/security"]),
-    "gang": ([f"{_RUNTIME}/gang"], [f"{_TESTS}/gang"]),
+    "array_rendezvous": ([f"{_RUNTIME}/array_rendezvous"], [f"{_TESTS}/array_rendezvous"]),
     "lifecycle": ([f"{_RUNTIME}/lifecycle"], [f"{_TESTS}/lifecycle", f"{_TESTS}/functions"]),
     "local": (["localaws/ultracluster_local"], ["localaws/tests"]),
     "plan": (["stacks/ultracluster_stacks/plan"], ["tests/unit/stacks/plan", "tests/unit/cli/plan"]),

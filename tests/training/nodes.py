@@ -1,6 +1,6 @@
 """Nodes of AWS Batch on this machine: each runs the job's own launcher, with the variables that Batch gives it.
 
-Those of a `Gang` are children of an array, and run the command of its job definition.
+Those of a `NodeArray` are children of an array, and run the command of its job definition.
 """
 
 import os
@@ -17,11 +17,11 @@ from pathlib import Path
 
 from tests.processes import descendants
 
-from ultracluster.jobs.gang import gang_command
+from ultracluster.jobs.array_rendezvous import rendezvous_command
 from ultracluster.jobs.launcher import Launcher
 from ultracluster_spec.commands import LAUNCHER_PATH, encode_word
 
-__all__ = ["Gang", "Job", "environment_folder"]
+__all__ = ["Job", "NodeArray", "environment_folder"]
 
 ROOT = Path(__file__).parents[2]
 SCRIPTS = ROOT / "constructs/ultracluster/scripts"
@@ -40,8 +40,8 @@ class Job:
 
     def __init__(self, folder: Path, launcher: Launcher, command: list[str], *, nodes: int = 4) -> None:
         self.folder = folder
-        self.orders = folder / "orders"
-        self.orders.mkdir(parents=True)
+        self.notices = folder / "notices"
+        self.notices.mkdir(parents=True)
         shutil.copy(ROOT / "constructs/ultracluster_runtime/checkpoints.py", folder)
         self._command = ["python3", str(SCRIPTS / "launch.py"), launcher, *map(encode_word, command)]
         self._count = nodes
@@ -61,7 +61,7 @@ class Job:
             "PYTHONFAULTHANDLER": "1",  # a rank that aborts says where
             "UC_PROCESSES_PER_NODE": "1",
             "UC_DEVICES_PER_NODE": "1",
-            "UC_CHECKPOINT_FILE": str(self.orders / "checkpoint"),
+            "UC_CHECKPOINT_FILE": str(self.notices / "checkpoint"),
             "UC_CHECKPOINT_POLL_SECONDS": "0.2",
             "MASTER_PORT": str(port),
             "AWS_BATCH_JOB_ATTEMPT": str(self._attempt),
@@ -92,9 +92,9 @@ class Job:
 
     def order_checkpoint(self) -> None:
         """Do what the node's command of the life cycle does: say until when checkpoints must be written."""
-        new = self.orders / "checkpoint.new"
+        new = self.notices / "checkpoint.new"
         new.write_text(f"{datetime.now(UTC) + timedelta(hours=1):%Y-%m-%dT%H:%M:%SZ}\n")
-        new.rename(self.orders / "checkpoint")
+        new.rename(self.notices / "checkpoint")
 
     def lose(self, index: int) -> None:
         """Lose a node: all its processes end at once, as when the host is gone."""
@@ -138,25 +138,25 @@ class Job:
         return self.folder / f"node-{index}.log"
 
 
-class Gang(Job):
+class NodeArray(Job):
     """A job as an array of one child for each node, as where an Auto Scaling group starts the nodes."""
 
     def __init__(self, folder: Path, launcher: Launcher, command: list[str], *, nodes: int = 4) -> None:
         super().__init__(folder, launcher, command, nodes=nodes)
         self.job_id = "9c1f2e0a-0000-4000-8000-000000000000"
         scripts = {LAUNCHER_PATH: str(SCRIPTS / "launch.py")}
-        self._command = [scripts.get(word, word) for word in gang_command(command, launcher)]
+        self._command = [scripts.get(word, word) for word in rendezvous_command(command, launcher)]
 
     def _start_node(self, index: int, variables: Mapping[str, str]) -> subprocess.Popen[bytes]:
         array = {
             "AWS_BATCH_JOB_ID": f"{self.job_id}:{index}",
             "AWS_BATCH_JOB_ARRAY_INDEX": str(index),
-            "UC_GANG_SIZE": str(self._count),
-            "UC_GANG_PLACE": str(self.folder / "gangs"),
-            "UC_GANG_ADDRESS": "127.0.0.1",
-            "UC_GANG_POLL": "0.3",
-            "UC_GANG_LEASE": "12",
-            "UC_GANG_PORT": variables["MASTER_PORT"],
+            "UC_ARRAY_NODES": str(self._count),
+            "UC_RENDEZVOUS_PLACE": str(self.folder / "node_arrays"),
+            "UC_RENDEZVOUS_ADDRESS": "127.0.0.1",
+            "UC_RENDEZVOUS_POLL": "0.3",
+            "UC_RENDEZVOUS_LEASE": "12",
+            "UC_RENDEZVOUS_PORT": variables["MASTER_PORT"],
         }
         with self._log(index).open("ab") as log:
             return subprocess.Popen(

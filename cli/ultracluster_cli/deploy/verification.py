@@ -11,7 +11,7 @@ from ultracluster_catalog.machines.instance_type import InstanceType
 from ultracluster_cli._aws.deployed_template import stack_resources
 from ultracluster_runtime.functions.clients import Clients
 from ultracluster_runtime.jobs.dependencies import job_name
-from ultracluster_runtime.lifecycle.reader import gang_size
+from ultracluster_runtime.lifecycle.reader import array_nodes
 from ultracluster_spec.findings import FindingsError
 from ultracluster_spec.instance_type import get_instance_type
 from ultracluster_spec.record import RuleRecord
@@ -210,7 +210,7 @@ class _Reader:
             yield {
                 "name": f"{definition['jobDefinitionName']}:{definition['revision']}",
                 "job": job_name(definition),
-                "nodes": nodes.get("numNodes") or gang_size({"container": container}) or 1,
+                "nodes": nodes.get("numNodes") or array_nodes({"container": container}) or 1,
                 "neuron_devices": sum(device.startswith("/dev/neuron") for device in devices),
                 "efa_devices": sum(device.startswith("/dev/infiniband/uverbs") for device in devices),
             }

@@ -297,7 +297,7 @@ class ClusterJob(Construct):
         nodes = self.queue.nodes
         node_type = nodes.instance_type
         # Folders of the node and in the container, by the name of the volume.
-        mounts = {"orders": Mount(source=NOTICES_FOLDER, read_only=True)}
+        mounts = {"notices": Mount(source=NOTICES_FOLDER, read_only=True)}
         if nodes.file_system is not None:
             mounts = {"file-system": Mount(source=nodes.file_system.mount_path), **mounts}
         if nodes.scratch_path is not None:

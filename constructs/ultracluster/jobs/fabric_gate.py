@@ -99,5 +99,5 @@ def _check(
         *(finding.at("queue") for finding in fabric),
         *check_gate_bound(min_bandwidth, path="min_bandwidth"),
         *check_gate_bound(max_latency, path="max_latency"),
-        *check_gate_bandwidth(node_type, nodes, min_bandwidth, path="min_bandwidth"),
+        *check_gate_bandwidth(instance_type, nodes, min_bandwidth, path="min_bandwidth"),
     ]

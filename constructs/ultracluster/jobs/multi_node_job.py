@@ -5,8 +5,8 @@ from typing import Unpack
 from aws_cdk import aws_batch as batch
 from constructs import Construct
 
+from ultracluster.jobs.array_rendezvous import rendezvous_command, rendezvous_environment
 from ultracluster.jobs.cluster_job import ClusterJob
-from ultracluster.jobs.gang import gang_command, gang_environment
 from ultracluster.jobs.job_checks import check_types
 from ultracluster.jobs.job_options import JobOptions, check_options
 from ultracluster.jobs.launcher import launch_command
@@ -131,11 +131,11 @@ class MultiNodeJob(ClusterJob):
         place = f"s3://{bucket.bucket_name}" if bucket else file_system.mount_path if file_system else ""
         if bucket:
             bucket.grant_use(self.role)
-        self.environment = {**self.environment, **gang_environment(nodes=nodes, place=place)}
+        self.environment = {**self.environment, **rendezvous_environment(nodes=nodes, place=place)}
         self._define(
             type="container",
             tags={ARRAY_SIZE_TAG: str(nodes)},
-            container_properties=self._container(gang_command(self._job.command, self._job.launcher)),
+            container_properties=self._container(rendezvous_command(self._job.command, self._job.launcher)),
         )
 
 

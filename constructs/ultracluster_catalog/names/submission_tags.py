@@ -32,7 +32,7 @@ COMMAND_TAG: Final = "ultracluster:command"
 RESUME_OF_TAG: Final = "ultracluster:resume-of"
 """ID of the job that a job continues."""
 
-GANG_SIZE_VARIABLE: Final = "UC_GANG_SIZE"
+ARRAY_NODES_VARIABLE: Final = "UC_ARRAY_NODES"
 """Environment variable of array children that are the nodes of one job: how many they are."""
 
 MOST_DEPENDENCIES: Final = 20

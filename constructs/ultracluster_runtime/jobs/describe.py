@@ -41,11 +41,13 @@ def describe_job(job_id: str, *, client: Clients) -> Mapping[str, Any]:
 def _with_state_of_children(job: Mapping[str, Any]) -> Mapping[str, Any]:
     """Return an array job in the state of its children instead of PENDING, in which AWS Batch keeps it until all have ended.
 
-    The children of a gang are the nodes of one job, which waits as long as one of them does.
+    If the children of an array are the nodes of one job, it waits as long as one of them does.
     """
     order = ("RUNNABLE", "STARTING", "RUNNING")
     children = job.get("arrayProperties", {}).get("statusSummary", {})
-    states = [state for state in (order if reader.gang_size(job) else reversed(order)) if children.get(state)]
+    states = [
+        state for state in (order if reader.array_nodes(job) else reversed(order)) if children.get(state)
+    ]
     return {**job, "status": states[0]} if states and job.get("status") == "PENDING" else job
 
 
@@ -115,7 +117,7 @@ def node_count_of(job: Mapping[str, Any]) -> int:
     return (
         int(job.get("nodeProperties", {}).get("numNodes", 1))
         if "nodeProperties" in job
-        else reader.gang_size(job) or 1
+        else reader.array_nodes(job) or 1
     )
 
 

@@ -88,7 +88,7 @@ def read_failure(job: Mapping[str, Any], *, client: Clients, logs: int = _LOGS) 
 
 def _parts(job: Mapping[str, Any], client: Clients) -> Sequence[Mapping[str, Any]]:
     """Return the nodes of a multi-node job, or the children of an array; of a large array those that failed."""
-    if "nodeProperties" not in job and job.get("arrayProperties") and not reader.gang_size(job):
+    if "nodeProperties" not in job and job.get("arrayProperties") and not reader.array_nodes(job):
         failed = reader.list_jobs(client("batch"), ["FAILED"], arrayJobId=job["jobId"])
         return describe_jobs(
             [child["jobId"] for _, child in zip(range(100), failed, strict=False)], client=client

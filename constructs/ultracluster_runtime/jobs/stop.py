@@ -10,7 +10,7 @@ from ultracluster_runtime.functions.clients import Clients
 from ultracluster_runtime.functions.responses import AWS_ERRORS
 from ultracluster_runtime.jobs.describe import ENDED, child_job_ids, describe_job, node_count_of
 from ultracluster_runtime.lifecycle.driver import NODES_PER_COMMAND, send_checkpoint_request
-from ultracluster_runtime.lifecycle.reader import chunks, describe_jobs, gang_size, instances_of_hosts
+from ultracluster_runtime.lifecycle.reader import array_nodes, chunks, describe_jobs, instances_of_hosts
 from ultracluster_spec.commands import LAUNCHER_PATH
 
 _POLL_SECONDS: Final = 15
@@ -62,7 +62,7 @@ def request_checkpoint(
 
     Return the nodes that got the request, and why not all did; None if they did.
     """
-    if "nodeProperties" not in job and not gang_size(job):
+    if "nodeProperties" not in job and not array_nodes(job):
         return (
             (),
             "only a multi-node job has its nodes to itself; the request would reach other jobs on the node",

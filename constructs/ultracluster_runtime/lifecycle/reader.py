@@ -11,7 +11,7 @@ from botocore.exceptions import ClientError
 
 from ultracluster_catalog.limits.budgets import CLOSED_BY_BUDGET_TAG
 from ultracluster_catalog.names.cluster_tag import RESERVATION_TAG
-from ultracluster_catalog.names.submission_tags import GANG_SIZE_VARIABLE
+from ultracluster_catalog.names.submission_tags import ARRAY_NODES_VARIABLE
 from ultracluster_runtime.functions.clients import Clients
 from ultracluster_runtime.functions.responses import AWS_ERRORS, UNREADABLE
 from ultracluster_runtime.lifecycle.observations import (
@@ -327,7 +327,7 @@ def _jobs(clients: Clients, queues: Iterable[str]) -> tuple[Job, ...]:
     for detail in (*details, *describe_jobs(clients("batch"), parts)):
         if detail["status"] in _STARTED:
             job = detail["jobId"].partition("#")[0]
-            if size := gang_size(detail):
+            if size := array_nodes(detail):
                 job = job.partition(":")[0]
                 children[job] = tuple(f"{job}:{index}" for index in range(size))
             hosts[job] = hosts.get(job, set()) | container_instances(detail)
@@ -368,12 +368,12 @@ def list_jobs(batch: Any, statuses: Iterable[str], **where: Any) -> Iterator[dic
     )
 
 
-def gang_size(job: Mapping[str, Any]) -> int:
+def array_nodes(job: Mapping[str, Any]) -> int:
     """Return the number of children of an array whose children are the nodes of one job, or 0; also for one of them."""
     variables = {
         entry["name"]: entry.get("value", "") for entry in job.get("container", {}).get("environment", [])
     }
-    size = variables.get(GANG_SIZE_VARIABLE, "")
+    size = variables.get(ARRAY_NODES_VARIABLE, "")
     return int(size) if size.isdecimal() else 0
 
 

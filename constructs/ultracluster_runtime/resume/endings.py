@@ -51,7 +51,7 @@ def ending_of(job: Mapping[str, Any], nodes: Sequence[Mapping[str, Any]]) -> End
     if LOST_NODE in _exit_codes([job, *(children or nodes[:1])]):
         return Ending(
             kind="lost", reason="a node was lost"
-        )  # the launcher of the main node, or a child that lost its gang, reported it by its exit code
+        )  # the launcher of the main node, or a child whose array lost another child, reported it by its exit code
     return None
 
 

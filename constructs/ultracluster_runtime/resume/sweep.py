@@ -19,7 +19,7 @@ from ultracluster_runtime.functions.clients import ONCE, Clients
 from ultracluster_runtime.functions.responses import AWS_ERRORS
 from ultracluster_runtime.lifecycle.lease import LeasedState, LeaseHeldError
 from ultracluster_runtime.lifecycle.observations import CHANGING
-from ultracluster_runtime.lifecycle.reader import describe_jobs, gang_size, list_jobs
+from ultracluster_runtime.lifecycle.reader import array_nodes, describe_jobs, list_jobs
 from ultracluster_runtime.resume.endings import (
     Ending,
     ending_of,
@@ -161,7 +161,7 @@ class _Sweep:
         count = int(job.get("nodeProperties", {}).get("numNodes", 0))
         part = "#"
         if job.get("arrayProperties"):
-            count, part = gang_size(job), ":"
+            count, part = array_nodes(job), ":"
             if not count:
                 return None  # its children are jobs of their own, which AWS Batch retries
         return ending_of(job, self._details(f"{job['jobId']}{part}{index}" for index in range(count)))

@@ -53,8 +53,8 @@ class Launched:
 
     def __init__(self, folder: Path, launcher: str = "torchrun", **variables: str) -> None:
         self.folder = folder
-        self.orders = folder / "orders"
-        self.orders.mkdir()
+        self.notices = folder / "notices"
+        self.notices.mkdir()
         torchrun = folder / "torchrun"
         torchrun.write_text(TORCHRUN)
         torchrun.chmod(0o755)
@@ -67,7 +67,7 @@ class Launched:
                 "WHERE": str(folder),
                 "UC_PROCESSES_PER_NODE": "2",
                 "UC_DEVICES_PER_NODE": "2",
-                "UC_CHECKPOINT_FILE": str(self.orders / "checkpoint"),
+                "UC_CHECKPOINT_FILE": str(self.notices / "checkpoint"),
                 "UC_CHECKPOINT_POLL_SECONDS": "0.1",
             }
             | variables,
@@ -77,9 +77,9 @@ class Launched:
 
     def order(self, before: datetime) -> None:
         """Write the order as the node's command does."""
-        new = self.orders / "checkpoint.new"
+        new = self.notices / "checkpoint.new"
         new.write_text(f"{before:%Y-%m-%dT%H:%M:%SZ}\n")
-        new.rename(self.orders / "checkpoint")
+        new.rename(self.notices / "checkpoint")
 
     @property
     def log(self) -> str:

@@ -29,7 +29,7 @@ from tests.unit.ultracluster.builders import (
 
 import ultracluster as uc
 from ultracluster._foundation import function_code
-from ultracluster.jobs import gang
+from ultracluster.jobs import array_rendezvous
 from ultracluster.scheduling.fair_share import fair_share_policy
 from ultracluster_catalog.neuron.neuron_images import NeuronImage
 from ultracluster_spec.findings import FindingsError
@@ -355,7 +355,7 @@ def test_notifications_of_a_cluster_go_to_one_topic(stack: cdk.Stack) -> None:
     "read",
     [
         function_code.function_code,
-        lambda: gang.gang_command(["train.py"], "raw"),
+        lambda: array_rendezvous.rendezvous_command(["train.py"], "raw"),
         lambda: _close_queues(new_stack()),
     ],
 )

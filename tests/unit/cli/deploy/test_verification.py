@@ -327,7 +327,7 @@ def test_nodes_of_an_unmanaged_environment_are_those_of_the_auto_scaling_group(
     template_data(answers)["InstanceType"] = "trn2.48xlarge"
     (job,) = answers["batch"][-1][1]["jobDefinitions"]
     del job["nodeProperties"]
-    job["containerProperties"] = {"environment": [{"name": "UC_GANG_SIZE", "value": "4"}]}
+    job["containerProperties"] = {"environment": [{"name": "UC_ARRAY_NODES", "value": "4"}]}
 
     cluster = read()
 

@@ -69,9 +69,9 @@ def shown(job: str = "one", status: str = "RUNNABLE", nodes: int = 2, **more: An
     }
 
 
-def gang(children: dict[str, int], *, size: int | None = 2) -> dict[str, Any]:
+def node_array(children: dict[str, int], *, size: int | None = 2) -> dict[str, Any]:
     """Return an array of two; with a size, its children are the nodes of one job."""
-    variables = [{"name": "UC_GANG_SIZE", "value": str(size)}] if size else []
+    variables = [{"name": "UC_ARRAY_NODES", "value": str(size)}] if size else []
     return {
         "jobId": "one",
         "jobName": "pretrain",

@@ -8,7 +8,7 @@ from tests.unit.runtime.jobs.stubbed_aws import (
     QUEUE,
     StubbedAws,
     expect_surroundings,
-    gang,
+    node_array,
     shown,
 )
 
@@ -119,7 +119,7 @@ def test_running_jobs_have_the_hosts_of_their_nodes_and_children(aws: StubbedAws
     aws.answer("batch", "get_job_queue_snapshot", {"frontOfQueue": {"jobs": []}})
     one = {"jobId": "small", "jobQueue": QUEUE, "container": {"containerInstanceArn": "host-0"}}
     wide = shown("wide", "RUNNING", nodes=2)
-    array = gang({"RUNNING": 2}, size=None) | {"jobId": "array"}
+    array = node_array({"RUNNING": 2}, size=None) | {"jobId": "array"}
     aws.answer("batch", "list_jobs", {"jobSummaryList": []})
     summaries = [{"jobId": job, "jobName": job} for job in ("small", "wide")]
     aws.answer("batch", "list_jobs", {"jobSummaryList": summaries})
@@ -155,7 +155,7 @@ def test_running_jobs_have_the_hosts_of_their_nodes_and_children(aws: StubbedAws
 
 
 @pytest.mark.parametrize(
-    ("children", "of_a_gang", "of_others"),
+    ("children", "of_an_array", "of_others"),
     [
         ({"RUNNING": 2}, "RUNNING", "RUNNING"),
         ({"RUNNING": 1, "RUNNABLE": 1}, "RUNNABLE", "RUNNING"),
@@ -164,29 +164,29 @@ def test_running_jobs_have_the_hosts_of_their_nodes_and_children(aws: StubbedAws
     ],
 )
 def test_array_has_the_state_of_its_children(
-    aws: StubbedAws, children: dict[str, int], of_a_gang: str, of_others: str
+    aws: StubbedAws, children: dict[str, int], of_an_array: str, of_others: str
 ) -> None:
     for size in (2, None):
-        aws.answer("batch", "describe_jobs", {"jobs": [gang(children, size=size)]})
+        aws.answer("batch", "describe_jobs", {"jobs": [node_array(children, size=size)]})
 
-    assert describe_job("one", client=aws.client)["status"] == of_a_gang
+    assert describe_job("one", client=aws.client)["status"] == of_an_array
     assert describe_job("one", client=aws.client)["status"] == of_others
 
 
-def test_running_gangs_are_listed_with_running_jobs(aws: StubbedAws) -> None:
+def test_running_arrays_are_listed_with_running_jobs(aws: StubbedAws) -> None:
     aws.answer("batch", "list_jobs", {"jobSummaryList": []}, {"jobQueue": QUEUE, "jobStatus": "RUNNING"})
     summaries = [{"jobId": name, "jobName": "pretrain"} for name in ("one", "waiting")]
     aws.answer(
         "batch", "list_jobs", {"jobSummaryList": summaries}, {"jobQueue": QUEUE, "jobStatus": "PENDING"}
     )
-    waiting = gang({"RUNNABLE": 2}) | {"jobId": "waiting"}
-    aws.answer("batch", "describe_jobs", {"jobs": [gang({"RUNNING": 2}), waiting]})
+    waiting = node_array({"RUNNABLE": 2}) | {"jobId": "waiting"}
+    aws.answer("batch", "describe_jobs", {"jobs": [node_array({"RUNNING": 2}), waiting]})
 
     assert [job["jobId"] for job in list_jobs(QUEUE, states=["RUNNING"], client=aws.client)] == ["one"]
 
 
-def test_waiting_gang_is_explained_by_the_auto_scaling_group_of_its_environment(aws: StubbedAws) -> None:
-    aws.answer("batch", "describe_jobs", {"jobs": [gang({"RUNNABLE": 2})]})
+def test_waiting_array_is_explained_by_the_auto_scaling_group_of_its_environment(aws: StubbedAws) -> None:
+    aws.answer("batch", "describe_jobs", {"jobs": [node_array({"RUNNABLE": 2})]})
     order = [{"order": 1, "computeEnvironment": ENVIRONMENT}]
     queue = {"jobQueueName": "training", "jobQueueArn": QUEUE, "state": "ENABLED", "priority": 1}
     aws.answer("batch", "describe_job_queues", {"jobQueues": [queue | {"computeEnvironmentOrder": order}]})

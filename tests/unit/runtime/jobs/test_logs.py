@@ -1,7 +1,7 @@
 """Logs of nodes."""
 
 import pytest
-from tests.unit.runtime.jobs.stubbed_aws import STREAM, StubbedAws, events, expect_job, gang, part
+from tests.unit.runtime.jobs.stubbed_aws import STREAM, StubbedAws, events, expect_job, node_array, part
 
 from ultracluster_runtime.jobs.logs import Line, find_stream, read_new, read_tail
 from ultracluster_spec.findings import FindingsError
@@ -20,8 +20,8 @@ def test_log_of_a_node_is_that_of_its_child_job(aws: StubbedAws, node: int | Non
 
 
 def test_log_of_a_child_of_an_array_is_found_by_its_index(aws: StubbedAws) -> None:
-    aws.answer("batch", "describe_jobs", {"jobs": [gang({"RUNNING": 2})]})
-    child = gang({}) | {"jobId": "one:1", "container": {"logStreamName": STREAM.name}}
+    aws.answer("batch", "describe_jobs", {"jobs": [node_array({"RUNNING": 2})]})
+    child = node_array({}) | {"jobId": "one:1", "container": {"logStreamName": STREAM.name}}
     aws.answer("batch", "describe_jobs", {"jobs": [child]}, {"jobs": ["one:1"]})
 
     assert find_stream("one", node=1, client=aws.client).name == STREAM.name

@@ -14,7 +14,7 @@ from tests.unit.runtime.jobs.stubbed_aws import (
     expect_job,
     expect_nodes,
     expect_order,
-    gang,
+    node_array,
     shown,
 )
 
@@ -36,10 +36,10 @@ def test_running_job_gets_a_request_and_time_before_it_is_terminated(aws: Stubbe
     assert clock.now == NOW + timedelta(seconds=20)
 
 
-def test_gang_gets_its_request_on_the_nodes_of_its_children(aws: StubbedAws) -> None:
-    aws.answer("batch", "describe_jobs", {"jobs": [gang({"RUNNING": 2})]})
+def test_array_gets_its_request_on_the_nodes_of_its_children(aws: StubbedAws) -> None:
+    aws.answer("batch", "describe_jobs", {"jobs": [node_array({"RUNNING": 2})]})
     children = [
-        gang({}) | {"jobId": f"one:{index}", "container": {"containerInstanceArn": f"{HOST}{index}"}}
+        node_array({}) | {"jobId": f"one:{index}", "container": {"containerInstanceArn": f"{HOST}{index}"}}
         for index in range(2)
     ]
     aws.answer("batch", "describe_jobs", {"jobs": children}, {"jobs": ["one:0", "one:1"]})
@@ -51,7 +51,7 @@ def test_gang_gets_its_request_on_the_nodes_of_its_children(aws: StubbedAws) -> 
 
 
 def test_array_of_other_jobs_gets_no_request(aws: StubbedAws) -> None:
-    aws.answer("batch", "describe_jobs", {"jobs": [gang({"RUNNING": 2}, size=None)]})
+    aws.answer("batch", "describe_jobs", {"jobs": [node_array({"RUNNING": 2}, size=None)]})
     expect_end(aws)
 
     assert "only a multi-node job" in (end(aws, Clock(), 300).problem or "")

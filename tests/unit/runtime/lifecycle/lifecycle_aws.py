@@ -147,7 +147,7 @@ class FakeAws:
         self.arrays: dict[
             str, int
         ] = {}  # array: its size, of `jobs` whose ID is that of the array, a colon and an index
-        self.gangs: set[str] = set()  # arrays whose children are the nodes of one job
+        self.node_arrays: set[str] = set()  # arrays whose children are the nodes of one job
         self.desired = 2
         self.protected = {NODES[0]: True, NODES[1]: True}
         self.shut_down: dict[str, str] = {}  # node that refused: what its console shows
@@ -338,9 +338,9 @@ class FakeAws:
             name = "theirs" if node == FOREIGN else "ours_Batch_1"
             arn = f"arn:aws:ecs:us-east-2:123456789012:container-instance/{name}/{node}"
             detail["container"] = {"containerInstanceArn": arn}
-            if job.partition(":")[0] in self.gangs:
+            if job.partition(":")[0] in self.node_arrays:
                 size = self.arrays[job.partition(":")[0]]
-                detail["container"]["environment"] = [{"name": "UC_GANG_SIZE", "value": str(size)}]
+                detail["container"]["environment"] = [{"name": "UC_ARRAY_NODES", "value": str(size)}]
         return detail
 
     def _DescribeContainerInstances(self, asked: Mapping[str, Any]) -> dict[str, Any]:

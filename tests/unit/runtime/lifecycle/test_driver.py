@@ -528,9 +528,14 @@ def live(aws: FakeAws, block: ManagedBlock) -> int:
 
 def test_group_is_filled_while_the_block_is_open_and_emptied_in_its_drain(aws: FakeAws) -> None:
     block = cluster(auto_scaling_group="fleet")
-    aws.arrays["gang"], aws.gangs = 3, {"gang"}
-    aws.jobs = {"gang": "PENDING", "gang:0": "RUNNING", "gang:1": "RUNNING", "gang:2": "RUNNABLE"}
-    aws.hosts = {"gang:0": NODES[0], "gang:1": NODES[1]}
+    aws.arrays["node_array"], aws.node_arrays = 3, {"node_array"}
+    aws.jobs = {
+        "node_array": "PENDING",
+        "node_array:0": "RUNNING",
+        "node_array:1": "RUNNING",
+        "node_array:2": "RUNNABLE",
+    }
+    aws.hosts = {"node_array:0": NODES[0], "node_array:1": NODES[1]}
     aws.desired = 0
     manage_block(block, aws.clients, START + MINUTE, owner="first")
     assert aws.desired == 2
@@ -540,17 +545,17 @@ def test_group_is_filled_while_the_block_is_open_and_emptied_in_its_drain(aws: F
     assert aws.desired == 0
     assert aws.protected == dict.fromkeys(NODES, True)
     # The array last: while it is listed, children that are left are found.
-    assert sorted([*aws.terminated][:3]) == ["gang:0", "gang:1", "gang:2"]
-    assert [*aws.terminated][3:] == ["gang"]
+    assert sorted([*aws.terminated][:3]) == ["node_array:0", "node_array:1", "node_array:2"]
+    assert [*aws.terminated][3:] == ["node_array"]
 
     manage_block(block, aws.clients, DRAIN + MINUTE, owner="after")
     assert aws.protected == dict.fromkeys(NODES, False)
 
 
 def test_array_is_not_terminated_before_all_its_children(aws: FakeAws) -> None:
-    aws.arrays["gang"], aws.gangs = 2, {"gang"}
-    aws.jobs = {"gang": "PENDING", "gang:0": "RUNNING", "gang:1": "RUNNING"}
-    aws.hosts = {"gang:0": NODES[0], "gang:1": NODES[1]}
+    aws.arrays["node_array"], aws.node_arrays = 2, {"node_array"}
+    aws.jobs = {"node_array": "PENDING", "node_array:0": "RUNNING", "node_array:1": "RUNNING"}
+    aws.hosts = {"node_array:0": NODES[0], "node_array:1": NODES[1]}
     manage_block(cluster(), aws.clients, SIGNAL, owner="signal")
     aws.failing["TerminateJob"] = "denied"
     with pytest.raises(LifecycleError, match="AccessDenied"):
@@ -558,4 +563,4 @@ def test_array_is_not_terminated_before_all_its_children(aws: FakeAws) -> None:
     assert aws.terminated == {}
     aws.failing.clear()
     manage_block(cluster(), aws.clients, DRAIN + MINUTE, owner="again")
-    assert [*aws.terminated][-1] == "gang"
+    assert [*aws.terminated][-1] == "node_array"

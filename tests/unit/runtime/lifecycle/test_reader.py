@@ -132,16 +132,16 @@ def _not_implemented() -> None:
     raise NotImplementedError
 
 
-def array(aws: FakeAws, *, gang: bool) -> None:
+def array(aws: FakeAws, *, node_array: bool) -> None:
     """Two started children of an array of three, on the nodes of the block."""
     aws.arrays["array"] = 3
-    aws.gangs |= {"array"} if gang else set()
+    aws.node_arrays |= {"array"} if node_array else set()
     aws.jobs |= {"array": "PENDING", "array:0": "RUNNING", "array:1": "STARTING", "array:2": "RUNNABLE"}
     aws.hosts |= {"array:0": NODES[0], "array:1": NODES[1]}
 
 
 def test_children_of_an_array_are_jobs_of_their_own(aws: FakeAws) -> None:
-    array(aws, gang=False)
+    array(aws, node_array=False)
     jobs = {job.job_id: job for job in observed(aws).jobs or ()}
 
     assert jobs["array:0"] == Job(job_id="array:0", nodes=frozenset({NODES[0]}))
@@ -150,7 +150,7 @@ def test_children_of_an_array_are_jobs_of_their_own(aws: FakeAws) -> None:
 
 
 def test_children_that_are_the_nodes_of_one_job_are_one_job_with_those_that_wait(aws: FakeAws) -> None:
-    array(aws, gang=True)
+    array(aws, node_array=True)
     jobs = {job.job_id: job for job in observed(aws).jobs or ()}
 
     children = ("array:0", "array:1", "array:2")

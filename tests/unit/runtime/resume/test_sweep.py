@@ -9,7 +9,7 @@ import pytest
 from tests.unit.runtime.lifecycle.lifecycle_aws import FAULTS
 from tests.unit.runtime.resume.resume_aws import NOW, QUEUES, ResumeAws, dependent, drained, multi_node
 
-from ultracluster_catalog.names.submission_tags import GANG_SIZE_VARIABLE
+from ultracluster_catalog.names.submission_tags import ARRAY_NODES_VARIABLE
 from ultracluster_runtime.functions.clients import ONCE
 from ultracluster_runtime.resume.sweep import ResumeError, sweep
 
@@ -383,16 +383,16 @@ def test_an_array_that_waited_is_submitted_again_whole() -> None:
     assert aws.submitted[1]["arrayProperties"] == {"size": 8}
 
 
-def test_a_gang_that_ran_after_another_job_goes_on_after_the_loss_of_a_node() -> None:
-    gang = {
+def test_an_array_that_ran_after_another_job_goes_on_after_the_loss_of_a_node() -> None:
+    node_array = {
         **dependent("11111111-0000", "55555555-0000"),
         "tags": {"ultracluster:resume": "2"},
         "statusReason": "Array Child Job failed",
         "arrayProperties": {"size": 2},
-        "container": {"environment": [{"name": GANG_SIZE_VARIABLE, "value": "2"}]},
+        "container": {"environment": [{"name": ARRAY_NODES_VARIABLE, "value": "2"}]},
     }
-    del gang["nodeProperties"]
-    aws = ResumeAws(gang, multi_node("55555555-0000", status="SUCCEEDED"))
+    del node_array["nodeProperties"]
+    aws = ResumeAws(node_array, multi_node("55555555-0000", status="SUCCEEDED"))
     aws.described["11111111-0000:0"] = drained(
         "11111111-0000:0", statusReason="Host EC2 terminated.", isTerminated=False
     )

@@ -46,7 +46,7 @@ def test_reads_the_responses_of_aws(stubs: Any) -> None:
         refused=(NOW - MINUTE,),
         invalid_environments=1,
         waiting=(WaitingJob(since=NOW, reason="CAPACITY:X"),),
-        running=(NOW, NOW),  # a job, and the gang whose first child runs
+        running=(NOW, NOW),  # a job, and the node_array whose first child runs
         steps=(Step(at=NOW - MINUTE, seconds=1.5),),
     )
 

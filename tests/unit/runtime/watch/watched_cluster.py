@@ -61,7 +61,7 @@ def steps(*, last: datetime, seconds: float = 30) -> tuple[Step, ...]:
 
 def answer_the_rest(stubbers: Any) -> None:
     job = {"jobId": "j", "jobName": "train", "createdAt": int(NOW.timestamp() * 1000)}
-    array = job | {"jobId": "gang", "arrayProperties": {"size": 2}}
+    array = job | {"jobId": "node_array", "arrayProperties": {"size": 2}}
     stubbers["batch"].add_response(
         "list_jobs", {"jobSummaryList": [job, array]}, {"jobQueue": QUEUE, "jobStatus": "PENDING"}
     )
@@ -110,10 +110,13 @@ def answer_the_rest(stubbers: Any) -> None:
         ("RUNNABLE", {"statusReason": "CAPACITY:X"}),
         ("RUNNING", {"startedAt": job["createdAt"]}),
     ):
-        child = job | {"jobId": "gang:1"} | more
+        child = job | {"jobId": "node_array:1"} | more
         for found, asked in (
             ([job | more, array], {"jobQueue": QUEUE, "jobStatus": status}),
-            ([child, child] if status == "RUNNING" else [], {"arrayJobId": "gang", "jobStatus": status}),
+            (
+                [child, child] if status == "RUNNING" else [],
+                {"arrayJobId": "node_array", "jobStatus": status},
+            ),
         ):
             stubbers["batch"].add_response("list_jobs", {"jobSummaryList": found}, asked)
     series = {"Id": "steps", "Timestamps": [NOW - MINUTE], "Values": [1.5]}

@@ -133,7 +133,7 @@ class Account:
         return [one.reason for one in diagnose(pending)]
 
 
-def test_block_is_filled_a_lost_node_replaced_the_gang_drained_and_continued_in_the_next_block(
+def test_block_is_filled_a_lost_node_replaced_the_array_drained_and_continued_in_the_next_block(
     local_aws: LocalAws, tmp_path: Path
 ) -> None:
     account, local, clock = Account(local_aws, tmp_path), local_aws, local_aws.clock
@@ -142,7 +142,7 @@ def test_block_is_filled_a_lost_node_replaced_the_gang_drained_and_continued_in_
     account.deploy(FIRST)
     for stack in read_assembly(account.assembly):
         assert [str(each) for each in lint(stack.template.read_text(), regions=[REGION])] == []
-    # Why a gang waits is told by its group and block.
+    # Why an array waits is told by its group and block.
     array = account.submit()
     assert account.why_waiting(array) == ["block-not-started"]
     clock.set(start - MINUTE)

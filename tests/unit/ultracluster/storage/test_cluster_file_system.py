@@ -108,4 +108,4 @@ def test_a_cluster_without_a_file_system_meets_in_its_bucket(
     assert "FileSystemFull" not in written
     assert "/fsx" not in written
     for each in (job, gate):
-        assert (each.environment.get("UC_GANG_PLACE") or "")[:5] == (place or "")
+        assert (each.environment.get("UC_RENDEZVOUS_PLACE") or "")[:5] == (place or "")

@@ -6,8 +6,8 @@ import boto3
 import pytest
 from moto import mock_aws
 
-from ultracluster_runtime.gang.places import Bucket, Folder, Place
-from ultracluster_runtime.gang.rendezvous import Unavailable
+from ultracluster_runtime.array_rendezvous.places import Bucket, Folder, Place
+from ultracluster_runtime.array_rendezvous.rendezvous import Unavailable
 
 
 @pytest.fixture(params=["folder", "bucket"])
@@ -20,7 +20,7 @@ def place(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.Mo
     with mock_aws():
         s3 = boto3.client("s3", region_name="us-east-1")
         s3.create_bucket(Bucket="meeting")
-        yield Bucket(s3, "meeting", "gangs/")
+        yield Bucket(s3, "meeting", "node_arrays/")
 
 
 def test_the_first_text_of_a_created_key_stays(place: Place) -> None:

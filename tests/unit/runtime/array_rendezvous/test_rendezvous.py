@@ -1,5 +1,5 @@
 import pytest
-from tests.unit.runtime.gang.simulation import KINDS, run
+from tests.unit.runtime.array_rendezvous.simulation import KINDS, run
 
 SEEDS = [168, pytest.param(1008, marks=pytest.mark.deep)]
 """Multiples of the kinds of lives."""
@@ -7,7 +7,7 @@ SEEDS = [168, pytest.param(1008, marks=pytest.mark.deep)]
 
 @pytest.mark.parametrize("seeds", SEEDS)
 @pytest.mark.parametrize("kind", range(KINDS))
-def test_no_schedule_makes_two_leaders_a_mixed_gang_or_a_silent_hang(kind: int, seeds: int) -> None:
+def test_no_schedule_makes_two_leaders_a_mixed_array_or_a_silent_hang(kind: int, seeds: int) -> None:
     for seed in range(kind, seeds, KINDS):
         run(seed)
 

@@ -21,7 +21,7 @@ from tests.unit.ultracluster.builders import (
 )
 
 import ultracluster as uc
-from ultracluster.jobs.gang import _source, gang_command
+from ultracluster.jobs.array_rendezvous import _source, rendezvous_command
 from ultracluster.scheduling.unmanaged_environment import UnmanagedEnvironment
 from ultracluster_spec.commands import LAUNCHER_PATH
 from ultracluster_spec.findings import FindingsError
@@ -56,8 +56,11 @@ def test_multi_node_job_is_an_array_of_whole_nodes(stack: cdk.Stack) -> None:
     container = definition["ContainerProperties"]
     assert {"Type": "VCPU", "Value": "192"} in container["ResourceRequirements"]
     variables = {one["Name"]: one["Value"] for one in container["Environment"]}
-    assert (variables["UC_GANG_SIZE"], variables["UC_GANG_PLACE"]) == ("4", "/fsx/.ultracluster/gangs")
-    # A child whose gang lost another child leaves with this code.
+    assert (variables["UC_ARRAY_NODES"], variables["UC_RENDEZVOUS_PLACE"]) == (
+        "4",
+        "/fsx/.ultracluster/arrays",
+    )
+    # A child whose node_array lost another child leaves with this code.
     assert {"Action": "RETRY", "OnExitCode": "112"} in definition["RetryStrategy"]["EvaluateOnExit"]
 
 
@@ -68,8 +71,8 @@ def test_children_without_a_file_system_meet_in_a_bucket(stack: cdk.Stack) -> No
     job(stack, shared=False, meeting_place=uc.CheckpointBucket(stack, "Checkpoints"))
     (definition,) = (each["Properties"] for each in of_type(stack, "AWS::Batch::JobDefinition"))
     variables = {one["Name"]: one["Value"] for one in definition["ContainerProperties"]["Environment"]}
-    before, bucket, after = variables["UC_GANG_PLACE"]["Fn::Join"][1]
-    assert (before, after) == ("s3://", "/.ultracluster/gangs")
+    before, bucket, after = variables["UC_RENDEZVOUS_PLACE"]["Fn::Join"][1]
+    assert (before, after) == ("s3://", "/.ultracluster/arrays")
     may = allowed(stack, "What the training program may do")
     assert any("s3:PutObject" in statement["Action"] for statement in may)
     assert bucket["Ref"].startswith("Checkpoints")
@@ -91,7 +94,7 @@ def test_queue_uses_the_unmanaged_environment_only(stack: cdk.Stack) -> None:
 
 
 def test_command_leaves_room_in_a_job_definition() -> None:
-    assert sum(map(len, gang_command(["train.py"], "torchrun"))) < 8_000
+    assert sum(map(len, rendezvous_command(["train.py"], "torchrun"))) < 8_000
 
 
 @pytest.mark.slow
@@ -109,11 +112,11 @@ def test_the_program_has_the_same_text_whichever_python_writes_it() -> None:
     assert inside == []
 
 
-def test_command_of_a_definition_runs_a_gang(tmp_path: Path) -> None:
+def test_command_of_a_definition_runs_an_array(tmp_path: Path) -> None:
     program = "import os; print(os.environ['NODE_RANK'] + ' of ' + os.environ['NNODES'])"
     command = [
         {"python3": sys.executable, LAUNCHER_PATH: str(LAUNCHER)}.get(word, word)
-        for word in gang_command([sys.executable, "-c", program], "raw")
+        for word in rendezvous_command([sys.executable, "-c", program], "raw")
     ]
     children = [
         subprocess.Popen(
@@ -123,12 +126,12 @@ def test_command_of_a_definition_runs_a_gang(tmp_path: Path) -> None:
                 "PYTHONPATH": "",
                 "AWS_BATCH_JOB_ID": f"job:{index}",
                 "AWS_BATCH_JOB_ARRAY_INDEX": str(index),
-                "UC_GANG_SIZE": "3",
-                "UC_GANG_PLACE": str(tmp_path),
-                "UC_GANG_ADDRESS": "127.0.0.1",
-                "UC_GANG_POLL": "0.05",
-                "UC_GANG_LEASE": "3",
-                "UC_GANG_PORT": "28700",
+                "UC_ARRAY_NODES": "3",
+                "UC_RENDEZVOUS_PLACE": str(tmp_path),
+                "UC_RENDEZVOUS_ADDRESS": "127.0.0.1",
+                "UC_RENDEZVOUS_POLL": "0.05",
+                "UC_RENDEZVOUS_LEASE": "3",
+                "UC_RENDEZVOUS_PORT": "28700",
                 "UC_LOST_SECONDS": "6",
             },
             stdout=subprocess.PIPE,

@@ -1,4 +1,4 @@
-"""Places where a gang meets: a folder that all nodes mount, or a prefix of a bucket."""
+"""Places where an array meets: a folder that all nodes mount, or a prefix of a bucket."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ import uuid
 from pathlib import Path
 from typing import Any, Mapping, Protocol  # noqa: UP035 - runs on Python 3.8
 
-from ultracluster_runtime.gang.rendezvous import Unavailable
+from ultracluster_runtime.array_rendezvous.rendezvous import Unavailable
 
 
 class Place(Protocol):
-    """Keys and short texts that all children of a gang read and write, each call linearizable."""
+    """Keys and short texts that all children of an array read and write, each call linearizable."""
 
     def create(self, key: str, text: str) -> bool:
         """Write a key unless it exists, all at once; return whether this call wrote it."""

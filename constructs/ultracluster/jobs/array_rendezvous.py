@@ -5,14 +5,14 @@ from collections.abc import Mapping, Sequence
 
 from ultracluster._foundation.function_code import runtime_folder
 from ultracluster.jobs.launcher import Launcher, launch_command
-from ultracluster_catalog.names.submission_tags import GANG_SIZE_VARIABLE
+from ultracluster_catalog.names.submission_tags import ARRAY_NODES_VARIABLE
 from ultracluster_spec.commands import LAUNCHER_PATH, encode_word
 
 _MODULES = ("rendezvous", "places", "member", "child")
-_FOLDER = ".ultracluster/gangs"
+_FOLDER = ".ultracluster/arrays"
 
 
-def gang_command(command: Sequence[str], launcher: Launcher) -> list[str]:
+def rendezvous_command(command: Sequence[str], launcher: Launcher) -> list[str]:
     """Return the command of a child: it meets the others, then starts the launcher as on a node of a multi-node job.
 
     The program of the rendezvous is a word of the command, because user data has no room for it and images need not have it.
@@ -28,14 +28,14 @@ def gang_command(command: Sequence[str], launcher: Launcher) -> list[str]:
     ]
 
 
-def gang_environment(*, nodes: int, place: str) -> Mapping[str, str]:
+def rendezvous_environment(*, nodes: int, place: str) -> Mapping[str, str]:
     """Return the variables of the rendezvous, at a mount point of the shared file system or in ``s3://BUCKET``."""
-    return {GANG_SIZE_VARIABLE: str(nodes), "UC_GANG_PLACE": f"{place}/{_FOLDER}"}
+    return {ARRAY_NODES_VARIABLE: str(nodes), "UC_RENDEZVOUS_PLACE": f"{place}/{_FOLDER}"}
 
 
 def _source() -> str:
     """Return the modules of the rendezvous as one, without docstrings, comments and imports of each other."""
-    folder = runtime_folder() / "gang"
+    folder = runtime_folder() / "array_rendezvous"
     merged = ast.Module(body=[], type_ignores=[])
     for name in _MODULES:
         module = ast.parse((folder / f"{name}.py").read_text(encoding="utf-8"))

@@ -1,4 +1,4 @@
-"""Lives of gangs from seeds: late, lost and doubled children, places that answer late or not at all, and two jobs at once.
+"""Lives of node_arrays from seeds: late, lost and doubled children, places that answer late or not at all, and two jobs at once.
 
 A place is linearizable, as S3 and Lustre are, but an answer may be lost, and what was asked may happen after the caller gave up.
 """
@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from types import ModuleType
 from typing import Any
 
-from ultracluster_runtime.gang import rendezvous
+from ultracluster_runtime.array_rendezvous import rendezvous
 
 ANSWER = 5.0
 """Seconds within which an operation is answered or given up."""
@@ -74,7 +74,7 @@ class Weather:
 
 @dataclass
 class Life:
-    """The life of one or two gangs."""
+    """The life of one or two node_arrays."""
 
     seed: int
     module: ModuleType = rendezvous
@@ -284,7 +284,7 @@ class Life:
 
     # -- the program ---------------------------------------------------------------------------------------------------------
 
-    def _gang(self, process: Process) -> list[Process]:
+    def _array(self, process: Process) -> list[Process]:
         return [
             one for one in self.processes if one.job == process.job and one.generation == process.generation
         ]
@@ -296,24 +296,24 @@ class Life:
             self.now,
         )
         self._check_start(process)
-        gang = self._gang(process)
-        if len(gang) == self.weather.size:
+        node_array = self._array(process)
+        if len(node_array) == self.weather.size:
             length = self.random.uniform(50, 300)
             failing: list[int] = []
             if self.weather.failing_program:
                 failing = self.random.choice(
                     [[self.random.randrange(self.weather.size)], list(range(self.weather.size))]
                 )
-            for one in gang:
+            for one in node_array:
                 one.exit_at = self.now + length + self.random.uniform(0, 5 if failing else 30)
                 one.exit_code = 3 if one.index in failing else 0
 
     def _exit_code(self, process: Process) -> int | None:
         if process.started is None or process.exit_at is None or process.exit_at > self.now:
             return None
-        gang = self._gang(process)
+        node_array = self._array(process)
         # A program ends well only if all were there until it ended.
-        for one in gang:
+        for one in node_array:
             if (
                 one.stopped is not None
                 and one.exit_at is not None
@@ -352,7 +352,7 @@ class Life:
                     f"{self._name(one)} of generation {one.generation} runs beside generation {process.generation}"
                 )
         if len(process.addresses) != self.weather.size:
-            raise Violation("a gang without all its children")
+            raise Violation("an array without all its children")
         if process.addresses[process.index] != process.address:
             raise Violation(f"{self._name(process)} has the place of another")
         for index, address in enumerate(process.addresses):
@@ -392,7 +392,7 @@ class Life:
             return
         gone = [
             one.stopped
-            for one in self._gang(process)
+            for one in self._array(process)
             if one.stopped is not None and not (one.outcome and one.outcome.result == "success")
         ]
         if gone and end - max(min(gone), process.started) > 5 * self.settings.lease:
@@ -400,10 +400,10 @@ class Life:
 
     def _check_success(self, job: str) -> None:
         last = max((one.generation for one in self.processes if one.job == job and one.generation), default=0)
-        gang = [one for one in self.processes if one.job == job and one.generation == last]
-        if len(gang) != self.weather.size:
-            raise Violation(f"{job} succeeded with {len(gang)} children")
-        for one in gang:
+        node_array = [one for one in self.processes if one.job == job and one.generation == last]
+        if len(node_array) != self.weather.size:
+            raise Violation(f"{job} succeeded with {len(node_array)} children")
+        for one in node_array:
             if one.exit_at is None or one.exit_code or one.exit_at > self.now:
                 raise Violation(f"{job} succeeded, and {self._name(one)} did not")
 

@@ -1,12 +1,12 @@
-"""Run one child of a gang in a process of its own: PLACE INDEX SIZE ATTEMPT PROGRAM..., with short times."""
+"""Run one child of an array in a process of its own: PLACE INDEX SIZE ATTEMPT PROGRAM..., with short times."""
 
 import sys
 import uuid
 from pathlib import Path
 
-from ultracluster_runtime.gang.member import run_member
-from ultracluster_runtime.gang.places import Folder
-from ultracluster_runtime.gang.rendezvous import Child, Settings
+from ultracluster_runtime.array_rendezvous.member import run_member
+from ultracluster_runtime.array_rendezvous.places import Folder
+from ultracluster_runtime.array_rendezvous.rendezvous import Child, Settings
 
 CODES = {"success": 0, "failure": 1, "again": 112}
 

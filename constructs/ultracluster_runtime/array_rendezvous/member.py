@@ -1,4 +1,4 @@
-"""One child of a gang: the rendezvous with a real place, and the program that it starts and ends."""
+"""One child of an array: the rendezvous with a real place, and the program that it starts and ends."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import threading
 import time
 from typing import TYPE_CHECKING, Any, Callable, Sequence  # noqa: UP035 - runs on Python 3.8
 
-from ultracluster_runtime.gang.rendezvous import (
+from ultracluster_runtime.array_rendezvous.rendezvous import (
     Child,
     Create,
     ListKeys,
@@ -23,7 +23,7 @@ from ultracluster_runtime.gang.rendezvous import (
 )
 
 if TYPE_CHECKING:
-    from ultracluster_runtime.gang.places import Place
+    from ultracluster_runtime.array_rendezvous.places import Place
 
 _ANSWERS_IN_A_LEASE = 12
 _GRACE = 30.0  # seconds between SIGTERM and SIGKILL
@@ -32,7 +32,7 @@ _GRACE = 30.0  # seconds between SIGTERM and SIGKILL
 def run_member(
     child: Child, settings: Settings, place: Place, command: Callable[[Start], Sequence[str]]
 ) -> Outcome:
-    """Take part in a gang, from the rendezvous to the end of all; `command` returns the program's command."""
+    """Take part in an array, from the rendezvous to the end of all; `command` returns the program's command."""
     member = _Member(place, settings, command)
     steps = take_part(child, settings)
     answer: Any = None

@@ -12,9 +12,9 @@ from unittest.mock import MagicMock
 
 import pytest
 
-from ultracluster_runtime.gang.child import _own_address, _place, node_variables
-from ultracluster_runtime.gang.places import Bucket, Folder
-from ultracluster_runtime.gang.rendezvous import Child, Start
+from ultracluster_runtime.array_rendezvous.child import _own_address, _place, node_variables
+from ultracluster_runtime.array_rendezvous.places import Bucket, Folder
+from ultracluster_runtime.array_rendezvous.rendezvous import Child, Start
 
 LAUNCHER = Path(__file__).parents[4] / "constructs/ultracluster/scripts/launch.py"
 NAMES = ("NODE_RANK", "NNODES", "MASTER_ADDR", "MASTER_PORT")
@@ -35,19 +35,19 @@ def start(place: Path, size: int, attempt: int, then: str, port: int) -> list[su
             "AWS_BATCH_JOB_ID": f"0b8e2d0a-job:{index}",
             "AWS_BATCH_JOB_ARRAY_INDEX": str(index),
             "AWS_BATCH_JOB_ATTEMPT": str(attempt),
-            "UC_GANG_SIZE": str(size),
-            "UC_GANG_PLACE": str(place),
-            "UC_GANG_ADDRESS": "127.0.0.1",
-            "UC_GANG_POLL": "0.05",
-            "UC_GANG_DEADLINE": "20",
-            "UC_GANG_LEASE": "1.5",
-            "UC_GANG_PORT": str(port),
+            "UC_ARRAY_NODES": str(size),
+            "UC_RENDEZVOUS_PLACE": str(place),
+            "UC_RENDEZVOUS_ADDRESS": "127.0.0.1",
+            "UC_RENDEZVOUS_POLL": "0.05",
+            "UC_RENDEZVOUS_DEADLINE": "20",
+            "UC_RENDEZVOUS_LEASE": "1.5",
+            "UC_RENDEZVOUS_PORT": str(port),
             "UC_LOST_SECONDS": "6",
         }
         program = [sys.executable, str(LAUNCHER), "raw", sys.executable, "-c", TELL.format(then)]
         children.append(
             subprocess.Popen(
-                [sys.executable, "-m", "ultracluster_runtime.gang.child", *program],
+                [sys.executable, "-m", "ultracluster_runtime.array_rendezvous.child", *program],
                 env=environment,
                 stdout=subprocess.PIPE,
                 stderr=subprocess.PIPE,
@@ -128,10 +128,10 @@ def test_each_generation_has_its_own_name_and_ports() -> None:
 
 @pytest.mark.slow
 def test_children_meet_in_a_folder_or_in_a_bucket(tmp_path: Path) -> None:
-    folder, bucket = _place(str(tmp_path)), _place("s3://gangs/of/cluster")
+    folder, bucket = _place(str(tmp_path)), _place("s3://arrays/of/cluster")
     assert isinstance(folder, Folder)
     assert isinstance(bucket, Bucket)
-    assert (bucket._bucket, bucket._prefix) == ("gangs", "of/cluster/")
+    assert (bucket._bucket, bucket._prefix) == ("arrays", "of/cluster/")
 
 
 def test_the_address_of_a_child_is_that_of_its_route_to_others(monkeypatch: pytest.MonkeyPatch) -> None:

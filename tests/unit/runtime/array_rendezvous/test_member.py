@@ -1,4 +1,4 @@
-"""Gangs of real processes, which meet in a folder."""
+"""Arrays of real processes, which meet in a folder."""
 
 import os
 import signal
@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from ultracluster_runtime.gang.member import _Member, run_member
-from ultracluster_runtime.gang.places import Folder
-from ultracluster_runtime.gang.rendezvous import Child, Read, Settings, Start, Unavailable, Wait
+from ultracluster_runtime.array_rendezvous.member import _Member, run_member
+from ultracluster_runtime.array_rendezvous.places import Folder
+from ultracluster_runtime.array_rendezvous.rendezvous import Child, Read, Settings, Start, Unavailable, Wait
 
 pytestmark = pytest.mark.slow
 

@@ -1,9 +1,9 @@
-"""The rendezvous of a gang: array children that start one program together, or fail together with one reason.
+"""The rendezvous of an array: array children that start one program together, or fail together with one reason.
 
 AWS Batch starts array children one by one and repeats each alone, so membership is decided here, through a place that all
 children share: a folder of a file system, or a prefix of a bucket. The only primitive is writing what does not exist yet.
 
-A *generation* is one try of the whole gang. Its keys stand below the ID of the array job, so that no run reads another's::
+A *generation* is one try of the whole array. Its keys stand below the ID of the array job, so that no run reads another's::
 
     over                     how the job ended: success, or the reason of its failure
     GENERATION/end           why this try has ended; the next one begins
@@ -71,7 +71,7 @@ class Unavailable(Exception):  # noqa: N818 - a state of the place
 class Outcome(NamedTuple):
     """What a child ends with."""
 
-    # Success or failure of the whole gang, or again: the child may be started for the next generation
+    # Success or failure of the whole array, or again: the child may be started for the next generation
     result: Literal["success", "failure", "again"]
     reason: str  # what to write to the log; the same for all children
 
@@ -108,7 +108,7 @@ Steps = Generator[Operation, Any, Outcome]  # operations, and at the end the out
 
 
 @dataclass
-class _Gang:
+class _Array:
     """What one process knows."""
 
     child: Child
@@ -131,94 +131,94 @@ class _Gang:
 
 def take_part(child: Child, settings: Settings) -> Steps:
     """Find the other children, start the program with them, and stay with them until all have ended."""
-    gang = _Gang(child, settings)
-    gang.now, _ = yield Wait(0)
-    gang.checked = born = gang.now
+    array = _Array(child, settings)
+    array.now, _ = yield Wait(0)
+    array.checked = born = array.now
     while True:
-        ended = yield from _until_started(gang, born + settings.deadline)
+        ended = yield from _until_started(array, born + settings.deadline)
         if ended:
             return ended
-        outcome = yield from _until_ended(gang)
+        outcome = yield from _until_ended(array)
         if outcome:
             return outcome
 
 
 def _until_started(  # noqa: C901 - one loop with all that may end it
-    gang: _Gang, deadline: float
+    array: _Array, deadline: float
 ) -> Generator[Operation, Any, Outcome | None]:
     """Go from generation to generation until one starts."""
-    child, registered = gang.child, 0
+    child, registered = array.child, 0
     while True:
         try:
-            verdict = yield from _verdict(gang)
+            verdict = yield from _verdict(array)
             if verdict and verdict.result != "again":
                 return verdict
             if verdict:
-                gang.generation += 1
-                gang.quiet_since = gang.now
+                array.generation += 1
+                array.quiet_since = array.now
                 continue
-            if registered != gang.generation:
-                yield Write(gang.key(f"member/{child.name}"), child.address)
-                registered = gang.generation
-            roster = yield from _roster(gang)
+            if registered != array.generation:
+                yield Write(array.key(f"member/{child.name}"), child.address)
+                registered = array.generation
+            roster = yield from _roster(array)
             if roster and child.name in roster:
-                before = gang.checked + gang.settings.lease
-                started = yield Start(gang.generation, tuple(roster.values()), before)
+                before = array.checked + array.settings.lease
+                started = yield Start(array.generation, tuple(roster.values()), before)
                 if started:
                     return None
-                gang.now, _ = yield Wait(0)
+                array.now, _ = yield Wait(0)
                 continue
             if roster:
                 successor = next(name for name in roster if _index(name) == child.index)
                 if successor > child.name:
                     return Outcome("failure", f"child {child.index} was started again elsewhere")
-                yield from _end(gang, f"child {child.index} was lost and started again")
+                yield from _end(array, f"child {child.index} was lost and started again")
                 continue
-            if gang.now > deadline:
-                missing = yield from _missing(gang)
+            if array.now > deadline:
+                missing = yield from _missing(array)
                 yield from _finish(
-                    gang, f"not all children came within {gang.settings.deadline:.0f} s: {missing}"
+                    array, f"not all children came within {array.settings.deadline:.0f} s: {missing}"
                 )
                 continue
         except (Unavailable, ValueError):
-            if gang.now > deadline + gang.settings.lease:
+            if array.now > deadline + array.settings.lease:
                 return Outcome("failure", "the place of the rendezvous cannot be reached")
-        gang.now, _ = yield Wait(gang.settings.poll)
+        array.now, _ = yield Wait(array.settings.poll)
 
 
-def _verdict(gang: _Gang) -> Generator[Operation, Any, Outcome | None]:
+def _verdict(array: _Array) -> Generator[Operation, Any, Outcome | None]:
     """Look whether the job or the generation has ended."""
-    asked = gang.now
-    over = yield Read(gang.over)
+    asked = array.now
+    over = yield Read(array.over)
     if over is not None:
         result = json.loads(over)
         return Outcome(result["result"], result["reason"])
-    end = yield Read(gang.key("end"))
+    end = yield Read(array.key("end"))
     if end is not None:
         return Outcome("again", end)
-    gang.checked = asked
+    array.checked = asked
     return None
 
 
-def _roster(gang: _Gang) -> Generator[Operation, Any, dict[str, str] | None]:
+def _roster(array: _Array) -> Generator[Operation, Any, dict[str, str] | None]:
     """Read the roster; child 0 writes it once all have come."""
-    text = yield Read(gang.key("roster"))
-    if text is None and gang.child.index == 0 and _quiet(gang):
-        members = yield from _members(gang)
-        if len(members) == gang.child.size:
-            yield Create(gang.key("roster"), json.dumps(dict(members)))
-            text = yield Read(gang.key("roster"))
+    text = yield Read(array.key("roster"))
+    if text is None and array.child.index == 0 and _quiet(array):
+        members = yield from _members(array)
+        if len(members) == array.child.size:
+            yield Create(array.key("roster"), json.dumps(dict(members)))
+            text = yield Read(array.key("roster"))
     return None if text is None else dict(json.loads(text))
 
 
-def _quiet(gang: _Gang) -> bool:
+def _quiet(array: _Array) -> bool:
     # A process of the previous generation that AWS Batch has given up may run until its lease ends.
-    return gang.quiet_since is None or gang.now - gang.quiet_since > 2 * gang.settings.lease
+    return array.quiet_since is None or array.now - array.quiet_since > 2 * array.settings.lease
 
 
-def _members(gang: _Gang) -> Generator[Operation, Any, list[tuple[str, str]]]:
+def _members(array: _Array) -> Generator[Operation, Any, list[tuple[str, str]]]:
     """Return the newest process of each child that has come, in the order of their indexes."""
-    prefix = gang.key("member/")
+    prefix = array.key("member/")
     found: Mapping[str, str] = yield ListKeys(prefix)
     newest: dict[int, tuple[str, str]] = {}
     for key in sorted(found):
@@ -227,77 +227,77 @@ def _members(gang: _Gang) -> Generator[Operation, Any, list[tuple[str, str]]]:
     return [newest[index] for index in sorted(newest)]
 
 
-def _missing(gang: _Gang) -> Generator[Operation, Any, str]:
-    members = yield from _members(gang)
+def _missing(array: _Array) -> Generator[Operation, Any, str]:
+    members = yield from _members(array)
     come = {_index(name) for name, _ in members}
-    absent = [str(index) for index in range(gang.child.size) if index not in come]
+    absent = [str(index) for index in range(array.child.size) if index not in come]
     names = ", ".join(absent)
-    return f"{names} of {gang.child.size} missing" if absent else "no roster from child 0"
+    return f"{names} of {array.child.size} missing" if absent else "no roster from child 0"
 
 
 def _index(name: str) -> int:
     return int(name.partition("-")[0])
 
 
-def _end(gang: _Gang, reason: str) -> Generator[Operation, Any, None]:
+def _end(array: _Array, reason: str) -> Generator[Operation, Any, None]:
     """End the generation; the first reason stays."""
-    yield Create(gang.key("end"), reason)
+    yield Create(array.key("end"), reason)
 
 
-def _finish(gang: _Gang, reason: str, *, result: str = "failure") -> Generator[Operation, Any, None]:
+def _finish(array: _Array, reason: str, *, result: str = "failure") -> Generator[Operation, Any, None]:
     """End the job; the first result stays."""
-    yield Create(gang.over, json.dumps({"result": result, "reason": reason}))
+    yield Create(array.over, json.dumps({"result": result, "reason": reason}))
 
 
-def _until_ended(gang: _Gang) -> Generator[Operation, Any, Outcome | None]:
+def _until_ended(array: _Array) -> Generator[Operation, Any, Outcome | None]:
     """Stay with a generation that runs, until it ends."""
-    child, settings = gang.child, gang.settings
+    child, settings = array.child, array.settings
     failed_since: float | None = None
-    gang.seen = {str(index): ("", gang.now) for index in range(child.size)}
+    array.seen = {str(index): ("", array.now) for index in range(child.size)}
     while True:
         try:
-            verdict = yield from _verdict(gang)
+            verdict = yield from _verdict(array)
             if verdict:
                 return verdict
-            gang.beats += 1
-            state = "done" if gang.exit_code == 0 else "runs"
-            yield Write(gang.key(f"beat/{child.index}"), f"{state} {gang.beats}")
-            lost, done = yield from _watch(gang)
+            array.beats += 1
+            state = "done" if array.exit_code == 0 else "runs"
+            yield Write(array.key(f"beat/{child.index}"), f"{state} {array.beats}")
+            lost, done = yield from _watch(array)
             if done:
-                yield from _finish(gang, "all children succeeded", result="success")
+                yield from _finish(array, "all children succeeded", result="success")
                 continue
             if lost:
-                yield from _end(gang, f"child {lost} gave no sign of life for {settings.lease:.0f} s")
+                yield from _end(array, f"child {lost} gave no sign of life for {settings.lease:.0f} s")
                 continue
-            if gang.exit_code:
-                failed_since = gang.now if failed_since is None else failed_since
+            if array.exit_code:
+                failed_since = array.now if failed_since is None else failed_since
                 # A program also fails because another child was lost, which shows after a lease.
-                if gang.now - failed_since > 2 * settings.lease:
-                    reason = f"the program of child {child.index} ended with exit code {gang.exit_code}"
-                    yield from _finish(gang, reason)
+                if array.now - failed_since > 2 * settings.lease:
+                    reason = f"the program of child {child.index} ended with exit code {array.exit_code}"
+                    yield from _finish(array, reason)
                     continue
         except (Unavailable, ValueError):
             pass
-        gang.now, gang.exit_code = yield Wait(settings.poll)
-        if gang.now - gang.checked > settings.lease:
+        array.now, array.exit_code = yield Wait(settings.poll)
+        if array.now - array.checked > settings.lease:
             return Outcome("again", "the place of the rendezvous cannot be reached")
 
 
-def _watch(gang: _Gang) -> Generator[Operation, Any, tuple[str, bool]]:
+def _watch(array: _Array) -> Generator[Operation, Any, tuple[str, bool]]:
     """Return a child that is lost, if any, and whether all are done. Child 0 watches all, the others child 0."""
-    prefix = gang.key("beat/")
-    if gang.child.index == 0:
+    prefix = array.key("beat/")
+    if array.child.index == 0:
         beats: Mapping[str, str] = yield ListKeys(prefix)
     else:
         beat = yield Read(f"{prefix}0")
         beats = {} if beat is None else {f"{prefix}0": beat}
     for key, beat in beats.items():
         index = key[len(prefix) :]
-        if gang.seen[index][0] != beat:
-            gang.seen[index] = (beat, gang.now)
-    if gang.child.index == 0 and all(beat.startswith("done") for beat, _ in gang.seen.values()):
+        if array.seen[index][0] != beat:
+            array.seen[index] = (beat, array.now)
+    if array.child.index == 0 and all(beat.startswith("done") for beat, _ in array.seen.values()):
         return "", True
-    for index in gang.seen if gang.child.index == 0 else ("0",):
-        if int(index) != gang.child.index and gang.now - gang.seen[index][1] > gang.settings.lease:
+    for index in array.seen if array.child.index == 0 else ("0",):
+        if int(index) != array.child.index and array.now - array.seen[index][1] > array.settings.lease:
             return index, False
     return "", False

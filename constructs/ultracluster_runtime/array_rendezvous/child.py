@@ -1,4 +1,4 @@
-"""Entry point of an array child of a gang: meets the others, then starts the launcher as on a node of a multi-node job.
+"""Entry point of a child of an array whose children are the nodes of one job: meets the others, then starts the launcher as on a node of a multi-node job.
 
 The launcher (scripts/launch.py) reads the variables that AWS Batch sets for multi-node jobs. Here they are set from the array
 index and the roster, so that launchers, gates, checkpoints and logs are the same on both roads.
@@ -14,9 +14,9 @@ import uuid
 from pathlib import Path
 from typing import Any, Mapping, Sequence  # noqa: UP035 - runs on Python 3.8
 
-from ultracluster_runtime.gang.member import run_member
-from ultracluster_runtime.gang.places import Bucket, Folder, Place
-from ultracluster_runtime.gang.rendezvous import Child, Settings, Start
+from ultracluster_runtime.array_rendezvous.member import run_member
+from ultracluster_runtime.array_rendezvous.places import Bucket, Folder, Place
+from ultracluster_runtime.array_rendezvous.rendezvous import Child, Settings, Start
 
 EXIT_CODES: Mapping[str, int] = {"success": 0, "failure": 1, "again": 112}
 """By result; 112 is the code of a job that lost a node (ultracluster_catalog.names.exit_codes), which is retried."""
@@ -27,20 +27,20 @@ _GENERATIONS = 64
 
 
 def main() -> int:
-    """Take part in the gang of the environment with the command of the arguments."""
+    """Take part in the array of the environment with the command of the arguments."""
     given = os.environ
     child = Child(
         job=given["AWS_BATCH_JOB_ID"].partition(":")[0],
         index=int(given["AWS_BATCH_JOB_ARRAY_INDEX"]),
-        size=int(given["UC_GANG_SIZE"]),
+        size=int(given["UC_ARRAY_NODES"]),
         attempt=int(given["AWS_BATCH_JOB_ATTEMPT"]),
         nonce=uuid.uuid4().hex[:8],
-        address=given.get("UC_GANG_ADDRESS") or _own_address(),
+        address=given.get("UC_RENDEZVOUS_ADDRESS") or _own_address(),
     )
     settings = Settings(
-        poll=float(given.get("UC_GANG_POLL", Settings.poll)),
-        deadline=float(given.get("UC_GANG_DEADLINE", Settings.deadline)),
-        lease=float(given.get("UC_GANG_LEASE", Settings.lease)),
+        poll=float(given.get("UC_RENDEZVOUS_POLL", Settings.poll)),
+        deadline=float(given.get("UC_RENDEZVOUS_DEADLINE", Settings.deadline)),
+        lease=float(given.get("UC_RENDEZVOUS_LEASE", Settings.lease)),
     )
 
     def command(start: Start) -> Sequence[str]:
@@ -49,14 +49,14 @@ def main() -> int:
 
     signal.signal(signal.SIGTERM, _leave)
     _say(f"child {child.index} of {child.size}, attempt {child.attempt}, waits for the others")
-    outcome = run_member(child, settings, _place(given["UC_GANG_PLACE"]), command)
+    outcome = run_member(child, settings, _place(given["UC_RENDEZVOUS_PLACE"]), command)
     _say(outcome.reason)
     return EXIT_CODES[outcome.result]
 
 
 def node_variables(child: Child, start: Start) -> dict[str, str]:
     """Return the variables of a node of a multi-node job for a child of a generation."""
-    port = int(os.environ.get("UC_GANG_PORT", _PORT)) + _PORTS * (start.generation % _GENERATIONS)
+    port = int(os.environ.get("UC_RENDEZVOUS_PORT", _PORT)) + _PORTS * (start.generation % _GENERATIONS)
     return {
         # Launchers refuse nodes of another job; those of another generation are refused by another name and other ports.
         "AWS_BATCH_JOB_ID": f"{child.job}.{start.generation}#{child.index}",
