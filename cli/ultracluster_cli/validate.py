@@ -59,7 +59,7 @@ def validate(
         if explain or cluster:
             raise typer.BadParameter("--explain and --cluster are for rollout files; got a template")
         # The rules for templates take longer to import than a rollout file to validate.
-        from ultracluster_cli.validate_templates import validate_templates  # noqa: PLC0415
+        from ultracluster_cli.validate_templates import validate_templates  # noqa: PLC0415 - the rules of templates
 
         validate_templates(paths, region=region, skip=skip or [], as_json=as_json)
         return

@@ -32,7 +32,7 @@ def disks_are_encrypted(template: Resource) -> Iterator[Wrong]:
     disks = [each["Ebs"] for each in template["LaunchTemplateData"]["BlockDeviceMappings"].items]
     for at in (disk["Encrypted"] for disk in disks if not disk.missing and disk["SnapshotId"].missing):
         if at.off:
-            missing = "nothing is said, and a new volume is not encrypted by itself"
+            missing = "not set, and new volumes are not encrypted by default"
             yield at, missing if at.missing else "got false", "Encrypted: true"
 
 

@@ -153,7 +153,7 @@ class Cluster(Value):
     jobs use it only if the capacity before it is closed or too small. Default: none."""
 
     checkpoint_lead_minutes: Annotated[int, CHECKPOINT_LEAD_MINUTES] = 20
-    """Minutes before the drain of a Capacity Block at which running jobs are told to write a checkpoint, 0 to 720. Default:
+    """Minutes before the drain of a Capacity Block at which running jobs receive a request to write a checkpoint, 0 to 720. Default:
     20."""
 
     max_refusals: Annotated[int, MAX_REFUSALS] = 3
@@ -211,7 +211,7 @@ class Cluster(Value):
     none for other capacity."""
 
     capacity_watch: StandingOrder | None = None
-    """A Capacity Block to look for, such as the next one: `notify` is told when it is on offer or its price falls. Default:
+    """A Capacity Block to look for, such as the next one: `notify` receives a message when it is offered or its price falls. Default:
     none."""
 
     tags: Annotated[dict[_TagKey, _TagValue], Checked(_check_tags)] = field(default_factory=dict)

@@ -112,8 +112,8 @@ def _findings(app: cdk.Stage) -> Iterator[tuple[Finding, bool]]:
 def _findings_of_stage(folder: Path, stacks: dict[str, cdk.Stack]) -> Iterator[tuple[Finding, bool]]:
     """Return what is wrong in the stacks of a stage, with what other stacks of it add to them."""
     from ultracluster_checks import Source, check_templates  # noqa: PLC0415 - only where templates are written
-    from ultracluster_checks.codes import RETAINED  # noqa: PLC0415
-    from ultracluster_checks.table import RECORDS  # noqa: PLC0415
+    from ultracluster_checks.codes import RETAINED  # noqa: PLC0415 - as above
+    from ultracluster_checks.table import RECORDS  # noqa: PLC0415 - as above
 
     sources = []
     for path in sorted(folder.glob("*.template.json")):
@@ -136,8 +136,8 @@ def _findings_of_stage(folder: Path, stacks: dict[str, cdk.Stack]) -> Iterator[t
 def _of_construct(problem: "Problem", stack: cdk.Stack) -> Iterator[tuple[Finding, bool]]:
     """Return a finding with the path of its construct, unless that or one around it acknowledges the code."""
     from ultracluster_checks.model.nodes import nodes_of  # noqa: PLC0415 - only where templates are written
-    from ultracluster_checks.problem import finding_of  # noqa: PLC0415
-    from ultracluster_checks.table import RECORDS  # noqa: PLC0415
+    from ultracluster_checks.problem import finding_of  # noqa: PLC0415 - as above
+    from ultracluster_checks.table import RECORDS  # noqa: PLC0415 - as above
 
     logical_id, _, path = str(problem.place).partition(".")
     construct: IConstruct | None = next(

@@ -553,6 +553,7 @@ class UltraCluster(IUltraCluster):
         return self._grant_checkpoints(made)
 
     def _let_resume(self, job: _Job) -> _Job:
+        """Let the function that submits jobs again submit this one, at once or when another job brings the function."""
         # Also jobs without `resume`, because `ultracluster jobs submit --resume` can request it at submission where others resume.
         if self.job_resume is None:
             self._without_resume.append(job.job_definition_arn)

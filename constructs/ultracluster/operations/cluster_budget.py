@@ -67,7 +67,7 @@ class ClusterBudget(Construct):
             topic: SNS topic for notifications; its policy must allow ``budgets.amazonaws.com`` to publish. Default: a new one
                 without subscriptions.
             queues_to_close: Queues to disable for new jobs at `close_at_percent`. Running and waiting jobs continue, and the
-                queues must be enabled again by hand. Default: none, because a Capacity Block is billed whether its queue is
+                queues must be enabled again manually. Default: none, because a Capacity Block is billed whether its queue is
                 enabled or not.
             close_at_percent: Threshold of actual cost for closing the queues, in percent of the limit. Default: 100.
             kms_key: KMS key for new topics and the log group; its policy must allow AWS Budgets, CloudWatch and CloudWatch

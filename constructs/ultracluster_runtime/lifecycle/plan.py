@@ -300,7 +300,7 @@ def _starved_notice(observations: Observations, state: LifecycleState) -> Notify
         notices=frozenset({f"starved {_format_time(since)}"}),
         subject=f"Capacity Block {observations.reservation_id} is active, and jobs wait without a node",
         text=(
-            f"Since {_format_time(since)} job {observations.waiting} waits, and no node runs in the block, whose hours are paid for. "
+            f"Since {_format_time(since)} job {observations.waiting} waits, and no node runs in the block, which is paid for. "
             f"`ultracluster jobs why {observations.waiting}` names the cause."
         ),
     )

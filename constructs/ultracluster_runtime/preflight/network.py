@@ -329,7 +329,7 @@ def _check_task_network(subnet: Part, network: TaskNetwork) -> Outcome:
     if mends and len(missing) < len(has):
         return failed(
             f"{name} has some of the rules for tasks already, and EC2 rejects a duplicate",
-            f"Remove default_security_group_id, and add by hand: {', '.join(missing) or 'nothing'}",
+            f"Remove default_security_group_id, and add manually: {', '.join(missing) or 'nothing'}",
         )
     problems = [] if mends or not missing else [f"{name}, the default group, lacks {', '.join(missing)}"]
     if network.closed_endpoints:

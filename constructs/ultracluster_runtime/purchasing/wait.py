@@ -56,6 +56,6 @@ RECORDS: Final = (
         "UC7056",
         "A purchase that waits for an offering has the token of its order.",
         remedy="Specify --token with the token that `ultracluster capacity approve` printed; `ultracluster capacity status --json` has it too.",
-        source="Our decision: nobody sits at the prompt when the offering appears, so the approval is the only consent.",
+        source="Our decision: no one can be asked when the offering appears, so the approval is the only consent.",
     ),
 )

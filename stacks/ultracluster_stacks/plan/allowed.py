@@ -522,7 +522,7 @@ _ONLY_GROWS: Final = "it cannot be decreased; the service refuses it"
 _GROWS_FAR: Final = "it more than doubles, is paid from then on and cannot be decreased again"
 _WORDS: Final = Row(_any, "")
 _EMPTY: Final = "paid nodes would stay empty"
-_TOLD: Final = "those who are told now would no longer be told, or others would be"
+_TOLD: Final = "notifications would no longer reach their recipients, or would reach others"
 
 _CONTAINER: Final[Mapping[PropertyPath, Row]] = {
     ("Command",): Row(_keeps_launcher, "nothing would ask the program for a checkpoint or report its steps"),
@@ -768,7 +768,7 @@ def purpose(kind: str) -> tuple[StopKind, str]:
     return StopKind.UNKNOWN, "is of a type that no row knows"
 
 
-_MACRO: Final = "a macro would put parts into it that nobody sees before the deployment"
+_MACRO: Final = "a macro would add parts that are not known before the deployment"
 
 
 def unsafe_changes(update: ResourceUpdate, stops: Collection[Stop]) -> Iterator[Stop]:

@@ -163,7 +163,7 @@ def _check_private_dns(request: Request, vpc_id: str, service: str) -> None:
 
 @_check("ModifyVpcEndpoint")
 def modify_vpc_endpoint(request: Request) -> None:
-    """Check added subnets and groups."""
+    """Check the subnets and groups that a request adds to an endpoint, before moto adds them."""
     endpoint = backend_of(request.region).vpc_end_points.get(request.parameters["VpcEndpointId"])
     if endpoint is None:
         return
