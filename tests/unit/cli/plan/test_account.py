@@ -68,8 +68,7 @@ def test_what_was_not_asked_is_said_and_nothing_is_called_safe(plan: Callable[..
         each for each in outcome.stderr.splitlines() if each.startswith("The account could not be asked")
     ]
     assert (
-        "whether this holds: The quota for Capacity Blocks is large enough for the rollout (UC9411, "
-        in line
+        "whether this holds: The quota for Capacity Blocks is large enough for the rollout (UC9411, " in line
     )
 
 

@@ -323,7 +323,7 @@ def test_shows_all_problems_at_once() -> None:
 
 def test_time_zones_other_than_utc_are_refused() -> None:
     order = extension_order(expected_end=OWNED_END.astimezone(ZoneInfo("Europe/Berlin")))
-    assert "error: expected_end: got " in findings_text(order)
+    assert says(order, "error: expected_end: got ")
 
 
 TIME = "got '2026-12-01'. Allowed: a time in UTC, such as 2026-12-01T11:30:00Z."
