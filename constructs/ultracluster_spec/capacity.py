@@ -728,7 +728,7 @@ CLUSTER_RULES: Final = (
 @rule("UC4152")
 def launch_was_shown(cluster: Buyer) -> Iterator[At]:
     """AWS Batch was shown to launch the instance type into a Capacity Block."""
-    name = cluster.machine.name
+    name = cluster.node_type.name
     for place, capacity in cluster.sources():
         by_batch = capacity.market_type == "capacity-block" and capacity.launched_by == "batch"
         if by_batch and name not in BATCH_LAUNCHES_SHOWN:
