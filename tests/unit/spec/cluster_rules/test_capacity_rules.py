@@ -58,7 +58,7 @@ def test_own_figures_reach_the_other_rules(findings: Findings) -> None:
     ("edits", "places"),
     [
         ([], [f"{_CLUSTER}.capacity.launched_by"]),
-        ([capacity("launched_by: auto-scaling")], []),
+        ([(_BLOCK, f"{_BLOCK}          launched_by: auto-scaling\n")], []),
         ([_ON_DEMAND], []),
         ([(_TYPE, "p5.48xlarge")], []),
         ([(_TYPE, "p5en.48xlarge")], [f"{_CLUSTER}.capacity.launched_by"]),
