@@ -382,20 +382,20 @@ def check_gate_bound(bound: float | None, *, path: str) -> list[Finding]:
 
 
 def check_gate_bandwidth(
-    machine: InstanceType, nodes: int, bound: float | None, *, path: str
+    instance_type: InstanceType, nodes: int, bound: float | None, *, path: str
 ) -> list[Finding]:
     """Check that the network of an instance type carries the bandwidth that a fabric gate asks of several nodes (UC6158).
 
     Each of N nodes sends at least 2 (N - 1) / N of the data, and the bus bandwidth counts twice the data, so it is at most
     N / (N - 1) times the bandwidth of a node. Inside an UltraServer, nodes also have NeuronLink, for which no such limit is known.
     """
-    if bound is None or nodes < 2 or machine.in_ultraserver:  # noqa: PLR2004 - one node has no network to test
+    if bound is None or nodes < 2 or instance_type.in_ultraserver:  # noqa: PLR2004 - one node has no network to test
         return []
-    most = machine.network_gbps * 1e9 / 8 / 2**30 * nodes / (nodes - 1)
+    most = instance_type.network_gbps * 1e9 / 8 / 2**30 * nodes / (nodes - 1)
     return require(
         bound <= most,
         "UC6158",
-        f"got {bound:g} GiB/s, more than the network of {nodes} x {machine.name} carries",
+        f"got {bound:g} GiB/s, more than the network of {nodes} x {instance_type.name} carries",
         allowed=f"at most {int(most)} GiB/s",
         remedy="AWS publishes no figure for an all-reduce: use less than the log of a gate without a bound shows",
         path=path,

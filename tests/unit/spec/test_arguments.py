@@ -59,12 +59,10 @@ def test_a_duration_in_place_of_a_number_is_told_how_it_becomes_one() -> None:
     with pytest.raises(FindingsError) as refused:
         wait(Length(), nodes=Length())  # type: ignore[arg-type]
 
+    length = "UC1030: nodes: got an object of Length. Allowed: a whole number between -2^53 and 2^53."
     assert str(refused.value).splitlines() == [
-        (
-            "UC1030: idle_minutes: got an object of Length. Allowed: a whole number between -2^53 and 2^53. "
-            "Pass int(given.to_minutes()), a number in the unit of the name."
-        ),
-        "UC1030: nodes: got an object of Length. Allowed: a whole number between -2^53 and 2^53.",
+        f"{length.replace('nodes', 'idle_minutes')} Pass int(given.to_minutes()), a number in the unit of the name.",
+        length,
     ]
 
 

@@ -78,7 +78,7 @@ def test_warnings_about_templates_are_shown_at_their_lines_whether_the_app_was_s
             subprocess.run([sys.executable, "-c", WRITES, "--output", output], cwd=project, check=True)
         return known
 
-    monkeypatch.setattr(toolchain, "write_known_assembly", write)
+    monkeypatch.setattr(toolchain, "synthesize_our_app", write)
     synthesize(tmp_path, WRITES if not known else FAILS)
 
     line = (
