@@ -1,7 +1,7 @@
 """Containers of jobs: devices, memory, volumes, privileges, and settings of EFA and Neuron that the nodes have."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
 from ultracluster_checks.codes import KEPT_IN_S3
@@ -44,9 +44,15 @@ def efa_devices_are_named(container: JobContainer) -> Iterator[Wrong]:
             yield source, got, f"the devices {_EFA_FOLDER}/uverbs0 onwards, one each"
 
 
-@rule(DEVICES, job_containers)
-def every_device_is_given(container: JobContainer) -> Iterator[Wrong]:
+@rule(DEVICES)
+def every_device_is_given(templates: Templates) -> Iterator[Wrong]:
     """Find multi-node jobs that lack a Neuron or EFA device of their node, and devices that no node has."""
+    attached = _attached(templates)
+    for container in job_containers(templates):
+        yield from _wrong_devices(container, attached)
+
+
+def _wrong_devices(container: JobContainer, attached: Mapping[str, int]) -> Iterator[Wrong]:
     instance_types, at = container.instance_types, container.at["LinuxParameters"]["Devices"]
     mapped = {device.text for device in container.devices}
     chips = instance_types and all(instance_type.is_neuron for instance_type in instance_types)
@@ -66,7 +72,7 @@ def every_device_is_given(container: JobContainer) -> Iterator[Wrong]:
                 _span(instance_types[0].neuron_devices),
             )
     neuron = [instance_type.neuron_devices for instance_type in instance_types]
-    efa = [instance_type.efa_devices for instance_type in instance_types]
+    efa = [instance_type.efa_devices[: attached.get(instance_type.name)] for instance_type in instance_types]
     for code, kind, devices in ((DEVICES, "Neuron", neuron), (_EFA_DEVICES, "EFA", efa)):
         lacking = min(([path for path in paths if path not in mapped] for paths in devices), key=len)
         if lacking and (container.nodes or 1) > 1:
@@ -78,22 +84,37 @@ def _span(devices: tuple[str, ...]) -> str:
     return f"{devices[0]} to {devices[-1]}" if len(devices) > 1 else devices[0] if devices else "none"
 
 
-@rule(_EFA_DEVICES)
-def efa_devices_are_those_of_the_nodes(templates: Templates) -> Iterator[Wrong]:
-    """Find containers with more EFA devices than launch templates attach, and multi-node jobs on GPU nodes with fewer."""
-    nodes = [each for each in nodes_of(templates) if each.in_batch]
-    fabric = [each for each in nodes if each.efa_interfaces]
-    counts = [len(each.efa_interfaces) for each in fabric]
-    known = has_all_environments(templates) and not any(
+def _batch_nodes(templates: Templates) -> list[Nodes]:
+    return [each for each in nodes_of(templates) if each.in_batch]
+
+
+def _are_known(templates: Templates, nodes: Sequence[Nodes]) -> bool:
+    """Return whether templates have the interfaces of all nodes that start jobs."""
+    return has_all_environments(templates) and not any(
         each.template is None or each.data["NetworkInterfaces"].unknown for each in nodes
     )
+
+
+def _attached(templates: Templates) -> dict[str, int]:
+    """Return the most EFA interfaces that launch templates attach to nodes of each type; nothing unless all are known."""
     attached: dict[str, int] = {}
-    for each in nodes if known else ():
+    nodes = _batch_nodes(templates)
+    for each in nodes if _are_known(templates, nodes) else ():
         count = len(each.efa_interfaces) + sum(at["InterfaceType"].unknown for at in each.interfaces)
         attached |= {
             instance_type.name: max(attached.get(instance_type.name, 0), count)
             for instance_type in each.types
         }
+    return attached
+
+
+@rule(_EFA_DEVICES)
+def efa_devices_are_those_of_the_nodes(templates: Templates) -> Iterator[Wrong]:
+    """Find containers with more EFA devices than launch templates attach, and multi-node jobs on GPU nodes with fewer."""
+    nodes = _batch_nodes(templates)
+    fabric = [each for each in nodes if each.efa_interfaces]
+    counts = [len(each.efa_interfaces) for each in fabric]
+    attached, known = _attached(templates), _are_known(templates, nodes)
     gpus = (
         known and bool(fabric) and all(each.types and all(one.gpus for one in each.types) for each in fabric)
     )
