@@ -455,14 +455,6 @@ RECORDS: Final = (
         suppressible=True,
     ),
     RuleRecord(
-        "UC6180",
-        "A job's image is in the account of the cluster, or its owner lets this account pull it.",
-        severity=Severity.WARNING,
-        remedy="Let the repository policy allow the account of the cluster ecr:BatchGetImage and ecr:GetDownloadUrlForLayer, or copy the image.",
-        source="https://docs.aws.amazon.com/AmazonECR/latest/userguide/repository-policies.html: another account needs a repository policy besides its own policies, 2026-11.",
-        suppressible=True,
-    ),
-    RuleRecord(
         "UC6109",
         "The names of a job's environment variables are valid in a shell and in AWS Batch.",
         remedy="Use letters, digits and underscores, not starting with a digit, and no name that AWS Batch or the job sets itself.",

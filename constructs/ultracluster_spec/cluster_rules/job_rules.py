@@ -468,4 +468,12 @@ RECORDS: Final = (
         remedy="Specify one of `additional_queues`; omit it for the main queue. Precompile jobs have their own queue.",
         source="Our decision: a queue that is not in the file cannot be checked with the job.",
     ),
+    RuleRecord(
+        "UC6180",
+        "A job's image is in the account of the cluster, or its owner lets this account pull it.",
+        severity=Severity.WARNING,
+        remedy="Let the repository policy allow the account of the cluster ecr:BatchGetImage and ecr:GetDownloadUrlForLayer, or copy the image.",
+        source="https://docs.aws.amazon.com/AmazonECR/latest/userguide/repository-policies.html: another account needs a repository policy besides its own policies, 2026-11.",
+        suppressible=True,
+    ),
 )

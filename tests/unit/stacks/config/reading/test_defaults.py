@@ -17,7 +17,7 @@ defaults:
   instance_type: trn2.48xlarge
   image_id: ami-0123456789abcdef0
   nodes: 4
-  account: "111122223333"
+  account: "123456789012"
   capacity: {market_type: on-demand, end: "2026-12-04T11:30:00Z"}
   jobs:
     - {name: pretrain, image: "123456789012.dkr.ecr.us-east-2.amazonaws.com/training:1", command: [train.py]}
@@ -42,7 +42,7 @@ def _clusters(loaded: LoadedRollout) -> tuple[Cluster, ...]:
 def test_a_cluster_has_the_values_of_the_defaults(load: Callable[..., LoadedRollout]) -> None:
     plain, _ = _clusters(load(text=_SHARED))
 
-    assert (plain.name, plain.region, plain.nodes, plain.account) == ("plain", "us-east-2", 4, "111122223333")
+    assert (plain.name, plain.region, plain.nodes, plain.account) == ("plain", "us-east-2", 4, "123456789012")
     assert plain.capacity.market_type == "on-demand"
     assert [job.name for job in plain.jobs] == ["pretrain"]
     assert plain.tags == {"team": "research", "stage": "test"}
