@@ -9,11 +9,11 @@ from ultracluster_checks import Source, check_templates
 OWNING = (
     *("/", "/proc/1/root", "/proc", "/var/lib/docker", "/var/lib/docker/overlay2", "/var/lib/ecs/data", "/var/run", "/run/docker.sock"),
     *("/run/containerd/containerd.sock", "/etc", "/etc/cron.d", "/etc/ssh/", "/sys/fs/cgroup", "/sys/kernel/debug", "/dev", "/dev/nvme0n1p1"),
-    *("/root/.ssh", "/home/ec2-user/.ssh", "/boot", "/usr/bin", "/bin", "/usr/local/bin", "/fsx/../etc", "/var//lib/./cloud"),
+    *("/root/keys", "/home/ec2-user/.ssh", "/boot", "/usr/bin", "/bin", "/usr/local/bin", "/fsx/../etc", "/var//lib/./cloud"),
 )  # fmt: skip
 MADE = (
     *("/fsx", "/scratch/data", "/run/ultracluster", "/dev/neuron", "/dev/infiniband", "/etc/pki", "/etc/localtime", "/var/log", "/opt/models"),
-    *("/home/ec2-user/data", "/procedures", "/rooted", "/sys/class", "/var/lib/model-cache"),
+    *("/procedures", "/rooted", "/sys/class", "/var/lib/model-cache"),
 )  # fmt: skip
 
 BROKEN: tuple[tuple[str, str, dict[str, Any]], ...] = (
