@@ -180,6 +180,11 @@ class Alarms(Value):
     cache_misses: Annotated[int, Between("UC6440", 1, 100_000)] = 10
     """Graphs compiled within 15 minutes while nodes run. Default: 10."""
 
+    @property
+    def has_recipients(self) -> bool:
+        """Whether alarms notify recipients of their own."""
+        return bool(self.emails or self.topic_arn)
+
 
 def effective_alarms(given: Alarms | None, *, has_block: bool) -> Alarms | None:
     """Return the alarms that a cluster has: as written, otherwise the default ones for Capacity Blocks."""

@@ -236,9 +236,9 @@ class UltraCluster(IUltraCluster):
         for claimed in (self.cluster_name, *_blocks(plan.sources)):
             claim(self, claimed)
         self._kms_key = kms_key
-        self._topic = self._define_topic(recipients_of(notify))
+        self._topic = self._define_topic(recipients_of(notify), plan)
         self._placement = self._define_placement(network, placement)
-        warn(self, *plan.warnings, *self._warnings(plan))
+        warn(self, *plan.warnings, *self._warnings(plan, has_recipients=bool(recipients_of(notify))))
         self.network = self._define_network(network, vpc_subnets, plan, file_system)
         self.checkpoint_bucket = self._define_checkpoints(checkpoint_bucket, file_system)
         self.file_system = self._define_file_system(file_system, plan)
@@ -311,16 +311,18 @@ class UltraCluster(IUltraCluster):
             checkpoint_bucket=checkpoint_bucket,
         )
 
-    def _warnings(self, plan: "_Plan") -> Iterator[Finding]:
+    def _warnings(self, plan: "_Plan", *, has_recipients: bool) -> Iterator[Finding]:
         """Yield what needs the construct: a block without recipients, and a key whose policy is not ours."""
-        told = plan.alarms and (plan.alarms.emails or plan.alarms.topic_arn)
-        if has_block(plan.sources) and self._topic is None and not told:
+        told = has_recipients or (plan.alarms and plan.alarms.has_recipients)
+        if has_block(plan.sources) and not told:
             yield warn_of_missing_recipients()
         if self._kms_key:
             yield from let_services_use(self._kms_key, self)
 
-    def _define_topic(self, recipients: Sequence[Recipient]) -> sns.ITopic | None:
-        if not recipients:
+    def _define_topic(self, recipients: Sequence[Recipient], plan: "_Plan") -> sns.ITopic | None:
+        """Define the topic of the cluster, also without recipients: those that are added later must not replace it."""
+        needed = not plan.alarms.has_recipients if plan.alarms else has_block(plan.sources)
+        if not recipients and not needed:
             return None
         return Notifications(self, "Notify", recipients=recipients, kms_key=self._kms_key).topic
 
@@ -460,7 +462,7 @@ class UltraCluster(IUltraCluster):
             "Alarms",
             metrics=self.metrics,
             file_system=self.file_system,
-            topic=None if settings.emails or settings.topic_arn else self._topic,
+            topic=None if settings.has_recipients else self._topic,
             settings=settings,
             kms_key=self._kms_key,
         )

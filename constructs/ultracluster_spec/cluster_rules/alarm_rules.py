@@ -47,7 +47,7 @@ def topic_is_in_the_region(cluster: Cluster) -> Iterator[At]:
 def alarms_have_recipients(cluster: Cluster) -> Iterator[At]:
     """Warn about alarms, or of a Capacity Block, without recipients."""
     alarms = cluster.effective_alarms
-    if cluster.notify or (alarms and (alarms.emails or alarms.topic_arn)):
+    if cluster.notify or (alarms and alarms.has_recipients):
         return
     if cluster.has_block:
         yield At.of(("notify",), warn_of_missing_recipients())
