@@ -16,17 +16,31 @@ _PACKAGES = ("ultracluster", "ultracluster_spec")
 @cache
 def classes() -> Mapping[str, ast.ClassDef]:
     """Return the public classes by name."""
-    folders = [Path(spec.origin).parent for name in _PACKAGES if (spec := find_spec(name)) and spec.origin]
-    if not folders:
+    spec = find_spec(_PACKAGES[0])
+    if spec is None or spec.origin is None:
         return {}
-    public = set(re.findall(r'"(\w+)"', (folders[0] / "__init__.py").read_text(encoding="utf-8")))
-    return {
-        node.name: node
+    public = set(re.findall(r'"(\w+)"', Path(spec.origin).read_text(encoding="utf-8")))
+    return {name: made for module in _modules() for name, made in module.items() if name in public}
+
+
+@cache
+def _modules() -> list[dict[str, ast.ClassDef]]:
+    """Return the classes of each module by name; those of the constructs come last."""
+    folders = [Path(spec.origin).parent for name in _PACKAGES if (spec := find_spec(name)) and spec.origin]
+    trees = (
+        ast.parse(path.read_text(encoding="utf-8"))
         for folder in reversed(folders)
         for path in sorted(folder.rglob("*.py"))
-        for node in ast.parse(path.read_text(encoding="utf-8")).body
-        if isinstance(node, ast.ClassDef) and node.name in public
-    }
+    )
+    return [{node.name: node for node in tree.body if isinstance(node, ast.ClassDef)} for tree in trees]
+
+
+def _bases(made: ast.ClassDef) -> Iterator[ast.ClassDef]:
+    """Yield the bases of a class that its module defines or that are public."""
+    beside = next((module for module in _modules() if module.get(made.name) is made), {})
+    for name in map(ast.unparse, made.bases):
+        if base := beside.get(name, classes().get(name)):
+            yield base
 
 
 def page_of(name: str) -> str:
@@ -48,7 +62,9 @@ def page_of(name: str) -> str:
 def _arguments(made: ast.ClassDef) -> Iterator[str]:
     init = _own_or_inherited(made, "__init__")
     if init is None:  # a value: its fields are its arguments
-        yield from _fields(made)
+        for name, (annotation, default, text) in _fields(made).items():
+            if text:
+                yield f"- `{name}: {annotation}{default}`: {text}"
         return
     described = _described(ast.get_docstring(init) or "")
     defaults = dict(zip(init.args.kwonlyargs, init.args.kw_defaults, strict=True))
@@ -60,15 +76,17 @@ def _arguments(made: ast.ClassDef) -> Iterator[str]:
         yield f"- `**{init.args.kwarg.arg}`: {described.get(init.args.kwarg.arg, '')}"
 
 
-def _fields(made: ast.ClassDef) -> Iterator[str]:
+def _fields(made: ast.ClassDef) -> dict[str, tuple[str, str, str]]:
+    """Return type, default and text of each field; one that is declared again without a text keeps that of its base."""
     described = dict(_attributes(made)) | _described(ast.get_docstring(made) or "", "Attributes")
-    for base in made.bases:
-        if inherited := classes().get(ast.unparse(base)):
-            yield from _fields(inherited)
+    found = {name: field for base in reversed([*_bases(made)]) for name, field in _fields(base).items()}
     for statement in made.body:
-        if isinstance(statement, ast.AnnAssign) and (text := described.get(ast.unparse(statement.target))):
-            default = f" = {ast.unparse(statement.value)}" if statement.value else ""
-            yield f"- `{ast.unparse(statement.target)}: {_type(statement.annotation)}{default}`: {text}"
+        if isinstance(statement, ast.AnnAssign):
+            name, value = ast.unparse(statement.target), statement.value
+            default = f" = {ast.unparse(value)}" if value and ast.unparse(value) != "field()" else ""
+            text = described.get(name) or found.get(name, ("", "", ""))[2]
+            found[name] = (_type(statement.annotation), default, text)
+    return found
 
 
 def _type(annotation: ast.expr | None) -> str:
@@ -106,17 +124,15 @@ def _methods(made: ast.ClassDef) -> Iterator[tuple[str, str]]:
         if not function.name.startswith("_") and function.name not in names:
             taken = [each.arg for each in (*function.args.args[1:], *function.args.kwonlyargs)]
             yield f"{function.name}({', '.join(taken)})", _sentence(ast.get_docstring(function) or "")
-    for base in made.bases:
-        if inherited := classes().get(ast.unparse(base)):
-            yield from _methods(inherited)
+    for base in _bases(made):
+        yield from _methods(base)
 
 
 def _own_or_inherited(made: ast.ClassDef, name: str) -> ast.FunctionDef | None:
     for function in made.body:
         if isinstance(function, ast.FunctionDef) and function.name == name:
             return function
-    bases = (classes().get(ast.unparse(base)) for base in made.bases)
-    return next((found for base in bases if base and (found := _own_or_inherited(base, name))), None)
+    return next((found for base in _bases(made) if (found := _own_or_inherited(base, name))), None)
 
 
 def _example(name: str) -> Iterator[str]:

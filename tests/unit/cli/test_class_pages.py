@@ -3,6 +3,7 @@
 import re
 import subprocess
 import sys
+from dataclasses import fields, is_dataclass
 
 import pytest
 
@@ -42,8 +43,15 @@ def test_the_page_of_a_cluster_has_its_arguments_an_example_and_its_methods(
     assert "- `add_multi_node_job(construct_id, job, queue)`: Add a job" in page
 
 
-def test_a_value_has_its_fields_as_arguments() -> None:
+@pytest.mark.parametrize("name", [each for each in uc.__all__ if is_dataclass(getattr(uc, each))])
+def test_a_value_has_its_fields_as_arguments_also_inherited_ones(name: str) -> None:
+    shown = re.findall(r"^- `(\w+): .*`: .", page_of(name), re.MULTILINE)
+    assert {field.name for field in fields(getattr(uc, name)) if field.init} == set(shown)
+
+
+def test_a_field_that_is_declared_again_keeps_its_text() -> None:
     assert "- `timeout_hours: int | None = None`: Hours after which" in page_of("Job")
+    assert "- `zone_id: str`: Zone ID of the nodes" in page_of("CapacityBlock")
 
 
 @pytest.mark.slow
