@@ -80,6 +80,9 @@ def _new_app(**settings: Any) -> aws_cdk.App:
     return _App(**{"analytics_reporting": False} | settings)
 
 
+_OF_OUR_APP = ("rollout", "wave", "purpose", "cache")
+
+
 class CdkCli:
     """The CDK CLI, without Node."""
 
@@ -101,8 +104,11 @@ class CdkCli:
         on_line: Callable[[str], None],
     ) -> int:
         """Answer a command of ours, in the place of `ultracluster_cli._cdk.child_process.run_logged`."""
-        del environment
         log.write_text("")
+        if command[0] == "python3":  # our app, without the CDK CLI
+            given = json.loads(environment["CDK_CONTEXT_JSON"])
+            words = [f"{name}={given[name]}" for name in _OF_OUR_APP if name in given]
+            return synthesize(directory, Path(environment["CDK_OUTDIR"]), context=words)[0]
         apps, outputs = _options(command, "--app"), _options(command, "--output")
         if apps and not outputs:
             return self.deploy(Path(apps[0]), stages=[word for word in command if word.endswith("/**")])
