@@ -14,7 +14,14 @@ from ultracluster_local.instance.environment import ACCOUNT
 from ultracluster_local.seeding.seed import bootstrap_bucket
 from ultracluster_local.server.local_aws import LocalAws
 
-__all__ = ["AssemblyStack", "StackResult", "deploy_assembly", "destroy_assembly", "read_assembly"]
+__all__ = [
+    "AssemblyStack",
+    "StackResult",
+    "deploy_assembly",
+    "deploy_stack",
+    "destroy_assembly",
+    "read_assembly",
+]
 
 _DEFAULT_REGION = "us-east-1"
 _UNKNOWN = "unknown-"
@@ -145,8 +152,7 @@ def deploy_assembly(local: LocalAws, directory: Path) -> list[StackResult]:
     """
     results: list[StackResult] = []
     for stack in read_assembly(directory):
-        _publish(local, stack)
-        result = _deploy(local, stack)
+        result = deploy_stack(local, stack)
         results.append(result)
         if result.status not in {"CREATE_COMPLETE", "UPDATE_COMPLETE"}:
             break
@@ -180,7 +186,9 @@ def _described(cloudformation: Any, name: str) -> Any:
         return None
 
 
-def _deploy(local: LocalAws, stack: AssemblyStack) -> StackResult:
+def deploy_stack(local: LocalAws, stack: AssemblyStack) -> StackResult:
+    """Publish the assets of one stack of an assembly, then create or update it."""
+    _publish(local, stack)
     cloudformation = local.client("cloudformation", stack.region)
     text = stack.template.read_text("utf-8")
     declared = json.loads(text).get("Parameters") or {}

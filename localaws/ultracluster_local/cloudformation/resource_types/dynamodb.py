@@ -92,6 +92,9 @@ class _Table(ApiProvider):
 _REPLICA_AS_TABLE = ("PointInTimeRecoverySpecification", "DeletionProtectionEnabled", "TableClass", "Tags")
 
 
+_NOT_OF_TABLES = ("WriteProvisionedThroughputSettings", "WriteOnDemandThroughputSettings")
+
+
 def _as_table(context: Context, properties: Properties) -> dict[str, Any]:
     """Convert the properties of a global table with one replica, in this Region, to those of a table."""
     replicas = properties["Replicas"]
@@ -99,13 +102,11 @@ def _as_table(context: Context, properties: Properties) -> dict[str, Any]:
         raise ResourceError(
             f"The local AWS supports global tables with one replica in the stack's Region only; got {len(replicas)}"
         )
-    hidden = {
-        "Replicas",
-        "WriteProvisionedThroughputSettings",
-        "WriteOnDemandThroughputSettings",
-        "TableType",
-    }
-    table = {key: part for key, part in properties.items() if key not in hidden}
+    named = {"Region", "SSESpecification", *_REPLICA_AS_TABLE}
+    for name in (*_NOT_OF_TABLES, *(key for key in replicas[0] if key not in named)):
+        if properties.get(name) or replicas[0].get(name):
+            raise ResourceError(f"The local AWS does not support {name} of AWS::DynamoDB::GlobalTable")
+    table = {key: part for key, part in properties.items() if key not in {"Replicas", "TableType"}}
     table |= {key: replicas[0][key] for key in _REPLICA_AS_TABLE if key in replicas[0]}
     if "SSESpecification" in table and "SSESpecification" in replicas[0]:
         table["SSESpecification"] = {**table["SSESpecification"], **replicas[0]["SSESpecification"]}

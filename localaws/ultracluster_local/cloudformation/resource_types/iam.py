@@ -1,4 +1,4 @@
-"""IAM roles, policies and instance profiles."""
+"""IAM roles, users, groups, access keys, policies and instance profiles."""
 
 import json
 from collections.abc import Iterator, Mapping
@@ -8,6 +8,7 @@ from botocore.exceptions import ClientError
 
 from ultracluster_local.cloudformation.providers import ApiProvider, Context, Provider, Tagging, unless_gone
 from ultracluster_local.cloudformation.values import Properties, changed_keys
+from ultracluster_local.instance.state import region_state
 
 __all__ = ["PROVIDERS"]
 
@@ -20,77 +21,122 @@ def _inline(properties: Properties) -> dict[str, Any]:
     return {policy["PolicyName"]: policy["PolicyDocument"] for policy in properties.get("Policies") or []}
 
 
-class _Role(ApiProvider):
-    """A role with its inline and attached policies."""
+class _Identity(ApiProvider):
+    """A role, user or group with its inline and attached policies."""
+
+    @property
+    def _kind(self) -> str:
+        return self.creates.removeprefix("Create")
 
     def create(self, context: Context, properties: Properties) -> str:
-        """Create the role, then attach and embed its policies."""
-        rest = {key: part for key, part in properties.items() if key not in {"ManagedPolicyArns", "Policies"}}
-        name = super().create(context, rest)
+        """Create the identity, then attach and embed its policies."""
+        apart = {"ManagedPolicyArns", "Policies", "Groups"}
+        name = super().create(context, {key: part for key, part in properties.items() if key not in apart})
         self._set_policies(context, name, {}, properties)
         return name
 
     def _set_policies(self, context: Context, name: str, old: Properties, new: Properties) -> None:
-        role = {"RoleName": name}
+        kind, owner = self._kind, {f"{self._kind}Name": name}
         for arn in sorted(_arns(new) - _arns(old)):
-            context.call("iam", "AttachRolePolicy", {**role, "PolicyArn": arn})
+            context.call("iam", f"Attach{kind}Policy", {**owner, "PolicyArn": arn})
         for arn in sorted(_arns(old) - _arns(new)):
-            context.call("iam", "DetachRolePolicy", {**role, "PolicyArn": arn})
+            context.call("iam", f"Detach{kind}Policy", {**owner, "PolicyArn": arn})
         before, after = _inline(old), _inline(new)
         for policy, document in after.items():
             if before.get(policy) != document:
-                request = {**role, "PolicyName": policy, "PolicyDocument": json.dumps(document)}
-                context.call("iam", "PutRolePolicy", request)
+                request = {**owner, "PolicyName": policy, "PolicyDocument": json.dumps(document)}
+                context.call("iam", f"Put{kind}Policy", request)
         for policy in sorted(set(before) - set(after)):
-            context.call("iam", "DeleteRolePolicy", {**role, "PolicyName": policy})
+            context.call("iam", f"Delete{kind}Policy", {**owner, "PolicyName": policy})
+        joined, left = set(new.get("Groups") or []), set(old.get("Groups") or [])
+        for verb, groups in (("AddUserTo", joined - left), ("RemoveUserFrom", left - joined)):
+            for group in sorted(groups):
+                context.call("iam", f"{verb}Group", {**owner, "GroupName": group})
 
     def read(self, context: Context, physical_id: str, properties: Properties) -> Mapping[str, Any] | None:
-        """Read the role with its policies, which GetRole does not return."""
+        """Read the identity with its policies and groups, which its description lacks."""
         shown = super().read(context, physical_id, properties)
         if shown is None:
             return None
-        role = {"RoleName": physical_id}
-        attached = context.call("iam", "ListAttachedRolePolicies", role)["AttachedPolicies"]
-        # AWS::IAM::Policy and AWS::IAM::ManagedPolicy may add others to the same role.
+        kind, owner = self._kind, {f"{self._kind}Name": physical_id}
+        attached = context.call("iam", f"ListAttached{kind}Policies", owner)["AttachedPolicies"]
+        # AWS::IAM::Policy and AWS::IAM::ManagedPolicy may add others to the same identity.
         own = [
             {
                 "PolicyName": name,
-                "PolicyDocument": context.call("iam", "GetRolePolicy", {**role, "PolicyName": name})[
+                "PolicyDocument": context.call("iam", f"Get{kind}Policy", {**owner, "PolicyName": name})[
                     "PolicyDocument"
                 ],
             }
             for name in _inline(properties)
-            if name in context.call("iam", "ListRolePolicies", role)["PolicyNames"]
+            if name in context.call("iam", f"List{kind}Policies", owner)["PolicyNames"]
         ]
         arns = [one["PolicyArn"] for one in attached if one["PolicyArn"] in _arns(properties)]
-        return {**shown, "ManagedPolicyArns": arns, "Policies": own}
+        found = {**shown, "ManagedPolicyArns": arns, "Policies": own}
+        if kind == "User":
+            groups = context.call("iam", "ListGroupsForUser", owner)["Groups"]
+            found["Groups"] = [one["GroupName"] for one in groups]
+        return found
 
     def update(self, context: Context, physical_id: str, old: Properties, new: Properties) -> str:
-        """Update changed properties of the role, each with its API operation."""
+        """Update changed properties, each with its API operation."""
         changed = set(changed_keys(old, new))
-        role: dict[str, Any] = {"RoleName": physical_id}
+        owner: dict[str, Any] = {f"{self._kind}Name": physical_id}
         if "AssumeRolePolicyDocument" in changed:
-            request = {**role, "PolicyDocument": json.dumps(new["AssumeRolePolicyDocument"])}
+            request = {**owner, "PolicyDocument": json.dumps(new["AssumeRolePolicyDocument"])}
             context.call("iam", "UpdateAssumeRolePolicy", request)
         if changed & {"Description", "MaxSessionDuration"}:
             duration = int(new.get("MaxSessionDuration", 3600))
-            request = {**role, "Description": new.get("Description", ""), "MaxSessionDuration": duration}
+            request = {**owner, "Description": new.get("Description", ""), "MaxSessionDuration": duration}
             context.call("iam", "UpdateRole", request)
         if "PermissionsBoundary" in changed:
             if new.get("PermissionsBoundary"):
-                request = {**role, "PermissionsBoundary": new["PermissionsBoundary"]}
-                context.call("iam", "PutRolePermissionsBoundary", request)
+                request = {**owner, "PermissionsBoundary": new["PermissionsBoundary"]}
+                context.call("iam", f"Put{self._kind}PermissionsBoundary", request)
             else:
-                context.call("iam", "DeleteRolePermissionsBoundary", role)
+                context.call("iam", f"Delete{self._kind}PermissionsBoundary", owner)
         self._set_policies(context, physical_id, old, new)
-        only_tags = ({"Tags": side.get("Tags")} for side in (old, new))
-        return super().update(context, physical_id, *only_tags)
+        apart = {*_APART, "ManagedPolicyArns", "Policies", "Groups"}
+        rest = ({key: part for key, part in side.items() if key not in apart} for side in (old, new))
+        return super().update(context, physical_id, *rest)
 
     def delete(self, context: Context, physical_id: str, properties: Properties) -> None:
-        """Remove the declared policies of the role, then delete it."""
+        """Remove the declared policies and groups, then delete it."""
         with unless_gone():
             self._set_policies(context, physical_id, properties, {})
         super().delete(context, physical_id, properties)
+
+
+_APART = ("AssumeRolePolicyDocument", "Description", "MaxSessionDuration", "PermissionsBoundary")
+"""Properties that have an operation of their own."""
+
+
+class _AccessKey(ApiProvider):
+    """An access key, whose secret only its creation shows."""
+
+    def create(self, context: Context, properties: Properties) -> str:
+        """Create the key, and keep its secret for ``Fn::GetAtt``."""
+        key = context.call("iam", "CreateAccessKey", {"UserName": properties["UserName"]})["AccessKey"]
+        _secrets(context)[key["AccessKeyId"]] = key["SecretAccessKey"]
+        if properties.get("Status") == "Inactive":
+            self.update(context, key["AccessKeyId"], {}, properties)
+        return str(key["AccessKeyId"])
+
+    def attributes(self, context: Context, physical_id: str, properties: Properties) -> Mapping[str, Any]:  # noqa: ARG002 - a provider's signature
+        """Return the secret."""
+        return {"SecretAccessKey": _secrets(context)[physical_id]}
+
+
+def _secrets(context: Context) -> dict[str, str]:
+    return region_state("iam:secrets", region=context.region, new=dict)
+
+
+def _of_user(context: Context, physical_id: str, properties: Properties) -> Mapping[str, Any]:  # noqa: ARG001 - likewise
+    return {"UserName": properties["UserName"], "AccessKeyId": physical_id}
+
+
+def _user_alone(context: Context, physical_id: str, properties: Properties) -> Mapping[str, Any]:  # noqa: ARG001 - likewise
+    return {"UserName": properties["UserName"]}
 
 
 class _InlinePolicy(Provider):
@@ -240,7 +286,7 @@ def _without_owners(context: Context, properties: dict[str, Any]) -> dict[str, A
 
 
 PROVIDERS: Mapping[str, Provider] = {
-    "AWS::IAM::Role": _Role(
+    "AWS::IAM::Role": _Identity(
         service="iam",
         creates="CreateRole",
         id_path="Role.RoleName",
@@ -250,6 +296,35 @@ PROVIDERS: Mapping[str, Provider] = {
         renames={"PermissionsBoundary": "PermissionsBoundary.PermissionsBoundaryArn"},
         generates=("RoleName", 64),
         tagging=Tagging(service="iam", add="TagRole", remove="UntagRole", target="RoleName"),
+    ),
+    "AWS::IAM::User": _Identity(
+        service="iam",
+        creates="CreateUser",
+        id_path="User.UserName",
+        deletes=("DeleteUser", "UserName"),
+        reads=("GetUser", "UserName", "User"),
+        attribute_paths={"Arn": "Arn"},
+        renames={"PermissionsBoundary": "PermissionsBoundary.PermissionsBoundaryArn"},
+        generates=("UserName", 64),
+        tagging=Tagging(service="iam", add="TagUser", remove="UntagUser", target="UserName"),
+    ),
+    "AWS::IAM::Group": _Identity(
+        service="iam",
+        creates="CreateGroup",
+        id_path="Group.GroupName",
+        deletes=("DeleteGroup", "GroupName"),
+        reads=("GetGroup", "GroupName", "Group"),
+        attribute_paths={"Arn": "Arn"},
+        generates=("GroupName", 128),
+    ),
+    "AWS::IAM::AccessKey": _AccessKey(
+        service="iam",
+        creates="CreateAccessKey",
+        id_path="AccessKey.AccessKeyId",
+        deletes=("DeleteAccessKey", _of_user),
+        reads=("ListAccessKeys", _user_alone, "AccessKeyMetadata[0]"),
+        updates=("UpdateAccessKey", _of_user),
+        updatable=frozenset({"Status"}),
     ),
     "AWS::IAM::Policy": _InlinePolicy(),
     "AWS::IAM::ManagedPolicy": _ManagedPolicy(

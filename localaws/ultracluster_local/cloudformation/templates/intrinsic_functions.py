@@ -20,7 +20,6 @@ UNKNOWN = "{{changeSet:KNOWN_AFTER_APPLY}}"
 """Placeholder in change sets for a value known only after the deployment."""
 
 DYNAMIC_REFERENCE = re.compile(r"\{\{resolve:([a-z-]+):([^}]+)\}\}")
-_SUBNET_BITS = 32
 
 
 @dataclass(kw_only=True, slots=True)
@@ -188,7 +187,8 @@ def _cidr(argument: Any, scope: Scope) -> Any:
     if block == UNKNOWN:
         return [UNKNOWN] * int(count)
     host_bits = int(bits[0]) if bits else 8
-    subnets = ipaddress.ip_network(block).subnets(new_prefix=_SUBNET_BITS - host_bits)
+    network = ipaddress.ip_network(block)
+    subnets = network.subnets(new_prefix=network.max_prefixlen - host_bits)
     return [str(subnet) for subnet, _ in zip(subnets, range(int(count)), strict=False)]
 
 
