@@ -14,17 +14,12 @@ _SIZES = ("MinSize", "MaxSize", "DesiredCapacity")
 
 def _group(context: Context, properties: dict[str, Any]) -> dict[str, Any]:  # noqa: ARG001 - a provider's signature
     """Name what the API names differently."""
-    sent = {key: part for key, part in properties.items() if key not in _OF_TEMPLATES_ONLY}
+    sent = dict(properties)
     if "Cooldown" in sent:
         sent["DefaultCooldown"] = sent.pop("Cooldown")
     if isinstance(sent.get("VPCZoneIdentifier"), list):
         sent["VPCZoneIdentifier"] = ",".join(sent["VPCZoneIdentifier"])
     return sent
-
-
-_OF_TEMPLATES_ONLY = frozenset(
-    {"MetricsCollection", "NotificationConfiguration", "NotificationConfigurations"}
-)
 
 
 class _Group(ApiProvider):
