@@ -79,7 +79,7 @@ def kind(service: str, operation: str, path: str) -> str:
     if path.lower() in PAGES:
         return "one page"
     whole = WHOLE.get(service, {}).get(operation, "")
-    if path in table.get("kept", {}).get(operation, {}):
+    if any(path == one or path.startswith(f"{one}.") for one in table.get("kept", {}).get(operation, ())):
         return "kept"
     for name in ("refused", "idle"):
         if is_listed(service, operation, path, (name,)):
@@ -123,7 +123,7 @@ def counted(service: str) -> tuple[Counter[str], list[str]]:
             lost = any(path == one or path.startswith(f"{one}.") for one in unnamed)
             what = kind(service, operation, path) if lost or is_listed(service, operation, path) else "used"
             counts[what] += 1
-            if not what and path in unnamed:
+            if not what:
                 dropped.append(f"{operation} {path}")
     return counts, dropped
 
