@@ -48,6 +48,7 @@ OTHER_SUBJECTS = {
     "tests/unit/cli/test_start_up.py": "what the whole command line imports",
     "tests/unit/cli/test_untrusted_files.py": "every reader of files of users",
     "localaws/tests/cloudformation/test_comparison.py": "what every type is compared by",
+    "localaws/tests/constructs/test_apps.py": "the constructs of aws-cdk-lib, each option once",
     "localaws/tests/test_independence.py": "what the tests of the local AWS import",
     "localaws/tests/field/test_field.py": "the whole local AWS, with what AWS was seen to do",
     "localaws/tests/cloudformation/test_every_type.py": "every resource type, in one deployment",
