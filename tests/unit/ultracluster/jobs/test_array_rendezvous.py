@@ -126,6 +126,7 @@ def test_command_of_a_definition_runs_an_array(tmp_path: Path) -> None:
                 "PYTHONPATH": "",
                 "AWS_BATCH_JOB_ID": f"job:{index}",
                 "AWS_BATCH_JOB_ARRAY_INDEX": str(index),
+                "AWS_BATCH_JOB_ATTEMPT": "1",
                 "UC_ARRAY_NODES": "3",
                 "UC_RENDEZVOUS_PLACE": str(tmp_path),
                 "UC_RENDEZVOUS_ADDRESS": "127.0.0.1",
