@@ -227,6 +227,11 @@ def _of_job(name: str, cluster: Mapping[str, Any]) -> st.SearchStrategy[Any]:
         return _ENVIRONMENT
     if name == "nodes":
         return st.integers(1, cluster["nodes"])
+    if name == "neuron":
+        # What compilers take together, and one drawn field after another hardly ever is.
+        cast = {"auto_cast": "matmult", "auto_cast_type": "tf32"}
+        together = cast, {"llm_training": True}, {"saturate_infinity": True}, {"logical_nc_config": 1}
+        return st.sampled_from(together) | _values(_OF_JOBS[name])
     if name == "secrets":
         return st.just({"HF_TOKEN": f"arn:aws:ssm:{cluster['region']}:123456789012:parameter/hf-token"})
     if name in names:
