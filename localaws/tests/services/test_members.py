@@ -52,6 +52,9 @@ WHOLE = {
     "logs": {"PutMetricFilter": "metricTransformations"},
     "scheduler": dict.fromkeys(("CreateSchedule", "UpdateSchedule"), "Target FlexibleTimeWindow"),
 }
+# Headers that moto reads by their prefix.
+GRANTS = "GrantFullControl GrantRead GrantReadACP GrantWrite GrantWriteACP"
+WHOLE["s3"] |= dict.fromkeys(("CreateBucket", "PutBucketAcl", "PutObject"), GRANTS)
 # What is refused with everything in it, and pages that are always the only one.
 REFUSED_WHOLE = {"WindowsConfiguration", "OntapConfiguration", "OpenZFSConfiguration"}
 PAGES = frozenset(
