@@ -6,8 +6,10 @@ from ultracluster_spec.findings import Severity
 from ultracluster_spec.record import RuleRecord
 
 ONE_SUBNET: Final = "UC3204"
+OPEN_INGRESS: Final = "UC3206"
 TOKENS: Final = "UC4207"
 TYPE_OF_TEMPLATE: Final = "UC4215"
+LUSTRE_VERSION: Final = "UC5080"
 RETAINED: Final = "UC5201"
 LUSTRE_PORTS_OPEN: Final = "UC5203"
 ENCRYPTION: Final = "UC5204"
@@ -21,12 +23,22 @@ CALLING: Final = "UC6436"
 BOUNDS: Final = "UC6458"
 BILLED: Final = "UC6483"
 
+OF_ANY_STACK: Final = frozenset({OPEN_INGRESS, LUSTRE_VERSION, ENCRYPTION, EVERY_ACTION})
+"""Rules that constructs of the CDK for other purposes break, such as a load balancer or a bastion."""
+
 RECORDS: Final = (
     RuleRecord(
         "UC3204",
         "Nodes with EFA are in one subnet.",
         remedy="Name one subnet: EFA traffic with operating-system bypass does not leave it.",
         source="EC2 user guide, EFA limitations.",
+        in_templates=True,
+    ),
+    RuleRecord(
+        "UC3206",
+        "No security group allows access from everywhere.",
+        remedy="Name a security group or the addresses that need access. People reach nodes through Session Manager, which needs no open port.",
+        source="Our decision: nodes are worth more than the convenience of an open port.",
         in_templates=True,
     ),
     RuleRecord(
@@ -41,6 +53,13 @@ RECORDS: Final = (
         "A compute environment launches the instance type for which its launch template was written.",
         remedy="Use the same type in both: the network cards of a launch template are those of one type.",
         source="AWS Batch user guide, launch templates: the types of the environment win.",
+        in_templates=True,
+    ),
+    RuleRecord(
+        "UC5080",
+        "A file system has a Lustre version that its nodes can mount.",
+        remedy="Set FileSystemTypeVersion: '2.15'; without it, FSx takes 2.10 except for PERSISTENT_2. FSx upgrades an existing file system in place.",
+        source="https://github.com/amazonlinux/amazon-linux-2023/issues/723; FSx API reference, CreateFileSystem, FileSystemTypeVersion, 2026-11.",
         in_templates=True,
     ),
     RuleRecord(

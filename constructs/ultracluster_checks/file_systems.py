@@ -7,7 +7,7 @@ from functools import lru_cache
 from typing import Any, Final
 
 from ultracluster_catalog.lustre.lustre import MOUNTABLE_VERSIONS, LustreSettings, default_version
-from ultracluster_checks.codes import BOUNDS
+from ultracluster_checks.codes import BOUNDS, LUSTRE_VERSION
 from ultracluster_checks.model.nodes import LAUNCH_TEMPLATE, nodes_of, template_types, zone_of
 from ultracluster_checks.model.template import Property, Resource, Templates
 from ultracluster_checks.problem import Problem, Wrong, placed, rule
@@ -111,7 +111,7 @@ def export_is_not_believed(resource: Resource) -> Iterator[Wrong]:
         )
 
 
-@rule("UC5080", _lustre)
+@rule(LUSTRE_VERSION, _lustre)
 def nodes_can_mount(resource: Resource) -> Iterator[Wrong]:
     """Find file systems of a Lustre version that the nodes of the same templates cannot mount."""
     at, configuration = resource["FileSystemTypeVersion"], resource["LustreConfiguration"]
@@ -212,13 +212,6 @@ def lustre_is_in_one_subnet(resource: Resource) -> Iterator[Wrong]:
 
 
 RECORDS: Final = (
-    RuleRecord(
-        "UC5080",
-        "A file system has a Lustre version that its nodes can mount.",
-        remedy="Set FileSystemTypeVersion: '2.15'; without it, FSx takes 2.10 except for PERSISTENT_2. FSx upgrades an existing file system in place.",
-        source="https://github.com/amazonlinux/amazon-linux-2023/issues/723; FSx API reference, CreateFileSystem, FileSystemTypeVersion, 2026-11.",
-        in_templates=True,
-    ),
     RuleRecord(
         "UC5082",
         "A link to S3 exports what it seems to export, and deletes no files.",

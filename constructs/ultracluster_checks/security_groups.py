@@ -9,7 +9,7 @@ from typing import Final, Literal
 
 from ultracluster_catalog.lustre.lustre import LUSTRE_PORTS
 from ultracluster_catalog.lustre.lustre_figures import can_mount_over_efa
-from ultracluster_checks.codes import LUSTRE_PORTS_OPEN
+from ultracluster_checks.codes import LUSTRE_PORTS_OPEN, OPEN_INGRESS
 from ultracluster_checks.model.nodes import (
     LAUNCH_TEMPLATE,
     SECURITY_GROUP,
@@ -135,7 +135,7 @@ def _may_be(at: Property, groups: Sequence[Resource]) -> bool:
     return at.target is None or at.target in groups
 
 
-@rule("UC3206", SECURITY_GROUP, _ALONE["in"])
+@rule(OPEN_INGRESS, SECURITY_GROUP, _ALONE["in"])
 def ingress_is_not_open(resource: Resource) -> Iterator[Wrong]:
     """Find rules that admit the whole internet."""
     alone = resource.type != SECURITY_GROUP
@@ -224,13 +224,6 @@ RECORDS: Final = (
         "The security groups of EFA interfaces allow all traffic from and to themselves.",
         remedy="Add a rule for all traffic from the group itself and one for all traffic to the group itself. Rules with addresses do not let EFA through.",
         source="EC2 user guide, get started with EFA.",
-        in_templates=True,
-    ),
-    RuleRecord(
-        "UC3206",
-        "No security group allows access from everywhere.",
-        remedy="Name a security group or the addresses that need access. People reach nodes through Session Manager, which needs no open port.",
-        source="Our decision: nodes are worth more than the convenience of an open port.",
         in_templates=True,
     ),
 )

@@ -21,9 +21,6 @@ if TYPE_CHECKING:
 _ACKNOWLEDGED: Final = "aws:cdk:acknowledged-rules"
 """Metadata that `Validations.acknowledge` writes (aws-cdk-lib 2.275.0, core/lib/validation/validations.ts)."""
 
-_OF_ANY_STACK: Final = frozenset({"UC3206", "UC5080", "UC5204", "UC6420"})
-"""Rules that constructs of the CDK for other purposes break, such as a load balancer or a bastion; there they only warn."""
-
 
 @dataclass(slots=True)
 class _Stacks:
@@ -134,8 +131,12 @@ def _findings_of_stage(folder: Path, stacks: dict[str, cdk.Stack]) -> Iterator[t
 
 
 def _of_construct(problem: "Problem", stack: cdk.Stack) -> Iterator[tuple[Finding, bool]]:
-    """Return a finding with the path of its construct, unless that or one around it acknowledges the code."""
-    from ultracluster_checks.model.nodes import nodes_of  # noqa: PLC0415 - only where templates are written
+    """Return a finding with the path of its construct, unless that or one around it acknowledges the code.
+
+    What the CDK writes for other purposes only warns.
+    """
+    from ultracluster_checks.codes import OF_ANY_STACK  # noqa: PLC0415 - only where templates are written
+    from ultracluster_checks.model.nodes import nodes_of  # noqa: PLC0415 - as above
     from ultracluster_checks.problem import finding_of  # noqa: PLC0415 - as above
     from ultracluster_checks.table import RECORDS  # noqa: PLC0415 - as above
 
@@ -153,7 +154,7 @@ def _of_construct(problem: "Problem", stack: cdk.Stack) -> Iterator[tuple[Findin
     code, at = problem.finding.code, construct.node.path if construct else ""
     resource = problem.place.resource
     of_nodes = any(resource in (nodes.groups or ()) for nodes in nodes_of(resource.template.templates))
-    only_warns = code in _OF_ANY_STACK and not of_nodes and not _is_ours(construct)
+    only_warns = code in OF_ANY_STACK and not of_nodes and not _is_ours(construct)
     while construct is not None:
         acknowledged = [each.data for each in construct.node.metadata if each.type == _ACKNOWLEDGED]
         named = any(name.endswith(f":{code}") for each in acknowledged for name in each)
