@@ -284,9 +284,12 @@ def image_is_pinned(cluster: Cluster, job: NamedJob) -> Iterator[At]:  # noqa: A
 
 
 def image_is_near(cluster: Cluster, job: NamedJob) -> Iterator[At]:
-    """Warn about an image that nodes without internet access cannot pull."""
+    """Warn about an image that nodes without internet access cannot pull, or that is billed by the GB."""
     match = re.fullmatch(ECR_IMAGE, job.image)
-    yield from At.of_all(("image",), check_image_region(job.image, match and match["region"], cluster.region))
+    if match or not cluster.network.nat_gateway:
+        yield from At.of_all(
+            ("image",), check_image_region(job.image, match and match["region"], cluster.region)
+        )
 
 
 def image_may_be_pulled(cluster: Cluster, job: NamedJob) -> Iterator[At]:
