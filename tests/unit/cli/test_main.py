@@ -69,7 +69,10 @@ def test_the_help_of_a_group_lists_whole_sentences(run: Run, name: str) -> None:
 def test_the_help_of_a_command_wraps_its_paragraphs(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("COLUMNS", "80")
 
-    assert "or fail, unless each such change is allowed." in run("plan", "--help").stdout
+    assert (
+        "off the network or fail, unless each such change is allowed, and with code 5\n"
+        in run("plan", "--help").stdout
+    )
 
 
 def test_the_help_and_the_documentation_list_every_exit_code(run: Run) -> None:

@@ -168,7 +168,7 @@ def test_no_price_of_a_project_that_init_writes_is_unknown_in_any_region(
     region = block_regions(instance_type)[0]
     zone_id = next(iter(offered_zones(instance_type, region)), f"{PREFIXES[region]}-az1")
     answers = ProjectAnswers(
-        name="mine", region=region, zone_id=zone_id, instance_type=instance_type, nodes=4
+        name="mine", region=region, zone_id=zone_id, instance_type=instance_type, nodes=4, launched_by="batch"
     )
     write_project(tmp_path / "mine", answers)
     (cluster,) = load_rollout(tmp_path / "mine" / "rollout.yaml", deployable=False).config.clusters()

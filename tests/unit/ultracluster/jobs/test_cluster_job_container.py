@@ -115,9 +115,9 @@ def test_mounts_the_file_system_of_the_nodes(stack: cdk.Stack) -> None:
 
 def test_reads_notices_to_the_node_but_cannot_write_them(stack: cdk.Stack) -> None:
     job(stack)
-    assert container(stack)["Volumes"] == [{"Name": "orders", "Host": {"SourcePath": "/run/ultracluster"}}]
+    assert container(stack)["Volumes"] == [{"Name": "notices", "Host": {"SourcePath": "/run/ultracluster"}}]
     assert container(stack)["MountPoints"] == [
-        {"SourceVolume": "orders", "ContainerPath": "/run/ultracluster", "ReadOnly": True}
+        {"SourceVolume": "notices", "ContainerPath": "/run/ultracluster", "ReadOnly": True}
     ]
 
 
