@@ -169,10 +169,11 @@ def test_a_drained_job_is_shown_as_waiting_for_its_resume_until_it_goes_on(
         assert row["reason"].endswith("to open with the next block or an extension; resumes left: 2")
     answer = run("why", job, "--json")
     assert answer["state"] == "RESUME_PENDING"
-    pending = answer["reasons"][-1]
+    pending = answer["reasons"][0]
     assert pending["reason"] == "resume-pending"
     assert "Capacity Block cr-0123456789abcdef0 ends" in pending["evidence"]
-    assert "extend the block" in pending["remedy"]
+    # Half an hour before its end, the block can no longer be extended.
+    assert pending["remedy"].startswith("No next block is known: buy one ")
     assert answer["unseen"] == []
     assert "cr-0123456789abcdef0 ends" in run("submit", "quickstart", "pretrain", exits=2)
 

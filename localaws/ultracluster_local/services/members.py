@@ -28,7 +28,7 @@ MEMBERS: Final[Mapping[str, Any]] = tomllib.loads(Path(__file__).with_suffix(".t
 UNSUPPORTED: Final = "UnsupportedOperation"
 """The code of a refused member: that of EC2 for what it does not support."""
 
-_OWN_DRY_RUNS = re.compile(r"Capacity")
+_OWN_DRY_RUNS = re.compile(r"Capacity|RunInstances")
 """Operations whose handlers check a request before they say that it would have succeeded."""
 
 
