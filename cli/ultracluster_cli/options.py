@@ -101,7 +101,7 @@ NodeHourOption = Annotated[
     typer.Option(
         "--node-hour",
         metavar="USD",
-        help="Price of a node-hour. Without it, `cost advise` uses the list price.",
+        help="Price of a node-hour. Without it, `cost advise` and `cost report` use the list price.",
         callback=_check_price,
     ),
 ]

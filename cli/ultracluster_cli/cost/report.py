@@ -237,41 +237,30 @@ def _sections(
         ],
     )
     yield "Against the plan", list(_plan(found, rates, cluster))
+    yield "Compile cache", list(_compile_cache(found))
+    yield "Next block", list(_next_block(found, cluster, next_tokens))
+
+
+def _compile_cache(found: BlockReport) -> Iterator[tuple[str, str, str]]:
     how = (
         "no graph was compiled"
         if found.seconds_per_graph is None
         else f"{found.seconds_per_graph:,.1f} s for each graph"
     )
-    yield (
-        "Compile cache",
-        [
-            ("graphs found", f"{found.graphs:,.0f}", how),
-            (
-                "saved",
-                "not recorded" if found.cache_minutes is None else f"{found.cache_minutes:,.0f} node-minutes",
-                _usd(found.cache_usd),
-            ),
-        ],
-    )
-    hours = None if next_tokens is None else found.node_hours_for(next_tokens)
-    cost = None if next_tokens is None else found.usd_for(next_tokens)
-    yield (
-        "Next block",
-        [
-            ("tokens", _number(next_tokens), "see --next-tokens"),
-            (
-                "node-hours",
-                _number(hours),
-                "" if hours is None else f"{hours / cluster.nodes / 24:,.1f} days of {cluster.nodes} nodes",
-            ),
-            ("cost", _usd(cost), "with the price, speed and losses of this block"),
-            (
-                "… without losses",
-                _usd(None if cost is None else cost * found.minutes[TRAINING] / paid),
-                "if all paid minutes were training",
-            ),
-        ],
-    )
+    yield "graphs found", f"{found.graphs:,.0f}", how
+    saved = "not recorded" if found.cache_minutes is None else f"{found.cache_minutes:,.0f} node-minutes"
+    yield "saved", saved, _usd(found.cache_usd)
+
+
+def _next_block(found: BlockReport, cluster: Cluster, tokens: float | None) -> Iterator[tuple[str, str, str]]:
+    hours = None if tokens is None else found.node_hours_for(tokens)
+    cost = None if tokens is None else found.usd_for(tokens)
+    without_losses = None if cost is None else cost * found.minutes[TRAINING] / found.paid_minutes
+    yield "tokens", _number(tokens), "see --next-tokens"
+    days = "" if hours is None else f"{hours / cluster.nodes / 24:,.1f} days of {cluster.nodes} nodes"
+    yield "node-hours", _number(hours), days
+    yield "cost", _usd(cost), "with the price, speed and losses of this block"
+    yield "… without losses", _usd(without_losses), "if all paid minutes were training"
 
 
 def _plan(found: BlockReport, rates: Rates, cluster: Cluster) -> Iterator[tuple[str, str, str]]:
