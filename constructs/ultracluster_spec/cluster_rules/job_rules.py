@@ -79,9 +79,8 @@ def job_has_a_queue(cluster: Cluster, job: NamedJob) -> Iterator[At]:
 
 def job_fits_cluster(cluster: Cluster, job: NamedJob) -> Iterator[At]:
     """Refuse a job that needs more nodes than its queue has, which never starts."""
-    most = max(map(cluster.nodes_from, _behind(cluster, job)), default=cluster.nodes)
     if job.kind == "multi-node" and job.nodes is not None:
-        yield from At.of_all(("nodes",), check_nodes_fit(job.nodes, most))
+        yield from At.of_all(("nodes",), check_nodes_fit(job.nodes, _most_nodes(cluster, job)))
 
 
 def queue_starts_job(cluster: Cluster, job: NamedJob) -> Iterator[At]:
@@ -100,14 +99,29 @@ def _behind(cluster: Cluster, job: NamedJob) -> list[CapacityRecord]:
     return list(cluster.capacity_of(queues[job.queue]).values()) if job.queue in queues else []
 
 
+def _most_nodes(cluster: Cluster, job: NamedJob) -> int:
+    """Return the most nodes of a job in its queue: those of the largest capacity behind it."""
+    return max(map(cluster.nodes_from, _behind(cluster, job)), default=cluster.nodes)
+
+
+def _nodes_of(cluster: Cluster, job: NamedJob) -> int:
+    """Return the number of nodes of a job, by default as many as its queue can have."""
+    return (job.nodes or _most_nodes(cluster, job)) if job.kind == "multi-node" else 1
+
+
 def nodes_can_talk(cluster: Cluster, job: NamedJob) -> Iterator[At]:
     """Refuse multi-node jobs without EFA, which collectives need."""
-    nodes = cluster.nodes if job.nodes is None else job.nodes
-    if job.without_efa or job.kind != "multi-node":
+    if job.without_efa:
         return
-    node_type = cluster.node_type
-    findings = check_nodes_can_talk(nodes, node_type.name, has_efa=node_type.efa_interfaces > 0)
-    yield from At.of_all(("nodes",), findings)
+    name, has_efa = cluster.node_type.name, _has_efa(cluster)
+    yield from At.of_all(("nodes",), check_nodes_can_talk(_nodes_of(cluster, job), name, has_efa=has_efa))
+
+
+def _has_efa(cluster: Cluster) -> bool:
+    own = cluster.network.network_interfaces
+    return cluster.node_type.efa_interfaces > 0 and (
+        not own or any(each.interface_type != "interface" for each in own)
+    )
 
 
 def launcher_starts_command(cluster: Cluster, job: NamedJob) -> Iterator[At]:  # noqa: ARG001 - one signature
@@ -194,7 +208,7 @@ def _container(cluster: Cluster, job: NamedJob) -> Container:
     node_type, node = cluster.node_type, _node(cluster, job)
     interfaces = cluster.network.network_interfaces if node == node_type else ()
     efa_devices = node.efa_devices[: sum(each.interface_type != "interface" for each in interfaces) or None]
-    nodes = (job.nodes or cluster.nodes) if job.kind == "multi-node" else 1
+    nodes = _nodes_of(cluster, job)
     meets = nodes > 1 and any(each.launched_by != "batch" for each in _behind(cluster, job))
     defaults = WITHOUT_EFA if job.kind == "multi-node" and job.without_efa and not efa_devices else {}
     return container_of(
@@ -270,9 +284,9 @@ def fabric_is_there(cluster: Cluster, job: NamedJob) -> Iterator[At]:
     """Refuse a fabric gate on nodes without EFA, or one that asks for more than their network carries."""
     node_type = cluster.node_type
     if job.gates.fabric:
-        findings = check_fabric(node_type.name, has_efa=node_type.efa_interfaces > 0)
+        findings = check_fabric(node_type.name, has_efa=_has_efa(cluster))
         yield from At.of_all(("gates", "fabric"), findings)
-        nodes, bound = job.nodes or cluster.nodes, job.gates.min_bandwidth
+        nodes, bound = _nodes_of(cluster, job), job.gates.min_bandwidth
         bandwidth = check_gate_bandwidth(node_type, nodes, bound, path="")
         yield from At.of_all(("gates", "min_bandwidth"), bandwidth)
 
@@ -389,7 +403,7 @@ def _differences(cluster: Cluster, before: NamedJob, job: NamedJob) -> Iterator[
 
 def _workers(cluster: Cluster, job: NamedJob) -> int:
     node_type = cluster.node_type
-    nodes = (job.nodes or cluster.nodes) if job.kind == "multi-node" else 1
+    nodes = _nodes_of(cluster, job)
     if job.kind == "precompile":
         node_type = cluster.compile_type(job) or node_type
     cores = job.neuron.processes_per_node(node_type)
