@@ -29,7 +29,7 @@ def test_warns_of_a_partition_that_was_never_tested(findings: Findings) -> None:
     assert [finding.code for finding in findings(*china, _ON_DEMAND)] == ["UC2103"]
 
 
-ACCOUNT = "012345678901"
+ACCOUNT = "123456789012"
 
 
 @pytest.mark.parametrize(
