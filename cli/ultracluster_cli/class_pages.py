@@ -8,7 +8,7 @@ from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
 
-from ultracluster_cli.project.project_files import shipped
+from ultracluster_cli.project.shipped import shipped
 
 _PACKAGES = ("ultracluster", "ultracluster_spec")
 

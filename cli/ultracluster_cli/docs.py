@@ -19,11 +19,10 @@ from ultracluster_cli.class_pages import classes, page_of
 from ultracluster_cli.main import COMMANDS, load_command
 from ultracluster_cli.options import JsonOption
 from ultracluster_cli.output import has_colors, print_json, print_table
-from ultracluster_cli.project.project_files import shipped
+from ultracluster_cli.project.shipped import shipped
 from ultracluster_spec.findings import FindingsError, quote
 from ultracluster_spec.record import RuleRecord
 from ultracluster_spec.records import RECORDS
-from ultracluster_stacks.config.schema import schema_text
 
 _WIDTH = 110
 _ALL_RULES = "rules"
@@ -171,6 +170,8 @@ def _entries() -> Iterator[_Entry]:
     for name in COMMANDS:
         with suppress(FindingsError, ImportError):  # the local AWS may not be installed
             yield from _command_entries(name, load_command(name))
+    from ultracluster_stacks.config.schema import schema_text  # noqa: PLC0415 - pydantic, which rules do not need
+
     for kind in json.loads(schema_text()).get("$defs", {}).values():
         for name, setting in kind.get("properties", {}).items():
             yield _Entry("setting", name, _sentence(setting.get("description", "")))

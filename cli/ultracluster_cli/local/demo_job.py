@@ -13,7 +13,7 @@ from ultracluster_cli._aws.target import Target
 from ultracluster_cli.local.demo_purchase import CommandRunner, Purchase, chapter, failed_command, usd
 from ultracluster_cli.output import echo, short_time
 from ultracluster_cli.progress import doing, measure
-from ultracluster_cli.project.project_files import shipped
+from ultracluster_cli.project.shipped import shipped
 from ultracluster_runtime.functions.clients import Clients
 from ultracluster_runtime.jobs.describe import describe_job
 from ultracluster_runtime.jobs.logs import find_stream, read_new

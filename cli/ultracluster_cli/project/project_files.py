@@ -13,6 +13,7 @@ from urllib.parse import unquote, urlsplit
 
 from ultracluster_catalog.places.zones import offered_zones
 from ultracluster_cli.output import echo, print_findings
+from ultracluster_cli.project.shipped import shipped
 from ultracluster_spec.findings import Finding, FindingsError, quote, reject
 from ultracluster_stacks.config import load_rollout
 from ultracluster_stacks.config.reading.problem import Loc
@@ -221,9 +222,3 @@ def _requirements(directory: Path, source: str | None) -> Iterator[str]:
             f"requirements.txt expects {' and '.join(absent)} in {directory / _WHEELS}: build them there with "
             f"`pip wheel --no-deps` from their source, or choose another --requirement."
         )
-
-
-def shipped(path: str) -> Path:
-    """Return the path of a file of the repository, which wheels contain beside this module."""
-    inside = Path(__file__).with_name("shipped_files")
-    return (inside if inside.is_dir() else Path(__file__).parents[3]) / path

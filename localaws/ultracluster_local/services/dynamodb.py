@@ -11,7 +11,6 @@ from moto.dynamodb.responses import DynamoHandler
 
 from ultracluster_local.instance.clock import CLOCK
 from ultracluster_local.instance.environment import ACCOUNT
-from ultracluster_local.instance.state import region_state
 from ultracluster_local.services.checks import Checks
 from ultracluster_local.services.handlers import Request, ServiceError
 
@@ -34,7 +33,9 @@ def _once(write: Callable[[Any], ActionResult]) -> Callable[[Any], ActionResult]
     @functools.wraps(write)
     def answer(response: Any) -> ActionResult:
         token, items = response.body.get("ClientRequestToken"), response.body["TransactItems"]
-        written: dict[str, Any] = region_state("dynamodb:written", region=response.region, new=dict)
+        # Kept at the table, so that one that is made anew does not know what the former one had written.
+        (first, *_) = items[0].values()
+        written = vars(response.dynamodb_backend.get_table(first["TableName"])).setdefault("written_once", {})
         at, known = written.get(token, (None, None))
         if at is None or CLOCK.now() - at >= _REMEMBERED:
             result = write(response)
