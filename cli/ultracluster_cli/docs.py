@@ -13,7 +13,6 @@ from typing import Annotated, Any, NamedTuple
 
 import typer
 from rich.console import Console
-from rich.markdown import Markdown
 
 from ultracluster_cli.class_pages import classes, page_of
 from ultracluster_cli.main import COMMANDS, load_command
@@ -84,6 +83,8 @@ def _pages() -> dict[str, Path]:
 
 def _print_page(text: str) -> None:
     """Print a page as it is written, and rendered on a terminal."""
+    from rich.markdown import Markdown  # noqa: PLC0415 - rules are plain text
+
     if not sys.stdout.isatty():
         typer.echo(text, nl=False)
         return
