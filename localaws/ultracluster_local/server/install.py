@@ -105,7 +105,6 @@ def install() -> None:
     CloudWatchResponse.put_composite_alarm = CloudWatchResponse.put_metric_alarm
     auto_scaling.install()
     batch.install()
-    dynamodb.install()
     embedded_metrics.install()
     ec2_instances.install()
     iam_simulation.install()
@@ -125,6 +124,7 @@ def install() -> None:
 _CHECKED = (
     auto_scaling_templates,
     cloudwatch,
+    dynamodb,
     ec2_deletions,
     ec2_internet_access,
     ec2_values,
