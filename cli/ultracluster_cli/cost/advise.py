@@ -1,5 +1,6 @@
 """`ultracluster cost advise`: find capacity that you pay for but do not use."""
 
+from collections.abc import Callable
 from dataclasses import asdict
 from datetime import UTC, datetime
 from decimal import Decimal
@@ -40,20 +41,15 @@ def advise(
 
     Reports evidence and monthly savings for nodes, time, file system and settings.
     """
-    _, clusters = load_clusters(rollout)
-    if recording is None and cluster is None and len(clusters) == 1:
-        cluster = clusters[0].name
-    # Check the name before reading CloudWatch in the wrong Region.
-    named_cluster = cluster_named(clusters, cluster, None, rollout) if cluster is not None else None
-    recorded = read_metrics(
+    recorded, config = read_cluster_metrics(
+        rollout,
         recording=recording,
         cluster=cluster,
-        region=named_cluster.region if named_cluster else None,
-        hours=hours,
+        hours=lambda _: hours,
         file_system_id=file_system,
-        profile=profile or (named_cluster.profile if named_cluster else None),
+        profile=profile,
     )
-    subject = _subject_of(cluster_named(clusters, recorded.cluster, recorded.region, rollout), price)
+    subject = _subject_of(config, price)
     report = advise_on(recorded, subject)
     if as_json:
         print_json(**_report_json(recorded, subject, report))
@@ -61,8 +57,36 @@ def advise(
         _print_report(recorded, subject, report)
 
 
-def cluster_named(clusters: list[Cluster], name: str, region: str | None, rollout: Path) -> Cluster:
-    """Return the cluster of a rollout with a name, in a Region if one is given."""
+def read_cluster_metrics(
+    rollout: Path,
+    *,
+    recording: Path | None,
+    cluster: str | None,
+    hours: Callable[[Cluster | None], float],
+    file_system_id: str | None = None,
+    profile: str | None,
+) -> tuple[Recording, Cluster]:
+    """Read the metrics of a cluster of a rollout, by default of the only one; return them with the cluster.
+
+    ``hours`` is asked for the hours of CloudWatch metrics of the named cluster; None is that of a recording.
+    """
+    _, clusters = load_clusters(rollout)
+    if recording is None and cluster is None and len(clusters) == 1:
+        cluster = clusters[0].name
+    # Check the name before reading CloudWatch in the wrong Region.
+    named = _cluster_named(clusters, cluster, None, rollout) if cluster is not None else None
+    recorded = read_metrics(
+        recording=recording,
+        cluster=cluster,
+        region=named.region if named else None,
+        hours=hours(named),
+        file_system_id=file_system_id,
+        profile=profile or (named.profile if named else None),
+    )
+    return recorded, _cluster_named(clusters, recorded.cluster, recorded.region, rollout)
+
+
+def _cluster_named(clusters: list[Cluster], name: str, region: str | None, rollout: Path) -> Cluster:
     for config in clusters:
         if config.name == name and region in (None, config.region):
             return config

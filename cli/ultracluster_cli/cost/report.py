@@ -12,9 +12,7 @@ import typer
 from ultracluster_catalog.machines.peak_flops import node_peak_tflops
 from ultracluster_catalog.prices.prices import capacity_block_price
 from ultracluster_cli import options
-from ultracluster_cli._aws.selection import load_clusters
-from ultracluster_cli.cost.advise import cluster_named, node_hour_price
-from ultracluster_cli.metrics.metric_source import read_metrics
+from ultracluster_cli.cost.advise import node_hour_price, read_cluster_metrics
 from ultracluster_cli.metrics.metrics_page import draw_events, page, read_events, table
 from ultracluster_cli.output import echo, print_json
 from ultracluster_cli.pictures.charts import Line, draw_chart
@@ -83,21 +81,14 @@ def report(
             "--reuses": reuses,
         },
     )
-    _, clusters = load_clusters(rollout)
-    if recording is None and cluster is None and len(clusters) == 1:
-        cluster = clusters[0].name
-    named = cluster_named(clusters, cluster, None, rollout) if cluster is not None else None
-    if named and recording is None:
-        hours = _hours_of_block(named) if hours is None else hours
-    recorded = read_metrics(
-        recording=recording,
-        cluster=cluster,
-        region=named.region if named else None,
-        hours=hours or 24,
-        file_system_id=None,
-        profile=profile or (named.profile if named else None),
+
+    def hours_of(named: Cluster | None) -> float:
+        of_block = _hours_of_block(named) if hours is None and named and recording is None else hours
+        return 24 if of_block is None else of_block
+
+    recorded, config = read_cluster_metrics(
+        rollout, recording=recording, cluster=cluster, hours=hours_of, profile=profile
     )
-    config = cluster_named(clusters, recorded.cluster, recorded.region, rollout)
     node_hour = node_hour_price(config, price)
     rates = _rates(config, None if node_hour.amount is None else float(node_hour.amount))
     found = report_block(recorded, rates, paid_usd=paid, reuses=reuses)

@@ -127,6 +127,13 @@ def test_a_wrong_option_is_one_line(sample: Callable[..., Any], options: list[st
     assert outcome.stderr.count("\n") == 1
 
 
+def test_no_hours_are_not_taken_for_a_day(run: Run, quickstart: Path) -> None:
+    outcome = run("cost", "report", str(quickstart), "--hours", "0")
+
+    assert (outcome.code, outcome.stdout) == (2, "")
+    assert "--hours: got 0.0. Allowed: more than 0" in outcome.stderr
+
+
 @pytest.mark.parametrize(
     ("paid", "said"),
     [([0.0] * 12, "no paid node of quickstart was recorded"), ([], "has no metrics of quickstart")],
