@@ -113,14 +113,17 @@ def nodes_can_talk(cluster: Cluster, job: NamedJob) -> Iterator[At]:
     """Refuse multi-node jobs without EFA, which collectives need."""
     if job.without_efa:
         return
-    name, has_efa = cluster.node_type.name, _has_efa(cluster)
+    name, has_efa = cluster.node_type.name, bool(_efa_devices(cluster, cluster.node_type))
     yield from At.of_all(("nodes",), check_nodes_can_talk(_nodes_of(cluster, job), name, has_efa=has_efa))
 
 
-def _has_efa(cluster: Cluster) -> bool:
-    own = cluster.network.network_interfaces
-    return cluster.node_type.efa_interfaces > 0 and (
-        not own or any(each.interface_type != "interface" for each in own)
+def _efa_devices(cluster: Cluster, node: InstanceType) -> tuple[str, ...]:
+    """Return the EFA devices of a node of a type, as many as it has interfaces with EFA."""
+    own = cluster.network.network_interfaces if node == cluster.node_type else ()
+    return (
+        node.efa_devices[: sum(each.interface_type != "interface" for each in own)]
+        if own
+        else node.efa_devices
     )
 
 
@@ -206,8 +209,7 @@ def _folders(cluster: Cluster, job: NamedJob) -> dict[str, bool]:
 
 def _container(cluster: Cluster, job: NamedJob) -> Container:
     node_type, node = cluster.node_type, _node(cluster, job)
-    interfaces = cluster.network.network_interfaces if node == node_type else ()
-    efa_devices = node.efa_devices[: sum(each.interface_type != "interface" for each in interfaces) or None]
+    efa_devices = _efa_devices(cluster, node)
     nodes = _nodes_of(cluster, job)
     meets = nodes > 1 and any(each.launched_by != "batch" for each in _behind(cluster, job))
     defaults = WITHOUT_EFA if job.kind == "multi-node" and job.without_efa and not efa_devices else {}
@@ -284,7 +286,7 @@ def fabric_is_there(cluster: Cluster, job: NamedJob) -> Iterator[At]:
     """Refuse a fabric gate on nodes without EFA, or one that asks for more than their network carries."""
     node_type = cluster.node_type
     if job.gates.fabric:
-        findings = check_fabric(node_type.name, has_efa=_has_efa(cluster))
+        findings = check_fabric(node_type.name, has_efa=bool(_efa_devices(cluster, node_type)))
         yield from At.of_all(("gates", "fabric"), findings)
         nodes, bound = _nodes_of(cluster, job), job.gates.min_bandwidth
         bandwidth = check_gate_bandwidth(node_type, nodes, bound, path="")
