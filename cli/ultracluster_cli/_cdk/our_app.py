@@ -24,8 +24,6 @@ _VARIABLES = {
     "CDK_HOME",
     "CDK_VALIDATION",
 }
-# Node has four threads by default, which cost a fifth more processor seconds (benchmarks, November 2026: two cores).
-_NODE_OPTIONS = "--v8-pool-size=1"
 _APP = ["import sys", "from ultracluster_stacks.synthesis.app import main", "sys.exit(main())"]
 
 
@@ -59,11 +57,7 @@ def synthesize_our_app(
         )
         if take_from_cache(output, clusters_of(passed), cache=cache):
             return True
-    variables = {
-        "CDK_OUTDIR": str(output),
-        "CDK_CONTEXT_JSON": json.dumps(passed),
-        "NODE_OPTIONS": f"{environment.get('NODE_OPTIONS', '')} {_NODE_OPTIONS}".strip(),
-    }
+    variables = {"CDK_OUTDIR": str(output), "CDK_CONTEXT_JSON": json.dumps(passed)}
     return run({**environment, **variables}) == 0 and _passes_validation(output)
 
 
