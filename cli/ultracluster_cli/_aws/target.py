@@ -34,7 +34,11 @@ def local_clock() -> Mapping[str, Any] | None:
 
 def time_there() -> datetime:
     """Return the time of AWS, or that of the local AWS that the environment names, which may be ahead."""
-    clock = local_clock()
+    return time_of(local_clock())
+
+
+def time_of(clock: Mapping[str, Any] | None) -> datetime:
+    """Return the time of a local AWS's clock; without one, that of AWS."""
     return datetime.fromisoformat(clock["now"]).astimezone(UTC) if clock else datetime.now(UTC)
 
 

@@ -11,7 +11,7 @@ from typing import Annotated, Any, Final
 import typer
 
 from ultracluster_cli._aws.selection import locate, shift_to_project
-from ultracluster_cli._aws.target import local_clock, time_there
+from ultracluster_cli._aws.target import local_clock, time_of
 from ultracluster_cli.exit_codes import ExitCode
 from ultracluster_cli.jobs.session import (
     aws_errors_as_findings,
@@ -196,12 +196,13 @@ def why(
 ) -> None:
     """Explain why a job waits or failed, and what to do about it."""
     _, client = open_region(job, region=region, profile=profile)
+    clock = local_clock()
     with aws_errors_as_findings():
         explained = explain_job(
             find_job(job, client=client),
-            now=time_there(),
+            now=time_of(clock),
             client=client,
-            simulated=not (local_clock() or {}).get("jobs", True),
+            simulated=clock is not None and not clock.get("jobs", True),
         )
     if as_json:
         print_json(

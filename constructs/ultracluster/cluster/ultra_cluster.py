@@ -236,9 +236,10 @@ class UltraCluster(IUltraCluster):
         for claimed in (self.cluster_name, *_blocks(plan.sources)):
             claim(self, claimed)
         self._kms_key = kms_key
-        self._topic = self._define_topic(recipients_of(notify), plan)
+        recipients = recipients_of(notify)
+        self._topic = self._define_topic(recipients, plan)
         self._placement = self._define_placement(network, placement)
-        warn(self, *plan.warnings, *self._warnings(plan, has_recipients=bool(recipients_of(notify))))
+        warn(self, *plan.warnings, *self._warnings(plan, has_recipients=bool(recipients)))
         self.network = self._define_network(network, vpc_subnets, plan, file_system)
         self.checkpoint_bucket = self._define_checkpoints(checkpoint_bucket, file_system)
         self.file_system = self._define_file_system(file_system, plan)
