@@ -28,7 +28,7 @@ _CHANGING = (
     (re.compile(r"\d+\.\d s\b"), "1.0 s"),
     (re.compile(r"(\.log): \d+ lines"), r"\1: 2 lines"),
 )  # fmt: skip
-# A terminal of one's own, on which Ctrl-C interrupts, also where a shell has tests in the background ignore it.
+# The child gets its own terminal, so that Ctrl-C interrupts it even if the shell that runs the tests ignores the signal.
 _PROGRAM = """
 import fcntl, runpy, signal, termios
 fcntl.ioctl(0, termios.TIOCSCTTY, 0)

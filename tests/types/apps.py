@@ -1,6 +1,6 @@
 """Apps as CDK engineers write them, each a function that defines its stacks and returns texts that their templates contain.
 
-What pyright is told to ignore are classes of the CDK that it does not take for the CDK's own interfaces
+Each ignore for pyright is a class of the CDK that pyright does not accept as the CDK's own interface
 (https://github.com/aws/jsii/issues/4541).
 """
 

@@ -59,7 +59,7 @@ class Answers:
     unanswered: tuple[CheckResult, ...]
 
     def without_answer(self) -> str:
-        """Return one line that says what is not known for want of an answer; empty if there is nothing."""
+        """Return one line about what the accounts did not answer; empty if they answered everything."""
         if not self.unanswered:
             return ""
         kinds = {one.code: one for one in self.unanswered}

@@ -50,7 +50,7 @@ def check_at_synthesis(scope: IConstruct) -> None:
 
 
 def give_warnings(app: cdk.Stage, warn: Callable[[list[Finding]], object]) -> None:
-    """Check an app that has none of our constructs yet at its synthesis, and give the warnings to a function."""
+    """Check an app at its synthesis, and pass the warnings to `warn`; to be called before the app has any of our constructs."""
     _STACKS[app] = _Stacks(warn)
     app.synth = _checked(app, app.synth)  # type: ignore[method-assign]
 

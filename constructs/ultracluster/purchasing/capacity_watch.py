@@ -63,8 +63,8 @@ class CapacityWatch(Construct):
         Args:
             order: What to look for. In a stack without a Region, it names its Regions.
             instance_type: Instance type, or its custom description.
-            emails: Addresses to tell; each must confirm its subscription. Default: none; without a topic of
-                yours, the watch is warned of (UC2250).
+            emails: Addresses to tell; each must confirm its subscription. Default: none; without
+                `topic` as well, the construct warns (UC2250).
             topic: Topic to use. Default: a new one.
             kms_key: KMS key of the log group and the topic; its policy must allow CloudWatch and CloudWatch Logs to use it.
                 Default: encryption by CloudWatch Logs, and none of the topic.

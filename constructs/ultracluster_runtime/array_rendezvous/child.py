@@ -1,4 +1,4 @@
-"""Entry point of a child of an array whose children are the nodes of one job: meets the others, then starts the launcher as on a node of a multi-node job.
+"""Entry point of an array child that is one node of a job: meets the others, then starts the launcher as on a node.
 
 The launcher (scripts/launch.py) reads the variables that AWS Batch sets for multi-node jobs. Here they are set from the array
 index and the roster, so that launchers, gates, checkpoints and logs are the same on both roads.

@@ -74,7 +74,7 @@ GENERAL = {"ec2": {"DryRun"}, "s3": {"ExpectedBucketOwner"}}
 
 
 def kind(service: str, operation: str, path: str) -> str:
-    """Say what becomes of a member that no code names; empty if it is dropped."""
+    """How a member that no code names is treated; empty if it is dropped."""
     table = MEMBERS.get(service, {})
     top = path.split(".", maxsplit=1)[0]
     if top in GENERAL.get(service, ()):

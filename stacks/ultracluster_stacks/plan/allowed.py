@@ -629,7 +629,7 @@ SAFE: Final[Mapping[str, Mapping[PropertyPath, Row]]] = {
             )
         },
         ("Environment", "Variables", "UC_STANDING_ORDER"): Row(
-            _looks_for_more, "blocks that it would tell of now are no longer told"
+            _looks_for_more, "it would no longer report blocks that it reports now"
         ),
         ("Environment", "Variables", "*"): Row(
             _idle_or(_added_of_ours), "the function would look after something else, or in another way"

@@ -142,7 +142,7 @@ def test_block_is_filled_a_lost_node_replaced_the_array_drained_and_continued_in
     account.deploy(FIRST)
     for stack in read_assembly(account.assembly):
         assert [str(each) for each in lint(stack.template.read_text(), regions=[REGION])] == []
-    # Why an array waits is told by its group and block.
+    # The group and the block explain why an array waits.
     array = account.submit()
     assert account.why_waiting(array) == ["block-not-started"]
     clock.set(start - MINUTE)
