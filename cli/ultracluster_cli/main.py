@@ -44,7 +44,7 @@ _COMMANDS = {
     "capacity": ("capacity.command", "Find Capacity Blocks, buy each at most once, and verify their use."),
     "cost": (
         "cost.command",
-        "Estimate the costs of clusters, show their actual costs, or find what could cost less.",
+        "Estimate costs, show actual ones, report what a block gave, or find savings.",
     ),
     "dashboard": (
         "metrics.dashboard",

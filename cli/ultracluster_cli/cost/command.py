@@ -31,7 +31,7 @@ class _EstimateUnlessNamed(CommandGroup):
 
 
 app = command_group(
-    "Estimate the costs of clusters, show their actual costs, or find what could cost less.",
+    "Estimate costs, show actual ones, report what a block gave, or find savings.",
     cls=_EstimateUnlessNamed,
     context_settings={"ignore_unknown_options": True},
 )
