@@ -89,7 +89,12 @@ WITHOUT_EFA: Final = {"FI_PROVIDER": "tcp", "FI_EFA_USE_DEVICE_RDMA": "0"}
 """Variables of a job over several nodes without EFA."""
 
 # Options of torchrun without a value: torch.distributed.run of PyTorch 2.9.
-_TORCHRUN_SWITCHES: Final = {"--standalone", "--no-python", "--run-path", "-m", "--module"}
+_NO_FILE: Final = {"--no-python", "--run-path", "-m", "--module"}
+_TORCHRUN_SWITCHES: Final = {"--standalone", "--virtual-local-rank", "--", *_NO_FILE}
+# Programs before a script in the habit of a shell or of another launcher.
+_PROGRAM: Final = re.compile(
+    r"(?:.*/)?(?:python[0-9.]*|(?:ba|da|z)?sh|env)|torchrun|accelerate|deepspeed|mpi(?:run|exec)|neuron_parallel_compile|srun|uv"
+)
 _PROCESSES_VARIABLES: Final = (PROCESSES_VARIABLE, "NPROC_PER_NODE", "PET_NPROC_PER_NODE")
 
 # Sizes in the definition of one of our jobs, or a little more: without what a job determines; of the program with
@@ -232,21 +237,33 @@ class Container:
     @property
     def torchrun_options(self) -> list[tuple[int, str, str]]:
         """Options of torchrun in its command, also in one for a shell: place of the word, name and value."""
+        return [option for options, _ in self._torchrun_calls() for option in options]
+
+    @property
+    def torchrun_programs(self) -> Iterator[tuple[int, str]]:
+        """Words that torchrun starts as files of Python, with their places; none in a text for a shell."""
+        plain = self.launcher == "torchrun" or "torchrun" in self.command
+        for options, program in self._torchrun_calls() if plain else ():
+            if program is not None and _NO_FILE.isdisjoint(name for _, name, _ in options):
+                yield program
+
+    def _torchrun_calls(self) -> Iterator[tuple[list[tuple[int, str, str]], tuple[int, str] | None]]:
         texts = [(place, word) for place, text in enumerate(self.command) for word in (text or "").split()]
         starts = [
             number for number, (_, word) in enumerate(texts, 1) if word.rpartition("/")[2] == "torchrun"
         ]
-        found = []
         for start in [0] if self.launcher == "torchrun" else starts:
-            words = iter(texts[start:])
+            words, options = iter(texts[start:]), []
+            program = None
             for place, word in words:
                 name, equals, value = word.replace("_", "-").partition("=")
                 if not name.startswith("-"):
+                    program = place, word
                     break
                 if not equals and name not in _TORCHRUN_SWITCHES:
                     value = next(words, (0, ""))[1]
-                found.append((place, name, word.partition("=")[2] if equals else value))
-        return found
+                options.append((place, name, word.partition("=")[2] if equals else value))
+            yield options, program
 
     @property
     def core_size(self) -> int | None:
@@ -338,10 +355,11 @@ def values_fit_the_chips(container: Container) -> Iterator[At]:
 
 def _misfit(name: str, text: str, chips: list[InstanceType], size: int | None) -> tuple[str, str] | None:
     """Return the requirement of a variable that the chips do not meet, and what they offer."""
-    grouped = all(each.neuron_cores != each.logical_neuron_cores for each in chips)
+    # Only what none of the types has is wrong: nothing says which of them the job gets.
+    grouped = any(_joins_cores(each) for each in chips)
     if name in CORES_VARIABLES:
         joined = 2 if grouped and size == 2 else 1  # noqa: PLR2004 - the only size beside 1
-        most = max(each.neuron_cores for each in chips) // joined
+        most = max(each.neuron_cores // (joined if _joins_cores(each) else 1) for each in chips)
         counted = range(1, most + 1) if name == CORES_VARIABLES[0] else range(most)
         if any(int(number[:9]) not in counted for number in re.findall(r"\d+", text)):
             cores = "cores" if joined == 1 else "logical cores of two"
@@ -355,6 +373,11 @@ def _misfit(name: str, text: str, chips: list[InstanceType], size: int | None) -
     if chosen is not None and chosen not in ({"1", "2"} if grouped else {"1"}):
         return "a size of logical cores that the chips do not have", "1 or 2" if grouped else "1"
     return None
+
+
+def _joins_cores(instance_type: InstanceType) -> bool:
+    """Whether its chips can join two cores to a logical one."""
+    return instance_type.neuron_cores != instance_type.logical_neuron_cores
 
 
 @rule(JOB_ENVIRONMENT)
@@ -432,7 +455,7 @@ def _processes(container: Container) -> Iterator[tuple[Place, int]]:
 def _misfit_of_processes(count: int, instance_type: InstanceType, size: int | None) -> tuple[str, str] | None:
     """Return why a node cannot have some processes, and how many it can have."""
     cores, counts = instance_type.logical_neuron_cores, process_counts(instance_type)
-    if size in {1, 2} and instance_type.neuron_cores != instance_type.logical_neuron_cores:
+    if size in {1, 2} and _joins_cores(instance_type):
         cores, counts = instance_type.neuron_cores // size, process_counts(instance_type, size)
     if count > cores:
         return f"got {count} processes, but {instance_type.name} has {cores} NeuronCores" + (
@@ -468,6 +491,20 @@ def torchrun_joins_the_nodes(container: Container) -> Iterator[At]:
                 "options that are right on every node",
                 "Use the launcher torchrun, which sets them",
             )
+
+
+@rule("UC6145")
+def torchrun_starts_python(container: Container) -> Iterator[At]:
+    """Torchrun starts a file or a module of Python, not a program before it."""
+    for place, word in container.torchrun_programs:
+        if _PROGRAM.fullmatch(word):
+            remedy = (
+                f"Leave out {shown(word)}"
+                if "python" in word or word == "torchrun"
+                else "Use the launcher raw"
+            )
+            got = f"got {shown(word)}, which torchrun would open as a file of Python on every node"
+            yield At(("command", place), got, "a file such as train.py, or -m and a module", remedy)
 
 
 @rule(JOB_ENVIRONMENT)
@@ -561,6 +598,7 @@ CONTAINER_RULES: Final = (
     cores_are_those_of_the_devices,
     processes_fit_the_cores,
     torchrun_joins_the_nodes,
+    torchrun_starts_python,
     gpus_are_visible,
     fabric_is_efa,
     limits_let_all_ranks_meet,
@@ -584,6 +622,13 @@ RECORDS: Final = (
         "The processes that torchrun starts on the nodes of a job are one group.",
         remedy="Leave out --standalone, and a number, rank or address of nodes that is right on one of them only: the launcher torchrun sets them.",
         source="https://docs.pytorch.org/docs/stable/elastic/run.html: --standalone starts a local rendezvous, and the options for it are not used.",
+        in_templates=True,
+    ),
+    RuleRecord(
+        "UC6145",
+        "Torchrun starts a file or a module of Python.",
+        remedy="Leave out python, torchrun or another launcher before the script: the launcher torchrun starts Python itself. Use the launcher raw for other programs.",
+        source="https://docs.pytorch.org/docs/stable/elastic/run.html: --no-python is what skips python before the training script.",
         in_templates=True,
     ),
     RuleRecord(

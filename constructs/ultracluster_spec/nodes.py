@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Annotated, Final
 
 from ultracluster_spec.bounds import Between, Checked
-from ultracluster_spec.credentials import credential, credential_kind, shown
+from ultracluster_spec.credentials import credential, find_credentials, shown
 from ultracluster_spec.findings import Finding
 from ultracluster_spec.record import RuleRecord
 from ultracluster_spec.values import Value
@@ -71,9 +71,12 @@ def check_user_data(text: str) -> list[Finding]:
             "got a script that sets what is set already",
             "Leave out ECS_CLUSTER and ==ULTRACLUSTER==",
         )
-    elif kind := credential_kind(text):
+    elif found := find_credentials("user-data.sh", text.encode()):
+        line, kind = found[0]
         return [
-            credential(f"the script has {kind}, which everyone who may describe launch templates can read")
+            credential(
+                f"line {line} of the script has {kind}; everyone who may describe launch templates can read it"
+            )
         ]
     allowed = f"a script of at most {USER_DATA_BYTES:,} bytes"
     return [Finding("UC4151", wrong, allowed=allowed, remedy=remedy)] if wrong else check_commands(text)

@@ -121,6 +121,13 @@ MISTAKES = [
         arguments={"command": ["--standalone", "train.py"]},
         template={f"{JOB}/Command": ["torchrun", "--standalone", "train.py"]},
     ),
+    Mistake(
+        code="UC6145",
+        path="command[0]",
+        yaml=("[train.py]", "[python, train.py]"),
+        arguments={"command": ["python", "train.py"]},
+        template={f"{JOB}/Command": ["torchrun", "python", "train.py"]},
+    ),
     of_argument(
         "UC6101",
         "nodes",
