@@ -4,7 +4,7 @@ import aws_cdk as cdk
 import aws_cdk.assertions
 import pytest
 from aws_cdk import aws_iam as iam
-from tests.unit.ultracluster.builders import IMAGE, IMAGE_ID, STANDING_ORDER, ZONE, block, new_stack
+from tests.unit.ultracluster.builders import IMAGE, IMAGE_ID, STANDING_ORDER, block, new_stack
 
 import ultracluster as uc
 from ultracluster import Job
@@ -69,43 +69,3 @@ def test_constructs_of_one_main_resource_have_it_as_default_child(stack: cdk.Sta
         for each in ours
         if type(each) not in OF_SEVERAL and not isinstance(each.node.default_child, cdk.CfnResource)
     ] == []
-
-
-def test_a_default_child_can_be_overridden(stack: cdk.Stack) -> None:
-    cache = stack.node.find_child("Cache")
-    resource = cache.node.default_child
-    assert isinstance(resource, cdk.CfnResource)
-    resource.add_property_override("AccelerateConfiguration.AccelerationStatus", "Enabled")
-
-    template = cdk.assertions.Template.from_stack(stack).find_resources("AWS::S3::Bucket")
-    assert template[stack.get_logical_id(resource)]["Properties"]["AccelerateConfiguration"] == {
-        "AccelerationStatus": "Enabled"
-    }
-
-
-def test_a_cluster_is_retained_unless_its_removal_is_typed() -> None:
-    policies = {}
-    for name, options in {"kept": {}, "lost": {"removal_policy": cdk.RemovalPolicy.DESTROY}}.items():
-        stack = new_stack()
-        cluster = uc.UltraCluster(
-            stack,
-            "Cluster",
-            instance_type="trn2.48xlarge",
-            node_count=2,
-            image_id=IMAGE_ID,
-            zone_id=ZONE,
-            **options,
-        )
-        cluster.add_multi_node_job("Job", Job(image=IMAGE, command=("train.py",)))
-        resources = cdk.assertions.Template.from_stack(stack).to_json()["Resources"].values()
-        policies[name] = {
-            each["Type"]: each.get("DeletionPolicy")
-            for each in resources
-            if each["Type"].startswith(
-                ("AWS::S3::Bucket", "AWS::FSx", "AWS::Logs", "AWS::EC2::VPC", "AWS::Dyn")
-            )
-        }
-    kept = {name: policy for name, policy in policies["kept"].items() if policy and "Retain" in policy}
-
-    assert set(kept) >= {"AWS::S3::Bucket", "AWS::FSx::FileSystem", "AWS::Logs::LogGroup", "AWS::EC2::VPC"}
-    assert set(policies["lost"].values()) == {"Delete"}

@@ -12,7 +12,6 @@ import pytest
 from aws_cdk import aws_cloudwatch as cloudwatch
 from aws_cdk import aws_iam as iam
 from aws_cdk import aws_logs as logs
-from aws_cdk import aws_sns as sns
 from tests.unit.ultracluster.builders import (
     IMAGE,
     IMAGE_ID,
@@ -338,16 +337,6 @@ def test_a_paid_block_without_recipients_of_notifications_is_warned_of(
     )
 
     assert bool(found) is warned
-
-
-def test_notifications_of_a_cluster_go_to_one_topic(stack: cdk.Stack) -> None:
-    topic = sns.Topic(stack, "People")
-    cluster = _cluster(stack, capacity=block(), notify=topic)
-
-    assert cluster.alarms
-    assert cluster.block_lifecycle
-    assert cluster.alarms.topic is topic
-    assert cluster.block_lifecycle.topic is topic
 
 
 @pytest.mark.parametrize("spec", [None, SimpleNamespace(origin=None)])

@@ -181,11 +181,6 @@ def test_a_boundary_of_a_job_role_stays_when_a_bucket_is_granted(world: World) -
     ]
 
 
-@pytest.mark.parametrize("kind", [uc.CheckpointBucket, uc.CompileCache, uc.DatasetBucket])
-def test_the_default_child_of_a_bucket_of_ours_is_the_bucket(stack: cdk.Stack, kind: Any) -> None:
-    assert isinstance(kind(stack, "Bucket").node.default_child, s3.CfnBucket)
-
-
 def _l2(resource: cdk.CfnResource) -> Construct:
     """The construct that a resource belongs to, which is what users have in their hands."""
     scope = resource.node.scope

@@ -2,17 +2,9 @@
 
 import aws_cdk as cdk
 import pytest
-from tests.unit.ultracluster.builders import (
-    IMAGE_ID,
-    block,
-)
 from tests.unit.ultracluster.jobs.job_variables import cluster_environment, stack_of
 
-from ultracluster import (
-    Alarms,
-    UltraCluster,
-)
-from ultracluster._foundation.cluster_name import cluster_name, name_cluster
+from ultracluster._foundation.cluster_name import name_cluster
 
 pytestmark = pytest.mark.slow
 
@@ -27,17 +19,3 @@ def test_a_cluster_of_a_rollout_has_the_name_of_the_file(app: cdk.App) -> None:
     stack = stack_of(app, "pretrain-us-east-2-Cluster")
     name_cluster(stack, "pretrain")
     assert cluster_environment(stack, "trn2.48xlarge")["UC_CLUSTER"] == "pretrain"
-
-
-def test_nodes_and_jobs_publish_under_one_name(stack: cdk.Stack) -> None:
-    made = UltraCluster(
-        stack,
-        "Cluster",
-        instance_type="trn2.48xlarge",
-        node_count=4,
-        image_id=IMAGE_ID,
-        capacity=block(),
-        alarms=Alarms(),
-    )
-    assert made.metrics
-    assert made.metrics.cluster_name == cluster_name(made) == "Test"

@@ -3,22 +3,13 @@
 import aws_cdk as cdk
 import pytest
 from aws_cdk import aws_kms as kms
-from tests.unit.ultracluster.builders import of_type, only
+from tests.unit.ultracluster.builders import only
 
 from ultracluster._foundation.state_table import StateTable
 
 pytestmark = pytest.mark.slow
 
 KEY = "arn:aws:kms:us-east-2:123456789012:key/01234567-89ab-cdef-0123-456789abcdef"
-
-
-def test_it_is_kept_and_can_be_restored(stack: cdk.Stack) -> None:
-    StateTable(stack, expires="expires")
-
-    (table,) = of_type(stack, "AWS::DynamoDB::Table")
-    assert (table["DeletionPolicy"], table["UpdateReplacePolicy"]) == ("Retain", "Retain")
-    assert table["Properties"]["PointInTimeRecoverySpecification"] == {"PointInTimeRecoveryEnabled": True}
-    assert table["Properties"]["TimeToLiveSpecification"] == {"AttributeName": "expires", "Enabled": True}
 
 
 def test_only_the_named_actions_are_allowed(stack: cdk.Stack) -> None:

@@ -13,7 +13,6 @@ from ultracluster import (
     CapacityReservation,
     OnDemand,
     ReservationGroup,
-    Spot,
 )
 from ultracluster.capacity.sources import check_source
 from ultracluster_spec.findings import FindingsError, reject
@@ -25,17 +24,6 @@ pytestmark = pytest.mark.slow
 def test_rejects_a_name_that_cannot_be_part_of_an_id(name: str) -> None:
     with pytest.raises(FindingsError, match="UC4123"):
         reject(check_source(OnDemand(name=name), path="capacity"))
-
-
-@pytest.mark.parametrize("name", ["sp", "s" * 32, "spill-2"])
-def test_accepts_a_short_name(name: str) -> None:
-    assert OnDemand(name=name).name == name
-
-
-@pytest.mark.parametrize("most", [0, 1001])
-def test_rejects_a_limit_that_no_job_can_have(most: int) -> None:
-    with pytest.raises(FindingsError, match=r"UC4101: capacity\.max_nodes"):
-        reject(check_source(Spot(max_nodes=most), path="capacity"))
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,5 @@
 """Several sources of capacity behind one queue."""
 
-import dataclasses
 from collections.abc import Mapping
 from typing import Any
 
@@ -26,7 +25,6 @@ from ultracluster import (
     OnDemand,
     Queue,
     ReservationGroup,
-    Spot,
     UltraCluster,
 )
 from ultracluster.capacity.sources import check_source
@@ -147,14 +145,3 @@ def test_nodes_of_a_group_of_reservations_are_placed_where_these_were_made(
     )
     resources = only(stack, "AWS::Batch::ComputeEnvironment")["ComputeResources"]
     assert resources.get("PlacementGroup") == group
-
-
-def test_a_strategy_for_other_capacity_is_refused() -> None:
-    with pytest.raises(FindingsError, match=r"UC4131.*'best-fit' for spot"):
-        reject(check_source(Spot(allocation_strategy="best-fit"), path="capacity"))
-    with pytest.raises(FindingsError, match="UC4131"):
-        reject(
-            check_source(
-                dataclasses.replace(block(), allocation_strategy="capacity-optimized"), path="capacity"
-            )
-        )

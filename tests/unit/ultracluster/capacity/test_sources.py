@@ -4,11 +4,10 @@ import dataclasses
 
 import aws_cdk as cdk
 import pytest
-from tests.unit.ultracluster.builders import RESERVATION, ZONE, block
+from tests.unit.ultracluster.builders import block
 from tests.unit.ultracluster.capacity.three_sources import RESERVED, SPILL, cluster
 
-from ultracluster import CapacityReservation, OnDemand
-from ultracluster.capacity.sources import sources_of
+from ultracluster import OnDemand
 from ultracluster_spec.findings import FindingsError
 
 pytestmark = pytest.mark.slow
@@ -20,11 +19,6 @@ def test_rejects_a_fourth_source(stack: cdk.Stack) -> None:
     assert stack.node.try_find_child("Cluster") is None
 
 
-def test_rejects_no_source(stack: cdk.Stack) -> None:
-    with pytest.raises(FindingsError, match="UC4120"):
-        cluster(stack)
-
-
 @pytest.mark.parametrize(
     ("names", "says"), [(("spill", "spill"), "two sources are called"), ((None, None), "have no name")]
 )
@@ -33,12 +27,6 @@ def test_rejects_sources_with_the_same_name(
 ) -> None:
     with pytest.raises(FindingsError, match=f"UC4121.*{says}"):
         cluster(stack, *(OnDemand(name=each) for each in names))
-
-
-def test_rejects_one_reservation_as_two_sources(stack: cdk.Stack) -> None:
-    again = CapacityReservation(reservation_id=RESERVATION, zone_id=ZONE, name="again")
-    with pytest.raises(FindingsError, match="UC4127"):
-        cluster(stack, block(), again)
 
 
 def test_refuses_more_nodes_than_a_block_has(stack: cdk.Stack) -> None:
@@ -52,10 +40,3 @@ def test_refuses_more_nodes_than_a_block_has(stack: cdk.Stack) -> None:
 def test_refuses_capacity_in_which_the_type_is_not_sold(stack: cdk.Stack) -> None:
     with pytest.raises(FindingsError, match=r"UC4104: \S+: capacity\[0\]: trn1n.32xlarge is not sold as"):
         cluster(stack, block(), instance_type="trn1n.32xlarge")
-
-
-def test_refuses_a_word_for_what_launches_nodes() -> None:
-    with pytest.raises(
-        FindingsError, match=r"UC1023: capacity\.launched_by: got 'me'\. Allowed: batch, auto"
-    ):
-        sources_of(OnDemand(zone_id="use2-az3", launched_by="me"))  # type: ignore[arg-type]

@@ -48,11 +48,6 @@ def test_every_log_and_topic_names_the_key(stack: cdk.Stack) -> None:
     assert (len(logs), len(topics)) == (5, 4)
 
 
-def test_root_volumes_name_it(stack: cdk.Stack) -> None:
-    (disk,) = only(stack, "AWS::EC2::LaunchTemplate")["LaunchTemplateData"]["BlockDeviceMappings"]
-    assert (disk["Ebs"]["Encrypted"], disk["Ebs"]["KmsKeyId"]) == (True, ARN)
-
-
 def test_functions_that_publish_may_use_it_for_that(stack: cdk.Stack) -> None:
     encrypted = [
         statement

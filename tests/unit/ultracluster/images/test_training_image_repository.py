@@ -14,17 +14,6 @@ from ultracluster_spec.instance_type import get_instance_type
 pytestmark = pytest.mark.slow
 
 
-def test_the_repository_is_kept_scanned_encrypted_and_its_tags_never_move(stack: cdk.Stack) -> None:
-    TrainingImageRepository(stack, "Images")
-    (resource,) = of_type(stack, "AWS::ECR::Repository")
-    properties = resource["Properties"]
-    assert (resource["DeletionPolicy"], resource["UpdateReplacePolicy"]) == ("Retain", "Retain")
-    assert properties["ImageTagMutability"] == "IMMUTABLE"
-    assert properties["ImageScanningConfiguration"] == {"ScanOnPush": True}
-    assert properties["EncryptionConfiguration"] == {"EncryptionType": "KMS"}
-    assert "RepositoryName" not in properties
-
-
 def test_only_images_without_a_tag_are_removed(stack: cdk.Stack) -> None:
     TrainingImageRepository(stack, "Images", untagged_days=1)
     (rule,) = json.loads(only(stack, "AWS::ECR::Repository")["LifecyclePolicy"]["LifecyclePolicyText"])[
@@ -95,8 +84,3 @@ def test_rejects_a_prefix_that_ecr_would_refuse(prefix: str) -> None:
 @pytest.mark.parametrize("prefix", ["ab", "a" * 30, "a/b-c_d.e"])
 def test_accepts_a_prefix_that_ecr_takes(prefix: str) -> None:
     PullThroughCache(new_stack(), "Gallery", prefix=prefix)
-
-
-def test_rejects_to_remove_images_at_once() -> None:
-    with pytest.raises(FindingsError, match=r"UC6339: \S+: untagged_days"):
-        TrainingImageRepository(new_stack(), "Images", untagged_days=0)

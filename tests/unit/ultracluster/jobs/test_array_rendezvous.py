@@ -87,12 +87,6 @@ def test_job_on_one_node_is_no_array(stack: cdk.Stack) -> None:
     assert definition["ContainerProperties"]["Command"][2] == "torchrun"
 
 
-@pytest.mark.slow
-def test_queue_uses_the_unmanaged_environment_only(stack: cdk.Stack) -> None:
-    job(stack)
-    assert only(stack, "AWS::Batch::ComputeEnvironment")["Type"] == "UNMANAGED"
-
-
 def test_command_leaves_room_in_a_job_definition() -> None:
     assert sum(map(len, rendezvous_command(["train.py"], "torchrun"))) < 8_000
 

@@ -108,13 +108,6 @@ def test_one_table_shows_all_figures_and_what_a_dollar_buys(stack: cdk.Stack) ->
     assert expressions == ["trn2_tokens_per_second * 3600 / 70.0"]  # two nodes at 35 dollars
 
 
-def test_a_candidate_without_a_price_has_no_figure_for_a_dollar(stack: cdk.Stack) -> None:
-    made = bake_off(stack)
-    with pytest.raises(KeyError, match="p5 has no price_per_node_hour"):
-        made.metric_per_dollar("tokens_per_second", candidate="p5")
-    assert set(made.jobs) == {"trn2", "p5"}
-
-
 def test_a_price_is_above_zero(stack: cdk.Stack) -> None:
     given = candidates(stack, price_per_node_hour=0.01)
     BakeOff(stack, "Cheap", candidates=given, job=Job(command=("train.py",)))
@@ -145,9 +138,3 @@ def test_every_candidate_starts_by_the_same_launcher(stack: cdk.Stack) -> None:
     commands = [container["Command"][2] for container in containers(stack)]
     assert len(commands) == 2
     assert not [command for command in commands if "torchrun" in command]
-
-
-def test_the_period_of_a_metric_is_one_minute_by_default(stack: cdk.Stack) -> None:
-    made = bake_off(stack)
-    assert made.metric("loss", candidate="p5").period.to_seconds() == 60
-    assert made.metric("loss", candidate="p5", period=cdk.Duration.hours(1)).period.to_seconds() == 3600

@@ -25,7 +25,6 @@ from ultracluster import (
 from ultracluster.jobs.cluster_job import ClusterJob
 from ultracluster_catalog.names.cluster_tag import CLUSTER_TAG
 from ultracluster_catalog.names.submission_tags import QUEUE_TAG
-from ultracluster_spec.findings import FindingsError
 from ultracluster_spec.neuron import Neuron
 
 pytestmark = pytest.mark.slow
@@ -200,17 +199,3 @@ def test_a_job_of_another_queue_has_a_tag_with_the_queue(made: Made) -> None:
         logical_id = made.stack.resolve(job.job_definition_arn)["Ref"]
         tags = made.resources[logical_id]["Properties"].get("Tags", {})
         assert tags[QUEUE_TAG] == made.stack.resolve(job.queue.job_queue_arn)
-
-
-def test_several_nodes_without_efa_are_rejected_by_default(stack: cdk.Stack) -> None:
-    whole = UltraCluster(
-        stack,
-        "Cluster",
-        instance_type="inf2.48xlarge",
-        node_count=2,
-        image_id=IMAGE_ID,
-        zone_id="use2-az1",
-    )
-    with pytest.raises(FindingsError, match="UC6102"):
-        multi_node(whole, "Refused")
-    assert multi_node(whole, "Meant", without_efa=True).environment["FI_PROVIDER"] == "tcp"

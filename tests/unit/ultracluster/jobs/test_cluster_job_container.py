@@ -97,13 +97,6 @@ def test_takes_the_whole_node_less_what_the_agent_keeps(stack: cdk.Stack) -> Non
     assert container(stack)["InstanceType"] == "trn1.32xlarge"
 
 
-def test_pins_memory_for_efa_and_shares_enough_of_it(stack: cdk.Stack) -> None:
-    job(stack)
-    limits = {each["Name"]: (each["SoftLimit"], each["HardLimit"]) for each in container(stack)["Ulimits"]}
-    assert limits["memlock"] == (-1, -1)
-    assert container(stack)["LinuxParameters"]["SharedMemorySize"] == 49152
-
-
 def test_mounts_the_file_system_of_the_nodes(stack: cdk.Stack) -> None:
     cluster = network(stack)
     storage = SharedFileSystem(stack, "FileSystem", network=cluster, mount_path="/lustre")
@@ -111,14 +104,6 @@ def test_mounts_the_file_system_of_the_nodes(stack: cdk.Stack) -> None:
     job(stack, TrainingQueue(stack, "Queue", nodes=group, max_nodes=1))
     assert container(stack)["Volumes"][0] == {"Name": "file-system", "Host": {"SourcePath": "/lustre"}}
     assert container(stack)["MountPoints"][0]["ContainerPath"] == "/lustre"
-
-
-def test_reads_notices_to_the_node_but_cannot_write_them(stack: cdk.Stack) -> None:
-    job(stack)
-    assert container(stack)["Volumes"] == [{"Name": "notices", "Host": {"SourcePath": "/run/ultracluster"}}]
-    assert container(stack)["MountPoints"] == [
-        {"SourceVolume": "notices", "ContainerPath": "/run/ultracluster", "ReadOnly": True}
-    ]
 
 
 def test_secrets_are_arns_in_the_definition_and_readable_by_the_execution_role_only(stack: cdk.Stack) -> None:

@@ -81,14 +81,6 @@ def test_the_paid_job_waits_for_both_gates(stack: cdk.Stack) -> None:
     assert tags == [None, {"ultracluster:after": "Fabric"}, {"ultracluster:after": "Smoke"}]
 
 
-@pytest.mark.parametrize("name", ["min_bandwidth", "max_latency"])
-def test_a_bound_is_above_zero(stack: cdk.Stack, name: str) -> None:
-    training = queue(stack)
-    FabricGate(stack, "Least", queue=training, image=IMAGE, **{name: 0.001})
-    with pytest.raises(FindingsError, match=rf"UC6151: \S+: {name}: got 0"):
-        FabricGate(stack, "Gate", queue=training, image=IMAGE, **{name: 0})
-
-
 def test_a_bound_is_what_the_network_can_carry(stack: cdk.Stack) -> None:
     training = queue(stack)
     FabricGate(stack, "Most", queue=training, image=IMAGE, node_count=2, min_bandwidth=745)

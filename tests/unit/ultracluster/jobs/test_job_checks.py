@@ -34,24 +34,6 @@ def test_several_nodes_without_efa_must_be_requested(stack: cdk.Stack) -> None:
     assert variables["FI_PROVIDER"] == "tcp"
 
 
-@pytest.mark.parametrize("nodes", [0, 5, -1])
-def test_rejects_more_nodes_than_the_queue_has(stack: cdk.Stack, nodes: int) -> None:
-    with pytest.raises(FindingsError, match=r"UC6101: \S+: nodes: .* Allowed: 1 to 4"):
-        job(stack, nodes=nodes)
-
-
-def test_rejects_several_nodes_of_a_type_without_efa(stack: cdk.Stack) -> None:
-    training = queue(stack, instance_type="trn1.2xlarge", max_nodes=2)
-    with pytest.raises(FindingsError, match=r"UC6102: .*trn1.2xlarge has no EFA.*trn1.32xlarge"):
-        job(stack, training)
-
-
-@pytest.mark.parametrize("attempts", [0, 11])
-def test_rejects_attempts_that_aws_batch_refuses(stack: cdk.Stack, attempts: int) -> None:
-    with pytest.raises(FindingsError, match="UC6104"):
-        job(stack, attempts=attempts)
-
-
 def test_warns_of_an_image_that_private_nodes_cannot_pull(stack: cdk.Stack) -> None:
     job(stack, image="public.ecr.aws/neuron/pytorch-training-neuronx:2.9.0")
     assertions.Annotations.from_stack(stack).has_warning(

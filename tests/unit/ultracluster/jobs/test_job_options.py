@@ -1,8 +1,7 @@
 """The options that the jobs share are checked as explicit parameters are."""
 
-import inspect
 from collections.abc import Callable
-from typing import Any, Unpack
+from typing import Any
 
 import aws_cdk as cdk
 import pytest
@@ -93,7 +92,3 @@ def test_an_unknown_option_of_a_job_of_a_cluster_is_a_type_error_that_names_it(
         options["queue"] = cluster.queue
     with pytest.raises(TypeError, match=f"'{unknown}'"):
         getattr(cluster, method)("Job", **options)
-
-
-def test_the_base_class_takes_every_option() -> None:
-    assert inspect.signature(ClusterJob.__init__).parameters["options"].annotation == Unpack[uc.JobOptions]

@@ -2,7 +2,7 @@ from typing import Any
 
 import aws_cdk as cdk
 import pytest
-from aws_cdk.assertions import Annotations, Match, Template
+from aws_cdk.assertions import Annotations, Match
 from tests.unit.ultracluster.builders import IMAGE, IMAGE_ID, described, network, new_stack, nodes, of_type
 
 import ultracluster as uc
@@ -41,42 +41,10 @@ def doubts(stack: cdk.Stack) -> list[str]:
     return [str(entry.entry.data) for entry in found]
 
 
-def test_collects_and_compiles_the_graphs_of_a_short_run_into_the_cache(stack: cdk.Stack) -> None:
-    queue = training_queue(stack, "trn1.2xlarge")
-    made = precompile(stack, queue)
-    command = container(stack)["Command"]
-    launcher = ["python3", "/run/ultracluster/launch", "torchrun"]
-    assert command == ["neuron_parallel_compile", *launcher, "train.py", "--steps", "10"]
-    assert made.environment["NEURON_PARALLEL_COMPILE_MAX_RETRIES"] == "1"
-    assert made.environment["NEURON_COMPILE_CACHE_URL"].endswith("/neuron")
-    assert made.workers == 2
-    # The command line finds the queue by the tag: it is not the cluster's own.
-    Template.from_stack(stack).has_resource_properties(
-        "AWS::Batch::JobDefinition",
-        {"Tags": {"ultracluster:queue": stack.resolve(queue.job_queue_arn)}},
-    )
-
-
 def test_the_first_steps_of_the_program_fill_any_cache(stack: cdk.Stack) -> None:
     made = precompile(stack, training_queue(stack, "trn1.2xlarge"), method="first-steps")
     assert container(stack)["Command"][:2] == ["python3", "/run/ultracluster/launch"]
     assert "NEURON_PARALLEL_COMPILE_MAX_RETRIES" not in made.environment
-
-
-def test_a_single_phase_can_be_run(stack: cdk.Stack) -> None:
-    precompile(stack, training_queue(stack, "trn1.2xlarge"), phase="collect")
-    assert container(stack)["Command"][:3] == ["neuron_parallel_compile", "--command", "collect"]
-
-
-@pytest.mark.parametrize("setting", ["method", "phase"])
-def test_rejects_a_word_that_is_no_method_or_phase(stack: cdk.Stack, setting: str) -> None:
-    with pytest.raises(FindingsError, match=rf"UC1023: \S+: {setting}: got 'first'"):
-        precompile(stack, training_queue(stack, "trn1.2xlarge"), **{setting: "first"})
-
-
-def test_rejects_a_phase_for_first_steps(stack: cdk.Stack) -> None:
-    with pytest.raises(FindingsError, match=r"UC6112: \S+: phase"):
-        precompile(stack, training_queue(stack, "trn1.2xlarge"), method="first-steps", phase="compile")
 
 
 @pytest.mark.parametrize("phase", ["all", "collect"])

@@ -6,7 +6,6 @@ from tests.unit.ultracluster.builders import only, queue
 from tests.unit.ultracluster.jobs.single_node_jobs import single_node_job
 
 from ultracluster import CompileCache
-from ultracluster_spec.findings import FindingsError
 from ultracluster_spec.neuron import Neuron
 
 pytestmark = pytest.mark.slow
@@ -14,34 +13,6 @@ pytestmark = pytest.mark.slow
 
 def definition(stack: cdk.Stack) -> dict[str, Any]:
     return only(stack, "AWS::Batch::JobDefinition")
-
-
-def test_is_one_container_that_has_a_whole_node(stack: cdk.Stack) -> None:
-    made = single_node_job(stack, queue=queue(stack, instance_type="trn1.32xlarge"))
-    properties = definition(stack)
-    container = properties["ContainerProperties"]
-    assert properties["Type"] == "container"
-    assert "NodeProperties" not in properties
-    # "This parameter isn't applicable to single-node container jobs": ContainerProperties, AWS Batch API Reference.
-    assert "InstanceType" not in container
-    requirements = {each["Type"]: int(each["Value"]) for each in container["ResourceRequirements"]}
-    assert requirements == {"VCPU": 128, "MEMORY": 507_821}
-    assert len([d for d in container["LinuxParameters"]["Devices"] if "neuron" in d["HostPath"]]) == 16
-    assert container["Command"] == ["python3", "/run/ultracluster/launch", "torchrun", "evaluate.py"]
-    assert made.workers == 32
-    assert "Tags" not in properties
-
-
-@pytest.mark.parametrize("size", [1, 0, -5, 10_001])
-def test_rejects_arrays_that_aws_batch_refuses(stack: cdk.Stack, size: int) -> None:
-    with pytest.raises(FindingsError, match=r"UC6111: \S+: array_size: .* Allowed: 2 to 10,000"):
-        single_node_job(stack, array_size=size)
-
-
-@pytest.mark.parametrize("size", [2, 10_000])
-def test_the_size_of_an_array_waits_in_a_tag_for_the_submission(stack: cdk.Stack, size: int) -> None:
-    single_node_job(stack, array_size=size)
-    assert definition(stack)["Tags"] == {"ultracluster:array-size": str(size)}
 
 
 def test_settings_and_cache_and_environment_become_one_set_of_variables(stack: cdk.Stack) -> None:

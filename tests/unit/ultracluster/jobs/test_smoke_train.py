@@ -8,7 +8,6 @@ from tests.unit.ultracluster.builders import IMAGE, queue
 from tests.unit.ultracluster.jobs.gate_containers import arguments, container, timeout
 
 from ultracluster import CompileCache, SmokeTrain
-from ultracluster_spec.findings import FindingsError
 
 pytestmark = pytest.mark.slow
 
@@ -38,8 +37,3 @@ def test_a_smoke_training_runs_as_many_processes_and_uses_the_cache_as_the_job_w
     variables = {each["Name"]: each["Value"] for each in container(stack)["Environment"]}
     assert variables["UC_PROCESSES_PER_NODE"] == "16"
     assert variables["NEURON_COMPILE_CACHE_URL"] == stack.resolve(cache.url)
-
-
-def test_one_step_would_not_show_what_a_collective_delivered(stack: cdk.Stack) -> None:
-    with pytest.raises(FindingsError, match=r"UC6152: \S+: steps: got 1;.*2 or more"):
-        SmokeTrain(stack, "Smoke", queue=queue(stack), image=IMAGE, steps=1)

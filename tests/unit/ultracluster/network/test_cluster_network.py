@@ -43,22 +43,6 @@ def test_reaches_every_service_that_a_node_needs_by_an_endpoint(stack: cdk.Stack
     assert all(each["PrivateDnsEnabled"] for each in endpoints if each["VpcEndpointType"] == "Interface")
 
 
-def test_efa_rules_name_the_group_itself_in_both_directions(stack: cdk.Stack) -> None:
-    group = stack.resolve(network(stack).security_group.security_group_id)
-    ingress = [
-        each["Properties"]
-        for each in of_type(stack, "AWS::EC2::SecurityGroupIngress")
-        if each["Properties"]["IpProtocol"] == "-1"
-    ]
-    egress = [each["Properties"] for each in of_type(stack, "AWS::EC2::SecurityGroupEgress")]
-    assert {"IpProtocol": "-1", "GroupId": group, "SourceSecurityGroupId": group}.items() <= ingress[
-        0
-    ].items()
-    assert {"IpProtocol": "-1", "GroupId": group, "DestinationSecurityGroupId": group}.items() <= egress[
-        0
-    ].items()
-
-
 def test_nothing_outside_may_come_in(stack: cdk.Stack) -> None:
     network(stack)
     groups, rules = (of_type(stack, f"AWS::EC2::SecurityGroup{kind}") for kind in ("", "Ingress"))

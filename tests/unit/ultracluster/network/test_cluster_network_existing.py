@@ -4,7 +4,7 @@ import aws_cdk as cdk
 import pytest
 from aws_cdk import assertions
 from aws_cdk import aws_ec2 as ec2
-from tests.unit.ultracluster.builders import IMAGE, IMAGE_ID, ZONE, block, nodes, of_type, only
+from tests.unit.ultracluster.builders import IMAGE, IMAGE_ID, ZONE, block, of_type, only
 
 import ultracluster as uc
 from ultracluster import Job
@@ -49,22 +49,6 @@ def test_adds_a_security_group_to_the_existing_vpc_and_nothing_else(stack: cdk.S
         "AWS::EC2::SecurityGroupIngress",
     ]
     assert only(stack, "AWS::EC2::SecurityGroup")["VpcId"] == VPC
-
-
-def test_adds_the_rules_of_tasks_to_the_default_group_on_request(stack: cdk.Stack) -> None:
-    existing(stack, default_security_group=given_group(stack))
-    rules = [
-        (each["Type"].removeprefix("AWS::EC2::SecurityGroup"), each["Properties"])
-        for each in assertions.Template.from_stack(stack).to_json()["Resources"].values()
-        if each["Properties"].get("GroupId") == GROUP
-    ]
-    assert [(kind, rule["IpProtocol"], rule.get("FromPort")) for kind, rule in rules] == [
-        ("Ingress", "-1", None),
-        ("Egress", "-1", None),
-        ("Egress", "tcp", 443),
-    ]
-    assert rules[0][1]["SourceSecurityGroupId"] == rules[1][1]["DestinationSecurityGroupId"] == GROUP
-    assert not warnings(stack, "UC3208")
 
 
 def test_takes_the_subnet_of_a_vpc_of_the_same_app(stack: cdk.Stack) -> None:
@@ -165,23 +149,6 @@ def test_warns_that_the_rules_of_an_existing_group_are_unknown(stack: cdk.Stack)
     assert of_type(stack, "AWS::EC2::SecurityGroupIngress") == []
 
 
-def test_adds_both_efa_rules_to_an_existing_group_on_request(stack: cdk.Stack) -> None:
-    existing(stack, security_group=given_group(stack), add_efa_rules=True)
-    ingress = only(stack, "AWS::EC2::SecurityGroupIngress")
-    egress = only(stack, "AWS::EC2::SecurityGroupEgress")
-    assert (ingress["IpProtocol"], ingress["GroupId"], ingress["SourceSecurityGroupId"]) == (
-        "-1",
-        GROUP,
-        GROUP,
-    )
-    assert (egress["IpProtocol"], egress["GroupId"], egress["DestinationSecurityGroupId"]) == (
-        "-1",
-        GROUP,
-        GROUP,
-    )
-    assert warnings(stack, "UC3106") == []
-
-
 def test_a_group_of_our_own_needs_no_warning(stack: cdk.Stack) -> None:
     existing(stack)
     assert warnings(stack, "UC3106") == []
@@ -206,15 +173,3 @@ def test_rejects_one_free_address_too_few(stack: cdk.Stack, changes: dict[str, A
     with pytest.raises(FindingsError, match=f"UC3002.*need {needed}; got {needed - 1}"):
         existing(stack, available_addresses=needed - 1, **changes)
     assert stack.node.try_find_child("Network") is None
-
-
-@pytest.mark.parametrize("available_addresses", [136, None])
-def test_takes_a_subnet_with_just_enough_or_unknown_room(
-    stack: cdk.Stack, available_addresses: int | None
-) -> None:
-    assert existing(stack, available_addresses=available_addresses, node_count=4).zone_id == ZONE
-
-
-def test_rejects_capacity_in_another_zone_than_the_existing_subnet(stack: cdk.Stack) -> None:
-    with pytest.raises(FindingsError, match="UC4021"):
-        nodes(stack, network=existing(stack, zone_id="use2-az1"), capacity=block())

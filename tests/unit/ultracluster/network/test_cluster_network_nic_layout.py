@@ -5,7 +5,6 @@ from tests.unit.ultracluster.builders import IMAGE, IMAGE_ID, ZONE, network, nod
 
 import ultracluster as uc
 from ultracluster_catalog.machines.nic_layouts import NetworkInterface, addresses_per_node
-from ultracluster_spec.findings import FindingsError
 
 pytestmark = pytest.mark.slow
 
@@ -36,26 +35,6 @@ def test_nodes_get_the_specified_interfaces_with_the_primary_first(stack: cdk.St
     ]
     assert len(group.efa_devices) == 16
     assert not warned(stack, "UC4016")
-
-
-def test_warns_of_efa_interfaces_that_are_left_out(stack: cdk.Stack) -> None:
-    group = nodes(stack, nic_layout=(FIRST, *FURTHER[:7]))
-    assert len(group.efa_devices) == 8
-    assert warned(stack, "UC4016")
-
-
-def test_rejects_everything_that_ec2_would_refuse_at_once(stack: cdk.Stack) -> None:
-    with pytest.raises(FindingsError) as raised:
-        network(
-            stack,
-            nic_layout=(
-                FIRST,
-                NetworkInterface(card=1, device=2, interface_type="efa-only"),
-                NetworkInterface(card=16, device=0, interface_type="efa-only"),
-            ),
-        )
-    assert {finding.code for finding in raised.value.findings} == {"UC4011", "UC4012"}
-    assert stack.node.try_find_child("Network") is None
 
 
 def test_nodes_take_the_layout_that_their_network_has_addresses_for(stack: cdk.Stack) -> None:

@@ -5,8 +5,6 @@ import aws_cdk as cdk
 import pytest
 from tests.unit.ultracluster.builders import ZONE, network, of_type, only
 
-from ultracluster_spec.findings import FindingsError
-
 pytestmark = pytest.mark.slow
 
 
@@ -36,21 +34,8 @@ def test_the_gateway_waits_for_its_way_to_the_internet(stack: cdk.Stack) -> None
     assert any("InternetGatewayAttachment" in each for each in address["DependsOn"])
 
 
-def test_the_nodes_subnet_stays_where_it_is(stack: cdk.Stack) -> None:
-    network(stack, nat_gateway=True)
-    assert cidrs(stack) == ["10.0.0.0/20", "10.0.255.240/28"]
-
-
 def test_a_small_vpc_is_halved(stack: cdk.Stack) -> None:
     # 5 + 9 + 128 + 2 x 4 addresses are 150: a /24, so that a /23 has room for both.
     network(stack, nat_gateway=True, cidr="10.0.0.0/23")
     nodes, public = map(ipaddress.ip_network, cidrs(stack))
     assert (str(nodes), str(public)) == ("10.0.0.0/24", "10.0.1.240/28")
-
-
-@pytest.mark.parametrize(("cidr", "prefix"), [("10.0.0.0/24", None), ("10.0.0.0/23", 23)])
-def test_rejects_a_vpc_without_room_for_the_public_subnet(
-    stack: cdk.Stack, cidr: str, prefix: int | None
-) -> None:
-    with pytest.raises(FindingsError, match="UC3105"):
-        network(stack, nat_gateway=True, cidr=cidr, subnet_prefix=prefix)

@@ -6,8 +6,6 @@ import aws_cdk as cdk
 import pytest
 from tests.unit.ultracluster.builders import network, only
 
-from ultracluster_spec.findings import FindingsError
-
 pytestmark = pytest.mark.slow
 
 
@@ -30,24 +28,3 @@ def test_the_subnet_holds_all_addresses_and_stays_the_same_while_the_cluster_gro
     network(stack, node_count=node_count, nic_layout=nic_layout)
     subnet = ipaddress.ip_network(only(stack, "AWS::EC2::Subnet")["CidrBlock"])
     assert subnet.prefixlen == prefix
-
-
-def test_takes_a_chosen_prefix_that_is_large_enough(stack: cdk.Stack) -> None:
-    network(stack, subnet_prefix=23)
-    assert only(stack, "AWS::EC2::Subnet")["CidrBlock"] == "10.0.0.0/23"
-
-
-@pytest.mark.parametrize(
-    ("cidr", "prefix"), [("10.0.0.0/16", 25), ("10.0.0.0/25", None), ("10.0.0.0/20", 19)]
-)
-def test_rejects_a_subnet_that_does_not_hold_the_cluster(
-    stack: cdk.Stack, cidr: str, prefix: int | None
-) -> None:
-    with pytest.raises(FindingsError, match="UC3105"):
-        network(stack, cidr=cidr, subnet_prefix=prefix)
-
-
-@pytest.mark.parametrize("cidr", ["10.0.0.7/16", "10.0.0.0/33", "ten", "fd00::/56"])
-def test_rejects_anything_but_an_ipv4_network(stack: cdk.Stack, cidr: str) -> None:
-    with pytest.raises(FindingsError, match="UC3103"):
-        network(stack, cidr=cidr)

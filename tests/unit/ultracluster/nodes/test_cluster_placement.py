@@ -88,15 +88,3 @@ def test_rejects_another_group_than_that_of_the_reservation(stack: cdk.Stack, na
     placement = uc.ClusterPlacement(stack, "Mine", placement_group_name=name) if name else "none"
     with pytest.raises(FindingsError, match="UC4023"):
         cluster(stack, capacity=capacity, placement=placement)
-
-
-def test_accepts_the_group_of_the_reservation(stack: cdk.Stack) -> None:
-    capacity = uc.CapacityReservation(
-        reservation_id="cr-0123456789abcdef0", zone_id=ZONE, placement_group="training"
-    )
-    cluster(
-        stack,
-        capacity=capacity,
-        placement=uc.ClusterPlacement(stack, "Mine", placement_group_name="training"),
-    )
-    assert group_of(stack) == "training"

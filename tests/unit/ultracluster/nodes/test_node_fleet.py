@@ -75,15 +75,6 @@ def test_permissions_size_this_group_and_no_other(stack: cdk.Stack) -> None:
     ]
 
 
-def test_environment_starts_nothing_and_names_its_service_role(stack: cdk.Stack) -> None:
-    fleet(stack)
-    environment = only(stack, "AWS::Batch::ComputeEnvironment")
-    assert environment["Type"] == "UNMANAGED"
-    assert environment["UnmanagedvCpus"] == 4 * 192
-    assert "Fn::GetAtt" in environment["ServiceRole"]
-    assert "ComputeResources" not in environment
-
-
 def test_nodes_are_told_their_cluster_before_the_agent_starts(stack: cdk.Stack) -> None:
     fleet(stack)
     joined = template_data(stack)["UserData"]["Fn::Base64"]["Fn::Join"][1]
@@ -96,12 +87,6 @@ def test_nodes_are_told_their_cluster_before_the_agent_starts(stack: cdk.Stack) 
     text = unpacked("".join(part if isinstance(part, str) else "X" for part in joined))
     assert "ECS_CLUSTER=%s" in text
     assert text.index("ECS_AWSVPC_BLOCK_IMDS") < text.index("ECS_CLUSTER=%s") < text.index('say "ready"')
-
-
-def test_launch_template_has_the_profile_and_the_market_that_aws_batch_would_set(stack: cdk.Stack) -> None:
-    fleet(stack)
-    assert "Arn" in template_data(stack)["IamInstanceProfile"]
-    assert template_data(stack)["InstanceMarketOptions"] == {"MarketType": "capacity-block"}
 
 
 def test_nodes_that_aws_batch_starts_name_neither_profile_nor_cluster(stack: cdk.Stack) -> None:

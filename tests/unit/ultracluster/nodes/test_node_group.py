@@ -1,17 +1,13 @@
 import dataclasses
-import gzip
-import json
 import os
 import re
 import subprocess
-from importlib import resources
 from pathlib import Path
 
 import aws_cdk as cdk
 import pytest
 from aws_cdk import assertions
 from tests.unit.ultracluster.builders import (
-    IMAGE_ID,
     ZONE,
     allowed,
     network,
@@ -29,26 +25,6 @@ pytestmark = pytest.mark.slow
 OWN = dataclasses.replace(get_instance_type("trn2.48xlarge"), name="trn9.48xlarge", vcpus=256)
 
 
-@pytest.mark.parametrize(
-    "instance_type", ["trn1.32xlarge", "trn1n.32xlarge", "trn2.48xlarge", "trn2u.48xlarge"]
-)
-def test_attaches_one_efa_interface_to_every_network_card_that_ec2_reports(
-    stack: cdk.Stack, instance_type: str
-) -> None:
-    data = gzip.decompress(
-        resources.files("moto.ec2").joinpath("resources/instance_types.json.gz").read_bytes()
-    )
-    reported = json.loads(data)[instance_type]["NetworkInfo"]
-    nodes(stack, instance_type=instance_type)
-    interfaces = launch_template(stack)["NetworkInterfaces"]
-    efa = [each["NetworkCardIndex"] for each in interfaces if each["InterfaceType"] != "interface"]
-    assert efa == list(range(reported["EfaInfo"]["MaximumEfaInterfaces"]))
-    for each in interfaces:
-        card = reported["NetworkCards"][each["NetworkCardIndex"]]
-        assert each["DeviceIndex"] < card["MaximumNetworkInterfaces"]
-        assert each["DeleteOnTermination"] is True
-
-
 def test_every_interface_is_in_the_group_of_the_cluster_and_none_is_public(stack: cdk.Stack) -> None:
     group = stack.resolve(nodes(stack).network.security_group.security_group_id)
     for each in launch_template(stack)["NetworkInterfaces"]:
@@ -56,11 +32,6 @@ def test_every_interface_is_in_the_group_of_the_cluster_and_none_is_public(stack
         assert "AssociatePublicIpAddress" not in each
     # EC2 refuses groups of the instance beside those of its interfaces.
     assert "SecurityGroupIds" not in launch_template(stack)
-
-
-def test_takes_an_image_that_is_known_at_deployment_only(stack: cdk.Stack) -> None:
-    nodes(stack, image_id=cdk.Fn.import_value("image"))
-    assert launch_template(stack)["ImageId"] == {"Fn::ImportValue": "image"}
 
 
 def test_tags_of_the_app_reach_what_nodes_consist_of_but_not_the_name_of_the_cluster(
@@ -102,12 +73,6 @@ def test_a_node_runs_what_its_user_data_packs(stack: cdk.Stack, tmp_path: Path) 
         ["bash", "-c", broken], env={"PATH": path}, capture_output=True, text=True, check=False
     )
     assert (done.returncode, done.stdout) == (1, "mask --now ecs.service\n")
-
-
-def test_image_and_type_are_those_asked_for(stack: cdk.Stack) -> None:
-    group = nodes(stack)
-    assert launch_template(stack)["ImageId"] == IMAGE_ID
-    assert (group.instance_type.name, group.image_id) == ("trn2.48xlarge", IMAGE_ID)
 
 
 def test_a_type_that_a_user_describes_is_taken_wherever_a_name_is(stack: cdk.Stack) -> None:

@@ -5,7 +5,7 @@ import pytest
 from aws_cdk import aws_ec2 as ec2
 from tests.unit.stacks.shown_warnings import shown
 from tests.unit.ultracluster import builders
-from tests.unit.ultracluster.builders import RESERVATION, block, nodes, of_type
+from tests.unit.ultracluster.builders import RESERVATION, nodes, of_type
 
 from ultracluster import CapacityBlock, ClusterPlacement, RootVolume
 from ultracluster_catalog.machines.nic_layouts import NetworkInterface
@@ -37,22 +37,10 @@ def test_an_app_acknowledges_our_warnings_by_their_id(*, before: bool) -> None:
     assert "UC4016" not in shown(stack)
 
 
-def test_rejects_a_block_in_a_placement_group(stack: cdk.Stack) -> None:
-    placement = ClusterPlacement(stack, "Placement")
-    with pytest.raises(FindingsError, match="UC4020"):
-        nodes(stack, capacity=block(), placement=placement)
-
-
 def test_rejects_capacity_in_another_zone_than_the_network(stack: cdk.Stack) -> None:
     other = CapacityBlock(reservation_id=RESERVATION, zone_id="use2-az1")
     with pytest.raises(FindingsError, match=r"UC4021: \S+: capacity: the capacity is in 'use2-az1'"):
         nodes(stack, capacity=other)
-
-
-@pytest.mark.parametrize("image_id", ["latest", "ami-xyz", "ami-0123456789abcdef", "ami-0123456789abcdef01"])
-def test_rejects_an_invalid_ami_id(stack: cdk.Stack, image_id: str) -> None:
-    with pytest.raises(FindingsError, match="UC4110"):
-        nodes(stack, image_id=image_id)
 
 
 @pytest.mark.parametrize(

@@ -44,11 +44,6 @@ def test_an_image_that_is_looked_up_at_deployment_is_refused(stack: cdk.Stack) -
     assert "\n" not in str(refused.value)
 
 
-def test_an_id_that_is_none_is_refused_by_the_name_of_its_argument(stack: cdk.Stack) -> None:
-    with pytest.raises(FindingsError, match=r"UC4110: \S+: image_id: got 'ami-0123'"):
-        nodes(stack, image_id="ami-0123")
-
-
 def test_a_type_that_is_known_at_deployment_only_is_refused_in_one_line(stack: cdk.Stack) -> None:
     with pytest.raises(FindingsError) as refused:
         nodes(

@@ -1,10 +1,8 @@
-import ast
 import subprocess
 from pathlib import Path
 
 import aws_cdk as cdk
 import pytest
-from aws_cdk import aws_logs as logs
 from tests.unit.ultracluster.builders import IMAGE_ID, ZONE, allowed, of_type, only, unpacked
 
 from ultracluster import ClusterNetwork, NodeGroup, NodeMetrics
@@ -12,19 +10,6 @@ from ultracluster.nodes.user_data import metrics_script
 from ultracluster_spec.findings import FindingsError
 
 pytestmark = pytest.mark.slow
-
-SCRIPTS = Path(__file__).parents[4] / "constructs/ultracluster/scripts"
-
-
-def without_docstrings(source: str) -> str:
-    tree = ast.parse(source)
-    for node in ast.walk(tree):
-        if (
-            isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef)
-            and ast.get_docstring(node) is not None
-        ):
-            node.body = node.body[1:]
-    return ast.dump(tree)
 
 
 def embedded_source() -> str:
@@ -66,12 +51,6 @@ def test_nodes_publish_to_the_log_group_and_may_do_nothing_more(stack: cdk.Stack
     }
 
 
-def test_log_events_are_kept_when_the_stack_goes(stack: cdk.Stack) -> None:
-    NodeMetrics(stack, "Metrics", cluster_name="pretrain")
-    (group,) = of_type(stack, "AWS::Logs::LogGroup")
-    assert (group["DeletionPolicy"], group["Properties"]["RetentionInDays"]) == ("Retain", 90)
-
-
 def test_without_metrics_nodes_are_as_they_were(stack: cdk.Stack) -> None:
     text = unpacked(nodes(stack, None))
     assert "metrics" not in text
@@ -82,12 +61,6 @@ def test_user_data_leaves_room_for_what_aws_batch_adds_to_its_16_kib(stack: cdk.
     text = nodes(stack, NodeMetrics(stack, "Metrics", cluster_name="x" * 100))
     tokens = 4 * 100  # file system, log group and Region, each shorter than that
     assert len(text) + tokens < 14 * 1024
-
-
-def test_what_is_left_out_of_the_source_changes_nothing_that_runs() -> None:
-    source = (SCRIPTS / "node_metrics.py").read_text()
-    assert without_docstrings(embedded_source()) == without_docstrings(source)
-    assert len(embedded_source()) < 0.8 * len(source)
 
 
 def test_the_service_is_written_and_started_by_the_boot_script(tmp_path: Path) -> None:
@@ -130,24 +103,3 @@ def test_a_node_whose_metrics_cannot_start_boots_all_the_same(tmp_path: Path) ->
 def test_rejects_a_name_that_a_shell_or_cloudwatch_would_read_otherwise(stack: cdk.Stack, name: str) -> None:
     with pytest.raises(FindingsError, match="UC6441"):
         NodeMetrics(stack, "Metrics", cluster_name=name)
-
-
-def test_gives_metrics_of_the_catalogue_only(stack: cdk.Stack) -> None:
-    metrics = NodeMetrics(stack, "Metrics", cluster_name="a" * 100)
-    metric = metrics.metric("StepSeconds", statistic="Maximum")
-    assert (metric.namespace, metric.dimensions, metric.statistic) == (
-        "UltraCluster",
-        {"Cluster": "a" * 100},
-        "Maximum",
-    )
-    with pytest.raises(FindingsError, match="UC6442"):
-        metrics.metric("stepseconds")
-
-
-@pytest.mark.parametrize("days", [None, 7])
-def test_log_events_are_kept_for_three_months_unless_said(stack: cdk.Stack, days: int | None) -> None:
-    if days:
-        NodeMetrics(stack, "Metrics", cluster_name="a", log_retention=logs.RetentionDays.ONE_WEEK)
-    else:
-        NodeMetrics(stack, "Metrics", cluster_name="a")
-    assert only(stack, "AWS::Logs::LogGroup")["RetentionInDays"] == (days or 90)

@@ -6,8 +6,6 @@ from typing import Any
 import aws_cdk as cdk
 import botocore
 import pytest
-from aws_cdk import aws_sns as sns
-from tests.cfn_lint import lint
 from tests.unit.ultracluster.builders import IMAGE_ID, RESERVATION, ZONE, block, of_type, only, queue
 
 from ultracluster import (
@@ -69,19 +67,6 @@ def test_wakes_up_every_minute_and_at_every_event_under_both_of_its_names(stack:
     assert [rule["Targets"][0]["Arn"] for rule in (clock, at_events)] == [function, function]
 
 
-def test_only_its_own_rules_may_call_it(stack: cdk.Stack) -> None:
-    lifecycle(stack)
-    (function,) = function_ids(stack)
-    rules = cdk.assertions.Template.from_stack(stack).find_resources("AWS::Events::Rule")
-    allowed = [each["Properties"] for each in of_type(stack, "AWS::Lambda::Permission")]
-    assert {each["SourceArn"]["Fn::GetAtt"][0] for each in allowed} == rules.keys()
-    assert len(allowed) == len(rules)
-    for each in allowed:
-        assert each["Principal"] == "events.amazonaws.com"
-        assert each["Action"] == "lambda:InvokeFunction"
-        assert each["FunctionName"] == {"Fn::GetAtt": [function, "Arn"]}
-
-
 def test_the_function_is_exposed(stack: cdk.Stack) -> None:
     made = lifecycle(stack)
     assert made.function is made.function
@@ -98,17 +83,6 @@ def test_the_function_is_exposed(stack: cdk.Stack) -> None:
 def function_ids(stack: cdk.Stack) -> list[str]:
     template = cdk.assertions.Template.from_stack(stack)
     return list(template.find_resources("AWS::Lambda::Function"))
-
-
-def test_the_function_reserves_no_concurrency_and_old_wake_ups_are_dropped(stack: cdk.Stack) -> None:
-    lifecycle(stack)
-    function = only(stack, "AWS::Lambda::Function")
-    assert "ReservedConcurrentExecutions" not in function  # accounts with a quota of 10 refuse it
-    assert (function["Runtime"], function["Architectures"]) == ("python3.13", ["arm64"])
-    assert function["Timeout"] == 120
-    asynchronous = only(stack, "AWS::Lambda::EventInvokeConfig")
-    assert (asynchronous["MaximumRetryAttempts"], asynchronous["MaximumEventAgeInSeconds"]) == (0, 60)
-    assert of_type(stack, "AWS::Logs::LogGroup")[1]["Properties"]["RetentionInDays"] == 90
 
 
 def test_the_function_knows_its_cluster(stack: cdk.Stack) -> None:
@@ -208,26 +182,6 @@ def test_what_it_changes_is_named_or_limited_to_its_own_nodes(stack: cdk.Stack) 
     assert {"Key": "ultracluster:cluster", "Value": stack.stack_name} in tags
 
 
-def test_silence_and_failure_raise_an_alarm_that_may_reach_the_topic(stack: cdk.Stack) -> None:
-    made = lifecycle(stack)
-    alarm = only(stack, "AWS::CloudWatch::Alarm")
-    assert (alarm["Namespace"], alarm["MetricName"]) == ("AWS/Lambda", "Errors")
-    assert (alarm["Period"], alarm["EvaluationPeriods"], alarm["TreatMissingData"]) == (60, 5, "breaching")
-    assert alarm["AlarmActions"] == [stack.resolve(made.topic.topic_arn)]
-    policy = {
-        each["Sid"]: each for each in only(stack, "AWS::SNS::TopicPolicy")["PolicyDocument"]["Statement"]
-    }
-    assert policy["AlarmLifecycle"]["Principal"] == {"Service": "cloudwatch.amazonaws.com"}
-    assert {each["Effect"] for each in policy.values()} == {"Allow", "Deny"}
-
-
-def test_uses_the_topic_that_it_is_given(stack: cdk.Stack) -> None:
-    given = sns.Topic(stack, "Given")
-    made = lifecycle(stack, topic=given)
-    assert made.topic is given
-    assert len(of_type(stack, "AWS::SNS::Topic")) == 1
-
-
 @pytest.mark.parametrize(
     "capacity",
     [
@@ -241,16 +195,6 @@ def test_rejects_a_queue_whose_nodes_are_not_of_the_block(stack: cdk.Stack, capa
     with pytest.raises(FindingsError, match="UC4116"):
         lifecycle(stack, queue=training)
     assert stack.node.try_find_child("Lifecycle") is None
-
-
-@pytest.mark.parametrize(("hours", "refused"), [(12, False), (13, True)])
-def test_a_lead_has_an_upper_bound(stack: cdk.Stack, hours: int, refused: bool) -> None:
-    training = queue(stack, capacity=block())
-    if not refused:
-        lifecycle(stack, queue=training, checkpoint_lead=cdk.Duration.hours(hours))
-        return
-    with pytest.raises(FindingsError, match=r"UC4117: \S+: checkpoint_lead: got 780"):
-        lifecycle(stack, queue=training, checkpoint_lead=cdk.Duration.hours(hours))
 
 
 CLUSTER: dict[str, Any] = {"instance_type": "trn2.48xlarge", "node_count": 4, "image_id": IMAGE_ID}
@@ -273,29 +217,6 @@ def test_a_cluster_with_a_block_has_a_life_cycle(stack: cdk.Stack) -> None:
 def test_other_clusters_have_no_function(stack: cdk.Stack) -> None:
     assert UltraCluster(stack, "Cluster", zone_id=ZONE, **CLUSTER).block_lifecycle is None
     assert of_type(stack, "AWS::Lambda::Function") == []
-
-
-@pytest.fixture
-def assembly(tmp_path: Path) -> Path:
-    app = cdk.App(
-        analytics_reporting=False, outdir=str(tmp_path / "cdk.out"), tree_metadata=False, stack_traces=False
-    )
-    lifecycle(cdk.Stack(app, "Test", env=cdk.Environment(region="us-east-2")))
-    return Path(app.synth().directory)
-
-
-def test_the_template_is_clean_and_allows_no_purchase(assembly: Path) -> None:
-    text = (assembly / "Test.template.json").read_text()
-    assert [str(match) for match in lint(text, regions=["us-east-2"])] == []
-    denied = [
-        statement
-        for role in json.loads(text)["Resources"].values()
-        for policy in role.get("Properties", {}).get("Policies", ())
-        for statement in policy["PolicyDocument"]["Statement"]
-        if "purchase" in json.dumps(statement).lower()
-    ]
-    assert denied
-    assert {statement["Effect"] for statement in denied} == {"Deny"}
 
 
 def test_function_sizes_the_auto_scaling_group_of_its_block_only(stack: cdk.Stack) -> None:

@@ -11,7 +11,7 @@ from tests.unit.ultracluster.builders import (
     network,
     of_type,
 )
-from tests.unit.ultracluster.operations.watched_clusters import IDS, cluster
+from tests.unit.ultracluster.operations.watched_clusters import IDS
 
 from ultracluster import (
     Alarms,
@@ -65,27 +65,6 @@ def test_a_rollout_looks_at_every_alarm_but_the_reminders(watched: cdk.Stack) ->
     assert REMINDING_ALARMS < IDS
 
 
-def test_thresholds_can_be_configured(watched: cdk.Stack) -> None:
-    idle = alarm(watched, "Idle")
-    assert (idle["Threshold"], idle["EvaluationPeriods"], idle["Statistic"]) == (20, 30, "Minimum")
-    assert alarm(watched, "FileSystemFull")["Threshold"] == 50
-    assert alarm(watched, "CollectiveShare")["Threshold"] == 0.4
-    assert alarm(watched, "JobWaits")["Threshold"] == 3600
-
-
-def test_people_are_subscribed_and_cloudwatch_may_publish(watched: cdk.Stack) -> None:
-    addresses = {each["Properties"]["Endpoint"] for each in of_type(watched, "AWS::SNS::Subscription")}
-    assert addresses == {"a@example.com", "b@example.com"}
-    statements = [
-        each
-        for policy in of_type(watched, "AWS::SNS::TopicPolicy")
-        for each in policy["Properties"]["PolicyDocument"]["Statement"]
-    ]
-    (allowed,) = [each for each in statements if each["Sid"] == "Alarms"]
-    assert allowed["Principal"] == {"Service": "cloudwatch.amazonaws.com"}
-    assert allowed["Condition"] == {"StringEquals": {"aws:SourceAccount": {"Ref": "AWS::AccountId"}}}
-
-
 def test_without_alarms_a_cluster_has_no_monitoring_resources(stack: cdk.Stack) -> None:
     made = UltraCluster(
         stack,
@@ -100,15 +79,6 @@ def test_without_alarms_a_cluster_has_no_monitoring_resources(stack: cdk.Stack) 
     assert not of_type(stack, "AWS::CloudWatch::CompositeAlarm")
     assert len(of_type(stack, "AWS::CloudWatch::Alarm")) == 1  # that of the block's life cycle
     assert "UC_CLUSTER" not in str(of_type(stack, "AWS::EC2::LaunchTemplate"))
-
-
-def test_an_existing_topic_is_notified_instead_of_a_new_one(stack: cdk.Stack) -> None:
-    topic = sns.Topic.from_topic_arn(stack, "Own", "arn:aws:sns:us-east-2:123456789012:own")
-    made = cluster(stack, topic_arn=topic.topic_arn)
-    assert made.alarms
-    assert made.alarms.topic.topic_arn == topic.topic_arn
-    assert alarm(stack, "Idle")["AlarmActions"] == [topic.topic_arn]
-    assert not of_type(stack, "AWS::SNS::Subscription")
 
 
 def test_alarms_work_with_an_imported_topic_and_file_system(stack: cdk.Stack) -> None:

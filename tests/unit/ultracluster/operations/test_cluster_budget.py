@@ -97,17 +97,6 @@ def test_only_aws_budgets_of_this_account_publishes_to_the_closing_topic(stack: 
     assert ":budgets::" in json.dumps(statement["Condition"]["ArnLike"]["aws:SourceArn"])
 
 
-def test_an_alarm_reports_queues_that_could_not_be_closed(stack: cdk.Stack) -> None:
-    (alarm,) = [
-        each
-        for each in all_of(stack, "AWS::CloudWatch::Alarm")
-        if each["Namespace"] == "AWS/Lambda" and "budget" in each["AlarmDescription"]
-    ]
-
-    assert alarm["MetricName"] == "Errors"
-    assert len(alarm["AlarmActions"]) == 1
-
-
 def test_without_queues_no_function_is_defined() -> None:
     stack = new_stack()
     topic = sns.Topic.from_topic_arn(stack, "Mine", "arn:aws:sns:us-east-2:123456789012:costs")
@@ -122,39 +111,12 @@ def test_without_queues_no_function_is_defined() -> None:
     assert [each["Notification"]["Threshold"] for each in notifications] == [50, 80, 100, 100]
 
 
-@pytest.mark.parametrize(
-    ("arguments", "codes"),
-    [
-        ({"monthly_usd": 0}, ["UC6360"]),
-        ({"monthly_usd": float("nan")}, ["UC1030"]),
-        ({"actual_percents": [0]}, ["UC6361"]),
-        ({"actual_percents": [50, 50]}, ["UC6361"]),
-        ({"actual_percents": [], "forecast_percents": []}, ["UC6361"]),
-        ({"actual_percents": list(range(1, 11))}, ["UC6361"]),
-        ({"forecast_percents": [1_000_001]}, ["UC6361"]),
-        ({"emails": ["jane"]}, ["UC6362"]),
-        ({"emails": [f"j{n}@example.com" for n in range(11)]}, ["UC6362"]),
-        ({"monthly_usd": -1, "emails": ["a b@c.d"], "actual_percents": [-1]}, ["UC6360", "UC6361", "UC6362"]),
-    ],
-)
-def test_rejects_arguments_that_aws_budgets_rejects(arguments: dict[str, Any], codes: list[str]) -> None:
+def test_rejects_what_aws_budgets_rejects_all_at_once() -> None:
+    wrong: dict[str, Any] = {"monthly_usd": -1, "emails": ["a b@c.d"], "actual_percents": [-1]}
     with pytest.raises(FindingsError) as refused:
-        ClusterBudget(new_stack(), "Budget", **{"monthly_usd": 1, "tag_value": "a", **arguments})
+        ClusterBudget(new_stack(), "Budget", tag_value="a", **wrong)
 
-    assert [each.code for each in refused.value.findings] == codes
-
-
-@pytest.mark.parametrize(
-    "arguments",
-    [
-        {"monthly_usd": 0.01},
-        {"actual_percents": list(range(1, 10))},
-        {"actual_percents": [0.1], "forecast_percents": [1_000_000]},
-        {"emails": [f"j{n}@example.com" for n in range(10)]},
-    ],
-)
-def test_accepts_arguments_at_their_limits(arguments: dict[str, Any]) -> None:
-    ClusterBudget(new_stack(), "Budget", **{"monthly_usd": 1, "tag_value": "a", **arguments})
+    assert [each.code for each in refused.value.findings] == ["UC6360", "UC6361", "UC6362"]
 
 
 def test_rejects_a_duplicate_queue() -> None:
@@ -163,16 +125,6 @@ def test_rejects_a_duplicate_queue() -> None:
 
     with pytest.raises(FindingsError, match="UC6363"):
         ClusterBudget(stack, "Budget", monthly_usd=1, tag_value="a", queues_to_close=[queue, queue])
-
-
-@pytest.mark.parametrize(
-    ("changes", "counted"),
-    [({}, "user:ultracluster:cluster$a"), ({"tag_key": "cost centre"}, "user:cost centre$a")],
-)
-def test_counts_tagged_resources(changes: dict[str, str], counted: str) -> None:
-    stack = new_stack()
-    ClusterBudget(stack, "Budget", monthly_usd=1, tag_value="a", **changes)
-    assert counted in json.dumps(budget(stack))
 
 
 def test_an_existing_topic_may_have_no_policy() -> None:

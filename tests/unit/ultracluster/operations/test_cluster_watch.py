@@ -2,9 +2,7 @@
 
 import aws_cdk as cdk
 import pytest
-from tests.unit.ultracluster.builders import RESERVATION, block, nodes, only
-
-from ultracluster import ClusterWatch, NodeMetrics, TrainingQueue
+from tests.unit.ultracluster.builders import RESERVATION
 
 pytestmark = pytest.mark.slow
 
@@ -41,15 +39,3 @@ def test_the_watch_only_reads_and_looks_at_every_queue(watched: cdk.Stack) -> No
         "logs:CreateLogStream",
         "logs:PutLogEvents",
     }
-
-
-def test_the_watch_observes_its_queue_and_reservations(stack: cdk.Stack) -> None:
-    reserved = nodes(stack, capacity=block())
-    queue = TrainingQueue(stack, "Queue", nodes=reserved, max_nodes=4)
-    metrics = NodeMetrics(stack, "Metrics", cluster_name="pretrain")
-    ClusterWatch(stack, "Watch", metrics=metrics, queue=queue, node_groups=[reserved])
-
-    variables = str(only(stack, "AWS::Lambda::Function")["Environment"]["Variables"])
-    assert RESERVATION in variables
-    assert str(stack.resolve(queue.job_queue_arn)) in variables
-    assert "pretrain" in variables

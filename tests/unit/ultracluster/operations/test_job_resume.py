@@ -8,7 +8,7 @@ from aws_cdk import aws_kms as kms
 from aws_cdk import aws_sns as sns
 from tests.unit.ultracluster.builders import IMAGE_ID, block, of_type, queue
 
-from ultracluster import Job, JobResume, MultiNodeJob, PrecompileJob, SingleNodeJob, UltraCluster
+from ultracluster import Job, JobResume, MultiNodeJob, SingleNodeJob, UltraCluster
 from ultracluster_spec.findings import FindingsError
 
 pytestmark = pytest.mark.slow
@@ -116,12 +116,6 @@ def test_its_other_permissions_read_remember_and_tell(stack: cdk.Stack) -> None:
     assert "ReservedConcurrentExecutions" not in only_resume(stack, "AWS::Lambda::Function")
 
 
-def test_endings_expire_and_the_table_stays(stack: cdk.Stack) -> None:
-    cluster(stack).add_multi_node_job("pretrain", Job(image=IMAGE, command=("train.py",), resume=1))
-    table = only_resume(stack, "AWS::DynamoDB::Table")
-    assert table["TimeToLiveSpecification"] == {"AttributeName": "expires", "Enabled": True}
-
-
 @pytest.mark.parametrize(("resume", "refused"), [(-1, True), (0, False), (100, False), (101, True)])
 def test_resumes_have_bounds(stack: cdk.Stack, resume: int, refused: bool) -> None:
     made = cluster(stack)
@@ -190,16 +184,4 @@ def test_a_job_in_another_stack_than_its_queue_is_not_submitted_again(stack: cdk
             "Pretrain",
             Job(image=IMAGE, command=("train.py",), resume=2),
             queue=cluster(stack).queue,
-        )
-
-
-def test_a_precompile_job_is_not_submitted_again(stack: cdk.Stack) -> None:
-    made = cluster(stack)
-    with pytest.raises(FindingsError, match=r"UC6117: \S+: resume: a precompile job is not submitted again"):
-        PrecompileJob(
-            stack,
-            "Precompile",
-            Job(image=IMAGE, command=("train.py",), resume=1),
-            queue=made.queue,
-            compile_cache=made.compile_cache,
         )

@@ -63,18 +63,6 @@ def test_a_reader_reads(stack: cdk.Stack, role: iam.Role) -> None:
     assert granted == {"dynamodb:GetItem", "dynamodb:Query", "dynamodb:Scan"}
 
 
-def test_the_table_is_kept_protected_and_can_be_restored(stack: cdk.Stack) -> None:
-    CapacityLedger(stack, "Ledger")
-    (table,) = of_type(stack, "AWS::DynamoDB::Table")
-    assert (table["DeletionPolicy"], table["UpdateReplacePolicy"]) == ("Retain", "Retain")
-    properties = table["Properties"]
-    assert properties["DeletionProtectionEnabled"] is True
-    assert properties["PointInTimeRecoverySpecification"]["PointInTimeRecoveryEnabled"] is True
-    assert properties["BillingMode"] == "PAY_PER_REQUEST"
-    assert properties["SSESpecification"] == {"SSEEnabled": False}  # which is a key that AWS owns
-    assert not {"TableName", "TimeToLiveSpecification"} & properties.keys()
-
-
 def test_a_key_of_the_customer_encrypts_the_table_and_goes_with_the_grants(
     stack: cdk.Stack, role: iam.Role
 ) -> None:

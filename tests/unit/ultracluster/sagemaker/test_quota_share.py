@@ -1,28 +1,11 @@
 """Teams share the instances of a queue by quota."""
 
-import aws_cdk as cdk
 import pytest
-from tests.unit.ultracluster.builders import of_type
 from tests.unit.ultracluster.sagemaker.training_plans import TRN2, codes, queue
 
 from ultracluster import QuotaShare
 
 pytestmark = pytest.mark.slow
-
-
-def test_each_team_has_its_share(deployed: cdk.Stack) -> None:
-    shares = {
-        one["Properties"]["QuotaShareName"]: one["Properties"]
-        for one in of_type(deployed, "AWS::Batch::QuotaShare")
-    }
-    assert shares["research"]["ResourceSharingConfiguration"] == {"Strategy": "RESERVE"}
-    assert shares["research"]["PreemptionConfiguration"] == {"InSharePreemption": "DISABLED"}
-    assert shares["evaluation"]["ResourceSharingConfiguration"] == {
-        "Strategy": "LEND_AND_BORROW",
-        "BorrowLimit": -1,
-    }
-    assert shares["evaluation"]["PreemptionConfiguration"] == {"InSharePreemption": "ENABLED"}
-    assert shares["evaluation"]["CapacityLimits"][1] == {"CapacityUnit": TRN2, "MaxCapacity": 1}
 
 
 @pytest.mark.parametrize(

@@ -15,16 +15,6 @@ def test_only_the_named_types_can_run(deployed: cdk.Stack) -> None:
     assert environment["ServiceEnvironmentType"] == "SAGEMAKER_TRAINING"
 
 
-def test_the_queue_shares_out_by_quota_and_ends_no_waiting_job(deployed: cdk.Stack) -> None:
-    properties = only(deployed, "AWS::Batch::JobQueue")
-    assert properties["JobQueueType"] == "SAGEMAKER_TRAINING"
-    assert len(properties["ServiceEnvironmentOrder"]) == 1
-    assert "JobStateTimeLimitActions" not in properties
-    assert only(deployed, "AWS::Batch::SchedulingPolicy") == {
-        "QuotaSharePolicy": {"IdleResourceAssignmentStrategy": "FIFO"}
-    }
-
-
 def test_submitters_hand_over_the_execution_role_to_sagemaker_only(deployed: cdk.Stack) -> None:
     (policy,) = [
         one["Properties"]["PolicyDocument"]["Statement"]

@@ -26,19 +26,6 @@ def test_a_queue_refuses_nodes_that_a_job_cannot_take_for_each_other(stack: cdk.
         TrainingQueue(stack, "Queue", nodes=[one, other], max_nodes=1)
 
 
-@pytest.mark.parametrize(
-    ("instance_type", "max_nodes", "vcpus"),
-    [("trn2.48xlarge", 4, 4 * 192), ("trn1.32xlarge", 2, 2 * 128), ("trn2.48xlarge", 1000, 192_000)],
-)
-def test_the_environment_holds_exactly_the_nodes_asked_for(
-    stack: cdk.Stack, instance_type: str, max_nodes: int, vcpus: int
-) -> None:
-    queue(stack, max_nodes=max_nodes, instance_type=instance_type)
-    assert resources_of_environment(stack)["MaxvCpus"] == vcpus
-    assert resources_of_environment(stack)["MinvCpus"] == 0
-    assert resources_of_environment(stack)["InstanceTypes"] == [instance_type]
-
-
 def test_a_new_launch_template_reaches_the_environment_without_replacing_it(stack: cdk.Stack) -> None:
     queue(stack)
     properties = only(stack, "AWS::Batch::ComputeEnvironment")
@@ -85,8 +72,3 @@ def test_the_pinned_image_wins(stack: cdk.Stack) -> None:
     assert resources_of_environment(stack)["Ec2Configuration"] == [
         {"ImageType": "ECS_AL2023", "ImageIdOverride": IMAGE_ID}
     ]
-
-
-def test_a_block_has_no_placement_group(stack: cdk.Stack) -> None:
-    queue(stack, capacity=block())
-    assert "PlacementGroup" not in resources_of_environment(stack)

@@ -4,7 +4,6 @@ import aws_cdk as cdk
 import pytest
 from aws_cdk import assertions
 from aws_cdk import aws_batch as batch
-from aws_cdk import aws_cloudwatch as cloudwatch
 from aws_cdk import aws_ecs as ecs
 from aws_cdk import aws_events as events
 from aws_cdk import aws_events_targets as targets
@@ -211,29 +210,6 @@ def test_a_queue_imported_by_its_arn_grants_and_has_rules(stack: cdk.Stack) -> N
 
     assert allows(statements(person), "batch:SubmitJob", ARN)
     assert only(stack, "AWS::Events::Rule")["EventPattern"]["detail"] == {"jobQueue": [ARN]}
-
-
-@pytest.mark.parametrize(
-    ("method", "name", "statistic"),
-    [
-        ("metric_jobs_submitted", "JobsSubmitted", "Sum"),
-        ("metric_jobs_moved_to_running", "JobsMovedToRunning", "Sum"),
-        ("metric_jobs_moved_to_succeeded", "JobsMovedToSucceeded", "Sum"),
-        ("metric_jobs_moved_to_failed", "JobsMovedToFailed", "Sum"),
-        (
-            "metric_job_attempt_runnable_to_starting_duration",
-            "JobAttemptRunnableToStartingDuration",
-            "Average",
-        ),
-    ],
-)
-def test_metrics_have_the_names_of_aws_batch(
-    stack: cdk.Stack, method: str, name: str, statistic: str
-) -> None:
-    metric: cloudwatch.Metric = getattr(imported(stack), method)()
-
-    assert (metric.namespace, metric.metric_name, metric.statistic) == ("AWS/Batch", name, statistic)
-    assert metric.dimensions == {"JobQueueName": "train"}
 
 
 def test_metrics_take_the_options_of_metrics(stack: cdk.Stack) -> None:

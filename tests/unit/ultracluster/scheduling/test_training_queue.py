@@ -1,14 +1,10 @@
 import dataclasses
-from collections.abc import Mapping
-from typing import Any
 
 import aws_cdk as cdk
 import pytest
 from aws_cdk import aws_events_targets as targets
-from aws_cdk import aws_logs as logs
 from aws_cdk import aws_sns as sns
 from tests.unit.ultracluster.builders import (
-    IMAGE,
     IMAGE_ID,
     block,
     network,
@@ -19,17 +15,13 @@ from tests.unit.ultracluster.builders import (
     queue,
 )
 from tests.unit.ultracluster.scheduling.environment_resources import resources_of_environment
-from tests.unit.ultracluster.scheduling.team_queues import shown
 
 from ultracluster import (
-    Job,
-    MultiNodeJob,
     NodeGroup,
     OnDemand,
     Queue,
     Spot,
     TrainingQueue,
-    UltraCluster,
     WaitLimits,
 )
 from ultracluster_spec.findings import FindingsError
@@ -85,15 +77,6 @@ def test_a_job_that_blocks_the_queue_ends_unless_the_queue_disables_it(stack: cd
     assert "JobStateTimeLimitActions" not in only(other, "AWS::Batch::JobQueue")
 
 
-def test_an_existing_log_group_is_used_instead_of_a_new_one(stack: cdk.Stack) -> None:
-    theirs = logs.LogGroup.from_log_group_name(stack, "Theirs", "/their/training")
-    queue = TrainingQueue(stack, "Queue", nodes=nodes(stack), max_nodes=1, log_group=theirs)
-    MultiNodeJob(stack, "Pretrain", Job(image=IMAGE, command=("train.py",)), queue=queue)
-    assert of_type(stack, "AWS::Logs::LogGroup") == []
-    (each,) = only(stack, "AWS::Batch::JobDefinition")["NodeProperties"]["NodeRangeProperties"]
-    assert each["Container"]["LogConfiguration"]["Options"]["awslogs-group"] == "/their/training"
-
-
 def test_a_queue_uses_the_selected_sources_in_order(stack: cdk.Stack) -> None:
     there = network(stack)
     groups = [
@@ -114,16 +97,6 @@ def test_a_queue_uses_the_selected_sources_in_order(stack: cdk.Stack) -> None:
         TrainingQueue(stack, "Other", nodes=groups, settings=Queue(capacity=("four",)))
 
 
-@pytest.mark.parametrize(("settings", "priority"), [(Queue(share_decay_hours=24), 0), (Queue(), None)])
-def test_definitions_have_a_priority_exactly_where_jobs_need_one(
-    stack: cdk.Stack, settings: Queue, priority: int | None
-) -> None:
-    # Refused without one on a queue with shares (nextflow-io/nextflow#3505), and with one on a queue without.
-    there = TrainingQueue(stack, "Queue", nodes=nodes(stack), max_nodes=2, settings=settings)
-    MultiNodeJob(stack, "Pretrain", Job(image=IMAGE, command=("train.py",)), queue=there)
-    assert only(stack, "AWS::Batch::JobDefinition").get("SchedulingPriority") == priority
-
-
 def test_a_queue_refuses_more_environments_than_batch_takes(stack: cdk.Stack) -> None:
     group = nodes(stack)
     first = TrainingQueue(stack, "First", nodes=group, max_nodes=1)
@@ -136,22 +109,6 @@ def test_a_queue_refuses_more_environments_than_batch_takes(stack: cdk.Stack) ->
 def test_a_queue_requires_a_maximum_number_of_nodes(stack: cdk.Stack) -> None:
     with pytest.raises(FindingsError, match=r"UC4101.*maximum number of nodes is not set"):
         TrainingQueue(stack, "Queue", nodes=nodes(stack))
-
-
-def test_the_higher_priority_comes_first(
-    team: tuple[UltraCluster, TrainingQueue, TrainingQueue], resources: Mapping[str, Any]
-) -> None:
-    cluster, urgent, small = team
-    assert [shown(each, resources)["Priority"] for each in (cluster.queue, urgent, small)] == [5, 10, 1]
-
-
-@pytest.mark.parametrize("priority", [-1, 1001])
-def test_rejects_a_priority_out_of_bounds(stack: cdk.Stack, priority: int) -> None:
-    environments = queue(stack).environments
-    with pytest.raises(FindingsError, match="UC6305"):
-        TrainingQueue(stack, "Other", environments=environments, settings=Queue(priority=priority))
-    for number, edge in enumerate((0, 1000)):
-        assert TrainingQueue(stack, f"Edge{number}", environments=environments, settings=Queue(priority=edge))
 
 
 def test_a_rule_reports_a_blocked_queue(stack: cdk.Stack) -> None:

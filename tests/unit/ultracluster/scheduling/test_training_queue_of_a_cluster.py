@@ -42,13 +42,6 @@ def test_the_log_group_is_one_for_all(team: tuple[UltraCluster, TrainingQueue, T
     assert urgent.log_group is cluster.queue.log_group
 
 
-def test_rejects_a_source_that_the_cluster_does_not_have(
-    team: tuple[UltraCluster, TrainingQueue, TrainingQueue],
-) -> None:
-    with pytest.raises(FindingsError, match=r"UC6312: \S+: capacity: got 'spil'"):
-        team[0].add_queue("wrong", Queue(capacity=("spil",)))
-
-
 def test_spot_nodes_get_a_separate_queue(stack: cdk.Stack) -> None:
     cluster = UltraCluster(
         stack,

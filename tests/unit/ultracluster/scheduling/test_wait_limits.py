@@ -27,7 +27,6 @@ from ultracluster import (
 from ultracluster.scheduling.wait_limits import check_limits, default_limits, limit_actions
 from ultracluster_catalog.limits.queues import WAIT_LIMIT_REASONS
 from ultracluster_spec.findings import FindingsError
-from ultracluster_spec.values import broken_bounds
 
 pytestmark = pytest.mark.slow
 
@@ -71,19 +70,6 @@ def test_no_limit_cancels_a_job_that_waits_for_reserved_capacity(
             TrainingQueue(stack, "Limited", environments=behind, settings=Queue(wait_limits=limits))
     else:
         assert TrainingQueue(stack, "Limited", environments=behind, settings=Queue(wait_limits=limits))
-
-
-@pytest.mark.parametrize("hours", [0, 25])
-def test_rejects_a_limit_that_batch_does_not_support(stack: cdk.Stack, hours: int) -> None:
-    behind = queue(stack).environments
-    with pytest.raises(FindingsError, match=r"UC6306: \S+: wait_limits.exceeds_nodes"):
-        TrainingQueue(
-            stack,
-            "Limited",
-            environments=behind,
-            settings=Queue(wait_limits=WaitLimits(exceeds_nodes=hours)),
-        )
-    assert broken_bounds(WaitLimits(exceeds_nodes=1, exceeds_environments=24)) == []
 
 
 @pytest.mark.parametrize(

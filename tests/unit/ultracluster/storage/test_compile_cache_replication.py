@@ -6,7 +6,7 @@ import aws_cdk as cdk
 import pytest
 from aws_cdk import aws_kms as kms
 from aws_cdk import aws_s3 as s3
-from tests.unit.ultracluster.builders import of_type, only
+from tests.unit.ultracluster.builders import only
 
 from ultracluster import (
     CompileCache,
@@ -61,18 +61,6 @@ def test_the_role_of_copies_reads_here_writes_there_and_removes_nothing(stack: c
     assert only(stack, "AWS::IAM::Role")["AssumeRolePolicyDocument"]["Statement"][0]["Principal"] == {
         "Service": "s3.amazonaws.com"
     }
-
-
-def test_a_cache_takes_copies_when_it_is_versioned_and_is_plain_otherwise(stack: cdk.Stack) -> None:
-    CompileCache(stack, "Plain")
-    CompileCache(stack, "Versioned", versioned=True)
-    plain, versioned = (each["Properties"] for each in of_type(stack, "AWS::S3::Bucket"))
-
-    assert "VersioningConfiguration" not in plain
-    assert "NoncurrentVersionExpiration" not in plain["LifecycleConfiguration"]["Rules"][0]
-    assert versioned["VersioningConfiguration"] == {"Status": "Enabled"}
-    assert "ReplicationConfiguration" not in versioned
-    assert not of_type(stack, "AWS::IAM::Role")
 
 
 def test_rejects_a_destination_twice_and_one_with_a_key(stack: cdk.Stack) -> None:

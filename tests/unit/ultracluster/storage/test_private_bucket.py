@@ -6,7 +6,7 @@ import pytest
 from aws_cdk import aws_iam as iam
 from aws_cdk import aws_kms as kms
 from aws_cdk import aws_s3 as s3
-from tests.unit.ultracluster.builders import new_stack, of_type, only
+from tests.unit.ultracluster.builders import new_stack, of_type
 from tests.unit.ultracluster.storage.bucket_grants import allowed, key, key_arn, role
 
 from ultracluster import CheckpointBucket, CompileCache, DatasetBucket
@@ -72,22 +72,6 @@ def test_a_bucket_takes_statements_into_the_one_policy_that_a_bucket_has(kind: A
     assert "kms:Decrypt" in json.dumps(of_type(stack, "AWS::IAM::Policy"))
     (made,) = of_type(stack, "AWS::S3::Bucket")
     assert [rule["Id"] for rule in made["Properties"]["LifecycleConfiguration"]["Rules"]][1:] == ["ours"]
-
-
-@pytest.mark.parametrize("construct", [CheckpointBucket, CompileCache, DatasetBucket])
-def test_is_private_encrypted_tls_only_and_kept(
-    stack: cdk.Stack, construct: type[CheckpointBucket] | type[CompileCache] | type[DatasetBucket]
-) -> None:
-    construct(stack, "Bucket")
-    (bucket,) = of_type(stack, "AWS::S3::Bucket")
-    assert (bucket["DeletionPolicy"], bucket["UpdateReplacePolicy"]) == ("Retain", "Retain")
-    assert all(bucket["Properties"]["PublicAccessBlockConfiguration"].values())
-    assert len(bucket["Properties"]["PublicAccessBlockConfiguration"]) == 4
-    assert bucket["Properties"]["BucketEncryption"]
-    assert "BucketName" not in bucket["Properties"]
-    denied = only(stack, "AWS::S3::BucketPolicy")["PolicyDocument"]["Statement"]
-    assert {"Bool": {"aws:SecureTransport": "false"}} in [each["Condition"] for each in denied]
-    assert {each["Effect"] for each in denied} == {"Deny"}
 
 
 @pytest.mark.parametrize(

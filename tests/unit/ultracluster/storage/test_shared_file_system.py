@@ -33,14 +33,6 @@ def test_what_a_kept_file_system_lives_by_is_kept_with_it(stack: cdk.Stack) -> N
         assert (each.get("UpdateReplacePolicy") == "Retain") is (each in kept)
 
 
-def test_is_deleted_with_the_stack_on_request(stack: cdk.Stack) -> None:
-    file_system(stack, removal_policy=cdk.RemovalPolicy.DESTROY)
-    assert of_type(stack, "AWS::FSx::FileSystem")[0]["DeletionPolicy"] == "Delete"
-    assert not [
-        each for each in of_type(stack, "AWS::EC2::SecurityGroup") if each.get("DeletionPolicy") == "Retain"
-    ]
-
-
 def test_links_no_bucket_by_default(stack: cdk.Stack) -> None:
     file_system(stack)
     assert of_type(stack, "AWS::FSx::DataRepositoryAssociation") == []

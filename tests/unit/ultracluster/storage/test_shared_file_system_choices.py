@@ -4,8 +4,6 @@ from typing import Any
 
 import aws_cdk as cdk
 import pytest
-from aws_cdk import aws_s3 as s3
-from tests.unit.ultracluster.builders import only
 from tests.unit.ultracluster.storage.file_systems import define_file_system
 
 pytestmark = pytest.mark.slow
@@ -25,18 +23,3 @@ def test_numbers_that_only_the_deployment_knows_are_left_to_fsx(stack: cdk.Stack
     )
     assert properties["StorageCapacity"] == {"Ref": "Size"}
     assert properties["LustreConfiguration"]["MetadataConfiguration"]["Iops"] == {"Ref": "Iops"}
-
-
-@pytest.mark.parametrize(
-    ("changes", "path"), [({}, "/checkpoints"), ({"checkpoint_path": "/runs/a"}, "/runs/a")]
-)
-def test_joins_the_bucket_with_the_folder_of_checkpoints(
-    stack: cdk.Stack, changes: dict[str, str], path: str
-) -> None:
-    bucket = s3.Bucket.from_bucket_name(stack, "Theirs", "their-checkpoints")
-    define_file_system(stack, checkpoint_bucket=bucket, **changes)
-    association = only(stack, "AWS::FSx::DataRepositoryAssociation")
-    assert (association["FileSystemPath"], association["DataRepositoryPath"]) == (
-        path,
-        "s3://their-checkpoints",
-    )

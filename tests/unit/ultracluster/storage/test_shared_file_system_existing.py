@@ -167,11 +167,6 @@ def test_warns_of_what_is_not_known(stack: cdk.Stack) -> None:
     assert sorted(warnings(stack)) == ["UC5032", "UC5033"]
 
 
-def test_rejects_a_file_system_in_another_zone(stack: cdk.Stack) -> None:
-    with pytest.raises(FindingsError, match="UC5031"):
-        existing(stack, zone_id="use2-az1")
-
-
 def test_rejects_what_cannot_be_one_and_shows_all_problems(stack: cdk.Stack) -> None:
     with pytest.raises(FindingsError) as refused:
         existing(stack, file_system_id="fs-x", mount_name="'; reboot", dns_name="localhost")

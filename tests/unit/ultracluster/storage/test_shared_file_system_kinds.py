@@ -46,10 +46,6 @@ def test_numbers_of_every_kind_may_be_left_to_the_deployment(stack: cdk.Stack) -
     assert lustre["AutomaticBackupRetentionDays"] == {"Ref": "BackupRetentionDays"}
 
 
-def test_without_efa_no_efa_property_is_set(stack: cdk.Stack) -> None:
-    assert "EfaEnabled" not in define_file_system(stack)["LustreConfiguration"]
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize(
     "chosen",

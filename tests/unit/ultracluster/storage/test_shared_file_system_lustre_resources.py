@@ -1,7 +1,5 @@
 """Associations and backups of a file system, as FSx takes them."""
 
-from typing import Any
-
 import aws_cdk as cdk
 import pytest
 from aws_cdk import assertions
@@ -9,37 +7,7 @@ from aws_cdk import aws_s3 as s3
 from tests.unit.ultracluster.builders import REGION, of_type, only
 from tests.unit.ultracluster.storage.file_systems import association, define_file_system
 
-from ultracluster import CheckpointBucket, DatasetBucket
-
 pytestmark = pytest.mark.slow
-
-_BACKUPS: dict[str, Any] = {"backup_retention_days": 7, "backup_start_time": "03:30"}
-
-
-def test_backups_can_be_turned_on_later_without_replacing_the_file_system(stack: cdk.Stack) -> None:
-    lustre = define_file_system(stack, **_BACKUPS)["LustreConfiguration"]
-    assert lustre["AutomaticBackupRetentionDays"] == 7
-    assert lustre["DailyAutomaticBackupStartTime"] == "03:30"
-    assert "CopyTagsToBackups" not in lustre
-
-
-def test_backups_get_the_tags_on_request(stack: cdk.Stack) -> None:
-    assert (
-        define_file_system(stack, copy_tags_to_backups=True)["LustreConfiguration"]["CopyTagsToBackups"]
-        is True
-    )
-
-
-def test_joins_the_checkpoints_and_seven_more(stack: cdk.Stack) -> None:
-    more = [association(f"/data/{index}", f"s3://corpora/{index}/") for index in range(7)]
-    define_file_system(
-        stack, checkpoint_bucket=CheckpointBucket(stack, "Checkpoints").bucket, associations=more
-    )
-    found = [each["Properties"] for each in of_type(stack, "AWS::FSx::DataRepositoryAssociation")]
-    assert {each["FileSystemPath"] for each in found} == {
-        "/checkpoints",
-        *(f"/data/{index}" for index in range(7)),
-    }
 
 
 def test_the_place_of_an_association_in_the_list_is_not_its_name(stack: cdk.Stack) -> None:
@@ -75,10 +43,3 @@ def test_buckets_of_other_stacks_are_joined_by_their_tokens(stack: cdk.Stack) ->
     define_file_system(stack, associations=[association("/other", other.s3_url_for_object("c4/"))])
     path = only(stack, "AWS::FSx::DataRepositoryAssociation")["DataRepositoryPath"]
     assert path == {"Fn::Join": ["", ["s3://", {"Fn::ImportValue": "other"}, "/c4/"]]}
-
-
-def test_a_dataset_is_imported_and_never_exported(stack: cdk.Stack) -> None:
-    define_file_system(stack, associations=[DatasetBucket(stack, "C4").association("/datasets/c4")])
-    found = only(stack, "AWS::FSx::DataRepositoryAssociation")
-    assert found["FileSystemPath"] == "/datasets/c4"
-    assert found["S3"] == {"AutoImportPolicy": {"Events": ["NEW", "CHANGED"]}}
