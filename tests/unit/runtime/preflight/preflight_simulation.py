@@ -126,9 +126,7 @@ class Account:
     selected: subjects.Account
     now_ahead: timedelta = timedelta(0)
     stacks: list[str] = field(default_factory=list)
-    instances: list[str] = field(default_factory=list)
     routes: list[str] = field(default_factory=list)
-    gateways: list[str] = field(default_factory=list)
 
     def change(self, name: str, /, **changes: Any) -> None:
         """Change a cluster."""
@@ -179,16 +177,10 @@ class Account:
     def key(self) -> Any:
         return kms_backends[ACCOUNT][REGION].keys[self.world.ids["key_arn"].rpartition("/")[2]]
 
-    def hide_exec_role(self) -> None:
-        self.hide_role(f"cdk-hnb659fds-cfn-exec-role-{ACCOUNT}-{REGION}")
-
     def forget_user(self) -> None:
         """The credentials become those of nobody whom IAM knows."""
         users = iam_backends[ACCOUNT]["aws"].users
         self.patch.delitem(users, next(key for key, user in users.items() if user.name == "deployer"))
-
-    def no_subnet(self) -> None:
-        self.change_part("existing", "network", subnet_id="subnet-0000000000000000f")
 
     def local_stack(self, name: str) -> None:
         """Let a stack of this name be there."""
@@ -198,39 +190,20 @@ class Account:
         )
         self.stacks.append(name)
 
-    def deploy_all(self, stack: int = 0) -> None:
+    def deploy_all(self) -> None:
         for cluster in self.selected.clusters:
-            self.local_stack(cluster.stacks[stack])
+            self.local_stack(cluster.stacks[0])
 
-    def run_instance(self, instance_type: str, **tags: str) -> None:
-        """Let an instance run on demand."""
-        specification = {
-            "ResourceType": "instance",
-            "Tags": [{"Key": key, "Value": value} for key, value in tags.items()],
-        }
+    def add_route(self) -> None:
+        """Give the route table of the VPC a route to anywhere, by a NAT gateway."""
         ec2 = self.world.local.client("ec2", REGION)
-        made = ec2.run_instances(
-            ImageId=self.world.ids["image_id"],
-            InstanceType=instance_type,
-            MinCount=1,
-            MaxCount=1,
-            TagSpecifications=[specification] if tags else [],
-        )
-        self.instances.append(made["Instances"][0]["InstanceId"])
-
-    def add_route(self, way: str) -> None:
-        """Give the route table of the VPC a route to anywhere, by a NAT gateway or an internet gateway."""
-        ec2 = self.world.local.client("ec2", REGION)
-        if way == "nat":
-            made = ec2.create_nat_gateway(SubnetId=self.world.ids["elsewhere"], ConnectivityType="private")
-            target = {"NatGatewayId": made["NatGateway"]["NatGatewayId"]}
-        else:
-            made = ec2.create_internet_gateway()["InternetGateway"]["InternetGatewayId"]
-            ec2.attach_internet_gateway(InternetGatewayId=made, VpcId=self.world.ids["vpc_id"])
-            self.gateways.append(made)
-            target = {"GatewayId": made}
+        made = ec2.create_nat_gateway(SubnetId=self.world.ids["elsewhere"], ConnectivityType="private")
         table = self.world.ids["route_table"]
-        ec2.create_route(RouteTableId=table, DestinationCidrBlock="0.0.0.0/0", **target)
+        ec2.create_route(
+            RouteTableId=table,
+            DestinationCidrBlock="0.0.0.0/0",
+            NatGatewayId=made["NatGateway"]["NatGatewayId"],
+        )
         self.routes.append(table)
 
     def clean_up(self) -> None:
@@ -238,12 +211,8 @@ class Account:
         ec2 = self.world.local.client("ec2", REGION)
         for table in self.routes:
             ec2.delete_route(RouteTableId=table, DestinationCidrBlock="0.0.0.0/0")
-        for gateway in self.gateways:
-            ec2.detach_internet_gateway(InternetGatewayId=gateway, VpcId=self.world.ids["vpc_id"])
         for name in self.stacks:
             self.world.local.client("cloudformation", REGION).delete_stack(StackName=name)
-        if self.instances:
-            ec2.terminate_instances(InstanceIds=self.instances)
 
 
 def build(local: LocalAws, directory: Path) -> World:
@@ -288,9 +257,6 @@ def _network(local: LocalAws) -> dict[str, str]:
     ec2.authorize_security_group_ingress(GroupId=group, IpPermissions=[rule])
     ec2.authorize_security_group_egress(GroupId=group, IpPermissions=[rule])
     bare = ec2.create_security_group(GroupName="bare", Description="bare", VpcId=vpc)["GroupId"]
-    inbound = ec2.create_security_group(GroupName="in", Description="in", VpcId=vpc)["GroupId"]
-    half = {"IpProtocol": "-1", "UserIdGroupPairs": [{"GroupId": inbound}]}
-    ec2.authorize_security_group_ingress(GroupId=inbound, IpPermissions=[half])
     tables = ec2.describe_route_tables(Filters=[{"Name": "vpc-id", "Values": [vpc]}])["RouteTables"]
     gateway = ec2.create_vpc_endpoint(
         VpcId=vpc,
@@ -315,7 +281,6 @@ def _network(local: LocalAws) -> dict[str, str]:
         "small": small["Subnet"]["SubnetId"],
         "group_id": group,
         "bare": bare,
-        "inbound": inbound,
         "route_table": tables[0]["RouteTableId"],
         "gateway": gateway["VpcEndpoint"]["VpcEndpointId"],
         "endpoint": endpoints[0],
@@ -329,13 +294,12 @@ def _groups_and_keys(local: LocalAws) -> dict[str, str]:
     local.client("s3", "us-west-2").create_bucket(
         Bucket="preflight-elsewhere", CreateBucketConfiguration={"LocationConstraint": "us-west-2"}
     )
-    for name, effect, principal in (("public", "Allow", "*"), ("shut", "Deny", {"AWS": "*"})):
-        s3.create_bucket(Bucket=f"preflight-{name}", CreateBucketConfiguration=there)
-        statement = {"Effect": effect, "Principal": principal, "Action": "s3:GetObject"}
-        statement["Resource"] = f"arn:aws:s3:::preflight-{name}/*"
-        policy = json.dumps({"Version": "2012-10-17", "Statement": [statement]})
-        s3.delete_public_access_block(Bucket=f"preflight-{name}")  # which new buckets have
-        s3.put_bucket_policy(Bucket=f"preflight-{name}", Policy=policy)
+    s3.create_bucket(Bucket="preflight-public", CreateBucketConfiguration=there)
+    statement = {"Effect": "Allow", "Principal": "*", "Action": "s3:GetObject"}
+    statement["Resource"] = "arn:aws:s3:::preflight-public/*"
+    policy = json.dumps({"Version": "2012-10-17", "Statement": [statement]})
+    s3.delete_public_access_block(Bucket="preflight-public")  # which new buckets have
+    s3.put_bucket_policy(Bucket="preflight-public", Policy=policy)
     return {"key_arn": local.client("kms", REGION).create_key()["KeyMetadata"]["Arn"]}
 
 
@@ -414,9 +378,8 @@ def _order(local: LocalAws) -> None:
         reservation_ids=(BLOCK,),
     )
     dynamodb.put_item(TableName=TABLE, Item=record_item(record))
-    for name, change in (("waiting", {"state": OrderState.APPROVED}), ("edited", {"token": "another"})):
-        item = record_item(replace(record, **change))
-        dynamodb.put_item(TableName=TABLE, Item={**item, **order_key(name)})
+    item = record_item(replace(record, state=OrderState.APPROVED))
+    dynamodb.put_item(TableName=TABLE, Item={**item, **order_key("waiting")})
 
 
 def _quotas() -> None:

@@ -21,7 +21,6 @@ from ultracluster_runtime.preflight.check import AnyCheck, Status
 from ultracluster_runtime.preflight.reader import AwsReader
 from ultracluster_runtime.preflight.registry import CHECKS
 from ultracluster_runtime.preflight.run import CheckResult, run_checks
-from ultracluster_spec.network import Network
 
 pytestmark = pytest.mark.slow
 
@@ -375,12 +374,12 @@ def test_check_detects_its_problem(world: World, monkeypatch: pytest.MonkeyPatch
 # The other sides of what checks look at
 
 
-def route_to_anywhere(account: Account, way: str) -> None:
+def route_to_anywhere(account: Account) -> None:
     """Close the endpoints, and let the subnet's route to anywhere lead elsewhere."""
     endpoints = account.ec2.vpc_end_points
     account.patch.setattr(endpoints[account.world.ids["gateway"]], "route_table_ids", [])
     account.patch.setattr(endpoints[account.world.ids["endpoint"]], "state", "deleting")
-    account.add_route(way)
+    account.add_route()
 
 
 def name_group(account: Account, name: str) -> None:
@@ -394,19 +393,8 @@ def use_addresses(account: Account) -> None:
     account.local_stack("existing-us-east-2-Cluster")
 
 
-def add_rules(account: Account, group: str) -> None:
-    account.change_part("existing", "network", security_group_id=account.world.ids[group], add_efa_rules=True)
-
-
-def run_stranger(account: Account, **tags: str) -> None:
-    """Let a trn1.32xlarge run, on demand, which is 128 vCPUs."""
-    account.run_instance("trn1.32xlarge", **tags)
-    account.set_quota("ec2", "L-2C3B7624", 600)
-
-
 OTHER_SIDES: list[tuple[str, str, Break, Status, str]] = [
     ("UC9409", "role that is unknown", lambda it: it.forget_user(), Status.WARN, "IAM cannot simulate"),
-    ("UC9410", "bootstrap without role", lambda it: it.hide_exec_role(), Status.FAIL, "does not exist"),
     (
         "UC9410",
         "roles below the path",
@@ -421,59 +409,17 @@ OTHER_SIDES: list[tuple[str, str, Break, Status, str]] = [
         Status.FAIL,
         "may not iam:Add",
     ),
-    ("UC9412", "just enough", lambda it: it.set_quota("ec2", "L-2C3B7624", 512), Status.PASS, "512 of 512"),
-    ("UC9412", "somebody else's node", run_stranger, Status.FAIL, "128 used + 512 needed"),
-    (
-        "UC9412",
-        "a node of its own",
-        lambda it: run_stranger(it, **{"ultracluster:cluster": "demand"}),
-        Status.PASS,
-        "0 used",
-    ),
     ("UC9417", "deployed already", lambda it: it.deploy_all(), Status.SKIP, "the rollout adds nothing"),
-    (
-        "UC9421",
-        "a block elsewhere",
-        lambda it: it.change("block", zone_id="use2-az9"),
-        Status.WARN,
-        "independently of",
-    ),
-    ("UC9426", "too many", lambda it: it.set_segment(count=3), Status.WARN, "1 are paid and idle"),
-    (
-        "UC9427",
-        "not paid yet",
-        lambda it: it.set_reservation(BLOCK, forced_state="payment-pending"),
-        Status.WARN,
-        "it is payment-pending",
-    ),
     ("UC9434", "no group", lambda it: name_group(it, "nothing"), Status.FAIL, "the resource group"),
-    ("UC9435", "no subnet", lambda it: it.no_subnet(), Status.FAIL, "has no subnet-"),
     ("UC9436", "deployed already", use_addresses, Status.WARN, "may be its own"),
-    ("UC9438", "a NAT gateway", lambda it: route_to_anywhere(it, "nat"), Status.WARN, "billed per GB"),
-    (
-        "UC9438",
-        "an internet gateway",
-        lambda it: route_to_anywhere(it, "igw"),
-        Status.FAIL,
-        "there is no route to S3",
-    ),
+    ("UC9438", "a NAT gateway", route_to_anywhere, Status.WARN, "billed per GB"),
     (
         "UC9439",
         "a NAT gateway",
-        lambda it: route_to_anywhere(it, "nat"),
+        route_to_anywhere,
         Status.PASS,
         "ecr.api are reached through nat-",
     ),
-    ("UC9439", "an internet gateway", lambda it: route_to_anywhere(it, "igw"), Status.FAIL, "of no use"),
-    (
-        "UC9441",
-        "half of the rules",
-        lambda it: it.change_part("existing", "network", security_group_id=it.world.ids["inbound"]),
-        Status.FAIL,
-        "it has no outbound rule",
-    ),
-    ("UC9441", "rules to come", lambda it: add_rules(it, "bare"), Status.PASS, "adds both rules"),
-    ("UC9441", "rules twice", lambda it: add_rules(it, "group_id"), Status.FAIL, "rejects a duplicate"),
     (
         "UC9446",
         "a public image",
@@ -483,24 +429,10 @@ OTHER_SIDES: list[tuple[str, str, Break, Status, str]] = [
     ),
     (
         "UC9448",
-        "joined from elsewhere",
-        lambda it: it.change_part("block", "checkpoints", bucket_name="preflight-elsewhere"),
-        Status.FAIL,
-        "FSx imports automatically from its own Region only",
-    ),
-    (
-        "UC9448",
         "no bucket",
         lambda it: it.change_part("existing", "checkpoints", bucket_name="preflight-none"),
         Status.FAIL,
         "the bucket preflight-none does not exist",
-    ),
-    (
-        "UC9449",
-        "shut",
-        lambda it: it.change_part("existing", "checkpoints", bucket_name="preflight-shut"),
-        Status.FAIL,
-        "denies access to everyone",
     ),
     (
         "UC9444",
@@ -520,69 +452,11 @@ OTHER_SIDES: list[tuple[str, str, Break, Status, str]] = [
         "would get the permission to submit jobs",
     ),
     (
-        "UC9452",
-        "Lustre 2.10",
-        lambda it: it.set_file_system(FileSystemTypeVersion="2.10"),
-        Status.FAIL,
-        "Lustre 2.10, which the client",
-    ),
-    (
-        "UC9452",
-        "another mount name",
-        lambda it: it.change_part("existing", "file_system", mount_name="other"),
-        Status.FAIL,
-        "the rollout says other",
-    ),
-    (
-        "UC9453",
-        "a new VPC",
-        lambda it: it.change("existing", network=Network()),
-        Status.FAIL,
-        "the rollout creates a new VPC",
-    ),
-    (
-        "UC9454",
-        "rules of others",
-        lambda it: it.change_part("existing", "file_system", security_group_id=None),
-        Status.WARN,
-        "allow Lustre traffic",
-    ),
-    (
         "UC9460",
         "a quota of a new account",
         lambda it: it.set_quota("lambda", "L-B99A9384", 10),
         Status.WARN,
         "which all functions of the account share",
-    ),
-    (
-        "UC9461",
-        "never",
-        lambda it: it.change("spot", name="another"),
-        Status.WARN,
-        "another was never rehearsed in us-east-2",
-    ),
-    ("UC9461", "deployed", lambda it: it.deploy_all(2), Status.SKIP, "the cluster is deployed"),
-    ("UC9456", "no order", lambda it: name_order(it, "nothing"), Status.FAIL, "has no order nothing"),
-    (
-        "UC9456",
-        "an edited order",
-        lambda it: name_order(it, "edited"),
-        Status.FAIL,
-        "differ from the approved ones",
-    ),
-    (
-        "UC9456",
-        "another reservation",
-        lambda it: it.change_part("block", "capacity", reservation_id=ON_DEMAND),
-        Status.FAIL,
-        f"bought {BLOCK}; the rollout uses {ON_DEMAND}",
-    ),
-    (
-        "UC9456",
-        "no ledger",
-        lambda it: setattr(it, "selected", replace(it.selected, ledger=None)),
-        Status.WARN,
-        "no ledger is specified",
     ),
 ]
 
