@@ -56,7 +56,6 @@ PARTS: Final = {
         [
             f"{_TESTS}/purchasing",
             f"{_TESTS}/functions",
-            "tests/unit/bad_inputs/test_orders.py",
             "tests/unit/cli/capacity",
         ],
     ),

@@ -38,33 +38,28 @@ def test_accepts_a_valid_order(order: Order) -> None:
     assert codes(order) == []
 
 
+NAMES = "{} characters of a-z, 0-9 and -, starting with a letter"
+AMOUNTS = "a positive number with at most 12 digits and 2 decimals and without a currency, such as 190000.00"
+
+
+@pytest.mark.parametrize(
+    ("term", "values", "allowed"),
+    [
+        ("name", ["a", "Dec", "d" * 49, "d\u0435c"], NAMES.format("2 to 48")),
+        ("cluster", ["a/b", "c" * 33], NAMES.format("2 to 32")),
+        ("max_fee", [None, Decimal(0), Decimal(-1), 1000.0, "50k"], AMOUNTS),
+        ("max_fee", [Decimal(text) for text in ("NaN", "Infinity", "1.001", "1.000", "9" * 29)], AMOUNTS),
+        ("count", [0, 65, True, 3.5], "an integer from 1 to 64"),
+    ],
+)
+def test_refuses_a_value_of_another_form(term: str, values: list[Any], allowed: str) -> None:
+    for value in values:
+        assert says(block_order(**{term: value}), f"error: {term}: got {value!a}. Allowed: {allowed}."), value
+
+
 @pytest.mark.parametrize(
     ("changes", "line"),
     [
-        (
-            {"name": "a"},
-            "error: name: got 'a'. Allowed: 2 to 48 characters of a-z, 0-9 and -, starting with a letter.",
-        ),
-        (
-            {"name": "Dec"},
-            "error: name: got 'Dec'. Allowed: 2 to 48 characters of a-z, 0-9 and -, starting with a letter.",
-        ),
-        (
-            {"name": "d" * 49},
-            "error: name: got 'ddddddddddddddddddddddddddddddddddddddddddddddddd'. Allowed: 2 to 48 characters of a-z, 0-9 and -, starting with a letter.",
-        ),
-        (
-            {"name": "d\u0435c"},
-            "error: name: got 'd\\u0435c'. Allowed: 2 to 48 characters of a-z, 0-9 and -, starting with a letter.",
-        ),
-        (
-            {"cluster": "a/b"},
-            "error: cluster: got 'a/b'. Allowed: 2 to 32 characters of a-z, 0-9 and -, starting with a letter.",
-        ),
-        (
-            {"cluster": "c" * 33},
-            "error: cluster: got 'ccccccccccccccccccccccccccccccccc'. Allowed: 2 to 32 characters of a-z, 0-9 and -, starting with a letter.",
-        ),
         ({"account": "12345678901"}, "error: account: got '12345678901'. Allowed: 12 digits."),
         ({"account": 123456789012}, "error: account: got 123456789012. Allowed: 12 digits."),
         (
@@ -84,46 +79,6 @@ def test_accepts_a_valid_order(order: Order) -> None:
             "UC3003: zone_ids: 'us-east-2a' is not a zone ID of a known Region. Allowed: a zone ID such as use2-az3. `aws ec2 describe-availability-zones` shows the zone ID of each zone name.",
         ),
         ({"currency": "usd"}, "error: currency: got 'usd'. Allowed: three letters such as USD."),
-        (
-            {"max_fee": None},
-            "error: max_fee: got None. Allowed: a positive number with at most 12 digits and 2 decimals and without a currency, such as 190000.00.",
-        ),
-        (
-            {"max_fee": Decimal(0)},
-            "error: max_fee: got Decimal('0'). Allowed: a positive number with at most 12 digits and 2 decimals and without a currency, such as 190000.00.",
-        ),
-        (
-            {"max_fee": Decimal(-1)},
-            "error: max_fee: got Decimal('-1'). Allowed: a positive number with at most 12 digits and 2 decimals and without a currency, such as 190000.00.",
-        ),
-        (
-            {"max_fee": Decimal("NaN")},
-            "error: max_fee: got Decimal('NaN'). Allowed: a positive number with at most 12 digits and 2 decimals and without a currency, such as 190000.00.",
-        ),
-        (
-            {"max_fee": Decimal("Infinity")},
-            "error: max_fee: got Decimal('Infinity'). Allowed: a positive number with at most 12 digits and 2 decimals and without a currency, such as 190000.00.",
-        ),
-        (
-            {"max_fee": Decimal("1.001")},
-            "error: max_fee: got Decimal('1.001'). Allowed: a positive number with at most 12 digits and 2 decimals and without a currency, such as 190000.00.",
-        ),
-        (
-            {"max_fee": Decimal("9" * 29)},
-            "error: max_fee: got Decimal('99999999999999999999999999999'). Allowed: a positive number with at most 12 digits and 2 decimals and without a currency, such as 190000.00.",
-        ),
-        (
-            {"max_fee": Decimal("1.000")},
-            "error: max_fee: got Decimal('1.000'). Allowed: a positive number with at most 12 digits and 2 decimals and without a currency, such as 190000.00.",
-        ),
-        (
-            {"max_fee": 1000.0},
-            "error: max_fee: got 1000.0. Allowed: a positive number with at most 12 digits and 2 decimals and without a currency, such as 190000.00.",
-        ),
-        (
-            {"max_fee": "50k"},
-            "error: max_fee: got '50k'. Allowed: a positive number with at most 12 digits and 2 decimals and without a currency, such as 190000.00.",
-        ),
         (
             {"max_fee": Decimal("250000.01")},
             "error: max_fee: 250000.01 is above month_cap 250000. Allowed: at most month_cap.",
@@ -161,10 +116,6 @@ def test_accepts_a_valid_order(order: Order) -> None:
             {"instance_type": "trn2.96xlarge"},
             "UC4001: got 'trn2.96xlarge'",
         ),
-        ({"count": 0}, "error: count: got 0. Allowed: an integer from 1 to 64."),
-        ({"count": 65}, "error: count: got 65. Allowed: an integer from 1 to 64."),
-        ({"count": True}, "error: count: got True. Allowed: an integer from 1 to 64."),
-        ({"count": 3.5}, "error: count: got 3.5. Allowed: an integer from 1 to 64."),
         (
             {"platform": "Windows"},
             "error: platform: got 'Windows'. Allowed: Linux/UNIX, Red Hat Enterprise Linux, RHEL with HA, SUSE Linux, Ubuntu Pro. Use the platform of the AMI.",

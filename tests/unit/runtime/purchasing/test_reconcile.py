@@ -11,7 +11,7 @@ from tests.unit.runtime.purchasing.example_orders import (
     block_order,
 )
 from tests.unit.runtime.purchasing.protocol_player import pages, play
-from tests.unit.runtime.purchasing.scenarios import SCENARIOS, simulate, start
+from tests.unit.runtime.purchasing.scenarios import SCENARIOS, start
 from tests.unit.runtime.purchasing.simulated_purchases import bought, reconciled, strike, unknown
 from tests.unit.runtime.purchasing.simulation import PAYMENT, START
 
@@ -31,7 +31,7 @@ from ultracluster_runtime.purchasing.effects import (
 )
 from ultracluster_runtime.purchasing.evidence import Evidence
 from ultracluster_runtime.purchasing.orders import OrderState, Record
-from ultracluster_runtime.purchasing.reconcile import UNKNOWN_AFTER, Outcome, findings_for, reconcile, settle
+from ultracluster_runtime.purchasing.reconcile import Outcome, findings_for, reconcile, settle
 
 LATER = START + timedelta(hours=1)
 
@@ -292,21 +292,6 @@ def test_failed_payment_is_final_and_releases_the_fee() -> None:
     bought_again = start(simulation, "december", "again").run()
     assert bought_again.record.state is OrderState.FAILED
     assert simulation.sends == {"december": 1}
-
-
-@pytest.mark.parametrize(("minutes", "state"), [(29, OrderState.SENDING), (31, OrderState.UNKNOWN)])
-def test_order_without_evidence_becomes_unknown_after_thirty_minutes(minutes: int, state: OrderState) -> None:
-    simulation = simulate([block_order()], choose_fault=strike(Send, "lost-request"))
-    outcome = bought(simulation)
-    assert outcome.record.state is OrderState.SENDING
-    assert [finding.code for finding in outcome.findings] == ["UC7036"]
-    simulation.pass_time(timedelta(minutes=minutes))
-    later = reconciled(simulation)
-    assert later.record.state is state
-    assert [finding.code for finding in later.findings] == [
-        "UC7037" if state is OrderState.UNKNOWN else "UC7036"
-    ]
-    assert timedelta(minutes=30) == UNKNOWN_AFTER
 
 
 def test_shows_untagged_reservations_that_resemble_an_unknown_order() -> None:

@@ -22,7 +22,7 @@ from tests.unit.runtime.purchasing.fake_ec2 import FakeEc2, running_fake_ec2
 from tests.unit.runtime.purchasing.ledger_table import TABLE, create_table
 
 from ultracluster_runtime.purchasing.ec2_objects import PurchaseBlock
-from ultracluster_runtime.purchasing.effects import Bought, OutcomeUnknown, Refused, Send, perform_all
+from ultracluster_runtime.purchasing.effects import OutcomeUnknown, Send, perform_all
 from ultracluster_runtime.purchasing.ledger import Ledger
 from ultracluster_runtime.purchasing.purchase import buy
 from ultracluster_runtime.purchasing.reconcile import Outcome, reconcile
@@ -132,16 +132,6 @@ def test_client_with_default_retries_would_buy_twice(ec2: FakeEc2, monkeypatch: 
     assert len(ec2.executed) == 2
 
 
-def test_the_tag_travels_in_the_request(ec2: FakeEc2) -> None:
-    run(buy("december", nonce="n"))
-    (purchase,) = ec2.purchases
-    assert purchase["TagSpecification.1.ResourceType"] == "capacity-reservation"
-    assert purchase["TagSpecification.1.Tag.1.Key"] == "uc:po"
-    assert purchase["TagSpecification.1.Tag.1.Value"] == "december"
-    assert purchase["CapacityBlockOfferingId"] == "cb-good"
-    assert purchase["InstancePlatform"] == "Linux/UNIX"
-
-
 def test_refuses_to_buy_after_a_dry_run_that_executed(ec2: FakeEc2) -> None:
     ec2.ignores_dry_run = True
     error = run(buy("december", nonce="n"))
@@ -154,32 +144,9 @@ def test_refuses_to_buy_after_a_dry_run_that_executed(ec2: FakeEc2) -> None:
     assert list(after.record.reservation_ids) == [ec2.executed[0]["id"]]
 
 
-@pytest.mark.parametrize("minutes", [-6, 6])
-def test_refuses_to_buy_with_a_wrong_clock(ec2: FakeEc2, minutes: int) -> None:
-    ec2.clock_ahead = timedelta(minutes=minutes)
-    error = run(buy("december", nonce="n"))
-    assert isinstance(error, FindingsError)
-    assert error.findings[0].code == "UC7030"
-    assert not ec2.purchases
-
-
-def test_buys_with_a_clock_skew_within_a_minute(ec2: FakeEc2) -> None:
-    ec2.clock_ahead = timedelta(seconds=50)
-    assert isinstance(run(buy("december", nonce="n")), Outcome)
-    assert len(ec2.purchases) == 1
-
-
 REQUEST = PurchaseBlock(
     region="us-east-2", offering_id="cb-good", platform="Linux/UNIX", order_name="december", ultraserver=False
 )
-
-
-@pytest.mark.parametrize(("seconds", "leaves"), [(60, True), (-1, False)])
-def test_late_request_is_not_sent(ec2: FakeEc2, seconds: int, *, leaves: bool) -> None:
-    limit = datetime.now(UTC) + timedelta(seconds=seconds)
-    reply = driver().perform(Send(request=REQUEST, not_before=limit - timedelta(hours=1), not_after=limit))
-    assert isinstance(reply, Bought if leaves else Refused)
-    assert len(ec2.purchases) == leaves
 
 
 def test_request_is_not_sent_twice_even_if_the_client_retries(
