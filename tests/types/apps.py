@@ -5,7 +5,6 @@ Each ignore for pyright is a class of the CDK that pyright does not accept as th
 """
 
 import dataclasses
-import enum
 import os
 from collections.abc import Callable
 from functools import partial
@@ -14,7 +13,6 @@ from typing import Unpack
 
 import aws_cdk as cdk
 import jsii
-from aws_cdk import assertions, pipelines
 from aws_cdk import aws_batch as batch
 from aws_cdk import aws_cloudwatch as cloudwatch
 from aws_cdk import aws_cloudwatch_actions as actions
@@ -27,7 +25,6 @@ from aws_cdk import aws_events as events
 from aws_cdk import aws_events_targets as targets
 from aws_cdk import aws_fsx as fsx
 from aws_cdk import aws_iam as iam
-from aws_cdk import aws_kms as kms
 from aws_cdk import aws_lambda as lambda_
 from aws_cdk import aws_logs as logs
 from aws_cdk import aws_s3 as s3
@@ -37,6 +34,7 @@ from aws_cdk import aws_sns_subscriptions as subscriptions
 from aws_cdk import aws_ssm as ssm
 from aws_cdk import aws_stepfunctions as sfn
 from aws_cdk import aws_stepfunctions_tasks as tasks
+from aws_cdk import pipelines
 from constructs import Construct, IConstruct
 
 import ultracluster as uc
@@ -46,7 +44,6 @@ AMI, ZONE, TYPE = "ami-0123456789abcdef0", "use2-az3", "trn2.48xlarge"
 IMAGE = "123456789012.dkr.ecr.us-east-2.amazonaws.com/training:v1"
 BLOCK = uc.CapacityBlock(reservation_id="cr-0123456789abcdef0", zone_id=ZONE)
 JOB = uc.Job(image=IMAGE, command=("train.py",))
-KEY = "arn:aws:kms:us-east-2:123456789012:key/01234567-89ab-cdef-0123-456789abcdef"
 
 # A team's defaults, which each app completes.
 cluster = partial(
@@ -102,12 +99,6 @@ class Platform(cdk.Stage):
         cluster(cdk.Stack(self, "Training"), "Cluster", node_count=nodes, capacity=capacity)
 
 
-def stages(app: cdk.App) -> list[str]:
-    Platform(app, "Beta", nodes=1, capacity=uc.OnDemand(zone_id=ZONE))
-    Platform(app, "Production", nodes=4)
-    return ["AWS::Batch::JobQueue"]
-
-
 def pipeline(app: cdk.App) -> list[str]:
     here = stack(app, "Pipeline")
     repository = codecommit.Repository.from_repository_name(here, "Source", "infrastructure")
@@ -161,13 +152,6 @@ def own_roles(app: cdk.App) -> list[str]:
     made = cluster(here, "Cluster", role=nodes)  # pyright: ignore[reportArgumentType]
     made.add_multi_node_job("Pretrain", JOB, job_role=job_role, execution_role=execution)  # pyright: ignore[reportArgumentType]
     return ['"RoleName": "trainer"', "role/execution", "NodeRole"]
-
-
-def own_key(app: cdk.App) -> list[str]:
-    here = stack(app)
-    key = kms.Key.from_key_arn(here, "Key", KEY)
-    cluster(here, "Cluster", kms_key=key)
-    return [KEY]
 
 
 def own_topic_and_addresses(app: cdk.App) -> list[str]:
@@ -356,20 +340,6 @@ def alarms_on_metrics(app: cdk.App) -> list[str]:
     return ['"ExtendedStatistic": "p10"', "Pager"]
 
 
-def sizes_and_durations(app: cdk.App) -> list[str]:
-    made = cluster(
-        stack(app),
-        "Cluster",
-        checkpoint_lead=cdk.Duration.minutes(30),
-        file_system=uc.FileSystem(
-            storage_capacity_gib=int(cdk.Size.tebibytes(6).to_gibibytes()) // 2400 * 2400
-        ),
-        root_volume=uc.RootVolume(size_gib=int(cdk.Size.gibibytes(512).to_gibibytes())),
-    )
-    made.add_multi_node_job("Pretrain", JOB, timeout=cdk.Duration.hours(36))
-    return ['"StorageCapacity": 4800', '"VolumeSize": 512', '"AttemptDurationSeconds": 129600']
-
-
 def enums_of_the_cdk(app: cdk.App) -> list[str]:
     here = stack(app)
     cluster(
@@ -391,7 +361,7 @@ def removal_policies(app: cdk.App) -> list[str]:
 
 def a_cluster_of_another_app(app: cdk.App) -> list[str]:
     here = stack(app)
-    queue = uc.TrainingQueue.from_training_queue_attributes(
+    queue: uc.ITrainingQueue = uc.TrainingQueue.from_training_queue_attributes(
         here,
         "Queue",
         job_queue_arn=cdk.Fn.import_value("QueueArn"),
@@ -402,7 +372,7 @@ def a_cluster_of_another_app(app: cdk.App) -> list[str]:
         ),
     )
     bucket = s3.Bucket.from_bucket_arn(here, "Bucket", cdk.Fn.import_value("BucketArn"))
-    imported = uc.UltraCluster.from_ultra_cluster_attributes(
+    imported: uc.IUltraCluster = uc.UltraCluster.from_ultra_cluster_attributes(
         here,
         "Cluster",
         cluster_name="pretrain",
@@ -410,8 +380,43 @@ def a_cluster_of_another_app(app: cdk.App) -> list[str]:
         checkpoint_bucket=uc.CheckpointBucket.from_bucket(here, "Checkpoints", bucket),
         compile_cache=uc.CompileCache.from_bucket(here, "Graphs", bucket, prefix="neff"),
     )
-    imported.add_multi_node_job("Pretrain", JOB)
-    return ["QueueArn", "AWS::Batch::JobDefinition"]
+    job = imported.add_multi_node_job("Pretrain", JOB)
+    researcher = iam.Role.from_role_name(here, "Researcher", "researcher")
+    for grant in (imported.grant_submit, imported.grant_read, queue.grant_submit, job.grant_submit):
+        grant(researcher).assert_success()
+    metrics: list[cloudwatch.Metric] = [
+        imported.metric_tokens_per_second(),
+        queue.metric_jobs_moved_to_failed(statistic="Sum"),
+    ]
+    for number, metric in enumerate(metrics):
+        metric.create_alarm(here, f"Alarm{number}", threshold=1, evaluation_periods=1)
+    return ["QueueArn", "AWS::Batch::JobDefinition", "batch:SubmitJob", "TokensPerSecond"]
+
+
+def output_queue(scope: Construct, queue: batch.IJobQueue) -> None:
+    cdk.CfnOutput(scope, "JobQueueArn", value=queue.job_queue_arn)
+
+
+def let_through(file_system: fsx.IFileSystem, client: ec2.IConnectable) -> None:
+    file_system.connections.allow_default_port_from(client)
+
+
+def taken_by_code_that_knows_the_cdk_only(app: cdk.App) -> list[str]:
+    here = stack(app)
+    image = ec2.MachineImage.generic_linux({"us-east-2": AMI})
+    made = cluster(
+        here,
+        "Cluster",
+        image_id=image,
+        capacity=uc.OnDemand(zone_id=ZONE),
+        placement=ec2.PlacementGroupStrategy.CLUSTER,
+    )
+    output_queue(here, made.queue)
+    if made.file_system:
+        let_through(made.file_system, ec2.Connections())
+    if made.network.endpoint_policies:
+        made.network.endpoint_policies.allow_bucket("corpus-of-partner")
+    return ['"JobQueueArn"', "s3:::corpus-of-partner/*"]
 
 
 def stacks_that_refer_to_each_other(app: cdk.App) -> list[str]:
@@ -446,18 +451,6 @@ def environment_of_the_credentials(app: cdk.App) -> list[str]:
     account, region = os.environ.get("CDK_DEFAULT_ACCOUNT"), os.environ.get("CDK_DEFAULT_REGION")
     cluster(cdk.Stack(app, "Training", env=cdk.Environment(account=account, region=region)), "Cluster")
     return ["AWS::Batch::JobQueue"]
-
-
-def zones_in_the_context(app: cdk.App) -> list[str]:
-    zones = ["us-east-2a", "us-east-2b", "us-east-2c"]
-    app.node.set_context("availability-zones:account=123456789012:region=us-east-2", zones)
-    here = stack(app)
-    vpc = ec2.Vpc(here, "Vpc", nat_gateways=1, restrict_default_security_group=False)
-    subnets = ec2.SubnetSelection(
-        subnet_type=ec2.SubnetType.PRIVATE_WITH_EGRESS, availability_zones=[here.availability_zones[2]]
-    )
-    cluster(here, "Cluster", network=vpc, vpc_subnets=subnets)
-    return ["us-east-2c"]
 
 
 class AcmeCluster(uc.UltraCluster):
@@ -500,53 +493,6 @@ def a_wrapper(app: cdk.App) -> list[str]:
     return ['"AttemptDurationSeconds": 86400', "ultracluster:resume"]
 
 
-def a_test_of_a_template(app: cdk.App) -> list[str]:
-    here = stack(app)
-    cluster(here, "Cluster")
-    template = assertions.Template.from_stack(here)
-    template.resource_count_is("AWS::Batch::JobQueue", 1)
-    capture = assertions.Capture()
-    template.has_resource_properties(
-        "AWS::Batch::ComputeEnvironment", {"ComputeResources": {"MaxvCpus": capture}}
-    )
-    assert capture.as_number() == 4 * 192
-    template.has_resource(
-        "AWS::FSx::FileSystem", {"DeletionPolicy": assertions.Match.string_like_regexp("Retain")}
-    )
-    return []
-
-
-class Size(enum.StrEnum):
-    SMALL = "trn1.2xlarge"
-    LARGE = "trn2.48xlarge"
-
-
-@dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
-class Settings:
-    size: Size
-    nodes: int = 2
-    notify: tuple[str, ...] = ("a@example.com",)
-
-
-def newer_python(app: cdk.App) -> list[str]:
-    for settings in (Settings(size=Size.SMALL), Settings(size=Size.LARGE, nodes=4)):
-        match settings:
-            case Settings(size=Size.LARGE):
-                capacity: uc.Capacity = BLOCK
-            case _:
-                capacity = uc.Spot(zone_id=ZONE)
-        uc.UltraCluster(
-            stack(app, f"Training-{settings.size.name.lower()}"),
-            "Cluster",
-            instance_type=settings.size,
-            node_count=settings.nodes,
-            image_id=AMI,
-            capacity=capacity,
-            notify=[*settings.notify],
-        )
-    return ["trn1.2xlarge", "trn2.48xlarge"]
-
-
 def secrets_and_variables(app: cdk.App) -> list[str]:
     here = stack(app)
     made = cluster(here, "Cluster", network=uc.Network(endpoints=("secretsmanager",)))
@@ -569,18 +515,6 @@ def secrets_and_variables(app: cdk.App) -> list[str]:
     )
     corpus.grant_read(job)
     return ['"Name": "HF_TOKEN"', '"Name": "WANDB_API_KEY"', '"Name": "CORPUS"']
-
-
-def three_regions(app: cdk.App) -> list[str]:
-    for region, zone in {"us-east-2": "use2-az3", "us-west-2": "usw2-az4", "eu-north-1": "eun1-az1"}.items():
-        here = cdk.Stack(
-            app, f"Training-{region}", env=cdk.Environment(account="123456789012", region=region)
-        )
-        made = cluster(here, "Cluster", instance_type="trn1.32xlarge", capacity=uc.OnDemand(zone_id=zone))
-        made.add_multi_node_job(
-            "Pretrain", dataclasses.replace(JOB, image=IMAGE.replace("us-east-2", region))
-        )
-    return ["usw2-az4"]
 
 
 def dependencies_and_connections(app: cdk.App) -> list[str]:
@@ -639,19 +573,6 @@ def several_sources_and_queues(app: cdk.App) -> list[str]:
     return ["AWS::Batch::SchedulingPolicy", "SmallQueue"]
 
 
-def conditions_and_overrides(app: cdk.App) -> list[str]:
-    here = stack(app)
-    made = cluster(here, "Cluster", alarms=uc.Alarms(enabled=False))
-    condition = cdk.CfnCondition(
-        here, "Production", expression=cdk.Fn.condition_equals(cdk.Aws.REGION, "us-east-2")
-    )
-    for child in made.node.find_all():
-        if isinstance(child, cdk.CfnResource) and child.cfn_resource_type == "AWS::Logs::LogGroup":
-            child.cfn_options.condition = condition
-            child.add_metadata("owner", "acme")
-    return ['"Condition": "Production"']
-
-
 def judged_by_plugins(app: cdk.App) -> list[str]:
     import cdk_nag
 
@@ -660,15 +581,6 @@ def judged_by_plugins(app: cdk.App) -> list[str]:
     uc.acknowledge_nag(app)
     cdk.Validations.of(made).acknowledge(cdk.Acknowledgment(id="ultracluster:UC3208", reason="known"))
     return ["AWS::Batch::JobQueue"]
-
-
-def compile_before_training(app: cdk.App) -> list[str]:
-    made = cluster(stack(app), "Cluster")
-    compiled = made.add_precompile_job("Compile", dataclasses.replace(JOB, instance_type="trn2.3xlarge"))
-    gate = made.add_fabric_gate("Fabric", image=IMAGE)
-    smoke = made.add_smoke_train("Smoke", image=IMAGE, depends_on=[gate])
-    made.add_multi_node_job("Pretrain", JOB, depends_on=[smoke, compiled])
-    return ["neuron_parallel_compile", "DependsOn"]
 
 
 APPS: tuple[Callable[[cdk.App], list[str]], ...] = tuple(
