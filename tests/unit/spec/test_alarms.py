@@ -36,19 +36,6 @@ def test_a_capacity_block_has_alarms_by_default_and_other_capacity_has_not(
     assert (asked.idle_minutes, asked.dashboard) == (5, True)
 
 
-@pytest.mark.parametrize(
-    ("alarms", "code", "path"),
-    [
-        ("{emails: [a@example.com], idle_minutes: 61}", "UC6440", "idle_minutes"),
-    ],
-)
-def test_refuses_recipients_that_nothing_reaches(
-    findings: Callable[..., list[Finding]], alarms: str, code: str, path: str
-) -> None:
-    found = findings(with_alarms(alarms))
-    assert [(each.code, each.path) for each in found] == [(code, f"waves[0].clusters[0].alarms.{path}")]
-
-
 @pytest.mark.parametrize(("name", "bounds"), THRESHOLDS.items())
 def test_a_threshold_has_bounds_in_a_file_and_in_python(
     findings: Callable[..., list[Finding]], name: str, bounds: tuple[int, int]

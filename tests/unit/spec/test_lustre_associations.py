@@ -75,20 +75,6 @@ def test_what_is_joined_is_not_backed_up() -> None:
     ]
 
 
-@pytest.mark.parametrize(
-    ("changes", "what"),
-    [
-        ({"deployment_type": "SCRATCH_1"}, "SCRATCH_1"),
-        ({"storage_type": "INTELLIGENT_TIERING"}, "Intelligent-Tiering"),
-        ({"file_system_type_version": "2.10"}, "Lustre 2.10"),
-    ],
-)
-def test_says_what_cannot_be_joined(changes: dict[str, Any], what: str) -> None:
-    joined = Association(file_system_path="/a", data_repository_path="s3://b")
-    (finding,) = check_associations([joined], settings=LustreSettings(**changes))
-    assert finding.problem == f"got 1 with {what}, which cannot be linked to S3"
-
-
 @pytest.mark.parametrize("folder", ["/", "/a", "/a/", "/a/b", "/a b/c", "/a.b/..c", "/" + "a" * 4095])
 def test_takes_folders_from_the_root(folder: str) -> None:
     assert _codes((folder, "s3://bucket")) == []
@@ -143,11 +129,6 @@ def test_folders_do_not_contain_each_other(one: str, other: str, overlap: bool) 
 def test_s3_paths_do_not_contain_each_other(one: str, other: str, overlap: bool) -> None:
     found = _codes(("/a", one), ("/b", other))
     assert found == [("UC5024", "associations[1].data_repository_path")] * overlap
-
-
-@pytest.mark.parametrize("events", [(), ("NEW",), ("NEW", "CHANGED", "DELETED")])
-def test_takes_any_of_the_events(events: tuple[str, ...]) -> None:
-    assert _codes(("/a", "s3://b"), import_events=events, export_events=events) == []
 
 
 @pytest.mark.parametrize(

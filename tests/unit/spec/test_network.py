@@ -96,11 +96,6 @@ def test_the_default_layout_leaves_a_slot_on_card_zero_for_the_task_of_a_multi_n
         assert row.network_cards[0].max_interfaces > len(on_card_zero)
 
 
-def test_the_layout_of_the_ec2_guide_leaves_no_slot_on_card_zero_of_trn2() -> None:
-    on_card_zero = [item for item in network_interfaces(_TRN2, "ec2-guide") if item.card == 0]
-    assert len(on_card_zero) == _TRN2.network_cards[0].max_interfaces
-
-
 def test_lays_out_trn2_for_batch_with_one_address() -> None:
     interfaces = network_interfaces(_TRN2)
 
@@ -132,11 +127,6 @@ def test_lays_out_trn2_as_the_neuron_samples_do_with_sixteen_addresses() -> None
 
 
 @pytest.mark.parametrize("layout", NIC_LAYOUTS)
-def test_a_type_without_efa_gets_one_plain_interface(layout: str) -> None:
-    assert network_interfaces(get_instance_type("trn1.2xlarge"), layout) == (_interface(0, 0),)
-
-
-@pytest.mark.parametrize("layout", NIC_LAYOUTS)
 def test_card_zero_of_p6_b300_has_a_plain_interface_only(layout: str) -> None:
     interfaces = network_interfaces(get_instance_type("p6-b300.48xlarge"), layout)
 
@@ -151,11 +141,6 @@ def test_refuses_an_unknown_layout() -> None:
     (finding,) = caught.value.findings
     assert (finding.code, finding.allowed) == ("UC4002", "batch, ec2-guide, all-efa")
     assert "'fastest'" in finding.problem
-
-
-@pytest.mark.parametrize(("interface_type", "addresses"), [("interface", 1), ("efa", 1), ("efa-only", 0)])
-def test_only_an_efa_only_interface_takes_no_address(interface_type: _InterfaceType, addresses: int) -> None:
-    assert _interface(1, 0, interface_type).addresses == addresses
 
 
 def test_refuses_a_layout_without_a_primary_interface() -> None:
@@ -242,26 +227,6 @@ def test_says_which_cards_and_device_indexes_there_are() -> None:
     ]
 
 
-def test_says_that_the_primary_interface_is_missing() -> None:
-    (finding,) = check_network_interfaces(_TRN2, network_interfaces(_TRN2)[1:])[:1]
-    assert (finding.code, finding.problem) == (
-        "UC4010",
-        "no interface on network card 0, device index 0",
-    )
-
-
-def test_shows_all_problems_together() -> None:
-    assert _codes(
-        _TRN2,
-        _interface(0, 0, "efa-only"),
-        _interface(0, 1, "efa"),
-        _interface(1, 2),
-        _interface(2, 0),
-        _interface(2, 0),
-        _interface(99, 0),
-    ) == {"UC4010", "UC4011", "UC4012", "UC4013", "UC4014"}
-
-
 @pytest.mark.parametrize("name", ["trn1.2xlarge", "trn2.3xlarge", "p5.4xlarge"])
 def test_accepts_of_all_small_layouts_exactly_those_that_keep_the_rules_of_ec2(name: str) -> None:
     row = get_instance_type(name)
@@ -319,11 +284,6 @@ TRN2 = get_instance_type("trn2.48xlarge")
 )
 def test_counts_everything_that_shares_the_subnet(nodes: int, layout: str, addresses: int) -> None:
     assert cluster_addresses(instance_type=TRN2, nodes=nodes, nic_layout=layout) == addresses
-
-
-def test_counts_no_addresses_of_an_unknown_layout() -> None:
-    with pytest.raises(FindingsError, match="UC4002"):
-        cluster_addresses(instance_type=TRN2, nodes=4, nic_layout="fast")
 
 
 @pytest.mark.parametrize(

@@ -7,34 +7,13 @@ import pytest
 
 from ultracluster_catalog.capacity.capacity_blocks import BLOCK_REGIONS
 from ultracluster_catalog.limits.quotas import (
-    CAPACITY_BLOCK_QUOTAS,
     ON_DEMAND_QUOTAS,
     SPOT_QUOTAS,
     capacity_block_quota,
     on_demand_quota,
 )
-from ultracluster_catalog.limits.service_quotas import ServiceQuota
 from ultracluster_catalog.machines.instance_types import INSTANCE_TYPES
 from ultracluster_spec.instance_type import get_instance_type
-
-
-def _all_quotas() -> list[ServiceQuota]:
-    return [*CAPACITY_BLOCK_QUOTAS.values(), *ON_DEMAND_QUOTAS.values(), *SPOT_QUOTAS.values()]
-
-
-def test_codes_look_like_those_of_service_quotas_and_differ() -> None:
-    codes = [quota.code for quota in _all_quotas()]
-    assert all(re.fullmatch(r"L-[0-9A-F]{8}", code) for code in codes)
-    assert len(set(codes)) == len(codes)
-    names = [quota.name for quota in _all_quotas()]
-    assert len(set(names)) == len(names)
-
-
-def test_a_code_that_is_not_in_the_guide_is_marked() -> None:
-    not_in_guide = {
-        family for family, quota in CAPACITY_BLOCK_QUOTAS.items() if "not in AWS's guide" in quota.source
-    }
-    assert not_in_guide == {"p4de", "p6-b200", "p6-b300"}
 
 
 def test_every_type_that_is_sold_as_a_block_has_its_quotas() -> None:

@@ -5,7 +5,6 @@ import shlex
 
 import pytest
 
-from ultracluster_catalog.limits.service_limits import SERVICE_LIMITS
 from ultracluster_catalog.limits.service_quotas import SERVICE_QUOTAS, ServiceQuota, quota_request_command
 
 
@@ -14,13 +13,6 @@ def test_a_quota_has_a_code_a_default_and_a_source(quota: ServiceQuota) -> None:
     assert re.fullmatch("L-[0-9A-F]{8}", quota.code)
     assert quota.default > 0
     assert quota.source
-
-
-def test_a_quota_that_is_also_a_limit_has_its_value() -> None:
-    # Amazon VPC quotas, Amazon VPC User Guide.
-    expected = {"vpcs": 5, "network-interfaces": 5000}
-    assert {name: SERVICE_QUOTAS[name].default for name in expected} == expected
-    assert {name: SERVICE_LIMITS[name].value for name in expected} == expected
 
 
 def test_quotas_of_vpcs_are_those_that_moto_recorded() -> None:

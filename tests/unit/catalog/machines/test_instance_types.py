@@ -155,11 +155,6 @@ def test_each_exception_still_matches_ec2_and_is_still_needed(
     assert ours(INSTANCE_TYPES[name]) != recorded
 
 
-@pytest.mark.parametrize("name", sorted({name for name, _ in _EXCEPTIONS}))
-def test_a_type_with_an_exception_explains_it(name: str) -> None:
-    assert "DescribeInstanceTypes" in INSTANCE_TYPES[name].notes
-
-
 def test_knows_every_type_of_its_families(described_types: Mapping[str, Any]) -> None:
     assert set(INSTANCE_TYPES) == {name for name in described_types if _FAMILIES.fullmatch(name)}
 
@@ -210,15 +205,6 @@ def test_a_card_with_efa_takes_efa_only_too(described_types: Mapping[str, Any]) 
 
 def test_the_primary_interface_is_on_card_zero(described_types: Mapping[str, Any]) -> None:
     assert {described_types[name]["NetworkInfo"]["DefaultNetworkCardIndex"] for name in INSTANCE_TYPES} == {0}
-
-
-def test_trn2_is_the_machine_of_the_neuron_documentation() -> None:
-    trn2 = get_instance_type("trn2.48xlarge")
-
-    assert (trn2.chips, trn2.device_memory_gib * trn2.chips) == (16, 1536)
-    assert (trn2.neuron_cores, trn2.logical_neuron_cores) == (128, 64)
-    assert trn2.accelerator == "Trainium2"
-    assert trn2.is_neuron
 
 
 def test_trn2u_is_a_quarter_of_an_ultraserver_of_64_chips() -> None:

@@ -2,10 +2,7 @@ from ipaddress import ip_network
 
 import pytest
 
-from ultracluster_catalog.machines.nic_layouts import addresses_per_node
-from ultracluster_catalog.places.addresses import RESERVED_PER_SUBNET, subnet_addresses, subnet_prefix
-from ultracluster_spec.instance_type import get_instance_type
-from ultracluster_spec.network import network_interfaces
+from ultracluster_catalog.places.addresses import subnet_addresses, subnet_prefix
 
 
 def _size(prefix: int) -> int:
@@ -28,33 +25,6 @@ def test_counts_nodes_tasks_endpoints_file_systems_and_what_aws_keeps() -> None:
 def test_a_node_has_one_task_unless_said_otherwise() -> None:
     assert subnet_addresses(nodes=3, addresses_per_node=16) == 5 + 3 * 17
     assert subnet_addresses(nodes=3, addresses_per_node=16, tasks_per_node=0) == 5 + 3 * 16
-
-
-def test_an_empty_subnet_needs_what_aws_keeps() -> None:
-    # The first four addresses and the last (Amazon VPC User Guide, subnet sizing).
-    assert subnet_addresses(nodes=0, addresses_per_node=1) == RESERVED_PER_SUBNET == 5
-
-
-def test_sixty_four_trn2_nodes_need_a_hundred_and_thirty_addresses_instead_of_a_thousand() -> None:
-    trn2 = get_instance_type("trn2.48xlarge")
-    needed = {
-        layout: subnet_addresses(
-            nodes=64, addresses_per_node=addresses_per_node(network_interfaces(trn2, layout))
-        )
-        for layout in ("batch", "all-efa")
-    }
-
-    assert {layout: (count, subnet_prefix(count)) for layout, count in needed.items()} == {
-        "batch": (133, 24),
-        "all-efa": (1093, 21),
-    }
-
-
-def test_a_subnet_of_256_holds_fifteen_nodes_with_sixteen_addresses_and_not_sixteen() -> None:
-    fifteen, sixteen = (
-        subnet_addresses(nodes=nodes, addresses_per_node=16, tasks_per_node=0) for nodes in (15, 16)
-    )
-    assert (subnet_prefix(fifteen), subnet_prefix(sixteen)) == (24, 23)
 
 
 def test_rejects_negative_counts() -> None:

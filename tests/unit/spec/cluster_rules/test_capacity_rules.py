@@ -26,28 +26,6 @@ def test_settings_of_the_life_cycle_need_a_capacity_block(findings: Findings, se
     assert (found.code, found.path) == ("UC4126", f"{_CLUSTER}.{setting.partition(':')[0]}")
 
 
-def test_warns_of_a_region_where_blocks_are_not_known_to_be_sold(findings: Findings) -> None:
-    elsewhere = [("us-east-2\n", "eu-west-1\n"), ("use2-az3", "euw1-az1"), ("us-east-2.ama", "eu-west-1.ama")]
-
-    assert [finding.code for finding in findings(*elsewhere)] == ["UC4107"]
-    seen = [("us-east-2\n", "ap-south-2\n"), ("use2-az3", "aps2-az2"), ("us-east-2.ama", "ap-south-2.ama")]
-    assert findings(*seen) == []
-
-
-def test_one_block_holds_one_ultraserver(findings: Findings) -> None:
-    ultraserver = (_TYPE, "trn2u.48xlarge")
-
-    assert findings(ultraserver) == []
-    # With a word about the part of an UltraServer, and the job that takes all five nodes.
-    assert {finding.code for finding in findings(ultraserver, ("nodes: 4", "nodes: 5"))} == {
-        *("UC4105", "UC4028", "UC4029")
-    }
-
-
-def test_a_type_without_blocks_is_refused_once(findings: Findings) -> None:
-    assert [finding.code for finding in findings((_TYPE, "trn1n.32xlarge"))] == ["UC4104"]
-
-
 def test_own_figures_reach_the_other_rules(findings: Findings) -> None:
     found = findings((TYPE_LINE, OWN_TYPE), (BLOCK_MARKET, ON_DEMAND_MARKET))
     assert ("UC4104", f"{_CLUSTER}.capacity.market_type") in [(each.code, each.path) for each in found]

@@ -10,26 +10,14 @@ from ultracluster_spec.findings import Finding
 
 Findings = Callable[..., list[Finding]]
 _TYPE = "trn2.48xlarge"
-_BLOCK = """          market_type: capacity-block
-          reservation_id: cr-0123456789abcdef0
-"""
-_ON_DEMAND = (_BLOCK, "          market_type: on-demand\n")
 SMALL = "additional_queues: [{name: small, capacity: [spot]}]"
 SPOT = further("name: spot, market_type: spot, max_nodes: 2")
-_IMAGE = "image: 1"
 VLLM = "pytorch-inference-vllm-neuronx:0.29.0.1.2.0-neuronx-py314-sdk2.33.0-ubuntu26.04"
 OLDER_VLLM = "pytorch-inference-vllm-neuronx:0.16.0-neuronx-py312-sdk2.31.1-ubuntu24.04"
 
 
 def test_processes_on_gpus_are_not_counted_in_neuroncores(findings: Findings) -> None:
     assert findings((_TYPE, "p5.48xlarge"), ("image: 1", "processes_per_node: 8\n            image: 1")) == []
-
-
-def test_a_job_over_several_nodes_needs_efa(findings: Findings) -> None:
-    without_efa = [_ON_DEMAND, (_TYPE, "trn1.2xlarge")]
-
-    assert [finding.code for finding in findings(*without_efa)] == ["UC6102"]
-    assert findings(*without_efa, ("image: 1", "nodes: 1\n            image: 1")) == []
 
 
 def job(text: str) -> tuple[str, str]:
@@ -67,13 +55,6 @@ def job(text: str) -> tuple[str, str]:
 def test_a_job_fits_its_queue(findings: Findings, edits: list[tuple[str, str]], codes: set[str]) -> None:
     checked = {"UC6308", "UC6315", "UC6101"}
     assert {each.code for each in findings(*edits)} & checked == codes
-
-
-def test_one_node_needs_no_efa(findings: Findings) -> None:
-    edits = [("trn2.48xlarge", "trn1.2xlarge"), ("capacity-block", "on-demand")]
-    assert "UC6102" in [each.code for each in findings(*edits)]
-    edits.append((_IMAGE, f"kind: single-node\n            {_IMAGE}"))
-    assert "UC6102" not in [each.code for each in findings(*edits)]
 
 
 @pytest.mark.parametrize(("said", "refused"), [("false", True), ("true", False)])

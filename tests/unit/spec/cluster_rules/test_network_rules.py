@@ -5,9 +5,7 @@ from collections.abc import Callable
 import pytest
 from tests.unit.stacks.config.file_system_edits import BOTH_SIZES, KNOWN
 from tests.unit.stacks.config.machine_edits import (
-    BLOCK_MARKET,
     NETWORK_LINE,
-    ON_DEMAND_MARKET,
     with_interfaces,
 )
 
@@ -17,21 +15,9 @@ from ultracluster_stacks.config.records import RECORDS
 
 _CLUSTER = "waves[0].clusters[0]"
 Findings = Callable[..., list[Finding]]
-_BLOCK = """          market_type: capacity-block
-          reservation_id: cr-0123456789abcdef0
-"""
-_ON_DEMAND = (_BLOCK, "          market_type: on-demand\n")
 _EXISTING_SUBNET = "{vpc_id: vpc-0123456789abcdef0, subnet_id: subnet-0123456789abcdef0"
 Load = Callable[..., LoadedRollout]
 SUBNET = "vpc_id: vpc-0123456789abcdef0, subnet_id: subnet-0123456789abcdef0"
-
-
-def test_a_subnet_may_be_full_to_the_last_address(findings: Findings) -> None:
-    # 57 x (1 + 1) + 9 endpoints + 128 for the file system + 5 of AWS = 256
-    small = ("10.0.0.0/16", "10.0.0.0/24")
-
-    assert findings(_ON_DEMAND, small, ("nodes: 4", "nodes: 57")) == []
-    assert [each.code for each in findings(_ON_DEMAND, small, ("nodes: 4", "nodes: 58"))] == ["UC3105"]
 
 
 def test_the_layout_decides_how_many_addresses_nodes_take(findings: Findings) -> None:
@@ -88,12 +74,6 @@ def test_refuses_an_existing_subnet_or_nat_gateway_without_room(
     assert finding.path.endswith(f"network.{key}")
 
 
-def test_warns_about_a_layout_that_may_leave_no_slot_for_the_job(findings: Findings) -> None:
-    (finding,) = findings(_with_network("{nic_layout: ec2-guide}"))
-    assert (finding.code, RECORDS["UC4017"].severity) == ("UC4017", Severity.WARNING)
-    assert findings(_with_network("{nic_layout: ec2-guide}"), ("trn2.48xlarge", "trn1.32xlarge")) == []
-
-
 @pytest.mark.parametrize(
     ("settings", "addresses"),
     [
@@ -114,76 +94,11 @@ def test_an_existing_subnet_keeps_addresses_for_a_new_file_system_only(
     assert found(4 * 2 + addresses - 1) == ["UC3002"]
 
 
-@pytest.mark.parametrize(
-    ("interfaces", "code", "path", "line"),
-    [
-        (["card: 1, interface_type: efa"], "UC4010", "network_interfaces", 19),
-        (["card: 0, interface_type: efa", "card: 16, interface_type: efa"], "UC4011", "[1].card", 21),
-        (
-            ["card: 0, interface_type: efa", "card: 1, device: 2, interface_type: efa"],
-            "UC4012",
-            "[1].device",
-            21,
-        ),
-        (["card: 0, interface_type: efa", "card: 0, interface_type: interface"], "UC4013", "[1]", 21),
-        (
-            ["card: 0, interface_type: efa", "card: 0, device: 1, interface_type: efa-only"],
-            "UC4014",
-            "[1].interface_type",
-            21,
-        ),
-    ],
-)
-def test_an_illegal_interface_is_named_with_its_line(
-    findings: Findings, interfaces: list[str], code: str, path: str, line: int
-) -> None:
-    found = {finding.code: finding for finding in findings((NETWORK_LINE, with_interfaces(*interfaces)))}
-    assert code in found
-    assert found[code].path.endswith(path)
-    assert found[code].location == f"rollout.yaml:{line}"
-
-
-def test_warns_of_network_cards_without_efa(load: Load) -> None:
-    loaded = load((NETWORK_LINE, with_interfaces("card: 0, interface_type: efa")))
-    assert [each.code for each in loaded.warnings] == ["UC4016"]
-
-
 def test_warns_of_interfaces_that_leave_no_slot_for_the_task(load: Load) -> None:
     both = ("card: 0, interface_type: interface", "card: 0, device: 1, interface_type: efa-only")
     warnings = load((NETWORK_LINE, with_interfaces(*both))).warnings
     found = {each.code: each.path for each in warnings}
     assert found["UC4017"] == f"{_CLUSTER}.network.network_interfaces"
-
-
-@pytest.mark.parametrize(
-    ("market", "placement"),
-    [
-        (BLOCK_MARKET, "auto"),
-        (BLOCK_MARKET, "none"),
-        (ON_DEMAND_MARKET, "auto"),
-        (ON_DEMAND_MARKET, "none"),
-        (ON_DEMAND_MARKET, "my group"),
-    ],
-)
-def test_takes_a_placement_that_fits_the_capacity(findings: Findings, market: str, placement: str) -> None:
-    found = findings((BLOCK_MARKET, market), (NETWORK_LINE, f"        network: {{placement: {placement}}}\n"))
-    assert not {"UC3108", "UC4020"} & {each.code for each in found}
-
-
-def test_refuses_a_block_in_a_placement_group(findings: Findings) -> None:
-    (finding,) = findings((NETWORK_LINE, "        network: {placement: my-group}\n"))
-    assert (finding.code, finding.path) == ("UC4020", f"{_CLUSTER}.network.placement")
-
-
-def test_an_existing_security_group_is_taken_with_a_word_about_its_rules(load: Load) -> None:
-    given = f"{{{SUBNET}, security_group_id: sg-0123456789abcdef0}}"
-    (warning,) = load((NETWORK_LINE, f"        network: {given}\n")).warnings
-    assert (warning.code, warning.path) == ("UC3106", f"{_CLUSTER}.network.security_group_id")
-
-
-def test_an_existing_security_group_gets_its_rules_when_asked(load: Load) -> None:
-    given = f"{{{SUBNET}, security_group_id: sg-0123456789abcdef0, add_efa_rules: true}}"
-    assert load((NETWORK_LINE, f"        network: {given}\n")).warnings == ()
 
 
 @pytest.mark.parametrize(

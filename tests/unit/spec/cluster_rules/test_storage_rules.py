@@ -1,19 +1,16 @@
 """The storage of a cluster is what FSx and S3 accept."""
 
 from collections.abc import Callable
-from pathlib import Path
 
 import pytest
 from tests.unit.stacks.config.bucket_edits import BUCKET_KEY, JOBS_LINE, bucket_findings
-from tests.unit.stacks.config.file_system_edits import BOTH_SIZES, EXISTING, KNOWN, SIZE, file_system_findings
-from tests.unit.stacks.config.key_edits import load_with_key
+from tests.unit.stacks.config.file_system_edits import BOTH_SIZES, EXISTING, KNOWN, file_system_findings
 
-from ultracluster_spec.findings import Finding, FindingsError
+from ultracluster_spec.findings import Finding
 
 Findings = Callable[..., list[Finding]]
 _TIERED = "storage_type: INTELLIGENT_TIERING, link_checkpoints: false"
 _KEY = "arn:aws:kms:us-east-2:123456789012:key/01234567-89ab-cdef-0123-456789abcdef"
-KEY = "arn:aws:kms:us-east-2:123456789012:key/01234567-89ab-cdef-0123-456789abcdef"
 
 
 @pytest.mark.parametrize(
@@ -63,18 +60,6 @@ def test_a_dataset_is_not_shown_on_an_existing_file_system(findings: Findings) -
     assert [(each.code, each.path) for each in found] == [
         ("UC5103", "waves[0].clusters[0].datasets[0].file_system_path")
     ]
-
-
-@pytest.mark.parametrize("iops", [1500, 3000, 6000, 12_000, 192_000])
-def test_takes_the_metadata_iops_that_fsx_provisions(findings: Findings, iops: int) -> None:
-    assert findings((SIZE, f"{SIZE}, metadata_iops: {iops}")) == []
-
-
-@pytest.mark.parametrize("iops", [0, 1499, 1501, 9000, 18_000, 204_000])
-def test_refuses_other_metadata_iops_at_their_place(findings: Findings, iops: int) -> None:
-    (finding,) = findings((SIZE, f"{SIZE}, metadata_iops: {iops}"))
-    assert (finding.code, finding.path) == ("UC5006", "waves[0].clusters[0].file_system.metadata_iops")
-    assert f"got {iops}" in finding.problem
 
 
 @pytest.mark.parametrize(
@@ -205,24 +190,6 @@ def test_refuses_ids_and_mount_names_of_another_form(
     findings: Findings, settings: str, found: list[tuple[str, str]]
 ) -> None:
     assert file_system_findings(findings, settings) == [(code, f"file_system.{name}") for code, name in found]
-
-
-def test_accepts_a_key_of_its_region(tmp_path: Path) -> None:
-    assert load_with_key(f'kms_key_arn: "{KEY}"', tmp_path) == KEY
-
-
-@pytest.mark.parametrize(
-    ("fields", "code"),
-    [
-        (f'kms_key_arn: "{KEY.replace("us-east-2", "eu-west-1")}"', "UC5104"),
-    ],
-)
-def test_refuses_a_key_with_its_line(fields: str, code: str, tmp_path: Path) -> None:
-    with pytest.raises(FindingsError) as refused:
-        load_with_key(fields, tmp_path)
-
-    assert [each.code for each in refused.value.findings] == [code]
-    assert "rollout.yaml:" in refused.value.findings[0].location
 
 
 @pytest.mark.parametrize(

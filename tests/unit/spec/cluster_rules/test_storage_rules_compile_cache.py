@@ -1,17 +1,13 @@
 """The compile cache is in one place and its copies in others."""
 
-import re
 from collections.abc import Callable
-from pathlib import Path
 
 import pytest
-from tests.unit.stacks.config.key_edits import load_with_key
 
-from ultracluster_spec.findings import Finding, FindingsError
+from ultracluster_spec.findings import Finding
 
 Findings = Callable[..., list[Finding]]
 _JOBS = "        jobs:\n"
-KEY = "arn:aws:kms:us-east-2:123456789012:key/01234567-89ab-cdef-0123-456789abcdef"
 
 
 @pytest.mark.parametrize(
@@ -33,21 +29,3 @@ def test_a_compile_cache_has_the_settings_of_its_place(
 ) -> None:
     found = findings((_JOBS, f"        compile_cache: {cache}\n{_JOBS}"))
     assert [each.code for each in found] == codes
-
-
-@pytest.mark.parametrize(
-    ("fields", "code"),
-    [
-        (f'kms_key_arn: "{KEY}"\n        compile_cache: {{replicate_to: [another-cache]}}', "UC5250"),
-    ],
-)
-def test_refuses_a_key_with_its_line(fields: str, code: str, tmp_path: Path) -> None:
-    with pytest.raises(FindingsError) as refused:
-        load_with_key(fields, tmp_path)
-
-    assert [each.code for each in refused.value.findings] == [code]
-    assert re.search(r"rollout\.yaml:\d+: .*\.compile_cache\.replicate_to", str(refused.value))
-
-
-def test_accepts_copies_without_a_key(tmp_path: Path) -> None:
-    assert load_with_key("compile_cache: {replicate_to: [another-cache]}", tmp_path) is None
