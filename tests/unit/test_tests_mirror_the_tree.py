@@ -78,6 +78,9 @@ TESTED_ELSEWHERE = {
     "constructs/ultracluster/compliance/nag.py": "tests/security/test_nag.py",  # judges whole clusters
     "constructs/ultracluster/scripts/smoke_train.py": "tests/training/test_smoke_train.py",  # needs torch
     "constructs/ultracluster_spec/cluster_rules/queue_rules.py": "tests/unit/bad_inputs/test_rows.py",  # rows of rules.yaml
+    # Networks and file systems of every kind, in the templates of storage.yaml and existing.yaml.
+    "stacks/ultracluster_stacks/stacks/network_stack.py": "tests/golden/test_golden.py",
+    "stacks/ultracluster_stacks/stacks/storage_stack.py": "tests/golden/test_golden.py",
     # What users do with the local AWS and jobs, in one story each.
     "cli/ultracluster_cli/local/clock.py": "tests/unit/cli/local/test_command.py",
     "cli/ultracluster_cli/local/demo_job.py": "tests/integration/test_demo.py",

@@ -1,10 +1,7 @@
 """The stack of a cluster names nothing itself, and tags what can be tagged."""
 
-from pathlib import Path
-
 import pytest
-from tests.unit.stacks.conftest import ROOT, Templates
-from tests.unit.stacks.stacks.resources_of_type import of_type
+from tests.unit.stacks.conftest import Templates
 
 pytestmark = pytest.mark.slow
 
@@ -29,18 +26,3 @@ def test_nothing_is_named_by_us(templates: Templates) -> None:
                 seen.add(resource["Type"])
                 assert names[resource["Type"]] not in resource["Properties"]
     assert seen == names.keys()
-
-
-def test_nodes_are_tagged_with_their_cluster(templates: Templates) -> None:
-    (template,) = of_type(templates["Cluster"], "AWS::EC2::LaunchTemplate")
-    specifications = template["Properties"]["LaunchTemplateData"]["TagSpecifications"]
-    assert {each["ResourceType"] for each in specifications} >= {"instance", "volume", "network-interface"}
-    assert all({"Key": "Name", "Value": "quickstart"} in each["Tags"] for each in specifications)
-
-
-def test_stacks_are_wiring(assembly: Path) -> None:
-    del assembly
-    for name in ("network", "storage", "cluster"):
-        source = (ROOT / f"stacks/ultracluster_stacks/stacks/{name}_stack.py").read_text()
-        body = source.split("def __init__", 1)[1]
-        assert len(body.splitlines()) < 60

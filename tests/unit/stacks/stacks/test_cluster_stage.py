@@ -141,21 +141,3 @@ def test_cdk_deploy_by_hand_is_told_that_nothing_stops_dangerous_changes(tmp_pat
 
     assert len(found) == 1
     assert "check them with `ultracluster plan`" in str(found[0])
-
-
-def test_everything_is_deleted_with_its_stack_only_if_that_is_typed(tmp_path: Path) -> None:
-    policies = {}
-    for typed in ("", "        removal_policy: destroy\n"):
-        path = tmp_path / "rollout.yaml"
-        path.write_text(_ROLLOUT + typed)
-        stage = ClusterStage(cdk.App(), config=load_rollout(path).config.waves[0].clusters[0])
-        resources = [
-            resource
-            for stack in stage.synth().stacks
-            for resource in stack.template.get("Resources", {}).values()
-            if resource["Type"] in {"AWS::S3::Bucket", "AWS::FSx::FileSystem", "AWS::Logs::LogGroup"}
-        ]
-        policies[typed] = {each["DeletionPolicy"] for each in resources}
-        assert len({each["Type"] for each in resources}) == 3
-
-    assert list(policies.values()) == [{"Retain"}, {"Delete"}]

@@ -4,9 +4,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.cfn_lint import lint
-from tests.unit.stacks.conftest import QUICKSTART, Templates
-from tests.unit.stacks.stacks.resources_of_type import of_type
+from tests.unit.stacks.conftest import QUICKSTART
 
 pytestmark = pytest.mark.slow
 
@@ -15,15 +13,6 @@ def contents(directory: Path) -> dict[str, bytes]:
     return {
         str(path.relative_to(directory)): path.read_bytes() for path in directory.rglob("*") if path.is_file()
     }
-
-
-def test_a_cluster_is_three_stacks_named_after_it_and_its_region(assembly: Path) -> None:
-    (manifest,) = assembly.glob("assembly-*/manifest.json")
-    artifacts = json.loads(manifest.read_text())["artifacts"].values()
-    stacks = [
-        each["properties"]["stackName"] for each in artifacts if each["type"] == "aws:cloudformation:stack"
-    ]
-    assert sorted(stacks) == [f"quickstart-us-east-2-{part}" for part in ("Cluster", "Network", "Storage")]
 
 
 def test_synthesis_needs_no_lookup(assembly: Path) -> None:
@@ -57,19 +46,6 @@ def test_synthesis_twice_produces_the_same_bytes(
     done = synthesize(QUICKSTART, again, cached=False, PYTHONHASHSEED="4711", TZ="Asia/Kolkata", LC_ALL="C")
     assert done.returncode == 0, done.stderr
     assert contents(again) == contents(assembly)
-
-
-@pytest.mark.parametrize("part", ["Cluster", "Network", "Storage"])
-def test_templates_are_clean_for_the_region(templates: Templates, part: str) -> None:
-    found = lint(json.dumps(templates[part]), regions=["us-east-2"])
-    assert [str(match) for match in found] == []
-
-
-def test_tags_reach_what_can_be_tagged_later_and_nothing_else(templates: Templates) -> None:
-    (environment,) = of_type(templates["Cluster"], "AWS::Batch::ComputeEnvironment")
-    assert "Tags" not in environment["Properties"]
-    (file_system,) = of_type(templates["Storage"], "AWS::FSx::FileSystem")
-    assert {"Key": "ultracluster:cluster", "Value": "quickstart"} in file_system["Properties"]["Tags"]
 
 
 def test_a_mistake_in_the_rollout_ends_in_its_line_and_not_in_a_traceback(

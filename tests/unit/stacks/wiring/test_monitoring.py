@@ -11,13 +11,6 @@ from ultracluster_stacks.wiring.monitoring import define_budget, notify_of_block
 pytestmark = pytest.mark.slow
 
 
-def test_no_budget_is_defined_by_default(configured: Callable[..., Cluster]) -> None:
-    stack = builders.new_stack()
-    define_budget(stack, configured(), queues=[], kms_key=None)
-
-    assert builders.of_type(stack, "AWS::Budgets::Budget") == []
-
-
 @pytest.mark.parametrize(("setting", "functions"), [("", 0), (", close_queues_at_percent: 90", 1)])
 def test_queues_are_closed_only_at_a_percentage_of_the_rollout(
     configured: Callable[..., Cluster], setting: str, functions: int

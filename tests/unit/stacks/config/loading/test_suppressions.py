@@ -6,17 +6,9 @@ import pytest
 from tests.unit.stacks.config.suppression_edits import REASON, THREE_NODES, suppress
 
 from ultracluster_spec.findings import Finding
-from ultracluster_stacks.config import LoadedRollout
 
 Findings = Callable[..., list[Finding]]
-Load = Callable[..., LoadedRollout]
 _CLUSTER = "waves[0].clusters[0]"
-
-
-def test_the_reason_may_be_in_the_defaults(load: Load) -> None:
-    loaded = load(("defaults:\n", f"defaults:\n  suppress: {{UC4103: {REASON}}}\n"), THREE_NODES)
-    assert loaded.warnings == ()
-    assert [each.reason for each in loaded.suppressed] == [REASON]
 
 
 @pytest.mark.parametrize(
