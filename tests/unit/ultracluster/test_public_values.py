@@ -1,7 +1,6 @@
 """What constructs answer: metrics, properties and warnings, for arguments and for their defaults."""
 
-import inspect
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any
@@ -374,98 +373,6 @@ def test_nodes_of_a_queue_are_the_group_that_it_was_given(stack: cdk.Stack) -> N
     assert (group.capacity, group.placement, group.file_system, group.scratch_path, group.joins) == (
         None,
     ) * 5
-
-
-# What an argument is when it is left out, by callable; None and () are left out. Another default changes the resources of users.
-_SOURCE = {"launched_by": "batch"}
-_RETAINED = {"removal_policy": cdk.RemovalPolicy.RETAIN}
-_QUARTER = logs.RetentionDays.THREE_MONTHS
-DEFAULTS: dict[str, dict[str, object]] = {
-    "BakeOff": {"figures": ("tokens_per_second", "loss")},
-    "BlockLifecycle": {"max_refusals": 3},
-    "CapacityBlock": _SOURCE,
-    "CapacityReservation": _SOURCE,
-    "CheckpointBucket": _RETAINED,
-    "ClusterBudget": {
-        "tag_key": "ultracluster:cluster", "actual_percents": (50, 80, 100), "forecast_percents": (100,),
-        "close_at_percent": 100,
-    },
-    "ClusterKey": _RETAINED,
-    "ClusterNetwork": {"nic_layout": "batch", "cidr": "10.0.0.0/16", "nat_gateway": False},
-    "ClusterNetwork.from_subnet": {"nic_layout": "batch", "file_system_interfaces": 128, "add_efa_rules": False},
-    "CompileCache": {"request_metrics": False, "versioned": False, **_RETAINED},
-    "CompileCache.from_bucket": {"prefix": "neuron"},
-    "Association": {
-        "import_events": ("NEW", "CHANGED"), "export_events": ("NEW", "CHANGED"), "import_existing": True,
-    },
-    "DatasetBucket": _RETAINED,
-    "FileSystem": {
-        "deployment_type": "PERSISTENT_2", "storage_type": "SSD", "data_compression": True, "efa": False, "link_checkpoints": True, "backup_retention_days": 0, "copy_tags_to_backups": False,
-    },
-
-    "IUltraCluster.add_smoke_train": {"steps": 5},
-
-    "NeuronAmi": {
-        "cloudwatch_agent": True, "efa_installer_version": "1.49.0", "instance_type": "m6i.large", "root_volume_gib": 100,
-    },
-    "NodeMetrics": {"log_retention": _QUARTER},
-    "OnDemand": _SOURCE,
-    "PosixCompileCache": {"folder": "compile-cache"},
-    "Job": {"launcher": "torchrun", "resume": 0, "without_efa": False, "method": "neuron-parallel-compile", "phase": "all"},
-    "PrecompileJob": {"retries": 1},
-    "PullThroughCache": {"prefix": "ecr-public"},
-    "Alarms": {
-        "enabled": True, "dashboard": True, "idle_percent": 5, "idle_minutes": 15, "drain_minutes": 120, "wait_minutes": 60,
-        "collective_percent": 25, "stalled_steps": 10, "free_percent": 10, "cache_misses": 10,
-    },
-    "Mount": {"read_only": False},
-    "Network": {
-        "cidr": "10.0.0.0/16", "nic_layout": "batch", "placement": "auto", "nat_gateway": False, "add_efa_rules": False,
-    },
-    "NetworkInterface": {"device": 0},
-    "Neuron": {"llm_training": False, "saturate_infinity": False},
-    "Queue": {"priority": 1, "compute_reservation_percent": 0, "notify_blocked": False},
-    "QuotaShare": {"sharing": "RESERVE", "preempt_within": False},
-    "ReservationGroup": _SOURCE,
-    "RootVolume": {"size_gib": 200, "throughput": 500},
-    "SharedFileSystem": {"checkpoint_path": "/checkpoints", "mount_path": "/fsx", **_RETAINED},
-    "SharedFileSystem.from_lustre_file_system": {"mount_path": "/fsx"},
-    "SharedFileSystem.from_attributes": {"efa_enabled": False, "mount_path": "/fsx"},
-    "SmokeTrain": {"steps": 5},
-    "Spot": _SOURCE,
-    "TrainingImageRepository": {"untagged_days": 14, **_RETAINED},
-    "TrainingQueue": {"log_retention": _QUARTER},
-    "TrainingQueue.from_training_queue_attributes": {
-        "mount_path": "/fsx", "nic_layout": "batch", "has_shares": False, "has_spot": False, "launched_by": "batch",
-    },
-    "UltraCluster": {"placement": "auto", "max_refusals": 3, **_RETAINED},
-    "UltraCluster.add_precompile_job": {"retries": 1},
-}  # fmt: skip
-
-
-def _defaults() -> Iterator[tuple[str, dict[str, object]]]:
-    for name in sorted(uc.__all__):
-        public = getattr(uc, name)
-        if not inspect.isclass(public):
-            continue
-        methods = {"": public.__init__} | {
-            f".{each}": getattr(public, each)
-            for each in vars(public)
-            if not each.startswith("_") and inspect.isroutine(getattr(public, each))
-        }
-        for method, function in methods.items():
-            parameters = inspect.signature(function).parameters.values()
-            given = {each.name: each.default for each in parameters if each.default is not each.empty}
-            # Others are made anew for each object.
-            values = (str, int, float, tuple, cdk.RemovalPolicy, logs.RetentionDays)
-            yield (
-                name + method,
-                {key: one for key, one in given.items() if isinstance(one, values) and one != ()},
-            )
-
-
-def test_defaults_stay() -> None:
-    assert {name: given for name, given in _defaults() if given} == DEFAULTS
 
 
 def _nodes(stack: cdk.Stack, **changes: Any) -> object:

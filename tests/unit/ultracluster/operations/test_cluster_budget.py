@@ -65,23 +65,6 @@ def test_notifies_people_at_each_threshold_and_the_function_at_one(stack: cdk.St
     assert subscription["Protocol"] == "lambda"
 
 
-def test_the_function_may_close_these_queues_and_nothing_else(stack: cdk.Stack) -> None:
-    (role,) = [each for each in all_of(stack, "AWS::IAM::Role") if "budget" in each.get("Description", "")]
-    (policy,) = role["Policies"]
-    allowed = {
-        each["Sid"]: each for each in policy["PolicyDocument"]["Statement"] if each["Effect"] == "Allow"
-    }
-
-    assert {sid: each["Action"] for sid, each in allowed.items()} == {
-        "Close": ["batch:TagResource", "batch:UpdateJobQueue"],
-        "Tell": "sns:Publish",
-        "Log": ["logs:CreateLogStream", "logs:PutLogEvents"],
-    }
-    assert all("*" not in json.dumps(each["Resource"]) for each in allowed.values())
-    assert "ClusterQueue" in json.dumps(allowed["Close"]["Resource"])
-    assert "ManagedPolicyArns" not in role
-
-
 def test_only_aws_budgets_of_this_account_publishes_to_the_closing_topic(stack: cdk.Stack) -> None:
     statements = {
         each["Sid"]: each

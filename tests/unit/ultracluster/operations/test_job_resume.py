@@ -88,34 +88,6 @@ def test_it_runs_every_minute_and_when_a_job_of_its_queues_fails(stack: cdk.Stac
     }
 
 
-def test_its_other_permissions_read_remember_and_tell(stack: cdk.Stack) -> None:
-    made = cluster(stack)
-    made.add_multi_node_job("pretrain", Job(image=IMAGE, command=("train.py",), resume=1))
-    may = statements(stack)
-    actions = {
-        action
-        for each in may.values()
-        for action in (each["Action"] if isinstance(each["Action"], list) else [each["Action"]])
-    }
-    assert actions - {"logs:CreateLogStream", "logs:PutLogEvents"} == {
-        "batch:DescribeComputeEnvironments",
-        "batch:DescribeJobDefinitions",
-        "batch:DescribeJobQueues",
-        "batch:DescribeJobs",
-        "batch:ListJobs",
-        "batch:SubmitJob",
-        "batch:TagResource",
-        "dynamodb:PutItem",
-        "dynamodb:Scan",
-        "dynamodb:UpdateItem",
-        "sns:Publish",
-    }
-    assert [sid for sid, each in may.items() if each["Resource"] == "*"] == ["Look"]
-    assert made.block_lifecycle
-    assert may["Notify"]["Resource"] == stack.resolve(made.block_lifecycle.topic.topic_arn)
-    assert "ReservedConcurrentExecutions" not in only_resume(stack, "AWS::Lambda::Function")
-
-
 @pytest.mark.parametrize(("resume", "refused"), [(-1, True), (0, False), (100, False), (101, True)])
 def test_resumes_have_bounds(stack: cdk.Stack, resume: int, refused: bool) -> None:
     made = cluster(stack)

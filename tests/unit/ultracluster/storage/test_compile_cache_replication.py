@@ -1,7 +1,5 @@
 """New entries of a bucket are copied to other Regions."""
 
-import json
-
 import aws_cdk as cdk
 import pytest
 from aws_cdk import aws_kms as kms
@@ -35,31 +33,6 @@ def test_new_entries_are_copied_to_other_regions_and_removals_are_not(stack: cdk
     ]
     assert bucket["LifecycleConfiguration"]["Rules"][0]["NoncurrentVersionExpiration"] == {
         "NoncurrentDays": 7
-    }
-
-
-def test_the_role_of_copies_reads_here_writes_there_and_removes_nothing(stack: cdk.Stack) -> None:
-    CompileCache(stack, "Cache", replicate_to=copies(stack, "melbourne"))
-    policy = only(stack, "AWS::IAM::Policy")
-    allowed = {
-        str(action): json.dumps(statement["Resource"])
-        for statement in policy["PolicyDocument"]["Statement"]
-        for action in statement["Action"]
-    }
-
-    assert set(allowed) == {
-        "s3:GetReplicationConfiguration",
-        "s3:ListBucket",
-        "s3:GetObjectVersionForReplication",
-        "s3:GetObjectVersionAcl",
-        "s3:GetObjectVersionTagging",
-        "s3:ReplicateObject",
-        "s3:ReplicateTags",
-    }
-    assert ":s3:::melbourne/neuron/*" in allowed["s3:ReplicateObject"]
-    assert "melbourne" not in allowed["s3:GetObjectVersionForReplication"]
-    assert only(stack, "AWS::IAM::Role")["AssumeRolePolicyDocument"]["Statement"][0]["Principal"] == {
-        "Service": "s3.amazonaws.com"
     }
 
 
