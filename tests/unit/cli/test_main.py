@@ -58,23 +58,6 @@ def test_the_list_of_commands_matches_the_help_of_each_command(name: str) -> Non
     assert load_command(name).help.partition("\n\n")[0] == COMMANDS[name].help
 
 
-@pytest.mark.parametrize("name", ["ami", "capacity", "cost", "jobs", "local", "nodes"])
-def test_the_help_of_a_group_lists_whole_sentences(run: Run, name: str) -> None:
-    words = " ".join(run(name, "--help").stdout.split())
-
-    for command in load_command(name).commands.values():
-        assert f" {command.name} {command.help.partition('.')[0]}. " in f"{words} ", command.name
-
-
-def test_the_help_of_a_command_wraps_its_paragraphs(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("COLUMNS", "80")
-
-    assert (
-        "off the network or fail, unless each such change is allowed, and with code 5\n"
-        in run("plan", "--help").stdout
-    )
-
-
 def test_the_help_and_the_documentation_list_every_exit_code(run: Run) -> None:
     words = " ".join(run("--help").stdout.partition("Exit codes:")[2].split())
     page = (Path(__file__).parents[3] / "docs" / "reference" / "command-line.md").read_text("utf-8")
@@ -160,14 +143,6 @@ def test_shells_can_complete_commands(shell: str) -> None:
     assert "ultracluster" in script.stdout
 
 
-@pytest.mark.slow
-def test_the_package_can_be_run_as_a_module() -> None:
-    command = [sys.executable, "-P", "-m", "ultracluster_cli", "--version"]
-    told = subprocess.run(command, capture_output=True, text=True, check=True).stdout
-
-    assert told.strip() == importlib.metadata.version("ultracluster")
-
-
 @pytest.mark.parametrize(("command", "code"), [("docs", ExitCode.DONE), ("plan", ExitCode.UNKNOWN)])
 def test_a_reader_that_closes_its_pipe_is_no_error(
     command: str, code: int, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
@@ -178,15 +153,3 @@ def test_a_reader_that_closes_its_pipe_is_no_error(
     monkeypatch.setattr(main_module, "app", gone)
     assert main_module.main([command]) == code
     assert capsys.readouterr().err == ""
-
-
-@pytest.mark.slow
-def test_a_long_page_can_be_read_with_head() -> None:
-    command = [sys.executable, "-m", "ultracluster_cli", "docs", "rules", "--json"]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
-        assert process.stdout is not None
-        assert process.stderr is not None
-        process.stdout.readline()
-        process.stdout.close()
-        assert process.stderr.read() == b""
-    assert process.returncode == 0

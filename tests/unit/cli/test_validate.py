@@ -2,7 +2,6 @@
 
 import json
 import os
-import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -93,21 +92,6 @@ def test_compares_with_the_free_addresses_of_an_existing_subnet(
     assert "136 of 136 free" in " ".join(run("validate", str(rollout)).stdout.split())
 
 
-def test_an_existing_file_system_needs_no_addresses_of_an_existing_subnet(
-    run: Run, quickstart: Path, tmp_path: Path
-) -> None:
-    line = "        image_id:"
-    network = "{vpc_id: vpc-0123456789abcdef0, subnet_id: subnet-0123456789abcdef0, available_addresses: 8}"
-    storage = "{file_system_id: fs-0123456789abcdef0, mount_name: abcdefgh, security_group_id: sg-0123456789abcdef0}"
-    rollout = tmp_path / "rollout.yaml"
-    text = re.sub(r"        file_system:\n(?:          .*\n)*", "", quickstart.read_text())
-    rollout.write_text(
-        text.replace(line, f"        network: {network}\n        file_system: {storage}\n{line}", 1)
-    )
-    (cluster,) = json.loads(run("validate", str(rollout), "--json").stdout)["clusters"]
-    assert (cluster["network"]["addresses_needed"], cluster["network"]["addresses_free"]) == (8, 8)
-
-
 def test_shows_performance_and_cost_of_the_file_system(run: Run, quickstart: Path) -> None:
     (cluster,) = json.loads(run("validate", str(quickstart), "--json").stdout)["clusters"]
     assert cluster["file_system"] == {
@@ -127,25 +111,6 @@ def test_shows_performance_and_cost_of_the_file_system(run: Run, quickstart: Pat
     table = " ".join(run("validate", str(quickstart)).stdout.split())
     assert "PERSISTENT_2 SSD, 4,800 GiB" in table
     assert "1,008.00 (AWS pricing pages" in table
-
-
-def test_a_price_has_its_source_and_an_existing_file_system_no_figures(
-    run: Run, quickstart: Path, tmp_path: Path
-) -> None:
-    rollout = tmp_path / "rollout.yaml"
-    text = quickstart.read_text().replace("us-east-2\n", "us-east-1\n").replace("use2-az3", "use1-az6")
-    before, rest = text[: text.index("        file_system:\n")], text[text.index("        jobs:\n") :]
-
-    def told(settings: str) -> Any:
-        rollout.write_text(f"{before}        file_system: {{{settings}}}\n{rest}")
-        (cluster,) = json.loads(run("validate", str(rollout), "--json").stdout)["clusters"]
-        return cluster["file_system"]
-
-    priced = told("per_unit_storage_throughput: 125, storage_capacity_gib: 2400")
-    assert priced["usd_per_month"] == 348
-    assert "2026-07-13" in priced["price"]
-    assert told("file_system_id: fs-0123456789abcdef0, mount_name: abcdefgh") is None
-    assert "New file systems" not in run("validate", str(rollout)).stdout
 
 
 def test_every_error_is_shown_with_its_line_and_nothing_else(

@@ -273,15 +273,6 @@ def test_says_when_a_cluster_was_never_rehearsed(
     ) is said
 
 
-def test_price_of_an_hour_has_the_decimals_of_ec2(run: Run, approved: list[Order]) -> None:
-    command = [*ON_DEMAND]
-    command[command.index("--hourly-price") + 1] = "35.7608"
-
-    assert run("capacity", "approve" if command[0] == "approve" else command[0], *command[1:]).code == 0
-    assert isinstance(approved[0], OnDemandOrder)
-    assert str(approved[0].hourly_price) == "35.7608"
-
-
 SHORT = ["capacity", "extend", "longer", "--reservation-id", "cr-0123456789abcdef0", "--region", "us-east-2"]
 
 

@@ -22,9 +22,3 @@ def test_in_a_project_cost_alone_is_an_estimate_and_elsewhere_help(
     outcome = run("cost")
     assert outcome.code == 2
     assert "bake-off" in outcome.stderr + outcome.stdout
-
-
-def test_the_help_lists_the_commands(run: Run) -> None:
-    shown = run("cost", "--help").stdout
-
-    assert all(f" {command} " in shown for command in ("estimate", "actual", "bake-off"))

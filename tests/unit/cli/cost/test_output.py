@@ -5,7 +5,7 @@ import re
 from decimal import Decimal
 from pathlib import Path
 
-from tests.unit.cli.cost.cost_answers import QUICKSTART, ROLLOUTS, TWO_WAVES, Run, clusters
+from tests.unit.cli.cost.cost_answers import QUICKSTART, TWO_WAVES, Run, clusters
 
 
 def test_shows_the_estimate_with_sources_and_unknown_prices(run: Run) -> None:
@@ -89,16 +89,3 @@ def test_compares_with_another_type_by_the_throughput_ratio(run: Run) -> None:
     assert "The same run on p5.48xlarge" in shown
     assert "5.1910" in shown  # a chip and hour
     assert "specify a measured --throughput-ratio" in prices_only.stdout
-
-
-def test_shows_spot_as_a_range(run: Run, tmp_path: Path) -> None:
-    path = tmp_path / "spot.yaml"
-    text = (ROLLOUTS / "quickstart.yaml").read_text()
-    start, end = text.index("          market_type"), text.index("        file_system:")
-    job = text.index("        jobs:")
-    path.write_text(text[:start] + "          market_type: spot\n" + text[end:job])
-
-    shown = run("cost", str(path), "--hours", "10", "--tokens-per-second", "1000").stdout
-
-    assert "359.60 to 614.80" in shown
-    assert "8.99 to 15.37 per instance-hour" in shown

@@ -43,27 +43,6 @@ def read(progress: DeploymentProgress, lines: list[str]) -> None:
         progress.read(line)
 
 
-def test_follows_a_stack_and_its_resources(progress: DeploymentProgress) -> None:
-    read(progress, FIRST)
-
-    assert progress.current == "a-us-east-2/Network (a-us-east-2-Network)"
-    assert progress.stacks == 4
-    assert (progress.resources_done, progress.resources_total) == (3, 22)
-    assert progress.deployed == []
-
-
-def test_counts_the_resources_of_each_stack_anew(progress: DeploymentProgress) -> None:
-    said = []
-    for line in FIRST + REST:
-        progress.read(line)
-        said.append(progress.activity)
-
-    at_first = [words for words in said if words.startswith("[1/4]")]
-    assert at_first[0] == "[1/4] a-us-east-2/Network"
-    assert at_first[-1] == "[1/4] a-us-east-2/Network, 3 of 22 resources"
-    assert next(words for words in said if words.startswith("[2/4]")) == "[2/4] b-us-east-2/Network"
-
-
 def test_distinguishes_changed_and_unchanged_stacks(progress: DeploymentProgress) -> None:
     read(progress, FIRST + REST)
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 from botocore.exceptions import EndpointConnectionError
-from tests.unit.cli.jobs.fake_batch import DEFINITION, JOB, QUEUE, URGENT, Fake, refuse
+from tests.unit.cli.jobs.fake_batch import DEFINITION, JOB, QUEUE, Fake, refuse
 
 from ultracluster_cli.exit_codes import ExitCode
 from ultracluster_cli.jobs import command as jobs_command
@@ -110,36 +110,6 @@ def test_a_job_on_a_shared_node_is_terminated_without_a_checkpoint_and_with_a_wa
     assert aws.terminated == ["one"]
 
 
-def test_a_job_that_is_ended_at_once_needs_no_warning(aws: Fake, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["jobs", "stop", "one", "--now", "--json"]) == 0
-    printed = capsys.readouterr()
-    assert json.loads(printed.out)["terminated"]
-    assert printed.err == ""
-    assert aws.terminated == ["one"]
-
-
-def test_a_job_that_waits_is_terminated_without_a_word_on_checkpoints(
-    aws: Fake, capsys: pytest.CaptureFixture[str]
-) -> None:
-    aws.jobs = [{**JOB, "status": "RUNNABLE"}]
-
-    assert main(["jobs", "stop", "one"]) == 0
-    assert capsys.readouterr().err == "one was RUNNABLE; it was terminated.\n"
-
-
-@pytest.mark.parametrize(("options", "queue"), [([], QUEUE), (["--queue", "urgent"], URGENT)])
-def test_a_job_goes_to_the_main_queue_or_to_the_named_one(aws: Fake, options: list[str], queue: str) -> None:
-    assert main(["jobs", "submit", "team", "evaluate", *options]) == 0
-    assert aws.submitted["jobQueue"] == queue
-
-
-def test_the_number_of_resumes_of_the_run_reaches_the_job(aws: Fake, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("ultracluster_cli.jobs.submit.resume_table", lambda *_, **__: "Resume-State")
-    assert main(["jobs", "submit", "quickstart", "evaluate", "--resume", "3"]) == 0
-    assert aws.submitted["tags"] == {"ultracluster:resume": "3"}
-    assert main(["jobs", "submit", "quickstart", "evaluate", "--resume", "101"]) == 2
-
-
 @pytest.mark.parametrize("text", ["one", "on", "pretrain"])
 def test_a_job_is_named_by_its_id_its_start_or_its_name(aws: Fake, text: str) -> None:
     assert main(["jobs", "stop", text, "--now"]) == ExitCode.DONE
@@ -233,14 +203,6 @@ def test_following_a_log_ends_with_the_job(
         "pretrain is FAILED",
         "To see why, and whether it resumes: ultracluster jobs why one",
     ]
-
-
-def test_following_the_log_of_a_node_that_does_not_exist_ends_at_once(
-    aws: Fake, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert aws
-    assert main(["jobs", "logs", "one", "--follow", "--node", "4"]) == ExitCode.FINDINGS
-    assert "UC6208: the job has one node; got 4. Allowed: 0" in capsys.readouterr().err
 
 
 def test_lines_with_metrics_are_in_the_json_of_a_log_only(

@@ -47,28 +47,6 @@ def test_every_configuration_can_be_drawn(name: str) -> None:
         assert problems_of(draw_cluster(read_topology(own)).svg()) == []
 
 
-def test_shows_the_parts() -> None:
-    drawn = draw_cluster(read_topology([stack(storage=9600)])).svg()
-
-    assert {
-        "a in us-east-2",
-        "VPC 10.0.0.0/16",
-        "Subnet 10.0.0.0/20 in use2-az3",
-        "Nodes",
-        "up to 4 x trn2.48xlarge",
-        "2 EFA interfaces each",
-        "capacity-block",
-        "FSx for Lustre",
-        "9,600 GiB",
-        "250 MB/s per TiB",
-        "Checkpoints",
-        "$x$|<Queue>",
-        "scheduling",
-    } <= set(texts_of(drawn))
-    assert problems_of(drawn) == []
-    assert draw_cluster(read_topology([stack(storage=9600)])).svg() == drawn
-
-
 def test_who_may_reach_what_is_said() -> None:
     text = " ".join(texts_of(draw_cluster(read_topology(stacks_of("quickstart.yaml"))).svg()))
 
