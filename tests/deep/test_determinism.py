@@ -1,21 +1,17 @@
 """The same input gives the same bytes on every machine: templates, manifests and the files of assets."""
 
 import hashlib
-import importlib.metadata
 import json
 import os
-import re
 import shutil
 import subprocess
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
 
 import pytest
-from packaging.requirements import Requirement
-from packaging.utils import canonicalize_name
 from tests.bare_environment import bare_environment
 from tests.deep.conftest import Tried
 from tests.golden.configurations import configurations
@@ -25,7 +21,6 @@ pytestmark = pytest.mark.deep
 
 ROOT = Path(__file__).parents[2]
 SOURCES = ("constructs", "stacks")
-OTHER_PYTHONS = {"3.11", "3.12", "3.13", "3.14"} - {f"{sys.version_info.major}.{sys.version_info.minor}"}
 
 PROGRAM = """
 import sys
@@ -95,18 +90,6 @@ def test_same_bytes_from_two_processes_at_one_time(here: Content, tmp_path: Path
     assert [different(here, each) for each in found] == [[], []]
 
 
-@pytest.mark.parametrize("version", sorted(OTHER_PYTHONS))
-def test_same_bytes_with_another_python(here: Content, tmp_path: Path, tried: Tried, version: str) -> None:
-    tried("determinism", f"{len(here)} files: Python {version}")
-    interpreter = find_python(version)
-    if interpreter is None:
-        pytest.skip(f"no Python {version} on this machine")
-    python = environment(interpreter, version)
-    machine = Machine(variables={"PYTHONPATH": os.pathsep.join(str(ROOT / name) for name in SOURCES)})
-
-    assert different(here, synthesized(tmp_path, machine, python=python)) == []
-
-
 def test_a_difference_is_seen(here: Content, tmp_path: Path, tried: Tried) -> None:
     tried("determinism", "a difference that must be seen")
     source = tmp_path / "moved"
@@ -120,7 +103,7 @@ def test_a_difference_is_seen(here: Content, tmp_path: Path, tried: Tried) -> No
     assert different(here, synthesized(tmp_path, machine)) != []
 
 
-def synthesized(folder: Path, machine: Machine, *, python: Path | None = None) -> Content:
+def synthesized(folder: Path, machine: Machine) -> Content:
     """Synthesize all rollouts that are kept, in a process of its own, and give the hash of each file."""
     variables = dict(machine.variables)
     place = folder / machine.folder
@@ -131,7 +114,7 @@ def synthesized(folder: Path, machine: Machine, *, python: Path | None = None) -
         variables["PYTHONPATH"] = os.pathsep.join(str(sources / name) for name in SOURCES)
     rollouts = [path for path in configurations().values() if path.suffix == ".yaml"]
     done = subprocess.run(
-        [str(python or sys.executable), "-c", PROGRAM, folder / "cdk.out", *rollouts],
+        [sys.executable, "-c", PROGRAM, folder / "cdk.out", *rollouts],
         env=bare_environment(CDK_CONTEXT_JSON=CONTEXT) | variables,
         cwd=place,
         umask=machine.umask,
@@ -167,55 +150,3 @@ def contents(folder: Path) -> Content:
 
 def different(one: Content, other: Content) -> list[str]:
     return sorted(name for name in {*one, *other} if one.get(name) != other.get(name))
-
-
-# Other interpreters
-
-
-def find_python(version: str) -> Path | None:
-    """The newest interpreter of a version: on the path, or of pyenv."""
-    pyenv = Path(os.environ.get("PYENV_ROOT", Path.home() / ".pyenv")) / "versions"
-    found = sorted(pyenv.glob(f"{version}.*/bin/python"), key=lambda path: _numbers(path.parts[-3]))
-    on_path = shutil.which(f"python{version}")
-    for path in [*found[::-1], *([Path(on_path)] if on_path else [])]:
-        works = subprocess.run([path, "-c", "import ssl, venv"], capture_output=True, check=False)
-        if works.returncode == 0:
-            return path
-    return None
-
-
-def _numbers(version: str) -> list[int]:
-    return [int(part) for part in re.findall(r"\d+", version)]
-
-
-def environment(interpreter: Path, version: str) -> Path:
-    """An environment with what synthesis needs, as requirements.lock pins it; made once."""
-    wanted = "\n".join(locked())
-    folder = ROOT / ".ultracluster/pythons" / version
-    stamp = folder / ".stamp"
-    if not stamp.is_file() or stamp.read_text() != wanted:
-        shutil.rmtree(folder, ignore_errors=True)
-        subprocess.run([interpreter, "-m", "venv", folder], check=True)
-        (folder / "requirements.txt").write_text(wanted)
-        install = ["-m", "pip", "install", "--quiet", "--require-hashes", "-r", folder / "requirements.txt"]
-        subprocess.run([folder / "bin/python", *install], check=True)
-        stamp.write_text(wanted)
-    return folder / "bin/python"
-
-
-def locked() -> Iterator[str]:
-    """The lines of requirements.lock for what synthesis imports, and what that needs."""
-    blocks = re.split(r"\n(?=\S)", (ROOT / "requirements.lock").read_text())
-    by_name = {
-        canonicalize_name(block.split("==")[0]): re.sub(r"\n +#.*", "", block)
-        for block in blocks
-        if "==" in block
-    }
-    waiting, seen = ["aws-cdk-lib", "pydantic", "pyyaml"], set()
-    while waiting:
-        name = canonicalize_name(waiting.pop())
-        if name not in seen and name in by_name:
-            seen.add(name)
-            yield by_name[name]
-            needs = (Requirement(text) for text in importlib.metadata.requires(name) or ())
-            waiting += [each.name for each in needs if "extra" not in str(each.marker)]

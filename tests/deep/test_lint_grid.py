@@ -9,7 +9,7 @@ import cloudformation_validate as validate
 import pytest
 from tests.deep.conftest import Tried
 from tests.grid import lint
-from tests.grid.dimensions import DIMENSIONS, ROWS, cluster, name_of
+from tests.grid.dimensions import DIMENSIONS, ROWS, placed
 from tests.grid.pairs import Row
 
 from ultracluster_catalog.capacity.capacity_blocks import block_regions
@@ -87,17 +87,8 @@ def test_the_validator_would_have_noticed(tried: Tried) -> None:
 def loaded(row: Row, region: str, folder: Path) -> Cluster | None:
     """A row as a cluster of a Region. None where the rollout file is refused, since the zone has no smaller node to compile on."""
     part, index = MACHINES[row["machine"]], ROWS.index(row)
-    wanted = cluster(
-        row,
-        RESERVATION=f"cr-{index:017x}",
-        PLACEMENT="a group that exists",
-        RESERVATIONS=f"arn:aws:resource-groups:{region}:123456789012:group/training",
-        FILE_SYSTEM=f"fs-{index:017x}",
-        IMAGE=f"123456789012.dkr.ecr.{region}.amazonaws.com/training:2026-11-20",
-        VPC=f"vpc-{index:017x}",
-        SUBNET=f"subnet-{index:017x}",
-        GROUP=f"sg-{index:017x}",
-    ) | {"name": name_of(row), "image_id": f"ami-{REGIONS.index(region):017x}"}
+    there = {"VPC": f"vpc-{index:017x}", "SUBNET": f"subnet-{index:017x}", "GROUP": f"sg-{index:017x}"}
+    wanted = placed(row, region=region, **there) | {"image_id": f"ami-{REGIONS.index(region):017x}"}
     text = json.dumps(wanted).replace(part["zone_id"], zones_of(row["machine"])[region])
     moved = json.loads(text) | {"region": region}
     path = folder / "rollout.yaml"

@@ -8,7 +8,7 @@ from pathlib import Path
 import aws_cdk as cdk
 import pytest
 from tests.deep.conftest import Tried
-from tests.grid.dimensions import DIMENSIONS, ROWS, cluster, name_of
+from tests.grid.dimensions import DIMENSIONS, ROWS, placed
 from tests.security.judged_roles import judged, problems
 from tests.security.nag import nagged
 from tests.security.templates import templates_of
@@ -34,16 +34,8 @@ def _grid(directory: Path) -> Path:
     for index, row in enumerate(ROWS):
         region = DIMENSIONS["machine"][row["machine"]]["region"]
         there = {"VPC": f"vpc-{index:017x}", "SUBNET": f"subnet-{index:017x}", "GROUP": f"sg-{index:017x}"}
-        one = cluster(
-            row,
-            RESERVATION=f"cr-{index:017x}",
-            PLACEMENT="a group that exists",
-            RESERVATIONS=f"arn:aws:resource-groups:{region}:123456789012:group/training",
-            FILE_SYSTEM=f"fs-{index:017x}",
-            IMAGE=f"123456789012.dkr.ecr.{region}.amazonaws.com/training:2026-11-20",
-            **(there if row["network"].startswith("existing") else {}),
-        )
-        clusters.append(one | {"name": name_of(row), "image_id": f"ami-{index:017x}"})
+        existing = there if row["network"].startswith("existing") else {}
+        clusters.append(placed(row, region=region, **existing) | {"image_id": f"ami-{index:017x}"})
     path = directory / "grid.yaml"
     path.write_text(json.dumps({"version": 1, "waves": [{"name": "grid", "clusters": clusters}]}))
     return path

@@ -152,6 +152,20 @@ def cluster(row: Row, **filled: str) -> dict[str, Any]:
     return _fill(merged, filled | {"INTERFACES": interfaces[::-1], "ZONE": merged["zone_id"]})  # type: ignore[no-any-return]
 
 
+def placed(row: Row, *, region: str, **existing: str) -> dict[str, Any]:
+    """A row as a cluster of its own name, with ids of its own for what exists in a Region."""
+    index = ROWS.index(row)
+    return cluster(
+        row,
+        RESERVATION=f"cr-{index:017x}",
+        PLACEMENT="a group that exists",
+        RESERVATIONS=f"arn:aws:resource-groups:{region}:123456789012:group/training",
+        FILE_SYSTEM=f"fs-{index:017x}",
+        IMAGE=f"123456789012.dkr.ecr.{region}.amazonaws.com/training:2026-11-20",
+        **existing,
+    ) | {"name": name_of(row)}
+
+
 def _merge(into: dict[str, Any], part: Mapping[str, Any]) -> None:
     for key, value in part.items():
         if isinstance(value, Mapping) and isinstance(into.get(key), dict):

@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 from moto.ec2.models.instance_types import INSTANCE_TYPES
 from tests.grid import inventory, lint, requests
-from tests.grid.dimensions import DIMENSIONS, REFUSED, ROWS, cluster, name_of
+from tests.grid.dimensions import DIMENSIONS, REFUSED, ROWS, cluster, name_of, placed
 from tests.grid.pairs import Row, pairs_of
 
 from ultracluster_local import LocalAws
@@ -89,7 +89,6 @@ def _write(path: Path, clusters: list[dict[str, Any]]) -> None:
 def _filled(local: LocalAws, row: Row) -> dict[str, Any]:
     """A row as a cluster, in a network and a group that exist where it names some."""
     region = DIMENSIONS["machine"][row["machine"]]["region"]
-    index = ROWS.index(row)
     existing = {}
     if row["network"].startswith("existing"):
         ec2 = local.client("ec2", region)
@@ -107,15 +106,7 @@ def _filled(local: LocalAws, row: Row) -> dict[str, Any]:
         }:
             ec2.create_placement_group(GroupName=PLACEMENT, Strategy="cluster")
     image = local.client("ec2", region).register_image(Name=name_of(row), RootDeviceName="/dev/xvda")
-    return cluster(
-        row,
-        RESERVATION=f"cr-{index:017x}",
-        PLACEMENT=PLACEMENT,
-        RESERVATIONS=f"arn:aws:resource-groups:{region}:123456789012:group/training",
-        FILE_SYSTEM=f"fs-{index:017x}",
-        IMAGE=f"123456789012.dkr.ecr.{region}.amazonaws.com/training:2026-11-20",
-        **existing,
-    ) | {"name": name_of(row), "image_id": image["ImageId"]}
+    return placed(row, region=region, **existing) | {"image_id": image["ImageId"]}
 
 
 @pytest.fixture(scope="module")
