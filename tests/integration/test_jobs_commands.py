@@ -104,39 +104,6 @@ def test_a_job_is_submitted_listed_explained_and_stopped(run: Any, cluster: Loca
     assert len(run("list", "quickstart", "--all", "--json")["jobs"]) == 1
 
 
-def test_why_explains_jobs_of_a_deployed_cluster(run: Any, cluster: LocalAws) -> None:
-    batch = cluster.client("batch", REGION)
-    (environment,) = batch.describe_compute_environments()["computeEnvironments"]
-    name = environment["computeEnvironmentName"]
-    job = run("submit", "quickstart", "pretrain", "--json")["job"]
-    assert reasons(run, job) == []
-
-    seed(start=HOUR, end=25 * HOUR)
-    batch.update_compute_environment(computeEnvironment=name, state="DISABLED")
-    assert reasons(run, job) == ["environment-disabled", "block-not-started"]
-
-    seed(start=-24 * HOUR, end=HOUR / 2)
-    batch.update_job_queue(
-        jobQueue=batch.describe_job_queues()["jobQueues"][0]["jobQueueArn"], state="DISABLED"
-    )
-    assert reasons(run, job) == ["queue-disabled", "environment-disabled", "block-drained"]
-
-    seed(start=-HOUR, end=25 * HOUR)
-    batch.update_job_queue(
-        jobQueue=batch.describe_job_queues()["jobQueues"][0]["jobQueueArn"], state="ENABLED"
-    )
-    batch.update_compute_environment(
-        computeEnvironment=name, state="ENABLED", computeResources={"maxvCpus": 3 * 192}
-    )
-    assert reasons(run, job) == ["more-nodes-than-the-environment"]
-
-    batch.update_compute_environment(computeEnvironment=name, computeResources={"maxvCpus": 4 * 192})
-    first = run("submit", "quickstart", "pretrain", "--nodes", "4", "--json")["job"]
-    set_job_status(region=REGION, job_id=first, status="RUNNING")
-    assert reasons(run, job) == ["nodes-busy"]
-    assert reasons(run, first) == ["running"]
-
-
 def test_a_drained_job_is_shown_as_waiting_for_its_resume_until_it_goes_on(
     run: Any, cluster: LocalAws
 ) -> None:
@@ -183,34 +150,3 @@ def test_a_drained_job_is_shown_as_waiting_for_its_resume_until_it_goes_on(
     (row,) = run("list", "quickstart", "--json")["jobs"]
     assert (row["state"], row["resumes"], row["left"]) == ("RUNNABLE", job, "1")
     assert run("why", job, "--json")["reasons"][-1]["remedy"].endswith(f"ultracluster jobs why {row['job']}")
-
-
-def test_mistakes_are_findings(run: Any, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    assert "error: CloudFormation has no stack" in run("list", "nowhere", exits=2)
-    said = run("submit", "quickstart", "nothing", exits=2)
-    assert "UC6203" in said
-    assert "Allowed: pretrain" in said
-    assert "UC6101" in run("submit", "quickstart", "pretrain", "--nodes", "5", exits=2)
-    assert "UC6204" in run("submit", "quickstart", "pretrain", "--timeout", "soon", exits=2)
-    said = run("submit", "quickstart", "pretrain", "--env", "TOKEN", exits=2)
-    assert "UC6109" in said
-    assert "UC6205" in run("why", "00000000-0000-0000-0000-000000000000", exits=2)
-    job = run("submit", "quickstart", "pretrain", "--json")["job"]
-    assert "UC6208" in run("logs", job, exits=2)
-    assert "UC6208" in run("logs", job, "--node", "4", exits=2)
-    for name in ("AWS_REGION", "AWS_DEFAULT_REGION"):
-        monkeypatch.delenv(name, raising=False)
-    monkeypatch.chdir(tmp_path)  # outside of the project, which names the Region
-    assert "error: no Region given" in run("list", "quickstart", exits=2)
-    monkeypatch.setenv("AWS_ENDPOINT_URL", "http://127.0.0.1:1")
-    assert "UC6206" in run("list", "quickstart", "--region", REGION, exits=2)
-
-
-def test_a_queue_and_a_definition_can_be_specified_by_arn(run: Any, cluster: LocalAws) -> None:
-    batch = cluster.client("batch", REGION)
-    (queue,) = batch.describe_job_queues()["jobQueues"]
-    (definition,) = batch.describe_job_definitions(status="ACTIVE")["jobDefinitions"]
-    job = run("submit", queue["jobQueueArn"], definition["jobDefinitionArn"], "--share", "research", "--json")
-
-    (listed,) = run("list", queue["jobQueueArn"], "--json")["jobs"]
-    assert (listed["job"], listed["share"]) == (job["job"], "research")

@@ -133,27 +133,3 @@ def test_the_graphs_are_compiled_on_a_small_node_before_the_block_trains(run: An
     assert states() == ["SUCCEEDED", "SUCCEEDED", "RUNNABLE"]
     listed = {one["name"]: one["queue"] for one in run("list", "jobs", "--all", "--json")["jobs"]}
     assert listed == {"precompile": "precompile-trn1.2xlarge", "tune": None, "rate": None}
-
-
-def test_a_job_does_not_start_without_its_dependencies_unless_alone(run: Any, cluster: LocalAws) -> None:
-    batch = cluster.client("batch", REGION)
-    submitted = run("submit", "jobs", "tune", "--json")
-    (before,) = submitted["depends_on"]
-    set_job_status(region=REGION, job_id=before["job"], status="FAILED", reason="Essential container exited")
-    (tune,) = batch.describe_jobs(jobs=[submitted["job"]])["jobs"]
-    assert (tune["status"], tune["statusReason"]) == ("FAILED", "Dependent Job failed")
-
-    assert run("submit", "jobs", "tune", "--alone", "--json")["depends_on"] == []
-    first = run("submit", "jobs", "precompile", "--json")["job"]
-    tune = run("submit", "jobs", "tune", "--alone", "--depends-on", first, "--json")["job"]
-    (shown,) = batch.describe_jobs(jobs=[tune])["jobs"]
-    assert shown["dependsOn"] == [{"jobId": first}]
-    array = run("submit", "jobs", "rate", "--alone", "--array-size", "2", "--json")["job"]
-    (shown,) = batch.describe_jobs(jobs=[array])["jobs"]
-    assert shown["arrayProperties"]["size"] == 2
-
-    # What is wrong with the last job is seen before the first is submitted.
-    before = run("list", "jobs", "--all", "--json")
-    assert "UC6111" in run("submit", "jobs", "rate", "--array-size", "1", exits=2)
-    assert "UC6111" in run("submit", "jobs", "tune", "--array-size", "2", exits=2)
-    assert run("list", "jobs", "--all", "--json") == before

@@ -2,7 +2,6 @@ import math
 
 import pytest
 from scale import (
-    ASSUMPTION_BASES,
     Assumptions,
     Break,
     Layout,
@@ -16,7 +15,7 @@ from scale import (
 from scale.layout import in_one_account
 
 from ultracluster_catalog.capacity.capacity_blocks import BLOCK_REGIONS, block_regions
-from ultracluster_catalog.limits.service_limits import SERVICE_LIMITS, LimitScope
+from ultracluster_catalog.limits.service_limits import LimitScope
 
 QUIET = Assumptions(failures_per_chip_day=0, deploy_failure_percent=0)
 LARGE = propose_layout(100_000)
@@ -57,12 +56,6 @@ def test_every_type_that_is_sold_in_blocks_has_a_layout(instance_type: str) -> N
     assert report_markdown(layout).startswith("# 10,000 chips")
 
 
-def test_one_ultraserver_is_one_block() -> None:
-    layout = propose_layout(128, instance_type="trn2u.48xlarge")
-
-    assert (layout.nodes_per_block, layout.clusters) == (4, 2)
-
-
 def test_names_what_breaks_first() -> None:
     found = breaks(LARGE)
 
@@ -90,18 +83,6 @@ def test_a_limit_is_kept_up_to_where_it_is_said_to_hold_and_not_beyond(instance_
                 assert by_name(layout)[name].exceeded is exceeded, (name, clusters)
                 checked.add((name, exceeded))
     assert len(checked) >= 16
-
-
-def test_a_limit_of_one_cluster_never_breaks_by_more_of_them() -> None:
-    assert by_name(LARGE)["address units (NAU) of a VPC"].holds_until_chips is None
-    assert breaks(LARGE)[-1].holds_until_chips is None
-
-
-def test_every_limit_has_a_source() -> None:
-    assert {each.limit.name for each in breaks(propose_layout(10**6, instance_type="trn1.32xlarge"))} >= {
-        limit.name for limit in SERVICE_LIMITS.values()
-    }
-    assert all(limit.source and limit.dated and limit.value for limit in SERVICE_LIMITS.values())
 
 
 def test_equal_seeds_give_equal_results_and_others_do_not() -> None:
@@ -140,35 +121,12 @@ def test_what_a_job_keeps_follows_the_renewal_of_its_failures() -> None:
     assert size.useful_percent == pytest.approx(100 * kept / (1 / per_minute + down), abs=1.5)
 
 
-def test_a_larger_job_keeps_less_and_only_one_of_a_block_is_possible() -> None:
-    sizes = simulate_job_sizes(LARGE)
-
-    assert [each.useful_percent for each in sizes] == sorted((s.useful_percent for s in sizes), reverse=True)
-    assert [each.nodes for each in sizes if each.possible] == [1, 4, 16, 64]
-    assert sizes[-1].nodes == LARGE.nodes
-
-
 def test_nodes_start_at_once_until_ec2_slows_them() -> None:
     at_once = simulate_rollout(propose_layout(15 * 1024, regions=["us-east-2"], assumptions=QUIET))
     slowed = simulate_rollout(propose_layout(17 * 1024, regions=["us-east-2"], assumptions=QUIET))
 
     assert at_once.last_cluster_minutes == at_once.first_cluster_minutes == 10
     assert slowed.last_cluster_minutes == pytest.approx(10 + (17 * 64 - 1000) / 2 / 60)
-
-
-def test_a_rollout_deploys_each_cluster_once() -> None:
-    run = simulate_rollout(LARGE)
-
-    assert sum(wave.clusters for wave in run.waves) == LARGE.clusters
-    assert [wave.clusters for wave in run.waves] == [1, 1, 96]
-
-
-def test_a_failed_deployment_takes_a_repair_longer() -> None:
-    always = simulate_rollout(propose_layout(16, assumptions=Assumptions(deploy_failure_percent=100)))
-    never = simulate_rollout(propose_layout(16, assumptions=QUIET))
-
-    assert always.waves[0].failed == 1
-    assert always.waves[0].minutes - never.waves[0].minutes >= 120
 
 
 def test_the_price_of_idle_nodes_is_unknown_where_a_price_is() -> None:
@@ -194,26 +152,3 @@ def test_the_price_of_idle_nodes_is_unknown_where_a_price_is() -> None:
 def test_refuses_what_cannot_be_laid_out(chips: int, options: dict[str, object], problem: str) -> None:
     with pytest.raises(ValueError, match=problem):
         propose_layout(chips, **options)  # type: ignore[arg-type]
-
-
-@pytest.mark.parametrize("name", list(ASSUMPTION_BASES))
-def test_an_assumption_stays_within_its_bounds(name: str) -> None:
-    least, most = ASSUMPTION_BASES[name].bounds
-
-    for kept in (least, most):
-        assert getattr(Assumptions(**{name: kept}), name) == kept
-    for broken in (least - 1, most + 1, float("nan")):
-        with pytest.raises(ValueError, match=name):
-            Assumptions(**{name: broken})
-
-
-def test_the_report_has_every_limit_and_every_assumption() -> None:
-    text = report_markdown(LARGE)
-
-    assert LARGE.chips_per_block == 1024
-    assert all(
-        f"| {each.limit.name} | {each.limit.scope} | {each.limit.value:,} |" in text for each in breaks(LARGE)
-    )
-    assert all(f"`{name}`" in text for name in ASSUMPTION_BASES)
-    assert "Without an agreement with AWS, the limit is 4,096 chips" in text
-    assert "agreement" not in report_markdown(propose_layout(1000))

@@ -12,7 +12,7 @@ import pytest
 from moto import mock_aws
 from tests.unit.runtime.lifecycle.lifecycle_aws import NODES, RESERVATION, START, FakeAws, cluster
 
-from ultracluster_runtime.lifecycle import driver, lease
+from ultracluster_runtime.lifecycle import lease
 from ultracluster_runtime.lifecycle.driver import LifecycleError, manage_block
 from ultracluster_runtime.lifecycle.lease import LEASE, LeasedState, LeaseHeldError
 from ultracluster_runtime.lifecycle.state import LifecycleState
@@ -140,33 +140,6 @@ def test_an_invocation_that_is_killed_anywhere_delays_its_work_by_its_lease_at_m
             # Killed between a message and its record, it cannot know that people have heard.
             killed = [call for name, call in schedule.trace if name == "first"]
             assert 1 <= len(subjects(aws)) <= 1 + (killed[-1:] == ["Publish"]), schedule.trace
-
-
-def test_without_the_lease_the_schedules_find_messages_sent_twice(monkeypatch: pytest.MonkeyPatch) -> None:
-    class NoLease(LeasedState):
-        def acquire(self, now: datetime) -> str:
-            del now
-            return current[-1].parameter
-
-        def save(self, text: str) -> None:
-            current[-1].parameter = text
-
-        def release(self) -> None:
-            pass
-
-    current: list[FakeAws] = []
-    monkeypatch.setattr(driver, "LeasedState", NoLease)
-    twice = 0
-    for seed in SEEDS:
-        aws = FakeAws()
-        current.append(aws)
-        clients = aws.clients
-        schedule = Schedule(aws, seed)
-        for name in ("first", "second"):
-            schedule.start(name, partial(manage_block, cluster(), clients, SIGNAL, owner=name))
-        schedule.finish()
-        twice += len(subjects(aws)) > 1
-    assert twice > 0
 
 
 # The conditions, judged by moto's DynamoDB

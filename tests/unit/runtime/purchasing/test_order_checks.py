@@ -39,6 +39,8 @@ def test_accepts_a_valid_order(order: Order) -> None:
 
 
 NAMES = "{} characters of a-z, 0-9 and -, starting with a letter"
+TIME_IN_UTC = "a time in UTC, such as 2026-12-01T11:30:00Z"
+PLATFORMS = "Linux/UNIX, Red Hat Enterprise Linux, RHEL with HA, SUSE Linux, Ubuntu Pro"
 AMOUNTS = "a positive number with at most 12 digits and 2 decimals and without a currency, such as 190000.00"
 
 
@@ -50,6 +52,14 @@ AMOUNTS = "a positive number with at most 12 digits and 2 decimals and without a
         ("max_fee", [None, Decimal(0), Decimal(-1), 1000.0, "50k"], AMOUNTS),
         ("max_fee", [Decimal(text) for text in ("NaN", "Infinity", "1.001", "1.000", "9" * 29)], AMOUNTS),
         ("count", [0, 65, True, 3.5], "an integer from 1 to 64"),
+        ("account", ["12345678901", 123456789012], "12 digits"),
+        ("currency", ["usd"], "three letters such as USD"),
+        ("approver", ["  ", "a\nb"], "name of the person who approves"),
+        ("expires_at", [datetime(2026, 12, 1)], TIME_IN_UTC),  # noqa: DTZ001 - that is the mistake
+        ("start_after", ["2026-12-01"], TIME_IN_UTC),
+        ("min_count", [0, 17], "an integer from 1 to 16"),
+        ("prefer", ["cheapest"], "chip-hour, core-hour, node-hours, start, total"),
+        ("platform", ["Windows"], PLATFORMS),
     ],
 )
 def test_refuses_a_value_of_another_form(term: str, values: list[Any], allowed: str) -> None:
@@ -60,8 +70,6 @@ def test_refuses_a_value_of_another_form(term: str, values: list[Any], allowed: 
 @pytest.mark.parametrize(
     ("changes", "line"),
     [
-        ({"account": "12345678901"}, "error: account: got '12345678901'. Allowed: 12 digits."),
-        ({"account": 123456789012}, "error: account: got 123456789012. Allowed: 12 digits."),
         (
             {"zone_ids": (), "regions": ()},
             "error: regions: no Region is specified. Allowed: one or more Regions.",
@@ -78,23 +86,9 @@ def test_refuses_a_value_of_another_form(term: str, values: list[Any], allowed: 
             {"zone_ids": ("us-east-2a",)},
             "UC3003: zone_ids: 'us-east-2a' is not a zone ID of a known Region. Allowed: a zone ID such as use2-az3. `aws ec2 describe-availability-zones` shows the zone ID of each zone name.",
         ),
-        ({"currency": "usd"}, "error: currency: got 'usd'. Allowed: three letters such as USD."),
         (
             {"max_fee": Decimal("250000.01")},
             "error: max_fee: 250000.01 is above month_cap 250000. Allowed: at most month_cap.",
-        ),
-        ({"approver": "  "}, "error: approver: got '  '. Allowed: name of the person who approves."),
-        (
-            {"approver": "a\nb"},
-            "error: approver: got 'a\\nb'. Allowed: name of the person who approves.",
-        ),
-        (
-            {"expires_at": datetime(2026, 12, 1)},  # noqa: DTZ001 - that is the mistake
-            "error: expires_at: got datetime.datetime(2026, 12, 1, 0, 0). Allowed: a time in UTC, such as 2026-12-01T11:30:00Z.",
-        ),
-        (
-            {"start_after": "2026-12-01"},
-            "error: start_after: got '2026-12-01'. Allowed: a time in UTC, such as 2026-12-01T11:30:00Z.",
         ),
         (
             {"expires_at": START},
@@ -115,10 +109,6 @@ def test_refuses_a_value_of_another_form(term: str, values: list[Any], allowed: 
         (
             {"instance_type": "trn2.96xlarge"},
             "UC4001: got 'trn2.96xlarge'",
-        ),
-        (
-            {"platform": "Windows"},
-            "error: platform: got 'Windows'. Allowed: Linux/UNIX, Red Hat Enterprise Linux, RHEL with HA, SUSE Linux, Ubuntu Pro. Use the platform of the AMI.",
         ),
         ({"request_hours": ()}, "error: request_hours: no duration is specified."),
         (
@@ -152,15 +142,9 @@ def test_refuses_a_value_of_another_form(term: str, values: list[Any], allowed: 
                 "Allowed: a later time, or a shorter block."
             ),
         ),
-        ({"min_count": 0}, "error: min_count: got 0. Allowed: an integer from 1 to 16."),
-        ({"min_count": 17}, "error: min_count: got 17. Allowed: an integer from 1 to 16."),
         (
             {"end_by": START},
             "UC7014: end_by: the latest end is not after the earliest start. Allowed: a later time.",
-        ),
-        (
-            {"prefer": "cheapest"},
-            "error: prefer: got 'cheapest'. Allowed: chip-hour, core-hour, node-hours, start, total.",
         ),
         (
             {"regions": ("eu-west-1",), "zone_ids": ()},
@@ -232,11 +216,6 @@ def test_refuses_an_extension_order(changes: dict[str, Any], line: str) -> None:
 @pytest.mark.parametrize("end", [START + timedelta(hours=1), START + timedelta(days=57)])
 def test_accepts_an_extension_at_the_first_and_last_possible_time(end: datetime) -> None:
     assert codes(extension_order(expected_end=end)) == []
-
-
-def test_explains_that_an_offering_is_not_a_reservation() -> None:
-    (finding,) = check_order(extension_order(reservation_id="cb-0123456789abcdef0"), now=START)
-    assert "offering" in str(finding)
 
 
 @pytest.mark.parametrize(

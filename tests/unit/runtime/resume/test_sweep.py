@@ -1,12 +1,10 @@
 """Each ending leads to one new job, whatever fails, is lost or is killed on the way."""
 
-import contextlib
 import json
 from datetime import datetime, timedelta
 from typing import Any
 
 import pytest
-from tests.unit.runtime.lifecycle.lifecycle_aws import FAULTS
 from tests.unit.runtime.resume.resume_aws import NOW, QUEUES, ResumeAws, dependent, drained, multi_node
 
 from ultracluster_catalog.names.submission_tags import ARRAY_NODES_VARIABLE
@@ -184,23 +182,6 @@ def test_two_invocations_at_once_submit_one_job() -> None:
     assert aws.submitted == []
     run(aws, NOW + 2 * MINUTE)
     assert len(aws.submitted) == 1
-
-
-def test_any_call_can_fail_in_any_way_and_one_job_is_submitted() -> None:
-    undisturbed = ResumeAws(drained())
-    run(undisturbed)
-    for number in range(len(undisturbed.calls)):
-        for fault in FAULTS:
-            aws = ResumeAws(drained())
-            aws.faults = {number: fault}
-            with contextlib.suppress(Exception):  # the next run is what counts
-                run(aws)
-            aws.faults = {}
-            run_for(aws, 10, start=NOW + MINUTE)
-            assert len(aws.submitted) == 1, f"{fault} at {undisturbed.calls[number]}"
-            assert "Job pretrain goes on" in " ".join(subjects(aws)), (
-                f"{fault} at {undisturbed.calls[number]}"
-            )
 
 
 def test_killed_anywhere_the_function_submits_one_job() -> None:
