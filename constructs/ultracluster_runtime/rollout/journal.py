@@ -59,7 +59,7 @@ def read_journal(path: Path) -> FileJournal:
 
 
 def _append(path: Path, entry: Entry) -> None:
-    line = json.dumps(dataclasses.asdict(entry), sort_keys=True) + "\n"
+    line = json.dumps(dataclasses.asdict(entry)) + "\n"
     with path.open("ab") as file:
         file.write(line.encode("ascii"))
         file.flush()

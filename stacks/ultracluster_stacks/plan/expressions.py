@@ -108,8 +108,6 @@ def references(value: Any) -> Iterator[Reference]:
     if is_expression(value):
         ((name, argument),) = value.items()
         yield from _named(name, argument)
-        if name in {"Ref", "Condition"}:
-            return
         if name == "Fn::GetAtt":
             target, attribute = argument.split(".", 1) if isinstance(argument, str) else argument
             yield Reference(target, str(attribute))

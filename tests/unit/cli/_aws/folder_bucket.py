@@ -99,7 +99,8 @@ class FolderBucket:
 
 def client_of(aws: Any, bucket: FolderBucket) -> FakeClients:
     """Clients of a fake account with a bucket."""
-    return FakeClients(lambda service, _: bucket if service in {"s3", "sts"} else aws)
+    services = dict.fromkeys(("s3", "sts"), bucket) | dict.fromkeys(("cloudformation", "cloudwatch"), aws)
+    return FakeClients(lambda service, _: services[service])
 
 
 def asset_manifest(stage: Path) -> dict[str, Any]:

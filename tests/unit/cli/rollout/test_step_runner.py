@@ -13,8 +13,11 @@ from tests.unit.cli.rollout.gate_step import GATE
 from ultracluster_cli._aws.target import Target, single_target
 from ultracluster_cli._cdk.toolchain import Project, Toolchain
 from ultracluster_cli.jobs.submit import Submitted
+from ultracluster_cli.rollout import stack_status
 from ultracluster_cli.rollout import step_runner as rollout_steps
+from ultracluster_cli.rollout.stack_status import StackStatus
 from ultracluster_cli.rollout.step_runner import Steps
+from ultracluster_runtime.rollout.decide import Task
 from ultracluster_runtime.rollout.drive import Result
 from ultracluster_runtime.rollout.plan import ALARMS, DEPLOY, PlannedCluster, PlannedStack, RolloutPlan
 
@@ -67,7 +70,12 @@ def steps(tmp_path: Path, batch: Any, *, patience_minutes: float = 1) -> Steps:
         accounts={},
         skip=(),
         targets=single_target(
-            Target(name="local", local=True, environment={}, client=FakeClients(lambda *_: batch))
+            Target(
+                name="local",
+                local=True,
+                environment={},
+                client=FakeClients(lambda service, _: {"batch": batch}[service]),
+            )
         ),
         project=Project(
             directory=tmp_path,
@@ -152,3 +160,39 @@ def test_cancelling_ends_a_waiting_gate_with_an_unknown_result(
     waiting.stopping.set()
 
     assert waiting.take(GATE).passed is None
+
+
+class Waits(threading.Event):
+    """Waits that take no time and move a clock."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.seconds = 0.0
+
+    def wait(self, timeout: float | None = None) -> bool:
+        self.seconds += timeout or 0
+        return False
+
+
+@pytest.mark.parametrize("step", [GATE, replace(GATE, step=DEPLOY, interrupted=True)], ids=["job", "deploy"])
+def test_a_step_is_patient_for_as_many_minutes_as_asked(
+    tmp_path: Path, gate: Callable[[Batch], None], monkeypatch: pytest.MonkeyPatch, step: Task
+) -> None:
+    waits, batch = Waits(), Batch("RUNNING")
+    gate(batch)
+    monkeypatch.setattr(rollout_steps.time, "monotonic", lambda: waits.seconds)
+    changing = StackStatus(
+        planned=steps(tmp_path, batch).plan.clusters[0].stacks[0], status="UPDATE_IN_PROGRESS", digest=None
+    )
+    monkeypatch.setattr(stack_status, "describe_stacks", lambda *_, **__: [changing])
+
+    assert replace(steps(tmp_path, batch), stopping=waits, poll_seconds=20.0).take(step).passed is False
+    assert waits.seconds == 60
+
+
+def test_a_cluster_without_alarms_passes_their_gate(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(stack_status, "alarms_of", lambda *_, **__: iter(()))
+
+    assert steps(tmp_path, Batch("")).take(replace(GATE, step=ALARMS)) == Result(
+        passed=True, note="the stacks define no alarms"
+    )

@@ -158,6 +158,24 @@ def test_without_network_a_lock_is_held_as_long_as_its_lease(tmp_path: Path, par
         held.require()
 
 
+@pytest.mark.parametrize(("conflicts", "released"), [(2, True), (3, False)])
+def test_a_release_that_meets_other_requests_is_sent_three_times(
+    tmp_path: Path, conflicts: int, released: bool
+) -> None:
+    bucket = FaultyBucket(tmp_path, [])
+    held = lock(bucket)
+    held.acquire(holder("first"))
+    bucket.faults = ["conflict"] * conflicts
+
+    if released:
+        held.release()
+    else:
+        with pytest.raises(ClientError):
+            held.release()
+
+    assert (lock(bucket).read() is None) is released
+
+
 @pytest.mark.parametrize("seed", range(20))
 def test_of_many_operators_one_holds_a_lock_whatever_fails(tmp_path: Path, seed: int) -> None:
     """Random turns of three operators, of whom one fifth of the calls fail: never do two hold the lock."""

@@ -1,13 +1,20 @@
 """The record of a rehearsal: what is written is read again, and what it says of a configuration."""
 
 import json
+from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
 
 import pytest
 from botocore.exceptions import ClientError
+from tests.unit.runtime.preflight.preflight_cases import CLUSTER, bought
 
-from ultracluster_runtime.rollout.rehearsal_record import Rehearsal, read_rehearsal, write_rehearsal
+from ultracluster_runtime.rollout.rehearsal_record import (
+    Rehearsal,
+    cluster_digest,
+    read_rehearsal,
+    write_rehearsal,
+)
 
 SOUND = Rehearsal(digest="abc", at=datetime(2026, 11, 22, 18, 30, tzinfo=UTC), passed=30, failures=())
 
@@ -33,6 +40,14 @@ def test_a_record_is_read_as_it_was_written() -> None:
     write_rehearsal(ssm, "train", SOUND)
 
     assert read_rehearsal(ssm, "train") == SOUND
+
+
+def test_a_purchase_changes_nothing_by_which_a_rehearsal_is_recognized() -> None:
+    digest = cluster_digest(CLUSTER)
+
+    assert len(digest) == 16
+    assert cluster_digest(bought(reservation_id="cr-00000000000000009")) == digest
+    assert cluster_digest(replace(CLUSTER, nodes=5)) != digest
 
 
 def test_a_cluster_without_a_record_was_never_rehearsed() -> None:

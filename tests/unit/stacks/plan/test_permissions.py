@@ -68,6 +68,23 @@ def test_knows_trust_inline_policies_and_managed_policies_of_a_role() -> None:
     )
 
 
+@pytest.mark.parametrize(
+    ("before", "after", "lifted"),
+    [
+        ({"PermissionsBoundary": "b"}, {"Path": "/"}, True),
+        ({"PermissionsBoundary": "b"}, {"PermissionsBoundary": "c"}, False),
+        ({}, {"Path": "/"}, False),
+        ({"PermissionsBoundary": "b"}, {}, False),  # the role itself goes
+    ],
+)
+def test_a_boundary_that_goes_widens_a_role(
+    before: dict[str, Any], after: dict[str, Any], lifted: bool
+) -> None:
+    assert widened("AWS::IAM::Role", before, after) == (
+        ("PermissionsBoundary no longer limits it",) if lifted else ()
+    )
+
+
 def test_a_rule_of_a_security_group_is_a_permission() -> None:
     rule = {"IpProtocol": "tcp", "FromPort": 22, "CidrIp": "0.0.0.0/0"}
 

@@ -128,6 +128,37 @@ def test_a_new_image_updates_nodes_on_demand_in_place() -> None:
     assert change_in_block(launching("BEST_FIT_PROGRESSIVE", replaced=False), {}).stops == ()
 
 
+@pytest.mark.parametrize(
+    ("linked", "properties", "stopped"),
+    [
+        (True, {"Tags": [{"Key": "a", "Value": "b"}]}, True),
+        (False, {"Tags": [{"Key": "a", "Value": "b"}]}, False),
+        (True, {"LustreConfiguration": {"WeeklyMaintenanceStartTime": "1:00:00"}}, False),
+        (
+            True,
+            {"Tags": [{"Key": "a", "Value": "b"}], "KmsKeyId": "k"},
+            False,
+        ),  # a new one has them from the start
+    ],
+)
+def test_tags_of_a_linked_file_system_are_not_changed_in_place(
+    linked: bool, properties: dict[str, Any], stopped: bool
+) -> None:
+    def stack(**given: Any) -> StackTemplate:
+        resources = {"R": file_system(**given)}
+        if linked:
+            resources["Link"] = resource(
+                "AWS::FSx::DataRepositoryAssociation", {"FileSystemPath": "/a"}, **KEPT
+            )
+        return StackTemplate(cluster="c", name="s", region="us-east-2", template={"Resources": resources})
+
+    (found,) = compare([stack()], [stack(**properties)]).stacks[0].changes
+
+    assert ["aws fsx tag-resource" in stop.reason for stop in found.stops if str(stop.kind) == "unknown"] == (
+        [True] if stopped else []
+    )
+
+
 def test_notes_what_stays_behind_and_when_nodes_are_new() -> None:
     stays = "the old resource stays in the account, unmanaged and billed"
     new_nodes = "AWS Batch replaces nodes as jobs end; jobs that run longer than 7,200 minutes from then are terminated"
