@@ -16,6 +16,7 @@ from moto.logs.models import logs_backends
 from ultracluster_local.instance.clock import CLOCK
 from ultracluster_local.instance.environment import ACCOUNT, child_environment
 from ultracluster_local.instance.running import running
+from ultracluster_local.jobs import metadata
 from ultracluster_local.jobs.container import Container, Ending, LogStream
 from ultracluster_local.jobs.images import programs_of
 from ultracluster_local.jobs.nodes import Node, is_alive, rewrite
@@ -198,6 +199,7 @@ class Attempt:
             "MASTER_PORT": self._port,
             **{one["name"]: one.get("value", "") for one in container.get("environment") or []},
             **by_batch,
+            **metadata.variables(node, container, own_interface=self._multi_node),
         }
 
     def poll(self) -> bool:

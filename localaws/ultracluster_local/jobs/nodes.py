@@ -43,6 +43,8 @@ class Node:
         vcpus: vCPUs of the instance type.
         folder: Folder that stands for its root directory.
         shared: Path of the file system and the folder that stands for it; None without one.
+        profile: ARN or name of its instance profile; empty without one.
+        blocks_metadata: Whether its user data sets ``ECS_AWSVPC_BLOCK_IMDS``.
         busy: vCPUs that containers have.
     """
 
@@ -53,6 +55,8 @@ class Node:
     vcpus: int
     folder: Path
     shared: tuple[str, Path] | None
+    profile: str = ""
+    blocks_metadata: bool = False
     busy: int = 0
 
     def host_folder(self, path: str) -> Path:
@@ -186,6 +190,7 @@ def _join(
     folder = running().directory / "jobs" / "nodes" / instance_id
     folder.mkdir(parents=True, exist_ok=True)
     image = node_images(region).get(instance["ImageId"], NodeImage())
+    user_data = decoded(data.get("UserData") or "")
     node = Node(
         instance_id=instance_id,
         region=region,
@@ -194,9 +199,11 @@ def _join(
         vcpus=_vcpus(instance["InstanceType"]),
         folder=folder,
         shared=None,
+        profile=environment["computeResources"].get("instanceRole", ""),
+        blocks_metadata="ECS_AWSVPC_BLOCK_IMDS=true" in user_data,
     )
     if image.shared:
-        found = _FILE_SYSTEM.search(decoded(data.get("UserData") or ""))
+        found = _FILE_SYSTEM.search(user_data)
         shared = running().directory / "jobs" / "file-systems" / (found[0] if found else "none")
         shared.mkdir(parents=True, exist_ok=True)
         node.shared = (image.shared, shared)

@@ -14,6 +14,8 @@ from urllib.parse import parse_qs
 from moto.iam.models import iam_backends
 
 from ultracluster_local.errors import quote
+from ultracluster_local.jobs.metadata import is_metadata
+from ultracluster_local.services.iam.role_sessions import is_session_key
 
 __all__ = ["Application", "Refuse", "guarded"]
 
@@ -64,6 +66,8 @@ def _problem(environ: Mapping[str, Any], hosts: set[str], key: str) -> str:
     host = environ.get("HTTP_HOST", "")
     if host.lower() not in hosts:
         return f"its Host is {quote(host)}, not the address of this local AWS"
+    if is_metadata(environ["PATH_INFO"]):
+        return ""  # whoever knows such a path runs on the node, or has what a job has printed
     found = _access_key(environ)
     if not found:
         return "it carries no access key"
@@ -89,4 +93,4 @@ def _access_key(environ: Mapping[str, Any]) -> str:
 def _is_issued(key: str) -> bool:
     """Return whether this instance issued the key, such as for a role that the CDK CLI assumed."""
     backends = [backend for account in list(iam_backends.values()) for backend in list(account.values())]
-    return any(key in backend.access_keys for backend in backends)
+    return is_session_key(key) or any(key in backend.access_keys for backend in backends)

@@ -15,9 +15,12 @@ from moto.moto_server.werkzeug_app import DomainDispatcherApplication, MotoReque
 from werkzeug.serving import make_server
 
 from ultracluster_local.instance.state import clear_state
+from ultracluster_local.jobs.metadata import answer as metadata
+from ultracluster_local.jobs.metadata import is_metadata
 from ultracluster_local.server.guard import guarded
 from ultracluster_local.server.install import install
 from ultracluster_local.services import image_builder
+from ultracluster_local.services.iam.role_sessions import refusal
 from ultracluster_local.services.rest_json import RestJsonServices
 
 __all__ = ["Server", "forget"]
@@ -91,6 +94,10 @@ def _front(
                 return _refusal(environ, start_response, "InvalidRequest", str(error))
             start_response("200 OK", [("Content-Type", "application/json")])
             return [json.dumps(result).encode()]
+        if is_metadata(environ["PATH_INFO"]):
+            status, text = metadata(environ)
+            start_response(status, [("Content-Type", "text/plain")])
+            return [text.encode()]
         begun: list[Any] = []
 
         def begin(status: str, headers: list[tuple[str, str]], *rest: Any) -> Any:
@@ -130,6 +137,8 @@ _OURS = RestJsonServices(image_builder.handlers)
 
 def _ours_first(application: Any) -> Callable[[dict[str, Any], Any], Iterable[bytes]]:
     def answer(environ: dict[str, Any], start_response: Any) -> Iterable[bytes]:
+        if denied := refusal(environ):
+            return _refusal(environ, start_response, *denied, status="403 Forbidden")
         answered = _OURS.answer(environ)
         if answered is None:
             taken: Iterable[bytes] = application(environ, start_response)

@@ -13,9 +13,9 @@ from urllib.parse import parse_qs
 from ultracluster_local.instance.clients import service_model
 from ultracluster_local.services.handlers import Handlers, Request, ServiceError
 
-__all__ = ["RestJsonServices"]
+__all__ = ["CREDENTIAL", "RestJsonServices", "operation_of"]
 
-_CREDENTIAL = re.compile(r"Credential=[^/]+/[0-9]{8}/(?P<region>[^/]+)/(?P<service>[^/]+)/")
+CREDENTIAL = re.compile(r"Credential=(?P<key>[^/]+)/[0-9]{8}/(?P<region>[^/]+)/(?P<service>[^/]+)/")
 
 
 class RestJsonServices:
@@ -34,7 +34,7 @@ class RestJsonServices:
         Args:
             environ: WSGI environment of the request.
         """
-        signed = _CREDENTIAL.search(environ.get("HTTP_AUTHORIZATION", ""))
+        signed = CREDENTIAL.search(environ.get("HTTP_AUTHORIZATION", ""))
         if signed is None or signed["service"] not in self._services:
             return None
         service = signed["service"]
@@ -53,6 +53,17 @@ class RestJsonServices:
                     return error.code, {"message": str(error.message)}
         problem = f"The local AWS has no {service} {environ['REQUEST_METHOD']} {path}"
         return "InvalidAction", {"message": problem}
+
+
+def operation_of(service: str, environ: Mapping[str, Any]) -> str | None:
+    """Return the operation of a request by its path; None if the service speaks another protocol, or has none there."""
+    if service_model(service).metadata["protocol"] != "rest-json":
+        return None
+    asked = environ["REQUEST_METHOD"], environ["PATH_INFO"]
+    found = (
+        name for name, method, path in _routes(service) if method == asked[0] and path.fullmatch(asked[1])
+    )
+    return next(found, None)
 
 
 @cache

@@ -17,7 +17,7 @@ from moto.iam.responses import IamResponse
 from ultracluster_local.instance.environment import ACCOUNT
 from ultracluster_local.services.handlers import Handlers, Request, ServiceError
 
-__all__ = ["handlers", "install"]
+__all__ = ["decide", "handlers", "install", "names_resources"]
 
 handlers = Handlers(service="iam")
 
@@ -54,10 +54,7 @@ def simulate_principal_policy(request: Request) -> Mapping[str, Any]:
     given = request.parameters
     if unknown := [name for name in _UNKNOWN_PARAMETERS if given.get(name)]:
         raise ServiceError("InvalidInput", f"The local AWS does not simulate {', '.join(unknown)}")
-    principal = _principal(given["PolicySourceArn"])
-    own = list(_statements(_policies(principal)))
-    boundary = getattr(principal, "permissions_boundary", None)
-    bounds = list(_statements([_managed(boundary["PermissionsBoundaryArn"])])) if boundary else None
+    own, bounds = _held(_principal(given["PolicySourceArn"]))
     context = {
         one["ContextKeyName"].lower(): one.get("ContextKeyValues") or []
         for one in given.get("ContextEntries") or []
@@ -78,6 +75,31 @@ def simulate_principal_policy(request: Request) -> Mapping[str, Any]:
         }
         results.append(result | ({"ResourceSpecificResults": answers} if arns else {}))
     return {"EvaluationResults": results, "IsTruncated": False}
+
+
+def decide(principal: Any, action: str, resource: str, context: Mapping[str, list[str]]) -> str:
+    """Evaluate the policies of moto's role or user, as the result of a simulation names it.
+
+    Raises:
+        ServiceError: If a statement has what is not simulated.
+    """
+    return _decision(action, resource, *_held(principal), context)
+
+
+def names_resources(principal: Any, action: str) -> bool:
+    """Return whether a statement about an action is about some resources only."""
+    own, bounds = _held(principal)
+    return any(
+        _names(one, "Action", action.lower(), str.lower) and _list(one.get("Resource", [])) != ["*"]
+        for one in (*own, *(bounds or ()))
+    )
+
+
+def _held(principal: Any) -> tuple[list[Mapping[str, Any]], list[Mapping[str, Any]] | None]:
+    """Return the statements of a principal, and those of its boundary if it has one."""
+    boundary = getattr(principal, "permissions_boundary", None)
+    bounds = list(_statements([_managed(boundary["PermissionsBoundaryArn"])])) if boundary else None
+    return list(_statements(_policies(principal))), bounds
 
 
 def _answer(

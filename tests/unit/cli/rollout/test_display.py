@@ -56,7 +56,11 @@ def test_the_table_on_a_terminal_says_where_each_cluster_is_and_what_it_does(
         display.doing("busy-us-east-2", "its network")
         with (told := Console(file=StringIO(), width=90)).capture() as captured:
             told.print(display._table())
+        display.doing("busy-us-east-2", "x" * 200)
+        with (narrow := Console(file=StringIO(), width=60)).capture() as folded:
+            narrow.print(display._table())
 
+    assert folded.get().count("x") == 200, "what is too long is folded, not cut"
     rows = [[cell.strip() for cell in line.split("│")[1:-1]] for line in captured.get().splitlines()]
     header = captured.get().splitlines()[1]
     assert [word.strip() for word in header.split("┃")[1:-1]] == [

@@ -64,16 +64,6 @@ def test_parameters_circles_and_unknown_keys_stay_as_they_are() -> None:
     assert resolved(template).resources == resources
 
 
-def test_what_another_stack_exports_decides_nothing() -> None:
-    branches = resource(A={"Fn::If": ["There", 1, 2]})
-    template = stack(
-        Conditions={"There": {"Fn::Equals": [{"Fn::ImportValue": "place"}, "there"]}},
-        Resources={"Files": branches},
-    )
-
-    assert resolved(template).resources == {"Files": branches}
-
-
 def test_another_condition_or_mapping_that_a_parameter_selects_is_followed() -> None:
     def given(value: str, size: int) -> StackTemplate:
         return stack(
