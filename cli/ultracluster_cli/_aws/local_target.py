@@ -128,12 +128,14 @@ def read_clock(*, endpoint: str, key: str) -> datetime:
 
 
 def node_files() -> dict[str, str]:
-    """Return the files that user data puts on a node: the launcher of jobs. The local AWS runs no user data."""
+    """Return what user data puts on a node, which the local AWS does not run: the launcher, and settings of the ECS agent."""
     package = find_spec("ultracluster")  # not imported: that would start Node
     if package is None or not package.submodule_search_locations:
         return {}
-    launcher = Path(package.submodule_search_locations[0]) / "scripts" / "launch.py"
-    return {LAUNCHER_PATH: launcher.read_text("utf-8")}
+    scripts = Path(package.submodule_search_locations[0]) / "scripts"
+    agent = re.findall(r"ECS_\w+=\w+", (scripts / "node-boot.sh").read_text("utf-8"))
+    files = {LAUNCHER_PATH: (scripts / "launch.py").read_text("utf-8")}
+    return files | {"/etc/ecs/ecs.config": "\n".join([*agent, ""])}
 
 
 def _container_images(cluster: Cluster) -> Iterator[SeedContainerImage]:

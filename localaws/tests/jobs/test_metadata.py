@@ -57,9 +57,8 @@ NODE_POLICY = {
             "Action": "ecs:RegisterContainerInstance",
             "Resource": "arn:aws:ecs:*:*:cluster/AWSBatch-nodes-*",
         },
-        {"Effect": "Allow", "Action": "s3:GetObject", "Resource": "arn:aws:s3:::ours/*"},
-        {"Effect": "Deny", "Action": "iam:*", "Resource": "*"},
-    ]
+        {"Effect": "Deny", "Action": "batch:CancelJob", "Resource": "*"},
+    ],
 }
 
 
@@ -165,9 +164,8 @@ def thief(account: Any) -> Thief:
         ("ecs.stop_task", {"cluster": "AWSBatch-nodes-1", "task": "t"}, "AccessDeniedException", ":task/AWSBatch-nodes-1/t because"),
         ("batch.terminate_job", {"jobId": "j", "reason": "r"}, "AccessDeniedException", ":job/j because"),
         ("batch.submit_job", {"jobName": "j", "jobQueue": "training", "jobDefinition": "d"}, "AccessDeniedException", ":job-queue/training because"),
-        ("ec2.describe_instances", {}, "UnauthorizedOperation", "ec2:DescribeInstances on resource: * because no identity-based policy allows the ec2:DescribeInstances action"),
-        ("iam.list_roles", {}, "AccessDenied", "with an explicit deny in an identity-based policy"),
-        ("s3.list_buckets", {}, "UnsupportedOperation", "evaluates no policies for this request of s3"),
+        ("batch.cancel_job", {"jobId": "j", "reason": "r"}, "AccessDeniedException", "with an explicit deny in an identity-based policy"),
+        ("s3.list_buckets", {}, "UnsupportedOperation", "evaluates no policies for requests of s3"),
     ],
 )  # fmt: skip
 def test_the_role_of_a_node_may_call_what_its_policies_allow_and_hears_why_not(

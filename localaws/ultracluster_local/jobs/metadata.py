@@ -19,14 +19,10 @@ from ultracluster_local.instance.state import region_state
 from ultracluster_local.jobs.nodes import Node
 from ultracluster_local.services.iam.role_sessions import new_session
 
-__all__ = ["PREFIX", "Answer", "answer", "is_metadata", "variables"]
+__all__ = ["PREFIX", "answer", "is_metadata", "variables"]
 
 PREFIX = "/_ultracluster/metadata/"
-Answer = tuple[str, str]
-"""Status and body."""
-
 _NOWHERE = "http://127.0.0.1:1/"  # nothing listens there, as behind ECS_AWSVPC_BLOCK_IMDS
-_LONGEST = 21_600  # seconds of a token
 
 
 @dataclass(kw_only=True, slots=True)
@@ -70,8 +66,8 @@ def variables(node: Node, container: Mapping[str, Any], *, own_interface: bool) 
     return found
 
 
-def answer(environ: Mapping[str, Any]) -> Answer:
-    """Answer a request as the instance metadata service does, or as the agent of Amazon ECS for a task.
+def answer(environ: Mapping[str, Any]) -> tuple[str, str]:
+    """Return the status and the body for a request, as the instance metadata service does, or the agent of Amazon ECS for a task.
 
     Methods, headers and codes: https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/instance-metadata-v2-how-it-works.html and
     instancedata-data-retrieval.html (2026-11). A hop limit keeps nobody away: no job is a hop away from its node.
@@ -87,7 +83,7 @@ def answer(environ: Mapping[str, Any]) -> Answer:
         return "403 Forbidden", ""
     if method == "PUT" and path == "latest/api/token":
         seconds = environ.get("HTTP_X_AWS_EC2_METADATA_TOKEN_TTL_SECONDS", "")
-        if not seconds.isdigit() or not 1 <= int(seconds) <= _LONGEST:
+        if not seconds.isdigit() or not 1 <= int(seconds) <= 6 * 3600:
             return "400 Bad Request", ""
         token = secrets.token_urlsafe(40)
         task.tokens.add(token)
@@ -98,7 +94,7 @@ def answer(environ: Mapping[str, Any]) -> Answer:
     return _metadata(task.node, path.removeprefix("latest/meta-data/"))
 
 
-def _metadata(node: Node, name: str) -> Answer:
+def _metadata(node: Node, name: str) -> tuple[str, str]:
     role = _role_of_profile(node.profile)
     plain = {"instance-id": node.instance_id, "placement/region": node.region}
     if role:
@@ -110,7 +106,7 @@ def _metadata(node: Node, name: str) -> Answer:
     return ("200 OK", plain[name]) if name in plain else ("404 Not Found", "")
 
 
-def _credentials(role: str, session: str, more: Mapping[str, str]) -> Answer:
+def _credentials(role: str, session: str, more: Mapping[str, str]) -> tuple[str, str]:
     try:
         return "200 OK", json.dumps({**more, **new_session(role, session)})
     except ValueError:  # the role was deleted

@@ -21,13 +21,16 @@ from ultracluster_local.instance.environment import ACCOUNT
 from ultracluster_local.instance.running import running
 from ultracluster_local.instance.state import region_state
 from ultracluster_local.services.batch.compute_resources import launch_template_data
+from ultracluster_local.services.ec2.launch_templates import template_data
 from ultracluster_local.services.ec2.user_data import decoded
 from ultracluster_local.services.handlers import Request
 from ultracluster_local.services.node_images import NodeImage, node_images
 
-__all__ = ["Node", "is_alive", "launch", "nodes_in", "rewrite", "terminate"]
+__all__ = ["Node", "adopt", "is_alive", "launch", "nodes_in", "rewrite", "terminate"]
 
 _LOG = logging.getLogger(__name__)
+_TEMPLATE, _TEMPLATE_VERSION = "aws:ec2launchtemplate:id", "aws:ec2launchtemplate:version"
+_BLOCKS = "ECS_AWSVPC_BLOCK_IMDS=true"
 _FILE_SYSTEM = re.compile(r"fs-[0-9a-f]{8,40}")
 
 
@@ -44,7 +47,7 @@ class Node:
         folder: Folder that stands for its root directory.
         shared: Path of the file system and the folder that stands for it; None without one.
         profile: ARN or name of its instance profile; empty without one.
-        blocks_metadata: Whether its user data sets ``ECS_AWSVPC_BLOCK_IMDS``.
+        blocks_metadata: Whether its agent is set to ``ECS_AWSVPC_BLOCK_IMDS``.
         busy: vCPUs that containers have.
     """
 
@@ -166,7 +169,35 @@ def launch(region: str, environment: Mapping[str, Any], count: int, *, most_vcpu
             told[name] = str(error)
             _LOG.info("%s launches no nodes: %s", name, error)
         return []
-    return [_join(region, environment, one, data) for one in answer["Instances"]]
+    profile = resources.get("instanceRole", "")
+    return [
+        _node(region, environment, one, data, profile=profile, member=_register(region, environment, one))
+        for one in answer["Instances"]
+    ]
+
+
+def adopt(region: str, environment: Mapping[str, Any]) -> None:
+    """Make nodes of the instances that have joined the cluster of an unmanaged compute environment by themselves."""
+    cluster = environment["ecsClusterArn"].rpartition("/")[2]
+    for member in list(ecs_backends[ACCOUNT][region].container_instances.get(cluster, {}).values()):
+        if member.ec2_instance_id in nodes_in(region):
+            continue
+        ec2 = running().clients.get("ec2", region)
+        found = ec2.describe_instances(InstanceIds=[member.ec2_instance_id])["Reservations"][0]["Instances"][
+            0
+        ]
+        tags = {one["Key"]: one["Value"] for one in found.get("Tags", [])}
+        version = {"LaunchTemplateId": tags.get(_TEMPLATE), "Version": tags.get(_TEMPLATE_VERSION)}
+        data = template_data(region, version) if _TEMPLATE in tags else {}
+        profile = data.get("IamInstanceProfile") or {}
+        named = profile.get("Arn") or profile.get("Name") or ""
+        _node(region, environment, found, data, profile=named, member=member.container_instance_arn)
+
+
+def _register(region: str, environment: Mapping[str, Any], instance: Mapping[str, Any]) -> str:
+    backend = ecs_backends[ACCOUNT][region]
+    member = backend.register_container_instance(environment["ecsClusterArn"], instance["InstanceId"])
+    return str(member.container_instance_arn)
 
 
 def _instance_type(resources: Mapping[str, Any]) -> str:
@@ -181,12 +212,16 @@ def _vcpus(instance_type: str) -> int:
     return int(INSTANCE_TYPES[instance_type]["VCpuInfo"]["DefaultVCpus"])
 
 
-def _join(
-    region: str, environment: Mapping[str, Any], instance: Mapping[str, Any], data: Mapping[str, Any]
+def _node(
+    region: str,
+    environment: Mapping[str, Any],
+    instance: Mapping[str, Any],
+    data: Mapping[str, Any],
+    *,
+    profile: str,
+    member: str,
 ) -> Node:
     instance_id = instance["InstanceId"]
-    backend = ecs_backends[ACCOUNT][region]
-    member = backend.register_container_instance(environment["ecsClusterArn"], instance_id)
     folder = running().directory / "jobs" / "nodes" / instance_id
     folder.mkdir(parents=True, exist_ok=True)
     image = node_images(region).get(instance["ImageId"], NodeImage())
@@ -195,12 +230,12 @@ def _join(
         instance_id=instance_id,
         region=region,
         environment=environment["computeEnvironmentArn"],
-        container_instance=str(member.container_instance_arn),
+        container_instance=member,
         vcpus=_vcpus(instance["InstanceType"]),
         folder=folder,
         shared=None,
-        profile=environment["computeResources"].get("instanceRole", ""),
-        blocks_metadata="ECS_AWSVPC_BLOCK_IMDS=true" in user_data,
+        profile=profile,
+        blocks_metadata=_BLOCKS in user_data or _BLOCKS in image.files.get("/etc/ecs/ecs.config", ""),
     )
     if image.shared:
         found = _FILE_SYSTEM.search(user_data)

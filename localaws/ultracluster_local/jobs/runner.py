@@ -11,7 +11,7 @@ from ultracluster_local.events.delivery import deliver_to_rules, new_event
 from ultracluster_local.instance.running import is_running, running
 from ultracluster_local.instance.state import regions_with_state
 from ultracluster_local.jobs.attempt import Attempt
-from ultracluster_local.jobs.nodes import Node, is_alive, launch, nodes_in, terminate
+from ultracluster_local.jobs.nodes import Node, adopt, is_alive, launch, nodes_in, terminate
 from ultracluster_local.jobs.settings import JobSettings
 from ultracluster_local.services.batch.containers import quantity
 from ultracluster_local.services.batch.overrides import TOO_LONG
@@ -160,13 +160,16 @@ def _runnable(batch: Batch) -> list[dict[str, Any]]:
 
 
 def _takes_jobs(environment: Mapping[str, Any]) -> bool:
-    kept = (environment["state"], environment["status"], environment["type"], platform_of(environment))
-    return kept == ("ENABLED", "VALID", "MANAGED", "EC2")
+    kept = (environment["state"], environment["status"], platform_of(environment))
+    return kept == ("ENABLED", "VALID", "EC2")
 
 
 def _nodes_for(region: str, environment: Mapping[str, Any], job: Mapping[str, Any], count: int) -> list[Node]:
     """Return nodes with room for a job, launched if there are too few; empty if there is no room."""
     arn = environment["computeEnvironmentArn"]
+    unmanaged = environment["type"] == "UNMANAGED"
+    if unmanaged:
+        adopt(region, environment)
     own = [node for node in nodes_in(region).values() if node.environment == arn and is_alive(node)]
     if "nodeProperties" in job:
         free = [node for node in own if not node.busy][:count]
@@ -175,7 +178,9 @@ def _nodes_for(region: str, environment: Mapping[str, Any], job: Mapping[str, An
         free = [node for node in own if node.vcpus - node.busy >= vcpus][:1]
     missing = count - len(free)
     if missing:
-        launched = launch(region, environment, missing, most_vcpus=_room(environment, own))
+        launched = (
+            [] if unmanaged else launch(region, environment, missing, most_vcpus=_room(environment, own))
+        )
         if not launched:
             return []
         free += launched
@@ -191,6 +196,8 @@ def _idle(region: str, batch: Batch) -> list[Node]:
 
     def kept(node: Node) -> bool:
         environment = batch.environments.get(node.environment)
+        if environment is not None and environment["type"] == "UNMANAGED":
+            return is_alive(node)  # its group ends it
         return environment is not None and environment["computeResources"].get("minvCpus", 0) > 0
 
     return [node for node in _all(region) if not node.busy and not kept(node)]

@@ -55,15 +55,13 @@ class RestJsonServices:
         return "InvalidAction", {"message": problem}
 
 
-def operation_of(service: str, environ: Mapping[str, Any]) -> str | None:
-    """Return the operation of a request by its path; None if the service speaks another protocol, or has none there."""
-    if service_model(service).metadata["protocol"] != "rest-json":
-        return None
+def operation_of(service: str, environ: Mapping[str, Any]) -> str:
+    """Return the operation of a request by its path; empty for a path that the service does not have."""
     asked = environ["REQUEST_METHOD"], environ["PATH_INFO"]
     found = (
         name for name, method, path in _routes(service) if method == asked[0] and path.fullmatch(asked[1])
     )
-    return next(found, None)
+    return next(found, "")
 
 
 @cache

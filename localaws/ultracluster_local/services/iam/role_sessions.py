@@ -1,4 +1,4 @@
-"""Sessions of roles that nodes and tasks get, and what the policies of the role let them call.
+"""Sessions of roles that nodes and tasks get, and which calls of Amazon ECS and AWS Batch the policies of the role let them make.
 
 Only these are held to their policies. The key of the local AWS, and what its STS issues, may call everything.
 """
@@ -10,19 +10,16 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any
-from urllib.parse import parse_qs
 
 from ultracluster_local.instance.clock import CLOCK
 from ultracluster_local.instance.environment import ACCOUNT
 from ultracluster_local.instance.state import region_state
 from ultracluster_local.services.handlers import ServiceError
 from ultracluster_local.services.iam.roles import find_role
-from ultracluster_local.services.iam.simulation import decide, names_resources
+from ultracluster_local.services.iam.simulation import decide
 from ultracluster_local.services.rest_json import CREDENTIAL, operation_of
 
 __all__ = ["is_session_key", "new_session", "refusal"]
-
-_HOURS = 6  # of a session, whose end is only told
 
 # The resource of a call by the Service Authorization Reference, where it is not the ECS cluster:
 # https://docs.aws.amazon.com/service-authorization/latest/reference/list_amazonelasticcontainerservice.html (2026-11)
@@ -40,13 +37,6 @@ _BATCH = {
     "jobDefinition": "job-definition",
     "jobId": "job",
     "computeEnvironment": "compute-environment",
-}
-_ACTION_PREFIX = {"monitoring": "cloudwatch"}
-_DENIED = {
-    "ec2": "UnauthorizedOperation",
-    "iam": "AccessDenied",
-    "sts": "AccessDenied",
-    "sns": "AccessDenied",
 }
 
 
@@ -76,11 +66,12 @@ def new_session(role: str, name: str) -> dict[str, str]:
         raise ValueError(f"there is no role {role}")
     key, token = f"ASIA{secrets.token_hex(8).upper()}", secrets.token_urlsafe(32)
     _sessions()[key] = _Session(found.arn, name, token)
+    end = CLOCK.now() + timedelta(hours=6)  # which is told, not kept
     return {
         "AccessKeyId": key,
         "SecretAccessKey": secrets.token_urlsafe(30),
         "Token": token,
-        "Expiration": f"{CLOCK.now() + timedelta(hours=_HOURS):%Y-%m-%dT%H:%M:%SZ}",
+        "Expiration": f"{end:%Y-%m-%dT%H:%M:%SZ}",
     }
 
 
@@ -103,27 +94,22 @@ def refusal(environ: dict[str, Any]) -> tuple[str, str] | None:
         return None
     if environ.get("HTTP_X_AMZ_SECURITY_TOKEN") != session.token:
         return "InvalidClientTokenId", "The security token included in the request is invalid."
-    return _decided(environ, session, signed["service"], signed["region"])
-
-
-def _decided(environ: dict[str, Any], session: _Session, service: str, region: str) -> tuple[str, str] | None:
-    asked = _asked(environ, service)
-    if asked is None:
-        return "UnsupportedOperation", f"The local AWS evaluates no policies for this request of {service}"
-    operation, parameters = asked
-    action = f"{_ACTION_PREFIX.get(service, service)}:{operation}"
-    role = find_role(session.role)
-    resources = [*_resources(service, operation, parameters, region)]
-    if not resources and names_resources(role, action):
-        return "UnsupportedOperation", f"The local AWS does not know the resources of {action}"
-    context = {"ecs:cluster": [_cluster(parameters, region)]} if service == "ecs" else {}
-    for resource in resources or ["*"]:
+    service = signed["service"]
+    if service not in ("batch", "ecs"):
+        return "UnsupportedOperation", f"The local AWS evaluates no policies for requests of {service}"
+    body = environ["wsgi.input"].read(int(environ.get("CONTENT_LENGTH") or 0))
+    environ["wsgi.input"] = io.BytesIO(body)
+    parameters = json.loads(body or b"{}")
+    operation = environ.get("HTTP_X_AMZ_TARGET", "").rpartition(".")[2] or operation_of(service, environ)
+    action = f"{service}:{operation}"
+    context = {"ecs:cluster": [_cluster(parameters, signed["region"])]} if service == "ecs" else {}
+    for resource in [*_resources(service, operation, parameters, signed["region"])] or ["*"]:
         try:
-            decision = decide(role, action, resource, context)
+            decision = decide(find_role(session.role), action, resource, context)
         except ServiceError as error:
             return error.code, str(error.message)
         if decision != "allowed":
-            return _DENIED.get(service, "AccessDeniedException"), _words(session, action, resource, decision)
+            return "AccessDeniedException", _words(session, action, resource, decision)
     return None
 
 
@@ -133,20 +119,6 @@ def _words(session: _Session, action: str, resource: str, decision: str) -> str:
     if decision == "explicitDeny":
         why = "with an explicit deny in an identity-based policy"
     return f"User: {user} is not authorized to perform: {action} on resource: {resource} {why}"
-
-
-def _asked(environ: dict[str, Any], service: str) -> tuple[str, Mapping[str, Any]] | None:
-    """Return the operation and the parameters of a request; None for a protocol without names of operations."""
-    body = environ["wsgi.input"].read(int(environ.get("CONTENT_LENGTH") or 0))
-    environ["wsgi.input"] = io.BytesIO(body)
-    if target := environ.get("HTTP_X_AMZ_TARGET"):
-        return target.rpartition(".")[2], json.loads(body or b"{}")
-    if "x-www-form-urlencoded" in environ.get("CONTENT_TYPE", ""):
-        form = {name: values[0] for name, values in parse_qs(body.decode()).items()}
-        return form["Action"], form
-    if operation := operation_of(service, environ):
-        return operation, json.loads(body or b"{}")
-    return None
 
 
 def _resources(service: str, operation: str, parameters: Mapping[str, Any], region: str) -> Iterator[str]:

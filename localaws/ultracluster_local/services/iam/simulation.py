@@ -17,7 +17,7 @@ from moto.iam.responses import IamResponse
 from ultracluster_local.instance.environment import ACCOUNT
 from ultracluster_local.services.handlers import Handlers, Request, ServiceError
 
-__all__ = ["decide", "handlers", "install", "names_resources"]
+__all__ = ["decide", "handlers", "install"]
 
 handlers = Handlers(service="iam")
 
@@ -84,15 +84,6 @@ def decide(principal: Any, action: str, resource: str, context: Mapping[str, lis
         ServiceError: If a statement has what is not simulated.
     """
     return _decision(action, resource, *_held(principal), context)
-
-
-def names_resources(principal: Any, action: str) -> bool:
-    """Return whether a statement about an action is about some resources only."""
-    own, bounds = _held(principal)
-    return any(
-        _names(one, "Action", action.lower(), str.lower) and _list(one.get("Resource", [])) != ["*"]
-        for one in (*own, *(bounds or ()))
-    )
 
 
 def _held(principal: Any) -> tuple[list[Mapping[str, Any]], list[Mapping[str, Any]] | None]:

@@ -126,6 +126,7 @@ def test_checkpoint_request_writes_the_file_on_the_nodes_of_the_block(aws: FakeA
     assert command["DocumentName"] == "AWS-RunShellScript"
     # The commands run here for real, in a folder instead of /run/ultracluster.
     script = "\n".join(command["Parameters"]["commands"]).replace("/run/", f"{tmp_path}/run/")
+    assert f"{CHECKPOINT_FILE}.new " in script  # people who stop a job write another one
     for _ in range(2):
         subprocess.run(["/bin/sh", "-ec", script], check=True)
     assert Path(f"{tmp_path}{CHECKPOINT_FILE}").read_text() == "2026-12-02T11:00:00Z\n"
@@ -234,7 +235,7 @@ def test_the_report_is_sent_and_logged_as_json(aws: FakeAws, caplog: pytest.LogC
     (notice,) = aws.published
     figures = json.loads(notice["Message"].rpartition("\n\n")[2])
     assert (figures["paid_node_hours"], figures["unobserved_node_hours"]) == (48.0, 48.0)
-    assert figures in [json.loads(record.message) for record in caplog.records]
+    assert json.dumps(figures, sort_keys=True) in [record.message for record in caplog.records]
 
 
 def test_a_block_that_ec2_has_forgotten_is_reported_and_raises_no_alarm(aws: FakeAws) -> None:

@@ -275,6 +275,11 @@ def test_people_hear_of_every_node_that_refuses_with_its_reason_and_once() -> No
         "node i-1 refused to join",
     ]
     assert "15 of 16 Neuron devices" in _notices(seen, memory)[0].text
+    for fleet, limit in (
+        (False, "refusals in a row that close"),
+        (True, "refusals in an hour, after which none is"),
+    ):
+        assert limit in _notices(replace(seen, has_fleet=fleet), memory)[0].text
     after = remembered(seen)
     assert _notices(seen, after) == []
     extended = after.with_block(start=START, end=END + timedelta(days=1), instances=16)

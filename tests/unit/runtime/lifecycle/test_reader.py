@@ -1,6 +1,8 @@
 """Reading the observations of a block, on real boto3 clients."""
 
+from collections.abc import Sequence
 from datetime import timedelta
+from typing import Any
 from unittest.mock import Mock
 
 import pytest
@@ -14,6 +16,7 @@ from tests.unit.runtime.lifecycle.lifecycle_aws import (
     cluster,
 )
 
+from ultracluster_runtime.lifecycle import reader
 from ultracluster_runtime.lifecycle.observations import Environment, Fleet, Job, Observations, Queue, Refusal
 from ultracluster_runtime.lifecycle.reader import chunks, observe, template_data, try_read
 
@@ -46,6 +49,24 @@ def test_reads_the_block_its_queue_and_the_jobs_on_its_nodes(aws: FakeAws) -> No
     jobs = {job.job_id: job for job in observations.jobs or ()}
     assert jobs["multi"] == Job(job_id="multi", nodes=frozenset(NODES))
     assert "waits" not in jobs
+
+
+def test_only_multi_node_jobs_are_asked_for_the_jobs_of_their_nodes(
+    aws: FakeAws, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[str] = []
+
+    described = reader.describe_jobs
+
+    def recorded(batch: Any, jobs: Sequence[str]) -> list[dict[str, Any]]:
+        asked.extend(jobs)
+        return described(batch, jobs)
+
+    monkeypatch.setattr(reader, "describe_jobs", recorded)
+    observed(aws)
+
+    parts = {job for job in asked if "#" in job}
+    assert parts == {f"multi#{index}" for index in range(len(NODES))}
 
 
 def test_only_an_active_block_is_asked_for_nodes_and_extensions(aws: FakeAws) -> None:

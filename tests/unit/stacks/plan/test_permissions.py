@@ -2,7 +2,7 @@ from typing import Any
 
 import pytest
 
-from ultracluster_stacks.plan.permissions import widened
+from ultracluster_stacks.plan.permissions import risky, widened
 
 
 def policy(*statements: dict[str, Any]) -> dict[str, Any]:
@@ -80,9 +80,10 @@ def test_knows_trust_inline_policies_and_managed_policies_of_a_role() -> None:
 def test_a_boundary_that_goes_widens_a_role(
     before: dict[str, Any], after: dict[str, Any], lifted: bool
 ) -> None:
-    assert widened("AWS::IAM::Role", before, after) == (
-        ("PermissionsBoundary no longer limits it",) if lifted else ()
-    )
+    said = ("PermissionsBoundary no longer limits it",) if lifted else ()
+
+    assert widened("AWS::IAM::Role", before, after) == said
+    assert risky("AWS::IAM::Role", before, after) == said
 
 
 def test_a_rule_of_a_security_group_is_a_permission() -> None:
