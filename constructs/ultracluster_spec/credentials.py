@@ -102,7 +102,7 @@ _PUBLIC: Final = re.compile(r"(?:^|_)public_key$|secret_access_key_id$|(?:^|_)km
 _PLACEHOLDER: Final = re.compile(
     r"(?i)your|example|placeholder|change.?me|dummy|fake|mock|x{4,}|\.\.\.|\*\*\*|redacted|insert|replace|sample|todo"
     r"|pass(?:word|wd)?\d*$|secret$|token$|^key|key$|none$|null$|true$|false$|optional|required|default|env(?:ironment)?[._:]"
-    r"|[<>{}]|^\$|\$[(A-Z]|^%|^[a-z]+://|^arn:|^(?:s3|file|env|op|vault|ssm):|abc123|123456|(?:^|[-_.])test(?:[-_.]|$)|/[\w.-]+\.\w{2,5}$|^(.)\1*$"
+    r"|[<>{}]|^\$|\$[(A-Z]|^%|^[a-z]+://|^arn:|^(?:s3|file|env|op|vault|ssm):|abc123|123456|(?:^|[-_.])test(?:[-_.]|$)|/[\w.-]+\.\w{2,5}$|^([A-Z_]\w*)=\1$|^(.)\2*$"
 )
 _LOWER: Final = {
     ord(letter): letter.lower() for letter in ascii_uppercase

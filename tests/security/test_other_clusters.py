@@ -95,7 +95,11 @@ def _said() -> dict[str, tuple[set[str], str]]:
 
 
 def test_the_page_says_what_each_role_could_do_to_another_cluster(templates: list[Template]) -> None:
-    assert {role: actions for role, (actions, _) in _said().items()} == _reached(templates)
+    reached = _reached(templates)
+    for role, actions in reached.items():
+        print(f"{role}: {', '.join(sorted(actions)) or 'nothing'}")  # noqa: T201 - for who asks with -s
+
+    assert {role: actions for role, (actions, _) in _said().items()} == reached
 
 
 def test_every_cell_that_is_not_nothing_has_a_reason() -> None:

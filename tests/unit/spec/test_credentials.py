@@ -93,6 +93,7 @@ def test_finds_made_up_secrets_in_files_of_all_kinds_and_names_the_line_but_not_
         ("README.md", "git clone https://user:password@host/repository.git, or with ${TOKEN}\n"),
         ("config.yaml", "max_tokens: 4096\nkey: model.layers.0.weight\napi_key: your-api-key-1\n"),
         ("run.sh", "export WANDB_API_KEY=$(cat /run/key1)\nTOKEN=${TOKEN1}\n"),
+        ("launch.sh", "gantry run --env-secret R2_ENDPOINT_URL=R2_ENDPOINT_URL \\\n  -- train.py\n"),
         ("model.json", '{"revision": "0123456789abcdef0123456789abcdef01234567", "tokenizer": "v2"}\n'),
         ("uv.lock", "sha256:0a30ef8f5322a4173720ae6712dc9a5e58f5a19868f3f167b4b5778db066c2b5\n"),
     ],
