@@ -51,7 +51,9 @@ def test_the_first_ctrl_c_lets_steps_end_and_says_so_and_the_second_ends_the_rol
 
     assert steps.wait() == (GATE, passed)
     assert steps.stop_requested()
-    assert capsys.readouterr().err.startswith("Stopping after the current steps. Press Ctrl-C again to exit now;")
+    assert capsys.readouterr().err.startswith(
+        "Stopping after the current steps. Press Ctrl-C again to exit now;"
+    )
     ended.presses = 1
     with pytest.raises(KeyboardInterrupt):
         steps.wait()
