@@ -61,6 +61,28 @@ CHECKPOINT_LEAD_MINUTES: Final = Between(
 MAX_REFUSALS: Final = Between(code="UC4129", least=1, most=100)
 """Number of nodes that refuse to join a Capacity Block one after another before it is closed."""
 
+SickNodes = Literal["tell", "replace"]
+"""What is done about nodes with hardware faults."""
+
+
+def check_sick_nodes(choice: SickNodes, *, has_block: bool, has_metrics: bool) -> list[Finding]:
+    """Check that sick nodes that are replaced are of a Capacity Block (UC4126), and seen (UC4186)."""
+    if choice == "tell":
+        return []
+    problem = "sick nodes are to be replaced, and nodes publish no metrics that tell which are"
+    remedy = "Enable the alarms of the cluster, which bring the metrics, or leave out sick_nodes"
+    return [
+        *require(
+            has_block,
+            SETTING_OF_ANOTHER_KIND,
+            "sick_nodes is for `capacity-block`",
+            remedy="Remove it",
+            path="sick_nodes",
+        ),
+        *require(not has_block or has_metrics, "UC4186", problem, remedy=remedy, path="sick_nodes"),
+    ]
+
+
 RESERVATION: Final = Form(
     code="UC4109",
     pattern=RESERVATION_ID,
@@ -932,6 +954,13 @@ RECORDS: Final = (
         remedy="Set max_refusals from 1 to 100; each refusal costs the minutes of one boot.",
         source="Our decision: a bad image would otherwise launch nodes until the block ends (Batch scales up again after each).",
         example='BlockLifecycle(stack, "Life", queue=queue, block=block, max_refusals=5)',
+    ),
+    RuleRecord(
+        "UC4186",
+        "Nodes whose sick ones are replaced publish metrics.",
+        remedy="Enable the alarms of the cluster, which bring the metrics of nodes, or leave out sick_nodes.",
+        source="Our decision: a node is terminated only for a fault that it has reported.",
+        example="sick_nodes: replace",
     ),
     RuleRecord(
         "UC4131",

@@ -20,6 +20,8 @@ from ultracluster_spec.capacity import (
     AdditionalCapacity,
     Capacity,
     CapacityRecord,
+    SickNodes,
+    check_sick_nodes,
     placeholder_reservation,
 )
 from ultracluster_spec.file_system import FileSystem, OptionalFileSystem
@@ -159,6 +161,12 @@ class Cluster(Value):
     max_refusals: Annotated[int, MAX_REFUSALS] = 3
     """Number of nodes of a Capacity Block that refuse to join one after another before its compute environment is closed, 1
     to 100. Default: 3."""
+
+    sick_nodes: SickNodes = "tell"
+    """What is done about nodes of a Capacity Block with hardware faults. `tell`: `notify` receives the faults of each and the
+    command that replaces it. `replace`: no further job starts on it, and it is terminated, at most two in an hour, so that
+    another one comes in the block; a job on it is asked for a checkpoint and submitted again if it has `resume`, and
+    waited for if it has none. It was never shown in a real block (L126). Default: tell."""
 
     queue: Queue = field(default_factory=Queue)
     """Priority, shares and limits of the cluster's own job queue."""
@@ -337,7 +345,16 @@ def block_settings_have_a_block(cluster: Cluster) -> Iterator[At]:
             yield At(name, f"{name} is for `capacity-block`", remedy="Remove it")
 
 
-BLOCK_RULES: Final = (block_is_sold_in_the_region, block_settings_have_a_block)
+@rule("UC4186")
+def sick_nodes_can_be_replaced(cluster: Cluster) -> Iterator[At]:
+    """Sick nodes that are replaced are of a Capacity Block, and publish metrics."""
+    has_metrics = cluster.effective_alarms is not None
+    yield from At.all(
+        check_sick_nodes(cluster.sick_nodes, has_block=cluster.has_block, has_metrics=has_metrics)
+    )
+
+
+BLOCK_RULES: Final = (block_is_sold_in_the_region, block_settings_have_a_block, sick_nodes_can_be_replaced)
 """Rules about a cluster with a Capacity Block, or with settings for one."""
 
 RECORDS: Final = (

@@ -16,7 +16,7 @@ from ultracluster_runtime.jobs.dependencies import dependencies_of, job_name, qu
 from ultracluster_runtime.jobs.queues import Queue, list_definitions
 from ultracluster_runtime.jobs.resumes import resume_table
 from ultracluster_runtime.jobs.submission import submission
-from ultracluster_runtime.resume.endings import resumes_left
+from ultracluster_runtime.lifecycle.reader import resumes_left
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -66,7 +66,13 @@ from ultracluster_catalog.machines.instance_type import InstanceType
 from ultracluster_catalog.names.cluster_tag import CLUSTER_TAG
 from ultracluster_spec.alarms import Alarms, effective_alarms, warn_of_missing_recipients
 from ultracluster_spec.arguments import validate_arguments
-from ultracluster_spec.capacity import Capacity, CapacityBlock, check_max_nodes
+from ultracluster_spec.capacity import (
+    Capacity,
+    CapacityBlock,
+    SickNodes,
+    check_max_nodes,
+    check_sick_nodes,
+)
 from ultracluster_spec.file_system import MOUNT_PATH, NO_FILE_SYSTEM, FileSystem
 from ultracluster_spec.findings import Finding, FindingsError, collect, reject, require
 from ultracluster_spec.instance_type import check_scratch, check_whole_ultraservers
@@ -130,6 +136,7 @@ class UltraCluster(IUltraCluster):
         tags: Mapping[str, str] | None = None,
         checkpoint_lead: Duration | None = None,
         max_refusals: int = 3,
+        sick_nodes: SickNodes = "tell",
         root_volume: RootVolume | None = None,
         user_data: str | ec2.UserData | None = None,
         scratch_path: str | None = None,
@@ -173,6 +180,8 @@ class UltraCluster(IUltraCluster):
                 Default: 20 minutes.
             max_refusals: Number of nodes of a Capacity Block that refuse to join one after another before its compute
                 environment is closed, 1 to 100. Default: 3.
+            sick_nodes: What is done about nodes of a Capacity Block with hardware faults, see `BlockLifecycle`; ``replace``
+                needs alarms. Default: people are told.
             root_volume: Size and throughput of the root volume of each node, see `NodeGroup`. Default: 200 GiB, 500 MiB/s.
             user_data: Script that each node runs at its first boot, after its own checks, see `NodeGroup`. Default: none.
             scratch_path: Mount point of the instance store volumes, striped into one, such as ``/scratch``; requires an AMI
@@ -228,6 +237,7 @@ class UltraCluster(IUltraCluster):
             scratch_path=scratch_path,
             boot=check_boot(root_volume, user_data),
             lifecycle=check_lifecycle(checkpoint_lead, max_refusals),
+            sick_nodes=sick_nodes,
         )
         super().__init__(scope, construct_id)
         if plan.cluster_name is not None:
@@ -272,7 +282,7 @@ class UltraCluster(IUltraCluster):
         self._watch, self.alarms = self._define_alarms(plan.alarms)
         self._topic = self._topic or (self.alarms.topic if self.alarms else None)
         self.block_lifecycles = tuple(
-            self._define_lifecycle(source, checkpoint_lead, max_refusals)
+            self._define_lifecycle(source, checkpoint_lead, max_refusals, sick_nodes)
             for source in plan.sources
             if isinstance(source, CapacityBlock)
         )
@@ -470,7 +480,11 @@ class UltraCluster(IUltraCluster):
         return watch, alarms
 
     def _define_lifecycle(
-        self, block: CapacityBlock, checkpoint_lead: Duration | None, max_refusals: int
+        self,
+        block: CapacityBlock,
+        checkpoint_lead: Duration | None,
+        max_refusals: int,
+        sick_nodes: SickNodes,
     ) -> BlockLifecycle:
         return BlockLifecycle(
             self,
@@ -480,6 +494,8 @@ class UltraCluster(IUltraCluster):
             fleet=next((fleet for fleet in self.fleets if fleet.nodes.capacity is block), None),
             checkpoint_lead=checkpoint_lead,
             max_refusals=max_refusals,
+            metrics=self.metrics,
+            sick_nodes=sick_nodes,
             topic=self._topic,
             kms_key=self._kms_key,
         )
@@ -635,6 +651,7 @@ def _resolve(
     scratch_path: str | None,
     boot: Sequence[Finding],
     lifecycle: Sequence[Finding],
+    sick_nodes: SickNodes,
 ) -> _Plan:
     """Return what the arguments come to, or raise all that is wrong with them and with parts that they would define."""
     named_by_tag = tags.get(CLUSTER_TAG)
@@ -674,6 +691,8 @@ def _resolve(
     findings += _check_removal(removal_policy)
     findings += boot
     findings += lifecycle if has_block(sources) else ()
+    has_alarms = alarms.enabled if alarms else has_block(sources)
+    findings += check_sick_nodes(sick_nodes, has_block=has_block(sources), has_metrics=has_alarms)
     findings += _check_network(network, vpc_subnets=vpc_subnets, placement=placement)
     findings += check_strategy(placement, path="placement")
     findings += under("alarms", check_alarms(alarms)) if alarms else ()

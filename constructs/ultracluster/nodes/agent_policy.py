@@ -28,16 +28,21 @@ class AgentPolicy(iam.Policy):
         self, scope: Construct, construct_id: str, *, role: iam.IRole, compute_environment_arn: str
     ) -> None:
         """Define the policy of a role for the cluster of an environment."""
-        # AWS Batch names the cluster AWSBatch-ENVIRONMENT-UUID: its own role is limited to AWSBatch*
-        # (https://docs.aws.amazon.com/aws-managed-policy/latest/reference/BatchServiceRolePolicy.html, read 2026-11), and the
-        # policies of AWS ParallelCluster to AWSBatch-ENVIRONMENT* (cli/src/pcluster/templates/awsbatch_builder.py).
-        name = Fn.select(1, Fn.split("compute-environment/", compute_environment_arn))
         super().__init__(
             scope,
             construct_id,
             roles=[role],
-            statements=agent_statements(f"{_ecs()}:cluster/AWSBatch-{name}-*"),
+            statements=agent_statements(cluster_of_environment(compute_environment_arn)),
         )
+
+
+def cluster_of_environment(compute_environment_arn: str) -> str:
+    """Return the ARN of the ECS cluster that AWS Batch makes for a managed environment, with a star for what is not known."""
+    # AWS Batch names the cluster AWSBatch-ENVIRONMENT-UUID: its own role is limited to AWSBatch*
+    # (https://docs.aws.amazon.com/aws-managed-policy/latest/reference/BatchServiceRolePolicy.html, read 2026-11), and the
+    # policies of AWS ParallelCluster to AWSBatch-ENVIRONMENT* (cli/src/pcluster/templates/awsbatch_builder.py).
+    name = Fn.select(1, Fn.split("compute-environment/", compute_environment_arn))
+    return f"{_ecs()}:cluster/AWSBatch-{name}-*"
 
 
 def agent_statements(ecs_cluster_arn: str) -> list[iam.PolicyStatement]:

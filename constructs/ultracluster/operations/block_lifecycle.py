@@ -14,7 +14,9 @@ from ultracluster._foundation.permissions import allow
 from ultracluster._foundation.private_topic import publish_statements
 from ultracluster._foundation.scheduled_function import ScheduledFunction
 from ultracluster._foundation.state_table import StateTable
+from ultracluster.nodes.agent_policy import cluster_of_environment
 from ultracluster.nodes.node_fleet import NodeFleet
+from ultracluster.nodes.node_metrics import NodeMetrics
 from ultracluster.scheduling.compute_environment import ComputeEnvironment
 from ultracluster.scheduling.training_queue import TrainingQueue
 from ultracluster_catalog.capacity.capacity_blocks import (
@@ -28,6 +30,8 @@ from ultracluster_spec.capacity import (
     MAX_REFUSALS,
     CapacityBlock,
     CapacityReservation,
+    SickNodes,
+    check_sick_nodes,
 )
 from ultracluster_spec.cluster import Cluster
 from ultracluster_spec.findings import Finding, FindingsError, quote
@@ -69,6 +73,8 @@ class BlockLifecycle(Construct):
 
     Where an Auto Scaling group starts the nodes, its desired capacity is that of the block while it is open, and 0 otherwise.
 
+    Nodes that report hardware faults are named in a notice with the command that replaces them, or are replaced.
+
     Nodes that refuse to join the cluster are reported with their reason; several in a row close the environment, or in an hour
     keep the Auto Scaling group from replacing more, so that a bad image does not launch nodes in a loop. Only one invocation runs at a time: it holds a lease in a DynamoDB table.
     """
@@ -91,6 +97,8 @@ class BlockLifecycle(Construct):
         fleet: NodeFleet | None = None,
         checkpoint_lead: Duration | None = None,
         max_refusals: int = 3,
+        metrics: NodeMetrics | None = None,
+        sick_nodes: SickNodes = "tell",
         topic: sns.ITopic | None = None,
         kms_key: kms.IKey | None = None,
     ) -> None:
@@ -106,17 +114,25 @@ class BlockLifecycle(Construct):
             max_refusals: Number of nodes that refuse to join one after another before the compute environment is closed,
                 1 to 100. It must be enabled again manually. With a fleet: that refuse within an hour before it replaces no
                 more. Default: 3.
+            metrics: Metrics of the nodes, which tell of hardware faults. Default: nobody is told of them.
+            sick_nodes: ``tell``: a notice names the faults of a node and the command that replaces it. ``replace``: no further job
+                starts on it, and it is terminated, at most two in an hour, so that another one comes in the block: after a
+                checkpoint of jobs that are submitted again, and after the end of others. Default: people are told.
             topic: SNS topic for notices. Default: a new one without subscriptions.
             kms_key: KMS key for the log group, the state and a new topic; its policy must allow CloudWatch and CloudWatch
                 Logs to use it. Default: AWS owned keys, and none for the topic.
 
         Raises:
-            FindingsError: If the queue does not launch into this block (UC4116), the lead is too long (UC4117), or the number
-                of refusals is out of bounds (UC4129).
+            FindingsError: If the queue does not launch into this block (UC4116), the lead is too long (UC4117), the number
+                of refusals is out of bounds (UC4129), or sick nodes are to be replaced without metrics (UC4186).
         """
         lead = checkpoint_lead.to_seconds() if checkpoint_lead else _DEFAULT_LEAD
-        environment = _environment_of(block, queue, check_lifecycle(checkpoint_lead, max_refusals))
+        findings = check_lifecycle(checkpoint_lead, max_refusals)
+        findings += check_sick_nodes(sick_nodes, has_block=True, has_metrics=metrics is not None)
+        environment = _environment_of(block, queue, findings)
         super().__init__(scope, construct_id)
+        self._metrics = metrics
+        self._replaces = sick_nodes == "replace"
         self._environment = environment
         self.block = block
         self._queue = queue
@@ -146,6 +162,8 @@ class BlockLifecycle(Construct):
             statements=self._statements(),
             handler="ultracluster_runtime.lifecycle.handler.handler",
             environment={
+                **({"UC_METRICS_LOG_GROUP": self._metrics.log_group.log_group_name} if self._metrics else {}),
+                **({"UC_SICK_NODES": "replace"} if self._replaces else {}),
                 "UC_RESERVATION_ID": self.block.reservation_id,
                 "UC_COMPUTE_ENVIRONMENT": self._environment.arn,
                 "UC_JOB_QUEUE": self._queue.job_queue_arn,
@@ -214,8 +232,41 @@ class BlockLifecycle(Construct):
                 {"StringEquals": {f"aws:ResourceTag/{RESERVATION_TAG}": self.block.reservation_id}},
             ),
             *(self._fleet.size_statements() if self._fleet else ()),
+            *self._fault_statements(),
+            *(self._replacement_statements(scope) if self._replaces else ()),
             *self._state.statements("dynamodb:Scan", "dynamodb:UpdateItem"),
             *publish_statements("Notify", self.topic, self.topic.master_key),
+        ]
+
+    def _fault_statements(self) -> list[iam.PolicyStatement]:
+        if self._metrics is None:
+            return []
+        group = self._metrics.log_group
+        return [allow("ReadFaultsOfNodes", ["logs:FilterLogEvents"], [group.log_group_arn])]
+
+    def _replacement_statements(self, scope: str) -> list[iam.PolicyStatement]:
+        """Return the permissions to drain nodes of the environment, and to terminate nodes of this cluster in this block."""
+        nodes = self._environment.nodes
+        hosts = [f"arn:{Aws.PARTITION}:ecs:{scope}:container-instance/*"]
+        cluster = (
+            nodes.joins.ecs_cluster_arn if nodes.joins else cluster_of_environment(self._environment.arn)
+        )
+        own = {CLUSTER_TAG: nodes.cluster_name, RESERVATION_TAG: self.block.reservation_id}
+        return [
+            allow("ReadDefinitions", ["batch:DescribeJobDefinitions"], ["*"]),
+            allow("FindNodesToDrain", ["ecs:ListContainerInstances"], [cluster]),
+            allow(
+                "DrainNodes",
+                ["ecs:UpdateContainerInstancesState"],
+                hosts,
+                {"ArnLike": {"ecs:cluster": cluster}},
+            ),
+            allow(
+                "ReplaceNodes",
+                ["ec2:TerminateInstances"],
+                [f"arn:{Aws.PARTITION}:ec2:{scope}:instance/*"],
+                {"StringEquals": {f"aws:ResourceTag/{key}": value for key, value in own.items()}},
+            ),
         ]
 
     def _add_rules(self) -> None:

@@ -13,6 +13,7 @@ import hashlib
 import hmac
 import json
 import os
+import re
 import subprocess
 import sys
 import threading
@@ -30,7 +31,12 @@ EFA = {
     "tx_bytes": "EfaBytes",
     "retrans_pkts": "EfaRetransmits",
     "rx_drops": "EfaDrops",
+    "impaired_remote_conn_events": "EfaImpaired",
+    "unresponsive_remote_events": "EfaImpaired",
 }
+# The runtime of Neuron writes what it asks for to the kernel log: ultracluster_catalog.observability.node_faults.
+FAULT = re.compile(rb"NEURON_HW_ERR=(\w+)[^\n]*action=TERMINATE_INSTANCE")
+ECC = ("mem_ecc_corrected", "sram_ecc_corrected", "mem_ecc_uncorrected", "sram_ecc_uncorrected")
 
 
 def found(place):
@@ -68,10 +74,7 @@ def digest(report):
         errors += sum(inner(stats, "error_summary").values())
         latency = max(latency, inner(stats, "latency_stats", "device_latency").get("p50") or 0)
     devices = inner(report, "system_data", "neuron_hw_counters", "neuron_devices") or []
-    ecc = [
-        sum((device.get(part + kind) or 0) for device in devices for part in ("mem_ecc_", "sram_ecc_"))
-        for kind in ("corrected", "uncorrected")
-    ]
+    ecc = [sum((device.get(name) or 0) for device in devices) for name in ECC]
     used = sum(cores.values()) / len(cores) if cores else 0
     return {"used": used, "memory": memory, "errors": errors, "latency": latency, "ecc": ecc}
 
@@ -89,6 +92,31 @@ def monitor(command, reports):
         except OSError as error:
             print("neuron-monitor:", error, file=sys.stderr)
         time.sleep(30)
+
+
+def kernel_log():
+    """Open the kernel log, from which each read takes a record; None if there is none."""
+    try:
+        return os.open(ROOT + "/dev/kmsg", os.O_RDONLY | os.O_NONBLOCK)
+    except OSError as error:
+        print("kernel log:", error, file=sys.stderr)
+        return None
+
+
+def kernel_faults(log):
+    """Return the faults in new records of the kernel log for which Neuron asks to end the instance."""
+    faults = set()
+    while log is not None:
+        try:
+            record = os.read(log, 8192)
+        except BrokenPipeError:  # records were overwritten before they were read
+            continue
+        except OSError:  # no new ones
+            break
+        if not record:
+            break
+        faults |= {each.decode() for each in FAULT.findall(record)}
+    return faults
 
 
 def job_network():
@@ -137,6 +165,7 @@ class Node:
 
     def __init__(self):
         self.sums, self.network, self.ecc = counters(), job_network(), None
+        self.log, self.faults = kernel_log(), set()
 
     def minute(self, reports):
         """Return the metrics since the last call, a minute ago."""
@@ -151,9 +180,13 @@ class Node:
             metrics["ExecutionErrors"] = sum(each["errors"] for each in reports)
             if last["latency"]:
                 metrics["ExecutionSeconds"] = last["latency"]
-            before = self.ecc or last["ecc"]
-            metrics["EccCorrected"], metrics["EccUncorrected"] = (a - b for a, b in zip(last["ecc"], before))
+            new = [max(0, a - b) for a, b in zip(last["ecc"], self.ecc or last["ecc"])]
+            metrics["EccCorrected"], metrics["EccUncorrected"] = sum(new[:2]), sum(new[2:])
+            self.faults |= {name for name, count in list(zip(ECC, new))[2:] if count}
             self.ecc = last["ecc"]
+        # They stay: a node that had one is not trusted any more.
+        self.faults |= kernel_faults(self.log)
+        metrics["NodeFaults"] = len(self.faults)
         tcp = metrics.get("TcpBytes", 0)
         busy = metrics.get("CoreUtilization", 0) >= BUSY_PERCENT
         metrics["TcpFallback"] = int(busy and tcp >= LEAST_TCP_BYTES and metrics["EfaBytes"] < tcp / 100)
@@ -167,12 +200,13 @@ def unit(name):
     return next((each for each in ("Bytes", "Percent", "Seconds") if name.endswith(each)), "Count")
 
 
-def embedded(metrics, instance, now):
+def embedded(metrics, instance, now, faults=()):
     """Return a log event. The instance is a property, not a dimension, which would add a paid metric per node."""
     named = [{"Name": name, "Unit": "Percent" if "Util" in name else unit(name)} for name in metrics]
     directive = {"Namespace": "UltraCluster", "Dimensions": [["Cluster"]], "Metrics": named}
     about = {"Timestamp": now, "CloudWatchMetrics": [directive]}
-    return json.dumps({"_aws": about, "Cluster": SET("UC_CLUSTER"), "InstanceId": instance, **metrics})
+    which = {"Cluster": SET("UC_CLUSTER"), "InstanceId": instance, "Faults": sorted(faults)}
+    return json.dumps({"_aws": about, **which, **metrics})
 
 
 def signed(body, target, server, region, keys, moment):
@@ -219,11 +253,11 @@ def call(target, **request):
     answer(url, body, signed(body, target, url.partition("://")[2], SET("UC_REGION"), keys, moment))
 
 
-def publish(metrics, instance):
+def publish(metrics, instance, faults=()):
     """Send a log event; the first one creates the log stream of this node."""
     now = int(time.time() * 1000)
     place = {"logGroupName": SET("UC_LOG_GROUP"), "logStreamName": instance}
-    event = {"timestamp": now, "message": embedded(metrics, instance, now)}
+    event = {"timestamp": now, "message": embedded(metrics, instance, now, faults)}
     try:
         call("PutLogEvents", **place, logEvents=[event])
     except urllib.error.HTTPError as error:
@@ -244,7 +278,7 @@ def main():
         try:
             instance = instance or metadata("instance-id")
             taken, reports[:] = reports[:], []
-            publish(node.minute(taken), instance)
+            publish(node.minute(taken), instance, node.faults)
         except (OSError, KeyError, ValueError, IndexError) as error:
             print("not published:", error, file=sys.stderr)
 

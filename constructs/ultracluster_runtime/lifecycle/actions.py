@@ -40,6 +40,7 @@ class RequestCheckpoint:
 
     nodes: frozenset[str]
     before: datetime  # time at which EC2 terminates the nodes
+    sick: str | None = None  # sick node that is replaced afterwards, if that is the reason
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -49,6 +50,20 @@ class TerminateJob:
     job_id: str
     reason: str
     children: tuple[str, ...] = ()  # IDs of the array children that end with it, before it
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class DrainNode:
+    """Let no further job start on a sick node; those that run go on."""
+
+    node: str
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class ReplaceNode:
+    """Terminate a sick node of the block, in whose place another one is launched."""
+
+    node: str
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -62,7 +77,17 @@ class Notify:
     report: dict[str, Any] = field(default_factory=dict)  # figures to send and to log
 
 
-Action = SetEnvironment | SetQueue | SetFleet | SetProtection | RequestCheckpoint | TerminateJob | Notify
+Action = (
+    SetEnvironment
+    | SetQueue
+    | SetFleet
+    | SetProtection
+    | RequestCheckpoint
+    | TerminateJob
+    | DrainNode
+    | ReplaceNode
+    | Notify
+)
 
 
 class PartialDeliveryError(Exception):

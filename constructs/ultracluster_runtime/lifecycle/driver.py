@@ -14,8 +14,10 @@ from ultracluster_runtime.functions.clients import Clients, patience
 from ultracluster_runtime.functions.responses import AWS_ERRORS
 from ultracluster_runtime.lifecycle.actions import (
     Action,
+    DrainNode,
     Notify,
     PartialDeliveryError,
+    ReplaceNode,
     RequestCheckpoint,
     SetEnvironment,
     SetFleet,
@@ -25,7 +27,7 @@ from ultracluster_runtime.lifecycle.actions import (
 )
 from ultracluster_runtime.lifecycle.lease import LeasedState, LeaseHeldError
 from ultracluster_runtime.lifecycle.plan import run_cycle
-from ultracluster_runtime.lifecycle.reader import ManagedBlock, chunks, observe, try_read
+from ultracluster_runtime.lifecycle.reader import ManagedBlock, chunks, host_of, observe, try_read
 from ultracluster_runtime.lifecycle.state import LifecycleState
 
 _log = logging.getLogger(__name__)
@@ -146,6 +148,8 @@ def _perform(action: Action, block: ManagedBlock, clients: Clients) -> None:
                 )
         case TerminateJob():
             _terminate(action, clients)
+        case DrainNode() | ReplaceNode():
+            _replace(action, block, clients)
         case Notify():
             _notify(action, block, clients)
     _log.info(json.dumps({"reservation": block.reservation_id, "done": repr(action)}))
@@ -160,6 +164,22 @@ def _terminate(action: TerminateJob, clients: Clients) -> None:
     with ThreadPoolExecutor(_REQUESTS_AT_ONCE) as pool:
         list(pool.map(terminate, action.children))
     terminate(action.job_id)
+
+
+def _replace(action: DrainNode | ReplaceNode, block: ManagedBlock, clients: Clients) -> None:
+    if isinstance(action, ReplaceNode):
+        # The block has room for another one then:
+        # https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/capacity-blocks-launch.html (read 2026-11). An Auto Scaling group
+        # keeps its desired capacity, whether the node is protected from scaling in or not.
+        clients("ec2").terminate_instances(InstanceIds=[action.node])
+        return
+    # Running tasks go on, and none is placed any more:
+    # https://docs.aws.amazon.com/AmazonECS/latest/developerguide/container-instance-draining.html (read 2026-11).
+    cluster, host = host_of(clients, block.compute_environment, action.node)
+    if host is not None:
+        clients("ecs").update_container_instances_state(
+            cluster=cluster, containerInstances=[host], status="DRAINING"
+        )
 
 
 def _batch_state(*, enabled: bool) -> str:

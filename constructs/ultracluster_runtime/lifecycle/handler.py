@@ -30,6 +30,8 @@ def handler(event: dict[str, Any], context: Any) -> None:  # noqa: ARG001 - Lamb
             ),
             max_refusals=int(os.environ["UC_MAX_REFUSALS"]),
             auto_scaling_group=os.environ.get("UC_AUTO_SCALING_GROUP", ""),
+            metrics_log_group=os.environ.get("UC_METRICS_LOG_GROUP", ""),
+            replaces_sick=os.environ.get("UC_SICK_NODES") == "replace",
         ),
         _CLIENTS,
         datetime.now(UTC),

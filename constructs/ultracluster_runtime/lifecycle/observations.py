@@ -126,6 +126,14 @@ class Fleet:
     exposed: frozenset[str] = frozenset()  # IDs of its instances in service that are not
 
 
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Sickness:
+    """What is wrong with a node."""
+
+    reason: str  # its faults, in words
+    in_memory: bool = False  # whether values were lost, so that a checkpoint that is written now may be wrong
+
+
 @dataclass(frozen=True, kw_only=True)
 class Observations:
     """Observations of one run. None means that a value could not be read; nothing is done about it then."""
@@ -149,6 +157,10 @@ class Observations:
     fleet: Fleet | None = None
     waiting: str | None = None  # ID of a job that could run on a node, read only while the block has none
     strays: tuple[Stray, ...] = ()
+    sick: Mapping[str, Sickness] = field(default_factory=dict)  # sick nodes of the block, by instance ID
+    replaces_sick: bool = False  # whether sick nodes are replaced without a person
+    # IDs of the jobs on sick nodes that are submitted again when they lose a node
+    resumed: frozenset[str] = frozenset()
 
     @cached_property
     def window(self) -> BlockWindow | None:

@@ -4,15 +4,18 @@ Every run observes everything and does what is missing, whatever invoked it. So 
 harmless, an extension is picked up automatically, and two runs do no more than one.
 """
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Iterator
 from datetime import datetime, timedelta
 from enum import StrEnum
 from functools import partial
 
+from ultracluster_catalog.observability.node_faults import REPLACEMENTS_PER_HOUR
 from ultracluster_runtime.lifecycle.actions import (
     Action,
+    DrainNode,
     Notify,
     PartialDeliveryError,
+    ReplaceNode,
     RequestCheckpoint,
     SetEnvironment,
     SetFleet,
@@ -27,8 +30,9 @@ from ultracluster_runtime.lifecycle.observations import (
     UPCOMING,
     Observations,
     Refusal,
+    Sickness,
 )
-from ultracluster_runtime.lifecycle.state import OUTSIDE, REFUSED, LifecycleState
+from ultracluster_runtime.lifecycle.state import OUTSIDE, REFUSED, REPLACED, SICK, LifecycleState
 
 DRAIN_REASON = "ultracluster: Capacity Block "
 """Start of the reason with which jobs are terminated at the drain; the ID of the reservation follows."""
@@ -43,6 +47,13 @@ _CONSOLE_WAIT = timedelta(minutes=20)
 
 # A launch takes minutes (BOOT_TIME); a job that waits twice as long in hours that are paid for waits for something else.
 _STARVED = timedelta(minutes=20)
+
+
+# A new node takes ten minutes or more to join, and its job as long to load a checkpoint: later it is not worth its price.
+_WORTH_REPLACING = timedelta(hours=1)
+_ASK_EC2_AGAIN = timedelta(minutes=5)
+_HOUR = timedelta(hours=1)
+_UNSEEN = timedelta(minutes=2)  # after which every run sees a job that was placed before its node was drained
 
 
 class Phase(StrEnum):
@@ -89,6 +100,7 @@ def plan_actions(observations: Observations, state: LifecycleState | None) -> tu
         *terminations,
         *_plan_fleet(observations, phase, state),
         *_plan_checkpoint_requests(observations, phase, state, ending={end.job_id for end in terminations}),
+        *_plan_replacements(observations, phase, state),
         *_plan_notices(observations, phase, state),
     )
 
@@ -207,6 +219,84 @@ def _plan_terminations(
     ]
 
 
+def _plan_replacements(
+    observations: Observations, phase: Phase, state: LifecycleState | None
+) -> list[Action]:
+    """Drain sick nodes and replace those without a job that would be lost, the longest drained first."""
+    if state is None or not _may_replace(observations, phase, state):
+        return []
+    now = observations.now
+    # What was drained takes no jobs any more, also if its devices have come back.
+    sick = (observations.nodes or frozenset()) & (observations.sick.keys() | state.drained.keys())
+    waiting = sorted(sick - state.replaced.keys(), key=lambda node: (state.drained.get(node, now), node))
+    actions: list[Action] = [DrainNode(node=node) for node in waiting if node not in state.drained]
+    # The answer was lost, or EC2 is slow.
+    late = [
+        node for node in sorted(sick & state.replaced.keys()) if now - state.replaced[node] >= _ASK_EC2_AGAIN
+    ]
+    left = REPLACEMENTS_PER_HOUR - sum(now - at < _HOUR for at in state.replaced.values())
+    ready = [node for node in waiting if _drained_long_enough(node, observations, state)]
+    actions += _plan_last_words(ready, observations, state)
+    free = [node for node in ready if _wrote_its_checkpoint(node, observations, state)]
+    return [*actions, *(ReplaceNode(node=node) for node in [*late, *free[: max(0, left)]])]
+
+
+def _may_replace(observations: Observations, phase: Phase, state: LifecycleState) -> bool:
+    """Return whether another node would come for a sick one, in time to be worth it."""
+    window, environment = observations.window, observations.environment
+    return (
+        observations.replaces_sick
+        and phase is Phase.OPEN
+        and observations.jobs is not None
+        and (environment is not None and environment.enabled)
+        and len(_refusals(observations, state)) < observations.max_refusals
+        and (window is not None and window.checkpoint_at - observations.now >= _WORTH_REPLACING)
+    )
+
+
+def _drained_long_enough(node: str, observations: Observations, state: LifecycleState) -> bool:
+    """Return whether no job can have started on a node unseen, and none runs there that would be lost."""
+    at = state.drained.get(node)
+    return at is not None and observations.now - at >= _UNSEEN and _waits_for(node, observations) is None
+
+
+def _plan_last_words(
+    nodes: Collection[str], observations: Observations, state: LifecycleState
+) -> Iterator[RequestCheckpoint]:
+    # Repeated in every run, because an accepted request may not arrive. After an error of memory it would be wrong.
+    for node in nodes:
+        sickness, mates = observations.sick.get(node), _mates(node, observations)
+        if mates and not (sickness and sickness.in_memory):
+            before = state.asked.get(node, observations.now) + _patience(observations)
+            yield RequestCheckpoint(nodes=mates, before=before, sick=node)
+
+
+def _wrote_its_checkpoint(node: str, observations: Observations, state: LifecycleState) -> bool:
+    """Return whether no job on a node is writing a checkpoint that it was asked for."""
+    if not _mates(node, observations):
+        return True
+    sickness, at = observations.sick.get(node), state.asked.get(node)
+    if at is None:
+        return sickness is not None and sickness.in_memory
+    return observations.now >= at + _patience(observations)
+
+
+def _patience(observations: Observations) -> timedelta:
+    return max(observations.checkpoint_lead, _GRACE)
+
+
+def _mates(node: str, observations: Observations) -> frozenset[str]:
+    """Return the nodes of the block with a job that also runs on a node."""
+    jobs = [job for job in observations.jobs or () if node in job.nodes]
+    return (observations.nodes or frozenset()) & frozenset(mate for job in jobs for mate in job.nodes)
+
+
+def _waits_for(node: str, observations: Observations) -> str | None:
+    """Return the ID of a job on a node that would not be submitted again without it; None if there is none."""
+    lost = (job.job_id for job in observations.jobs or () if node in job.nodes)
+    return next((job for job in lost if job not in observations.resumed), None)
+
+
 def _plan_notices(observations: Observations, phase: Phase, state: LifecycleState | None) -> list[Action]:
     if state is None:
         return []
@@ -217,6 +307,7 @@ def _plan_notices(observations: Observations, phase: Phase, state: LifecycleStat
         case Phase.OPEN:
             candidates += [_closed_notice(observations, state), _end_notice(observations, state)]
             candidates += [_starved_notice(observations, state), *_stray_notices(observations)]
+            candidates += [*_sick_notices(observations), *_replaced_notices(state)]
         case Phase.ENDED:
             candidates.append(_end_report(observations, state))
         case Phase.UNKNOWN:
@@ -323,6 +414,41 @@ def _stray_notices(observations: Observations) -> list[Notify]:
     ]
 
 
+def _sick_notices(observations: Observations) -> Iterator[Notify]:
+    for node, sickness in observations.sick.items():
+        yield Notify(
+            notices=frozenset({f"{SICK}{node}"}),
+            subject=f"Capacity Block {observations.reservation_id}: node {node} is sick",
+            text=_describe_sickness(node, sickness, observations),
+        )
+
+
+def _describe_sickness(node: str, sickness: Sickness, observations: Observations) -> str:
+    command = f"`ultracluster nodes replace {node}{' --now' if sickness.in_memory else ''}`"
+    text = f"It reports: {sickness.reason}. "
+    if sickness.in_memory:
+        text += "Results since then can be wrong: go back to the checkpoint before it. "
+    if not observations.replaces_sick:
+        return f"{text}To replace it in the block: {command}."
+    text += "No further job starts on it, and it is replaced in the block"
+    job = _waits_for(node, observations)
+    if job is not None:
+        return f"{text} when job {job} has ended, which has no resume left. To replace it at once: {command}."
+    return f"{text}, at most {REPLACEMENTS_PER_HOUR} nodes in an hour; a job on it is submitted again."
+
+
+def _replaced_notices(state: LifecycleState) -> Iterator[Notify]:
+    for node in state.replaced:
+        yield Notify(
+            notices=frozenset({f"{REPLACED}{node}"}),
+            subject=f"Capacity Block {state.reservation_id}: sick node {node} is being replaced",
+            text=(
+                f"{node} was terminated. The block has room for another node some minutes after it has ended; it can be on the "
+                "same host. If the fault returns, open a case with AWS Support."
+            ),
+        )
+
+
 def _end_notice(observations: Observations, state: LifecycleState) -> Notify | None:
     window = observations.window
     if window is None:
@@ -408,19 +534,12 @@ def run_cycle(
         if isinstance(action, Notify):
             notices.append(action)
             continue
+        # What is limited is counted before the request, whatever becomes of it and of this invocation.
+        counted = state and _count(action, state, observations)
+        if counted and counted != state and not attempt(partial(save, counted)):
+            continue
         done = attempt(partial(perform, action))
-        if state is not None and isinstance(action, RequestCheckpoint):
-            error = errors[-1] if not done else None
-            requested = (
-                action.nodes
-                if done
-                else error.requested
-                if isinstance(error, PartialDeliveryError)
-                else frozenset()
-            )
-            state = state.with_checkpoint_requests(
-                requested, observations.now, present=observations.nodes or frozenset()
-            )
+        state = counted and _record(action, counted, observations, None if done else errors[-1])
     if state is None or (state == before and not notices):
         return tuple(errors)
     # Notices wait until the state can be written; otherwise every run would send them again.
@@ -431,6 +550,37 @@ def run_cycle(
             state = state.with_notices(notice.notices)
             attempt(partial(save, state))
     return tuple(errors)
+
+
+def _count(action: Action, state: LifecycleState, observations: Observations) -> LifecycleState:
+    """Return the state with an action that is about to be performed."""
+    present = observations.nodes or frozenset()
+    match action:
+        case ReplaceNode(node=node) if node not in state.replaced:
+            return state.with_sick_nodes(observations.now, present=present, replaced=node)
+        case RequestCheckpoint(sick=node) if node and node not in state.asked:
+            return state.with_sick_nodes(observations.now, present=present, asked=node)
+        case _:
+            return state
+
+
+def _record(
+    action: Action, state: LifecycleState, observations: Observations, error: Exception | None
+) -> LifecycleState:
+    """Return the state with an action that was performed, or failed."""
+    present = observations.nodes or frozenset()
+    match action, error:
+        case DrainNode(node=node), None:
+            return state.with_sick_nodes(observations.now, present=present, drained=node)
+        case RequestCheckpoint(sick=None, nodes=nodes), None:
+            requested = nodes
+        case RequestCheckpoint(sick=None), PartialDeliveryError(requested=nodes):
+            requested = nodes
+        case RequestCheckpoint(sick=None), _:
+            requested = frozenset()
+        case _:
+            return state
+    return state.with_checkpoint_requests(requested, observations.now, present=present)
 
 
 def _record_sample(observations: Observations, state: LifecycleState | None) -> LifecycleState | None:

@@ -11,11 +11,12 @@ from botocore.exceptions import ClientError
 
 from ultracluster_catalog.limits.budgets import CLOSED_BY_BUDGET_TAG
 from ultracluster_catalog.names.cluster_tag import RESERVATION_TAG
-from ultracluster_catalog.names.submission_tags import ARRAY_NODES_VARIABLE
+from ultracluster_catalog.names.submission_tags import ARRAY_NODES_VARIABLE, RESUME_TAG
 from ultracluster_runtime.functions.clients import Clients
 from ultracluster_runtime.functions.responses import AWS_ERRORS, UNREADABLE
 from ultracluster_runtime.lifecycle.observations import (
     ACTIVE,
+    BOOT_TIME,
     SHUT_DOWN_FROM_INSIDE,
     Environment,
     Fleet,
@@ -24,10 +25,12 @@ from ultracluster_runtime.lifecycle.observations import (
     Queue,
     Refusal,
     Reservation,
+    Sickness,
     Stray,
 )
+from ultracluster_runtime.lifecycle.sick import read_sick_nodes
 
-_JOBS_PER_CALL = 100  # DescribeJobs, API Reference, read 2026-11
+_JOBS_PER_CALL = 100  # DescribeJobs and DescribeJobDefinitions, API Reference, read 2026-11
 _CONTAINER_INSTANCES_PER_CALL = 100  # DescribeContainerInstances, API Reference, read 2026-11
 _STARTED = ("STARTING", "RUNNING")
 _ALIVE = ["pending", "running", "stopping", "shutting-down"]
@@ -53,6 +56,8 @@ class ManagedBlock:
     max_refusals: int = 3
     # Name of the Auto Scaling group that starts the nodes. Default: AWS Batch starts them.
     auto_scaling_group: str = ""
+    metrics_log_group: str = ""  # name of the log group of its nodes' metrics. Default: they publish none.
+    replaces_sick: bool = False  # whether sick nodes are replaced without a person
     # Whether the cluster now launches into another block: then only jobs that still run in this one are
     # managed, and environment and queue belong to the other
     former: bool = False
@@ -82,6 +87,8 @@ def observe(block: ManagedBlock, clients: Clients, now: datetime, errors: list[E
     refusals: tuple[Refusal, ...] | None = ()
     strays: tuple[Stray, ...] = ()
     waiting: str | None = None
+    sick: Mapping[str, Sickness] = {}
+    resumed: frozenset[str] = frozenset()
     # Only an active block has nodes. For a reservation that EC2 has forgotten, it refuses to list extensions.
     if reservation is not None and reservation.state == ACTIVE:
         launched = try_read(lambda: _nodes(clients, block.reservation_id), errors)
@@ -95,6 +102,10 @@ def observe(block: ManagedBlock, clients: Clients, now: datetime, errors: list[E
             strays = _strays(tagged or (), block.reservation_id)
             if launched == {}:
                 waiting = try_read(lambda: _waiting(clients, queues), errors)
+            sick = try_read(lambda: _sick(clients, block, now, launched or {}), errors) or {}
+            affected = sorted(job.job_id for job in jobs or () if job.nodes & sick.keys())
+            if affected and block.replaces_sick:
+                resumed = try_read(lambda: _resumed(clients, affected), errors) or resumed
     return Observations(
         now=now,
         reservation_id=block.reservation_id,
@@ -113,6 +124,9 @@ def observe(block: ManagedBlock, clients: Clients, now: datetime, errors: list[E
         has_fleet=bool(block.auto_scaling_group),
         strays=strays,
         waiting=waiting,
+        sick=sick,
+        replaces_sick=block.replaces_sick,
+        resumed=resumed,
         fleet=try_read(lambda: _fleet(clients, block.auto_scaling_group), errors)
         if block.auto_scaling_group and not block.former
         else None,
@@ -179,6 +193,22 @@ def _environment(clients: Clients, arn: str) -> dict[str, Any]:
     response = clients("batch").describe_compute_environments(computeEnvironments=[arn])
     environment: dict[str, Any] = response["computeEnvironments"][0]
     return environment
+
+
+def host_of(clients: Clients, environment: str, node: str) -> tuple[str, str | None]:
+    """Return the ECS cluster of a compute environment, and the container instance of a node that takes jobs in it, if any."""
+    cluster = _environment(clients, environment)["ecsClusterArn"]
+    pages = clients("ecs").get_paginator("list_container_instances").paginate(cluster=cluster)
+    hosts = [host for page in pages for host in page["containerInstanceArns"]]
+    found = [
+        host["containerInstanceArn"]
+        for chunk in chunks(hosts, _CONTAINER_INSTANCES_PER_CALL)
+        for host in clients("ecs").describe_container_instances(cluster=cluster, containerInstances=chunk)[
+            "containerInstances"
+        ]
+        if host["ec2InstanceId"] == node and host["status"] == "ACTIVE"
+    ]
+    return cluster, next(iter(found), None)
 
 
 def _environment_state(clients: Clients, arn: str) -> Environment:
@@ -271,6 +301,40 @@ def _waiting(clients: Clients, queues: Iterable[str]) -> str | None:
             ):
                 return str(job["jobId"])
     return None
+
+
+def _sick(
+    clients: Clients, block: ManagedBlock, now: datetime, launched: Mapping[str, datetime]
+) -> Mapping[str, Sickness]:
+    """Return the sick nodes of a block; while they boot, drivers have not made all devices."""
+    if not block.metrics_log_group:
+        return {}
+    found = read_sick_nodes(clients("logs"), block.metrics_log_group, now)
+    return {
+        node: sickness
+        for node, sickness in found.items()
+        if node in launched and now - launched[node] >= BOOT_TIME
+    }
+
+
+def _resumed(clients: Clients, job_ids: Sequence[str]) -> frozenset[str]:
+    """Return the jobs that are submitted again when they lose a node."""
+    jobs = describe_jobs(clients("batch"), job_ids)
+    names = sorted({job["jobDefinition"] for job in jobs})
+    definitions = {
+        definition["jobDefinitionArn"]: definition
+        for chunk in chunks(names, _JOBS_PER_CALL)
+        for definition in clients("batch").describe_job_definitions(jobDefinitions=chunk)["jobDefinitions"]
+    }
+    return frozenset(
+        job["jobId"] for job in jobs if resumes_left(job, definitions.get(job["jobDefinition"], {})) > 0
+    )
+
+
+def resumes_left(job: Mapping[str, Any], definition: Mapping[str, Any]) -> int:
+    """Return how often a job may still be resubmitted."""
+    text = job.get("tags", {}).get(RESUME_TAG, definition.get("tags", {}).get(RESUME_TAG, "0"))
+    return int(text) if str(text).isdecimal() else 0
 
 
 def _refusals(clients: Clients, instances: Iterable[Mapping[str, Any]]) -> tuple[Refusal, ...]:

@@ -18,11 +18,20 @@ OUTSIDE = "outside "
 REFUSED = "refused "
 """Start of the names of notices about nodes that refused to join; the ID of the instance follows."""
 
+SICK = "sick "
+"""Start of the names of notices about sick nodes; the ID of the instance follows."""
+
+REPLACED = "replaced "
+"""Start of the names of notices about sick nodes that were terminated; the ID of the instance follows."""
+
 LONGEST_SAMPLE = timedelta(minutes=5)
 """Maximum gap between two observations; a longer one counts as unobserved, and nothing is extrapolated over it."""
 
 _EARLIEST_YEAR, _LATEST_YEAR = 2024, 2200  # Capacity Blocks exist since 2023-10-31
 _LARGEST_COUNT = 10**11  # instance-seconds of 256 instances in 12 years
+
+_REMEMBERED = timedelta(hours=2)
+"""Time for which a replacement is stored: longer than the hour in which they are counted, and than EC2 takes to end a node."""
 
 _KNOWN_TO_EC2 = timedelta(hours=1)
 """Time after the end of a block in which EC2 still describes it, so that it is reported."""
@@ -49,6 +58,12 @@ class LifecycleState:
     reopened_at: datetime | None = None
     # Since when jobs wait and the block has no node
     starved_since: datetime | None = None
+    # Time since which no further job starts on a sick node, by node
+    drained: Mapping[str, datetime] = field(default_factory=dict)
+    # Time of the first request for a checkpoint before a sick node is replaced, by that node
+    asked: Mapping[str, datetime] = field(default_factory=dict)
+    # Time at which a sick node was terminated, by node, of the last hours
+    replaced: Mapping[str, datetime] = field(default_factory=dict)
 
     @classmethod
     def from_json(cls, text: str, *, reservation_id: str) -> "LifecycleState":
@@ -71,6 +86,9 @@ class LifecycleState:
                 closed=bool(stored.get("closed", False)),
                 reopened_at=_time(stored.get("reopened_at")),
                 starved_since=_time(stored.get("starved_since")),
+                drained=_times(stored.get("drained", {})),
+                asked=_times(stored.get("asked", {})),
+                replaced=_times(stored.get("replaced", {})),
             )
         except (*UNREADABLE, RecursionError):
             return cls(reservation_id=reservation_id)
@@ -91,6 +109,9 @@ class LifecycleState:
             "closed": self.closed,
             "reopened_at": _text(self.reopened_at),
             "starved_since": _text(self.starved_since),
+            "drained": _epoch_seconds(self.drained),
+            "asked": _epoch_seconds(self.asked),
+            "replaced": _epoch_seconds(self.replaced),
         }
         return json.dumps(stored, separators=(",", ":"))
 
@@ -111,7 +132,7 @@ class LifecycleState:
     @property
     def _lasting(self) -> frozenset[str]:
         """Notices that an extension does not make due again."""
-        return frozenset(name for name in self.notices if name.startswith((OUTSIDE, REFUSED)))
+        return frozenset(name for name in self.notices if name.startswith((OUTSIDE, REFUSED, SICK, REPLACED)))
 
     def with_refusals(
         self,
@@ -145,6 +166,29 @@ class LifecycleState:
         """Return the state with the time since which jobs wait and the block has no node."""
         since = (self.starved_since or now) if starved else None
         return self if since == self.starved_since else replace(self, starved_since=since)
+
+    def with_sick_nodes(
+        self,
+        now: datetime,
+        *,
+        present: frozenset[str],
+        drained: str = "",
+        asked: str = "",
+        replaced: str = "",
+    ) -> "LifecycleState":
+        """Return the state with what was done to a sick node, for the first time; absent nodes and old ends are dropped."""
+
+        def known(times: Mapping[str, datetime], node: str) -> dict[str, datetime]:
+            kept = {each: at for each, at in times.items() if each in present}
+            return {node: now} | kept if node else kept
+
+        recent = {each: at for each, at in self.replaced.items() if now - at < _REMEMBERED}
+        return replace(
+            self,
+            drained=known(self.drained, drained),
+            asked=known(self.asked, asked),
+            replaced={replaced: now} | recent if replaced else recent,
+        )
 
     def with_sample(self, now: datetime, *, busy: int) -> "LifecycleState":
         """Return the state with the time since the last sample counted as busy or idle."""

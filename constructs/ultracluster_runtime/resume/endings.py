@@ -84,12 +84,6 @@ def _exit_codes(jobs: Iterable[Mapping[str, Any]]) -> Iterable[int | None]:
             yield attempt.get("container", {}).get("exitCode")
 
 
-def resumes_left(job: Mapping[str, Any], definition: Mapping[str, Any]) -> int:
-    """Return how often a job may still be resubmitted."""
-    text = job.get("tags", {}).get(RESUME_TAG, definition.get("tags", {}).get(RESUME_TAG, "0"))
-    return int(text) if str(text).isdecimal() else 0
-
-
 def resubmission(
     job: Mapping[str, Any], definition: Mapping[str, Any], *, left: int, after: Sequence[str] = ()
 ) -> dict[str, Any]:

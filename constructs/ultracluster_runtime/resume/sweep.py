@@ -19,13 +19,12 @@ from ultracluster_runtime.functions.clients import ONCE, Clients
 from ultracluster_runtime.functions.responses import AWS_ERRORS
 from ultracluster_runtime.lifecycle.lease import LeasedState, LeaseHeldError
 from ultracluster_runtime.lifecycle.observations import CHANGING
-from ultracluster_runtime.lifecycle.reader import array_nodes, describe_jobs, list_jobs
+from ultracluster_runtime.lifecycle.reader import array_nodes, describe_jobs, list_jobs, resumes_left
 from ultracluster_runtime.resume.endings import (
     Ending,
     ending_of,
     failed_dependencies,
     resubmission,
-    resumes_left,
 )
 
 _log = logging.getLogger(__name__)

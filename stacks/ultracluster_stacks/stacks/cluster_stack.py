@@ -59,6 +59,7 @@ class ClusterStack(cdk.Stack):
             scratch_path=config.scratch_path,
             checkpoint_lead=cdk.Duration.minutes(config.checkpoint_lead_minutes),
             max_refusals=config.max_refusals,
+            sick_nodes=config.sick_nodes,
             queue=config.queue,
             alarms=config.alarms,
             notify=config.notify,

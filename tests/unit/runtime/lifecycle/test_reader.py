@@ -18,7 +18,7 @@ from tests.unit.runtime.lifecycle.lifecycle_aws import (
 
 from ultracluster_runtime.lifecycle import reader
 from ultracluster_runtime.lifecycle.observations import Environment, Fleet, Job, Observations, Queue, Refusal
-from ultracluster_runtime.lifecycle.reader import chunks, observe, template_data, try_read
+from ultracluster_runtime.lifecycle.reader import chunks, observe, resumes_left, template_data, try_read
 
 pytestmark = pytest.mark.slow  # boto3 needs a second for its clients
 
@@ -214,3 +214,20 @@ def test_a_launch_template_is_read_by_its_id_or_its_name(
     }
     assert template_data(ec2, template) == {}
     ec2.describe_launch_template_versions.assert_called_once_with(**asked)
+
+
+@pytest.mark.parametrize(
+    ("job", "definition", "left"),
+    [
+        ({}, {}, 0),
+        ({}, {"ultracluster:resume": "2"}, 2),
+        ({"ultracluster:resume": "1"}, {"ultracluster:resume": "2"}, 1),
+        ({"ultracluster:resume": "0"}, {"ultracluster:resume": "2"}, 0),
+        ({"ultracluster:resume": "-1"}, {}, 0),
+        ({"ultracluster:resume": "many"}, {}, 0),
+    ],
+)
+def test_resumes_come_from_the_job_or_else_from_its_definition(
+    job: dict[str, str], definition: dict[str, str], left: int
+) -> None:
+    assert resumes_left({"tags": job}, {"tags": definition}) == left

@@ -19,7 +19,6 @@ from ultracluster_runtime.resume.endings import (
     ending_of,
     failed_dependencies,
     resubmission,
-    resumes_left,
 )
 
 SUBMIT_JOB = botocore.session.Session().get_service_model("batch").operation_model("SubmitJob").input_shape
@@ -119,23 +118,6 @@ def test_the_reason_names_the_node() -> None:
 
 def test_the_reason_of_a_drain_is_the_one_that_the_life_cycle_gives() -> None:
     assert DRAINED.startswith(DRAIN_REASON)
-
-
-@pytest.mark.parametrize(
-    ("job", "definition", "left"),
-    [
-        ({}, {}, 0),
-        ({}, {"ultracluster:resume": "2"}, 2),
-        ({"ultracluster:resume": "1"}, {"ultracluster:resume": "2"}, 1),
-        ({"ultracluster:resume": "0"}, {"ultracluster:resume": "2"}, 0),
-        ({"ultracluster:resume": "-1"}, {}, 0),
-        ({"ultracluster:resume": "many"}, {}, 0),
-    ],
-)
-def test_resumes_come_from_the_job_or_else_from_its_definition(
-    job: dict[str, str], definition: dict[str, str], left: int
-) -> None:
-    assert resumes_left({"tags": job}, {"tags": definition}) == left
 
 
 def test_a_job_is_submitted_again_as_it_was_with_one_resume_less() -> None:
