@@ -36,6 +36,7 @@ from ultracluster_runtime.functions.responses import AWS_ERRORS, problem_of
 from ultracluster_runtime.jobs.describe import STATES
 from ultracluster_runtime.jobs.queues import find_queues
 from ultracluster_runtime.jobs.resumes import PENDING
+from ultracluster_runtime.lifecycle.sick import read_sick_nodes
 from ultracluster_runtime.preflight.live_facts import live_facts, summarize
 from ultracluster_spec.cluster import Cluster
 from ultracluster_spec.findings import FindingsError
@@ -46,6 +47,7 @@ STACKS: Final = ("Network", "Storage", "Cluster")
 """The stacks of a cluster, in the order of their deployment."""
 
 _ALARMS: Final = ("AWS::CloudWatch::Alarm", "AWS::CloudWatch::CompositeAlarm")
+_METRICS_LOGS: Final = "ClusterMetricsLogs"  # logical ID of the log group of the nodes' metrics
 _ACTIVE: Final = tuple(state for state in STATES if state not in {"SUCCEEDED", "FAILED"})
 
 
@@ -120,6 +122,8 @@ def read_status(cluster: Cluster, target: Target) -> dict[str, Any]:
     blocks = read("capacity", lambda: _blocks(cluster, client("ec2"), now)) or []
     queues, more = (read("queues", lambda: _queues(cluster, client)) if deployed else None) or ([], [])
     unread += more
+    nodes = read("nodes", lambda: list(nodes_of(cluster.name, client("ec2"))))
+    sick = read("sick nodes", lambda: _sick(cluster, client, now, nodes)) if deployed and nodes else None
     created = min((stack["created"] for stack in stacks), default=None)
     return {
         "cluster": cluster.name,
@@ -127,7 +131,8 @@ def read_status(cluster: Cluster, target: Target) -> dict[str, Any]:
         "at": now,
         "stacks": stacks,
         "capacity": blocks,
-        "nodes": read("nodes", lambda: list(nodes_of(cluster.name, client("ec2")))),
+        "nodes": nodes,
+        "sick": sick or {},
         "queues": [{name: value for name, value in queue.items() if name != "jobs"} for queue in queues],
         "jobs": [job for queue in queues for job in queue["jobs"]],
         "alarms": read("alarms", lambda: _alarms(cluster, client)) if deployed else None,
@@ -239,6 +244,20 @@ def _queues(cluster: Cluster, client: Clients) -> tuple[list[dict[str, Any]], li
     return rows, unread
 
 
+def _sick(
+    cluster: Cluster, client: Clients, now: datetime, nodes: Sequence[dict[str, Any]]
+) -> dict[str, str]:
+    """Return what is wrong with nodes, by instance ID; empty if they publish no metrics."""
+    known = {node["node"] for node in nodes}
+    return {
+        node: sickness.reason
+        for resource in stack_resources(cluster.stacks[2], client("cloudformation"))
+        if resource["LogicalResourceId"].startswith(_METRICS_LOGS)
+        for node, sickness in read_sick_nodes(client("logs"), resource["PhysicalResourceId"], now).items()
+        if node in known
+    }
+
+
 def _alarms(cluster: Cluster, client: Clients) -> dict[str, Any]:
     names = [
         resource["PhysicalResourceId"]
@@ -298,6 +317,8 @@ def _lines(state: dict[str, Any]) -> Iterator[tuple[str, str]]:
     counts = Counter(f"{node['type']} {node['state']}" for node in nodes)
     texts = ", ".join(f"{count} x {what}" for what, count in counts.items())
     yield "nodes", texts or ("none" if state["nodes"] is not None else "")
+    for node, reason in state["sick"].items():
+        yield "sick", f"{node}: {reason}; ultracluster nodes replace {node}"
     for queue in state["queues"]:
         numbers = f"{queue['running']} running, {queue['waiting']} waiting"
         numbers += f", {queue['to_resume']} to resume" if queue["to_resume"] else ""

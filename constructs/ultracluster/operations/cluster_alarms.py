@@ -189,14 +189,15 @@ class ClusterAlarms(Construct):
         self._alarm(
             "EfaMissing",
             self._metric("EfaDevicesMissing", "Maximum"),
-            "a node lacks EFA devices, and jobs on it hang or slow all others. A node that lacked them at boot has not joined; end "
-            "the instance so that a new one comes",
+            "a node lacks EFA devices, and jobs on it hang or slow all others. A node that lacked them at boot has not joined; "
+            "replace it (ultracluster status prints the command)",
             minutes=2,
         )
         self._alarm(
             "NeuronMissing",
             self._metric("NeuronDevicesMissing", "Maximum"),
-            "a node lacks Neuron devices. A node that lacked them at boot has not joined; end the instance so that a new one comes",
+            "a node lacks Neuron devices. A node that lacked them at boot has not joined; replace it (ultracluster status "
+            "prints the command)",
             minutes=2,
         )
         self._alarm(
@@ -208,10 +209,17 @@ class ClusterAlarms(Construct):
             least=3,
         )
         self._alarm(
+            "NodeFaulty",
+            self._metric("NodeFaults", "Maximum"),
+            "a node has a hardware fault for which Neuron asks to end the instance; jobs on it fail or compute wrong values. "
+            "ultracluster status names it and prints the command that replaces it (ultracluster nodes replace NODE)",
+            minutes=1,
+        )
+        self._alarm(
             "Ecc",
             self._metric("EccUncorrected", "Sum"),
             "device memory had an error that could not be corrected; results can be wrong. Go back to the checkpoint before it, "
-            "and end the instance",
+            "and replace the node (ultracluster status prints the command)",
             minutes=1,
         )
         self._alarm(

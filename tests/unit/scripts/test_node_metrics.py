@@ -22,6 +22,7 @@ from botocore.awsrequest import AWSRequest
 from botocore.credentials import Credentials
 
 from ultracluster_catalog.observability.metrics import METRICS
+from ultracluster_catalog.observability.node_faults import HARDWARE_ERROR, MEMORY_FAULTS, REPLACE_ACTION
 
 SOURCE = Path(__file__).parents[3] / "constructs/ultracluster/scripts/node_metrics.py"
 Write = Callable[[str, str], None]
@@ -213,6 +214,44 @@ def test_publishes_metrics_of_the_catalogue_in_its_units_with_the_cluster_as_onl
     assert event["Cluster"] == "pretrain"
     assert event["InstanceId"] == "i-0123"
     assert all(isinstance(event[name], int | float) for name in published)
+
+
+FAULT = "3,1,2,-;NEURON_HW_ERR={} instance-id=i-1 nd-id=0 nc-id=0 action={}\n"
+
+
+def test_faults_for_which_neuron_asks_to_end_the_instance_stay_and_others_are_not_counted(
+    service: Any, write: Write
+) -> None:
+    repairable = FAULT.format("REPAIRABLE_HBM_UNCORRECTABLE_ERROR", "RELOAD_DRIVER")
+    write("dev/kmsg", f"6,1,1,-;neuron: loaded\n{repairable}")
+    node = service.Node()
+    assert node.minute([])["NodeFaults"] == 0
+    write("dev/kmsg", f"6,1,1,-;neuron: loaded\n{repairable}{FAULT.format('DMA_ERROR', REPLACE_ACTION)}")
+    assert (node.minute([])["NodeFaults"], node.faults) == (1, {"DMA_ERROR"})
+    assert node.minute([])["NodeFaults"] == 1  # also when the log has nothing new
+    assert json.loads(service.embedded({}, "i-1", 1, node.faults))["Faults"] == ["DMA_ERROR"]
+    assert service.FAULT.pattern.decode().startswith(HARDWARE_ERROR)
+
+
+def test_uncorrectable_errors_are_a_fault_when_they_grow_and_corrected_ones_are_none(service: Any) -> None:
+    node = service.Node()
+    node.minute([service.digest(report(uncorrected=7))])  # of before this service was started
+    assert node.minute([service.digest(report(uncorrected=7, corrected=90))])["NodeFaults"] == 0
+    grown = node.minute([service.digest(report(uncorrected=8, corrected=90))])
+    assert (grown["NodeFaults"], grown["EccUncorrected"], grown["EccCorrected"]) == (1, 1, 0)
+    assert node.faults == {MEMORY_FAULTS[0]}
+    assert node.minute([service.digest(report())])["NodeFaults"] == 1  # the driver was loaded again
+
+
+def test_connections_of_efa_that_suffer_are_counted_and_are_no_fault(service: Any, write: Write) -> None:
+    place = "sys/class/infiniband/rdmap0s0/ports/1/hw_counters/"
+    for name in ("impaired_remote_conn_events", "unresponsive_remote_events"):
+        write(place + name, "1\n")
+    node = service.Node()
+    write(place + "impaired_remote_conn_events", "4\n")
+    write(place + "unresponsive_remote_events", "6\n")
+    metrics = node.minute([])
+    assert (metrics["EfaImpaired"], metrics["NodeFaults"]) == (8, 0)
 
 
 @pytest.mark.parametrize("line", ["", "[]", "{", '{"neuron_runtime_data": [1]}', "null"])

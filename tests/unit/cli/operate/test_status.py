@@ -34,6 +34,18 @@ def test_one_screen_has_stacks_block_nodes_queue_jobs_alarms_and_cost(run: Any, 
     assert aws.done == []
 
 
+def test_a_sick_node_is_named_with_its_faults_and_the_command(run: Any, aws: Aws) -> None:
+    for node in (NODE, "i-that-is-gone"):
+        aws.events.append(json.dumps({"InstanceId": node, "NodeFaults": 1, "Faults": ["DMA_ERROR"]}))
+
+    shown = " ".join(run("status").stdout.split())
+
+    assert f"{NODE}: DMA_ERROR; ultracluster nodes replace {NODE}" in shown
+    assert "i-that-is-gone" not in shown
+    (cluster,) = json.loads(run("status", "--json").stdout)["clusters"]
+    assert cluster["sick"] == {NODE: "DMA_ERROR"}
+
+
 def test_json_has_the_same_as_values(run: Any, aws: Aws) -> None:
     assert aws
 
