@@ -1,15 +1,23 @@
-"""Cases of what AWS was seen to do: one folder each, cases/SERVICE/SLUG, with case.toml and its files."""
+"""Cases of what AWS was seen to do: folders cases/SERVICE/SLUG with case.toml and files, and the tables of blind rounds in rounds."""
 
 import re
 import tomllib
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
-__all__ = ["CASES", "Case", "cases", "load"]
+__all__ = ["CASES", "ROUNDS", "Case", "cases", "load", "load_round"]
 
 CASES: Final = Path(__file__).with_name("cases")
+ROUNDS: Final = Path(__file__).with_name("rounds")
+
+_FILES: Final = {
+    "calls": "calls.py",
+    "template": "template.yaml",
+    "template_2": "template_2.yaml",
+    "good": "good.yaml",
+}
 
 EXPECTATIONS: Final = frozenset(
     {
@@ -49,6 +57,8 @@ class Case:
         before: Python expression that prepares the local AWS; with the prefix ``AFTER`` it runs after the deployment.
         preamble: Names of files of the service's folder, ``function`` for function.py, that run before ``calls.py``.
         note: A remark; for ``none``, why it cannot be simulated.
+        files: Texts of its files by name, of a case in the table of a round.
+        first_try: Whether the local AWS agreed before anything was mended; of a case in a round.
     """
 
     folder: Path
@@ -68,6 +78,8 @@ class Case:
     before: str = ""
     preamble: Sequence[str] = ()
     note: str = ""
+    files: Mapping[str, str] = field(default_factory=dict)
+    first_try: bool | None = None
 
     @property
     def name(self) -> str:
@@ -76,11 +88,11 @@ class Case:
 
     def text(self, name: str) -> str:
         """Return the text of a file of the case."""
-        return (self.folder / name).read_text("utf-8")
+        return self.files[name] if name in self.files else (self.folder / name).read_text("utf-8")
 
     def has(self, name: str) -> bool:
         """Return whether the case has the file `name`."""
-        return (self.folder / name).exists()
+        return name in self.files or (self.folder / name).exists()
 
 
 def load(folder: Path) -> Case:
@@ -89,7 +101,29 @@ def load(folder: Path) -> Case:
     Raises:
         ValueError: If it is not in the form of a case.
     """
-    values = tomllib.loads((folder / "case.toml").read_text("utf-8"))
+    return _read(folder, tomllib.loads((folder / "case.toml").read_text("utf-8")))
+
+
+def load_round(path: Path) -> list[Case]:
+    """Read the cases of a blind round: tables ``[SERVICE.SLUG]`` whose keys ``calls`` and ``template`` are their files.
+
+    Without `expect`, AWS refuses the last call.
+
+    Raises:
+        ValueError: If one is not in the form of a case.
+    """
+    found = []
+    for service, table in tomllib.loads(path.read_text("utf-8")).items():
+        for slug, given in table.items():
+            expect = given.get("expect", "calls_refused")
+            kind = "refusal" if expect.endswith("refused") else "acceptance"
+            values = {"kind": kind, "expect": expect, "confidence": "high", **given}
+            files = {name: values.pop(key) for key, name in _FILES.items() if key in values}
+            found.append(_read(CASES / service / slug, {"service": service, "files": files, **values}))
+    return found
+
+
+def _read(folder: Path, values: Mapping[str, Any]) -> Case:
     try:
         case = Case(folder=folder, **values)
     except TypeError as error:
@@ -107,6 +141,8 @@ def load(folder: Path) -> Case:
 
 
 def cases(root: Path = CASES) -> list[Case]:
-    """Return all cases below `root`, by ID."""
+    """Return all cases below `root`, by ID, and those of the rounds if they are ours."""
     found = [load(path.parent) for path in root.glob("*/*/case.toml")]
+    if root == CASES:
+        found += [case for path in sorted(ROUNDS.glob("*.toml")) for case in load_round(path)]
     return sorted(found, key=lambda case: (int(case.id), case.name))

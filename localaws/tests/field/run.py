@@ -40,6 +40,16 @@ class _StackFailedError(Exception):
     """A stack that failed, with the reasons that its events give."""
 
 
+class _DiffersError(Exception):
+    """An answer that is not AWS's."""
+
+
+def _equal(got: Any, wanted: Any) -> None:
+    """Compare an answer with AWS's, for calls.py."""
+    if got != wanted:
+        raise _DiffersError(f"{got!r} instead of {wanted!r}")
+
+
 @dataclass
 class _Session:
     local: LocalAws
@@ -50,6 +60,7 @@ class _Session:
             "client": self.client,
             "wait": self.check,
             "failed": self.check,
+            "equal": _equal,
             "local": self.local,
             "REGION": _REGION,
         }
@@ -141,6 +152,8 @@ def _run_calls(case: Case, session: _Session) -> tuple[bool, str]:
         exec(shared, session.names)  # noqa: S102 - a file of this folder
     try:
         exec(compile(source, path, "exec"), session.names)  # noqa: S102 - a file of this folder
+    except _DiffersError as error:
+        return True, str(error)
     except (ClientError, _StackFailedError) as error:
         lines = [
             frame.lineno for frame in traceback.extract_tb(error.__traceback__) if frame.filename == path
