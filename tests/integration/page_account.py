@@ -85,14 +85,20 @@ class Account:
 
     def run(self, *words: str) -> int:
         """Run a command of ours that the page does not show."""
+        return self.type(*words)[0]
+
+    def type(self, *words: str) -> tuple[int, str, str]:
+        """Run a command of ours in a terminal; return its exit code, its output and what is on the screen."""
+        screen, out = Terminal(), Terminal(is_terminal=False)
         with pytest.MonkeyPatch.context() as patch:
             for name, value in self.environment.items():
                 patch.setenv(name, value)
-            patch.setattr(sys, "stdin", Terminal(screen=(screen := Terminal())))
-            patch.setattr(sys, "stdout", Terminal(is_terminal=False))
+            patch.setattr(sys, "stdin", Terminal(screen=screen))
+            patch.setattr(sys, "stdout", out)
             patch.setattr(sys, "stderr", screen)
             patch.chdir(self.folder)
-            return main(list(words))
+            code = main(list(words))
+        return code, out.getvalue(), screen.getvalue()
 
     # What it holds
 
