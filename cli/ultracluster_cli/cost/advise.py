@@ -45,7 +45,7 @@ def advise(
         rollout,
         recording=recording,
         cluster=cluster,
-        hours=lambda _: hours,
+        period=lambda _: (hours, None),
         file_system_id=file_system,
         profile=profile,
     )
@@ -62,24 +62,27 @@ def read_cluster_metrics(
     *,
     recording: Path | None,
     cluster: str | None,
-    hours: Callable[[Cluster | None], float],
+    period: Callable[[Cluster | None], tuple[float, datetime | None]],
     file_system_id: str | None = None,
     profile: str | None,
 ) -> tuple[Recording, Cluster]:
     """Read the metrics of a cluster of a rollout, by default of the only one; return them with the cluster.
 
-    ``hours`` is asked for the hours of CloudWatch metrics of the named cluster; None is that of a recording.
+    ``period`` is asked for the hours of CloudWatch metrics of the named cluster and their end, by default now; None is that
+    of a recording.
     """
     _, clusters = load_clusters(rollout)
     if recording is None and cluster is None and len(clusters) == 1:
         cluster = clusters[0].name
     # Check the name before reading CloudWatch in the wrong Region.
     named = _cluster_named(clusters, cluster, None, rollout) if cluster is not None else None
+    hours, until = period(named)
     recorded = read_metrics(
         recording=recording,
         cluster=cluster,
         region=named.region if named else None,
-        hours=hours(named),
+        hours=hours,
+        until=until,
         file_system_id=file_system_id,
         profile=profile or (named.profile if named else None),
     )

@@ -3,7 +3,7 @@
 import html
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Annotated, Final
 
@@ -12,6 +12,7 @@ import typer
 from ultracluster_catalog.machines.peak_flops import node_peak_tflops
 from ultracluster_catalog.prices.prices import capacity_block_price
 from ultracluster_cli import options
+from ultracluster_cli._aws.target import time_there
 from ultracluster_cli.cost.advise import node_hour_price, read_cluster_metrics
 from ultracluster_cli.metrics.metrics_page import draw_events, page, read_events, table
 from ultracluster_cli.output import echo, print_json
@@ -82,12 +83,12 @@ def report(
         },
     )
 
-    def hours_of(named: Cluster | None) -> float:
-        of_block = _hours_of_block(named) if hours is None and named and recording is None else hours
-        return 24 if of_block is None else of_block
+    def period(named: Cluster | None) -> tuple[float, datetime | None]:
+        of_block = _period_of_block(named) if hours is None and named and recording is None else None
+        return of_block or (24 if hours is None else hours, None)
 
     recorded, config = read_cluster_metrics(
-        rollout, recording=recording, cluster=cluster, hours=hours_of, profile=profile
+        rollout, recording=recording, cluster=cluster, period=period, profile=profile
     )
     node_hour = node_hour_price(config, price)
     rates = _rates(config, None if node_hour.amount is None else float(node_hour.amount))
@@ -145,16 +146,17 @@ def _check(*, file: Path | None, numbers: dict[str, float | None]) -> None:
             raise FindingsError.message(f"got {quote(number)}", allowed="more than 0", path=name)
 
 
-def _hours_of_block(cluster: Cluster) -> float | None:
-    """Return the hours since the block of a cluster started, None if the rollout does not say when; it must have begun."""
-    now, start = datetime.now(UTC), cluster.capacity.start
+def _period_of_block(cluster: Cluster) -> tuple[float, datetime] | None:
+    """Return the hours since the block of a cluster started and their end, None if the rollout does not say when; it must have begun."""
+    now, start = time_there(), cluster.capacity.start
     if start is not None and start >= now:
         problem = f"the block of {cluster.name} begins at {start:%Y-%m-%d %H:%M} UTC"
         raise FindingsError.message(
             problem,
             remedy="Report on it after its start; `ultracluster cost estimate` says what it will cost",
         )
-    return None if start is None else (min(now, cluster.capacity.end or now) - start) / timedelta(hours=1)
+    until = min(now, cluster.capacity.end or now)
+    return None if start is None else ((until - start) / timedelta(hours=1), until)
 
 
 def _rates(cluster: Cluster, node_hour: float | None) -> Rates:

@@ -1,9 +1,10 @@
 """Read metrics from a recording or from CloudWatch."""
 
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Final
 
+from ultracluster_cli._aws.target import time_there
 from ultracluster_runtime.aws.aws_session import clients_of
 from ultracluster_runtime.functions.responses import AWS_ERRORS, problem_of
 from ultracluster_runtime.metrics.metric_reads import record_metrics, recording_period
@@ -22,8 +23,9 @@ def read_metrics(
     hours: float,
     file_system_id: str | None,
     profile: str | None,
+    until: datetime | None = None,
 ) -> Recording:
-    """Read the metrics of a cluster from a recording or from CloudWatch.
+    """Read the metrics of a cluster from a recording, or from CloudWatch in the hours before a time, by default now.
 
     Raises:
         FindingsError: If the file is not a recording, not exactly one source is specified, the hours
@@ -33,7 +35,7 @@ def read_metrics(
     if recording is not None and cluster is None:
         recorded, place = read_recording(recording), str(recording)
     elif cluster is not None and recording is None:
-        recorded = _from_cloudwatch(cluster, region, hours, file_system_id, profile)
+        recorded = _from_cloudwatch(cluster, region, hours, file_system_id, profile, until)
         place = f"CloudWatch in {recorded.region}"
     else:
         problem = "got both --from and --cluster" if recording else "got neither --from nor --cluster"
@@ -51,14 +53,20 @@ def wrong_options(problem: str, *, allowed: str) -> FindingsError:
 
 
 def _from_cloudwatch(
-    cluster: str, region: str | None, hours: float, file_system_id: str | None, profile: str | None
+    cluster: str,
+    region: str | None,
+    hours: float,
+    file_system_id: str | None,
+    profile: str | None,
+    until: datetime | None,
 ) -> Recording:
     if not 0 < hours <= _MOST_HOURS:
         problem = f"got {quote(hours)}"
         allowed = f"more than 0 to {_MOST_HOURS:,}, the retention of CloudWatch metrics"
         raise FindingsError.message(problem, allowed=allowed, path="--hours")
-    now = datetime.now(UTC)
-    end = now.replace(second=0, microsecond=0) + timedelta(minutes=1)  # include the current minute
+    now = time_there()
+    # Without an end, the current minute is included.
+    end = until or now.replace(second=0, microsecond=0) + timedelta(minutes=1)
     start = end - timedelta(hours=hours)
     clients = clients_of(profile)
     try:

@@ -2,14 +2,17 @@
 
 import json
 from collections.abc import Callable
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 from tests.unit.runtime.metrics.recordings import SAMPLE, recording, series
 
-from ultracluster_runtime.metrics.recorded_metrics import write_recording
+from ultracluster_cli.metrics import metric_source
+from ultracluster_runtime.metrics.recorded_metrics import Recording, write_recording
 
 Run = Callable[..., Any]
 EPOCH = 10_000_000_000
@@ -166,6 +169,35 @@ def test_a_block_of_the_future_is_not_asked_about(
 
     assert (outcome.code, outcome.stdout) == (2, "")
     assert f"the block of quickstart begins at {start:%Y-%m-%d %H:%M} UTC" in outcome.stderr
+
+
+@pytest.mark.parametrize("ago", [timedelta(0), timedelta(days=3)])
+def test_a_block_that_has_ended_is_read_from_its_start_to_its_end(
+    run: Run, quickstart: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, ago: timedelta
+) -> None:
+    end = datetime.now(UTC).replace(second=0, microsecond=0) - ago
+    start = end - timedelta(days=2)
+    text, target = quickstart.read_text(), "          reservation_id:"
+    times = "".join(
+        f'          {name}: "{at:%Y-%m-%dT%H:%M:%SZ}"\n' for name, at in (("start", start), ("end", end))
+    )
+    rollout = tmp_path / "rollout.yaml"
+    rollout.write_text(text.replace(target, times + target, 1))
+    asked: list[datetime] = []
+
+    def record(_: object, *, start: datetime, end: datetime, **__: object) -> Recording:
+        asked[:] = [start, end]
+        return replace(recording(series("PaidNodes", "Average", [4.0] * 12), hours=1), cluster="quickstart")
+
+    monkeypatch.setattr(metric_source, "record_metrics", record)
+    monkeypatch.setattr(
+        metric_source,
+        "clients_of",
+        lambda _: lambda *_: SimpleNamespace(meta=SimpleNamespace(region_name="us-east-2")),
+    )
+
+    assert run("cost", "report", str(rollout)).code == 0
+    assert asked == [start, end]
 
 
 def test_the_plan_is_the_window_of_the_rollout(run: Run, quickstart: Path, tmp_path: Path) -> None:
