@@ -186,6 +186,7 @@ def _words(name: str) -> str:
     return re.sub(r"(?<=[a-z0-9])(?=[A-Z])|[-.]+", "_", name).lower().strip("_")
 
 
+@lru_cache(maxsize=4_096)  # templates repeat most of their names
 def names_credential(name: str) -> bool:
     """Whether the name of an environment variable implies that its value is a credential."""
     words = _words(name)

@@ -31,12 +31,17 @@ def is_number_token(value: Any) -> bool:
     return isinstance(value, float) and -math.inf < value <= _LARGEST_TOKEN
 
 
+def is_token(value: Any) -> bool:
+    """Return whether a text contains a token of the CDK, or a number is one; like `Token.is_unresolved`, without a jsii call."""
+    return "${Token[" in value if isinstance(value, str) else is_number_token(value)
+
+
 def quote(value: Any) -> str:
     """Return a user's value as an ASCII Python literal of at most 80 characters.
 
     ASCII reveals homoglyphs and bidirectional marks.
     """
-    if (isinstance(value, str) and "${Token[" in value) or is_number_token(value):
+    if is_token(value):
         return "a token, which has no value before deployment"
     try:
         text = ascii(value)

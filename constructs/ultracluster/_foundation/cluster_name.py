@@ -1,17 +1,17 @@
 """Name of the cluster that a construct belongs to, used in metrics, tags and budgets."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Final
 from weakref import WeakKeyDictionary
 
-from aws_cdk import Stack, Stage, Tags, Token
+from aws_cdk import Stack, Stage, Tags
 from constructs import Construct, IConstruct
 
 from ultracluster._foundation.tokens import is_known
 from ultracluster_catalog.names.cluster_tag import CLUSTER_TAG
 from ultracluster_spec.capacity import refuse_shared_block
-from ultracluster_spec.findings import Finding, quote, require
+from ultracluster_spec.findings import Finding, is_token, quote, require
 
 _CONTEXT = "ultracluster:cluster"
 _NAME: Final = "UC2160"
@@ -74,23 +74,23 @@ def check_block_is_free(scope: Construct, reservation_id: str, *, path: str) -> 
     return [] if other is None else [refuse_shared_block(reservation_id, quote(other), path=path)]
 
 
-def claim(cluster: Construct, claimed: str) -> None:
-    """Take a name or a Capacity Block for a cluster; others of its app, account and Region cannot have it."""
-    _CLAIMED.setdefault(cluster.node.root, {})[_place(cluster, claimed)] = cluster.node.path
+def claim(cluster: Construct, name: str, blocks: Sequence[str]) -> None:
+    """Take a name and Capacity Blocks for a cluster; others of its app, account and Region cannot have them."""
+    node, place = cluster.node, _place(cluster)
+    path = node.path
+    _CLAIMED.setdefault(node.root, {}).update({(each, *place): path for each in (name, *blocks)})
 
 
 def _owner(scope: Construct, claimed: str) -> str | None:
-    return _CLAIMED.get(scope.node.root, {}).get(_place(scope, claimed))
+    owners = _CLAIMED.get(scope.node.root)
+    return owners.get((claimed, *_place(scope))) if owners else None
 
 
-def _place(scope: Construct, claimed: str) -> tuple[str, ...]:
+def _place(scope: Construct) -> tuple[str, ...]:
     """Return where something is unique; what is not known of account and Region is the same for all stacks of a stage."""
     stack, stage = Stack.of(scope), Stage.of(scope)
     unknown = stage.node.path if stage else ""
-    return (
-        claimed,
-        *(unknown if Token.is_unresolved(each) else each for each in (stack.account, stack.region)),
-    )
+    return tuple(unknown if is_token(each) else each for each in (stack.account, stack.region))
 
 
 def tag_resources(scope: Construct, name: str, tags: Mapping[str, str] | None = None) -> None:

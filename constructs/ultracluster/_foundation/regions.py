@@ -2,10 +2,10 @@
 
 from collections.abc import Iterator, Mapping
 
-from aws_cdk import IResource, Stack, Token
+from aws_cdk import IResource, Stack
 from constructs import Construct
 
-from ultracluster_spec.findings import Finding
+from ultracluster_spec.findings import Finding, is_token
 
 _ELSEWHERE = "UC3180"
 _BUCKET_ELSEWHERE = "UC3181"
@@ -27,7 +27,7 @@ def check_regions(
     region = Stack.of(scope).region
     for path, given in (*used.items(), *buckets.items()):
         other = given.split(":")[3] if isinstance(given, str) else given.env.region if given else region
-        if Token.is_unresolved(region) or Token.is_unresolved(other) or other == region:
+        if is_token(region) or is_token(other) or other == region:
             continue
         problem = f"it is in {other}, the cluster in {region}"
         if path in buckets:

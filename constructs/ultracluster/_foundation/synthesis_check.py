@@ -12,7 +12,7 @@ from weakref import WeakKeyDictionary
 import aws_cdk as cdk
 from constructs import IConstruct
 
-from ultracluster_spec.findings import Finding, FindingsError
+from ultracluster_spec.findings import Finding, FindingsError, is_token
 from ultracluster_spec.record import is_error
 
 if TYPE_CHECKING:
@@ -116,9 +116,9 @@ def _findings_of_stage(folder: Path, stacks: dict[str, cdk.Stack]) -> Iterator[t
     for path in sorted(folder.glob("*.template.json")):
         text, stack = path.read_text(encoding="utf-8"), stacks.get(path.name)
         if stack is not None or "Fn::ImportValue" in text:
-            known = stack is not None and not cdk.Token.is_unresolved(stack.region)
-            region = stack.region if stack is not None and known else None
-            sources.append(Source(name=path.name, body=json.loads(text), region=region))
+            region = stack.region if stack is not None else None
+            known = None if is_token(region) else region
+            sources.append(Source(name=path.name, body=json.loads(text), region=known))
     # What a construct warns of is not said again.
     told = "".join(path.read_text(encoding="utf-8") for path in folder.glob("*.metadata.json"))
     for problem in check_templates(sources).problems:

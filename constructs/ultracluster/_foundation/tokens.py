@@ -4,10 +4,10 @@ import re
 from collections.abc import Collection, Iterable
 from typing import Any, Final, TypeVar, cast
 
-from aws_cdk import CfnParameter, Reference, Token, Tokenization
+from aws_cdk import CfnParameter, Reference, Tokenization
 from aws_cdk import aws_ec2 as ec2
 
-from ultracluster_spec.findings import Finding
+from ultracluster_spec.findings import Finding, is_token
 from ultracluster_spec.rules import Rule, findings
 from ultracluster_spec.values import Value, broken_bounds
 
@@ -32,7 +32,7 @@ def is_known(content: Any) -> bool:
     """Return whether a value is neither a token nor the placeholder of a look-up."""
     if isinstance(content, str) and _PLACEHOLDER.fullmatch(content):
         return False
-    return not (isinstance(content, (str, float)) and Token.is_unresolved(content))
+    return not is_token(content)
 
 
 def follows_a_parameter(text: str) -> bool:
@@ -43,13 +43,14 @@ def follows_a_parameter(text: str) -> bool:
 
 def are_other_vpcs(one: str, other: str) -> bool:
     """Return whether two IDs are known to be of different VPCs; a VPC of the app is none with an ID that is known."""
-    are_known = all(is_known(each) or isinstance(_target(each), ec2.CfnVPC) for each in (one, other))
-    return are_known and one != other
+    return one != other and all(
+        is_known(each) or isinstance(_target(each), ec2.CfnVPC) for each in (one, other)
+    )
 
 
 def _target(text: str) -> Any:
     """Return the construct that a text refers to, if it is one reference."""
-    token = Tokenization.reverse_string(text).first_token if Token.is_unresolved(text) else None
+    token = Tokenization.reverse_string(text).first_token if is_token(text) else None
     return cast("Reference", token).target if token is not None and Reference.is_reference(token) else None
 
 

@@ -243,8 +243,7 @@ class UltraCluster(IUltraCluster):
         if plan.cluster_name is not None:
             name_cluster(self, plan.cluster_name)
         self.cluster_name = find_cluster_name(self)
-        for claimed in (self.cluster_name, *_blocks(plan.sources)):
-            claim(self, claimed)
+        claim(self, self.cluster_name, _blocks(plan.sources))
         self._kms_key = kms_key
         recipients = recipients_of(notify)
         self._topic = self._define_topic(recipients, plan)

@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 
 import jsii
-from aws_cdk import Aws, Stack, Token
+from aws_cdk import Aws, Stack
 from aws_cdk import aws_ec2 as ec2
 from aws_cdk import aws_iam as iam
 from aws_cdk import aws_imagebuilder as imagebuilder
@@ -24,7 +24,7 @@ from ultracluster_catalog.neuron.neuron_images import (
     NeuronImage,
 )
 from ultracluster_spec.arguments import validate_arguments
-from ultracluster_spec.findings import Finding, quote, reject, require
+from ultracluster_spec.findings import Finding, is_token, quote, reject, require
 from ultracluster_spec.images import check_neuron_image
 
 _SYSTEM = "Amazon Linux 2023"
@@ -315,7 +315,7 @@ def _define_build_role(scope: Construct, container_images: Sequence[str]) -> iam
 
 def _private_image(image: str) -> re.Match[str] | None:
     """Return account, region and repository of a private image with a tag or digest; None for others and tokens."""
-    match = None if Token.is_unresolved(image) else re.fullmatch(ECR_IMAGE, image)
+    match = None if is_token(image) else re.fullmatch(ECR_IMAGE, image)
     return match if match and (match["tag"] or match["digest"]) else None
 
 
@@ -346,7 +346,7 @@ def _check_sources(
             path=f"container_images[{index}]",
         )
         for index, image in enumerate(images)
-        if not (Token.is_unresolved(image) or _private_image(image))
+        if not (is_token(image) or _private_image(image))
     ]
     return findings
 

@@ -29,7 +29,7 @@ from ultracluster_spec.credentials import (
     job_credential,
     variable_credential,
 )
-from ultracluster_spec.findings import Finding, collect, require
+from ultracluster_spec.findings import Finding, collect, is_token, require
 from ultracluster_spec.job import PERMISSION_RULES, Job, check_kind, check_room, container_of
 from ultracluster_spec.job_definitions import IMAGE_REFERENCE
 from ultracluster_spec.neuron import check_neuron
@@ -163,7 +163,7 @@ def _container(
         job,
         node,
         node_type,
-        environment={name: None if "${Token[" in text else text for name, text in variables.items()},
+        environment={name: None if is_token(text) else text for name, text in variables.items()},
         node_count=node_count,
         devices=(*node.neuron_devices, *nodes.efa_devices),
         folders=_folders(queue),
@@ -195,7 +195,7 @@ def _check_credentials(
 def _template_text(scope: Construct, value: str) -> str:
     """Return a value as it will appear in the template, as far as it is known at synthesis."""
     # Checked in Python, because resolving every variable through jsii would take longer than the rest of the job.
-    if "${Token[" not in value:
+    if not is_token(value):
         return value
     try:
         return str(Stack.of(scope).resolve(value))

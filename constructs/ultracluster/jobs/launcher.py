@@ -3,9 +3,10 @@
 from collections.abc import Sequence
 from typing import Literal
 
-from aws_cdk import Fn, Token
+from aws_cdk import Fn
 
 from ultracluster_spec.commands import LAUNCHER_PATH, encode_word
+from ultracluster_spec.findings import is_token
 
 Launcher = Literal["torchrun", "jax", "raw"]
 """What starts the command on a node: torchrun, JAX's coordination variables, or only basic variables."""
@@ -18,4 +19,4 @@ def launch_command(command: Sequence[str], launcher: Launcher = "torchrun") -> l
 
 def _encode(word: str) -> str:
     # CloudFormation encodes values that are known only at deployment.
-    return f"base64:{Fn.base64(word)}" if Token.is_unresolved(word) else encode_word(word)
+    return f"base64:{Fn.base64(word)}" if is_token(word) else encode_word(word)

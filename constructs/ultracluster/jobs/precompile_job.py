@@ -3,7 +3,7 @@
 from dataclasses import replace
 from typing import Unpack
 
-from aws_cdk import Tags, Token
+from aws_cdk import Tags
 from constructs import Construct
 
 from ultracluster._foundation.instance_types import AnyInstanceType, instance_type_of
@@ -27,7 +27,7 @@ from ultracluster_catalog.neuron.neuron import (
 )
 from ultracluster_spec import job_definitions
 from ultracluster_spec.arguments import validate_arguments
-from ultracluster_spec.findings import Finding, FindingsError, reject
+from ultracluster_spec.findings import Finding, FindingsError, is_token, reject
 from ultracluster_spec.job import Job
 
 _TARGET = "NEURON_PLATFORM_TARGET_OVERRIDE"
@@ -190,7 +190,7 @@ def _compile_type(cluster: NodeGroup, job: Job) -> InstanceType:
     if job.instance_type is not None and job.instance_type != CPU:
         return instance_type_of(job.instance_type)
     instance_type, zone = cluster.instance_type, cluster.network.zone_id
-    known = zone is not None and not Token.is_unresolved(zone)
+    known = zone is not None and not is_token(zone)
     found = compile_type(
         instance_type, zone_id=zone if known else "", phase=job.phase, instance_type=job.instance_type
     )

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Sequence
 
 import jsii
-from aws_cdk import CfnResource, RemovalPolicy, Stack, Token
+from aws_cdk import CfnResource, RemovalPolicy, Stack
 from aws_cdk import aws_ec2 as ec2
 from constructs import Construct, IConstruct
 
@@ -25,7 +25,7 @@ from ultracluster_catalog.places.addresses import RESERVED_PER_SUBNET
 from ultracluster_catalog.places.cluster_subnet import FILE_SYSTEM_ADDRESSES, NODE_SERVICES
 from ultracluster_catalog.places.zones import REGIONS, region_of_zone_id
 from ultracluster_spec.arguments import validate_arguments
-from ultracluster_spec.findings import Finding, FindingsError, quote, reject, require
+from ultracluster_spec.findings import Finding, FindingsError, is_token, quote, reject, require
 from ultracluster_spec.network import (
     NETWORK_RULES,
     Network,
@@ -539,7 +539,7 @@ def check_default_group(vpc: ec2.IVpc, *, path: str) -> list[Finding]:
 def _addresses_of(subnet: ec2.ISubnet) -> int:
     """Return how many addresses a new subnet has; more than enough of one that is not defined in the app."""
     cidr = subnet.ipv4_cidr_block if isinstance(subnet, ec2.Subnet) else ""
-    if not cidr or Token.is_unresolved(cidr):
+    if not cidr or is_token(cidr):
         return sys.maxsize
     return ipaddress.IPv4Network(cidr).num_addresses - RESERVED_PER_SUBNET
 
@@ -554,7 +554,7 @@ def check_zone(scope: Construct, zone_id: str) -> list[Finding]:
     if not is_known(zone_id):
         return []
     region = Stack.of(scope).region
-    findings = [] if region not in REGIONS and not Token.is_unresolved(region) else check_zone_id(zone_id)
+    findings = [] if region not in REGIONS and not is_token(region) else check_zone_id(zone_id)
     if not findings and region in REGIONS:
         findings = check_zone_region(zone_id, zone_region=region_of_zone_id(zone_id), region=region)
     return [finding.at("zone_id") for finding in findings]

@@ -2,12 +2,13 @@
 
 from collections.abc import Sequence
 
-from aws_cdk import Aws, Stack, Token
+from aws_cdk import Aws, Stack
 from aws_cdk import aws_iam as iam
 from constructs import Construct
 
 from ultracluster._foundation.permissions import PULL_ACTIONS
 from ultracluster_catalog.names.identifiers import AWS_IMAGES
+from ultracluster_spec.findings import is_token
 
 # Buckets of AWS that nodes read: layers of images (Amazon ECR User Guide, "Minimum Amazon S3 bucket permissions"), packages and
 # patches of the agent (Systems Manager User Guide, "SSM Agent communications with AWS managed S3 buckets"), the ECS agent, which
@@ -46,10 +47,12 @@ class EndpointPolicies:
         """
         self._allowed: set[str] = set()
         self._s3, self._ecr, self._logs, self._metrics, self._ssm = (iam.PolicyDocument() for _ in range(5))
+        self._partition, self._anyone = Aws.PARTITION, iam.StarPrincipal()
         stack = Stack.of(scope)
-        aws_buckets = [_bucket_arn(name.format(stack.region)) + "/*" for name in _AWS_BUCKETS]
-        _allow(self._s3, ["s3:GetObject"], aws_buckets)
-        _allow(self._ecr, ["ecr:GetAuthorizationToken"], ["*"])
+        region = stack.region
+        aws_buckets = [f"{self._bucket_arn(name.format(region))}/*" for name in _AWS_BUCKETS]
+        self._allow(self._s3, ["s3:GetObject"], aws_buckets)
+        self._allow(self._ecr, ["ecr:GetAuthorizationToken"], ["*"])
         self.allow_account(stack.account)
         self.allow_registry(AWS_IMAGES)  # jobs add the accounts of their images
 
@@ -75,11 +78,11 @@ class EndpointPolicies:
             account: ID of the account.
         """
         self._allowed.add(account)
-        _allow(self._s3, ["s3:*"], ["*"], {"aws:ResourceAccount": account})
-        _allow(self._ecr, ["ecr:*"], [_repositories_arn(account)])
-        _allow(self._logs, ["logs:*"], [f"arn:{Aws.PARTITION}:logs:*:{account}:*"])
-        _allow(self._metrics, ["cloudwatch:*"], ["*"], {"aws:PrincipalAccount": account})
-        _allow(self._ssm, ["ssm:*"], ["*"], {"aws:PrincipalAccount": account})
+        self._allow(self._s3, ["s3:*"], ["*"], {"aws:ResourceAccount": account})
+        self._allow(self._ecr, ["ecr:*"], [self._repositories_arn(account)])
+        self._allow(self._logs, ["logs:*"], [f"arn:{self._partition}:logs:*:{account}:*"])
+        self._allow(self._metrics, ["cloudwatch:*"], ["*"], {"aws:PrincipalAccount": account})
+        self._allow(self._ssm, ["ssm:*"], ["*"], {"aws:PrincipalAccount": account})
 
     def allow_bucket(self, name: str) -> None:
         """Allow an existing bucket, which can be of another account.
@@ -87,9 +90,9 @@ class EndpointPolicies:
         Args:
             name: Name of the bucket. A token is that of a bucket of this account.
         """
-        if not Token.is_unresolved(name) and name not in self._allowed:
+        if not is_token(name) and name not in self._allowed:
             self._allowed.add(name)
-            _allow(self._s3, ["s3:*"], [_bucket_arn(name), f"{_bucket_arn(name)}/*"])
+            self._allow(self._s3, ["s3:*"], [self._bucket_arn(name), f"{self._bucket_arn(name)}/*"])
 
     def allow_registry(self, account: str) -> None:
         """Allow image pulls from the repositories of an account; jobs do so for their images.
@@ -99,28 +102,26 @@ class EndpointPolicies:
         """
         if account not in self._allowed:
             self._allowed.add(account)
-            _allow(self._ecr, PULL_ACTIONS, [_repositories_arn(account)])
+            self._allow(self._ecr, PULL_ACTIONS, [self._repositories_arn(account)])
 
-
-def _allow(
-    document: iam.PolicyDocument,
-    actions: Sequence[str],
-    resources: Sequence[str],
-    equals: dict[str, str] | None = None,
-) -> None:
-    document.add_statements(
-        iam.PolicyStatement(
-            principals=[iam.StarPrincipal()],
-            actions=list(actions),
-            resources=list(resources),
-            conditions={"StringEquals": equals} if equals else None,
+    def _allow(
+        self,
+        document: iam.PolicyDocument,
+        actions: Sequence[str],
+        resources: Sequence[str],
+        equals: dict[str, str] | None = None,
+    ) -> None:
+        document.add_statements(
+            iam.PolicyStatement(
+                principals=[self._anyone],
+                actions=list(actions),
+                resources=list(resources),
+                conditions={"StringEquals": equals} if equals else None,
+            )
         )
-    )
 
+    def _bucket_arn(self, name: str) -> str:
+        return f"arn:{self._partition}:s3:::{name}"
 
-def _bucket_arn(name: str) -> str:
-    return f"arn:{Aws.PARTITION}:s3:::{name}"
-
-
-def _repositories_arn(account: str) -> str:
-    return f"arn:{Aws.PARTITION}:ecr:*:{account}:repository/*"
+    def _repositories_arn(self, account: str) -> str:
+        return f"arn:{self._partition}:ecr:*:{account}:repository/*"

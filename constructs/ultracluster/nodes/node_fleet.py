@@ -1,7 +1,6 @@
 """Nodes that an Auto Scaling group starts and keeps, whether jobs wait or not."""
 
 from aws_cdk import Aws, CfnAutoScalingScheduledAction, CfnUpdatePolicy
-from aws_cdk import aws_autoscaling as autoscaling
 from aws_cdk import aws_iam as iam
 from constructs import Construct
 
@@ -25,6 +24,8 @@ class NodeFleet(Construct):
 
     def __init__(self, scope: Construct, construct_id: str, *, nodes: NodeGroup, max_nodes: int) -> None:
         """Define the group, of at most as many nodes as the reservation has."""
+        from aws_cdk import aws_autoscaling as autoscaling  # noqa: PLC0415 - slow to import
+
         super().__init__(scope, construct_id)
         environment = {ENVIRONMENT_TAG: nodes.joins.compute_environment_arn} if nodes.joins else {}
         group = autoscaling.CfnAutoScalingGroup(

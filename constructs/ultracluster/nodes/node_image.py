@@ -1,11 +1,10 @@
 """The AMI of nodes: an ID, or an image of the CDK that names one."""
 
-from aws_cdk import Token
 from aws_cdk import aws_ec2 as ec2
 from constructs import Construct
 
 from ultracluster._foundation.tokens import follows_a_parameter, is_known
-from ultracluster_spec.findings import FindingsError, reject
+from ultracluster_spec.findings import FindingsError, is_token, reject
 from ultracluster_spec.images import AMI
 
 
@@ -21,7 +20,7 @@ def image_id_of(scope: Construct, image: str | ec2.IMachineImage) -> str:
     """
     image_id = image if isinstance(image, str) else image.get_image(scope).image_id
     reject(AMI.check(image_id, path="image_id") if is_known(image_id) else ())
-    if follows_a_parameter(image_id) or (image_id is not image and Token.is_unresolved(image_id)):
+    if follows_a_parameter(image_id) or (image_id is not image and is_token(image_id)):
         raise FindingsError.of(
             AMI.code,
             "the image is looked up at deployment, and a new one would replace all nodes",

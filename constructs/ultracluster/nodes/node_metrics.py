@@ -3,7 +3,7 @@
 import re
 from typing import Unpack
 
-from aws_cdk import Aws, Duration, Stack, Token
+from aws_cdk import Aws, Duration, Stack
 from aws_cdk import aws_cloudwatch as cloudwatch
 from aws_cdk import aws_iam as iam
 from aws_cdk import aws_kms as kms
@@ -20,7 +20,7 @@ from ultracluster_catalog.observability.metrics import (
     TRAINING_METRICS,
 )
 from ultracluster_spec.arguments import validate_arguments
-from ultracluster_spec.findings import FindingsError, quote
+from ultracluster_spec.findings import FindingsError, is_token, quote
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
 
@@ -60,7 +60,7 @@ class NodeMetrics(Construct):
         Raises:
             FindingsError: If the name is malformed (UC6441).
         """
-        if Token.is_unresolved(cluster_name) or not _NAME.fullmatch(cluster_name):
+        if is_token(cluster_name) or not _NAME.fullmatch(cluster_name):
             raise FindingsError.of(
                 "UC6441",
                 f"got {quote(cluster_name)}",
@@ -92,8 +92,10 @@ class NodeMetrics(Construct):
         Raises:
             FindingsError: If there is no such metric (UC6442).
         """
-        defaults = MetricOptions(statistic="Average", period=Duration.minutes(1))
-        return cluster_metric(self.cluster_name, name, **defaults | options)
+        options = MetricOptions(statistic="Average") | options
+        if "period" not in options:
+            options["period"] = Duration.minutes(1)
+        return cluster_metric(self.cluster_name, name, **options)
 
     @property
     def settings(self) -> dict[str, str]:

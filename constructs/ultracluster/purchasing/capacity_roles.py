@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
-from aws_cdk import ArnFormat, Stack, Token
+from aws_cdk import ArnFormat, Stack
 from aws_cdk import aws_iam as iam
 from constructs import Construct
 
@@ -17,7 +17,7 @@ from ultracluster._foundation.permissions import allow, never
 from ultracluster.purchasing.capacity_ledger import CapacityLedger
 from ultracluster_catalog.names.identifiers import REGION
 from ultracluster_spec.arguments import validate_arguments
-from ultracluster_spec.findings import Finding, FindingsError, quote, reject, require
+from ultracluster_spec.findings import Finding, FindingsError, is_token, quote, reject, require
 from ultracluster_spec.instance_type import get_instance_type
 
 _ORDER_TAG: Final = "uc:po"  # same tag as in ultracluster_runtime.purchasing.orders; a test compares the two
@@ -227,7 +227,7 @@ def _check_regions(regions: Sequence[str]) -> Iterator[Finding]:
         )
         return
     for region in regions:
-        if not Token.is_unresolved(region) and not re.fullmatch(REGION, region):
+        if not is_token(region) and not re.fullmatch(REGION, region):
             yield Finding(
                 "UC7201",
                 f"got {quote(region)}",

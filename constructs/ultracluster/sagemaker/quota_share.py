@@ -5,8 +5,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from aws_cdk import Token
-
 from ultracluster_catalog.limits.sagemaker import (
     MOST_QUOTA_UNITS,
     SAGEMAKER_TRAINING_TYPES,
@@ -14,7 +12,7 @@ from ultracluster_catalog.limits.sagemaker import (
     TRAINING_PLAN_TYPES,
 )
 from ultracluster_spec.arguments import validate_fields
-from ultracluster_spec.findings import Finding, quote, require
+from ultracluster_spec.findings import Finding, is_token, quote, require
 
 _SHARE_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,127}")
 
@@ -102,11 +100,11 @@ def check_shares(shares: Sequence[QuotaShare], instances: Mapping[str, int]) -> 
 
 def check_plan(arn: str | None, instances: Mapping[str, int], region: str) -> list[Finding]:
     """Check that a training plan, if any, fits a queue."""
-    if arn is None or Token.is_unresolved(arn):
+    if arn is None or is_token(arn):
         return []
     match = re.fullmatch(TRAINING_PLAN_ARN, arn)
-    if match is None or not (Token.is_unresolved(region) or match["region"] == region):
-        where = "this Region" if Token.is_unresolved(region) else region
+    if match is None or not (is_token(region) or match["region"] == region):
+        where = "this Region" if is_token(region) else region
         return [
             Finding(
                 "UC6337",

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Unpack
 
-from aws_cdk import Duration, RemovalPolicy, Token
+from aws_cdk import Duration, RemovalPolicy
 from aws_cdk import aws_cloudwatch as cloudwatch
 from aws_cdk import aws_iam as iam
 from aws_cdk import aws_kms as kms
@@ -20,7 +20,7 @@ from ultracluster_catalog.neuron.neuron import (
 from ultracluster_spec import buckets
 from ultracluster_spec.arguments import validate_arguments
 from ultracluster_spec.buckets import COMPILER_VERSION, check_cache_prefix, check_replication_key
-from ultracluster_spec.findings import Finding, FindingsError, quote, reject
+from ultracluster_spec.findings import Finding, FindingsError, is_token, quote, reject
 
 _PREFIX = "neuron"
 _ABORT_UPLOAD_DAYS = 1
@@ -242,7 +242,7 @@ def _compiler_folder(version: str) -> str:
 def _check_destinations(destinations: Sequence[s3.IBucket]) -> list[Finding]:
     """Check for duplicate destinations (UC5140), and for those with a customer managed key (UC5141)."""
     names = [bucket.bucket_name for bucket in destinations]
-    known = [None if Token.is_unresolved(name) else name for name in names]
+    known = [None if is_token(name) else name for name in names]
     findings = [finding.at(f"replicate_to[{index}]") for index, finding in buckets.check_destinations(known)]
     findings += [
         Finding(

@@ -1,7 +1,6 @@
 """One cluster of a rollout: three stacks in one Region."""
 
 import aws_cdk as cdk
-from aws_cdk import aws_autoscaling as autoscaling
 from aws_cdk import aws_batch as batch
 from constructs import Construct
 
@@ -56,6 +55,8 @@ class ClusterStage(cdk.Stage):
 
     def _rehearse(self, name: str) -> None:
         """Make nodes impossible, retain nothing, and tag everything, stacks too, for the removal."""
+        from aws_cdk import aws_autoscaling as autoscaling  # noqa: PLC0415 - slow to import
+
         for construct in self.node.find_all():
             if isinstance(construct, cdk.Stack):
                 construct.add_stack_tag(REHEARSAL_TAG, name)

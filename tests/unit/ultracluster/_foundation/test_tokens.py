@@ -5,6 +5,7 @@ import pytest
 
 from ultracluster import CapacityBlock, FileSystem
 from ultracluster._foundation.tokens import known
+from ultracluster_spec.findings import is_token
 
 pytestmark = pytest.mark.slow
 
@@ -21,3 +22,21 @@ def test_what_a_template_has_to_know_stays() -> None:
     value = known(CapacityBlock(reservation_id=name, zone_id="use2-az3", name=name), besides={"name"})
     assert value.known().keys() >= {"name", "zone_id"}
     assert "reservation_id" not in value.known()
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        cdk.Aws.REGION,
+        f"arn:{cdk.Aws.PARTITION}:s3:::bucket",
+        cdk.Token.as_number({"Ref": "Size"}),
+        "us-east-2",
+        "${AWS::Region}",
+        "",
+        4800,
+        -1.5,
+        0,
+    ],
+)
+def test_a_token_is_known_without_asking_the_cdk(value: str | float) -> None:
+    assert is_token(value) is cdk.Token.is_unresolved(value)
