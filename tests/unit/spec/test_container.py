@@ -125,6 +125,8 @@ def test_a_name_of_ones_own_is_taken(name: str) -> None:
         (on(TRN1), "NEURON_LOGICAL_NC_CONFIG", "2", "UC6416"),
         (replace(JOB, instance_types=(TRN2, TRN1)), "NEURON_LOGICAL_NC_CONFIG", "2", None),
         (replace(JOB, instance_types=(TRN2, TRN1)), "NEURON_LOGICAL_NC_CONFIG", "4", "UC6416"),
+        (replace(JOB, instance_types=(), devices=("/dev/neuron0",)), "FI_EFA_USE_DEVICE_RDMA", "0", None),
+        (replace(JOB, instance_types=()), "FI_EFA_USE_DEVICE_RDMA", "0", "UC6416"),
         (on(TRN1), "NEURON_RT_NUM_CORES", "33", "UC6416"),
         (on(TRN1), "NEURON_RT_NUM_CORES", "32", None),
         (on(P5), "CUDA_VISIBLE_DEVICES", "0", "UC6416"),
