@@ -58,6 +58,7 @@ if TYPE_CHECKING:
     from ultracluster.jobs.precompile_job import PrecompileJob
     from ultracluster.jobs.single_node_job import SingleNodeJob
     from ultracluster.jobs.smoke_train import SmokeTrain
+    from ultracluster.jobs.support_check import SupportCheck
     from ultracluster.operations.cluster_alarms import ClusterAlarms
     from ultracluster.operations.cluster_budget import ClusterBudget
     from ultracluster.operations.cluster_watch import ClusterWatch
@@ -128,6 +129,7 @@ __all__ = [
     "Spot",
     "StandingOrder",
     "Statement",
+    "SupportCheck",
     "TemplateCheck",
     "TrainingImageRepository",
     "TrainingQueue",
@@ -161,6 +163,7 @@ _LAZY_IMPORTS = {
     "SageMakerTrainingQueue": "ultracluster.sagemaker.sagemaker_training_queue",
     "SingleNodeJob": "ultracluster.jobs.single_node_job",
     "SmokeTrain": "ultracluster.jobs.smoke_train",
+    "SupportCheck": "ultracluster.jobs.support_check",
     "TemplateCheck": "ultracluster.compliance.template_check",
     "TrainingImageRepository": "ultracluster.images.training_image_repository",
     "acknowledge_nag": "ultracluster.compliance.nag",

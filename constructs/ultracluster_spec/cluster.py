@@ -7,7 +7,7 @@ from typing import Annotated, Final, Literal
 from ultracluster_catalog.capacity.capacity_blocks import block_regions
 from ultracluster_catalog.machines.instance_type import InstanceType
 from ultracluster_catalog.names.identifiers import ZONE_ID
-from ultracluster_catalog.neuron.compile_machines import compile_type
+from ultracluster_catalog.neuron.compile_machines import CPU, compile_type
 from ultracluster_catalog.places.zones import REGIONS
 from ultracluster_spec.alarms import RECIPIENT, Alarms, Budget, effective_alarms
 from ultracluster_spec.bounds import Checked, Form
@@ -298,7 +298,7 @@ class Cluster(Value):
     def resumes_jobs(self) -> bool:
         """Whether a function with an alarm submits interrupted jobs again."""
         is_notified = self.has_block or bool(self.notify) or self.effective_alarms is not None
-        return is_notified and any(job.kind != "precompile" for job in self.jobs)
+        return is_notified and any(not job.has_own_node for job in self.jobs)
 
     @property
     def closes_queues(self) -> bool:
@@ -306,15 +306,16 @@ class Cluster(Value):
         return self.budget is not None and self.budget.close_queues_at_percent is not None
 
     def compile_type(self, job: NamedJob) -> InstanceType | None:
-        """Return the type of a precompile job's node; None if none is known to be offered."""
+        """Return the type of the node of a precompile job or support check; None if none is known to be offered."""
+        instance_type = CPU if job.kind == "support-check" else job.instance_type
         return compile_type(
-            self.node_type, zone_id=self.zone_id, phase=job.phase, instance_type=job.instance_type
+            self.node_type, zone_id=self.zone_id, phase=job.phase, instance_type=instance_type
         )
 
     @property
     def compile_types(self) -> tuple[InstanceType, ...]:
-        """Types of the On-Demand nodes that precompile jobs without a queue of their own add to the cluster."""
-        jobs = [job for job in self.jobs if job.kind == "precompile" and job.queue is None]
+        """Types of the On-Demand nodes that precompile jobs and support checks add to the cluster."""
+        jobs = [job for job in self.jobs if job.has_own_node and job.queue is None]
         return tuple(filter(None, dict.fromkeys(map(self.compile_type, jobs))))
 
     @property

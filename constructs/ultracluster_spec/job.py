@@ -1,4 +1,4 @@
-"""A job of a cluster: an AWS Batch job definition of one of three kinds, its permissions, gates and Neuron settings."""
+"""A job of a cluster: an AWS Batch job definition of one of four kinds, its permissions, gates and Neuron settings."""
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
@@ -23,6 +23,7 @@ from ultracluster_spec.job_definitions import (
     TIMEOUT_HOURS,
     VARIABLE,
     check_phase,
+    check_support_command,
     refuse_for_kind,
 )
 from ultracluster_spec.names import Name
@@ -278,7 +279,7 @@ class Job(Value):
 
     resume: Annotated[int, RESUME] = 0
     """How often the job is submitted again after the drain of a Capacity Block or the loss of a node, so that it continues
-    from its last checkpoint, 0 to 100. Not for arrays and precompile jobs. Default: 0."""
+    from its last checkpoint, 0 to 100. Not for arrays, precompile jobs and support checks. Default: 0."""
 
     neuron: Neuron = field(default_factory=Neuron)
     """Settings of the Neuron compiler and runtime. Default: Neuron's defaults."""
@@ -359,11 +360,16 @@ def check_kind(job: Job, kind: str) -> list[Finding]:
         for name, owner in _KINDS.items()
         if kind != owner and (content := getattr(job, name)) != default_of(Job, name)
     ]
-    return found + (
-        [finding.at("phase") for finding in check_phase(job.method, job.phase)]
-        if kind == "precompile"
-        else []
-    )
+    if kind == "precompile":
+        found += [finding.at("phase") for finding in check_phase(job.method, job.phase)]
+    if kind == "support-check":
+        found += [
+            refuse_for_kind(shown(content), kind, remedy="Remove it: the check starts one process").at(name)
+            for name in ("launcher", "processes_per_node")
+            if (content := getattr(job, name)) != default_of(Job, name)
+        ]
+        found += [finding.at("command") for finding in check_support_command(job.command)]
+    return found
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -373,9 +379,10 @@ class NamedJob(Job):
     name: Name
     """Name of the job, unique in the cluster: lower case letters, digits and hyphens."""
 
-    kind: Literal["multi-node", "single-node", "precompile"] = "multi-node"
-    """multi-node; single-node, which has a node to itself; or precompile, which fills the compile cache on a small on-demand
-    node. Default: multi-node."""
+    kind: Literal["multi-node", "single-node", "precompile", "support-check"] = "multi-node"
+    """multi-node; single-node, which has a node to itself; precompile, which fills the compile cache on a small on-demand
+    node; or support-check, which lists what Neuron does not support of a model, on an on-demand CPU host. Its command is a
+    Python file and the name of a function in it that returns the model and its example inputs. Default: multi-node."""
 
     queue: Name | None = None
     """Name of the additional queue that `ultracluster jobs submit` uses. Default: `queue` of the cluster."""
@@ -387,6 +394,11 @@ class NamedJob(Job):
 
     gates: Gates = field(default_factory=Gates)
     """Jobs that check the nodes first; submitting this job submits them too. Default: none."""
+
+    @property
+    def has_own_node(self) -> bool:
+        """Whether the job runs on an On-Demand node of its own, outside the capacity of the cluster."""
+        return self.kind in {"precompile", "support-check"}
 
     @property
     def gate_names(self) -> tuple[str, ...]:

@@ -1,5 +1,6 @@
 """Rules for job definitions: nodes, launcher, environment, image, dependencies, precompilation and gates."""
 
+import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from datetime import timedelta
 from typing import Final
@@ -8,7 +9,7 @@ from ultracluster_catalog.capacity.capacity_blocks import LONGEST_BLOCK
 from ultracluster_catalog.limits.queues import MOST_NODES
 from ultracluster_catalog.machines.instance_type import InstanceType
 from ultracluster_catalog.names.submission_tags import MOST_ARRAY_JOBS, MOST_DEPENDENCIES
-from ultracluster_catalog.neuron.compile_machines import VLLM_CPU_COMPILE_VARIABLE, compile_target
+from ultracluster_catalog.neuron.compile_machines import CPU, VLLM_CPU_COMPILE_VARIABLE, compile_target
 from ultracluster_catalog.neuron.compiler_flags import split_compiler_flags
 from ultracluster_catalog.neuron.neuron import CACHE_URL_FLAG, XLA_CACHE_VARIABLE, XLA_COMPILER_FLAGS_VARIABLE
 from ultracluster_spec.bounds import Between, Form
@@ -349,8 +350,35 @@ def warn_of_other_graphs(precompile: str, job: str, differences: Sequence[str]) 
     )
 
 
+def check_support_command(command: Sequence[str]) -> list[Finding]:
+    """Check that a support check has a Python file and the name of a function in it (UC6159)."""
+    known = [word for word in command if "${Token[" not in word]
+    if not command or len(known) < len(command):  # no command is UC6142
+        return []
+    return require(
+        re.fullmatch(r"\S+\.py [A-Za-z_][A-Za-z0-9_]*", " ".join(known)) is not None,
+        "UC6159",
+        f"got {quote(' '.join(known))}",
+        allowed="a Python file and a function in it, such as [model.py, build]",
+        remedy="Write a function without arguments that returns the model and its example inputs",
+    )
+
+
+def check_support_target(instance_type: InstanceType) -> list[Finding]:
+    """Check that a support check is for a type that the Neuron compiler compiles for (UC6159)."""
+    return require(
+        instance_type.is_neuron,
+        "UC6159",
+        f"{instance_type.name} has no Neuron devices",
+        remedy="Remove the check: a program for GPUs needs no support of Neuron",
+    )
+
+
 def refuse_default_compile_type(type_name: str, zone: str) -> Finding:
-    """Return the finding (UC6116) about a zone without a smaller type with the same chips."""
+    """Return the finding (UC6116) about a zone without a smaller type with the chips of one, or without a CPU host."""
+    if type_name == CPU:
+        problem = f"no CPU host for the Neuron compiler is known to be offered in {zone}"
+        return Finding("UC6116", problem, remedy="Use a cluster in another zone", path="instance_type")
     return Finding(
         "UC6116",
         f"no smaller type with the chips of {type_name} is known to be offered in {zone}",
@@ -547,6 +575,12 @@ RECORDS: Final = (
         "A bound on a fabric is above zero.",
         remedy="Specify what nodes of this type have reached before, which the log of a gate without a bound shows. Omit it for no bound.",
         source="Our decision: a bound of nothing passes every fabric.",
+    ),
+    RuleRecord(
+        "UC6159",
+        "A support check has a Python file and a function in it, and a cluster with Neuron devices.",
+        remedy="Write [FILE.py, FUNCTION]; the function takes nothing and returns the model and its example inputs.",
+        source="https://awsdocs-neuron.readthedocs-hosted.com/en/latest/frameworks/torch/torch-neuronx/api-reference-guide/inference/api-torch-neuronx-analyze.html, 2026-11: analyze takes a module or function and example inputs.",
     ),
     RuleRecord(
         "UC6158",

@@ -151,8 +151,8 @@ class Account:
         code, said = synthesize(self.folder, self.folder / output)
         assert code == 0, said
 
-    def run_jobs(self) -> None:
-        folder = Path(sys.executable).parent
+    def run_jobs(self, programs: Path | None = None) -> None:
+        folder = programs or Path(sys.executable).parent
         self.local.run_jobs(JobSettings(images={IMAGE.partition(":")[0]: folder}))
 
     # What commands of a page presuppose
@@ -184,6 +184,11 @@ class Account:
         assert self.run("jobs", "submit", "quickstart", "pretrain", "--nodes", "4", "--alone") == 0
         (job,) = self.job_ids("RUNNABLE", name="pretrain")
         return job
+
+    def failed_job(self) -> str:
+        """Return the job that has failed, as soon as there is one."""
+        eventually(lambda: bool(self.job_ids("FAILED")))
+        return self.job_ids("FAILED")[0]
 
     def training_jobs(self) -> list[str]:
         """Return the jobs that train and are not about to end: nothing has terminated them or a node."""

@@ -21,6 +21,7 @@ from tests.integration.page_programs import AwsCli, on_path, python
 from tests.integration.page_shell import PageShell, Program
 from tests.unit.docs.pages import ROOT, Block, code_blocks, is_shown
 from tests.unit.runtime.purchasing.ledger_table import TABLE
+from tests.unit.scripts.torch_neuronx_stub import write_stub_of_torch_neuronx
 
 from ultracluster_catalog.observability.metrics import BAKE_OFF_NAMESPACE, CANDIDATE_DIMENSION
 from ultracluster_cli.main import main
@@ -69,6 +70,17 @@ def a_deployed_cluster(account: Account) -> None:
     account.deploy()
     account.run_jobs()
     (account.folder / "train.py").write_text("print('step 1')")
+
+
+def a_model_with_an_fft(account: Account) -> None:
+    """A cluster has a support check, in whose image torch-neuronx finds that the compiler lacks the FFT."""
+    check = {"name": "check", "kind": "support-check", "image": IMAGE, "command": ["model.py", "build"]}
+    account.write_rollout(jobs=[check])
+    account.seed()
+    account.deploy()
+    programs = account.folder / "programs"
+    write_stub_of_torch_neuronx(programs)
+    account.run_jobs(programs)
 
 
 def an_order(account: Account) -> None:
@@ -188,6 +200,7 @@ STATES: Sequence[tuple[Callable[[Account], None], str]] = (
         runbook/node-refused.md runbook/destroy-fails.md
         """,
     ),
+    (a_model_with_an_fft, "how-to/check-before-porting.md"),
     (a_deployed_cluster, "how-to/tear-down.md concepts/storage.md runbook/billed.md"),
 )
 """States, and pages that are read one after the other in an account of this state."""
@@ -347,7 +360,8 @@ IDS: Mapping[str, Callable[[Account], str]] = {
 """What readers look up in their account when they run a command with this word."""
 
 OTHER_IDS: Mapping[str, Mapping[str, Callable[[Account], str]]] = {
-    "runbook/job-runnable.md": {"JOB": Account.waiting_job}
+    "how-to/check-before-porting.md": {"JOB": Account.failed_job},
+    "runbook/job-runnable.md": {"JOB": Account.waiting_job},
 }
 """What they look up for a page instead."""
 

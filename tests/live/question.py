@@ -11,7 +11,7 @@ __all__ = ["DECISIONS", "FREE", "TIERS", "Cost", "Question", "asks", "plan_text"
 
 TIERS: Final[Mapping[int, str]] = {
     0: "no resources, no cost",
-    1: "small instances for minutes, up to 12 USD in all",
+    1: "small instances for minutes, up to 18 USD in all",
     2: "two trn2.3xlarge for a day",
     3: "two trn2.48xlarge for a day",
 }

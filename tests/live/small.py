@@ -1,4 +1,4 @@
-"""Tier 1: up to 12 USD. One cluster of small on-demand and Spot nodes, and what an account answers to dry runs and roles."""
+"""Tier 1: up to 18 USD. One cluster of small on-demand and Spot nodes, and what an account answers to dry runs and roles."""
 
 import base64
 import contextlib
@@ -6,19 +6,22 @@ import datetime as dt
 import json
 import re
 from collections.abc import Callable
+from decimal import Decimal
 from typing import Any
 
 from botocore.exceptions import ClientError
 from tests.live.cluster import Cluster, deploy, image_id, zone_of
 from tests.live.costs import cluster, nodes
 from tests.live.janitor import RUN_TAG
-from tests.live.question import asks
+from tests.live.question import Cost, asks
 from tests.live.session import Live
 
 from ultracluster_catalog.machines.instance_types import INSTANCE_TYPES
 from ultracluster_runtime.purchasing.aws_errors import REFUSED_BEFORE_EXECUTION
 
 SMALL = "trn1.2xlarge"
+# Above the on-demand price of us-east-1, which no dated source of the catalogue states.
+CPU_HOST = Cost(hourly=Decimal(5), what="1 m7i.24xlarge")
 SOLD = "trn2.3xlarge"
 _OF_A_SERVICE_ROLE = [
     "ec2:DescribeInstanceStatus",
@@ -470,6 +473,33 @@ def multi_node_job_without_efa(live: Live) -> None:
     base.wait_for(base.submit("pair"), status="RUNNING", minutes=25)
     groups = [{each["GroupName"] for each in one["Groups"]} for one in base.interfaces()]
     assert groups.count({"default"}) == 2, f"the interfaces have the groups {groups}"
+
+
+@asks("L127", decides="small", tier=1, cost=CPU_HOST, minutes=20, needs=("L83",), nodes=1)
+def support_check_on_a_cpu_host(live: Live) -> None:
+    """Does a support check find, on a host without Neuron devices, an operator that Neuron lacks?
+
+    Submits the support check with a model that uses the FFT, which Neuron's page about `torch_neuronx.analyze` shows as unsupported, and with one that does not.
+    Passes when the first fails and its log names `aten::fft_fft`, and the second succeeds and its log ends with "compiled for trn1".
+    """
+    base = small(live)
+    (definition,) = base.client("batch").describe_job_definitions(
+        jobDefinitions=[base.one("Clustersupport")]
+    )["jobDefinitions"]
+    script = definition["containerProperties"]["command"][2]
+    for operator, status, last in (
+        ("torch.fft.fft(x)", "FAILED", "aten::fft_fft"),
+        ("torch.relu(x)", "SUCCEEDED", "compiled for trn1"),
+    ):
+        model = f"import torch\ndef build(): return (lambda x: {operator}), torch.rand(4)\n"
+        write = f"cat > model.py <<'END'\n{model}END\nexec python3 -c \"$0\" model.py build"
+        job = base.submit(
+            "support",
+            queue_arn=definition["tags"]["ultracluster:queue"],
+            containerOverrides={"command": ["bash", "-c", write, script]},
+        )
+        said = base.log(base.wait_for(job, status=status, minutes=15)["container"]["logStreamName"])
+        assert last in said, f"the log ends with {said[-200:]!r}"
 
 
 @asks("L41", decides="small", tier=1, cost=nodes(SMALL, 2), minutes=40, needs=("L83",))

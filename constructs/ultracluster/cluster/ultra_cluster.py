@@ -30,6 +30,7 @@ from ultracluster.compliance.cluster_key import let_services_use
 from ultracluster.jobs.cluster_job import ClusterJob
 from ultracluster.jobs.job_options import JobOptions
 from ultracluster.jobs.precompile_job import PrecompileJob, precompile_queue
+from ultracluster.jobs.support_check import SupportCheck
 from ultracluster.network.cluster_network import (
     ClusterNetwork,
     check_default_group,
@@ -64,6 +65,7 @@ from ultracluster.storage.shared_file_system import (
 from ultracluster_catalog.limits.queues import QUEUE_NAME_TAG
 from ultracluster_catalog.machines.instance_type import InstanceType
 from ultracluster_catalog.names.cluster_tag import CLUSTER_TAG
+from ultracluster_catalog.neuron.compile_machines import CPU
 from ultracluster_spec.alarms import Alarms, effective_alarms, warn_of_missing_recipients
 from ultracluster_spec.arguments import validate_arguments
 from ultracluster_spec.capacity import (
@@ -569,6 +571,35 @@ class UltraCluster(IUltraCluster):
             **options,
         )
         return self._grant_checkpoints(made)
+
+    @validate_arguments
+    def add_support_check(
+        self,
+        construct_id: str,
+        job: Job,
+        *,
+        queue: TrainingQueue | None = None,
+        **options: Unpack[JobOptions],
+    ) -> SupportCheck:
+        """Add a job that lists what Neuron does not support of a model, on an On-Demand CPU host.
+
+        The first such job creates the queue of the host, which costs nothing while it is idle.
+
+        Args:
+            construct_id: Construct ID in the cluster.
+            job: Description of the job, see `SupportCheck`.
+            queue: Existing queue, such as that of the cluster. Default: the queue of CPU hosts.
+            **options: Arguments of `JobOptions`.
+
+        Raises:
+            FindingsError: If no CPU host is known to be offered (UC6116), or `SupportCheck` rejects an argument.
+        """
+        self._check_id(construct_id)
+        nodes = self.node_groups[0]
+        own = queue or precompile_queue(self, replace(job, instance_type=CPU), cluster=nodes)
+        return SupportCheck(
+            self, construct_id, job, queue=own, for_instance_type=nodes.instance_type, **options
+        )
 
     def _let_resume(self, job: _Job) -> _Job:
         """Let the function that submits jobs again submit this one, at once or when another job brings the function."""

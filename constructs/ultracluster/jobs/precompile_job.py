@@ -19,7 +19,12 @@ from ultracluster.storage.posix_compile_cache import PosixCompileCache
 from ultracluster_catalog.limits.queues import QUEUE_NAME_TAG
 from ultracluster_catalog.machines.instance_type import InstanceType
 from ultracluster_catalog.names.submission_tags import QUEUE_TAG
-from ultracluster_catalog.neuron.compile_machines import CPU, compile_target, compile_type
+from ultracluster_catalog.neuron.compile_machines import (
+    CPU,
+    TARGET_VARIABLE,
+    compile_target,
+    compile_type,
+)
 from ultracluster_catalog.neuron.neuron import (
     TORCHNEURON_CACHE_VARIABLE,
     XLA_CACHE_VARIABLE,
@@ -30,7 +35,6 @@ from ultracluster_spec.arguments import validate_arguments
 from ultracluster_spec.findings import Finding, FindingsError, is_token, reject
 from ultracluster_spec.job import Job
 
-_TARGET = "NEURON_PLATFORM_TARGET_OVERRIDE"
 _RETRIES = "NEURON_PARALLEL_COMPILE_MAX_RETRIES"
 
 # Variables that a graph, or its key in the cache, depends on.
@@ -100,7 +104,7 @@ class PrecompileJob(ClusterJob):
         cross_compiles = compile_target(instance_type) != self._target
         variables = {} if job.method == "first-steps" else {_RETRIES: str(retries)}
         # By default, the compiler targets the chips of the host that it runs on.
-        variables |= {_TARGET: self._target} if cross_compiles else {}
+        variables |= {TARGET_VARIABLE: self._target} if cross_compiles else {}
         super().__init__(
             scope,
             construct_id,
@@ -156,7 +160,7 @@ class PrecompileJob(ClusterJob):
 
 
 def precompile_queue(scope: Construct, job: Job, *, cluster: NodeGroup) -> TrainingQueue:
-    """Return the queue for precompile jobs on an instance type, and create it on first use.
+    """Return the queue for precompile jobs and support checks on an instance type, and create it on first use.
 
     Args:
         job: Description of the job, with its instance type and phase.
@@ -195,7 +199,8 @@ def _compile_type(cluster: NodeGroup, job: Job) -> InstanceType:
         instance_type, zone_id=zone if known else "", phase=job.phase, instance_type=job.instance_type
     )
     if found is None:
-        raise FindingsError([job_definitions.refuse_default_compile_type(instance_type.name, "the zone")])
+        wanted = CPU if job.instance_type == CPU else instance_type.name
+        raise FindingsError([job_definitions.refuse_default_compile_type(wanted, "the zone")])
     return found
 
 

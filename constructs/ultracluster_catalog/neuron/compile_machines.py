@@ -1,7 +1,8 @@
 """Instance types that compile graphs before the paid hours of a larger one.
 
 The Neuron compiler needs no Neuron device: it "may be performed on any EC2 instance or even on-premises" (Neuron Compiler
-FAQ, 2026-08). Tracing does: only vLLM Neuron is documented to capture graphs on a CPU host (CPU Compilation, 2026-06).
+FAQ, 2026-08). Tracing a training program does: only vLLM Neuron is documented to capture graphs on a CPU host (CPU Compilation, 2026-06).
+`torch_neuronx.analyze` and `torch_neuronx.trace` of one model run on any host (their pages, 2026-11).
 """
 
 from collections.abc import Mapping
@@ -44,6 +45,9 @@ _TARGETS: Final[Mapping[str, str]] = {
     "Trainium3": "trn3",
     "Inferentia2": "inf2",
 }
+
+TARGET_VARIABLE: Final = "NEURON_PLATFORM_TARGET_OVERRIDE"
+"""Target of the compiler where the host has other chips or none."""
 
 VLLM_CPU_COMPILE_VARIABLE: Final = "VLLM_NEURON_CPU_COMPILE"
 """Makes vLLM Neuron capture and compile graphs without a Neuron device."""

@@ -198,6 +198,20 @@ FAULTS: Final = (
     ),
     # Neuron compiler
     Fault(
+        name="operator-unsupported",
+        seen=r"support check: unsupported: ",
+        means="the Neuron compiler does not support the operator as the model uses it",
+        remedy="Replace it, run it on the CPU, or write a kernel for it (NKI); then submit the support check again",
+        source=f"{_NEURON}frameworks/torch/torch-neuronx/api-reference-guide/inference/api-torch-neuronx-analyze.html",
+    ),
+    Fault(
+        name="support-unanswered",
+        seen=r"support check: refused: ",
+        means="the support check could not judge the model",
+        remedy="Let the function return the model and its example inputs, in an image with torch-neuronx and PyTorch/XLA",
+        source=f"{_NEURON}frameworks/torch/torch-neuronx/api-reference-guide/inference/api-torch-neuronx-analyze.html",
+    ),
+    Fault(
         name="compiler-out-of-memory",
         seen=r"\[F137\]|neuronx-cc was forcibly killed|neuronx-cc failed with -9",
         means="the memory of the node, not of the device, was too small for the compiler",

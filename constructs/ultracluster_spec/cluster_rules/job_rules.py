@@ -8,6 +8,7 @@ from typing import Final
 from ultracluster_catalog.capacity.capacity_blocks import drain_before_end
 from ultracluster_catalog.machines.instance_type import InstanceType
 from ultracluster_catalog.names.identifiers import AWS_IMAGES, ECR_IMAGE
+from ultracluster_catalog.neuron.compile_machines import CPU
 from ultracluster_catalog.neuron.neuron import XLA_COMPILER_FLAGS_VARIABLE
 from ultracluster_spec.capacity import CapacityRecord
 from ultracluster_spec.cluster import Cluster
@@ -44,6 +45,7 @@ from ultracluster_spec.job_definitions import (
     check_one_launch_method,
     check_secrets,
     check_spot,
+    check_support_target,
     check_variables,
     refuse_circle,
     refuse_default_compile_type,
@@ -63,15 +65,15 @@ def job_names_are_unique(cluster: Cluster) -> Iterator[At]:
 
 
 def job_has_a_queue(cluster: Cluster, job: NamedJob) -> Iterator[At]:
-    """Refuse an unknown queue, and any queue for a precompile job, which has a separate one."""
+    """Refuse an unknown queue, and any queue for a job with a node of its own, which has a separate one."""
     names = [queue.name for queue in cluster.additional_queues]
-    if job.queue is not None and (job.kind == "precompile" or job.queue not in names):
+    if job.queue is not None and (job.has_own_node or job.queue not in names):
         yield At(
             ("queue",),
             f"got {shown(job.queue)} for a {job.kind} job",
-            allowed="" if job.kind == "precompile" else ", ".join(names),
-            remedy="Omit it: precompile jobs have their own queue"
-            if job.kind == "precompile"
+            allowed="" if job.has_own_node else ", ".join(names),
+            remedy=f"Omit it: {job.kind} jobs have their own queue"
+            if job.has_own_node
             else "Specify one of additional_queues, or omit it for the main queue of the cluster",
             code="UC6315",
         )
@@ -198,12 +200,12 @@ def container_has_room(cluster: Cluster, job: NamedJob) -> Iterator[At]:
 
 def _node(cluster: Cluster, job: NamedJob) -> InstanceType:
     node_type = cluster.node_type
-    return cluster.compile_type(job) or node_type if job.kind == "precompile" else node_type
+    return cluster.compile_type(job) or node_type if job.has_own_node else node_type
 
 
 def _folders(cluster: Cluster, job: NamedJob) -> dict[str, bool]:
-    # The node of a precompile job has no scratch.
-    scratch = None if job.kind == "precompile" else cluster.scratch_path
+    # A node of its own has no scratch.
+    scratch = None if job.has_own_node else cluster.scratch_path
     return folders_of_jobs(cluster.file_system.mount_path, scratch)
 
 
@@ -251,7 +253,7 @@ def _granted(job: NamedJob, action: str) -> Iterator[str]:
 def timeout_is_within_capacity(cluster: Cluster, job: NamedJob) -> Iterator[At]:
     """Warn about a job whose timeout is after the end of its capacity."""
     start, end = cluster.capacity.start, cluster.capacity.end
-    if job.kind == "precompile":
+    if job.has_own_node:
         return  # its node is outside that capacity
     if job.timeout_hours is None or start is None or end is None or start >= end:
         return
@@ -339,8 +341,8 @@ def job_has_settings_of_its_kind(cluster: Cluster, job: NamedJob) -> Iterator[At
 
 
 def jobs_that_resume_can_be_submitted_again(cluster: Cluster, job: NamedJob) -> Iterator[At]:  # noqa: ARG001 - one signature
-    """Refuse resume for arrays and precompile jobs, which are not resubmitted."""
-    kind = "a precompile job" if job.kind == "precompile" else "an array" if job.array_size else None
+    """Refuse resume for arrays and jobs with a node of their own, which are not resubmitted."""
+    kind = f"a {job.kind} job" if job.has_own_node else "an array" if job.array_size else None
     if job.resume and kind is not None:
         yield from At.of_all(("resume",), refuse_resume(kind))
 
@@ -353,13 +355,18 @@ def neuron_settings_agree(cluster: Cluster, job: NamedJob) -> Iterator[At]:
 
 
 def precompile_job_has_a_node(cluster: Cluster, job: NamedJob) -> Iterator[At]:
-    """Refuse a node of a precompile job whose type is unknown or cannot collect the graphs."""
-    if job.kind != "precompile":
+    """Refuse a node of a precompile job or support check whose type is unknown or cannot collect the graphs."""
+    if not job.has_own_node:
         return
+    if job.kind == "support-check":
+        yield from At.of_all(("kind",), check_support_target(cluster.node_type))
     node = cluster.compile_type(job)
     if node is None:
-        finding = refuse_default_compile_type(cluster.node_type.name, cluster.zone_id)
-        yield At.of(("instance_type",), finding)
+        on_cpu = job.kind == "support-check" or job.instance_type == CPU
+        finding = refuse_default_compile_type(CPU if on_cpu else cluster.node_type.name, cluster.zone_id)
+        yield At.of(("kind" if job.kind == "support-check" else "instance_type",), finding)
+        return
+    if job.kind == "support-check":
         return
     captures = captures_graphs(job.method, job.environment)
     findings = check_compile_type(node, cluster.node_type, phase=job.phase, captures=captures)
@@ -406,7 +413,7 @@ def _differences(cluster: Cluster, before: NamedJob, job: NamedJob) -> Iterator[
 def _workers(cluster: Cluster, job: NamedJob) -> int:
     node_type = cluster.node_type
     nodes = _nodes_of(cluster, job)
-    if job.kind == "precompile":
+    if job.has_own_node:
         node_type = cluster.compile_type(job) or node_type
     cores = job.neuron.processes_per_node(node_type)
     processes = job.processes_per_node if job.launcher == "torchrun" else None
@@ -484,7 +491,7 @@ RECORDS: Final = (
     RuleRecord(
         "UC6315",
         "A job is assigned to a queue of its cluster.",
-        remedy="Specify one of `additional_queues`; omit it for the main queue. Precompile jobs have their own queue.",
+        remedy="Specify one of `additional_queues`; omit it for the main queue. Precompile jobs and support checks have their own queue.",
         source="Our decision: a queue that is not in the file cannot be checked with the job.",
     ),
     RuleRecord(

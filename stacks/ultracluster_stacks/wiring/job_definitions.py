@@ -40,6 +40,8 @@ def _define(
             return cluster.add_single_node_job(job.name, job, queue=queue, depends_on=depends_on)
         case "precompile":
             return cluster.add_precompile_job(job.name, job, depends_on=depends_on)
+        case "support-check":
+            return cluster.add_support_check(job.name, job, depends_on=depends_on)
         case "multi-node":
             before = [*depends_on, *_gates(cluster, job, depends_on, queue)]
             return cluster.add_multi_node_job(job.name, job, queue=queue, depends_on=before)

@@ -255,6 +255,7 @@ def provider() -> dict[str, Any]:
 
 
 NAMES: dict[str, Callable[[], dict[str, Any]]] = {
+    "how-to/check-before-porting.md": training,
     "concepts/capacity-lifecycle.md": training,
     "concepts/training.md": training,
     "how-to/use-a-cluster-from-another-app.md": with_cluster,

@@ -232,6 +232,9 @@ def _define_jobs(
         compile_cache=own_cache,
         retries=4,
     )
+    check = replace(JOB, command=("model.py", "build"))
+    uc.SupportCheck(stack, "Check", check, queue=queue)
+    uc.SupportCheck(stack, "FullCheck", check, queue=queue, for_instance_type="trn1.2xlarge")
     uc.FabricGate(stack, "Gate", queue=queue, image=IMAGE)
     uc.FabricGate(
         stack,
