@@ -276,7 +276,25 @@ def volumes_are_mounted(container: JobContainer) -> Iterator[Wrong]:
             yield mounts, f"the volume {name.text} is not mounted", f"a mount point of {name.text}"
 
 
+@rule("UC6163", job_containers)
+def volumes_are_mounted_on_instances(container: JobContainer) -> Iterator[Wrong]:
+    """Find volumes of S3 Files, which containers on EC2 instances cannot have."""
+    platforms = container.at.resource["PlatformCapabilities"]
+    on_instances = platforms.missing or "EC2" in platforms.texts
+    for volume in (each["S3FilesVolumeConfiguration"] for each in container.at["Volumes"].items):
+        if on_instances and not volume.missing and not volume.unknown:
+            got = "S3 Files on an EC2 instance, with which the job fails when it starts"
+            yield volume, got, "Host or EfsVolumeConfiguration"
+
+
 RECORDS: Final = (
+    RuleRecord(
+        "UC6163",
+        "A job on EC2 instances has no volume of S3 Files.",
+        remedy="Mount FSx for Lustre or Amazon EFS, or read the bucket in the program; AWS Batch mounts S3 Files on AWS Fargate only.",
+        source="https://docs.aws.amazon.com/batch/latest/userguide/s3files-volumes.html, as of 2026-10: not supported on the EC2 launch type, the job fails at launch.",
+        in_templates=True,
+    ),
     RuleRecord(
         "UC6401",
         "A job gets its EFA devices one by one, not as their directory.",

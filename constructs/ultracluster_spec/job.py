@@ -1,5 +1,6 @@
 """A job of a cluster: an AWS Batch job definition of one of four kinds, its permissions, gates and Neuron settings."""
 
+import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Annotated, Any, Final, Literal
@@ -154,12 +155,26 @@ PERMISSION_RULES: Final = (
 
 
 _PLAIN: Final = r"(?!.*(?:/\.\.?(?:/|$)|//))/[A-Za-z0-9_.@+=/-]+"
+
+
+def _explain_source(source: str) -> str:
+    # https://docs.aws.amazon.com/batch/latest/userguide/s3files-volumes.html, as of 2026-10.
+    if re.match(r"arn:[a-z-]+:s3files:", source):
+        return "AWS Batch mounts S3 Files on AWS Fargate only, not on EC2 instances: use file_system for shared folders"
+    if source.startswith(("s3:", "arn:")):
+        return (
+            "A bucket is no folder of a node: name it in datasets or checkpoints, which the file system shows"
+        )
+    return ""
+
+
 _Folder = Annotated[
     str,
     Form(
         code="UC6157",
         pattern=rf"(?!{OWNING_FOLDER}$){_PLAIN}",
         allowed="an absolute path such as /opt/models, and none by which a container owns its node, such as /etc or /var/lib/docker",
+        explain=_explain_source,
     ),
 ]
 # Over these the container would not find its own programs and devices.

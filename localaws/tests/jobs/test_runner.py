@@ -74,6 +74,18 @@ def test_a_command_or_image_that_does_not_exist_fails_with_a_reason(batch: Any) 
     assert "exitCode" not in job["container"]
 
 
+def test_a_job_with_s3_files_keeps_its_volume_and_fails_when_it_starts_on_an_instance(batch: Any) -> None:
+    files = {"fileSystemArn": "arn:aws:s3files:us-east-1:123456789012:file-system/fs-0123456789abcdef0"}
+    volumes = {
+        "volumes": [{"name": "cache", "s3filesVolumeConfiguration": files}],
+        "mountPoints": [{"sourceVolume": "cache", "containerPath": "/cache"}],
+    }
+    job = batch.run("true", container=volumes)
+    assert job["container"]["volumes"] == volumes["volumes"]
+    assert (job["status"], job["statusReason"]) == ("FAILED", "Task failed to start")
+    assert "S3 Files are not supported on the Amazon EC2 launch type" in job["container"]["reason"]
+
+
 def test_an_image_of_neuron_runs_on_this_python(batch: Any) -> None:
     image = "763104351884.dkr.ecr.us-east-1.amazonaws.com/pytorch-training-neuronx:2.9.0-neuronx-py312"
     job = batch.run("python3", "-c", "print('it runs')", container={"image": image})

@@ -310,6 +310,11 @@ def _matches(pattern: str, text: str) -> bool:
 
 def _mounts(container: Mapping[str, Any], node: Node) -> dict[str, Path]:
     """Return the folders of this machine that stand for the mount points of a container."""
+    if any("s3filesVolumeConfiguration" in one for one in container.get("volumes") or []):
+        # https://docs.aws.amazon.com/batch/latest/userguide/s3files-volumes.html: the job fails at launch; no page has its words.
+        raise ServiceError(
+            "CannotCreateVolumeError", "S3 Files are not supported on the Amazon EC2 launch type"
+        )
     sources = {
         one["name"]: (one.get("host") or {}).get("sourcePath") or f"/var/lib/docker/volumes/{one['name']}"
         for one in container.get("volumes") or []
