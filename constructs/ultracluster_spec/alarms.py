@@ -180,6 +180,10 @@ class Alarms(Value):
     cache_misses: Annotated[int, Between("UC6440", 1, 100_000)] = 10
     """Graphs compiled within 15 minutes while nodes run. Default: 10."""
 
+    weekly_report: bool = False
+    """Whether a function sends the report of the Capacity Block that runs to the recipients every week, at its list price.
+    Default: no."""
+
     @property
     def has_recipients(self) -> bool:
         """Whether alarms notify recipients of their own."""
@@ -191,6 +195,22 @@ def effective_alarms(given: Alarms | None, *, has_block: bool) -> Alarms | None:
     if given is None:
         return Alarms(dashboard=False) if has_block else None
     return given if given.enabled else None
+
+
+def check_weekly_report(given: Alarms | None, *, has_block: bool) -> list[Finding]:
+    """Check that there is a Capacity Block to report on, and metrics of it (UC2264)."""
+    if given is None or not given.weekly_report:
+        return []
+    problem = (
+        "the cluster has no Capacity Block" if given.enabled else "without alarms, the cluster has no metrics"
+    )
+    remedy = (
+        "Remove it; `ultracluster cost report` reports on other capacity"
+        if given.enabled
+        else "Remove enabled"
+    )
+    path = "weekly_report"
+    return require(given.enabled and has_block, "UC2264", problem, remedy=remedy, path=path)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -220,6 +240,12 @@ class Budget(Value):
 
 
 RECORDS: Final = (
+    RuleRecord(
+        "UC2264",
+        "A weekly report is of a Capacity Block whose nodes have metrics.",
+        remedy="Leave weekly_report out, or use it for a Capacity Block with alarms.",
+        source="Our decision: a report needs a start, an end and a price, and alarms bring the metrics.",
+    ),
     RuleRecord(
         "UC6360",
         "The limit of a budget is above zero.",

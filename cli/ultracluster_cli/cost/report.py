@@ -17,7 +17,16 @@ from ultracluster_cli.cost.advise import node_hour_price, read_cluster_metrics
 from ultracluster_cli.metrics.metrics_page import draw_events, page, read_events, table
 from ultracluster_cli.output import echo, print_json
 from ultracluster_cli.pictures.charts import Line, draw_chart
-from ultracluster_runtime.metrics.block_report import TRAINING, USES, BlockReport, Rates, report_block
+from ultracluster_runtime.metrics.block_report import (
+    TRAINING,
+    USES,
+    BlockReport,
+    Rates,
+    number_text,
+    percent_text,
+    report_block,
+    usd_text,
+)
 from ultracluster_runtime.metrics.recorded_metrics import Recording
 from ultracluster_spec.cluster import Cluster
 from ultracluster_spec.findings import FindingsError, quote
@@ -182,20 +191,20 @@ def _sections(
     yield (
         "What a dollar bought",
         [
-            ("paid", _usd(found.usd), f"{paid / 60:,.1f} node-hours"),
-            ("tokens", _number(found.tokens), "speed of the jobs, without compilation and checkpoints"),
-            ("a million tokens", _usd(found.usd_per_million_tokens), "all that was paid, by all tokens"),
+            ("paid", usd_text(found.usd), f"{paid / 60:,.1f} node-hours"),
+            ("tokens", number_text(found.tokens), "speed of the jobs, without compilation and checkpoints"),
+            ("a million tokens", usd_text(found.usd_per_million_tokens), "all that was paid, by all tokens"),
             (
                 "… without losses",
-                _usd(found.usd_per_million_tokens_without_losses),
+                usd_text(found.usd_per_million_tokens_without_losses),
                 "if all paid minutes had been training",
             ),
             (
                 "an epoch",
-                _usd(epoch_tokens and found.usd_for(epoch_tokens)),
+                usd_text(epoch_tokens and found.usd_for(epoch_tokens)),
                 "see --epoch-tokens" if epoch_tokens is None else f"{epoch_tokens:,.0f} tokens",
             ),
-            ("MFU", _percent(found.mfu), "mean while jobs train"),
+            ("MFU", percent_text(found.mfu), "mean while jobs train"),
         ],
     )
     yield (
@@ -204,7 +213,7 @@ def _sections(
             (
                 use,
                 f"{found.minutes[use]:,.0f} ({found.minutes[use] / paid:.1%})",
-                f"{_usd(found.usd_of(use))}; {meaning}",
+                f"{usd_text(found.usd_of(use))}; {meaning}",
             )
             for use, meaning in USES.items()
         ],
@@ -219,12 +228,12 @@ def _sections(
         [
             (
                 "a million tokens",
-                _usd(found.usd_per_million_tokens_other),
+                usd_text(found.usd_per_million_tokens_other),
                 f"with the same MFU ({_PRECISION}) and losses; {p5_price}",
             ),
             (
                 "MFU of the same cost",
-                _percent(found.other_mfu_of_same_cost),
+                percent_text(found.other_mfu_of_same_cost),
                 f"above it, {_OTHER} is cheaper",
             ),
         ],
@@ -242,18 +251,18 @@ def _compile_cache(found: BlockReport) -> Iterator[tuple[str, str, str]]:
     )
     yield "graphs found", f"{found.graphs:,.0f}", how
     saved = "not recorded" if found.cache_minutes is None else f"{found.cache_minutes:,.0f} node-minutes"
-    yield "saved", saved, _usd(found.cache_usd)
+    yield "saved", saved, usd_text(found.cache_usd)
 
 
 def _next_block(found: BlockReport, cluster: Cluster, tokens: float | None) -> Iterator[tuple[str, str, str]]:
     hours = None if tokens is None else found.node_hours_for(tokens)
     cost = None if tokens is None else found.usd_for(tokens)
     without_losses = None if cost is None else cost * found.minutes[TRAINING] / found.paid_minutes
-    yield "tokens", _number(tokens), "see --next-tokens"
+    yield "tokens", number_text(tokens), "see --next-tokens"
     days = "" if hours is None else f"{hours / cluster.nodes / 24:,.1f} days of {cluster.nodes} nodes"
-    yield "node-hours", _number(hours), days
-    yield "cost", _usd(cost), "with the price, speed and losses of this block"
-    yield "… without losses", _usd(without_losses), "if all paid minutes were training"
+    yield "node-hours", number_text(hours), days
+    yield "cost", usd_text(cost), "with the price, speed and losses of this block"
+    yield "… without losses", usd_text(without_losses), "if all paid minutes were training"
 
 
 def _plan(found: BlockReport, rates: Rates, cluster: Cluster) -> Iterator[tuple[str, str, str]]:
@@ -266,23 +275,15 @@ def _plan(found: BlockReport, rates: Rates, cluster: Cluster) -> Iterator[tuple[
     yield (
         "planned",
         f"{planned:,.1f} node-hours",
-        f"{cluster.nodes} nodes from {start:%Y-%m-%d} to {end:%Y-%m-%d}: {_usd(list_price)}",
+        f"{cluster.nodes} nodes from {start:%Y-%m-%d} to {end:%Y-%m-%d}: {usd_text(list_price)}",
     )
     share = found.paid_minutes / 60 / planned
-    yield "paid", f"{found.paid_minutes / 60:,.1f} node-hours", f"{share:.1%} of the plan, {_usd(found.usd)}"
-    yield "tokens at the end", _number(found.tokens and found.tokens / share), "if it goes on like this"
-
-
-def _usd(amount: float | None) -> str:
-    return "not known" if amount is None else f"{amount:,.2f} USD" if amount >= 1 else f"{amount:,.4f} USD"
-
-
-def _number(value: float | None) -> str:
-    return "not recorded" if value is None else f"{value:,.0f}"
-
-
-def _percent(share: float | None) -> str:
-    return "not recorded" if share is None else f"{share:.1%}"
+    yield (
+        "paid",
+        f"{found.paid_minutes / 60:,.1f} node-hours",
+        f"{share:.1%} of the plan, {usd_text(found.usd)}",
+    )
+    yield "tokens at the end", number_text(found.tokens and found.tokens / share), "if it goes on like this"
 
 
 def _markdown(title: str, lead: str, sections: Sequence[Section], recorded: Recording) -> str:

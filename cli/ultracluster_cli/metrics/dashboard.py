@@ -12,7 +12,7 @@ from ultracluster_cli._aws.selection import locate, project_clusters
 from ultracluster_cli.metrics.metric_source import read_metrics, wrong_options
 from ultracluster_cli.metrics.metrics_page import draw_page
 from ultracluster_cli.output import echo
-from ultracluster_runtime.metrics.recorded_metrics import write_recording
+from ultracluster_runtime.metrics.recording_file import write_recording
 
 _SAMPLE: Final = Path(__file__).with_name("sample.json")
 _NOTE: Final = "A sample, not a measurement: a seeded simulation of a day on 16 trn2.48xlarge, with one lost node and an extension."

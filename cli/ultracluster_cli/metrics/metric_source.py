@@ -8,7 +8,8 @@ from ultracluster_cli._aws.target import time_there
 from ultracluster_runtime.aws.aws_session import clients_of
 from ultracluster_runtime.functions.responses import AWS_ERRORS, problem_of
 from ultracluster_runtime.metrics.metric_reads import record_metrics, recording_period
-from ultracluster_runtime.metrics.recorded_metrics import Recording, read_recording
+from ultracluster_runtime.metrics.recorded_metrics import Recording
+from ultracluster_runtime.metrics.recording_file import read_recording
 from ultracluster_spec.findings import FindingsError, quote
 from ultracluster_spec.record import RuleRecord
 

@@ -49,6 +49,7 @@ from ultracluster.operations.cluster_alarms import ClusterAlarms, check_alarms
 from ultracluster.operations.cluster_watch import ClusterWatch
 from ultracluster.operations.job_resume import JobResume
 from ultracluster.operations.notifications import Notifications, Recipient, check_notify, recipients_of
+from ultracluster.operations.weekly_report import WeeklyReport
 from ultracluster.scheduling.i_training_queue import ITrainingQueue
 from ultracluster.scheduling.training_queue import TrainingQueue, check_queue
 from ultracluster.scheduling.unmanaged_environment import UnmanagedEnvironment
@@ -66,7 +67,12 @@ from ultracluster_catalog.limits.queues import QUEUE_NAME_TAG
 from ultracluster_catalog.machines.instance_type import InstanceType
 from ultracluster_catalog.names.cluster_tag import CLUSTER_TAG
 from ultracluster_catalog.neuron.compile_machines import CPU
-from ultracluster_spec.alarms import Alarms, effective_alarms, warn_of_missing_recipients
+from ultracluster_spec.alarms import (
+    Alarms,
+    check_weekly_report,
+    effective_alarms,
+    warn_of_missing_recipients,
+)
 from ultracluster_spec.arguments import validate_arguments
 from ultracluster_spec.capacity import (
     Capacity,
@@ -282,6 +288,16 @@ class UltraCluster(IUltraCluster):
         self._without_resume: list[str] = []
         self._watch, self.alarms = self._define_alarms(plan.alarms)
         self._topic = self._topic or (self.alarms.topic if self.alarms else None)
+        if self.alarms and self.metrics and plan.alarms and plan.alarms.weekly_report:
+            WeeklyReport(
+                self,
+                "WeeklyReport",
+                metrics=self.metrics,
+                blocks=[each for each in plan.sources if isinstance(each, CapacityBlock)],
+                instance_type=self.nodes.instance_type,
+                topic=self.alarms.topic,
+                kms_key=kms_key,
+            )
         self.block_lifecycles = tuple(
             self._define_lifecycle(source, checkpoint_lead, max_refusals, sick_nodes)
             for source in plan.sources
@@ -726,6 +742,7 @@ def _resolve(
     findings += _check_network(network, vpc_subnets=vpc_subnets, placement=placement)
     findings += check_strategy(placement, path="placement")
     findings += under("alarms", check_alarms(alarms)) if alarms else ()
+    findings += under("alarms", check_weekly_report(alarms, has_block=has_block(sources)))
     if node_type:
         findings += check_sizes(sources, node_type=node_type, node_count=node_count)
         mount_path = getattr(file_system or FileSystem(), "mount_path", MOUNT_PATH)

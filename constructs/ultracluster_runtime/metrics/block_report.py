@@ -76,6 +76,21 @@ class BlockReport:
         return None if cost is None else cost * tokens / 1e6
 
 
+def usd_text(amount: float | None) -> str:
+    """Return an amount as it is read."""
+    return "not known" if amount is None else f"{amount:,.2f} USD" if amount >= 1 else f"{amount:,.4f} USD"
+
+
+def number_text(value: float | None) -> str:
+    """Return a number as it is read."""
+    return "not recorded" if value is None else f"{value:,.0f}"
+
+
+def percent_text(share: float | None) -> str:
+    """Return a share as it is read."""
+    return "not recorded" if share is None else f"{share:.1%}"
+
+
 def report_block(
     recording: Recording, rates: Rates, *, paid_usd: float | None = None, reuses: int | None = None
 ) -> BlockReport | None:

@@ -11,6 +11,7 @@ from ultracluster_spec.alarms import (
     Budget,
     check_budget,
     check_recipients,
+    check_weekly_report,
     warn_of_missing_recipients,
 )
 from ultracluster_spec.cluster import Cluster
@@ -53,6 +54,12 @@ def alarms_have_recipients(cluster: Cluster) -> Iterator[At]:
         yield At.of(("notify",), warn_of_missing_recipients())
     elif alarms:
         yield from _topic_has_subscribers("alarms", alarms)
+
+
+def report_is_of_a_block(cluster: Cluster) -> Iterator[At]:
+    """Refuse a weekly report without a block, or without the metrics of one."""
+    for finding in check_weekly_report(cluster.alarms, has_block=cluster.has_block):
+        yield At.of(("alarms", finding.path), finding)
 
 
 def cluster_notifies_addresses_or_a_topic(cluster: Cluster) -> Iterator[At]:
@@ -116,6 +123,7 @@ RULES: Final = (
     emails_are_unique,
     topic_is_in_the_region,
     alarms_have_recipients,
+    report_is_of_a_block,
     cluster_notifies_addresses_or_a_topic,
     budget_is_valid,
     budget_has_recipients,

@@ -11,7 +11,7 @@ import pytest
 
 from ultracluster_cli._cdk.workspace import default_rollout
 from ultracluster_cli.plan.stacks import assembled_stacks
-from ultracluster_runtime.metrics.recorded_metrics import read_recording
+from ultracluster_runtime.metrics.recording_file import read_recording
 from ultracluster_runtime.rollout.journal import read_journal
 from ultracluster_spec.findings import FindingsError
 from ultracluster_stacks.config import load_rollout

@@ -136,6 +136,7 @@ ROWS = [
     Row(neuron.Neuron, "saturate_infinity", (*JOB, "neuron"), other=True),
     Row(alarms.Alarms, "enabled", ("alarms",), other=False, effect="template and cost"),
     Row(alarms.Alarms, "dashboard", ("alarms",), other=False, effect="template and cost"),
+    Row(alarms.Alarms, "weekly_report", ("alarms",), other=True),
     *(
         Row(alarms.Alarms, name, ("alarms",), default_of(alarms.Alarms, name) + 1)
         for name in fields_of(alarms.Alarms)

@@ -10,7 +10,7 @@ import pytest
 from tests.unit.runtime.metrics.recordings import recording, series
 
 from ultracluster_cli.cost import advise as advising
-from ultracluster_runtime.metrics.recorded_metrics import read_recording, write_recording
+from ultracluster_runtime.metrics.recording_file import read_recording, write_recording
 
 Run = Callable[..., Any]
 

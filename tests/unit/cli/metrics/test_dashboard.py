@@ -8,7 +8,8 @@ from tests.unit.cli.metrics.drawn_pages import Run
 from tests.unit.runtime.metrics.recordings import SAMPLE, day, recording, sample
 
 from ultracluster_cli.metrics import dashboard
-from ultracluster_runtime.metrics.recorded_metrics import Recording, read_recording, write_recording
+from ultracluster_runtime.metrics.recorded_metrics import Recording
+from ultracluster_runtime.metrics.recording_file import read_recording, write_recording
 
 
 def kept(tmp_path: Path, recorded: Recording) -> str:

@@ -10,7 +10,8 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from statistics import fmean
 
-from ultracluster_runtime.metrics.recorded_metrics import Recording, Series, write_recording
+from ultracluster_runtime.metrics.recorded_metrics import Recording, Series
+from ultracluster_runtime.metrics.recording_file import write_recording
 
 START = datetime(2026, 11, 20, tzinfo=UTC)
 PERIOD = timedelta(minutes=5)

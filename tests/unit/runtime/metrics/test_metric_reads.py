@@ -9,7 +9,7 @@ import pytest
 from ultracluster_cli.main import main
 from ultracluster_local import LocalAws
 from ultracluster_runtime.metrics.metric_reads import recording_period
-from ultracluster_runtime.metrics.recorded_metrics import read_recording
+from ultracluster_runtime.metrics.recording_file import read_recording
 from ultracluster_runtime.training_metrics import TrainingMetrics
 
 REGION = "us-east-2"

@@ -1,85 +1,21 @@
-"""Recordings are written and read back, or refused with the reason."""
+"""A recording gives what was asked for, and nothing of other metrics, statistics or jobs."""
 
-import json
-from collections.abc import Callable
-from pathlib import Path
-from typing import Any
+from tests.unit.runtime.metrics.recordings import PERIOD, START, recording, series
 
-import pytest
-from tests.unit.runtime.metrics.recordings import day, recording, series
-
-from ultracluster_runtime.metrics.recorded_metrics import read_recording, write_recording
-from ultracluster_spec.findings import FindingsError
-
-
-def test_recording_survives_a_round_trip(tmp_path: Path) -> None:
-    first, second = tmp_path / "first.json", tmp_path / "second.json"
-    write_recording(day(), first)
-    recorded = read_recording(first)
-    write_recording(recorded, second)
-    assert recorded == day()
-    assert first.read_bytes() == second.read_bytes()
-
-
-def test_distinguishes_metrics_of_a_job_from_those_of_the_cluster() -> None:
-    recorded = recording(series("Loss", "Average", [1.0]), series("Loss", "Average", [2.0], job="train"))
-    assert recorded.values("Loss", "Average") == [1]
-    assert recorded.values("Loss", "Average", job="train") == [2]
-    assert recorded.values("Loss", "Maximum") == []
-    assert recorded.jobs == ("train",)
-
-
-def _without(key: str) -> Callable[[dict[str, Any]], None]:
-    return lambda document: document.pop(key) and None
-
-
-def _with(value: Any, path: tuple[Any, ...]) -> Callable[[dict[str, Any]], None]:
-    def change(document: dict[str, Any]) -> None:
-        place: Any = document
-        for key in path[:-1]:
-            place = place[key]
-        place[path[-1]] = value
-
-    return change
-
-
-@pytest.mark.parametrize(
-    ("change", "said"),
-    [
-        (_with(2, ("version",)), "version 2; this command reads"),
-        (_without("cluster"), "'cluster' is missing"),
-        (_with("2026-11-20T00:00:00", ("start",)), "has no time zone"),
-        (_with("2026-11-19T00:00:00Z", ("end",)), "ends before it starts"),
-        (_with(0, ("period_seconds",)), "its period is not positive"),
-        (_with("much", ("series", 0, "points", 0, 1)), "'much' is not a number"),
-        (_with(value=True, path=("series", 0, "points", 0, 1)), "True is not a number"),
-        (_with(float("nan"), ("series", 0, "points", 0, 1)), "NaN is not a number"),
-        (_with("2026-11-20T23:00:00Z", ("series", 0, "points", 0, 0)), "not in chronological order"),
-        (_with([[1, 2, 3]], ("series", 0, "points")), ""),
-        (_with(None, ("series",)), ""),
-    ],
+RECORDING = recording(
+    series("StepSeconds", "Average", [2.0, 3.0], job="train"),
+    series("StepSeconds", "Maximum", [9.0], job="train"),
+    series("StepSeconds", "Average", [5.0], job="tune"),
+    series("PaidNodes", "Average", [4.0]),
 )
-def test_refuses_an_invalid_recording(
-    tmp_path: Path, change: Callable[[dict[str, Any]], None], said: str
-) -> None:
-    path = tmp_path / "recording.json"
-    write_recording(recording(series("Loss", "Average", [1.0, 2.0])), path)
-    document = json.loads(path.read_text())
-    change(document)
-    path.write_text(json.dumps(document))
-    with pytest.raises(FindingsError, match="is not a recording of metrics") as raised:
-        read_recording(path)
-    assert said in str(raised.value)
 
 
-@pytest.mark.parametrize("text", ["", "[]", "{", "1", '"x"'])
-def test_refuses_a_file_of_another_kind(tmp_path: Path, text: str) -> None:
-    path = tmp_path / "recording.json"
-    path.write_text(text)
-    with pytest.raises(FindingsError, match="is not a recording of metrics"):
-        read_recording(path)
+def test_the_points_are_those_of_one_metric_statistic_and_job() -> None:
+    assert RECORDING.points("StepSeconds", "Average", job="train") == [(START, 2.0), (START + PERIOD, 3.0)]
+    assert RECORDING.values("StepSeconds", "Maximum", job="train") == [9.0]
+    assert RECORDING.values("PaidNodes", "Average") == [4.0]
+    assert RECORDING.values("StepSeconds", "Average") == RECORDING.values("Loss", "Average") == []
 
 
-def test_refuses_a_file_that_is_not_there(tmp_path: Path) -> None:
-    with pytest.raises(FindingsError, match="No such file"):
-        read_recording(tmp_path / "none.json")
+def test_each_job_is_named_once_in_order() -> None:
+    assert RECORDING.jobs == ("train", "tune")
