@@ -118,8 +118,8 @@ class Drill:
                 name: f'PYTHONPATH={ROOT}/constructs exec {python}/{name} "$@"'
                 for name in ("python3", "torchrun")
             },
-            "fi_info": f"FAKE_EFA=16 exec {FABRIC}/fakes/fi_info \"$@\"",
-            "nccom-test": f"RUN_FOLDER={folder} exec {FABRIC}/fakes/nccom-test \"$@\"",
+            "fi_info": f'FAKE_EFA=16 exec {FABRIC}/fakes/fi_info "$@"',
+            "nccom-test": f'RUN_FOLDER={folder} exec {FABRIC}/fakes/nccom-test "$@"',
             "neuron_parallel_compile": 'echo "compiled the graphs of $*"',
         }
         for name, command in fakes.items():
@@ -218,7 +218,11 @@ class Drill:
     def jobs(self) -> list[dict[str, Any]]:
         """Return the last attempts of all jobs, in the order of their submission."""
         batch = self.account.client("batch")
-        return batch.describe_jobs(jobs=self.account.job_ids(*STATES))["jobs"] if self.account.job_ids(*STATES) else []
+        return (
+            batch.describe_jobs(jobs=self.account.job_ids(*STATES))["jobs"]
+            if self.account.job_ids(*STATES)
+            else []
+        )
 
     def wait_for(self, named: str, state: str) -> str:
         """Wait until the job of an ID, or the last one of a name, is in a state; return its ID."""
@@ -226,9 +230,7 @@ class Drill:
 
         def there() -> bool:
             jobs = [
-                job
-                for job in self.jobs()
-                if named in (job["jobId"], job["jobName"].partition("-resume-")[0])
+                job for job in self.jobs() if named in (job["jobId"], job["jobName"].partition("-resume-")[0])
             ]
             found[:] = sorted(jobs, key=lambda job: job["createdAt"])[-1:]
             return bool(found) and found[0]["status"] == state

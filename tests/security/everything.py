@@ -25,6 +25,7 @@ IMAGE = f"{ACCOUNT}.dkr.ecr.{REGION}.amazonaws.com/training:2026-11-20"
 
 _JOBS: list[dict[str, Any]] = [
     {"name": "warm", "kind": "precompile", "image": IMAGE, "command": ["train.py"]},
+    {"name": "check", "kind": "support-check", "image": IMAGE, "command": ["model.py", "build"]},
     {"name": "sweep", "kind": "single-node", "image": IMAGE, "command": ["tune.py"], "array_size": 4},
     {
         "name": "pretrain",
@@ -54,6 +55,7 @@ def rollout() -> dict[str, Any]:
     bounded = _CLUSTER | {
         "name": "bounded",
         "capacity": {"reservation_id": "cr-0123456789abcdef1"},
+        "alarms": {"emails": ["cluster@example.com"], "weekly_report": True},
         "kms_key_arn": KEY,
         "permissions_boundary": BOUNDARY,
         "role_path": PATH,

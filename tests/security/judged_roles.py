@@ -16,6 +16,7 @@ __all__ = ["NARROWER_THAN_NEEDED", "actions_of_aws", "judged", "problems"]
 # Reads that could be narrowed, and writes that take a resource in some uses only.
 NARROWER_THAN_NEEDED: Mapping[str, str] = {
     "cloudwatch:GetMetricData": "takes a dataset where it reads one; metrics have no ARN",
+    "cloudwatch:ListMetrics": "takes a dataset where it lists one; metrics have no ARN",
     "cloudwatch:PutMetricData": "takes a dataset where it writes one; a condition names the namespace",
     "ec2:DescribeCapacityBlockExtensionOfferings": "reads a price; denied by mistake, it would stop the life cycle of a block",
     "servicequotas:GetServiceQuota": "reads a quota",

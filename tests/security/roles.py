@@ -181,6 +181,17 @@ ROLES: Mapping[str, Role] = {
             "ec2:DescribeInstances": ANY,
         },
     ),
+    "Reads the metrics of one cluster; changes nothing": _role(
+        "lambda.amazonaws.com",
+        {
+            **_LOG,
+            "cloudwatch:GetMetricData": ANY,
+            "cloudwatch:ListMetrics": ANY,
+            "ec2:DescribeCapacityReservations": ANY,
+            "sns:Publish": _TOPIC,
+        },
+        sometimes=_OWN_KEY,
+    ),
     "Looks for a Capacity Block; cannot buy": _role(
         "lambda.amazonaws.com",
         {

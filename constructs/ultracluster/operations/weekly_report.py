@@ -50,7 +50,7 @@ class WeeklyReport(Construct):
             blocks: Blocks of the cluster.
             instance_type: Type of its nodes.
             topic: Topic to tell.
-            kms_key: KMS key of the log group and the topic. Default: encryption by CloudWatch Logs.
+            kms_key: KMS key of the log group. Default: encryption by CloudWatch Logs.
         """
         super().__init__(scope, construct_id)
         price = capacity_block_price(instance_type.name, Stack.of(self).region).amount
@@ -70,7 +70,7 @@ class WeeklyReport(Construct):
                     ],
                     ["*"],
                 ),
-                *publish_statements("Tell", topic, kms_key),
+                *publish_statements("Tell", topic, topic.master_key),
             ],
             handler="ultracluster_runtime.watch.weekly_report.handler",
             environment={
