@@ -1,19 +1,15 @@
-"""What a job asks its node for, and what it can do with the credentials that it gets."""
+"""What a job asks its node for: its metadata, and the credentials of its task."""
 
 import base64
 import json
 import sys
-from collections.abc import Callable
 from typing import Any
 
-import boto3
 import pytest
 import requests
-from botocore.exceptions import ClientError
 
 from ultracluster_local.instance.environment import ACCOUNT
 from ultracluster_local.jobs.metadata import PREFIX
-from ultracluster_local.services.iam.role_sessions import new_session
 
 # As every SDK asks, and as one could ask that knows the documentation only.
 ASK = """
@@ -48,25 +44,12 @@ said = {
 }
 print(json.dumps(said))
 """
-NODE_POLICY = {
-    "Version": "2012-10-17",
-    "Statement": [
-        {"Effect": "Allow", "Action": "ecs:DiscoverPollEndpoint", "Resource": "*"},
-        {
-            "Effect": "Allow",
-            "Action": "ecs:RegisterContainerInstance",
-            "Resource": "arn:aws:ecs:*:*:cluster/AWSBatch-nodes-*",
-        },
-        {"Effect": "Deny", "Action": "batch:CancelJob", "Resource": "*"},
-    ],
-}
 
 
 @pytest.fixture
 def account(batch: Any) -> Any:
     """The account of `batch`, whose nodes and jobs have roles."""
     iam = batch.local.client("iam", "us-east-1")
-    iam.put_role_policy(RoleName="node", PolicyName="agent", PolicyDocument=json.dumps(NODE_POLICY))
     iam.add_role_to_instance_profile(InstanceProfileName="node", RoleName="node")
     iam.create_role(RoleName="job", AssumeRolePolicyDocument="{}", Path="/")
     return batch
@@ -132,66 +115,6 @@ def test_the_agent_keeps_tasks_with_an_interface_of_their_own_from_the_node(
     assert told["SDK"] == (CREDENTIALS if reached else [])
     assert str(told["node"]).startswith("i-" if reached else "no answer")
     assert told["task"] == ["AccessKeyId", "Expiration", "RoleArn", "SecretAccessKey", "Token"]
-
-
-def denial(call: Callable[..., Any], **given: Any) -> tuple[str, str] | None:
-    try:
-        call(**given)
-    except ClientError as error:
-        return error.response["Error"]["Code"], error.response["Error"]["Message"]
-    return None
-
-
-Thief = Callable[[str], Any]
-"""Returns a client for a service with the credentials of a node."""
-
-
-@pytest.fixture
-def thief(account: Any) -> Thief:
-    found = new_session("node", "i-0123456789abcdef0")
-    keys = (found["AccessKeyId"], found["SecretAccessKey"], found["Token"])
-    session = boto3.Session(*keys, region_name="us-east-1")
-    account.local.client("ecs", "us-east-1").create_cluster(clusterName="AWSBatch-nodes-1")
-    return lambda service: session.client(service, endpoint_url=account.local.endpoint)
-
-
-@pytest.mark.parametrize(
-    ("call", "given", "code", "said"),
-    [
-        ("ecs.discover_poll_endpoint", {}, None, ""),
-        ("ecs.register_container_instance", {"cluster": "AWSBatch-nodes-1"}, None, ""),
-        ("ecs.register_container_instance", {"cluster": "AWSBatch-theirs-1"}, "AccessDeniedException", ":cluster/AWSBatch-theirs-1 because"),
-        ("ecs.stop_task", {"cluster": "AWSBatch-nodes-1", "task": "t"}, "AccessDeniedException", ":task/AWSBatch-nodes-1/t because"),
-        ("batch.terminate_job", {"jobId": "j", "reason": "r"}, "AccessDeniedException", ":job/j because"),
-        ("batch.submit_job", {"jobName": "j", "jobQueue": "training", "jobDefinition": "d"}, "AccessDeniedException", ":job-queue/training because"),
-        ("batch.cancel_job", {"jobId": "j", "reason": "r"}, "AccessDeniedException", "with an explicit deny in an identity-based policy"),
-        ("s3.list_buckets", {}, "UnsupportedOperation", "evaluates no policies for requests of s3"),
-    ],
-)  # fmt: skip
-def test_the_role_of_a_node_may_call_what_its_policies_allow_and_hears_why_not(
-    thief: Thief, call: str, given: Any, code: str | None, said: str
-) -> None:
-    service, _, operation = call.partition(".")
-
-    found = denial(getattr(thief(service), operation), **given)
-
-    if code is None:  # what moto lacks is another refusal
-        assert found is None or "not authorized" not in found[1]
-    else:
-        assert found is not None
-        assert (found[0], said in found[1]) == (code, True), found
-
-
-def test_a_session_without_its_token_is_nobody(account: Any) -> None:
-    found = new_session("node", "i-0123456789abcdef0")
-    client = boto3.Session(found["AccessKeyId"], "x", region_name="us-east-1").client(
-        "ecs", endpoint_url=account.local.endpoint
-    )
-
-    assert denial(client.list_clusters) == (
-        "InvalidClientTokenId",
-        "The security token included in the request is invalid.",
-    )
 
 
 def test_nobody_guesses_the_place_of_metadata_and_no_page_reads_them(account: Any) -> None:

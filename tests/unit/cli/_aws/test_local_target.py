@@ -67,9 +67,15 @@ def test_a_seeded_block_ends_and_a_reservation_does_not(
     assert reservation.end is None or reservation.end > reservation.start
 
 
-def test_nodes_have_the_launcher_that_their_user_data_writes(monkeypatch: pytest.MonkeyPatch) -> None:
-    (launcher,) = local_target.node_files().items()
-    assert launcher[0] == "/run/ultracluster/launch"
-    compile(launcher[1], *("launch.py", "exec"))
+def test_nodes_have_the_launcher_and_the_settings_of_the_agent_that_their_user_data_writes(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    files = local_target.node_files()
+    compile(files.pop("/run/ultracluster/launch"), *("launch.py", "exec"))
+    assert files.keys() == {"/etc/ecs/ecs.config"}
+    assert files["/etc/ecs/ecs.config"].splitlines() == [
+        "ECS_AWSVPC_BLOCK_IMDS=true",
+        "ECS_IMAGE_MINIMUM_CLEANUP_AGE=168h",
+    ]
     monkeypatch.setattr(local_target, "find_spec", lambda _: None)
     assert local_target.node_files() == {}
