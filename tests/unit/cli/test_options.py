@@ -2,6 +2,7 @@
 
 from collections import defaultdict
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import typer
@@ -53,7 +54,52 @@ def test_an_option_is_described_by_the_same_words_everywhere() -> None:
     assert several == OF_A_COMMAND
 
 
+DEFAULTS = {
+    "ami resolve": {"image": "ecs-neuron"},
+    "capacity approve": {
+        "currency": "USD",
+        "expires_in_hours": 24,
+        "platform": "Linux/UNIX",
+        "prefer": "total",
+        "ultraserver_type": "u-trn2x64",
+    },
+    "capacity buy": {"every": 5},
+    "capacity extend": {"currency": "USD", "expires_in_hours": 24},
+    "capacity find": {"limit": 10, "regions": "all", "ultraserver_type": "u-trn2x64"},
+    "capacity place": {"prefer": "total"},
+    "capacity reserve": {"currency": "USD", "expires_in_hours": 24, "platform": "Linux/UNIX"},
+    "clusters": {"regions": "all"},
+    "cost advise": {"hours": 24},
+    "cost bake-off": {"weeks": 4},
+    "cost estimate": {"compile_reuse": 1, "runs_per_month": 1},
+    "dashboard": {"hours": 24},
+    "deploy": {"qualifier": "hnb659fds"},
+    "jobs logs": {"tail": 100},
+    "jobs stop": {"reason": "Stopped with ultracluster jobs stop", "wait": "5m"},
+    "local clock": {"region": "us-east-2", "wait": 10},
+    "local env": {"region": "us-east-2"},
+    "local reset": {"region": "us-east-2"},
+    "local up": {"region": "us-east-2"},
+    "logs": {"tail": 100},
+    "nodes replace": {"wait": "5m"},
+    "plan": {"against": "deployed"},
+    "preflight": {"qualifier": "hnb659fds", "timeout": 120},
+    "rollout": {"at_once": 4, "bake": 10, "patience": 60},
+    "run": {"folder": Path()},
+    "status": {"every": 10},
+    "stop": {"reason": "Stopped with ultracluster jobs stop", "wait": "5m"},
+}
 """What commands do unless told otherwise. Scripts rely on it: CHANGELOG.md tells of a change. No option is on by default."""
+
+
+def test_commands_keep_their_defaults() -> None:
+    found = {
+        " ".join(path): given
+        for path, command in _commands(typer.main.get_command(app))
+        if (given := {each.name: each.default for each in _options(command) if each.default})
+    }
+
+    assert found == DEFAULTS
 
 
 def _commands(command: Any, path: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], Any]]:

@@ -426,9 +426,12 @@ def _share(**changes: Any) -> uc.QuotaShare:
 
 
 # A call with one argument that cannot be, and the path of the argument that the finding names.
+METHOD: dict[str, Any] = {"method": "first", "instance_type": "trn2.3xlarge"}
 REFUSED: list[tuple[Callable[[cdk.Stack], object], str]] = [
     (lambda s: network(s, zone_id="elsewhere"), "zone_id"),
     (lambda s: network(s, cidr="10.0.0.0/8"), "cidr"),
+    (lambda s: network(s, cidr="10.0.0.0/28"), "cidr"),
+    (lambda s: network(s, nat_gateway=True, cidr="10.0.0.0/23", subnet_prefix=23), "subnet_prefix"),
     (lambda s: network(s, endpoints=["s3"]), "endpoints[0]"),
     (lambda s: _nodes(s, image_id="ami-1"), "image_id"),
     (lambda s: _nodes(s, root_volume=uc.RootVolume(size_gib=29)), "root_volume.size_gib"),
@@ -508,6 +511,9 @@ REFUSED: list[tuple[Callable[[cdk.Stack], object], str]] = [
     (lambda s: _cluster(s, removal_policy=cdk.RemovalPolicy.SNAPSHOT), "removal_policy"),
     (lambda s: _cluster(s, network=uc.Network(endpoints=("s3",))), "network.endpoints"),
     (lambda s: _cluster(s, capacity=[block(), block()]), "capacity"),
+    (lambda s: _cluster(s, capacity=uc.OnDemand(launched_by="me")), "capacity.launched_by"),  # type: ignore[arg-type]
+    (lambda s: _cluster(s).add_queue("other", uc.Queue(capacity=("spil",))), "capacity"),
+    (lambda s: _cluster(s).add_precompile_job("Compile", replace(JOB, **METHOD)), "method"),
 ]
 
 
