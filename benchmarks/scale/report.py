@@ -1,4 +1,4 @@
-"""The report of a layout, its limits and its simulations, in Markdown (docs/evidence/scale.md)."""
+"""The report of a layout, its limits and its simulations, in Markdown; docs/evidence/scale.md has parts of it."""
 
 from collections.abc import Iterable, Iterator
 from statistics import median
@@ -63,8 +63,8 @@ def _table(columns: Iterable[str], rows: Iterable[Iterable[Any]]) -> Iterator[st
 def _summary(layout: Layout, found: tuple[Break, ...]) -> Iterator[str]:
     regions = ", ".join(each.region for each in layout.regions)
     yield (
-        "This page is computed from dated limits and the assumptions listed below; it is neither a promise nor a measurement, and "
-        "no AWS API was called. `cd benchmarks && python -m scale --chips 100000` prints this page; `--assume NAME=NUMBER` replaces an assumption."
+        "This report is computed from dated limits and the assumptions listed below; it is neither a promise nor a measurement, and "
+        "no AWS API was called. `--assume NAME=NUMBER` replaces an assumption."
     )
     yield ""
     yield (
@@ -81,7 +81,7 @@ def _summary(layout: Layout, found: tuple[Break, ...]) -> Iterator[str]:
         yield ""
         yield (
             f"**Without an agreement with AWS, the limit is {each.holds_until_chips or 0:,} chips**: {each.limit.value:,} "
-            f"{each.limit.name} per {each.limit.scope}. The rest of this page assumes that AWS sells {each.need:,}."
+            f"{each.limit.name} per {each.limit.scope}. The rest assumes that AWS sells {each.need:,}."
         )
     yield ""
 

@@ -132,7 +132,7 @@ def find(name: str) -> Any:
 
 def test_moto_is_the_version_that_we_change() -> None:
     assert version("moto") == "5.2.5", (
-        "read docs/reference/local-aws.md, `A new version of moto`, and run all tests of this folder"
+        "read docs/decisions/0012-moto-is-extended-and-pinned.md, and run all tests of this folder"
     )
 
 

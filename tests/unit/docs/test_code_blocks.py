@@ -98,7 +98,6 @@ def rollout_of(block: Block) -> str:
 WARNED = {
     "concepts/capacity-sources.md:0": {"UC6448"},  # names nobody to notify
     "evidence/published.md:2": {"UC6108"},  # has the image of the original, from another registry
-    "reference/cost.md:0": {"UC6448"},
     "reference/machines.md:0": {"UC4024"},  # describes a type of its own, which is what the warning says
     "reference/machines.md:1": {"UC4016"},  # names two of sixteen interfaces
     "reference/command-line.md:0": {"UC2243"},  # suppresses a warning that the quick start does not have
@@ -191,13 +190,6 @@ def with_job() -> dict[str, Any]:
     return names | modules | {"job": job, "CfnOutput": cdk.CfnOutput, "Duration": cdk.Duration}
 
 
-def with_network() -> dict[str, Any]:
-    from tests.unit.ultracluster.builders import network
-
-    names = cluster_names()
-    return names | {"network": network(names["stack"])}
-
-
 def with_vpc() -> dict[str, Any]:
     """A VPC that the CDK would look up in an account; its zone is that of the block."""
     from aws_cdk import aws_ec2 as ec2
@@ -247,13 +239,6 @@ def measured() -> dict[str, Any]:
     return {"batches": [1, 2], "train": lambda _: 0.5} | more
 
 
-def provider() -> dict[str, Any]:
-    """The block is one entry of a table."""
-    from ultracluster_local.cloudformation import providers
-
-    return vars(providers)
-
-
 NAMES: dict[str, Callable[[], dict[str, Any]]] = {
     "how-to/check-before-porting.md": training,
     "concepts/capacity-lifecycle.md": training,
@@ -263,9 +248,6 @@ NAMES: dict[str, Callable[[], dict[str, Any]]] = {
     "how-to/submit-with-other-tools.md": with_job,
     "how-to/use-secrets.md": with_cluster,
     "how-to/who-may-submit.md": with_cluster,
-    "reference/command-line.md": with_cluster,
-    "reference/local-aws.md": provider,
-    "concepts/storage.md": with_network,
     "reference/security.md": with_nag,
     "reference/training-metrics.md": measured,
 }

@@ -1,4 +1,4 @@
-"""The examples of docs/reference/cost.md: each calculation by hand is computed, and is what the command says, to the cent."""
+"""The examples of cost_by_hand.md: each calculation by hand is computed, and is what the command says, to the cent."""
 
 import ast
 import json
@@ -14,7 +14,7 @@ import pytest
 
 from ultracluster_cli.main import main
 
-PAGE = Path(__file__).parents[3] / "docs" / "reference" / "cost.md"
+PAGE = Path(__file__).with_name("cost_by_hand.md")
 EXAMPLES = re.findall(
     r"^### (.+?)$.*?```yaml\n(.*?)```.*?```bash\n(.*?)```\n\n(\| line .*?)\n\n(Without: .*?)$",
     PAGE.read_text(),
