@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable
 
 import pytest
-from tests.diaries.terminal import COLUMNS, Screen, Terminal
+from tests.diaries.terminal import COLUMNS, CTRL_C, Screen, Terminal, settled
 
 pytestmark = pytest.mark.slow
 
@@ -55,6 +55,23 @@ def test_a_job_is_listed_on_whole_lines_and_named_by_its_name(project: Terminal,
 
 
 # At three in the morning
+
+
+@pytest.mark.parametrize(
+    "typed",
+    ["destroy", "deploy --without-capacity --no-file-system", "ami bake nodes --region us-east-2"],
+)
+def test_ctrl_c_at_a_question_changes_nothing(project: Terminal, typed: str) -> None:
+    exported = re.findall(r"^export (\w+)=(\S*)$", project.type("local", "env").text, re.MULTILINE)
+    signed_in = Terminal(project.folder, project._environment | dict(exported))
+    before = signed_in.type("status").text
+
+    screen = signed_in.type(*typed.split(), answers=[CTRL_C])
+
+    assert screen.code == 1
+    assert "Traceback" not in screen.text
+    assert screen.text.rstrip().endswith("Aborted!")
+    assert settled(signed_in.type("status").text) == settled(before)
 
 
 # The last day: it runs last, since it deletes the cluster

@@ -2,7 +2,6 @@
 
 import io
 import json
-import re
 import shlex
 import sys
 import time

@@ -1,0 +1,58 @@
+"""Commands that are typed where they cannot work, as bad_moments.yaml lists them: one line each, and nothing is half done."""
+
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from tests.app_project import write_project
+from tests.diaries.terminal import Terminal
+
+pytestmark = pytest.mark.slow
+
+MOMENTS: dict[str, list[dict[str, Any]]] = yaml.safe_load(
+    Path(__file__).with_name("bad_moments.yaml").read_text("utf-8")
+)
+THREE_CLUSTERS = Path(__file__).parents[2] / "stacks/rollouts/two-waves.yaml"
+
+
+@pytest.fixture(scope="module")
+def nowhere(
+    empty: Terminal, request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> Terminal:
+    """A terminal in a folder of the kind that a moment names."""
+    folder = tmp_path_factory.mktemp("nowhere")
+    terminal = Terminal(folder, empty._environment | {"GIT_CEILING_DIRECTORIES": str(folder.parent)})
+    if request.param == "no project":
+        return terminal
+    write_project(folder, THREE_CLUSTERS.read_text("utf-8"))
+    (folder / "train.py").touch()
+    if request.param == "no folder to write to":
+        (folder / "taken").touch()
+        (folder / "saved").mkdir()
+        (folder / ".ultracluster").touch()
+    return terminal
+
+
+@pytest.mark.parametrize(
+    ("nowhere", "moment"),
+    [(kind, moment) for kind, moments in MOMENTS.items() for moment in moments],
+    indirect=["nowhere"],
+    ids=lambda value: value if isinstance(value, str) else value["type"],
+)
+def test_a_command_that_cannot_work_says_so_and_leaves_nothing(
+    nowhere: Terminal, moment: dict[str, Any]
+) -> None:
+    def files() -> list[Path]:
+        return sorted(path for path in nowhere.folder.rglob("*") if ".ultracluster" not in path.parts)
+
+    before = files()
+    screen = nowhere.type(*moment["type"].split())
+
+    assert screen.code == moment.get("code", 2), screen.text
+    flat = " ".join(screen.text.split())
+    assert moment["says"] in flat
+    assert "Traceback" not in flat
+    assert len(re.findall(r"UC\d{4}:|[Ee]rror:", flat)) == 1
+    assert files() == before
