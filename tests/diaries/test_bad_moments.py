@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 import yaml
 from tests.app_project import write_project
-from tests.diaries.terminal import Terminal
+from tests.diaries.terminal import CTRL_C, Terminal
 
 pytestmark = pytest.mark.slow
 
@@ -56,3 +56,15 @@ def test_a_command_that_cannot_work_says_so_and_leaves_nothing(
     assert "Traceback" not in flat
     assert len(re.findall(r"UC\d{4}:|[Ee]rror:", flat)) == 1
     assert files() == before
+
+
+@pytest.mark.parametrize("answered", range(7))
+def test_ctrl_c_at_each_question_of_init_leaves_no_project(
+    empty: Terminal, tmp_path: Path, answered: int
+) -> None:
+    screen = Terminal(tmp_path, empty._environment).type("init", answers=[*[""] * answered, CTRL_C])
+
+    assert screen.code == 1
+    assert "Traceback" not in screen.text
+    assert screen.text.rstrip().endswith("Aborted!")
+    assert [path.name for path in tmp_path.iterdir() if path.name != ".ultracluster"] == []

@@ -99,12 +99,13 @@ def test_the_page_says_what_each_role_could_do_to_another_cluster(templates: lis
     for role, actions in reached.items():
         print(f"{role}: {', '.join(sorted(actions)) or 'nothing'}")  # noqa: T201 - for who asks with -s
 
-    assert {role: actions for role, (actions, _) in _said().items()} == reached
+    changing = {role: actions for role, actions in reached.items() if actions}
+    assert {role: actions for role, (actions, _) in _said().items()} == changing
 
 
-def test_every_cell_that_is_not_nothing_has_a_reason() -> None:
-    assert len(_said()) > 10
-    assert {role for role, (actions, reason) in _said().items() if bool(actions) != bool(reason)} == set()
+def test_every_row_has_actions_and_a_reason() -> None:
+    assert len(_said()) >= 5
+    assert {role for role, (actions, reason) in _said().items() if not (actions and reason)} == set()
 
 
 def _statements(templates: list[Template], stage: str, beginning: str) -> list[list[dict[str, Any]]]:
