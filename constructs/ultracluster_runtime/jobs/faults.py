@@ -1,7 +1,7 @@
 """Known faults of jobs: the words by which each is recognized, what it means and what to do.
 
 `ultracluster jobs why` looks for them in what AWS Batch reports of a job and in its log. `ultracluster docs
-job-faults` and `ultracluster docs job-failed` show the same tables, which a test compares.
+job-faults` lists the faults, and `ultracluster docs job-failed` the exit codes with what to do, which a test compares.
 """
 
 import re
