@@ -76,7 +76,7 @@ def added_stops(update: ResourceUpdate) -> Iterator[Stop]:
         yield change.stop(StopKind.NETWORK, "it denies traffic of a network with nodes")
     if kind in POLICY_TYPES and _names([new.get(name) for name in _HOLDERS]) & old_resources.keys():
         yield from _lost(change, narrowed(kind, {}, new))
-    yield from _gained(change, risky(kind, {}, new, account=update.account))
+    yield from _gained(update)
 
 
 def _names(value: Any) -> set[str]:
@@ -89,10 +89,22 @@ def _lost(change: ResourceChange, lost: Sequence[str]) -> Iterator[Stop]:
         yield change.stop(StopKind.PERMISSION, f"what runs now loses a permission: {lost[0]}{more}")
 
 
-def _gained(change: ResourceChange, risks: Sequence[str]) -> Iterator[Stop]:
+def _gained(update: ResourceUpdate) -> Iterator[Stop]:
+    holders = [
+        update.after,
+        *(update.new_resources.get(name, {}) for name in _names(update.new.get("Roles"))),
+    ]
+    trusts = [str((each.get("Properties") or {}).get("AssumeRolePolicyDocument")) for each in holders]
+    risks = risky(
+        update.change.resource_type,
+        update.old,
+        update.new,
+        account=update.account,
+        of_workload=any(service in trust for trust in trusts for service in WORKLOAD_SERVICES),
+    )
     if risks:
         more = f" and {len(risks) - 1} more" if len(risks) > 1 else ""
-        yield change.stop(StopKind.PERMISSION, f"{risks[0]}{more}")
+        yield update.change.stop(StopKind.PERMISSION, f"{risks[0]}{more}")
 
 
 def permission_stops(update: ResourceUpdate) -> Iterator[Stop]:
@@ -111,7 +123,7 @@ def permission_stops(update: ResourceUpdate) -> Iterator[Stop]:
         and not _names([old.get(name) for name in _HOLDERS]) & update.new_resources.keys()
     ):
         return
-    yield from _gained(change, risky(kind, old, new, account=update.account))
+    yield from _gained(update)
     gone = update.old_resources.keys() - update.new_resources.keys()
     yield from _lost(change, narrowed(kind, old, new, gone=gone))
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 from typing import Any, Final
 
-from ultracluster_spec.grants import NEVER, powers
+from ultracluster_spec.grants import NEVER, is_named, powers
 from ultracluster_stacks.plan.expressions import canonical
 
 # Properties with policy documents, by resource type. A list holds several.
@@ -39,7 +39,45 @@ _OPEN: Final = {"Statement": {"Effect": "Allow", "Principal": "*", "Action": "*"
 _TRANSPORT: Final = frozenset({"aws:SecureTransport", "s3:TlsVersion"})
 """Keys of conditions that callers with a current SDK keep."""
 
+# What a plan knows to be safe: reading and writing data that a policy names, and describing the account.
+_ON_NAMED: Final = (
+    *("dynamodb:BatchGetItem", "dynamodb:ConditionCheckItem", "dynamodb:GetItem", "dynamodb:PutItem"),
+    *("dynamodb:Query", "dynamodb:Scan", "dynamodb:UpdateItem", "ecr:BatchCheckLayerAvailability"),
+    *("ecr:BatchGetImage", "ecr:GetDownloadUrlForLayer", "kms:Decrypt", "kms:DescribeKey", "kms:Encrypt"),
+    *("kms:GenerateDataKey*", "kms:ReEncrypt*", "logs:CreateLogStream", "logs:PutLogEvents"),
+    *("s3:AbortMultipartUpload", "s3:GetBucketLocation", "s3:GetObject*", "s3:GetReplicationConfiguration"),
+    *("s3:ListBucket*", "s3:ListMultipartUploadParts", "s3:PutObject", "s3:PutObjectTagging"),
+    *("s3:ReplicateObject", "s3:ReplicateTags", "secretsmanager:DescribeSecret", "sns:Publish"),
+    *("sqs:ChangeMessageVisibility", "sqs:DeleteMessage", "sqs:GetQueue*", "sqs:ReceiveMessage"),
+    *("sqs:SendMessage", "ssm:GetParameter", "ssm:GetParameters"),
+)
+_ON_ALL: Final = (
+    *("autoscaling:Describe*", "batch:Describe*", "batch:List*", "cloudwatch:Describe*"),
+    *("cloudwatch:GetMetric*", "cloudwatch:List*", "cloudwatch:PutMetricData", "ec2:Describe*"),
+    *(
+        "ec2messages:*",
+        "ecr:Describe*",
+        "ecr:GetAuthorizationToken",
+        "ecs:Describe*",
+        "ecs:DiscoverPollEndpoint",
+    ),
+    *("ecs:List*", "fsx:Describe*", "logs:Describe*", "s3:ListAllMyBuckets", "ssmmessages:*Channel"),
+    *("sts:GetCallerIdentity", "tag:Get*", "xray:Put*"),
+)
+# What agents of nodes and the life cycle do, on the instances or jobs of the account.
+_ON_KINDS: Final = (
+    *(
+        "batch:TagResource",
+        "ec2:GetConsoleOutput",
+        "ecs:Poll",
+        "ecs:StartTelemetrySession",
+        "ecs:TagResource",
+    ),
+    *("ecs:UpdateContainerInstancesState", "ssm:UpdateInstanceInformation"),
+)
+
 _OWN: Final = re.compile(r'"Fn::(?:GetAtt|ImportValue)"|"Ref": "(?!AWS::)')
+_REFERENCE: Final = re.compile(r'\{"Ref": "[^"]*"\}|\$\{[^}]*\}')
 _OF_THE_ACCOUNT: Final = re.compile(r'"Ref": "AWS::AccountId"|"Fn::GetAtt"')
 
 # Resource types that are a permission as a whole.
@@ -84,6 +122,12 @@ class _Grant:
         return bool(_OWN.search(self.resource))
 
     @property
+    def names(self) -> bool:
+        """Whether the resource is a certain one, also behind the functions of its ARN."""
+        text = re.sub(r'"Fn::\w+": |[\s{}"\[\],]', "", _REFERENCE.sub("x", self.resource))
+        return is_named(text, "") and not self.resource.startswith("all but")
+
+    @property
     def accounts(self) -> frozenset[str | None]:
         """The accounts that the resource and the condition name."""
         return frozenset(re.findall(r"(?<![0-9])[0-9]{12}(?![0-9])", f"{self.resource} {self.condition}"))
@@ -95,9 +139,14 @@ class _Grant:
 
 
 def risky(
-    resource_type: str, before: Mapping[str, Any], after: Mapping[str, Any], *, account: str | None = None
+    resource_type: str,
+    before: Mapping[str, Any],
+    after: Mapping[str, Any],
+    *,
+    account: str | None = None,
+    of_workload: bool = False,
 ) -> tuple[str, ...]:
-    """Describe the added permissions that nobody should get unnoticed; empty if there are none."""
+    """Describe the added permissions that are not known to be safe, for a job or a node or for another principal."""
     old, new = ([*_grants(resource_type, properties)] for properties in (before, after))
     added = [grant for grant in new if grant.effect == "Allow" and not any(one.covers(grant) for one in old)]
     if resource_type == "AWS::EC2::VPCEndpoint":
@@ -107,20 +156,30 @@ def risky(
         risks = [f"allows {grant}" for grant in any_action if grant.resource == "*" and not grant.condition]
         risks += [f"allows {grant}, of another account" for grant in any_action if grant.accounts - known]
     else:
-        risks = [f"allows {grant}{why}" for grant in added if (why := _risk(grant, old, account)) is not None]
+        judged = ((grant, _risk(grant, old, account, of_workload=of_workload)) for grant in added)
+        risks = [f"allows {grant}{why}" for grant, why in judged if why is not None]
     denied = [
         grant for grant in old if grant.effect == "Deny" and not any(each.covers(grant) for each in new)
     ]
     risks += [f"no longer denies {grant}" for grant in denied]
     if after and before.get("PermissionsBoundary") and not after.get("PermissionsBoundary"):
         risks.append("PermissionsBoundary no longer limits it")
-    old_arns, new_arns = (
-        {_text(arn) for arn in side.get("ManagedPolicyArns") or []} for side in (before, after)
-    )
-    return (*risks, *(f"ManagedPolicyArns gets {arn}" for arn in sorted(new_arns - old_arns)))
+    if before and any(grant.effect == "Allow" for grant in new):
+        risks += _new_items(before, after, ("Groups", "Roles", "Users"))
+    return (*risks, *_new_items(before, after, ("ManagedPolicyArns",)))
 
 
-def _risk(grant: _Grant, old: Sequence[_Grant], account: str | None) -> str | None:
+def _new_items(before: Mapping[str, Any], after: Mapping[str, Any], names: Sequence[str]) -> list[str]:
+    return [
+        f"{name} gets {item}"
+        for name in names
+        for item in sorted(
+            set.difference(*({_text(item) for item in side.get(name) or []} for side in (after, before)))
+        )
+    ]
+
+
+def _risk(grant: _Grant, old: Sequence[_Grant], account: str | None, *, of_workload: bool) -> str | None:
     """Return what to say of an added permission that is a risk; None if it is not."""
     if any(replace(other, condition="") == grant for other in old):
         return ", without the condition that it had"
@@ -128,8 +187,21 @@ def _risk(grant: _Grant, old: Sequence[_Grant], account: str | None) -> str | No
         return None if _trusts(grant.principal, account) else ""
     if grant.action.startswith("all but"):
         return ""
-    granted = [] if grant.is_own else [*powers(grant.action)]
-    return f", which {granted[0]}" if granted else None
+    granted = [*powers(grant.action)]
+    if grant.is_own:  # life cycle, resume and budget act on the queues and groups of their stack
+        return f", which {granted[0]}" if granted and of_workload else None
+    if granted:
+        return f", which {granted[0]}"
+    safe = (
+        _one_of(grant.action, _ON_ALL)
+        or (grant.names and _one_of(grant.action, _ON_NAMED))
+        or (grant.resource.startswith("{") and _one_of(grant.action, _ON_KINDS))
+    )
+    return None if safe else ", which is not known to be safe"
+
+
+def _one_of(action: str, patterns: Sequence[str]) -> bool:
+    return any(_matches(pattern.lower(), action.lower()) for pattern in patterns)
 
 
 def _trusts(principal: str, account: str | None) -> bool:
@@ -157,9 +229,7 @@ def widened(resource_type: str, before: Mapping[str, Any], after: Mapping[str, A
     additions = [f"allows {grant}" for grant in allowed] + [f"no longer denies {grant}" for grant in lifted]
     if after and before.get("PermissionsBoundary") and not after.get("PermissionsBoundary"):
         additions.append("PermissionsBoundary no longer limits it")
-    for name in _LISTS.get(resource_type, ()):
-        old_items, new_items = ({_text(item) for item in side.get(name) or []} for side in (before, after))
-        additions += [f"{name} gets {item}" for item in sorted(new_items - old_items)]
+    additions += _new_items(before, after, _LISTS.get(resource_type, ()))
     if resource_type in _WHOLE and after and canonical(before) != canonical(after):
         additions.append(f"{resource_type.rsplit('::', 1)[1]}: {_text(after)}")
     return tuple(additions)

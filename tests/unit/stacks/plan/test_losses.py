@@ -123,7 +123,7 @@ def test_what_is_cut_or_narrowed_stops(before: dict[str, Any], after: dict[str, 
                 )
             ),
         ),
-        (role(allow("s3:Get*")), role(allow("s3:Get*"), allow("s3:List*"))),
+        (role(allow("s3:Get*")), role(allow("s3:Get*"), allow("s3:ListBucket*", "arn:aws:s3:::b"))),
         (role(), role(allow("batch:SubmitJob", {"Ref": "Job"}))),
         (bucket(), bucket(allow("s3:Get*", Principal={"Service": "fsx.amazonaws.com"}))),
         (role(allow(["s3:Get*", "s3:Put*"])), role(allow("s3:Put*"), allow("S3:get*"))),
@@ -164,7 +164,11 @@ DENIES = resource("AWS::IAM::Policy", {"PolicyDocument": policy(deny("s3:*")), "
         (
             role(),
             resource(
-                "AWS::IAM::Policy", {"PolicyDocument": policy(allow("s3:Get*")), "Roles": [{"Ref": "R"}]}
+                "AWS::IAM::Policy",
+                {
+                    "PolicyDocument": policy(allow("s3:GetObject*", "arn:aws:s3:::b/*")),
+                    "Roles": [{"Ref": "R"}],
+                },
             ),
             "",
         ),

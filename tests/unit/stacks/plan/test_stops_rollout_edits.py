@@ -13,7 +13,7 @@ from tests.golden.synthesis import synthesize
 from tests.unit.stacks.plan.edits import kept, name_of, put, read
 
 from ultracluster_spec.findings import FindingsError
-from ultracluster_stacks.plan import Stop, compare
+from ultracluster_stacks.plan import StackTemplate, Stop, compare
 
 EDITS = read("rollout")
 SAMPLE = 12  # every one of so many runs with `make test`
@@ -26,15 +26,28 @@ def file_of(configuration: str) -> dict[str, Any]:
     return read
 
 
-def stops(edit: dict[str, Any], folder: Path) -> list[Stop]:
+def rollout_of(edit: dict[str, Any]) -> dict[str, Any]:
+    """The file after an edit."""
     rollout = copy.deepcopy(file_of(edit["of"]))
-    cluster = rollout["waves"][0]["clusters"][0]
-    before = [one for one in kept(edit["of"]) if one.name.startswith(f"{cluster['name']}-")]
     for path, value in edit["set"].items():
-        put(cluster, path.split("."), value)
-    (folder / "rollout.yaml").write_text(json.dumps(rollout))
-    after = synthesize({"edited": folder / "rollout.yaml"}, folder)["edited"]
-    return [*compare(before, after).stops()]
+        put(rollout["waves"][0]["clusters"][0], path.split("."), value)
+    return rollout
+
+
+def deployed_before(edit: dict[str, Any]) -> list[StackTemplate]:
+    """The stacks of the cluster before an edit."""
+    name = file_of(edit["of"])["waves"][0]["clusters"][0]["name"]
+    return [one for one in kept(edit["of"]) if one.name.startswith(f"{name}-")]
+
+
+def synthesized(edit: dict[str, Any], folder: Path) -> list[StackTemplate]:
+    """The stacks after an edit."""
+    (folder / "edited.yaml").write_text(json.dumps(rollout_of(edit)))
+    return synthesize({"edited": folder / "edited.yaml"}, folder)["edited"]
+
+
+def stops(edit: dict[str, Any], folder: Path) -> list[Stop]:
+    return [*compare(deployed_before(edit), synthesized(edit, folder)).stops()]
 
 
 def edits(kind: str) -> list[Any]:
