@@ -42,7 +42,8 @@ AllowOption = Annotated[
     list[str] | None,
     typer.Option(
         metavar="WHAT",
-        help="Allow a dangerous change, as named by `plan`, such as replace:STACK/LOGICAL_ID; repeatable.",
+        help="Allow a dangerous change, as named by `plan`, such as replace:STACK/LOGICAL_ID, or `unanswered`: what the "
+        "account did not answer; repeatable.",
     ),
 ]
 SkipOption = Annotated[

@@ -59,7 +59,9 @@ def deploy(
 ) -> None:
     """Deploy a rollout with the CDK CLI and show the result.
 
-    Plans first, and exits with code 3 where `plan` does. Reads the deployed clusters back from AWS. Never buys capacity.
+    Plans first, and exits with code 3 where `plan` does. With --yes, it exits with code 5 and changes nothing if the
+    account did not answer what has to be known of the changes, unless --allow unanswered is given. Reads the deployed
+    clusters back from AWS. Never buys capacity.
 
     With --without-capacity, it is a rehearsal, which starts no node, states its price first, and removes everything at
     the end; it exits with code 4 if a check fails. --cluster, --no-file-system, --clean and --qualifier are for

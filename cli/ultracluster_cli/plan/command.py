@@ -15,11 +15,16 @@ from ultracluster_cli._aws.target import ClusterTargets
 from ultracluster_cli._aws.targets import existing_targets, open_targets
 from ultracluster_cli._cdk.toolchain import open_project
 from ultracluster_cli._cdk.workspace import rollout_file
-from ultracluster_cli.exit_codes import ExitCode
 from ultracluster_cli.output import echo, print_findings, print_json, print_text
 from ultracluster_cli.plan.cluster_locks import describe_locks
 from ultracluster_cli.plan.output import cost_lines, costs_json, plan_json, plan_markdown, print_plan
-from ultracluster_cli.plan.planning import blocks_to_come, check_allowed, check_limits, compare_with_account
+from ultracluster_cli.plan.planning import (
+    blocks_to_come,
+    check_allowed,
+    check_limits,
+    compare_with_account,
+    exit_code_of_plan,
+)
 from ultracluster_cli.plan.stacks import assembled_stacks, deployed_stacks
 from ultracluster_spec.cluster import Cluster
 from ultracluster_stacks.config.rehearsal import PLAN
@@ -47,7 +52,8 @@ def plan(
     """Show what a deployment would add, change, replace, retain and remove.
 
     Exits with code 3 if the deployment would lose data, end running jobs, cut off the network or fail, unless each such
-    change is allowed, and with code 5 if the account did not answer what has to be known of the changes.
+    change is allowed, and with code 5 if the account did not answer what has to be known of the changes, unless --allow
+    unanswered is given.
     """
     if as_json and as_markdown:
         raise typer.BadParameter("specify only one of --json and --markdown")
@@ -105,8 +111,8 @@ def plan(
         fullest_stacks = "; ".join(str(usage) for usage in headroom(after))
         print_text(f"Fullest stacks: {fullest_stacks}")
     print_findings(loaded.unshown)
-    if changes.stopped(allowed) or changes.unanswered:
-        raise typer.Exit(ExitCode.STOPPED if changes.stopped(allowed) else ExitCode.UNKNOWN)
+    if code := exit_code_of_plan(changes, allowed):
+        raise typer.Exit(code)
 
 
 def _local_targets(clusters: Sequence[Cluster], temporary: Path, *, fakes: bool) -> ClusterTargets:

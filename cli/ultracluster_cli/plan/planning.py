@@ -1,11 +1,13 @@
 """Approve plans: check them against `--allow` options and the limits of CloudFormation, and ask."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from datetime import UTC, datetime
+from typing import Final
 
 import typer
 
 from ultracluster_cli._aws.target import ClusterTargets
+from ultracluster_cli.exit_codes import ExitCode
 from ultracluster_cli.output import echo, print_findings
 from ultracluster_cli.plan.account import ask_accounts, with_answers
 from ultracluster_cli.plan.output import print_plan
@@ -15,6 +17,9 @@ from ultracluster_spec.findings import Finding, FindingsError, quote, reject
 from ultracluster_spec.record import is_error
 from ultracluster_stacks.plan import Plan, StackTemplate, check_headroom, compare
 from ultracluster_stacks.records import RECORDS as FILE_RECORDS
+
+WITHOUT_ANSWERS: Final = "unanswered"
+"""Value of `--allow` for what the account did not answer."""
 
 
 def blocks_to_come(clusters: Iterable[Cluster]) -> frozenset[str]:
@@ -41,16 +46,23 @@ def check_limits(stacks: Sequence[StackTemplate]) -> None:
 
 def check_allowed(plan: Plan, allowed: Sequence[str]) -> None:
     """Reject `--allow` values that match no stop, since the plan may have changed since they were chosen."""
-    known = sorted({stop.allow for stop in plan.stops() if stop.allow})
+    known = sorted({WITHOUT_ANSWERS, *(stop.allow for stop in plan.stops() if stop.allow)})
     findings = [
         Finding.message(
             f"--allow {quote(word)} matches nothing that stops the plan",
-            allowed=", ".join(known) or "no --allow, since no stop can be allowed",
+            allowed=", ".join(known),
         )
         for word in allowed
         if word not in known
     ]
     reject(findings)
+
+
+def exit_code_of_plan(plan: Plan, allowed: Collection[str]) -> ExitCode:
+    """Return the exit code of a plan: stopped, not known because an answer is missing, or done."""
+    if plan.stopped(allowed):
+        return ExitCode.STOPPED
+    return ExitCode.UNKNOWN if plan.unanswered and WITHOUT_ANSWERS not in allowed else ExitCode.DONE
 
 
 def compare_with_account(
@@ -82,14 +94,24 @@ def approved_plan(
 ) -> Plan | None:
     """Compare stacks with what is deployed, show the plan, and ask unless the target is a local AWS.
 
-    As JSON, the plan is shown only if it is stopped. Return None if it is, and abort if the answer is no.
+    As JSON, the plan is shown only if it is stopped. Return None if it is, and abort if the answer is no. Nobody's consent
+    to a plan covers what the account did not answer, unless they saw the question or allowed it by name.
     """
     plan = compare_with_account(deployed_stacks(stacks, targets), stacks, clusters=clusters, targets=targets)
     check_allowed(plan, allowed)
     check_limits(stacks)
-    stopped = plan.stopped(allowed)
+    code = exit_code_of_plan(plan, allowed)
+    stopped = code is ExitCode.STOPPED
     if stopped or not (targets.local or as_json):
         print_plan(plan, against=targets.name, allowed=allowed)
-    if not (stopped or plan.unchanged or targets.local or yes):
-        typer.confirm(question, abort=True, err=True)
+    asks = not (plan.unchanged or targets.local or yes)
+    if code is ExitCode.UNKNOWN and not asks:
+        echo(
+            "Nothing was changed, since an answer could have stopped it: permit the calls that were refused, or pass "
+            f"--allow {WITHOUT_ANSWERS} to go on without the answers"
+        )
+        raise typer.Exit(code)
+    if asks and not stopped:
+        unknown = "What the account did not answer is not known. " if plan.unanswered else ""
+        typer.confirm(unknown + question, abort=True, err=True)
     return None if stopped else plan

@@ -88,7 +88,8 @@ def rollout(request: RolloutRequest) -> None:
     """Deploy a rollout wave by wave, with gates in between.
 
     A wave starts when all clusters of the previous wave have passed their gates. Deploys exactly what was planned. Exits
-    with code 3 if the plan is stopped, and with 4 if a step fails; continue with --resume.
+    with code 3 if the plan is stopped, with 5 if the account did not answer what `deploy --yes` needs, and with 4 if a step
+    fails; continue with --resume.
     """
     if sum([request.resume, request.restart, request.rollback is not None]) > 1:
         raise typer.BadParameter("specify only one of --resume, --restart and --rollback")

@@ -10,6 +10,9 @@ import pytest
 from tests.unit.cli.deploy.fake_deployment import Run
 from tests.unit.cli.plan.fake_project import TEMPLATE, edited, write_assembly
 
+from ultracluster_cli.plan import planning
+from ultracluster_cli.plan.account import ask_accounts
+
 pytestmark = pytest.mark.slow
 
 
@@ -95,3 +98,33 @@ def test_a_change_in_an_account_needs_an_answer_and_no_change_needs_none(
     write_assembly(project / "new", TEMPLATE)
 
     assert run("deploy").code == 0
+
+
+def test_what_the_account_did_not_answer_is_deployed_only_by_name_or_by_somebody_who_was_asked(
+    run: Run, project: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(planning, "ask_accounts", ask_accounts)  # this account answers CloudFormation only
+
+    unanswered = run("deploy", "--yes")
+
+    assert unanswered.code == 5
+    asked, remedy = unanswered.stderr.splitlines()[-2:]
+    assert asked.startswith("The account could not be asked whether this holds: ")
+    assert remedy.startswith("Nothing was changed, ")
+    assert "--allow unanswered" in remedy
+    assert not (project / "called-deploy.json").exists()
+    assert not (project / "cdk.out").exists()
+
+    monkeypatch.setattr(sys, "stdin", io.StringIO("n\n"))
+    refused = run("deploy")
+    assert refused.code == 1
+    assert "What the account did not answer is not known. Deploy this to account of None?" in refused.stderr
+    assert not (project / "called-deploy.json").exists()
+
+    assert run("deploy", "--yes", "--allow", "unanswered").code == 0
+    assert (project / "called-deploy.json").exists()
+
+
+def test_an_answer_that_is_not_needed_may_be_allowed(run: Run, project: Path) -> None:
+    assert run("deploy", "--yes", "--allow", "unanswered").code == 0
+    assert (project / "called-deploy.json").exists()

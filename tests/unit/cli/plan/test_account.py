@@ -72,6 +72,16 @@ def test_what_was_not_asked_is_said_and_nothing_is_called_safe(plan: Callable[..
     )
 
 
+@pytest.mark.parametrize(("instances", "code"), [(4, 0), (2, 3)])
+def test_only_what_was_not_asked_passes_by_its_name_and_is_still_not_called_safe(
+    plan: Callable[..., Any], instances: int, code: int
+) -> None:
+    outcome = plan(Account(instances=instances), "--allow", "unanswered")
+
+    assert outcome.code == code
+    assert "Safe to deploy" not in outcome.stdout
+
+
 def test_more_nodes_than_the_block_has_stop_until_they_are_allowed(plan: Callable[..., Any]) -> None:
     outcome = plan(Account(instances=2))
 
@@ -156,6 +166,17 @@ class Imports(Account):
                 for action in asked["ActionNames"]
             ]
         }
+
+
+def test_a_submitter_of_another_account_stops(plan: Callable[..., Any], project: Path) -> None:
+    path = project / "rollout.yaml"
+    path.write_text(f"{path.read_text()}        submitters: ['arn:aws:iam::999999999999:role/own']\n")
+
+    outcome = plan(Imports())
+
+    assert outcome.code == 3
+    own = "the role of this name is arn:aws:iam::123456789012:role/own, which would get the permission to submit jobs"
+    assert own in outcome.stdout
 
 
 @pytest.mark.parametrize("refused", [False, True])

@@ -3,6 +3,7 @@
 import json
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 from tests.unit.cli._aws.two_accounts import TARGETS, stack
@@ -116,3 +117,27 @@ def test_an_unreadable_stack_is_not_treated_as_new(
 
     assert outcome.code == 2
     assert outcome.stderr.startswith("UC9205")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("reservation", "code"), [("cr-0123456789abcdef0", 3), ("cr-0fedcba9876543210", 0)])
+def test_a_renamed_cluster_stops_while_the_former_one_has_its_reservation(
+    run: Run, project: Path, deployed: Callable[..., None], reservation: str, code: int
+) -> None:
+    def template(block: str) -> dict[str, Any]:
+        return {
+            "Resources": {
+                "Nodes": {"Type": "AWS::CloudWatch::Dashboard", "Properties": {"DashboardBody": block}}
+            }
+        }
+
+    write_assembly(project / "cdk.out", template(reservation), cluster="former-us-east-2")
+    manifest = project / "cdk.out" / "assembly-a" / "manifest.json"
+    manifest.write_text(manifest.read_text().replace("a-Storage", "former-Storage"))
+    write_assembly(project / "new", template("cr-0123456789abcdef0"))
+    deployed(CloudFormation(template(reservation)))
+
+    outcome = run("plan", "--allow", "unanswered")
+
+    assert outcome.code == code
+    assert ("--allow leave:former-Storage" in outcome.stdout) is (code == 3)

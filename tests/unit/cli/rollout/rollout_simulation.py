@@ -14,6 +14,8 @@ from tests.unit.cli._cdk.fake_cdk import install_cdk
 
 from ultracluster_cli._aws import targets
 from ultracluster_cli._aws.target import Target
+from ultracluster_cli.plan import planning
+from ultracluster_cli.plan.account import Answers
 from ultracluster_cli.rollout import step_runner as rollout_steps
 
 Run = Callable[..., Any]
@@ -163,6 +165,7 @@ def make_project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, quickstart: Pa
         return target(aws, account="999999999999" if profile else given, profile=profile)
 
     monkeypatch.setattr(targets, "account", account)
+    monkeypatch.setattr(planning, "ask_accounts", lambda *_: Answers((), ()))  # see tests of the plan
     monkeypatch.setattr(rollout_steps, "run_checks", lambda *_, **__: [])  # see tests of preflight
     project = Project(tmp_path, run, aws)
     project.wants("one")
