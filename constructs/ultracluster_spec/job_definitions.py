@@ -8,6 +8,7 @@ from typing import Final
 from ultracluster_catalog.capacity.capacity_blocks import LONGEST_BLOCK
 from ultracluster_catalog.limits.queues import MOST_NODES
 from ultracluster_catalog.machines.instance_type import InstanceType
+from ultracluster_catalog.names.identifiers import AWS_IMAGES
 from ultracluster_catalog.names.submission_tags import MOST_ARRAY_JOBS, MOST_DEPENDENCIES
 from ultracluster_catalog.neuron.compile_machines import CPU, VLLM_CPU_COMPILE_VARIABLE, compile_target
 from ultracluster_catalog.neuron.compiler_flags import split_compiler_flags
@@ -272,6 +273,16 @@ def check_image_region(image: str, image_region: str | None, region: str) -> lis
     )
 
 
+def check_image_account(image: str, owner: str, account: str | None) -> list[Finding]:
+    """Warn about an image of another account than the one of the cluster, whose owner must let it pull (UC6180)."""
+    return require(
+        account is None or owner in {account, AWS_IMAGES},
+        "UC6180",
+        f"{quote(image)} is in {owner}, whose repository must let {account} pull it",
+        remedy="Allow that account ecr:BatchGetImage and ecr:GetDownloadUrlForLayer in the repository policy, or copy it",
+    )
+
+
 def check_dependencies(names: Sequence[str], *, tagged: bool = True, path: str = "") -> list[Finding]:
     """Check the jobs that a job waits for: their number, and characters if a tag holds them (UC6113)."""
     characters = len(" ".join(names)) if tagged else 0
@@ -431,6 +442,14 @@ def check_gate_bandwidth(
 
 
 RECORDS: Final = (
+    RuleRecord(
+        "UC6180",
+        "A job's image is in the account of the cluster, or its owner lets this account pull it.",
+        severity=Severity.WARNING,
+        remedy="Let the repository policy allow the account of the cluster ecr:BatchGetImage and ecr:GetDownloadUrlForLayer, or copy the image.",
+        source="https://docs.aws.amazon.com/AmazonECR/latest/userguide/repository-policies.html: another account needs a repository policy besides its own policies, 2026-11.",
+        suppressible=True,
+    ),
     RuleRecord(
         "UC6010",
         "The location of the compile cache is set in only one way.",

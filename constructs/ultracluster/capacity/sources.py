@@ -6,6 +6,7 @@ from ultracluster._foundation.tokens import check_known, is_known
 from ultracluster_catalog.machines.instance_type import InstanceType
 from ultracluster_spec.capacity import (
     BLOCK_RULES,
+    LAUNCH_RULES,
     SIZE_RULES,
     SOURCE_RULES,
     Capacity,
@@ -67,6 +68,12 @@ def check_sizes(
     found = findings(SIZE_RULES, Purchase(node_type=node_type, nodes=node_count, capacity=sources))
     paths = {each: each.path.removesuffix(".market_type") for each in found}
     return [each.at("node_count" if path == "nodes" else path) for each, path in paths.items()]
+
+
+def check_launch(capacity: Capacity | None, *, node_type: InstanceType) -> list[Finding]:
+    """Warn about a Capacity Block into which AWS Batch was not shown to launch the instance type (UC4152)."""
+    found = findings(LAUNCH_RULES, Purchase(node_type=node_type, nodes=1, capacity=(capacity,)))
+    return [each.at("capacity.launched_by") for each in found]
 
 
 def used_by_queue(

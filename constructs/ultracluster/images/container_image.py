@@ -5,17 +5,18 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeAlias, Union
 
-from aws_cdk import Annotations, Aws
+from aws_cdk import Annotations, Aws, Stack
 from aws_cdk import aws_batch as batch
 from aws_cdk import aws_iam as iam
 from constructs import Construct
 
+from ultracluster._foundation.annotations import warn
 from ultracluster._foundation.permissions import PULL_ACTIONS, allow
 from ultracluster._foundation.tokens import is_known
 from ultracluster_catalog.names.identifiers import ECR_IMAGE
 from ultracluster_spec.arguments import NOT_OF_ITS_TYPE
 from ultracluster_spec.findings import Finding, FindingsError
-from ultracluster_spec.job_definitions import IMAGE_REFERENCE
+from ultracluster_spec.job_definitions import IMAGE_REFERENCE, check_image_account
 
 if TYPE_CHECKING:  # a twentieth of a second of imports, for apps without such images
     from aws_cdk import aws_ecr as ecr
@@ -148,6 +149,8 @@ def pull_image(scope: Construct, image: str) -> list[iam.PolicyStatement]:
             "cannot pull it; copy it to a private repository, or grant the permission to execution_role",
         )
         return []
+    account = Stack.of(scope).account
+    warn(scope, *check_image_account(image, repository["account"], account if is_known(account) else None))
     resource = f"{repository['region']}:{repository['account']}:repository/{repository['repository']}"
     return [
         allow("Login", ["ecr:GetAuthorizationToken"], ["*"]),

@@ -17,7 +17,7 @@ from ultracluster._foundation.permissions import allow, extend_role, never
 from ultracluster._foundation.synthesis_check import check_at_synthesis
 from ultracluster._foundation.tokens import check_known, is_known
 from ultracluster.capacity.launch_options import market_options, node_tags, reservation_target
-from ultracluster.capacity.sources import check_source
+from ultracluster.capacity.sources import check_launch, check_source
 from ultracluster.network.cluster_network import ClusterNetwork
 from ultracluster.nodes.agent_policy import agent_statements
 from ultracluster.nodes.cluster_placement import AnyPlacement, check_strategy
@@ -184,7 +184,12 @@ class NodeGroup(Construct):
         reject(findings)
         super().__init__(scope, construct_id)
         check_at_synthesis(self)
-        warn(self, *check_figures_are_sourced(node_type), *check_network_interfaces(node_type, interfaces))
+        warn(
+            self,
+            *check_figures_are_sourced(node_type),
+            *check_network_interfaces(node_type, interfaces),
+            *check_launch(capacity, node_type=node_type),
+        )
         self.network = network
         self.network_interfaces = interfaces
         self.instance_type = node_type

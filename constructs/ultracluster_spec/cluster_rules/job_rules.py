@@ -7,7 +7,7 @@ from typing import Final
 
 from ultracluster_catalog.capacity.capacity_blocks import drain_before_end
 from ultracluster_catalog.machines.instance_type import InstanceType
-from ultracluster_catalog.names.identifiers import AWS_IMAGES, ECR_IMAGE
+from ultracluster_catalog.names.identifiers import ECR_IMAGE
 from ultracluster_catalog.neuron.compile_machines import CPU
 from ultracluster_catalog.neuron.neuron import XLA_COMPILER_FLAGS_VARIABLE
 from ultracluster_spec.capacity import CapacityRecord
@@ -37,6 +37,7 @@ from ultracluster_spec.job_definitions import (
     check_dependency,
     check_fabric,
     check_gate_bandwidth,
+    check_image_account,
     check_image_region,
     check_image_tag,
     check_launcher,
@@ -313,13 +314,8 @@ def image_is_near(cluster: Cluster, job: NamedJob) -> Iterator[At]:
 def image_may_be_pulled(cluster: Cluster, job: NamedJob) -> Iterator[At]:
     """Warn about an image of another account, whose owner must let this one pull it."""
     match = re.fullmatch(ECR_IMAGE, job.image)
-    if match and cluster.account and match["account"] not in {cluster.account, AWS_IMAGES}:
-        yield At(
-            ("image",),
-            f"{shown(job.image)} is in {match['account']}, whose repository must let {cluster.account} pull it",
-            remedy="Allow that account ecr:BatchGetImage and ecr:GetDownloadUrlForLayer in the repository policy, or copy it",
-            code="UC6180",
-        )
+    if match:
+        yield from At.of_all(("image",), check_image_account(job.image, match["account"], cluster.account))
 
 
 def image_runs_on_chips(cluster: Cluster, job: NamedJob) -> Iterator[At]:
@@ -493,13 +489,5 @@ RECORDS: Final = (
         "A job is assigned to a queue of its cluster.",
         remedy="Specify one of `additional_queues`; omit it for the main queue. Precompile jobs and support checks have their own queue.",
         source="Our decision: a queue that is not in the file cannot be checked with the job.",
-    ),
-    RuleRecord(
-        "UC6180",
-        "A job's image is in the account of the cluster, or its owner lets this account pull it.",
-        severity=Severity.WARNING,
-        remedy="Let the repository policy allow the account of the cluster ecr:BatchGetImage and ecr:GetDownloadUrlForLayer, or copy the image.",
-        source="https://docs.aws.amazon.com/AmazonECR/latest/userguide/repository-policies.html: another account needs a repository policy besides its own policies, 2026-11.",
-        suppressible=True,
     ),
 )

@@ -18,6 +18,8 @@ _BY_HAND = (
     "or use `ultracluster deploy`"
 )
 
+_OF_THE_FILE = dict.fromkeys(("UC4152", "UC6180"), "`validate` and `plan` say it with its line")
+
 
 class ClusterStage(cdk.Stage):
     """The stacks of one cluster, named ``<cluster>-<region>-Network``, ``-Storage`` and ``-Cluster``.
@@ -38,7 +40,7 @@ class ClusterStage(cdk.Stage):
         self.node.set_context("@aws-cdk/aws-iam:minimizePolicies", value=False)
         if config.role_path is not None:
             cdk.Aspects.of(self).add(ultracluster.RolePath(config.role_path))
-        for code, reason in sorted(config.suppress.items()):
+        for code, reason in sorted((_OF_THE_FILE | config.suppress).items()):
             rule = cdk.Acknowledgment(id=f"ultracluster:{code}", reason=reason)
             cdk.Validations.of(self).acknowledge(rule)
         name_cluster(self, config.name)

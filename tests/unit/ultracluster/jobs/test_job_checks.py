@@ -5,7 +5,8 @@ from typing import Any
 import aws_cdk as cdk
 import pytest
 from aws_cdk import assertions
-from tests.unit.ultracluster.builders import IMAGE, only, queue
+from tests.unit.stacks.shown_warnings import shown
+from tests.unit.ultracluster.builders import IMAGE, REGION, only, queue
 from tests.unit.ultracluster.jobs.multi_node_jobs import job
 from tests.unit.ultracluster.jobs.single_node_jobs import single_node_job
 
@@ -45,6 +46,24 @@ def test_warns_of_an_image_that_private_nodes_cannot_pull(stack: cdk.Stack) -> N
 def test_an_image_in_ecr_raises_no_warning(stack: cdk.Stack) -> None:
     job(stack)
     assert assertions.Annotations.from_stack(stack).find_warning("*", assertions.Match.any_value()) == []
+
+
+@pytest.mark.parametrize(
+    ("account", "owner", "warned"),
+    [
+        ("123456789012", "999999999999", True),
+        ("123456789012", "123456789012", False),
+        ("123456789012", "763104351884", False),  # images of AWS
+        (None, "999999999999", False),  # it is not known
+    ],
+)
+def test_warns_of_an_image_that_the_account_needs_to_be_let_pull(
+    account: str | None, owner: str, *, warned: bool
+) -> None:
+    stack = cdk.Stack(cdk.App(), "Test", env=cdk.Environment(account=account, region=REGION))
+    job(stack, image=f"{owner}.dkr.ecr.{REGION}.amazonaws.com/training:1")
+
+    assert ("UC6180" in shown(stack)) is warned
 
 
 def test_all_errors_are_raised_together(stack: cdk.Stack) -> None:

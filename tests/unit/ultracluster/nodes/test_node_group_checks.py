@@ -1,5 +1,7 @@
 """Nodes are refused, or warned about, before anything is defined."""
 
+from typing import Any
+
 import aws_cdk as cdk
 import pytest
 from aws_cdk import aws_ec2 as ec2
@@ -35,6 +37,23 @@ def test_an_app_acknowledges_our_warnings_by_their_id(*, before: bool) -> None:
         assert "UC4016" in shown(stack)
         cdk.Validations.of(stack).acknowledge(rule)
     assert "UC4016" not in shown(stack)
+
+
+@pytest.mark.parametrize(
+    ("instance_type", "launched_by", "warned"),
+    [
+        ("trn2.48xlarge", "batch", True),
+        ("trn2.48xlarge", "auto-scaling", False),
+        ("p5.48xlarge", "batch", False),
+    ],
+)
+def test_warns_of_a_launch_into_a_block_that_nobody_has_shown(
+    stack: cdk.Stack, instance_type: str, launched_by: Any, *, warned: bool
+) -> None:
+    own = CapacityBlock(reservation_id=RESERVATION, zone_id=builders.ZONE, launched_by=launched_by)
+    nodes(stack, instance_type=instance_type, capacity=own)
+
+    assert ("UC4152" in shown(stack)) is warned
 
 
 def test_rejects_capacity_in_another_zone_than_the_network(stack: cdk.Stack) -> None:
