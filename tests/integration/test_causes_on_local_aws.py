@@ -139,11 +139,15 @@ def answers(
         local_aws_server._started(), {"regions": [REGION], "images": [image], "reservations": [BLOCK]}
     )
     deploy_assembly(local_aws_server, folder / "cdk.out")
-    local_aws_server.run_jobs(JobSettings(images={IMAGE: folder / "bin"}))
     with pytest.MonkeyPatch.context() as patch:
         for name, value in local_aws_server.environment(REGION).items():
             patch.setenv(name, value)
-        yield live(Cluster(local_aws_server))
+        cluster = Cluster(local_aws_server)
+        kept = cluster.submit()
+        kept_for_ever = {"this local AWS runs no jobs": why(kept)}
+        cluster.batch.terminate_job(jobId=kept, reason="of a test")
+        local_aws_server.run_jobs(JobSettings(images={IMAGE: folder / "bin"}))
+        yield kept_for_ever | live(cluster)
     local_aws_server.run_jobs(None)
 
 
@@ -216,3 +220,12 @@ def test_a_job_that_waits_has_its_cause_and_its_remedy(
 ) -> None:
     remedies = {one["reason"]: one["remedy"] for one in answers[cause["cause"]]["reasons"]}
     assert cause["remedy"] in remedies[cause["why"]]
+
+
+def test_a_local_aws_that_runs_no_jobs_says_so_first_and_names_no_quota(
+    answers: Mapping[str, Mapping[str, Any]],
+) -> None:
+    first, *others = answers["this local AWS runs no jobs"]["reasons"]
+    assert first["reason"] == "local-aws-runs-no-jobs"
+    assert "ultracluster local up --run-jobs" in first["remedy"]
+    assert "quota" not in {one["reason"] for one in others}

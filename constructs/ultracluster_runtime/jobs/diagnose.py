@@ -357,12 +357,15 @@ def _node_reasons(environment: Environment, pending: PendingJob) -> Iterator[Rea
         yield from _group_reasons(environment, pending)
     elif environment.nodes_joined == 0 and environment.desired_vcpus:
         free = f", {capacity.available} instances of {capacity.id} are free" if capacity else ""
+        # https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/ec2-capacity-blocks.html, read 2026-11.
+        in_block = "no capacity; running instances of a Capacity Block need no quota"
+        limits = in_block if capacity and capacity.is_block else "no capacity, a quota"
         yield Reason(
             reason="no-instances",
             evidence=f"AWS Batch requests {environment.desired_vcpus:,} vCPUs in {environment.name} and no node has "
             f"joined its ECS cluster{free}",
             remedy="This usually takes a few minutes. After that, check the activity of its Auto Scaling group for failed "
-            "launches (no capacity, a quota), and the console of nodes that ended soon after their launch for the reason why they "
+            f"launches ({limits}), and the console of nodes that ended soon after their launch for the reason why they "
             "refused to join: aws ec2 get-console-output --instance-id ID --output text",
         )
     instance_type = _type(environment)

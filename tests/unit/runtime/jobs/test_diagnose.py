@@ -313,3 +313,15 @@ def test_a_group_without_a_block_is_sized_by_its_user() -> None:
     (reason,) = diagnose(group(desired_vcpus=0, capacity=None)(FREE))
 
     assert "set-desired-capacity --auto-scaling-group-name fleet --desired-capacity 4" in reason.remedy
+
+
+@pytest.mark.parametrize("in_block", [True, False])
+def test_launches_into_a_block_are_not_said_to_need_a_quota(*, in_block: bool) -> None:
+    waiting = environment(nodes_joined=0, capacity=replace(CAPACITY, is_block=in_block))(FREE)
+    (reason,) = diagnose(waiting)
+    said = (
+        "running instances of a Capacity Block need no quota"
+        if in_block
+        else "launches (no capacity, a quota)"
+    )
+    assert said in reason.remedy
