@@ -10,7 +10,6 @@ import botocore.exceptions
 import pytest
 from tests.unit.cli._aws.folder_bucket import FolderBucket, asset_manifest, client_of
 from tests.unit.cli.deploy.fake_deployment import Run
-from tests.unit.stacks.plan import test_comparison_rollout_edits as rollout_edits
 from tests.unit.stacks.plan import test_stops_rollout_edits as listed
 from tests.unit.stacks.plan.edits import edited, kept, name_of, read
 
@@ -121,27 +120,6 @@ def test_an_edit_of_a_template_is_stopped_only_if_it_is_dangerous(
     before = edited([stack for stack in stacks if stack.cluster == first], {"edits": edit.get("before", [])})
 
     assert deploy_edit(before, edited(before, edit)) == expected
-
-
-# All of them are planned in tests/unit/stacks/plan, and `deploy` asks the same plan.
-TRIED_ALWAYS = ("cidr", "no-job", "nodes", "command")
-
-
-@pytest.mark.parametrize(
-    "name",
-    [
-        pytest.param(name, marks=() if name in TRIED_ALWAYS else pytest.mark.deep)
-        for name in (*rollout_edits.DANGEROUS, *rollout_edits.SAFE)
-    ],
-)
-def test_an_edit_of_a_rollout_is_stopped_only_if_it_is_dangerous(
-    deploy_edit: Deploy, tmp_path: Path, name: str
-) -> None:
-    before = rollout_edits.synthesized(tmp_path / "rollout-before", edited=False, names=[name])
-    after = rollout_edits.synthesized(tmp_path / "rollout-after", edited=True, names=[name])
-
-    expected = (ExitCode.DONE, True) if name in rollout_edits.SAFE else (ExitCode.STOPPED, False)
-    assert deploy_edit(before, after) == expected
 
 
 @pytest.mark.parametrize("edit", listed.edits("dangerous"))
