@@ -6,7 +6,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from tests.unit.cli._aws.folder_bucket import FolderBucket, client_of
+from tests.fake_clients import FakeClients
+from tests.unit.cli._aws.folder_bucket import FolderBucket
 from tests.unit.cli._cdk.fake_cdk import install_cdk
 from tests.unit.cli.plan.fake_project import FAKE_CDK, TEMPLATE, CloudFormation, write_assembly
 
@@ -28,12 +29,14 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, quickstart: Path) -
 @pytest.fixture
 def deployed(monkeypatch: pytest.MonkeyPatch) -> Callable[[CloudFormation], None]:
     def deploy(cloudformation: CloudFormation) -> None:
+        bucket = FolderBucket(Path("s3"))
+
         def account(_: str | None = None) -> Target:
             return Target(
                 name="account 123456789012",
                 local=False,
                 environment=os.environ,
-                client=client_of(cloudformation, FolderBucket(Path("s3"))),
+                client=FakeClients(lambda service, _: bucket if service in {"s3", "sts"} else cloudformation),
                 account="123456789012",
             )
 
