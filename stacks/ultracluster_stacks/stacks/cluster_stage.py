@@ -18,7 +18,9 @@ _BY_HAND = (
     "or use `ultracluster deploy`"
 )
 
-_OF_THE_FILE = dict.fromkeys(("UC4152", "UC6180"), "`validate` and `plan` say it with its line")
+_OF_THE_FILE = dict.fromkeys(
+    ("ultracluster:UC4152", "ultracluster:UC6180"), "`validate` and `plan` say it with its line"
+)
 
 
 class ClusterStage(cdk.Stage):
@@ -40,9 +42,9 @@ class ClusterStage(cdk.Stage):
         self.node.set_context("@aws-cdk/aws-iam:minimizePolicies", value=False)
         if config.role_path is not None:
             cdk.Aspects.of(self).add(ultracluster.RolePath(config.role_path))
-        for code, reason in sorted((_OF_THE_FILE | config.suppress).items()):
-            rule = cdk.Acknowledgment(id=f"ultracluster:{code}", reason=reason)
-            cdk.Validations.of(self).acknowledge(rule)
+        suppressed = {f"ultracluster:{code}": reason for code, reason in config.suppress.items()}
+        for name, reason in sorted((_OF_THE_FILE | suppressed).items()):
+            cdk.Validations.of(self).acknowledge(cdk.Acknowledgment(id=name, reason=reason))
         name_cluster(self, config.name)
         network_stack = NetworkStack(self, "Network", config=config)
         cdk.Annotations.of(network_stack).add_info(_BY_HAND)

@@ -194,7 +194,7 @@ FAULTS = {
 }
 
 
-CALLS = 33  # that a rollout of three Regions makes
+CALLS = 30  # that a rollout of three Regions makes
 
 
 @pytest.mark.parametrize("lost", FAULTS)
