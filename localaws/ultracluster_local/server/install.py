@@ -35,6 +35,7 @@ from ultracluster_local.services import (
     secretsmanager,
     service_quotas,
     ssm,
+    tokens,
 )
 from ultracluster_local.services.auto_scaling import api as auto_scaling
 from ultracluster_local.services.auto_scaling import templates as auto_scaling_templates
@@ -118,6 +119,7 @@ def install() -> None:
     checks.install()
     members.install()
     model_constraints.install()
+    tokens.install()
     BaseResponse.call_action = _refusing(BaseResponse.call_action)
 
 

@@ -19,7 +19,7 @@ from ultracluster_local.jobs.metadata import answer as metadata
 from ultracluster_local.jobs.metadata import is_metadata
 from ultracluster_local.server.guard import guarded
 from ultracluster_local.server.install import install
-from ultracluster_local.services import image_builder
+from ultracluster_local.services import image_builder, tokens
 from ultracluster_local.services.iam.role_sessions import refusal
 from ultracluster_local.services.rest_json import RestJsonServices
 
@@ -85,6 +85,7 @@ def _front(
     application: Any, own: Mapping[str, Callable[[Any], Any]]
 ) -> Callable[[dict[str, Any], Any], Iterable[bytes]]:
     def answer(environ: dict[str, Any], start_response: Any) -> Iterable[bytes]:
+        environ[tokens.SERVED] = True
         call = environ.get("HTTP_X_AMZ_TARGET") or f"{environ['REQUEST_METHOD']} {environ['PATH_INFO']}"
         if environ["REQUEST_METHOD"] == "POST" and environ["PATH_INFO"] in own:
             try:

@@ -14,6 +14,7 @@ from ultracluster_local.instance.clock import CLOCK
 from ultracluster_local.instance.environment import ACCOUNT
 from ultracluster_local.instance.running import running
 from ultracluster_local.instance.state import region_state
+from ultracluster_local.services.checks import Checks
 from ultracluster_local.services.handlers import Handlers, Request, ServiceError
 
 __all__ = ["BudgetNotice", "handlers", "record_spend"]
@@ -54,6 +55,8 @@ def _wrong_with_budget(budget: Mapping[str, Any]) -> list[str]:
             wrong.append("The budget limit must be greater than 0")
     except InvalidOperation:
         wrong.append("The budget limit must be a number")
+    if "BudgetLimit" in budget and "PlannedBudgetLimits" in budget:  # API_budgets_Budget
+        wrong.append("BudgetLimit cannot be used with PlannedBudgetLimits")
     filters = (budget.get("CostFilters") or {}).get("TagKeyValue") or []
     wrong += [
         f"Invalid tag filter {each}; use user:KEY$VALUE"
@@ -82,6 +85,18 @@ def _key(notification: Mapping[str, Any]) -> tuple[str, str, float]:
         notification["ComparisonOperator"],
         float(notification["Threshold"]),
     )
+
+
+@Checks(service="budgets")("CreateNotification")
+def check_create_notification(request: Request) -> None:
+    """Refuse a notification that the budget has: API_budgets_CreateNotification, DuplicateRecordException."""
+    budget = _backend().budgets[ACCOUNT].get(request.parameters["BudgetName"])
+    if budget and _key(request.parameters["Notification"]) in map(_key_of, budget.notifications):
+        raise ServiceError("DuplicateRecordException", "The notification already exists")
+
+
+def _key_of(notification: Any) -> tuple[str, str, float]:
+    return _key(notification.details)
 
 
 @handlers("DescribeSubscribersForNotification")

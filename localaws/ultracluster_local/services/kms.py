@@ -154,15 +154,29 @@ def _context_fits(conditions: Mapping[str, Any], context: Mapping[str, str]) -> 
     return True
 
 
-@_check("Encrypt", "Decrypt", "GenerateDataKey", "GenerateDataKeyWithoutPlaintext", "ReEncrypt")
+@_check(
+    "Encrypt",
+    "Decrypt",
+    "GenerateDataKey",
+    "GenerateDataKeyWithoutPlaintext",
+    "ReEncrypt",
+    "ScheduleKeyDeletion",
+)
 def check_state(request: Request) -> None:
     """Refuse a key that waits for its deletion: https://docs.aws.amazon.com/kms/latest/developerguide/key-state.html."""
     keys = kms_backends[ACCOUNT][request.region].keys
     key = keys.get(str(request.parameters.get("KeyId", "")).rsplit("/", 1)[-1])
-    if key is not None and key.key_state == "Disabled":
+    if key is not None and key.key_state == "Disabled" and request.operation != "ScheduleKeyDeletion":
         raise ServiceError("DisabledException", f"{key.arn} is disabled.")
     if key is not None and key.key_state == "PendingDeletion":
         raise ServiceError("KMSInvalidStateException", f"{key.arn} is pending deletion.")
+
+
+@_check("GenerateRandom")
+def check_generate_random(request: Request) -> None:
+    """Refuse a request for no bytes."""
+    if request.parameters.get("NumberOfBytes") is None and not request.parameters.get("Recipient"):
+        raise ServiceError("ValidationException", "NumberOfBytes is required.")
 
 
 @_check("ScheduleKeyDeletion")

@@ -310,6 +310,29 @@ def check_name(request: Request) -> None:
         raise _wrong("The derived qualifier from the function name does not match the specified qualifier.")
 
 
+@_check("Invoke")
+def check_payload(request: Request) -> None:
+    """Refuse a payload that is no JSON; an empty one is none."""
+    payload = request.parameters.get("Payload") or b"null"
+    try:
+        json.loads(payload)
+    except ValueError as error:
+        problem = f"Could not parse request body into json: Could not parse payload into json: {error}"
+        raise ServiceError("InvalidRequestContentException", problem) from None
+
+
+@_check("RemovePermission")
+def check_remove_permission(request: Request) -> None:
+    """Refuse a statement that the policy of a function does not have."""
+    function = _function(request)
+    kept = function.policy.statements if function is not None and function.policy else []
+    wanted = request.parameters["StatementId"]
+    if kept and wanted not in {one.get("Sid") for one in kept}:
+        raise ServiceError(
+            "ResourceNotFoundException", f"Statement {wanted} is not found in resource policy."
+        )
+
+
 @_check("TagResource")
 def check_tag_resource(request: Request) -> None:
     """Refuse versions and aliases, and more tags than a function can have."""

@@ -35,13 +35,42 @@ _OWN_DRY_RUNS = re.compile(r"Capacity|RunInstances")
 def install() -> None:
     """Refuse members after the checks of their services; keep others, and show them with their resource."""
     for service, kinds in MEMBERS.items():
+        for operation, groups in kinds.get("exclusive", {}).items():
+            refuse = functools.partial(
+                _refuse_together, groups=[one.split() for one in groups], service=service
+            )
+            Checks(service=service)(operation)(refuse)
         for operation, paths in kinds.get("refused", {}).items():
             refuse = functools.partial(_refuse_unused, paths=tuple(paths.split()))
             Checks(service=service)(operation)(refuse)
     checked = (one for one in _takes("ec2", "DryRun") if not _OWN_DRY_RUNS.search(one))
     Checks(service="ec2")(*checked)(refuse_dry_run)
+    Checks(service="kms")(*_takes("kms", "DryRun"))(_end_dry_run)
     Checks(service="s3")(*_takes("s3", "ExpectedBucketOwner"))(_refuse_other_owner)
     BaseResponse.call_action = _keeping(BaseResponse.call_action)
+
+
+_EXCLUSIVE: Final[Mapping[str, tuple[str, str]]] = {
+    # machulav/ec2-github-runner#168
+    "ec2": ("InvalidParameterCombination", "The parameter {} cannot be used with the parameter {}"),
+    # k1LoW/awspec#563
+    "batch": ("ClientException", "Error executing request, Exception : {} and {} cannot both be set"),
+    # boto/boto#2781
+    "cloudformation": ("ValidationError", "Either {} or {} can be specified, not both."),
+    "cloudwatch": ("InvalidParameterCombination", "Either {} or {} can be specified, not both."),
+    "autoscaling": ("ValidationError", "You cannot specify both {} and {} in the same request."),
+    "logs": ("InvalidParameterException", "You must include either {} or {}, but not both."),
+    "kms": ("ValidationException", "Please specify either {} or {}, but not both."),
+}
+"""Code and words with which a service refuses two members; without a source, those of its API reference."""
+
+
+def _refuse_together(request: Request, *, groups: list[list[str]], service: str) -> None:
+    code, words = _EXCLUSIVE[service]
+    for group in groups:
+        first, *rest = [one for one in group if request.parameters.get(one) is not None] or [""]
+        if rest:
+            raise ServiceError(code, words.format(first, rest[0]))
 
 
 def _refuse_unused(request: Request, *, paths: tuple[str, ...]) -> None:
@@ -66,6 +95,13 @@ def _refuse_other_owner(request: Request) -> None:
     """Refuse a bucket that the caller expects in another account: AmazonS3/latest/userguide/bucket-owner-condition."""
     if request.parameters.get("ExpectedBucketOwner", ACCOUNT) != ACCOUNT:
         raise ServiceError("AccessDenied", "Access Denied")
+
+
+def _end_dry_run(request: Request) -> None:
+    """End a dry run of KMS: https://docs.aws.amazon.com/kms/latest/developerguide/testing-permissions.html (2026-11)."""
+    if request.parameters.get("DryRun"):
+        problem = "The request would have succeeded, but the DryRun option is set."
+        raise ServiceError("DryRunOperationException", problem)
 
 
 def _takes(service: str, member: str) -> list[str]:

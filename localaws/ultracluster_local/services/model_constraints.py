@@ -71,9 +71,16 @@ def _refusal(response: Any) -> ServiceError | None:
     said = list(violations(shape, given))
     if not said:
         return None
+    return _worded(service, model.protocol, said)
+
+
+def _worded(service: str, protocol: str, said: list[str]) -> ServiceError:
     if service == "lambda" and said[0].endswith("]") and "at 'runtime'" in said[0]:
         return ServiceError(_RUNTIME_CODE, f"{said[0]} or be a valid ARN")
-    code = _CODES.get(service) or ("ValidationError" if model.protocol == "query" else "ValidationException")
+    if service == "iam" and "at 'path'" in said[0]:  # aws-cloudformation/cfn-lint#722
+        words = "It must begin and end with / and contain only alphanumeric characters and/or / characters."
+        return ServiceError("ValidationError", f"The specified value for path is invalid. {words}")
+    code = _CODES.get(service) or ("ValidationError" if protocol == "query" else "ValidationException")
     errors = "1 validation error" if len(said) == 1 else f"{len(said)} validation errors"
     return ServiceError(code, f"{errors} detected: {'; '.join(said)}")
 

@@ -5,6 +5,9 @@ https://docs.aws.amazon.com/systems-manager/latest/APIReference/API_PutParameter
 
 import re
 
+from moto.ssm.models import ssm_backends
+
+from ultracluster_local.instance.environment import ACCOUNT
 from ultracluster_local.services.checks import Checks
 from ultracluster_local.services.handlers import Request, ServiceError
 
@@ -32,6 +35,20 @@ def check_name(request: Request) -> None:
         )
 
 
+def _check_change(request: Request) -> None:
+    """Refuse another type or a lower tier than a parameter has: API_PutParameter (Tier, HierarchyTypeMismatchException)."""
+    parameters = ssm_backends[ACCOUNT][request.region]._parameters  # noqa: SLF001 - moto counts reads of others
+    versions = parameters.get(request.parameters["Name"])
+    if not versions or not request.parameters.get("Overwrite"):
+        return
+    if request.parameters.get("Type", versions[-1].parameter_type) != versions[-1].parameter_type:
+        problem = "Parameter Store doesn't support changing a parameter type in a hierarchy."
+        raise ServiceError("HierarchyTypeMismatchException", problem)
+    if versions[-1].tier == "Advanced" and request.parameters.get("Tier") == "Standard":
+        problem = "This parameter uses the advanced-parameter tier. You can't downgrade it to the standard-parameter tier."
+        raise ServiceError("ValidationException", problem)
+
+
 @_check("PutParameter")
 def check_put_parameter(request: Request) -> None:
     """Refuse a reserved name, and a value that the tier cannot hold."""
@@ -41,6 +58,7 @@ def check_put_parameter(request: Request) -> None:
     if name.startswith("/") and name.count("/") > _MOST_LEVELS:
         problem = f"A hierarchy can have a maximum of {_MOST_LEVELS} levels; got {name.count('/')}."
         raise ServiceError("HierarchyLevelLimitExceededException", problem)
+    _check_change(request)
     tier = request.parameters.get("Tier", "Standard")
     longest = _LONGEST_VALUE.get(tier)
     if longest is None or len(request.parameters["Value"]) <= longest:

@@ -50,7 +50,7 @@ def test_names_and_descriptions_have_certain_characters(
     [
         ({"IpProtocol": "tcp"}, "Must specify both from and to ports with TCP/UDP."),
         ({"IpProtocol": "6", "FromPort": 2, "ToPort": 1}, "Invalid TCP/UDP port range (2:1)"),
-        ({"IpProtocol": "udp", "FromPort": 0, "ToPort": 65_536}, "Invalid TCP/UDP port range (0:65536)"),
+        ({"IpProtocol": "udp", "FromPort": 0, "ToPort": 65_536}, "TCP/UDP (to) port (65536) out of range"),
         ({"IpProtocol": "-1", "IpRanges": [{"CidrIp": "10.0.0.0/33"}]}, "CIDR block 10.0.0.0/33 is malformed"),
         ({"IpProtocol": "-1", "UserIdGroupPairs": [{"GroupId": "sg-0"}]}, "The security group 'sg-0' does not exist"),
     ],

@@ -14,6 +14,7 @@ from ultracluster_local.services.auto_scaling.group import Group, Member, find_g
 from ultracluster_local.services.auto_scaling.scaling import scale, terminate
 from ultracluster_local.services.ec2.launch_templates import launch_templates, template_data
 from ultracluster_local.services.ec2.networks import subnets
+from ultracluster_local.services.ec2.placement_groups import placement_groups
 from ultracluster_local.services.handlers import Handlers, Request, ServiceError, page
 
 __all__ = ["install"]
@@ -21,6 +22,8 @@ __all__ = ["install"]
 handlers = Handlers(service="autoscaling")
 
 _SIZES = ("MinSize", "MaxSize", "DesiredCapacity")
+_LEAST_LIFETIME = 86_400
+_MOST_SPREAD = 100
 _MOST_PROTECTED = 50  # API_SetInstanceProtection
 _UNCHANGED_BY_UPDATE = frozenset({"AutoScalingGroupName", *_SIZES, "Tags"})
 
@@ -51,6 +54,7 @@ def create_auto_scaling_group(request: Request) -> Mapping[str, Any]:
     _check_sizes(least, most, desired)
     _check_source(request, given)
     _check_subnets(request, given)
+    _check_settings(request, given)
     if given.get("LifecycleHookSpecificationList"):
         raise invalid("The local AWS does not simulate lifecycle hooks: LifecycleHookSpecificationList")
     group = Group(
@@ -151,6 +155,24 @@ def _check_subnets(request: Request, given: dict[str, Any]) -> None:
     given["AvailabilityZones"] = sorted({subnets(request.region)[one].availability_zone for one in named})
 
 
+def _check_settings(request: Request, given: Mapping[str, Any]) -> None:
+    """Refuse values that the pages API_CreateAutoScalingGroup and API_InstanceMaintenancePolicy exclude."""
+    if ":" in given["AutoScalingGroupName"]:
+        raise invalid("You cannot use a colon (:) in the name: AutoScalingGroupName")
+    if 0 < int(given.get("MaxInstanceLifetime") or 0) < _LEAST_LIFETIME:
+        raise invalid(f"Max instance lifetime must be 0 or at least {_LEAST_LIFETIME} seconds")
+    policy = given.get("InstanceMaintenancePolicy") or {}
+    least, most = (policy.get(name) for name in ("MinHealthyPercentage", "MaxHealthyPercentage"))
+    if policy and (least is None or most is None or (least != -1 and most - least > _MOST_SPREAD)):
+        raise invalid(
+            "MinHealthyPercentage and MaxHealthyPercentage must both be specified, and the difference between them cannot be "
+            f"greater than {_MOST_SPREAD}"
+        )
+    group = placement_groups(request.region).get(given.get("PlacementGroup", ""))
+    if group and group["Strategy"] == "cluster" and len(given.get("AvailabilityZones") or []) > 1:
+        raise invalid("You cannot specify multiple Availability Zones and a cluster placement group")
+
+
 @handlers("DescribeAutoScalingGroups")
 def describe_auto_scaling_groups(request: Request) -> Mapping[str, Any]:
     """Describe all groups, or the named ones with the tags of all filters; unknown names are omitted."""
@@ -189,6 +211,7 @@ def update_auto_scaling_group(request: Request) -> Mapping[str, Any]:
         _check_source(request, given)
     if given.get("VPCZoneIdentifier"):
         _check_subnets(request, given)
+    _check_settings(request, {**group.settings, **given})
     group.settings |= {key: part for key, part in given.items() if key not in _UNCHANGED_BY_UPDATE}
     group.least, group.most, group.desired = least, most, desired
     scale(group)
@@ -273,6 +296,19 @@ def _member(request: Request, instance_id: str) -> tuple[Group, Member]:
             if member.instance_id == instance_id:
                 return group, member
     raise invalid(f"Instance Id not found - No managed instance found for instance ID {instance_id}")
+
+
+@handlers("DescribeAutoScalingInstances")
+def describe_auto_scaling_instances(request: Request) -> Mapping[str, Any]:
+    """Describe the instances of all groups, or the named ones."""
+    wanted = request.parameters.get("InstanceIds")
+    shown = [
+        {**one, "AutoScalingGroupName": group.name, "HealthStatus": one["HealthStatus"].upper()}
+        for group in groups(request.region).values()
+        for one in group.shown()["Instances"]
+        if not wanted or one["InstanceId"] in wanted
+    ]
+    return page(shown, parameters=request.parameters, key="AutoScalingInstances", default=50)
 
 
 @handlers("SetInstanceProtection")

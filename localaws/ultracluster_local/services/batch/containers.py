@@ -124,6 +124,15 @@ def _check_platform(container: Mapping[str, Any], *, fargate: bool) -> None:
         raise refused("executionRoleArn is required for Fargate.")
 
 
+def _check_kinds(container: Mapping[str, Any]) -> None:
+    kinds = [one["type"] for one in container.get("resourceRequirements") or []]
+    if len(set(kinds)) < len(kinds):
+        raise refused("resourceRequirements: each type can be specified only once")
+    for older, kind in (("vcpus", "VCPU"), ("memory", "MEMORY")):
+        if container.get(older) and kind in kinds:  # API_ContainerDetail, vcpus
+            raise refused(f"{kind} can't be specified in both {older} and resourceRequirements")
+
+
 def check_requirements(container: Mapping[str, Any], *, fargate: bool = False) -> None:
     """Refuse invalid resource requirements.
 
@@ -134,9 +143,7 @@ def check_requirements(container: Mapping[str, Any], *, fargate: bool = False) -
     Raises:
         ServiceError: If they are invalid.
     """
-    kinds = [one["type"] for one in container.get("resourceRequirements") or []]
-    if len(set(kinds)) < len(kinds):
-        raise refused("resourceRequirements: each type can be specified only once")
+    _check_kinds(container)
     for one in container.get("resourceRequirements") or []:
         kind, value = one["type"], str(one["value"])
         if kind not in _TYPES:

@@ -197,6 +197,13 @@ def create_launch_template(request: Request) -> Mapping[str, Any]:
             "The specified launch template name is invalid. A launch template name must be between 3 and 128 characters, "
             "and may contain letters, numbers, and the following characters: - ( ) . / _.",
         )
+    for specification in request.parameters.get("TagSpecifications") or []:
+        if specification.get("ResourceType") != "launch-template":  # cloudformation-coverage-roadmap#979
+            raise ServiceError(
+                "InvalidParameterValue",
+                "The value for the ResourceType member of the TagSpecification request parameter must be 'launch-template'. "
+                "Verify the ResourceType and try again.",
+            )
     if not request.parameters.get("LaunchTemplateData"):
         raise ServiceError("MissingParameter", "The request must contain the parameter LaunchTemplateData")
     templates = launch_templates(request.region)

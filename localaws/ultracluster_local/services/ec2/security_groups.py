@@ -87,6 +87,10 @@ def authorize(request: Request) -> None:
 
 
 def _check_ports(permission: Mapping[str, Any]) -> None:
+    if permission.get("FromPort") == -1 and permission.get("ToPort") not in {None, -1}:
+        # API_AuthorizeSecurityGroupIngress, ToPort
+        problem = f"ICMP code ({permission['ToPort']}) must be -1 for all ICMP types"
+        raise ServiceError("InvalidParameterValue", problem)
     if str(permission.get("IpProtocol")).lower() not in _WITH_PORTS:
         return
     first, last = permission.get("FromPort"), permission.get("ToPort")
@@ -95,7 +99,10 @@ def _check_ports(permission: Mapping[str, Any]) -> None:
             "InvalidParameterValue",
             "Invalid value 'Must specify both from and to ports with TCP/UDP.' for portRange.",
         )
-    if not (first == last == -1 or 0 <= first <= last <= _MOST_PORT):
+    for which, port in (("from", first), ("to", last)):
+        if not 0 <= port <= _MOST_PORT:  # aws/aws-cli#1066
+            raise ServiceError("InvalidParameterValue", f"TCP/UDP ({which}) port ({port}) out of range")
+    if first > last:
         raise ServiceError("InvalidParameterValue", f"Invalid TCP/UDP port range ({first}:{last})")
 
 

@@ -32,6 +32,18 @@ _FORMS: Final = {
     "SnapshotId": ("snap-", "InvalidSnapshotID.Malformed"),
     "VolumeId": ("vol-", "InvalidVolumeID.Malformed"),
 }
+_TAGGED: Final[Mapping[str, frozenset[str]]] = {
+    "CreateCapacityReservation": frozenset({"capacity-reservation"}),
+    "CreatePlacementGroup": frozenset({"placement-group"}),
+    "CreateSecurityGroup": frozenset({"security-group"}),
+    "CreateSubnet": frozenset({"subnet"}),
+    "CreateVpc": frozenset({"vpc"}),
+    "CreateVpcEndpoint": frozenset({"vpc-endpoint"}),
+    "RunInstances": frozenset(
+        {"elastic-gpu", "instance", "network-interface", "spot-instances-request", "volume"}
+    ),
+}
+"""What an operation makes and tags; others are not checked."""
 _LONGEST_KEY: Final = 128
 _LONGEST_VALUE: Final = 256
 _MOST_TAGS: Final = 50
@@ -52,6 +64,12 @@ def check_values(request: Request) -> None:
     for problem in _problems(shape, request.parameters):
         raise problem
     for specification in request.parameters.get("TagSpecifications") or []:
+        kind, kinds = specification.get("ResourceType"), _TAGGED.get(request.operation)
+        if kinds and kind not in kinds:  # aws/aws-cli#2865
+            raise ServiceError(
+                "InvalidParameterValue",
+                f"'{kind}' is not a valid taggable resource type for this operation.",
+            )
         _check_tags(specification.get("Tags") or [])
     if request.operation == "CreateTags":
         _check_tags(request.parameters.get("Tags") or [])

@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from ultracluster_local.instance.clock import CLOCK
+from ultracluster_local.services.checks import Checks
 from ultracluster_local.services.fsx.associations import check_bucket
 from ultracluster_local.services.fsx.network import check_network, vpc_of
 from ultracluster_local.services.fsx.state import fsx_of
@@ -155,6 +156,9 @@ def _check_change(before: Mapping[str, Any], after: Mapping[str, Any]) -> None:
             raise bad_request(f"{name} belongs to another storage type.")
         if one is not None and other is not None and other < one:
             raise bad_request(f"{name} can only grow: {one} now, got {other}.")
+    automatic = least_metadata_iops(after.get("StorageCapacity") or 0)
+    if (_mode(old), _mode(new)) == ("USER_PROVISIONED", "AUTOMATIC") and (_iops(old) or 0) > automatic:
+        raise bad_request(f"Metadata IOPS can only grow: {_iops(old)} now, AUTOMATIC would set {automatic}.")
     grows = before.get("StorageCapacity") != after.get("StorageCapacity")
     if (
         grows
@@ -198,6 +202,14 @@ def delete_file_system(request: Request) -> Mapping[str, Any]:
     for one in fsx.associations_of(file_system_id):
         del fsx.associations[one["AssociationId"]]
     return {"FileSystemId": file_system_id, "Lifecycle": "DELETING"}
+
+
+@Checks(service="fsx")("CreateFileSystem", "CreateDataRepositoryAssociation", "TagResource")
+def check_tags(request: Request) -> None:
+    """Refuse a tag key that is given twice: https://docs.aws.amazon.com/fsx/latest/APIReference/API_Tag.html."""
+    keys = [tag["Key"] for tag in request.parameters.get("Tags") or []]
+    if len({*keys}) < len(keys):
+        raise bad_request("Tag keys must be unique for the resource to which they are attached.")
 
 
 @handlers("ListTagsForResource")

@@ -147,6 +147,29 @@ def check_schedule(request: Request) -> None:
         )
 
 
+@_scheduler("CreateSchedule", "UpdateSchedule")
+def check_input(request: Request) -> None:
+    """Refuse an input that is no JSON for the targets that read one: API_Target."""
+    target = request.parameters["Target"]
+    service = (target["Arn"].split(":") + [""] * 3)[2]
+    if service in {"lambda", "states", "events"} and target.get("Input") and not _is_json(target["Input"]):
+        raise _invalid("The input must be a well-formed JSON.")
+
+
+@_scheduler("DeleteScheduleGroup")
+def check_delete_group(request: Request) -> None:
+    """Refuse to delete the default group: scheduler/latest/UserGuide/managing-schedule-group-delete.html."""
+    if request.parameters["Name"] == "default":
+        raise _invalid("The default schedule group cannot be deleted.")
+
+
+@_events("TestEventPattern")
+def check_test_event_pattern(request: Request) -> None:
+    """Refuse an event that is no JSON, and an invalid pattern."""
+    if not _is_json(request.parameters["Event"]):
+        raise _invalid("Parameter Event is not valid.")
+
+
 @_events("PutEvents")
 def check_put_events(request: Request) -> None:
     """Refuse entries above the limit: https://docs.aws.amazon.com/eventbridge/latest/userguide/eb-putevents.html."""

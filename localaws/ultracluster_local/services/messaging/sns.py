@@ -48,6 +48,10 @@ def check_create_topic(request: Request) -> None:
     if not re.fullmatch(r"[A-Za-z0-9_-]{1,256}", stem) or fifo != name.endswith(".fifo"):
         raise _invalid("Topic Name")
     _check_tag_keys(request)
+    known = sns_backends[ACCOUNT][request.region].topics.get(request.arn("sns", name))
+    given = {tag["Key"]: tag["Value"] for tag in request.parameters.get("Tags") or []}
+    if known is not None and given and not given.items() <= known._tags.items():  # noqa: SLF001 - moto keeps them there only
+        raise _invalid("Tags Reason: Topic already exists with different tags")
 
 
 @_check("TagResource")
@@ -123,6 +127,16 @@ def check_publish(request: Request) -> None:
     subject = request.parameters.get("Subject")
     if subject is not None and not (0 < len(subject) <= _LONGEST_SUBJECT and "\n" not in subject):
         raise _invalid("Subject")
+    message = request.parameters.get("Message")
+    if not message:
+        raise _invalid("Empty message")
+    if request.parameters.get("MessageStructure") == "json":
+        try:
+            default = "default" in json.loads(message)
+        except ValueError:
+            raise _invalid("Message Structure - JSON message body failed to parse") from None
+        if not default:
+            raise _invalid("Message Structure - No default entry in JSON message body")
 
 
 @_check("Publish", "PublishBatch")

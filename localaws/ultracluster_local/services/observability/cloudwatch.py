@@ -138,15 +138,21 @@ def check_metrics_of_alarm(request: Request) -> None:
     if beside:
         names = ", ".join(beside)
         raise _wrong(f"The parameters {names} must not be specified together with the parameter Metrics")
+    for one in queries:
+        _check_query(one)
     # An alarm on a band of anomalies compares two: API_PutMetricAlarm, ThresholdMetricId.
     returned = 2 if given.get("ThresholdMetricId") else 1
     if sum(str(one.get("ReturnData", True)).lower() == "true" for one in queries) != returned:
         raise _wrong("Exactly one element of the metrics list should return data.")
     if all(one.get("Expression") for one in queries) and not any(one.get("Period") for one in queries):
         raise _wrong("Period must not be null")  # aws/aws-cdk#7155
-    for one in queries:
-        if bool(one.get("Expression")) == bool(one.get("MetricStat")):
-            raise _wrong(f"Exactly one of Expression and MetricStat must be specified for {one.get('Id')}")
+
+
+def _check_query(one: Mapping[str, Any]) -> None:
+    if not re.fullmatch(r"[a-z][a-zA-Z0-9_]*", one.get("Id") or ""):  # API_MetricDataQuery
+        raise _wrong(f"The Id {one.get('Id')} must begin with a lowercase letter")
+    if bool(one.get("Expression")) == bool(one.get("MetricStat")):
+        raise _wrong(f"Exactly one of Expression and MetricStat must be specified for {one.get('Id')}")
 
 
 def _check_one_metric(given: Mapping[str, Any]) -> None:

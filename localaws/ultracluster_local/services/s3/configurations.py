@@ -35,6 +35,7 @@ _check = Checks(service="s3")
 _OWNERSHIPS = frozenset({"BucketOwnerEnforced", "BucketOwnerPreferred", "ObjectWriter"})
 _PUBLIC_ACLS = frozenset({"public-read", "public-read-write", "authenticated-read"})
 _MOST_TAGS = 50
+_MOST_PARTS = 10_000
 _LONGEST_POLICY = 20 * 1024
 _MALFORMED = "The XML you provided was not well-formed or did not validate against our published schema"
 
@@ -222,6 +223,9 @@ def check_put_bucket_lifecycle_configuration(request: Request) -> None:
 
     https://docs.aws.amazon.com/AmazonS3/latest/userguide/lifecycle-transition-general-considerations.html
     """
+    least = request.parameters.get("TransitionDefaultMinimumObjectSize", "all_storage_classes_128K")
+    if least not in {"all_storage_classes_128K", "varies_by_storage_class"}:
+        raise ServiceError("InvalidRequest", f"Invalid TransitionDefaultMinimumObjectSize found: {least}")
     rules = (request.parameters.get("LifecycleConfiguration") or {}).get("Rules") or []
     if not rules:
         raise _malformed_xml()
@@ -369,6 +373,41 @@ _OBJECT_ACTIONS = re.compile(
 """Actions on objects: https://docs.aws.amazon.com/service-authorization/latest/reference/list_amazons3.html"""
 
 _ONLY_WHEN_LISTING = frozenset({"s3:prefix", "s3:delimiter", "s3:max-keys"})
+
+
+# Objects: the words are those that AWS answered to localstack/localstack, tests/aws/services/s3 (2026-02-21)
+
+
+@_check("DeleteObject")
+def check_delete_object(request: Request) -> None:
+    """Refuse to pass a retention that cannot be, and a version that S3 did not give."""
+    bucket = _bucket(request)
+    if bucket is None:
+        return
+    if request.parameters.get("BypassGovernanceRetention") and not bucket.object_lock_enabled:
+        raise _invalid("x-amz-bypass-governance-retention is only applicable to Object Lock enabled buckets.")
+    version = request.parameters.get("VersionId")
+    if version not in {None, "null"} and not re.fullmatch(
+        r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}", version
+    ):
+        raise _invalid("Invalid version id specified")
+
+
+@_check("UploadPart")
+def check_upload_part(request: Request) -> None:
+    """Refuse a number that no part can have."""
+    if not 1 <= int(request.parameters["PartNumber"]) <= _MOST_PARTS:
+        raise _invalid(f"Part number must be an integer between 1 and {_MOST_PARTS}, inclusive")
+
+
+@_check("CompleteMultipartUpload")
+def check_complete_multipart_upload(request: Request) -> None:
+    """Refuse parts that are not in order."""
+    parts = (request.parameters.get("MultipartUpload") or {}).get("Parts") or []
+    numbers = [int(part["PartNumber"]) for part in parts]
+    if numbers != sorted(numbers):
+        problem = "The list of parts was not in ascending order. Parts must be ordered by part number."
+        raise ServiceError("InvalidPartOrder", problem)
 
 
 @_check("PutBucketPolicy")
