@@ -19,6 +19,7 @@ BUCKET = {"Bucket": "mine"}
 CALLS: dict[str, dict[str, dict[str, Any]]] = {
     "ec2": {
         "AttachVolume": {"VolumeId": "vol-0123456789abcdef0", "InstanceId": "i-0123456789abcdef0", "Device": "/dev/sdf"},
+        "CreateFleet": {"LaunchTemplateConfigs": [], "TargetCapacitySpecification": {"TotalTargetCapacity": 1}},
         "CreateFlowLogs": {"ResourceIds": ["vpc-0123456789abcdef0"], "ResourceType": "VPC", "TrafficType": "ALL", "LogGroupName": "g"},
         "CreateVolume": {"AvailabilityZone": "us-east-1a", "Size": 8},
     },
@@ -50,7 +51,6 @@ MISSING: dict[str, dict[str, dict[str, Any]]] = {
     "autoscaling": {
         "CompleteLifecycleAction": HOOK | {"LifecycleActionResult": "CONTINUE"},
         "DeleteLifecycleHook": HOOK,
-        "DescribeAutoScalingInstances": {},
         "DescribeLifecycleHooks": GROUP,
         "DetachInstances": GROUP | {"ShouldDecrementDesiredCapacity": True},
         "PutLifecycleHook": HOOK,

@@ -151,12 +151,12 @@ def _shown(stack: Stack) -> dict[str, Any]:
         "DisableRollback": stack.disable_rollback,
         "NotificationARNs": stack.notification_arns,
         "Capabilities": stack.capabilities,
-        "Outputs": stack.outputs,
         "Tags": [{"Key": key, "Value": part} for key, part in stack.tags.items()],
         "EnableTerminationProtection": stack.termination_protection,
         "DriftInformation": {"StackDriftStatus": "NOT_CHECKED"},
     }
     optional = {
+        "Outputs": stack.outputs,
         "StackStatusReason": stack.reason,
         "Description": stack.description,
         "RoleARN": stack.role_arn,

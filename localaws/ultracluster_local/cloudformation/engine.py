@@ -6,7 +6,10 @@ from typing import Any
 
 from ultracluster_local.cloudformation.deployment import Deployment
 from ultracluster_local.cloudformation.removal import EXPECTED, deletion_order, failure_reason, remove
+from ultracluster_local.cloudformation.resource_types import provider_of
+from ultracluster_local.cloudformation.resource_types.recorded import Recorded
 from ultracluster_local.cloudformation.stacks import Stack, StackResource, Stacks, stacks_of
+from ultracluster_local.cloudformation.templates.parsing import references
 from ultracluster_local.instance.clients import Clients
 from ultracluster_local.instance.clock import CLOCK
 
@@ -80,9 +83,8 @@ def _fail(
             else before[current].resource_type
         )
         physical_id = before[current].physical_id if current in before else ""
-        stack.record(
-            current, kind, f"{run.current_verb}_FAILED", physical_id=physical_id, reason=failure_reason(error)
-        )
+        said = failure_reason(error) + _on_recorded(current, template)
+        stack.record(current, kind, f"{run.current_verb}_FAILED", physical_id=physical_id, reason=said)
     reason = (
         f"The following resource(s) failed to {verb.lower()}: [{current}]."
         if current
@@ -95,6 +97,14 @@ def _fail(
     stack.enter(f"{word}_IN_PROGRESS", reason=f"{reason} Rollback requested by user.")
     failed = run.roll_back() if run else ""
     stack.enter(f"{word}_FAILED" if failed else f"{word}_COMPLETE", reason=failed or reason)
+
+
+def _on_recorded(logical_id: str, template: Mapping[str, Any]) -> str:
+    """Say which resources a failed one refers to that are only recorded: their IDs are made up."""
+    resources = template["Resources"]
+    named = {*references(resources.get(logical_id, {}).get("Properties") or {})} & {*resources}
+    recorded = sorted(one for one in named if isinstance(provider_of(resources[one]["Type"]), Recorded))
+    return f" It refers to {', '.join(recorded)}, which the local AWS only records." if recorded else ""
 
 
 def delete_stack(stack: Stack, *, clients: Clients, retain: frozenset[str] = frozenset()) -> None:

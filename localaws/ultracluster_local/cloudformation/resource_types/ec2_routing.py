@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
+from ultracluster_local.cloudformation.errors import ResourceError
 from ultracluster_local.cloudformation.providers import ApiProvider, Context, Provider, Tagging, unless_gone
 from ultracluster_local.cloudformation.resource_types.ec2_security_groups import EC2_TAGS
 from ultracluster_local.cloudformation.values import Properties
@@ -51,6 +52,10 @@ class _GatewayAttachment(Provider):
 
     def create(self, context: Context, properties: Properties) -> str:
         """Attach the gateway."""
+        if "VpnGatewayId" in properties:
+            raise ResourceError(
+                "The local AWS does not support VpnGatewayId of AWS::EC2::VPCGatewayAttachment; see `ultracluster docs local-aws`."
+            )
         context.call("ec2", "AttachInternetGateway", properties)
         return f"IGW|{properties['VpcId']}"
 

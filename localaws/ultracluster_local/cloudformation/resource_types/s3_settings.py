@@ -20,6 +20,7 @@ def _lifecycle_rule(rule: Mapping[str, Any]) -> dict[str, Any]:
         "Status",
         "Prefix",
         "Transitions",
+        "ExpirationDate",
         "ExpirationInDays",
         "ExpiredObjectDeleteMarker",
         "NoncurrentVersionExpiration",
@@ -35,7 +36,14 @@ def _lifecycle_rule(rule: Mapping[str, Any]) -> dict[str, Any]:
     }
     if "Transitions" in rule:
         result["Transitions"] = [
-            {"Days": int(one["TransitionInDays"]), "StorageClass": one["StorageClass"]}
+            {
+                "StorageClass": one["StorageClass"],
+                **(
+                    {"Date": one["TransitionDate"]}
+                    if "TransitionDate" in one
+                    else {"Days": int(one["TransitionInDays"])}
+                ),
+            }
             for one in rule["Transitions"]
         ]
     if "NoncurrentVersionTransitions" in rule:
@@ -46,6 +54,8 @@ def _lifecycle_rule(rule: Mapping[str, Any]) -> dict[str, Any]:
     expiration: dict[str, Any] = {}
     if "ExpirationInDays" in rule:
         expiration["Days"] = int(rule["ExpirationInDays"])
+    if "ExpirationDate" in rule:
+        expiration["Date"] = rule["ExpirationDate"]
     if "ExpiredObjectDeleteMarker" in rule:
         expiration["ExpiredObjectDeleteMarker"] = str(rule["ExpiredObjectDeleteMarker"]).lower() == "true"
     if expiration:

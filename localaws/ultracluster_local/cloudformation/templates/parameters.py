@@ -28,6 +28,11 @@ def given_parameters(
     values = {name: _text(one["Default"]) for name, one in declared.items() if "Default" in one}
     for one in sent:
         key = one["ParameterKey"]
+        if one.get("UsePreviousValue") and one.get("ParameterValue"):  # getmoto/moto, verified against AWS
+            raise ValidationError(
+                f"Invalid input for parameter key {one['ParameterKey']}. Cannot specify usePreviousValue as true and non empty "
+                "value for a parameter"
+            )
         if one.get("UsePreviousValue"):
             if key in previous:
                 values[key] = previous[key]

@@ -201,6 +201,8 @@ def _has_tag(tag: Mapping[str, Any], kind: str, values: Sequence[str]) -> bool:
 def update_auto_scaling_group(request: Request) -> Mapping[str, Any]:
     """Update a group; new bounds adjust a desired capacity that the request omits (API_UpdateAutoScalingGroup)."""
     given = copy.deepcopy(dict(request.parameters))
+    if given["AutoScalingGroupName"] not in groups(request.region):
+        raise invalid("AutoScalingGroup name not found - null")  # getmoto/moto, verified against AWS
     group = find_group(request.region, given["AutoScalingGroupName"])
     least, most = int(given.get("MinSize", group.least)), int(given.get("MaxSize", group.most))
     desired = (

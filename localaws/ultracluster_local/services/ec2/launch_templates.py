@@ -241,10 +241,12 @@ def modify_launch_template(request: Request) -> Mapping[str, Any]:
             "InvalidParameterCombination",
             "Either provide launch template ID or launch template name to modify the template.",
         )
-    template = _find(request)
-    template["DefaultVersionNumber"] = _version(template, request.parameters["DefaultVersion"])[
-        "VersionNumber"
-    ]
+    template, wanted = _find(request), request.parameters["DefaultVersion"]
+    try:
+        template["DefaultVersionNumber"] = _version(template, wanted)["VersionNumber"]
+    except ServiceError as error:  # the same test
+        problem = f"The launch template version {wanted} is not found for the specified launch template."
+        raise ServiceError(error.code, problem) from None
     return {"LaunchTemplate": _summary(template)}
 
 
@@ -293,6 +295,11 @@ def describe_launch_templates(request: Request) -> Mapping[str, Any]:
                 "InvalidLaunchTemplateId.NotFound",
                 f"The specified launch template, with template ID {wanted}, does not exist.",
             )
+    if not {*names} <= {template["LaunchTemplateName"] for template in known}:
+        raise ServiceError(  # getmoto/moto, test_launch_templates.py, verified against AWS
+            "InvalidLaunchTemplateName.NotFoundException",
+            "At least one of the launch templates specified in the request does not exist.",
+        )
     shown = [
         _summary(template)
         for template in known
@@ -310,6 +317,8 @@ def describe_launch_template_versions(request: Request) -> Mapping[str, Any]:
     if "LaunchTemplateId" in request.parameters or "LaunchTemplateName" in request.parameters:
         templates = [_find(request)]
     else:
+        if not wanted:
+            raise ServiceError("MissingParameter", _VERSIONS_OF_ALL)
         if not {*wanted} <= {"$Latest", "$Default"}:
             raise ServiceError("InvalidParameterValue", _VERSIONS_OF_ALL)
         templates = list(launch_templates(request.region).values())
