@@ -68,7 +68,8 @@ check: env .ultracluster/pyright/.stamp ## Lint, formatting, spelling, import ar
 check-deep: env .ultracluster/fuzz/.stamp ## Fuzz, security, grid, pages and determinism, in large; prints one table (minutes)
 	PYTHONPATH="$(STATE)/fuzz" "$(BIN)/python" tests/deep/fuzz_parser.py -max_total_time=$(or $(SECONDS),60)
 	"$(BIN)/python" -m pytest -q -n 2 --dist loadfile -m deep
-	cd localaws && LOCAL_AWS_ALL=1 "$(BIN)/python" -m pytest -q tests/constructs
+	$(MAKE) -C localaws judges
+	cd localaws && LOCAL_AWS_ALL=1 "$(BIN)/python" -m pytest -q tests/constructs tests/judges
 
 live: env ## Ask an AWS account what only it can show: DO=plan (no account), run, clean or publish; UNTIL=1 BUDGET=12 ACCOUNT=123456789012 RUN=
 	@"$(BIN)/python" -m tests.live $(LIVE_$(or $(DO),run))
