@@ -39,7 +39,7 @@ make live DO=publish                                # writes this page from the 
   the role of the CDK's bootstrap.
 - **An interrupted run can be resumed** and pays for nothing twice: its journal is in `.ultracluster/live/RUN`. A question that was interrupted after it began to pay is not repeated, and
   a Capacity Block that was bought is found by its tag.
-- **A run writes a record** of its requests and responses to tests/live/records, without anything that identifies an account or its people. Commit the record: this page,
+- **A run writes a record** of its requests and responses to tests/live/records, without anything that identifies an account or its people. Commit it, or send it in a pull request: this page,
   `preflight` and `deploy --without-capacity` then show when each question last passed.
 - Worst cases are list prices with their dates. Check the price of an offering before you buy: a run buys nothing that costs more than its reservation.
 """
