@@ -1,5 +1,7 @@
 """Jobs of AWS Batch run as processes of this machine, as AWS Batch runs them on nodes."""
 
+import base64
+import json
 import os
 import time
 from collections.abc import Sequence
@@ -282,6 +284,72 @@ def test_a_closed_environment_starts_nothing_and_an_idle_node_is_terminated(batc
     while nodes():
         assert time.monotonic() < deadline
         time.sleep(0.05)
+
+
+def test_jobs_run_on_the_instances_of_an_unmanaged_environment_which_stay(batch: Any) -> None:
+    batch.api.create_compute_environment(computeEnvironmentName="own", type="UNMANAGED")
+    (own,) = batch.api.describe_compute_environments(computeEnvironments=["own"])["computeEnvironments"]
+    order = [{"order": 1, "computeEnvironment": "own"}]
+    batch.api.update_job_queue(jobQueue="training", computeEnvironmentOrder=order)
+    job = batch.submit(
+        batch.define("sh", "-c", "sleep 0.3; sh /run/orders/launch && echo $AWS_BATCH_CE_NAME")
+    )
+    time.sleep(0.5)
+    assert batch.job(job)["status"] == "RUNNABLE"  # no instance has joined
+    (node,) = join(batch, own["ecsClusterArn"], 1)
+    another = batch.submit(batch.define("true", container={"resourceRequirements": WHOLE_NODE}))
+    assert batch.lines(batch.wait(job))[1:] == ["own"]
+    assert batch.wait(another)["status"] == "SUCCEEDED"  # after the first, on the same instance
+    (kept,) = batch.ec2.describe_instances(InstanceIds=[node])["Reservations"][0]["Instances"]
+    assert kept["State"]["Name"] == "running"
+    batch.ec2.terminate_instances(InstanceIds=[node])
+    job = batch.submit(batch.define("true"))
+    time.sleep(0.5)
+    assert batch.job(job)["status"] == "RUNNABLE"
+
+
+WHOLE_NODE = [{"type": "VCPU", "value": "96"}, {"type": "MEMORY", "value": "1024"}]
+
+
+def join(batch: Any, cluster: str, count: int) -> list[str]:
+    """Let an Auto Scaling group start instances that join an ECS cluster."""
+    user_data = f'#!/bin/bash\necho "ECS_CLUSTER={cluster}" >> /etc/ecs/ecs.config\n'
+    data = {
+        "ImageId": "ami-0123456789abcdef0",
+        "InstanceType": "p4d.24xlarge",
+        "UserData": base64.b64encode(user_data.encode()).decode(),
+    }
+    batch.ec2.create_launch_template(LaunchTemplateName="joining", LaunchTemplateData=data)
+    (subnet, *_) = batch.ec2.describe_subnets()["Subnets"]
+    autoscaling = batch.local.client("autoscaling", "us-east-1")
+    autoscaling.create_auto_scaling_group(
+        AutoScalingGroupName="joining",
+        MinSize=count,
+        MaxSize=count,
+        VPCZoneIdentifier=subnet["SubnetId"],
+        LaunchTemplate={"LaunchTemplateName": "joining", "Version": "$Latest"},
+    )
+    (group,) = autoscaling.describe_auto_scaling_groups()["AutoScalingGroups"]
+    return [one["InstanceId"] for one in group["Instances"]]
+
+
+def test_metrics_in_the_log_of_a_job_have_the_time_of_the_clock_once_it_was_moved(batch: Any) -> None:
+    batch.local.clock.advance(timedelta(days=9))
+    then = batch.local.clock.now()
+    directive = {"Namespace": "N", "Dimensions": [[]], "Metrics": [{"Name": "Loss"}]}
+    line = json.dumps(
+        {"_aws": {"Timestamp": int(time.time() * 1000), "CloudWatchMetrics": [directive]}, "Loss": 3}
+    )
+    batch.run("echo", line)
+    (point,) = batch.local.client("cloudwatch", "us-east-1").get_metric_statistics(
+        Namespace="N",
+        MetricName="Loss",
+        StartTime=then - timedelta(minutes=1),
+        EndTime=then + timedelta(minutes=1),
+        Period=60,
+        Statistics=["Sum"],
+    )["Datapoints"]
+    assert point["Sum"] == 3
 
 
 def test_a_command_to_a_node_writes_files_and_runs_nothing_else(batch: Any, tmp_path: Path) -> None:

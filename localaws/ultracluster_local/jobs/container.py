@@ -62,12 +62,16 @@ class LogStream:
 
     def write(self, lines: Sequence[str]) -> None:
         """Append lines with the time of the local AWS; what a user deleted meanwhile takes no more lines."""
-        now = int(CLOCK.now().timestamp() * 1000)
+        now = CLOCK.now()
         group = logs_backends[ACCOUNT][self.region].groups.get(self.group)
         if group is not None and self.name in group.streams:
-            events = [{"timestamp": now, "message": line[:_LONGEST_LINE] or " "} for line in lines]
+            events = [
+                {"timestamp": int(now.timestamp() * 1000), "message": line[:_LONGEST_LINE] or " "}
+                for line in lines
+            ]
             group.streams[self.name].put_log_events(events)
-            extract_metrics(lines, region=self.region)
+            # The programs of jobs know the time of this machine only.
+            extract_metrics(lines, region=self.region, at=now if CLOCK.stands else None)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -33,12 +33,13 @@ def _extracting(original: Callable[..., Any]) -> Callable[..., Any]:
     return put
 
 
-def extract_metrics(lines: Iterable[str], *, region: str) -> None:
+def extract_metrics(lines: Iterable[str], *, region: str, at: datetime | None = None) -> None:
     """Extract the metrics of log events into CloudWatch.
 
     Args:
         lines: Log events.
         region: Region of their log group.
+        at: Time of their values. Default: their timestamps.
     """
     for line in lines:
         start = line.find('{"')
@@ -47,14 +48,14 @@ def extract_metrics(lines: Iterable[str], *, region: str) -> None:
         except ValueError:
             continue
         if isinstance(document, dict) and isinstance(document.get("_aws"), dict):
-            for namespace, data in _metric_data(document):
+            for namespace, data in _metric_data(document, at):
                 cloudwatch_backends[ACCOUNT][region].put_metric_data(namespace, data)
 
 
-def _metric_data(document: Mapping[str, Any]) -> Iterator[tuple[str, list[dict[str, Any]]]]:
-    moment = datetime.fromtimestamp(document["_aws"]["Timestamp"] / 1000, UTC).replace(
-        tzinfo=None
-    )  # moto's times are naive
+def _metric_data(
+    document: Mapping[str, Any], at: datetime | None
+) -> Iterator[tuple[str, list[dict[str, Any]]]]:
+    moment = at or datetime.fromtimestamp(document["_aws"]["Timestamp"] / 1000, UTC)
     for directive in document["_aws"]["CloudWatchMetrics"]:
         data = []
         for names in directive["Dimensions"]:
@@ -68,7 +69,7 @@ def _metric_data(document: Mapping[str, Any]) -> Iterator[tuple[str, list[dict[s
                         "MetricName": metric["Name"],
                         "Values": value if isinstance(value, list) else [value],
                         "Unit": metric.get("Unit", "None"),
-                        "Timestamp": moment,
+                        "Timestamp": moment.replace(tzinfo=None),  # moto's times are naive
                         "Dimensions": dimensions,
                     }
                 )
