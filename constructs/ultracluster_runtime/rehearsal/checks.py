@@ -25,8 +25,10 @@ _ENVIRONMENT: Final = "AWS::Batch::ComputeEnvironment"
 _QUEUE: Final = "AWS::Batch::JobQueue"
 _DEFINITION: Final = "AWS::Batch::JobDefinition"
 _FUNCTION: Final = "AWS::Lambda::Function"
+_GROUP: Final = "AWS::AutoScaling::AutoScalingGroup"
 _LIST: Final = "cloudformation:ListStackResources"
 _ENVIRONMENTS: Final = "batch:DescribeComputeEnvironments"
+_GROUPS: Final = "autoscaling:DescribeAutoScalingGroups"
 _QUEUES: Final = "batch:DescribeJobQueues"
 _DEFINITIONS: Final = "batch:DescribeJobDefinitions"
 _CREATED: Final = "CREATE_COMPLETE"
@@ -203,15 +205,16 @@ def _resources(reader: AwsReader, cluster: Cluster, kind: str) -> list[str]:
 # AWS Batch
 
 
-def _described(kind: str, call: str, key: str) -> Any:
+def _described(kind: str, call: str, key: str, *, names: str = "") -> Any:
     def gather(reader: AwsReader, cluster: Cluster) -> Sequence[Description]:
         ids = _resources(reader, cluster, kind)
-        return reader.call(call, cluster.region, **{key: ids})[key] if ids else []
+        return reader.call(call, cluster.region, **{names or key: ids})[key] if ids else []
 
     return gather
 
 
 _environments: Final = _described(_ENVIRONMENT, _ENVIRONMENTS, "computeEnvironments")
+_groups: Final = _described(_GROUP, _GROUPS, "AutoScalingGroups", names="AutoScalingGroupNames")
 _queues: Final = _described(_QUEUE, _QUEUES, "jobQueues")
 _definitions: Final = _described(_DEFINITION, _DEFINITIONS, "jobDefinitions")
 
@@ -246,21 +249,41 @@ _check_definitions = _check_status(
 
 
 def _dry_runs(reader: AwsReader, cluster: Cluster) -> Mapping[str, str]:
-    """Return EC2's answer to a dry run of each environment's launch template."""
-    return {
-        environment["computeEnvironmentName"]: _dry_run(
-            reader, cluster.region, environment["computeResources"]
+    """Return EC2's answer to a dry run of each launch template, by the environment or Auto Scaling group that uses it."""
+    answers = {}
+    for environment in _environments(reader, cluster):
+        if resources := environment.get(
+            "computeResources"
+        ):  # those of the others are an Auto Scaling group's
+            answers[environment["computeEnvironmentName"]] = _dry_run(
+                reader,
+                cluster.region,
+                resources["launchTemplate"]["launchTemplateId"],
+                resources["launchTemplate"]["version"],
+                subnet=resources["subnets"][0],
+                # AWS Batch adds these to the template.
+                InstanceType=resources["instanceTypes"][0],
+                ImageId=resources["ec2Configuration"][0]["imageIdOverride"],
+                IamInstanceProfile={"Arn": resources["instanceRole"]},
+            )
+    for group in _groups(reader, cluster):
+        template = group["LaunchTemplate"]
+        answers[group["AutoScalingGroupName"]] = _dry_run(
+            reader,
+            cluster.region,
+            template["LaunchTemplateId"],
+            template["Version"],
+            subnet=group["VPCZoneIdentifier"].partition(",")[0],
         )
-        for environment in _environments(reader, cluster)
-    }
+    return answers
 
 
-def _dry_run(reader: AwsReader, region: str, resources: Description) -> str:
-    template = resources["launchTemplate"]
-    reference = {"LaunchTemplateId": template["launchTemplateId"]}
+def _dry_run(
+    reader: AwsReader, region: str, template: str, version: str, *, subnet: str, **added: Any
+) -> str:
     try:
         data = reader.call(
-            "ec2:DescribeLaunchTemplateVersions", region, **reference, Versions=[template["version"]]
+            "ec2:DescribeLaunchTemplateVersions", region, LaunchTemplateId=template, Versions=[version]
         )["LaunchTemplateVersions"][0]["LaunchTemplateData"]
         reader.call(
             "ec2:RunInstances",
@@ -268,12 +291,9 @@ def _dry_run(reader: AwsReader, region: str, resources: Description) -> str:
             DryRun=True,
             MinCount=1,
             MaxCount=1,
-            LaunchTemplate={**reference, "Version": template["version"]},
-            # AWS Batch adds these to the template; a subnet beside interfaces is rejected.
-            InstanceType=resources["instanceTypes"][0],
-            ImageId=resources["ec2Configuration"][0]["imageIdOverride"],
-            IamInstanceProfile={"Arn": resources["instanceRole"]},
-            **_in_subnet(data, resources["subnets"][0]),
+            LaunchTemplate={"LaunchTemplateId": template, "Version": version},
+            **added,
+            **_in_subnet(data, subnet),  # a subnet beside interfaces is rejected
         )
     except ClientError as error:
         return _words(error)
@@ -290,7 +310,15 @@ def _in_subnet(data: Description, subnet: str) -> dict[str, Any]:
 _NO_RESERVATION: Final = "InvalidCapacityReservationId.NotFound: "
 
 
-@_check("UC9715", _dry_runs, _LIST, _ENVIRONMENTS, "ec2:DescribeLaunchTemplateVersions", "ec2:RunInstances")
+@_check(
+    "UC9715",
+    _dry_runs,
+    _LIST,
+    _ENVIRONMENTS,
+    _GROUPS,
+    "ec2:DescribeLaunchTemplateVersions",
+    "ec2:RunInstances",
+)
 def _check_dry_runs(_: Cluster, answers: Mapping[str, str]) -> Outcome:
     if not answers:
         return skipped(_NOT_CREATED)

@@ -21,6 +21,7 @@ REHEARSAL_CALLS: Final = (
     ALLOWED_CALLS
     | _PROBES
     | {
+        "autoscaling:DescribeAutoScalingGroups",
         "batch:DescribeJobDefinitions",
         "batch:DescribeSchedulingPolicies",
         "cloudformation:DescribeStackEvents",

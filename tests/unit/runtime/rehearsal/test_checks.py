@@ -304,6 +304,32 @@ def test_a_dry_run_names_the_subnet_at_each_interface() -> None:
     assert "SubnetId" not in request
 
 
+def test_a_dry_run_asks_for_the_launch_template_of_an_auto_scaling_group() -> None:
+    resources = {"AWS::Batch::ComputeEnvironment": "ce", "AWS::AutoScaling::AutoScalingGroup": "group"}
+    group = {
+        "AutoScalingGroupName": "group",
+        "LaunchTemplate": {"LaunchTemplateId": "lt-2", "Version": "3"},
+        "VPCZoneIdentifier": "subnet-2,subnet-3",
+    }
+    aws = Aws(
+        list_stack_resources={
+            "StackResourceSummaries": [
+                {"ResourceType": kind, "PhysicalResourceId": name} for kind, name in resources.items()
+            ]
+        },
+        describe_compute_environments={
+            "computeEnvironments": [{"computeEnvironmentName": "ce", "status": "VALID"}]  # unmanaged
+        },
+        describe_auto_scaling_groups={"AutoScalingGroups": [group]},
+    )
+
+    assert aws.outcomes()["UC9715"].status is Status.PASS
+    (request,) = [parameters for name, parameters in aws.asked if name == "run_instances"]
+    assert request["LaunchTemplate"] == {"LaunchTemplateId": "lt-2", "Version": "3"}
+    assert request["NetworkInterfaces"] == [{"DeviceIndex": 0, "SubnetId": "subnet-2"}]
+    assert "InstanceType" not in request  # the template has it
+
+
 def test_every_job_that_was_accepted_is_cancelled() -> None:
     aws = Aws()
     aws.outcomes()
