@@ -22,7 +22,11 @@ from ultracluster_runtime.checkpoints import (
 )
 from ultracluster_runtime.training_metrics import TrainingMetrics
 
-RANK, NODES = int(os.environ.get("NODE_RANK", "0")), int(os.environ.get("NNODES", "1"))
+# With `launcher: raw` there is a process on each node; torchrun numbers its processes itself.
+RANK, NODES = (
+    int(os.environ.get(own) or os.environ.get(of_torchrun) or default)
+    for own, of_torchrun, default in (("NODE_RANK", "RANK", "0"), ("NNODES", "WORLD_SIZE", "1"))
+)
 PORT = int(os.environ.get("MASTER_PORT", "28400")) + 3  # the launcher uses the three ports before it
 PATIENCE = 120.0
 
@@ -81,6 +85,9 @@ def main() -> None:
     options.add_argument("--checkpoints", type=Path, default=Path("checkpoints"))
     options.add_argument("--steps", type=int, default=200)
     options.add_argument("--step-seconds", type=float, default=0.0, help="pretend that a step takes so long")
+    options.add_argument(
+        "--metrics-seconds", type=float, default=1.0, help="seconds between two lines of metrics"
+    )
     given = options.parse_args()
 
     signal = CheckpointSignal()
@@ -93,7 +100,7 @@ def main() -> None:
     if RANK == 0:
         print(f"{NODES} nodes, from step {first}", flush=True)
     true = np.random.default_rng(1).normal(size=(64,))
-    with TrainingMetrics(min_interval_seconds=1) as metrics:
+    with TrainingMetrics(min_interval_seconds=given.metrics_seconds) as metrics:
         for step in range(first, given.steps):
             began = time.monotonic()
             data = np.random.default_rng([step, RANK]).normal(size=(256, 64))  # this node's share
