@@ -1,30 +1,85 @@
 """One drill, from the standing order to the report and the end, on both ways into a Capacity Block, with faults on the way."""
 
+import json
+import os
+import sys
+import time
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from tests.integration.drill import Drill
-from tests.integration.page_account import Account
+from tests.integration.drill import CLUSTER, Drill, chosen_faults
+from tests.integration.drill_figures import recomputed
+from tests.integration.page_account import REGION, Account
 
 from ultracluster_local import LocalAws
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.deep]
+
+SEEDS = [int(seed) for seed in os.environ.get("DRILL_SEEDS", "").split()] or range(40)
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return tmp_path_factory.mktemp("drill-cache")
+    return tmp_path_factory.mktemp("synthesized")
 
 
-def test_a_life(local_aws: LocalAws, tmp_path: Path, cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.fixture
+def account(
+    local_aws: LocalAws, tmp_path: Path, cache: Path, monkeypatch: pytest.MonkeyPatch
+) -> Iterator[Account]:
     account = Account(local_aws, tmp_path, cache=cache)
     account.replace_surroundings(monkeypatch)
-    drill = Drill(account, "batch")
-    drill.prepare()
-    drill.buy()
-    drill.deploy()
-    drill.train()
-    drill.lose_a_node()
-    drill.extend()
-    drill.end()
-    assert drill.report["paid_minutes"] > 0
+    yield account
+    local_aws.run_jobs(None)
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_a_life_with_twenty_faults_loses_nothing_and_buys_nothing_twice(
+    account: Account, seed: int, capsys: pytest.CaptureFixture[str]
+) -> None:
+    began, way = time.monotonic(), ("batch", "auto-scaling")[seed % 2]
+    faults = {} if "DRILL_CALM" in os.environ else chosen_faults(seed)
+    drill = Drill(account, way, faults=dict(faults))
+    try:
+        for chapter in (
+            drill.prepare,
+            drill.buy,
+            drill.deploy,
+            drill.train,
+            drill.lose_a_node,
+            drill.extend,
+            drill.end,
+        ):
+            chapter()
+    finally:
+        drill.wire.remove()
+        if place := os.environ.get("DRILL_OUTPUT"):
+            drill.write(Path(place))
+
+    with capsys.disabled():
+        seconds = time.monotonic() - began
+        line = f"seed {seed}, {way}: {len(faults)} faults, {len(drill.told)} told, {seconds:.0f} s"
+        sys.stdout.write(f"\n{line}\n")
+    assert drill.faults == {}
+    assert drill.untold == {}
+    # Nothing was bought twice.
+    assert drill.wire.bought == ["PurchaseCapacityBlock", "PurchaseCapacityBlockExtension"]
+    (block,) = drill.market.reservations.values()
+    assert len(block.extensions) == 1
+    # Nothing was lost: each job, and each attempt of it, goes on where the last checkpoint before it was.
+    last = 0
+    for first_steps, checkpoints in drill.lives:
+        assert first_steps
+        for step in first_steps:
+            assert step in {last, *checkpoints}
+        last = max([last, *checkpoints])
+    assert len([each for each in drill.lives if each[1]]) >= 3  # replaced, drained, and at the end
+    # Every figure of the report is what the recording says.
+    recording = json.loads((account.folder / "recording.json").read_text())
+    report = drill.report
+    assert (report["cluster"], report["region"]) == (CLUSTER, REGION)
+    given = report | {f"minutes.{use}": minutes for use, minutes in report["minutes"].items()}
+    figures = recomputed(recording, report["rates"])
+    assert figures["minutes.training"]
+    assert {name: given[name] for name in figures} == pytest.approx(figures)
