@@ -86,6 +86,7 @@ class Drill:
     untold: dict[str, str] = field(default_factory=dict)
     script: list[tuple[str, int]] = field(default_factory=list)
     messages: list[str] = field(default_factory=list)
+    late_report: Any = None
     report: Any = None
     lives: list[tuple[list[int], list[int]]] = field(default_factory=list)
 
@@ -405,7 +406,8 @@ class Drill:
         self.clock("+30h", place="a day later")  # a report is written when there is time
         self.hear()
         self.type(f"dashboard --cluster {CLUSTER} --region {REGION} --hours 103 --save recording.json")
-        self.report = self.type("cost report rollout.yaml", json_too=True)
+        self.late_report = self.type("cost report rollout.yaml", json_too=True)
+        self.report = self.type("cost report rollout.yaml --from recording.json", json_too=True)
         for job in self.jobs():
             if job["jobName"].partition("-resume-")[0] == "pretrain" and self.log(job["jobId"]):
                 log = self.log(job["jobId"])

@@ -75,6 +75,9 @@ def test_a_life_with_twenty_faults_loses_nothing_and_buys_nothing_twice(
             assert step in {last, *checkpoints}
         last = max([last, *checkpoints])
     assert len([each for each in drill.lives if each[1]]) >= 3  # replaced, drained, and at the end
+    # A report of the next day is about the whole block.
+    start, end = block.period()
+    assert [drill.late_report[name] for name in ("start", "end")] == [start.isoformat(), end.isoformat()]
     # Every figure of the report is what the recording says.
     recording = json.loads((account.folder / "recording.json").read_text())
     report = drill.report
