@@ -35,6 +35,7 @@ CLUSTER = "quickstart"
 ORDER, MORE = "december", "december-more"
 NODES = 2
 PATIENCE = 240.0  # for machines that do much else
+STEPS = "--checkpoints /fsx/run --steps 100000 --step-seconds 0.1 --metrics-seconds 8"
 MINUTE = timedelta(minutes=1)
 STATES = ("SUBMITTED", "PENDING", "RUNNABLE", "STARTING", "RUNNING", "SUCCEEDED", "FAILED")
 TRAINING = ROOT / ".ultracluster" / "training" / "bin"
@@ -53,6 +54,9 @@ COMMANDS = (
     ),
     *("status", "dashboard", "cost report", "destroy"),
 )
+DONE = ("nodes replace", "capacity approve", "capacity extend", "destroy")
+"""Commands that refuse what was done already."""
+
 CLOCKS = ("start", "checkpoint", "drain", "minute")
 WORLD = ("price", "killed", "payment", "lost-events", "late-events", "refusal", "host")
 
@@ -96,15 +100,15 @@ class Drill:
 
     # What a person does
 
-    def type(self, line: str, *, code: int = 0, json_too: bool = False) -> Any:
-        """Type a command that ends with this code, again after a fault; return what it says, or its JSON."""
+    def type(self, line: str, *, json_too: bool = False) -> Any:
+        """Type a command, again after a fault; return what it says, or its JSON."""
         words = line.split()
         place = next((place for place in self.faults if line.startswith(place)), None)
         if place is not None:
             self._through(place, words)
         ended, said, out = self._typed(words + ["--json"] * json_too)
-        done = place is not None and ended == 2 and self._was_done(place)  # the answer was lost, not the deed
-        assert ended == code or done, f"{line}\n{said}"
+        done = place in DONE and ended == 2  # the answer was lost, not the deed
+        assert ended == 0 or done, f"{line}\n{said}"
         return json.loads(out) if json_too and not done else said
 
     def _typed(self, words: list[str]) -> tuple[int, str, str]:
@@ -118,9 +122,9 @@ class Drill:
     def _through(self, place: str, words: list[str]) -> None:
         """Type a command while AWS has a fault, which it must name."""
         fault = WireFault(self.faults.pop(place))
-        self.wire.put(fault)
+        self.wire.fault = fault
         _, said, _ = self._typed(words)
-        self.wire.put(None)
+        self.wire.fault = None
         self._judge(place, fault, said, named=names(fault.kind, said))
 
     def _judge(self, place: str, fault: WireFault, said: str, *, named: bool) -> None:
@@ -130,10 +134,6 @@ class Drill:
         words = re.sub(r"\s+", " ", said).strip()
         (self.told if named and fault.struck else self.untold)[what] = words
 
-    def _was_done(self, place: str) -> bool:
-        """Whether a command that AWS did not answer has done all it was to do."""
-        return place in {"nodes replace", "capacity approve", "capacity extend", "destroy"}
-
     def clock(self, *words: str, place: str = "minute") -> None:
         """Move the clock, and a minute more if functions failed meanwhile, since they run every minute."""
         line = ["local", "clock", *words, "--wait", "0"]
@@ -141,9 +141,9 @@ class Drill:
             self._typed(line)
             return
         fault = WireFault(kind, by_person=False)
-        self.wire.put(fault)
+        self.wire.fault = fault
         _, said, _ = self._typed(line)
-        self.wire.put(None)
+        self.wire.fault = None
         self._judge(f"clock {place}", fault, said, named="failed: " in said)
         self._typed(["local", "clock", "+1m", "--wait", "0"])
 
@@ -163,6 +163,12 @@ class Drill:
 
     # The chapters
 
+    def live(self) -> None:
+        """Live from the first chapter to the last."""
+        chapters = self.prepare, self.buy, self.deploy, self.train, self.lose_a_node, self.extend, self.end
+        for chapter in chapters:
+            chapter()
+
     def prepare(self) -> None:
         """Write the rollout file, which names an order, and what its jobs need."""
         self.account.export_ledger()
@@ -170,16 +176,7 @@ class Drill:
         self.market.reservations.pop(BLOCK)  # nothing is bought yet
         launcher = "torchrun" if (TRAINING / "torchrun").exists() else "raw"
         program = str(ROOT / "examples/hello-trainium/train.py")
-        steps = [
-            "--checkpoints",
-            "/fsx/run",
-            "--steps",
-            "100000",
-            "--step-seconds",
-            "0.1",
-            "--metrics-seconds",
-            "8",
-        ]
+        steps = STEPS.split()
         train = [program, *steps] if launcher == "torchrun" else ["python3", program, *steps]
         job = {"image": IMAGE, "launcher": launcher, "command": train}
         port = {"UC_RENDEZVOUS_PORT": str(free_port())} if self.launched_by == "auto-scaling" else {}

@@ -37,28 +37,24 @@ def names(kind: str, said: str) -> bool:
 
 @dataclass
 class WireFault:
-    """A fault of one operation, from its first call by a caller until it is taken away.
+    """A fault of the first operation that a caller calls, until it is taken away.
 
     Attributes:
-        kind: One of `KINDS`.
-        skip: Operations of the caller before the one that fails.
+        kind: One of `COMMAND_FAULTS`.
         by_person: Whether the caller is a person's command, and not a function.
         operation: The operation that fails; empty until it is met.
         struck: Number of requests that failed.
     """
 
     kind: str
-    skip: int = 0
     by_person: bool = True
     operation: str = ""
     struck: int = 0
 
-    def strikes(self, operation: str, seen: list[str]) -> bool:
-        """Whether it strikes a request, after the operations that were seen."""
-        if not self.operation and len(set(seen)) >= self.skip:
-            self.operation = operation
-        if self.operation == operation:
-            self.struck += 1
+    def strikes(self, operation: str) -> bool:
+        """Whether it strikes a request."""
+        self.operation = self.operation or operation
+        self.struck += self.operation == operation
         return self.operation == operation
 
 
@@ -72,14 +68,10 @@ class Wire:
         self.bought: list[str] = []
         self.killed = False
         self._victim: subprocess.Popen[bytes] | None = None
-        self._seen: list[str] = []
         server.app = self
 
     def remove(self) -> None:
         self._server.app = self._application
-
-    def put(self, fault: WireFault | None) -> None:
-        self.fault, self._seen = fault, []
 
     def kill_at_purchase(self, buyer: subprocess.Popen[bytes]) -> None:
         """Kill a process when its purchase is done, before it hears of it."""
@@ -89,10 +81,7 @@ class Wire:
         service, operation, body = _operation(environ)
         fault = self.fault
         by_person = PERSON in environ.get("HTTP_USER_AGENT", "")
-        strikes = False
-        if fault and service and fault.by_person is by_person:
-            strikes = fault.strikes(operation, self._seen)
-            self._seen.append(operation)
+        strikes = bool(fault and service and fault.by_person is by_person and fault.strikes(operation))
         if strikes and fault and fault.kind in {"throttled", "internal"}:
             return _error(start_response, service, fault.kind)
         if strikes and fault and fault.kind == "lost":
@@ -125,32 +114,29 @@ def _operation(environ: dict[str, Any]) -> tuple[str, str, bytes]:
     return scope[1], f"{environ['REQUEST_METHOD']} {environ['PATH_INFO']}", b""
 
 
+_QUERY = frozenset({"sts", "iam", "sns", "cloudformation", "autoscaling"})
+_THROTTLES = {
+    "ec2": ("503 Slow", "RequestLimitExceeded", "Request limit exceeded."),
+    "s3": ("503 Slow", "SlowDown", "Please reduce your request rate."),
+    **dict.fromkeys(_QUERY, ("400 Bad Request", "Throttling", "Rate exceeded")),
+}
+
+
 def _error(start_response: Any, service: str, kind: str) -> list[bytes]:
-    throttled = kind == "throttled"
-    status, code, message = (
-        ("503 Slow", "RequestLimitExceeded", "Request limit exceeded.")
-        if throttled and service == "ec2"
-        else ("503 Slow", "SlowDown", "Please reduce your request rate.")
-        if throttled and service == "s3"
-        else ("400 Bad Request", "Throttling", "Rate exceeded")
-        if throttled and service in {"sts", "iam", "sns", "cloudformation", "autoscaling"}
-        else ("400 Bad Request", "ThrottlingException", "Rate exceeded")
-        if throttled
-        else ("500 Internal", "InternalFailure", "An internal error has occurred")
-    )
-    error = f"<Error><Code>{code}</Code><Message>{message}</Message></Error>"
+    """Answer in the form of a service."""
+    status, code, message = ("500 Internal", "InternalFailure", "An internal error has occurred")
+    if kind == "throttled":
+        json_throttle = ("400 Bad Request", "ThrottlingException", "Rate exceeded")
+        status, code, message = _THROTTLES.get(service, json_throttle)
+    body = f"<Error><Code>{code}</Code><Message>{message}</Message></Error>"
     if service == "ec2":
-        body = f"<Response><Errors>{error}</Errors><RequestID>drill</RequestID></Response>"
-    elif service == "s3":
-        body = error
-    elif service in {"sts", "iam", "sns", "cloudformation", "autoscaling"}:
-        body = f"<ErrorResponse>{error}</ErrorResponse>"
-    else:
+        body = f"<Response><Errors>{body}</Errors><RequestID>drill</RequestID></Response>"
+    elif service in _QUERY:
+        body = f"<ErrorResponse>{body}</ErrorResponse>"
+    elif service != "s3":
         body = json.dumps({"__type": code, "message": message})
-    start_response(
-        status,
-        [("Content-Type", "text/xml" if body[0] == "<" else "application/json"), ("x-amzn-ErrorType", code)],
-    )
+    kind_of_body = "text/xml" if body[0] == "<" else "application/json"
+    start_response(status, [("Content-Type", kind_of_body), ("x-amzn-ErrorType", code)])
     return [body.encode()]
 
 

@@ -42,16 +42,7 @@ def test_a_life_with_twenty_faults_loses_nothing_and_buys_nothing_twice(
     faults = {} if "DRILL_CALM" in os.environ else chosen_faults(seed)
     drill = Drill(account, way, faults=dict(faults))
     try:
-        for chapter in (
-            drill.prepare,
-            drill.buy,
-            drill.deploy,
-            drill.train,
-            drill.lose_a_node,
-            drill.extend,
-            drill.end,
-        ):
-            chapter()
+        drill.live()
     finally:
         drill.wire.remove()
         if place := os.environ.get("DRILL_OUTPUT"):
