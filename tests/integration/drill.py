@@ -7,7 +7,7 @@ import re
 import subprocess
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
@@ -79,7 +79,7 @@ class Drill:
         faults: Faults that are still to come, by place.
         told: What the product said about each fault.
         untold: What it said about faults that it did not name.
-        lives: First steps and checkpoints of each job of the training, in order.
+        lives: First step and checkpoints of each attempt of the training, in order.
         script: The commands with their exit codes, in order.
     """
 
@@ -92,7 +92,7 @@ class Drill:
     messages: list[str] = field(default_factory=list)
     late_report: Any = None
     report: Any = None
-    lives: list[tuple[list[int], list[int]]] = field(default_factory=list)
+    lives: list[tuple[int, list[int]]] = field(default_factory=list)
 
     def __post_init__(self) -> None:
         self.wire = Wire(self.account.local)
@@ -405,11 +405,7 @@ class Drill:
         self.type(f"dashboard --cluster {CLUSTER} --region {REGION} --hours 103 --save recording.json")
         self.late_report = self.type("cost report rollout.yaml", json_too=True)
         self.report = self.type("cost report rollout.yaml --from recording.json", json_too=True)
-        for job in self.jobs():
-            if job["jobName"].partition("-resume-")[0] == "pretrain" and self.log(job["jobId"]):
-                log = self.log(job["jobId"])
-                first = [int(step) for step in re.findall(r"nodes, from step (\d+)", log)]
-                self.lives.append((first, self.checkpoints(job["jobId"])))
+        self.lives = [*self._attempts()]
         self.type("destroy rollout.yaml --yes")
 
     def write(self, folder: Path) -> None:
@@ -461,6 +457,19 @@ class Drill:
 
     def log(self, job: str) -> str:
         return self.account.type("jobs", "logs", job, "--tail", "10000")[1]
+
+    def _attempts(self) -> Iterator[tuple[int, list[int]]]:
+        """Yield the first step and the checkpoints of each attempt of the training, in order: each has a log stream."""
+        logs = self.account.client("logs")
+        for group in logs.describe_log_groups()["logGroups"]:
+            name = {"logGroupName": group["logGroupName"]}
+            pages = logs.get_paginator("describe_log_streams").paginate(**name)
+            streams = [stream for page in pages for stream in page["logStreams"]]
+            for stream in sorted(streams, key=lambda stream: stream["creationTime"]):
+                told = logs.get_log_events(logStreamName=stream["logStreamName"], startFromHead=True, **name)
+                text = "\n".join(event["message"] for event in told["events"])
+                for first in re.findall(r"nodes, from step (\d+)", text):
+                    yield int(first), [int(step) for step in re.findall(r"checkpoint of step (\d+)", text)]
 
     def checkpoints(self, job: str) -> list[int]:
         """Return the steps of the checkpoints that a job has written."""

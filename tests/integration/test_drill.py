@@ -19,16 +19,9 @@ pytestmark = [pytest.mark.slow, pytest.mark.deep]
 SEEDS = [int(seed) for seed in os.environ.get("DRILL_SEEDS", "").split()] or range(40)
 
 
-@pytest.fixture(scope="module")
-def cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return tmp_path_factory.mktemp("synthesized")
-
-
 @pytest.fixture
-def account(
-    local_aws: LocalAws, tmp_path: Path, cache: Path, monkeypatch: pytest.MonkeyPatch
-) -> Iterator[Account]:
-    account = Account(local_aws, tmp_path, cache=cache)
+def account(local_aws: LocalAws, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Account]:
+    account = Account(local_aws, tmp_path, cache=tmp_path.with_name("synthesized"))
     account.replace_surroundings(monkeypatch)
     yield account
     local_aws.run_jobs(None)
@@ -39,7 +32,7 @@ def test_a_life_with_twenty_faults_loses_nothing_and_buys_nothing_twice(
     account: Account, seed: int, capsys: pytest.CaptureFixture[str]
 ) -> None:
     began, way = time.monotonic(), ("batch", "auto-scaling")[seed % 2]
-    faults = {} if "DRILL_CALM" in os.environ else chosen_faults(seed)
+    faults = chosen_faults(seed)
     drill = Drill(account, way, faults=dict(faults))
     try:
         drill.live()
@@ -47,25 +40,24 @@ def test_a_life_with_twenty_faults_loses_nothing_and_buys_nothing_twice(
         drill.wire.remove()
         if place := os.environ.get("DRILL_OUTPUT"):
             drill.write(Path(place))
-
     with capsys.disabled():
         seconds = time.monotonic() - began
-        line = f"seed {seed}, {way}: {len(faults)} faults, {len(drill.told)} told, {seconds:.0f} s"
-        sys.stdout.write(f"\n{line}\n")
+        sys.stdout.write(
+            f"\nseed {seed}, {way}: {len(faults)} faults, {len(drill.told)} told, {seconds:.0f} s\n"
+        )
     assert drill.faults == {}
     assert drill.untold == {}
     # Nothing was bought twice.
     assert drill.wire.bought == ["PurchaseCapacityBlock", "PurchaseCapacityBlockExtension"]
     (block,) = drill.market.reservations.values()
     assert len(block.extensions) == 1
-    # Nothing was lost: each job, and each attempt of it, goes on where the last checkpoint before it was.
+    # Nothing was lost: each attempt of each job goes on where the last checkpoint before it was.
     last = 0
-    for first_steps, checkpoints in drill.lives:
-        assert first_steps
-        for step in first_steps:
-            assert step in {last, *checkpoints}
+    for first, checkpoints in drill.lives:
+        assert first == last, drill.lives
         last = max([last, *checkpoints])
-    assert len([each for each in drill.lives if each[1]]) >= 3  # replaced, drained, and at the end
+    # Before both drains; `nodes replace` waits in minutes that pass at once here, so that its checkpoint may come too late.
+    assert len([each for each in drill.lives if each[1]]) >= 2
     # A report of the next day is about the whole block.
     start, end = block.period()
     assert [drill.late_report[name] for name in ("start", "end")] == [start.isoformat(), end.isoformat()]
