@@ -333,8 +333,8 @@ class Drill:
         if self.world("host"):
             job = self.wait_for("pretrain", "RUNNING")
             self.account.client("ec2").terminate_instances(InstanceIds=self._running()[-1:])
-            self.until_told("host", "node i-[0-9a-f]+ was lost")
-            self.wait_for(job, "FAILED")
+            self.wait_for(job, "FAILED")  # the launcher misses the node in real time
+            self.until_told("host", "was lost")
             self.follow(self.wait_for("pretrain", "RUNNING"))
         job = self.wait_for("pretrain", "RUNNING")
         node = self.type(f"nodes list {CLUSTER}", json_too=True)["nodes"][-1]["node"]
