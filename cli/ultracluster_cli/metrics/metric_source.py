@@ -36,7 +36,7 @@ def read_metrics(
     if recording is not None and cluster is None:
         recorded, place = read_recording(recording), str(recording)
     elif cluster is not None and recording is None:
-        recorded = _from_cloudwatch(cluster, region, hours, file_system_id, profile, until)
+        recorded = _from_cloudwatch(cluster, region, hours, file_system_id, profile, until=until)
         place = f"CloudWatch in {recorded.region}"
     else:
         problem = "got both --from and --cluster" if recording else "got neither --from nor --cluster"
@@ -59,6 +59,7 @@ def _from_cloudwatch(
     hours: float,
     file_system_id: str | None,
     profile: str | None,
+    *,
     until: datetime | None,
 ) -> Recording:
     if not 0 < hours <= _MOST_HOURS:
