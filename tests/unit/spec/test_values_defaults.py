@@ -62,6 +62,7 @@ ROWS = [
     Row(cluster.Cluster, "removal_policy", (), "destroy"),
     Row(cluster.Cluster, "checkpoint_lead_minutes", (), 30),
     Row(cluster.Cluster, "max_refusals", (), 7),
+    Row(cluster.Cluster, "sick_nodes", (), "replace"),
     Row(
         capacity.CapacityRecord,
         "market_type",

@@ -131,6 +131,7 @@ def _define_clusters(stack: cdk.Stack, network: uc.ClusterNetwork) -> None:
         network=network,
         checkpoint_lead=cdk.Duration.minutes(25),
         max_refusals=5,
+        sick_nodes="replace",
         kms_key=key,
         notify=topic,
         cluster_name="llama",

@@ -99,12 +99,15 @@ def test_what_a_rollout_file_suppresses_is_acknowledged(
 
 def test_settings_of_the_life_cycle_reach_its_function(tmp_path: Path) -> None:
     path = tmp_path / "rollout.yaml"
-    path.write_text(_ROLLOUT + "        checkpoint_lead_minutes: 45\n        max_refusals: 7\n")
+    path.write_text(
+        _ROLLOUT
+        + "        checkpoint_lead_minutes: 45\n        max_refusals: 7\n        sick_nodes: replace\n"
+    )
     app = cdk.App()
     (config,) = load_rollout(path).config.clusters()
     stack = ClusterStage(app, config=config).node.find_child("Cluster")
     assert isinstance(stack, cdk.Stack)
-    variables = {"UC_CHECKPOINT_LEAD_SECONDS": "2700", "UC_MAX_REFUSALS": "7"}
+    variables = {"UC_CHECKPOINT_LEAD_SECONDS": "2700", "UC_MAX_REFUSALS": "7", "UC_SICK_NODES": "replace"}
     cdk.assertions.Template.from_stack(stack).has_resource_properties(
         "AWS::Lambda::Function",
         {"Environment": {"Variables": cdk.assertions.Match.object_like(variables)}},

@@ -103,6 +103,51 @@ def logical_id(stack: cdk.Stack, resource_type: str) -> str:
     return name
 
 
+@pytest.mark.parametrize("launched_by", ["batch", "auto-scaling"])
+def test_only_nodes_of_the_cluster_in_its_block_may_be_terminated_and_only_its_hosts_drained(
+    stack: cdk.Stack, launched_by: Any
+) -> None:
+    capacity = CapacityBlock(reservation_id=RESERVATION, zone_id=ZONE, launched_by=launched_by)
+    cluster = UltraCluster(
+        stack,
+        "Cluster",
+        instance_type="trn2.48xlarge",
+        node_count=4,
+        image_id=IMAGE_ID,
+        capacity=capacity,
+        cluster_name="pretrain",
+        sick_nodes="replace",
+    )
+    (given,) = [
+        {each["Sid"]: each for each in policy["PolicyDocument"]["Statement"]}
+        for role in of_type(stack, "AWS::IAM::Role")
+        for policy in role["Properties"].get("Policies", ())
+        if policy["PolicyName"] == "Lifecycle"
+    ]
+    assert given["ReplaceNodes"]["Action"] == "ec2:TerminateInstances"
+    assert given["ReplaceNodes"]["Condition"] == {
+        "StringEquals": {
+            "aws:ResourceTag/ultracluster:cluster": "pretrain",
+            "aws:ResourceTag/ultracluster:capacity-reservation": RESERVATION,
+        }
+    }
+    drains = given["DrainNodes"]
+    assert drains["Action"] == "ecs:UpdateContainerInstancesState"
+    assert drains["Condition"] == {"ArnLike": {"ecs:cluster": given["FindNodesToDrain"]["Resource"]}}
+    assert cluster.metrics
+    assert given["ReadFaultsOfNodes"]["Resource"] == stack.resolve(cluster.metrics.log_group.log_group_arn)
+
+
+def test_a_life_cycle_that_only_tells_may_end_no_node_and_one_without_metrics_cannot_replace(
+    stack: cdk.Stack,
+) -> None:
+    jobs = queue(stack, capacity=block())
+    lifecycle(stack, queue=jobs)
+    assert not {"ReplaceNodes", "DrainNodes", "ReadFaultsOfNodes"} & statements(stack).keys()
+    with pytest.raises(FindingsError, match="UC4186"):
+        BlockLifecycle(stack, "Other", block=block(), queue=jobs, sick_nodes="replace")
+
+
 @pytest.mark.parametrize(("refusals", "refused"), [(0, True), (1, False), (100, False), (101, True)])
 def test_refusals_that_close_the_environment_have_bounds(
     stack: cdk.Stack, refusals: int, refused: bool
