@@ -166,7 +166,7 @@ class Cluster(Value):
     """What is done about nodes of a Capacity Block with hardware faults. `tell`: `notify` receives the faults of each and the
     command that replaces it. `replace`: no further job starts on it, and it is terminated, at most two in an hour, so that
     another one comes in the block; a job on it is asked for a checkpoint and submitted again if it has `resume`, and
-    waited for if it has none. It was never shown in a real block (L126). Default: tell."""
+    waited for if it has none. It was never shown in a real block (L128). Default: tell."""
 
     queue: Queue = field(default_factory=Queue)
     """Priority, shares and limits of the cluster's own job queue."""

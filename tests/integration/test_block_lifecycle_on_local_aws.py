@@ -109,3 +109,71 @@ def test_the_deployed_cluster_opens_and_closes_with_its_block_by_the_clock_alone
     assert "report" in remembered(local_aws)["notices"]
     assert {each.error for each in local_aws.deliveries(REGION)} == {""}
     assert local_aws.capacity_market(REGION).reservations.keys() == {RESERVATION}  # nothing was bought
+
+
+@pytest.mark.parametrize("launched_by", ["auto-scaling", "batch"])
+def test_a_sick_node_is_named_and_replaced_in_its_block_on_both_roads(
+    local_aws: LocalAws, tmp_path: Path, launched_by: str
+) -> None:
+    rollout = tmp_path / "rollout.yaml"
+    text = (ROOT / "stacks/rollouts/quickstart.yaml").read_text()
+    place = "          reservation_id:"
+    assert place in text
+    text = text.replace(place, f"          launched_by: {launched_by}\n{place}", 1)
+    rollout.write_text(
+        text.replace("        capacity:\n", "        sick_nodes: replace\n        capacity:\n", 1)
+    )
+    assert synthesize_rollout(rollout, tmp_path / "cdk.out").returncode == 0
+    start = (datetime.now(UTC) + timedelta(days=1)).replace(hour=11, minute=30, second=0, microsecond=0)
+    seed_capacity_block(
+        reservation_id=RESERVATION,
+        instance_type="trn2.48xlarge",
+        count=4,
+        zone_id="use2-az3",
+        start=start,
+        end=start + 24 * HOUR,
+        region=REGION,
+    )
+    assert {each.status for each in deploy_assembly(local_aws, tmp_path / "cdk.out")} == {"CREATE_COMPLETE"}
+    local_aws.event_settings.most_firings = 1
+    local_aws.clock.set(start)
+    ec2, logs = local_aws.client("ec2", REGION), local_aws.client("logs", REGION)
+    if launched_by == "batch":  # without a job nothing else launches a node there
+        (template,) = ec2.describe_launch_templates()["LaunchTemplates"]
+        (subnet, *_) = ec2.describe_subnets(Filters=[{"Name": "cidr-block", "Values": ["10.*"]}])["Subnets"]
+        ec2.run_instances(
+            LaunchTemplate={"LaunchTemplateId": template["LaunchTemplateId"]},
+            MinCount=1,
+            MaxCount=1,
+            **({} if subnet is None else {}),
+        )
+
+    def nodes() -> dict[str, str | None]:
+        alive = [{"Name": "instance-state-name", "Values": ["pending", "running"]}]
+        return {
+            instance["InstanceId"]: instance.get("CapacityReservationId")
+            for reservation in ec2.describe_instances(Filters=alive)["Reservations"]
+            for instance in reservation["Instances"]
+        }
+
+    local_aws.clock.advance(15 * MINUTE)
+    before = nodes()
+    assert set(before.values()) == {RESERVATION}
+    sick = min(before)
+    (group,) = [each["logGroupName"] for each in logs.describe_log_groups()["logGroups"] if "ClusterMetricsLogs" in each["logGroupName"]]  # fmt: skip
+    logs.create_log_stream(logGroupName=group, logStreamName=sick)
+    for _ in range(6):
+        local_aws.clock.advance(MINUTE)
+        message = json.dumps({"InstanceId": sick, "NodeFaults": 1, "Faults": ["DMA_ERROR"]})
+        event = {"timestamp": int(local_aws.clock.now().timestamp() * 1000), "message": message}
+        logs.put_log_events(logGroupName=group, logStreamName=sick, logEvents=[event])
+    local_aws.clock.advance(20 * MINUTE)
+
+    stored = remembered(local_aws)
+    assert list(stored["replaced"]) == [sick]
+    assert {f"sick {sick}", f"replaced {sick}"} <= set(stored["notices"])
+    after = nodes()
+    assert sick not in after
+    assert set(after.values()) <= {RESERVATION}
+    assert len(after) == (len(before) if launched_by == "auto-scaling" else 0)
+    assert {each.error for each in local_aws.deliveries(REGION)} == {""}

@@ -196,7 +196,7 @@ STATES: Sequence[tuple[Callable[[Account], None], str]] = (
         """
         how-to/share-a-queue.md how-to/compile-before-the-block.md how-to/open-a-shell.md how-to/watch-a-run.md how-to/advice.md how-to/report.md
         how-to/dashboard.md runbook/block-ends.md runbook/job-runnable.md runbook/job-failed.md concepts/capacity-lifecycle.md runbook/node-broken.md
-        runbook/efa-slow.md runbook/loss-differs.md how-to/run-a-program.md how-to/submit-with-other-tools.md how-to/resume-a-job.md reference/jobs.md gallery/examples.md
+        runbook/efa-slow.md runbook/loss-differs.md how-to/run-a-program.md how-to/submit-with-other-tools.md how-to/resume-a-job.md how-to/replace-a-sick-node.md reference/jobs.md gallery/examples.md
         runbook/node-refused.md runbook/destroy-fails.md
         """,
     ),

@@ -280,6 +280,36 @@ def deployment_during_the_block(live: Live) -> None:
     assert base.environment()["state"] == "ENABLED", "the environment is closed after the update"
 
 
+@asks("L128", decides="batch", tier=2, minutes=75, needs=("L1",))
+def sick_node(live: Live) -> None:
+    """Is a sick node drained, and does another one come in its place in the block?
+
+    Writes a fault to the kernel log of a node, as the runtime of Neuron does, while a job without `resume` runs on it. Passes when ECS shows the node as DRAINING
+    and the job goes on, and when, after the job was ended, the node is terminated and the next job runs in the same reservation without it.
+    `sick_nodes: replace` stays a choice until this has passed.
+    """
+    base, job = held(live)
+    sick = base.nodes()[0]["InstanceId"]
+    on_node(base, sick, "echo NEURON_HW_ERR=DMA_ERROR nd-id=0 nc-id=0 action=TERMINATE_INSTANCE >/dev/kmsg")
+    ecs, name = base.client("ecs"), base.environment()["ecsClusterArn"]
+
+    def drained() -> bool:
+        arns = ecs.list_container_instances(cluster=name, status="DRAINING")["containerInstanceArns"]
+        shown = ecs.describe_container_instances(cluster=name, containerInstances=arns) if arns else {}
+        return sick in [each["ec2InstanceId"] for each in shown.get("containerInstances", ())]
+
+    live.wait("the node is drained", drained, minutes=10)
+    live.sleep_until(dt.datetime.now(dt.UTC) + dt.timedelta(minutes=5))
+    assert base.job(job["jobId"])["status"] == "RUNNING", "the job ended"
+    base.client("batch").terminate_job(jobId=job["jobId"], reason="live question: a sick node")
+    live.wait("the node ends", lambda: sick not in [each["InstanceId"] for each in base.nodes()], minutes=15)
+    base.wait_for(base.submit("hold"), status="RUNNING", minutes=40)
+    wanted = reservation(live, base.found)["CapacityReservationId"]
+    found = {each["InstanceId"]: each.get("CapacityReservationId") for each in base.nodes()}
+    assert sick not in found, "the next job runs on the sick node"
+    assert set(found.values()) == {wanted}, f"nodes run in {found}"
+
+
 @asks("L10", decides="batch", tier=2, minutes=75, needs=("L1",), opens="end")
 def drain(live: Live) -> None:
     """Does a drain end the jobs, and do the nodes stop before EC2 reclaims them?

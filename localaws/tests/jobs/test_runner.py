@@ -262,6 +262,18 @@ def test_a_lost_node_takes_its_processes_along(batch: Any) -> None:
     assert reasons == {"Essential container in task exited"}  # none was placed on the lost node
 
 
+def test_a_node_that_is_drained_goes_on_with_its_job_and_takes_no_other(batch: Any) -> None:
+    first = batch.submit(batch.define("sleep", "1000"))
+    host = batch.wait(first, "RUNNING")["container"]["containerInstanceArn"]
+    ecs = batch.local.client("ecs", "us-east-1")
+    ecs.update_container_instances_state(
+        cluster=host.split("/")[1], containerInstances=[host], status="DRAINING"
+    )
+    second = batch.wait(batch.submit(batch.define("true")))
+    assert second["container"]["containerInstanceArn"] != host
+    assert batch.job(first)["status"] == "RUNNING"
+
+
 def test_a_closed_environment_starts_nothing_and_an_idle_node_is_terminated(batch: Any) -> None:
     batch.api.update_compute_environment(computeEnvironment="nodes", state="DISABLED")
     job = batch.submit(batch.define("true"))

@@ -26,7 +26,7 @@ from ultracluster_local.services.ec2.user_data import decoded
 from ultracluster_local.services.handlers import Request
 from ultracluster_local.services.node_images import NodeImage, node_images
 
-__all__ = ["Node", "adopt", "is_alive", "launch", "nodes_in", "rewrite", "terminate"]
+__all__ = ["Node", "adopt", "is_alive", "is_draining", "launch", "nodes_in", "rewrite", "terminate"]
 
 _LOG = logging.getLogger(__name__)
 _TEMPLATE, _TEMPLATE_VERSION = "aws:ec2launchtemplate:id", "aws:ec2launchtemplate:version"
@@ -255,6 +255,16 @@ def is_alive(node: Node) -> bool:
     """Return whether the instance of a node still runs."""
     found = ec2_backends[ACCOUNT][node.region].get_instance_by_id(node.instance_id)
     return found is not None and found.state in {"pending", "running"}
+
+
+def is_draining(node: Node) -> bool:
+    """Return whether ECS places no task on a node any more.
+
+    https://docs.aws.amazon.com/AmazonECS/latest/developerguide/container-instance-draining.html (2026-11-27)
+    """
+    *_, cluster, name = node.container_instance.split("/")
+    host = ecs_backends[ACCOUNT][node.region].container_instances.get(cluster, {}).get(name)
+    return host is not None and host.status == "DRAINING"
 
 
 def terminate(nodes: Sequence[Node]) -> None:

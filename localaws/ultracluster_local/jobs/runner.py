@@ -11,7 +11,7 @@ from ultracluster_local.events.delivery import deliver_to_rules, new_event
 from ultracluster_local.instance.running import is_running, running
 from ultracluster_local.instance.state import regions_with_state
 from ultracluster_local.jobs.attempt import Attempt
-from ultracluster_local.jobs.nodes import Node, adopt, is_alive, launch, nodes_in, terminate
+from ultracluster_local.jobs.nodes import Node, adopt, is_alive, is_draining, launch, nodes_in, terminate
 from ultracluster_local.jobs.settings import JobSettings
 from ultracluster_local.services.batch.containers import quantity
 from ultracluster_local.services.batch.overrides import TOO_LONG
@@ -171,11 +171,12 @@ def _nodes_for(region: str, environment: Mapping[str, Any], job: Mapping[str, An
     if unmanaged:
         adopt(region, environment)
     own = [node for node in nodes_in(region).values() if node.environment == arn and is_alive(node)]
+    takes = [node for node in own if not is_draining(node)]
     if "nodeProperties" in job:
-        free = [node for node in own if not node.busy][:count]
+        free = [node for node in takes if not node.busy][:count]
     else:
         vcpus = float(quantity(job["container"], "VCPU") or 1)
-        free = [node for node in own if node.vcpus - node.busy >= vcpus][:1]
+        free = [node for node in takes if node.vcpus - node.busy >= vcpus][:1]
     missing = count - len(free)
     if missing:
         launched = (

@@ -28,6 +28,7 @@ ALARMS = {
     "EfaMissing": ("EfaDevicesMissing", "Maximum", "GreaterThanOrEqualToThreshold", 1, 2, None),
     "NeuronMissing": ("NeuronDevicesMissing", "Maximum", "GreaterThanOrEqualToThreshold", 1, 2, None),
     "TcpFallback": ("TcpFallback", "Sum", "GreaterThanOrEqualToThreshold", 1, 5, 3),
+    "NodeFaulty": ("NodeFaults", "Maximum", "GreaterThanOrEqualToThreshold", 1, 1, None),
     "Ecc": ("EccUncorrected", "Sum", "GreaterThanOrEqualToThreshold", 1, 1, None),
     "WatchSilent": ("RunningNodes", "SampleCount", "LessThanThreshold", 1, 5, None),
     "CollectiveShare": ("CollectiveShare", "Average", "GreaterThanOrEqualToThreshold", 0.45, 10, 8),

@@ -140,6 +140,7 @@ def _node(run: Run, minute: int, node: int, draw: Random) -> Mapping[str, float]
         "TcpFallback": int(fallen_back),
         "EfaDevicesMissing": int(last and run.has("EfaMissing", minute)),
         "NeuronDevicesMissing": int(last and run.has("NeuronMissing", minute)),
+        "NodeFaults": int(last and run.has("NodeFaulty", minute)),
         "EccUncorrected": int(last and minute == run.faults.get("Ecc")),
         "EccCorrected": int(minute % 97 == node),
     }

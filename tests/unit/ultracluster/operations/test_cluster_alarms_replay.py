@@ -38,6 +38,7 @@ WITHIN = {
     "EfaMissing": 2,
     "NeuronMissing": 2,
     "TcpFallback": 3,
+    "NodeFaulty": 1,
     "Ecc": 1,
     "CollectiveShare": 8,
     "StepStalled": 7,

@@ -23,6 +23,7 @@ IDS = {
     "Idle",
     "JobWaits",
     "NeuronMissing",
+    "NodeFaulty",
     "NodeLost",
     "QueueBlocked",
     "EnvironmentInvalid",
