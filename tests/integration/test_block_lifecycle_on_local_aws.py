@@ -134,18 +134,23 @@ def test_a_sick_node_is_named_and_replaced_in_its_block_on_both_roads(
         end=start + 24 * HOUR,
         region=REGION,
     )
-    assert {each.status for each in deploy_assembly(local_aws, tmp_path / "cdk.out")} == {"CREATE_COMPLETE"}
+    deployed = deploy_assembly(local_aws, tmp_path / "cdk.out")
+    assert [each.reason for each in deployed] == [""] * 3
     local_aws.event_settings.most_firings = 1
     local_aws.clock.set(start)
     ec2, logs = local_aws.client("ec2", REGION), local_aws.client("logs", REGION)
     if launched_by == "batch":  # without a job nothing else launches a node there
         (template,) = ec2.describe_launch_templates()["LaunchTemplates"]
-        (subnet, *_) = ec2.describe_subnets(Filters=[{"Name": "cidr-block", "Values": ["10.*"]}])["Subnets"]
+        named = {"LaunchTemplateId": template["LaunchTemplateId"]}
+        (version,) = ec2.describe_launch_template_versions(**named)["LaunchTemplateVersions"]
+        (queue,) = local_aws.client("batch", REGION).describe_compute_environments()["computeEnvironments"]
+        (subnet,) = queue["computeResources"]["subnets"]
+        interfaces = version["LaunchTemplateData"]["NetworkInterfaces"]
         ec2.run_instances(
-            LaunchTemplate={"LaunchTemplateId": template["LaunchTemplateId"]},
+            LaunchTemplate=named,
+            NetworkInterfaces=[{**each, "SubnetId": subnet} for each in interfaces],
             MinCount=1,
             MaxCount=1,
-            **({} if subnet is None else {}),
         )
 
     def nodes() -> dict[str, str | None]:

@@ -556,7 +556,7 @@ def _count(action: Action, state: LifecycleState, observations: Observations) ->
     """Return the state with an action that is about to be performed."""
     present = observations.nodes or frozenset()
     match action:
-        case ReplaceNode(node=node) if node not in state.replaced:
+        case ReplaceNode(node=node):
             return state.with_sick_nodes(observations.now, present=present, replaced=node)
         case RequestCheckpoint(sick=node) if node and node not in state.asked:
             return state.with_sick_nodes(observations.now, present=present, asked=node)

@@ -176,7 +176,7 @@ class LifecycleState:
         asked: str = "",
         replaced: str = "",
     ) -> "LifecycleState":
-        """Return the state with what was done to a sick node, for the first time; absent nodes and old ends are dropped."""
+        """Return the state with what was done to a sick node; absent nodes and old replacements are dropped."""
 
         def known(times: Mapping[str, datetime], node: str) -> dict[str, datetime]:
             kept = {each: at for each, at in times.items() if each in present}
@@ -187,7 +187,8 @@ class LifecycleState:
             self,
             drained=known(self.drained, drained),
             asked=known(self.asked, asked),
-            replaced={replaced: now} | recent if replaced else recent,
+            # The last request counts: an earlier one may not have arrived.
+            replaced=recent | {replaced: now} if replaced else recent,
         )
 
     def with_sample(self, now: datetime, *, busy: int) -> "LifecycleState":

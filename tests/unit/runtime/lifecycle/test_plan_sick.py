@@ -109,9 +109,13 @@ def test_two_nodes_are_replaced_in_an_hour_the_longest_drained_first() -> None:
     assert replaced(sick, replace(state, replaced=dict.fromkeys(("i-a", "i-b", "i-c"), NOW))) == []
 
 
-def test_ec2_is_asked_again_after_five_minutes_and_the_node_counted_once() -> None:
+def test_ec2_is_asked_again_after_five_minutes_and_the_last_request_counts() -> None:
     for minutes, expected in ((4, []), (5, [NODE])):
-        assert replaced(seen(), drained(replaced={NODE: NOW - minutes * MINUTE})) == expected
+        stored: list[LifecycleState] = []
+        asked = drained(replaced={NODE: NOW - minutes * MINUTE})
+        assert replaced(seen(), asked) == expected
+        run_cycle(seen(), asked, perform=lambda _: None, save=stored.append)
+        assert stored[-1].replaced == {NODE: NOW if expected else NOW - minutes * MINUTE}
 
 
 @pytest.mark.parametrize(
