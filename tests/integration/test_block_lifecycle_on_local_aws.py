@@ -117,14 +117,20 @@ def test_a_sick_node_is_named_and_replaced_in_its_block_on_both_roads(
 ) -> None:
     rollout = tmp_path / "rollout.yaml"
     text = (ROOT / "stacks/rollouts/quickstart.yaml").read_text()
-    place = "          reservation_id:"
-    assert place in text
-    text = text.replace(place, f"          launched_by: {launched_by}\n{place}", 1)
-    rollout.write_text(
-        text.replace("        capacity:\n", "        sick_nodes: replace\n        capacity:\n", 1)
-    )
+    image = local_aws.client("ec2", REGION).register_image(Name="nodes", RootDeviceName="/dev/xvda")[
+        "ImageId"
+    ]
+    for old, new in {
+        "          reservation_id:": f"          launched_by: {launched_by}\n          reservation_id:",
+        "        capacity:\n": "        sick_nodes: replace\n        capacity:\n",
+        "ami-0123456789abcdef0": image,
+    }.items():
+        assert old in text
+        text = text.replace(old, new, 1)
+    rollout.write_text(text)
     assert synthesize_rollout(rollout, tmp_path / "cdk.out").returncode == 0
-    start = (datetime.now(UTC) + timedelta(days=1)).replace(hour=11, minute=30, second=0, microsecond=0)
+    # CloudWatch Logs refuses events of more than two hours ahead, by the time of this machine.
+    start = (datetime.now(UTC) + 20 * MINUTE).replace(second=0, microsecond=0)
     seed_capacity_block(
         reservation_id=RESERVATION,
         instance_type="trn2.48xlarge",
@@ -171,7 +177,8 @@ def test_a_sick_node_is_named_and_replaced_in_its_block_on_both_roads(
         local_aws.clock.advance(MINUTE)
         message = json.dumps({"InstanceId": sick, "NodeFaults": 1, "Faults": ["DMA_ERROR"]})
         event = {"timestamp": int(local_aws.clock.now().timestamp() * 1000), "message": message}
-        logs.put_log_events(logGroupName=group, logStreamName=sick, logEvents=[event])
+        answer = logs.put_log_events(logGroupName=group, logStreamName=sick, logEvents=[event])
+        assert not answer.get("rejectedLogEventsInfo")
     local_aws.clock.advance(20 * MINUTE)
 
     stored = remembered(local_aws)
