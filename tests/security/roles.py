@@ -106,6 +106,7 @@ _OF_THE_LIFE_CYCLE = {
     "dynamodb:UpdateItem": _STATES,
     "ec2:GetConsoleOutput": rf"arn:aws:ec2:{_HERE}:instance/\*",
     "ecs:DescribeContainerInstances": rf"arn:aws:ecs:{_HERE}:container-instance/\*/\*",
+    "logs:FilterLogEvents": rf"arn:aws:logs:{_HERE}:log-group:[A-Za-z0-9]+Metrics[A-Za-z0-9]+:\*",
     "sns:Publish": _TOPIC,
     "ssm:SendCommand": rf"arn:aws:ssm:[a-z0-9-]+::document/AWS-RunShellScript|arn:aws:ec2:{_HERE}:instance/\*",
 }
