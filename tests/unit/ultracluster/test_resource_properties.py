@@ -52,6 +52,7 @@ KEY_USERS = {
 # Operators and keys of the conditions of all policies: a misspelt one would match nothing, or anything.
 CONDITIONS = {
     ("ArnEquals", "aws:SourceArn"), ("ArnLike", "aws:PrincipalArn"), ("ArnLike", "aws:SourceArn"), ("ArnLike", "ecs:cluster"),
+    ("StringEquals", "aws:ResourceTag/ultracluster:cluster"),
     ("ArnLike", "kms:EncryptionContext:aws:logs:arn"), ("Bool", "aws:SecureTransport"),
     ("Bool", "kms:GrantIsForAWSResource"), ("ForAllValues:StringLike", "dynamodb:LeadingKeys"),
     ("ForAnyValue:StringEquals", "dynamodb:EnclosingOperation"), ("Null", "aws:RequestTag/uc:po"),
