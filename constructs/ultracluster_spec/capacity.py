@@ -61,6 +61,9 @@ CHECKPOINT_LEAD_MINUTES: Final = Between(
 MAX_REFUSALS: Final = Between(code="UC4129", least=1, most=100)
 """Number of nodes that refuse to join a Capacity Block one after another before it is closed."""
 
+UNSEEN_FAULTS: Final = "UC4186"
+"""Code of sick nodes that are to be replaced and are not seen."""
+
 SickNodes = Literal["tell", "replace"]
 """What is done about nodes with hardware faults."""
 
@@ -79,7 +82,7 @@ def check_sick_nodes(choice: SickNodes, *, has_block: bool, has_metrics: bool) -
             remedy="Remove it",
             path="sick_nodes",
         ),
-        *require(not has_block or has_metrics, "UC4186", problem, remedy=remedy, path="sick_nodes"),
+        *require(not has_block or has_metrics, UNSEEN_FAULTS, problem, remedy=remedy, path="sick_nodes"),
     ]
 
 

@@ -17,6 +17,7 @@ from ultracluster_spec.capacity import (
     MAX_NODES,
     MAX_REFUSALS,
     SETTING_OF_ANOTHER_KIND,
+    UNSEEN_FAULTS,
     AdditionalCapacity,
     Capacity,
     CapacityRecord,
@@ -346,7 +347,7 @@ def block_settings_have_a_block(cluster: Cluster) -> Iterator[At]:
             yield At(name, f"{name} is for `capacity-block`", remedy="Remove it")
 
 
-@rule("UC4186")
+@rule(UNSEEN_FAULTS)
 def sick_nodes_can_be_replaced(cluster: Cluster) -> Iterator[At]:
     """Sick nodes that are replaced are of a Capacity Block, and publish metrics."""
     has_metrics = cluster.effective_alarms is not None
