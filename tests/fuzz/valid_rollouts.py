@@ -172,7 +172,7 @@ _ENVIRONMENT = st.dictionaries(
 _CHANGES: tuple[dict[str, Any], ...] = tuple(
     safe_load(Path(__file__).with_name("changes.yaml").read_text(encoding="utf-8"))
 )
-_MOST_CHANGES = 8
+_MOST_CHANGES = 14
 _OF_JOBS = {
     name: each for name, each in annotations(NamedJob).items() if name not in {"name", "image", "command"}
 }
@@ -186,7 +186,7 @@ def clusters_with_jobs(draw: st.DrawFn) -> dict[str, Any]:
     cluster = draw(clusters(most_changes=8)) | {"jobs": []}
     of_kind = cluster | copy.deepcopy(dict(draw(st.sampled_from(_KINDS))))
     cluster = of_kind if _is_taken(of_kind) else cluster
-    for change in draw(st.lists(st.sampled_from(_CHANGES), min_size=4, max_size=_MOST_CHANGES)):
+    for change in draw(st.lists(st.sampled_from(_CHANGES), min_size=_MOST_CHANGES // 2, max_size=_MOST_CHANGES)):
         changed = _merged(cluster, change)
         cluster = changed if _is_taken(changed) else cluster
     for number in range(_MOST_JOBS):
@@ -198,8 +198,8 @@ def clusters_with_jobs(draw: st.DrawFn) -> dict[str, Any]:
         if job is None:
             continue
         names = st.lists(st.sampled_from(sorted(_OF_JOBS)), min_size=4, max_size=_MOST_SETTINGS, unique=True)
-        further = ["method", "instance_type"] if kind == "precompile" else ["launcher"]
-        for name in (*further, *draw(names)):
+        further = ["method", "instance_type"] if kind == "precompile" else ["launcher", "gates"]
+        for name in (*further, "neuron", *draw(names)):
             changed = {**job, name: draw(_of_job(name, cluster))}
             if _is_taken({**cluster, "jobs": [*cluster["jobs"], changed]}):
                 job = changed
