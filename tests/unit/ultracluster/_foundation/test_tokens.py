@@ -37,6 +37,7 @@ def test_what_a_template_has_to_know_stays() -> None:
         -1.5,
         0,
     ],
+    ids=["Region", "in a text", "number", "word", "not ours", "empty", "size", "negative", "zero"],
 )
 def test_a_token_is_known_without_asking_the_cdk(value: str | float) -> None:
     assert is_token(value) is cdk.Token.is_unresolved(value)
