@@ -348,6 +348,6 @@ RECORDS: Final = (
         "An argument of a construct has its documented type, and texts contain no control characters.",
         remedy="Pass a value of the type that the finding names; a command is a list of words.",
         source="Our decision: Python takes a text for a list of its characters, and JSON carries what CloudFormation refuses.",
-        example='SingleNodeJob(stack, "Job", Job(image=image, command=("python", "train.py")), queue=queue)',
+        example='SingleNodeJob(stack, "Job", Job(image=image, command=("train.py",)), queue=queue)',
     ),
 )

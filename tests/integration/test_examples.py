@@ -89,7 +89,8 @@ def test_synthesis_warns_of_nothing_and_looks_nothing_up(
         for entry in _metadata(json.loads(path.read_text()))
         if entry["type"] in {"aws:cdk:warning", "aws:cdk:error"}
     ]
-    assert said == []
+    # Each Capacity Block warns that nobody showed AWS Batch launching its type into one, until somebody does.
+    assert [each for each in said if not each.startswith("UC4152: ")] == []
 
 
 def test_a_warning_is_seen() -> None:

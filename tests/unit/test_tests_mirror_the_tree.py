@@ -50,6 +50,8 @@ OTHER_SUBJECTS = {
     "localaws/tests/cloudformation/test_comparison.py": "what every type is compared by",
     "localaws/tests/constructs/test_apps.py": "the constructs of aws-cdk-lib, each option once",
     "localaws/tests/test_independence.py": "what the tests of the local AWS import",
+    "localaws/tests/judges/test_moto_verified.py": "the local AWS, with moto's tests that AWS passed",
+    "localaws/tests/judges/test_snapshots.py": "the local AWS, with templates that AWS deployed",
     "localaws/tests/field/test_field.py": "the whole local AWS, with what AWS was seen to do",
     "localaws/tests/cloudformation/test_every_type.py": "every resource type, in one deployment",
     "localaws/tests/cloudformation/test_updates.py": "every resource type, in one update",

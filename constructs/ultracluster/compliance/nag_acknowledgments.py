@@ -16,6 +16,7 @@ from ultracluster.operations.cluster_alarms import ClusterAlarms
 from ultracluster.operations.cluster_budget import ClusterBudget
 from ultracluster.operations.cluster_watch import ClusterWatch
 from ultracluster.operations.job_resume import JobResume
+from ultracluster.operations.weekly_report import WeeklyReport
 from ultracluster.operations.notifications import Notifications
 from ultracluster.purchasing.capacity_guard import CapacityGuard
 from ultracluster.purchasing.capacity_roles import CapacityPurchaseRole, CapacitySearchRole
@@ -36,6 +37,7 @@ _REHEARSALS = "One parameter for each cluster that was rehearsed, under one path
 _READS = "These calls only read, and most of them take no resource (Service Authorization Reference, read 2026-11)."
 _LOGIN = f"{_NO_RESOURCE} The token opens no repository that another statement does not."
 _NEXT_MINUTE = "An invocation is obsolete after a minute: the next one reads the state again, and nothing has to be repeated."
+_NEXT_REPORT = "The next report counts from the start of the block, so that it has what one that failed lacked."
 _STILL_TOLD = "The state remains visible at its source, and the next change is published again."
 
 _BUCKET = {
@@ -73,6 +75,12 @@ ACKNOWLEDGMENTS: Final[Mapping[type[Construct], Acknowledgments]] = {
         **{path: reasons for path, reasons in _EACH_MINUTE.items() if path != "EveryMinute"},
         "Schedule": {"Serverless-EventBusDLQ": _NEXT_MINUTE},
         "*/Resource": {"Serverless-SNSRedrivePolicy": _STILL_TOLD},
+    },
+    WeeklyReport: {
+        "Function/Resource": _RUNTIME | {"Serverless-LambdaDLQ": _NEXT_REPORT},
+        "Function/EventInvokeConfig/Resource": {"Serverless-LambdaAsyncFailureDestination": _NEXT_REPORT},
+        "Weekly": {"Serverless-EventBusDLQ": _NEXT_REPORT},
+        "Role/Resource": {"Serverless-LambdaStarPermissions": _READS},
     },
     JobResume: _EACH_MINUTE | {"JobsEnded": {"Serverless-EventBusDLQ": _NEXT_MINUTE}},
     ClusterBudget: {
@@ -171,6 +179,7 @@ WILDCARDS: Final[Mapping[type[Construct], WildcardAcknowledgments]] = {
     },
     ClusterWatch: {"Role/Resource": {"Look": _READS}},
     CapacityWatch: {"Role/Resource": {"Look": _READS}},
+    WeeklyReport: {"Role/Resource": {"Look": _READS}},
     UnmanagedEnvironment: {"Role/Resource": {"ReadCluster": _NO_RESOURCE}},
     JobResume: {
         "Role/Resource": {

@@ -85,7 +85,7 @@ def test_compares_with_another_type_by_the_throughput_ratio(run: Run) -> None:
         "200.000000",
         ["41.528", "41.528"],
     )
-    assert told["alternative"]["run"]["low"].startswith("33553.6")  # 4 x 41.528 x 200, and what is not nodes
+    assert told["alternative"]["run"]["low"].startswith("33553.8")  # 4 x 41.528 x 200, and what is not nodes
     assert "The same run on p5.48xlarge" in shown
     assert "5.1910" in shown  # a chip and hour
     assert "specify a measured --throughput-ratio" in prices_only.stdout

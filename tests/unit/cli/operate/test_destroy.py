@@ -67,7 +67,7 @@ def test_data_is_deleted_only_of_a_cluster_whose_name_is_typed(run: Any, aws: Aw
 
 
 def test_data_that_the_stacks_delete_needs_the_name_of_its_cluster(run: Any, aws: Aws) -> None:
-    aws.deleted_with_their_stack |= {"Files", "Bucket", "Logs", "Vpc"}
+    aws.deleted_with_their_stack |= {"Files", "Bucket", "ClusterMetricsLogs0D6C5D49", "Vpc"}
 
     refused = run("destroy", "--yes")
 

@@ -35,7 +35,7 @@ SECRET = "not-to-be-said-0123456789abcdef"
 SECOND = QUEUE.replace("training", "urgent")
 TAG = "ultracluster:closed-by-budget"
 # The latter in a block whose nodes a group starts: test_fleet_scenarios.py of the life cycle.
-OPTIONAL = {"UC_ADDITIONAL_JOB_QUEUES", "UC_AUTO_SCALING_GROUP"}
+OPTIONAL = {"UC_ADDITIONAL_JOB_QUEUES", "UC_AUTO_SCALING_GROUP", "UC_METRICS_LOG_GROUP"}
 ECS_CLUSTER = "Custom::UltraClusterEcsCluster"
 STANDING_ORDER = {
     "watch": "Capacity/Watch",
@@ -313,6 +313,7 @@ def test_no_other_construct_makes_a_function() -> None:
             "cluster_watch",
             "job_resume",
             "unmanaged_environment",
+            "weekly_report",
         },
     )
 

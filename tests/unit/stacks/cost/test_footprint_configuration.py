@@ -55,7 +55,7 @@ def test_metrics_of_nodes_are_paid_where_there_are_alarms(tmp_path: Path) -> Non
     (watched,) = clusters(path)
     (quickstart,) = clusters(ROLLOUTS / "quickstart.yaml")
 
-    assert configured_footprint(watched).custom_metrics == 29  # 18 of nodes and 11 of the watch
+    assert configured_footprint(watched).custom_metrics == 31  # 20 of nodes and 11 of the watch
     assert configured_footprint(quickstart).custom_metrics > 0  # a Capacity Block has alarms by default
     unwatched = replace(quickstart, alarms=Alarms(enabled=False))
     assert configured_footprint(unwatched).custom_metrics == 0

@@ -53,7 +53,7 @@ def test_a_dashboard_has_a_row_for_each_subject_and_what_is_added_comes_last(
 
 def test_all_alarms_are_in_the_first_row(shown: list[dict[str, Any]]) -> None:
     (status,) = [each for each in shown if each["type"] == "alarm"]
-    assert len(status["properties"]["alarms"]) == 17
+    assert len(status["properties"]["alarms"]) == 18
     assert status["y"] == 1
 
 
