@@ -154,9 +154,10 @@ def _reservation(clients: Clients, reservation_id: str) -> Reservation | None:
 
 def template_data(ec2: Any, template: Mapping[str, str]) -> Mapping[str, Any]:
     """Return the data of a launch template that AWS Batch names."""
-    names = {"LaunchTemplateId": "launchTemplateId", "LaunchTemplateName": "launchTemplateName"}
+    # Auto Scaling answers with both, and EC2 takes one of them.
+    key = next(key for key in ("launchTemplateId", "launchTemplateName") if template.get(key))
     versions = ec2.describe_launch_template_versions(
-        **{name: template[key] for name, key in names.items() if template.get(key)},
+        **{key[0].upper() + key[1:]: template[key]},
         Versions=[template.get("version") or "$Default"],
     )["LaunchTemplateVersions"]
     data: Mapping[str, Any] = versions[0]["LaunchTemplateData"] if versions else {}
