@@ -16,8 +16,8 @@ from ultracluster.operations.cluster_alarms import ClusterAlarms
 from ultracluster.operations.cluster_budget import ClusterBudget
 from ultracluster.operations.cluster_watch import ClusterWatch
 from ultracluster.operations.job_resume import JobResume
-from ultracluster.operations.weekly_report import WeeklyReport
 from ultracluster.operations.notifications import Notifications
+from ultracluster.operations.weekly_report import WeeklyReport
 from ultracluster.purchasing.capacity_guard import CapacityGuard
 from ultracluster.purchasing.capacity_roles import CapacityPurchaseRole, CapacitySearchRole
 from ultracluster.purchasing.capacity_watch import CapacityWatch
