@@ -186,7 +186,9 @@ def clusters_with_jobs(draw: st.DrawFn) -> dict[str, Any]:
     cluster = draw(clusters(most_changes=8)) | {"jobs": []}
     of_kind = cluster | copy.deepcopy(dict(draw(st.sampled_from(_KINDS))))
     cluster = of_kind if _is_taken(of_kind) else cluster
-    for change in draw(st.lists(st.sampled_from(_CHANGES), min_size=_MOST_CHANGES // 2, max_size=_MOST_CHANGES)):
+    for change in draw(
+        st.lists(st.sampled_from(_CHANGES), min_size=_MOST_CHANGES // 2, max_size=_MOST_CHANGES)
+    ):
         changed = _merged(cluster, change)
         cluster = changed if _is_taken(changed) else cluster
     for number in range(_MOST_JOBS):

@@ -37,7 +37,9 @@ _REHEARSALS = "One parameter for each cluster that was rehearsed, under one path
 _READS = "These calls only read, and most of them take no resource (Service Authorization Reference, read 2026-11)."
 _LOGIN = f"{_NO_RESOURCE} The token opens no repository that another statement does not."
 _NEXT_MINUTE = "An invocation is obsolete after a minute: the next one reads the state again, and nothing has to be repeated."
-_NEXT_REPORT = "The next report counts from the start of the block, so that it has what one that failed lacked."
+_NEXT_REPORT = (
+    "The next report counts from the start of the block, so that it has what one that failed lacked."
+)
 _STILL_TOLD = "The state remains visible at its source, and the next change is published again."
 
 _BUCKET = {
