@@ -3,12 +3,16 @@
 import os
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from http import HTTPStatus
 from pathlib import Path
 from typing import Final
 
+from botocore.exceptions import ClientError, HTTPClientError
+from botocore.exceptions import ConnectionError as BotoConnectionError
+
 from ultracluster_cli._aws.target import ClusterTargets, Target, single_target
 from ultracluster_runtime.aws.aws_session import clients_of, refuse_credentials
-from ultracluster_runtime.functions.responses import AWS_ERRORS, problem_of
+from ultracluster_runtime.functions.responses import AWS_ERRORS, UNREADABLE, problem_of
 from ultracluster_spec.cluster import Cluster
 from ultracluster_spec.findings import Finding, FindingsError
 from ultracluster_spec.record import RuleRecord
@@ -27,7 +31,11 @@ def account(profile: str | None = None) -> Target:
     except FindingsError:
         raise
     except AWS_ERRORS as error:
-        remedy = "Sign in (such as with `aws sso login`), set AWS_PROFILE, or use --local"
+        remedy = (
+            "STS could not be asked; try again, or use --local"
+            if _is_unanswered(error)
+            else "Sign in (such as with `aws sso login`), set AWS_PROFILE, or use --local"
+        )
         problem = f"profile {profile}: {problem_of(error)}" if profile else problem_of(error)
         raise refuse_credentials(problem, remedy=remedy) from error
     return Target(
@@ -38,6 +46,15 @@ def account(profile: str | None = None) -> Target:
         account=identity["Account"],
         profile=profile,
     )
+
+
+def _is_unanswered(error: Exception) -> bool:
+    """Whether STS said nothing about the credentials: the connection failed, or it is busy or broken."""
+    if isinstance(error, ClientError):
+        answer = error.response
+        status = answer.get("ResponseMetadata", {}).get("HTTPStatusCode", 0)
+        return "Throttl" in answer["Error"]["Code"] or status >= HTTPStatus.INTERNAL_SERVER_ERROR
+    return isinstance(error, (BotoConnectionError, HTTPClientError, *UNREADABLE))
 
 
 def existing_targets(clusters: Sequence[Cluster], *, local: bool = False) -> ClusterTargets:

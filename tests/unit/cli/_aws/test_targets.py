@@ -54,6 +54,27 @@ def test_credentials_that_do_not_work_are_a_finding(
         account()
 
 
+@pytest.mark.parametrize(
+    "error",
+    [
+        botocore.exceptions.EndpointConnectionError(endpoint_url="https://sts.us-east-1.amazonaws.com"),
+        botocore.exceptions.ReadTimeoutError(endpoint_url="https://sts.us-east-1.amazonaws.com"),
+        botocore.exceptions.ClientError({"Error": {"Code": "Throttling"}}, "GetCallerIdentity"),
+        botocore.exceptions.ClientError(
+            {"Error": {"Code": "InternalFailure"}, "ResponseMetadata": {"HTTPStatusCode": 500}},
+            "GetCallerIdentity",
+        ),
+    ],
+)
+def test_nobody_is_told_to_sign_in_who_reached_no_aws(
+    monkeypatch: pytest.MonkeyPatch, error: Exception
+) -> None:
+    monkeypatch.setattr(boto3, "Session", lambda **_: Session(error))
+
+    with pytest.raises(FindingsError, match=r"^UC9009: .*STS could not be asked; try again"):
+        account()
+
+
 def test_a_profile_that_does_not_exist_is_a_finding(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("AWS_PROFILE", "no-such-profile")
 
