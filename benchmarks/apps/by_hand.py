@@ -42,6 +42,7 @@ ALARMS = (
     ("EfaDevicesMissing", "GreaterThanOrEqualToThreshold", 1, 2),
     ("NeuronDevicesMissing", "GreaterThanOrEqualToThreshold", 1, 2),
     ("TcpFallback", "GreaterThanOrEqualToThreshold", 1, 5),
+    ("NodeFaults", "GreaterThanThreshold", 0, 1),
     ("EccUncorrected", "GreaterThanOrEqualToThreshold", 1, 1),
     ("RunningNodes", "LessThanThreshold", 0, 5),
     ("CollectiveShare", "GreaterThanOrEqualToThreshold", 25, 10),
