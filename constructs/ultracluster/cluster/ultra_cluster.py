@@ -288,16 +288,7 @@ class UltraCluster(IUltraCluster):
         self._without_resume: list[str] = []
         self._watch, self.alarms = self._define_alarms(plan.alarms)
         self._topic = self._topic or (self.alarms.topic if self.alarms else None)
-        if self.alarms and self.metrics and plan.alarms and plan.alarms.weekly_report:
-            WeeklyReport(
-                self,
-                "WeeklyReport",
-                metrics=self.metrics,
-                blocks=[each for each in plan.sources if isinstance(each, CapacityBlock)],
-                instance_type=self.nodes.instance_type,
-                topic=self.alarms.topic,
-                kms_key=kms_key,
-            )
+        self._define_weekly_report(plan)
         self.block_lifecycles = tuple(
             self._define_lifecycle(source, checkpoint_lead, max_refusals, sick_nodes)
             for source in plan.sources
@@ -495,6 +486,18 @@ class UltraCluster(IUltraCluster):
             kms_key=self._kms_key,
         )
         return watch, alarms
+
+    def _define_weekly_report(self, plan: "_Plan") -> None:
+        if self.alarms and self.metrics and plan.alarms and plan.alarms.weekly_report:
+            WeeklyReport(
+                self,
+                "WeeklyReport",
+                metrics=self.metrics,
+                blocks=[each for each in plan.sources if isinstance(each, CapacityBlock)],
+                instance_type=self.nodes.instance_type,
+                topic=self.alarms.topic,
+                kms_key=self._kms_key,
+            )
 
     def _define_lifecycle(
         self,
