@@ -24,6 +24,8 @@ EXIT_CODES: Mapping[str, int] = {"success": 0, "failure": 1, "again": 112}
 _PORT = 28400
 _PORTS = 3
 _GENERATIONS = 64
+# What the launcher of this program sets for a job on one node. torchrun leaves it as it is, and programs read it.
+_OF_ONE_NODE = ("NNODES", "NODE_RANK", "NEURON_RT_ROOT_COMM_ID")
 
 
 def main() -> int:
@@ -44,6 +46,8 @@ def main() -> int:
     )
 
     def command(start: Start) -> Sequence[str]:
+        for name in _OF_ONE_NODE:
+            os.environ.pop(name, None)
         os.environ.update(node_variables(child, start))
         return sys.argv[1:]
 

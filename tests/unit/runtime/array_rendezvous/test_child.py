@@ -7,6 +7,7 @@ import socket
 import subprocess
 import sys
 import time
+from collections.abc import Sequence
 from pathlib import Path
 from unittest.mock import MagicMock
 
@@ -17,7 +18,7 @@ from ultracluster_runtime.array_rendezvous.places import Bucket, Folder
 from ultracluster_runtime.array_rendezvous.rendezvous import Child, Start
 
 LAUNCHER = Path(__file__).parents[4] / "constructs/ultracluster/scripts/launch.py"
-NAMES = ("NODE_RANK", "NNODES", "MASTER_ADDR", "MASTER_PORT")
+NAMES = ("NODE_RANK", "NNODES", "MASTER_ADDR", "MASTER_PORT", "NEURON_RT_ROOT_COMM_ID")
 TELL = f"import json, os; print('told ' + json.dumps([os.environ.get(n) for n in {NAMES}]), flush=True); {{}}"
 
 
@@ -27,11 +28,23 @@ def free_port() -> int:
         return int(probe.getsockname()[1])
 
 
-def start(place: Path, size: int, attempt: int, then: str, port: int) -> list[subprocess.Popen[str]]:
+def start(
+    place: Path,
+    size: int,
+    attempt: int,
+    then: str,
+    port: int,
+    *,
+    launcher: Sequence[str] = (sys.executable, str(LAUNCHER), "raw"),
+) -> list[subprocess.Popen[str]]:
     children = []
     for index in range(size):
         environment = {
             **os.environ,
+            # As the launcher of a child sets them, for which it is a job on one node.
+            "NNODES": "1",
+            "NODE_RANK": "0",
+            "NEURON_RT_ROOT_COMM_ID": "127.0.0.1:1",
             "AWS_BATCH_JOB_ID": f"0b8e2d0a-job:{index}",
             "AWS_BATCH_JOB_ARRAY_INDEX": str(index),
             "AWS_BATCH_JOB_ATTEMPT": str(attempt),
@@ -44,7 +57,7 @@ def start(place: Path, size: int, attempt: int, then: str, port: int) -> list[su
             "UC_RENDEZVOUS_PORT": str(port),
             "UC_LOST_SECONDS": "6",
         }
-        program = [sys.executable, str(LAUNCHER), "raw", sys.executable, "-c", TELL.format(then)]
+        program = [*launcher, sys.executable, "-c", TELL.format(then)]
         children.append(
             subprocess.Popen(
                 [sys.executable, "-m", "ultracluster_runtime.array_rendezvous.child", *program],
@@ -63,8 +76,8 @@ def ended(children: list[subprocess.Popen[str]]) -> list[tuple[int, str, str]]:
     return [(one.returncode, *text) for one, text in zip(children, texts, strict=True)]
 
 
-def told(out: str) -> list[str]:
-    found: list[str] = json.loads(out.partition("told ")[2].splitlines()[0])
+def told(out: str) -> list[str | None]:
+    found: list[str | None] = json.loads(out.partition("told ")[2].splitlines()[0])
     return found
 
 
@@ -73,13 +86,28 @@ def test_launcher_sees_ranks_and_the_address_of_child_0(tmp_path: Path) -> None:
     port = free_port()
     results = ended(start(tmp_path, 3, 2, "", port))
     assert [code for code, _, _ in results] == [0, 0, 0], results
-    ranks, sizes, addresses, ports = zip(*(told(out) for _, out, _ in results), strict=True)
+    ranks, sizes, addresses, ports, _ = zip(*(told(out) for _, out, _ in results), strict=True)
     assert (ranks, sizes) == (("0", "1", "2"), ("3", "3", "3"))
     assert set(addresses[1:]) == {"127.0.0.1"}  # the main node takes its own address from its routes
     assert set(ports) == {str(port + 3)}
     for index, (_, _, err) in enumerate(results):
         assert f"child {index} of 3, attempt 2, waits for the others" in err
         assert "all children succeeded" in err
+
+
+@pytest.mark.slow
+def test_program_that_sets_its_own_ranks_inherits_none_of_a_job_on_one_node(tmp_path: Path) -> None:
+    ((code, out, err),) = ended(start(tmp_path, 1, 1, "", free_port(), launcher=()))  # as torchrun would be
+
+    assert code == 0, err
+    assert (
+        dict(zip(NAMES, told(out), strict=True)).items()
+        >= {
+            "NODE_RANK": None,
+            "NNODES": None,
+            "NEURON_RT_ROOT_COMM_ID": None,
+        }.items()
+    )
 
 
 @pytest.mark.slow
