@@ -39,41 +39,47 @@ _OPEN: Final = {"Statement": {"Effect": "Allow", "Principal": "*", "Action": "*"
 _TRANSPORT: Final = frozenset({"aws:SecureTransport", "s3:TlsVersion"})
 """Keys of conditions that callers with a current SDK keep."""
 
+
+def _actions(**names: str) -> frozenset[str]:
+    """Return actions by their services."""
+    return frozenset(f"{service}:{name}" for service, of in names.items() for name in of.split())
+
+
 # What a plan knows to be safe: reading and writing data that a policy names, and describing the account.
-_ON_NAMED: Final = (
-    *("dynamodb:BatchGetItem", "dynamodb:ConditionCheckItem", "dynamodb:GetItem", "dynamodb:PutItem"),
-    *("dynamodb:Query", "dynamodb:Scan", "dynamodb:UpdateItem", "ecr:BatchCheckLayerAvailability"),
-    *("ecr:BatchGetImage", "ecr:GetDownloadUrlForLayer", "kms:Decrypt", "kms:DescribeKey", "kms:Encrypt"),
-    *("kms:GenerateDataKey*", "kms:ReEncrypt*", "logs:CreateLogStream", "logs:PutLogEvents"),
-    *("s3:AbortMultipartUpload", "s3:GetBucketLocation", "s3:GetObject*", "s3:GetReplicationConfiguration"),
-    *("s3:ListBucket*", "s3:ListMultipartUploadParts", "s3:PutObject", "s3:PutObjectTagging"),
-    *("s3:ReplicateObject", "s3:ReplicateTags", "secretsmanager:DescribeSecret", "sns:Publish"),
-    *("sqs:ChangeMessageVisibility", "sqs:DeleteMessage", "sqs:GetQueue*", "sqs:ReceiveMessage"),
-    *("sqs:SendMessage", "ssm:GetParameter", "ssm:GetParameters"),
+_ON_NAMED: Final = _actions(
+    dynamodb="BatchGetItem ConditionCheckItem GetItem PutItem Query Scan UpdateItem",
+    ecr="BatchCheckLayerAvailability BatchGetImage GetDownloadUrlForLayer",
+    kms="Decrypt DescribeKey Encrypt GenerateDataKey* ReEncrypt*",
+    logs="CreateLogStream PutLogEvents",
+    s3="AbortMultipartUpload GetBucketLocation GetObject* GetReplicationConfiguration ListBucket* "
+    "ListMultipartUploadParts PutObject PutObjectTagging ReplicateObject ReplicateTags",
+    secretsmanager="DescribeSecret",
+    sns="Publish",
+    sqs="ChangeMessageVisibility DeleteMessage GetQueue* ReceiveMessage SendMessage",
+    ssm="GetParameter GetParameters",
 )
-_ON_ALL: Final = (
-    *("autoscaling:Describe*", "batch:Describe*", "batch:List*", "cloudwatch:Describe*"),
-    *("cloudwatch:GetMetric*", "cloudwatch:List*", "cloudwatch:PutMetricData", "ec2:Describe*"),
-    *(
-        "ec2messages:*",
-        "ecr:Describe*",
-        "ecr:GetAuthorizationToken",
-        "ecs:Describe*",
-        "ecs:DiscoverPollEndpoint",
-    ),
-    *("ecs:List*", "fsx:Describe*", "logs:Describe*", "s3:ListAllMyBuckets", "ssmmessages:*Channel"),
-    *("sts:GetCallerIdentity", "tag:Get*", "xray:Put*"),
+_ON_ALL: Final = _actions(
+    autoscaling="Describe*",
+    batch="Describe* List*",
+    cloudwatch="Describe* GetMetric* List* PutMetricData",
+    ec2="Describe*",
+    ec2messages="*",
+    ecr="Describe* GetAuthorizationToken",
+    ecs="Describe* DiscoverPollEndpoint List*",
+    fsx="Describe*",
+    logs="Describe*",
+    s3="ListAllMyBuckets",
+    ssmmessages="*Channel",
+    sts="GetCallerIdentity",
+    tag="Get*",
+    xray="Put*",
 )
 # What agents of nodes and the life cycle do, on the instances or jobs of the account.
-_ON_KINDS: Final = (
-    *(
-        "batch:TagResource",
-        "ec2:GetConsoleOutput",
-        "ecs:Poll",
-        "ecs:StartTelemetrySession",
-        "ecs:TagResource",
-    ),
-    *("ecs:UpdateContainerInstancesState", "ssm:UpdateInstanceInformation"),
+_ON_KINDS: Final = _actions(
+    batch="TagResource",
+    ec2="GetConsoleOutput",
+    ecs="Poll StartTelemetrySession TagResource UpdateContainerInstancesState",
+    ssm="UpdateInstanceInformation",
 )
 
 _OWN: Final = re.compile(r'"Fn::(?:GetAtt|ImportValue)"|"Ref": "(?!AWS::)')
@@ -200,7 +206,7 @@ def _risk(grant: _Grant, old: Sequence[_Grant], account: str | None, *, of_workl
     return None if safe else ", which is not known to be safe"
 
 
-def _one_of(action: str, patterns: Sequence[str]) -> bool:
+def _one_of(action: str, patterns: Collection[str]) -> bool:
     return any(_matches(pattern.lower(), action.lower()) for pattern in patterns)
 
 
