@@ -139,20 +139,29 @@ def _perform(action: Action, block: ManagedBlock, clients: Clients) -> None:
             clients("autoscaling").set_desired_capacity(
                 AutoScalingGroupName=block.auto_scaling_group, DesiredCapacity=nodes
             )
-        case SetProtection(nodes=instances, protected=protected):
-            for chunk in chunks(sorted(instances), _NODES_PER_PROTECTION):
-                clients("autoscaling").set_instance_protection(
-                    AutoScalingGroupName=block.auto_scaling_group,
-                    InstanceIds=chunk,
-                    ProtectedFromScaleIn=protected,
-                )
+        case SetProtection():
+            _protect(action, block, clients)
         case TerminateJob():
             _terminate(action, clients)
-        case DrainNode() | ReplaceNode():
-            _replace(action, block, clients)
+        case DrainNode(node=node):
+            _drain(node, block, clients)
+        case ReplaceNode(node=node):
+            # The block has room for another one then:
+            # https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/capacity-blocks-launch.html (read 2026-11). An Auto Scaling
+            # group keeps its desired capacity, whether the node is protected from scaling in or not.
+            clients("ec2").terminate_instances(InstanceIds=[node])
         case Notify():
             _notify(action, block, clients)
     _log.info(json.dumps({"reservation": block.reservation_id, "done": repr(action)}))
+
+
+def _protect(action: SetProtection, block: ManagedBlock, clients: Clients) -> None:
+    for chunk in chunks(sorted(action.nodes), _NODES_PER_PROTECTION):
+        clients("autoscaling").set_instance_protection(
+            AutoScalingGroupName=block.auto_scaling_group,
+            InstanceIds=chunk,
+            ProtectedFromScaleIn=action.protected,
+        )
 
 
 def _terminate(action: TerminateJob, clients: Clients) -> None:
@@ -166,16 +175,10 @@ def _terminate(action: TerminateJob, clients: Clients) -> None:
     terminate(action.job_id)
 
 
-def _replace(action: DrainNode | ReplaceNode, block: ManagedBlock, clients: Clients) -> None:
-    if isinstance(action, ReplaceNode):
-        # The block has room for another one then:
-        # https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/capacity-blocks-launch.html (read 2026-11). An Auto Scaling group
-        # keeps its desired capacity, whether the node is protected from scaling in or not.
-        clients("ec2").terminate_instances(InstanceIds=[action.node])
-        return
+def _drain(node: str, block: ManagedBlock, clients: Clients) -> None:
     # Running tasks go on, and none is placed any more:
     # https://docs.aws.amazon.com/AmazonECS/latest/developerguide/container-instance-draining.html (read 2026-11).
-    cluster, host = host_of(clients, block.compute_environment, action.node)
+    cluster, host = host_of(clients, block.compute_environment, node)
     if host is not None:
         clients("ecs").update_container_instances_state(
             cluster=cluster, containerInstances=[host], status="DRAINING"
