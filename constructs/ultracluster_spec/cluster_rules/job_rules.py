@@ -350,19 +350,23 @@ def neuron_settings_agree(cluster: Cluster, job: NamedJob) -> Iterator[At]:
         yield At.of(loc, finding)
 
 
-def precompile_job_has_a_node(cluster: Cluster, job: NamedJob) -> Iterator[At]:
-    """Refuse a node of a precompile job or support check whose type is unknown or cannot collect the graphs."""
-    if not job.has_own_node:
+def support_check_compiles_for_neuron(cluster: Cluster, job: NamedJob) -> Iterator[At]:
+    """Refuse a support check of a cluster without Neuron devices, or where no CPU host is known to be offered."""
+    if job.kind != "support-check":
         return
-    if job.kind == "support-check":
-        yield from At.of_all(("kind",), check_support_target(cluster.node_type))
+    yield from At.of_all(("kind",), check_support_target(cluster.node_type))
+    if cluster.compile_type(job) is None:
+        yield At.of(("kind",), refuse_default_compile_type(CPU, cluster.zone_id))
+
+
+def precompile_job_has_a_node(cluster: Cluster, job: NamedJob) -> Iterator[At]:
+    """Refuse a node of a precompile job whose type is unknown or cannot collect the graphs."""
+    if job.kind != "precompile":
+        return
     node = cluster.compile_type(job)
     if node is None:
-        on_cpu = job.kind == "support-check" or job.instance_type == CPU
-        finding = refuse_default_compile_type(CPU if on_cpu else cluster.node_type.name, cluster.zone_id)
-        yield At.of(("kind" if job.kind == "support-check" else "instance_type",), finding)
-        return
-    if job.kind == "support-check":
+        wanted = CPU if job.instance_type == CPU else cluster.node_type.name
+        yield At.of(("instance_type",), refuse_default_compile_type(wanted, cluster.zone_id))
         return
     captures = captures_graphs(job.method, job.environment)
     findings = check_compile_type(node, cluster.node_type, phase=job.phase, captures=captures)
@@ -458,6 +462,7 @@ RULES_OF_A_JOB: Final = (
     job_has_settings_of_its_kind,
     jobs_that_resume_can_be_submitted_again,
     neuron_settings_agree,
+    support_check_compiles_for_neuron,
     precompile_job_has_a_node,
 )
 """Rules over one job, whose places are as seen from the job."""
