@@ -15,7 +15,7 @@ from ultracluster_catalog.neuron.compiler_flags import split_compiler_flags
 from ultracluster_catalog.neuron.neuron import CACHE_URL_FLAG, XLA_CACHE_VARIABLE, XLA_COMPILER_FLAGS_VARIABLE
 from ultracluster_spec.bounds import Between, Form
 from ultracluster_spec.commands import check_parameters
-from ultracluster_spec.findings import Finding, Severity, quote, require
+from ultracluster_spec.findings import Finding, Severity, is_token, quote, require
 from ultracluster_spec.record import RuleRecord
 
 NO_SPOT_NODES: Final = "UC6308"
@@ -363,7 +363,7 @@ def warn_of_other_graphs(precompile: str, job: str, differences: Sequence[str]) 
 
 def check_support_command(command: Sequence[str]) -> list[Finding]:
     """Check that a support check has a Python file and the name of a function in it (UC6159)."""
-    known = [word for word in command if "${Token[" not in word]
+    known = [word for word in command if not is_token(word)]
     if not command or len(known) < len(command):  # no command is UC6142
         return []
     return require(
