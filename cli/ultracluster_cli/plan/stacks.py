@@ -126,8 +126,9 @@ def _predecessors(stacks: Sequence[StackTemplate], targets: "ClusterTargets") ->
         last = assembled_stacks(project_folder() / "cdk.out")
     except FindingsError:  # this project has deployed nothing
         return
-    defined, wanted = {stack.cluster for stack in stacks}, _reservations(stacks)
+    defined = {stack.cluster for stack in stacks}
     left = [stack for stack in last if stack.cluster not in defined]
+    wanted = _reservations(stacks) if left else set()
     taken = {stack.cluster for stack in left if wanted & _reservations([stack])}
     for stack in left:
         if stack.cluster in taken:
