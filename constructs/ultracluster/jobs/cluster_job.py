@@ -9,6 +9,8 @@ from aws_cdk import Aws, Duration, Stack
 from aws_cdk import aws_batch as batch
 from aws_cdk import aws_cloudwatch as cloudwatch
 from aws_cdk import aws_iam as iam
+from aws_cdk import aws_secretsmanager as secretsmanager
+from aws_cdk import aws_ssm as ssm
 from constructs import Construct, IValidation
 
 from ultracluster._foundation.annotations import warn
@@ -436,9 +438,6 @@ def _let_pull(queue: ITrainingQueue, image: str) -> None:
 
 def _secret(scope: Construct, construct_id: str, arn: str) -> batch.Secret:
     """Return a secret by its ARN, which `:KEY::` can follow, or a parameter."""
-    from aws_cdk import aws_secretsmanager as secretsmanager  # noqa: PLC0415 - slow to import
-    from aws_cdk import aws_ssm as ssm  # noqa: PLC0415 - slow to import
-
     if ":ssm:" in arn:
         return batch.Secret.from_ssm_parameter(
             ssm.StringParameter.from_string_parameter_arn(scope, construct_id, arn)

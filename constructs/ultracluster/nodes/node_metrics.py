@@ -92,10 +92,8 @@ class NodeMetrics(Construct):
         Raises:
             FindingsError: If there is no such metric (UC6442).
         """
-        options = MetricOptions(statistic="Average") | options
-        if "period" not in options:
-            options["period"] = Duration.minutes(1)
-        return cluster_metric(self.cluster_name, name, **options)
+        defaults = MetricOptions(statistic="Average", period=Duration.minutes(1))
+        return cluster_metric(self.cluster_name, name, **defaults | options)
 
     @property
     def settings(self) -> dict[str, str]:
