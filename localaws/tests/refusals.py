@@ -1,6 +1,6 @@
 """How the local AWS refuses a call or a value."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import pytest
@@ -24,3 +24,16 @@ def said(check: Callable[..., Any], *given: Any, **settings: Any) -> str:
     except ServiceError as error:
         return f"{error.code}: {error.message}"
     return ""
+
+
+def verdict(name: str, said: str, refused: Mapping[str, Mapping[str, str]]) -> str:
+    """Return what became of a template: `deployed`, the kind of its refusal, or `wrong` if it is another one or has none.
+
+    Args:
+        name: Name of the template.
+        said: Why it was refused; empty if it was not.
+        refused: Words of the refusals that are right, by kind and name.
+    """
+    kind = next((kind for kind, table in refused.items() if name in table), "deployed")
+    right = refused[kind][name] in said if kind != "deployed" else not said
+    return kind if right else "wrong"

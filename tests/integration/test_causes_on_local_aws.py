@@ -11,6 +11,7 @@ from datetime import datetime, timedelta
 from typing import Any
 
 import pytest
+from tests.integration.quickstart_block import BLOCK, REGION
 from tests.unit.runtime.jobs.recorded_jobs import CAUSES, WAITING, is_run
 from tests.unit.stacks.conftest import QUICKSTART, synthesize_rollout
 
@@ -24,18 +25,7 @@ from ultracluster_spec.commands import LAUNCHER_PATH
 
 pytestmark = pytest.mark.slow
 
-REGION = "us-east-2"
 IMAGE = "123456789012.dkr.ecr.us-east-2.amazonaws.com/training"
-BLOCK = {
-    "reservation_id": "cr-0123456789abcdef0",
-    "region": REGION,
-    "zone_id": "use2-az3",
-    "instance_type": "trn2.48xlarge",
-    "count": 4,
-    "start": "2030-01-01T11:30:00+00:00",
-    "end": "2030-01-15T11:30:00+00:00",
-    "block": True,
-}
 ENDED = {"SUCCEEDED", "FAILED"}
 RUN = [cause for cause in CAUSES if is_run(cause)]
 

@@ -11,6 +11,7 @@ from datetime import datetime
 from typing import Any
 
 import pytest
+from tests.integration.quickstart_block import BLOCK, REGION
 from tests.unit.stacks.conftest import QUICKSTART, synthesize_rollout
 
 from ultracluster_cli._aws.local_target import node_files
@@ -21,18 +22,7 @@ from ultracluster_local.seeding.seed import seed_from_request
 
 pytestmark = pytest.mark.slow
 
-REGION = "us-east-2"
 IMAGE = "123456789012.dkr.ecr.us-east-2.amazonaws.com/training"
-BLOCK = {
-    "reservation_id": "cr-0123456789abcdef0",
-    "region": REGION,
-    "zone_id": "use2-az3",
-    "instance_type": "trn2.48xlarge",
-    "count": 4,
-    "start": "2030-01-01T11:30:00+00:00",
-    "end": "2030-01-15T11:30:00+00:00",
-    "block": True,
-}
 THIEF = """
 import json, os, boto3
 from botocore.exceptions import ClientError

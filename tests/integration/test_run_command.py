@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.integration.quickstart_block import BLOCK, REGION
 from tests.unit.stacks.conftest import QUICKSTART, synthesize_rollout
 
 from ultracluster_cli._aws.local_target import node_files
@@ -21,10 +22,8 @@ from ultracluster_spec.commands import LAUNCHER_PATH
 
 pytestmark = pytest.mark.slow
 
-REGION = "us-east-2"
 EXAMPLE = Path(__file__).parents[2] / "examples/hello-trainium"
 IMAGE = "123456789012.dkr.ecr.us-east-2.amazonaws.com/training"
-BLOCK = "cr-0123456789abcdef0"
 
 
 @pytest.fixture
@@ -32,17 +31,7 @@ def cluster(local_aws: LocalAws, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     directory = tmp_path / "cdk.out"
     assert synthesize_rollout(QUICKSTART, directory).returncode == 0
     image = {"image_id": "ami-0123456789abcdef0", "region": REGION, "files": node_files(), "shared": "/fsx"}
-    block = {
-        "reservation_id": BLOCK,
-        "region": REGION,
-        "zone_id": "use2-az3",
-        "instance_type": "trn2.48xlarge",
-        "count": 4,
-        "start": "2030-01-01T11:30:00+00:00",
-        "end": "2030-01-15T11:30:00+00:00",
-        "block": True,
-    }
-    seed_from_request(local_aws._started(), {"regions": [REGION], "images": [image], "reservations": [block]})
+    seed_from_request(local_aws._started(), {"regions": [REGION], "images": [image], "reservations": [BLOCK]})
     deploy_assembly(local_aws, directory)
     local_aws.run_jobs(JobSettings(images={IMAGE: Path(sys.executable).parent}))
     for name, value in local_aws.environment(REGION).items():
@@ -103,10 +92,10 @@ def test_a_run_starts_with_its_block_is_checkpointed_and_drained_and_resumes_in_
     at("2030-01-15T10:51:00+00:00")
     wait(lambda: state(job) == "FAILED")
     (ended,) = batch.describe_jobs(jobs=[job])["jobs"]
-    assert f"Capacity Block {BLOCK} ends 2030-01-15 11:30 UTC" in ended["statusReason"]
+    assert f"Capacity Block {BLOCK['reservation_id']} ends 2030-01-15 11:30 UTC" in ended["statusReason"]
 
     ec2 = cluster.client("ec2", REGION)
-    cluster.capacity_market(REGION).reservations[BLOCK].end = datetime.fromisoformat(
+    cluster.capacity_market(REGION).reservations[str(BLOCK["reservation_id"])].end = datetime.fromisoformat(
         "2030-01-22T11:30:00+00:00"
     )
     assert ec2.describe_capacity_reservations()["CapacityReservations"][0]["State"] == "active"

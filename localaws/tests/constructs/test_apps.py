@@ -15,6 +15,7 @@ from typing import Any
 import pytest
 from botocore.exceptions import ClientError
 from tests.constructs import apps
+from tests.refusals import verdict
 
 from ultracluster_local import LocalAws
 from ultracluster_local.deploy import AssemblyStack, deploy_stack, read_assembly
@@ -54,10 +55,9 @@ def test_each_app_is_deployed_or_refused_for_a_reason(
     wrong = {}
     for stack in read_assembly(assembly):
         name, said = stack.name, outcome(local_aws_server, stack)
-        kind = next((kind for kind, table in REFUSED.items() if name in table), "deployed")
-        right = REFUSED[kind][name] in said if kind != "deployed" else not said
-        counts[kind if right else "wrong"] += 1
-        if not right:
+        became = verdict(name, said, REFUSED)
+        counts[became] += 1
+        if became == "wrong":
             wrong[name] = said
     with capsys.disabled():
         print(f"\n{counts.total()} apps: {dict(counts)}", end="")  # noqa: T201 - the count is the result

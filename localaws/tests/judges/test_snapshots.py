@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 from botocore.exceptions import ClientError
 from tests.conftest import Stacks
+from tests.refusals import verdict
 
 from ultracluster_local import LocalAws
 
@@ -77,10 +78,9 @@ def test_each_snapshot_is_deployed_or_refused_for_a_reason(local_aws_server: Loc
             continue
         name = f"{path.relative_to(_FOLDER).parts[0].split('+')[1].split('@')[0]}/{_slug(path.name)}"
         said = outcome(local_aws_server, found)
-        kind = next((kind for kind, table in REFUSED.items() if name in table), "deployed")
-        right = REFUSED[kind][name] in said if kind != "deployed" else not said
-        counts[kind if right else "wrong"] += 1
-        if not right:
+        became = verdict(name, said, REFUSED)
+        counts[became] += 1
+        if became == "wrong":
             wrong[name] = said
     with capsys.disabled():
         print(f"\n{counts.total()} snapshots: {dict(counts)}", end="")  # noqa: T201 - the count is the result
