@@ -328,7 +328,7 @@ def names_are_read(container: Container) -> Iterator[At]:
 def values_are_of_use(container: Container) -> Iterator[At]:
     """A value is one that its library takes, uses the accelerators, and is right on every node."""
     accelerated = container.devices or any(each.is_neuron or each.gpus for each in container.instance_types)
-    # Of an unknown type only the devices say whether it has EFA.
+    # For an unknown type, only the mapped devices show whether it has EFA.
     over_efa = (
         any(each.efa_interfaces for each in container.instance_types)
         if container.instance_types

@@ -94,8 +94,8 @@ def approved_plan(
 ) -> Plan | None:
     """Compare stacks with what is deployed, show the plan, and ask unless the target is a local AWS.
 
-    As JSON, the plan is shown only if it is stopped. Return None if it is, and abort if the answer is no. Nobody's consent
-    to a plan covers what the account did not answer, unless they saw the question or allowed it by name.
+    As JSON, the plan is shown only if it is stopped. Return None if it is, and abort if the answer is no. `--yes` alone does not
+    accept what the account did not answer; the answer to the prompt and `--allow unanswered` do.
     """
     plan = compare_with_account(deployed_stacks(stacks, targets), stacks, clusters=clusters, targets=targets)
     check_allowed(plan, allowed)

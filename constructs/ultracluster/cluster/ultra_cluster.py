@@ -189,7 +189,7 @@ class UltraCluster(IUltraCluster):
             max_refusals: Number of nodes of a Capacity Block that refuse to join one after another before its compute
                 environment is closed, 1 to 100. Default: 3.
             sick_nodes: What is done about nodes of a Capacity Block with hardware faults, see `BlockLifecycle`; ``replace``
-                needs alarms. Default: people are told.
+                needs alarms. Default: ``tell``.
             root_volume: Size and throughput of the root volume of each node, see `NodeGroup`. Default: 200 GiB, 500 MiB/s.
             user_data: Script that each node runs at its first boot, after its own checks, see `NodeGroup`. Default: none.
             scratch_path: Mount point of the instance store volumes, striped into one, such as ``/scratch``; requires an AMI

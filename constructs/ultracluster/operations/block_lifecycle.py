@@ -114,10 +114,10 @@ class BlockLifecycle(Construct):
             max_refusals: Number of nodes that refuse to join one after another before the compute environment is closed,
                 1 to 100. It must be enabled again manually. With a fleet: that refuse within an hour before it replaces no
                 more. Default: 3.
-            metrics: Metrics of the nodes, which tell of hardware faults. Default: nobody is told of them.
+            metrics: Metrics of the nodes, from which hardware faults are read. Default: faults are not read.
             sick_nodes: ``tell``: a notice names the faults of a node and the command that replaces it. ``replace``: no further job
                 starts on it, and it is terminated, at most two in an hour, so that another one comes in the block: after a
-                checkpoint of jobs that are submitted again, and after the end of others. Default: people are told.
+                checkpoint of jobs that are submitted again, and after the end of others. Default: ``tell``.
             topic: SNS topic for notices. Default: a new one without subscriptions.
             kms_key: KMS key for the log group, the state and a new topic; its policy must allow CloudWatch and CloudWatch
                 Logs to use it. Default: AWS owned keys, and none for the topic.

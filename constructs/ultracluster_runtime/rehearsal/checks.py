@@ -252,9 +252,8 @@ def _dry_runs(reader: AwsReader, cluster: Cluster) -> Mapping[str, str]:
     """Return EC2's answer to a dry run of each launch template, by the environment or Auto Scaling group that uses it."""
     answers = {}
     for environment in _environments(reader, cluster):
-        if resources := environment.get(
-            "computeResources"
-        ):  # those of the others are an Auto Scaling group's
+        # An unmanaged environment has none: its nodes are those of an Auto Scaling group.
+        if resources := environment.get("computeResources"):
             answers[environment["computeEnvironmentName"]] = _dry_run(
                 reader,
                 cluster.region,

@@ -58,7 +58,7 @@ def account(batch: Any) -> Any:
 def ask(
     account: Any, *, user_data: str = "", nodes: int = 0, container: Any = None, **options: Any
 ) -> dict[str, Any]:
-    """Launch nodes with options of their metadata, and return what a job on them is told."""
+    """Launch nodes with these metadata options, and return what a job on them gets from the service."""
     data = {"ImageId": "ami-0123456789abcdef0", "MetadataOptions": {"HttpPutResponseHopLimit": 1, **options}}
     data["UserData"] = base64.b64encode(user_data.encode()).decode()
     account.ec2.create_launch_template_version(LaunchTemplateName="nodes", LaunchTemplateData=data)

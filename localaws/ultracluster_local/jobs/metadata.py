@@ -70,7 +70,7 @@ def answer(environ: Mapping[str, Any]) -> tuple[str, str]:
     """Return the status and the body for a request, as the instance metadata service does, or the agent of Amazon ECS for a task.
 
     Methods, headers and codes: https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/instance-metadata-v2-how-it-works.html and
-    instancedata-data-retrieval.html (2026-11). A hop limit keeps nobody away: no job is a hop away from its node.
+    instancedata-data-retrieval.html (2026-11). A hop limit blocks no job here, because a job is a process of its node.
     """
     secret, _, path = environ["PATH_INFO"].removeprefix(PREFIX).partition("/")
     task, method = _tasks()[secret], environ["REQUEST_METHOD"]
