@@ -4,6 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal, TypeVar, Unpack
 
+import jsii
 from aws_cdk import Duration, RemovalPolicies, RemovalPolicy, Tags
 from aws_cdk import aws_ec2 as ec2
 from aws_cdk import aws_iam as iam
@@ -96,6 +97,7 @@ from ultracluster_spec.values import under, wrong_types
 _Job = TypeVar("_Job", bound=ClusterJob)
 
 
+@jsii.implements(ec2.IConnectable)
 class UltraCluster(IUltraCluster):
     """Nodes of one type in one Availability Zone, with network, storage, compile cache and a job queue.
 
@@ -652,6 +654,11 @@ class UltraCluster(IUltraCluster):
     def block_lifecycle(self) -> BlockLifecycle | None:
         """Life cycle of the first Capacity Block, or None for other capacity."""
         return self.block_lifecycles[0] if self.block_lifecycles else None
+
+    @property
+    def connections(self) -> ec2.Connections:
+        """Network connections of its nodes, such as ``allow_from(bastion, ec2.Port.tcp(22))``."""
+        return self.network.connections
 
     @property
     def nodes(self) -> NodeGroup:

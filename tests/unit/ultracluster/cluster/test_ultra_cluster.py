@@ -69,6 +69,17 @@ def test_a_block_whose_nodes_an_auto_scaling_group_starts_runs_multi_node_jobs_a
     assert fleet.max_nodes == 4
 
 
+def test_security_groups_are_connected_to_its_nodes(stack: cdk.Stack) -> None:
+    place = network(stack)
+    whole = cluster(stack, network=place, file_system="none")
+    bastion = ec2.SecurityGroup(stack, "Bastion", vpc=place.vpc)
+    bastion.connections.allow_to(whole, ec2.Port.tcp(22))
+    whole.connections.allow_from(bastion, ec2.Port.tcp(8080))
+    nodes = stack.resolve(place.security_group_id)
+    rules = [each["Properties"] for each in of_type(stack, "AWS::EC2::SecurityGroupIngress")]
+    assert {each.get("FromPort") for each in rules if each["GroupId"] == nodes} >= {22, 8080}
+
+
 def test_on_demand_nodes_need_a_zone_and_get_a_placement_group(stack: cdk.Stack) -> None:
     cluster(stack, zone_id=ZONE)
     group = only(stack, "AWS::Batch::ComputeEnvironment")["ComputeResources"]["PlacementGroup"]
