@@ -36,6 +36,9 @@ _PLAIN: Final = {"NoneType", "bool", "bytes", "dict", "float", "int", "list", "o
 NOT_OF_ITS_TYPE: Final = "UC1032"
 """Code of a value of another type than its argument takes."""
 
+_NAMES: Final[Mapping[type, str]] = {types.NoneType: "None", float: "a number", str: "a text"}
+_PLURALS: Final = {"a number": "numbers", "a text": "texts"}
+
 _WHOLE: Final = "a whole number"
 _FINITE: Final = "a finite number"
 
@@ -187,14 +190,19 @@ def _wrong(path: str, value: Any, annotation: Any) -> Iterator[Finding]:
                 yield from _wrong(f"{path}.{key}", item, parts[1])
             return
     allowed = _name(annotation)
-    remedy = "Pass one, such as Duration.minutes(30)" if allowed.startswith("Duration") else ""
+    remedy = "Pass one, such as Duration.minutes(30)" if allowed.startswith("cdk.Duration") else ""
     yield Finding(NOT_OF_ITS_TYPE, f"got {_shown(value)}", allowed=allowed, remedy=remedy, path=path)
 
 
 def _find_choices(values: Mapping[str, Any], annotations: Mapping[str, Any]) -> list[Finding]:
     """Find words that are none of the choices of their argument (UC1023), as in a rollout file."""
     return [
-        Finding(NOT_A_CHOICE, f"got {quote(word)}", allowed=", ".join(choices), path=path)
+        Finding(
+            NOT_A_CHOICE,
+            f"got {quote(word)}",
+            allowed=", ".join([*choices, *_classes(annotations[name])]),
+            path=path,
+        )
         for name, value in values.items()
         if name in annotations and (choices := _choices(annotations[name]))
         for path, word in _flatten(name, value)
@@ -214,27 +222,44 @@ def _choices(annotation: Any) -> tuple[str, ...]:
     return ()
 
 
+def _classes(annotation: Any) -> list[str]:
+    """Return what an argument takes beside words."""
+    parts = get_args(annotation) if get_origin(annotation) in {types.UnionType, Union} else ()
+    return [_name(part) for part in parts if isinstance(part, type) and part is not types.NoneType]
+
+
 def _shown(value: Any) -> str:
     """Return a value as a literal, or the name of its class if its `repr` is no literal."""
     text = quote(value)
-    return f"an object of {type(value).__name__}" if text.startswith("<") else text
+    name = type(value).__name__
+    if name.endswith("Proxy"):  # of jsii, for what is known by its interface or abstract class
+        name = name.removeprefix("_").removesuffix("Proxy")
+    return f"an object of {name}" if text.startswith("<") else text
 
 
 def _name(annotation: Any) -> str:
-    if isinstance(annotation, type):
-        return (
-            "None"
-            if annotation is types.NoneType
-            else {"str": "a text"}.get(annotation.__name__, annotation.__name__)
-        )
-    if get_origin(annotation) in {types.UnionType, Union}:
-        return " or ".join(map(_name, get_args(annotation)))
-    if get_origin(annotation) is Literal:
-        return ", ".join(map(repr, get_args(annotation)))
-    if get_origin(annotation) in _MAPPINGS:
-        return "a dictionary"
-    items = get_args(annotation)
-    return "a list of texts" if items[:1] == (str,) else "a list"
+    """Return how a message names what an annotation allows."""
+    origin, parts = get_origin(annotation), get_args(annotation)
+    if isinstance(annotation, type) and not parts:
+        return _NAMES.get(annotation, _qualified(annotation))
+    names = [*map(_name, parts)]
+    if origin is Annotated:
+        return names[0]
+    if origin in {types.UnionType, Union}:
+        return " or ".join(names)
+    if origin in _LISTS:
+        return f"a list of {_PLURALS.get(names[0], names[0])}" if " or " not in names[0] else "a list"
+    return "a dictionary" if origin in _MAPPINGS else str(annotation)
+
+
+def _qualified(definition: type) -> str:
+    """Return the name of a class as apps write it, such as ``ec2.IVpc``."""
+    module = definition.__module__.rpartition(".")[2]
+    return (
+        f"{module.removeprefix('aws_')}.{definition.__name__}"
+        if module.startswith("aws_")
+        else definition.__name__
+    )
 
 
 def _is_of(value: Any, annotation: Any) -> bool:
@@ -300,7 +325,7 @@ def _find(values: Mapping[str, Any], kinds: Mapping[str, str], *, tokens: bool =
         Finding(
             "UC1030",
             f"got {_shown(number)}",
-            allowed=f"{kinds[name]} between -2^53 and 2^53",
+            allowed=f"{kinds[name]} between -2^53 and 2^53" if _is_large(number) else kinds[name],
             remedy=_as_number(path, number),
             path=path,
         )
@@ -325,6 +350,10 @@ def _flatten(name: str, value: Any) -> Iterator[tuple[str, Any]]:
         yield from ((f"{name}[{index}]", item) for index, item in enumerate(value))
     else:
         yield name, value
+
+
+def _is_large(value: Any) -> bool:
+    return isinstance(value, int | float) and not is_number_token(value) and abs(value) >= _LIMIT
 
 
 def _is_safe(value: Any, kind: str) -> bool:

@@ -42,9 +42,10 @@ _READS_SECRET = re.compile(r"\{\{resolve:(?:secretsmanager|ssm-secure):")
 
 def check_types(job: Job) -> list[Finding]:
     """Check the types of the fields of a job, which takes objects of the CDK as arguments of the construct only."""
-    remedy = "Pass an object as the argument image of the job, beside Job"
     return [
-        replace(finding, remedy=remedy) if finding.path == "image" else finding
+        replace(finding, remedy=f"Pass objects as the argument {name} of the job, beside Job")
+        if (name := finding.path.partition(".")[0]) in JobOptions.__annotations__
+        else finding
         for finding in wrong_types(job)
     ]
 

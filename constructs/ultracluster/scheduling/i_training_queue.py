@@ -306,7 +306,7 @@ class ITrainingQueue(Resource):
     def _unknown(self, attribute: str) -> FindingsError:
         return FindingsError.of(
             "UC6316",
-            f"the {attribute} of a queue that was imported by its ARN is not known",
+            f"a queue that was imported by its ARN does not know its {attribute}",
             remedy="Import it with TrainingQueue.from_training_queue_attributes to define jobs for it",
             path=attribute,
             location=self.node.path,

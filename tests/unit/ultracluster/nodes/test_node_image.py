@@ -71,7 +71,7 @@ def test_a_bucket_instead_of_a_network_is_refused_by_its_class(stack: cdk.Stack)
             network=bucket,  # type: ignore[arg-type] - the mistake
         )
     assert str(refused.value).startswith("UC1032: Test/Cluster: network: got an object of ")
-    assert str(refused.value).endswith("Allowed: ClusterNetwork or IVpc or Network or None.")
+    assert str(refused.value).endswith("Allowed: ClusterNetwork or ec2.IVpc or Network or None.")
 
 
 @pytest.mark.parametrize(
