@@ -1,6 +1,7 @@
 """The app with its cache: which clusters are synthesized, around a stand-in for the CDK."""
 
 import json
+import os
 import re
 from collections.abc import Callable
 from pathlib import Path
@@ -50,6 +51,24 @@ def test_a_context_without_a_rollout_is_refused(
 
     assert synthesis.main() == 2
     assert capsys.readouterr().err.startswith("UC9102: ")
+
+
+@pytest.mark.parametrize(
+    ("given", "then"),
+    [
+        ("", "--v8-pool-size=1"),
+        ("--max-old-space-size=4096", "--max-old-space-size=4096 --v8-pool-size=1"),
+        ("--v8-pool-size=8", "--v8-pool-size=8"),
+    ],
+)
+def test_node_gets_one_background_thread_unless_the_user_says_how_many(
+    monkeypatch: pytest.MonkeyPatch, given: str, then: str
+) -> None:
+    monkeypatch.setenv("NODE_OPTIONS", given)
+    monkeypatch.setenv("CDK_CONTEXT_JSON", "{}")
+    synthesis.main()
+
+    assert os.environ["NODE_OPTIONS"] == then
 
 
 @pytest.mark.parametrize("processes", ["0", "-1", "two", 1.5, [1]])
