@@ -191,6 +191,7 @@ def ports_of_lustre_are_together(group: Resource) -> Iterator[Wrong]:
                 each
                 for each in rules
                 if (each.at["FromPort"].number, each.at["ToPort"].number) in LUSTRE_PORTS
+                and not each.at["GroupId"].unknown
             ]
             for at in (each.at["IpProtocol"] for each in about):
                 if at.text in {"udp", "17"}:
