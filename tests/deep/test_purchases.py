@@ -1,11 +1,6 @@
 """Purchases over HTTP in large: every fault at every call, random lives, schedules of two buyers, and kill -9."""
 
-import os
-import subprocess
-import sys
-import types
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 from tests.deep.conftest import Tried
@@ -13,29 +8,25 @@ from tests.unit.runtime.purchasing.http_world import (
     FAULTS,
     HttpWorld,
     begin,
-    check,
-    held,
+    buy_and_kill,
+    command_line,
     random_http_life,
     random_http_schedule,
     run,
     running_http_world,
-    settle_and_check,
     strike_http_call,
 )
-from tests.unit.runtime.purchasing.ledger_table import TABLE
 
 from ultracluster_runtime.purchasing.purchase import buy
 
 pytestmark = [pytest.mark.deep, pytest.mark.slow]
 
 LIVES, SCHEDULES = 2000, 500
-_ROOT = Path(__file__).parents[2]
 
 
 @pytest.fixture
 def world() -> Iterator[HttpWorld]:
-    with running_http_world() as running, pytest.MonkeyPatch.context() as patch:
-        patch.setattr("botocore.endpoint.time", types.SimpleNamespace(sleep=lambda _: None))
+    with running_http_world() as running:
         yield running
 
 
@@ -72,41 +63,14 @@ def test_every_fault_at_every_call(world: HttpWorld, tried: Tried) -> None:
 
 def test_command_line_killed_at_every_request(world: HttpWorld, tried: Tried) -> None:
     (name,) = begin(world)
-    assert _buy(world, name).wait(timeout=120) == 0
+    child = command_line(name)
+    _, stderr = child.communicate(timeout=120)
+    assert child.returncode == 0, stderr
     requests = len(world.calls)  # the command line also reads the last rehearsal
     for number in range(1, requests + 1):
         for after in (False, True):
-            _buy_and_kill(world, number, after=after)
+            buy_and_kill(world, number, after=after)
     tried(
         "purchases",
         f"{requests * 2} command lines ended by kill -9 and run again: 1 purchase at most, each recorded",
     )
-
-
-def _buy(world: HttpWorld, name: str) -> subprocess.Popen[str]:
-    item = held(name)
-    assert item is not None
-    arguments = [name, "--token", item["token"]["S"], "--ledger", TABLE, "--ledger-region", "us-east-2"]
-    return subprocess.Popen(
-        [sys.executable, "-m", "ultracluster_cli", "capacity", "buy", *arguments],
-        cwd=_ROOT,
-        env={**os.environ, "AWS_ENDPOINT_URL": world.endpoint},
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.PIPE,
-        text=True,
-    )
-
-
-def _buy_and_kill(world: HttpWorld, number: int, *, after: bool) -> None:
-    (name,) = begin(world)
-    child = _buy(world, name)
-    world.kill = (number, after, child.pid)
-    _, stderr = child.communicate(timeout=120)
-    assert child.returncode == -9, (number, stderr)
-    world.kill = None
-    again = _buy(world, name)
-    _, stderr = again.communicate(timeout=120)
-    assert "Traceback" not in stderr
-    assert again.returncode in {0, 5}, stderr
-    check(world, [name])
-    settle_and_check(world, [name])

@@ -10,7 +10,11 @@ import random
 import signal
 import socket
 import struct
+import subprocess
+import sys
 import threading
+import time
+import types
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
@@ -19,16 +23,18 @@ from decimal import Decimal
 from email.utils import format_datetime
 from functools import cache, partial
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qs
 
 import boto3
+import pytest
 from botocore.config import Config
 from moto.dynamodb.models import dynamodb_backends
 from moto.moto_server.werkzeug_app import create_backend_app
 from tests.fake_clients import FakeClients
 from tests.unit.runtime.purchasing.example_orders import block_order
-from tests.unit.runtime.purchasing.fake_ec2 import ACCOUNT, FakeEc2
+from tests.unit.runtime.purchasing.fake_ec2 import ACCOUNT, FakeEc2, error_body
 from tests.unit.runtime.purchasing.ledger_table import TABLE, create_table
 from werkzeug.test import Client
 
@@ -43,6 +49,8 @@ from ultracluster_spec.findings import FindingsError
 __all__ = [
     "FAULTS",
     "HttpWorld",
+    "buy_and_kill",
+    "command_line",
     "random_http_life",
     "random_http_schedule",
     "running_http_world",
@@ -50,6 +58,7 @@ __all__ = [
 ]
 
 REGION = "us-east-2"
+_ROOT = Path(__file__).parents[4]
 _HTML = b"<!DOCTYPE html><html><head><title>Sign in</title></head><body><p>Sign in<br></body></html>"
 _XHTML = b'<html xmlns="http://www.w3.org/1999/xhtml"><body>Sign in</body></html>'
 _PURCHASE = "PurchaseCapacityBlock"
@@ -59,6 +68,7 @@ FAULTS = (
     "reset-after",
     "500-before",
     "500-after",
+    "503-before",
     "502-html-after",
     "403-before",
     "403-after",
@@ -87,14 +97,16 @@ class HttpWorld:
         ec2: EC2 and STS.
         ahead: How far the clock of this world is ahead of real time.
         choose_fault: Chooses a fault for a call, such as ``PutItem``; empty for none.
-        kill: Number of the request at which a process is killed, whether after it was executed, and its ID.
+        kill: Number or name of the call at which a process is killed, whether after it was executed, and its ID.
+        patience: How many seconds a client waits for the answer to a purchase.
         calls: Names of all calls.
     """
 
     ec2: FakeEc2 = field(default_factory=FakeEc2)
     ahead: timedelta = timedelta(0)
     choose_fault: Callable[[str], str] = lambda _: ""
-    kill: tuple[int, bool, int] | None = None
+    kill: tuple[int | str, bool, int] | None = None
+    patience: float = 20
     calls: list[str] = field(default_factory=list)
     violations: list[str] = field(default_factory=list)
     endpoint: str = ""
@@ -116,7 +128,8 @@ class HttpWorld:
         with self._one_at_a_time:
             self.calls.append(call)
             fault = self.choose_fault(call)
-            if self.kill and self.kill[0] == len(self.calls) and not self.kill[1]:
+            kills = self.kill is not None and self.kill[0] in {call, len(self.calls)}
+            if self.kill and kills and not self.kill[1]:
                 os.kill(self.kill[2], signal.SIGKILL)
                 return None
             whole = None
@@ -125,7 +138,7 @@ class HttpWorld:
             elif call == _PURCHASE:
                 self._arrive(parameters)
                 self.ec2.purchases.append(parameters)
-            if self.kill and self.kill[0] == len(self.calls):
+            if self.kill and kills:
                 os.kill(self.kill[2], signal.SIGKILL)
                 return None
         return self._tamper(fault, target, whole)
@@ -141,7 +154,6 @@ class HttpWorld:
         if call == _PURCHASE:
             self._arrive(parameters)
         answer = self.ec2.answer(parameters["Action"], parameters)
-        assert answer is not None
         return answer[0], {"Content-Type": "text/xml"}, answer[1].encode()
 
     def _arrive(self, parameters: dict[str, str]) -> None:
@@ -164,7 +176,9 @@ class HttpWorld:
     def _tamper(
         self, fault: str, target: str, whole: tuple[int, dict[str, str], bytes] | None
     ) -> tuple[int, dict[str, str], bytes] | None:
-        if fault.startswith("reset"):
+        if fault == "hang-after":
+            time.sleep(2 * self.patience)
+        if fault.startswith(("reset", "hang")):
             return None
         if fault == "truncated-after" and whole is not None:
             return whole[0], whole[1], whole[2][: len(whole[2]) // 2]
@@ -174,11 +188,6 @@ class HttpWorld:
             status, dynamodb, ec2 = _OF_SERVICES[fault]
             return status, {"x-amzn-RequestId": "r"}, dynamodb if target else ec2
         return whole
-
-
-def _error(code: str) -> bytes:
-    error = f"<Error><Code>{code}</Code><Message>fake</Message></Error>"
-    return f"<Response><Errors>{error}</Errors><RequestID>r</RequestID></Response>".encode()
 
 
 _PAGE = {"Content-Type": "text/html"}
@@ -191,11 +200,12 @@ _ANSWERS: dict[str, tuple[int, dict[str, str], bytes]] = {
     "empty-before": (200, {}, b""),
     "empty-after": (200, {}, b""),
 }
-_FAILED = (500, b'{"__type":"InternalServerError"}', _error("InternalError"))
-_REFUSED = (403, b'{"__type":"AccessDeniedException"}', _error("UnauthorizedOperation"))
+_FAILED = (500, b'{"__type":"InternalServerError"}', error_body("InternalError").encode())
+_REFUSED = (403, b'{"__type":"AccessDeniedException"}', error_body("UnauthorizedOperation").encode())
 _OF_SERVICES: dict[str, tuple[int, bytes, bytes]] = {
     "500-before": _FAILED,
     "500-after": _FAILED,
+    "503-before": (503, b'{"__type":"ServiceUnavailable"}', error_body("RequestLimitExceeded").encode()),
     "403-before": _REFUSED,
     "403-after": _REFUSED,
     "forged-before": (200, b"{}", b"<Response><requestId>r</requestId></Response>"),
@@ -217,7 +227,7 @@ def held(name: str) -> dict[str, Any] | None:
 
 @contextmanager
 def running_http_world() -> Iterator[HttpWorld]:
-    """Serve a world until the end of the block. `AWS_ENDPOINT_URL` must be set to its endpoint."""
+    """Serve a world to all clients until the end of the block, where retries are wanted and pauses take no time."""
     world = HttpWorld()
 
     class Handler(BaseHTTPRequestHandler):
@@ -256,12 +266,16 @@ def running_http_world() -> Iterator[HttpWorld]:
     thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True)
     thread.start()
     world.endpoint = f"http://127.0.0.1:{server.server_port}"
-    try:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("AWS_ENDPOINT_URL", world.endpoint)
+        patch.setenv("AWS_MAX_ATTEMPTS", "10")
+        patch.setenv("AWS_RETRY_MODE", "adaptive")
+        # The pauses between attempts of boto3 would take longer than all requests.
+        patch.setattr("botocore.endpoint.time", types.SimpleNamespace(sleep=lambda _: None))
         yield world
-    finally:
-        server.shutdown()
-        server.server_close()
-        thread.join()
+    server.shutdown()
+    server.server_close()
+    thread.join()
 
 
 @cache
@@ -277,7 +291,8 @@ def driver(world: HttpWorld, confirm: Callable[..., bool] = lambda *_: True) -> 
 
     class Clients(FakeClients):
         def make(self, service: str, region: str | None, config: Config) -> Any:  # with hooks of its own
-            return boto3.client(service, region_name=region, endpoint_url=world.endpoint, config=config)
+            hasty = config.merge(Config(read_timeout=world.patience))
+            return boto3.client(service, region_name=region, config=hasty)
 
     def sleep(seconds: float) -> None:
         world.ahead += timedelta(seconds=seconds)
@@ -386,8 +401,12 @@ def settle_and_check(world: HttpWorld, names: list[str]) -> None:
     check(world, names)
 
 
-def strike_http_call(world: HttpWorld, call: str, occurrence: int, fault: str) -> None:
-    """Buy while one call fails from one occurrence on, so that retries do not help; then let all be well."""
+def strike_http_call(world: HttpWorld, call: str, occurrence: int, fault: str) -> Outcome | FindingsError:
+    """Buy, and again, while one call fails from one occurrence on, so that retries do not help; then let all be well.
+
+    Returns:
+        What the first attempt came to.
+    """
     names = begin(world)
     seen: list[str] = []
 
@@ -398,11 +417,12 @@ def strike_http_call(world: HttpWorld, call: str, occurrence: int, fault: str) -
 
     world.choose_fault = choose
     try:
-        run(world, buy(names[0], nonce="n"))
+        first, _ = (run(world, buy(names[0], nonce=nonce)) for nonce in ("first", "again at once"))
         check(world, names)
         settle_and_check(world, names)
-    except Exception as error:
-        raise Violation(f"{type(error).__name__}: {error} ({fault} at {call} {occurrence})") from error
+    except Exception as cause:
+        raise Violation(f"{type(cause).__name__}: {cause} ({fault} at {call} {occurrence})") from cause
+    return first
 
 
 def random_http_life(world: HttpWorld, seed: int) -> int:
@@ -449,8 +469,8 @@ def random_http_life(world: HttpWorld, seed: int) -> int:
             if dice.random() < 0.3:
                 world.ahead += timedelta(minutes=dice.choice((1, 5, 45)))
         settle_and_check(world, names)
-    except Exception as error:
-        raise Violation(f"{type(error).__name__}: {error} (seed {seed}, {struck})") from error
+    except Exception as cause:
+        raise Violation(f"{type(cause).__name__}: {cause} (seed {seed}, {struck})") from cause
     return len(struck)
 
 
@@ -483,5 +503,35 @@ def random_http_schedule(world: HttpWorld, seed: int) -> None:
             if dice.random() < 0.1:
                 world.ahead += timedelta(seconds=dice.choice((1, 45, 1900)))
         settle_and_check(world, names)
-    except Exception as error:
-        raise Violation(f"{type(error).__name__}: {error} (schedule {seed})") from error
+    except Exception as cause:
+        raise Violation(f"{type(cause).__name__}: {cause} (schedule {seed})") from cause
+
+
+def command_line(name: str, then: str = "") -> subprocess.Popen[str]:
+    """Start `ultracluster capacity buy` in a shell that does something with its output."""
+    item = held(name)
+    assert item is not None
+    command = f"{sys.executable} -m ultracluster_cli capacity buy {name} --token {item['token']['S']}"
+    return subprocess.Popen(
+        ["bash", "-c", f"set -o pipefail; exec {command} --ledger {TABLE} --ledger-region {REGION} {then}"],
+        cwd=_ROOT,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+
+
+def buy_and_kill(world: HttpWorld, call: int | str, *, after: bool) -> None:
+    """Kill a command line at a call, before the call was executed or after, and run it again."""
+    (name,) = begin(world)
+    child = command_line(name)
+    world.kill = (call, after, child.pid)
+    _, stderr = child.communicate(timeout=120)
+    assert child.returncode == -9, (call, stderr)
+    world.kill = None
+    again = command_line(name)
+    _, stderr = again.communicate(timeout=120)
+    assert "Traceback" not in stderr
+    assert again.returncode in {0, 5}, stderr
+    check(world, [name])
+    settle_and_check(world, [name])
