@@ -90,19 +90,6 @@ def test_same_bytes_from_two_processes_at_one_time(here: Content, tmp_path: Path
     assert [different(here, each) for each in found] == [[], []]
 
 
-def test_a_difference_is_seen(here: Content, tmp_path: Path, tried: Tried) -> None:
-    tried("determinism", "a difference that must be seen")
-    source = tmp_path / "moved"
-    copied_sources(source)
-    (path,) = source.rglob("cluster_stage.py")
-    path.chmod(0o644)
-    # What is forbidden everywhere: something of the process.
-    path.write_text(path.read_text().replace("config.name, config.tags", "str(hash('a')), config.tags"))
-    machine = Machine(variables={"PYTHONPATH": os.pathsep.join(str(source / name) for name in SOURCES)})
-
-    assert different(here, synthesized(tmp_path, machine)) != []
-
-
 def synthesized(folder: Path, machine: Machine) -> Content:
     """Synthesize all rollouts that are kept, in a process of its own, and give the hash of each file."""
     variables = dict(machine.variables)

@@ -23,7 +23,7 @@ from tests.fuzz.mutations import damaged  # noqa: E402 - its folder is found by 
 
 from ultracluster_cli.main import main  # noqa: E402
 
-__all__ = ["judged", "most_mib", "sources", "tried"]
+__all__ = ["sources", "tried"]
 
 MOST_SECONDS = 2.0
 _LINE = re.compile(r"(?:(?:warning: )?UC[0-9]{4}|error): .+[.?]")

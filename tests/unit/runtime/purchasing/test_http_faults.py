@@ -50,17 +50,20 @@ def test_buys_once_without_faults(world: HttpWorld) -> None:
     assert len(world.ec2.purchases) == 1
 
 
-@pytest.mark.parametrize(
-    ("call", "occurrence"),
-    [
-        pytest.param("GetItem", 1, marks=pytest.mark.deep),
-        pytest.param("TransactWriteItems", 0, marks=pytest.mark.deep),
-        ("TransactWriteItems", 1),
-    ],
-)
-def test_each_fault_around_the_purchase_is_survived(world: HttpWorld, call: str, occurrence: int) -> None:
+def test_each_fault_after_the_dry_run_is_survived(world: HttpWorld) -> None:
     for fault in FAULTS:
-        strike_http_call(world, call, occurrence, fault)
+        strike_http_call(world, "TransactWriteItems", 1, fault)
+
+
+@pytest.mark.deep
+def test_every_fault_at_every_call_is_survived(world: HttpWorld) -> None:
+    begin(world)
+    run(world, buy("december", nonce="n"))
+    calls = list(world.calls)
+    for call in dict.fromkeys(calls):
+        for occurrence in range(calls.count(call)):
+            for fault in FAULTS:
+                strike_http_call(world, call, occurrence, fault)
 
 
 @pytest.mark.parametrize("fault", [*FAULTS, "hang-after"])
@@ -149,18 +152,32 @@ def test_an_unreadable_ledger_is_not_a_lost_ledger(world: HttpWorld, fault: str)
     assert "UnreadableAnswer" in str(error)
 
 
-def test_random_lives_over_http(world: HttpWorld) -> None:
-    assert sum(random_http_life(world, seed) for seed in range(5)) > 0
+@pytest.mark.parametrize("lives", [5, pytest.param(2_000, marks=pytest.mark.deep)])
+def test_random_lives_over_http(world: HttpWorld, lives: int) -> None:
+    assert sum(random_http_life(world, seed) for seed in range(lives)) > lives / 2
 
 
-def test_random_schedules_of_two_buyers_over_http(world: HttpWorld) -> None:
-    for seed in range(2):
+@pytest.mark.parametrize("schedules", [2, pytest.param(500, marks=pytest.mark.deep)])
+def test_random_schedules_of_two_buyers_over_http(world: HttpWorld, schedules: int) -> None:
+    for seed in range(schedules):
         random_http_schedule(world, seed)
 
 
 def test_process_killed_during_the_purchase_bought_once(world: HttpWorld) -> None:
     buy_and_kill(world, PURCHASE, after=True)
     assert len(world.ec2.purchases) == 1
+
+
+@pytest.mark.deep
+def test_process_killed_at_any_request_bought_once_at_most(world: HttpWorld) -> None:
+    (name,) = begin(world)
+    child = command_line(name)
+    _, stderr = child.communicate(timeout=120)
+    assert child.returncode == 0, stderr
+    requests = len(world.calls)  # the command line also reads the last rehearsal
+    for number in range(1, requests + 1):
+        for after in (False, True):
+            buy_and_kill(world, number, after=after)
 
 
 def test_several_processes_at_once_buy_once(world: HttpWorld) -> None:
