@@ -13,58 +13,53 @@ from ultracluster_runtime.purchasing.orders import Order, OrderState, Record
 BEGIN, END = START + timedelta(days=10), START + timedelta(days=24)
 
 
+_OWNED = Reservation(
+    reservation_id=OWNED,
+    state="active",
+    reservation_type="capacity-block",
+    instance_type="trn2.48xlarge",
+    instance_count=16,
+    zone_id="use2-az3",
+    start=OWNED_END - timedelta(days=7),
+    end=OWNED_END,
+    created=START - timedelta(days=9),
+    order_name=None,
+)
+_EXTENSION = Extension(
+    offering_id="cbe-a",
+    reservation_id=OWNED,
+    status="payment-pending",
+    purchased_at=START,
+    start=OWNED_END,
+)
+_SENT = Record(
+    order=block_order(),
+    token="t",
+    state=OrderState.SENDING,
+    changed_at=START,
+    sent_at=START,
+    region="us-east-2",
+    start=BEGIN,
+    end=END,
+    offering_id="cbe-a",
+)
+
+
 def owned(**changes: Any) -> Reservation:
-    fields: dict[str, Any] = {
-        "reservation_id": OWNED,
-        "state": "active",
-        "reservation_type": "capacity-block",
-        "instance_type": "trn2.48xlarge",
-        "instance_count": 16,
-        "zone_id": "use2-az3",
-        "start": OWNED_END - timedelta(days=7),
-        "end": OWNED_END,
-        "created": START - timedelta(days=9),
-        "order_name": None,
-    }
-    return Reservation(**{**fields, **changes})
+    return replace(_OWNED, **changes)
 
 
 def extension(**changes: Any) -> Extension:
-    fields: dict[str, Any] = {
-        "offering_id": "cbe-a",
-        "reservation_id": OWNED,
-        "status": "payment-pending",
-        "purchased_at": START,
-        "start": OWNED_END,
-    }
-    return Extension(**{**fields, **changes})
+    return replace(_EXTENSION, **changes)
 
 
 def sent(order: Order | None = None, **changes: Any) -> Record:
-    fields: dict[str, Any] = {
-        "order": order or block_order(),
-        "token": "t",
-        "state": OrderState.SENDING,
-        "changed_at": START,
-        "sent_at": START,
-        "region": "us-east-2",
-        "start": BEGIN,
-        "end": END,
-        "offering_id": "cbe-a",
-    }
-    return Record(**{**fields, **changes})
+    return replace(_SENT, **{"order": order or block_order(), **changes})
 
 
 def reservation(number: int, **changes: Any) -> Reservation:
-    fields: dict[str, Any] = {
-        "reservation_id": f"cr-{number}",
-        "state": "scheduled",
-        "start": BEGIN,
-        "end": END,
-        "created": START,
-        "order_name": "december",
-    }
-    return replace(owned(), **{**fields, **changes})
+    bought = owned(state="scheduled", start=BEGIN, end=END, created=START, order_name="december")
+    return replace(bought, **{"reservation_id": f"cr-{number}", **changes})
 
 
 def block(number: int, *reservations: str, order_name: str | None = None, state: str = "scheduled") -> Block:

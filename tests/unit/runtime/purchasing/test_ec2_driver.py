@@ -1,14 +1,13 @@
 """Calls of each effect of the protocol, and its reply; test_wire counts the requests sent."""
 
-from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from botocore.config import Config
 from botocore.exceptions import ClientError, ReadTimeoutError
 from tests.unit.runtime.purchasing.example_orders import block_order
+from tests.unit.runtime.purchasing.fake_boto3 import Boto3
 
 from ultracluster_runtime.purchasing import effects
 from ultracluster_runtime.purchasing.ec2_driver import PURCHASING, Ec2Driver
@@ -94,39 +93,6 @@ REQUESTS: list[tuple[Request, str, dict[str, Any], dict[str, Any]]] = [
         {"CapacityReservation": {"CapacityReservationId": "cr-1"}},
     ),
 ]
-
-
-class Boto3:
-    """Stands in for boto3: `answer` is given or raised, after the hook for what leaves was called `leaves` times."""
-
-    def __init__(self, answer: Any = None, *, leaves: int = 1) -> None:
-        self.answer, self.leaves = answer, leaves
-        self.made: list[tuple[str, str, Config | None]] = []
-        self.calls: list[tuple[str, dict[str, Any]]] = []
-        self.meta = SimpleNamespace(events=self)
-        self._hooks: list[tuple[str, Callable[..., Any]]] = []
-
-    def make(self, service: str, region: str, config: Config | None = None) -> "Boto3":
-        self.made.append((service, region, config))
-        return self
-
-    __call__ = make
-
-    def register(self, event: str, hook: Callable[..., Any]) -> None:
-        self._hooks.append((event, hook))
-
-    def __getattr__(self, name: str) -> Callable[..., Any]:
-        def call(**arguments: Any) -> Any:
-            for _ in range(self.leaves):
-                for event, hook in self._hooks:
-                    assert event == "before-send.ec2"
-                    hook(request="signed")
-            self.calls.append((name, arguments))
-            if isinstance(self.answer, Exception):
-                raise self.answer
-            return self.answer
-
-        return call
 
 
 def driver(boto3: Boto3, **settings: Any) -> Ec2Driver:

@@ -1,13 +1,12 @@
 """Reads of EC2: parameters of each call, pages, and errors as replies."""
 
-from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
-from botocore.config import Config
 from botocore.exceptions import ClientError, NoCredentialsError
 from botocore.parsers import ResponseParserError
+from tests.unit.runtime.purchasing.fake_boto3 import Boto3
 
 from ultracluster_runtime.purchasing.ec2_reads import read_page
 from ultracluster_runtime.purchasing.effects import (
@@ -35,30 +34,6 @@ OFFERING: dict[str, Any] = {
     "Tenancy": "default",
 }
 ZONES = {"AvailabilityZones": [{"ZoneName": "us-east-2c", "ZoneId": "use2-az3"}]}
-
-
-class Ec2:
-    """EC2 with a fixed reply to each call. An exception is raised."""
-
-    def __init__(self, **replies: Any) -> None:
-        self.replies = replies
-        self.calls: list[tuple[str, dict[str, Any]]] = []
-        self.made: list[tuple[str, str]] = []
-
-    def clients(self, service: str, region: str, *, config: Config) -> "Ec2":
-        assert config.retries == {"total_max_attempts": 3, "mode": "standard"}
-        self.made.append((service, region))
-        return self
-
-    def __getattr__(self, name: str) -> Callable[..., Any]:
-        def call(**arguments: Any) -> Any:
-            self.calls.append((name, arguments))
-            reply = self.replies[name]
-            if isinstance(reply, Exception):
-                raise reply
-            return reply
-
-        return call
 
 
 def offerings(**changes: Any) -> DescribeOfferings:
@@ -108,17 +83,20 @@ def offerings(**changes: Any) -> DescribeOfferings:
 def test_reads_one_page_of_a_listing(
     effect: Describe, call: str, key: str, arguments: dict[str, Any]
 ) -> None:
-    ec2 = Ec2(**{call: {key: [], "NextToken": "next"}})
+    ec2 = Boto3(**{call: {key: [], "NextToken": "next"}})
 
-    assert read_page(ec2.clients, effect) == Page(items=(), next_token="next")
+    assert read_page(ec2, effect) == Page(items=(), next_token="next")
     assert ec2.calls == [(call, {"MaxResults": 100} | arguments)]
-    assert ec2.made == [("ec2", "us-west-2")]
+    ((service, region, config),) = ec2.made
+    assert (service, region) == ("ec2", "us-west-2")
+    assert config is not None
+    assert config.retries == {"total_max_attempts": 3, "mode": "standard"}
 
 
 def test_an_empty_token_ends_a_listing() -> None:
-    ec2 = Ec2(describe_capacity_blocks={"CapacityBlocks": [], "NextToken": ""})
+    ec2 = Boto3(describe_capacity_blocks={"CapacityBlocks": [], "NextToken": ""})
 
-    page = read_page(ec2.clients, DescribeBlocks(region="us-east-2", page=None))
+    page = read_page(ec2, DescribeBlocks(region="us-east-2", page=None))
     assert page == Page(items=(), next_token=None)
 
 
@@ -133,8 +111,8 @@ def test_an_empty_token_ends_a_listing() -> None:
     ],
 )
 def test_asks_for_instances_or_ultraservers(effect: DescribeOfferings, wanted: dict[str, Any]) -> None:
-    ec2 = Ec2(describe_capacity_block_offerings={"CapacityBlockOfferings": []})
-    read_page(ec2.clients, effect)
+    ec2 = Boto3(describe_capacity_block_offerings={"CapacityBlockOfferings": []})
+    read_page(ec2, effect)
 
     ((_, arguments),) = ec2.calls  # without offerings, the zones are not read
     assert arguments == wanted | {
@@ -147,10 +125,10 @@ def test_asks_for_instances_or_ultraservers(effect: DescribeOfferings, wanted: d
 
 def test_an_unreadable_offering_is_recorded_and_the_others_are_returned() -> None:
     items = [OFFERING | {"UpfrontFee": "free"}, OFFERING]
-    ec2 = Ec2(
+    ec2 = Boto3(
         describe_capacity_block_offerings={"CapacityBlockOfferings": items}, describe_availability_zones=ZONES
     )
-    page = read_page(ec2.clients, offerings())
+    page = read_page(ec2, offerings())
 
     assert [(item.offering_id, item.zone_ids) for item in page.items] == [("cb-1", ("use2-az3",))]
     (line,) = map(str, page.unreadable)
@@ -158,12 +136,12 @@ def test_an_unreadable_offering_is_recorded_and_the_others_are_returned() -> Non
 
 
 def test_zones_are_read_once_per_region() -> None:
-    ec2 = Ec2(
+    ec2 = Boto3(
         describe_capacity_block_offerings={"CapacityBlockOfferings": [OFFERING]},
         describe_availability_zones=ZONES,
     )
     for region in ("us-east-2", "us-east-2", "us-west-2"):
-        read_page(ec2.clients, offerings(region=region))
+        read_page(ec2, offerings(region=region))
 
     assert [call for call, _ in ec2.calls].count("describe_availability_zones") == 2
 
@@ -189,8 +167,8 @@ def test_zones_are_read_once_per_region() -> None:
     ],
 )
 def test_a_failed_read_is_a_reply(reply: Any, code: str, transient: bool) -> None:
-    ec2 = Ec2(describe_capacity_blocks=reply)
-    failure = read_page(ec2.clients, DescribeBlocks(region="us-east-2", page=None))
+    ec2 = Boto3(describe_capacity_blocks=reply)
+    failure = read_page(ec2, DescribeBlocks(region="us-east-2", page=None))
 
     assert isinstance(failure, ReadFailed)
     assert (failure.code, failure.transient) == (code, transient)

@@ -162,13 +162,6 @@ def test_only_one_process_wins_the_right_to_send(client: Any, ledger: Ledger) ->
     assert held(client) == {"MONTH#123456789012#USD#2026-11": Decimal("192241.66")}
 
 
-def test_process_cannot_settle_an_attempt_of_another_process(ledger: Ledger) -> None:
-    approved = ledger.approve(block_order(), now=START)
-    ledger.advance(approved, sending(approved, "first"))
-    second = sending(approved, "second")
-    assert isinstance(ledger.advance(second, changed(second, OrderState.REJECTED)), ConditionFailed)
-
-
 def test_another_order_of_the_cluster_waits_until_the_lock_is_free(client: Any, ledger: Ledger) -> None:
     december = ledger.approve(block_order(), now=START)
     january = ledger.approve(block_order(name="january"), now=START)
@@ -194,15 +187,6 @@ def test_monthly_cap_is_exact_to_the_cent(ledger: Ledger, fee: str, *, fits: boo
 def test_monthly_cap_applies_to_the_first_order(ledger: Ledger, fee: str, *, fits: bool) -> None:
     december = ledger.approve(block_order(), now=START)
     assert (ledger.advance(december, sending(december, fee=fee)) == Committed()) is fits
-
-
-def test_failed_payment_releases_lock_and_fee(client: Any, ledger: Ledger) -> None:
-    approved = ledger.approve(block_order(), now=START)
-    sent = sending(approved)
-    ledger.advance(approved, sent)
-    ledger.advance(sent, changed(sent, OrderState.FAILED))
-    assert locks(client) == {}
-    assert held(client) == {"MONTH#123456789012#USD#2026-11": Decimal(0)}
 
 
 def test_lost_connection_leaves_the_outcome_unknown(ledger: Ledger) -> None:

@@ -11,6 +11,7 @@ from tests.unit.runtime.purchasing.example_orders import (
     extension_order,
     offering,
     on_demand_order,
+    ultraserver_offering,
 )
 from tests.unit.runtime.purchasing.protocol_player import pages, play
 from tests.unit.runtime.purchasing.simulation import OWNED, OWNED_END, START
@@ -82,22 +83,27 @@ def test_asks_every_region_for_every_duration_page_by_page() -> None:
 
 
 def test_asks_for_ultraservers_that_end_in_time() -> None:
-    end = START + timedelta(days=20)
+    end = START + timedelta(days=24)
     order = block_order(instance_type=None, ultraserver_type="u-trn2x64", count=2, end_by=end)
+    offered = pages((DescribeOfferings, [ultraserver_offering()]))
 
-    (first, *_), _ = play(choose_quote(order, now=START), pages())
+    (first, *_), quote = play(choose_quote(order, now=START), offered)
 
     assert isinstance(first, DescribeOfferings)
     assert (first.instance_type, first.ultraserver_type, first.count) == (None, "u-trn2x64", 2)
     assert first.end_by == end
+    assert quote.request.ultraserver is True
 
 
 def test_quotes_the_best_of_all_regions_and_durations() -> None:
     dear, best = offering(offering_id="cb-dear", fee=Decimal(199999)), offering()
 
-    _, quote = play(
-        choose_quote(block_order(platform="Ubuntu Pro"), now=START), pages((DescribeOfferings, [dear, best]))
-    )
+    def answer(effect: Any) -> Any:
+        listed = [dear, best] if effect.region == "us-east-2" else []
+        return pages((DescribeOfferings, listed))(effect)
+
+    order = block_order(platform="Ubuntu Pro", regions=("us-east-2", "us-west-2"))
+    _, quote = play(choose_quote(order, now=START), answer)
 
     assert quote == Quote(
         request=PurchaseBlock(
@@ -117,25 +123,11 @@ def test_quotes_the_best_of_all_regions_and_durations() -> None:
     )
 
 
-def test_offerings_of_all_regions_are_compared() -> None:
-    def answer(effect: Any) -> Any:
-        listed = [offering()] if effect.region == "us-east-2" else []
-        return pages((DescribeOfferings, listed))(effect)
+def test_quotes_by_the_ranking_of_the_order() -> None:
+    sooner = offering(offering_id="cb-sooner", start=START + timedelta(days=1), fee=Decimal(199999))
+    offered = pages((DescribeOfferings, [offering(), sooner]))
 
-    _, quote = play(choose_quote(block_order(regions=("us-east-2", "us-west-2")), now=START), answer)
-
-    assert quote.offering_id == "cb-good"
-
-
-def test_request_states_whether_ultraservers_are_bought() -> None:
-    order = block_order(instance_type=None, ultraserver_type="u-trn2x64", count=2)
-    offered = offering(
-        ultraserver_type="u-trn2x64", ultraserver_count=2, instance_count=8, instance_type=None
-    )
-
-    _, quote = play(choose_quote(order, now=START), pages((DescribeOfferings, [offered])))
-
-    assert quote.request.ultraserver is True
+    assert play(choose_quote(block_order(prefer="start"), now=START), offered)[1].offering_id == "cb-sooner"
 
 
 @pytest.mark.parametrize(

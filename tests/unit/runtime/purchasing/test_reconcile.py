@@ -2,7 +2,6 @@
 
 from dataclasses import replace
 from datetime import timedelta
-from decimal import Decimal
 from typing import Any
 
 import pytest
@@ -11,9 +10,7 @@ from tests.unit.runtime.purchasing.example_orders import (
     block_order,
 )
 from tests.unit.runtime.purchasing.protocol_player import pages, play
-from tests.unit.runtime.purchasing.scenarios import SCENARIOS, start
-from tests.unit.runtime.purchasing.simulated_purchases import bought, reconciled, strike, unknown
-from tests.unit.runtime.purchasing.simulation import PAYMENT, START
+from tests.unit.runtime.purchasing.simulation import START
 
 from ultracluster_runtime.purchasing.effects import (
     Advance,
@@ -26,7 +23,6 @@ from ultracluster_runtime.purchasing.effects import (
     ReadClock,
     ReadFailed,
     ReadRecord,
-    Send,
     Sleep,
 )
 from ultracluster_runtime.purchasing.evidence import Evidence
@@ -34,30 +30,18 @@ from ultracluster_runtime.purchasing.orders import OrderState, Record
 from ultracluster_runtime.purchasing.reconcile import Outcome, findings_for, reconcile, settle
 
 LATER = START + timedelta(hours=1)
-
-
 GROUND = "AWS confirmed"
-
-
 SEEN = Evidence(
     reservation_ids=("cr-2",), block_ids=("cb-2",), states=("cr-2=scheduled",), zone_ids=("use2-az1",)
 )
-
-
 BOUGHT = sent(nonce="mine", holds_lock=True, version=2)
-
-
 APPROVED = Record(
     order=block_order(),
     token=block_order().token,
     state=OrderState.APPROVED,
     changed_at=START,
 )
-
-
 LOST = OutcomeUnknown("no reply")
-
-
 DENIED = ReadFailed(code="Denied", message="no", transient=False)
 
 
@@ -259,45 +243,7 @@ def test_findings_explain_what_to_do(changes: dict[str, Any], line: str) -> None
     assert str(finding).startswith(line)
 
 
-def test_lists_all_reservations_while_the_payment_is_pending() -> None:
-    simulation = SCENARIOS["segmented"]()
-    simulation.choose_fault = strike(Send, "lost-reply-after")
-    start(simulation, "december", "nonce").run()
-    simulation.choose_fault = None
-    simulation.pass_time(timedelta(minutes=5))
-    record = reconciled(simulation).record
-    assert record.state is OrderState.PURCHASED
-    assert len(record.reservation_ids) == 3
-    assert {state.partition("=")[2] for state in record.ec2_states} == {"payment-pending"}
-
-
-def test_confirmed_payment_releases_the_lock() -> None:
-    simulation = SCENARIOS["block"]()
-    bought(simulation)
-    assert simulation.locks == {"cluster/ohio": "december"}
-    simulation.pass_time(PAYMENT)
-    assert reconciled(simulation).record.state is OrderState.PAID
-    assert simulation.locks == {}
-    assert list(simulation.months.values()) == [Decimal("192241.66")]
-
-
-def test_failed_payment_is_final_and_releases_the_fee() -> None:
-    simulation = SCENARIOS["payment-fails"]()
-    bought(simulation)
-    simulation.pass_time(PAYMENT)
-    outcome = reconciled(simulation)
-    assert outcome.record.state is OrderState.FAILED
-    assert [finding.code for finding in outcome.findings] == ["UC7038"]
-    assert set(simulation.months.values()) == {Decimal(0)}
-    bought_again = start(simulation, "december", "again").run()
-    assert bought_again.record.state is OrderState.FAILED
-    assert simulation.sends == {"december": 1}
-
-
 def test_shows_untagged_reservations_that_resemble_an_unknown_order() -> None:
-    simulation = unknown()
-    request = next(effect.request for effect in simulation.calls if isinstance(effect, Send))
-    simulation.execute(replace(request, order_name=None), timedelta(0), "nobody")
-    (finding,) = reconciled(simulation).findings
+    (finding,) = reconciling(BOUGHT, now=LATER, listed=[reservation(1, order_name=None)]).findings
     assert finding.code == "UC7037"
-    assert simulation.bought[0].ids[0] in finding.problem
+    assert "cr-1" in finding.problem
