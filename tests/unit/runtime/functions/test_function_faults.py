@@ -370,6 +370,18 @@ def test_people_hear_of_a_resume_by_the_topic_of_the_function(monkeypatch: pytes
     assert [each["TopicArn"] for each in aws.published] == [function.variables["UC_TOPIC"]]
 
 
+def test_people_hear_which_tag_keeps_queues_closed(monkeypatch: pytest.MonkeyPatch) -> None:
+    function = FUNCTIONS["index.handler"]
+    for name, value in function.variables.items():
+        monkeypatch.setenv(name, value)
+    aws = BudgetAws()
+    function.run(aws, monkeypatch)
+
+    (told,) = aws.published
+    assert told["TopicArn"] == function.variables["UC_TOPIC"]
+    assert TAG in told["Message"]
+
+
 def test_failure_to_close_a_queue_does_not_keep_others_open(monkeypatch: pytest.MonkeyPatch) -> None:
     function = FUNCTIONS["index.handler"]
     for name, value in function.variables.items():

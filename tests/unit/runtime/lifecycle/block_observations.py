@@ -3,28 +3,16 @@
 import json
 from datetime import UTC, datetime, timedelta
 
-from ultracluster_runtime.lifecycle.actions import (
-    Action,
-)
+from ultracluster_runtime.lifecycle.actions import Action, Notify
 from ultracluster_runtime.lifecycle.observations import Environment, Job, Observations, Queue, Reservation
 from ultracluster_runtime.lifecycle.plan import plan_actions
 from ultracluster_runtime.lifecycle.state import LifecycleState
 
 START = datetime(2026, 12, 1, 11, 30, tzinfo=UTC)
-
-
 END = START + timedelta(days=14)
-
-
 SECOND = timedelta(seconds=1)
-
-
 ID = "cr-0123456789abcdef0"
-
-
 NODE = "i-0123456789abcdef0"
-
-
 FRESH = LifecycleState(reservation_id=ID)
 
 
@@ -57,6 +45,12 @@ def facts(now: datetime, **changes: object) -> Observations:
 
 def of_kind(kind: type[Action], seen: Observations, memory: LifecycleState | None = FRESH) -> list[Action]:
     return [action for action in plan_actions(seen, memory) if isinstance(action, kind)]
+
+
+def notices(seen: Observations, memory: LifecycleState = FRESH, about: str = "") -> list[Notify]:
+    """What people are told, if words are in the subject."""
+    told = [notice for notice in of_kind(Notify, seen, memory) if isinstance(notice, Notify)]
+    return [notice for notice in told if about in notice.subject]
 
 
 def _stored(**changes: object) -> str:

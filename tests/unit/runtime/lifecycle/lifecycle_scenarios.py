@@ -12,7 +12,6 @@ from tests.unit.runtime.lifecycle.lifecycle_simulation import (
     NODES,
     Block,
     Faults,
-    RunCycle,
     Simulation,
     Violation,
     reports,
@@ -73,9 +72,9 @@ def run(
         simulation.pass_minute()
 
 
-def undisturbed(run_cycle: RunCycle | None = None) -> Simulation:
+def undisturbed() -> Simulation:
     """From before the start until after the report, 26 hours, without any fault."""
-    simulation = Simulation(Block(name="a", start=20, end=1580), run_cycle=run_cycle, tolerance=1, seed=1)
+    simulation = Simulation(Block(name="a", start=20, end=1580), tolerance=1, seed=1)
     run(simulation, begin=0, until=1600)
     check_no_job_left_to_ec2(simulation)
     early = [
@@ -93,16 +92,14 @@ def undisturbed(run_cycle: RunCycle | None = None) -> Simulation:
     return simulation
 
 
-def ultraserver(run_cycle: RunCycle | None = None) -> None:
+def ultraserver() -> None:
     """An UltraServer is drained half an hour earlier."""
-    simulation = Simulation(
-        Block(name="u", start=20, end=260, ultraserver=True), run_cycle=run_cycle, tolerance=1
-    )
+    simulation = Simulation(Block(name="u", start=20, end=260, ultraserver=True), tolerance=1)
     run(simulation, begin=0, until=280)
     check_no_job_left_to_ec2(simulation)
 
 
-def extensions(run_cycle: RunCycle | None = None) -> None:
+def extensions() -> None:
     """An extension is bought at any minute around the drain, and paid up to 25 minutes later."""
     for skew, bought, delay in itertools.product(SKEWS[::2], (100, 130, 158, 160, 179), (0, 1, 15, 24)):
         # AWS takes a payment until 35 minutes before the end, else the old end stands.
@@ -110,7 +107,7 @@ def extensions(run_cycle: RunCycle | None = None) -> None:
         if paid > 240 - 35:
             continue
         block = Block(name="a", start=0, end=240, skew=skew, extensions={bought: (paid, 420)})
-        simulation = Simulation(block, run_cycle=run_cycle, tolerance=3)
+        simulation = Simulation(block, tolerance=3)
         survivors = 0
         simulation.minute = 90
         while simulation.minute < 440:
@@ -124,27 +121,27 @@ def extensions(run_cycle: RunCycle | None = None) -> None:
         simulation.check_notices(block, {"T-2h": 1 if paid <= 120 else 2, "report": 1}, extra=0)
 
 
-def released_blocks(run_cycle: RunCycle | None = None) -> None:
+def released_blocks() -> None:
     """A block fails, is cancelled, or is forgotten by EC2, before, during or after its time."""
     for minute, state in itertools.product((5, 30, 150, 205), ("payment-failed", "cancelled", "failed")):
         block = Block(name="a", start=20, end=240, over_from=(minute, state))
-        simulation = Simulation(block, run_cycle=run_cycle, tolerance=1)
+        simulation = Simulation(block, tolerance=1)
         run(simulation, begin=0, until=260)
         name = f"state {state}" if minute < 20 else "report"
         simulation.check_notices(block, {name: 1}, extra=1)
         if block.enabled or simulation.queue_enabled:
             raise Violation(f"{state} in {minute}: something is still open")
     forgotten = Block(name="a", start=20, end=240, known_until=243)
-    simulation = Simulation(forgotten, run_cycle=run_cycle, tolerance=1)
+    simulation = Simulation(forgotten, tolerance=1)
     run(simulation, _lost(range(238, 250)), begin=0, until=260)
     simulation.check_notices(forgotten, {"T-2h": 1, "report": 1}, extra=0)
 
 
-def unexpected_states(run_cycle: RunCycle | None = None) -> None:
+def unexpected_states() -> None:
     """What nobody foresaw changes nothing, and is told to people once."""
     for minute, state in itertools.product((30, 150), ("unavailable", "something new", "payment-pending")):
         block = Block(name="a", start=20, end=240, over_from=(minute, state))
-        simulation = Simulation(block, run_cycle=run_cycle, tolerance=10_000)
+        simulation = Simulation(block, tolerance=10_000)
         run(simulation, begin=0, until=minute)
         before = (block.enabled, simulation.queue_enabled, len(block.notices))
         run(simulation, begin=minute, until=minute + 30)
@@ -154,14 +151,14 @@ def unexpected_states(run_cycle: RunCycle | None = None) -> None:
             raise Violation(f"{state}: people were told {len(block.notices) - before[2]} times")
 
 
-def adjacent_blocks(run_cycle: RunCycle | None = None) -> None:
+def adjacent_blocks() -> None:
     """Two blocks on one queue, overlapping, touching or apart, with and without on-demand nodes beside them."""
     for second, on_demand, skew in itertools.product((150, 200, 240, 300), (False, True), SKEWS):
         blocks = (
             Block(name="a", start=20, end=240, skew=skew),
             Block(name="b", start=second, end=second + 120, skew=-skew, ultraserver=second == 300),
         )
-        simulation = Simulation(*blocks, on_demand=on_demand, run_cycle=run_cycle, tolerance=2)
+        simulation = Simulation(*blocks, on_demand=on_demand, tolerance=2)
         run(simulation, begin=0, until=second + 130)
         if simulation.queue_enabled is not on_demand:
             raise Violation("the queue is left in the wrong state")
@@ -169,13 +166,13 @@ def adjacent_blocks(run_cycle: RunCycle | None = None) -> None:
             simulation.check_notices(block, {"report": 1}, extra=1)
 
 
-def single_faults(run_cycle: RunCycle | None = None) -> None:
+def single_faults() -> None:
     """Every kind of fault at every wake-up around the start, the signal and the drain, under either skew."""
     minutes = (*range(18, 24), *range(178, 184), *range(196, 212))
     for skew, struck in itertools.product(SKEWS[::2], minutes):
         begin, until = (17, 30) if struck < 30 else (172, 222)
         block = Block(name="a", start=20, end=240, skew=skew)
-        simulation = Simulation(block, run_cycle=run_cycle, tolerance=4, seed=struck)
+        simulation = Simulation(block, tolerance=4, seed=struck)
         run(simulation, begin=begin, until=struck)
         after: set[Hashable] = set()
         for name, kind in {"nothing": [NO_FAULTS], **KINDS}.items():
@@ -187,21 +184,21 @@ def single_faults(run_cycle: RunCycle | None = None) -> None:
                 raise Violation(f"{name} at {struck}, skew {skew}: {violation}") from violation
 
 
-def without_state(run_cycle: RunCycle | None = None) -> None:
+def without_state() -> None:
     """The memory can never be read, or never be written: jobs are looked after all the same, people hear nothing."""
     for faults in (Faults(no_state=True), Faults(no_save=True)):
         block = Block(name="a", start=20, end=240)
-        simulation = Simulation(block, run_cycle=run_cycle, tolerance=1)
+        simulation = Simulation(block, tolerance=1)
         run(simulation, _always([faults]), begin=0, until=260)
         check_no_job_left_to_ec2(simulation)
         simulation.check_notices(block, {}, extra=0)
 
 
-def one_action_never_works(run_cycle: RunCycle | None = None) -> None:
+def one_action_never_works() -> None:
     """A permission is missing: everything else is done all the same."""
     for action in (SetEnvironment, SetQueue, Notify):
         block = Block(name="a", start=20, end=240, enabled=True)
-        simulation = Simulation(block, run_cycle=run_cycle, tolerance=10_000, never_works=action)
+        simulation = Simulation(block, tolerance=10_000, never_works=action)
         run(simulation, begin=0, until=260)
         check_no_job_left_to_ec2(simulation)
         if action is not SetEnvironment and block.enabled:
@@ -226,11 +223,11 @@ def _lost(minutes: Container[int]) -> Invocations:
     return lambda minute, _: [] if minute in minutes else [NO_FAULTS]
 
 
-def outages(run_cycle: RunCycle | None = None) -> None:
+def outages() -> None:
     """Nothing runs for a while: every outage that begins before the drain and leaves three minutes before EC2 acts."""
     for first, last in itertools.product(range(175, 196, 5), range(196, 208)):
         block = Block(name="a", start=20, end=240)
-        simulation = Simulation(block, run_cycle=run_cycle, tolerance=last - first + 2, seed=first)
+        simulation = Simulation(block, tolerance=last - first + 2, seed=first)
         run(simulation, _lost(range(first, last)), begin=150, until=250)
         check_no_job_left_to_ec2(simulation)
         # Who is told late gets eight minutes for a checkpoint, or what is left of them.
@@ -246,13 +243,11 @@ def outages(run_cycle: RunCycle | None = None) -> None:
             raise Violation(f"what nobody saw is reported as seen: {report}")
 
 
-def every_pattern_of_losses(run_cycle: RunCycle | None = None) -> None:
+def every_pattern_of_losses() -> None:
     """Each of the eight wake-ups around the drain is lost or not: all 256 patterns."""
     for pattern in range(256):
         missing = {196 + bit for bit in range(8) if pattern >> bit & 1}
-        simulation = Simulation(
-            Block(name="a", start=20, end=240), run_cycle=run_cycle, tolerance=10, seed=pattern
-        )
+        simulation = Simulation(Block(name="a", start=20, end=240), tolerance=10, seed=pattern)
         run(
             simulation,
             _lost(missing),
@@ -261,7 +256,7 @@ def every_pattern_of_losses(run_cycle: RunCycle | None = None) -> None:
         )
 
 
-def random_scenario(seed: int, run_cycle: RunCycle | None = None) -> None:
+def random_scenario(seed: int) -> None:
     """Anything, at any time; only every fifth wake-up at the latest is undisturbed."""
     chance = random.Random(seed)  # noqa: S311 - chance that can be repeated
     blocks = []
@@ -286,9 +281,7 @@ def random_scenario(seed: int, run_cycle: RunCycle | None = None) -> None:
             )
         )
     # Four disturbed wake-ups, a minute of skew on either side, and what EC2 shows three minutes too late.
-    simulation = Simulation(
-        *blocks, on_demand=chance.random() < 0.3, run_cycle=run_cycle, tolerance=9, seed=seed
-    )
+    simulation = Simulation(*blocks, on_demand=chance.random() < 0.3, tolerance=9, seed=seed)
     disturbed = dict.fromkeys((block.name for block in blocks), 0)
     faults = 0
 
@@ -313,31 +306,31 @@ def random_scenario(seed: int, run_cycle: RunCycle | None = None) -> None:
             raise Violation(f"the parts are not the whole: {report}")
 
 
-def random_scenarios(run_cycle: RunCycle | None = None) -> None:
+def random_scenarios() -> None:
     """Some random lives, the same at each run."""
     for seed in range(60):
         try:
-            random_scenario(seed, run_cycle)
+            random_scenario(seed)
         except Violation as violation:
             raise Violation(f"seed {seed}: {violation}") from violation
 
 
-def environment_is_modified(run_cycle: RunCycle | None = None) -> None:
+def environment_is_modified() -> None:
     """A deployment changes the environment around the start or the drain: it is left alone, and no job is lost by it."""
     for first, minutes in itertools.product((15, 19, 190, 195, 199), (1, 3, 6)):
         block = Block(name="a", start=20, end=240, modified=range(first, first + minutes))
-        simulation = Simulation(block, run_cycle=run_cycle, tolerance=minutes + 1, seed=first)
+        simulation = Simulation(block, tolerance=minutes + 1, seed=first)
         run(simulation, begin=0, until=260)
         check_no_job_left_to_ec2(simulation)
         if block.enabled:
             raise Violation("the environment is open after its end")
 
 
-def refusing_nodes(run_cycle: RunCycle | None = None) -> None:
+def refusing_nodes() -> None:
     """Nodes refuse to join: a few are replaced, many close the block, and people hear of each one once."""
     for minutes in (1, 2, 3, 60):
         block = Block(name="a", start=20, end=240, refusing=range(20, 20 + minutes))
-        simulation = Simulation(block, run_cycle=run_cycle, tolerance=1, seed=minutes)
+        simulation = Simulation(block, tolerance=1, seed=minutes)
         run(simulation, begin=0, until=300)
         refused = len(block.refused)
         if refused > 4:
@@ -350,7 +343,7 @@ def refusing_nodes(run_cycle: RunCycle | None = None) -> None:
             raise Violation(f"{refused} refusals, {len(closings)} closings")
 
 
-ALL_SCENARIOS: tuple[Callable[[RunCycle | None], object], ...] = (
+ALL_SCENARIOS: tuple[Callable[[], object], ...] = (
     undisturbed,
     ultraserver,
     without_state,
@@ -369,7 +362,7 @@ ALL_SCENARIOS: tuple[Callable[[RunCycle | None], object], ...] = (
 """Every kind of life, the short ones first."""
 
 
-def with_sweeps(scenarios: Sequence[Callable[[RunCycle | None], object]]) -> list[ParameterSet]:
+def with_sweeps(scenarios: Sequence[Callable[[], object]]) -> list[ParameterSet]:
     """Return scenarios as parameters, of which `make check-deep` alone tries those with hundreds of lives."""
     sweeps = {adjacent_blocks, every_pattern_of_losses, random_scenarios}
     return [

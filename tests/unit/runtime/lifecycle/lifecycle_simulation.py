@@ -5,7 +5,7 @@ counts what happens to jobs.
 """
 
 import random
-from collections.abc import Callable, Hashable, Iterator
+from collections.abc import Hashable, Iterator
 from contextlib import contextmanager
 from copy import copy
 from dataclasses import dataclass, field, replace
@@ -13,7 +13,6 @@ from datetime import UTC, datetime, timedelta
 from functools import cache
 from typing import Any
 
-from ultracluster_runtime.lifecycle import plan
 from ultracluster_runtime.lifecycle.actions import (
     Action,
     Notify,
@@ -33,6 +32,7 @@ from ultracluster_runtime.lifecycle.observations import (
     Refusal,
     Reservation,
 )
+from ultracluster_runtime.lifecycle.plan import run_cycle
 from ultracluster_runtime.lifecycle.state import LifecycleState
 
 __all__ = [
@@ -42,7 +42,6 @@ __all__ = [
     "Block",
     "Crash",
     "Faults",
-    "RunCycle",
     "Simulation",
     "Violation",
     "at",
@@ -55,8 +54,6 @@ MINUTE = timedelta(minutes=1)
 LEAD = timedelta(minutes=20)
 NODES = 4
 SCALE_IN = 5  # minutes after which AWS Batch ends a node without a job
-
-RunCycle = Callable[..., tuple[Exception, ...]]
 
 
 class Violation(BaseException):
@@ -235,11 +232,9 @@ class Block:
                 raise ConnectionError("the memory was not written")
             self.memory = memory.to_json()
 
-        memory = (
-            None if faults.no_state else simulation.memory.from_json(self.memory, reservation_id=self.name)
-        )
+        memory = None if faults.no_state else LifecycleState.from_json(self.memory, reservation_id=self.name)
         try:
-            simulation.run_cycle(facts, memory, perform=perform, save=save)
+            run_cycle(facts, memory, perform=perform, save=save)
         except Crash:
             return
         if faults == NO_FAULTS:
@@ -254,15 +249,11 @@ class Simulation:
         *blocks: Block,
         on_demand: bool = False,
         seed: int = 0,
-        run_cycle: RunCycle | None = None,
         tolerance: int = 2,
         never_works: type[Action] | None = None,
     ) -> None:
         self.blocks = blocks
         self.on_demand = on_demand
-        self.run_cycle = run_cycle or plan.run_cycle
-        # The class that this life cycle itself uses; in a test of a bug it is not the one imported above.
-        self.memory: type[LifecycleState] = self.run_cycle.__globals__["LifecycleState"]
         self.tolerance = (
             tolerance  # minutes in which a deadline may be missed: skew, and wake-ups that are lost
         )
@@ -454,15 +445,21 @@ class Simulation:
             if len(block.nodes) > block.desired:
                 self._end_node(block, node, "scaled in")
         while len(block.nodes) < block.desired:
-            self._serial += 1
-            node = f"i-{block.name}-{self._serial}"
-            block.spent += 1
-            if self.minute in block.refusing:
-                block.refused[node] = self.minute
+            if not (node := self._launch(block)):
                 return
-            block.nodes[node] = 0
-            block.launched[node] = self.minute
             block.protected.add(node)
+
+    def _launch(self, block: Block) -> str:
+        """Launch a node; return its name, or nothing if it refuses to join."""
+        self._serial += 1
+        node = f"i-{block.name}-{self._serial}"
+        block.spent += 1
+        if self.minute in block.refusing:
+            block.refused[node] = self.minute
+            return ""
+        block.nodes[node] = 0
+        block.launched[node] = self.minute
+        return node
 
     def _end_node(self, block: Block, node: str, how: str) -> None:
         for job in [job for job, nodes in self.running.items() if node in nodes]:
@@ -481,14 +478,8 @@ class Simulation:
                 free = [node for node in block.nodes if node not in busy]
                 wanted = self._random.choice((1, 2))
                 while len(free) < wanted and len(block.nodes) < NODES and not block.fleet:
-                    self._serial += 1
-                    node = f"i-{block.name}-{self._serial}"
-                    block.spent += 1
-                    if self.minute in block.refusing:
-                        block.refused[node] = self.minute
+                    if not (node := self._launch(block)):
                         break
-                    block.nodes[node] = 0
-                    block.launched[node] = self.minute
                     free.append(node)
                 if len(free) < wanted:
                     break

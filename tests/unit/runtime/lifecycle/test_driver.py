@@ -426,28 +426,17 @@ def slow_systems_manager(aws: FakeAws) -> None:
     aws.answered = answered
 
 
+def extended(status: str, *, hours: int = 24) -> Callable[[FakeAws], object]:
+    return lambda aws: aws.extensions.append(extension(status, hours=hours))
+
+
 HOURS: dict[str, tuple[Callable[[FakeAws], object], int]] = {
     "nothing": (lambda _: None, -40),
-    "an extension waits for its payment": (
-        lambda aws: aws.extensions.append(extension("payment-pending", hours=24)),
-        -32,
-    ),
-    "an extension is in an unknown state": (
-        lambda aws: aws.extensions.append(extension("payment-under-review", hours=24)),
-        -32,
-    ),
-    "an extension is paid, and the reservation still shows the old end": (
-        lambda aws: aws.extensions.append(extension("payment-succeeded", hours=24)),
-        -32,
-    ),
-    "an extension has failed": (
-        lambda aws: aws.extensions.append(extension("payment-failed", hours=24)),
-        -40,
-    ),
-    "an extension was paid long ago": (
-        lambda aws: aws.extensions.append(extension("payment-succeeded", hours=0)),
-        -40,
-    ),
+    "an extension waits for its payment": (extended("payment-pending"), -32),
+    "an extension is in an unknown state": (extended("payment-under-review"), -32),
+    "an extension is paid, and the reservation still shows the old end": (extended("payment-succeeded"), -32),
+    "an extension has failed": (extended("payment-failed"), -40),
+    "an extension was paid long ago": (extended("payment-succeeded", hours=0), -40),
     **{
         f"the history of extensions is {fault}": (
             lambda aws, fault=fault: aws.failing.update(DescribeCapacityBlockExtensionHistory=fault),
@@ -475,7 +464,6 @@ def test_jobs_end_neither_early_nor_by_ec2(fault: str, aws: FakeAws) -> None:
     strike, expected = HOURS[fault]
     strike(aws)
     ended = live(aws, cluster())
-    print(f"{fault}: ended {-ended} minutes before the end")  # noqa: T201 - the figures of `pytest -rP`
     assert EARLIEST <= ended <= LATEST
     assert ended == expected
     assert told(aws) == set(NODES)
@@ -484,7 +472,6 @@ def test_jobs_end_neither_early_nor_by_ec2(fault: str, aws: FakeAws) -> None:
 def test_slow_systems_manager_leaves_time_to_end_the_jobs_of_64_nodes(aws: FakeAws) -> None:
     slow_systems_manager(aws)
     ended = live(aws, cluster())
-    print(f"64 nodes, a slow Systems Manager: ended {-ended} minutes before the end")  # noqa: T201
     assert EARLIEST <= ended <= LATEST
     assert told(aws) == set(aws.instances) - aws.unreachable
 
@@ -501,7 +488,6 @@ def test_block_is_drained_after_a_deployment_named_another(fault: str, aws: Fake
     if fault == "payment-pending":
         aws.extensions = [extension(fault, hours=24)]
     ended = live(aws, cluster(reservation_id=SECOND_BLOCK))
-    print(f"another reservation is deployed, {fault}: ended {-ended} minutes before the end")  # noqa: T201
     assert ended == (-32 if fault == "payment-pending" else -40)
     assert told(aws) == set(NODES)
     assert aws.queue_state == "ENABLED"  # it belongs to the second block
@@ -527,16 +513,19 @@ def live(aws: FakeAws, block: ManagedBlock) -> int:
     pytest.fail("jobs were left to EC2")
 
 
+def node_array(aws: FakeAws, *waiting: str) -> None:
+    """Put an array whose started children are on the nodes of the block in the place of the other jobs."""
+    started = [f"node_array:{index}" for index in range(len(NODES))]
+    aws.arrays["node_array"], aws.node_arrays = len(started) + len(waiting), {"node_array"}
+    aws.jobs = (
+        {"node_array": "PENDING"} | dict.fromkeys(started, "RUNNING") | dict.fromkeys(waiting, "RUNNABLE")
+    )
+    aws.hosts = dict(zip(started, NODES, strict=True))
+
+
 def test_group_is_filled_while_the_block_is_open_and_emptied_in_its_drain(aws: FakeAws) -> None:
     block = cluster(auto_scaling_group="fleet")
-    aws.arrays["node_array"], aws.node_arrays = 3, {"node_array"}
-    aws.jobs = {
-        "node_array": "PENDING",
-        "node_array:0": "RUNNING",
-        "node_array:1": "RUNNING",
-        "node_array:2": "RUNNABLE",
-    }
-    aws.hosts = {"node_array:0": NODES[0], "node_array:1": NODES[1]}
+    node_array(aws, "node_array:2")
     aws.desired = 0
     manage_block(block, aws.clients, START + MINUTE, owner="first")
     assert aws.desired == 2
@@ -554,9 +543,7 @@ def test_group_is_filled_while_the_block_is_open_and_emptied_in_its_drain(aws: F
 
 
 def test_array_is_not_terminated_before_all_its_children(aws: FakeAws) -> None:
-    aws.arrays["node_array"], aws.node_arrays = 2, {"node_array"}
-    aws.jobs = {"node_array": "PENDING", "node_array:0": "RUNNING", "node_array:1": "RUNNING"}
-    aws.hosts = {"node_array:0": NODES[0], "node_array:1": NODES[1]}
+    node_array(aws)
     manage_block(cluster(), aws.clients, SIGNAL, owner="signal")
     aws.failing["TerminateJob"] = "denied"
     with pytest.raises(LifecycleError, match="AccessDenied"):

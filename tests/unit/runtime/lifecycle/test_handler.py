@@ -1,32 +1,16 @@
-"""The Lambda function of the life cycle."""
+"""The Lambda function of the life cycle; functions/test_function_faults.py runs it with faults."""
 
 from types import SimpleNamespace
+from unittest.mock import Mock
 
 import pytest
-from tests.unit.runtime.lifecycle.lifecycle_aws import (
-    ADDITIONAL_QUEUE,
-    ENVIRONMENT,
-    RESERVATION,
-    FakeAws,
-    cluster,
-)
+from tests.unit.runtime.lifecycle.lifecycle_aws import ADDITIONAL_QUEUE, cluster
 
 from ultracluster_runtime.lifecycle import handler as function
-from ultracluster_runtime.lifecycle.reader import ManagedBlock
-
-pytestmark = pytest.mark.slow  # boto3 needs a second for its clients
 
 
-@pytest.fixture
-def aws() -> FakeAws:
-    return FakeAws()
-
-
-def test_the_function_takes_its_cluster_from_the_environment(
-    aws: FakeAws, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    aws.reservations[RESERVATION]["State"] = "scheduled"
-    given = cluster()
+def test_the_function_takes_its_cluster_from_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
+    given = cluster(additional_job_queues=(ADDITIONAL_QUEUE,), auto_scaling_group="fleet")
     for name, value in {
         "UC_RESERVATION_ID": given.reservation_id,
         "UC_COMPUTE_ENVIRONMENT": given.compute_environment,
@@ -39,14 +23,9 @@ def test_the_function_takes_its_cluster_from_the_environment(
         "UC_AUTO_SCALING_GROUP": "fleet",
     }.items():
         monkeypatch.setenv(name, value)
-    monkeypatch.setattr(function, "_CLIENTS", aws.clients)
-    asked: list[ManagedBlock] = []
-    looked = function.manage_blocks
-    monkeypatch.setattr(
-        function,
-        "manage_blocks",
-        lambda *arguments, owner: (asked.append(arguments[0]), looked(*arguments, owner=owner)),
-    )
+    managed = Mock()
+    monkeypatch.setattr(function, "manage_blocks", managed)
     function.handler({"detail-type": "anything"}, SimpleNamespace(aws_request_id="request"))
-    assert aws.environments[ENVIRONMENT]["state"] == "DISABLED"
-    assert asked == [cluster(additional_job_queues=(ADDITIONAL_QUEUE,), auto_scaling_group="fleet")]
+    ((block, clients, _),) = (call.args for call in managed.call_args_list)
+    assert (block, clients) == (given, function._CLIENTS)
+    assert managed.call_args.kwargs == {"owner": "request"}

@@ -4,11 +4,10 @@ from collections.abc import Callable
 
 import pytest
 from tests.unit.runtime.lifecycle.lifecycle_scenarios import ALL_SCENARIOS, with_sweeps
-from tests.unit.runtime.lifecycle.lifecycle_simulation import RunCycle
 
 pytestmark = pytest.mark.slow
 
 
 @pytest.mark.parametrize("scenario", with_sweeps(ALL_SCENARIOS))
-def test_life_cycle_violates_nothing(scenario: Callable[[RunCycle | None], object]) -> None:
-    scenario(None)
+def test_life_cycle_violates_nothing(scenario: Callable[[], object]) -> None:
+    scenario()

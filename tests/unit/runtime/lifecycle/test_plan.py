@@ -12,6 +12,7 @@ from tests.unit.runtime.lifecycle.block_observations import (
     SECOND,
     START,
     facts,
+    notices,
     of_kind,
     reservation,
 )
@@ -170,8 +171,7 @@ def test_notices_are_sent_in_time_to_extend_and_only_once(
 ) -> None:
     memory = replace(FRESH, notices=sent)
     assert of_kind(Notify, facts(END - before - SECOND), memory) == []
-    (notice,) = of_kind(Notify, facts(END - before), memory)
-    assert isinstance(notice, Notify)
+    (notice,) = notices(facts(END - before), memory)
     assert (notice.notices, notice.with_extension) == (frozenset({due}), True)
     assert "2026-12-15 10:50 UTC" in notice.text
     assert "2026-12-15 10:30 UTC" in notice.text
@@ -179,8 +179,7 @@ def test_notices_are_sent_in_time_to_extend_and_only_once(
 
 
 def test_overdue_notices_are_combined_in_one_message() -> None:
-    (notice,) = of_kind(Notify, facts(END - timedelta(hours=2)))
-    assert isinstance(notice, Notify)
+    (notice,) = notices(facts(END - timedelta(hours=2)))
     assert notice.notices == {"T-168h", "T-24h", "T-2h"}
 
 
@@ -241,16 +240,12 @@ def test_a_fleet_asks_for_no_nodes_once_the_drain_has_begun(desired: int, emptie
 def test_people_hear_of_an_invalid_environment_while_it_matters(state: str, told: bool) -> None:
     environment = Environment(enabled=True, status="INVALID", reason="CLIENT_ERROR - no such role")
     seen = facts(OPEN, reservation=reservation(state=state), environment=environment)
-    invalid = [notice for notice in _notices(seen) if "INVALID" in notice.subject]
+    invalid = notices(seen, about="INVALID")
     assert [("no such role" in notice.text, "disable and enable" in notice.text) for notice in invalid] == [
         (True, True)
     ] * told
     sent = replace(FRESH, notices=frozenset(name for notice in invalid for name in notice.notices))
-    assert not [notice for notice in _notices(seen, sent) if "INVALID" in notice.subject]
-
-
-def _notices(seen: Observations, memory: LifecycleState = FRESH) -> list[Notify]:
-    return [notice for notice in of_kind(Notify, seen, memory) if isinstance(notice, Notify)]
+    assert notices(seen, sent, about="INVALID") == []
 
 
 def refusals(count: int, *, reason: str | None = "15 of 16 Neuron devices") -> tuple[Refusal, ...]:
@@ -270,27 +265,27 @@ def remembered(seen: Observations, memory: LifecycleState = FRESH) -> LifecycleS
 def test_people_hear_of_every_node_that_refuses_with_its_reason_and_once() -> None:
     seen = facts(OPEN + timedelta(minutes=4), refusals=refusals(2), nodes=frozenset(), jobs=())
     memory = replace(FRESH, refusals={"i-0": OPEN, "i-1": OPEN})
-    assert [notice.subject.rpartition(": ")[2] for notice in _notices(seen, memory)] == [
+    assert [notice.subject.rpartition(": ")[2] for notice in notices(seen, memory)] == [
         "node i-0 refused to join",
         "node i-1 refused to join",
     ]
-    assert "15 of 16 Neuron devices" in _notices(seen, memory)[0].text
+    assert "15 of 16 Neuron devices" in notices(seen, memory)[0].text
     for fleet, limit in (
         (False, "refusals in a row that close"),
         (True, "refusals in an hour, after which none is"),
     ):
-        assert limit in _notices(replace(seen, has_fleet=fleet), memory)[0].text
+        assert limit in notices(replace(seen, has_fleet=fleet), memory)[0].text
     after = remembered(seen)
-    assert _notices(seen, after) == []
+    assert notices(seen, after) == []
     extended = after.with_block(start=START, end=END + timedelta(days=1), instances=16)
-    assert not [notice for notice in _notices(seen, extended) if "refused" in notice.subject]
+    assert notices(seen, extended, about="refused") == []
 
 
 @pytest.mark.parametrize(("minutes", "told"), [(19, False), (20, True)])
 def test_a_reason_that_the_console_does_not_show_is_waited_for(minutes: int, told: bool) -> None:
     seen = facts(OPEN + timedelta(minutes=minutes), refusals=refusals(1, reason=None))
-    assert bool(_notices(seen)) is told
-    assert all("get-console-output --instance-id i-0" in notice.text for notice in _notices(seen))
+    assert bool(notices(seen)) is told
+    assert all("get-console-output --instance-id i-0" in notice.text for notice in notices(seen))
 
 
 @pytest.mark.parametrize(
@@ -301,8 +296,7 @@ def test_refusals_in_a_row_close_the_environment_at_the_limit(count: int, limit:
     seen = facts(now, refusals=refusals(count), max_refusals=limit, nodes=frozenset(), jobs=())
     memory = remembered(seen)
     assert of_kind(SetEnvironment, seen, memory) == ([SetEnvironment(enabled=False)] if closes else [])
-    subjects = [notice.subject for notice in _notices(seen, replace(memory, notices=frozenset()))]
-    assert any("is closed" in subject for subject in subjects) is closes
+    assert bool(notices(seen, replace(memory, notices=frozenset()), about="is closed")) is closes
 
 
 def test_a_node_that_joins_ends_the_row() -> None:

@@ -11,13 +11,14 @@ from tests.unit.runtime.lifecycle.block_observations import (
     NODE,
     START,
     facts,
+    notices,
     of_kind,
     reservation,
 )
 
-from ultracluster_runtime.lifecycle.actions import DrainNode, Notify, ReplaceNode, RequestCheckpoint
+from ultracluster_runtime.lifecycle.actions import DrainNode, ReplaceNode, RequestCheckpoint
 from ultracluster_runtime.lifecycle.observations import Environment, Job, Observations, Sickness
-from ultracluster_runtime.lifecycle.plan import plan_actions, run_cycle
+from ultracluster_runtime.lifecycle.plan import run_cycle
 from ultracluster_runtime.lifecycle.state import LifecycleState
 
 NOW = START + timedelta(days=1)
@@ -59,24 +60,20 @@ def test_people_who_did_not_ask_for_it_are_only_told_with_the_command() -> None:
     told = seen(replaces_sick=False)
     assert not of_kind(DrainNode, told, OPEN)
     assert not replaced(told, drained())
-    (notice,) = [
-        each for each in plan_actions(told, OPEN) if isinstance(each, Notify) and "sick" in each.subject
-    ]
+    (notice,) = notices(told, OPEN, about="sick")
     assert f"ultracluster nodes replace {NODE}`" in notice.text
     assert "1 EFA devices missing" in notice.text
     memory = seen(replaces_sick=False, sick={NODE: MEMORY})
-    (notice,) = [
-        each for each in plan_actions(memory, OPEN) if isinstance(each, Notify) and "sick" in each.subject
-    ]
+    (notice,) = notices(memory, OPEN, about="sick")
     assert f"ultracluster nodes replace {NODE} --now`" in notice.text
     assert "go back to the checkpoint before it" in notice.text
-    assert not [each for each in plan_actions(memory, OPEN.with_notices(notice.notices)) if isinstance(each, Notify) and "sick" in each.subject]  # fmt: skip
+    assert notices(memory, OPEN.with_notices(notice.notices), about="sick") == []
 
 
 def test_a_job_without_resume_is_waited_for_and_named() -> None:
     assert replaced(seen(jobs=(JOB,)), drained(10_000)) == []
     assert not of_kind(RequestCheckpoint, seen(jobs=(JOB,)), drained(10_000))
-    (notice,) = [each for each in plan_actions(seen(jobs=(JOB,)), OPEN) if isinstance(each, Notify) and "sick" in each.subject]  # fmt: skip
+    (notice,) = notices(seen(jobs=(JOB,)), OPEN, about="sick")
     assert "when job job has ended, which has no resume left" in notice.text
 
 

@@ -3,53 +3,31 @@
 import random
 from collections import Counter
 from dataclasses import replace
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from typing import Any
 
 import pytest
+from tests.unit.runtime.lifecycle.block_observations import ID, START, facts
 from tests.unit.runtime.lifecycle.lifecycle_aws import QUEUE, FakeAws
 
 from ultracluster_runtime.lifecycle.actions import Action, Notify
 from ultracluster_runtime.lifecycle.observations import (
     Environment,
-    Observations,
-    Queue,
-    Reservation,
     Stray,
 )
 from ultracluster_runtime.lifecycle.plan import run_cycle
 from ultracluster_runtime.lifecycle.reader import _strays, _tagged, _waiting
 from ultracluster_runtime.lifecycle.state import LifecycleState
 
-START = datetime(2026, 12, 1, 11, 30, tzinfo=UTC)
 MINUTE = timedelta(minutes=1)
-BLOCK = "cr-0123456789abcdef0"
-SEEN = Observations(
-    now=START,
-    reservation_id=BLOCK,
-    checkpoint_lead=10 * MINUTE,
-    reservation=Reservation(
-        state="active",
-        is_block=True,
-        ultraserver=False,
-        instances=4,
-        start=START,
-        end=START + timedelta(days=1),
-    ),
-    environment=Environment(enabled=True),
-    queue=Queue(enabled=True, others_serve=False),
-    nodes=frozenset(),
-    jobs=(),
-    extension_pending=False,
-    waiting="job-1",
-)
+SEEN = facts(START, nodes=frozenset(), jobs=(), waiting="job-1")
 
 
 class Cycle:
     """The life cycle of one block, run for each observation."""
 
     def __init__(self) -> None:
-        self.state = LifecycleState(reservation_id=BLOCK)
+        self.state = LifecycleState(reservation_id=ID)
         self.notices: list[tuple[datetime, Notify]] = []
 
     def run(self, minute: int, **changes: Any) -> None:
@@ -62,7 +40,7 @@ class Cycle:
                 self.notices.append((observations.now, action))
 
         def save(state: LifecycleState) -> None:
-            self.state = LifecycleState.from_json(state.to_json(), reservation_id=BLOCK)
+            self.state = LifecycleState.from_json(state.to_json(), reservation_id=ID)
 
         assert run_cycle(observations, self.state, perform=perform, save=save) == ()
 
@@ -77,7 +55,7 @@ def test_a_job_that_waits_20_minutes_without_a_node_is_told_once_with_the_comman
         cycle.run(minute)
     assert cycle.minutes == [20]
     ((_, notice),) = cycle.notices
-    assert notice.subject == f"Capacity Block {BLOCK} is active, and jobs wait without a node"
+    assert notice.subject == f"Capacity Block {ID} is active, and jobs wait without a node"
     assert "`ultracluster jobs why job-1`" in notice.text
 
 
@@ -122,10 +100,10 @@ def test_a_node_outside_the_block_is_told_once_with_where_it_runs() -> None:
 
 def test_strays_and_waiting_jobs_are_read() -> None:
     aws = FakeAws()
-    aws.strays = {"i-on-demand": None, "i-elsewhere": "cr-1", "i-inside": BLOCK}
+    aws.strays = {"i-on-demand": None, "i-elsewhere": "cr-1", "i-inside": ID}
     aws.jobs = {"job-1": "RUNNABLE"}
     clients = aws.clients
-    found = _strays(_tagged(clients, BLOCK), BLOCK)
+    found = _strays(_tagged(clients, ID), ID)
     assert [(stray.node, stray.reservation_id) for stray in found] == [
         ("i-on-demand", None),
         ("i-elsewhere", "cr-1"),

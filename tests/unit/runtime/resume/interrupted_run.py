@@ -2,8 +2,7 @@
 first block ends.
 
 The life cycle of each block and the function that submits jobs again run as they do in Lambda, on real boto3 clients; EC2 and AWS
-Batch are a fake that this module moves forward. `python -m tests.unit.runtime.resume.interrupted_run` prints what people hear,
-the chain of jobs, and the paid minutes that were lost.
+Batch are a fake that this module moves forward.
 """
 # ruff: noqa: N802 - methods are named as the calls that they answer
 
@@ -20,7 +19,7 @@ from ultracluster_runtime.lifecycle.driver import manage_block
 from ultracluster_runtime.lifecycle.reader import ManagedBlock
 from ultracluster_runtime.resume.sweep import sweep
 
-__all__ = ["CHECKPOINT_EVERY", "NODES", "STEPS", "InterruptedRun", "main"]
+__all__ = ["CHECKPOINT_EVERY", "NODES", "STEPS", "InterruptedRun"]
 
 BEGIN: Final = datetime(2026, 12, 1, 11, 0, tzinfo=UTC)
 HOURS: Final = 5  # of each block; real ones last a day or more
@@ -52,6 +51,17 @@ class Block:
     def drain_at(self) -> datetime:
         return self.end - timedelta(minutes=40)
 
+    def described(self, now: datetime) -> dict[str, Any]:
+        return {
+            "CapacityReservationId": self.reservation_id,
+            "ReservationType": "capacity-block",
+            "State": self.state_at(now),
+            "InstanceType": "trn2.48xlarge",
+            "TotalInstanceCount": NODES if now >= self.start else 0,
+            "StartDate": self.start,
+            "EndDate": self.end,
+        }
+
 
 @dataclass(kw_only=True)
 class Node:
@@ -62,7 +72,6 @@ class Node:
     bad: bool = False
     state: str = "running"
     reason: str = ""
-    console: str = ""
     idle: int = 0
 
     def joined(self, now: datetime) -> bool:
@@ -123,6 +132,7 @@ class InterruptedRun(ResumeAws):
         for block in self.blocks:
             resources = self.environments[block.environment]["computeResources"]
             resources["launchTemplate"] = {"launchTemplateId": block.reservation_id, "version": "7"}
+            self.templates[block.reservation_id] = block.reservation_id
 
     # Time
 
@@ -130,6 +140,7 @@ class InterruptedRun(ResumeAws):
         """Let both blocks pass."""
         while self.now <= self.blocks[-1].end + timedelta(minutes=2):
             told = len(self.published)
+            self.reservations = {block.reservation_id: block.described(self.now) for block in self.blocks}
             for block in self.blocks:
                 manage_block(
                     self._managed(block), self.clients, self.now, owner=f"{block.reservation_id} {self.now}"
@@ -165,9 +176,10 @@ class InterruptedRun(ResumeAws):
             age = self.now - node.launched
             if node.state == "running" and node.bad and age >= timedelta(minutes=REFUSES_AFTER):
                 node.state, node.reason = "shutting-down", "Client.InstanceInitiatedShutdown"
+                self.shut_down[name] = ""
             elif node.state == "shutting-down" and age >= timedelta(minutes=REFUSES_AFTER + 2):
                 node.state = "terminated"
-                node.console = f"ultracluster: refused to join the cluster: {REASON}\r\n"
+                self.shut_down[name] = f"ultracluster: refused to join the cluster: {REASON}\r\n"
             elif node.state == "running" and self.now >= node.block.end - timedelta(minutes=30):
                 self._take(name, "Server.ScheduledStop")
             node.idle = 0 if name in busy or not node.joined(self.now) else node.idle + 1
@@ -276,20 +288,6 @@ class InterruptedRun(ResumeAws):
 
     # What AWS answers
 
-    def _DescribeCapacityReservations(self, asked: Mapping[str, Any]) -> dict[str, Any]:
-        (wanted,) = asked["CapacityReservationIds"]
-        (block,) = [block for block in self.blocks if block.reservation_id == wanted]
-        description = {
-            "CapacityReservationId": wanted,
-            "ReservationType": "capacity-block",
-            "State": block.state_at(self.now),
-            "InstanceType": "trn2.48xlarge",
-            "TotalInstanceCount": NODES if self.now >= block.start else 0,
-            "StartDate": block.start,
-            "EndDate": block.end,
-        }
-        return {"CapacityReservations": [description]}
-
     def _DescribeInstances(self, asked: Mapping[str, Any]) -> dict[str, Any]:
         names = {each["Name"]: each["Values"] for each in asked["Filters"]}
         (wanted,) = [values[0] for name, values in names.items() if name != "instance-state-name"]
@@ -316,19 +314,6 @@ class InterruptedRun(ResumeAws):
         ]
         return {"Reservations": [{"Instances": shown}]}
 
-    def _GetConsoleOutput(self, asked: Mapping[str, Any]) -> dict[str, Any]:
-        console = self.nodes[asked["InstanceId"]].console
-        return {"InstanceId": asked["InstanceId"], **({"Output": console} if console else {})}
-
-    def _DescribeLaunchTemplateVersions(self, asked: Mapping[str, Any]) -> dict[str, Any]:
-        target = {"CapacityReservationId": asked["LaunchTemplateId"]}
-        data = {"CapacityReservationSpecification": {"CapacityReservationTarget": target}}
-        return {"LaunchTemplateVersions": [{"LaunchTemplateData": data}]}
-
-    def _DescribeCapacityBlockExtensionHistory(self, asked: Mapping[str, Any]) -> dict[str, Any]:
-        del asked
-        return {"CapacityBlockExtensions": []}
-
     def _ListJobs(self, asked: Mapping[str, Any]) -> dict[str, Any]:
         if "multiNodeJobId" not in asked:
             return super()._ListJobs(asked)
@@ -343,14 +328,6 @@ class InterruptedRun(ResumeAws):
         shown = super()._DescribeJobs(asked)["jobs"]
         return {"jobs": [{key: value for key, value in job.items() if key != "firstStep"} for job in shown]}
 
-    def _DescribeContainerInstances(self, asked: Mapping[str, Any]) -> dict[str, Any]:
-        return {
-            "containerInstances": [
-                {"containerInstanceArn": arn, "ec2InstanceId": arn.rpartition("/")[2]}
-                for arn in asked["containerInstances"]
-            ]
-        }
-
     def _TerminateJob(self, asked: Mapping[str, Any]) -> dict[str, Any]:
         self._end(asked["jobId"], "FAILED", asked["reason"], isTerminated=True)
         return {}
@@ -359,26 +336,3 @@ class InterruptedRun(ResumeAws):
         for run in self.runs.values():
             run.asked = run.asked or bool(set(run.nodes) & set(asked["InstanceIds"]))
         return {}
-
-
-def main() -> None:
-    """Print the story."""
-    world = InterruptedRun()
-    story = world.play()
-    print("What people hear:")  # noqa: T201 - a command
-    for at, subject, message in story.notices:
-        detail = f"\n                  {message}" if "refused" in subject else ""
-        print(f"  {at:%d %b %H:%M}  {subject}{detail}")  # noqa: T201
-    print("\nThe chain of jobs:")  # noqa: T201
-    for job_id, end, first, last in story.jobs:
-        print(f"  {job_id}  steps {first} to {last}  {end}")  # noqa: T201
-    paid = sum(story.minutes.values())
-    print(f"\nPaid: {paid:,} node-minutes of {NODES} nodes in {len(world.blocks)} blocks of {HOURS} hours")  # noqa: T201
-    for spent, minutes in story.minutes.most_common():
-        print(f"  {minutes:6,}  {minutes / paid:6.1%}  {spent}")  # noqa: T201
-    lost = paid - story.minutes["trained"] - story.minutes["nothing to run"]
-    print(f"Lost: {lost:,} node-minutes, {lost / paid:.1%}, to refusal, loss, starts and the drain")  # noqa: T201
-
-
-if __name__ == "__main__":
-    main()

@@ -7,7 +7,6 @@ from tests.unit.runtime.resume.interrupted_run import (
     STEPS,
     InterruptedRun,
     Story,
-    main,
 )
 
 pytestmark = pytest.mark.slow  # ten hours, minute by minute
@@ -76,12 +75,3 @@ def test_nodes_that_all_refuse_close_the_block_instead_of_a_loop() -> None:
     assert len(refused) <= 2 * (
         NODES + 3
     )  # in each of the two blocks, where minutes would allow for a hundred
-
-
-@pytest.mark.deep
-def test_the_story_is_printed_with_the_minutes_that_were_lost(capsys: pytest.CaptureFixture[str]) -> None:
-    main()
-    shown = capsys.readouterr().out
-    assert "refused to join" in shown
-    assert "33333333-0000  steps 205 to 390  SUCCEEDED" in shown
-    assert "Lost: 588 node-minutes" in shown
