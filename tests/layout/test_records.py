@@ -51,6 +51,7 @@ def test_a_record_stands_in_the_module_that_states_its_code_and_is_listed(root: 
     ]
 
     assert away == []
+    assert places.keys() <= ALL_RECORDS.keys()
     assert sorted(code for code, _ in recorded) == list(ALL_RECORDS)
 
 

@@ -7,7 +7,6 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-import pytest
 import yaml
 
 PINNED = re.compile(r"uses: [\w.-]+/[\w./-]+@[0-9a-f]{40} # v\d+\.\d+\.\d+$")
@@ -155,22 +154,15 @@ def test_pre_commit_uses_the_ruff_of_the_lock(root: Path) -> None:
     assert set(used) == {locked[0]}
 
 
-def test_the_release_tools_are_pinned_with_hashes(root: Path) -> None:
+def test_the_release_tools_are_pinned(root: Path) -> None:
     wanted = (root / ".github/release-requirements.in").read_text().splitlines()
     pinned = (root / ".github/release-requirements.txt").read_text()
-    entries = re.split(r"\n(?=[a-z])", pinned)
 
-    assert [
-        name
-        for name in wanted
-        if not name.startswith("#") and not any(e.startswith(f"{name}==") for e in entries)
-    ] == []
-    assert [entry.splitlines()[0] for entry in entries if "--hash=sha256:" not in entry] == []
+    assert [name for name in wanted if not name.startswith("#") and f"\n{name}==" not in f"\n{pinned}"] == []
 
 
-@pytest.mark.parametrize("name", [".pre-commit-config.yaml", ".github/dependabot.yml"])
-def test_a_settings_file_parses(root: Path, name: str) -> None:
-    assert yaml.safe_load((root / name).read_text())
+def test_the_settings_of_dependabot_parse(root: Path) -> None:
+    assert yaml.safe_load((root / ".github/dependabot.yml").read_text())
 
 
 def test_every_issue_form_has_a_required_field(root: Path) -> None:

@@ -84,10 +84,6 @@ def test_roles_of_aws_and_of_people_cannot_without_an_administrator(templates: l
     assert found == []
 
 
-def test_the_evaluation_sees_a_role_without_the_statement() -> None:
-    assert allows([ADMINISTRATOR], "ec2:purchasecapacityblock")
-
-
 def test_inline_policies_stay_below_the_limit_of_iam(templates: list[Template]) -> None:
     sizes = {
         f"{template.name}/{role_id}": len(json.dumps(statements, separators=(",", ":")))
