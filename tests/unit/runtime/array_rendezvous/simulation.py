@@ -8,7 +8,6 @@ import random
 from collections import defaultdict
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from types import ModuleType
 from typing import Any
 
 from ultracluster_runtime.array_rendezvous import rendezvous
@@ -77,7 +76,6 @@ class Life:
     """The life of one or two node_arrays."""
 
     seed: int
-    module: ModuleType = rendezvous
     weather: Weather = field(default_factory=Weather)
     settings: Any = None
     now: float = 0.0
@@ -91,7 +89,7 @@ class Life:
 
     def __post_init__(self) -> None:
         self.random = random.Random(self.seed)  # noqa: S311 - a seeded schedule
-        self.settings = self.module.Settings(poll=5, deadline=1200, lease=60)
+        self.settings = rendezvous.Settings(poll=5, deadline=1200, lease=60)
 
     def at(self, when: float, action: Callable[[], None]) -> None:
         self._count += 1
@@ -141,7 +139,7 @@ class Life:
         # A node that comes back has the address of its predecessor.
         old = [one for one in self.processes if (one.job, one.index) == (job, index)]
         address = old[-1].address if old and self.random.random() < 0.5 else f"10.0.0.{number}"
-        child = self.module.Child(
+        child = rendezvous.Child(
             job=job,
             index=index,
             size=self.weather.size,
@@ -150,7 +148,7 @@ class Life:
             address=address,
         )
         process = Process(
-            number, job, index, attempt, self.now, self.module.take_part(child, self.settings), address
+            number, job, index, attempt, self.now, rendezvous.take_part(child, self.settings), address
         )
         self.processes.append(process)
         self._resume(process, lambda: next(process.steps))
@@ -214,7 +212,7 @@ class Life:
 
     def _refuse(self, process: Process) -> None:
         if process.alive:
-            self._resume(process, lambda: process.steps.throw(self.module.Unavailable()))
+            self._resume(process, lambda: process.steps.throw(rendezvous.Unavailable()))
 
     def _perform(self, process: Process, operation: Any) -> None:
         kind = type(operation).__name__
@@ -457,9 +455,9 @@ def weather(seed: int) -> Weather:
     return kinds[seed % KINDS]()
 
 
-def run(seed: int, module: ModuleType = rendezvous) -> Life:
+def run(seed: int) -> Life:
     """Live the life of a seed, and check what its kind promises."""
-    life = Life(seed=seed, module=module, weather=weather(seed)).live()
+    life = Life(seed=seed, weather=weather(seed)).live()
     kind = seed % KINDS
     results = [one for job in life.final.values() for one in job.values()]
     if kind in (0, 1, 3, 8, 9) and not all(one and one.result == "success" for one in results):

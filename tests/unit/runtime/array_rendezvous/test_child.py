@@ -110,26 +110,40 @@ def test_program_that_sets_its_own_ranks_inherits_none_of_a_job_on_one_node(tmp_
     )
 
 
-@pytest.mark.slow
-def test_lost_host_ends_all_children_with_the_code_of_a_lost_node(tmp_path: Path) -> None:
-    children = start(tmp_path, 3, 1, "import time; time.sleep(60)", free_port())
+def wait_for_sign_of_life(place: Path, index: int) -> None:
     deadline = time.monotonic() + 30
-    while not (tmp_path / "0b8e2d0a-job/0001/beat/2").exists():
+    while not (place / f"0b8e2d0a-job/0001/beat/{index}").exists():
         assert time.monotonic() < deadline
         time.sleep(0.05)
-    os.killpg(children[1].pid, signal.SIGKILL)
-    assert [children[index].wait(timeout=60) for index in (0, 2)] == [112, 112]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("lost", [0, pytest.param(1, marks=pytest.mark.deep)])
+def test_lost_host_ends_all_children_with_the_code_of_a_lost_node_and_the_next_generation_succeeds(
+    tmp_path: Path, lost: int
+) -> None:
+    children = start(tmp_path, 3, 1, "import time; time.sleep(60)", free_port())
+    wait_for_sign_of_life(tmp_path, 2)
+    os.killpg(children[lost].pid, signal.SIGKILL)
+    assert [child.wait(timeout=60) for index, child in enumerate(children) if index != lost] == [112, 112]
     ended(children)
+    again = ended(start(tmp_path, 3, 2, "", free_port()))
+    assert [code for code, _, _ in again] == [0, 0, 0], again
+
+
+@pytest.mark.slow
+def test_a_program_that_fails_ends_the_job_with_its_name(tmp_path: Path) -> None:
+    then = "import time; os.environ['AWS_BATCH_JOB_NODE_INDEX'] == '1' and os._exit(3); time.sleep(60)"
+    for code, _, err in ended(start(tmp_path, 3, 1, then, free_port(), launcher=())):
+        assert code == 1
+        assert "the program of child 1 ended with exit code 3" in err
 
 
 @pytest.mark.slow
 def test_terminated_child_passes_the_signal_on(tmp_path: Path) -> None:
     then = "import signal, sys, time; signal.signal(15, lambda *_: sys.exit(print('checkpoint', flush=True))); time.sleep(60)"
     (child,) = children = start(tmp_path, 1, 1, then, free_port())
-    deadline = time.monotonic() + 30
-    while not (tmp_path / "0b8e2d0a-job/0001/beat/0").exists():
-        assert time.monotonic() < deadline
-        time.sleep(0.05)
+    wait_for_sign_of_life(tmp_path, 0)
     time.sleep(1)
     child.terminate()
     ((code, out, _),) = ended(children)

@@ -1,9 +1,5 @@
-"""Arrays of real processes, which meet in a folder."""
+"""What a child performs for its rendezvous, and when it gives up; test_child.py has arrays of real processes."""
 
-import os
-import signal
-import subprocess
-import sys
 import threading
 import time
 from pathlib import Path
@@ -15,70 +11,6 @@ from ultracluster_runtime.array_rendezvous.places import Folder
 from ultracluster_runtime.array_rendezvous.rendezvous import Child, Read, Settings, Start, Unavailable, Wait
 
 pytestmark = pytest.mark.slow
-
-RECORD = "import pathlib, sys, time; pathlib.Path(sys.argv[1], 'ran', sys.argv[2] + '-' + sys.argv[3]).write_text(sys.argv[4]); {}"
-
-
-def start(place: Path, size: int, attempt: int, then: str) -> list[subprocess.Popen[str]]:
-    (place / "ran").mkdir(exist_ok=True)
-    program = [sys.executable, "-c", RECORD.format(then), str(place)]
-    return [
-        subprocess.Popen(
-            [
-                sys.executable,
-                str(Path(__file__).with_name("one_child.py")),
-                str(place),
-                str(index),
-                str(size),
-                str(attempt),
-                *program,
-            ],
-            stdout=subprocess.PIPE,
-            text=True,
-            start_new_session=True,
-        )
-        for index in range(size)
-    ]
-
-
-def results(children: list[subprocess.Popen[str]]) -> list[tuple[int, str]]:
-    ended = [(one.communicate(timeout=60)[0].strip(), one.returncode) for one in children]
-    return [(code, reason) for reason, code in ended]
-
-
-def ran(place: Path, generation: int, size: int) -> list[str]:
-    return [(place / "ran" / f"{index}-{generation}").read_text() for index in range(size)]
-
-
-def wait_for(place: Path, generation: int, size: int) -> None:
-    deadline = time.monotonic() + 30
-    while len(list((place / "ran").glob(f"*-{generation}"))) < size:
-        assert time.monotonic() < deadline
-        time.sleep(0.05)
-
-
-def test_children_run_with_the_same_addresses_and_succeed_together(tmp_path: Path) -> None:
-    children = start(tmp_path, 4, 1, "time.sleep(0.2)")
-    assert results(children) == [(0, "all children succeeded")] * 4
-    assert ran(tmp_path, 1, 4) == ["10.0.1.0,10.0.1.1,10.0.1.2,10.0.1.3"] * 4
-
-
-@pytest.mark.parametrize("lost", [0, pytest.param(2, marks=pytest.mark.deep)])
-def test_a_killed_child_ends_all_and_the_next_generation_succeeds(tmp_path: Path, lost: int) -> None:
-    children = start(tmp_path, 4, 1, "time.sleep(0.5 if sys.argv[3] == '2' else 60)")
-    wait_for(tmp_path, 1, 4)
-    os.killpg(children[lost].pid, signal.SIGKILL)  # with its program, as a host is lost
-    survivors = [one for index, one in enumerate(children) if index != lost]
-    assert {code for code, _ in results(survivors)} == {112}
-    children[lost].communicate(timeout=10)
-    again = start(tmp_path, 4, 2, "time.sleep(0.5)")
-    assert results(again) == [(0, "all children succeeded")] * 4
-    assert ran(tmp_path, 2, 4) == ["10.0.2.0,10.0.2.1,10.0.2.2,10.0.2.3"] * 4
-
-
-def test_a_program_that_fails_ends_the_job_with_its_name(tmp_path: Path) -> None:
-    children = start(tmp_path, 3, 1, "sys.exit(3) if sys.argv[2] == '1' else time.sleep(60)")
-    assert results(children) == [(1, "the program of child 1 ended with exit code 3")] * 3
 
 
 class _Stuck:
