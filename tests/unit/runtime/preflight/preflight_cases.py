@@ -19,8 +19,6 @@ from ultracluster_spec.capacity import CapacityRecord
 from ultracluster_spec.cluster import Cluster
 
 NOW = datetime(2026, 11, 21, 12, tzinfo=UTC)
-
-
 CLUSTER = Cluster(
     name="train",
     region="us-east-2",
@@ -43,8 +41,6 @@ def source(cluster: Cluster = CLUSTER) -> Source:
 
 
 ROLLOUT = Account(clusters=(CLUSTER,))
-
-
 REGION = Region(name="us-east-2", clusters=(CLUSTER,), qualifier="q")
 
 

@@ -40,9 +40,7 @@ def outcome(record: Record, order: Order = DECEMBER) -> Outcome:
 @pytest.mark.parametrize(
     ("state", "status"),
     [
-        (OrderState.PAID, Status.PASS),
         (OrderState.PURCHASED, Status.PASS),
-        (OrderState.APPROVED, Status.FAIL),
         (OrderState.UNKNOWN, Status.FAIL),
     ],
 )

@@ -39,7 +39,7 @@ def test_quota_must_cover_existing_and_added_usage(
         assert f"--desired-value {used + needed} --region us-east-2" in outcome.remedy
 
 
-BLOCKS, ON_DEMAND, SPOT, _, _, STORAGE, *_ = checks_of(quotas)
+_, ON_DEMAND, SPOT, _, _, STORAGE, *_ = checks_of(quotas)
 
 
 class Reader:
@@ -95,13 +95,6 @@ def test_instances_in_a_reservation_need_no_quota_on_demand() -> None:
     reader: Any = Reader()
 
     assert ON_DEMAND.gather(reader, region("on-demand", reservation_id="cr-1")) == []
-
-
-@pytest.mark.parametrize(("value", "status"), [(768.0, Status.PASS), (767.0, Status.WARN)])
-def test_quota_on_blocks_does_not_affect_owned_blocks(value: float, status: Status) -> None:
-    share = Share(service="ec2", code="L-64569A79", name="vCPUs", value=value, used=0, needed=768)
-
-    assert BLOCKS.evaluate(REGION, [share]).status is status
 
 
 ROLLOUTS = Path(__file__).parents[4] / "stacks" / "rollouts"
