@@ -67,8 +67,6 @@ _JOB = {"image": _IMAGE, "command": ["train.py"]}
 
 # Where a cluster is, and what its account must have.
 _KEPT = {"name", "region", "zone_id", "account", "profile", "custom_instance_type"}
-
-
 _PLAIN: Mapping[Any, st.SearchStrategy[Any]] = {
     bool: st.booleans(),
     int: st.sampled_from([0, 1, 2, 125, 250, 1000, 1200, 1500, 2400, 3000, 4000, 4800, 6000, 12000, 19200]),
