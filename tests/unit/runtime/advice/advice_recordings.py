@@ -19,8 +19,6 @@ SUBJECT = Subject(
     file_system=LustreSettings(storage_capacity_gib=9600, per_unit_storage_throughput=125),
     untuned_jobs=frozenset({"train"}),
 )
-
-
 MINUTES = 5
 
 

@@ -4,22 +4,11 @@ from datetime import date
 from decimal import Decimal
 from typing import Any
 
-import boto3
 import pytest
-from botocore.stub import Stubber
+from tests.unit.runtime.stubbed_clients import StubbedAws
 
-from ultracluster_runtime.costs.cost_explorer import COST_EXPLORER_REGION, ActualCosts, actual_costs
+from ultracluster_runtime.costs.cost_explorer import ActualCosts, actual_costs
 from ultracluster_spec.findings import FindingsError
-
-
-@pytest.fixture
-def stub() -> Any:
-    client = boto3.client(
-        "ce", region_name=COST_EXPLORER_REGION, aws_access_key_id="x", aws_secret_access_key="x"
-    )
-    with Stubber(client) as stubber:
-        yield stubber
-        stubber.assert_no_pending_responses()
 
 
 def day(number: int, *, estimated: bool = False, **amounts: str) -> dict[str, Any]:
@@ -49,7 +38,7 @@ def expected(group: dict[str, str], **more: Any) -> dict[str, Any]:
     }
 
 
-def ask(stub: Any, by: str | None = None) -> ActualCosts:
+def ask(aws: StubbedAws, by: str | None = None) -> ActualCosts:
     return actual_costs(
         start=date(2026, 11, 1),
         end=date(2026, 11, 3),
@@ -57,38 +46,38 @@ def ask(stub: Any, by: str | None = None) -> ActualCosts:
         tag_key="ultracluster:cluster",
         tag_value="train",
         by=by,
-        client=stub.client,
+        client=aws.client("ce"),
     )
 
 
-def test_adds_up_days_and_pages_by_service(stub: Any) -> None:
+def test_adds_up_days_and_pages_by_service(aws: StubbedAws) -> None:
     group = {"Type": "DIMENSION", "Key": "SERVICE"}
     first = {"ResultsByTime": [day(1, EC2="100.10", FSx="7")], "NextPageToken": "more"}
-    stub.add_response("get_cost_and_usage", first, expected(group))
+    aws.answer("ce", "get_cost_and_usage", first, expected(group))
     second = {"ResultsByTime": [day(2, estimated=True, EC2="0.20")]}
-    stub.add_response("get_cost_and_usage", second, expected(group, NextPageToken="more"))
+    aws.answer("ce", "get_cost_and_usage", second, expected(group, NextPageToken="more"))
 
-    found = ask(stub)
+    found = ask(aws)
 
     assert found.amounts == {"EC2": Decimal("100.30"), "FSx": Decimal(7)}
     assert (found.total, found.currency, found.estimated) == (Decimal("107.30"), "USD", True)
 
 
-def test_groups_by_a_tag_and_keeps_what_has_none(stub: Any) -> None:
+def test_groups_by_a_tag_and_keeps_what_has_none(aws: StubbedAws) -> None:
     answer = {"ResultsByTime": [day(1, **{"team$models": "5", "team$": "2"})]}
-    stub.add_response("get_cost_and_usage", answer, expected({"Type": "TAG", "Key": "team"}))
+    aws.answer("ce", "get_cost_and_usage", answer, expected({"Type": "TAG", "Key": "team"}))
 
-    assert ask(stub, by="team").amounts == {"models": Decimal(5), "": Decimal(2)}
-
-
-def test_no_costs_are_zero(stub: Any) -> None:
-    stub.add_response("get_cost_and_usage", {"ResultsByTime": []})
-
-    assert ask(stub) == ActualCosts(amounts={}, currency="USD", estimated=False)
+    assert ask(aws, by="team").amounts == {"models": Decimal(5), "": Decimal(2)}
 
 
-def test_an_error_of_aws_is_a_finding(stub: Any) -> None:
-    stub.add_client_error("get_cost_and_usage", "AccessDeniedException", "not you")
+def test_no_costs_are_zero(aws: StubbedAws) -> None:
+    aws.answer("ce", "get_cost_and_usage", {"ResultsByTime": []})
+
+    assert ask(aws) == ActualCosts(amounts={}, currency="USD", estimated=False)
+
+
+def test_an_error_of_aws_is_a_finding(aws: StubbedAws) -> None:
+    aws.refuse("ce", "get_cost_and_usage", "AccessDeniedException")
 
     with pytest.raises(FindingsError, match="UC9307"):
-        ask(stub)
+        ask(aws)

@@ -3,10 +3,9 @@
 from datetime import UTC, datetime
 from typing import Any
 
-import boto3
 import pytest
 from botocore.exceptions import EndpointConnectionError
-from botocore.stub import Stubber
+from tests.unit.runtime.stubbed_clients import StubbedAws
 
 from ultracluster_runtime.images import image_of_parameter, newest_baked_image
 from ultracluster_spec.findings import FindingsError
@@ -17,36 +16,15 @@ NAME = "al2023-ami-ecs-neuron-hvm-2023.0.20261030-kernel-6.1-x86_64"
 IMAGE = {"ImageId": ID, "Name": NAME, "CreationDate": "2026-10-31T05:43:00.000Z"}
 
 
-class Stubs:
-    """Stubbed clients of one Region; what is not stubbed cannot be called."""
-
-    def __init__(self) -> None:
-        fakes = {"aws_access_key_id": "x", "aws_secret_access_key": "x", "region_name": REGION}
-        self.clients = {service: boto3.client(service, **fakes) for service in ("ssm", "ec2")}
-        self.stubbers = {service: Stubber(client) for service, client in self.clients.items()}
-        for stubber in self.stubbers.values():
-            stubber.activate()
-
-    def __call__(self, service: str) -> Any:
-        return self.clients[service]
-
-    def says(self, value: str) -> None:
-        self.stubbers["ssm"].add_response("get_parameter", {"Parameter": {"Value": value}}, {"Name": "/p"})
-
-    def has(self, *images: dict[str, str]) -> None:
-        self.stubbers["ec2"].add_response("describe_images", {"Images": list(images)})
-
-
-@pytest.fixture
-def aws() -> Stubs:
-    return Stubs()
+def says(aws: StubbedAws, value: str) -> None:
+    aws.answer("ssm", "get_parameter", {"Parameter": {"Value": value}}, {"Name": "/p"})
 
 
 @pytest.mark.parametrize("value", [ID, f'{{"image_id": "{ID}", "os": "Amazon Linux 2023"}}'])
-def test_a_parameter_leads_to_its_image_with_name_date_and_age(aws: Stubs, value: str) -> None:
-    aws.says(value)
-    aws.has(IMAGE)
-    found = image_of_parameter(aws, region=REGION, parameter="/p")
+def test_a_parameter_leads_to_its_image_with_name_date_and_age(aws: StubbedAws, value: str) -> None:
+    says(aws, value)
+    aws.answer("ec2", "describe_images", {"Images": [IMAGE]})
+    found = image_of_parameter(aws.client, region=REGION, parameter="/p")
 
     assert (found.image_id, found.name) == (ID, NAME)
     assert found.created == datetime(2026, 10, 31, 5, 43, tzinfo=UTC)
@@ -54,28 +32,28 @@ def test_a_parameter_leads_to_its_image_with_name_date_and_age(aws: Stubs, value
 
 
 @pytest.mark.parametrize("value", ["latest", "{broken", '{"os": "x"}', f"{ID}0"])
-def test_refuses_a_parameter_that_holds_no_id(aws: Stubs, value: str) -> None:
-    aws.says(value)
+def test_refuses_a_parameter_that_holds_no_id(aws: StubbedAws, value: str) -> None:
+    says(aws, value)
     with pytest.raises(FindingsError, match="error: us-east-2 has "):
-        image_of_parameter(aws, region=REGION, parameter="/p")
+        image_of_parameter(aws.client, region=REGION, parameter="/p")
 
 
-def test_reports_a_missing_parameter_or_image(aws: Stubs) -> None:
-    aws.stubbers["ssm"].add_client_error("get_parameter", "ParameterNotFound")
+def test_reports_a_missing_parameter_or_image(aws: StubbedAws) -> None:
+    aws.refuse("ssm", "get_parameter", "ParameterNotFound")
     with pytest.raises(FindingsError, match="error: us-east-2 has no parameter /p"):
-        image_of_parameter(aws, region=REGION, parameter="/p")
-    aws.says(ID)
-    aws.stubbers["ec2"].add_client_error("describe_images", "InvalidAMIID.NotFound")
+        image_of_parameter(aws.client, region=REGION, parameter="/p")
+    says(aws, ID)
+    aws.refuse("ec2", "describe_images", "InvalidAMIID.NotFound")
     with pytest.raises(FindingsError, match=f"error: us-east-2 has no AMI {ID}, which /p names"):
-        image_of_parameter(aws, region=REGION, parameter="/p")
+        image_of_parameter(aws.client, region=REGION, parameter="/p")
 
 
 @pytest.mark.parametrize(("service", "call"), [("ssm", "get_parameter"), ("ec2", "describe_images")])
-def test_reports_the_region_that_refuses(aws: Stubs, service: str, call: str) -> None:
-    aws.says(ID) if service == "ec2" else None
-    aws.stubbers[service].add_client_error(call, "AccessDenied", "you may not")
-    with pytest.raises(FindingsError, match=r"error: us-east-2: .*you may not"):
-        image_of_parameter(aws, region=REGION, parameter="/p")
+def test_reports_the_region_that_refuses(aws: StubbedAws, service: str, call: str) -> None:
+    says(aws, ID) if service == "ec2" else None
+    aws.refuse(service, call, "AccessDenied")
+    with pytest.raises(FindingsError, match=r"error: us-east-2: .*AccessDenied it says"):
+        image_of_parameter(aws.client, region=REGION, parameter="/p")
 
 
 def test_reports_that_aws_cannot_be_reached() -> None:
@@ -90,9 +68,12 @@ def test_reports_that_aws_cannot_be_reached() -> None:
             find()
 
 
-def test_the_newest_of_the_baked_images_is_taken_and_only_available_ones_are_asked_for(aws: Stubs) -> None:
+def test_the_newest_of_the_baked_images_is_taken_and_only_available_ones_are_asked_for(
+    aws: StubbedAws,
+) -> None:
     older = IMAGE | {"ImageId": "ami-00000000000000001", "CreationDate": "2026-09-30T00:00:00.000Z"}
-    aws.stubbers["ec2"].add_response(
+    aws.answer(
+        "ec2",
         "describe_images",
         {"Images": [older, IMAGE, older]},
         {
@@ -104,10 +85,10 @@ def test_the_newest_of_the_baked_images_is_taken_and_only_available_ones_are_ask
         },
     )
 
-    assert newest_baked_image(aws, region=REGION, name="nodes").image_id == ID
+    assert newest_baked_image(aws.client, region=REGION, name="nodes").image_id == ID
 
 
-def test_reports_that_no_image_was_built(aws: Stubs) -> None:
-    aws.has()
+def test_reports_that_no_image_was_built(aws: StubbedAws) -> None:
+    aws.answer("ec2", "describe_images", {"Images": []})
     with pytest.raises(FindingsError, match="error: us-east-2 has no AMI in this account with the tag"):
-        newest_baked_image(aws, region=REGION, name="nodes")
+        newest_baked_image(aws.client, region=REGION, name="nodes")

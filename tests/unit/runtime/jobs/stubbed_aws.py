@@ -1,55 +1,21 @@
-"""Stubbed boto3 clients for jobs: botocore validates requests and responses."""
+"""What AWS is asked about jobs, and answers."""
 
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-import boto3
-from botocore.stub import Stubber
+from tests.unit.runtime.stubbed_clients import StubbedAws
 
 from ultracluster_runtime.jobs.logs import Stream
 from ultracluster_runtime.jobs.stop import stop_job
 from ultracluster_spec.commands import LAUNCHER_PATH
 
 NOW = datetime(2026, 12, 1, 12, tzinfo=UTC)
-
-
 ARN = "arn:aws:batch:us-east-2:123456789012"
-
-
 HOST = "arn:aws:ecs:us-east-2:123456789012:container-instance/AWSBatch-nodes/"
-
-
 QUEUE = f"{ARN}:job-queue/training"
-
-
 ENVIRONMENT = f"{ARN}:compute-environment/nodes"
-
-
 LAUNCHED = ["python3", LAUNCHER_PATH, "raw", "train.py"]
-
-
 STREAM = Stream(group="jobs", name="pretrain/default/abc")
-
-
-class StubbedAws:
-    """Clients whose answers are given in the order of the calls; a call that is not expected fails the test."""
-
-    def __init__(self) -> None:
-        self.stubs: dict[str, Stubber] = {}
-
-    def client(self, service: str) -> Any:
-        if service not in self.stubs:
-            self.stubs[service] = Stubber(boto3.client(service, region_name="us-east-2"))
-            self.stubs[service].activate()
-        return self.stubs[service].client
-
-    def answer(self, service: str, call: str, response: Any, parameters: Any = None) -> None:
-        self.client(service)
-        self.stubs[service].add_response(call, response, parameters)
-
-    def refuse(self, service: str, call: str, code: str) -> None:
-        self.client(service)
-        self.stubs[service].add_client_error(call, code, f"{code} it says")
 
 
 def shown(job: str = "one", status: str = "RUNNABLE", nodes: int = 2, **more: Any) -> dict[str, Any]:

@@ -4,7 +4,8 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
-from tests.unit.runtime.jobs.stubbed_aws import ENVIRONMENT, NOW, QUEUE, StubbedAws
+from tests.unit.runtime.jobs.stubbed_aws import ENVIRONMENT, NOW, QUEUE
+from tests.unit.runtime.stubbed_clients import StubbedAws
 
 from ultracluster_runtime.jobs.closed_queues import explain_closed_queue
 

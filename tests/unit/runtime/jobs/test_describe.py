@@ -6,14 +6,24 @@ from tests.unit.runtime.jobs.stubbed_aws import (
     ENVIRONMENT,
     NOW,
     QUEUE,
-    StubbedAws,
     expect_surroundings,
     node_array,
     shown,
 )
+from tests.unit.runtime.stubbed_clients import StubbedAws
 
 from ultracluster_runtime.jobs.describe import describe_job, describe_pending_job, list_jobs
-from ultracluster_runtime.jobs.diagnose import diagnose
+from ultracluster_runtime.jobs.diagnose import PendingJob, diagnose
+
+
+def expect_no_other_jobs(aws: StubbedAws) -> None:
+    aws.answer("batch", "get_job_queue_snapshot", {"frontOfQueue": {"jobs": []}})
+    for _ in ("STARTING", "RUNNING", "PENDING"):
+        aws.answer("batch", "list_jobs", {"jobSummaryList": []})
+
+
+def pending(aws: StubbedAws) -> PendingJob:
+    return describe_pending_job(describe_job("one", client=aws.client), now=NOW, client=aws.client)
 
 
 def test_reads_the_queue_order_missing_nodes_and_quota(aws: StubbedAws) -> None:
@@ -32,7 +42,7 @@ def test_reads_the_queue_order_missing_nodes_and_quota(aws: StubbedAws) -> None:
         {"ServiceCode": "ec2", "QuotaCode": "L-2C3B7624"},
     )
 
-    found = diagnose(describe_pending_job(describe_job("one", client=aws.client), now=NOW, client=aws.client))
+    found = diagnose(pending(aws))
 
     assert [one.reason for one in found] == ["no-instances", "behind-the-head", "share-behind", "quota"]
     assert "--desired-value 384 --region us-east-2" in found[-1].remedy
@@ -45,7 +55,7 @@ def test_refused_reads_are_listed_and_not_evaluated(aws: StubbedAws) -> None:
     aws.refuse("batch", "list_jobs", "AccessDeniedException")
     aws.refuse("service-quotas", "get_service_quota", "AccessDeniedException")
 
-    waiting = describe_pending_job(describe_job("one", client=aws.client), now=NOW, client=aws.client)
+    waiting = pending(aws)
 
     assert diagnose(waiting) == []
     assert [text.partition(":")[0] for text in waiting.unseen] == [
@@ -78,13 +88,11 @@ def test_quota_is_not_read_for_instances_of_a_block(aws: StubbedAws, kind: str) 
         {"CapacityReservations": [reservation]},
         {"CapacityReservationIds": ["cr-1"]},
     )
-    aws.answer("batch", "get_job_queue_snapshot", {"frontOfQueue": {"jobs": []}})
-    for _ in ("STARTING", "RUNNING", "PENDING"):
-        aws.answer("batch", "list_jobs", {"jobSummaryList": []})
+    expect_no_other_jobs(aws)
     if kind == "default":
         aws.answer("service-quotas", "get_service_quota", {"Quota": {"Value": 384.0}})
 
-    waiting = describe_pending_job(describe_job("one", client=aws.client), now=NOW, client=aws.client)
+    waiting = pending(aws)
 
     assert waiting.unseen == ()
     assert (waiting.quota is None) == (kind == "capacity-block")
@@ -103,11 +111,9 @@ def test_quota_is_not_read_for_a_block_that_ec2_has_forgotten(aws: StubbedAws) -
         {"LaunchTemplateVersions": [{"LaunchTemplateData": data}]},
     )
     aws.refuse("ec2", "describe_capacity_reservations", "InvalidCapacityReservationId.NotFound")
-    aws.answer("batch", "get_job_queue_snapshot", {"frontOfQueue": {"jobs": []}})
-    for _ in ("STARTING", "RUNNING", "PENDING"):
-        aws.answer("batch", "list_jobs", {"jobSummaryList": []})
+    expect_no_other_jobs(aws)
 
-    waiting = describe_pending_job(describe_job("one", client=aws.client), now=NOW, client=aws.client)
+    waiting = pending(aws)
 
     assert waiting.unseen == ()
     assert waiting.quota is None
@@ -144,7 +150,7 @@ def test_running_jobs_have_the_hosts_of_their_nodes_and_children(aws: StubbedAws
     aws.answer("batch", "describe_jobs", {"jobs": parts})
     aws.answer("service-quotas", "get_service_quota", {"Quota": {"Value": 384.0}})
 
-    waiting = describe_pending_job(describe_job("one", client=aws.client), now=NOW, client=aws.client)
+    waiting = pending(aws)
 
     assert waiting.running is not None
     assert {job.id: job.hosts for job in waiting.running} == {
@@ -225,14 +231,10 @@ def test_waiting_array_is_explained_by_the_auto_scaling_group_of_its_environment
     }
     aws.answer("autoscaling", "describe_scaling_activities", {"Activities": [failed]})
     aws.answer("ecs", "list_container_instances", {"containerInstanceArns": ["a"]}, {"cluster": "nodes"})
-    aws.answer("batch", "get_job_queue_snapshot", {"frontOfQueue": {"jobs": []}})
-    for _ in ("STARTING", "RUNNING", "PENDING"):
-        aws.answer("batch", "list_jobs", {"jobSummaryList": []})
+    expect_no_other_jobs(aws)
     aws.answer("service-quotas", "get_service_quota", {"Quota": {"Value": 384.0}})
 
-    (reason,) = diagnose(
-        describe_pending_job(describe_job("one", client=aws.client), now=NOW, client=aws.client)
-    )
+    (reason,) = diagnose(pending(aws))
 
     assert reason.evidence == (
         "1 nodes of Auto Scaling group fleet have joined, the job needs 2; its last launch failed: no capacity"

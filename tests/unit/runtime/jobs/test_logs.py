@@ -1,7 +1,8 @@
 """Logs of nodes."""
 
 import pytest
-from tests.unit.runtime.jobs.stubbed_aws import STREAM, StubbedAws, events, expect_job, node_array, part
+from tests.unit.runtime.jobs.stubbed_aws import STREAM, events, expect_job, node_array, part
+from tests.unit.runtime.stubbed_clients import StubbedAws
 
 from ultracluster_runtime.jobs.logs import Line, find_stream, read_new, read_tail
 from ultracluster_spec.findings import FindingsError

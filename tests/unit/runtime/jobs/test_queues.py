@@ -3,7 +3,8 @@
 from typing import Any
 
 import pytest
-from tests.unit.runtime.jobs.stubbed_aws import ARN, ENVIRONMENT, QUEUE, StubbedAws
+from tests.unit.runtime.jobs.stubbed_aws import ARN, ENVIRONMENT, QUEUE
+from tests.unit.runtime.stubbed_clients import StubbedAws
 
 from ultracluster_catalog.limits.queues import QUEUE_NAME_TAG
 from ultracluster_runtime.jobs.queues import Queue, find_definition, find_queue, find_queues, region_from_arn

@@ -4,7 +4,8 @@ import json
 from typing import Any
 
 import pytest
-from tests.unit.runtime.jobs.stubbed_aws import QUEUE, StubbedAws, shown
+from tests.unit.runtime.jobs.stubbed_aws import QUEUE, shown
+from tests.unit.runtime.stubbed_clients import StubbedAws
 
 from ultracluster_runtime.jobs.diagnose import Reason
 from ultracluster_runtime.jobs.resumes import (

@@ -7,7 +7,6 @@ from tests.unit.runtime.jobs.stubbed_aws import (
     HOST,
     NOW,
     Clock,
-    StubbedAws,
     end,
     expect_end,
     expect_hosts,
@@ -17,6 +16,7 @@ from tests.unit.runtime.jobs.stubbed_aws import (
     node_array,
     shown,
 )
+from tests.unit.runtime.stubbed_clients import StubbedAws
 
 
 def test_running_job_gets_a_request_and_time_before_it_is_terminated(aws: StubbedAws) -> None:

@@ -87,8 +87,6 @@ class Faults:
 
 
 NO_FAULTS = Faults()
-
-
 _roads = [False]
 
 

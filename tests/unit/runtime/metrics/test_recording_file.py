@@ -21,14 +21,6 @@ def test_recording_survives_a_round_trip(tmp_path: Path) -> None:
     assert first.read_bytes() == second.read_bytes()
 
 
-def test_distinguishes_metrics_of_a_job_from_those_of_the_cluster() -> None:
-    recorded = recording(series("Loss", "Average", [1.0]), series("Loss", "Average", [2.0], job="train"))
-    assert recorded.values("Loss", "Average") == [1]
-    assert recorded.values("Loss", "Average", job="train") == [2]
-    assert recorded.values("Loss", "Maximum") == []
-    assert recorded.jobs == ("train",)
-
-
 def _without(key: str) -> Callable[[dict[str, Any]], None]:
     return lambda document: document.pop(key) and None
 

@@ -11,8 +11,6 @@ from ultracluster_runtime.purchasing.ec2_objects import Block, Extension, Reserv
 from ultracluster_runtime.purchasing.orders import Order, OrderState, Record
 
 BEGIN, END = START + timedelta(days=10), START + timedelta(days=24)
-
-
 _OWNED = Reservation(
     reservation_id=OWNED,
     state="active",

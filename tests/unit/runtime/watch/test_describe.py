@@ -1,8 +1,8 @@
 """Reading the observations of a watch, on stubbed boto3 clients."""
 
-from typing import Any
-
 import pytest
+from tests.fake_clients import FakeClients
+from tests.unit.runtime.stubbed_clients import StubbedAws
 from tests.unit.runtime.watch.watched_cluster import (
     HOUR,
     MINUTE,
@@ -21,8 +21,11 @@ from ultracluster_runtime.watch.metrics import (
 )
 
 
-def test_reads_the_responses_of_aws(stubs: Any) -> None:
-    clients, stubbers = stubs
+def clients_of(aws: StubbedAws) -> FakeClients:
+    return FakeClients(aws.client)
+
+
+def test_reads_the_responses_of_aws(aws: StubbedAws) -> None:
     shown = {
         "State": "active",
         "ReservationType": "capacity-block",
@@ -32,13 +35,14 @@ def test_reads_the_responses_of_aws(stubs: Any) -> None:
         "StartDate": NOW - HOUR,
         "EndDate": NOW + 24 * HOUR,
     }
-    stubbers["ec2"].add_response(
+    aws.answer(
+        "ec2",
         "describe_capacity_reservations",
         {"CapacityReservations": [shown]},
         {"CapacityReservationIds": [RESERVATION]},
     )
-    answer_the_rest(stubbers)
-    assert observe(WATCHED, clients, NOW) == ClusterObservations(
+    answer_the_rest(aws)
+    assert observe(WATCHED, clients_of(aws), NOW) == ClusterObservations(
         now=NOW,
         reservations=((block(), 3),),
         without_reservation=False,
@@ -51,13 +55,10 @@ def test_reads_the_responses_of_aws(stubs: Any) -> None:
     )
 
 
-def test_forgotten_reservation_is_skipped_and_other_errors_are_raised(stubs: Any) -> None:
-    clients, stubbers = stubs
-    stubbers["ec2"].add_client_error(
-        "describe_capacity_reservations", "InvalidCapacityReservationId.NotFound"
-    )
-    answer_the_rest(stubbers)
-    assert observe(WATCHED, clients, NOW).reservations == ()
-    stubbers["ec2"].add_client_error("describe_capacity_reservations", "UnauthorizedOperation")
-    with pytest.raises(clients("ec2").exceptions.ClientError, match="UnauthorizedOperation"):
-        observe(WATCHED, clients, NOW)
+def test_forgotten_reservation_is_skipped_and_other_errors_are_raised(aws: StubbedAws) -> None:
+    aws.refuse("ec2", "describe_capacity_reservations", "InvalidCapacityReservationId.NotFound")
+    answer_the_rest(aws)
+    assert observe(WATCHED, clients_of(aws), NOW).reservations == ()
+    aws.refuse("ec2", "describe_capacity_reservations", "UnauthorizedOperation")
+    with pytest.raises(aws.client("ec2").exceptions.ClientError, match="UnauthorizedOperation"):
+        observe(WATCHED, clients_of(aws), NOW)

@@ -3,6 +3,8 @@
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
+from tests.unit.runtime.stubbed_clients import StubbedAws
+
 from ultracluster_runtime.lifecycle.observations import Reservation
 from ultracluster_runtime.watch.describe import WatchedCluster
 from ultracluster_runtime.watch.metrics import (
@@ -11,20 +13,10 @@ from ultracluster_runtime.watch.metrics import (
 )
 
 NOW = datetime(2026, 11, 21, 12, 0, tzinfo=UTC)
-
-
 MINUTE = timedelta(minutes=1)
-
-
 HOUR = timedelta(hours=1)
-
-
 RESERVATION = "cr-0123456789abcdef0"
-
-
 QUEUE = "arn:aws:batch:us-east-2:123456789012:job-queue/q"
-
-
 PROFILE = "arn:aws:iam::123456789012:instance-profile/nodes"
 
 
@@ -59,25 +51,26 @@ def steps(*, last: datetime, seconds: float = 30) -> tuple[Step, ...]:
     return tuple(Step(at=last - back * MINUTE, seconds=seconds) for back in range(60))
 
 
-def answer_the_rest(stubbers: Any) -> None:
+def answer_the_rest(aws: StubbedAws) -> None:
     job = {"jobId": "j", "jobName": "train", "createdAt": int(NOW.timestamp() * 1000)}
     array = job | {"jobId": "node_array", "arrayProperties": {"size": 2}}
-    stubbers["batch"].add_response(
-        "list_jobs", {"jobSummaryList": [job, array]}, {"jobQueue": QUEUE, "jobStatus": "PENDING"}
+    aws.answer(
+        "batch", "list_jobs", {"jobSummaryList": [job, array]}, {"jobQueue": QUEUE, "jobStatus": "PENDING"}
     )
     launched = {"Reservations": [{"Instances": [{"LaunchTime": NOW - HOUR}]}]}
     filters = [
         {"Name": "iam-instance-profile.arn", "Values": [PROFILE]},
         {"Name": "instance-state-name", "Values": ["running"]},
     ]
-    stubbers["ec2"].add_response("describe_instances", launched, {"Filters": filters})
+    aws.answer("ec2", "describe_instances", launched, {"Filters": filters})
     codes = (
         "Client.InstanceInitiatedShutdown",
         "Client.UserInitiatedShutdown",
         "Server.SpotInstanceTermination",
     )
     ended = [{"LaunchTime": NOW - MINUTE, "StateReason": {"Code": code}} for code in codes]
-    stubbers["ec2"].add_response(
+    aws.answer(
+        "ec2",
         "describe_instances",
         {"Reservations": [{"Instances": [*ended, {"LaunchTime": NOW}]}]},
         {
@@ -92,7 +85,8 @@ def answer_the_rest(stubbers: Any) -> None:
     )
     order = [{"order": number, "computeEnvironment": name} for number, name in enumerate(("a", "b"))]
     queue = {"jobQueueName": "q", "jobQueueArn": QUEUE, "state": "ENABLED", "priority": 1}
-    stubbers["batch"].add_response(
+    aws.answer(
+        "batch",
         "describe_job_queues",
         {"jobQueues": [queue | {"computeEnvironmentOrder": order}]},
         {"jobQueues": [QUEUE]},
@@ -101,7 +95,8 @@ def answer_the_rest(stubbers: Any) -> None:
         {"computeEnvironmentName": name, "computeEnvironmentArn": name, "status": status}
         for name, status in (("a", "VALID"), ("b", "INVALID"))
     ]
-    stubbers["batch"].add_response(
+    aws.answer(
+        "batch",
         "describe_compute_environments",
         {"computeEnvironments": environments},
         {"computeEnvironments": ["a", "b"]},
@@ -118,9 +113,9 @@ def answer_the_rest(stubbers: Any) -> None:
                 {"arrayJobId": "node_array", "jobStatus": status},
             ),
         ):
-            stubbers["batch"].add_response("list_jobs", {"jobSummaryList": found}, asked)
+            aws.answer("batch", "list_jobs", {"jobSummaryList": found}, asked)
     series = {"Id": "steps", "Timestamps": [NOW - MINUTE], "Values": [1.5]}
-    stubbers["cloudwatch"].add_response("get_metric_data", {"MetricDataResults": [series]})
+    aws.answer("cloudwatch", "get_metric_data", {"MetricDataResults": [series]})
 
 
 WATCHED = WatchedCluster(

@@ -4,9 +4,7 @@ from collections.abc import Iterator
 from contextlib import ExitStack
 
 import pytest
-from tests.unit.runtime.jobs.stubbed_aws import (
-    StubbedAws,
-)
+from tests.unit.runtime.stubbed_clients import StubbedAws
 
 
 @pytest.fixture
