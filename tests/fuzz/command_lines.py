@@ -1,12 +1,8 @@
-"""Hostile command lines, drawn from a seed: options, paths, pipes, environments and missing libraries.
-
-`python -m tests.fuzz.command_lines SEED COUNT` prints how each kind ended, the worst time and the worst memory.
-"""
+"""Hostile command lines, drawn from a seed: options, paths, pipes, environments and missing libraries."""
 
 import os
 import random
 import re
-import resource
 import select
 import shlex
 import signal
@@ -17,7 +13,7 @@ import time
 import traceback
 import zlib
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -599,16 +595,3 @@ def run(seed: int, count: int, folder: Path) -> tuple[list[tuple[CommandLine, Ou
         f"slowest {slowest:.1f} s, most memory {largest:.0f} MiB"
     )
     return failures, figures
-
-
-def _print(arguments: Sequence[str]) -> None:
-    with tempfile.TemporaryDirectory() as folder:
-        failures, figures = run(int(arguments[0]), int(arguments[1]), Path(folder))
-    for line, _, problem in failures:
-        sys.stdout.write(f"{problem[:200]!a}\n    {str(line)[:300]!a}\n")
-    sys.stdout.write(f"{figures}\n")
-
-
-if __name__ == "__main__":
-    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-    _print(sys.argv[1:])

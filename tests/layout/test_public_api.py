@@ -1,4 +1,7 @@
-"""Every package, and every module that users import, lists its public names completely, in order and with documentation."""
+"""Every package, and every module that users import, lists its public names completely.
+
+That they are in order and documented, ruff checks (RUF022, D).
+"""
 
 import ast
 import importlib
@@ -30,7 +33,7 @@ USERS_IMPORT = re.compile(
 )
 
 
-def test_every_public_module_for_users_has_a_sorted_all(modules: Mapping[str, ast.Module]) -> None:
+def test_every_public_module_for_users_has_an_all(modules: Mapping[str, ast.Module]) -> None:
     public = {
         name: _all(tree)
         for name, tree in modules.items()
@@ -39,7 +42,6 @@ def test_every_public_module_for_users_has_a_sorted_all(modules: Mapping[str, as
 
     assert {*PACKAGES} <= set(public)
     assert [name for name, exported in public.items() if exported is None] == []
-    assert [name for name, exported in public.items() if exported != sorted(exported or [], key=_order)] == []
 
 
 def test_every_public_definition_for_users_is_in_all(modules: Mapping[str, ast.Module]) -> None:
@@ -63,16 +65,6 @@ def test_a_package_offers_everything_that_it_gathers(modules: Mapping[str, ast.M
     }
 
     assert {name for name in gathered if not name.startswith("_")} - set(_all(tree) or []) == set()
-
-
-def test_everything_in_all_has_a_docstring(modules: Mapping[str, ast.Module]) -> None:
-    assert [
-        f"{name}.{definition.name}"
-        for name, tree in modules.items()
-        for definition in _definitions(tree)
-        if definition.name in (_all(tree) or []) and not ast.get_docstring(definition)
-    ] == []
-    assert [name for name, tree in modules.items() if not ast.get_docstring(tree)] == []
 
 
 @pytest.mark.slow
@@ -147,11 +139,3 @@ def _all(tree: ast.Module) -> list[str] | None:
 
 def _definitions(tree: ast.Module) -> list[ast.FunctionDef | ast.ClassDef]:
     return [statement for statement in tree.body if isinstance(statement, ast.FunctionDef | ast.ClassDef)]
-
-
-def _order(name: str) -> tuple[int, list[tuple[bool, int, str]]]:
-    """The order of ruff's RUF022: constants, classes, the rest; numbers inside a name by value."""
-    kind = 0 if name.isupper() else 1 if name[0].isupper() else 2
-    return kind, [
-        (not part.isdigit(), int(part) if part.isdigit() else 0, part) for part in re.split(r"(\d+)", name)
-    ]

@@ -3,9 +3,8 @@
 import json
 from typing import Any
 
-import boto3
 import pytest
-from botocore.stub import Stubber
+from tests.unit.runtime.stubbed_clients import StubbedAws
 
 from ultracluster_runtime.service_jobs import training_job, training_job_submission
 from ultracluster_spec.findings import FindingsError
@@ -29,26 +28,18 @@ def refusal(request: dict[str, Any], **changes: Any) -> str:
     return str(caught.value)
 
 
-def test_botocore_accepts_the_requests() -> None:
+def test_botocore_accepts_the_requests(aws: StubbedAws) -> None:
     plan = "arn:aws:sagemaker:us-east-2:123456789012:training-plan/pretrain"
     request = training_job(
         **JOB, checkpoint_s3_url="s3://bucket/c", environment={"A": "b"}, training_plan_arn=plan
     )
     submission = training_job_submission(request, **SUBMISSION, attempts=10, priority=9999)
-    fakes = {"aws_access_key_id": "x", "aws_secret_access_key": "x", "region_name": "us-east-2"}
-    for service, call, parameters, answer in (
-        (
-            "sagemaker",
-            "create_training_job",
-            request,
-            {"TrainingJobArn": "arn:aws:sagemaker:us-east-2:123456789012:training-job/x"},
-        ),
-        ("batch", "submit_service_job", submission, {"jobArn": "arn", "jobName": "pretrain", "jobId": "1"}),
-    ):
-        client = boto3.client(service, **fakes)  # type: ignore[call-overload]
-        with Stubber(client) as stubber:
-            stubber.add_response(call, answer, parameters)
-            getattr(client, call)(**parameters)
+    made = {"TrainingJobArn": "arn:aws:sagemaker:us-east-2:123456789012:training-job/x"}
+    aws.answer("sagemaker", "create_training_job", made, request)
+    aws.client("sagemaker").create_training_job(**request)
+    submitted = {"jobArn": "arn", "jobName": "pretrain", "jobId": "1"}
+    aws.answer("batch", "submit_service_job", submitted, submission)
+    aws.client("batch").submit_service_job(**submission)
     assert json.loads(submission["serviceRequestPayload"]) == request
     assert request["TrainingJobName"].startswith("AWSBatch")
     assert request["ResourceConfig"]["TrainingPlanArn"] == plan

@@ -318,13 +318,17 @@ def test_no_other_construct_makes_a_function() -> None:
     )
 
 
+def chosen(name: str, monkeypatch: pytest.MonkeyPatch) -> Function:
+    function = FUNCTIONS[name]
+    secrets = {"AWS_SECRET_ACCESS_KEY": SECRET, "AWS_SESSION_TOKEN": SECRET}
+    for variable, value in {**function.variables, **secrets}.items():
+        monkeypatch.setenv(variable, value)
+    return function
+
+
 @pytest.fixture(params=FUNCTIONS)
 def function(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Function:
-    chosen = FUNCTIONS[request.param]
-    variables = {**chosen.variables, "AWS_SECRET_ACCESS_KEY": SECRET, "AWS_SESSION_TOKEN": SECRET}
-    for name, value in variables.items():
-        monkeypatch.setenv(name, value)
-    return chosen
+    return chosen(request.param, monkeypatch)
 
 
 def test_any_call_can_fail_in_any_way(
@@ -361,9 +365,7 @@ def test_any_call_can_fail_in_any_way(
 
 
 def test_people_hear_of_a_resume_by_the_topic_of_the_function(monkeypatch: pytest.MonkeyPatch) -> None:
-    function = FUNCTIONS["ultracluster_runtime.resume.handler.handler"]
-    for name, value in function.variables.items():
-        monkeypatch.setenv(name, value)
+    function = chosen("ultracluster_runtime.resume.handler.handler", monkeypatch)
     aws = function.aws()
     function.run(aws, monkeypatch)
 
@@ -371,9 +373,7 @@ def test_people_hear_of_a_resume_by_the_topic_of_the_function(monkeypatch: pytes
 
 
 def test_people_hear_which_tag_keeps_queues_closed(monkeypatch: pytest.MonkeyPatch) -> None:
-    function = FUNCTIONS["index.handler"]
-    for name, value in function.variables.items():
-        monkeypatch.setenv(name, value)
+    function = chosen("index.handler", monkeypatch)
     aws = BudgetAws()
     function.run(aws, monkeypatch)
 
@@ -383,9 +383,7 @@ def test_people_hear_which_tag_keeps_queues_closed(monkeypatch: pytest.MonkeyPat
 
 
 def test_failure_to_close_a_queue_does_not_keep_others_open(monkeypatch: pytest.MonkeyPatch) -> None:
-    function = FUNCTIONS["index.handler"]
-    for name, value in function.variables.items():
-        monkeypatch.setenv(name, value)
+    function = chosen("index.handler", monkeypatch)
     aws = BudgetAws()
     aws.faults = {0: "denied"}
     with pytest.raises(RuntimeError, match="training"):

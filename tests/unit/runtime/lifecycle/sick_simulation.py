@@ -12,6 +12,8 @@ from datetime import UTC, datetime, timedelta
 from types import SimpleNamespace
 from typing import Any
 
+from tests.unit.runtime.lifecycle.lifecycle_simulation import Violation
+
 from ultracluster_runtime.lifecycle.actions import Action, DrainNode, Notify, ReplaceNode, RequestCheckpoint
 from ultracluster_runtime.lifecycle.observations import (
     Environment,
@@ -28,10 +30,6 @@ from ultracluster_runtime.lifecycle.state import LifecycleState
 START = datetime(2026, 12, 1, 11, 30, tzinfo=UTC)
 HOURS, SLOTS, LEAD = 12, 4, 20
 FAULTS = {"memory": ["HBM_UNCORRECTABLE_ERROR"], "dma": ["DMA_ERROR"], "devices": []}
-
-
-class Violation(BaseException):
-    """The life cycle did what it must never do. Not an `Exception`: those it survives."""
 
 
 @dataclass(kw_only=True)

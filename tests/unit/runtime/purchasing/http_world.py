@@ -35,6 +35,7 @@ from moto.moto_server.werkzeug_app import create_backend_app
 from tests.fake_clients import FakeClients
 from tests.unit.runtime.purchasing.example_orders import block_order
 from tests.unit.runtime.purchasing.fake_ec2 import ACCOUNT, FakeEc2, error_body
+from tests.unit.runtime.purchasing.invariants import Violation
 from tests.unit.runtime.purchasing.ledger_table import TABLE, create_table
 from werkzeug.test import Client
 
@@ -83,10 +84,6 @@ FAULTS = (
     "without-members-after",
 )
 """What may happen to a request, before AWS executes it or after. ``forged`` is a 200 answer with a request ID."""
-
-
-class Violation(AssertionError):  # noqa: N818 - as in `invariants`
-    """Money was spent twice, above a cap or outside of the ledger."""
 
 
 @dataclass

@@ -136,59 +136,6 @@ def test_the_name_of_a_chain_does_not_grow() -> None:
     assert (len(longest), longest[-16:]) == (128, "-resume-11111111")
 
 
-def test_overrides_of_the_submission_are_kept_and_variables_of_aws_batch_are_not() -> None:
-    changed = container(
-        command=["bash", "-c", "x", "ultracluster-launch", "other.py"],
-        environment=[
-            {"name": "AWS_BATCH_JOB_ID", "value": "1"},
-            {"name": "SEED", "value": "7"},
-            {"name": "SAME", "value": "as before"},
-        ],
-    )
-    properties = {
-        "numNodes": 2,
-        "mainNode": 0,
-        "nodeRangeProperties": [{"targetNodes": "0:1", "container": changed}],
-    }
-    defined = {
-        **DEFINED,
-        "nodeProperties": {
-            "numNodes": 4,
-            "mainNode": 0,
-            "nodeRangeProperties": [
-                {
-                    "targetNodes": "0:",
-                    "container": container(environment=[{"name": "SAME", "value": "as before"}]),
-                }
-            ],
-        },
-    }
-    job = drained(
-        nodeProperties=properties,
-        shareIdentifier="default",
-        schedulingPriority=5,
-        timeout={"attemptDurationSeconds": 3600},
-        tags={"ultracluster:resume": "3", "team": "vision", "aws:x": "y"},
-    )
-    again = resubmission(job, defined, left=2)
-    assert again["nodeOverrides"] == {
-        "numNodes": 2,
-        "nodePropertyOverrides": [
-            {
-                "targetNodes": "0:",
-                "containerOverrides": {
-                    "environment": [{"name": "SEED", "value": "7"}],
-                    "command": changed["command"],
-                },
-            }
-        ],
-    }
-    assert (again["shareIdentifier"], again["schedulingPriorityOverride"]) == ("default", 5)
-    assert again["timeout"] == {"attemptDurationSeconds": 3600}
-    assert again["tags"]["team"] == "vision"
-    assert "aws:x" not in again["tags"]
-
-
 def test_a_job_on_one_node_keeps_its_overrides() -> None:
     job = {
         "jobId": "11111111-0000",
@@ -230,12 +177,17 @@ def test_a_job_is_submitted_again_after_other_jobs_and_as_the_array_that_it_was(
     assert again["arrayProperties"] == {"size": 8}
 
 
-def test_everything_that_the_first_submission_set_is_kept() -> None:
+def test_what_the_first_submission_set_is_kept_and_what_aws_batch_sets_is_not() -> None:
     requirements = [{"type": "VCPU", "value": "96"}, {"type": "MEMORY", "value": "4096"}]
     ran = container(
         instanceType="trn1.32xlarge",
         resourceRequirements=[*requirements, {"type": "GPU", "value": "1"}],
         command=["other.py"],
+        environment=[
+            {"name": "AWS_BATCH_JOB_ID", "value": "1"},
+            {"name": "SEED", "value": "7"},
+            {"name": "SAME", "value": "as before"},
+        ],
     )
     retry = {"attempts": 4, "evaluateOnExit": [{"onExitCode": "9", "action": "RETRY"}]}
     job = drained(
@@ -244,6 +196,7 @@ def test_everything_that_the_first_submission_set_is_kept() -> None:
         shareIdentifier="research",
         schedulingPriority=7,
         parameters={"steps": "9"},
+        tags={"ultracluster:resume": "3", "team": "vision", "aws:x": "y"},
         propagateTags=True,
         consumableResourceProperties={
             "consumableResourceList": [{"consumableResource": "seat", "quantity": 1}]
@@ -268,7 +221,8 @@ def test_everything_that_the_first_submission_set_is_kept() -> None:
                         resourceRequirements=[
                             {"type": "MEMORY", "value": "4096"},
                             {"type": "VCPU", "value": "192"},
-                        ]
+                        ],
+                        environment=[{"name": "SAME", "value": "as before"}],
                     ),
                     "instanceTypes": ["trn2.48xlarge"],
                 }
@@ -286,6 +240,7 @@ def test_everything_that_the_first_submission_set_is_kept() -> None:
                 "instanceTypes": ["trn1.32xlarge"],
                 "containerOverrides": {
                     "command": ["other.py"],
+                    "environment": [{"name": "SEED", "value": "7"}],
                     "instanceType": "trn1.32xlarge",
                     "resourceRequirements": [{"type": "VCPU", "value": "96"}, {"type": "GPU", "value": "1"}],
                 },
@@ -295,6 +250,8 @@ def test_everything_that_the_first_submission_set_is_kept() -> None:
     kept = ("retryStrategy", "timeout", "shareIdentifier", "parameters", "propagateTags")
     assert {member: request[member] for member in kept} == {member: job[member] for member in kept}
     assert request["schedulingPriorityOverride"] == 7
+    assert request["tags"]["team"] == "vision"
+    assert "aws:x" not in request["tags"]
     validate_parameters(request, SUBMIT_JOB)
 
 

@@ -33,6 +33,11 @@ def subjects(aws: ResumeAws) -> list[str]:
     return [str(notice["Subject"]) for notice in aws.published]
 
 
+def told(aws: ResumeAws) -> list[str]:
+    """What people hear, without the reason."""
+    return [subject.partition(":")[0] for subject in subjects(aws)]
+
+
 def test_a_drained_job_is_submitted_again_once() -> None:
     aws = ResumeAws(drained())
     clients = aws.clients
@@ -56,7 +61,7 @@ def test_it_waits_while_its_queue_is_closed_and_people_hear_of_both() -> None:
     aws.queue_state = "ENABLED"
     run_for(aws, 3, start=NOW + timedelta(days=20))
     assert len(aws.submitted) == 1
-    assert [subject.split(":")[0] for subject in subjects(aws)] == [
+    assert told(aws) == [
         "Job pretrain waits",
         "Job pretrain goes on",
     ]
@@ -93,7 +98,7 @@ def test_a_job_without_resumes_ends_and_people_hear_of_it_once(tags: dict[str, s
     aws = ResumeAws(drained(tags=tags))
     run_for(aws, 3)
     assert aws.submitted == []
-    assert [subject.split(":")[0] for subject in subjects(aws)] == ["Job pretrain ended"]
+    assert told(aws) == ["Job pretrain ended"]
     assert "again: none of its resumes are left." in aws.published[0]["Message"]
 
 
@@ -248,7 +253,7 @@ def test_a_job_whose_definition_was_deregistered_ends_with_a_word(state: str) ->
     (item,) = (item for item in aws.items.values() if item["id"]["S"] != "lease")
     assert item["state"] == {"S": "over"}
     assert item["reason"]["S"].endswith("and its job definition is deregistered")
-    assert [subject.split(":")[0] for subject in subjects(aws)] == [
+    assert told(aws) == [
         "Job pretrain waits",
         "Job pretrain ended",
     ]
@@ -260,7 +265,7 @@ def test_a_job_whose_definition_aws_batch_has_forgotten_ends_with_a_word() -> No
     aws.forgotten = True
     run(aws)
     assert aws.submitted == []
-    assert [subject.split(":")[0] for subject in subjects(aws)] == ["Job pretrain ended"]
+    assert told(aws) == ["Job pretrain ended"]
 
 
 def test_throttling_is_tried_again_without_a_word() -> None:
@@ -273,7 +278,7 @@ def test_throttling_is_tried_again_without_a_word() -> None:
     aws.faults = {}
     run(aws, NOW + MINUTE)
     assert len(aws.submitted) == 1
-    assert [subject.split(":")[0] for subject in subjects(aws)] == ["Job pretrain goes on"]
+    assert told(aws) == ["Job pretrain goes on"]
 
 
 # Jobs that depend on resumed ones
