@@ -19,6 +19,7 @@ import pytest
 from tests.golden.configurations import configurations
 from tests.golden.synthesis import stacks_of
 from tests.unit.runtime.lifecycle.lifecycle_aws import FAULTS, QUEUE, RESERVATION, FakeAws, cluster
+from tests.unit.runtime.purchasing.ec2_fixtures import answered_offering
 from tests.unit.runtime.resume.resume_aws import NOW, ResumeAws, drained
 
 from ultracluster_runtime.functions import close_queues
@@ -81,18 +82,9 @@ class MarketAws(FakeAws):
     """A market with one offering, which nobody has seen before."""
 
     def _DescribeCapacityBlockOfferings(self, asked: Mapping[str, Any]) -> dict[str, Any]:  # noqa: N802
-        start = datetime.now(UTC) + timedelta(days=2)
-        offering = {
-            "CapacityBlockOfferingId": "cb-1",
-            "InstanceType": asked["InstanceType"],
-            "AvailabilityZone": "us-east-2c",
-            "InstanceCount": asked["InstanceCount"],
-            "StartDate": start,
-            "EndDate": start + timedelta(hours=24),
-            "CapacityBlockDurationHours": 24,
-            "UpfrontFee": "858",
-            "CurrencyCode": "USD",
-        }
+        offering = answered_offering(
+            datetime.now(UTC) + timedelta(days=2), InstanceCount=asked["InstanceCount"], UpfrontFee="858"
+        )
         return {"CapacityBlockOfferings": [offering]}
 
     def _GetMetricData(self, _: Mapping[str, Any]) -> dict[str, Any]:  # noqa: N802

@@ -30,6 +30,7 @@ __all__ = [
     "TOPIC",
     "FakeAws",
     "cluster",
+    "refusal",
 ]
 
 ACCOUNT = "arn:aws:batch:us-east-2:123456789012"
@@ -64,6 +65,14 @@ PAGED = {
     "DescribeInstances": ("Reservations", "NextToken"),
     "ListJobs": ("jobSummaryList", "nextToken"),
 }
+
+
+def refusal(code: str, call: str = "Call", *, status: int = 400) -> ClientError:
+    error: Any = {
+        "Error": {"Code": code, "Message": "by a test"},
+        "ResponseMetadata": {"HTTPStatusCode": status},
+    }
+    return ClientError(error, call)
 
 
 def cluster(**changes: Any) -> ManagedBlock:
@@ -188,11 +197,7 @@ class FakeAws:
         self.calls.append(model.name)
         self.answered(model.name)
         if fault in REFUSALS:
-            error = {
-                "Error": {"Code": REFUSALS[fault], "Message": "by a test"},
-                "ResponseMetadata": {"HTTPStatusCode": 500 if fault == "internal error" else 400},
-            }
-            raise ClientError(error, model.name)  # type: ignore[arg-type]
+            raise refusal(REFUSALS[fault], model.name, status=500 if fault == "internal error" else 400)
         if fault == "lost request":
             raise ReadTimeoutError(endpoint_url="https://fake")
         if fault == "unparsable":
@@ -216,8 +221,7 @@ class FakeAws:
     def _known(self, asked: Mapping[str, Any]) -> str:
         (wanted,) = asked["CapacityReservationIds"]
         if wanted not in self.reservations:
-            error = {"Error": {"Code": "InvalidCapacityReservationId.NotFound", "Message": "by a test"}}
-            raise ClientError(error, "Describe")
+            raise refusal("InvalidCapacityReservationId.NotFound")
         return str(wanted)
 
     def _DescribeCapacityReservations(self, asked: Mapping[str, Any]) -> dict[str, Any]:
@@ -387,20 +391,14 @@ class FakeAws:
                 {
                     "InstanceId": node,
                     "AvailabilityZone": "us-east-2c",
-                    "LifecycleState": "InService",
+                    "LifecycleState": state,
                     "HealthStatus": "Healthy",
                     "ProtectedFromScaleIn": protected,
                 }
-                for node, protected in self.protected.items()
-            ]
-            + [
-                {
-                    "InstanceId": "i-that-comes",
-                    "AvailabilityZone": "us-east-2c",
-                    "LifecycleState": "Pending",
-                    "HealthStatus": "Healthy",
-                    "ProtectedFromScaleIn": False,
-                }
+                for node, protected, state in (
+                    *((node, protected, "InService") for node, protected in self.protected.items()),
+                    ("i-that-comes", False, "Pending"),
+                )
             ],
         }
         return {"AutoScalingGroups": [group]}
@@ -425,8 +423,7 @@ class FakeAws:
 
     def _SendCommand(self, asked: Mapping[str, Any]) -> dict[str, Any]:
         if self.unreachable & set(asked["InstanceIds"]):
-            error = {"Error": {"Code": "InvalidInstanceId", "Message": "not in a valid state"}}
-            raise ClientError(error, "SendCommand")
+            raise refusal("InvalidInstanceId")
         self.commands.append(dict(asked))
         return {}
 
@@ -450,8 +447,7 @@ class FakeAws:
                 until = int(item.get("until", {}).get("N", 0))
                 holds = not int(values[":soon"]["N"]) <= until <= int(values[":latest"]["N"]) or mine
         if not holds:
-            error = {"Error": {"Code": "ConditionalCheckFailedException", "Message": "by a test"}}
-            raise ClientError(error, "UpdateItem")  # type: ignore[arg-type]
+            raise refusal("ConditionalCheckFailedException")
         match asked["UpdateExpression"]:
             case "SET #owner = :owner, #until = :until":
                 item |= {"owner": values[":owner"], "until": values[":until"]}

@@ -1,7 +1,7 @@
 """Objects in EC2 and the ledger after an order was sent, to vary one field at a time."""
 
 from dataclasses import replace
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Any
 
 from tests.unit.runtime.purchasing.example_orders import block_order
@@ -62,3 +62,19 @@ def reservation(number: int, **changes: Any) -> Reservation:
 
 def block(number: int, *reservations: str, order_name: str | None = None, state: str = "scheduled") -> Block:
     return Block(block_id=f"cb-{number}", state=state, reservation_ids=reservations, order_name=order_name)
+
+
+def answered_offering(start: datetime, *, hours: int = 24, **members: Any) -> dict[str, Any]:
+    """An offering as DescribeCapacityBlockOfferings answers it; test_offerings.py holds its members to botocore's model."""
+    return {
+        "CapacityBlockOfferingId": "cb-1",
+        "InstanceType": "trn2.48xlarge",
+        "AvailabilityZone": "us-east-2c",
+        "InstanceCount": 16,
+        "StartDate": start,
+        "EndDate": start + timedelta(hours=hours),
+        "CapacityBlockDurationHours": hours,
+        "UpfrontFee": "13446.06",
+        "CurrencyCode": "USD",
+        "Tenancy": "default",
+    } | members

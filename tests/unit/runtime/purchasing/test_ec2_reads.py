@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 from botocore.exceptions import ClientError, NoCredentialsError
 from botocore.parsers import ResponseParserError
+from tests.unit.runtime.purchasing.ec2_fixtures import answered_offering
 from tests.unit.runtime.purchasing.fake_boto3 import Boto3
 
 from ultracluster_runtime.purchasing.ec2_reads import read_page
@@ -21,18 +22,7 @@ from ultracluster_runtime.purchasing.effects import (
 )
 
 START = datetime(2026, 12, 1, 12, tzinfo=UTC)
-OFFERING: dict[str, Any] = {
-    "CapacityBlockOfferingId": "cb-1",
-    "InstanceType": "trn2.48xlarge",
-    "AvailabilityZone": "us-east-2c",
-    "InstanceCount": 16,
-    "StartDate": START,
-    "EndDate": START + timedelta(hours=24),
-    "CapacityBlockDurationHours": 24,
-    "UpfrontFee": "13446.06",
-    "CurrencyCode": "USD",
-    "Tenancy": "default",
-}
+OFFERING = answered_offering(START)
 ZONES = {"AvailabilityZones": [{"ZoneName": "us-east-2c", "ZoneId": "use2-az3"}]}
 
 

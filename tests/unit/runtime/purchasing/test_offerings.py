@@ -5,6 +5,7 @@ from decimal import Decimal
 from typing import Any
 
 import pytest
+from tests.unit.runtime.purchasing.ec2_fixtures import answered_offering
 from tests.unit.runtime.purchasing.example_orders import block_order, offering, ultraserver_offering
 
 from ultracluster_runtime.purchasing.offerings import RANKINGS, Offering, parse_offering, rank_offerings
@@ -12,30 +13,20 @@ from ultracluster_runtime.purchasing.quotes import violated_terms
 
 START = datetime(2026, 12, 1, 12, 0, tzinfo=UTC)
 ZONES = {"us-east-2a": "use2-az1", "us-east-2c": "use2-az3"}
-# As DescribeCapacityBlockOfferings answers: the members are those of botocore 1.44.5, which the test below holds to it.
-ANSWER: dict[str, Any] = {
-    "CapacityBlockOfferingId": "cb-0123456789abcdef0",
-    "InstanceType": "trn2.48xlarge",
-    "AvailabilityZone": "us-east-2c",
-    "InstanceCount": 16,
-    "StartDate": START,
+LASTS: dict[str, Any] = {
     "EndDate": START + timedelta(hours=23, minutes=30),
     "CapacityBlockDurationHours": 23,
     "CapacityBlockDurationMinutes": 30,
-    "UpfrontFee": "13446.06",
-    "CurrencyCode": "USD",
-    "Tenancy": "default",
 }
+ANSWER = answered_offering(START, **LASTS)
 SEGMENT: dict[str, Any] = {
     "InstanceType": "trn2.48xlarge",
     "AvailabilityZone": "us-east-2a",
     "InstanceCount": 8,
     "StartDate": START,
-    "EndDate": START + timedelta(hours=23, minutes=30),
-    "CapacityBlockDurationHours": 23,
-    "CapacityBlockDurationMinutes": 30,
     "UpfrontFee": "6723.03",
     "CurrencyCode": "USD",
+    **LASTS,
 }
 
 

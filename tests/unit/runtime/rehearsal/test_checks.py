@@ -29,6 +29,11 @@ TYPES = refusal(
 DRY_RUN = refusal("Request would have succeeded, but DryRun flag is set.", "DryRunOperation")
 
 
+def stack_of(resources: dict[str, str]) -> dict[str, Any]:
+    found = [{"ResourceType": kind, "PhysicalResourceId": name} for kind, name in resources.items()]
+    return {"StackResourceSummaries": found}
+
+
 class Aws:
     """Answers by operation; each call is kept."""
 
@@ -54,11 +59,7 @@ class Aws:
         self.answers: dict[str, Any] = {
             "create_compute_environment": TYPES,
             "describe_stacks": {"Stacks": [{"StackStatus": "CREATE_COMPLETE"}]},
-            "list_stack_resources": {
-                "StackResourceSummaries": [
-                    {"ResourceType": kind, "PhysicalResourceId": name} for kind, name in resources.items()
-                ]
-            },
+            "list_stack_resources": stack_of(resources),
             "describe_compute_environments": {"computeEnvironments": [environment]},
             "describe_job_queues": {
                 "jobQueues": [
@@ -312,11 +313,7 @@ def test_a_dry_run_asks_for_the_launch_template_of_an_auto_scaling_group() -> No
         "VPCZoneIdentifier": "subnet-2,subnet-3",
     }
     aws = Aws(
-        list_stack_resources={
-            "StackResourceSummaries": [
-                {"ResourceType": kind, "PhysicalResourceId": name} for kind, name in resources.items()
-            ]
-        },
+        list_stack_resources=stack_of(resources),
         describe_compute_environments={
             "computeEnvironments": [{"computeEnvironmentName": "ce", "status": "VALID"}]  # unmanaged
         },

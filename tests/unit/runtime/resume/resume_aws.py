@@ -9,8 +9,7 @@ from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from botocore.exceptions import ClientError
-from tests.unit.runtime.lifecycle.lifecycle_aws import ENVIRONMENT, QUEUE, TOPIC, FakeAws
+from tests.unit.runtime.lifecycle.lifecycle_aws import ENVIRONMENT, QUEUE, TOPIC, FakeAws, refusal
 
 from ultracluster_runtime.resume.sweep import ResumedQueues
 
@@ -127,11 +126,7 @@ class ResumeAws(FakeAws):
 
     def _SubmitJob(self, asked: Mapping[str, Any]) -> dict[str, Any]:
         if self.queue_state != "ENABLED":
-            response = {
-                "Error": {"Code": "ClientException", "Message": "the queue is not ENABLED"},
-                "ResponseMetadata": {"HTTPStatusCode": 400},
-            }
-            raise ClientError(response, "SubmitJob")  # type: ignore[arg-type]
+            raise refusal("ClientException")
         job_id = f"{len(self.submitted) + 2}" * 8 + "-0000"
         self.submitted.append(dict(asked))
         self.described[job_id] = multi_node(
@@ -179,5 +174,4 @@ class ResumeAws(FakeAws):
     @staticmethod
     def _holds(condition: bool) -> None:
         if not condition:
-            error = {"Error": {"Code": "ConditionalCheckFailedException", "Message": "by a test"}}
-            raise ClientError(error, "UpdateItem")  # type: ignore[arg-type]
+            raise refusal("ConditionalCheckFailedException")

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 from botocore.exceptions import ClientError
+from tests.unit.runtime.purchasing.ec2_fixtures import answered_offering
 
 from ultracluster_runtime.purchasing.offerings import Offering
 from ultracluster_runtime.watch import offerings as watch
@@ -31,18 +32,8 @@ def wanted(**changes: Any) -> Wanted:
 
 
 def offer(count: int, **changes: Any) -> dict[str, Any]:
-    start = NOW + timedelta(days=1)
-    return {
-        "CapacityBlockOfferingId": f"cb-{count}",
-        "InstanceType": "trn2.48xlarge",
-        "AvailabilityZone": "us-east-2c",
-        "InstanceCount": count,
-        "StartDate": start,
-        "EndDate": start + timedelta(hours=24),
-        "CapacityBlockDurationHours": 24,
-        "UpfrontFee": str(858 * count),
-        "CurrencyCode": "USD",
-    } | changes
+    sized = {"CapacityBlockOfferingId": f"cb-{count}", "InstanceCount": count, "UpfrontFee": str(858 * count)}
+    return answered_offering(NOW + timedelta(days=1), **sized | changes)
 
 
 class Ec2:
