@@ -10,7 +10,6 @@ import typing
 from collections.abc import Mapping, Sequence
 from dataclasses import MISSING
 from datetime import date, datetime, timedelta
-from functools import cache
 from pathlib import Path
 from typing import Any, Literal, get_args, get_origin
 
@@ -124,7 +123,7 @@ def _items(draw: st.DrawFn, part: type[Value]) -> dict[str, Any]:
     return {name: draw(_values(fields[name])) for name in names}
 
 
-_read = TypeAdapter(Cluster).validate_python
+_READ = TypeAdapter(Cluster).validate_python
 _FIELDS = {name: each for name, each in annotations(Cluster).items() if name not in _KEPT}
 
 
@@ -262,14 +261,9 @@ def drawn(
     return list(found.values())
 
 
-@cache
-def _reader() -> TypeAdapter[Cluster]:
-    return TypeAdapter(Cluster)
-
-
 def _is_taken(cluster: Mapping[str, Any]) -> bool:
     try:
-        config = _reader().validate_python(_as_read(cluster))
+        config = _READ(_as_read(cluster))
     except ValidationError:
         return False
     found = [finding for _, finding in broken_by_cluster(config)]

@@ -4,6 +4,7 @@ It is a fake: it holds one cluster in a dictionary, and fails where a test wants
 """
 # ruff: noqa: N802 - each method is named as the call that it answers
 
+import re
 from collections.abc import Callable, Mapping
 from datetime import UTC, datetime, timedelta
 from functools import cache
@@ -109,6 +110,8 @@ def _client(service: str) -> Any:
 
 class FakeAws:
     """One cluster with a job on two nodes of its block, one on a node of somebody else, and one that waits."""
+
+    tables = frozenset({"states"})
 
     def __init__(self) -> None:
         self.calls: list[str] = []
@@ -427,34 +430,35 @@ class FakeAws:
         self.commands.append(dict(asked))
         return {}
 
-    # DynamoDB, as far as the life cycle uses it: conditions on the owner and the end of the lease
+    # DynamoDB, as far as the life cycle and the resumes of jobs use it
 
     def _Scan(self, asked: Mapping[str, Any]) -> dict[str, Any]:
-        assert asked["TableName"] == "states"
+        assert asked["TableName"] in self.tables
         if self.empty_pages and "ExclusiveStartKey" not in asked:
             return {"Items": [], "LastEvaluatedKey": {"id": {"S": "cr-0"}}}
         return {"Items": [{"id": {"S": name}, **item} for name, item in self.items.items() if item]}
 
     def _UpdateItem(self, asked: Mapping[str, Any]) -> dict[str, Any]:
-        assert asked["TableName"] == "states"
-        values = asked["ExpressionAttributeValues"]
+        assert asked["TableName"] in self.tables
         item = self.items.setdefault(asked["Key"]["id"]["S"], {})
-        mine = item.get("owner") == values[":owner"]
-        match asked["ConditionExpression"]:
+        values, names = asked["ExpressionAttributeValues"], asked["ExpressionAttributeNames"]
+        match asked.get("ConditionExpression"):
             case "#owner = :owner":
-                holds = mine
+                holds = item.get("owner") == values[":owner"]
             case "NOT #until BETWEEN :soon AND :latest OR #owner = :owner":
                 until = int(item.get("until", {}).get("N", 0))
-                holds = not int(values[":soon"]["N"]) <= until <= int(values[":latest"]["N"]) or mine
+                held = int(values[":soon"]["N"]) <= until <= int(values[":latest"]["N"])
+                holds = not held or item.get("owner") == values[":owner"]
+            case "#state = :before":
+                holds = item["state"] == values[":before"]
+            case None:
+                holds = True
         if not holds:
             raise refusal("ConditionalCheckFailedException")
-        match asked["UpdateExpression"]:
-            case "SET #owner = :owner, #until = :until":
-                item |= {"owner": values[":owner"], "until": values[":until"]}
-            case "SET #state = :state":
-                item["state"] = values[":state"]
-            case "REMOVE #owner, #until":
-                del item["owner"], item["until"]
+        for name in re.findall(r"#\w+", asked["UpdateExpression"].partition("REMOVE")[2]):
+            item.pop(names[name], None)
+        for name, value in re.findall(r"(#\w+) = (:\w+)", asked["UpdateExpression"]):
+            item[names[name]] = values[value]
         return {"Attributes": dict(item)}
 
     @property

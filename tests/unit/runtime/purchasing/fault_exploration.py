@@ -53,22 +53,13 @@ def _end(simulation: Simulation) -> None:
     check_settled(simulation)
 
 
-def sweep_single_faults(make: Callable[[], Simulation]) -> int:
-    """Every fault at every call.
+def sweep_faults(make: Callable[[], Simulation], *, faults: int) -> int:
+    """Every choice of so many faults, each at every call.
 
     Returns:
         The number of lives.
     """
-    return _ScenarioTree().from_here(make(), turn=0, faults=1)
-
-
-def sweep_pairs_of_faults(make: Callable[[], Simulation]) -> int:
-    """Every pair of faults.
-
-    Returns:
-        The number of lives.
-    """
-    return _ScenarioTree().from_here(make(), turn=0, faults=2)
+    return _ScenarioTree().from_here(make(), turn=0, faults=faults)
 
 
 class _ScenarioTree:
@@ -256,15 +247,7 @@ def _world_of_overlapping_orders(dice: random.Random) -> tuple[Simulation, list[
         ),
         accepts=lambda _: dice.random() < 0.4,
     )
-    left = [dice.choice((0, 0, 1, 2))]
-
-    def choose(effect: Any) -> str:
-        if not left[0] or dice.random() > (0.5 if isinstance(effect, Send | Advance) else 0.1):
-            return ""
-        left[0] -= 1
-        return dice.choice(faults_of(effect))
-
-    simulation.choose_fault = choose
+    simulation.choose_fault = _likely_faults(dice, dice.choice((0, 0, 1, 2)))
     days = [dice.choice((0, 0, 5, 20)) for _ in range(dice.randint(2, 3))]
     return simulation, [
         block_order(
@@ -278,6 +261,18 @@ def _world_of_overlapping_orders(dice: random.Random) -> tuple[Simulation, list[
         )
         for name, day in zip(("december", "january", "february"), days, strict=False)
     ]
+
+
+def _likely_faults(dice: random.Random, budget: int) -> Callable[[Any], str]:
+    def choose(effect: Any) -> str:
+        # The purchase itself matters most, and blind chance would seldom hit it.
+        nonlocal budget
+        if not budget or dice.random() > (0.5 if isinstance(effect, Send | Advance) else 0.1):
+            return ""
+        budget -= 1
+        return dice.choice(faults_of(effect))
+
+    return choose
 
 
 def _goes_on(process: Process, dice: random.Random) -> bool:
@@ -295,17 +290,7 @@ def random_life(seed: int) -> None:
     dice = random.Random(seed)  # noqa: S311 - a repeatable test, not a secret
     make = dice.choice([*SCENARIOS.values(), two_orders_of_one_cluster, two_orders_over_the_month])
     simulation = make()
-    budget = dice.choice((0, 1, 1, 2, 2, 3, 4))
-
-    def choose(effect: Any) -> str:
-        # The purchase itself matters most, and blind chance would seldom hit it.
-        nonlocal budget
-        if not budget or dice.random() > (0.5 if isinstance(effect, Send | Advance) else 0.1):
-            return ""
-        budget -= 1
-        return dice.choice(faults_of(effect))
-
-    simulation.choose_fault = choose
+    simulation.choose_fault = _likely_faults(dice, dice.choice((0, 1, 1, 2, 2, 3, 4)))
     try:
         names = [dice.choice(sorted(simulation.records)) for _ in range(dice.randint(1, 4))]
         running = [start(simulation, name, f"nonce-{number}") for number, name in enumerate(names)]

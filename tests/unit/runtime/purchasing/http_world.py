@@ -21,7 +21,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 from email.utils import format_datetime
-from functools import cache, partial
+from functools import cache
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
@@ -37,10 +37,10 @@ from tests.unit.runtime.purchasing.example_orders import block_order
 from tests.unit.runtime.purchasing.fake_ec2 import ACCOUNT, FakeEc2, error_body
 from tests.unit.runtime.purchasing.invariants import Violation
 from tests.unit.runtime.purchasing.ledger_table import TABLE, create_table
+from tests.unit.runtime.purchasing.protocol_player import Running
 from werkzeug.test import Client
 
 from ultracluster_runtime.purchasing.ec2_driver import Ec2Driver
-from ultracluster_runtime.purchasing.effects import perform_all
 from ultracluster_runtime.purchasing.ledger import Ledger, order_key
 from ultracluster_runtime.purchasing.orders import OrderState
 from ultracluster_runtime.purchasing.purchase import buy
@@ -335,41 +335,8 @@ def begin(world: HttpWorld, *, orders: int = 1, one_cluster: bool = True, **term
 
 def run(world: HttpWorld, steps: Any) -> Outcome | FindingsError:
     """Run a protocol to its end."""
-    try:
-        return perform_all(steps, driver(world).perform)
-    except FindingsError as error:
-        return error
-
-
-class _Buyer:
-    """A process that buys, one effect at a time."""
-
-    def __init__(self, world: HttpWorld, name: str, nonce: str, confirm: Callable[..., bool]) -> None:
-        self._steps, self._driver = buy(name, nonce=nonce), driver(world, confirm)
-        self._proceed: Callable[[], Any] = partial(self._steps.send, None)
-        self.result: Outcome | FindingsError | None = None
-
-    def step(self) -> bool:
-        """Perform one effect.
-
-        Returns:
-            Whether it goes on.
-        """
-        try:
-            effect = self._proceed()
-        except StopIteration as stop:
-            self.result = stop.value
-            return False
-        except FindingsError as error:
-            self.result = error
-            return False
-        try:
-            reply = self._driver.perform(effect)
-        except FindingsError as error:
-            self._proceed = partial(self._steps.throw, error)
-            return True
-        self._proceed = partial(self._steps.send, reply)
-        return True
+    ended: Outcome | FindingsError = Running(steps, driver(world).perform).run()
+    return ended
 
 
 def check(world: HttpWorld, names: list[str]) -> None:
@@ -457,7 +424,8 @@ def random_http_life(world: HttpWorld, seed: int) -> int:
     try:
         for number in range(dice.randint(1, 4)):
             world.choose_fault = choose
-            buyer = _Buyer(world, dice.choice(names), f"nonce-{seed}-{number}", confirm)
+            steps = buy(dice.choice(names), nonce=f"nonce-{seed}-{number}")
+            buyer = Running(steps, driver(world, confirm).perform)
             lives = dice.randint(1, 30) if dice.random() < 0.2 else 1000
             while lives and buyer.step():
                 lives -= 1
@@ -487,7 +455,8 @@ def random_http_schedule(world: HttpWorld, seed: int) -> None:
     strikes = dice.choice((_PURCHASE, "TransactWriteItems", "GetItem"))
     world.choose_fault = lambda call: faults.pop() if faults and call == strikes else ""
     running = [
-        _Buyer(world, names[number % len(names)], f"nonce-{number}", lambda *_: True) for number in range(2)
+        Running(buy(names[number % len(names)], nonce=f"nonce-{number}"), driver(world).perform)
+        for number in range(2)
     ]
     try:
         while running:

@@ -8,11 +8,11 @@ from collections.abc import Callable, Generator, Hashable
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
-from functools import partial
 from typing import Any
 
 from tests.unit.runtime.purchasing.faults import EXCEPTIONS, READS, client_error, faults_of
 from tests.unit.runtime.purchasing.invariants import check_send
+from tests.unit.runtime.purchasing.protocol_player import Running
 
 from ultracluster_runtime.purchasing import aws_errors, effects
 from ultracluster_runtime.purchasing.ec2_objects import (
@@ -323,41 +323,37 @@ class Simulation:
         return good if item.pays else bad
 
     def _reservations(self, *, stale: bool) -> list[Reservation]:
+        owned = Reservation(
+            reservation_id=OWNED,
+            state="active",
+            reservation_type="capacity-block",
+            instance_type="trn2.48xlarge",
+            instance_count=16,
+            zone_id="use2-az3",
+            start=START - timedelta(days=4),
+            end=self.extension_end,
+            created=START - timedelta(days=30),
+            order_name="an-old-order",
+        )
+
         def shown(item: Bought, reservation_id: str) -> Reservation:
-            request = item.request
-            if isinstance(request, CreateReservation):
-                state, kind = "active", "default"
-            else:
-                state, kind = (
-                    self._state(item, pending="payment-pending", good="scheduled", bad="payment-failed"),
-                    "capacity-block",
-                )
-            return Reservation(
+            state, kind = "active", "default"
+            if not isinstance(item.request, CreateReservation):
+                kind = "capacity-block"
+                state = self._state(item, pending="payment-pending", good="scheduled", bad="payment-failed")
+            return replace(
+                owned,
                 reservation_id=reservation_id,
                 state=state,
                 reservation_type=kind,
-                instance_type="trn2.48xlarge",
-                instance_count=16,
-                zone_id="use2-az3",
                 start=item.start,
                 end=item.end,
                 created=item.at,
-                order_name=getattr(request, "order_name", None),
+                order_name=getattr(item.request, "order_name", None),
             )
 
         return [
-            Reservation(
-                reservation_id=OWNED,
-                state="active",
-                reservation_type="capacity-block",
-                instance_type="trn2.48xlarge",
-                instance_count=16,
-                zone_id="use2-az3",
-                start=START - timedelta(days=4),
-                end=self.extension_end,
-                created=START - timedelta(days=30),
-                order_name="an-old-order",
-            ),
+            owned,
             *(
                 shown(item, reservation_id)
                 for item in self.bought
@@ -438,43 +434,28 @@ class Simulation:
         return [item for item in self.bought if item.order_name == name]
 
 
-class Process:
+class Process(Running):
     """One process that runs a protocol, one effect at a time."""
 
     def __init__(self, simulation: Simulation, name: str, steps: Generator[Any, Any, Any]) -> None:
-        self.simulation, self.name, self.steps = simulation, name, steps
-        self.done = False
-        self.result: Any = None
+        super().__init__(steps, self._perform_and_note)
+        self.simulation, self.name = simulation, name
         self.unread: set[Any] = set()
         self.clock_ahead = timedelta(0)  # besides that of the simulation
         self.last_read: dict[str, Decimal] = {}
         self.dry_run_passed = False
-        self._proceed: Callable[[], Any] = partial(steps.send, None)
 
     def step(self) -> bool:
-        """Perform one effect.
-
-        Returns:
-            Whether the process goes on.
-        """
+        """Perform one effect; it may be the last one of the process."""
         try:
-            effect = self._proceed()
-        except StopIteration as stop:
-            self.done, self.result = True, stop.value
-            return False
-        except FindingsError as error:
-            self.done, self.result = True, error
-            return False
-        try:
-            reply = self.simulation.perform(effect, self)
+            return super().step()
         except ProcessDiedError:
             self.done = True
             self.steps.close()
             return False
-        except FindingsError as error:
-            self._proceed = partial(self.steps.throw, error)
-            return True
-        self._proceed = partial(self.steps.send, reply)
+
+    def _perform_and_note(self, effect: Any) -> Any:
+        reply = self.simulation.perform(effect, self)
         if isinstance(effect, READS):
             (self.unread.add if isinstance(reply, effects.ReadFailed) else self.unread.discard)(effect)
         if isinstance(effect, effects.DescribeOfferings | effects.DescribeExtensionOfferings) and isinstance(
@@ -483,14 +464,4 @@ class Process:
             self.last_read |= {item.offering_id: item.fee for item in reply.items}
         if isinstance(effect, effects.DryRun):
             self.dry_run_passed = isinstance(reply, effects.DryRunPassed)
-        return True
-
-    def run(self) -> Any:
-        """Run to the end.
-
-        Returns:
-            The result, the `FindingsError` that ended it, or None if it died.
-        """
-        while self.step():
-            pass
-        return self.result
+        return reply

@@ -18,10 +18,10 @@ from ultracluster_runtime.purchasing.effects import (
     OutcomeUnknown,
     Refused,
     Send,
+    perform_all,
 )
 from ultracluster_runtime.purchasing.operator_actions import cancel, close
 from ultracluster_runtime.purchasing.orders import OrderState
-from ultracluster_runtime.purchasing.reconcile import Outcome
 from ultracluster_spec.findings import FindingsError
 
 
@@ -74,18 +74,15 @@ def test_on_demand_reservation_can_be_cancelled() -> None:
     assert simulation.locks == {}
 
 
-def _answer(steps: Any, simulation: Simulation, reply_to_cancelling: Any) -> Outcome:
+def _answer(steps: Any, simulation: Simulation, reply_to_cancelling: Any) -> Any:
     # The simulator has no cancellation, so this answers it.
-    reply: Any = None
     process = Process(simulation, "reserve", steps)
-    while True:
-        try:
-            effect = steps.send(reply)
-        except StopIteration as stop:
-            outcome: Outcome = stop.value
-            return outcome
+
+    def perform(effect: Any) -> Any:
         cancelling = isinstance(effect, CancelReservation)
-        reply = reply_to_cancelling if cancelling else simulation.perform(effect, process)
+        return reply_to_cancelling if cancelling else simulation.perform(effect, process)
+
+    return perform_all(steps, perform)
 
 
 def test_closing_an_order_requires_evidence() -> None:

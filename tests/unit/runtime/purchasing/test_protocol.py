@@ -1,5 +1,7 @@
 """At most one purchase under every single fault, every pair of faults, every schedule of two buyers, and random scenarios."""
 
+from collections.abc import Callable
+
 import pytest
 from tests.unit.runtime.purchasing import fault_exploration
 from tests.unit.runtime.purchasing.faults import ALL_FAULTS, faults_of
@@ -9,6 +11,7 @@ from tests.unit.runtime.purchasing.scenarios import (
     two_orders_of_one_cluster,
     two_orders_over_the_month,
 )
+from tests.unit.runtime.purchasing.simulation import Simulation
 from tests.unit.runtime.purchasing.special_scenarios import run_special_scenarios
 
 pytestmark = pytest.mark.slow
@@ -24,7 +27,7 @@ FEWEST_SCHEDULES = 300
 
 @pytest.mark.parametrize("scenario", sorted(SCENARIOS))
 def test_buys_at_most_once_under_every_single_fault(scenario: str) -> None:
-    assert fault_exploration.sweep_single_faults(SCENARIOS[scenario]) >= FEWEST_SINGLE
+    assert fault_exploration.sweep_faults(SCENARIOS[scenario], faults=1) >= FEWEST_SINGLE
 
 
 @pytest.mark.parametrize(
@@ -32,7 +35,7 @@ def test_buys_at_most_once_under_every_single_fault(scenario: str) -> None:
     [pytest.param(name, marks=() if name in PAIRED else pytest.mark.deep) for name in sorted(SCENARIOS)],
 )
 def test_buys_at_most_once_under_every_pair_of_faults(scenario: str) -> None:
-    assert fault_exploration.sweep_pairs_of_faults(SCENARIOS[scenario]) >= FEWEST_PAIRS
+    assert fault_exploration.sweep_faults(SCENARIOS[scenario], faults=2) >= FEWEST_PAIRS
 
 
 @pytest.mark.parametrize("scenario", sorted(SCENARIOS))
@@ -49,25 +52,12 @@ def test_two_buyers_buy_at_most_once_when_a_write_fails_in_every_schedule(scenar
     assert fault_exploration.sweep_schedules_with_a_fault(make, (name, name)) >= FEWEST_SCHEDULES
 
 
-def test_two_orders_of_one_cluster_never_run_concurrently() -> None:
-    assert (
-        fault_exploration.sweep_schedules(two_orders_of_one_cluster, ("december", "january"))
-        >= FEWEST_SCHEDULES
-    )
-
-
-def test_two_orders_never_exceed_the_monthly_cap() -> None:
-    assert (
-        fault_exploration.sweep_schedules(two_orders_over_the_month, ("december", "january"))
-        >= FEWEST_SCHEDULES
-    )
-
-
-def test_two_orders_never_extend_one_block_twice() -> None:
-    assert (
-        fault_exploration.sweep_schedules(two_extensions_of_one_block, ("longer", "longer-too"))
-        >= FEWEST_SCHEDULES
-    )
+@pytest.mark.parametrize(
+    "make", [two_orders_of_one_cluster, two_orders_over_the_month, two_extensions_of_one_block]
+)
+def test_two_orders_never_run_concurrently_above_the_cap_nor_twice(make: Callable[[], Simulation]) -> None:
+    one, other = make().records
+    assert fault_exploration.sweep_schedules(make, (one, other)) >= FEWEST_SCHEDULES
 
 
 def test_nothing_is_sent_in_scenarios_that_must_not_buy() -> None:

@@ -101,6 +101,8 @@ class Story:
 class InterruptedRun(ResumeAws):
     """The two blocks, their nodes, the queue and the run."""
 
+    tables = frozenset({"states", "endings"})
+
     def __init__(self, *, resume: int = 5, refusals: int = 1, loses_a_node: bool = True) -> None:
         first = Block(
             reservation_id="cr-0123456789abcdef0",

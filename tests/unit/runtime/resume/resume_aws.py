@@ -4,7 +4,6 @@ It is a fake: jobs, one queue with one environment and one table in dictionaries
 """
 # ruff: noqa: N802 - each method is named as the call that it answers
 
-import re
 from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -67,6 +66,8 @@ def dependent(job_id: str = "99999999-0000", *after: str, **changes: Any) -> dic
 
 class ResumeAws(FakeAws):
     """One queue in front of one environment, with the jobs that a test puts there."""
+
+    tables = frozenset({"endings"})
 
     def __init__(self, *jobs: dict[str, Any]) -> None:
         super().__init__()
@@ -141,37 +142,12 @@ class ResumeAws(FakeAws):
 
     def _Scan(self, asked: Mapping[str, Any]) -> dict[str, Any]:
         assert asked["ConsistentRead"] is True
-        return {"Items": [dict(item) for item in self.items.values()]}
+        return {"Items": [{"id": {"S": key}, **item} for key, item in self.items.items()]}
 
     def _PutItem(self, asked: Mapping[str, Any]) -> dict[str, Any]:
         assert asked["ConditionExpression"] == "attribute_not_exists(id)"
         key = asked["Item"]["id"]["S"]
-        self._holds(key not in self.items)
+        if key in self.items:
+            raise refusal("ConditionalCheckFailedException")
         self.items[key] = dict(asked["Item"])
         return {}
-
-    def _UpdateItem(self, asked: Mapping[str, Any]) -> dict[str, Any]:
-        item = self.items.setdefault(asked["Key"]["id"]["S"], dict(asked["Key"]))
-        values = asked["ExpressionAttributeValues"]
-        names = asked["ExpressionAttributeNames"]
-        match asked.get("ConditionExpression"):
-            case "#state = :before":
-                self._holds(item["state"] == values[":before"])
-            case "#owner = :owner":
-                self._holds(item.get("owner") == values[":owner"])
-            case "NOT #until BETWEEN :soon AND :latest OR #owner = :owner":
-                until = int(item.get("until", {}).get("N", 0))
-                held = int(values[":soon"]["N"]) <= until <= int(values[":latest"]["N"])
-                self._holds(not held or item.get("owner") == values[":owner"])
-            case None:
-                pass
-        for name in re.findall(r"#\w+", asked["UpdateExpression"].partition("REMOVE")[2]):
-            item.pop(names[name], None)
-        for name, value in re.findall(r"(#\w+) = (:\w+)", asked["UpdateExpression"]):
-            item[names[name]] = values[value]
-        return {"Attributes": dict(item)}
-
-    @staticmethod
-    def _holds(condition: bool) -> None:
-        if not condition:
-            raise refusal("ConditionalCheckFailedException")

@@ -250,7 +250,7 @@ def test_a_job_whose_definition_was_deregistered_ends_with_a_word(state: str) ->
     for minute in (1, 2):
         run(aws, NOW + minute * MINUTE)
     assert aws.submitted == []
-    (item,) = (item for item in aws.items.values() if item["id"]["S"] != "lease")
+    (item,) = (item for key, item in aws.items.items() if key != "lease")
     assert item["state"] == {"S": "over"}
     assert item["reason"]["S"].endswith("and its job definition is deregistered")
     assert told(aws) == [
