@@ -34,7 +34,7 @@ class _Table:
             return
         said = [value for name, value in report.user_properties if name == _PROPERTY]
         name = report.nodeid.rsplit("::", 1)[-1].removeprefix("test_").replace("_", " ")
-        for part, what in said or [("", f"(said nothing) {name}")]:
+        for part, what in said or [("", name)]:
             self._rows.append((part, what, report.outcome, report.duration))
 
     def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:

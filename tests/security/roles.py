@@ -65,6 +65,12 @@ _PULL = {
     "ecr:GetAuthorizationToken": ANY,
     "ecr:GetDownloadUrlForLayer": _REPOSITORY,
 }
+_USE_BUCKET = {
+    "s3:AbortMultipartUpload": _OBJECTS,
+    "s3:GetObject": _OBJECTS,
+    "s3:ListBucket": _BUCKET,
+    "s3:PutObject": _OBJECTS,
+}
 _OF_NODES = {
     **{
         f"ecs:{name}": _CLUSTER
@@ -157,10 +163,7 @@ ROLES: Mapping[str, Role] = {
         "ecs-tasks.amazonaws.com",
         {},
         sometimes={
-            "s3:AbortMultipartUpload": _OBJECTS,
-            "s3:GetObject": _OBJECTS,
-            "s3:ListBucket": _BUCKET,
-            "s3:PutObject": _OBJECTS,
+            **_USE_BUCKET,
             **_OWN_KEY,
         },
     ),
@@ -310,10 +313,7 @@ ROLES: Mapping[str, Role] = {
             },
         },
         sometimes={
-            "s3:AbortMultipartUpload": _OBJECTS,
-            "s3:GetObject": _OBJECTS,
-            "s3:ListBucket": _BUCKET,
-            "s3:PutObject": _OBJECTS,
+            **_USE_BUCKET,
             **_PULL,
         },
     ),

@@ -5,24 +5,17 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from tests.unit.runtime.purchasing.example_orders import block_order
-from tests.unit.runtime.purchasing.simulation import OWNED, OWNED_END, START
+from tests.unit.runtime.purchasing.simulation import OWNED, OWNED_BLOCK, OWNED_END, START
 
 from ultracluster_runtime.purchasing.ec2_objects import Block, Extension, Reservation
+from ultracluster_runtime.purchasing.effects import OutcomeUnknown, ReadFailed
 from ultracluster_runtime.purchasing.orders import Order, OrderState, Record
 
 BEGIN, END = START + timedelta(days=10), START + timedelta(days=24)
-_OWNED = Reservation(
-    reservation_id=OWNED,
-    state="active",
-    reservation_type="capacity-block",
-    instance_type="trn2.48xlarge",
-    instance_count=16,
-    zone_id="use2-az3",
-    start=OWNED_END - timedelta(days=7),
-    end=OWNED_END,
-    created=START - timedelta(days=9),
-    order_name=None,
-)
+_OWNED = replace(OWNED_BLOCK, start=OWNED_END - timedelta(days=7), order_name=None)
+APPROVED = Record(order=block_order(), token=block_order().token, state=OrderState.APPROVED, changed_at=START)
+LOST = OutcomeUnknown("no reply")
+DENIED = ReadFailed(code="Denied", message="no", transient=False)
 _EXTENSION = Extension(
     offering_id="cbe-a",
     reservation_id=OWNED,

@@ -41,6 +41,20 @@ _CALLS = (*READS, effects.Send, effects.DryRun, effects.Advance, effects.CancelR
 CLEAR = timedelta(hours=3)  # longer than any lag, delay and payment
 
 
+OWNED_BLOCK = Reservation(
+    reservation_id=OWNED,
+    state="active",
+    reservation_type="capacity-block",
+    instance_type="trn2.48xlarge",
+    instance_count=16,
+    zone_id="use2-az3",
+    start=OWNED_END - timedelta(days=14),
+    end=OWNED_END,
+    created=START - timedelta(days=30),
+    order_name="an-old-order",
+)
+
+
 class ProcessDiedError(Exception):
     """The process that runs the protocol is gone."""
 
@@ -323,18 +337,7 @@ class Simulation:
         return good if item.pays else bad
 
     def _reservations(self, *, stale: bool) -> list[Reservation]:
-        owned = Reservation(
-            reservation_id=OWNED,
-            state="active",
-            reservation_type="capacity-block",
-            instance_type="trn2.48xlarge",
-            instance_count=16,
-            zone_id="use2-az3",
-            start=START - timedelta(days=4),
-            end=self.extension_end,
-            created=START - timedelta(days=30),
-            order_name="an-old-order",
-        )
+        owned = replace(OWNED_BLOCK, end=self.extension_end)
 
         def shown(item: Bought, reservation_id: str) -> Reservation:
             state, kind = "active", "default"

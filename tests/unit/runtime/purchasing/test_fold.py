@@ -4,9 +4,9 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
+from tests.unit.runtime.purchasing.ec2_fixtures import APPROVED, DENIED
 from tests.unit.runtime.purchasing.example_orders import block_order
 from tests.unit.runtime.purchasing.protocol_player import play
-from tests.unit.runtime.purchasing.simulation import START
 
 from ultracluster_runtime.purchasing.effects import (
     DescribeBlocks,
@@ -17,11 +17,8 @@ from ultracluster_runtime.purchasing.effects import (
     Sleep,
 )
 from ultracluster_runtime.purchasing.fold import iterate_pages, read_record
-from ultracluster_runtime.purchasing.orders import OrderState, Record
 
 THROTTLED = ReadFailed(code="Throttled", message="later", transient=True)
-DENIED = ReadFailed(code="Denied", message="no", transient=False)
-RECORD = Record(order=block_order(), token=block_order().token, state=OrderState.APPROVED, changed_at=START)
 
 
 def listing(*replies: Any) -> tuple[list[Effect], Any]:
@@ -78,12 +75,12 @@ def test_a_listing_of_more_than_a_thousand_pages_is_refused(pages: int, complete
 
 
 def test_reads_an_order_as_it_was_approved() -> None:
-    assert play(read_record("december"), lambda _: RECORD) == ([ReadRecord("december")], RECORD)
+    assert play(read_record("december"), lambda _: APPROVED) == ([ReadRecord("december")], APPROVED)
 
 
 @pytest.mark.parametrize(
     ("reply", "code"),
-    [(None, "UC7020"), (DENIED, "UC7035"), (replace(RECORD, order=block_order(count=32)), "UC7025")],
+    [(None, "UC7020"), (DENIED, "UC7035"), (replace(APPROVED, order=block_order(count=32)), "UC7025")],
 )
 def test_refuses_an_order_that_is_missing_unreadable_or_edited(reply: Any, code: str) -> None:
     _, line = play(read_record("december"), lambda _: reply)

@@ -6,7 +6,7 @@ from decimal import Decimal
 from typing import Any
 
 import pytest
-from tests.unit.runtime.purchasing.ec2_fixtures import reservation
+from tests.unit.runtime.purchasing.ec2_fixtures import APPROVED, DENIED, LOST, reservation
 from tests.unit.runtime.purchasing.example_orders import block_order, extension_order, offering
 from tests.unit.runtime.purchasing.protocol_player import pages, play
 from tests.unit.runtime.purchasing.scenarios import simulate, start
@@ -27,7 +27,6 @@ from ultracluster_runtime.purchasing.effects import (
     Effect,
     OutcomeUnknown,
     Page,
-    ReadFailed,
     ReadRecord,
     Refused,
     Send,
@@ -39,14 +38,6 @@ from ultracluster_runtime.purchasing.reconcile import Outcome
 from ultracluster_spec.findings import FindingsError
 
 GROUND = "AWS confirmed"
-APPROVED = Record(
-    order=block_order(),
-    token=block_order().token,
-    state=OrderState.APPROVED,
-    changed_at=START,
-)
-LOST = OutcomeUnknown("no reply")
-DENIED = ReadFailed(code="Denied", message="no", transient=False)
 
 
 def buying(record: Record = APPROVED, **answers: Any) -> tuple[list[Any], Any]:

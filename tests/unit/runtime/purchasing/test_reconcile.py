@@ -5,10 +5,7 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
-from tests.unit.runtime.purchasing.ec2_fixtures import reservation, sent
-from tests.unit.runtime.purchasing.example_orders import (
-    block_order,
-)
+from tests.unit.runtime.purchasing.ec2_fixtures import APPROVED, DENIED, LOST, reservation, sent
 from tests.unit.runtime.purchasing.protocol_player import pages, play
 from tests.unit.runtime.purchasing.simulation import START
 
@@ -19,9 +16,7 @@ from ultracluster_runtime.purchasing.effects import (
     DescribeReservations,
     Effect,
     Now,
-    OutcomeUnknown,
     ReadClock,
-    ReadFailed,
     ReadRecord,
     Sleep,
 )
@@ -35,14 +30,6 @@ SEEN = Evidence(
     reservation_ids=("cr-2",), block_ids=("cb-2",), states=("cr-2=scheduled",), zone_ids=("use2-az1",)
 )
 BOUGHT = sent(nonce="mine", holds_lock=True, version=2)
-APPROVED = Record(
-    order=block_order(),
-    token=block_order().token,
-    state=OrderState.APPROVED,
-    changed_at=START,
-)
-LOST = OutcomeUnknown("no reply")
-DENIED = ReadFailed(code="Denied", message="no", transient=False)
 
 
 def settling(

@@ -12,7 +12,7 @@ from tests.unit.runtime.lifecycle.lifecycle_aws import ENVIRONMENT, QUEUE, TOPIC
 
 from ultracluster_runtime.resume.sweep import ResumedQueues
 
-__all__ = ["DEFINITION", "NOW", "QUEUES", "ResumeAws", "dependent", "drained", "multi_node"]
+__all__ = ["DEFINITION", "NOW", "QUEUES", "ResumeAws", "definition", "dependent", "drained", "multi_node"]
 
 NOW = datetime(2026, 12, 2, 10, 50, tzinfo=UTC)
 DEFINITION = "arn:aws:batch:us-east-2:123456789012:job-definition/pretrain:3"
@@ -39,6 +39,24 @@ def multi_node(job_id: str, **changes: Any) -> dict[str, Any]:
             "numNodes": 4,
             "mainNode": 0,
             "nodeRangeProperties": [{"targetNodes": "0:3", "container": container()}],
+        },
+    }
+    return given | changes
+
+
+def definition(revision: int, **changes: Any) -> dict[str, Any]:
+    """The definition of such a job."""
+    given = {
+        "jobDefinitionName": "pretrain",
+        "jobDefinitionArn": f"{DEFINITION.rpartition(':')[0]}:{revision}",
+        "revision": revision,
+        "status": "ACTIVE",
+        "type": "multinode",
+        "tags": {},
+        "nodeProperties": {
+            "numNodes": 4,
+            "mainNode": 0,
+            "nodeRangeProperties": [{"targetNodes": "0:", "container": container()}],
         },
     }
     return given | changes
@@ -103,26 +121,19 @@ class ResumeAws(FakeAws):
     def _DescribeJobDefinitions(self, asked: Mapping[str, Any]) -> dict[str, Any]:
         if "jobDefinitions" not in asked:
             assert (asked["jobDefinitionName"], asked["status"]) == ("pretrain", "ACTIVE")
-            return {"jobDefinitions": [self._definition(revision, "ACTIVE") for revision in self.revisions]}
+            return {
+                "jobDefinitions": [
+                    definition(revision, tags=self.definition_tags) for revision in self.revisions
+                ]
+            }
         assert asked["jobDefinitions"] == [DEFINITION]
         if self.forgotten:
             return {"jobDefinitions": []}
         inactive = bool(self.revisions) or self.deregistered
-        return {"jobDefinitions": [self._definition(3, "INACTIVE" if inactive else "ACTIVE")]}
-
-    def _definition(self, revision: int, status: str) -> dict[str, Any]:
         return {
-            "jobDefinitionName": "pretrain",
-            "jobDefinitionArn": f"{DEFINITION.rpartition(':')[0]}:{revision}",
-            "revision": revision,
-            "status": status,
-            "type": "multinode",
-            "tags": self.definition_tags,
-            "nodeProperties": {
-                "numNodes": 4,
-                "mainNode": 0,
-                "nodeRangeProperties": [{"targetNodes": "0:", "container": container()}],
-            },
+            "jobDefinitions": [
+                definition(3, status="INACTIVE" if inactive else "ACTIVE", tags=self.definition_tags)
+            ]
         }
 
     def _SubmitJob(self, asked: Mapping[str, Any]) -> dict[str, Any]:

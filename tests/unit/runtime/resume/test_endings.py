@@ -9,6 +9,7 @@ from tests.unit.runtime.resume.resume_aws import (
     DEFINITION,
     DRAINED,
     container,
+    definition,
     dependent,
     drained,
     multi_node,
@@ -23,15 +24,7 @@ from ultracluster_runtime.resume.endings import (
 
 SUBMIT_JOB = botocore.session.Session().get_service_model("batch").operation_model("SubmitJob").input_shape
 HOST = "Host EC2 (instance i-0e234208f6fc9291f) terminated."
-DEFINED = {
-    "jobDefinitionArn": DEFINITION,
-    "tags": {},
-    "nodeProperties": {
-        "numNodes": 4,
-        "mainNode": 0,
-        "nodeRangeProperties": [{"targetNodes": "0:", "container": container()}],
-    },
-}
+DEFINED = definition(3)
 
 
 def failed(**changes: Any) -> dict[str, Any]:
