@@ -1,6 +1,7 @@
 """An account on the local AWS on which every check of preflight applies and passes."""
 
 import json
+from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from functools import partial
@@ -125,8 +126,7 @@ class Account:
     patch: pytest.MonkeyPatch
     selected: subjects.Account
     now_ahead: timedelta = timedelta(0)
-    stacks: list[str] = field(default_factory=list)
-    routes: list[str] = field(default_factory=list)
+    after: ExitStack = field(default_factory=ExitStack)  # takes away what was made
 
     def change(self, name: str, /, **changes: Any) -> None:
         """Change a cluster."""
@@ -185,10 +185,9 @@ class Account:
     def local_stack(self, name: str) -> None:
         """Let a stack of this name be there."""
         topic = {"Resources": {"Topic": {"Type": "AWS::SNS::Topic"}}}
-        self.world.local.client("cloudformation", REGION).create_stack(
-            StackName=name, TemplateBody=json.dumps(topic)
-        )
-        self.stacks.append(name)
+        stacks = self.world.local.client("cloudformation", REGION)
+        stacks.create_stack(StackName=name, TemplateBody=json.dumps(topic))
+        self.after.callback(stacks.delete_stack, StackName=name)
 
     def deploy_all(self) -> None:
         for cluster in self.selected.clusters:
@@ -198,21 +197,9 @@ class Account:
         """Give the route table of the VPC a route to anywhere, by a NAT gateway."""
         ec2 = self.world.local.client("ec2", REGION)
         made = ec2.create_nat_gateway(SubnetId=self.world.ids["elsewhere"], ConnectivityType="private")
-        table = self.world.ids["route_table"]
-        ec2.create_route(
-            RouteTableId=table,
-            DestinationCidrBlock="0.0.0.0/0",
-            NatGatewayId=made["NatGateway"]["NatGatewayId"],
-        )
-        self.routes.append(table)
-
-    def clean_up(self) -> None:
-        """Take away what was made."""
-        ec2 = self.world.local.client("ec2", REGION)
-        for table in self.routes:
-            ec2.delete_route(RouteTableId=table, DestinationCidrBlock="0.0.0.0/0")
-        for name in self.stacks:
-            self.world.local.client("cloudformation", REGION).delete_stack(StackName=name)
+        route = {"RouteTableId": self.world.ids["route_table"], "DestinationCidrBlock": "0.0.0.0/0"}
+        ec2.create_route(**route, NatGatewayId=made["NatGateway"]["NatGatewayId"])
+        self.after.callback(ec2.delete_route, **route)
 
 
 def build(local: LocalAws, directory: Path) -> World:

@@ -448,11 +448,9 @@ def test_check_reports_other_outcomes(
 ) -> None:
     code, _, change, status, fragment = other
     account = Account(world=world, patch=monkeypatch, selected=world.selected)
-    try:
+    with account.after:
         change(account)
         results = run_one(BY_CODE[code], account.selected, world.reader())
-    finally:
-        account.clean_up()
     assert any(
         result.outcome.status is status and fragment in result.outcome.evidence for result in results
     ), results
