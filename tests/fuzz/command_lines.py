@@ -24,6 +24,7 @@ from typing import Any
 
 import boto3
 import typer
+from tests.fuzz.mutations import VALUES
 
 from ultracluster_cli.main import app, main
 from ultracluster_runtime.purchasing.ec2_driver import Ec2Driver
@@ -44,76 +45,15 @@ _CONTROLS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f\x80-\x9f]")
 # What starts servers, Node or deployments is tried with arguments that end it before.
 _STARTS_OTHERS = {"demo", "local up", "deploy", "export", "plan", "rollout"}
 
+# What damages files, as far as an argument can hold it, and what only command lines take.
 _TEXTS = (
-    *(
-        "",
-        " ",
-        "-",
-        "--",
-        "0",
-        "-1",
-        "1_0",
-        "٣",
-        "\uff19",
-        "1e5",
-        "NaN",
-        "inf",
-        "-inf",
-        "1e400",
-        "9" * 29,
-        "9" * 5000,
-    ),
-    *(
-        str(10**13),
-        str(2**63),
-        "0x10",
-        "010",
-        "1,2,,3",
-        "5-1",
-        "1-" + "9" * 30,
-        "all",
-        "us-nowhere-9",
-        "US-EAST-2",
-    ),
-    *(
-        "us-east-2",
-        "us-east-2; rm -rf",
-        "cr-0123456789abcdef0",
-        "cr-XYZ",
-        "trn2.48xlarge",
-        "trn9.huge",
-        "quickstart",
-    ),
-    *(
-        "0001-01-01",
-        "9999-12-31",
-        "9999-12-31T23:59:59-23:59",
-        "0001-01-01T00:00:00+23:59",
-        "2026-02-30",
-        "2026-W53-7",
-    ),
-    *(
-        "\x1b[31mred\x1b[0m",
-        "\x1b]0;title\x07",
-        "a\nb\rc",
-        "\x9b31m",
-        "é\u202egnp.exe",
-        "\udcff\udcfe",
-        "{}",
-        "%s%n",
-        "${HOME}",
-    ),
-    *(
-        "a" * 300,
-        "~nobody-at-all/x",
-        "//host/share",
-        "http://[::1",
-        "=",
-        "a=b=c",
-        "@/etc/passwd",
-        "key:\x1b[2Jvalue",
-    ),
-)
+    *(text for text in VALUES if "\0" not in text),
+    *(" ", "-", "--", "1_0", "\u0663", "\uff19", "NaN", "inf", "-inf", "1e400", "9" * 29, str(10**13), "1,2,,3", "5-1"),
+    *("1-" + "9" * 30, "all", "us-nowhere-9", "US-EAST-2", "us-east-2", "cr-0123456789abcdef0", "cr-XYZ", "trn2.48xlarge"),
+    *("trn9.huge", "quickstart", "0001-01-01", "9999-12-31", "9999-12-31T23:59:59-23:59", "0001-01-01T00:00:00+23:59"),
+    *("2026-02-30", "2026-W53-7", "\x1b[31mred\x1b[0m", "\x1b]0;title\x07", "a\nb\rc", "\x9b31m", "\u00e9\u202egnp.exe"),
+    *("\udcff\udcfe", "%s%n", "~nobody-at-all/x", "//host/share", "http://[::1", "=", "a=b=c", "@/etc/passwd", "key:\x1b[2J"),
+)  # fmt: skip
 _PATHS = (
     *(
         ".",

@@ -4,7 +4,7 @@ import re
 from collections.abc import Callable, Sequence
 from random import Random
 
-__all__ = ["damaged"]
+__all__ = ["VALUES", "damaged"]
 
 _LINE = re.compile(r"^( *(?:- )?)([a-z_]+):(?: (.*))?$")
 
