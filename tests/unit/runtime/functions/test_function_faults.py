@@ -35,7 +35,7 @@ ROOT = Path(__file__).parents[4]
 SECRET = "not-to-be-said-0123456789abcdef"
 SECOND = QUEUE.replace("training", "urgent")
 TAG = "ultracluster:closed-by-budget"
-# The latter in a block whose nodes a group starts: test_fleet_scenarios.py of the life cycle.
+# The latter in a block whose nodes a group starts: test_scenarios.py of the life cycle.
 OPTIONAL = {"UC_ADDITIONAL_JOB_QUEUES", "UC_AUTO_SCALING_GROUP", "UC_METRICS_LOG_GROUP", "UC_SICK_NODES"}
 ECS_CLUSTER = "Custom::UltraClusterEcsCluster"
 STANDING_ORDER = {

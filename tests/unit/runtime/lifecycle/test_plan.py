@@ -1,4 +1,4 @@
-"""Both sides of each boundary of the life cycle; whole scenarios are in test_lifecycle_scenarios.py."""
+"""Both sides of each boundary of the life cycle; whole scenarios are in test_scenarios.py."""
 
 from dataclasses import replace
 from datetime import timedelta

@@ -1,4 +1,4 @@
-"""Calls of each effect of the protocol, and its reply; test_wire counts the requests sent."""
+"""Calls of each effect of the protocol, and its reply; test_http_faults.py counts the requests sent."""
 
 from datetime import UTC, datetime, timedelta
 from types import SimpleNamespace

@@ -1,4 +1,7 @@
-"""Paid nodes run, the group wants none outside the block, and no job is ended by it, in every scenario."""
+"""Jobs get checkpoint requests, paid time stays usable, and other jobs stay untouched, in every scenario.
+
+Where a group starts the nodes, paid ones run besides, it wants none outside the block, and ends no job.
+"""
 
 import random
 from collections.abc import Callable
@@ -175,6 +178,11 @@ OWN_SCENARIOS: tuple[Callable[[], object], ...] = (
     losses_and_faults,
 )
 SCENARIOS = (*OWN_SCENARIOS, *(scenario for scenario in ALL_SCENARIOS if scenario is not refusing_nodes))
+
+
+@pytest.mark.parametrize("scenario", with_sweeps(ALL_SCENARIOS))
+def test_life_of_a_block_violates_nothing(scenario: Callable[[], object]) -> None:
+    scenario()
 
 
 @pytest.mark.parametrize("scenario", with_sweeps(SCENARIOS))
