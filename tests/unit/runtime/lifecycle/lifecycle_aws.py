@@ -19,21 +19,6 @@ from tests.fake_clients import FakeClients
 
 from ultracluster_runtime.lifecycle.reader import ManagedBlock
 
-__all__ = [
-    "ADDITIONAL_QUEUE",
-    "ENVIRONMENT",
-    "FAULTS",
-    "FOREIGN",
-    "NODES",
-    "OTHER",
-    "QUEUE",
-    "START",
-    "TOPIC",
-    "FakeAws",
-    "cluster",
-    "refusal",
-]
-
 ACCOUNT = "arn:aws:batch:us-east-2:123456789012"
 ENVIRONMENT = f"{ACCOUNT}:compute-environment/ours"
 OTHER = f"{ACCOUNT}:compute-environment/other"

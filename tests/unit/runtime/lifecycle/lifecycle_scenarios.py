@@ -19,8 +19,6 @@ from tests.unit.runtime.lifecycle.lifecycle_simulation import (
 
 from ultracluster_runtime.lifecycle.actions import Notify, SetEnvironment, SetQueue
 
-__all__ = ["ALL_SCENARIOS", "KINDS", "random_scenario", "undisturbed", "with_sweeps"]
-
 Invocations = Callable[[int, Block], list[Faults]]
 
 KINDS = {

@@ -35,20 +35,6 @@ from ultracluster_runtime.lifecycle.observations import (
 from ultracluster_runtime.lifecycle.plan import run_cycle
 from ultracluster_runtime.lifecycle.state import LifecycleState
 
-__all__ = [
-    "EPOCH",
-    "MINUTE",
-    "NO_FAULTS",
-    "Block",
-    "Crash",
-    "Faults",
-    "Simulation",
-    "Violation",
-    "at",
-    "by_fleets",
-    "reports",
-]
-
 EPOCH = datetime(2026, 12, 1, 11, 30, tzinfo=UTC)
 MINUTE = timedelta(minutes=1)
 LEAD = timedelta(minutes=20)

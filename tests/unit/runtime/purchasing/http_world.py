@@ -47,17 +47,6 @@ from ultracluster_runtime.purchasing.purchase import buy
 from ultracluster_runtime.purchasing.reconcile import Outcome, reconcile
 from ultracluster_spec.findings import FindingsError
 
-__all__ = [
-    "FAULTS",
-    "HttpWorld",
-    "buy_and_kill",
-    "command_line",
-    "random_http_life",
-    "random_http_schedule",
-    "running_http_world",
-    "strike_http_call",
-]
-
 REGION = "us-east-2"
 _ROOT = Path(__file__).parents[4]
 _HTML = b"<!DOCTYPE html><html><head><title>Sign in</title></head><body><p>Sign in<br></body></html>"

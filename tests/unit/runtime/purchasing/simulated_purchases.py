@@ -12,8 +12,6 @@ from ultracluster_runtime.purchasing.effects import Send
 from ultracluster_runtime.purchasing.reconcile import Outcome, reconcile
 from ultracluster_spec.findings import FindingsError
 
-__all__ = ["bought", "reconciled", "refused", "strike", "unknown"]
-
 
 def bought(simulation: Simulation, name: str = "december") -> Outcome:
     result = start(simulation, name, "nonce").run()

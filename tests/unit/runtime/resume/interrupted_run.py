@@ -19,8 +19,6 @@ from ultracluster_runtime.lifecycle.driver import manage_block
 from ultracluster_runtime.lifecycle.reader import ManagedBlock
 from ultracluster_runtime.resume.sweep import sweep
 
-__all__ = ["CHECKPOINT_EVERY", "NODES", "STEPS", "InterruptedRun"]
-
 BEGIN: Final = datetime(2026, 12, 1, 11, 0, tzinfo=UTC)
 HOURS: Final = 5  # of each block; real ones last a day or more
 GAP_HOURS: Final = 2

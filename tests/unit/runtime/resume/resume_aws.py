@@ -12,8 +12,6 @@ from tests.unit.runtime.lifecycle.lifecycle_aws import ENVIRONMENT, QUEUE, TOPIC
 
 from ultracluster_runtime.resume.sweep import ResumedQueues
 
-__all__ = ["DEFINITION", "NOW", "QUEUES", "ResumeAws", "definition", "dependent", "drained", "multi_node"]
-
 NOW = datetime(2026, 12, 2, 10, 50, tzinfo=UTC)
 DEFINITION = "arn:aws:batch:us-east-2:123456789012:job-definition/pretrain:3"
 QUEUES = ResumedQueues(job_queues=(QUEUE,), table="endings", topic=TOPIC)
