@@ -14,6 +14,7 @@ ARN = "arn:aws:batch:us-east-2:123456789012"
 HOST = "arn:aws:ecs:us-east-2:123456789012:container-instance/AWSBatch-nodes/"
 QUEUE = f"{ARN}:job-queue/training"
 ENVIRONMENT = f"{ARN}:compute-environment/nodes"
+TEMPLATE = {"launchTemplateId": "lt-1", "version": "3"}
 LAUNCHED = ["python3", LAUNCHER_PATH, "raw", "train.py"]
 STREAM = Stream(group="jobs", name="pretrain/default/abc")
 
@@ -144,6 +145,10 @@ def expect_surroundings(aws: StubbedAws, **resources: Any) -> None:
         "computeEnvironmentOrder": [{"order": 1, "computeEnvironment": ENVIRONMENT}],
     }
     aws.answer("batch", "describe_job_queues", {"jobQueues": [queue]})
+    expect_environment(aws, **resources)
+
+
+def expect_environment(aws: StubbedAws, **resources: Any) -> None:
     environment = {
         "computeEnvironmentName": "nodes",
         "computeEnvironmentArn": ENVIRONMENT,
@@ -160,3 +165,15 @@ def expect_surroundings(aws: StubbedAws, **resources: Any) -> None:
         },
     }
     aws.answer("batch", "describe_compute_environments", {"computeEnvironments": [environment]})
+
+
+def expect_template(aws: StubbedAws, **data: Any) -> None:
+    """The launch template that `TEMPLATE` names launches into a reservation."""
+    target = {"CapacityReservationTarget": {"CapacityReservationId": "cr-1"}}
+    data = {"CapacityReservationSpecification": target, **data}
+    aws.answer(
+        "ec2",
+        "describe_launch_template_versions",
+        {"LaunchTemplateVersions": [{"LaunchTemplateData": data}]},
+        {"LaunchTemplateId": "lt-1", "Versions": ["3"]},
+    )

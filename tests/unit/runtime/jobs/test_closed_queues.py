@@ -4,7 +4,14 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
-from tests.unit.runtime.jobs.stubbed_aws import ENVIRONMENT, NOW, QUEUE
+from tests.unit.runtime.jobs.stubbed_aws import (
+    ENVIRONMENT,
+    NOW,
+    QUEUE,
+    TEMPLATE,
+    expect_environment,
+    expect_template,
+)
 from tests.unit.runtime.stubbed_clients import StubbedAws
 
 from ultracluster_runtime.jobs.closed_queues import explain_closed_queue
@@ -31,23 +38,8 @@ def reservation(state: str, start: timedelta, end: timedelta, block: str = "cr-1
 
 
 def expect(aws: StubbedAws, *blocks: dict[str, Any], unused: list[dict[str, Any]] | None = None) -> None:
-    environment = {
-        "computeEnvironmentName": "nodes",
-        "computeEnvironmentArn": ENVIRONMENT,
-        "ecsClusterArn": "arn",
-        "state": "DISABLED",
-        "computeResources": {
-            "type": "EC2",
-            "maxvCpus": 768,
-            "subnets": [],
-            "instanceTypes": ["trn2.48xlarge"],
-            "launchTemplate": {"launchTemplateId": "lt-1", "version": "3"},
-        },
-    }
-    aws.answer("batch", "describe_compute_environments", {"computeEnvironments": [environment]})
-    target = {"CapacityReservationTarget": {"CapacityReservationId": "cr-1"}}
-    versions = [{"LaunchTemplateData": {"CapacityReservationSpecification": target}}]
-    aws.answer("ec2", "describe_launch_template_versions", {"LaunchTemplateVersions": versions})
+    expect_environment(aws, launchTemplate=TEMPLATE)
+    expect_template(aws)
     if blocks:
         aws.answer("ec2", "describe_capacity_reservations", {"CapacityReservations": list(blocks)})
     else:

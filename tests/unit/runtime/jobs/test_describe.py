@@ -6,7 +6,9 @@ from tests.unit.runtime.jobs.stubbed_aws import (
     ENVIRONMENT,
     NOW,
     QUEUE,
+    TEMPLATE,
     expect_surroundings,
+    expect_template,
     node_array,
     shown,
 )
@@ -68,14 +70,8 @@ def test_refused_reads_are_listed_and_not_evaluated(aws: StubbedAws) -> None:
 
 @pytest.mark.parametrize("kind", ["capacity-block", "default"])
 def test_quota_is_not_read_for_instances_of_a_block(aws: StubbedAws, kind: str) -> None:
-    expect_surroundings(aws, launchTemplate={"launchTemplateId": "lt-1", "version": "3"}, desiredvCpus=0)
-    target = {"CapacityReservationTarget": {"CapacityReservationId": "cr-1"}}
-    aws.answer(
-        "ec2",
-        "describe_launch_template_versions",
-        {"LaunchTemplateVersions": [{"LaunchTemplateData": {"CapacityReservationSpecification": target}}]},
-        {"LaunchTemplateId": "lt-1", "Versions": ["3"]},
-    )
+    expect_surroundings(aws, launchTemplate=TEMPLATE, desiredvCpus=0)
+    expect_template(aws)
     reservation = {
         "InstanceType": "trn2.48xlarge",
         "State": "active",
@@ -100,16 +96,8 @@ def test_quota_is_not_read_for_instances_of_a_block(aws: StubbedAws, kind: str) 
 
 
 def test_quota_is_not_read_for_a_block_that_ec2_has_forgotten(aws: StubbedAws) -> None:
-    expect_surroundings(aws, launchTemplate={"launchTemplateId": "lt-1", "version": "3"}, desiredvCpus=0)
-    data = {
-        "CapacityReservationSpecification": {"CapacityReservationTarget": {"CapacityReservationId": "cr-1"}},
-        "InstanceMarketOptions": {"MarketType": "capacity-block"},
-    }
-    aws.answer(
-        "ec2",
-        "describe_launch_template_versions",
-        {"LaunchTemplateVersions": [{"LaunchTemplateData": data}]},
-    )
+    expect_surroundings(aws, launchTemplate=TEMPLATE, desiredvCpus=0)
+    expect_template(aws, InstanceMarketOptions={"MarketType": "capacity-block"})
     aws.refuse("ec2", "describe_capacity_reservations", "InvalidCapacityReservationId.NotFound")
     expect_no_other_jobs(aws)
 

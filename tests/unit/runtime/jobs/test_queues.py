@@ -3,7 +3,7 @@
 from typing import Any
 
 import pytest
-from tests.unit.runtime.jobs.stubbed_aws import ARN, ENVIRONMENT, QUEUE
+from tests.unit.runtime.jobs.stubbed_aws import ARN, ENVIRONMENT, QUEUE, expect_environment
 from tests.unit.runtime.stubbed_clients import StubbedAws
 
 from ultracluster_catalog.limits.queues import QUEUE_NAME_TAG
@@ -41,15 +41,6 @@ def answer_stack(
     aws.answer(
         "cloudformation", "list_stack_resources", {"StackResourceSummaries": summaries}, {"StackName": stack}
     )
-
-
-def answer_environment(aws: StubbedAws, **resources: Any) -> None:
-    environment = {
-        "computeEnvironmentName": "nodes",
-        "computeEnvironmentArn": ENVIRONMENT,
-        "computeResources": {"type": "EC2", "subnets": [], **resources},
-    }
-    aws.answer("batch", "describe_compute_environments", {"computeEnvironments": [environment]})
 
 
 @pytest.mark.parametrize(
@@ -137,7 +128,7 @@ def test_limits_are_those_of_the_environment_and_the_policy(
 ) -> None:
     policy = {"schedulingPolicyArn": f"{ARN}:scheduling-policy/fair"} if shared else {}
     aws.answer("batch", "describe_job_queues", {"jobQueues": [described_queue(QUEUE, **policy)]})
-    answer_environment(aws, **resources)
+    expect_environment(aws, **resources)
 
     assert Queue(arn=QUEUE, definitions=()).limits(aws.client) == (shared, most)
 
