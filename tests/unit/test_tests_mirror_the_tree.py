@@ -65,7 +65,6 @@ OTHER_SUBJECTS = {
     "tests/unit/runtime/lifecycle/test_scenarios.py": "lives of a block, whose nodes AWS Batch or an Auto Scaling group starts",
     "tests/unit/stacks/stacks/test_auto_scaling_road.py": "the quick start with nodes of an Auto Scaling group",
     "tests/unit/ultracluster/test_conventions.py": "every construct, with what users of aws-cdk-lib expect",
-    "tests/unit/ultracluster/test_default_child.py": "every construct, with its main resource",
     "tests/unit/ultracluster/test_hostile_calls.py": "every construct, with arguments that cannot be",
     "tests/unit/ultracluster/test_numbers.py": "every construct, with numbers that jsii cannot carry",
     "tests/unit/ultracluster/test_public_values.py": "every construct, with what it answers",
@@ -77,6 +76,7 @@ OTHER_SUBJECTS = {
 # Modules whose tests need more than the unit tests have.
 TESTED_ELSEWHERE = {
     "constructs/ultracluster/compliance/nag.py": "tests/security/test_nag.py",  # judges whole clusters
+    "constructs/ultracluster/network/group_rules.py": "tests/unit/ultracluster/storage/test_shared_file_system.py",
     "constructs/ultracluster/scripts/smoke_train.py": "tests/training/test_smoke_train.py",  # needs torch
     "constructs/ultracluster_spec/cluster_rules/queue_rules.py": "tests/unit/bad_inputs/test_rows.py",  # rows of rules.yaml
     # Networks and file systems of every kind, in the templates of storage.yaml and existing.yaml.

@@ -60,6 +60,11 @@ def queue(stack: cdk.Stack, *, max_nodes: int = 4, **changes: Any) -> uc.Trainin
     return uc.TrainingQueue(stack, "Queue", nodes=nodes(stack, **changes), max_nodes=max_nodes)
 
 
+def ultra_cluster(stack: cdk.Stack, construct_id: str = "Cluster", **changes: Any) -> uc.UltraCluster:
+    given = {"instance_type": "trn2.48xlarge", "node_count": 4, "image_id": IMAGE_ID, "zone_id": ZONE}
+    return uc.UltraCluster(stack, construct_id, **given | changes)
+
+
 def unpacked(user_data: str) -> str:
     """User data with the packed script in plain text, as the node unpacks it."""
     before, packed, after = re.split("<<'UC_PACKED'\n|\nUC_PACKED\n", user_data)

@@ -24,7 +24,7 @@ from ultracluster.operations.cluster_watch import ClusterWatch
 from ultracluster_catalog.neuron.neuron_images import NeuronImage
 from ultracluster_spec.alarms import Alarms
 
-__all__ = ["KEY", "PATHS", "TOPIC", "TYPE", "construct_paths", "resources"]
+__all__ = ["KEY", "PATHS", "TOPIC", "TYPE", "construct_paths", "every_stack", "resources"]
 
 PATHS = Path(__file__).with_name("construct_paths.txt")
 TYPE = "trn2.48xlarge"
@@ -35,7 +35,7 @@ JOB = uc.Job(image=IMAGE, command=("train.py",))
 
 
 @cache
-def _stack() -> cdk.Stack:
+def every_stack() -> cdk.Stack:
     stack = new_stack()
     network = uc.ClusterNetwork(stack, "Network", zone_id=ZONE, instance_type=TYPE, node_count=4)
     _define_clusters(stack, network)
@@ -440,7 +440,7 @@ def _define_others(stack: cdk.Stack) -> None:
 @cache
 def resources() -> Mapping[str, Mapping[str, Any]]:
     """Each resource as the template has it, by the path of its construct in the stack."""
-    stack = _stack()
+    stack = every_stack()
     template = cdk.assertions.Template.from_stack(stack).to_json()["Resources"]
     return {
         each.node.path.removeprefix("Test/"): template[stack.resolve(each.logical_id)]

@@ -3,14 +3,19 @@
 import inspect
 from collections.abc import Iterator
 
+import aws_cdk as cdk
+import pytest
 from aws_cdk import aws_cloudwatch as cloudwatch
 from aws_cdk import aws_events as events
 from aws_cdk import aws_iam as iam
 from constructs import Construct
+from tests.unit.ultracluster.every_construct import every_stack
 
 import ultracluster as uc
 
 Parameter = inspect.Parameter
+# Several resources, none of which is the main one.
+OF_SEVERAL = {uc.BakeOff, uc.ClusterAlarms, uc.UltraCluster}
 RESULTS = {"grant_": iam.Grant, "metric": cloudwatch.IMetric, "on_": events.Rule}
 
 
@@ -60,3 +65,19 @@ def test_metrics_take_options() -> None:
         if ".metric" in name and name != "BakeOff.metric_per_dollar":
             kinds = {each.kind for each in signature.parameters.values()}
             assert Parameter.VAR_KEYWORD in kinds, name
+
+
+@pytest.mark.slow
+def test_constructs_of_one_main_resource_have_it_as_default_child() -> None:
+    """To override what no argument sets."""
+    offered = {getattr(uc, name) for name in uc.__all__}
+    ours = [each for each in every_stack().node.find_all() if type(each) in offered]
+
+    assert {type(each) for each in ours} >= offered.intersection(constructs()) - {uc.ITrainingQueue}
+    assert [
+        each.node.path
+        for each in ours
+        if each.node.children  # what is imported has none
+        and type(each) not in OF_SEVERAL
+        and not isinstance(each.node.default_child, cdk.CfnResource)
+    ] == []

@@ -13,8 +13,6 @@ from aws_cdk import aws_iam as iam
 from aws_cdk import aws_logs as logs
 from tests.unit.ultracluster.builders import (
     IMAGE,
-    IMAGE_ID,
-    STANDING_ORDER,
     ZONE,
     allowed,
     block,
@@ -23,13 +21,13 @@ from tests.unit.ultracluster.builders import (
     new_stack,
     nodes,
     queue,
+    ultra_cluster,
 )
 
 import ultracluster as uc
 from ultracluster._foundation import function_code
 from ultracluster.jobs import array_rendezvous
 from ultracluster.scheduling.fair_share import fair_share_policy
-from ultracluster_catalog.neuron.neuron_images import NeuronImage
 from ultracluster_spec.findings import FindingsError
 
 pytestmark = pytest.mark.slow
@@ -40,12 +38,7 @@ JOB = uc.Job(image=IMAGE, command=("train.py",))
 
 @pytest.fixture(scope="module")
 def cluster() -> uc.UltraCluster:
-    return _cluster(new_stack(), alarms=uc.Alarms(), cluster_name="llama")
-
-
-def _cluster(stack: cdk.Stack, **changes: Any) -> uc.UltraCluster:
-    given = {"instance_type": TYPE, "node_count": 2, "image_id": IMAGE_ID, "zone_id": ZONE}
-    return uc.UltraCluster(stack, "Cluster", **given | changes)
+    return ultra_cluster(new_stack(), alarms=uc.Alarms(), cluster_name="llama")
 
 
 METRICS: dict[str, tuple[Callable[[uc.UltraCluster], cloudwatch.Metric], tuple[object, ...]]] = {
@@ -310,7 +303,7 @@ def test_a_share_identifier_that_matches_the_default_share_is_the_default_share(
 def test_a_cluster_on_a_block_has_alarms_unless_they_are_declined(
     stack: cdk.Stack, changes: dict[str, Any], *, has_alarms: bool
 ) -> None:
-    cluster = _cluster(stack, **changes)
+    cluster = ultra_cluster(stack, **changes)
 
     assert (cluster.alarms is not None, cluster.metrics is not None) == (has_alarms, has_alarms)
     assert cluster.cluster_name == "Test"
@@ -330,7 +323,7 @@ def test_a_cluster_on_a_block_has_alarms_unless_they_are_declined(
 def test_a_paid_block_without_recipients_of_notifications_is_warned_of(
     stack: cdk.Stack, changes: dict[str, Any], *, warned: bool
 ) -> None:
-    _cluster(stack, **changes)
+    ultra_cluster(stack, **changes)
     found = cdk.assertions.Annotations.from_stack(stack).find_warning(
         "*", cdk.assertions.Match.string_like_regexp("UC6448")
     )
@@ -390,41 +383,6 @@ def _job(stack: cdk.Stack, kind: Any, **changes: Any) -> object:
     return kind(stack, "Refused", job, queue=queue(stack), **others)
 
 
-def _existing(stack: cdk.Stack, **changes: Any) -> object:
-    given = {"file_system_id": "fs-0123456789abcdef0", "mount_name": "abcdefgh"} | changes
-    there = stack.node.try_find_child("Network") or network(stack)
-    return uc.SharedFileSystem.from_attributes(stack, "Existing", network=there, **given)
-
-
-def _ami(stack: cdk.Stack, **changes: Any) -> object:
-    parent = NeuronImage(kind="ecs-neuron", image_id=IMAGE_ID)
-    return uc.NeuronAmi(stack, "Ami", **{"name": "nodes", "parent": parent} | changes)
-
-
-def _purchase(stack: cdk.Stack, **changes: Any) -> object:
-    ledger = stack.node.try_find_child("Ledger") or uc.CapacityLedger(stack, "Ledger")
-    given = {
-        "trusted_by": iam.AccountRootPrincipal(),
-        "regions": ["us-east-2"],
-        "instance_types": [TYPE],
-        "max_instances": 4,
-    }
-    return uc.CapacityPurchaseRole(stack, "Purchase", **{"ledger": ledger} | given | changes)
-
-
-def _watch(stack: cdk.Stack, **changes: Any) -> object:
-    order = replace(STANDING_ORDER, **changes)
-    return uc.CapacityWatch(stack, "CapacityWatch", order=order, instance_type=TYPE)
-
-
-def _service_queue(stack: cdk.Stack, **changes: Any) -> object:
-    return uc.SageMakerTrainingQueue(stack, "SageMaker", **{"instances": {"ml.trn2.48xlarge": 4}} | changes)
-
-
-def _share(**changes: Any) -> uc.QuotaShare:
-    return uc.QuotaShare(**{"name": "red", "instances": {"ml.trn2.48xlarge": 1}} | changes)
-
-
 # A call with one argument that cannot be, and the path of the argument that the finding names.
 METHOD: dict[str, Any] = {"method": "first", "instance_type": "trn2.3xlarge"}
 REFUSED: list[tuple[Callable[[cdk.Stack], object], str]] = [
@@ -450,14 +408,14 @@ REFUSED: list[tuple[Callable[[cdk.Stack], object], str]] = [
     (lambda s: _nodes(s, capacity=block(), placement=uc.ClusterPlacement(s, "Placed")), "placement"),
     (lambda s: _nodes(s, capacity=uc.OnDemand(zone_id="use2-az1")), "capacity"),
     (lambda s: uc.NodeMetrics(s, "Metrics", cluster_name=""), "cluster_name"),
-    (lambda s: _cluster(s, queue=uc.Queue(shares={"-": 1})), "queue.shares"),
+    (lambda s: ultra_cluster(s, queue=uc.Queue(shares={"-": 1})), "queue.shares"),
     (
-        lambda s: _cluster(s, queue=uc.Queue(compute_reservation_percent=100)),
+        lambda s: ultra_cluster(s, queue=uc.Queue(compute_reservation_percent=100)),
         "queue.compute_reservation_percent",
     ),
-    (lambda s: _cluster(s, queue=uc.Queue(share_decay_hours=0)), "queue.share_decay_hours"),
+    (lambda s: ultra_cluster(s, queue=uc.Queue(share_decay_hours=0)), "queue.share_decay_hours"),
     (
-        lambda s: _cluster(s, queue=uc.Queue(wait_limits=uc.WaitLimits(exceeds_nodes=0))),
+        lambda s: ultra_cluster(s, queue=uc.Queue(wait_limits=uc.WaitLimits(exceeds_nodes=0))),
         "queue.wait_limits.exceeds_nodes",
     ),
     (lambda s: _job(s, uc.SingleNodeJob, array_size=1), "array_size"),
@@ -471,49 +429,17 @@ REFUSED: list[tuple[Callable[[cdk.Stack], object], str]] = [
     (lambda s: _gate(s, uc.FabricGate, min_bandwidth=-1), "min_bandwidth"),
     (lambda s: _gate(s, uc.FabricGate, max_latency=-1), "max_latency"),
     (lambda s: _gate(s, uc.SmokeTrain, steps=1), "steps"),
-    (lambda s: _existing(s, file_system_id="fs"), "file_system_id"),
-    (lambda s: _existing(s, mount_name="/"), "mount_name"),
-    (lambda s: _existing(s, dns_name="/"), "dns_name"),
-    (lambda s: _existing(s, zone_id="use2-az1"), "zone_id"),
-    (lambda s: uc.CompileCache(s, "Cache", expire_compilers={"x": cdk.Duration.days(1)}), "expire_compilers"),
-    (lambda s: _ami(s, name="-"), "name"),
-    (lambda s: _ami(s, root_volume_gib=29), "root_volume_gib"),
-    (lambda s: _ami(s, regions=["us-west-2", "us-west-2"]), "regions[1]"),
-    (lambda s: _ami(s, container_images=["image"]), "container_images[0]"),
-    (lambda s: _ami(s, efa_installer_version="1"), "efa_installer_version"),
-    (lambda s: _ami(s, subnet=network(s).vpc.isolated_subnets[0]), "subnet"),
     (lambda s: uc.TrainingImageRepository(s, "Images", untagged_days=0), "untagged_days"),
-    (lambda s: uc.PullThroughCache(s, "Pulled", prefix="-"), "prefix"),
-    (lambda s: _watch(s, nodes=65), "nodes"),
-    (lambda s: _watch(s, at_least=5), "at_least"),
-    (lambda s: _watch(s, days=15), "days"),
-    (lambda s: _watch(s, max_usd=1), "max_usd"),
-    (lambda s: _watch(s, regions=("us-east2",)), "regions[0]"),
-    (lambda s: _purchase(s, regions=[]), "regions"),
-    (lambda s: _purchase(s, regions=["*"]), "regions"),
-    (lambda s: _purchase(s, instance_types=[]), "instance_types"),
-    (lambda s: _purchase(s, max_instances=0), "max_instances"),
-    (lambda s: _purchase(s, trusted_by=iam.AnyPrincipal()), "trusted_by"),
-    (lambda s: _service_queue(s, instances={}), "instances"),
-    (
-        lambda s: _service_queue(s, instances={"ml.trn2.48xlarge": 0}, shares=[_share()]),
-        "instances.ml.trn2.48xlarge",
-    ),
-    (lambda s: _service_queue(s, shares=[]), "shares"),
-    (lambda s: _service_queue(s, shares=[_share(name="-")]), "shares[0].name"),
-    (lambda s: _service_queue(s, shares=[_share(instances={})]), "shares[0].instances"),
-    (lambda s: _service_queue(s, shares=[_share(borrow_limit_percent=5)]), "shares[0].borrow_limit_percent"),
-    (lambda s: _service_queue(s, training_plan_arn="arn"), "training_plan_arn"),
     (lambda s: uc.RegionsDashboard(s, "Regions", clusters=[]), "clusters"),
-    (lambda s: _cluster(s, queue=uc.Queue(priority=-1)), "queue.priority"),
-    (lambda s: _cluster(s, node_count=0), "node_count"),
-    (lambda s: _cluster(s, zone_id=None), "zone_id"),
-    (lambda s: _cluster(s, removal_policy=cdk.RemovalPolicy.SNAPSHOT), "removal_policy"),
-    (lambda s: _cluster(s, network=uc.Network(endpoints=("s3",))), "network.endpoints"),
-    (lambda s: _cluster(s, capacity=[block(), block()]), "capacity"),
-    (lambda s: _cluster(s, capacity=uc.OnDemand(launched_by="me")), "capacity.launched_by"),  # type: ignore[arg-type]
-    (lambda s: _cluster(s).add_queue("other", uc.Queue(capacity=("spil",))), "capacity"),
-    (lambda s: _cluster(s).add_precompile_job("Compile", replace(JOB, **METHOD)), "method"),
+    (lambda s: ultra_cluster(s, queue=uc.Queue(priority=-1)), "queue.priority"),
+    (lambda s: ultra_cluster(s, node_count=0), "node_count"),
+    (lambda s: ultra_cluster(s, zone_id=None), "zone_id"),
+    (lambda s: ultra_cluster(s, removal_policy=cdk.RemovalPolicy.SNAPSHOT), "removal_policy"),
+    (lambda s: ultra_cluster(s, network=uc.Network(endpoints=("s3",))), "network.endpoints"),
+    (lambda s: ultra_cluster(s, capacity=[block(), block()]), "capacity"),
+    (lambda s: ultra_cluster(s, capacity=uc.OnDemand(launched_by="me")), "capacity.launched_by"),  # type: ignore[arg-type]
+    (lambda s: ultra_cluster(s).add_queue("other", uc.Queue(capacity=("spil",))), "capacity"),
+    (lambda s: ultra_cluster(s).add_precompile_job("Compile", replace(JOB, **METHOD)), "method"),
 ]
 
 

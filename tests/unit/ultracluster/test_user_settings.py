@@ -11,7 +11,7 @@ import pytest
 from aws_cdk import aws_iam as iam
 from aws_cdk import aws_s3 as s3
 from constructs import Construct, IConstruct
-from tests.unit.ultracluster.builders import IMAGE, IMAGE_ID, block, new_stack
+from tests.unit.ultracluster.builders import IMAGE, block, new_stack, ultra_cluster
 
 import ultracluster as uc
 from ultracluster import Job
@@ -41,15 +41,8 @@ class World:
 def world() -> World:
     """One of each construct that has such a resource."""
     stack = new_stack()
-    cluster = uc.UltraCluster(
-        stack,
-        "Cluster",
-        instance_type="trn2.48xlarge",
-        node_count=2,
-        image_id=IMAGE_ID,
-        capacity=block(),
-        cluster_name="llama",
-        alarms=uc.Alarms(emails=["jane@example.com"]),
+    cluster = ultra_cluster(
+        stack, capacity=block(), cluster_name="llama", alarms=uc.Alarms(emails=["jane@example.com"])
     )
     command = ["train.py"]
     multi = cluster.add_multi_node_job("Multi", Job(image=IMAGE, command=command, nodes=2))

@@ -14,7 +14,7 @@ import aws_cdk as cdk
 import botocore
 import pytest
 from aws_cdk import assertions
-from tests.unit.ultracluster.builders import IMAGE_ID, block
+from tests.unit.ultracluster.builders import block, ultra_cluster
 
 import ultracluster as uc
 from ultracluster._foundation import function_code
@@ -33,16 +33,7 @@ def synthesize(tmp_path: Path) -> Callable[[], tuple[Path, dict[str, Any]]]:
         outdir = Path(tempfile.mkdtemp(dir=tmp_path))
         app = cdk.App(analytics_reporting=False, outdir=str(outdir), tree_metadata=False, stack_traces=False)
         stack = cdk.Stack(app, "Test", env=cdk.Environment(region="us-east-2"))
-        cluster = uc.UltraCluster(
-            stack,
-            "Cluster",
-            instance_type="trn2.48xlarge",
-            node_count=2,
-            image_id=IMAGE_ID,
-            capacity=block(),
-            alarms=uc.Alarms(),
-            cluster_name="llama",
-        )
+        cluster = ultra_cluster(stack, capacity=block(), alarms=uc.Alarms(), cluster_name="llama")
         uc.ClusterBudget(stack, "Budget", monthly_usd=1, tag_value="llama", queues_to_close=[cluster.queue])
         app.synth()
         (asset,) = outdir.glob("asset.*")

@@ -8,9 +8,9 @@ import pytest
 from aws_cdk import aws_kms as kms
 from aws_cdk import aws_s3 as s3
 from aws_cdk import aws_sns as sns
-from tests.unit.ultracluster.builders import IMAGE_ID, ZONE, new_stack
+from tests.unit.ultracluster.builders import ZONE, new_stack, ultra_cluster
 
-from ultracluster import Alarms, CapacityBlock, UltraCluster
+from ultracluster import Alarms, CapacityBlock
 from ultracluster_spec.findings import FindingsError
 
 KEY = "arn:aws:kms:{}:123456789012:key/01234567-89ab-cdef-0123-456789abcdef"
@@ -28,18 +28,13 @@ GIVEN: dict[str, Callable[[cdk.Stack, str], Any]] = {
 }
 
 
-def cluster(stack: cdk.Stack, name: str = "Cluster", **given: Any) -> UltraCluster:
-    shape = {"instance_type": "trn2.48xlarge", "node_count": 4, "image_id": IMAGE_ID, "zone_id": ZONE}
-    return UltraCluster(stack, name, **shape | given)
-
-
 @pytest.mark.parametrize("region", ["us-east-2", "us-west-2", pytest.param(cdk.Aws.REGION, id="token")])
 @pytest.mark.parametrize("name", GIVEN)
 def test_what_a_cluster_uses_is_in_its_region(name: str, region: str) -> None:
     stack = new_stack()
     found = []
     try:
-        made = cluster(stack, **{name: GIVEN[name](stack, region)})
+        made = ultra_cluster(stack, **{name: GIVEN[name](stack, region)})
         found = [each.data for each in made.node.metadata if "UC3181" in str(each.data)]
     except FindingsError as error:
         found = [str(each) for each in error.findings]
@@ -64,7 +59,7 @@ def test_a_block_is_of_one_cluster_of_an_app(blocks: list[str], *, refused: bool
     for number, block in enumerate(blocks):
         try:
             capacity = CapacityBlock(reservation_id=block, zone_id=ZONE)
-            cluster(stack, f"C{number}", cluster_name=f"c{number}", capacity=capacity, zone_id=None)
+            ultra_cluster(stack, f"C{number}", cluster_name=f"c{number}", capacity=capacity, zone_id=None)
         except FindingsError as error:
             found += [str(each) for each in error.findings]
     if refused:

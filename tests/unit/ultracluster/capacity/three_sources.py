@@ -3,7 +3,7 @@
 from typing import Any
 
 import aws_cdk as cdk
-from tests.unit.ultracluster.builders import IMAGE_ID, ZONE
+from tests.unit.ultracluster.builders import ZONE, ultra_cluster
 
 from ultracluster import Capacity, CapacityReservation, OnDemand, UltraCluster
 
@@ -14,5 +14,4 @@ SPILL = OnDemand(name="spill", max_nodes=2)
 
 
 def cluster(stack: cdk.Stack, *sources: Capacity, **changes: Any) -> UltraCluster:
-    given = {"instance_type": "trn2.48xlarge", "node_count": 4, "image_id": IMAGE_ID, "zone_id": ZONE}
-    return UltraCluster(stack, "Cluster", **given | {"capacity": sources} | changes)
+    return ultra_cluster(stack, **{"capacity": sources} | changes)

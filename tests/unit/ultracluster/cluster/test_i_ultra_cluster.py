@@ -5,7 +5,7 @@ import pytest
 from aws_cdk import aws_iam as iam
 from aws_cdk import aws_logs as logs
 from aws_cdk import aws_s3 as s3
-from tests.unit.ultracluster.builders import IMAGE, IMAGE_ID, block, new_stack, of_type
+from tests.unit.ultracluster.builders import IMAGE, block, new_stack, of_type, ultra_cluster
 from tests.unit.ultracluster.iam_evaluation import identity_statements
 
 import ultracluster as uc
@@ -90,9 +90,7 @@ def test_metrics_of_an_imported_cluster_have_its_name(imported: uc.IUltraCluster
 
 def test_a_cluster_grants_the_submission_of_jobs_to_each_of_its_queues() -> None:
     stack = new_stack()
-    cluster = uc.UltraCluster(
-        stack, "Cluster", instance_type="trn2.48xlarge", node_count=2, image_id=IMAGE_ID, capacity=block()
-    )
+    cluster = ultra_cluster(stack, capacity=block())
     cluster.add_queue("urgent")
     person = iam.Role(stack, "Person", assumed_by=iam.AccountRootPrincipal())
     cluster.grant_submit(person).assert_success()
@@ -114,9 +112,7 @@ def test_a_cluster_grants_the_submission_of_jobs_to_each_of_its_queues() -> None
     "construct_id", ["Queue", "FileSystem", "Train", "JobResume", "Queue-later", "Precompile-cpu"]
 )
 def test_a_job_takes_no_id_of_a_part_of_its_cluster(stack: cdk.Stack, construct_id: str) -> None:
-    cluster = uc.UltraCluster(
-        stack, "Cluster", instance_type="trn2.48xlarge", node_count=4, image_id=IMAGE_ID, capacity=block()
-    )
+    cluster = ultra_cluster(stack, capacity=block())
     job = Job(image=IMAGE, command=("train.py",))
     cluster.add_single_node_job("Train", job)
     for add in (

@@ -3,6 +3,7 @@ from typing import Any
 
 import aws_cdk as cdk
 import pytest
+from aws_cdk import assertions
 from aws_cdk import aws_ec2 as ec2
 from tests.unit.ultracluster.builders import (
     IMAGE,
@@ -14,6 +15,7 @@ from tests.unit.ultracluster.builders import (
     network,
     of_type,
     only,
+    ultra_cluster,
 )
 
 from ultracluster import (
@@ -25,23 +27,20 @@ from ultracluster import (
     MultiNodeJob,
     Network,
     OnDemand,
+    PosixCompileCache,
     Queue,
     SharedFileSystem,
     UltraCluster,
     WaitLimits,
 )
 from ultracluster_spec.findings import FindingsError, collect
+from ultracluster_spec.neuron import Neuron
 
 pytestmark = pytest.mark.slow
 
 
-def cluster(stack: cdk.Stack, construct_id: str = "Cluster", **changes: object) -> UltraCluster:
-    given = {"instance_type": "trn2.48xlarge", "node_count": 4, "image_id": IMAGE_ID}
-    return UltraCluster(stack, construct_id, **given | changes)
-
-
 def test_a_block_is_all_that_it_needs(stack: cdk.Stack) -> None:
-    whole = cluster(stack, capacity=block())
+    whole = ultra_cluster(stack, capacity=block())
     whole.add_multi_node_job("Pretrain", Job(image=IMAGE, command=("train.py",)))
     assert only(stack, "AWS::EC2::Subnet")["AvailabilityZoneId"] == ZONE
     assert of_type(stack, "AWS::EC2::PlacementGroup") == []
@@ -55,7 +54,7 @@ def test_a_block_whose_nodes_an_auto_scaling_group_starts_runs_multi_node_jobs_a
 ) -> None:
     source = CapacityBlock(reservation_id=RESERVATION, zone_id=ZONE, launched_by="auto-scaling")
     place = network(stack)
-    whole = cluster(
+    whole = ultra_cluster(
         stack,
         capacity=source,
         network=place,
@@ -81,7 +80,7 @@ def test_security_groups_are_connected_to_its_nodes(stack: cdk.Stack) -> None:
 
 
 def test_on_demand_nodes_need_a_zone_and_get_a_placement_group(stack: cdk.Stack) -> None:
-    cluster(stack, zone_id=ZONE)
+    ultra_cluster(stack)
     group = only(stack, "AWS::Batch::ComputeEnvironment")["ComputeResources"]["PlacementGroup"]
     assert group["Ref"].startswith("ClusterPlacement")
 
@@ -91,7 +90,7 @@ def test_uses_the_parts_that_are_passed_in(stack: cdk.Stack) -> None:
     bucket = CheckpointBucket(stack, "Checkpoints")
     storage = SharedFileSystem(stack, "FileSystem", network=given, checkpoint_bucket=bucket.bucket)
     cache = CompileCache(stack, "Cache")
-    whole = cluster(
+    whole = ultra_cluster(
         stack,
         capacity=block(),
         network=given,
@@ -109,7 +108,7 @@ def test_uses_the_parts_that_are_passed_in(stack: cdk.Stack) -> None:
 def test_instances_volumes_and_interfaces_carry_the_tags_and_that_of_the_cluster(
     stack: cdk.Stack, tags: dict[str, str]
 ) -> None:
-    cluster(stack, zone_id=ZONE, tags=tags)
+    ultra_cluster(stack, tags=tags)
     carried = only(stack, "AWS::EC2::LaunchTemplate")["LaunchTemplateData"].get("TagSpecifications", [])
     wanted = tags | {"ultracluster:cluster": stack.stack_name}
     assert [
@@ -118,7 +117,7 @@ def test_instances_volumes_and_interfaces_carry_the_tags_and_that_of_the_cluster
 
 
 def test_storage_carries_the_name_of_the_cluster_by_which_costs_are_found(stack: cdk.Stack) -> None:
-    cluster(stack, zone_id=ZONE, tags={"ultracluster:cluster": "pretrain"})
+    ultra_cluster(stack, tags={"ultracluster:cluster": "pretrain"})
     kinds = ("AWS::FSx::FileSystem", "AWS::S3::Bucket", "AWS::Batch::JobQueue")
     carried = [each["Properties"]["Tags"] for kind in kinds for each in of_type(stack, kind)]
     assert carried
@@ -130,12 +129,12 @@ def test_storage_carries_the_name_of_the_cluster_by_which_costs_are_found(stack:
 
 
 def test_tags_leave_compute_environments_alone_which_they_would_replace(stack: cdk.Stack) -> None:
-    cluster(stack, zone_id=ZONE)
+    ultra_cluster(stack)
     assert "Tags" not in only(stack, "AWS::Batch::ComputeEnvironment")
 
 
 def test_the_name_of_a_queue_can_be_typed_in_a_command(stack: cdk.Stack) -> None:
-    whole = cluster(stack, zone_id=ZONE)
+    whole = ultra_cluster(stack)
     for name in ("high priority!", "", "Urgent", "a" * 33):
         with pytest.raises(FindingsError, match=r"UC2101: \S+: name: "):
             whole.add_queue(name)
@@ -145,12 +144,12 @@ def test_the_name_of_a_queue_can_be_typed_in_a_command(stack: cdk.Stack) -> None
 @pytest.mark.parametrize(("argument", "code"), [("zone_id", "UC3003"), ("cluster_name", "UC2101")])
 def test_an_empty_text_is_not_taken_for_a_default(stack: cdk.Stack, argument: str, code: str) -> None:
     with pytest.raises(FindingsError, match=f"{code}: Test/Cluster: {argument}: "):
-        cluster(stack, **{"zone_id": ZONE, argument: ""})
+        ultra_cluster(stack, **{"zone_id": ZONE, argument: ""})
 
 
 def test_each_queue_has_its_own_limits_and_shares(stack: cdk.Stack) -> None:
     limits = WaitLimits(insufficient_capacity=3)
-    whole = cluster(stack, zone_id=ZONE, queue=Queue(wait_limits=limits))
+    whole = ultra_cluster(stack, queue=Queue(wait_limits=limits))
     whole.add_queue("evaluation", Queue(shares={"eval": 2}))
     actions = [
         each["Properties"].get("JobStateTimeLimitActions") for each in of_type(stack, "AWS::Batch::JobQueue")
@@ -187,7 +186,7 @@ def test_all_findings_about_a_cluster_are_reported_at_once(stack: cdk.Stack) -> 
 
 
 def test_a_taken_name_and_settings_of_parts_are_reported_with_the_other_findings(stack: cdk.Stack) -> None:
-    cluster(stack, zone_id=ZONE, cluster_name="taken")
+    ultra_cluster(stack, cluster_name="taken")
     wrong: dict[str, Any] = {
         "node_count": 0,
         "cluster_name": "taken",
@@ -197,7 +196,7 @@ def test_a_taken_name_and_settings_of_parts_are_reported_with_the_other_findings
         "max_refusals": 0,
     }
     with pytest.raises(FindingsError) as refused:
-        cluster(stack, "Second", capacity=block(), **wrong)
+        ultra_cluster(stack, "Second", capacity=block(), **wrong)
     assert sorted((each.path, each.code) for each in refused.value.findings) == [
         ("checkpoint_lead", "UC4117"),
         *[("cluster_name", "UC2160")] * 2,
@@ -213,22 +212,18 @@ def test_a_taken_name_and_settings_of_parts_are_reported_with_the_other_findings
         "checkpoint_lead": None,
     }
     with pytest.raises(FindingsError, match=r"^UC4129: Test/Third: max_refusals: got 0\."):
-        cluster(stack, "Third", capacity=block(), **wrong | fitting)
+        ultra_cluster(stack, "Third", capacity=block(), **wrong | fitting)
     assert (
-        cluster(stack, "Third", capacity=block(), **wrong | fitting | {"max_refusals": 1}).cluster_name
+        ultra_cluster(stack, "Third", capacity=block(), **wrong | fitting | {"max_refusals": 1}).cluster_name
         == "third"
     )
 
 
 def test_findings_about_capacity_and_network_come_with_the_others(stack: cdk.Stack) -> None:
     with pytest.raises(FindingsError) as refused:
-        UltraCluster(
+        ultra_cluster(
             stack,
-            "Cluster",
-            instance_type="trn2.48xlarge",
             node_count=0,
-            image_id=IMAGE_ID,
-            zone_id=ZONE,
             capacity=[
                 CapacityBlock(reservation_id="cb-1", zone_id=ZONE),
                 OnDemand(name="Spill", max_nodes=0),
@@ -260,12 +255,12 @@ def test_refuses_what_belongs_to_another_network(
     if arguments.get("network") is True:
         arguments = arguments | {"network": network(stack)}
     with pytest.raises(FindingsError) as refused:
-        cluster(stack, zone_id=ZONE, **arguments)
+        ultra_cluster(stack, **arguments)
     assert [(each.code, each.path) for each in refused.value.findings] == [("UC3110", path)]
 
 
 def test_further_endpoints_are_those_of_the_new_network(stack: cdk.Stack) -> None:
-    cluster(stack, zone_id=ZONE, network=Network(endpoints=("secretsmanager",)))
+    ultra_cluster(stack, network=Network(endpoints=("secretsmanager",)))
     services = [
         json.dumps(each["Properties"]["ServiceName"]) for each in of_type(stack, "AWS::EC2::VPCEndpoint")
     ]
@@ -282,7 +277,7 @@ def test_an_existing_subnet_and_its_groups_are_used_as_a_value_names_them(stack:
         nic_layout="all-efa",
         placement="ours",
     )
-    whole = cluster(stack, zone_id=ZONE, network=described)
+    whole = ultra_cluster(stack, network=described)
 
     assert (whole.network.vpc_id, whole.network.subnet_id) == (described.vpc_id, described.subnet_id)
     environment = only(stack, "AWS::Batch::ComputeEnvironment")["ComputeResources"]
@@ -300,7 +295,7 @@ def test_an_existing_subnet_and_its_groups_are_used_as_a_value_names_them(stack:
 
 
 def test_further_accounts_and_buckets_of_a_value_pass_the_endpoints(stack: cdk.Stack) -> None:
-    cluster(
+    ultra_cluster(
         stack,
         zone_id=ZONE,
         network=Network(allowed_accounts=("210987654321",), allowed_buckets=("corpus-of-partner",)),
@@ -328,7 +323,7 @@ def test_takes_a_vpc_of_the_cdk(kind: str) -> None:
         "lookup": lambda: ec2.Vpc.from_lookup(stack, "Vpc", vpc_id=imported["vpc_id"]),
     }[kind]()
     wanted = ec2.SubnetSelection(availability_zones=["us-east-2c"])
-    whole = cluster(stack, zone_id=ZONE, network=vpc, vpc_subnets=wanted)
+    whole = ultra_cluster(stack, network=vpc, vpc_subnets=wanted)
     expected = {
         "own": lambda: stack.resolve(vpc.private_subnets[1].subnet_id),
         "attributes": lambda: "subnet-c",
@@ -341,7 +336,7 @@ def test_takes_a_vpc_of_the_cdk(kind: str) -> None:
 
 
 def test_the_second_cluster_of_a_stack_needs_a_name_of_its_own(stack: cdk.Stack) -> None:
-    first = cluster(stack, capacity=block(), notify=["you@example.com"])
+    first = ultra_cluster(stack, capacity=block(), notify=["you@example.com"])
     given = {"instance_type": "trn2.48xlarge", "node_count": 4, "image_id": IMAGE_ID, "zone_id": ZONE}
     with pytest.raises(FindingsError) as refused:
         UltraCluster(stack, "Second", **given)
@@ -389,13 +384,15 @@ def test_a_name_is_unique_in_an_account_and_region(
         scope = cdk.Stage(app, stage[0]) if stage else app
         stack = cdk.Stack(scope, name, env=cdk.Environment(region=region, account=account))
         zone = {"us-east-2": "use2-az3", "us-west-2": "usw2-az4"}[region]
-        collect(found, lambda stack=stack, zone=zone: cluster(stack, zone_id=zone, cluster_name="llama"))
+        collect(
+            found, lambda stack=stack, zone=zone: ultra_cluster(stack, zone_id=zone, cluster_name="llama")
+        )
     assert [each.code for each in found] == ([] if is_free else ["UC2160"])
 
 
 def test_a_cluster_in_a_nested_stack_has_the_name_of_the_outermost_stack(stack: cdk.Stack) -> None:
     nested = cdk.NestedStack(cdk.NestedStack(stack, "Outer"), "Inner")
-    whole = cluster(nested, capacity=block(), notify=["you@example.com"])
+    whole = ultra_cluster(nested, capacity=block(), notify=["you@example.com"])
     assert whole.cluster_name == whole.nodes.cluster_name == "Test"
     stack.node.root.synth()  # type: ignore[attr-defined] - the root is an app
 
@@ -404,8 +401,8 @@ def test_a_cluster_has_one_name_in_its_tag_and_elsewhere(stack: cdk.Stack) -> No
     with pytest.raises(
         FindingsError, match=r"UC2160: \S+: cluster_name: got 'a', and the tag .* 'b'. Remove the tag"
     ):
-        cluster(stack, zone_id=ZONE, cluster_name="a", tags={"ultracluster:cluster": "b"})
-    assert cluster(stack, zone_id=ZONE, tags={"ultracluster:cluster": "b"}).cluster_name == "b"
+        ultra_cluster(stack, cluster_name="a", tags={"ultracluster:cluster": "b"})
+    assert ultra_cluster(stack, tags={"ultracluster:cluster": "b"}).cluster_name == "b"
 
 
 @pytest.mark.parametrize("place", ["new", "of a network", "of a VPC", "with an ID", "own"])
@@ -426,12 +423,12 @@ def test_a_file_system_is_in_the_network_of_the_nodes(stack: cdk.Stack, place: s
     }[place]()
     files = SharedFileSystem(stack, "FileSystem", network=there)
     if place == "own":
-        cluster(stack, zone_id=ZONE, file_system=files, **options)
+        ultra_cluster(stack, file_system=files, **options)
         return
     with pytest.raises(
         FindingsError, match=r"UC5060: \S+: file_system: the file system 'Test/FileSystem' is in another"
     ):
-        cluster(stack, zone_id=ZONE, file_system=files, **options)
+        ultra_cluster(stack, file_system=files, **options)
 
 
 def test_a_vpc_whose_default_group_the_cdk_empties_is_refused_until_its_rules_are_added(
@@ -442,7 +439,7 @@ def test_a_vpc_whose_default_group_the_cdk_empties_is_refused_until_its_rules_ar
     with pytest.raises(
         FindingsError, match=r"UC3260: \S+: network: the CDK removes the rules of the default"
     ):
-        cluster(stack, zone_id=ZONE, network=vpc)
+        ultra_cluster(stack, network=vpc)
 
     group = ec2.SecurityGroup.from_security_group_id(stack, "Default", vpc.vpc_default_security_group)
     filled = ClusterNetwork.from_subnet(
@@ -454,10 +451,110 @@ def test_a_vpc_whose_default_group_the_cdk_empties_is_refused_until_its_rules_ar
         node_count=4,
         default_security_group=group,
     )
-    cluster(stack, network=filled)
+    ultra_cluster(stack, network=filled)
     rules = [
         each
         for each in of_type(stack, "AWS::EC2::SecurityGroupIngress")
         if each["Properties"]["Description"] == "From other tasks of multi-node jobs"
     ]
     assert any("RestrictDefaultSecurityGroup" in name for rule in rules for name in rule["DependsOn"])
+
+
+SHORT = ["train.py", "--steps", "10"]
+
+
+def cluster(stack: cdk.Stack, instance_type: str = "trn1.32xlarge", **changes: object) -> UltraCluster:
+    given = {"instance_type": instance_type, "node_count": 4, "image_id": IMAGE_ID, "capacity": block()}
+    return UltraCluster(stack, "Cluster", **given | changes)
+
+
+def test_every_kind_of_job_gets_what_the_cluster_has(stack: cdk.Stack) -> None:
+    whole = cluster(stack)
+    settings = Neuron(optlevel=1)
+    compiled = whole.add_precompile_job("compile", Job(image=IMAGE, command=SHORT, neuron=settings))
+    trained = whole.add_multi_node_job(
+        "train", Job(image=IMAGE, command=("train.py",), neuron=settings), depends_on=[compiled]
+    )
+    rated = whole.add_single_node_job(
+        "rate", Job(image=IMAGE, command=("rate.py",), array_size=8, neuron=settings), depends_on=[trained]
+    )
+    assert (trained.queue, rated.queue) == (whole.queue, whole.queue)
+    assert compiled.queue is not whole.queue
+    for job in (compiled, trained, rated):
+        assert (
+            job.environment["NEURON_COMPILE_CACHE_URL"]
+            == whole.compile_cache.environment["NEURON_COMPILE_CACHE_URL"]
+        )
+        assert job.environment["NEURON_CC_FLAGS"] == "--retry_failed_compilation --optlevel=1"
+    found = assertions.Template.from_stack(stack).find_resources("AWS::IAM::Policy")
+    for name in ("compile", "train", "rate"):
+        (policies,) = (
+            str(policy["Properties"]) for key, policy in found.items() if key.startswith(f"Cluster{name}Role")
+        )
+        assert "s3:PutObject" in policies
+        assert "Checkpoints" in policies
+        assert "CompileCache" in policies
+
+
+def test_a_precompile_job_has_one_small_on_demand_node_beside_the_block(stack: cdk.Stack) -> None:
+    whole = cluster(stack)
+    first = whole.add_precompile_job("compile", Job(image=IMAGE, command=SHORT))
+    second = whole.add_precompile_job("again", Job(image=IMAGE, command=SHORT))
+    assert first.queue is second.queue
+    environments = [
+        each["Properties"]["ComputeResources"] for each in of_type(stack, "AWS::Batch::ComputeEnvironment")
+    ]
+    # The smallest with Trainium chips in use2-az3, DescribeInstanceTypeOfferings.
+    assert sorted(
+        (each["InstanceTypes"][0], each["MaxvCpus"], each["MinvCpus"]) for each in environments
+    ) == [
+        ("trn1.2xlarge", 8, 0),
+        ("trn1.32xlarge", 512, 0),
+    ]
+    templates = [
+        each["Properties"]["LaunchTemplateData"] for each in of_type(stack, "AWS::EC2::LaunchTemplate")
+    ]
+    (small,) = (each for each in templates if each["InstanceType"] == "trn1.2xlarge")
+    assert "InstanceMarketOptions" not in small
+    assert "CapacityReservationSpecification" not in small
+    assert first.queue.nodes.network is whole.network
+    assert first.queue.nodes.file_system is whole.file_system
+
+
+def test_does_not_guess_where_to_compile_when_no_small_type_is_offered(stack: cdk.Stack) -> None:
+    # trn2.3xlarge is not offered in the zones where blocks of trn2.48xlarge are sold.
+    whole = cluster(stack, "trn2.48xlarge")
+    with pytest.raises(FindingsError, match=r"UC6116: \S+: instance_type: .*on a node of the cluster"):
+        whole.add_precompile_job("compile", Job(image=IMAGE, command=SHORT))
+    on_cluster = whole.add_precompile_job("here", Job(image=IMAGE, command=SHORT), queue=whole.queue)
+    assert on_cluster.queue is whole.queue
+    elsewhere = whole.add_precompile_job(
+        "elsewhere", Job(image=IMAGE, command=SHORT, instance_type="trn1.2xlarge", phase="compile")
+    )
+    assert elsewhere.environment["NEURON_PLATFORM_TARGET_OVERRIDE"] == "trn2"
+
+
+def test_finds_the_small_type_of_trainium2_where_it_is_offered() -> None:
+    stack = cdk.Stack(None, "Test", env=cdk.Environment(region="ap-southeast-4"))
+    capacity = CapacityBlock(reservation_id="cr-0123456789abcdef0", zone_id="apse4-az3")
+    job = cluster(stack, "trn2.48xlarge", capacity=capacity).add_precompile_job(
+        "compile", Job(image=IMAGE, command=SHORT)
+    )
+    assert job.queue.nodes.instance_type.name == "trn2.3xlarge"
+    assert job.workers == 4
+
+
+def test_a_cluster_may_keep_its_compile_cache_on_its_file_system(stack: cdk.Stack) -> None:
+    whole = cluster(stack)
+    storage = SharedFileSystem(stack, "FileSystem", network=whole.network)
+    other = ultra_cluster(
+        stack,
+        "Native",
+        cluster_name="native",
+        node_count=1,
+        network=whole.network,
+        file_system=storage,
+        compile_cache=PosixCompileCache(storage),
+    )
+    job = other.add_multi_node_job("train", Job(image=IMAGE, command=("train.py",)))
+    assert job.environment["TORCH_NEURONX_NEFF_CACHE_DIR"] == "/fsx/compile-cache/torchneuron"

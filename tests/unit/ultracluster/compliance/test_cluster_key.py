@@ -6,7 +6,7 @@ from aws_cdk import aws_kms as kms
 from aws_cdk import aws_s3 as s3
 from aws_cdk import aws_sns as sns
 from aws_cdk.assertions import Annotations, Match
-from tests.unit.ultracluster.builders import ZONE, block, new_stack, of_type, only
+from tests.unit.ultracluster.builders import ZONE, block, new_stack, of_type, only, ultra_cluster
 
 import ultracluster as uc
 from ultracluster_spec.findings import FindingsError
@@ -61,16 +61,7 @@ def test_functions_that_publish_may_use_it_for_that(stack: cdk.Stack) -> None:
 
 
 def _cluster(stack: cdk.Stack, construct_id: str, key: kms.IKey) -> uc.UltraCluster:
-    return uc.UltraCluster(
-        stack,
-        construct_id,
-        instance_type="trn2.48xlarge",
-        node_count=1,
-        image_id="ami-0123456789abcdef0",
-        zone_id=ZONE,
-        cluster_name=construct_id.lower(),
-        kms_key=key,
-    )
+    return ultra_cluster(stack, construct_id, node_count=1, cluster_name=construct_id.lower(), kms_key=key)
 
 
 def test_a_key_of_the_app_lets_the_services_use_it_as_a_cluster_key_does() -> None:
@@ -101,14 +92,8 @@ def test_an_imported_key_is_warned_of_because_no_node_starts_without_its_policy(
 
 def test_an_imported_topic_grants_no_use_of_the_key() -> None:
     stack = new_stack()
-    cluster = uc.UltraCluster(
-        stack,
-        "Cluster",
-        instance_type="trn2.48xlarge",
-        node_count=1,
-        image_id="ami-0123456789abcdef0",
-        zone_id=ZONE,
-        kms_key=uc.ClusterKey(stack, "Key", removal_policy=cdk.RemovalPolicy.DESTROY).key,
+    cluster = ultra_cluster(
+        stack, node_count=1, kms_key=uc.ClusterKey(stack, "Key", removal_policy=cdk.RemovalPolicy.DESTROY).key
     )
     theirs = sns.Topic.from_topic_arn(stack, "Topic", "arn:aws:sns:us-east-2:123456789012:theirs")
     uc.ClusterBudget(

@@ -5,7 +5,7 @@ from typing import Any
 import aws_cdk as cdk
 import pytest
 from aws_cdk import aws_cloudwatch as cloudwatch
-from tests.unit.ultracluster.builders import IMAGE_ID, block, new_stack
+from tests.unit.ultracluster.builders import block, new_stack, ultra_cluster
 from tests.unit.ultracluster.dashboards.dashboard_widgets import widgets
 
 from ultracluster import Alarms, ClusterDashboard, UltraCluster
@@ -17,16 +17,7 @@ pytestmark = pytest.mark.slow
 
 
 def cluster(stack: cdk.Stack, alarms: Alarms) -> UltraCluster:
-    return UltraCluster(
-        stack,
-        "Cluster",
-        instance_type="trn2.48xlarge",
-        node_count=4,
-        image_id=IMAGE_ID,
-        capacity=block(),
-        alarms=alarms,
-        cluster_name="pretrain",
-    )
+    return ultra_cluster(stack, capacity=block(), alarms=alarms, cluster_name="pretrain")
 
 
 @pytest.fixture(scope="module")

@@ -10,7 +10,7 @@ import pytest
 from aws_cdk import Duration, assertions
 from aws_cdk import aws_batch as batch
 from aws_cdk import aws_ssm as ssm
-from tests.unit.ultracluster.builders import IMAGE, IMAGE_ID, block, described, new_stack
+from tests.unit.ultracluster.builders import IMAGE, block, described, new_stack, ultra_cluster
 
 from ultracluster import (
     FabricGate,
@@ -157,14 +157,7 @@ def _without_roles(properties: dict[str, Any]) -> dict[str, Any]:
 @pytest.fixture(scope="module")
 def made() -> Made:
     stack = new_stack()
-    whole = UltraCluster(
-        stack,
-        "Cluster",
-        instance_type="trn2.48xlarge",
-        node_count=4,
-        image_id=IMAGE_ID,
-        capacity=block(),
-    )
+    whole = ultra_cluster(stack, capacity=block())
     queue = whole.add_queue("urgent", Queue(priority=9))
     before = whole.add_multi_node_job("Before", Job(image=IMAGE, command=COMMAND), queue=queue)
     jobs: dict[tuple[str, ...], ClusterJob] = {}

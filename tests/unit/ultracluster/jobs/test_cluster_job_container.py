@@ -17,7 +17,7 @@ from tests.unit.ultracluster.builders import (
     unpacked,
 )
 from tests.unit.ultracluster.cluster.job_containers import container_on, variables
-from tests.unit.ultracluster.jobs.multi_node_jobs import container, job
+from tests.unit.ultracluster.jobs.defined_jobs import container, job
 from tests.unit.ultracluster.nodes.launch_templates import user_data
 
 from ultracluster import ClusterNetwork, Job, Mount, MultiNodeJob, SharedFileSystem, TrainingQueue

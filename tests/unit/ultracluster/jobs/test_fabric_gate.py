@@ -5,7 +5,7 @@ import json
 import aws_cdk as cdk
 import pytest
 from tests.unit.ultracluster.builders import IMAGE, of_type, only, queue
-from tests.unit.ultracluster.jobs.gate_containers import arguments, container, timeout
+from tests.unit.ultracluster.jobs.defined_jobs import arguments, container, timeout
 
 from ultracluster import FabricGate, Job, MultiNodeJob, SmokeTrain
 from ultracluster_spec.findings import FindingsError

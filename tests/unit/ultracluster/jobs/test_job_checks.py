@@ -7,8 +7,7 @@ import pytest
 from aws_cdk import assertions
 from tests.unit.stacks.shown_warnings import shown
 from tests.unit.ultracluster.builders import IMAGE, REGION, only, queue
-from tests.unit.ultracluster.jobs.multi_node_jobs import job
-from tests.unit.ultracluster.jobs.single_node_jobs import single_node_job
+from tests.unit.ultracluster.jobs.defined_jobs import job, single_node_job
 
 import ultracluster as uc
 from ultracluster_spec.findings import FindingsError

@@ -5,7 +5,7 @@ from typing import Any
 
 import aws_cdk as cdk
 import pytest
-from tests.unit.ultracluster.builders import IMAGE, IMAGE_ID, ZONE, queue
+from tests.unit.ultracluster.builders import IMAGE, queue, ultra_cluster
 
 import ultracluster as uc
 from ultracluster.jobs.cluster_job import ClusterJob
@@ -80,9 +80,7 @@ def test_settings_of_another_kind_of_job_are_refused(stack: cdk.Stack) -> None:
 def test_an_unknown_option_of_a_job_of_a_cluster_is_a_type_error_that_names_it(
     stack: cdk.Stack, method: str, unknown: str
 ) -> None:
-    cluster = uc.UltraCluster(
-        stack, "Cluster", instance_type="trn1.32xlarge", node_count=2, image_id=IMAGE_ID, zone_id=ZONE
-    )
+    cluster = ultra_cluster(stack, instance_type="trn1.32xlarge")
     options: dict[str, Any] = {unknown: None}
     if "gate" in method or "smoke" in method:
         options["image"] = IMAGE

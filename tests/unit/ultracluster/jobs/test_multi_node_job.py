@@ -1,7 +1,7 @@
 import aws_cdk as cdk
 import pytest
 from tests.unit.ultracluster.builders import allowed, of_type, queue
-from tests.unit.ultracluster.jobs.multi_node_jobs import container, environment, job
+from tests.unit.ultracluster.jobs.defined_jobs import container, environment, job
 
 pytestmark = pytest.mark.slow
 

@@ -3,7 +3,7 @@ from typing import Any
 import aws_cdk as cdk
 import pytest
 from tests.unit.ultracluster.builders import only, queue
-from tests.unit.ultracluster.jobs.single_node_jobs import single_node_job
+from tests.unit.ultracluster.jobs.defined_jobs import single_node_job
 
 from ultracluster import CompileCache
 from ultracluster_spec.neuron import Neuron

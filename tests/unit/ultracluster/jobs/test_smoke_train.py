@@ -5,7 +5,7 @@ from typing import Any
 import aws_cdk as cdk
 import pytest
 from tests.unit.ultracluster.builders import IMAGE, queue
-from tests.unit.ultracluster.jobs.gate_containers import arguments, container, timeout
+from tests.unit.ultracluster.jobs.defined_jobs import arguments, container, timeout
 
 from ultracluster import CompileCache, SmokeTrain
 

@@ -1,7 +1,7 @@
 import aws_cdk as cdk
 import pytest
 from aws_cdk.assertions import Template
-from tests.unit.ultracluster.builders import IMAGE, IMAGE_ID, network, of_type
+from tests.unit.ultracluster.builders import IMAGE, network, of_type, ultra_cluster
 
 import ultracluster as uc
 from ultracluster_spec.findings import FindingsError
@@ -12,16 +12,7 @@ JOB = uc.Job(image=IMAGE, command=["model.py", "build"])
 
 
 def cluster(stack: cdk.Stack, instance_type: str = "trn1.32xlarge") -> uc.UltraCluster:
-    capacity = uc.OnDemand()
-    return uc.UltraCluster(
-        stack,
-        "Train",
-        instance_type=instance_type,
-        node_count=2,
-        image_id=IMAGE_ID,
-        network=network(stack),
-        capacity=capacity,
-    )
+    return ultra_cluster(stack, instance_type=instance_type, network=network(stack), capacity=uc.OnDemand())
 
 
 def test_checks_on_a_cpu_host_for_the_chips_of_the_cluster(stack: cdk.Stack) -> None:

@@ -4,7 +4,7 @@ import aws_cdk as cdk
 import pytest
 from aws_cdk import assertions
 from aws_cdk import aws_ec2 as ec2
-from tests.unit.ultracluster.builders import IMAGE, IMAGE_ID, ZONE, block, of_type, only
+from tests.unit.ultracluster.builders import IMAGE, ZONE, block, of_type, only, ultra_cluster
 
 import ultracluster as uc
 from ultracluster import Job
@@ -118,12 +118,8 @@ def test_a_subnet_of_the_same_app_is_too_small_before_it_is_deployed(stack: cdk.
 
 
 def test_the_whole_cluster_is_in_the_specified_subnet_with_the_specified_group(stack: cdk.Stack) -> None:
-    cluster = uc.UltraCluster(
+    cluster = ultra_cluster(
         stack,
-        "Cluster",
-        instance_type="trn2.48xlarge",
-        node_count=4,
-        image_id=IMAGE_ID,
         capacity=block(),
         network=existing(stack, security_group=given_group(stack)),
     )

@@ -8,10 +8,10 @@ import aws_cdk as cdk
 import pytest
 from aws_cdk import assertions
 from aws_cdk import aws_s3 as s3
-from tests.unit.ultracluster.builders import IMAGE_ID, ZONE, network, new_stack, of_type
+from tests.unit.ultracluster.builders import network, new_stack, of_type, ultra_cluster
 from tests.unit.ultracluster.iam_evaluation import ACCOUNT, Context, allows, identity_statements, resolve
 
-from ultracluster import CheckpointBucket, Job, UltraCluster
+from ultracluster import CheckpointBucket, Job
 from ultracluster_catalog.places.cluster_subnet import NODE_SERVICES
 
 pytestmark = pytest.mark.slow
@@ -43,15 +43,7 @@ def endpoints(stack: cdk.Stack) -> Mapping[str, list[dict[str, Any]] | None]:
 def stack() -> cdk.Stack:
     """A cluster with its own network, and a job whose role may do more than its endpoints let through."""
     stack = new_stack()
-    cluster = UltraCluster(
-        stack,
-        "Cluster",
-        instance_type="trn2.48xlarge",
-        node_count=4,
-        image_id=IMAGE_ID,
-        zone_id=ZONE,
-        compile_cache=s3.Bucket.from_bucket_name(stack, "Shared", "shared-cache"),
-    )
+    cluster = ultra_cluster(stack, compile_cache=s3.Bucket.from_bucket_name(stack, "Shared", "shared-cache"))
     job = cluster.add_multi_node_job("Train", Job(image=IMAGE, command=("train.py",)))
     for name in ("of-somebody-else", "corpus"):
         s3.Bucket.from_bucket_name(stack, name, name).grant_read_write(job)

@@ -1,9 +1,7 @@
-from typing import Any
-
 import aws_cdk as cdk
 import pytest
 from aws_cdk import aws_ec2 as ec2
-from tests.unit.ultracluster.builders import IMAGE_ID, RESERVATION, ZONE, block, of_type, only
+from tests.unit.ultracluster.builders import RESERVATION, ZONE, block, of_type, only, ultra_cluster
 
 import ultracluster as uc
 from ultracluster import CapacityReservation, ClusterPlacement
@@ -30,46 +28,36 @@ def test_a_reservation_keeps_the_group_that_it_was_made_in(stack: cdk.Stack) -> 
     assert of_type(stack, "AWS::EC2::PlacementGroup") == []
 
 
-def cluster(stack: cdk.Stack, **changes: Any) -> uc.UltraCluster:
-    given: dict[str, Any] = {
-        "instance_type": "trn2.48xlarge",
-        "node_count": 4,
-        "image_id": IMAGE_ID,
-        "zone_id": ZONE,
-    } | changes
-    return uc.UltraCluster(stack, "Cluster", **given)
-
-
 def group_of(stack: cdk.Stack) -> object:
     return only(stack, "AWS::Batch::ComputeEnvironment")["ComputeResources"].get("PlacementGroup")
 
 
 def test_nodes_are_placed_in_no_group_when_asked(stack: cdk.Stack) -> None:
-    cluster(stack, placement="none")
+    ultra_cluster(stack, placement="none")
     assert of_type(stack, "AWS::EC2::PlacementGroup") == []
     assert group_of(stack) is None
 
 
 def test_nodes_are_placed_in_an_existing_group(stack: cdk.Stack) -> None:
-    cluster(stack, placement=uc.ClusterPlacement(stack, "Mine", placement_group_name="training"))
+    ultra_cluster(stack, placement=uc.ClusterPlacement(stack, "Mine", placement_group_name="training"))
     assert of_type(stack, "AWS::EC2::PlacementGroup") == []
     assert group_of(stack) == "training"
 
 
 def test_nodes_are_placed_in_a_group_of_the_cdk(stack: cdk.Stack) -> None:
-    cluster(stack, placement=ec2.PlacementGroup(stack, "Mine", strategy=CLUSTER))
+    ultra_cluster(stack, placement=ec2.PlacementGroup(stack, "Mine", strategy=CLUSTER))
     assert group_of(stack) == {"Fn::GetAtt": ["MineC1B42D3A", "GroupName"]}
 
 
 def test_nodes_are_placed_in_an_imported_group_of_the_cdk(stack: cdk.Stack) -> None:
     group = ec2.PlacementGroup.from_placement_group_name(stack, "Mine", "training")
     capacity = uc.CapacityReservation(reservation_id=RESERVATION, zone_id=ZONE, placement_group="training")
-    cluster(stack, capacity=capacity, placement=group)
+    ultra_cluster(stack, capacity=capacity, placement=group)
     assert group_of(stack) == "training"
 
 
 def test_the_strategy_of_the_cdk_makes_a_group(stack: cdk.Stack) -> None:
-    cluster(stack, placement=CLUSTER)
+    ultra_cluster(stack, placement=CLUSTER)
     assert only(stack, "AWS::EC2::PlacementGroup")["Strategy"] == "cluster"
 
 
@@ -77,7 +65,7 @@ def test_a_group_that_keeps_nodes_apart_is_refused(stack: cdk.Stack) -> None:
     spread = ec2.PlacementGroupStrategy.SPREAD
     for placement in (spread, ec2.PlacementGroup(stack, "Apart", strategy=spread)):
         with pytest.raises(FindingsError, match=r"UC4061: .*placement: got SPREAD"):
-            cluster(stack, placement=placement)
+            ultra_cluster(stack, placement=placement)
 
 
 @pytest.mark.parametrize("name", ["other", None])
@@ -87,4 +75,4 @@ def test_rejects_another_group_than_that_of_the_reservation(stack: cdk.Stack, na
     )
     placement = uc.ClusterPlacement(stack, "Mine", placement_group_name=name) if name else "none"
     with pytest.raises(FindingsError, match="UC4023"):
-        cluster(stack, capacity=capacity, placement=placement)
+        ultra_cluster(stack, capacity=capacity, placement=placement)

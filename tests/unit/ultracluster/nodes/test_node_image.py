@@ -8,22 +8,19 @@ import pytest
 from aws_cdk import aws_ec2 as ec2
 from aws_cdk import aws_s3 as s3
 from aws_cdk import aws_ssm as ssm
-from tests.unit.ultracluster.builders import IMAGE, IMAGE_ID, ZONE, nodes, of_type, only
+from tests.unit.ultracluster.builders import IMAGE, IMAGE_ID, ZONE, nodes, of_type, only, ultra_cluster
 
-from ultracluster import ClusterNetwork, Job, UltraCluster
+from ultracluster import ClusterNetwork, Job
 from ultracluster_spec.findings import FindingsError
 
 pytestmark = pytest.mark.slow
 
 
 def test_a_cluster_takes_the_types_images_and_buckets_of_the_cdk(stack: cdk.Stack) -> None:
-    cluster = UltraCluster(
+    cluster = ultra_cluster(
         stack,
-        "Cluster",
         instance_type=ec2.InstanceType("trn2.48xlarge"),
-        node_count=2,
         image_id=ec2.MachineImage.generic_linux({"us-east-2": IMAGE_ID}),
-        zone_id=ZONE,
         checkpoint_bucket=s3.Bucket.from_bucket_name(stack, "Mine", "my-checkpoints"),
         compile_cache=s3.Bucket.from_bucket_name(stack, "Cache", "my-cache"),
     )
@@ -62,12 +59,8 @@ def test_a_type_that_is_known_at_deployment_only_is_refused_in_one_line(stack: c
 def test_a_bucket_instead_of_a_network_is_refused_by_its_class(stack: cdk.Stack) -> None:
     bucket = s3.Bucket.from_bucket_name(stack, "Bucket", "my-cache")
     with pytest.raises(FindingsError) as refused:
-        UltraCluster(
+        ultra_cluster(
             stack,
-            "Cluster",
-            instance_type="trn2.48xlarge",
-            node_count=2,
-            image_id=IMAGE_ID,
             network=bucket,  # type: ignore[arg-type] - the mistake
         )
     assert str(refused.value).startswith("UC1032: Test/Cluster: network: got an object of ")
@@ -88,13 +81,9 @@ def test_an_image_that_the_cdk_looks_up_passes_before_and_after_the_look_up(
     def synthesized(context: dict[str, str]) -> tuple[Any, list[Any]]:
         app = cdk.App(context=context, analytics_reporting=False)
         stack = cdk.Stack(app, "Test", env=cdk.Environment(region="us-east-2", account="123456789012"))
-        UltraCluster(
+        ultra_cluster(
             stack,
-            "Cluster",
-            instance_type="trn2.48xlarge",
-            node_count=2,
             image_id=image(stack),
-            zone_id=ZONE,
         )
         manifest = json.loads(Path(app.synth().directory, "manifest.json").read_text(encoding="utf-8"))
         return only(stack, "AWS::EC2::LaunchTemplate")["LaunchTemplateData"]["ImageId"], manifest.get(

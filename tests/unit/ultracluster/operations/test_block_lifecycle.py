@@ -6,14 +6,21 @@ from typing import Any
 import aws_cdk as cdk
 import botocore
 import pytest
-from tests.unit.ultracluster.builders import IMAGE_ID, RESERVATION, ZONE, block, of_type, only, queue
+from tests.unit.ultracluster.builders import (
+    RESERVATION,
+    ZONE,
+    block,
+    of_type,
+    only,
+    queue,
+    ultra_cluster,
+)
 
 from ultracluster import (
     Alarms,
     BlockLifecycle,
     CapacityBlock,
     CapacityReservation,
-    UltraCluster,
 )
 from ultracluster.nodes.node_fleet import NodeFleet
 from ultracluster_spec.findings import FindingsError
@@ -108,16 +115,7 @@ def test_only_nodes_of_the_cluster_in_its_block_may_be_terminated_and_only_its_h
     stack: cdk.Stack, launched_by: Any
 ) -> None:
     capacity = CapacityBlock(reservation_id=RESERVATION, zone_id=ZONE, launched_by=launched_by)
-    cluster = UltraCluster(
-        stack,
-        "Cluster",
-        instance_type="trn2.48xlarge",
-        node_count=4,
-        image_id=IMAGE_ID,
-        capacity=capacity,
-        cluster_name="pretrain",
-        sick_nodes="replace",
-    )
+    cluster = ultra_cluster(stack, capacity=capacity, cluster_name="pretrain", sick_nodes="replace")
     (given,) = [
         {each["Sid"]: each for each in policy["PolicyDocument"]["Statement"]}
         for role in of_type(stack, "AWS::IAM::Role")
@@ -212,15 +210,10 @@ def test_rejects_a_queue_whose_nodes_are_not_of_the_block(stack: cdk.Stack, capa
     assert stack.node.try_find_child("Lifecycle") is None
 
 
-CLUSTER: dict[str, Any] = {"instance_type": "trn2.48xlarge", "node_count": 4, "image_id": IMAGE_ID}
-
-
 def test_a_cluster_with_a_block_has_a_life_cycle(stack: cdk.Stack) -> None:
-    made = UltraCluster(
+    made = ultra_cluster(
         stack,
-        "Cluster",
         capacity=block(),
-        **CLUSTER,
         checkpoint_lead=cdk.Duration.minutes(0),
         alarms=Alarms(enabled=False),
     )
@@ -230,7 +223,7 @@ def test_a_cluster_with_a_block_has_a_life_cycle(stack: cdk.Stack) -> None:
 
 
 def test_other_clusters_have_no_function(stack: cdk.Stack) -> None:
-    assert UltraCluster(stack, "Cluster", zone_id=ZONE, **CLUSTER).block_lifecycle is None
+    assert ultra_cluster(stack).block_lifecycle is None
     assert of_type(stack, "AWS::Lambda::Function") == []
 
 

@@ -5,11 +5,11 @@ import aws_cdk as cdk
 import pytest
 from aws_cdk import aws_sns as sns
 from tests.unit.ultracluster.builders import (
-    IMAGE_ID,
     ZONE,
     block,
     network,
     of_type,
+    ultra_cluster,
 )
 from tests.unit.ultracluster.operations.watched_clusters import IDS
 
@@ -18,7 +18,6 @@ from ultracluster import (
     ClusterAlarms,
     NodeMetrics,
     SharedFileSystem,
-    UltraCluster,
 )
 from ultracluster_catalog.observability.alarms import REMINDING_ALARMS
 from ultracluster_cli.rollout.stack_status import alarms_of
@@ -66,15 +65,7 @@ def test_a_rollout_looks_at_every_alarm_but_the_reminders(watched: cdk.Stack) ->
 
 
 def test_without_alarms_a_cluster_has_no_monitoring_resources(stack: cdk.Stack) -> None:
-    made = UltraCluster(
-        stack,
-        "Cluster",
-        instance_type="trn2.48xlarge",
-        node_count=4,
-        image_id=IMAGE_ID,
-        capacity=block(),
-        alarms=Alarms(enabled=False),
-    )
+    made = ultra_cluster(stack, capacity=block(), alarms=Alarms(enabled=False))
     assert (made.alarms, made.metrics) == (None, None)
     assert not of_type(stack, "AWS::CloudWatch::CompositeAlarm")
     assert len(of_type(stack, "AWS::CloudWatch::Alarm")) == 1  # that of the block's life cycle

@@ -6,7 +6,7 @@ from typing import Any
 
 import aws_cdk as cdk
 import pytest
-from tests.unit.ultracluster.builders import IMAGE_ID, block, new_stack
+from tests.unit.ultracluster.builders import block, new_stack, ultra_cluster
 from tests.unit.ultracluster.operations.recorded_run import (
     MINUTE,
     MINUTES,
@@ -50,16 +50,7 @@ FILE_SYSTEM = "fs-0123456789abcdef0"
 @pytest.fixture(scope="module")
 def template() -> Mapping[str, Any]:
     stack = new_stack()
-    uc.UltraCluster(
-        stack,
-        "Cluster",
-        instance_type="trn2.48xlarge",
-        node_count=4,
-        image_id=IMAGE_ID,
-        capacity=block(),
-        alarms=uc.Alarms(),
-        cluster_name="pretrain",
-    )
+    ultra_cluster(stack, capacity=block(), alarms=uc.Alarms(), cluster_name="pretrain")
     resources: Mapping[str, Any] = cdk.assertions.Template.from_stack(stack).to_json()["Resources"]
     return resources
 

@@ -4,7 +4,7 @@ from typing import Any
 import aws_cdk as cdk
 import pytest
 from aws_cdk import aws_sns as sns
-from tests.unit.ultracluster.builders import new_stack, of_type, only
+from tests.unit.ultracluster.builders import new_stack, of_type, only, ultra_cluster
 
 from ultracluster import ClusterBudget, UltraCluster
 from ultracluster_spec.findings import FindingsError
@@ -13,14 +13,7 @@ pytestmark = pytest.mark.slow
 
 
 def cluster(stack: cdk.Stack) -> UltraCluster:
-    return UltraCluster(
-        stack,
-        "Cluster",
-        instance_type="trn1.32xlarge",
-        node_count=2,
-        image_id="ami-0123456789abcdef0",
-        zone_id="use2-az3",
-    )
+    return ultra_cluster(stack, instance_type="trn1.32xlarge")
 
 
 @pytest.fixture(scope="module")

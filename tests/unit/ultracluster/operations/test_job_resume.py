@@ -6,7 +6,7 @@ import aws_cdk as cdk
 import pytest
 from aws_cdk import aws_kms as kms
 from aws_cdk import aws_sns as sns
-from tests.unit.ultracluster.builders import IMAGE_ID, block, of_type, queue
+from tests.unit.ultracluster.builders import block, of_type, queue, ultra_cluster
 
 from ultracluster import Job, JobResume, MultiNodeJob, SingleNodeJob, UltraCluster
 from ultracluster_spec.findings import FindingsError
@@ -17,8 +17,7 @@ IMAGE = "123456789012.dkr.ecr.us-east-2.amazonaws.com/training:1"
 
 
 def cluster(stack: cdk.Stack, **changes: Any) -> UltraCluster:
-    given = {"instance_type": "trn2.48xlarge", "node_count": 4, "image_id": IMAGE_ID, "capacity": block()}
-    return UltraCluster(stack, "Cluster", **given | changes)
+    return ultra_cluster(stack, **{"capacity": block()} | changes)
 
 
 def only_resume(stack: cdk.Stack, resource_type: str) -> dict[str, Any]:

@@ -6,7 +6,7 @@ import aws_cdk as cdk
 import pytest
 from aws_cdk import aws_kms as kms
 from aws_cdk import aws_sns as sns
-from tests.unit.ultracluster.builders import IMAGE_ID, block, of_type
+from tests.unit.ultracluster.builders import block, of_type, ultra_cluster
 
 from ultracluster import Alarms, UltraCluster
 from ultracluster_spec.findings import FindingsError
@@ -17,8 +17,7 @@ ARN = "arn:aws:sns:us-east-2:123456789012:own"
 
 
 def cluster(stack: cdk.Stack, **changes: Any) -> UltraCluster:
-    given = {"instance_type": "trn2.48xlarge", "node_count": 4, "image_id": IMAGE_ID, "capacity": block()}
-    return UltraCluster(stack, "Cluster", **given | changes)
+    return ultra_cluster(stack, **{"capacity": block()} | changes)
 
 
 def warns(stack: cdk.Stack) -> bool:

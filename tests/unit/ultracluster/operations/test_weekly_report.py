@@ -1,7 +1,7 @@
 import aws_cdk as cdk
 import pytest
 from aws_cdk.assertions import Match, Template
-from tests.unit.ultracluster.builders import IMAGE_ID, block
+from tests.unit.ultracluster.builders import block, ultra_cluster
 
 import ultracluster as uc
 from ultracluster_spec.findings import FindingsError
@@ -10,16 +10,7 @@ pytestmark = pytest.mark.slow
 
 
 def cluster(stack: cdk.Stack, capacity: uc.CapacityBlock | uc.OnDemand, **alarms: bool) -> uc.UltraCluster:
-    return uc.UltraCluster(
-        stack,
-        "Train",
-        instance_type="trn2.48xlarge",
-        node_count=2,
-        image_id=IMAGE_ID,
-        zone_id="use2-az3",
-        capacity=capacity,
-        alarms=uc.Alarms(**alarms),
-    )
+    return ultra_cluster(stack, "Train", capacity=capacity, alarms=uc.Alarms(**alarms))
 
 
 def test_a_function_reads_the_metrics_every_week_and_may_tell_only_its_topic(stack: cdk.Stack) -> None:

@@ -4,8 +4,8 @@ from typing import Any
 
 import aws_cdk as cdk
 from tests.unit.ultracluster.builders import (
-    IMAGE_ID,
     block,
+    ultra_cluster,
 )
 
 from ultracluster import (
@@ -36,13 +36,4 @@ IDS = {
 
 
 def cluster(stack: cdk.Stack, **settings: Any) -> UltraCluster:
-    return UltraCluster(
-        stack,
-        "Cluster",
-        instance_type="trn2.48xlarge",
-        node_count=4,
-        image_id=IMAGE_ID,
-        capacity=block(),
-        alarms=Alarms(**settings),
-        cluster_name="pretrain",
-    )
+    return ultra_cluster(stack, capacity=block(), alarms=Alarms(**settings), cluster_name="pretrain")

@@ -294,15 +294,15 @@ def test_every_action_is_one_that_aws_has(bought: Policy, searched: Policy) -> N
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"regions": []}, "UC7201"),
+        ({"regions": []}, r"UC7201: \S+: regions"),
         ({"regions": "us-east-2"}, "UC1032"),
-        ({"regions": ["us-*"]}, "UC7201: \\S+: regions: got 'us-\\*'"),
-        ({"instance_types": []}, "UC7202"),
+        ({"regions": ["us-*"]}, r"UC7201: \S+: regions: got 'us-\*'"),
+        ({"instance_types": []}, r"UC7202: \S+: instance_types"),
         ({"instance_types": "trn2.48xlarge"}, "UC1032"),
         ({"instance_types": ["trn2.48xlarge", "trn9.48xlarge"]}, "UC4001"),
-        ({"max_instances": 0}, "UC7203"),
+        ({"max_instances": 0}, r"UC7203: \S+: max_instances"),
         ({"max_instances": True}, "UC1030"),
-        ({"trusted_by": iam.AnyPrincipal()}, "UC7204"),
+        ({"trusted_by": iam.AnyPrincipal()}, r"UC7204: \S+: trusted_by"),
         ({"trusted_by": iam.ArnPrincipal("*")}, "UC7204"),
     ],
 )

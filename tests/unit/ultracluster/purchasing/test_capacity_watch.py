@@ -73,23 +73,29 @@ def test_people_are_told_by_email(stack: cdk.Stack) -> None:
 
 
 @pytest.mark.parametrize(
-    ("instance_type", "changes", "code"),
+    ("instance_type", "changes", "expected"),
     [
-        ("trn2.48xlarge", {"max_usd": 48_062}, "UC7151"),  # 4 nodes x 336 hours x 35.7608 are 48,062.52
-        ("trn2.48xlarge", {"at_least": 5}, "UC7151"),
-        ("trn2.48xlarge", {"days": 15}, "UC7101"),
-        ("trn2.48xlarge", {"start_before": STANDING_ORDER.start_after.replace(day=1)}, "UC7151"),
-        ("trn2u.48xlarge", {}, "UC7151"),
-        ("inf2.48xlarge", {}, "UC7151"),
+        (
+            "trn2.48xlarge",
+            {"max_usd": 48_062},
+            "UC7151 max_usd",
+        ),  # 4 nodes x 336 hours x 35.7608 are 48,062.52
+        ("trn2.48xlarge", {"at_least": 5}, "UC7151 at_least"),
+        ("trn2.48xlarge", {"days": 15}, "UC7101 days"),
+        ("trn2.48xlarge", {"start_before": STANDING_ORDER.start_after.replace(day=1)}, "UC7151 start_before"),
+        ("trn2.48xlarge", {"nodes": 65}, "UC7151 nodes"),
+        ("trn2.48xlarge", {"regions": ("us-east2",)}, "UC2102 regions[0]"),
+        ("trn2u.48xlarge", {}, "UC7151 nodes"),
+        ("inf2.48xlarge", {}, "UC7151 nodes"),
     ],
 )
 def test_an_order_that_nothing_can_meet_is_refused(
-    stack: cdk.Stack, instance_type: str, changes: dict[str, Any], code: str
+    stack: cdk.Stack, instance_type: str, changes: dict[str, Any], expected: str
 ) -> None:
     order = replace(STANDING_ORDER, **changes)
     with pytest.raises(FindingsError) as refused:
         CapacityWatch(stack, "Watch", order=order, instance_type=instance_type)
-    assert [finding.code for finding in refused.value.findings] == [code]
+    assert [f"{each.code} {each.path}" for each in refused.value.findings] == [expected]
 
 
 def test_a_cap_at_the_list_price_is_taken(stack: cdk.Stack) -> None:

@@ -7,9 +7,9 @@ import aws_cdk as cdk
 import pytest
 from aws_cdk import assertions
 from tests.unit.ultracluster.builders import (
-    IMAGE_ID,
     block,
     new_stack,
+    ultra_cluster,
 )
 
 from ultracluster import (
@@ -25,12 +25,8 @@ from ultracluster import (
 def team() -> tuple[UltraCluster, TrainingQueue, TrainingQueue]:
     """A cluster of a block and on-demand nodes, with two queues beside its own."""
     stack = new_stack()
-    cluster = UltraCluster(
+    cluster = ultra_cluster(
         stack,
-        "Cluster",
-        instance_type="trn2.48xlarge",
-        node_count=4,
-        image_id=IMAGE_ID,
         capacity=[block(), OnDemand(name="spill", max_nodes=1)],
         queue=Queue(priority=5, shares={"research": 4, "eval": 3}, compute_reservation_percent=10),
     )

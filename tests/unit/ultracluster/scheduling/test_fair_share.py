@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 import pytest
-from tests.unit.ultracluster.scheduling.team_queues import shown
+from tests.unit.ultracluster.scheduling.environment_resources import shown
 
 from ultracluster import (
     Queue,

@@ -11,7 +11,7 @@ from tests.unit.ultracluster.builders import (
     block,
     queue,
 )
-from tests.unit.ultracluster.scheduling.team_queues import shown
+from tests.unit.ultracluster.scheduling.environment_resources import shown
 
 from ultracluster import (
     Capacity,

@@ -6,23 +6,26 @@ import aws_cdk as cdk
 import pytest
 from aws_cdk import assertions
 from aws_cdk import aws_kms as kms
-from tests.unit.ultracluster.builders import IMAGE, IMAGE_ID, ZONE, block, new_stack, of_type, only
+from tests.unit.ultracluster.builders import (
+    IMAGE,
+    ZONE,
+    block,
+    new_stack,
+    of_type,
+    only,
+    ultra_cluster,
+)
 
-from ultracluster import Alarms, ClusterDashboard, FileSystem, Job, Queue, UltraCluster
+from ultracluster import Alarms, ClusterDashboard, FileSystem, Job, Queue
 from ultracluster_spec.findings import FindingsError
 
 pytestmark = pytest.mark.slow
 
 
-def cluster(stack: cdk.Stack, **changes: object) -> UltraCluster:
-    given = {"instance_type": "trn2.48xlarge", "node_count": 4, "image_id": IMAGE_ID}
-    return UltraCluster(stack, "Cluster", **given | changes)
-
-
 def test_a_value_describes_the_new_file_system(stack: cdk.Stack) -> None:
     key = kms.Key(stack, "Key")
     given = FileSystem(storage_capacity_gib=9600, link_checkpoints=False)
-    whole = cluster(stack, capacity=block(), file_system=given, kms_key=key)
+    whole = ultra_cluster(stack, capacity=block(), file_system=given, kms_key=key)
     system = only(stack, "AWS::FSx::FileSystem")
     assert (whole.file_system.storage_capacity_gib, system["StorageCapacity"]) == (9600, 9600)
     assert system["KmsKeyId"] == stack.resolve(key.key_arn)
@@ -38,7 +41,7 @@ def test_a_value_describes_an_existing_file_system(stack: cdk.Stack) -> None:
         zone_id=ZONE,
         security_group_id="sg-0123456789abcdef0",
     )
-    whole = cluster(stack, capacity=block(), file_system=given)
+    whole = ultra_cluster(stack, capacity=block(), file_system=given)
     assert of_type(stack, "AWS::FSx::FileSystem") == []
     assert (whole.file_system.mount_name, whole.file_system.dns_name) == ("abcdefgh", given.dns_name)
     opened = {str(rule["Properties"]["GroupId"]) for rule in of_type(stack, "AWS::EC2::SecurityGroupIngress")}
@@ -48,7 +51,7 @@ def test_a_value_describes_an_existing_file_system(stack: cdk.Stack) -> None:
 def test_findings_about_the_file_system_come_with_the_others(stack: cdk.Stack) -> None:
     given = FileSystem(storage_capacity_gib=600, deployment_type="SCRATCH_2", efa=True)
     with pytest.raises(FindingsError) as refused:
-        cluster(stack, capacity=block(), file_system=given, queue=Queue(priority=-1))
+        ultra_cluster(stack, capacity=block(), file_system=given, queue=Queue(priority=-1))
     assert [(each.code, each.path) for each in refused.value.findings] == [
         ("UC6305", "queue.priority"),
         ("UC5101", "file_system.storage_capacity_gib"),
@@ -61,7 +64,7 @@ def test_findings_about_the_file_system_come_with_the_others(stack: cdk.Stack) -
 def test_an_existing_file_system_of_a_value_is_checked(stack: cdk.Stack) -> None:
     given = FileSystem(file_system_id="fs-0123456789abcdef0", data_compression=False, zone_id="use2-az1")
     with pytest.raises(FindingsError) as refused:
-        cluster(stack, capacity=block(), file_system=given)
+        ultra_cluster(stack, capacity=block(), file_system=given)
     assert [(each.code, each.path) for each in refused.value.findings] == [
         ("UC5103", "file_system.file_system_id"),
         ("UC5103", "file_system.data_compression"),
@@ -71,7 +74,7 @@ def test_an_existing_file_system_of_a_value_is_checked(stack: cdk.Stack) -> None
 
 def test_warns_of_more_efa_connections_than_a_file_system_has(stack: cdk.Stack) -> None:
     given = FileSystem(storage_capacity_gib=38_400, efa=True)
-    cluster(stack, instance_type="p5.48xlarge", zone_id=ZONE, node_count=1000, file_system=given)
+    ultra_cluster(stack, instance_type="p5.48xlarge", zone_id=ZONE, node_count=1000, file_system=given)
     messages = [entry.data for each in stack.node.find_all() for entry in each.node.metadata]
     assert any("UC5105" in str(message) for message in messages)
 
@@ -79,14 +82,14 @@ def test_warns_of_more_efa_connections_than_a_file_system_has(stack: cdk.Stack) 
 def test_the_key_of_the_file_system_goes_before_that_of_the_cluster(stack: cdk.Stack) -> None:
     own = "arn:aws:kms:us-east-2:123456789012:key/01234567-89ab-cdef-0123-456789abcdef"
     key = kms.Key(stack, "Key")
-    cluster(stack, capacity=block(), file_system=FileSystem(kms_key_arn=own), kms_key=key)
+    ultra_cluster(stack, capacity=block(), file_system=FileSystem(kms_key_arn=own), kms_key=key)
     assert only(stack, "AWS::FSx::FileSystem")["KmsKeyId"] == own
 
 
 def test_without_a_value_a_cluster_has_the_defaults_of_the_value(stack: cdk.Stack) -> None:
     other = new_stack()
-    cluster(stack, capacity=block())
-    cluster(other, capacity=block(), file_system=FileSystem())
+    ultra_cluster(stack, capacity=block())
+    ultra_cluster(other, capacity=block(), file_system=FileSystem())
     templates = [assertions.Template.from_stack(each).to_json() for each in (stack, other)]
     assert templates[0] == templates[1]
 
@@ -95,7 +98,7 @@ def test_without_a_value_a_cluster_has_the_defaults_of_the_value(stack: cdk.Stac
 def test_a_cluster_without_a_file_system_meets_in_its_bucket(
     stack: cdk.Stack, road: str, place: str | None
 ) -> None:
-    whole = cluster(
+    whole = ultra_cluster(
         stack, capacity=replace(block(), launched_by=road), file_system="none", alarms=Alarms(dashboard=True)
     )
     ClusterDashboard(stack, "Dashboard", cluster=whole)

@@ -7,7 +7,7 @@ import pytest
 from aws_cdk import assertions
 from aws_cdk import aws_ec2 as ec2
 from aws_cdk import aws_fsx as fsx
-from tests.unit.ultracluster.builders import IMAGE_ID, network, of_type, only
+from tests.unit.ultracluster.builders import IMAGE_ID, network, of_type, only, ultra_cluster
 
 from ultracluster import NodeGroup, SharedFileSystem, UltraCluster
 from ultracluster_spec.findings import FindingsError
@@ -69,16 +69,7 @@ def lustre(stack: cdk.Stack, there: ec2.IVpc, **changes: Any) -> fsx.LustreFileS
 
 
 def cluster_on(stack: cdk.Stack, there: ec2.IVpc | None, system: fsx.IFileSystem) -> UltraCluster:
-    return UltraCluster(
-        stack,
-        "Cluster",
-        instance_type="trn2.48xlarge",
-        node_count=4,
-        image_id=IMAGE_ID,
-        zone_id="use2-az3",
-        network=there,
-        file_system=system,
-    )
+    return ultra_cluster(stack, network=there, file_system=system)
 
 
 def vpc(stack: cdk.Stack, construct_id: str = "Vpc") -> ec2.Vpc:
