@@ -144,7 +144,7 @@ ROWS = [
         if type(default_of(alarms.Alarms, name)) is int
     ),
 ]
-SAMPLE = {"nat_gateway", "priority", "resume", "max_refusals"}
+SAMPLE = {"nat_gateway", "resume"}
 IDS = [f"{row.part.__name__}.{row.name}" for row in ROWS]
 
 

@@ -7,6 +7,7 @@ import pytest
 from tests.unit.stacks.config.machine_edits import BLOCK_MARKET, ON_DEMAND_MARKET, OWN_TYPE, TYPE_LINE
 
 from ultracluster_spec.findings import Finding
+from ultracluster_stacks.config import LoadedRollout
 
 _TYPE = "trn2.48xlarge"
 _CLUSTER = "waves[0].clusters[0]"
@@ -49,3 +50,10 @@ def test_says_that_batch_was_not_shown_to_launch_into_a_block(
 
     assert [finding.path for finding in loaded.unshown] == places
     assert "UC4152" not in {finding.code for finding in loaded.warnings}
+
+
+def test_reads_times_as_utc(load: Callable[..., LoadedRollout]) -> None:
+    capacity = load().config.waves[0].clusters[0].capacity
+
+    assert capacity.start is not None
+    assert capacity.start.isoformat() == "2026-12-01T12:00:00+00:00"

@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from pathlib import Path
 
+from tests.unit.stacks.config.machine_edits import TYPE_LINE
 from tests.unit.stacks.config.permission_edits import load_with_permissions
 
 from ultracluster_spec.findings import Finding
@@ -25,3 +26,15 @@ def test_a_boundary_of_another_account_passes_while_the_account_is_not_known(tmp
         load_with_permissions('permissions_boundary: "arn:aws:iam::999999999999:policy/x"', tmp_path).account
         is None
     )
+
+
+_CLUSTER = "waves[0].clusters[0]"
+
+
+def test_warns_of_a_part_of_an_ultraserver_and_refuses_a_job_that_cannot_be_joined(
+    findings: Findings,
+) -> None:
+    part = findings((TYPE_LINE, TYPE_LINE.replace("trn2.", "trn2u.")), ("nodes: 4", "nodes: 2"))
+    assert [(each.code, each.path) for each in part] == [("UC4029", f"{_CLUSTER}.nodes")]
+    three = findings((TYPE_LINE, TYPE_LINE.replace("trn2.", "trn2u.")), ("nodes: 4", "nodes: 3"))
+    assert ("UC4028", f"{_CLUSTER}.jobs[0].nodes") in [(each.code, each.path) for each in three]

@@ -1,15 +1,15 @@
 """The storage of a cluster is what FSx and S3 accept."""
 
-from collections.abc import Callable
-
 import pytest
 from tests.unit.stacks.config.bucket_edits import BUCKET_KEY, JOBS_LINE, bucket_findings
-from tests.unit.stacks.config.file_system_edits import BOTH_SIZES, EXISTING, KNOWN, file_system_findings
+from tests.unit.stacks.config.file_system_edits import (
+    BOTH_SIZES,
+    EXISTING,
+    KNOWN,
+    Findings,
+    file_system_findings,
+)
 
-from ultracluster_spec.findings import Finding
-
-Findings = Callable[..., list[Finding]]
-_TIERED = "storage_type: INTELLIGENT_TIERING, link_checkpoints: false"
 _KEY = "arn:aws:kms:us-east-2:123456789012:key/01234567-89ab-cdef-0123-456789abcdef"
 
 
@@ -63,48 +63,18 @@ def test_a_dataset_is_not_shown_on_an_existing_file_system(findings: Findings) -
 
 
 @pytest.mark.parametrize(
-    "settings",
-    [
-        "",
-        "deployment_type: SCRATCH_2",
-        f"{_TIERED}, read_cache: NO_CACHE",
-        f"{_TIERED}, throughput_capacity: 8000, read_cache: USER_PROVISIONED, read_cache_gib: 64",
-        "link_checkpoints: false, backup_retention_days: 7, backup_start_time: '03:30'",
-        "associations: [{file_system_path: /c4, data_repository_path: 's3://corpora/c4/', export_events: []}]",
-        f"kms_key_arn: {_KEY}",
-    ],
-)
-def test_takes_what_fsx_takes(findings: Findings, settings: str) -> None:
-    assert file_system_findings(findings, settings) == []
-
-
-@pytest.mark.parametrize(
     ("settings", "code", "place"),
     [
-        (
-            "deployment_type: SCRATCH_2, per_unit_storage_throughput: 200",
-            "UC5002",
-            "per_unit_storage_throughput",
-        ),
-        (
-            "deployment_type: SCRATCH_2, backup_retention_days: 1, link_checkpoints: false",
-            "UC5014",
-            "backup_retention_days",
-        ),
-        (f"deployment_type: SCRATCH_2, kms_key_arn: {_KEY}", "UC5007", "kms_key_arn"),
-        (f"{_TIERED}", "UC5013", "read_cache"),
-        (f"{_TIERED}, read_cache: NO_CACHE, throughput_capacity: 5000", "UC5012", "throughput_capacity"),
-        (f"{_TIERED}, read_cache: NO_CACHE, storage_capacity_gib: 4800", "UC5011", "storage_capacity_gib"),
         ("storage_type: INTELLIGENT_TIERING, read_cache: NO_CACHE", "UC5020", "link_checkpoints"),
         ("backup_retention_days: 7", "UC5014", "backup_retention_days"),
-        ("backup_retention_days: 91, link_checkpoints: false", "UC5015", "backup_retention_days"),
         ("efa: true, storage_capacity_gib: 19200", "UC5027", "efa"),
         (f"kms_key_arn: {_KEY.replace('us-east-2', 'us-east-1')}", "UC5104", "kms_key_arn"),
     ],
 )
-def test_refuses_what_fsx_refuses_at_its_place(
+def test_refuses_what_fsx_refuses_in_this_cluster(
     findings: Findings, settings: str, code: str, place: str
 ) -> None:
+    """What FSx refuses anywhere: tests/unit/spec/test_lustre.py and its siblings."""
     assert file_system_findings(findings, settings) == [(code, f"file_system.{place}")]
 
 
@@ -141,9 +111,6 @@ def test_nodes_that_can_mount_over_efa_may_while_connections_last(
                 ("UC5024", "file_system.associations[1].data_repository_path"),
             ],
         ),
-        (["data s3://a-bucket"], [("UC5022", "file_system.associations[0].file_system_path")]),
-        (["/a s3://Bucket"], [("UC5025", "file_system.associations[0].data_repository_path")]),
-        (["/a s3://a-bucket [NEW, NEW]"], [("UC5026", "file_system.associations[0].import_events")]),
         (["/a s3://a-bucket [GONE]"], [("UC1023", "file_system.associations[0].import_events[0]")]),
         ([f"/d{i} s3://bucket-{i}" for i in range(7)], []),
         ([f"/d{i} s3://bucket-{i}" for i in range(8)], [("UC5021", "file_system.associations")]),
@@ -180,19 +147,6 @@ def test_a_file_system_is_an_existing_one_or_a_new_one(
 
 
 @pytest.mark.parametrize(
-    ("settings", "found"),
-    [
-        (KNOWN.replace("fs-0", "fs-X"), [("UC5030", "file_system_id")]),
-        (KNOWN.replace("abcdefgh", "abcdefghi"), [("UC5030", "mount_name")]),
-    ],
-)
-def test_refuses_ids_and_mount_names_of_another_form(
-    findings: Findings, settings: str, found: list[tuple[str, str]]
-) -> None:
-    assert file_system_findings(findings, settings) == [(code, f"file_system.{name}") for code, name in found]
-
-
-@pytest.mark.parametrize(
     ("form", "line", "code", "place"),
     [
         ("", "", "UC1021", "file_system"),
@@ -211,3 +165,41 @@ def test_a_cluster_has_settings_of_a_file_system_or_the_word_for_none(
     assert [(each.code, each.path.rpartition("clusters[0].")[2]) for each in found] == (
         [(code, place)] if code else []
     )
+
+
+def test_what_cannot_be_read_hides_no_other_problem(findings: Findings) -> None:
+    found = file_system_findings(findings, "backup_retention_days: many, kms_key_arn: alias/fsx, efa: true")
+    assert sorted(found) == [
+        ("UC1022", "file_system.backup_retention_days"),
+        ("UC5003", "file_system.storage_capacity_gib"),  # EFA needs a larger one
+        ("UC5027", "file_system.efa"),
+        ("UC5102", "file_system.kms_key_arn"),
+    ]
+
+
+_JOBS = "        jobs:\n"
+
+
+@pytest.mark.parametrize(
+    ("cache", "codes"),
+    [
+        ('{expire_after_days: 1, expire_compilers: {"2.19": 3650}, request_metrics: true}', []),
+        ("{expire_after_days: 0}", ["UC6017"]),
+        ('{expire_compilers: {"2.19": 3651}}', ["UC6017"]),
+        ('{expire_compilers: {"two": 30}}', ["UC6014"]),
+        ("{replicate_to: [Melbourne]}", ["UC5110"]),
+        ("{on_file_system: true}", []),
+        ("{on_file_system: true, expire_after_days: 30}", ["UC6018"]),
+        ("{on_file_system: true, request_metrics: true}", ["UC6018"]),
+        ("{replicate_to: [melbourne, mumbai], versioned: true}", []),
+        ("{replicate_to: [melbourne, melbourne]}", ["UC5140"]),
+        ("{on_file_system: true, replicate_to: [melbourne]}", ["UC6018"]),
+        ("{on_file_system: true, versioned: true}", ["UC6018"]),
+        ("{replicate_to: [data]}\n        checkpoints: {bucket_name: data}", ["UC5142"]),
+    ],
+)
+def test_a_compile_cache_has_the_settings_of_its_place(
+    findings: Findings, cache: str, codes: list[str]
+) -> None:
+    found = findings((_JOBS, f"        compile_cache: {cache}\n{_JOBS}"))
+    assert [each.code for each in found] == codes
