@@ -143,7 +143,7 @@ def test_a_program_that_does_not_exist_is_a_failed_node(nodes: Nodes) -> None:
 
 
 def test_a_node_that_is_done_early_ends_nothing(nodes: Nodes) -> None:
-    nodes.start(0, "time.sleep(6); sys.exit(0)", count=2)
+    nodes.start(0, "time.sleep(3); sys.exit(0)", count=2, UC_LOST_SECONDS="1.5")
     nodes.start(1, "sys.exit(0)", count=2)
     assert nodes.end(1) == 0
     assert nodes.end(0) == 0
@@ -151,7 +151,7 @@ def test_a_node_that_is_done_early_ends_nothing(nodes: Nodes) -> None:
 
 
 def test_an_absent_node_is_named_and_left_to_the_program(nodes: Nodes) -> None:
-    nodes.start(0, "time.sleep(8); sys.exit(5)", count=2, UC_LOST_SECONDS="1")
+    nodes.start(0, "time.sleep(4); sys.exit(5)", count=2, UC_LOST_SECONDS="0.5")
     assert nodes.end(0) == 5
     assert "nothing was heard of node 1 yet" in nodes.log(0)
 

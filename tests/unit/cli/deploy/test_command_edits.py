@@ -9,7 +9,7 @@ from typing import Any
 import botocore.exceptions
 import pytest
 from tests.unit.cli._aws.folder_bucket import FolderBucket, asset_manifest, client_of
-from tests.unit.cli.deploy.fake_deployment import Run
+from tests.unit.cli.conftest import Run
 from tests.unit.stacks.plan import test_stops_rollout_edits as listed
 from tests.unit.stacks.plan.edits import edited, kept, name_of, read
 
@@ -23,7 +23,7 @@ from ultracluster_stacks.plan import StackTemplate
 
 pytestmark = pytest.mark.slow
 
-SAMPLE = 10  # every one of so many runs with `make test`
+SAMPLE = 30  # every one of so many runs with `make test`; tests/unit/stacks/plan judges more of them
 Deploy = Callable[[Sequence[StackTemplate], Sequence[StackTemplate] | FindingsError], tuple[int, bool]]
 
 
@@ -122,7 +122,14 @@ def test_an_edit_of_a_template_is_stopped_only_if_it_is_dangerous(
     assert deploy_edit(before, edited(before, edit)) == expected
 
 
-@pytest.mark.parametrize("edit", listed.edits("dangerous"))
+def rollout_edits(kind: str) -> list[Any]:
+    return [
+        pytest.param(edit, id=name_of(edit), marks=pytest.mark.deep if number % SAMPLE else ())
+        for number, edit in enumerate(listed.EDITS[kind])
+    ]
+
+
+@pytest.mark.parametrize("edit", rollout_edits("dangerous"))
 def test_a_listed_edit_of_a_rollout_that_is_dangerous_is_refused_or_stopped(
     deploy_edit: Deploy, project: Path, edit: dict[str, Any]
 ) -> None:
@@ -138,7 +145,7 @@ def test_a_listed_edit_of_a_rollout_that_is_dangerous_is_refused_or_stopped(
     )
 
 
-@pytest.mark.parametrize("edit", listed.edits("safe"))
+@pytest.mark.parametrize("edit", rollout_edits("safe"))
 def test_a_listed_edit_of_a_rollout_that_is_safe_is_deployed(
     deploy_edit: Deploy, project: Path, edit: dict[str, Any]
 ) -> None:

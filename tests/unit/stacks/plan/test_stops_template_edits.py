@@ -19,7 +19,9 @@ def kept_stacks(configuration: str) -> list[StackTemplate]:
 
 
 def stops(edit: dict[str, Any]) -> list[Stop]:
-    before = edited(kept_stacks(edit["of"]), {"edits": edit.get("before", [])})
+    before = kept_stacks(edit["of"])
+    if "before" in edit:
+        before = edited(before, {"edits": edit["before"]})
     return [*compare(before, edited(before, edit)).stops()]
 
 

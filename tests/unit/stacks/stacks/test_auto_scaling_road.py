@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 from tests.cfn_lint import lint
+from tests.integration.sick_nodes import begin_soon, nodes, register_image, remembered, report_faults
 from tests.unit.stacks.conftest import QUICKSTART
 
 from ultracluster_cli.operate.destroy import end_nodes
@@ -36,9 +37,7 @@ class Account:
     def __init__(self, local: LocalAws, folder: Path) -> None:
         self.local = local
         self.folder = folder
-        self.image = local.client("ec2", REGION).register_image(Name="nodes", RootDeviceName="/dev/xvda")[
-            "ImageId"
-        ]
+        self.image = register_image(local)
         local.event_settings.most_firings = 1  # of the wake-ups in one move the last is enough
 
     def deploy(self, reservation: str) -> None:
@@ -46,6 +45,7 @@ class Account:
         assert text.count(LINE) == 1
         for old, new in (
             (LINE, f"{LINE}          launched_by: auto-scaling\n"),
+            ("        capacity:\n", "        sick_nodes: replace\n        capacity:\n"),
             ("ami-0123456789abcdef0", self.image),
             (FIRST, reservation),
         ):
@@ -133,11 +133,11 @@ class Account:
         return [one.reason for one in diagnose(pending)]
 
 
-def test_block_is_filled_a_lost_node_replaced_the_array_drained_and_continued_in_the_next_block(
+def test_block_is_filled_a_sick_node_replaced_the_array_drained_and_continued_in_the_next_block(
     local_aws: LocalAws, tmp_path: Path
 ) -> None:
     account, local, clock = Account(local_aws, tmp_path), local_aws, local_aws.clock
-    start = (clock.now() + timedelta(days=1)).replace(hour=11, minute=30, second=0, microsecond=0)
+    start = begin_soon()
     end = account.buy(FIRST, start)
     account.deploy(FIRST)
     for stack in read_assembly(account.assembly):
@@ -150,19 +150,12 @@ def test_block_is_filled_a_lost_node_replaced_the_array_drained_and_continued_in
 
     clock.set(start)
     assert account.group["DesiredCapacity"] == 4
+    assert len(account.joined) == 4
+    assert_a_sick_node_is_named_and_replaced(account)
     first_nodes = set(account.joined)
-    assert len(first_nodes) == 4
     assert account.why_waiting(array) == []
     account.place(array)
     assert account.why_waiting(array) == ["running"]
-
-    # A node is lost: the group starts another one as soon as EC2 has its place back.
-    lost = min(first_nodes)
-    local.client("ec2", REGION).terminate_instances(InstanceIds=[lost])
-    clock.advance(30 * MINUTE)
-    assert len(account.joined) == 4
-    assert lost not in account.joined
-    account.place(array)
 
     clock.set(end - 59 * MINUTE)  # jobs are told
     clock.set(end - 41 * MINUTE)
@@ -196,6 +189,22 @@ def test_block_is_filled_a_lost_node_replaced_the_array_drained_and_continued_in
     assert {each.error for each in local.deliveries(REGION)} == {""}
 
     assert_destroyed_once_its_nodes_are_ended(account)
+
+
+def assert_a_sick_node_is_named_and_replaced(account: Account) -> None:
+    """The group starts another one as soon as EC2 has its place back."""
+    local = account.local
+    local.clock.advance(15 * MINUTE)
+    sick = min(account.joined)
+    report_faults(local, sick)
+    local.clock.advance(30 * MINUTE)
+
+    stored = remembered(local)
+    assert list(stored["replaced"]) == [sick]
+    assert {f"sick {sick}", f"replaced {sick}"} <= set(stored["notices"])
+    assert len(account.joined) == len(nodes(local)) == 4
+    assert set(nodes(local).values()) == {FIRST}
+    assert sick not in account.joined
 
 
 def assert_destroyed_once_its_nodes_are_ended(account: Account) -> None:

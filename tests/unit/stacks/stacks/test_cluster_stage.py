@@ -1,12 +1,18 @@
+"""A cluster of a rollout becomes stacks: the same ones for any start of the CDK, in every partition."""
+
 import json
 import re
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import aws_cdk as cdk
 import pytest
+from tests.unit.stacks.conftest import QUICKSTART
 from tests.unit.stacks.shown_warnings import shown
+from tests.unit.stacks.two_clusters import assembled
 
 from ultracluster_spec.cluster import Cluster
 from ultracluster_stacks.config import load_rollout
@@ -144,3 +150,76 @@ def test_cdk_deploy_by_hand_is_told_that_nothing_stops_dangerous_changes(tmp_pat
 
     assert len(found) == 1
     assert "check them with `ultracluster plan`" in str(found[0])
+
+
+PLACES = {
+    "cn-northwest-1": ("cnnw1-az1", "amazonaws.com.cn", "aws-cn"),
+    "us-gov-west-1": ("usgw1-az1", "amazonaws.com", "aws-us-gov"),
+}
+
+
+def test_every_arn_is_of_the_partition_of_its_region(tmp_path: Path) -> None:
+    head, clusters = QUICKSTART.read_text().split("    clusters:\n")
+    there = [
+        clusters.replace("us-east-2", region)
+        .replace("use2-az3", zone_id)
+        .replace("amazonaws.com", domain)
+        .replace("abcdef0", f"abcdef{number}")
+        for number, (region, (zone_id, domain, _)) in enumerate(PLACES.items(), start=1)
+    ]
+    rollout = tmp_path / "rollout.yaml"
+    rollout.write_text(f"{head}    clusters:\n{there[0].rstrip()}\n{there[1]}")
+
+    stacks = assembled(rollout)
+
+    for region, (_, _, partition) in PLACES.items():
+        texts = [
+            json.dumps(stack.template, separators=(",", ":")) for stack in stacks if stack.region == region
+        ]
+        assert len(texts) == 3
+        named = {found for text in texts for found in re.findall(r"\barn:(aws[a-z-]*):", text)}
+        assert named <= {partition}
+        # Others are put together by CloudFormation, which knows the partition.
+        assert sum(text.count('"arn:",{"Ref":"AWS::Partition"}') for text in texts) > 5
+
+
+def contents(directory: Path) -> dict[str, bytes]:
+    return {
+        str(path.relative_to(directory)): path.read_bytes() for path in directory.rglob("*") if path.is_file()
+    }
+
+
+def test_synthesis_needs_no_lookup(assembly: Path) -> None:
+    manifests = list(assembly.rglob("manifest.json"))
+    assert len(manifests) == 2  # of the app and of the stage
+    for manifest in manifests:
+        assert not json.loads(manifest.read_text()).get("missing")
+
+
+def test_synthesis_twice_produces_the_same_bytes_and_keeps_only_hashes_of_assets_in_the_home_directory(
+    assembly: Path, synthesize: Callable[..., Any], tmp_path: Path
+) -> None:
+    again, home = tmp_path / "cdk.out", tmp_path / "home"
+    home.mkdir()
+    # Other hash seed, other time zone, other locale; only stack traces and run-time versions could tell them apart.
+    machine = {"PYTHONHASHSEED": "4711", "TZ": "Asia/Kolkata", "LC_ALL": "C", "HOME": str(home)}
+    done = synthesize(QUICKSTART, again, cached=False, **machine)
+    assert done.returncode == 0, done.stderr
+    assert contents(again) == contents(assembly)
+    kept = {path.relative_to(home) for path in home.rglob("*") if path.is_file()}
+    assert {path.parent for path in kept} <= {Path(".cdk/cache/fingerprints")}  # the CDK's own
+
+
+def test_a_mistake_in_the_rollout_ends_in_its_line_and_not_in_a_traceback(
+    synthesize: Callable[..., Any], tmp_path: Path
+) -> None:
+    rollout = tmp_path / "rollout.yaml"
+    text = QUICKSTART.read_text()
+    line = next(number for number, each in enumerate(text.splitlines(), 1) if "nodes: 4 #" in each)
+    rollout.write_text(text.replace("nodes: 4 #", "nodes: 0 #"))
+    done = synthesize(rollout, tmp_path / "cdk.out")
+    assert done.returncode == 2
+    assert done.stderr.startswith("UC")
+    assert f"rollout.yaml:{line}: waves[0].clusters[0].nodes: got 0" in done.stderr
+    assert "Traceback" not in done.stderr
+    assert not (tmp_path / "cdk.out/manifest.json").exists()
