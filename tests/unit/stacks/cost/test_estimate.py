@@ -1,8 +1,11 @@
+"""What a rollout costs, what the same run costs on another instance type, and how two estimates differ."""
+
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from datetime import date
 from decimal import Decimal
 from pathlib import Path
+from typing import Any
 
 import pytest
 from tests.golden.configurations import NEXT, configurations
@@ -13,15 +16,20 @@ from ultracluster_catalog.capacity.capacity_blocks import BLOCK_REGIONS, block_r
 from ultracluster_catalog.places.zones import REGIONS, ZONE_ID_PREFIXES, offered_zones
 from ultracluster_catalog.prices.prices import BillableItem, Price
 from ultracluster_cli.project.project_files import ProjectAnswers, write_project
+from ultracluster_spec.findings import FindingsError
 from ultracluster_stacks.config import load_rollout
 from ultracluster_stacks.cost import (
+    CostDifference,
     Footprint,
     Usage,
     catalogue_prices,
+    compare_with,
     configured_footprint,
+    cost_differences,
     estimate_cost,
     template_footprint,
 )
+from ultracluster_stacks.plan import StackTemplate
 
 PUBLISHED = sorted(name for name, path in configurations().items() if path.parent != NEXT)
 
@@ -177,3 +185,126 @@ def test_no_price_of_a_project_that_init_writes_is_unknown_in_any_region(
 
     assert lines > 10 * len(REGIONS)
     assert unknown == []
+
+
+def test_the_same_run_on_another_type_ends_earlier_by_the_ratio_that_was_measured() -> None:
+    own = estimate(tokens_per_second=Decimal(1000))
+    alternative = compare_with("p5.48xlarge", own, prices=catalogue_prices(), throughput_ratio=Decimal(3))
+
+    assert alternative.price.amount == Decimal("41.528")
+    assert (alternative.chips_per_node, alternative.own_chips_per_node) == (8, 16)
+    assert alternative.estimate is not None
+    assert alternative.estimate.usage.hours == 8
+    assert (
+        names(alternative.estimate)["nodes"].run(alternative.estimate.usage).low == 2 * Decimal("41.528") * 8
+    )
+    assert alternative.estimate.million_tokens is not None
+    assert own.million_tokens is not None
+    tokens = Decimal(1000) * 3600 * 24 / 1_000_000
+    assert alternative.estimate.million_tokens.low == pytest.approx(alternative.estimate.run.low / tokens)
+
+
+def test_prices_that_were_given_count_except_those_of_the_nodes() -> None:
+    own = estimate()
+
+    given = {
+        name: replace(line.price, amount=Decimal(7)) for name, line in names(own).items() if line.price.amount
+    }
+
+    found = compare_with(
+        "p5.48xlarge", own, prices=catalogue_prices(), throughput_ratio=Decimal(1), given=given
+    )
+
+    assert found.estimate is not None
+    lines = names(found.estimate)
+    assert {name for name in given if lines[name].price.amount != 7} == {
+        name for name in given if name.startswith("nodes")
+    }
+    assert lines["nodes"].price.amount == Decimal("41.528")
+
+
+def test_without_a_measured_ratio_only_prices_are_compared() -> None:
+    alternative = compare_with("p5.48xlarge", estimate(), prices=catalogue_prices(), throughput_ratio=None)
+
+    assert alternative.estimate is None
+
+
+def test_refuses_an_alternative_that_the_catalogue_does_not_know() -> None:
+    with pytest.raises(FindingsError, match="UC4001"):
+        compare_with("p9.48xlarge", estimate(), prices=catalogue_prices(), throughput_ratio=None)
+
+
+def stack(
+    *,
+    nodes: int = 2,
+    gib: int = 1200,
+    tier: int = 125,
+    endpoints: int = 9,
+    region: str = "us-east-1",
+    **more: Any,
+) -> StackTemplate:
+    def resource(resource_type: str, **properties: Any) -> dict[str, Any]:
+        return {"Type": resource_type, "Properties": properties}
+
+    launch = {"InstanceType": "trn1.32xlarge", "InstanceMarketOptions": {"MarketType": "capacity-block"}}
+    compute = {
+        "MaxvCpus": nodes * 128,
+        "LaunchTemplate": {"LaunchTemplateId": {"Ref": "Nodes"}},
+        "Type": "EC2",
+    }
+    lustre = {"DeploymentType": "PERSISTENT_2", "PerUnitStorageThroughput": tier}
+    resources = {
+        "Nodes": resource("AWS::EC2::LaunchTemplate", LaunchTemplateData=launch),
+        "Environment": resource("AWS::Batch::ComputeEnvironment", ComputeResources=compute),
+        "Files": resource("AWS::FSx::FileSystem", StorageCapacity=gib, LustreConfiguration=lustre),
+        **{
+            f"Endpoint{n}": resource("AWS::EC2::VPCEndpoint", VpcEndpointType="Interface", SubnetIds=["s"])
+            for n in range(endpoints)
+        },
+        **more,
+    }
+    return StackTemplate(cluster="a", name="a-all", region=region, template={"Resources": resources})
+
+
+def difference(before: list[StackTemplate], after: list[StackTemplate]) -> CostDifference:
+    (found,) = cost_differences(before, after, prices=catalogue_prices())
+    return found
+
+
+def test_more_nodes_cost_more_by_the_hour_and_nothing_while_they_do_not_run() -> None:
+    found = difference([stack()], [stack(nodes=3)])
+
+    assert found.node_hour.low == Decimal("9.532")
+    assert found.idle_month.text() == "0.00"
+
+
+def test_what_goes_is_taken_off_the_bill() -> None:
+    found = difference([stack(gib=2400)], [stack(endpoints=8)])
+
+    assert found.idle_month.text() == "-181.30"  # 1200 x 0.145 + 0.01 x 730
+
+
+def test_what_stays_adds_nothing_even_where_its_price_is_not_known() -> None:
+    found = difference([stack(tier=50)], [stack(tier=50, nodes=3)])
+
+    assert found.node_hour.without == ()
+    assert found.node_hour.low == Decimal("9.532")
+
+
+@pytest.mark.parametrize(("before", "after"), [(125, 50), (50, 125)])
+def test_a_change_from_or_to_an_unknown_price_is_named(before: int, after: int) -> None:
+    found = difference([stack(tier=before)], [stack(tier=after, nodes=3)])
+
+    assert found.node_hour.without == ("file system",)
+
+
+def test_a_new_cluster_costs_all_that_it_has() -> None:
+    found = difference([], [stack()])
+
+    assert found.node_hour.text() == "19.39"  # 2 x 9.532 + 1200 x 0.145 / 730 + 9 x 0.01
+    assert found.idle_month.text() == "239.70"  # 1200 x 0.145 + 9 x 0.01 x 730
+    assert found.idle_month.without == ("endpoint data", "logs")
+
+
+def test_a_cluster_that_was_removed_is_left_out() -> None:
+    assert cost_differences([stack()], [], prices=catalogue_prices()) == ()

@@ -4,10 +4,12 @@ import json
 import os
 import re
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.unit.stacks.conftest import QUICKSTART
 from tests.unit.stacks.synthesis.stand_in import (
     Synthesized,
     cache_in,
@@ -15,6 +17,7 @@ from tests.unit.stacks.synthesis.stand_in import (
 )
 
 from ultracluster_spec.cluster import Cluster
+from ultracluster_stacks.config import load_rollout
 from ultracluster_stacks.config.rehearsal import PURPOSES
 from ultracluster_stacks.synthesis import app as synthesis
 from ultracluster_stacks.synthesis.app import synthesize
@@ -185,3 +188,28 @@ def _context(monkeypatch: pytest.MonkeyPatch, project: Path, **context: Any) -> 
 def _manifest(root: Path) -> dict[str, Any]:
     artifacts: dict[str, Any] = json.loads((root / "manifest.json").read_text())["artifacts"]
     return artifacts
+
+
+class Cache:
+    """A cache that has every cluster, and notes by which key each was asked for."""
+
+    def __init__(self) -> None:
+        self.asked: list[str] = []
+
+    def get(self, config: str) -> Any:
+        self.asked.append(config)
+        return object()
+
+
+def test_another_profile_is_the_same_assembly_and_another_account_is_not(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(synthesis, "merge_assembly", lambda *_: None)
+    (cluster,) = load_rollout(QUICKSTART).config.waves[0].clusters
+    cache: Any = Cache()
+    for changed in ({}, {"profile": "production"}, {"account": "123456789012"}):
+        synthesis.synthesize([replace(cluster, **changed)], tmp_path, cache=cache)
+
+    own, other_profile, other_account = cache.asked
+    assert own == other_profile
+    assert own != other_account

@@ -14,14 +14,7 @@ JOB = uc.Job(image=builders.IMAGE, command=("train.py",))
 
 
 def outputs(stack: cdk.Stack, names: list[str]) -> dict[str, object]:
-    cluster = uc.UltraCluster(
-        stack,
-        "Cluster",
-        instance_type="trn2.48xlarge",
-        node_count=4,
-        image_id=builders.IMAGE_ID,
-        capacity=builders.block(),
-    )
+    cluster = builders.ultra_cluster(stack)
     job = cluster.add_multi_node_job("pretrain", JOB)
     queues = {"high-priority": cluster.add_queue("high-priority")}
     define_outputs(stack, cluster, queues=queues, jobs=dict.fromkeys(names, job))
