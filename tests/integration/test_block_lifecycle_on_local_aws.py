@@ -3,22 +3,17 @@
 The local AWS runs no jobs, so telling and ending jobs is shown in tests/unit/runtime only.
 """
 
-import json
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 from pathlib import Path
-from typing import Any
 
 import pytest
-from tests.unit.stacks.conftest import ROOT, synthesize_rollout
+from tests.integration.quickstart_block import REGION, RESERVATION, deploy, seed_block, synthesize
+from tests.integration.sick_nodes import begin_soon, nodes, register_image, remembered, report_faults
 
 from ultracluster_local import LocalAws
-from ultracluster_local.deploy import deploy_assembly
-from ultracluster_local.seeding.seed import seed_capacity_block
 
 pytestmark = pytest.mark.slow
 
-REGION = "us-east-2"
-RESERVATION = "cr-0123456789abcdef0"
 HOUR = timedelta(hours=1)
 MINUTE = timedelta(minutes=1)
 
@@ -28,19 +23,6 @@ def states(local: LocalAws) -> tuple[str, str]:
     (environment,) = batch.describe_compute_environments()["computeEnvironments"]
     (queue,) = batch.describe_job_queues()["jobQueues"]
     return environment["state"], queue["state"]
-
-
-def remembered(local: LocalAws) -> dict[str, Any]:
-    dynamodb = local.client("dynamodb", REGION)
-    (item,) = [
-        item
-        for table in dynamodb.list_tables()["TableNames"]
-        for item in dynamodb.scan(TableName=table)["Items"]
-        if item["id"] == {"S": RESERVATION}
-    ]
-    assert "owner" not in item  # the lease was given back
-    stored: dict[str, Any] = json.loads(item["state"]["S"])
-    return stored
 
 
 def woken_by(local: LocalAws) -> set[str]:
@@ -58,23 +40,35 @@ def extend(local: LocalAws) -> None:
     )
 
 
-def test_the_deployed_cluster_opens_and_closes_with_its_block_by_the_clock_alone(
+def run_a_node(local: LocalAws) -> str:
+    """Start a node as AWS Batch would for a job, which the local AWS does not; return its ID."""
+    ec2 = local.client("ec2", REGION)
+    (template,) = ec2.describe_launch_templates()["LaunchTemplates"]
+    named = {"LaunchTemplateId": template["LaunchTemplateId"]}
+    (version,) = ec2.describe_launch_template_versions(**named)["LaunchTemplateVersions"]
+    (environment,) = local.client("batch", REGION).describe_compute_environments()["computeEnvironments"]
+    (subnet,) = environment["computeResources"]["subnets"]
+    interfaces = version["LaunchTemplateData"]["NetworkInterfaces"]
+    (node,) = ec2.run_instances(
+        LaunchTemplate=named,
+        NetworkInterfaces=[{**each, "SubnetId": subnet} for each in interfaces],
+        MinCount=1,
+        MaxCount=1,
+    )["Instances"]
+    return str(node["InstanceId"])
+
+
+def test_the_deployed_cluster_opens_ends_a_sick_node_and_closes_with_its_block_by_the_clock_alone(
     local_aws: LocalAws, tmp_path: Path
 ) -> None:
-    assert synthesize_rollout(ROOT / "stacks/rollouts/quickstart.yaml", tmp_path / "cdk.out").returncode == 0
-    start = (datetime.now(UTC) + timedelta(days=1)).replace(hour=11, minute=30, second=0, microsecond=0)
-    end = start + 24 * HOUR
-    seed_capacity_block(
-        reservation_id=RESERVATION,
-        instance_type="trn2.48xlarge",
-        count=4,
-        zone_id="use2-az3",
-        start=start,
-        end=end,
-        region=REGION,
-    )
-    deployed = deploy_assembly(local_aws, tmp_path / "cdk.out")
-    assert {each.status for each in deployed} == {"CREATE_COMPLETE"}
+    """On nodes of AWS Batch; those of an Auto Scaling group: tests/unit/stacks/stacks/test_auto_scaling_road.py."""
+    start, end = begin_soon(), begin_soon() + 24 * HOUR
+    seed_block(start, end)
+    replacing = {
+        "        capacity:\n": "        sick_nodes: replace\n        capacity:\n",
+        "ami-0123456789abcdef0": register_image(local_aws),
+    }
+    deploy(local_aws, synthesize(tmp_path, replacing))
     assert states(local_aws) == ("ENABLED", "ENABLED")
     # A function takes a second here: of the wake-ups in one move the last is enough.
     local_aws.event_settings.most_firings = 1
@@ -85,7 +79,17 @@ def test_the_deployed_cluster_opens_and_closes_with_its_block_by_the_clock_alone
     local_aws.clock.advance(MINUTE)
     assert states(local_aws) == ("ENABLED", "ENABLED")
     assert woken_by(local_aws) >= {"Scheduled Event", "Capacity Block Delivered"}
-    already = set(remembered(local_aws)["notices"])
+
+    sick = run_a_node(local_aws)
+    local_aws.clock.advance(15 * MINUTE)
+    assert nodes(local_aws) == {sick: RESERVATION}
+    report_faults(local_aws, sick)
+    local_aws.clock.advance(20 * MINUTE)
+    assert nodes(local_aws) == {}
+    stored = remembered(local_aws)
+    assert list(stored["replaced"]) == [sick]
+    assert {f"sick {sick}", f"replaced {sick}"} <= set(stored["notices"])
+    already = set(stored["notices"])
 
     local_aws.clock.set(end - 2 * HOUR)
     assert states(local_aws) == ("ENABLED", "ENABLED")
@@ -109,83 +113,3 @@ def test_the_deployed_cluster_opens_and_closes_with_its_block_by_the_clock_alone
     assert "report" in remembered(local_aws)["notices"]
     assert {each.error for each in local_aws.deliveries(REGION)} == {""}
     assert local_aws.capacity_market(REGION).reservations.keys() == {RESERVATION}  # nothing was bought
-
-
-@pytest.mark.parametrize("launched_by", ["auto-scaling", "batch"])
-def test_a_sick_node_is_named_and_replaced_in_its_block_on_both_roads(
-    local_aws: LocalAws, tmp_path: Path, launched_by: str
-) -> None:
-    rollout = tmp_path / "rollout.yaml"
-    text = (ROOT / "stacks/rollouts/quickstart.yaml").read_text()
-    image = local_aws.client("ec2", REGION).register_image(Name="nodes", RootDeviceName="/dev/xvda")[
-        "ImageId"
-    ]
-    for old, new in {
-        "          reservation_id:": f"          launched_by: {launched_by}\n          reservation_id:",
-        "        capacity:\n": "        sick_nodes: replace\n        capacity:\n",
-        "ami-0123456789abcdef0": image,
-    }.items():
-        assert old in text
-        text = text.replace(old, new, 1)
-    rollout.write_text(text)
-    assert synthesize_rollout(rollout, tmp_path / "cdk.out").returncode == 0
-    # CloudWatch Logs refuses events of more than two hours ahead, by the time of this machine.
-    start = (datetime.now(UTC) + 20 * MINUTE).replace(second=0, microsecond=0)
-    seed_capacity_block(
-        reservation_id=RESERVATION,
-        instance_type="trn2.48xlarge",
-        count=4,
-        zone_id="use2-az3",
-        start=start,
-        end=start + 24 * HOUR,
-        region=REGION,
-    )
-    deployed = deploy_assembly(local_aws, tmp_path / "cdk.out")
-    assert [each.reason for each in deployed] == [""] * 3
-    local_aws.event_settings.most_firings = 1
-    local_aws.clock.set(start)
-    ec2, logs = local_aws.client("ec2", REGION), local_aws.client("logs", REGION)
-    if launched_by == "batch":  # without a job nothing else launches a node there
-        (template,) = ec2.describe_launch_templates()["LaunchTemplates"]
-        named = {"LaunchTemplateId": template["LaunchTemplateId"]}
-        (version,) = ec2.describe_launch_template_versions(**named)["LaunchTemplateVersions"]
-        (queue,) = local_aws.client("batch", REGION).describe_compute_environments()["computeEnvironments"]
-        (subnet,) = queue["computeResources"]["subnets"]
-        interfaces = version["LaunchTemplateData"]["NetworkInterfaces"]
-        ec2.run_instances(
-            LaunchTemplate=named,
-            NetworkInterfaces=[{**each, "SubnetId": subnet} for each in interfaces],
-            MinCount=1,
-            MaxCount=1,
-        )
-
-    def nodes() -> dict[str, str | None]:
-        alive = [{"Name": "instance-state-name", "Values": ["pending", "running"]}]
-        return {
-            instance["InstanceId"]: instance.get("CapacityReservationId")
-            for reservation in ec2.describe_instances(Filters=alive)["Reservations"]
-            for instance in reservation["Instances"]
-        }
-
-    local_aws.clock.advance(15 * MINUTE)
-    before = nodes()
-    assert set(before.values()) == {RESERVATION}
-    sick = min(before)
-    (group,) = [each["logGroupName"] for each in logs.describe_log_groups()["logGroups"] if "ClusterMetricsLogs" in each["logGroupName"]]  # fmt: skip
-    logs.create_log_stream(logGroupName=group, logStreamName=sick)
-    for _ in range(6):
-        local_aws.clock.advance(MINUTE)
-        message = json.dumps({"InstanceId": sick, "NodeFaults": 1, "Faults": ["DMA_ERROR"]})
-        event = {"timestamp": int(local_aws.clock.now().timestamp() * 1000), "message": message}
-        answer = logs.put_log_events(logGroupName=group, logStreamName=sick, logEvents=[event])
-        assert not answer.get("rejectedLogEventsInfo")
-    local_aws.clock.advance(20 * MINUTE)
-
-    stored = remembered(local_aws)
-    assert list(stored["replaced"]) == [sick]
-    assert {f"sick {sick}", f"replaced {sick}"} <= set(stored["notices"])
-    after = nodes()
-    assert sick not in after
-    assert set(after.values()) <= {RESERVATION}
-    assert len(after) == (len(before) if launched_by == "auto-scaling" else 0)
-    assert {each.error for each in local_aws.deliveries(REGION)} == {""}

@@ -6,17 +6,14 @@ from typing import Any
 
 import pytest
 from botocore.exceptions import ClientError
-from tests.unit.stacks.conftest import ROOT, synthesize_rollout
+from tests.integration.quickstart_block import REGION, deploy, seed_block, synthesize
 
 from ultracluster_catalog.limits.budgets import CLOSED_BY_BUDGET_TAG
 from ultracluster_local import LocalAws
-from ultracluster_local.deploy import deploy_assembly
-from ultracluster_local.seeding.seed import seed_capacity_block
 from ultracluster_local.services.budgets import record_spend
 
 pytestmark = pytest.mark.slow
 
-REGION = "us-east-2"
 BUDGET = """        budget:
           monthly_usd: 50000
           emails: [jane@example.com]
@@ -29,23 +26,9 @@ BUDGET = """        budget:
 @pytest.fixture
 def budget(local_aws: LocalAws, tmp_path: Path) -> str:
     """The quick start with a budget, in an active block; its budget's name."""
-    rollout = tmp_path / "rollout.yaml"
-    text = (ROOT / "stacks/rollouts/quickstart.yaml").read_text()
-    rollout.write_text(text.replace("        jobs:\n", BUDGET, 1))
-    done = synthesize_rollout(rollout, tmp_path / "cdk.out")
-    assert done.returncode == 0, done.stderr
     now = datetime.now(UTC).replace(microsecond=0)
-    seed_capacity_block(
-        reservation_id="cr-0123456789abcdef0",
-        instance_type="trn2.48xlarge",
-        count=4,
-        zone_id="use2-az3",
-        start=now - timedelta(days=1),
-        end=now + timedelta(days=5),
-        region=REGION,
-    )
-    results = deploy_assembly(local_aws, tmp_path / "cdk.out")
-    assert {each.status for each in results} == {"CREATE_COMPLETE"}
+    seed_block(now - timedelta(days=1), now + timedelta(days=5))
+    deploy(local_aws, synthesize(tmp_path, {"        jobs:\n": BUDGET}))
     (found,) = local_aws.client("budgets").describe_budgets(AccountId="123456789012")["Budgets"]
     assert found["BudgetLimit"] == {"Amount": "50000", "Unit": "USD"}
     return str(found["BudgetName"])

@@ -19,13 +19,11 @@ REGION = "us-east-2"
 
 
 @pytest.fixture
-def market(local_aws: LocalAws, monkeypatch: pytest.MonkeyPatch) -> LocalAws:
-    create_table(local_aws.client("dynamodb", REGION))
-    for name, value in local_aws.environment(REGION).items():
-        monkeypatch.setenv(name, value)
+def market(account: LocalAws, monkeypatch: pytest.MonkeyPatch) -> LocalAws:
+    create_table(account.client("dynamodb", REGION))
     monkeypatch.setenv("ULTRACLUSTER_LEDGER", TABLE)
     monkeypatch.setenv("ULTRACLUSTER_LEDGER_REGION", REGION)
-    return local_aws
+    return account
 
 
 @pytest.fixture

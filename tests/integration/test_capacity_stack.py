@@ -61,14 +61,6 @@ def test_nothing_is_named_by_us(assembly: Path) -> None:
             assert not names & resource.get("Properties", {}).keys()
 
 
-@pytest.fixture
-def outputs(local_aws: LocalAws, assembly: Path) -> dict[str, str]:
-    deployed = deploy_assembly(local_aws, assembly)
-    assert [(each.status, each.reason) for each in deployed] == [("CREATE_COMPLETE", "")] * len(STACKS)
-    (stack,) = local_aws.client("cloudformation", HOME).describe_stacks(StackName="Capacity")["Stacks"]
-    return {each["OutputKey"]: each["OutputValue"] for each in stack["Outputs"]}
-
-
 def order() -> OnDemandOrder:
     now = datetime.now(UTC)
     return OnDemandOrder(
@@ -88,23 +80,13 @@ def order() -> OnDemandOrder:
     )
 
 
-def test_the_deployed_ledger_works_and_outlives_its_stack(
-    local_aws: LocalAws, assembly: Path, outputs: dict[str, str]
+def test_the_roles_and_guards_are_there_and_the_ledger_works_and_outlives_its_stack(
+    local_aws: LocalAws, assembly: Path
 ) -> None:
-    client = local_aws.client("dynamodb", HOME)
-    table = outputs["LedgerTableName"]
-    ledger = Ledger(client, table)
-    record = ledger.approve(order(), now=datetime.now(UTC))
-    with pytest.raises(ClientError, match="protected against deletion"):
-        client.delete_table(TableName=table)
-    gone = destroy_assembly(local_aws, assembly)
-    assert {each.status for each in gone} == {"DELETE_COMPLETE"}
-    assert ledger.read("december") == record
-
-
-def test_the_roles_are_there_and_the_guards_point_at_their_topics(
-    local_aws: LocalAws, outputs: dict[str, str]
-) -> None:
+    deployed = deploy_assembly(local_aws, assembly)
+    assert [(each.status, each.reason) for each in deployed] == [("CREATE_COMPLETE", "")] * len(STACKS)
+    (stack,) = local_aws.client("cloudformation", HOME).describe_stacks(StackName="Capacity")["Stacks"]
+    outputs = {each["OutputKey"]: each["OutputValue"] for each in stack["Outputs"]}
     roles = {each["Arn"] for each in local_aws.client("iam").list_roles()["Roles"]}
     assert {outputs["PurchaseRoleArn"], outputs["SearchRoleArn"]} <= roles
     for region in STACKS.values():
@@ -114,3 +96,13 @@ def test_the_roles_are_there_and_the_guards_point_at_their_topics(
         (target,) = events.list_targets_by_rule(Rule=rule["Name"])["Targets"]
         assert rule["State"] == "ENABLED"
         assert {target["Arn"]} == topics
+
+    client = local_aws.client("dynamodb", HOME)
+    table = outputs["LedgerTableName"]
+    ledger = Ledger(client, table)
+    record = ledger.approve(order(), now=datetime.now(UTC))
+    with pytest.raises(ClientError, match="protected against deletion"):
+        client.delete_table(TableName=table)
+    gone = destroy_assembly(local_aws, assembly)
+    assert {each.status for each in gone} == {"DELETE_COMPLETE"}
+    assert ledger.read("december") == record

@@ -1,4 +1,4 @@
-"""`ultracluster deploy --local` with the real CDK CLI: its output, and what happens when it is killed."""
+"""`ultracluster deploy --local` with the real CDK CLI; test_rollout_command.py kills what deploys."""
 
 import json
 import subprocess
@@ -9,7 +9,6 @@ from typing import Any
 
 import pytest
 from tests.app_project import write_project
-from tests.processes import descendants, wait_until_gone
 
 pytestmark = pytest.mark.slow
 
@@ -42,24 +41,8 @@ def ultracluster(project: Path, *arguments: str) -> subprocess.CompletedProcess[
 
 
 @pytest.fixture(scope="module")
-def killed(project: Path) -> list[int]:
-    """A deployment that was killed without warning in its middle; gives the processes that it had started."""
-    with subprocess.Popen(
-        command("deploy", "--local"), cwd=project, stderr=subprocess.PIPE, text=True
-    ) as process:
-        assert process.stderr is not None
-        for line in process.stderr:
-            if "Network" in line:  # the first stack is there, and the next one begins
-                break
-        children = descendants(process.pid)
-        process.kill()
-    return children
-
-
-@pytest.fixture(scope="module")
-def background(project: Path, killed: list[int]) -> Iterator[None]:
-    """A local AWS in the background, which one that was killed does not hinder."""
-    assert killed
+def background(project: Path) -> Iterator[None]:
+    """A local AWS in the background."""
     up = ultracluster(project, "local", "up")
     try:
         assert up.returncode == 0, up.stderr
@@ -70,7 +53,7 @@ def background(project: Path, killed: list[int]) -> Iterator[None]:
 
 @pytest.fixture(scope="module")
 def deployed(project: Path, background: None) -> dict[str, Any]:
-    """The summary of a deployment after the one that was killed."""
+    """The summary of a deployment."""
     del background
     outcome = ultracluster(project, "deploy", "--local", "--json")
     assert outcome.returncode == 0, outcome.stderr
@@ -78,14 +61,7 @@ def deployed(project: Path, background: None) -> dict[str, Any]:
     return told
 
 
-@pytest.mark.skipif(not Path("/proc").is_dir(), reason="finds child processes in /proc")
-def test_kill_9_leaves_no_process(killed: list[int]) -> None:
-    assert len(killed) >= 2  # the supervisor and the CDK CLI; its app has ended when a stack is there
-
-    assert wait_until_gone(killed) == []
-
-
-def test_every_stack_is_complete_although_the_run_before_was_killed(deployed: dict[str, Any]) -> None:
+def test_every_stack_is_complete(deployed: dict[str, Any]) -> None:
     (cluster,) = deployed["clusters"]
 
     assert [stack["name"].rpartition("-")[2] for stack in cluster["stacks"]] == [

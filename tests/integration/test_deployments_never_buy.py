@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 from moto.ec2.responses import EC2Response
-from tests.unit.stacks.conftest import QUICKSTART, synthesize_rollout
+from tests.integration.quickstart_block import deploy, synthesize
 
 from ultracluster_local import LocalAws
 from ultracluster_local.deploy import deploy_assembly, destroy_assembly
@@ -41,18 +41,11 @@ def requests(local_aws: LocalAws, monkeypatch: pytest.MonkeyPatch) -> list[str]:
 @pytest.fixture(scope="module")
 def assemblies(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     """The quick start, and the same with more storage."""
-    folder = tmp_path_factory.mktemp("rollouts")
-    grown = folder / "grown.yaml"
-    grown.write_text(
-        QUICKSTART.read_text().replace("storage_capacity_gib: 4800", "storage_capacity_gib: 9600")
-    )
-    found = {}
-    for name, rollout in (("first", QUICKSTART), ("grown", grown)):
-        found[name] = folder / name / "cdk.out"
-        found[name].parent.mkdir()
-        done = synthesize_rollout(rollout, found[name])
-        assert done.returncode == 0, done.stderr
-    return found
+    more = {"storage_capacity_gib: 4800": "storage_capacity_gib: 9600"}
+    return {
+        name: synthesize(tmp_path_factory.mktemp(name), changes)
+        for name, changes in {"first": {}, "grown": more}.items()
+    }
 
 
 def test_the_recorder_sees_a_purchase(local_aws: LocalAws, requests: list[str]) -> None:
@@ -67,7 +60,7 @@ def test_the_recorder_sees_a_purchase(local_aws: LocalAws, requests: list[str]) 
 def test_a_deployment_never_buys_even_if_it_fails(
     local_aws: LocalAws, requests: list[str], assemblies: dict[str, Path], tmp_path: Path
 ) -> None:
-    assert {each.status for each in deploy_assembly(local_aws, assemblies["first"])} == {"CREATE_COMPLETE"}
+    deploy(local_aws, assemblies["first"])
     updated = {
         each.name.rsplit("-", 1)[1]: each.status for each in deploy_assembly(local_aws, assemblies["grown"])
     }

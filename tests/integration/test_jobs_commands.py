@@ -1,82 +1,46 @@
 """`ultracluster jobs` against a deployed quick start on the local AWS, where jobs do not run."""
 
-import json
+from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
 import pytest
 from tests.fake_clients import FakeClients
-from tests.unit.stacks.conftest import QUICKSTART, synthesize_rollout
+from tests.integration.quickstart_block import REGION, deploy, seed_block, synthesize
 
-from ultracluster_cli.main import main
 from ultracluster_local import LocalAws
-from ultracluster_local.deploy import deploy_assembly
-from ultracluster_local.seeding.seed import seed_capacity_block
 from ultracluster_local.services.batch.jobs import set_job_status
 from ultracluster_runtime.lifecycle.plan import DRAIN_REASON
 from ultracluster_runtime.resume.sweep import ResumedQueues, sweep
 
 pytestmark = pytest.mark.slow
 
-REGION = "us-east-2"
 HOUR = timedelta(hours=1)
 
 
 def seed(start: timedelta, end: timedelta) -> None:
     now = datetime.now(UTC)
-    seed_capacity_block(
-        reservation_id="cr-0123456789abcdef0",
-        instance_type="trn2.48xlarge",
-        count=4,
-        zone_id="use2-az3",
-        start=now + start,
-        end=now + end,
-        region=REGION,
-    )
+    seed_block(now + start, now + end)
 
 
 @pytest.fixture(scope="module")
-def synthesized(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("quickstart")
-    rollout, directory = folder / "rollout.yaml", folder / "cdk.out"
-    text = QUICKSTART.read_text()
-    assert "        jobs:\n" in text
-    rollout.write_text(
-        text.replace("        jobs:\n", "        queue: {share_decay_hours: 24}\n        jobs:\n")
-    )
-    assert synthesize_rollout(rollout, directory).returncode == 0
-    return directory
+def assembly(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    shares = {"        jobs:\n": "        queue: {share_decay_hours: 24}\n        jobs:\n"}
+    return synthesize(tmp_path_factory.mktemp("quickstart"), shares)
 
 
 @pytest.fixture
-def cluster(local_aws: LocalAws, synthesized: Path, monkeypatch: pytest.MonkeyPatch) -> LocalAws:
-    seed(start=-HOUR, end=25 * HOUR)
-    deploy_assembly(local_aws, synthesized)
-    for name, value in local_aws.environment(REGION).items():
-        monkeypatch.setenv(name, value)
-    return local_aws
-
-
-@pytest.fixture
-def run(cluster: LocalAws, capsys: pytest.CaptureFixture[str]) -> Any:
+def run(jobs: Callable[..., Any], cluster: LocalAws) -> Callable[..., Any]:
     del cluster
-
-    def run(*arguments: str, exits: int = 0) -> Any:
-        code = main(["jobs", *arguments])
-        out, err = capsys.readouterr()
-        assert code == exits, (out, err)
-        return json.loads(out) if out.startswith("{") else out + err
-
-    return run
+    return jobs
 
 
-def reasons(run: Any, job: str) -> list[str]:
-    """Return the reasons of a job, but for the one that all waiting jobs have here."""
-    answer = run("why", job, "--json")
-    found = [one["reason"] for one in answer["reasons"]]
-    assert (found[0] == "local-aws-runs-no-jobs") == (answer["state"] == "RUNNABLE")
-    return found[1:] if answer["state"] == "RUNNABLE" else found
+@pytest.fixture
+def cluster(account: LocalAws, assembly: Path) -> LocalAws:
+    seed(start=-HOUR, end=25 * HOUR)
+    deploy(account, assembly)
+    return account
 
 
 def test_a_job_is_submitted_listed_explained_and_stopped(run: Any, cluster: LocalAws) -> None:

@@ -11,18 +11,12 @@ from datetime import datetime
 from typing import Any
 
 import pytest
-from tests.integration.quickstart_block import BLOCK, REGION
-from tests.unit.stacks.conftest import QUICKSTART, synthesize_rollout
+from tests.integration.quickstart_block import IMAGE, REGION, deploy_to_run_jobs, synthesize
 
-from ultracluster_cli._aws.local_target import node_files
 from ultracluster_local import LocalAws
-from ultracluster_local.deploy import deploy_assembly
-from ultracluster_local.jobs.settings import JobSettings
-from ultracluster_local.seeding.seed import seed_from_request
 
 pytestmark = pytest.mark.slow
 
-IMAGE = "123456789012.dkr.ecr.us-east-2.amazonaws.com/training"
 THIEF = """
 import json, os, boto3
 from botocore.exceptions import ClientError
@@ -82,30 +76,19 @@ def road(
     request: pytest.FixtureRequest, local_aws_server: LocalAws, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[tuple[str, LocalAws]]:
     """A quick start in its block, whose nodes are started by AWS Batch or by an Auto Scaling group."""
-    folder = tmp_path_factory.mktemp("road")
-    rollout = folder / "rollout.yaml"
+    folder, local = tmp_path_factory.mktemp("road"), local_aws_server
     kind = "market_type: capacity-block"
-    rollout.write_text(
-        QUICKSTART.read_text().replace(kind, f"{kind}\n          launched_by: {request.param}")
-    )
-    done = synthesize_rollout(rollout, folder / "cdk.out")
-    assert done.returncode == 0, done.stderr
+    assembly = synthesize(folder, {kind: f"{kind}\n          launched_by: {request.param}"})
     (folder / "bin").mkdir()
     (folder / "bin/python3").symlink_to(sys.executable)
-    local_aws_server.reset()
-    image = {"image_id": "ami-0123456789abcdef0", "region": REGION, "files": node_files(), "shared": "/fsx"}
-    seed_from_request(
-        local_aws_server._started(), {"regions": [REGION], "images": [image], "reservations": [BLOCK]}
-    )
-    local_aws_server.event_settings.most_firings = 1
-    local_aws_server.clock.set(datetime.fromisoformat("2029-12-31T11:30:00+00:00"))
-    stacks = deploy_assembly(local_aws_server, folder / "cdk.out")
-    assert {each.status for each in stacks} == {"CREATE_COMPLETE"}
-    local_aws_server.run_jobs(JobSettings(images={IMAGE: folder / "bin"}))
+    local.reset()
+    local.event_settings.most_firings = 1
+    local.clock.set(datetime.fromisoformat("2029-12-31T11:30:00+00:00"))
+    deploy_to_run_jobs(local, assembly, folder / "bin")
     for minute in (31, 32, 33):
-        local_aws_server.clock.set(datetime.fromisoformat(f"2030-01-01T11:{minute}:00+00:00"))
-    yield request.param, local_aws_server
-    local_aws_server.run_jobs(None)
+        local.clock.set(datetime.fromisoformat(f"2030-01-01T11:{minute}:00+00:00"))
+    yield request.param, local
+    local.run_jobs(None)
 
 
 def steal(local: LocalAws, *, nodes: int) -> list[dict[str, Any]]:

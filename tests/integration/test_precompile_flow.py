@@ -3,23 +3,20 @@
 Jobs do not run there. What a compiler does with its cache is done here by hand, with the job's own environment.
 """
 
-import json
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
 from botocore.exceptions import ClientError
+from tests.integration.quickstart_block import REGION, deploy
 from tests.unit.stacks.conftest import ROOT, synthesize_rollout
 
-from ultracluster_cli.main import main
 from ultracluster_local import LocalAws
-from ultracluster_local.deploy import deploy_assembly
 from ultracluster_local.seeding.seed import seed_capacity_block
 from ultracluster_local.services.batch.jobs import set_job_status
 
 pytestmark = pytest.mark.slow
 
-REGION = "us-east-2"
 GRAPH = "neuronxcc-2.20.9961.0+0acef03a/MODULE_1+2/model.neff"
 
 
@@ -32,7 +29,7 @@ def synthesized(tmp_path_factory: pytest.TempPathFactory) -> Any:
 
 
 @pytest.fixture
-def cluster(local_aws: LocalAws, synthesized: Any, monkeypatch: pytest.MonkeyPatch) -> LocalAws:
+def cluster(account: LocalAws, synthesized: Any) -> LocalAws:
     now = datetime.now(UTC)
     seed_capacity_block(
         reservation_id="cr-0123456789abcdef4",
@@ -43,23 +40,8 @@ def cluster(local_aws: LocalAws, synthesized: Any, monkeypatch: pytest.MonkeyPat
         end=now + timedelta(hours=25),
         region=REGION,
     )
-    deploy_assembly(local_aws, synthesized)
-    for name, value in local_aws.environment(REGION).items():
-        monkeypatch.setenv(name, value)
-    return local_aws
-
-
-@pytest.fixture
-def run(cluster: LocalAws, capsys: pytest.CaptureFixture[str]) -> Any:
-    del cluster
-
-    def run(*arguments: str, exits: int = 0) -> Any:
-        code = main(["jobs", *arguments])
-        out, err = capsys.readouterr()
-        assert code == exits, (out, err)
-        return json.loads(out) if out.startswith("{") else out + err
-
-    return run
+    deploy(account, synthesized)
+    return account
 
 
 def look_up(s3: Any, variables: dict[str, str]) -> str:
@@ -95,18 +77,20 @@ def variables_of(batch: Any, job: str) -> dict[str, str]:
     return {one["name"]: one["value"] for one in container["environment"]}
 
 
-def test_the_graphs_are_compiled_on_a_small_node_before_the_block_trains(run: Any, cluster: LocalAws) -> None:
+def test_the_graphs_are_compiled_on_a_small_node_before_the_block_trains(
+    jobs: Any, cluster: LocalAws
+) -> None:
     batch, s3 = cluster.client("batch", REGION), cluster.client("s3", REGION)
-    submitted = run("submit", "jobs", "rate", "--json")
+    submitted = jobs("submit", "jobs", "rate", "--json")
     assert [one["name"] for one in submitted["depends_on"]] == ["precompile", "tune"]
     precompile, tune, rate = (*(one["job"] for one in submitted["depends_on"]), submitted["job"])
     shown = {one["jobId"]: one for one in batch.describe_jobs(jobs=[precompile, tune, rate])["jobs"]}
 
     def states() -> list[str]:
-        jobs = {
+        found = {
             one["jobId"]: one for one in batch.describe_jobs(jobs=[precompile, tune, f"{rate}:7"])["jobs"]
         }
-        return [jobs[job]["status"] for job in (precompile, tune, f"{rate}:7")]
+        return [found[job]["status"] for job in (precompile, tune, f"{rate}:7")]
 
     assert states() == ["RUNNABLE", "PENDING", "PENDING"]
     assert shown[tune]["dependsOn"] == [{"jobId": precompile}]
@@ -131,5 +115,5 @@ def test_the_graphs_are_compiled_on_a_small_node_before_the_block_trains(run: An
     assert requests_of(cluster, bucket) == {"GetRequests": 1, "4xxErrors": 1, "PutRequests": 1}
     set_job_status(region=REGION, job_id=tune, status="SUCCEEDED")
     assert states() == ["SUCCEEDED", "SUCCEEDED", "RUNNABLE"]
-    listed = {one["name"]: one["queue"] for one in run("list", "jobs", "--all", "--json")["jobs"]}
+    listed = {one["name"]: one["queue"] for one in jobs("list", "jobs", "--all", "--json")["jobs"]}
     assert listed == {"precompile": "precompile-trn1.2xlarge", "tune": None, "rate": None}

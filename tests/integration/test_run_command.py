@@ -9,36 +9,23 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.integration.quickstart_block import BLOCK, REGION
-from tests.unit.stacks.conftest import QUICKSTART, synthesize_rollout
+from tests.integration.quickstart_block import BLOCK, REGION, deploy_to_run_jobs, synthesize
 
-from ultracluster_cli._aws.local_target import node_files
 from ultracluster_cli.main import main
 from ultracluster_local import LocalAws
-from ultracluster_local.deploy import deploy_assembly
-from ultracluster_local.jobs.settings import JobSettings
-from ultracluster_local.seeding.seed import seed_from_request
 from ultracluster_spec.commands import LAUNCHER_PATH
 
 pytestmark = pytest.mark.slow
 
 EXAMPLE = Path(__file__).parents[2] / "examples/hello-trainium"
-IMAGE = "123456789012.dkr.ecr.us-east-2.amazonaws.com/training"
 
 
 @pytest.fixture
-def cluster(local_aws: LocalAws, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[LocalAws]:
-    directory = tmp_path / "cdk.out"
-    assert synthesize_rollout(QUICKSTART, directory).returncode == 0
-    image = {"image_id": "ami-0123456789abcdef0", "region": REGION, "files": node_files(), "shared": "/fsx"}
-    seed_from_request(local_aws._started(), {"regions": [REGION], "images": [image], "reservations": [BLOCK]})
-    deploy_assembly(local_aws, directory)
-    local_aws.run_jobs(JobSettings(images={IMAGE: Path(sys.executable).parent}))
-    for name, value in local_aws.environment(REGION).items():
-        monkeypatch.setenv(name, value)
+def cluster(account: LocalAws, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[LocalAws]:
+    deploy_to_run_jobs(account, synthesize(tmp_path), Path(sys.executable).parent)
     monkeypatch.chdir(tmp_path)
-    yield local_aws
-    local_aws.run_jobs(None)
+    yield account
+    account.run_jobs(None)
 
 
 def wait(check: Any, seconds: float = 60) -> None:

@@ -7,9 +7,8 @@ from pathlib import Path
 import aws_cdk as cdk
 import pytest
 from tests.integration.test_examples import ROOT
-from tests.unit.ultracluster.builders import IMAGE_ID, ZONE
+from tests.unit.ultracluster.builders import ultra_cluster
 
-from ultracluster import UltraCluster
 from ultracluster_cli.main import main
 from ultracluster_local import LocalAws
 from ultracluster_local.deploy import deploy_assembly, destroy_assembly
@@ -22,9 +21,7 @@ REGION = "us-east-2"
 def platform(directory: Path) -> None:
     app = cdk.App(outdir=str(directory))
     stack = cdk.Stack(app, "Platform", env=cdk.Environment(region=REGION))
-    cluster = UltraCluster(
-        stack, "Cluster", instance_type="trn2.48xlarge", node_count=4, image_id=IMAGE_ID, zone_id=ZONE
-    )
+    cluster = ultra_cluster(stack)
     assert cluster.checkpoint_bucket is not None
     cdk.CfnOutput(stack, "Queue", value=cluster.queue.job_queue_arn)
     cdk.CfnOutput(stack, "Logs", value=cluster.queue.log_group_name)
@@ -47,25 +44,23 @@ def research(directory: Path, outputs: dict[str, str], monkeypatch: pytest.Monke
 
 
 def test_a_job_of_one_app_runs_on_the_queue_of_another(
-    local_aws: LocalAws, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    account: LocalAws, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     platform(tmp_path / "platform")
-    (deployed,) = deploy_assembly(local_aws, tmp_path / "platform")
+    (deployed,) = deploy_assembly(account, tmp_path / "platform")
     assert deployed.status == "CREATE_COMPLETE", deployed.reason
-    (described,) = local_aws.client("cloudformation", REGION).describe_stacks(StackName="Platform")["Stacks"]
+    (described,) = account.client("cloudformation", REGION).describe_stacks(StackName="Platform")["Stacks"]
     outputs = {each["OutputKey"]: each["OutputValue"] for each in described["Outputs"]}
     research(tmp_path / "research", outputs, monkeypatch)
-    (deployed,) = deploy_assembly(local_aws, tmp_path / "research")
+    (deployed,) = deploy_assembly(account, tmp_path / "research")
     assert deployed.status == "CREATE_COMPLETE", deployed.reason
-    for name, value in local_aws.environment(REGION).items():
-        monkeypatch.setenv(name, value)
 
     assert main(["jobs", "submit", "Research", "Pretrain", "--region", REGION, "--json"]) == 0
     job_id = json.loads(capsys.readouterr().out)["job"]
 
-    (job,) = local_aws.client("batch", REGION).describe_jobs(jobs=[job_id])["jobs"]
+    (job,) = account.client("batch", REGION).describe_jobs(jobs=[job_id])["jobs"]
     assert job["jobQueue"] == outputs["Queue"]
     assert job["nodeProperties"]["numNodes"] == 2
     for directory in ("research", "platform"):
-        (gone,) = destroy_assembly(local_aws, tmp_path / directory)
+        (gone,) = destroy_assembly(account, tmp_path / directory)
         assert gone.status == "DELETE_COMPLETE", gone.reason
