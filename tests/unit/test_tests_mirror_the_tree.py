@@ -90,7 +90,7 @@ TESTED_ELSEWHERE = {
     "localaws/ultracluster_local/events/moves.py": "tests/unit/cli/local/test_command.py",
     # Compared with the catalogue and the rules, of which the local AWS and its tests know nothing.
     "localaws/ultracluster_local/services/ec2/capacity_block_terms.py": "tests/unit/catalog/capacity/test_capacity_blocks_on_local_aws.py",
-    "localaws/ultracluster_local/services/fsx/validation.py": "tests/unit/spec/test_lustre_on_local_aws.py",
+    "localaws/ultracluster_local/services/fsx/validation.py": "localaws/tests/services/fsx/test_file_systems.py",
     "localaws/ultracluster_local/services/batch/overrides.py": "localaws/tests/jobs/test_runner.py",
     "localaws/ultracluster_local/services/batch/install.py": "localaws/tests/services/batch/test_listing.py",
 }

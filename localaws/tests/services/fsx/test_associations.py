@@ -29,6 +29,9 @@ def test_folders_are_linked_to_s3_without_overlap(fsx: Any) -> None:
     assert "DataRepositoryPath s3://bucket/more/ overlaps" in refusal(
         create_association, **link(one, "/more", "bucket/more")
     )
+    assert "Invalid DataRepositoryPath" in refusal(create_association, **link(one, "/more", ""))
+    twice = link(one, "/more", "other") | {"S3": {"AutoImportPolicy": {"Events": ["NEW", "NEW"]}}}
+    assert "Invalid events of AutoImportPolicy: NEW, NEW" in refusal(create_association, **twice)
     for index in range(7):
         create_association(**link(one, f"/more{index}", f"other{index}"))
     assert "at most 8" in refusal(create_association, **link(one, "/ninth", "ninth"))

@@ -77,6 +77,10 @@ def test_intelligent_tiering_has_no_size_and_its_throughput_only_grows(fsx: Any)
         ({k: v for k, v in _TIERED.items() if k != "DataReadCacheConfiguration"}, {"StorageType": "INTELLIGENT_TIERING"}, "DataReadCacheConfiguration is required"),
         (_TIERED | {"MetadataConfiguration": {"Mode": "AUTOMATIC"}}, {"StorageType": "INTELLIGENT_TIERING"}, "Invalid metadata IOPS: None"),
         (_TIERED, {"StorageCapacity": 4800}, "InvalidPerUnitStorageThroughput"),
+        ({"DeploymentType": "SCRATCH_2", "DriveCacheType": "NONE"}, {"StorageType": "HDD", "StorageCapacity": 1200}, "HDD storage is not supported"),
+        (_SSD | {"ThroughputCapacity": 4000}, {"StorageCapacity": 4800}, "ThroughputCapacity is only supported"),
+        (_TIERED | {"DataReadCacheConfiguration": {"SizingMode": "NO_CACHE", "SizeGiB": 64}}, {"StorageType": "INTELLIGENT_TIERING"}, "SizeGiB of DataReadCacheConfiguration is not supported"),
+        (_TIERED | {"DataReadCacheConfiguration": {"SizingMode": "USER_PROVISIONED", "SizeGiB": 63}}, {"StorageType": "INTELLIGENT_TIERING"}, "SizeGiB"),
     ],
 )  # fmt: skip
 def test_refuses_what_fsx_refuses(
