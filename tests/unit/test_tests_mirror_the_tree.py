@@ -76,7 +76,6 @@ OTHER_SUBJECTS = {
 # Modules whose tests need more than the unit tests have.
 TESTED_ELSEWHERE = {
     "constructs/ultracluster/compliance/nag.py": "tests/security/test_nag.py",  # judges whole clusters
-    "constructs/ultracluster/network/group_rules.py": "tests/unit/ultracluster/storage/test_shared_file_system.py",
     "constructs/ultracluster/scripts/smoke_train.py": "tests/training/test_smoke_train.py",  # needs torch
     "constructs/ultracluster_spec/cluster_rules/queue_rules.py": "tests/unit/bad_inputs/test_rows.py",  # rows of rules.yaml
     # Networks and file systems of every kind, in the templates of storage.yaml and existing.yaml.
