@@ -89,9 +89,9 @@ TESTED_ELSEWHERE = {
     "localaws/ultracluster_local/events/moves.py": "tests/unit/cli/local/test_command.py",
     # Compared with the catalogue and the rules, of which the local AWS and its tests know nothing.
     "localaws/ultracluster_local/services/ec2/capacity_block_terms.py": "tests/unit/catalog/capacity/test_capacity_blocks_on_local_aws.py",
-    "localaws/ultracluster_local/services/fsx/validation.py": "localaws/tests/services/fsx/test_file_systems.py",
     "localaws/ultracluster_local/services/batch/overrides.py": "localaws/tests/jobs/test_runner.py",
     "localaws/ultracluster_local/services/batch/install.py": "localaws/tests/services/batch/test_listing.py",
+    "localaws/ultracluster_local/services/fsx/validation.py": "localaws/tests/services/fsx/test_file_systems.py",
 }
 # Folders whose modules are tested together: each rule for templates, each resource type with those that it refers to, in one deployment, and what runs
 # jobs, as processes.

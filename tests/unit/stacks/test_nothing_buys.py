@@ -3,8 +3,8 @@
 from typing import Any
 
 import pytest
+from tests.golden.synthesis import stacks_of
 from tests.unit.stacks.conftest import ROOT
-from tests.unit.stacks.two_clusters import assembled
 
 pytestmark = pytest.mark.slow
 
@@ -24,7 +24,7 @@ def reserves(template: dict[str, Any]) -> list[str]:
 
 @pytest.mark.parametrize("path", ROLLOUTS, ids=lambda path: path.stem)
 def test_no_template_of_a_rollout_reserves(path: Any) -> None:
-    templates = [dict(stack.template) for stack in assembled(path)]
+    templates = [dict(stack.template) for stack in stacks_of(path.name)]
 
     assert len(templates) >= 3
     assert [reserves(each) for each in templates] == [[]] * len(templates)

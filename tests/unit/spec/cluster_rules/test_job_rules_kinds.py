@@ -170,16 +170,9 @@ def test_warns_of_graphs_that_a_job_will_not_find(
 
 
 _ENVIRONMENT_LINE = "            environment: {NEURON_RT_LOG_LEVEL: INFO}\n"
-
-
 _GATES = "            gates: {fabric: true, smoke: true}\n"
 
 
 def test_a_job_of_one_node_has_no_gates(findings: Callable[..., list[Finding]]) -> None:
     found = findings((_ENVIRONMENT_LINE, f"{_ENVIRONMENT_LINE}            kind: single-node\n{_GATES}"))
     assert [(each.code, each.path) for each in found] == [("UC6112", "waves[0].clusters[0].jobs[0].gates")]
-
-
-Findings = Callable[..., list[Finding]]
-_ENVIRONMENT_LINE = "            environment: {NEURON_RT_LOG_LEVEL: INFO}\n"
-_GATES = "            gates: {fabric: true, smoke: true}\n"

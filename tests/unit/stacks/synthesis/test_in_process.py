@@ -46,19 +46,24 @@ def two_clusters(tmp_path: Path, *, second_wave: bool) -> Path:
     return path
 
 
-def test_moving_a_cluster_to_another_wave_changes_nothing(tmp_path: Path) -> None:
+@pytest.fixture(scope="module")
+def apart(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
+    """The templates of two clusters in two waves."""
+    return templates(two_clusters(tmp_path_factory.mktemp("apart"), second_wave=True))
+
+
+def test_moving_a_cluster_to_another_wave_changes_nothing(tmp_path: Path, apart: dict[str, str]) -> None:
     together = templates(two_clusters(tmp_path, second_wave=False))
-    apart = templates(two_clusters(tmp_path, second_wave=True))
     assert len(together) == 6
     assert together == apart
 
 
-def test_a_wave_can_be_synthesized_alone_and_produces_the_same_templates(tmp_path: Path) -> None:
-    path = two_clusters(tmp_path, second_wave=True)
-    everything = templates(path)
-    later = templates(path, wave="later")
+def test_a_wave_can_be_synthesized_alone_and_produces_the_same_templates(
+    tmp_path: Path, apart: dict[str, str]
+) -> None:
+    later = templates(two_clusters(tmp_path, second_wave=True), wave="later")
     assert len(later) == 3
-    assert later.items() <= everything.items()
+    assert later.items() <= apart.items()
 
 
 def test_an_account_pins_the_environment(tmp_path: Path) -> None:
@@ -71,8 +76,9 @@ def test_an_account_pins_the_environment(tmp_path: Path) -> None:
     assert {(each.account, each.region) for each in assembled(path)} == {("123456789012", "us-east-2")}
 
 
-def test_another_order_and_another_region_change_no_other_cluster(tmp_path: Path) -> None:
-    before = templates(two_clusters(tmp_path, second_wave=True))
+def test_another_order_and_another_region_change_no_other_cluster(
+    tmp_path: Path, apart: dict[str, str]
+) -> None:
     head, first, second = (
         two_clusters(tmp_path, second_wave=True).read_text().rstrip().split("    clusters:\n")
     )
@@ -89,5 +95,5 @@ def test_another_order_and_another_region_change_no_other_cluster(tmp_path: Path
 
     after = templates(reordered)
 
-    assert len(after) == len(before) + 3
-    assert before.items() <= after.items()
+    assert len(after) == len(apart) + 3
+    assert apart.items() <= after.items()

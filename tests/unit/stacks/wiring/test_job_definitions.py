@@ -18,13 +18,10 @@ IMAGE = "image: 123456789012.dkr.ecr.us-east-2.amazonaws.com/training:2026-11-20
 
 def defined(config: Cluster, *, dataset: bool = False) -> dict[str, ClusterJob]:
     stack = builders.new_stack()
-    cluster = uc.UltraCluster(
+    cluster = builders.ultra_cluster(
         stack,
-        "Cluster",
         instance_type=config.node_type,
         node_count=config.nodes,
-        image_id=config.image_id,
-        capacity=builders.block(),
     )
     datasets = [uc.DatasetBucket(stack, "Data")] if dataset else []
     return define_jobs(cluster, config.jobs, datasets=datasets, queues={})
@@ -98,13 +95,10 @@ def test_secrets_and_permissions_of_a_job_reach_its_roles_and_its_definition(
     network = uc.ClusterNetwork(
         stack, "Net", zone_id=builders.ZONE, instance_type=config.node_type, node_count=8, nat_gateway=True
     )
-    cluster = uc.UltraCluster(
+    cluster = builders.ultra_cluster(
         stack,
-        "Cluster",
         instance_type=config.node_type,
         node_count=config.nodes,
-        image_id=config.image_id,
-        capacity=builders.block(),
         network=network,
     )
     job = define_jobs(cluster, config.jobs, datasets=[], queues={})["tune"]
