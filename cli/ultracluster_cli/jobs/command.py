@@ -37,7 +37,7 @@ from ultracluster_cli.output import (
     print_text,
 )
 from ultracluster_runtime.functions.clients import Clients
-from ultracluster_runtime.jobs.describe import STATES, describe_job, find_job, node_count_of
+from ultracluster_runtime.jobs.describe import STATES, child_job_ids, describe_job, find_job, is_array
 from ultracluster_runtime.jobs.explanation import explain_job
 from ultracluster_runtime.jobs.logs import Line, find_stream, read_new, read_tail
 from ultracluster_runtime.jobs.queues import find_definition, find_queue, find_queues
@@ -233,7 +233,8 @@ def logs(
     job: _Job,
     *,
     node: Annotated[
-        int | None, typer.Option(min=0, help="Index of the node. Default: the main node.")
+        int | None,
+        typer.Option(min=0, help="Index of the node, or of the child of an array. Default: the main node."),
     ] = None,
     tail: Annotated[int, typer.Option(min=1, max=10_000, help="Number of recent lines to show first.")] = 100,
     follow: Annotated[bool, typer.Option("--follow", help="Follow the log until the job ends.")] = False,
@@ -268,7 +269,10 @@ def logs(
             if ended["status"] == "FAILED":
                 echo(f"To see why, and whether it resumes: ultracluster jobs why {job_id}")
             return
-        lines, _ = read_tail(find_stream(job_id, node=node, client=client), count=tail, client=client)
+        stream = find_stream(job_id, node=node, client=client)
+        if stream.of:
+            echo(f"The log of {stream.of}; of another: --node N")
+        lines, _ = read_tail(stream, count=tail, client=client)
         show(lines)
 
 
@@ -282,19 +286,21 @@ def _log_line(line: Line, *, as_json: bool, **members: int) -> str:
 def _whole_logs(job_id: str, *, client: Clients, save: Path | None, as_json: bool) -> None:
     """Print the whole log of each node, or write each to a file; a node whose log cannot be read is named."""
     unread = 0
-    for node in range(node_count_of(describe_job(job_id, client=client))):
+    job = describe_job(job_id, client=client)
+    kind = "child" if is_array(job) else "node"
+    for node in range(len(child_job_ids(job)) or 1):
         try:
             pages = read_new(find_stream(job_id, node=node, client=client), token=None, client=client)
             lines = [_log_line(line, as_json=as_json, node=node) for found, _ in pages for line in found]
         except FindingsError as error:
-            echo(f"node {node}: {error}")
+            echo(f"{kind} {node}: {error}")
             unread += 1
             continue
         if save is None:
-            typer.echo("\n".join(lines if as_json else [f"node {node}:", *lines]))
+            typer.echo("\n".join(lines if as_json else [f"{kind} {node}:", *lines]))
         else:
             save.mkdir(parents=True, exist_ok=True)
-            file = save / f"node-{node}.log"
+            file = save / f"{kind}-{node}.log"
             file.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
             echo(f"{file}: {counted(len(lines), 'line')}")
     if unread:

@@ -1,5 +1,6 @@
 """Describe a job and everything it may wait for. All calls are read-only."""
 
+import math
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
@@ -11,11 +12,20 @@ from ultracluster_catalog.limits.quotas import on_demand_quota
 from ultracluster_catalog.machines.instance_types import INSTANCE_TYPES
 from ultracluster_runtime.functions.clients import Clients
 from ultracluster_runtime.functions.responses import AWS_ERRORS
-from ultracluster_runtime.jobs.diagnose import Capacity, Environment, Job, PendingJob, QueuedJob, Quota
+from ultracluster_runtime.jobs.diagnose import (
+    Capacity,
+    Consumable,
+    Environment,
+    Job,
+    PendingJob,
+    QueuedJob,
+    Quota,
+)
 from ultracluster_runtime.jobs.faults import exit_code
 from ultracluster_runtime.jobs.queues import region_from_arn
 from ultracluster_runtime.lifecycle import reader
 from ultracluster_runtime.lifecycle.observations import Reservation
+from ultracluster_spec.commands import LAUNCHER_PATH
 from ultracluster_spec.findings import FindingsError, quote
 from ultracluster_spec.record import RuleRecord
 
@@ -25,7 +35,7 @@ STATES: Final = ("SUBMITTED", "PENDING", "RUNNABLE", "STARTING", "RUNNING", "SUC
 _JOB_ID: Final = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}(?:[:#][0-9]+)?")
 _LIST_JOBS: Final = "AWS Batch deletes ended jobs after some days; `ultracluster queue --all` lists the IDs"
 # Status reasons that AWS Batch gives whatever the cause (AWS Batch User Guide, job_retries, read 2026-11).
-_GENERAL: Final = ("Essential container in task exited", "Task failed to start")
+_GENERAL: Final = ("Essential container in task exited", "Task failed to start", "Array Child Job failed")
 ENDED: Final = frozenset({"SUCCEEDED", "FAILED"})
 _Result = TypeVar("_Result")
 
@@ -128,17 +138,37 @@ def child_job_ids(job: Mapping[str, Any]) -> list[str]:
     return [f"{job['jobId']}:{index}" for index in range(job.get("arrayProperties", {}).get("size", 0))]
 
 
+def containers_of_task(job: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    """Return the containers of a job on one node, or of a node, as they are defined; several by `ecsProperties`."""
+    tasks = job.get("ecsProperties", {}).get("taskProperties", [])
+    return [container for task in tasks for container in task.get("containers", [])] or [
+        job.get("container", {})
+    ]
+
+
+def has_launcher(job: Mapping[str, Any]) -> bool:
+    """Return whether our launcher starts the program of a job."""
+    ranges = job.get("nodeProperties", {}).get("nodeRangeProperties", [])
+    containers = [container for part in [job, *ranges] for container in containers_of_task(part)]
+    return any(LAUNCHER_PATH in container.get("command", []) for container in containers)
+
+
 def last_container(job: Mapping[str, Any]) -> Mapping[str, Any]:
     """Return what AWS Batch reports of the container of a job: of its last attempt, else of the job.
 
-    Of a job with several containers it is the first that failed.
+    Of a job with several containers it is the first that failed, else the first that is essential.
     """
     attempt: Mapping[str, Any] = next(iter(job.get("attempts", [])[-1:]), {})
-    tasks = attempt.get("taskProperties") or job.get("ecsProperties", {}).get("taskProperties", [])
-    containers = [container for task in tasks for container in task.get("containers", [])]
-    failed = (one for one in containers if one.get("reason") or one.get("exitCode"))
+    if "ecsProperties" in job:
+        defined = {one.get("name"): one for one in containers_of_task(job)}
+        tasks = attempt.get("taskProperties", [])
+        ended = [container for task in tasks for container in task.get("containers", [])]
+        containers = [{**defined.get(one.get("name"), {}), **one} for one in ended or defined.values()]
+        failed = (one for one in containers if one.get("reason") or one.get("exitCode"))
+        essential = (one for one in containers if one.get("essential", True))
+        return next(failed, next(essential, {}))
     own = job.get("container", {})
-    reported: Mapping[str, Any] = next(failed, attempt.get("container", {}))
+    reported: Mapping[str, Any] = attempt.get("container", {})
     return {key: own[key] for key in ("exitCode", "reason") if key in own} | dict(reported)
 
 
@@ -164,14 +194,36 @@ def short_reason(job: Mapping[str, Any], parts: Iterable[Mapping[str, Any]] = ()
 
 
 def short_reasons(jobs: Sequence[Mapping[str, Any]], *, client: Clients) -> dict[str, str]:
-    """Return why each of the jobs that failed ended, by their IDs."""
-    failed = [job for job in jobs if job["status"] == "FAILED"]
+    """Return why each of the jobs that failed ended, and how the children of arrays stand, by the IDs of the jobs."""
+    arrays = {job["jobId"]: _children_in_short(job, client) for job in jobs if is_array(job)}
+    failed = [job for job in jobs if job["status"] == "FAILED" and job["jobId"] not in arrays]
     nodes = {job["jobId"]: child_job_ids(job) for job in failed if "nodeProperties" in job}
     parts = describe_jobs([part for ids in nodes.values() for part in ids], client=client)
     of_job = {
         job_id: [part for part in parts if part["jobId"].partition("#")[0] == job_id] for job_id in nodes
     }
-    return {job["jobId"]: short_reason(job, of_job.get(job["jobId"], ())) for job in failed}
+    return arrays | {job["jobId"]: short_reason(job, of_job.get(job["jobId"], ())) for job in failed}
+
+
+def is_array(job: Mapping[str, Any]) -> bool:
+    """Return whether a job is an array whose children are jobs of their own, not the nodes of one job."""
+    return "size" in job.get("arrayProperties", {}) and not reader.array_nodes(job)
+
+
+def _children_in_short(job: Mapping[str, Any], client: Clients) -> str:
+    states = states_of_children(job)
+    counts = f"{job['arrayProperties']['size']} children: {', '.join(f'{count} {state}' for state, count in states)}"
+    if not dict(states).get("FAILED"):
+        return counts
+    first = next(reader.list_jobs(client("batch"), ["FAILED"], arrayJobId=job["jobId"]), {})
+    index = first.get("arrayProperties", {}).get("index", 0)
+    return f"{counts}; child {index}: {short_reason(first)}"
+
+
+def states_of_children(job: Mapping[str, Any]) -> tuple[tuple[str, int], ...]:
+    """Return the states of the children of an array with their numbers, in the order of states."""
+    children = job.get("arrayProperties", {}).get("statusSummary", {})
+    return tuple((state, children[state]) for state in STATES if children.get(state))
 
 
 def describe_pending_job(job: Mapping[str, Any], *, now: datetime, client: Clients) -> PendingJob:
@@ -227,6 +279,7 @@ class _PendingJobReader:
             environments=environments,
             ahead=self._try_read("the order of the queue", lambda: self._ahead(job.id, queue["jobQueueArn"])),
             running=self._try_read("running jobs", lambda: self._running(queue["jobQueueArn"])),
+            consumables=self._try_read("consumable resources", lambda: self._consumables(description)) or (),
             quota=self._try_read("the quota", lambda: self._quota(job, environments)),
             unseen=tuple(self.unseen),
         )
@@ -261,6 +314,9 @@ class _PendingJobReader:
             share=description.get("shareIdentifier"),
             dependencies=states or (),
             multi_node="nodeProperties" in description,
+            gpus=_required(description, "GPU") or 0,
+            instance_type=_instance_type(description),
+            children=states_of_children(description) if is_array(description) else (),
         )
 
     def _environment(self, arn: str) -> Environment:
@@ -340,12 +396,36 @@ class _PendingJobReader:
         pages = self._client("ecs").get_paginator("list_container_instances").paginate(cluster=cluster)
         return sum(len(page["containerInstanceArns"]) for page in pages)
 
+    def _consumables(self, description: Mapping[str, Any]) -> tuple[Consumable, ...]:
+        batch = self._client("batch")
+        ranges = description.get("nodeProperties", {}).get("nodeRangeProperties", [])
+        asked = [
+            one
+            for part in [description, *ranges]
+            for one in part.get("consumableResourceProperties", {}).get("consumableResourceList", [])
+        ]
+        found = (
+            (one, batch.describe_consumable_resource(consumableResource=one["consumableResource"]))
+            for one in asked
+        )
+        return tuple(
+            Consumable(
+                name=described["consumableResourceName"],
+                needed=one["quantity"],
+                total=described.get("totalQuantity", 0),
+                free=described.get("availableQuantity", 0),
+            )
+            for one, described in found
+        )
+
     def _ahead(self, job_id: str, queue: str) -> tuple[QueuedJob, ...] | None:
         front = self._client("batch").get_job_queue_snapshot(jobQueue=queue).get("frontOfQueue", {})
         ids = [entry["jobArn"].rpartition("/")[2] for entry in front.get("jobs", [])]
-        if job_id not in ids:
+        # Of an array, the snapshot may name a child.
+        places = [place for place, one in enumerate(ids) if one.partition(":")[0] == job_id or one == job_id]
+        if not places:
             return None  # the snapshot shows the first 100 jobs only
-        return self._queued_jobs(describe_jobs(ids[: ids.index(job_id)], client=self._client))
+        return self._queued_jobs(describe_jobs(ids[: places[0]], client=self._client))
 
     def _running(self, queue: str) -> tuple[QueuedJob, ...]:
         jobs = list_jobs(queue, states=("STARTING", "RUNNING"), client=self._client)
@@ -368,7 +448,13 @@ class _PendingJobReader:
 
     def _queued_jobs(self, jobs: Iterable[Mapping[str, Any]]) -> tuple[QueuedJob, ...]:
         return tuple(
-            QueuedJob(id=job["jobId"], nodes=node_count_of(job), share=job.get("shareIdentifier"))
+            QueuedJob(
+                id=job["jobId"],
+                nodes=node_count_of(job),
+                share=job.get("shareIdentifier"),
+                # A multi-node job has its nodes to itself.
+                vcpus=None if "nodeProperties" in job or reader.array_nodes(job) else _required(job, "VCPU"),
+            )
             for job in jobs
         )
 
@@ -396,17 +482,39 @@ class _PendingJobReader:
         )
 
 
+_OLDER: Final = {"VCPU": "vcpus", "MEMORY": "memory"}  # API_ContainerProperties; older tools still set them
+
+
 def _required(job: Mapping[str, Any], resource_type: str) -> int | None:
-    """Return the largest requirement of any node's container."""
-    ranges = job.get("nodeProperties", {}).get("nodeRangeProperties", [])
-    containers = [node_range.get("container", {}) for node_range in ranges] or [job.get("container", {})]
+    """Return the largest requirement of any node, on which several containers may run."""
+    ranges = job.get("nodeProperties", {}).get("nodeRangeProperties", []) or [job]
+    of_nodes = [
+        [value for container in containers_of_task(part) for value in _requirements(container, resource_type)]
+        for part in ranges
+    ]
+    return max((math.ceil(sum(values)) for values in of_nodes if values), default=None)
+
+
+def _requirements(container: Mapping[str, Any], resource_type: str) -> list[float]:
+    """Return what a container requires of a resource; on AWS Fargate it can be a quarter of a vCPU."""
     values = [
-        int(requirement["value"])
-        for container in containers
+        float(requirement["value"])
         for requirement in container.get("resourceRequirements", [])
         if requirement["type"] == resource_type
     ]
-    return max(values, default=None)
+    older = container.get(_OLDER.get(resource_type, ""))
+    return values or ([float(older)] if older else [])
+
+
+def _instance_type(job: Mapping[str, Any]) -> str:
+    """Return the instance type that a multi-node job asks for; empty if it takes that of the queue."""
+    ranges = job.get("nodeProperties", {}).get("nodeRangeProperties", [])
+    named = (
+        type_name
+        for one in ranges
+        for type_name in [one.get("container", {}).get("instanceType"), *one.get("instanceTypes", [])]
+    )
+    return next(filter(None, named), "")
 
 
 RECORDS: Final = (

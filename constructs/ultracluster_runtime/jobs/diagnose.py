@@ -27,6 +27,10 @@ class Job:
     dependencies: tuple[tuple[str, str], ...] = ()  # ID and state of each job it depends on
     # Whether it is a multi-node job, which AWS Batch places differently from other jobs
     multi_node: bool = True
+    gpus: int = 0  # GPUs requested per node
+    instance_type: str = ""  # type that a multi-node job asks for; empty if it takes that of the queue
+    # States of the children of an array, each with its number
+    children: tuple[tuple[str, int], ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -65,6 +69,17 @@ class QueuedJob:
     nodes: int  # number of nodes it has, or needs at once
     share: str | None
     hosts: frozenset[str] = frozenset()  # container instances that it runs on; jobs can share them
+    vcpus: int | None = None  # vCPUs that it has of its node; None if it has its nodes to itself
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Consumable:
+    """Consumable resource of AWS Batch that the job asks for."""
+
+    name: str
+    needed: int
+    total: int
+    free: int
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -90,6 +105,7 @@ class PendingJob:
     ahead: tuple[QueuedJob, ...] | None  # jobs that start before this one, in order; None if unknown
     running: tuple[QueuedJob, ...] | None  # started jobs of the queue; None if unknown
     quota: Quota | None  # quota that applies; None if there is none, or it is unknown
+    consumables: tuple[Consumable, ...] = ()
     unseen: tuple[str, ...] = ()  # what could not be read, and why
 
 
@@ -124,24 +140,30 @@ def diagnose(pending: PendingJob) -> list[Reason]:
         diagnosed += _environment_reasons(environment)
         if environment.capacity is not None:
             diagnosed += _capacity_reasons(environment.capacity, pending, environment)
+        diagnosed += _type_reasons(environment, pending)
         diagnosed += _size_reasons(environment, pending)
         diagnosed += _node_reasons(environment, pending)
-    return [*diagnosed, *_order_reasons(pending), *_quota_reasons(pending)]
+    return [*diagnosed, *_order_reasons(pending), *_quota_reasons(pending), *_consumable_reasons(pending)]
 
 
 def _explain_state(pending: PendingJob) -> Reason:
     job = pending.job
     evidence = f"job {job.id} {_SHOWN_STATES.get(job.status, f'is in the unknown state {job.status}')}"
-    if job.status_reason:
+    if job.status_reason and job.status != "SUCCEEDED":
         evidence += f" ({job.status_reason})"
-    if job.dependencies:
+    if job.children:
+        counts = ", ".join(f"{count} {state}" for state, count in job.children)
+        evidence += f"; of its {sum(count for _, count in job.children)} children {counts}"
+    if job.dependencies and job.status in {"PENDING", "FAILED"}:
         evidence += "; it depends on " + ", ".join(
             f"{job_id} ({state})" for job_id, state in job.dependencies
         )
-    failed = any(state == "FAILED" for _, state in job.dependencies)
+    failed = [job_id for job_id, state in job.dependencies if state == "FAILED"]
     remedy = "It does not wait for capacity"
     if failed:
-        remedy = "Submit it again without the failed dependency"
+        remedy = f"Find out why that one failed: ultracluster jobs why {failed[0]}; then submit both again"
+    elif job.status == "SUCCEEDED":
+        remedy = f"None needed; for its log: ultracluster jobs logs {job.id}"
     elif job.status == "FAILED":
         remedy = f"What is known follows; for more of its log: ultracluster jobs logs {job.id} --tail 1000"
     return Reason(reason=job.status.lower(), evidence=evidence, remedy=remedy)
@@ -318,6 +340,34 @@ def _type(environment: Environment) -> InstanceType | None:
     return INSTANCE_TYPES.get(environment.instance_type or "")
 
 
+def _type_reasons(environment: Environment, pending: PendingJob) -> Iterator[Reason]:
+    """Yield reasons of definitions that were written for other nodes."""
+    job, instance_type = pending.job, _type(environment)
+    if job.instance_type and instance_type and job.instance_type != instance_type.name:
+        yield Reason(
+            reason="another-instance-type",
+            evidence=f"the definition of the job asks for {job.instance_type}; {environment.name} has {instance_type.name}",
+            remedy=f"Stop the job, remove instanceType from its definition or set {instance_type.name}, and submit it again",
+        )
+    gpus = 0 if instance_type is None or instance_type.neuron_cores else instance_type.chips
+    if instance_type and job.gpus > gpus:
+        yield Reason(
+            reason="more-gpus-than-the-type",
+            evidence=f"the job requests {_counted(job.gpus, 'GPU')} per node; {instance_type.name} has {gpus or 'none'}"
+            + (
+                f", but {instance_type.chips} {instance_type.accelerator}"
+                if instance_type.neuron_cores
+                else ""
+            ),
+            remedy="Stop the job and remove the resource GPU from its definition"
+            + (
+                "; AWS Batch assigns no Neuron devices, so that it lists each /dev/neuronN (ultracluster docs submit-with-other-tools)"
+                if instance_type.neuron_cores
+                else ""
+            ),
+        )
+
+
 def _size_reasons(environment: Environment, pending: PendingJob) -> Iterator[Reason]:
     job, instance_type = pending.job, _type(environment)
     vcpus_per_node = instance_type.vcpus if instance_type else job.vcpus
@@ -371,6 +421,9 @@ def _node_reasons(environment: Environment, pending: PendingJob) -> Iterator[Rea
     instance_type = _type(environment)
     if instance_type is None or environment.max_vcpus is None or pending.running is None:
         return
+    shares = not pending.job.multi_node and pending.job.nodes == 1 and pending.job.vcpus is not None
+    if shares and _has_room(pending, instance_type):
+        return
     most = environment.max_vcpus // instance_type.vcpus
     hosts = frozenset[str]().union(*(running_job.hosts for running_job in pending.running))
     # A job that starts has no hosts yet.
@@ -379,9 +432,20 @@ def _node_reasons(environment: Environment, pending: PendingJob) -> Iterator[Rea
         yield Reason(
             reason="nodes-busy",
             evidence=f"{busy} of {most} nodes run other jobs "
-            f"({', '.join(running_job.id for running_job in pending.running[:5])}); this job needs {pending.job.nodes}",
+            f"({', '.join(running_job.id for running_job in pending.running[:5])}); this job needs "
+            + (f"{pending.job.vcpus} vCPUs of one" if shares else str(pending.job.nodes)),
             remedy="Wait for them, or stop one of them (ultracluster jobs stop)",
         )
+
+
+def _has_room(pending: PendingJob, instance_type: InstanceType) -> bool:
+    """Return whether a node that runs containers has vCPUs left for a job of one node, which may share it."""
+    used: dict[str, int] = {}
+    for other in pending.running or ():
+        for host in other.hosts:
+            used[host] = used.get(host, 0) + (instance_type.vcpus if other.vcpus is None else other.vcpus)
+    needed = pending.job.vcpus or 1
+    return any(vcpus + needed <= instance_type.vcpus for vcpus in used.values())
 
 
 def _group_reasons(environment: Environment, pending: PendingJob) -> Iterator[Reason]:
@@ -399,10 +463,14 @@ def _group_reasons(environment: Environment, pending: PendingJob) -> Iterator[Re
         failed = f"; its last launch failed: {environment.activity}" if environment.activity else ""
         yield Reason(
             reason="no-instances",
-            evidence=f"{joined} nodes of Auto Scaling group {group} have joined, the job needs {pending.job.nodes}{failed}",
+            evidence=f"of Auto Scaling group {group}, {_counted(joined, 'node')} joined; the job needs {pending.job.nodes}{failed}",
             remedy="Launches usually take a few minutes and are tried again. The console of a node that ended soon after its "
             "launch says why it refused to join: aws ec2 get-console-output --instance-id ID --output text",
         )
+
+
+def _counted(number: int, noun: str) -> str:
+    return f"{number} {noun}{'' if number == 1 else 's'}"
 
 
 def _order_reasons(pending: PendingJob) -> Iterator[Reason]:
@@ -411,7 +479,8 @@ def _order_reasons(pending: PendingJob) -> Iterator[Reason]:
     head, job = pending.ahead[0], pending.job
     yield Reason(
         reason="behind-the-head",
-        evidence=f"{len(pending.ahead)} jobs are ahead; the first is {head.id}, which needs {head.nodes} nodes. "
+        evidence=f"{_counted(len(pending.ahead), 'job')} {'is' if len(pending.ahead) == 1 else 'are'} ahead; the first is "
+        f"{head.id}, which needs {_counted(head.nodes, 'node')}. "
         "A waiting job at the head blocks all jobs behind it",
         remedy=f"Find out what blocks it: ultracluster jobs why {head.id}",
     )
@@ -442,3 +511,17 @@ def _quota_reasons(pending: PendingJob) -> Iterator[Reason]:
             evidence=f"the job needs {needed:,} vCPUs at once; the quota {quota.name!r} is {quota.vcpus:,.0f}",
             remedy=f"Request an increase: {quota.request}",
         )
+
+
+def _consumable_reasons(pending: PendingJob) -> Iterator[Reason]:
+    for one in pending.consumables:
+        if one.needed > one.free:
+            enough = one.needed <= one.total
+            yield Reason(
+                reason="consumable-used-up",
+                evidence=f"the job needs {one.needed} of the consumable resource {one.name}, which has {one.total}; {one.free} are free",
+                remedy="Wait for the jobs that have it: "
+                f"aws batch list-jobs-by-consumable-resource --consumable-resource {one.name}"
+                if enough
+                else f"Add to it: aws batch update-consumable-resource --consumable-resource {one.name} --operation SET --quantity {one.needed}",
+            )

@@ -5,13 +5,19 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
+from ultracluster_catalog.names.exit_codes import LOST_NODE
 from ultracluster_runtime.functions.clients import Clients
 from ultracluster_runtime.functions.responses import AWS_ERRORS, problem_of
 from ultracluster_runtime.jobs.closed_queues import explain_closed_queue
-from ultracluster_runtime.jobs.describe import describe_job, describe_pending_job
+from ultracluster_runtime.jobs.describe import (
+    describe_job,
+    describe_pending_job,
+    has_launcher,
+    last_container,
+)
 from ultracluster_runtime.jobs.diagnose import Reason, diagnose
 from ultracluster_runtime.jobs.failures import Failure, explain_failure, read_failure
-from ultracluster_runtime.jobs.resumes import PENDING, explain_resume, read_resume
+from ultracluster_runtime.jobs.resumes import PENDING, explain_resume, has_resumes, read_resume
 
 _RUNS_NO_JOBS = Reason(
     reason="local-aws-runs-no-jobs",
@@ -58,9 +64,12 @@ def explain_job(job_id: str, *, now: datetime, client: Clients, simulated: bool 
             if resume := read_resume(job, client=client):
                 (queue,) = client("batch").describe_job_queues(jobQueues=[job["jobQueue"]])["jobQueues"]
                 closed = explain_closed_queue(queue, now=now, client=client) if resume.pending else None
-                goes_on = explain_resume(resume, closed=closed)
+                goes_on = explain_resume(resume, closed=closed, has_resumes=has_resumes(job))
                 # A job that will be submitted again is not shown as one that failed.
-                reasons = [goes_on, *reasons[1:]] if resume.pending else [*reasons, goes_on]
+                if resume.pending:
+                    reasons = [goes_on, *reasons[1:]]
+                elif goes_on.reason != "no-resumes" or not _exited_like_our_launcher(job):
+                    reasons = [*reasons, goes_on]
                 state = PENDING if resume.pending else state
         except AWS_ERRORS as error:
             unseen += (f"whether it resumes: {problem_of(error)}",)
@@ -73,5 +82,12 @@ def explain_job(job_id: str, *, now: datetime, client: Clients, simulated: bool 
     )
 
 
+def _exited_like_our_launcher(job: Mapping[str, Any]) -> bool:
+    """Return whether a program of another tool chose the exit code by which our launcher reports a lost node."""
+    return last_container(job).get("exitCode") == LOST_NODE and not has_launcher(job)
+
+
 def _was_retried(job: Mapping[str, Any]) -> bool:
-    return job["status"] in {"RUNNABLE", "STARTING"} and bool(job.get("attempts"))
+    """Return whether a job that is to start has failed before, or some children of an array have."""
+    failed = job.get("attempts") or job.get("arrayProperties", {}).get("statusSummary", {}).get("FAILED")
+    return job["status"] in {"PENDING", "RUNNABLE", "STARTING"} and bool(failed)

@@ -4,16 +4,26 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
+from ultracluster_catalog.names.exit_codes import LOST_NODE
 from ultracluster_runtime.functions.clients import Clients
 from ultracluster_runtime.functions.responses import AWS_ERRORS, problem_of
-from ultracluster_runtime.jobs.describe import child_job_ids, describe_jobs, last_container
+from ultracluster_runtime.jobs.describe import (
+    child_job_ids,
+    containers_of_task,
+    describe_jobs,
+    has_launcher,
+    is_array,
+    last_container,
+)
 from ultracluster_runtime.jobs.diagnose import Reason
 from ultracluster_runtime.jobs.faults import exit_code, find_faults
-from ultracluster_runtime.jobs.logs import Stream, read_head, read_tail, stream_of
+from ultracluster_runtime.jobs.logs import Stream, log_driver_of, read_head, read_tail, stream_of
 from ultracluster_runtime.lifecycle import reader
 from ultracluster_spec.findings import FindingsError
 
 _LOGS: Final = 3  # nodes whose logs are read: those that ended first
+_MULTI_NODE: Final = "https://docs.aws.amazon.com/batch/latest/userguide/multi-node-parallel-jobs.html"
+_RETRIES: Final = "https://docs.aws.amazon.com/batch/latest/userguide/job_retries.html"
 _LINES: Final = 1_000  # first and last lines of a log that are searched
 _LAST_LINES: Final = 15  # lines of a log that are shown
 
@@ -22,25 +32,30 @@ _LAST_LINES: Final = 15  # lines of a log that are shown
 class NodeEnding:
     """How the container of one node ended in its last attempt."""
 
-    node: int | None  # index of the node or of the child of an array; None if the job has only one container
+    node: int | None  # index of the node or of the child of an array; None if the job has only one of them
     failed: bool
     status_reason: str
     reason: str  # reason of the container
     exit_code: int | None
     stopped_at: int  # milliseconds since the epoch; 0 if unknown
     stream: Stream | None  # None if it has not logged
+    container: str = ""  # name of the container, if the job has several on one node
+    kind: str = "node"  # or child, of an array whose children are jobs of their own
+    driver: str = ""  # log driver, if it does not log to Amazon CloudWatch Logs
 
     @property
     def name(self) -> str:
         """Name of the node in a sentence."""
-        return "the container" if self.node is None else f"node {self.node}"
+        if self.node is not None:
+            return f"{self.kind} {self.node}"
+        return f"container {self.container}" if self.container else "the container"
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Log:
     """What is known of the log of a node."""
 
-    node: int | None
+    of: str  # name of the node
     lines: tuple[str, ...]  # first and last lines
 
 
@@ -69,16 +84,16 @@ def read_failure(job: Mapping[str, Any], *, client: Clients, logs: int = _LOGS) 
         parts = _parts(job, client)
     except AWS_ERRORS as error:
         unseen.append(f"the nodes of the job: {problem_of(error)}")
+    kind = "child" if is_array(job) else "node"
     nodes = tuple(
-        _ending(part, int(index) if (index := part["jobId"].replace("#", ":").partition(":")[2]) else None)
-        for part in parts or [job]
-    )
+        _ending(part, int(part["jobId"].replace("#", ":").partition(":")[2]), kind) for part in parts
+    ) or (_ending(job, None, kind),)
     first = sorted(nodes, key=lambda node: (not node.failed, node.stopped_at or float("inf")))
     read = []
     for node in [node for node in first if node.stream][:logs]:
         assert node.stream is not None  # noqa: S101 - for the type checker
         try:
-            read.append(Log(node=node.node, lines=tuple(_lines(node.stream, client))))
+            read.append(Log(of=node.name, lines=tuple(_lines(node.stream, client))))
         except FindingsError:
             continue  # it wrote no line
         except AWS_ERRORS as error:
@@ -88,15 +103,17 @@ def read_failure(job: Mapping[str, Any], *, client: Clients, logs: int = _LOGS) 
 
 def _parts(job: Mapping[str, Any], client: Clients) -> Sequence[Mapping[str, Any]]:
     """Return the nodes of a multi-node job, or the children of an array; of a large array those that failed."""
-    if "nodeProperties" not in job and job.get("arrayProperties") and not reader.array_nodes(job):
+    if is_array(job):
         failed = reader.list_jobs(client("batch"), ["FAILED"], arrayJobId=job["jobId"])
-        return describe_jobs(
+        children = describe_jobs(
             [child["jobId"] for _, child in zip(range(100), failed, strict=False)], client=client
         )
+        # Those that waited for another child have not started.
+        return [child for child in children if child.get("startedAt") or child.get("attempts")] or children
     return describe_jobs(child_job_ids(job), client=client)
 
 
-def _ending(part: Mapping[str, Any], node: int | None) -> NodeEnding:
+def _ending(part: Mapping[str, Any], node: int | None, kind: str) -> NodeEnding:
     container = last_container(part)
     attempt: Mapping[str, Any] = next(iter(part.get("attempts", [])[-1:]), {})
     return NodeEnding(
@@ -109,6 +126,9 @@ def _ending(part: Mapping[str, Any], node: int | None) -> NodeEnding:
         exit_code=container.get("exitCode"),
         stopped_at=int(part.get("stoppedAt") or attempt.get("stoppedAt", 0)),
         stream=stream_of(part),
+        container=str(container.get("name", "")) if len(containers_of_task(part)) > 1 else "",
+        kind=kind,
+        driver=log_driver_of(part),
     )
 
 
@@ -121,11 +141,31 @@ def _lines(stream: Stream, client: Clients) -> Iterator[str]:
 
 def explain_failure(job: Mapping[str, Any], failure: Failure) -> list[Reason]:
     """Return the reasons that the nodes of a job, their exit codes and their logs give, those of AWS first."""
-    reasons = [*_reported(job, failure), *_exit_codes(failure), *_logged(failure)]
+    reasons = [
+        *_goes_on_alone(job, failure),
+        *_reported(job, failure),
+        *_exit_codes(job, failure),
+        *_logged(failure),
+        *_logged_elsewhere(failure),
+        *_attempts(job),
+    ]
     unique: dict[str, Reason] = {}
     for reason in reasons:
         unique.setdefault(reason.reason, reason)
     return list(unique.values())
+
+
+def _goes_on_alone(job: Mapping[str, Any], failure: Failure) -> Iterator[Reason]:
+    """Yield why a multi-node job may hang: a node ended, and no launcher of ours ends the others."""
+    ended = [node.name for node in failure.nodes if node.failed and node.stopped_at]
+    if "nodeProperties" in job and job.get("status") == "RUNNING" and ended:
+        main = job["nodeProperties"].get("mainNode", 0)
+        yield Reason(
+            reason="node-ended",
+            evidence=f"{_listed(ended)} ended and the job goes on: AWS Batch ends a multi-node job with its main node, which is node {main}",
+            remedy=f"If its program waits for them, it waits for ever: ultracluster jobs stop {job['jobId']}",
+            source=_MULTI_NODE,
+        )
 
 
 def _reported(job: Mapping[str, Any], failure: Failure) -> Iterator[Reason]:
@@ -151,13 +191,13 @@ def _reported(job: Mapping[str, Any], failure: Failure) -> Iterator[Reason]:
             yield Reason(reason="container-failed", evidence=f"{who}: {text}", remedy=remedy)
 
 
-def _exit_codes(failure: Failure) -> Iterator[Reason]:
+def _exit_codes(job: Mapping[str, Any], failure: Failure) -> Iterator[Reason]:
     codes: dict[int, list[str]] = {}
     for node in failure.nodes:
         if node.exit_code:
             codes.setdefault(node.exit_code, []).append(node.name)
     for code, names in codes.items():
-        known = exit_code(code)
+        known = None if code == LOST_NODE and not has_launcher(job) else exit_code(code)
         who = _listed(names)
         yield Reason(
             reason=f"exit-code-{code}",
@@ -173,7 +213,67 @@ def _listed(names: Sequence[str], most: int = 4) -> str:
 
 def _logged(failure: Failure) -> Iterator[Reason]:
     for log in failure.logs:
-        where = "its log" if log.node is None else f"the log of node {log.node}"
+        where = "its log" if log.of == "the container" else f"the log of {log.of}"
         for fault, line in find_faults(log.lines):
             evidence = f"{fault.means} ({where}: {line.strip()[:300]})"
             yield Reason(reason=fault.name, evidence=evidence, remedy=fault.remedy, source=fault.source)
+
+
+def _logged_elsewhere(failure: Failure) -> Iterator[Reason]:
+    for driver in sorted({node.driver for node in failure.nodes if node.driver}):
+        yield Reason(
+            reason="log-elsewhere",
+            evidence=f"its log goes to {driver}, not to Amazon CloudWatch Logs, and was not searched",
+            remedy="Read it there, or set the log driver awslogs in its definition",
+        )
+
+
+def _attempts(job: Mapping[str, Any]) -> Iterator[Reason]:
+    """Yield how many attempts of the definition's own retry strategy were made, and why there was no other."""
+    strategy = job.get("retryStrategy", {})
+    most, made = int(strategy.get("attempts", 1)), len(job.get("attempts", []))
+    if most == 1 or not made or job.get("isTerminated"):
+        return
+    if job.get("status") != "FAILED":
+        yield Reason(
+            reason="attempts",
+            evidence=f"{made} of {most} attempts have failed; the faults above are of the last that ended",
+            remedy="None needed: AWS Batch tries it again",
+            source=_RETRIES,
+        )
+    elif made < most:
+        ended_by = _condition(job, strategy.get("evaluateOnExit", []))
+        yield Reason(
+            reason="attempts",
+            evidence=f"attempt {made} of {most} was the last"
+            + (f": evaluateOnExit of its definition ends it at {ended_by}" if ended_by else ""),
+            remedy="If another attempt would help, correct evaluateOnExit, or submit it again",
+            source=_RETRIES,
+        )
+    else:
+        yield Reason(
+            reason="attempts",
+            evidence=f"all {most} attempts of its definition failed; the faults above are of the last",
+            remedy="Submit it again when the cause is removed",
+            source=_RETRIES,
+        )
+
+
+def _condition(job: Mapping[str, Any], conditions: Sequence[Mapping[str, str]]) -> str:
+    """Return the condition that ended a job, as API_EvaluateOnExit matches them: the first whose patterns all match."""
+    container = last_container(job)
+    code = container.get("exitCode")
+    facts = {
+        "onStatusReason": str(job.get("statusReason", "")),
+        "onReason": str(container.get("reason", "")),
+        "onExitCode": "" if code is None else str(code),
+    }
+    for condition in conditions:
+        patterns = {key: condition[key] for key in facts if key in condition}
+        if all(_matches(pattern, facts[key]) for key, pattern in patterns.items()):
+            return ", ".join(f"{key} {pattern}" for key, pattern in patterns.items())
+    return ""
+
+
+def _matches(pattern: str, text: str) -> bool:
+    return text.startswith(pattern[:-1]) if pattern.endswith("*") else text == pattern

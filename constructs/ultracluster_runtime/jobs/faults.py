@@ -23,6 +23,7 @@ _LUSTRE: Final = "https://docs.aws.amazon.com/fsx/latest/LustreGuide/lfs-migrate
 _ERRNO: Final = "https://man7.org/linux/man-pages/man3/errno.3.html"
 _SIGNALS: Final = "https://man7.org/linux/man-pages/man7/signal.7.html"
 _SHELL: Final = "https://www.gnu.org/software/bash/manual/html_node/Exit-Status.html"
+_AWS_CLI: Final = "https://docs.aws.amazon.com/cli/latest/userguide/cli-usage-returncodes.html"
 _LAUNCHER: Final = "constructs/ultracluster_catalog/names/exit_codes.py"  # the launcher is ours
 
 
@@ -102,10 +103,11 @@ FAULTS: Final = (
     ),
     Fault(
         name="log-group-missing",
-        seen=r"failed to initialize logging driver|specified log group does not exist",
-        means="the container cannot write to its log group",
-        remedy="Deploy the cluster again to create the log group, and check the permissions for logs of the node's or the "
-        "execution role",
+        seen=r"failed to initialize logging driver|failed to validate logger args|failed to create Cloudwatch log (stream|group)|"
+        r"specified log group does not exist",
+        means="the container cannot write to its log group: there is none, or the execution role may not",
+        remedy="Deploy the cluster again to create its log group; a definition of another tool names one that exists (output "
+        "LogGroupName) and an execution role that may write to it",
         source=f"{_ECS}resource-initialization-error.html",
     ),
     Fault(
@@ -119,7 +121,7 @@ FAULTS: Final = (
         name="command-not-found",
         seen=r"executable file not found|exec( user process caused)?:? .*no such file or directory|"
         r"(torchrun|No such file or directory).* cannot be started|cannot be started: No such file or directory|"
-        r"can't open file '.*No such file or directory",
+        r"can't open file '.*No such file or directory|(^|/)(ba|da|a)?sh: .*not found$|line \d+: .*: command not found$",
         means="the image does not contain the program that the job or its launcher starts",
         remedy="Correct the command, use an image that has the program, or start it with another launcher "
         "(ultracluster run --launcher raw)",
@@ -427,10 +429,27 @@ FAULTS: Final = (
     ),
     # Programs
     Fault(
+        name="code-not-downloaded",
+        seen=r"Failed to download code package",
+        means="the job could not read the code that Metaflow had stored for it",
+        remedy="Let the role of the job read the bucket of Metaflow's data store, and give the VPC an endpoint or a way to it "
+        "(ultracluster docs submit-with-other-tools)",
+        source="https://github.com/Netflix/metaflow/blob/master/metaflow/metaflow_environment.py",
+    ),
+    Fault(
+        name="no-gpu",
+        seen=r"Found no NVIDIA driver on your system|No CUDA GPUs are available|could not select device driver .*gpu",
+        means="the program wants an NVIDIA GPU, and finds none",
+        remedy="On Trainium nodes, use an image and a program for AWS Neuron; on GPU nodes, an AMI with the driver and the resource GPU in the "
+        "definition of the job",
+        source="https://github.com/pytorch/pytorch/blob/main/c10/cuda/CUDAFunctions.cpp",
+    ),
+    Fault(
         name="no-credentials",
         seen=r"NoCredentialsError|Unable to locate credentials",
         means="the job has no role, so that it may ask nothing of AWS",
-        remedy="Add permissions to the job, which give it a role, deploy and submit it again",
+        remedy="Add permissions to the job, which give it a role, deploy and submit it again; a definition of another tool needs "
+        "jobRoleArn",
         source="https://docs.aws.amazon.com/boto3/latest/guide/credentials.html",
     ),
     Fault(
@@ -444,9 +463,10 @@ FAULTS: Final = (
     ),
     Fault(
         name="access-denied",
-        seen=r"\(AccessDenied(Exception)?\)|AccessDenied(Exception)?:|is not authorized to perform",
+        seen=r"\(AccessDenied(Exception)?\)|AccessDenied(Exception)?:|is not authorized to perform|\(403\) when calling",
         means="the role of the job may not do what the program asked AWS for",
-        remedy="Add the action and the resource to permissions of the job, deploy and submit it again",
+        remedy="Add the action and the resource to permissions of the job, deploy and submit it again; with a definition of another "
+        "tool, allow it to the role that its jobRoleArn names",
         source="https://docs.aws.amazon.com/IAM/latest/UserGuide/troubleshoot_access-denied.html",
     ),
     Fault(
@@ -478,13 +498,13 @@ EXIT_CODES: Final = (
     ),
     ExitCode(
         code=2,
-        means="the program was called with arguments that it does not take",
+        means="usually the program was called with arguments that it does not take",
         remedy="Correct the words after -- or the command of the job",
         source="https://docs.python.org/3/library/argparse.html#exiting-methods",
     ),
     ExitCode(
         code=70,
-        means="the Neuron compiler failed",
+        means="usually the Neuron compiler failed",
         remedy="Look up the code NCC_… in the log; try other shapes or --optlevel 1",
         source="https://github.com/aws-neuron/aws-neuron-samples/issues/94",
     ),
@@ -493,6 +513,12 @@ EXIT_CODES: Final = (
         means="the launcher lost another node of the job",
         remedy="Look at the node that was lost; the job resumes if it has resumes or attempts left",
         source=_LAUNCHER,
+    ),
+    ExitCode(
+        code=124,
+        means="the command timeout ended the program",
+        remedy="Give it more time, or look at the log for what it waited for",
+        source="https://www.gnu.org/software/coreutils/manual/html_node/timeout-invocation.html",
     ),
     ExitCode(
         code=126,
@@ -535,6 +561,36 @@ EXIT_CODES: Final = (
         means="terminated (SIGTERM): the job was stopped, drained, or lost another node",
         remedy="Submit it again unless it resumes by itself",
         source=_SIGNALS,
+    ),
+    ExitCode(
+        code=202,
+        means="Metaflow ended the step and wants no other attempt",
+        remedy="The last lines of the log say why; then resume the flow",
+        source="https://github.com/Netflix/metaflow/blob/master/metaflow/exception.py",
+    ),
+    ExitCode(
+        code=252,
+        means="the AWS CLI was called with words that it does not know",
+        remedy="Correct the command of the job",
+        source=_AWS_CLI,
+    ),
+    ExitCode(
+        code=253,
+        means="the AWS CLI found no credentials or no Region",
+        remedy="Give the job a role (permissions, or jobRoleArn of its own definition), and set AWS_REGION",
+        source=_AWS_CLI,
+    ),
+    ExitCode(
+        code=254,
+        means="AWS refused a request of the AWS CLI",
+        remedy="The last lines of the log name the request and why it was refused",
+        source=_AWS_CLI,
+    ),
+    ExitCode(
+        code=255,
+        means="the program ended with -1 or 255, or the AWS CLI failed",
+        remedy="The last lines of the log say why",
+        source=_AWS_CLI,
     ),
 )
 

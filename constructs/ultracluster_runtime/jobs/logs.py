@@ -11,13 +11,16 @@ from ultracluster_runtime.jobs.describe import (
     ENDED,
     child_job_ids,
     describe_job,
+    is_array,
     last_container,
     short_reason,
 )
+from ultracluster_runtime.lifecycle import reader
 from ultracluster_spec.findings import FindingsError
 from ultracluster_spec.record import RuleRecord
 
 _DEFAULT_GROUP = "/aws/batch/job"
+_AWSLOGS = "awslogs"  # the default of AWS Batch, API_LogConfiguration
 _MOST_EVENTS = 10_000  # GetLogEvents, API Reference, read 2026-11
 
 
@@ -29,6 +32,8 @@ class Stream:
     name: str
     # What to do if it does not exist
     missing: str = field(default="Try again after the node has started", compare=False)
+    region: str | None = None  # Region, if the job chooses one
+    of: str = field(default="", compare=False)  # child whose log it is, if nobody has named one of an array
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -48,10 +53,16 @@ def find_stream(job_id: str, *, node: int | None, client: Clients) -> Stream:
     """Find the log stream of a node (UC6208); without an index that of the main node, or the only one."""
     job = describe_job(job_id, client=client)
     node_job = job
+    chosen = ""
     if children := child_job_ids(job):
         index = job.get("nodeProperties", {}).get("mainNode", 0) if node is None else node
+        if node is None and is_array(job):
+            failed = next(reader.list_jobs(client("batch"), ["FAILED"], arrayJobId=job["jobId"]), {})
+            index = failed.get("arrayProperties", {}).get("index", 0)
+            chosen = f"child {index} of {len(children)}"
         if not 0 <= index < len(children):
-            raise _no_log(f"the job has no node {index}", allowed=f"0 to {len(children) - 1}")
+            kind = "child" if is_array(job) else "node"
+            raise _no_log(f"the job has no {kind} {index}", allowed=f"0 to {len(children) - 1}")
         node_jobs = client("batch").describe_jobs(jobs=[children[index]])["jobs"]
         node_job = node_jobs[0] if node_jobs else {}
     elif node not in (None, 0):
@@ -59,25 +70,46 @@ def find_stream(job_id: str, *, node: int | None, client: Clients) -> Stream:
     stream = stream_of(node_job)
     ended = job["status"] in ENDED
     why = f"ultracluster jobs why {job['jobId']}"
+    if stream is None and (driver := log_driver_of(node_job)):
+        raise _no_log(
+            f"the log of the job goes to {driver}, not to Amazon CloudWatch Logs",
+            remedy="Read it there, or set the log driver awslogs in its definition",
+        )
     if stream is None:
         reason = short_reason(node_job) or short_reason(job)
         raise _no_log(
             f"the job is {job['status']}, and this node has not started{f' ({reason})' if ended and reason else ''}",
             remedy=f"To see why it {'ended' if ended else 'waits'}: {why}",
         )
+    stream = replace(stream, of=chosen)
     return replace(stream, missing=f"It wrote no line. To see why it ended: {why}") if ended else stream
 
 
 def stream_of(job: Mapping[str, Any]) -> Stream | None:
-    """Return the log stream of a job with one container or of a node, that of its last attempt; None if it has not logged."""
-    container = job.get("container", {})
-    names = [container.get("logStreamName"), last_container(job).get("logStreamName")]
+    """Return the log stream of a job on one node or of a node, that of its last attempt; None if it has not logged.
+
+    Of several containers it is that of the first that failed, else of the first that is essential.
+    """
+    last = last_container(job)
+    container = last if "ecsProperties" in job else job.get("container", {})
+    names = [container.get("logStreamName"), last.get("logStreamName")]
     names += [
         attempt.get("container", {}).get("logStreamName") for attempt in reversed(job.get("attempts", []))
     ]
     name = next(filter(None, names), None)
+    if name is None or log_driver_of(job):
+        return None
     options = container.get("logConfiguration", {}).get("options", {})
-    return Stream(group=options.get("awslogs-group", _DEFAULT_GROUP), name=name) if name else None
+    return Stream(
+        group=options.get("awslogs-group", _DEFAULT_GROUP), name=name, region=options.get("awslogs-region")
+    )
+
+
+def log_driver_of(job: Mapping[str, Any]) -> str:
+    """Return the log driver of a job on one node or of a node; empty if it logs to Amazon CloudWatch Logs."""
+    container = last_container(job) if "ecsProperties" in job else job.get("container", {})
+    driver = str(container.get("logConfiguration", {}).get("logDriver", _AWSLOGS))
+    return "" if driver == _AWSLOGS else driver
 
 
 def read_tail(stream: Stream, *, count: int, client: Clients) -> tuple[list[Line], str | None]:
@@ -107,7 +139,8 @@ def read_new(
 
 def _events(stream: Stream, client: Clients, **where: Any) -> Any:
     try:
-        return client("logs").get_log_events(logGroupName=stream.group, logStreamName=stream.name, **where)
+        logs = client("logs", stream.region) if stream.region else client("logs")
+        return logs.get_log_events(logGroupName=stream.group, logStreamName=stream.name, **where)
     except ClientError as error:
         if error.response["Error"]["Code"] != "ResourceNotFoundException":
             raise

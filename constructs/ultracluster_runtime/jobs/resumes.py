@@ -7,7 +7,9 @@ from typing import Any, Final
 
 from botocore.exceptions import ClientError
 
+from ultracluster_catalog.names.submission_tags import RESUME_OF_TAG, RESUME_TAG
 from ultracluster_runtime.functions.clients import Clients
+from ultracluster_runtime.jobs.describe import has_launcher
 from ultracluster_runtime.jobs.diagnose import Reason
 
 PENDING: Final = "RESUME_PENDING"
@@ -109,6 +111,16 @@ def _resume(item: Mapping[str, Any]) -> Resume:
     )
 
 
+def has_resumes(job: Mapping[str, Any]) -> bool:
+    """Return whether a job could resume, or has been resumed: a tag of its own says so, or our launcher starts its program."""
+    tags = job.get("tags", {})
+    return (
+        RESUME_OF_TAG in tags
+        or tags.get(RESUME_TAG, "0") != "0"
+        or (RESUME_TAG not in tags and has_launcher(job))
+    )
+
+
 def open_queues(queues: Iterable[str], *, client: Clients) -> set[str]:
     """Return the ARNs of those queues that accept jobs."""
     arns = sorted(set(queues))
@@ -116,8 +128,11 @@ def open_queues(queues: Iterable[str], *, client: Clients) -> set[str]:
     return {queue["jobQueueArn"] for queue in described if queue["state"] == "ENABLED"}
 
 
-def explain_resume(resume: Resume, *, closed: Reason | None) -> Reason:
-    """Return the reason that tells how an ended job goes on; `closed` says why its queue accepts no jobs, if so."""
+def explain_resume(resume: Resume, *, closed: Reason | None, has_resumes: bool = True) -> Reason:
+    """Return the reason that tells how an ended job goes on.
+
+    `closed` says why its queue accepts no jobs, if so. A job of another tool `has_resumes` only if the tool set the tag.
+    """
     if resume.state == "sent":
         return Reason(
             reason="resumed",
@@ -130,6 +145,12 @@ def explain_resume(resume: Resume, *, closed: Reason | None) -> Reason:
             reason="resume-pending",
             evidence=f"{evidence} ({closed.evidence})" if closed and not resume.after else evidence,
             remedy=closed.remedy if closed and not resume.after else "None needed: it is submitted again",
+        )
+    if resume.left == 0 and not has_resumes:
+        return Reason(
+            reason="no-resumes",
+            evidence=f"{resume.reason}; the job was submitted without resumes",
+            remedy=f"Submit it again, unless the tool that submitted it does; it resumes by itself with --resume or the tag {RESUME_TAG}",
         )
     none_left = ", and none of its resumes is left" if resume.left == 0 else "; it is not submitted again"
     return Reason(

@@ -8,10 +8,15 @@ from typing import Any, Final
 
 from ultracluster_runtime.functions.clients import Clients
 from ultracluster_runtime.functions.responses import AWS_ERRORS
-from ultracluster_runtime.jobs.describe import ENDED, child_job_ids, describe_job, node_count_of
+from ultracluster_runtime.jobs.describe import (
+    ENDED,
+    child_job_ids,
+    describe_job,
+    has_launcher,
+    node_count_of,
+)
 from ultracluster_runtime.lifecycle.driver import NODES_PER_COMMAND, send_checkpoint_request
 from ultracluster_runtime.lifecycle.reader import array_nodes, chunks, describe_jobs, instances_of_hosts
-from ultracluster_spec.commands import LAUNCHER_PATH
 
 _POLL_SECONDS: Final = 15
 
@@ -67,7 +72,7 @@ def request_checkpoint(
             (),
             "only a multi-node job has its nodes to itself; the request would reach other jobs on the node",
         )
-    if not _has_launcher(job):
+    if not has_launcher(job):
         return (
             (),
             "its command does not start with our launcher, so nothing passes the request on to its program",
@@ -83,14 +88,6 @@ def request_checkpoint(
     if len(nodes) < node_count_of(job):
         return tuple(notified), f"AWS reports {len(nodes)} of its {node_count_of(job)} nodes"
     return tuple(notified), None
-
-
-def _has_launcher(job: Mapping[str, Any]) -> bool:
-    ranges = job.get("nodeProperties", {}).get("nodeRangeProperties", [])
-    tasks = job.get("ecsProperties", {}).get("taskProperties", [])
-    containers = [node_range.get("container", {}) for node_range in ranges] or [job.get("container", {})]
-    containers += [container for task in tasks for container in task.get("containers", [])]
-    return any(LAUNCHER_PATH in container.get("command", []) for container in containers)
 
 
 def instances_of(job: Mapping[str, Any], client: Clients) -> dict[str, str]:

@@ -407,6 +407,51 @@ def test_changes_of_jobs_reach_the_rules_of_eventbridge(batch: Any) -> None:
     assert queue
 
 
+def test_an_essential_container_of_several_ends_the_job(batch: Any) -> None:
+    needs = [{"type": "VCPU", "value": "1"}, {"type": "MEMORY", "value": "64"}]
+    common = {"image": "registry.example.com/training:1", "resourceRequirements": needs}
+    containers = [
+        {**common, "name": "sidecar", "essential": False, "command": ["sleep", "600"]},
+        {**common, "name": "trainer", "command": ["sh", "-c", "exit 3"]},
+    ]
+    definition = batch.api.register_job_definition(
+        jobDefinitionName="several",
+        type="container",
+        ecsProperties={"taskProperties": [{"containers": containers}]},
+    )["jobDefinitionArn"]
+    job = batch.wait(batch.submit(definition))
+    assert job["status"] == "FAILED"
+    (task,) = job["attempts"][0]["taskProperties"]
+    assert [(one["name"], one["exitCode"]) for one in task["containers"]] == [
+        ("sidecar", 143),
+        ("trainer", 3),
+    ]
+
+
+@pytest.mark.parametrize(("resource", "value"), [("VCPU", "97"), ("MEMORY", "1200000"), ("GPU", "9")])
+def test_a_job_that_fits_on_no_node_waits_and_lets_others_run(batch: Any, resource: str, value: str) -> None:
+    needs = {"VCPU": "1", "MEMORY": "64"} | {resource: value}
+    sizes = [{"type": kind, "value": quantity} for kind, quantity in needs.items()]
+    large = batch.submit(batch.define("true", container={"resourceRequirements": sizes}))
+    batch.run("true")
+    assert batch.job(large)["status"] == "RUNNABLE"
+
+
+def test_lines_go_to_the_region_of_the_log_driver_and_nowhere_with_another_driver(batch: Any) -> None:
+    west = batch.local.client("logs", "us-west-2")
+    west.create_log_group(logGroupName="elsewhere")
+    options = {"awslogs-group": "elsewhere", "awslogs-region": "us-west-2"}
+    there = batch.run(
+        "echo", "west", container={"logConfiguration": {"logDriver": "awslogs", "options": options}}
+    )
+    (event,) = west.get_log_events(
+        logGroupName="elsewhere", logStreamName=there["container"]["logStreamName"]
+    )["events"]
+    assert event["message"] == "west"
+    nowhere = batch.run("echo", "x", container={"logConfiguration": {"logDriver": "json-file"}})
+    assert "logStreamName" not in nowhere["container"]
+
+
 def test_jobs_end_with_the_local_aws(batch: Any) -> None:
     job = batch.submit(batch.define("sh", "-c", "echo $$; exec sleep 1000"))
     batch.wait(job, "RUNNING")

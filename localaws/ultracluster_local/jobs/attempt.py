@@ -1,4 +1,7 @@
-"""One attempt of a job: its containers on their nodes, from the first start to the end of the last."""
+"""One attempt of a job: its containers on their nodes, from the first start to the end of the last.
+
+A multi-node job has a container on each node; a job of `ecsProperties` has several on one node.
+"""
 
 import random
 import re
@@ -21,7 +24,7 @@ from ultracluster_local.jobs.container import Container, Ending, LogStream
 from ultracluster_local.jobs.images import programs_of
 from ultracluster_local.jobs.nodes import Node, is_alive, rewrite
 from ultracluster_local.jobs.settings import JobSettings
-from ultracluster_local.services.batch.containers import quantity
+from ultracluster_local.services.batch.containers import quantity, task_of
 from ultracluster_local.services.batch.overrides import container_of_node
 from ultracluster_local.services.batch.state import FINAL_STATES, Batch, milliseconds
 from ultracluster_local.services.handlers import ServiceError
@@ -49,11 +52,14 @@ class Attempt:
         self, job: dict[str, Any], *, batch: Batch, nodes: Sequence[Node], settings: JobSettings
     ) -> None:
         self.job = job
-        self.nodes = list(nodes)
+        self._task = task_of(job)
+        self._tasks = self._task.get("containers") or []
+        self.nodes = list(nodes) * (len(self._tasks) or 1)
         self._batch = batch
         self._settings = settings
         self._multi_node = "nodeProperties" in job
-        self._main = job["nodeProperties"]["mainNode"] if self._multi_node else 0
+        essential = next((at for at, one in enumerate(self._tasks) if one.get("essential", True)), 0)
+        self._main = job["nodeProperties"]["mainNode"] if self._multi_node else essential
         self._containers: dict[int, Container] = {}
         self._details: list[dict[str, Any]] = []
         self._endings: dict[int, Ending] = {}
@@ -72,6 +78,9 @@ class Attempt:
     def _properties(self, index: int) -> dict[str, Any]:
         if self._multi_node:
             return container_of_node(self.job["nodeProperties"], index)
+        if self._tasks:
+            roles = {"jobRoleArn": self._task.get("taskRoleArn"), "volumes": self._task.get("volumes")}
+            return {**roles, **self._tasks[index]}
         properties: dict[str, Any] = self.job["container"]
         return properties
 
@@ -83,6 +92,8 @@ class Attempt:
     def start(self) -> None:
         """Start the containers, that of the main node first."""
         self.job["status"] = "STARTING"
+        for key in ("containerInstanceArn", "taskArn"):  # of the attempt before
+            self._task.pop(key, None)
         self.job.pop("statusReason", None)
         self._batch.started.add(self.job["jobId"])
         order = sorted(range(len(self.nodes)), key=lambda index: index != self._main)
@@ -110,10 +121,19 @@ class Attempt:
             **properties,
             "containerInstanceArn": node.container_instance,
             "taskArn": f"arn:aws:ecs:{node.region}:{ACCOUNT}:task/{cluster}/{task}",
-            "logStreamName": f"{options.get('awslogs-stream-prefix', definition)}/default/{task}",
+            "logStreamName": f"{options.get('awslogs-stream-prefix', definition)}/{properties.get('name', 'default')}/{task}",
         }
         for key in ("exitCode", "reason"):
             container.pop(key, None)
+        if not _has_stream(properties):
+            del container["logStreamName"]
+        if self._tasks:
+            for key in ("containerInstanceArn", "taskArn"):
+                container[key] = self._task.setdefault(key, container[key])
+            for key in ("exitCode", "reason"):
+                self._tasks[index].pop(key, None)
+            self._tasks[index] |= {key: container[key] for key in ("logStreamName",) if key in container}
+            return {"jobId": self.job["jobId"], "container": container}
         if not self._multi_node:
             self.job["container"] = container
             return self.job
@@ -149,7 +169,11 @@ class Attempt:
         ):
             groups.create_log_group(group, {})
         programs = programs_of(container["image"], self._settings.images)
-        log = LogStream(region=node.region, group=group, name=container["logStreamName"])
+        log = LogStream(
+            region=options.get("awslogs-region", node.region),
+            group=group,
+            name=container.get("logStreamName", ""),
+        )
         log.create()
         folders = _mounts(container, node)
         parameters = self.job.get("parameters") or {}
@@ -215,7 +239,7 @@ class Attempt:
                 self._end(index, ending)
         if not self._stop_reason:
             self._stop_reason = self._reason_to_stop()
-        if self._stop_reason or self._main in self._endings:
+        if self._stop_reason or self._main in self._endings or self._essential_ended():
             for index, container in self._containers.items():
                 if index not in self._endings:
                     container.stop()
@@ -223,6 +247,13 @@ class Attempt:
             return False
         self._finish()
         return True
+
+    def _essential_ended(self) -> bool:
+        """Return whether an essential container of several on one node has ended, which ends the others (API_TaskContainerProperties)."""
+        return bool(self._tasks) and any(self._is_essential(index) for index in self._endings)
+
+    def _is_essential(self, index: int) -> bool:
+        return bool(self._tasks[index].get("essential", True))
 
     def _reason_to_stop(self) -> str:
         if self.job.get("isTerminated") or self.job["status"] in FINAL_STATES:
@@ -241,6 +272,8 @@ class Attempt:
             container["exitCode"] = ending.code
         if ending.reason:
             container["reason"] = ending.reason
+        if self._tasks:
+            self._tasks[index] |= {key: container[key] for key in ("exitCode", "reason") if key in container}
         if self._multi_node:
             detail |= {
                 "status": "SUCCEEDED" if ending.code == 0 else "FAILED",
@@ -270,9 +303,15 @@ class Attempt:
         if ended.code is None or ended.reason.startswith("CannotStartContainerError"):
             reason = "Task failed to start"  # nextflow-io/nextflow#5657, grycap/scar#323
         shown = ("containerInstanceArn", "taskArn", "exitCode", "reason", "logStreamName")
+        ending: dict[str, Any] = {"container": {key: main[key] for key in shown if key in main}}
+        if self._tasks:
+            of_task = ("name", "exitCode", "reason", "logStreamName")
+            places = {key: main[key] for key in ("containerInstanceArn", "taskArn")}
+            containers = [{key: one[key] for key in of_task if key in one} for one in self._tasks]
+            ending = {"taskProperties": [{**places, "containers": containers}]}
         job["attempts"].append(
             {
-                "container": {key: main[key] for key in shown if key in main},
+                **ending,
                 "startedAt": job.get("startedAt", milliseconds()),
                 "stoppedAt": milliseconds(),
                 "statusReason": self._stop_reason or reason,
@@ -281,6 +320,8 @@ class Attempt:
         job["statusReason"] = self._stop_reason or reason
         if job["status"] in FINAL_STATES:
             return  # ended with the array that it belongs to
+        if self._tasks:  # the first essential container that ended has ended the others
+            ended = next(one for at, one in self._endings.items() if self._is_essential(at))
         succeeded = ended.code == 0 and not self._stop_reason and self._main not in self._lost
         if succeeded or self._stop_reason or not self._is_retried(reason, ended):
             job |= {"status": "SUCCEEDED" if succeeded else "FAILED", "stoppedAt": milliseconds()}
@@ -323,6 +364,10 @@ def _mounts(container: Mapping[str, Any], node: Node) -> dict[str, Path]:
         one["containerPath"]: node.host_folder(sources[one["sourceVolume"]])
         for one in container.get("mountPoints") or []
     }
+
+
+def _has_stream(container: Mapping[str, Any]) -> bool:
+    return bool((container.get("logConfiguration") or {}).get("logDriver", "awslogs") == "awslogs")
 
 
 def _substitute(word: str, parameters: Mapping[str, str]) -> str:

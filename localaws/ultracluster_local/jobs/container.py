@@ -38,7 +38,7 @@ class LogStream:
     Attributes:
         region: Region.
         group: Log group, which must exist.
-        name: Name of the stream.
+        name: Name of the stream. Empty for a container whose log driver is not awslogs: its lines are not kept.
     """
 
     region: str
@@ -52,6 +52,8 @@ class LogStream:
             ValueError: If there is no such group.
         """
         groups = logs_backends[ACCOUNT][self.region].groups
+        if not self.name:
+            return
         if self.group not in groups:
             # The words of awslogs (aws/containers-roadmap#1116).
             raise ValueError(

@@ -21,12 +21,13 @@ from ultracluster_local.instance.environment import ACCOUNT
 from ultracluster_local.instance.running import running
 from ultracluster_local.instance.state import region_state
 from ultracluster_local.services.batch.compute_resources import launch_template_data
+from ultracluster_local.services.batch.containers import containers_of_task, quantity
 from ultracluster_local.services.ec2.launch_templates import template_data
 from ultracluster_local.services.ec2.user_data import decoded
 from ultracluster_local.services.handlers import Request
 from ultracluster_local.services.node_images import NodeImage, node_images
 
-__all__ = ["Node", "adopt", "is_alive", "is_draining", "launch", "nodes_in", "rewrite", "terminate"]
+__all__ = ["Node", "adopt", "fits", "is_alive", "is_draining", "launch", "nodes_in", "rewrite", "terminate"]
 
 _LOG = logging.getLogger(__name__)
 _TEMPLATE, _TEMPLATE_VERSION = "aws:ec2launchtemplate:id", "aws:ec2launchtemplate:version"
@@ -174,6 +175,32 @@ def launch(region: str, environment: Mapping[str, Any], count: int, *, most_vcpu
         _node(region, environment, one, data, profile=profile, member=_register(region, environment, one))
         for one in answer["Instances"]
     ]
+
+
+def fits(environment: Mapping[str, Any], job: Mapping[str, Any]) -> bool:
+    """Return whether an empty node of a managed environment has what each node of a job requires; a job that does not fit waits."""
+    resources = environment.get("computeResources") or {}
+    if not resources.get("instanceTypes"):
+        return True  # its group chooses the type
+    ranges = job.get("nodeProperties", {}).get("nodeRangeProperties", [])
+    wanted = [one.get("container") or {} for one in ranges]
+    name = _instance_type(resources)
+    if any(one.get("instanceType", name) != name for one in wanted):
+        return False
+    kind = INSTANCE_TYPES[name]
+    devices = sum(gpu["Count"] for gpu in kind.get("GpuInfo", {}).get("Gpus", []))
+    limits = {
+        "VCPU": kind["VCpuInfo"]["DefaultVCpus"],
+        "MEMORY": kind["MemoryInfo"]["SizeInMiB"],
+        "GPU": devices,
+    }
+    # The containers of a job on one node share it.
+    sets = [[one] for one in wanted] or [containers_of_task(job)]
+    return all(
+        sum(float(quantity(container, resource) or 0) for container in containers) <= limit
+        for containers in sets
+        for resource, limit in limits.items()
+    )
 
 
 def adopt(region: str, environment: Mapping[str, Any]) -> None:

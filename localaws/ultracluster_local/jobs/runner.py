@@ -11,9 +11,19 @@ from ultracluster_local.events.delivery import deliver_to_rules, new_event
 from ultracluster_local.instance.running import is_running, running
 from ultracluster_local.instance.state import regions_with_state
 from ultracluster_local.jobs.attempt import Attempt
-from ultracluster_local.jobs.nodes import Node, adopt, is_alive, is_draining, launch, nodes_in, terminate
+from ultracluster_local.jobs.nodes import (
+    Node,
+    adopt,
+    fits,
+    is_alive,
+    is_draining,
+    launch,
+    nodes_in,
+    terminate,
+)
 from ultracluster_local.jobs.settings import JobSettings
-from ultracluster_local.services.batch.containers import quantity
+from ultracluster_local.services.batch.consumable_resources import has_consumables
+from ultracluster_local.services.batch.containers import containers_of_task, quantity
 from ultracluster_local.services.batch.overrides import TOO_LONG
 from ultracluster_local.services.batch.pending import settle
 from ultracluster_local.services.batch.state import Batch, batch_of, finish_job, platform_of
@@ -22,6 +32,7 @@ __all__ = ["JobRunner"]
 
 _LOG = logging.getLogger(__name__)
 _TICK_SECONDS = 0.1
+_NO_TASKS = "The local AWS runs no multi-node jobs with several containers on a node"
 _EVENT = "Batch Job State Change"  # https://docs.aws.amazon.com/batch/latest/userguide/batch_job_events.html
 
 
@@ -127,6 +138,8 @@ class JobRunner:
                 self._note_changes(region, batch)
 
     def _place(self, region: str, batch: Batch, job: dict[str, Any]) -> None:
+        if not has_consumables(batch, job):
+            return
         count = job["nodeProperties"]["numNodes"] if "nodeProperties" in job else 1
         if sum(len(attempt.nodes) for attempt in self._attempts) + count > self._settings.containers:
             return
@@ -134,6 +147,9 @@ class JobRunner:
             environment = batch.environments.get(entry["computeEnvironment"])
             if environment is None or not _takes_jobs(environment):
                 continue
+            if _has_tasks_of_nodes(job):
+                finish_job(job, reason=_NO_TASKS)
+                return
             nodes = _nodes_for(region, environment, job, count)
             if nodes and job["jobId"].partition(":")[0] in batch.oversized:
                 finish_job(job, reason=TOO_LONG)
@@ -159,6 +175,11 @@ def _runnable(batch: Batch) -> list[dict[str, Any]]:
     )
 
 
+def _has_tasks_of_nodes(job: Mapping[str, Any]) -> bool:
+    ranges = job.get("nodeProperties", {}).get("nodeRangeProperties", [])
+    return any("ecsProperties" in one for one in ranges)
+
+
 def _takes_jobs(environment: Mapping[str, Any]) -> bool:
     kept = (environment["state"], environment["status"], platform_of(environment))
     return kept == ("ENABLED", "VALID", "EC2")
@@ -168,6 +189,8 @@ def _nodes_for(region: str, environment: Mapping[str, Any], job: Mapping[str, An
     """Return nodes with room for a job, launched if there are too few; empty if there is no room."""
     arn = environment["computeEnvironmentArn"]
     unmanaged = environment["type"] == "UNMANAGED"
+    if not fits(environment, job):
+        return []
     if unmanaged:
         adopt(region, environment)
     own = [node for node in nodes_in(region).values() if node.environment == arn and is_alive(node)]
@@ -175,7 +198,7 @@ def _nodes_for(region: str, environment: Mapping[str, Any], job: Mapping[str, An
     if "nodeProperties" in job:
         free = [node for node in takes if not node.busy][:count]
     else:
-        vcpus = float(quantity(job["container"], "VCPU") or 1)
+        vcpus = sum(float(quantity(one, "VCPU") or 1) for one in containers_of_task(job))
         free = [node for node in takes if node.vcpus - node.busy >= vcpus][:1]
     missing = count - len(free)
     if missing:

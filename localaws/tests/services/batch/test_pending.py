@@ -37,8 +37,9 @@ def batch(local_aws: LocalAws) -> Any:
 
 
 def submit(batch: Any, *after: str, **more: Any) -> str:
-    given = {"jobName": "job", "jobQueue": "training", "jobDefinition": "one"} | more
-    return str(batch.submit_job(**given, dependsOn=[{"jobId": one} for one in after])["jobId"])
+    given = {"jobName": "job", "jobQueue": "training", "jobDefinition": "one"}
+    waits = {"dependsOn": [{"jobId": one} for one in after]}
+    return str(batch.submit_job(**given | waits | more)["jobId"])
 
 
 def state(batch: Any, job: str) -> str:
@@ -92,6 +93,24 @@ def test_one_failed_job_fails_its_array_at_the_end(batch: Any) -> None:
         "FAILED",
         {"FAILED": 1, "SUCCEEDED": 1},
     )
+
+
+def test_children_of_a_sequential_array_wait_for_the_one_before(batch: Any) -> None:
+    array = submit(batch, arrayProperties={"size": 3}, dependsOn=[{"type": "SEQUENTIAL"}])
+    children = [f"{array}:{index}" for index in range(3)]
+    assert [state(batch, job) for job in children] == ["RUNNABLE", "PENDING", "PENDING"]
+    set_job_status(region=REGION, job_id=children[0], status="SUCCEEDED")
+    assert [state(batch, job) for job in children[1:]] == ["RUNNABLE", "PENDING"]
+    set_job_status(region=REGION, job_id=children[1], status="FAILED")
+    (last,) = batch.describe_jobs(jobs=[children[2]])["jobs"]
+    assert (last["status"], last["statusReason"]) == ("FAILED", "Dependent Job failed")
+
+
+def test_a_child_waits_for_the_child_of_its_index_in_another_array(batch: Any) -> None:
+    first = submit(batch, arrayProperties={"size": 2})
+    second = submit(batch, arrayProperties={"size": 2}, dependsOn=[{"jobId": first, "type": "N_TO_N"}])
+    set_job_status(region=REGION, job_id=f"{first}:1", status="SUCCEEDED")
+    assert [state(batch, f"{second}:{index}") for index in range(2)] == ["PENDING", "RUNNABLE"]
 
 
 def test_an_array_that_is_ended_ends_its_jobs(batch: Any) -> None:

@@ -1,4 +1,4 @@
-"""AWS Batch consumable resources, which moto lacks: stored, and asked for by jobs that never use them up.
+"""AWS Batch consumable resources, which moto lacks: stored, and asked for by jobs that wait for more than there is, but use up none.
 
 Constraints: API_CreateConsumableResource and API_UpdateConsumableResource, botocore 1.44.5.
 """
@@ -8,6 +8,7 @@ from typing import Any
 
 from ultracluster_local.services.batch.names import check_name, check_tags
 from ultracluster_local.services.batch.state import (
+    Batch,
     batch_of,
     client_error,
     find,
@@ -18,7 +19,7 @@ from ultracluster_local.services.batch.state import (
 )
 from ultracluster_local.services.handlers import Handlers, Request, page
 
-__all__ = ["handlers"]
+__all__ = ["handlers", "has_consumables"]
 
 handlers = Handlers(service="batch")
 
@@ -128,6 +129,18 @@ def list_jobs_by_consumable_resource(request: Request) -> Mapping[str, Any]:
     for condition in request.parameters.get("filters") or []:
         raise client_error(f"The local AWS does not support the filter {condition['name']}")
     return page(shown, parameters=request.parameters, key="jobs", cursor="nextToken")
+
+
+def has_consumables(batch: Batch, job: Mapping[str, Any]) -> bool:
+    """Return whether there is as much of each resource as a job asks for.
+
+    Args:
+        batch: Resources of the Region.
+        job: Job.
+    """
+    asked = (job.get("consumableResourceProperties") or {}).get("consumableResourceList") or []
+    found = ((one, find(batch.consumables, _NAME, one["consumableResource"])) for one in asked)
+    return all(resource and one["quantity"] <= resource["availableQuantity"] for one, resource in found)
 
 
 def _named(request: Request) -> dict[str, Any]:

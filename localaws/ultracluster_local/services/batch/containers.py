@@ -10,7 +10,14 @@ from typing import Any
 
 from ultracluster_local.services.batch.state import refused
 
-__all__ = ["check_container", "check_environment", "check_requirements", "quantity"]
+__all__ = [
+    "check_container",
+    "check_environment",
+    "check_requirements",
+    "containers_of_task",
+    "quantity",
+    "task_of",
+]
 
 _TYPES = ("GPU", "MEMORY", "VCPU")
 _LEAST_MEMORY = 4
@@ -69,6 +76,17 @@ def quantity(container: Mapping[str, Any], kind: str) -> str | None:
             return str(one["value"])
     older = container.get({"VCPU": "vcpus", "MEMORY": "memory"}.get(kind, ""))
     return None if older is None else str(older)
+
+
+def task_of(job: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the task of a job of several containers; empty for other jobs."""
+    tasks: list[dict[str, Any]] = (job.get("ecsProperties") or {}).get("taskProperties") or [{}]
+    return tasks[0]
+
+
+def containers_of_task(job: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """Return the containers of a job on one node."""
+    return task_of(job).get("containers") or [job["container"]]
 
 
 def check_container(container: Mapping[str, Any], *, sized: bool = True, fargate: bool = False) -> None:

@@ -41,8 +41,8 @@ def submit_job(request: Request) -> Mapping[str, Any]:
     definition = find_definition(request, given["jobDefinition"])
     check_submission(batch, queue, definition, given)
     dependencies = given.get("dependsOn") or []
-    check_dependencies(batch, dependencies)
     array = given.get("arrayProperties")
+    check_dependencies(batch, dependencies, size=(array or {}).get("size", 0))
     if array:
         check_array(array["size"], multi_node="nodeProperties" in definition)
     job_id = str(uuid.uuid4())

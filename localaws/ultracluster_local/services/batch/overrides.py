@@ -46,7 +46,15 @@ def with_overrides(definition: Mapping[str, Any], given: Mapping[str, Any]) -> d
     if "containerProperties" in definition:
         overrides = given.get("containerOverrides") or {}
         return {"container": _merged(copy.deepcopy(definition["containerProperties"]), overrides)}
-    return {}
+    properties = copy.deepcopy(definition["ecsProperties"])
+    (task,) = properties["taskProperties"]
+    named = {
+        one.get("name"): one
+        for changed in (given.get("ecsPropertiesOverride") or {}).get("taskProperties") or []
+        for one in changed.get("containers") or []
+    }
+    task["containers"] = [_merged(one, named.get(one.get("name"), {})) for one in task["containers"]]
+    return {"ecsProperties": properties}
 
 
 def _merged(container: Mapping[str, Any], overrides: Mapping[str, Any]) -> dict[str, Any]:

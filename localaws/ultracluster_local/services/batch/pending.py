@@ -1,5 +1,6 @@
 """AWS Batch job dependencies and array jobs, whose status is derived from other jobs when it is read."""
 
+import copy
 from typing import Any
 
 from ultracluster_local.services.batch.state import (
@@ -15,26 +16,35 @@ __all__ = ["add_children", "check_array", "check_dependencies", "settle"]
 
 _MOST_DEPENDENCIES = 20
 _MOST_CHILDREN = 10_000
+_CHILD_FAILED = (
+    "Array Child Job failed"  # public functions that handle the events of AWS Batch look for these words
+)
 
 
-def check_dependencies(batch: Batch, dependencies: list[dict[str, Any]]) -> None:
+def check_dependencies(batch: Batch, dependencies: list[dict[str, Any]], *, size: int = 0) -> None:
     """Refuse invalid dependencies as SubmitJob does.
 
     Args:
         batch: Resources of the Region.
         dependencies: Dependencies as submitted.
+        size: Size of the array that has them. Default: no array.
 
     Raises:
-        ServiceError: If there are too many, a job is unknown, or the type is not supported.
+        ServiceError: If there are too many, a job is unknown, or the type is not one for this job.
     """
     if len(dependencies) > _MOST_DEPENDENCIES:
         # OpenNeuroOrg/openneuro#100 (2017-09-24)
         raise refused(f"Job cannot have more than {_MOST_DEPENDENCIES} dependencies")
     for dependency in dependencies:
-        if dependency.get("type"):
-            raise client_error("The local AWS does not support dependencies of type N_TO_N or SEQUENTIAL")
-        if dependency.get("jobId") not in batch.jobs:
-            raise client_error(f"Job {dependency.get('jobId')} of dependsOn does not exist")
+        kind, before = dependency.get("type"), dependency.get("jobId")
+        if kind and not size:  # API_JobDependency: both types are for arrays
+            raise client_error(f"A dependency of type {kind} is for array jobs only")
+        if kind == "SEQUENTIAL" and before is None:
+            continue
+        if before not in batch.jobs:
+            raise client_error(f"Job {before} of dependsOn does not exist")
+        if kind == "N_TO_N" and batch.jobs[before].get("arrayProperties", {}).get("size") != size:
+            raise client_error(f"An N_TO_N dependency needs an array of the same size, {size}")
 
 
 def check_array(size: int, *, multi_node: bool) -> None:
@@ -68,8 +78,10 @@ def add_children(batch: Batch, job: dict[str, Any], size: int) -> None:
             "jobArn": f"{job['jobArn']}:{index}",
             "arrayProperties": {"index": index},
             "dependsOn": [],
-            "container": dict(job["container"]),
         }
+        for kind in ("container", "ecsProperties"):
+            if kind in job:
+                child[kind] = copy.deepcopy(job[kind])
         batch.jobs[child["jobId"]] = child
     job["arrayProperties"] = {"size": size, "statusSummary": {}}
 
@@ -90,8 +102,19 @@ def settle(batch: Batch) -> None:
             _move(job, after)
 
 
-def _after_dependencies(batch: Batch, job: dict[str, Any]) -> str | None:
-    states = {batch.jobs[one["jobId"]]["status"] for one in job["dependsOn"]}
+def _before(job: dict[str, Any], dependency: dict[str, Any], index: int) -> str | None:
+    """Return the ID of the job that a job, or a child of an array, waits for by a dependency; None for none.
+
+    https://docs.aws.amazon.com/batch/latest/userguide/job_dependencies.html (2026-11-28)
+    """
+    if dependency.get("type") == "SEQUENTIAL":
+        return f"{job['jobId']}:{index - 1}" if index else None
+    return f"{dependency['jobId']}:{index}" if dependency.get("type") == "N_TO_N" else dependency["jobId"]
+
+
+def _after_dependencies(batch: Batch, job: dict[str, Any], index: int = 0) -> str | None:
+    before = [_before(job, one, index) for one in job["dependsOn"]]
+    states = {batch.jobs[one]["status"] for one in before if one}
     if "FAILED" in states:
         return "FAILED"
     return "RUNNABLE" if states <= {"SUCCEEDED"} else None
@@ -107,16 +130,17 @@ def _move(job: dict[str, Any], status: str) -> None:
 def _settle_array(batch: Batch, job: dict[str, Any]) -> None:
     size = job["arrayProperties"]["size"]
     children = [batch.jobs[f"{job['jobId']}:{index}"] for index in range(size)]
-    after = _after_dependencies(batch, job)
-    for child in children:
+    for index, child in enumerate(children):
         if job["status"] in FINAL_STATES and child["status"] not in FINAL_STATES:
             finish_job(
                 child, reason=job.get("statusReason", "")
             )  # the array was canceled or terminated as a whole
-        elif child["status"] == "PENDING" and after is not None:
+        elif child["status"] == "PENDING" and (after := _after_dependencies(batch, job, index)) is not None:
             _move(child, after)
     states = [child["status"] for child in children]
     job["arrayProperties"]["statusSummary"] = {state: states.count(state) for state in sorted(set(states))}
     if job["status"] not in FINAL_STATES and set(states) <= FINAL_STATES:
         job["status"] = "FAILED" if "FAILED" in states else "SUCCEEDED"
         job["stoppedAt"] = milliseconds()
+        if "FAILED" in states:
+            job["statusReason"] = _CHILD_FAILED

@@ -253,7 +253,7 @@ def two_nodes(aws: Fake, monkeypatch: pytest.MonkeyPatch) -> None:
         return node
 
     pages = lambda node, **_: iter([([Line(timestamp=0, message=f"line of {node}")], "end")])  # noqa: E731
-    monkeypatch.setattr(jobs_command, "node_count_of", lambda _: 3)
+    monkeypatch.setattr(jobs_command, "child_job_ids", lambda _: ["one#0", "one#1", "one#2"])
     monkeypatch.setattr(jobs_command, "find_stream", find_stream)
     monkeypatch.setattr(jobs_command, "read_new", pages)
 

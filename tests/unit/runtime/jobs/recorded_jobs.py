@@ -1,5 +1,6 @@
 """AWS Batch and CloudWatch Logs with one job that has ended, as a row of causes.yaml describes it."""
 
+from collections import Counter
 from collections.abc import Mapping
 from pathlib import Path
 from types import SimpleNamespace
@@ -7,7 +8,7 @@ from typing import Any
 
 import yaml
 from botocore.exceptions import ClientError
-from tests.unit.runtime.jobs.stubbed_aws import ARN, NOW, QUEUE
+from tests.unit.runtime.jobs.stubbed_aws import ARN, LAUNCHED, NOW, QUEUE
 
 from ultracluster_runtime.jobs.diagnose import Reason
 from ultracluster_runtime.jobs.explanation import Explanation, explain_job
@@ -23,7 +24,7 @@ def is_run(cause: Mapping[str, Any]) -> bool:
     return (
         "run" in cause
         or "waits" in cause
-        or not cause.keys() & {"reason", "status_reason", "nodes", "terminated"}
+        or not cause.keys() & {"reason", "status_reason", "nodes", "children", "terminated"}
     )
 
 
@@ -37,11 +38,28 @@ class Answers:
 
     def __init__(self, cause: Mapping[str, Any]) -> None:
         self.cause = cause
-        nodes = cause.get("nodes")
+        nodes, children = cause.get("nodes", []), cause.get("children", [])
         self.job = self.part("one", cause) | (
-            {"nodeProperties": {"numNodes": len(nodes), "mainNode": 0}} if nodes else {}
+            {
+                "nodeProperties": {
+                    "numNodes": len(nodes),
+                    "mainNode": 0,
+                    "nodeRangeProperties": [{"targetNodes": "0:", "container": {"command": LAUNCHED}}],
+                }
+            }
+            if nodes
+            else {}
         )
-        self.parts = [self.part(f"one#{index}", node) for index, node in enumerate(nodes or [])]
+        parts = [(f"one#{index}", node) for index, node in enumerate(nodes)]
+        parts += [(f"one:{index}", child) for index, child in enumerate(children)]
+        self.parts = [self.part(name, said) for name, said in parts]
+        if children:
+            states = Counter(part["status"] for part in self.parts)
+            self.job |= {
+                "statusReason": "Array Child Job failed",
+                "attempts": [],
+                "arrayProperties": {"size": len(children), "statusSummary": states},
+            }
         self.logs_read: list[str] = []
 
     def part(self, job_id: str, said: Mapping[str, Any]) -> dict[str, Any]:
@@ -50,7 +68,25 @@ class Answers:
             container["exitCode"] = said["exit"]
         if "reason" in said:
             container["reason"] = said["reason"]
+        attempts = [{"container": container, "statusReason": said.get("status_reason", EXITED)}]
+        settings: dict[str, Any] = {
+            "container": {
+                "command": said.get("command", LAUNCHED),
+                "logConfiguration": {"logDriver": said.get("driver", "awslogs")},
+            }
+        }
+        if containers := said.get("containers"):
+            task = [{"name": name, "command": command} for name, command in containers.items()]
+            settings = {"ecsProperties": {"taskProperties": [{"containers": task}]}}
+            ended = [{"name": name, **container} for name in containers][:1]
+            attempts = [{"taskProperties": [{"containers": ended}], "statusReason": EXITED}]
+        if "attempts" in said:
+            settings["retryStrategy"] = {
+                "attempts": said["attempts"],
+                "evaluateOnExit": said.get("evaluate", []),
+            }
         return {
+            **settings,
             "jobId": job_id,
             "jobName": "pretrain",
             "jobQueue": QUEUE,
@@ -59,9 +95,9 @@ class Answers:
             "statusReason": said.get("status_reason", EXITED),
             "isTerminated": said.get("terminated", False),
             "createdAt": 0,
-            "startedAt": 1,
+            "startedAt": said.get("started", 1),
             "stoppedAt": said.get("stopped", 2),
-            "attempts": [{"container": container, "statusReason": said.get("status_reason", EXITED)}],
+            "attempts": attempts * (said.get("made", 1) if said.get("started", 1) else 0),
         }
 
     def client(self, service: str) -> Any:
@@ -69,11 +105,16 @@ class Answers:
             "batch": SimpleNamespace(
                 describe_jobs=lambda jobs: {
                     "jobs": [one for one in [self.job, *self.parts] if one["jobId"] in jobs]
-                }
+                },
+                get_paginator=lambda _: SimpleNamespace(paginate=self.children),
             ),
             "logs": SimpleNamespace(get_log_events=self.events),
             "cloudformation": SimpleNamespace(describe_stack_resources=no_stack),
         }[service]
+
+    def children(self, *, arrayJobId: str, jobStatus: str) -> Any:  # noqa: N803 - AWS's names
+        assert arrayJobId == "one"
+        return [{"jobSummaryList": [part for part in self.parts if part["status"] == jobStatus]}]
 
     def events(self, *, logStreamName: str, limit: int, startFromHead: bool, **_: Any) -> Any:  # noqa: N803 - AWS's names
         self.logs_read.append(logStreamName)

@@ -225,5 +225,5 @@ def test_waiting_array_is_explained_by_the_auto_scaling_group_of_its_environment
     (reason,) = diagnose(pending(aws))
 
     assert reason.evidence == (
-        "1 nodes of Auto Scaling group fleet have joined, the job needs 2; its last launch failed: no capacity"
+        "of Auto Scaling group fleet, 1 node joined; the job needs 2; its last launch failed: no capacity"
     )

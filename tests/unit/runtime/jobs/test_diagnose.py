@@ -8,6 +8,7 @@ import pytest
 
 from ultracluster_runtime.jobs.diagnose import (
     Capacity,
+    Consumable,
     Environment,
     Job,
     PendingJob,
@@ -80,6 +81,18 @@ def block(**changes: object) -> Change:
 PACKED = tuple(
     QueuedJob(id=f"small-{index}", nodes=1, share=None, hosts=frozenset({"host"})) for index in range(5)
 )
+
+
+SHARED = tuple(
+    QueuedJob(id=f"part-{index}", nodes=1, share=None, hosts=frozenset({f"host-{index}"}), vcpus=100)
+    for index in range(4)
+)
+LICENSE = Consumable(name="license", needed=2, total=4, free=2)
+
+
+def small(vcpus: int) -> Change:
+    """A job of one container where each of four nodes runs one of 100 vCPUs."""
+    return lambda waiting: job(nodes=1, multi_node=False, vcpus=vcpus)(queue(running=SHARED)(waiting))
 
 
 def group(**changes: object) -> Change:
@@ -177,6 +190,16 @@ SECOND = timedelta(seconds=1)
         ("behind-the-head", queue(ahead=HEAD), queue(ahead=())),
         ("behind-the-head", queue(ahead=HEAD), queue(ahead=None)),
         ("share-behind", queue(ahead=OTHERS_HEAD), queue(ahead=HEAD)),
+        # A container of 90 vCPUs fits beside 100 of 192, one of 93 does not.
+        ("nodes-busy", small(93), small(92)),
+        ("another-instance-type", job(instance_type="trn1.32xlarge"), job(instance_type="trn2.48xlarge")),
+        ("more-gpus-than-the-type", job(gpus=1), job(gpus=0)),
+        (
+            "more-gpus-than-the-type",
+            lambda waiting: environment(instance_type="p5.48xlarge")(job(gpus=9)(waiting)),
+            lambda waiting: environment(instance_type="p5.48xlarge")(job(gpus=8)(waiting)),
+        ),
+        ("consumable-used-up", queue(consumables=(replace(LICENSE, free=1),)), queue(consumables=(LICENSE,))),
         ("quota", queue(quota=TRN_QUOTA), queue(quota=replace(TRN_QUOTA, vcpus=768))),
         ("quota", queue(quota=TRN_QUOTA), queue(quota=None)),
     ],
@@ -228,6 +251,17 @@ def test_every_state_of_a_reservation_without_capacity_is_a_reason(reason: str, 
     assert state in found.evidence
 
 
+@pytest.mark.parametrize(("total", "remedy"), [(2, "Wait for the jobs"), (1, "Add to it")])
+def test_a_consumable_resource_is_waited_for_or_added_to(total: int, remedy: str) -> None:
+    (found,) = diagnose(queue(consumables=(replace(LICENSE, total=total, free=0),))(FREE))
+    assert found.remedy.startswith(remedy)
+
+
+def test_children_of_an_array_are_counted() -> None:
+    (found,) = diagnose(job(status="RUNNING", children=(("RUNNING", 2), ("FAILED", 1)))(FREE))
+    assert found.evidence.endswith("of its 3 children 2 RUNNING, 1 FAILED")
+
+
 def test_unknown_instance_type_is_not_evaluated() -> None:
     unknown = environment(instance_type="trn9.48xlarge")(job(vcpus=1_000, memory_mib=10**9, nodes=1)(FREE))
 
@@ -244,7 +278,7 @@ def test_job_that_does_not_wait_is_reported_with_its_state(status: str, words: s
 
     assert found.reason == status.lower()
     assert words in found.evidence
-    assert ("without the failed dependency" in found.remedy) == bool(dependency)
+    assert ("ultracluster jobs why first" in found.remedy) == bool(dependency)
 
 
 SPILL = replace(ENVIRONMENT, name="spill", capacity=None)
@@ -305,7 +339,7 @@ def test_failed_launch_of_a_group_is_part_of_the_evidence() -> None:
     (reason,) = diagnose(waiting)
 
     assert reason.evidence == (
-        "1 nodes of Auto Scaling group fleet have joined, the job needs 4; its last launch failed: no place in the block"
+        "of Auto Scaling group fleet, 1 node joined; the job needs 4; its last launch failed: no place in the block"
     )
 
 

@@ -1,10 +1,19 @@
 """Logs of nodes."""
 
+from types import SimpleNamespace
+
 import pytest
-from tests.unit.runtime.jobs.stubbed_aws import STREAM, events, expect_job, node_array, part
+from tests.unit.runtime.jobs.stubbed_aws import (
+    STREAM,
+    events,
+    expect_job,
+    node_array,
+    part,
+    shown,
+)
 from tests.unit.runtime.stubbed_clients import StubbedAws
 
-from ultracluster_runtime.jobs.logs import Line, find_stream, read_new, read_tail
+from ultracluster_runtime.jobs.logs import Line, Stream, find_stream, read_new, read_tail, stream_of
 from ultracluster_spec.findings import FindingsError
 
 
@@ -85,3 +94,63 @@ def test_missing_stream_is_a_finding(aws: StubbedAws) -> None:
     aws.refuse("logs", "get_log_events", "ResourceNotFoundException")
     with pytest.raises(FindingsError, match=r"UC6208: jobs has no stream .* Try again after the node"):
         read_tail(STREAM, count=2, client=aws.client)
+
+
+def several(*containers: dict[str, object]) -> dict[str, object]:
+    """A job of several containers on one node, as Step Functions and newer tools submit it."""
+    described = shown(status="RUNNING") | {"ecsProperties": {"taskProperties": [{"containers": containers}]}}
+    del described["nodeProperties"]
+    return described
+
+
+def test_the_log_of_several_containers_is_that_of_the_one_that_failed_else_of_the_essential_one() -> None:
+    sidecar = {"name": "sidecar", "essential": False, "logStreamName": "sidecar/1"}
+    trainer = {"name": "trainer", "logStreamName": "trainer/1"}
+    assert stream_of(several(sidecar, trainer)) == Stream(group="/aws/batch/job", name="trainer/1")
+    failed = stream_of(several(sidecar | {"exitCode": 1}, trainer))
+    assert failed is not None
+    assert failed.name == "sidecar/1"
+
+
+def test_a_log_is_read_in_the_region_to_which_the_job_sends_it() -> None:
+    asked: list[object] = []
+    options = {"awslogs-group": "elsewhere", "awslogs-region": "us-west-2"}
+    stream = stream_of(
+        {
+            "container": {
+                "logStreamName": "a/1",
+                "logConfiguration": {"logDriver": "awslogs", "options": options},
+            }
+        }
+    )
+    assert stream is not None
+
+    def client(*where: object) -> object:
+        asked.append(where)
+        return SimpleNamespace(get_log_events=lambda **_: {"events": []})
+
+    read_tail(stream, count=1, client=client)  # type: ignore[arg-type]
+    assert asked == [("logs", "us-west-2")]
+
+
+def test_a_log_of_another_driver_is_not_looked_for_in_cloudwatch(aws: StubbedAws) -> None:
+    container = {"logStreamName": STREAM.name, "logConfiguration": {"logDriver": "splunk"}}
+    expect_job(aws, "RUNNING")
+    aws.answer("batch", "describe_jobs", {"jobs": [part(0, **container)]})
+    with pytest.raises(FindingsError, match="UC6208: the log of the job goes to splunk"):
+        find_stream("one", node=None, client=aws.client)
+
+
+def test_the_log_of_an_array_is_that_of_the_child_that_failed(aws: StubbedAws) -> None:
+    array = node_array({"FAILED": 1, "RUNNING": 1}, size=None)
+    aws.answer("batch", "describe_jobs", {"jobs": [array]})
+    failed = {"jobId": "one:1", "jobName": "x", "arrayProperties": {"index": 1}}
+    aws.answer(
+        "batch", "list_jobs", {"jobSummaryList": [failed]}, {"arrayJobId": "one", "jobStatus": "FAILED"}
+    )
+    child = array | {"jobId": "one:1", "container": {"logStreamName": STREAM.name}}
+    aws.answer("batch", "describe_jobs", {"jobs": [child]}, {"jobs": ["one:1"]})
+
+    stream = find_stream("one", node=None, client=aws.client)
+
+    assert (stream.name, stream.of) == (STREAM.name, "child 1 of 2")

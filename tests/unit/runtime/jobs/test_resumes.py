@@ -1,16 +1,18 @@
 """Pending resumes, as `JobResume` records them."""
 
 import json
+from dataclasses import replace
 from typing import Any
 
 import pytest
-from tests.unit.runtime.jobs.stubbed_aws import QUEUE, shown
+from tests.unit.runtime.jobs.stubbed_aws import LAUNCHED, QUEUE, shown
 from tests.unit.runtime.stubbed_clients import StubbedAws
 
 from ultracluster_runtime.jobs.diagnose import Reason
 from ultracluster_runtime.jobs.resumes import (
     Resume,
     explain_resume,
+    has_resumes,
     open_queues,
     pending_resumes,
     read_resume,
@@ -113,6 +115,28 @@ def test_open_queues_are_those_that_accept_jobs(aws: StubbedAws) -> None:
 
     assert open_queues([*reversed(arns), *arns], client=aws.client) == {f"{QUEUE}ENABLED"}
     assert open_queues([], client=aws.client) == set()
+
+
+def test_a_job_of_another_tool_is_not_said_to_have_used_its_resumes() -> None:
+    ended = resume(state="over", left=0)
+    assert explain_resume(ended, closed=None, has_resumes=False).reason == "no-resumes"
+    assert explain_resume(replace(ended, left=1), closed=None, has_resumes=False).reason == "no-resumes-left"
+
+
+@pytest.mark.parametrize(
+    ("tags", "command", "expected"),
+    [
+        ({}, LAUNCHED, True),
+        ({}, ["nextflow"], False),
+        ({"ultracluster:resume": "0"}, LAUNCHED, False),
+        ({"ultracluster:resume": "1"}, ["nextflow"], True),
+        ({"ultracluster:resume": "0", "ultracluster:resume-of": "zero"}, LAUNCHED, True),
+    ],
+)
+def test_a_job_has_resumes_by_its_tag_or_its_launcher(
+    tags: dict[str, str], command: list[str], expected: bool
+) -> None:
+    assert has_resumes({"tags": tags, "container": {"command": command}}) == expected
 
 
 def test_the_record_of_one_job_is_read_by_its_id(aws: StubbedAws) -> None:
