@@ -2,18 +2,23 @@
 
 import json
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
+from botocore.exceptions import ClientError
 from tests.fake_clients import FakeClients
 from tests.unit.stacks.conftest import QUICKSTART
 from tests.unit.stacks.plan.edits import edited, read
 
 from ultracluster_cli._aws.target import Target, single_target
+from ultracluster_cli.plan.former_clusters import FormerClusters, find_former_clusters
 from ultracluster_cli.plan.stacks import assembled_stacks, deployed_stacks
 from ultracluster_local import LocalAws
 from ultracluster_local.deploy import deploy_assembly
 from ultracluster_local.seeding.seed import bootstrap_bucket
+from ultracluster_spec.cluster import Cluster
 from ultracluster_stacks.config import load_rollout
 from ultracluster_stacks.plan import Action, Plan, StackTemplate, compare
 from ultracluster_stacks.plan.resource_updates import MOVING_IDS
@@ -188,3 +193,98 @@ def test_reads_back_what_is_deployed_and_finds_no_difference(deployed: Deployed)
     read = deployed_stacks(deployed.base, single_target(target))
 
     assert [one.state for one in compare(read, deployed.base).stacks] == ["same"] * 3
+
+
+# Clusters that were renamed or moved, in a checkout that has deployed nothing
+
+
+def quickstart_as(name: str, region: str = "us-east-2") -> Cluster:
+    (cluster,) = load_rollout(QUICKSTART, deployable=False).config.clusters()
+    return replace(cluster, name=name, region=region)
+
+
+def stacks_of(cluster: Cluster, base: list[StackTemplate]) -> list[StackTemplate]:
+    return [
+        replace(stack, cluster=cluster.stage, name=name, region=cluster.region)
+        for stack, name in zip(base, cluster.stacks, strict=True)
+    ]
+
+
+def former(
+    deployed: Deployed, cluster: Cluster, after: list[StackTemplate], *also_defined: Cluster, **refusals: str
+) -> FormerClusters:
+    """What is found when a cluster is planned; services in `refusals` answer with an error in each Region."""
+
+    def client(service: str, region: str | None) -> Any:
+        made = deployed.local.client(service, region)
+        if service in refusals:
+            call = refusals[service]
+
+            def refuse(*_: object, **__: object) -> None:
+                raise ClientError({"Error": {"Code": "AccessDenied", "Message": f"no {call}"}}, call)
+
+            made.meta.events.register("before-call", refuse)
+        return made
+
+    target = Target(name="local", local=True, environment={}, client=FakeClients(client))
+    before = [stack for stack in deployed.base if stack.key in {one.key for one in after}]
+    return find_former_clusters(
+        before,
+        after,
+        clusters=[cluster],
+        defined=[cluster, *also_defined],
+        targets=single_target(target),
+    )
+
+
+@pytest.mark.parametrize("cluster", [quickstart_as("other"), quickstart_as("quickstart", "us-west-2")])
+def test_the_stacks_of_a_cluster_that_was_renamed_or_moved_are_found_in_the_account(
+    deployed: Deployed, cluster: Cluster
+) -> None:
+    after = stacks_of(cluster, deployed.base)
+    found = former(deployed, cluster, after)
+    assert {stack.key for stack in found.stacks} == {stack.key for stack in deployed.base}
+    plan = compare(found.stacks, after)
+    assert {stop.allow for stack in plan.stacks for stop in stack.stops} >= {
+        f"leave:{stack.name}" for stack in deployed.base
+    }
+    assert (found.others, found.unanswered) == ((), "")
+
+
+def test_a_cluster_of_the_file_is_no_former_one(deployed: Deployed) -> None:
+    cluster = quickstart_as("other")
+    after = stacks_of(cluster, deployed.base)
+    assert former(deployed, cluster, after, quickstart_as("quickstart")) == FormerClusters()
+
+
+def test_a_cluster_with_another_reservation_is_named_and_stops_nothing(deployed: Deployed) -> None:
+    cluster = quickstart_as("other")
+    texts = [json.dumps(stack.template) for stack in deployed.base]
+    templates = [json.loads(text.replace("cr-0123456789abcdef0", "cr-0fedcba9876543210")) for text in texts]
+    after = [
+        replace(stack, template=template)
+        for stack, template in zip(stacks_of(cluster, deployed.base), templates, strict=True)
+    ]
+    assert former(deployed, cluster, after) == FormerClusters(others=("quickstart in us-east-2",))
+
+
+def test_what_may_not_be_asked_is_said_in_one_line(deployed: Deployed) -> None:
+    cluster = quickstart_as("other")
+    found = former(
+        deployed,
+        cluster,
+        stacks_of(cluster, deployed.base),
+        batch="DescribeJobQueues",
+        ec2="DescribeRegions",
+    )
+    assert found.stacks == ()
+    assert found.unanswered.startswith(
+        "Whether a new cluster is one that was renamed or moved could not be asked: "
+    )
+    assert "other Regions than us-east-2" in found.unanswered
+    assert "no DescribeJobQueues" in found.unanswered
+
+
+def test_nothing_is_asked_of_clusters_that_are_deployed(deployed: Deployed) -> None:
+    refused = dict.fromkeys(("batch", "ec2", "cloudformation"), "Anything")
+    assert former(deployed, quickstart_as("quickstart"), deployed.base, **refused) == FormerClusters()

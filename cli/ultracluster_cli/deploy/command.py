@@ -82,7 +82,7 @@ def deploy(
             as_json=as_json,
         )
         return
-    _, clusters = load_clusters(rollout, wave=wave)
+    loaded, clusters = load_clusters(rollout, wave=wave)
     steps: dict[str, float] = {}
     with (
         open_project() as project,
@@ -106,6 +106,7 @@ def deploy(
                 stacks,
                 targets=targets,
                 clusters=clusters,
+                defined=loaded.config.clusters(),
                 allowed=allow or (),
                 yes=yes,
                 as_json=as_json,

@@ -88,7 +88,9 @@ def plan(
             ]
             for sentence in (*rehearsed, *describe_locks(after, targets)):
                 echo(sentence)
-            changes = compare_with_account(before, after, clusters=clusters, targets=targets)
+            changes = compare_with_account(
+                before, after, clusters=clusters, defined=loaded.config.clusters(), targets=targets
+            )
     costs = cost_differences(before, after, prices=catalogue_prices())
     windows = {cluster.stage: (cluster.capacity.start, cluster.capacity.end) for cluster in clusters}
     check_allowed(changes, allowed)

@@ -1,6 +1,7 @@
 """Approve plans: check them against `--allow` options and the limits of CloudFormation, and ask."""
 
 from collections.abc import Collection, Iterable, Sequence
+from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Final
 
@@ -10,6 +11,7 @@ from ultracluster_cli._aws.target import ClusterTargets
 from ultracluster_cli.exit_codes import ExitCode
 from ultracluster_cli.output import echo, print_findings
 from ultracluster_cli.plan.account import ask_accounts, with_answers
+from ultracluster_cli.plan.former_clusters import find_former_clusters
 from ultracluster_cli.plan.output import print_plan
 from ultracluster_cli.plan.stacks import deployed_stacks
 from ultracluster_spec.cluster import Cluster
@@ -70,13 +72,25 @@ def compare_with_account(
     after: Sequence[StackTemplate],
     *,
     clusters: Sequence[Cluster],
+    defined: Sequence[Cluster],
     targets: ClusterTargets,
 ) -> Plan:
-    """Return a plan that knows what the accounts answer, and say in one line what they could not be asked."""
+    """Return a plan that knows what the accounts answer, and say in one line what they could not be asked.
+
+    `defined` are all clusters of the rollout file, also those of other waves.
+    """
     answers = ask_accounts(clusters, targets, after)
+    former = find_former_clusters(before, after, clusters=clusters, defined=defined, targets=targets)
+    before = [*before, *former.stacks]
     to_come = blocks_to_come(clusters)
     idle = frozenset(block for block in to_come if not answers.contradicts(block))
     plan = with_answers(compare(before, after, idle_blocks=idle), answers, idle_blocks=to_come)
+    plan = replace(plan, unanswered=". ".join(filter(None, (plan.unanswered, former.unanswered))))
+    if former.others:
+        echo(
+            f"Also deployed, and not in the rollout file: {', '.join(former.others)}. If a new cluster is one of them under another "
+            "name, remove the former one with `ultracluster destroy` of the file that names it"
+        )
     if plan.unanswered:
         echo(plan.unanswered)
     return plan
@@ -87,6 +101,7 @@ def approved_plan(
     *,
     targets: ClusterTargets,
     clusters: Sequence[Cluster],
+    defined: Sequence[Cluster],
     allowed: Sequence[str],
     yes: bool,
     as_json: bool,
@@ -97,7 +112,9 @@ def approved_plan(
     As JSON, the plan is shown only if it is stopped. Return None if it is, and abort if the answer is no. `--yes` alone does not
     accept what the account did not answer; the answer to the prompt and `--allow unanswered` do.
     """
-    plan = compare_with_account(deployed_stacks(stacks, targets), stacks, clusters=clusters, targets=targets)
+    plan = compare_with_account(
+        deployed_stacks(stacks, targets), stacks, clusters=clusters, defined=defined, targets=targets
+    )
     check_allowed(plan, allowed)
     check_limits(stacks)
     code = exit_code_of_plan(plan, allowed)

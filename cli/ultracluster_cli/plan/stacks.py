@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any, Final
 
 from ultracluster_catalog.names.identifiers import RESERVATION_ID
 from ultracluster_cli._aws.deployed_template import read_deployed
-from ultracluster_cli._cdk.workspace import project_folder
 from ultracluster_cli.progress import doing
 from ultracluster_runtime.functions.responses import AWS_ERRORS
 from ultracluster_spec.findings import Finding, FindingsError, quote, reject
@@ -99,8 +98,6 @@ def _paths(folder: Path, name: str, artifact: Any) -> dict[str, str]:
 def deployed_stacks(stacks: Sequence[StackTemplate], targets: "ClusterTargets") -> list[StackTemplate]:
     """Read deployed stacks, each from the account of its cluster, leaving out those that do not exist.
 
-    With a cluster that was renamed or moved: what this project deployed last with the same reservation.
-
     Raises:
         FindingsError: If a stack belongs to another account (UC9204), or a template cannot be read (UC9205).
     """
@@ -116,27 +113,11 @@ def deployed_stacks(stacks: Sequence[StackTemplate], targets: "ClusterTargets") 
     )
     with doing("Reading the deployed stacks"), ThreadPoolExecutor(max_workers=_AT_ONCE) as pool:
         deployed = pool.map(lambda pair: _deployed(*pair), by_target)
-        found = [stack for stack in deployed if stack is not None]
-    return [*found, *_predecessors(stacks, targets)]
+        return [stack for stack in deployed if stack is not None]
 
 
-def _predecessors(stacks: Sequence[StackTemplate], targets: "ClusterTargets") -> Iterator[StackTemplate]:
-    """Iterate over the deployed stacks of clusters with other names or Regions that have the reservations of these stacks."""
-    try:
-        last = assembled_stacks(project_folder() / "cdk.out")
-    except FindingsError:  # this project has deployed nothing
-        return
-    defined = {stack.cluster for stack in stacks}
-    left = [stack for stack in last if stack.cluster not in defined]
-    wanted = _reservations(stacks) if left else set()
-    taken = {stack.cluster for stack in left if wanted & _reservations([stack])}
-    for stack in left:
-        if stack.cluster in taken:
-            by_target = (_deployed(stack, target) for target in targets.targets.values())
-            yield from [found for found in by_target if found is not None][:1]
-
-
-def _reservations(stacks: Sequence[StackTemplate]) -> set[str]:
+def reservations_of(stacks: Sequence[StackTemplate]) -> set[str]:
+    """Return the IDs of capacity reservations in the templates of stacks."""
     return {each for stack in stacks for each in re.findall(RESERVATION_ID, json.dumps(stack.template))}
 
 

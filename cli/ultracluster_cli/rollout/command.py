@@ -195,6 +195,7 @@ def _plan(context: _RolloutContext) -> history.Run | None:
         stacks,
         targets=targets,
         clusters=context.config.clusters(request.wave),
+        defined=context.config.clusters(),
         allowed=request.allow or (),
         yes=request.yes,
         as_json=request.as_json,

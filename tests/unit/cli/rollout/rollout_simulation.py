@@ -16,6 +16,7 @@ from ultracluster_cli._aws import targets
 from ultracluster_cli._aws.target import Target
 from ultracluster_cli.plan import planning
 from ultracluster_cli.plan.account import Answers
+from ultracluster_cli.plan.former_clusters import FormerClusters
 from ultracluster_cli.rollout import step_runner as rollout_steps
 
 Run = Callable[..., Any]
@@ -166,6 +167,7 @@ def make_project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, quickstart: Pa
 
     monkeypatch.setattr(targets, "account", account)
     monkeypatch.setattr(planning, "ask_accounts", lambda *_: Answers((), ()))  # see tests of the plan
+    monkeypatch.setattr(planning, "find_former_clusters", lambda *_, **__: FormerClusters())  # likewise
     monkeypatch.setattr(rollout_steps, "run_checks", lambda *_, **__: [])  # see tests of preflight
     project = Project(tmp_path, run, aws)
     project.wants("one")
