@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -23,6 +24,7 @@ from tests.training.nodes import free_port
 from tests.unit.docs.pages import ROOT
 from tests.unit.scripts.fabric import HERE as FABRIC
 
+from ultracluster_cli.operate import nodes
 from ultracluster_local.instance.environment import ACCOUNT
 from ultracluster_local.jobs.nodes import launch
 from ultracluster_local.jobs.settings import JobSettings
@@ -35,7 +37,9 @@ CLUSTER = "quickstart"
 ORDER, MORE = "december", "december-more"
 NODES = 2
 PATIENCE = 240.0  # for machines that do much else
-STEPS = "--checkpoints /fsx/run --steps 100000 --step-seconds 0.1 --metrics-seconds 8"
+STEPS = "--checkpoints /fsx/run --steps 100000 --step-seconds 0.1 --metrics-seconds 0.5"
+TIMES = {"UC_LOST_SECONDS": 18, "UC_RENDEZVOUS_POLL": 0.3, "UC_RENDEZVOUS_LEASE": 8}
+"""Variables of the image: a job misses its nodes in real time, and the clock moves after that."""
 MINUTE = timedelta(minutes=1)
 STATES = ("SUBMITTED", "PENDING", "RUNNABLE", "STARTING", "RUNNING", "SUCCEEDED", "FAILED")
 TRAINING = ROOT / ".ultracluster" / "training" / "bin"
@@ -179,14 +183,13 @@ class Drill:
         steps = STEPS.split()
         train = [program, *steps] if launcher == "torchrun" else ["python3", program, *steps]
         job = {"image": IMAGE, "launcher": launcher, "command": train}
-        port = {"UC_RENDEZVOUS_PORT": str(free_port())} if self.launched_by == "auto-scaling" else {}
         jobs: list[dict[str, Any]] = [
             {"name": "precompile", "kind": "precompile", "phase": "compile", **job},
             {
                 "name": "pretrain",
                 "nodes": NODES,
                 "processes_per_node": 1,
-                "environment": {"UC_CHECKPOINT_POLL_SECONDS": "0.2", **port},
+                "environment": {"UC_CHECKPOINT_POLL_SECONDS": "0.2"},
                 "gates": {"fabric": True},
                 "depends_on": ["precompile"],
                 "resume": 10,
@@ -203,8 +206,9 @@ class Drill:
         folder = self.account.folder / "image"
         folder.mkdir()
         python = TRAINING if (TRAINING / "torchrun").exists() else Path(sys.executable).parent
+        variables = " ".join(f"{name}={value}" for name, value in TIMES.items())
         fakes = {
-            "python3": f'PYTHONPATH={ROOT}/constructs exec {python}/python3 "$@"',
+            "python3": f'{variables} UC_RENDEZVOUS_PORT={free_port()} PYTHONPATH={ROOT}/constructs exec {python}/python3 "$@"',
             "torchrun": f'PYTHONPATH={ROOT}/constructs exec {python}/torchrun "$@"',
             "fi_info": f'FAKE_EFA=16 exec {FABRIC}/fakes/fi_info "$@"',
             "nccom-test": f'RUN_FOLDER={folder} exec {FABRIC}/fakes/nccom-test "$@"',
@@ -335,10 +339,15 @@ class Drill:
             self.account.client("ec2").terminate_instances(InstanceIds=self._running()[-1:])
             self.wait_for(job, "FAILED")  # the launcher misses the node in real time
             self.until_told("host", "was lost")
+            self.clock("+1m")  # in which an Auto Scaling group misses the host
             self.follow(self.wait_for("pretrain", "RUNNING"))
         job = self.wait_for("pretrain", "RUNNING")
         node = self.type(f"nodes list {CLUSTER}", json_too=True)["nodes"][-1]["node"]
-        self.type(f"nodes replace {node} --yes")
+        # In real time, so that the request of the checkpoint is over when the job goes on.
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(nodes, "datetime", datetime)
+            patch.setattr(nodes, "time", SimpleNamespace(sleep=lambda _: time.sleep(0.5)))
+            self.type(f"nodes replace {node} --wait 6s --yes")
         self.wait_for(job, "FAILED")
         if self.world("refusal"):
             self._refuse_a_node()
@@ -453,10 +462,22 @@ class Drill:
         deadline = time.monotonic() + PATIENCE
         while not seen():
             assert time.monotonic() < deadline, explain()
-            time.sleep(0.2)
+            time.sleep(0.5)
 
     def log(self, job: str) -> str:
         return self.account.type("jobs", "logs", job, "--tail", "10000")[1]
+
+    def first_log(self, job: str) -> str:
+        """Return what the first node of a job has written, without the time that a command takes."""
+        first = f"{job}{'#' if self.launched_by == 'batch' else ':'}0"
+        (described,) = self.account.client("batch").describe_jobs(jobs=[first])["jobs"]
+        container = described["container"]
+        if "logStreamName" not in container:
+            return ""
+        group = container["logConfiguration"]["options"]["awslogs-group"]
+        stream = {"logGroupName": group, "logStreamName": container["logStreamName"]}
+        events = self.account.client("logs").get_log_events(startFromHead=True, **stream)["events"]
+        return "\n".join(event["message"] for event in events)
 
     def _attempts(self) -> Iterator[tuple[int, list[int]]]:
         """Yield the first step and the checkpoints of each attempt of the training, in order: each has a log stream."""
@@ -473,11 +494,11 @@ class Drill:
 
     def checkpoints(self, job: str) -> list[int]:
         """Return the steps of the checkpoints that a job has written."""
-        return [int(step) for step in re.findall(r"checkpoint of step (\d+)", self.log(job))]
+        return [int(step) for step in re.findall(r"checkpoint of step (\d+)", self.first_log(job))]
 
     def follow(self, job: str) -> str:
         """Wait until a job has made steps, and let minutes pass; return its ID."""
-        self.until(lambda: "loss" in self.log(job), lambda: self.log(job))
-        for _ in range(3):
+        self.until(lambda: "loss" in self.first_log(job), lambda: self.log(job))
+        for _ in range(2):
             self.clock("+1m")
         return job
