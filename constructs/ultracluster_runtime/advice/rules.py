@@ -136,16 +136,13 @@ def tcp_fallback(recording: Recording, subject: Subject) -> Iterator[Advice]:
 
 def collectives(recording: Recording, subject: Subject) -> Iterator[Advice]:
     """Find jobs that spend much of their steps in collectives, and network layouts that leave EFA interfaces unused."""
-    shares = _means(recording, "CollectiveShare")
-    if not shares:
-        raise NotEvaluatedError("no job reported CollectiveShare")
     most = subject.instance_type.efa_interfaces
     fewer = subject.efa_interfaces < most
-    for job, share in shares.items():
+    shares = _means(recording, "CollectiveShare")
+    found = {f"{job} spent {share:.0%} of its steps in collectives": share for job, share in shares.items()}
+    for text, share in (found or _traffic(recording, subject)).items():
         if share >= _COLLECTIVE_SHARE:
-            evidence = (
-                f"{job} spent {share:.0%} of its steps in collectives (threshold {_COLLECTIVE_SHARE:.0%})"
-            )
+            evidence = f"{text} (threshold {_COLLECTIVE_SHARE:.0%})"
             yield Advice(
                 rule="network-layout" if fewer else "collectives",
                 evidence=f"{evidence}, with {subject.efa_interfaces} of {most} EFA interfaces"
@@ -156,6 +153,30 @@ def collectives(recording: Recording, subject: Subject) -> Iterator[Advice]:
                 else "Every card uses EFA: overlap collectives with computation, or shard over fewer nodes",
                 reason=_MEASURE,
             )
+
+
+def _traffic(recording: Recording, subject: Subject) -> dict[str, float]:
+    """Return the least share of their time that busy nodes need EFA for, where no job says how long its collectives take.
+
+    The bytes of a node, half of them in each direction, at the peak of its network cards: what overlaps with computation is
+    counted, what stays in a node or waits for others is not.
+    """
+    node_type = subject.instance_type
+    gbps = node_type.network_gbps * subject.efa_interfaces / max(node_type.efa_interfaces, 1)
+    minutes = dict(recording.points("NodesReporting", "Sum"))
+    busy = {at for at, percent in recording.points("CoreUtilization", "Average") if percent >= _IDLE_PERCENT}
+    moved = {at: count for at, count in recording.points("EfaBytes", "Sum") if at in busy and minutes.get(at)}
+    if not (moved and gbps):
+        raise NotEvaluatedError("no job reported CollectiveShare, and no busy node EfaBytes")
+    rate = sum(moved.values()) * 8e-9 / 2 / (60 * sum(minutes[at] for at in moved))
+    share = rate / gbps
+    text = (
+        f"busy nodes sent {rate:,.1f} Gbit/s each by EFA and received as much, {share:.0%} of its published "
+        f"{gbps:,.0f}: at least as much of their time, by estimate, because no job reported CollectiveShare"
+    )
+    if share < _COLLECTIVE_SHARE:
+        raise NotEvaluatedError(text)
+    return {text: share}
 
 
 def compiler_settings(recording: Recording, subject: Subject) -> Iterator[Advice]:
