@@ -27,7 +27,7 @@ from ultracluster_runtime.lifecycle import handler as life_cycle
 from ultracluster_runtime.lifecycle.state import LifecycleState
 from ultracluster_runtime.resume import handler as resume
 from ultracluster_runtime.watch import handler as watch
-from ultracluster_runtime.watch import offerings
+from ultracluster_runtime.watch import offerings, weekly_report
 
 pytestmark = pytest.mark.slow  # boto3 needs a second for its clients, and every call fails in every way
 
@@ -89,6 +89,29 @@ class MarketAws(FakeAws):
 
     def _GetMetricData(self, _: Mapping[str, Any]) -> dict[str, Any]:  # noqa: N802
         return {"MetricDataResults": [{"Id": "price", "Timestamps": [], "Values": []}]}
+
+
+class EndedAws(FakeAws):
+    """A block of two nodes that ended yesterday, all of whose metrics have one value."""
+
+    end = datetime.now(UTC).replace(minute=0, second=0, microsecond=0) - timedelta(days=1)
+
+    def __init__(self) -> None:
+        super().__init__()
+        start = self.end - timedelta(days=1)
+        self.reservations[RESERVATION] |= {"StartDate": start, "EndDate": self.end}
+
+    def _ListMetrics(self, _: Mapping[str, Any]) -> dict[str, Any]:  # noqa: N802
+        return {"Metrics": [{"Dimensions": [{"Name": "Job", "Value": "train"}]}]}
+
+    def _GetMetricData(self, asked: Mapping[str, Any]) -> dict[str, Any]:  # noqa: N802
+        assert asked["EndTime"] == self.end
+        times = [asked["StartTime"] + timedelta(minutes=minute) for minute in range(3)]
+        found = [
+            {"Id": each["Id"], "Timestamps": times, "Values": [2.0] * len(times)}
+            for each in asked["MetricDataQueries"]
+        ]
+        return {"MetricDataResults": found}
 
 
 class BudgetAws(FakeAws):
@@ -154,6 +177,12 @@ def _watch(aws: FakeAws, monkeypatch: pytest.MonkeyPatch) -> None:
 def _look(aws: FakeAws, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(offerings, "_CLIENTS", aws.clients)
     offerings.handler({"detail": SECRET}, None)
+
+
+def _report(aws: FakeAws, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("AWS_REGION", "us-east-2")  # Lambda sets it
+    monkeypatch.setattr(weekly_report, "_CLIENTS", aws.clients)
+    weekly_report.handler({"detail": SECRET}, None)
 
 
 def _close(aws: FakeAws, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -236,6 +265,18 @@ FUNCTIONS = {
         },
         result=lambda aws: {each["Subject"] for each in aws.published},
         run=_look,
+        may=frozenset({"Publish"}),
+    ),
+    "ultracluster_runtime.watch.weekly_report.handler": Function(
+        aws=EndedAws,
+        variables={
+            "UC_CLUSTER": "pretrain",
+            "UC_RESERVATIONS": RESERVATION,
+            "UC_NODE_HOUR_USD": "35.7608",
+            "UC_TOPIC_ARN": "arn:aws:sns:us-east-2:1:t",
+        },
+        result=lambda aws: aws.published[-1],
+        run=_report,
         may=frozenset({"Publish"}),
     ),
     "index.handler": Function(
