@@ -68,6 +68,7 @@ if TYPE_CHECKING:
     from ultracluster.purchasing.capacity_watch import CapacityWatch
     from ultracluster.sagemaker.quota_share import QuotaShare
     from ultracluster.sagemaker.sagemaker_training_queue import SageMakerTrainingQueue
+    from ultracluster.storage.s3_files_mount_target import S3FilesMountTarget
 
 __all__ = [
     "Alarms",
@@ -122,6 +123,7 @@ __all__ = [
     "ReservationGroup",
     "RolePath",
     "RootVolume",
+    "S3FilesMountTarget",
     "SageMakerTrainingQueue",
     "SharedFileSystem",
     "SingleNodeJob",
@@ -160,6 +162,7 @@ _LAZY_IMPORTS = {
     "QuotaShare": "ultracluster.sagemaker.quota_share",
     "RegionsDashboard": "ultracluster.dashboards.regions_dashboard",
     "RolePath": "ultracluster.compliance.role_path",
+    "S3FilesMountTarget": "ultracluster.storage.s3_files_mount_target",
     "SageMakerTrainingQueue": "ultracluster.sagemaker.sagemaker_training_queue",
     "SingleNodeJob": "ultracluster.jobs.single_node_job",
     "SmokeTrain": "ultracluster.jobs.smoke_train",

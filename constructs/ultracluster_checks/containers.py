@@ -277,22 +277,19 @@ def volumes_are_mounted(container: JobContainer) -> Iterator[Wrong]:
 
 
 @rule("UC6163", job_containers)
-def volumes_are_mounted_on_instances(container: JobContainer) -> Iterator[Wrong]:
-    """Find volumes of S3 Files, which containers on EC2 instances cannot have."""
-    platforms = container.at.resource["PlatformCapabilities"]
-    on_instances = platforms.missing or "EC2" in platforms.texts
+def files_are_mounted_by_a_role(container: JobContainer) -> Iterator[Wrong]:
+    """Find S3 Files of a job without a role, with which AWS Batch would mount them."""
     for volume in (each["S3FilesVolumeConfiguration"] for each in container.at["Volumes"].items):
-        if on_instances and not volume.missing and not volume.unknown:
-            got = "S3 Files on an EC2 instance, with which the job fails when it starts"
-            yield volume, got, "Host or EfsVolumeConfiguration"
+        if not volume.missing and not volume.unknown and container.at["JobRoleArn"].missing:
+            yield volume, "S3 Files of a job without a role", "JobRoleArn, a role with s3files:ClientMount"
 
 
 RECORDS: Final = (
     RuleRecord(
         "UC6163",
-        "A job on EC2 instances has no volume of S3 Files.",
-        remedy="Mount FSx for Lustre or Amazon EFS, or read the bucket in the program; AWS Batch mounts S3 Files on AWS Fargate only.",
-        source="https://docs.aws.amazon.com/batch/latest/userguide/s3files-volumes.html, as of 2026-10: not supported on the EC2 launch type, the job fails at launch.",
+        "A job with a volume of S3 Files has a role.",
+        remedy="Set JobRoleArn, a role that may s3files:ClientMount, and s3files:ClientWrite to write.",
+        source="https://docs.aws.amazon.com/batch/latest/userguide/s3files-volumes.html, as of 2026-10; botocore 1.44.5, ECS S3FilesVolumeConfiguration: a task role is required.",
         in_templates=True,
     ),
     RuleRecord(

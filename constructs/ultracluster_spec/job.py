@@ -1,6 +1,5 @@
 """A job of a cluster: an AWS Batch job definition of one of four kinds, its permissions, gates and Neuron settings."""
 
-import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Annotated, Any, Final, Literal
@@ -27,7 +26,7 @@ from ultracluster_spec.job_definitions import (
     check_support_command,
     refuse_for_kind,
 )
-from ultracluster_spec.names import Name
+from ultracluster_spec.names import Name, resource_id
 from ultracluster_spec.neuron import LOGICAL_CORES_VARIABLE, Neuron
 from ultracluster_spec.record import RuleRecord
 from ultracluster_spec.rules import At, Place, rule
@@ -157,23 +156,28 @@ PERMISSION_RULES: Final = (
 _PLAIN: Final = r"(?!.*(?:/\.\.?(?:/|$)|//))/[A-Za-z0-9_.@+=/-]+"
 
 
+# As in botocore 1.44.5, S3 Files, FileSystemArn and AccessPointArn.
+S3_FILE_SYSTEM: Final = Form(
+    code="UC6157",
+    pattern=r"arn:aws[a-z-]*:s3files:[a-z0-9-]+:[0-9]{12}:file-system/fs-[0-9a-f]{17,40}",
+    allowed="the ARN of a file system of S3 Files",
+)
+"""ARN of a file system of Amazon S3 Files."""
+
+
 def _explain_source(source: str) -> str:
-    # https://docs.aws.amazon.com/batch/latest/userguide/s3files-volumes.html, as of 2026-10.
-    if re.match(r"arn:[a-z-]+:s3files:", source):
-        return "AWS Batch mounts S3 Files on AWS Fargate only, not on EC2 instances: use file_system for shared folders"
-    if source.startswith(("s3:", "arn:")):
-        return (
-            "A bucket is no folder of a node: name it in datasets or checkpoints, which the file system shows"
-        )
+    if source.startswith(("s3:", "arn:aws:s3:")):
+        return "A bucket is no folder of a node: name it in datasets or checkpoints, or its file system of S3 Files here"
     return ""
 
 
-_Folder = Annotated[
+_Source = Annotated[
     str,
     Form(
         code="UC6157",
-        pattern=rf"(?!{OWNING_FOLDER}$){_PLAIN}",
-        allowed="an absolute path such as /opt/models, and none by which a container owns its node, such as /etc or /var/lib/docker",
+        pattern=rf"(?!{OWNING_FOLDER}$){_PLAIN}|{S3_FILE_SYSTEM.pattern}(?:/access-point/fsap-[0-9a-f]{{17,40}})?",
+        allowed="an absolute path such as /opt/models, none by which a container owns its node, such as /etc or /var/lib/docker, "
+        "or the ARN of a file system of S3 Files or of its access point",
         explain=_explain_source,
     ),
 ]
@@ -190,16 +194,26 @@ _Inside = Annotated[
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Mount(Value):
-    """A folder of each node that the container of a job sees."""
+    """A folder of each node, or a bucket by Amazon S3 Files, that the container of a job sees."""
 
-    source: _Folder
-    """Folder of the node; made empty if it is missing. It is lost with the node unless user data mounts something there."""
+    source: _Source
+    """Folder of the node, made empty if it is missing and lost with the node unless user data mounts something there; or the
+    ARN of a file system of S3 Files, or of its access point."""
 
     path: _Inside | None = None
-    """Folder in the container. Default: the same path."""
+    """Folder in the container; S3 Files need one. Default: the same path."""
 
     read_only: bool = False
     """Whether the container can only read it. Default: no."""
+
+    security_group_id: Annotated[str, resource_id("sg", code="UC6157")] | None = None
+    """ID of the security group of the mount target that S3 Files have in the zone of the nodes; rules for the nodes are added to
+    it. Default: a new mount target is created in their subnet."""
+
+    @property
+    def file_system_arn(self) -> str | None:
+        """ARN of the file system of S3 Files; None for a folder of the node."""
+        return self.source.partition("/access-point/")[0] if self.source.startswith("arn:") else None
 
     @property
     def inside(self) -> str:
@@ -284,7 +298,7 @@ class Job(Value):
     67,108,864 and nofile 1,048,576."""
 
     mounts: tuple[Mount, ...] = ()
-    """More folders of the nodes in the container. Default: the file system and scratch."""
+    """More folders of the nodes, or S3 Files, in the container. Default: the file system and scratch."""
 
     timeout_hours: Annotated[int, TIMEOUT_HOURS] | None = None
     """Hours after which AWS Batch terminates an attempt. Default: no timeout."""
@@ -360,6 +374,12 @@ def check_room(job: Job, node: InstanceType, folders: Iterable[str]) -> Iterator
         yield Finding(SHARED_MEMORY.code, problem, allowed=allowed, path="shared_memory_mib")
     taken = {*folders}
     for index, mount in enumerate(job.mounts):
+        if mount.file_system_arn and mount.path is None:
+            remedy = "Set path, the folder in the container"
+            yield Finding("UC6157", "S3 Files have no path", remedy=remedy, path=f"mounts[{index}]")
+        if mount.security_group_id and not mount.file_system_arn:
+            problem = "a folder of the node needs no security group"
+            yield Finding("UC6157", problem, remedy="Remove security_group_id", path=f"mounts[{index}]")
         if mount.inside.rstrip("/") in taken:
             problem = f"{quote(mount.inside)} of the container is mounted already"
             yield Finding("UC6157", problem, remedy="Set another path", path=f"mounts[{index}]")

@@ -83,6 +83,19 @@ def a_model_with_an_fft(account: Account) -> None:
     account.run_jobs(programs)
 
 
+def a_bucket_as_a_folder(account: Account) -> None:
+    """A cluster has a job that mounts S3 Files."""
+    system = account.client("s3files").create_file_system(
+        bucket="arn:aws:s3:::corpus", roleArn="arn:aws:iam::123456789012:role/S3Files"
+    )
+    mount = {"source": system["fileSystemArn"], "path": "/corpus", "read_only": True}
+    job = {"name": "tokenize", "kind": "single-node", "image": IMAGE, "launcher": "raw", "mounts": [mount]}
+    account.write_rollout(jobs=[job | {"command": ["ls", "/corpus"]}])
+    account.seed()
+    account.deploy()
+    account.run_jobs()
+
+
 def an_order(account: Account) -> None:
     """Nothing is bought yet: the rollout names an order."""
     account.write_rollout(capacity={"order": "december"})
@@ -201,6 +214,7 @@ STATES: Sequence[tuple[Callable[[Account], None], str]] = (
         """,
     ),
     (a_model_with_an_fft, "how-to/check-before-porting.md"),
+    (a_bucket_as_a_folder, "how-to/mount-a-bucket.md"),
     (a_deployed_cluster, "how-to/tear-down.md concepts/storage.md runbook/billed.md"),
 )
 """States, and pages that are read one after the other in an account of this state."""

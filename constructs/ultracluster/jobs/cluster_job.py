@@ -37,7 +37,7 @@ from ultracluster_spec.arguments import validate_arguments
 from ultracluster_spec.container import NOTICES_FOLDER, job_environment
 from ultracluster_spec.findings import Finding, reject
 from ultracluster_spec.images import check_container, check_integer_defaults
-from ultracluster_spec.job import Job, Mount
+from ultracluster_spec.job import Job, Mount, Statement
 from ultracluster_spec.job_definitions import DEVICES_VARIABLE, PROCESSES_VARIABLE, refuse_resume
 from ultracluster_spec.neuron import Neuron
 from ultracluster_spec.record import is_error
@@ -169,7 +169,7 @@ class ClusterJob(Construct):
         )
         if compile_cache is not None:
             compile_cache.grant_use(role)
-        for statement in self._job.permissions.statements:
+        for statement in (*_mount_statements(self._job.mounts), *self._job.permissions.statements):
             role.add_to_principal_policy(
                 iam.PolicyStatement(actions=list(statement.actions), resources=list(statement.resources))
             )
@@ -345,9 +345,7 @@ class ClusterJob(Construct):
                 for name, limit in {**_LIMITS, **self._job.ulimits}.items()
             ],
             volumes=[
-                batch.CfnJobDefinition.VolumesProperty(
-                    name=name, host=batch.CfnJobDefinition.VolumesHostProperty(source_path=mount.source)
-                )
+                batch.CfnJobDefinition.VolumesProperty(name=name, **_source(mount))
                 for name, mount in mounts.items()
             ],
             mount_points=[
@@ -404,6 +402,32 @@ class ClusterJob(Construct):
     def grant_principal(self) -> iam.IPrincipal:
         """Job role."""
         return self.role
+
+
+def _source(mount: Mount) -> dict[str, Any]:
+    """Return what a volume shows: a folder of the node, or S3 Files."""
+    arn = mount.file_system_arn
+    if arn is None:
+        return {"host": batch.CfnJobDefinition.VolumesHostProperty(source_path=mount.source)}
+    point = None if mount.source == arn else mount.source
+    return {
+        "s3_files_volume_configuration": batch.CfnJobDefinition.S3FilesVolumeConfigurationProperty(
+            file_system_arn=arn, access_point_arn=point
+        )
+    }
+
+
+def _mount_statements(mounts: Sequence[Mount]) -> Iterator[Statement]:
+    """Yield what a job needs to mount S3 Files.
+
+    Objects without an owner are root's, as which containers run, and an access point has a user of its own (Amazon S3 User
+    Guide, How S3 Files works with IAM and POSIX permissions, 2026-10).
+    """
+    for mount in mounts:
+        if arn := mount.file_system_arn:
+            writes = () if mount.read_only else ("s3files:ClientWrite",)
+            root = ("s3files:ClientRootAccess",) if writes and mount.source == arn else ()
+            yield Statement(actions=("s3files:ClientMount", *writes, *root), resources=(arn,))
 
 
 def _check_resume(job: Job, queue: ITrainingQueue, scope: Construct) -> list[Finding]:

@@ -63,6 +63,8 @@ class ClusterNetwork(Construct):
     """Subnet of the nodes."""
     subnet_id: str
     """ID of the subnet."""
+    tasks_group_id: str | None
+    """ID of the default group of the VPC, which tasks of multi-node jobs have; None if it is not known."""
     vpc: ec2.IVpc
     """The VPC."""
     vpc_id: str
@@ -159,11 +161,12 @@ class ClusterNetwork(Construct):
         self.security_group: ec2.ISecurityGroup = nodes
         # The interface of a multi-node task has the VPC's default group (decision 0018). EC2 makes that group with the
         # rules that tasks need among themselves: all from itself, all out. A rule of ours would be its duplicate.
+        self.tasks_group_id = vpc.attr_default_security_group
         self._define_endpoints(
             route_table_id,
             nodes,
             services=(*NODE_SERVICES, *endpoints),
-            tasks_group_id=vpc.attr_default_security_group,
+            tasks_group_id=self.tasks_group_id,
         )
         if nat_gateway:
             define_nat_gateway(
@@ -374,6 +377,7 @@ class _ExistingNetwork(ClusterNetwork):
         self.subnet = subnet
         self.subnet_id = subnet.subnet_id
         self.zone_id = zone_id
+        self.tasks_group_id = default_security_group.security_group_id if default_security_group else None
         self._instance_type = instance_type
         self._nic_layout = nic_layout
         if default_security_group is None and not isinstance(vpc, ec2.Vpc):

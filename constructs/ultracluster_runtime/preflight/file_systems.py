@@ -164,6 +164,57 @@ def _check_ports(system: Part, groups: list[Description]) -> Outcome:
     return warned(f"{names} allow Lustre traffic; whether from the nodes is unknown", remedy)
 
 
+# Amazon S3 Files
+
+
+def _files(account: Account) -> Iterator[Part]:
+    """Yield the file systems of S3 Files that jobs mount."""
+    for cluster in account.clusters:
+        names = [mount.file_system_arn for job in cluster.jobs for mount in job.mounts]
+        yield from (Part(cluster=cluster, name=name) for name in dict.fromkeys(names) if name is not None)
+
+
+def _mount_targets(reader: AwsReader, files: Part) -> list[Description] | None:
+    absent = ("ResourceNotFoundException",)
+    # One in each zone, and so on one page.
+    found = reader.call_or_none(
+        "s3files:ListMountTargets", files.region, absent=absent, fileSystemId=files.name
+    )
+    return None if found is None else list(found["mountTargets"])
+
+
+@check("UC9482", _mount_targets, "s3files:ListMountTargets", subjects=_files)
+def _check_mount_target(files: Part, targets: list[Description] | None) -> Outcome:
+    """Check that S3 Files have the mount target that is named, or room for that of the deployment."""
+    cluster = files.cluster
+    if targets is None:
+        return failed(
+            f"{files.region} has no {files.name} in this account", "Correct the source of the mount"
+        )
+    named = any(
+        mount.security_group_id
+        for job in cluster.jobs
+        for mount in job.mounts
+        if mount.file_system_arn == files.name
+    )
+    here = [each for each in targets if each.get("availabilityZoneId") == cluster.zone_id]
+    if named and not here:
+        remedy = "Remove security_group_id of the mount, so that the deployment creates one"
+        return failed(f"it has no mount target in {cluster.zone_id}", remedy)
+    vpcs = sorted({str(each.get("vpcId")) for each in targets})
+    if vpcs and cluster.network.vpc_id not in {None, *vpcs}:
+        return failed(
+            f"its mount targets are in {vpcs[0]}, the nodes in {cluster.network.vpc_id}, and it can have them in one VPC",
+            f"Set network.vpc_id: {vpcs[0]}, or use another file system",
+        )
+    if targets and not named and (here or cluster.network.vpc_id is None):
+        return warned(
+            f"it has a mount target in {targets[0].get('availabilityZoneId')} of {vpcs[0]}; the deployment fails unless it created that",
+            "If it did not, use the VPC, and set security_group_id of the mount to the group of its mount target in the zone",
+        )
+    return passed(f"it is in {files.region}, with {len(targets)} mount targets")
+
+
 RECORDS: Final = (
     RuleRecord(
         "UC9452",
@@ -182,5 +233,11 @@ RECORDS: Final = (
         "The existing file system accepts connections from the nodes.",
         remedy="Set file_system.security_group_id as the finding says: the deployment adds the rules.",
         source="FSx for Lustre guide, limit access with security groups, 2026-10.",
+    ),
+    RuleRecord(
+        "UC9482",
+        "S3 Files of a job exist, and have a mount target in the zone of the nodes or room for one.",
+        remedy="Correct the ARN, or name the security group of the mount target in the VPC and zone of the nodes.",
+        source="Amazon S3 user guide, unsupported features, limits, and quotas of S3 Files, 2026-10: one mount target in each zone, all in one VPC.",
     ),
 )

@@ -46,6 +46,7 @@ ALLOWED_CALLS: Final = frozenset(
         "s3:GetBucketLocation",
         "s3:GetBucketPolicy",
         "s3:GetBucketPolicyStatus",
+        "s3files:ListMountTargets",
         "service-quotas:GetAWSDefaultServiceQuota",
         "service-quotas:GetServiceQuota",
         "ssm:GetParameter",

@@ -27,9 +27,17 @@ from ultracluster_spec.credentials import (
     shown,
     variable_credential,
 )
-from ultracluster_spec.findings import Severity
+from ultracluster_spec.findings import Severity, quote
 from ultracluster_spec.images import check_container, check_integer_defaults
-from ultracluster_spec.job import PERMISSION_RULES, SECRET_ARN, NamedJob, check_kind, check_room, container_of
+from ultracluster_spec.job import (
+    PERMISSION_RULES,
+    S3_FILE_SYSTEM,
+    SECRET_ARN,
+    NamedJob,
+    check_kind,
+    check_room,
+    container_of,
+)
 from ultracluster_spec.job_definitions import (
     captures_graphs,
     check_compile_type,
@@ -178,6 +186,26 @@ def secrets_are_near(cluster: Cluster, job: NamedJob) -> Iterator[At]:
                 remedy="Copy it to the Region of the cluster",
                 code=SECRET_ARN.code,
             )
+
+
+def files_are_near(cluster: Cluster, job: NamedJob) -> Iterator[At]:
+    """Refuse S3 Files of another Region, whose mount targets are in a VPC there, and a second group of one mount target."""
+    groups = {
+        mount.file_system_arn: mount.security_group_id
+        for each in reversed(cluster.jobs)
+        for mount in reversed(each.mounts)
+    }
+    for index, mount in enumerate(job.mounts):
+        if (arn := mount.file_system_arn) is None:
+            continue
+        if (region := arn.split(":")[3]) != cluster.region:
+            problem = f"the S3 Files are in {region}, the cluster in {cluster.region}"
+            remedy = "Use a file system of the Region of the cluster"
+            yield At(("mounts", index, "source"), problem, remedy=remedy, code=S3_FILE_SYSTEM.code)
+        if mount.security_group_id != groups[arn]:
+            problem = f"another mount of the file system has {quote(groups[arn])}, and it has one mount target in a zone"
+            remedy = "Set one security_group_id, or none, for all its mounts"
+            yield At(("mounts", index), problem, remedy=remedy, code=S3_FILE_SYSTEM.code)
 
 
 def variables_are_free(cluster: Cluster, job: NamedJob) -> Iterator[At]:  # noqa: ARG001 - one signature
@@ -447,6 +475,7 @@ RULES_OF_A_JOB: Final = (
     secrets_can_be_read,
     permissions_are_of_a_program,
     secrets_are_near,
+    files_are_near,
     variables_are_free,
     container_fits_its_nodes,
     container_has_room,

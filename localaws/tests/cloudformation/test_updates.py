@@ -22,6 +22,7 @@ CHANGES: list[tuple[str, str, Any]] = [
     ("Vpc", "EnableDnsHostnames", False),
     ("Vpc", "Tags", TAGS),
     ("Subnet", "MapPublicIpOnLaunch", True),
+    ("FilesTarget", "SecurityGroups", [{"Fn::GetAtt": ["EfaGroup", "GroupId"]}]),
     ("RouteTable", "Tags", TAGS),
     ("Gateway", "Tags", TAGS),
     ("Nat", "Tags", TAGS),

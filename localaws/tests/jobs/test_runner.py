@@ -76,16 +76,22 @@ def test_a_command_or_image_that_does_not_exist_fails_with_a_reason(batch: Any) 
     assert "exitCode" not in job["container"]
 
 
-def test_a_job_with_s3_files_keeps_its_volume_and_fails_when_it_starts_on_an_instance(batch: Any) -> None:
-    files = {"fileSystemArn": "arn:aws:s3files:us-east-1:123456789012:file-system/fs-0123456789abcdef0"}
-    volumes = {
-        "volumes": [{"name": "cache", "s3filesVolumeConfiguration": files}],
-        "mountPoints": [{"sourceVolume": "cache", "containerPath": "/cache"}],
-    }
-    job = batch.run("true", container=volumes)
-    assert job["container"]["volumes"] == volumes["volumes"]
+def test_jobs_share_the_s3_files_that_they_mount_and_fail_to_start_without_them(batch: Any) -> None:
+    system = batch.local.client("s3files", "us-east-1").create_file_system(
+        bucket="arn:aws:s3:::corpus", roleArn="arn:aws:iam::123456789012:role/Files"
+    )
+
+    def mounting(arn: str) -> Any:
+        files = {"name": "cache", "s3filesVolumeConfiguration": {"fileSystemArn": arn}}
+        return {"volumes": [files], "mountPoints": [{"sourceVolume": "cache", "containerPath": "/cache"}]}
+
+    there = mounting(system["fileSystemArn"])
+    assert batch.run("sh", "-c", "echo kept > /cache/word", container=there)["status"] == "SUCCEEDED"
+    assert batch.lines(batch.run("sh", "-c", "cat /cache/word", container=there)) == ["kept"]
+
+    job = batch.run("true", container=mounting("arn:aws:s3files:us-east-1:123456789012:file-system/fs-0"))
     assert (job["status"], job["statusReason"]) == ("FAILED", "Task failed to start")
-    assert "S3 Files are not supported on the Amazon EC2 launch type" in job["container"]["reason"]
+    assert job["container"]["reason"].startswith("CannotCreateVolumeError")
 
 
 def test_an_image_of_neuron_runs_on_this_python(batch: Any) -> None:

@@ -28,6 +28,7 @@ from ultracluster_local.services.batch.containers import quantity, task_of
 from ultracluster_local.services.batch.overrides import container_of_node
 from ultracluster_local.services.batch.state import FINAL_STATES, Batch, milliseconds
 from ultracluster_local.services.handlers import ServiceError
+from ultracluster_local.services.s3_files import file_system_of
 
 __all__ = ["Attempt"]
 
@@ -351,19 +352,24 @@ def _matches(pattern: str, text: str) -> bool:
 
 def _mounts(container: Mapping[str, Any], node: Node) -> dict[str, Path]:
     """Return the folders of this machine that stand for the mount points of a container."""
-    if any("s3filesVolumeConfiguration" in one for one in container.get("volumes") or []):
-        # https://docs.aws.amazon.com/batch/latest/userguide/s3files-volumes.html: the job fails at launch; no page has its words.
-        raise ServiceError(
-            "CannotCreateVolumeError", "S3 Files are not supported on the Amazon EC2 launch type"
-        )
-    sources = {
-        one["name"]: (one.get("host") or {}).get("sourcePath") or f"/var/lib/docker/volumes/{one['name']}"
-        for one in container.get("volumes") or []
-    }
-    return {
-        one["containerPath"]: node.host_folder(sources[one["sourceVolume"]])
-        for one in container.get("mountPoints") or []
-    }
+    sources = {one["name"]: _folder(one, node) for one in container.get("volumes") or []}
+    return {one["containerPath"]: sources[one["sourceVolume"]] for one in container.get("mountPoints") or []}
+
+
+def _folder(volume: Mapping[str, Any], node: Node) -> Path:
+    """Return the folder of this machine that stands for a volume; all nodes share that of S3 Files."""
+    files = volume.get("s3filesVolumeConfiguration")
+    if files is None:
+        source = (volume.get("host") or {}).get("sourcePath")
+        return node.host_folder(source or f"/var/lib/docker/volumes/{volume['name']}")
+    system = file_system_of(files["fileSystemArn"])
+    if system is None:
+        # The reason is that of ECS for any volume; no page has its words for S3 Files.
+        raise ServiceError("CannotCreateVolumeError", f"{files['fileSystemArn']} does not exist")
+    point = files.get("accessPointArn", "/").rpartition("/")[2]
+    folder: Path = node.folder.parent / system["fileSystemId"] / point
+    folder.mkdir(parents=True, exist_ok=True)
+    return folder
 
 
 def _has_stream(container: Mapping[str, Any]) -> bool:

@@ -19,7 +19,7 @@ from ultracluster_local.jobs.metadata import answer as metadata
 from ultracluster_local.jobs.metadata import is_metadata
 from ultracluster_local.server.guard import guarded
 from ultracluster_local.server.install import install
-from ultracluster_local.services import image_builder, tokens
+from ultracluster_local.services import image_builder, s3_files, tokens
 from ultracluster_local.services.iam.role_sessions import refusal
 from ultracluster_local.services.rest_json import RestJsonServices
 
@@ -132,7 +132,7 @@ def _front(
     return answer
 
 
-_OURS = RestJsonServices(image_builder.handlers)
+_OURS = RestJsonServices(image_builder.handlers, s3_files.handlers)
 """Services that moto does not have at all."""
 
 

@@ -63,6 +63,10 @@ def rehearsed(cluster: Cluster, *, file_system: bool = True) -> RehearsedCluster
             for dataset in cluster.datasets
         ),
         "compile_cache": replace(cluster.compile_cache, replicate_to=()),
+        "jobs": tuple(
+            replace(job, mounts=tuple(mount for mount in job.mounts if not mount.file_system_arn))
+            for job in cluster.jobs
+        ),
         "alarms": replace(cluster.alarms, **nothing) if cluster.alarms else None,
         "budget": replace(cluster.budget, **nothing) if cluster.budget else None,
         "capacity_watch": None,
@@ -84,6 +88,7 @@ def left_out(cluster: Cluster) -> Sequence[str]:
     parts = {
         "rules in existing security groups": any(groups),
         "links to existing buckets": bool(system.associations or any(buckets)),
+        "S3 Files": any(mount.file_system_arn for job in cluster.jobs for mount in job.mounts),
         "replication of the compile cache": bool(cluster.compile_cache.replicate_to),
     }
     return [part for part, is_left_out in parts.items() if is_left_out]

@@ -3,7 +3,11 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from ultracluster import DatasetBucket, TrainingQueue, UltraCluster
+from aws_cdk import Stack
+from aws_cdk import aws_ec2 as ec2
+from constructs import Construct
+
+from ultracluster import DatasetBucket, S3FilesMountTarget, TrainingQueue, UltraCluster
 from ultracluster.jobs.cluster_job import ClusterJob
 from ultracluster_spec.job import NamedJob
 
@@ -15,7 +19,11 @@ def define_jobs(
     datasets: Sequence[DatasetBucket],
     queues: Mapping[str, TrainingQueue],
 ) -> dict[str, ClusterJob]:
-    """Define the jobs of a cluster, and return them by name."""
+    """Define the jobs of a cluster and the mount targets of their S3 Files, and return the jobs by name."""
+    mounts = {mount.file_system_arn: mount for job in jobs for mount in job.mounts}
+    for arn, mount in mounts.items():
+        if arn is not None:
+            _define_mount_target(Stack.of(cluster), cluster, arn, mount.security_group_id)
     configs = {job.name: job for job in jobs}
     defined: dict[str, ClusterJob] = {}
 
@@ -30,6 +38,19 @@ def define_jobs(
     for job in jobs:
         define(job)
     return defined
+
+
+def _define_mount_target(scope: Construct, cluster: UltraCluster, arn: str, group_id: str | None) -> None:
+    name = f"S3Files-{arn.rpartition('/')[2]}"
+    S3FilesMountTarget(
+        scope,
+        name,
+        network=cluster.network,
+        file_system_arn=arn,
+        security_group=ec2.SecurityGroup.from_security_group_id(scope, f"{name}-Group", group_id)
+        if group_id
+        else None,
+    )
 
 
 def _define(

@@ -37,6 +37,7 @@ _SERVICES: Final = frozenset(
         "Logs",
         "ResourceGroups",
         "S3",
+        "S3Files",
         "SNS",
         "SQS",
         "SSM",

@@ -22,6 +22,7 @@ from ultracluster_local.cloudformation.resource_types import (
     image_builder,
     messages,
     s3,
+    s3_files,
     secrets,
     watching,
 )
@@ -38,6 +39,7 @@ PROVIDERS: dict[str, Provider] = {
     **iam.PROVIDERS,
     **s3.PROVIDERS,
     **fsx.PROVIDERS,
+    **s3_files.PROVIDERS,
     **image_builder.PROVIDERS,
     **batch.PROVIDERS,
     **encryption.PROVIDERS,

@@ -59,7 +59,10 @@ waves:
         submitters: ["arn:aws:iam::123456789012:role/cdk-hnb659fds-cfn-exec-role-123456789012-us-east-2"]
         capacity: {{reservation_id: cr-00000000000000001, order: december}}
         jobs:
-          - {{name: train, image: "123456789012.dkr.ecr.us-east-2.amazonaws.com/training:2026-11-20", command: [t.py]}}
+          - name: train
+            image: "123456789012.dkr.ecr.us-east-2.amazonaws.com/training:2026-11-20"
+            command: [t.py]
+            mounts: [{{source: "{files_arn}", path: /corpus}}]
       - name: existing
         capacity: {{market_type: on-demand, reservation_id: cr-00000000000000002}}
         network: {{vpc_id: {vpc_id}, subnet_id: {subnet_id}, security_group_id: {group_id}}}
@@ -207,6 +210,8 @@ def build(local: LocalAws, directory: Path) -> World:
     local.reset()
     ids = {**_network(local), **_groups_and_keys(local), **_image(local)}
     ids |= _file_system(local, ids)
+    files = {"bucket": f"arn:aws:s3:::{BUCKET}", "roleArn": f"{ROLE}/Files"}
+    ids["files_arn"] = local.client("s3files", REGION).create_file_system(**files)["fileSystemArn"]
     _reservations(local)
     ids["group_arn"] = _resource_group(local)
     _quotas()

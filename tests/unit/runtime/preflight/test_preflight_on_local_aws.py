@@ -21,9 +21,11 @@ from ultracluster_runtime.preflight.check import AnyCheck, Status
 from ultracluster_runtime.preflight.reader import AwsReader
 from ultracluster_runtime.preflight.registry import CHECKS
 from ultracluster_runtime.preflight.run import CheckResult, run_checks
+from ultracluster_spec.job import Mount
 
 pytestmark = pytest.mark.slow
 
+NO_FILES = f"arn:aws:s3files:{REGION}:{ACCOUNT}:file-system/fs-0123456789abcdef0"
 BY_CODE = {check.code: check for check in CHECKS}
 
 
@@ -319,6 +321,14 @@ BROKEN: Mapping[str, tuple[Break, Status, str]] = {
         lambda it: it.set_file_system(SubnetIds=[it.world.ids["elsewhere"]]),
         Status.FAIL,
         "it is in use2-az1, the nodes in use2-az3",
+    ),
+    "UC9482": (
+        lambda it: it.change(
+            "block",
+            jobs=(replace(it.cluster("block").jobs[0], mounts=(Mount(source=NO_FILES, path="/corpus"),)),),
+        ),
+        Status.FAIL,
+        "has no arn:aws:s3files",
     ),
     "UC9454": (
         lambda it: it.change_part("existing", "file_system", security_group_id=it.world.ids["bare"]),

@@ -121,6 +121,20 @@ def test_existing_buckets_are_not_linked(write: Write) -> None:
     assert left_out(cluster) == ["links to existing buckets"]
 
 
+S3_FILES = """            mounts:
+              - {source: /opt/models}
+              - {source: "arn:aws:s3files:us-east-2:123456789012:file-system/fs-0123456789abcdef0", path: /cache}
+"""
+
+
+def test_s3_files_get_no_second_mount_target(write: Write) -> None:
+    command = "            command: [train.py]\n"
+    cluster = cluster_with(write, (command, command + S3_FILES))
+
+    assert [mount.source for job in rehearsed(cluster).jobs for mount in job.mounts] == ["/opt/models"]
+    assert left_out(cluster) == ["S3 Files"]
+
+
 def test_nothing_is_left_out_of_a_cluster_with_resources_of_its_own(write: Write) -> None:
     assert left_out(cluster_with(write)) == []
 

@@ -202,3 +202,36 @@ def test_a_container_has_what_its_job_says_of_the_node(stack: cdk.Stack) -> None
     }
     assert seen["/opt/models"] == ("/opt/models", True)
     assert seen["/tools"] == ("/opt/tools", False)
+
+
+@pytest.mark.parametrize(
+    ("source", "read_only", "actions"),
+    [
+        ("", True, ["ClientMount"]),
+        ("", False, ["ClientMount", "ClientWrite", "ClientRootAccess"]),
+        ("/access-point/fsap-0123456789abcdef0", True, ["ClientMount"]),
+        ("/access-point/fsap-0123456789abcdef0", False, ["ClientMount", "ClientWrite"]),
+    ],
+)
+def test_a_job_mounts_s3_files_with_its_role(
+    stack: cdk.Stack, source: str, *, read_only: bool, actions: list[str]
+) -> None:
+    system = "arn:aws:s3files:us-east-2:123456789012:file-system/fs-0123456789abcdef0"
+    mounts = (Mount(source=f"{system}{source}", path="/cache", read_only=read_only),)
+    MultiNodeJob(stack, "Job", Job(image=IMAGE, command=("train.py",), mounts=mounts), queue=queue(stack))
+
+    found = container(stack)
+    point = {"AccessPointArn": f"{system}{source}"} if source else {}
+    volume = {"Name": "mount-1", "S3FilesVolumeConfiguration": {"FileSystemArn": system, **point}}
+    assert found["Volumes"][-1] == volume
+    assert found["MountPoints"][-1] == {
+        "SourceVolume": "mount-1", "ContainerPath": "/cache", "ReadOnly": read_only,
+    }  # fmt: skip
+    granted = [
+        (statement["Action"], statement["Resource"])
+        for policy in of_type(stack, "AWS::IAM::Policy")
+        for statement in policy["Properties"]["PolicyDocument"]["Statement"]
+        if "s3files" in str(statement["Action"])
+    ]
+    allowed = [f"s3files:{action}" for action in actions]
+    assert granted == [(allowed if len(allowed) > 1 else allowed[0], system)]
