@@ -56,19 +56,14 @@ def _try_identity(reader: AwsReader, account: Account) -> Mapping[str, Any] | Ex
     return response
 
 
-@_account_check(CREDENTIALS, _try_identity, "sts:GetCallerIdentity")
+@_account_check(CREDENTIALS, _try_identity)
 def _check_credentials(_: Account, response: Mapping[str, Any] | Exception) -> Outcome:
     if isinstance(response, Exception):
         return failed(str(response), "Sign in (such as `aws sso login`), or set AWS_PROFILE")
     return passed(f"account {response['Account']} as {response['Arn']}")
 
 
-@_account_check(
-    ACCOUNT,
-    lambda reader, account: identity(reader, account.home),
-    "sts:GetCallerIdentity",
-    after=(CREDENTIALS,),
-)
+@_account_check(ACCOUNT, lambda reader, account: identity(reader, account.home), after=(CREDENTIALS,))
 def _check_account(account: Account, response: Mapping[str, Any]) -> Outcome:
     signed_in = response["Account"]
     other_accounts = [cluster for cluster in account.clusters if cluster.account not in (None, signed_in)]
@@ -96,7 +91,7 @@ def _times(reader: AwsReader, account: Account) -> tuple[datetime, datetime | No
     return reader.now, server_time(dict(response))
 
 
-@_account_check("UC9403", _times, "sts:GetCallerIdentity")
+@_account_check("UC9403", _times)
 def _check_clock(_: Account, times: tuple[datetime, datetime | None]) -> Outcome:
     local_time, server_date = times
     if server_date is None:
@@ -121,7 +116,7 @@ def _region(reader: AwsReader, region: Region) -> str:
     return str(description["Regions"][0].get("OptInStatus", "opt-in-not-required"))
 
 
-@_region_check(REGION_IS_ENABLED, _region, "ec2:DescribeRegions", after=ACCOUNT_IS_KNOWN)
+@_region_check(REGION_IS_ENABLED, _region, after=ACCOUNT_IS_KNOWN)
 def _check_region(region: Region, status: str) -> Outcome:
     if status in {"opt-in-not-required", "opted-in"}:
         return passed(f"it is {status}")
@@ -141,7 +136,7 @@ def _bootstrap(reader: AwsReader, region: Region) -> str | None:
     return None if response is None else str(response["Parameter"]["Value"])
 
 
-@_region_check(BOOTSTRAPPED, _bootstrap, "ssm:GetParameter")
+@_region_check(BOOTSTRAPPED, _bootstrap)
 def _check_bootstrap(region: Region, version: str | None) -> Outcome:
     remedy = f"Run `cdk bootstrap aws://ACCOUNT/{region.name}`"
     if version is None:

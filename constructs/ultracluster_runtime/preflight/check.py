@@ -89,7 +89,6 @@ class Check(Generic[SubjectT, ObservationsT]):
     """Check of one requirement."""
 
     code: str  # rule code; the summary of its record is the title of the check
-    calls: tuple[str, ...]  # API calls that it makes, as IAM actions
     # Returns the subjects of an account; none if the check does not apply
     subjects: Callable[[Account], Iterable[SubjectT]]
     gather: Callable[[AwsReader, SubjectT], ObservationsT]  # reads what is needed from AWS
@@ -103,14 +102,12 @@ class Check(Generic[SubjectT, ObservationsT]):
 def check(
     code: str,
     gather: Callable[[AwsReader, SubjectT], ObservationsT],
-    *calls: str,
+    *,
     subjects: Callable[[Account], Iterable[SubjectT]],
     after: tuple[str, ...] = (REGION_IS_ENABLED,),
 ) -> Callable[[Callable[[SubjectT, ObservationsT], Outcome]], Check[SubjectT, ObservationsT]]:
     """Make the function below a check, which evaluates what was gathered; for the arguments see `Check`."""
-    return lambda evaluate: Check(
-        code=code, calls=calls, subjects=subjects, gather=gather, evaluate=evaluate, after=after
-    )
+    return lambda evaluate: Check(code=code, subjects=subjects, gather=gather, evaluate=evaluate, after=after)
 
 
 AnyCheck = Check[Any, Any]  # check of any subject

@@ -40,7 +40,7 @@ def _find_file_system(reader: AwsReader, system: Part) -> Description | None:
     )
 
 
-@_system_check(_FILE_SYSTEM, _find_file_system, "fsx:DescribeFileSystems")
+@_system_check(_FILE_SYSTEM, _find_file_system)
 def _check_system(system: Part, description: Description | None) -> Outcome:  # noqa: PLR0911 - one for each way to fail
     if description is None:
         return failed(
@@ -87,7 +87,7 @@ def _place(reader: AwsReader, system: Part) -> tuple[str, str | None]:
     return str(description.get("VpcId", "")), zone
 
 
-@_system_check("UC9453", _place, "fsx:DescribeFileSystems", "ec2:DescribeSubnets", after=(_FILE_SYSTEM,))
+@_system_check("UC9453", _place, after=(_FILE_SYSTEM,))
 def _check_place(system: Part, evidence: tuple[str, str | None]) -> Outcome:
     """Check that the file system is in the VPC and zone of the nodes; other VPCs have no DNS name or route to it."""
     vpc, zone = evidence
@@ -129,14 +129,7 @@ def _groups_of_file_system(reader: AwsReader, system: Part) -> list[Description]
     return list(response["SecurityGroups"])
 
 
-@_system_check(
-    "UC9454",
-    _groups_of_file_system,
-    "fsx:DescribeFileSystems",
-    "ec2:DescribeNetworkInterfaces",
-    "ec2:DescribeSecurityGroups",
-    after=(_FILE_SYSTEM,),
-)
+@_system_check("UC9454", _groups_of_file_system, after=(_FILE_SYSTEM,))
 def _check_ports(system: Part, groups: list[Description]) -> Outcome:
     """Check that its security groups allow Lustre traffic, by existing rules or those that the deployment adds."""
     ids = {group["GroupId"] for group in groups}
@@ -183,7 +176,7 @@ def _mount_targets(reader: AwsReader, files: Part) -> list[Description] | None:
     return None if found is None else list(found["mountTargets"])
 
 
-@check("UC9482", _mount_targets, "s3files:ListMountTargets", subjects=_files)
+@check("UC9482", _mount_targets, subjects=_files)
 def _check_mount_target(files: Part, targets: list[Description] | None) -> Outcome:
     """Check that S3 Files have the mount target that is named, or room for that of the deployment."""
     cluster = files.cluster

@@ -45,7 +45,7 @@ def _shown(reader: AwsReader, cluster: Cluster) -> Description:
     return _find_ami(reader, cluster) or {}
 
 
-@check(_EXISTS, _find_ami, "ec2:DescribeImages", subjects=lambda account: account.clusters)
+@check(_EXISTS, _find_ami, subjects=lambda account: account.clusters)
 def _check_ami(cluster: Cluster, description: Description | None) -> Outcome:
     remedy = "Pin another AMI: `ultracluster ami resolve ROLLOUT --write`"
     if description is None:
@@ -61,7 +61,7 @@ def _check_ami(cluster: Cluster, description: Description | None) -> Outcome:
 _ami_check: Final = partial(check, subjects=lambda account: account.clusters, after=(_EXISTS,))
 
 
-@_ami_check("UC9443", _shown, "ec2:DescribeImages")
+@_ami_check("UC9443", _shown)
 def _check_architecture(_: Cluster, description: Description) -> Outcome:
     got = description.get("Architecture")
     if got == _ARCHITECTURE:
@@ -69,7 +69,7 @@ def _check_architecture(_: Cluster, description: Description) -> Outcome:
     return failed(f"it is for {got}; the nodes are {_ARCHITECTURE}", f"Pin an AMI for {_ARCHITECTURE}")
 
 
-@_ami_check("UC9444", _shown, "ec2:DescribeImages")
+@_ami_check("UC9444", _shown)
 def _check_purpose(cluster: Cluster, description: Description) -> Outcome:
     """Check that the AMI is meant for such nodes: by the tag of images built by a NeuronAmi, else by its name."""
     name = description.get("Name", "")
@@ -93,7 +93,7 @@ def _check_purpose(cluster: Cluster, description: Description) -> Outcome:
     )
 
 
-@_ami_check("UC9445", lambda reader, cluster: (_shown(reader, cluster), reader.now), "ec2:DescribeImages")
+@_ami_check("UC9445", lambda reader, cluster: (_shown(reader, cluster), reader.now))
 def _check_deprecation(_: Cluster, evidence: tuple[Description, datetime]) -> Outcome:
     description, now = evidence
     text = description.get("DeprecationTime")
@@ -107,7 +107,7 @@ def _check_deprecation(_: Cluster, evidence: tuple[Description, datetime]) -> Ou
     )
 
 
-@_ami_check("UC9480", _shown, "ec2:DescribeImages")
+@_ami_check("UC9480", _shown)
 def _check_root_volume(cluster: Cluster, description: Description) -> Outcome:
     """Check that the AMI fits the root volume, which EC2 would refuse at each launch."""
     root, size = description.get("RootDeviceName"), cluster.root_volume.size_gib
@@ -176,7 +176,7 @@ def _repository(reader: AwsReader, image: Part) -> bool | None:
     return response is not None
 
 
-@check("UC9446", _repository, "ecr:DescribeRepositories", subjects=_images)
+@check("UC9446", _repository, subjects=_images)
 def _check_repository(image: Part, exists: bool | None) -> Outcome:
     reference = read_reference(image.name)
     if reference is None or exists is None:
@@ -213,7 +213,7 @@ def _find_image(reader: AwsReader, image: Part) -> Description | None:
     )
 
 
-@check(_IMAGE, _find_image, "ecr:DescribeImages", subjects=_images)
+@check(_IMAGE, _find_image, subjects=_images)
 def _check_image(_: Part, description: Description | None) -> Outcome:
     if description is None:
         return failed(
@@ -289,14 +289,7 @@ def _download(url: str) -> bytes:
         return b""
 
 
-@check(
-    "UC9457",
-    _entrypoint,
-    "ecr:BatchGetImage",
-    "ecr:GetDownloadUrlForLayer",
-    subjects=_images,
-    after=(_IMAGE,),
-)
+@check("UC9457", _entrypoint, subjects=_images, after=(_IMAGE,))
 def _check_entrypoint(_: Part, entrypoint: Sequence[str] | None) -> Outcome:
     if entrypoint is None:
         return skipped("the configuration of the image cannot be read")

@@ -9,7 +9,6 @@ from ultracluster_runtime.preflight.reader import AwsReader
 from ultracluster_spec.grants import SPENDING, powers
 from ultracluster_spec.record import RuleRecord
 
-_SIMULATE: Final = "iam:SimulatePrincipalPolicy"
 _ACTIONS: Final = (
     *SPENDING,
     *("iam:AddUserToGroup", "iam:AttachRolePolicy", "iam:AttachUserPolicy", "iam:CreateAccessKey"),
@@ -53,9 +52,7 @@ class ImportedRole:
 
 def imported_role_check(roles: Iterable[ImportedRole]) -> AnyCheck:
     """Return the check that IAM allows imported roles nothing beyond the work of a program (UC9470)."""
-    return check("UC9470", _simulate, "iam:GetRole", _SIMULATE, subjects=lambda _: tuple(roles), after=())(
-        _judge
-    )
+    return check("UC9470", _simulate, subjects=lambda _: tuple(roles), after=())(_judge)
 
 
 def _simulate(reader: AwsReader, role: ImportedRole) -> list[Any] | None:
@@ -70,7 +67,7 @@ def _simulate(reader: AwsReader, role: ImportedRole) -> list[Any] | None:
         result
         for service, resources in _RESOURCES.items()
         for result in reader.list_all(
-            _SIMULATE,
+            "iam:SimulatePrincipalPolicy",
             role.region,
             "EvaluationResults",
             PolicySourceArn=arn,

@@ -19,8 +19,6 @@ from ultracluster_spec.record import RuleRecord
 Description = Mapping[str, Any]
 
 _EXISTS: Final = "UC9435"
-_SUBNET: Final = "ec2:DescribeSubnets"
-_ROUTE_CALLS: Final = ("ec2:DescribeRouteTables", "ec2:DescribeVpcEndpoints")
 _ANYWHERE: Final = "0.0.0.0/0"
 _HTTPS: Final = 443
 _TARGETS: Final = (
@@ -56,7 +54,7 @@ def _shown(reader: AwsReader, subnet: Part) -> Description:
     return _find_subnet(reader, subnet) or {}
 
 
-@check(_EXISTS, _find_subnet, _SUBNET, subjects=_subnets)
+@check(_EXISTS, _find_subnet, subjects=_subnets)
 def _check_subnet(subnet: Part, description: Description | None) -> Outcome:
     if description is None:
         return failed(
@@ -86,7 +84,7 @@ def _room(reader: AwsReader, subnet: Part) -> tuple[int, bool]:
     return free, is_deployed(reader, subnet.region, subnet.cluster.stacks[2])
 
 
-@_subnet_check("UC9436", _room, _SUBNET, "cloudformation:DescribeStacks")
+@_subnet_check("UC9436", _room)
 def _check_addresses(subnet: Part, evidence: tuple[int, bool]) -> Outcome:
     free, deployed = evidence
     cluster = subnet.cluster
@@ -105,7 +103,7 @@ def _check_addresses(subnet: Part, evidence: tuple[int, bool]) -> Outcome:
     return failed(usage, remedy)
 
 
-@_subnet_check("UC9437", _shown, _SUBNET)
+@_subnet_check("UC9437", _shown)
 def _check_private(_: Part, description: Description) -> Outcome:
     """Check that the subnet assigns no public addresses: EC2 rejects them for instances with several interfaces."""
     if description.get("MapPublicIpOnLaunch"):
@@ -186,7 +184,7 @@ def _has_egress(target: str | None) -> bool:
     return target is not None and not target.startswith("igw-")
 
 
-@_subnet_check("UC9438", _routes, *_ROUTE_CALLS)
+@_subnet_check("UC9438", _routes)
 def _check_s3(_: Part, routes: Routes) -> Outcome:
     """Check that nodes reach S3, which stores image layers, checkpoints and compiled graphs."""
     if "s3" in routes.gateways:
@@ -204,7 +202,7 @@ def _check_s3(_: Part, routes: Routes) -> Outcome:
     return failed("there is no route to S3", "Add a gateway endpoint for S3 to its route table")
 
 
-@_subnet_check("UC9439", _routes, *_ROUTE_CALLS)
+@_subnet_check("UC9439", _routes)
 def _check_services(_: Part, routes: Routes) -> Outcome:
     missing = [service for service in NODE_SERVICES if service not in routes.endpoints]
     if not missing:
@@ -233,7 +231,7 @@ def _dns(reader: AwsReader, subnet: Part) -> dict[str, bool]:
     return settings
 
 
-@_subnet_check("UC9440", _dns, "ec2:DescribeVpcAttribute")
+@_subnet_check("UC9440", _dns)
 def _check_dns(subnet: Part, settings: dict[str, bool]) -> Outcome:
     off = [name for name, on in settings.items() if not on]
     if not off:
@@ -300,7 +298,7 @@ def covers_ports(rule: Description, low: int, high: int) -> bool:
     return rule.get("IpProtocol") == "tcp" and rule.get("FromPort", 0) <= low <= high <= rule.get("ToPort", 0)
 
 
-@_subnet_check("UC9458", _task_network, _SUBNET, "ec2:DescribeSecurityGroups", "ec2:DescribeVpcEndpoints")
+@_subnet_check("UC9458", _task_network)
 def _check_task_network(subnet: Part, network: TaskNetwork) -> Outcome:
     """Check the group that AWS Batch gives to the network interfaces of multi-node tasks: the VPC's default group."""
     group = network.group
@@ -362,8 +360,6 @@ def _endpoint_zones(reader: AwsReader, cluster: Cluster) -> dict[str, bool]:
 @check(
     "UC9459",
     _endpoint_zones,
-    "ec2:DescribeVpcEndpointServices",
-    "ec2:DescribeAvailabilityZones",
     subjects=lambda account: (cluster for cluster in account.clusters if cluster.network.subnet_id is None),
     after=(ZONE_IS_VISIBLE,),
 )
@@ -390,7 +386,6 @@ def _find_group(reader: AwsReader, subnet: Part) -> Description | None:
 @check(
     "UC9441",
     _find_group,
-    "ec2:DescribeSecurityGroups",
     subjects=lambda account: (
         subnet for subnet in _subnets(account) if subnet.cluster.network.security_group_id
     ),

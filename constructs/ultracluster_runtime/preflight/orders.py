@@ -53,13 +53,7 @@ def _approved(item: Mapping[str, Any]) -> Record | None:
     return record if record.order.token == record.token else None
 
 
-@check(
-    "UC9456",
-    _item,
-    "dynamodb:GetItem",
-    subjects=_orders,
-    after=ACCOUNT_IS_KNOWN,
-)
+@check("UC9456", _item, subjects=_orders, after=ACCOUNT_IS_KNOWN)
 def _check_order(order: Order, response: Mapping[str, Any] | None) -> Outcome:
     if response is None:
         return warned(

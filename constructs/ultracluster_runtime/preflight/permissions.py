@@ -21,9 +21,6 @@ from ultracluster_runtime.preflight.subjects import Account, Part, Region
 from ultracluster_spec.record import RuleRecord
 
 _NO_SUCH: Final = ("NoSuchEntity",)
-_ROLE_READ: Final = "iam:GetRole"
-_SIMULATE: Final = "iam:SimulatePrincipalPolicy"
-_IDENTITY: Final = "sts:GetCallerIdentity"
 
 _bootstrap_check: Final = partial(check, subjects=Account.regions, after=(BOOTSTRAPPED,))
 
@@ -56,7 +53,7 @@ def _service_role(code: str, role: str, service: str, subjects: Any, *, made_by:
             f"{role} does not exist, so Spot Instances cannot be requested", f"Create it: {command}"
         )
 
-    return check(code, gather, _ROLE_READ, subjects=subjects, after=ACCOUNT_IS_KNOWN)(evaluate)
+    return check(code, gather, subjects=subjects, after=ACCOUNT_IS_KNOWN)(evaluate)
 
 
 _check_batch_role = _service_role(
@@ -76,11 +73,11 @@ def _submitters(account: Account) -> Iterator[Part]:
 
 def _arn_of_role(reader: AwsReader, submitter: Part) -> str | None:
     name = submitter.name.rpartition("/")[2]
-    role = reader.call_or_none(_ROLE_READ, submitter.region, absent=_NO_SUCH, RoleName=name)
+    role = reader.call_or_none("iam:GetRole", submitter.region, absent=_NO_SUCH, RoleName=name)
     return str(role["Role"]["Arn"]) if role else None
 
 
-@check("UC9481", _arn_of_role, _ROLE_READ, subjects=_submitters, after=ACCOUNT_IS_KNOWN)
+@check("UC9481", _arn_of_role, subjects=_submitters, after=ACCOUNT_IS_KNOWN)
 def _check_submitter(submitter: Part, arn: str | None) -> Outcome:
     if arn == submitter.name:
         return passed("the role exists")
@@ -150,7 +147,7 @@ def _roles_to_assume(reader: AwsReader, region: Region) -> tuple[str, dict[str, 
     )
 
 
-@_bootstrap_check("UC9409", _roles_to_assume, _IDENTITY, _ROLE_READ, _SIMULATE)
+@_bootstrap_check("UC9409", _roles_to_assume)
 def _check_roles_to_assume(_: Region, result: tuple[str, dict[str, str] | None]) -> Outcome:
     """Check that the credentials may assume the deployment roles; the trust policies are not simulated."""
     principal, decisions = result
@@ -223,7 +220,7 @@ def _calls_of_deployment(reader: AwsReader, region: Region) -> tuple[str, dict[s
     return role, decisions
 
 
-@_bootstrap_check("UC9410", _calls_of_deployment, _IDENTITY, _SIMULATE)
+@_bootstrap_check("UC9410", _calls_of_deployment)
 def _check_calls_of_deployment(_: Region, result: tuple[str, dict[str, str] | None]) -> Outcome:
     role, decisions = result
     if decisions is None:

@@ -32,7 +32,6 @@ from ultracluster_spec.network import network_interfaces
 from ultracluster_spec.record import RuleRecord
 
 _READ_QUOTA: Final = ("service-quotas:GetServiceQuota", "service-quotas:GetAWSDefaultServiceQuota")
-_READ_STACKS: Final = "cloudformation:DescribeStacks"
 _NO_STACK: Final = ("ValidationError",)
 _GONE: Final = frozenset({"DELETE_COMPLETE", "REVIEW_IN_PROGRESS"})
 
@@ -98,12 +97,9 @@ def quota_value(reader: AwsReader, region: str, service: str, code: str) -> floa
     return None
 
 
-def quota_check(code: str, gather: Any, *calls: str, evaluate: Any = evaluate_shares) -> AnyCheck:
-    """Create the check of a quota in each Region.
-
-    `gather` returns the shares; `calls` are those that it makes in addition to those of Service Quotas.
-    """
-    return check(code, gather, *_READ_QUOTA, *calls, subjects=Account.regions)(evaluate)
+def quota_check(code: str, gather: Any, evaluate: Any = evaluate_shares) -> AnyCheck:
+    """Create the check of a quota in each Region; `gather` returns the shares."""
+    return check(code, gather, subjects=Account.regions)(evaluate)
 
 
 # Accelerated instances: Capacity Blocks, On-Demand and Spot
@@ -223,10 +219,8 @@ def _is_of(instance: Any, clusters: Iterable[Cluster]) -> bool:
 
 
 _check_blocks = quota_check("UC9411", _block_shares, evaluate=_evaluate_blocks)
-_check_on_demand = quota_check(
-    "UC9412", partial(_instance_shares, market="on-demand"), "ec2:DescribeInstances"
-)
-_check_spot = quota_check("UC9413", partial(_instance_shares, market="spot"), "ec2:DescribeInstances")
+_check_on_demand = quota_check("UC9412", partial(_instance_shares, market="on-demand"))
+_check_spot = quota_check("UC9413", partial(_instance_shares, market="spot"))
 
 
 # Resources
@@ -362,7 +356,7 @@ def _counted(
         added = sum(needed(cluster) for cluster in _new(reader, region, stack))
         return [_share(reader, region.name, SERVICE_QUOTAS[quota], used=used, needed=added)]
 
-    return quota_check(code, gather, call, _READ_STACKS)
+    return quota_check(code, gather)
 
 
 _check_environments = _counted(
@@ -381,15 +375,9 @@ _check_queues = _counted(
     "jobQueues",
     needed=lambda cluster: 1 + len(cluster.additional_queues) + len(cluster.compile_types),
 )
-_check_storage = quota_check("UC9416", _storage_shares, "fsx:DescribeFileSystems", _READ_STACKS)
+_check_storage = quota_check("UC9416", _storage_shares)
 _check_vpcs = _counted("UC9417", "vpcs", _NETWORK, "ec2:DescribeVpcs", "Vpcs", needed=_has_new_vpc)
-_check_interfaces = quota_check(
-    "UC9418",
-    _interface_shares,
-    "ec2:DescribeAvailabilityZones",
-    "ec2:DescribeNetworkInterfaces",
-    _READ_STACKS,
-)
+_check_interfaces = quota_check("UC9418", _interface_shares)
 _check_gateways = _counted(
     "UC9419",
     "gateway-endpoints",

@@ -26,13 +26,7 @@ def _record(reader: AwsReader, cluster: Cluster) -> str | None:
     return None if answer is None else str(answer["Parameter"]["Value"])
 
 
-@check(
-    REHEARSED,
-    _record,
-    "cloudformation:DescribeStacks",
-    "ssm:GetParameter",
-    subjects=lambda account: account.clusters,
-)
+@check(REHEARSED, _record, subjects=lambda account: account.clusters)
 def _check(cluster: Cluster, record: str | None) -> Outcome:
     if record == _DEPLOYED:
         return skipped("the cluster is deployed")

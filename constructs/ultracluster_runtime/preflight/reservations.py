@@ -46,11 +46,11 @@ def _with_account(reader: AwsReader, source: Source) -> tuple[Description, str]:
     return _shown(reader, source), identity(reader, source.region)["Account"]
 
 
-def _reservation_check(code: str, gather: Any = _shown, *calls: str) -> MakesCheck:
-    return check(code, gather, _DESCRIBE, *calls, subjects=_reserved, after=(_EXISTS,))
+def _reservation_check(code: str, gather: Any = _shown) -> MakesCheck:
+    return check(code, gather, subjects=_reserved, after=(_EXISTS,))
 
 
-@check(_EXISTS, _find_reservation, _DESCRIBE, subjects=_reserved)
+@check(_EXISTS, _find_reservation, subjects=_reserved)
 def _check_exists(source: Source, description: Description | None) -> Outcome:
     if description is None:
         return failed(
@@ -166,7 +166,7 @@ def _check_tenancy(_: Source, description: Description) -> Outcome:
     )
 
 
-@_reservation_check("UC9430", _with_account, "sts:GetCallerIdentity")
+@_reservation_check("UC9430", _with_account)
 def _check_owner(_: Source, evidence: tuple[Description, str]) -> Outcome:
     """Check the owner: a shared reservation can be revoked, and only its owner can extend it."""
     description, account = evidence
@@ -235,7 +235,7 @@ def _reservations_of_group(reader: AwsReader, source: Source) -> list[Descriptio
     return list(response["CapacityReservations"])
 
 
-@check("UC9434", _reservations_of_group, "resource-groups:ListGroupResources", _DESCRIBE, subjects=_grouped)
+@check("UC9434", _reservations_of_group, subjects=_grouped)
 def _check_members(source: Source, members: list[Description] | None) -> Outcome:
     if members is None:
         return failed(

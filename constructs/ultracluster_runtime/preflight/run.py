@@ -138,8 +138,9 @@ def _outcome(task: _Task, reader: AwsReader) -> Outcome:
         return _timed_out()
     except ClientError as error:
         problem = f"{error.response['Error'].get('Code')}: {error.response['Error'].get('Message')}"
-        calls = ", ".join(task.check.calls)
-        return failed(f"no answer: {problem}", f"Allow {calls}, or skip this check: --skip {task.check.code}")
+        calls = sorted(call for call in reader.allowed if call.endswith(f":{error.operation_name}"))
+        remedy = f"Allow {' and '.join(calls)}, or skip this check: --skip {task.check.code}"
+        return failed(f"no answer: {problem}", remedy)
     except BotoCoreError as error:
         return failed(f"no answer: {error}", "Check the network, the credentials and the Region")
     except Exception as error:  # noqa: BLE001 - an unexpected response fails one check, not all

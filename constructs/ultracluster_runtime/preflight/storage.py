@@ -57,7 +57,7 @@ def _location(reader: AwsReader, bucket: Part) -> str | None:
     return {"": "us-east-1", "EU": "eu-west-1"}.get(name, str(name))  # legacy names of the API
 
 
-@_bucket_check(_BUCKET, _location, "s3:GetBucketLocation")
+@_bucket_check(_BUCKET, _location)
 def _check_bucket(bucket: Part, region: str | None) -> Outcome:
     if region is None:
         return failed(f"the bucket {bucket.name} does not exist", "Create it, or correct its name")
@@ -81,7 +81,7 @@ def _policy(reader: AwsReader, bucket: Part) -> tuple[Description | None, bool]:
     return json.loads(policy["Policy"]), bool(status and status["PolicyStatus"]["IsPublic"])
 
 
-@_bucket_check("UC9449", _policy, "s3:GetBucketPolicy", "s3:GetBucketPolicyStatus", after=(_BUCKET,))
+@_bucket_check("UC9449", _policy, after=(_BUCKET,))
 def _check_policy(bucket: Part, evidence: tuple[Description | None, bool]) -> Outcome:
     """Check that the bucket policy is not public and does not lock out the jobs."""
     policy, public = evidence
@@ -135,7 +135,7 @@ def _key(reader: AwsReader, key: Part) -> Description | None:
     return response["KeyMetadata"] if response else None
 
 
-@_key_check(_KEY, _key, "kms:DescribeKey")
+@_key_check(_KEY, _key)
 def _check_key(key: Part, description: Description | None) -> Outcome:
     if description is None:
         return failed(f"the key {key.name} does not exist", "Create it, or correct its ARN")
@@ -153,7 +153,7 @@ def _key_policy(reader: AwsReader, key: Part) -> tuple[Description, str]:
     return json.loads(policy["Policy"]), owner
 
 
-@_key_check("UC9451", _key_policy, "kms:GetKeyPolicy", after=(_KEY,))
+@_key_check("UC9451", _key_policy, after=(_KEY,))
 def _check_key_policy(_: Part, evidence: tuple[Description, str]) -> Outcome:
     """Check that the key policy delegates access to IAM, on which the roles of the jobs and FSx's grants rely."""
     policy, owner = evidence

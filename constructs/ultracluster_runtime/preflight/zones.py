@@ -17,11 +17,7 @@ def zones_of(reader: AwsReader, region: str) -> dict[str, Any]:
     return {zone["ZoneId"]: zone for zone in description["AvailabilityZones"]}
 
 
-@_cluster_check(
-    ZONE_IS_VISIBLE,
-    lambda reader, cluster: zones_of(reader, cluster.region),
-    "ec2:DescribeAvailabilityZones",
-)
+@_cluster_check(ZONE_IS_VISIBLE, lambda reader, cluster: zones_of(reader, cluster.region))
 def _check_zone(cluster: Cluster, zones: dict[str, Any]) -> Outcome:
     zone = zones.get(cluster.zone_id)
     if zone is None:
@@ -49,7 +45,7 @@ def _zones_with_type(reader: AwsReader, cluster: Cluster) -> list[str]:
     return sorted(offering["Location"] for offering in offered)
 
 
-@_cluster_check("UC9421", _zones_with_type, "ec2:DescribeInstanceTypeOfferings", after=(ZONE_IS_VISIBLE,))
+@_cluster_check("UC9421", _zones_with_type, after=(ZONE_IS_VISIBLE,))
 def _check_offered(cluster: Cluster, zones: list[str]) -> Outcome:
     """Check that EC2 offers the type in the zone; Capacity Blocks are also sold where it is not listed."""
     if cluster.zone_id in zones:

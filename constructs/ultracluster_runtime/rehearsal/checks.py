@@ -124,7 +124,7 @@ def _batch_types(reader: AwsReader, cluster: Cluster) -> str:
     return f"AWS Batch accepted {PROBE_TYPE}; delete the environment ultracluster-rehearsal-probe"
 
 
-@_check("UC9710", _batch_types, "batch:CreateComputeEnvironment")
+@_check("UC9710", _batch_types)
 def _check_types(cluster: Cluster, answer: str) -> Outcome:
     match = re.search(r"be one of\s*\[([^\]]+)\]", answer)
     if match is None:
@@ -175,7 +175,7 @@ def _failures(reader: AwsReader, region: str, name: str) -> Sequence[str]:
     return causes or reasons or [f"{name} is {status}"]
 
 
-@_check("UC9711", _stacks, "cloudformation:DescribeStacks", "cloudformation:DescribeStackEvents")
+@_check("UC9711", _stacks)
 def _check_stacks(_: Cluster, failures: Mapping[str, Sequence[str]]) -> Outcome:
     reasons = [reason for reasons in failures.values() for reason in reasons]
     if not reasons:
@@ -219,7 +219,7 @@ _queues: Final = _described(_QUEUE, _QUEUES, "jobQueues")
 _definitions: Final = _described(_DEFINITION, _DEFINITIONS, "jobDefinitions")
 
 
-def _check_status(code: str, gather: Any, call: str, *, name: str, good: str) -> AnyCheck:
+def _check_status(code: str, gather: Any, *, name: str, good: str) -> AnyCheck:
     """Create a check that expects a status of each resource, and quotes the reason of any other."""
 
     def evaluate(_: Cluster, found: Sequence[Description]) -> Outcome:
@@ -233,16 +233,12 @@ def _check_status(code: str, gather: Any, call: str, *, name: str, good: str) ->
         names = ", ".join(f"{resource[name]}: {resource.get('statusReason', good)}" for resource in found)
         return _refusals(wrong) if wrong else passed(f"{good}: {names}")
 
-    return _check(code, gather, _LIST, call)(evaluate)
+    return _check(code, gather)(evaluate)
 
 
-_check_environments = _check_status(
-    "UC9712", _environments, _ENVIRONMENTS, name="computeEnvironmentName", good="VALID"
-)
-_check_queues = _check_status("UC9713", _queues, _QUEUES, name="jobQueueName", good="VALID")
-_check_definitions = _check_status(
-    "UC9714", _definitions, _DEFINITIONS, name="jobDefinitionName", good="ACTIVE"
-)
+_check_environments = _check_status("UC9712", _environments, name="computeEnvironmentName", good="VALID")
+_check_queues = _check_status("UC9713", _queues, name="jobQueueName", good="VALID")
+_check_definitions = _check_status("UC9714", _definitions, name="jobDefinitionName", good="ACTIVE")
 
 
 # Launch templates
@@ -309,15 +305,7 @@ def _in_subnet(data: Description, subnet: str) -> dict[str, Any]:
 _NO_RESERVATION: Final = "InvalidCapacityReservationId.NotFound: "
 
 
-@_check(
-    "UC9715",
-    _dry_runs,
-    _LIST,
-    _ENVIRONMENTS,
-    _GROUPS,
-    "ec2:DescribeLaunchTemplateVersions",
-    "ec2:RunInstances",
-)
+@_check("UC9715", _dry_runs)
 def _check_dry_runs(_: Cluster, answers: Mapping[str, str]) -> Outcome:
     if not answers:
         return skipped(_NOT_CREATED)
@@ -369,7 +357,7 @@ def _invocations(reader: AwsReader, cluster: Cluster) -> Mapping[str, tuple[str,
     return answers
 
 
-@_check("UC9716", _invocations, _LIST, "lambda:GetFunctionConfiguration", "lambda:Invoke")
+@_check("UC9716", _invocations)
 def _check_invocations(_: Cluster, answers: Mapping[str, tuple[str, str]]) -> Outcome:
     if not answers:
         return skipped("the cluster has no scheduled function")
@@ -435,16 +423,7 @@ def _submit(
     return ""
 
 
-@_check(
-    "UC9717",
-    _submissions,
-    _LIST,
-    _QUEUES,
-    _DEFINITIONS,
-    "batch:DescribeSchedulingPolicies",
-    "batch:SubmitJob",
-    "batch:TerminateJob",
-)
+@_check("UC9717", _submissions)
 def _check_submissions(_: Cluster, answers: Mapping[str, str]) -> Outcome:
     if not answers:
         return skipped("there is no queue or no job to submit")

