@@ -109,6 +109,24 @@ def test_a_dropped_terminal_buys_nothing_without_the_token(run: Any, market: Loc
     assert not [item for item in reservations if any(tag["Key"] == "uc:po" for tag in item.get("Tags", []))]
 
 
+def test_ctrl_c_at_the_question_buys_nothing_and_says_how_to_go_on(
+    run: Any, market: LocalAws, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def press(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    approve(run, "december")
+    monkeypatch.setattr("select.select", press)
+    for stream in ("stdin", "stderr"):
+        monkeypatch.setattr(f"sys.{stream}.isatty", lambda: True, raising=False)
+
+    told = run("buy", "december", exits=130)["stderr"]
+
+    assert "Interrupted. `ultracluster capacity status december`" in " ".join(told.split())
+    monkeypatch.undo()
+    assert not market.client("ec2", REGION).describe_capacity_reservations()["CapacityReservations"]
+
+
 def test_buys_nothing_above_the_cap(run: Any) -> None:
     token = approve(run, "december", "--max-fee", "0.5")
     refused = run("buy", "december", "--token", token, exits=2)

@@ -28,6 +28,7 @@ from ultracluster_cli.capacity.session import (
 from ultracluster_cli.capacity.verify import verify
 from ultracluster_cli.options import JsonOption, command_group, with_option_groups
 from ultracluster_cli.output import echo, print_json, print_table, short_time
+from ultracluster_cli.progress import if_interrupted
 from ultracluster_runtime.purchasing.fold import unknown_order
 from ultracluster_runtime.purchasing.operator_actions import cancel as cancel_order
 from ultracluster_runtime.purchasing.operator_actions import close
@@ -94,7 +95,10 @@ def buy(
                 f"Searching every {every} minutes until {until}. Stop it with Ctrl-C: nothing is held or bought before."
             )
             steps = buy_when_offered(order, nonce=nonce, every=timedelta(minutes=every))
-    outcome = session.run(steps)
+    with if_interrupted(
+        f"`ultracluster capacity status {order}` shows how far the order came. To go on, type the command again: it buys at most once."
+    ):
+        outcome = session.run(steps)
     record = outcome.record
     outputs: dict[str, Callable[[], object]] = {}
     if record.reservation_ids and write is not None:
