@@ -18,8 +18,11 @@ class Outcome:
     stderr: str
 
 
+Run = Callable[..., Outcome]
+
+
 @pytest.fixture
-def run(capfd: pytest.CaptureFixture[str]) -> Callable[..., Outcome]:
+def run(capfd: pytest.CaptureFixture[str]) -> Run:
     """Run the command line with arguments."""
 
     def run_with(*arguments: str) -> Outcome:

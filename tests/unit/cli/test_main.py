@@ -12,13 +12,12 @@ from typing import Any, NoReturn
 
 import pytest
 import typer
+from tests.unit.cli.conftest import Run
 
 from ultracluster_cli import main as main_module
 from ultracluster_cli.exit_codes import ExitCode
 from ultracluster_cli.main import COMMANDS, Command, load_command
 from ultracluster_spec.findings import Finding, FindingsError
-
-Run = Callable[..., Any]
 
 
 @pytest.fixture

@@ -1,13 +1,17 @@
-"""The same option has the same name and help in every command."""
+"""The same option has the same name and help in every command, also as a field of a data class of options."""
 
 from collections import defaultdict
 from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
+import pytest
 import typer
+from typer.testing import CliRunner
 
 from ultracluster_cli.main import app
+from ultracluster_cli.options import with_option_groups
 
 # Each of these names means something of its own in some commands.
 OF_A_COMMAND = {
@@ -110,3 +114,48 @@ def _commands(command: Any, path: tuple[str, ...] = ()) -> Iterator[tuple[tuple[
 
 def _options(command: Any) -> Iterator[Any]:
     yield from (each for each in command.params if each.param_type_name == "option")
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Account:
+    profile: Annotated[str | None, typer.Option(help="Profile.")] = None
+    region: Annotated[str, typer.Option(help="Region.")]
+
+
+def _run(*arguments: str) -> tuple[int, str]:
+    app = typer.Typer()
+
+    @app.command()
+    @with_option_groups
+    def show(name: str, *, account: _Account, times: int = 1) -> None:
+        """Show the options."""
+        typer.echo(f"{name} {account.profile} {account.region} {times}")
+
+    result = CliRunner().invoke(app, arguments)
+    return result.exit_code, result.output
+
+
+@pytest.mark.parametrize(
+    ("arguments", "output"),
+    [
+        (("a", "--region", "us-east-2"), "a None us-east-2 1\n"),
+        (("a", "--region", "us-east-2", "--profile", "p", "--times", "3"), "a p us-east-2 3\n"),
+    ],
+)
+def test_a_command_gets_a_group_with_the_options_of_its_fields(
+    arguments: tuple[str, ...], output: str
+) -> None:
+    assert _run(*arguments) == (0, output)
+
+
+def test_a_field_without_a_default_is_a_required_option() -> None:
+    code, output = _run("a")
+
+    assert code == 2
+    assert "--region" in output
+
+
+def test_the_help_of_a_command_is_its_docstring_and_the_help_of_each_field() -> None:
+    _, output = _run("--help")
+
+    assert all(text in output for text in ("Show the options.", "Profile.", "Region.", "--times"))

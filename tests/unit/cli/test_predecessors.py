@@ -1,15 +1,14 @@
 """Commands and options that went name their successor in one line, whatever they are called with."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
 import typer.main
+from tests.unit.cli.conftest import Run
 
 from ultracluster_cli.main import COMMANDS, app
 from ultracluster_cli.predecessors import PREDECESSORS
-
-Run = Callable[..., Any]
 
 # As people typed them, and what must not be done first: show a help, read a file, ask AWS.
 ARGUMENTS = ([], ["--help"], ["-h"], ["no-such-file.yaml", "--no-such-option"], ["--json"])

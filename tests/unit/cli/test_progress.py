@@ -1,4 +1,4 @@
-"""A silent command shows a line on a terminal, and Ctrl-C says what was and was not done."""
+"""Steps are measured and shown on a terminal, and Ctrl-C says what was and was not done."""
 
 import io
 import sys
@@ -8,7 +8,7 @@ from collections.abc import Callable
 import pytest
 
 from ultracluster_cli import progress
-from ultracluster_cli.progress import doing, if_interrupted, interruption_note, progress_line
+from ultracluster_cli.progress import doing, if_interrupted, interruption_note, measure, progress_line
 
 
 class Terminal(io.StringIO):
@@ -77,3 +77,25 @@ def test_ctrl_c_says_what_was_and_was_not_done() -> None:
     assert interruption_note("deploy") == "Interrupted."
     assert interruption_note("jobs list") == "Interrupted; nothing was changed."
     assert interruption_note("cost estimate") == "Interrupted; nothing was changed."
+
+
+def test_a_step_that_fails_has_no_time() -> None:
+    steps: dict[str, float] = {}
+    with measure(steps, "good"):
+        pass
+    with pytest.raises(ValueError, match="bad"), measure(steps, "bad"):
+        raise ValueError("bad")
+
+    assert list(steps) == ["good"]
+    assert steps["good"] >= 0
+
+
+def test_the_seconds_of_a_repeated_step_are_added(monkeypatch: pytest.MonkeyPatch) -> None:
+    seconds = iter([0.0, 2.0, 10.0, 15.0])
+    monkeypatch.setattr(time, "monotonic", lambda: next(seconds))
+    steps: dict[str, float] = {}
+    for _ in range(2):
+        with measure(steps, "again"):
+            pass
+
+    assert steps == {"again": 7.0}

@@ -1,12 +1,10 @@
 """The records of all rules."""
 
 import re
-from collections.abc import Callable
-from typing import Any
+
+from tests.unit.cli.conftest import Run
 
 from ultracluster_cli.records import ALL_RECORDS, selected_records
-
-Run = Callable[..., Any]
 
 
 def test_records_are_found_once_each_by_codes_in_any_case() -> None:

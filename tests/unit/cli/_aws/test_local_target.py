@@ -1,5 +1,6 @@
 """A local AWS as the target of a deployment."""
 
+from collections.abc import Callable
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -13,6 +14,28 @@ from ultracluster_local.instance.environment import ACCOUNT
 from ultracluster_local.seeding.seed_client import SeedContainerImage
 from ultracluster_stacks.config import load_rollout
 
+Seed = Callable[[str, str], dict[str, Any]]
+
+
+@pytest.fixture
+def seed(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Seed:
+    """Open the local AWS for the quick start with another text; return what is seeded."""
+
+    def run(old: str, new: str) -> dict[str, Any]:
+        text = QUICKSTART.read_text()
+        assert old in text
+        rollout = tmp_path / "rollout.yaml"
+        rollout.write_text(text.replace(old, new))
+        (wave,) = load_rollout(rollout).config.waves
+        seeded: dict[str, Any] = {}
+        running = SimpleNamespace(endpoint="http://127.0.0.1:1", key="LOCAL1")
+        monkeypatch.setattr(local_target, "status", lambda _: running)
+        monkeypatch.setattr(local_target, "seed", lambda **wanted: seeded.update(wanted))
+        with open_targets(wave.clusters, local=True, temporary=tmp_path):
+            return seeded
+
+    return run
+
 
 @pytest.mark.parametrize(
     ("registry", "region"),
@@ -22,47 +45,19 @@ from ultracluster_stacks.config import load_rollout
     ],
 )
 def test_images_of_jobs_in_registries_of_the_local_account_are_seeded(
-    registry: str, region: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+    seed: Seed, registry: str, region: str
 ) -> None:
-    text = QUICKSTART.read_text()
     image = "123456789012.dkr.ecr.us-east-2.amazonaws.com/training:2026-11-20"
-    assert image in text
-    rollout = tmp_path / "rollout.yaml"
-    rollout.write_text(text.replace(image, f"{ACCOUNT}.{registry}/training:1"))
-    (wave,) = load_rollout(rollout).config.waves
-    seeded: dict[str, Any] = {}
-    monkeypatch.setattr(
-        local_target, "status", lambda _: SimpleNamespace(endpoint="http://127.0.0.1:1", key="LOCAL1")
-    )
-    monkeypatch.setattr(local_target, "seed", lambda **wanted: seeded.update(wanted))
 
-    with open_targets(wave.clusters, local=True, temporary=tmp_path):
-        pass
-
-    assert seeded["container_images"] == {
+    assert seed(image, f"{ACCOUNT}.{registry}/training:1")["container_images"] == {
         SeedContainerImage(repository="training", tag="1", region=region),
     }
 
 
 @pytest.mark.parametrize(("market", "ends"), [("capacity-block", True), ("on-demand", False)])
-def test_a_seeded_block_ends_and_a_reservation_does_not(
-    market: str, ends: bool, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
-    rollout = tmp_path / "rollout.yaml"
-    rollout.write_text(
-        QUICKSTART.read_text().replace("market_type: capacity-block", f"market_type: {market}")
-    )
-    (wave,) = load_rollout(rollout).config.waves
-    seeded: dict[str, Any] = {}
-    monkeypatch.setattr(
-        local_target, "status", lambda _: SimpleNamespace(endpoint="http://127.0.0.1:1", key="LOCAL1")
-    )
-    monkeypatch.setattr(local_target, "seed", lambda **wanted: seeded.update(wanted))
+def test_a_seeded_block_ends_and_a_reservation_does_not(seed: Seed, market: str, ends: bool) -> None:
+    (reservation,) = seed("market_type: capacity-block", f"market_type: {market}")["reservations"]
 
-    with open_targets(wave.clusters, local=True, temporary=tmp_path):
-        pass
-
-    (reservation,) = seeded["reservations"]
     assert (reservation.block, reservation.end is not None) == (ends, ends)
     assert reservation.end is None or reservation.end > reservation.start
 

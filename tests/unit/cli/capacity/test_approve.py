@@ -4,7 +4,6 @@ import io
 import json
 import re
 import sys
-from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 from types import SimpleNamespace
@@ -13,6 +12,7 @@ from typing import Any
 import pytest
 from botocore.exceptions import ClientError
 from tests.fake_clients import FakeClients
+from tests.unit.cli.conftest import Run
 from tests.unit.runtime.purchasing.example_orders import block_order
 from tests.unit.runtime.purchasing.simulation import START
 
@@ -27,7 +27,6 @@ from ultracluster_runtime.purchasing.orders import (
     Record,
 )
 
-Run = Callable[..., Any]
 TERMS = ["--cluster", "ohio", "--max-fee", "200000", "--month-cap", "250000", "--approver", "a person"]
 BLOCK = ["approve", "december", *TERMS, "--days", "14", "--between", "2026-12-01", "2026-12-15"]
 BLOCK += ["--regions", "us-east-2"]

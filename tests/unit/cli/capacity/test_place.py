@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 from tests.unit.cli.capacity.test_resolve import ORDERED, record
+from tests.unit.cli.conftest import Run
 from tests.unit.runtime.purchasing.example_orders import block_order, offering
 from tests.unit.stacks.config.conftest import VALID
 
@@ -19,8 +20,6 @@ from ultracluster_runtime.images.machine_images import MachineImage
 from ultracluster_runtime.purchasing.effects import Page
 from ultracluster_runtime.purchasing.offerings import Offering
 from ultracluster_stacks.config import load_rollout
-
-Run = Callable[..., Any]
 
 ZONES = {"us-east-2": "use2-az1", "ap-south-2": "aps2-az1"}
 FEES = {"us-east-2": 60_000, "ap-south-2": 50_000}

@@ -9,6 +9,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from tests.unit.cli.conftest import Run
 from tests.unit.runtime.purchasing.example_orders import block_order, extension_order, on_demand_order
 from tests.unit.runtime.purchasing.simulation import START
 from tests.unit.stacks.config.conftest import VALID
@@ -21,8 +22,6 @@ from ultracluster_stacks.config import load_rollout
 RESERVATION = "cr-0aaaaaaaaaaaaaaaa"
 _OWN = '          reservation_id: cr-0123456789abcdef0\n          start: "2026-12-01T12:00:00Z"\n          end: "2026-12-04T11:30:00Z"\n'
 ORDERED = VALID.replace(_OWN, "          order: december # for the paper\n").replace("use2-az3", "use2-az1")
-
-Run = Callable[..., Any]
 
 
 def record(order: Order, **changes: Any) -> Record:

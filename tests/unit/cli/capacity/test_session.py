@@ -1,4 +1,4 @@
-"""A purchase needs a confirmation: the token of its order, or its name and total typed at a terminal."""
+"""A purchase needs a confirmation, and says whether its cluster was rehearsed."""
 
 import json
 from datetime import datetime
@@ -8,14 +8,18 @@ from typing import Any
 import pytest
 from botocore.exceptions import EndpointConnectionError
 from botocore.parsers import ResponseParserError
+from tests.unit.cli._aws.test_rehearsals import AT, Parameters
 from tests.unit.runtime.purchasing.example_orders import block_order
 from tests.unit.runtime.purchasing.scenarios import SCENARIOS, start
 from tests.unit.runtime.purchasing.simulation import START
 
 from ultracluster_cli.capacity import session as capacity_session
+from ultracluster_cli.capacity.session import echo_rehearsals
 from ultracluster_cli.exit_codes import ExitCode, exit_code_of
 from ultracluster_runtime.purchasing.orders import OrderState, Record
+from ultracluster_runtime.rollout.rehearsal_record import Rehearsal, cluster_digest, write_rehearsal
 from ultracluster_spec.findings import FindingsError
+from ultracluster_stacks.config import load_rollout
 
 
 def without_terminal(monkeypatch: pytest.MonkeyPatch, *, terminal: bool) -> None:
@@ -176,3 +180,35 @@ def test_purchase_is_reported_on_stderr_if_stdout_fails(monkeypatch: pytest.Monk
     monkeypatch.setattr("sys.stdout", None)
     with pytest.raises(FindingsError, match=r"UC7051: order december is PURCHASED with cr-.* it is closed"):
         capacity_session.show_outcome(BOUGHT, as_json=True)
+
+
+class Session:
+    """A session whose SSM has the record of a rehearsal of the quick start."""
+
+    def __init__(self, digest: str) -> None:
+        self.ssm = Parameters()
+        write_rehearsal(self.ssm, "quickstart", Rehearsal(digest=digest, at=AT, passed=30, failures=()))
+
+    def clients(self, service: str, region: str, **_: Any) -> Parameters:
+        assert (service, region) == ("ssm", "us-east-2")
+        return self.ssm
+
+
+@pytest.mark.parametrize(
+    ("version", "with_file", "said"),
+    [
+        ("same", True, "30 checks passed."),
+        ("older", True, "as an older version of it."),
+        ("older", False, "30 checks passed."),
+    ],
+)
+def test_a_rollout_file_tells_an_older_version(
+    capsys: pytest.CaptureFixture[str], quickstart: Path, version: str, said: str, *, with_file: bool
+) -> None:
+    (cluster,) = load_rollout(quickstart).config.clusters()
+    session: Any = Session(cluster_digest(cluster) if version == "same" else "older")
+    order = block_order(cluster="quickstart", regions=("us-east-2",))
+
+    echo_rehearsals(order, session, quickstart if with_file else None)
+
+    assert capsys.readouterr().err.endswith(f"{said}\n")

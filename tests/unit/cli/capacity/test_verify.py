@@ -1,11 +1,11 @@
 """`ultracluster capacity verify` compares the instances of a Region with the named reservations."""
 
 import json
-from collections.abc import Callable
 from datetime import UTC, datetime
 from typing import Any
 
 import pytest
+from tests.unit.cli.conftest import Run
 
 from ultracluster_cli.capacity import verify
 from ultracluster_runtime.purchasing import ec2_reads
@@ -13,7 +13,6 @@ from ultracluster_runtime.purchasing.ec2_objects import Reservation
 from ultracluster_runtime.purchasing.effects import Page
 from ultracluster_runtime.purchasing.verify import LaunchedInstance
 
-Run = Callable[..., Any]
 VERIFY = ("capacity", "verify", "cr-1", "--region", "us-east-2")
 START = datetime(2026, 12, 1, tzinfo=UTC)
 INSIDE = LaunchedInstance(instance_id="i-1", lifecycle="capacity-block", reservation_id="cr-1")

@@ -1,7 +1,6 @@
 """What `ultracluster cost` answers of the rollouts of this repository."""
 
 import json
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -9,9 +8,6 @@ ROLLOUTS = Path(__file__).parents[4] / "stacks" / "rollouts"
 
 
 TWO_WAVES, QUICKSTART, JOBS = (str(ROLLOUTS / f"{name}.yaml") for name in ("two-waves", "quickstart", "jobs"))
-
-
-Run = Callable[..., Any]
 
 
 def clusters(outcome: Any) -> list[dict[str, Any]]:

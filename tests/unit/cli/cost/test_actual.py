@@ -6,7 +6,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.unit.cli.cost.cost_answers import QUICKSTART, Run, clusters
+from tests.unit.cli.conftest import Run
+from tests.unit.cli.cost.cost_answers import QUICKSTART, clusters
 
 from ultracluster_cli.cost import actual as actual_command
 from ultracluster_runtime.costs.cost_explorer import ActualCosts

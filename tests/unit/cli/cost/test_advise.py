@@ -7,12 +7,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.unit.cli.conftest import Run
 from tests.unit.runtime.metrics.recordings import recording, series
 
 from ultracluster_cli.cost import advise as advising
 from ultracluster_runtime.metrics.recording_file import read_recording, write_recording
-
-Run = Callable[..., Any]
 
 
 @pytest.fixture

@@ -1,12 +1,12 @@
 """Metrics in CloudWatch are compared by week, with the local AWS."""
 
 import json
-from collections.abc import Callable
 from datetime import UTC, date, datetime, timedelta
 from typing import Any
 
 import pytest
 from botocore.exceptions import ClientError
+from tests.unit.cli.conftest import Run
 
 from ultracluster_catalog.observability.metrics import BAKE_OFF_NAMESPACE, CANDIDATE_DIMENSION
 from ultracluster_cli.cost import bake_off as bake_off_weeks
@@ -16,8 +16,6 @@ REGION = "us-east-2"
 PATH = "BakeOff/BakeOff"
 NODES = ("--nodes", "trn2=4xtrn2.48xlarge", "--nodes", "p5=4xp5.48xlarge")
 WEEK = timedelta(weeks=1)
-
-Run = Callable[..., Any]
 
 
 @pytest.fixture

@@ -3,7 +3,8 @@
 from pathlib import Path
 
 import pytest
-from tests.unit.cli.cost.cost_answers import QUICKSTART, Run
+from tests.unit.cli.conftest import Run
+from tests.unit.cli.cost.cost_answers import QUICKSTART
 
 
 def test_a_rollout_without_a_command_is_estimated(run: Run) -> None:

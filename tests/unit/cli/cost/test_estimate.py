@@ -8,7 +8,8 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from tests.unit.cli.cost.cost_answers import JOBS, QUICKSTART, TWO_WAVES, Run, clusters
+from tests.unit.cli.conftest import Run
+from tests.unit.cli.cost.cost_answers import JOBS, QUICKSTART, TWO_WAVES, clusters
 
 from ultracluster_catalog.prices.prices import BillableItem, Price
 from ultracluster_cli.cost import estimate as costing

@@ -5,7 +5,8 @@ import re
 from decimal import Decimal
 from pathlib import Path
 
-from tests.unit.cli.cost.cost_answers import QUICKSTART, TWO_WAVES, Run, clusters
+from tests.unit.cli.conftest import Run
+from tests.unit.cli.cost.cost_answers import QUICKSTART, TWO_WAVES, clusters
 
 
 def test_shows_the_estimate_with_sources_and_unknown_prices(run: Run) -> None:

@@ -9,13 +9,13 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from tests.unit.cli.conftest import Run
 from tests.unit.runtime.metrics.recordings import SAMPLE, recording, series
 
 from ultracluster_cli.metrics import metric_source
 from ultracluster_runtime.metrics.recorded_metrics import Recording
 from ultracluster_runtime.metrics.recording_file import write_recording
 
-Run = Callable[..., Any]
 EPOCH = 10_000_000_000
 
 

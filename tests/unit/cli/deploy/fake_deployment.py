@@ -2,7 +2,6 @@
 
 import json
 import os
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -10,9 +9,6 @@ from tests.unit.cli._aws.folder_bucket import FolderBucket, client_of
 from tests.unit.cli.plan.fake_project import CloudFormation
 
 from ultracluster_cli._aws.target import Target
-
-Run = Callable[..., Any]
-
 
 FAKE_CDK = """\
 import json, os, pathlib, shutil, sys

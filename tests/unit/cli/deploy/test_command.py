@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from tests.unit.cli.deploy.fake_deployment import Run
+from tests.unit.cli.conftest import Run
 from tests.unit.cli.plan.fake_project import TEMPLATE, edited, write_assembly
 
 from ultracluster_cli.plan import planning

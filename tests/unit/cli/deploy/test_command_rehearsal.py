@@ -7,12 +7,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.unit.cli.conftest import Run
 from tests.unit.cli.deploy.rehearsal_account import Account
 
 from ultracluster_cli._aws import targets
 from ultracluster_cli.deploy import rehearsal
-
-Run = Callable[..., Any]
 
 READS = {"get_caller_identity", "describe_regions", "get_parameter"}
 

@@ -4,16 +4,15 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import botocore.session
 import pytest
+from tests.unit.cli.conftest import Run
 
 pytestmark = pytest.mark.slow
-
-Run = Callable[..., Any]
 
 
 @pytest.fixture

@@ -1,10 +1,10 @@
 """The demo writes its purchases to a copy of the rollout, and verifies that they were deployed."""
 
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.unit.cli.conftest import Run
 from tests.unit.cli.local.demo_orders import END, RESERVATION, START, record
 
 from ultracluster_cli.capacity.command import fragment
@@ -14,8 +14,6 @@ from ultracluster_runtime.purchasing.orders import OrderState
 from ultracluster_spec.cluster import Cluster
 from ultracluster_spec.findings import FindingsError
 from ultracluster_stacks.config import load_rollout
-
-Run = Callable[..., Any]
 
 
 @pytest.fixture
@@ -105,30 +103,8 @@ def test_an_environment_file_is_refused_before_anything_is_started(
 
 
 def deployed(reservation: str, market_type: str | None = "capacity-block") -> dict[str, Any]:
-    return {
-        "name": "quickstart",
-        "region": "us-east-2",
-        "instance_type": "trn2.48xlarge",
-        "nodes": 4,
-        "chips": 64,
-        "neuron_cores": 512,
-        "logical_neuron_cores": 256,
-        "efa_interfaces_per_node": 16,
-        "efa_gbps_per_node": 3200,
-        "placement_group": None,
-        "reservation": {
-            "id": reservation,
-            "state": "scheduled",
-            "market_type": market_type,
-            "instances": 4,
-            "ends": None,
-        },
-        "file_systems": [],
-        "buckets": [],
-        "queue": "queue",
-        "job_definitions": [],
-        "stacks": [],
-    }
+    """What the check reads of a summary."""
+    return {"reservation": {"id": reservation, "market_type": market_type}}
 
 
 def bought(reservation: str) -> Purchase:

@@ -1,10 +1,6 @@
 """Recordings and the pages that are drawn of them."""
 
-from collections.abc import Callable
 from html.parser import HTMLParser
-from typing import Any
-
-Run = Callable[..., Any]
 
 
 class Page(HTMLParser):

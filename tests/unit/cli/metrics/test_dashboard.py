@@ -4,7 +4,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.unit.cli.metrics.drawn_pages import Run
+from tests.unit.cli.conftest import Run
 from tests.unit.runtime.metrics.recordings import SAMPLE, day, recording, sample
 
 from ultracluster_cli.metrics import dashboard

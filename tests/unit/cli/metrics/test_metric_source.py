@@ -3,7 +3,7 @@
 from pathlib import Path
 
 import pytest
-from tests.unit.cli.metrics.drawn_pages import Run
+from tests.unit.cli.conftest import Run
 
 
 def test_reports_errors_of_cloudwatch(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -2,15 +2,11 @@
 
 import copy
 import json
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import botocore.exceptions
 from tests.unit.cli._aws.folder_bucket import asset_manifest
-
-Run = Callable[..., Any]
-
 
 FAKE_CDK = """\
 import json, os, pathlib, shutil, sys

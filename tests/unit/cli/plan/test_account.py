@@ -8,7 +8,8 @@ from typing import Any
 
 import botocore.exceptions
 import pytest
-from tests.unit.cli.plan.fake_project import TEMPLATE, CloudFormation, Run, edited, write_assembly
+from tests.unit.cli.conftest import Run
+from tests.unit.cli.plan.fake_project import TEMPLATE, CloudFormation, edited, write_assembly
 
 pytestmark = pytest.mark.slow
 

@@ -5,10 +5,10 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from tests.unit.cli.conftest import Run
 from tests.unit.cli.plan.fake_project import (
     TEMPLATE,
     CloudFormation,
-    Run,
     edited,
     write_assembly,
 )

@@ -3,7 +3,8 @@
 from pathlib import Path
 
 import pytest
-from tests.unit.cli.plan.fake_project import CHANGED, TEMPLATE, Run, edited, write_assembly
+from tests.unit.cli.conftest import Run
+from tests.unit.cli.plan.fake_project import CHANGED, TEMPLATE, edited, write_assembly
 
 pytestmark = pytest.mark.slow
 

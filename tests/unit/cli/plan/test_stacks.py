@@ -1,4 +1,4 @@
-"""Stacks of a cloud assembly are compared with those of the account that each belongs to."""
+"""Stacks are those of the stages of a cloud assembly, each compared in the account that it belongs to."""
 
 import json
 from collections.abc import Callable
@@ -8,15 +8,15 @@ from typing import Any
 
 import pytest
 from tests.unit.cli._aws.two_accounts import TARGETS, stack
+from tests.unit.cli.conftest import Run
 from tests.unit.cli.plan.fake_project import (
     TEMPLATE,
     CloudFormation,
-    Run,
     edited,
     write_assembly,
 )
 
-from ultracluster_cli.plan.stacks import deployed_stacks
+from ultracluster_cli.plan.stacks import assembled_stacks, deployed_stacks
 from ultracluster_spec.findings import FindingsError
 
 
@@ -160,3 +160,43 @@ def test_a_renamed_cluster_stops_while_the_former_one_has_its_reservation(
     assert ("Also deployed, and not in the rollout file: former in us-east-2" in outcome.stderr) is (
         code == 0
     )
+
+
+def write_manifest(directory: Path, artifacts: dict[str, Any]) -> None:
+    directory.mkdir(exist_ok=True)
+    (directory / "manifest.json").write_text(json.dumps({"version": "55.0.0", "artifacts": artifacts}))
+    (directory / "t.json").write_text('{"Resources": {}}')
+
+
+def stage(name: str) -> dict[str, Any]:
+    return {
+        "type": "cdk:cloud-assembly",
+        "properties": {"directoryName": f"assembly-{name}", "displayName": name},
+    }
+
+
+def artifact(name: str, region: str) -> dict[str, Any]:
+    return {
+        "type": "aws:cloudformation:stack",
+        "environment": f"aws://unknown-account/{region}",
+        "properties": {"stackName": name, "templateFile": "t.json"},
+    }
+
+
+def test_reads_the_stacks_of_stages_and_no_other_artifacts(tmp_path: Path) -> None:
+    write_manifest(tmp_path, {"Tree": {"type": "cdk:tree"}, "a": stage("a-us-east-2")})
+    write_manifest(tmp_path / "assembly-a-us-east-2", {"N1": artifact("a-Network", "us-east-2")})
+
+    (read,) = assembled_stacks(tmp_path)
+
+    assert (read.cluster, read.name, read.region, read.account) == (
+        "a-us-east-2",
+        "a-Network",
+        "us-east-2",
+        None,
+    )
+
+
+def test_an_assembly_that_is_not_there_is_a_finding(tmp_path: Path) -> None:
+    with pytest.raises(FindingsError, match=r"^error: .*manifest\.json"):
+        assembled_stacks(tmp_path)

@@ -3,14 +3,10 @@
 import ast
 import json
 import re
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import yaml
-
-Run = Callable[..., Any]
-
 
 ROOT = Path(__file__).parents[4]
 

@@ -10,7 +10,8 @@ from typing import Any
 
 import pytest
 import yaml
-from tests.unit.cli.project.checked_projects import Run, check_project
+from tests.unit.cli.conftest import Run
+from tests.unit.cli.project.checked_projects import check_project
 
 from ultracluster_stacks.config import load_rollout
 from ultracluster_stacks.config.schema import schema_text

@@ -6,7 +6,8 @@ from types import SimpleNamespace
 
 import pytest
 from packaging.requirements import Requirement
-from tests.unit.cli.project.checked_projects import ROOT, Run, check_project
+from tests.unit.cli.conftest import Run
+from tests.unit.cli.project.checked_projects import ROOT, check_project
 
 from ultracluster_cli.project import project_files
 from ultracluster_cli.project.project_files import example_names

@@ -3,7 +3,8 @@
 from pathlib import Path
 
 import pytest
-from tests.unit.cli.rollout.rollout_simulation import Project, Run, make_project
+from tests.unit.cli.conftest import Run
+from tests.unit.cli.rollout.rollout_simulation import Project, make_project
 
 
 @pytest.fixture

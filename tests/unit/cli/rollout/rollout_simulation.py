@@ -3,7 +3,6 @@
 import json
 import os
 import time
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +10,7 @@ import botocore.exceptions
 import pytest
 from tests.unit.cli._aws.folder_bucket import FolderBucket, client_of
 from tests.unit.cli._cdk.fake_cdk import install_cdk
+from tests.unit.cli.conftest import Run
 
 from ultracluster_cli._aws import targets
 from ultracluster_cli._aws.target import Target
@@ -19,7 +19,6 @@ from ultracluster_cli.plan.account import Answers
 from ultracluster_cli.plan.former_clusters import FormerClusters
 from ultracluster_cli.rollout import step_runner as rollout_steps
 
-Run = Callable[..., Any]
 CLUSTERS = ("canary-us-east-1", "pretrain-us-east-2", "finetune-ap-southeast-4")
 
 FAKE_CDK = """\

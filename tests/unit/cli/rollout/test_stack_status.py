@@ -64,3 +64,4 @@ def test_metric_and_composite_alarms_fire_also_behind_the_first_hundred() -> Non
     assert [alarm["AlarmName"] for alarm in firing_alarms(names, cloudwatch)] == [names[0], *names[2:]]
     for call in cloudwatch.describe_alarms.call_args_list:
         assert call.kwargs["AlarmTypes"] == ["MetricAlarm", "CompositeAlarm"]
+        assert len(call.kwargs["AlarmNames"]) <= 100  # DescribeAlarms takes no more names

@@ -1,14 +1,14 @@
-"""Steps of a rollout that wait for a job, against a fake of AWS Batch."""
+"""Steps of a rollout run in threads; those that wait for a job, against a fake of AWS Batch."""
 
 import threading
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
+from queue import SimpleQueue
 from typing import Any
 
 import pytest
 from tests.fake_clients import FakeClients
-from tests.unit.cli.rollout.gate_step import GATE
 
 from ultracluster_cli._aws.target import Target, single_target
 from ultracluster_cli._cdk.toolchain import Project, Toolchain
@@ -16,12 +16,14 @@ from ultracluster_cli.jobs.submit import Submitted
 from ultracluster_cli.rollout import stack_status
 from ultracluster_cli.rollout import step_runner as rollout_steps
 from ultracluster_cli.rollout.stack_status import StackStatus
-from ultracluster_cli.rollout.step_runner import Steps
+from ultracluster_cli.rollout.step_runner import Steps, ThreadedExecutor
 from ultracluster_runtime.rollout.decide import Task
 from ultracluster_runtime.rollout.drive import Result
 from ultracluster_runtime.rollout.plan import ALARMS, DEPLOY, PlannedCluster, PlannedStack, RolloutPlan
 
 pytestmark = pytest.mark.slow
+
+GATE = Task(cluster="a-us-east-2", step="job:train-fabric", interrupted=False, attempt=1)
 
 
 class Batch:
@@ -196,3 +198,48 @@ def test_a_cluster_without_alarms_passes_their_gate(tmp_path: Path, monkeypatch:
     assert steps(tmp_path, Batch("")).take(replace(GATE, step=ALARMS)) == Result(
         passed=True, note="the stacks define no alarms"
     )
+
+
+def test_aws_errors_fail_a_step_and_internal_errors_are_raised() -> None:
+    def hands(error: Exception) -> ThreadedExecutor:
+        def take(_: Task) -> Result:
+            raise error
+
+        one = ThreadedExecutor(take=take, report=lambda *_: None, stopping=threading.Event())
+        one.begin(GATE)
+        return one
+
+    assert hands(OSError("no route")).wait() == (GATE, Result(passed=False, note="no route"))
+    with pytest.raises(ZeroDivisionError):
+        hands(ZeroDivisionError()).wait()
+
+
+def test_the_first_ctrl_c_lets_steps_end_and_says_so_and_the_second_ends_the_rollout(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    class Ended(SimpleQueue[Any]):
+        """The ends of steps, between which a person presses Ctrl-C."""
+
+        presses = 1
+
+        def get(self, block: bool = True, timeout: float | None = None) -> Any:
+            if self.presses:
+                self.presses -= 1
+                raise KeyboardInterrupt
+            return super().get(block, timeout)
+
+    ended = Ended()
+    passed = Result(passed=True, note="")
+    steps = ThreadedExecutor(
+        take=lambda _: passed, report=lambda *_: None, stopping=threading.Event(), _ended=ended
+    )
+    steps.begin(GATE)
+
+    assert steps.wait() == (GATE, passed)
+    assert steps.stop_requested()
+    assert capsys.readouterr().err.startswith(
+        "Stopping after the current steps. Press Ctrl-C again to exit now;"
+    )
+    ended.presses = 1
+    with pytest.raises(KeyboardInterrupt):
+        steps.wait()
