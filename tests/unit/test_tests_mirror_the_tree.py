@@ -84,6 +84,7 @@ TESTED_ELSEWHERE = {
     # What users do with the local AWS and jobs, in one story each.
     "cli/ultracluster_cli/local/clock.py": "tests/unit/cli/local/test_command.py",
     "cli/ultracluster_cli/local/demo_job.py": "tests/integration/test_demo.py",
+    "cli/ultracluster_cli/plan/former_clusters.py": "tests/integration/test_plan_on_local_aws.py",
     "cli/ultracluster_cli/project/shipped.py": "tests/unit/cli/test_docs.py",  # what the wheel has of the documentation
     "cli/ultracluster_cli/run/command.py": "tests/integration/test_run_command.py",
     "localaws/ultracluster_local/events/moves.py": "tests/unit/cli/local/test_command.py",
