@@ -223,6 +223,8 @@ def why(
             typer.echo("\nThe last lines of its log:")
             for line in explained.last_lines:
                 print_note(line)
+        elif explained.wrote_nothing:
+            typer.echo("\nIts log has no line.")
     print_findings(Finding(code="UC6209", problem=problem) for problem in explained.unseen)
     if explained.unseen and not explained.reasons:
         raise typer.Exit(ExitCode.UNKNOWN)
@@ -269,18 +271,25 @@ def logs(
             if ended["status"] == "FAILED":
                 echo(f"To see why, and whether it resumes: ultracluster jobs why {job_id}")
             return
-        stream = find_stream(job_id, node=node, client=client)
-        if stream.of:
-            echo(f"The log of {stream.of}; of another: --node N")
-        lines, _ = read_tail(stream, count=tail, client=client)
-        show(lines)
+        show(_last_lines(job_id, node=node, count=tail, client=client))
+
+
+def _last_lines(job_id: str, *, node: int | None, count: int, client: Clients) -> list[Line]:
+    """Return the last lines of the log of a node, and say which child of an array it is, or that it has no line."""
+    stream = find_stream(job_id, node=node, client=client)
+    if stream.of:
+        echo(f"The log of {stream.of}; of another: --node N")
+    lines, _ = read_tail(stream, count=count, client=client)
+    if not lines:
+        echo("The log has no line.")
+    return lines
 
 
 def _log_line(line: Line, *, as_json: bool, **members: int) -> str:
     at = datetime.fromtimestamp(line.timestamp / 1000, UTC).isoformat(timespec="milliseconds")
     if as_json:
         return json.dumps({**members, "at": at, "message": line.message})
-    return printable(f"{at} {line.message}")
+    return printable(f"{at} {line.text}")
 
 
 def _whole_logs(job_id: str, *, client: Clients, save: Path | None, as_json: bool) -> None:

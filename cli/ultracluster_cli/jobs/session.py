@@ -186,7 +186,8 @@ def job_row(job: Any, reason: str | None = None) -> dict[str, Any]:
         "share": job.get("shareIdentifier"),
         "resumes": job.get("tags", {}).get(RESUME_OF_TAG),
         "left": job.get("tags", {}).get(RESUME_TAG),
-        "reason": reason or job.get("statusReason") or None,
+        # Of a job that succeeded, AWS Batch reports that its container exited.
+        "reason": reason or (None if job["status"] == "SUCCEEDED" else job.get("statusReason")) or None,
     }
 
 

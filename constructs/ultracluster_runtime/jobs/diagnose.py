@@ -162,6 +162,8 @@ def _explain_state(pending: PendingJob) -> Reason:
     remedy = "It does not wait for capacity"
     if failed:
         remedy = f"Find out why that one failed: ultracluster jobs why {failed[0]}; then submit both again"
+    elif dict(job.children).get("RUNNABLE"):
+        remedy = f"To see why a child waits: ultracluster jobs why {job.id}:N, with its index"
     elif job.status == "SUCCEEDED":
         remedy = f"None needed; for its log: ultracluster jobs logs {job.id}"
     elif job.status == "FAILED":

@@ -16,7 +16,12 @@ from ultracluster_runtime.jobs.describe import (
     last_container,
 )
 from ultracluster_runtime.jobs.diagnose import Reason, diagnose
-from ultracluster_runtime.jobs.failures import Failure, explain_failure, read_failure
+from ultracluster_runtime.jobs.failures import (
+    Failure,
+    explain_failure,
+    explain_lost_nodes,
+    read_failure,
+)
 from ultracluster_runtime.jobs.resumes import PENDING, explain_resume, has_resumes, read_resume
 
 _RUNS_NO_JOBS = Reason(
@@ -35,6 +40,7 @@ class Explanation:
     state: str
     reasons: tuple[Reason, ...]
     last_lines: tuple[str, ...] = ()  # of the log of the node that ended first, if it failed
+    wrote_nothing: bool = False  # whether the log of that node has no line
     unseen: tuple[str, ...] = ()  # what could not be read, and why
 
 
@@ -59,6 +65,11 @@ def explain_job(job_id: str, *, now: datetime, client: Clients, simulated: bool 
         reasons += explain_failure(job, failure)
         unseen += failure.unseen
     state = job["status"]
+    if state == "SUCCEEDED" and "nodeProperties" in job:
+        try:
+            reasons += explain_lost_nodes(job, client=client)
+        except AWS_ERRORS as error:
+            unseen += (f"the nodes of the job: {problem_of(error)}",)
     if state == "FAILED":
         try:
             if resume := read_resume(job, client=client):
@@ -78,6 +89,7 @@ def explain_job(job_id: str, *, now: datetime, client: Clients, simulated: bool 
         state=state,
         reasons=tuple(reasons),
         last_lines=failure.last_lines if failure and job["status"] == "FAILED" else (),
+        wrote_nothing=bool(job["status"] == "FAILED" and failure and failure.logs and not failure.last_lines),
         unseen=unseen,
     )
 

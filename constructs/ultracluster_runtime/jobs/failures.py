@@ -26,6 +26,8 @@ _MULTI_NODE: Final = "https://docs.aws.amazon.com/batch/latest/userguide/multi-n
 _RETRIES: Final = "https://docs.aws.amazon.com/batch/latest/userguide/job_retries.html"
 _LINES: Final = 1_000  # first and last lines of a log that are searched
 _LAST_LINES: Final = 15  # lines of a log that are shown
+_LONGEST: Final = 500  # characters of a line that are shown
+_ENDED_BY_OTHERS: Final = frozenset({137, 143})  # exit codes of nodes that AWS Batch ends with the main node
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -70,7 +72,8 @@ class Failure:
     @property
     def last_lines(self) -> tuple[str, ...]:
         """Last lines of the log of the node that ended first."""
-        return self.logs[0].lines[-_LAST_LINES:] if self.logs else ()
+        lines = self.logs[0].lines[-_LAST_LINES:] if self.logs else ()
+        return tuple(line if len(line) <= _LONGEST else f"{line[:_LONGEST]}…" for line in lines)
 
 
 def read_failure(job: Mapping[str, Any], *, client: Clients, logs: int = _LOGS) -> Failure:
@@ -95,7 +98,7 @@ def read_failure(job: Mapping[str, Any], *, client: Clients, logs: int = _LOGS) 
         try:
             read.append(Log(of=node.name, lines=tuple(_lines(node.stream, client))))
         except FindingsError:
-            continue  # it wrote no line
+            read.append(Log(of=node.name, lines=()))  # it wrote no line
         except AWS_ERRORS as error:
             unseen.append(f"the log of {node.name}: {problem_of(error)}")
     return Failure(nodes=nodes, logs=tuple(read), unseen=tuple(unseen))
@@ -136,7 +139,7 @@ def _lines(stream: Stream, client: Clients) -> Iterator[str]:
     lines, _ = read_tail(stream, count=_LINES, client=client)
     head = read_head(stream, count=_LINES, client=client) if len(lines) == _LINES else []
     before = [line for line in head if line.timestamp < lines[0].timestamp]
-    return (line.message for line in [*before, *lines] if not line.has_metrics)
+    return (line.text for line in [*before, *lines] if not line.has_metrics)
 
 
 def explain_failure(job: Mapping[str, Any], failure: Failure) -> list[Reason]:
@@ -153,6 +156,29 @@ def explain_failure(job: Mapping[str, Any], failure: Failure) -> list[Reason]:
     for reason in reasons:
         unique.setdefault(reason.reason, reason)
     return list(unique.values())
+
+
+def explain_lost_nodes(job: Mapping[str, Any], *, client: Clients) -> list[Reason]:
+    """Return which nodes of a multi-node job failed although the job succeeded, as its main node did."""
+    failed = [
+        f"{node.name} (exit code {node.exit_code})"
+        for node in (
+            _ending(part, int(part["jobId"].partition("#")[2]), "node") for part in _parts(job, client)
+        )
+        if node.exit_code and node.exit_code not in _ENDED_BY_OTHERS
+    ]
+    return (
+        [
+            Reason(
+                reason="node-failed",
+                evidence=f"{_listed(failed)} failed; AWS Batch judges a multi-node job by its main node alone",
+                remedy=f"Look at its log: ultracluster jobs logs {job['jobId']} --node N",
+                source=_MULTI_NODE,
+            )
+        ]
+        if failed
+        else []
+    )
 
 
 def _goes_on_alone(job: Mapping[str, Any], failure: Failure) -> Iterator[Reason]:

@@ -1,5 +1,6 @@
 """Read the log of one node of a job from Amazon CloudWatch Logs."""
 
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Final
@@ -19,6 +20,7 @@ from ultracluster_runtime.lifecycle import reader
 from ultracluster_spec.findings import FindingsError
 from ultracluster_spec.record import RuleRecord
 
+_COLOURS: Final = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")  # ECMA-48, control sequences
 _DEFAULT_GROUP = "/aws/batch/job"
 _AWSLOGS = "awslogs"  # the default of AWS Batch, API_LogConfiguration
 _MOST_EVENTS = 10_000  # GetLogEvents, API Reference, read 2026-11
@@ -42,6 +44,11 @@ class Line:
 
     timestamp: int  # time of the event in milliseconds since the epoch
     message: str
+
+    @property
+    def text(self) -> str:
+        """The line as a terminal would show it in the end, without colours: of a progress bar its last state."""
+        return _COLOURS.sub("", self.message).rstrip("\r").rpartition("\r")[2]
 
     @property
     def has_metrics(self) -> bool:

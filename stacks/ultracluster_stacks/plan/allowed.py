@@ -91,6 +91,12 @@ def _more_than_none(change: Difference) -> bool:
     return _more(replace(change, before=1) if change.before is None else change)
 
 
+def _more_room(change: Difference) -> bool:
+    """Whether the temporary files of a function have as much room as before, 512 MB without a setting."""
+    sizes = [(side or {}).get("Size", 512) for side in (change.before, change.after)]
+    return _more(replace(change, before=sizes[0], after=sizes[1]))
+
+
 def _at_most_doubles(change: Difference) -> bool:
     numbers = change.numbers
     return numbers is not None and numbers[0] <= numbers[1] <= 2 * numbers[0]
@@ -609,6 +615,7 @@ SAFE: Final[Mapping[str, Mapping[PropertyPath, Row]]] = {
     FUNCTION: {
         ("Code", "S3Key"): Row(_new_asset, "the code would come from elsewhere"),
         ("MemorySize",): Row(_more_than_none, "the function might be ended for lack of memory"),
+        ("EphemeralStorage",): Row(_more_room, "the function might find no room for its files"),
         ("Timeout",): Row(_idle_or(_more_than_none), "the function has less time to do its work"),
         ("Runtime",): Row(_python_not_older, "the runtime is not known to run the code"),
         ("ReservedConcurrentExecutions",): Row(_longer, "the function runs less often, or never"),

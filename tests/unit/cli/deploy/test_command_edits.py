@@ -4,10 +4,12 @@ import json
 import os
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import botocore.exceptions
 import pytest
+from tests.fake_clients import FakeClients
 from tests.unit.cli._aws.folder_bucket import FolderBucket, asset_manifest, client_of
 from tests.unit.cli.conftest import Run
 from tests.unit.stacks.plan import test_stops_rollout_edits as listed
@@ -39,9 +41,31 @@ class CloudFormation:
             raise botocore.exceptions.ClientError(said, "DescribeStacks")
         return {"Stacks": [{"StackStatus": "CREATE_COMPLETE"}]}
 
+    def describe_stack_resources(self, *, PhysicalResourceId: str) -> Any:  # noqa: N803
+        return {"StackResources": [{"StackName": PhysicalResourceId}]}
+
     def get_template(self, *, StackName: str, TemplateStage: str) -> Any:  # noqa: N803
         assert TemplateStage == "Original"
         return {"TemplateBody": self.templates[StackName]}
+
+
+class Queues:
+    """The queues of an account as AWS Batch lists them, each with its stack for an ARN, and the Regions of EC2."""
+
+    def __init__(self, stacks: Sequence[StackTemplate], region: str) -> None:
+        self.queues = [
+            {"jobQueueArn": stack.name, "tags": resource["Properties"]["Tags"]}
+            for stack in stacks
+            for resource in stack.template["Resources"].values()
+            if resource["Type"] == "AWS::Batch::JobQueue" and stack.region == region
+        ]
+        self.regions = {stack.region for stack in stacks}
+
+    def get_paginator(self, _: str) -> Any:
+        return SimpleNamespace(paginate=lambda: [{"jobQueues": self.queues}])
+
+    def describe_regions(self) -> Any:
+        return {"Regions": [{"RegionName": region} for region in self.regions]}
 
 
 def write(folder: Path, stacks: Sequence[StackTemplate]) -> None:
@@ -71,6 +95,10 @@ def deploy_edit(run: Run, project: Path, monkeypatch: pytest.MonkeyPatch) -> Dep
     ) -> tuple[int, bool]:
         deployed: list[Path] = []
         cloudformation = CloudFormation({stack.name: stack.template for stack in before})
+        clients = client_of(cloudformation, FolderBucket(project / "s3"))
+
+        def client(service: str, region: str | None) -> Any:
+            return Queues(before, region or "") if service in {"batch", "ec2"} else clients(service)
 
         def account(_: str | None = None) -> Target:
             return Target(
@@ -78,7 +106,7 @@ def deploy_edit(run: Run, project: Path, monkeypatch: pytest.MonkeyPatch) -> Dep
                 local=False,
                 environment=os.environ,
                 account="123456789012",
-                client=client_of(cloudformation, FolderBucket(project / "s3")),
+                client=FakeClients(client),
             )
 
         def deploy_to(*_: object, assembly: Path, **__: Any) -> tuple[list[Any], list[Any]]:

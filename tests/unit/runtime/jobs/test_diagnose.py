@@ -262,6 +262,11 @@ def test_children_of_an_array_are_counted() -> None:
     assert found.evidence.endswith("of its 3 children 2 RUNNING, 1 FAILED")
 
 
+def test_an_array_of_which_some_children_wait_is_not_said_to_wait_for_nothing() -> None:
+    (found,) = diagnose(job(status="RUNNING", children=(("RUNNABLE", 3), ("RUNNING", 3)))(FREE))
+    assert found.remedy == "To see why a child waits: ultracluster jobs why one:N, with its index"
+
+
 def test_unknown_instance_type_is_not_evaluated() -> None:
     unknown = environment(instance_type="trn9.48xlarge")(job(vcpus=1_000, memory_mib=10**9, nodes=1)(FREE))
 

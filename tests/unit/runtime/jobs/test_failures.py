@@ -37,3 +37,24 @@ def test_a_log_that_cannot_be_read_is_said() -> None:
 def test_a_reason_without_a_known_fault_is_shown_as_it_is() -> None:
     said = by_name(explained(reason="SomethingNewError: x"))["container-failed"]
     assert said.evidence == "AWS Batch reports of the container: SomethingNewError: x"
+
+
+def test_a_log_without_a_line_is_told_from_one_that_was_not_read() -> None:
+    assert explained(exit=1).wrote_nothing
+    assert not explained(exit=1, log=["x"]).wrote_nothing
+    assert not explained(exit=1, refused=True).wrote_nothing
+
+
+def test_last_lines_are_shown_as_a_terminal_would_and_cut() -> None:
+    log = ["\x1b[31mERROR\x1b[0m loss nan", " 10%|#\r 20%|##\r", "x" * 501, "y" * 500]
+    red, bar, long, whole = explained(exit=1, log=log).last_lines
+    assert (red, bar) == ("ERROR loss nan", " 20%|##")
+    assert (len(long), long[-1], whole) == (501, "…", "y" * 500)
+
+
+def test_a_node_that_failed_is_named_although_the_job_succeeded() -> None:
+    nodes = [{"exit": 0, "status": "SUCCEEDED"}, {"exit": 1}, {"exit": 137}]
+    said = by_name(explained(nodes=nodes, status="SUCCEEDED"))["node-failed"]
+    assert said.evidence.startswith("node 1 (exit code 1) failed; ")
+    nodes = [{"exit": 0, "status": "SUCCEEDED"}, {"exit": 143}]
+    assert "node-failed" not in by_name(explained(nodes=nodes, status="SUCCEEDED"))
