@@ -15,10 +15,15 @@ if TYPE_CHECKING:
 __all__ = ["local_aws", "local_aws_server"]
 
 
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Let a project hold callers to their policies."""
+    parser.addini("local_aws_policies", "evaluate the policies of functions, roles and users", type="bool")
+
+
 @pytest.fixture(scope="session")
-def local_aws_server() -> Iterator[LocalAws]:
+def local_aws_server(pytestconfig: pytest.Config) -> Iterator[LocalAws]:
     """Provide the local AWS of the session without a reset, for module-scoped fixtures that reset it themselves."""
-    with ultracluster_local.LocalAws() as local:
+    with ultracluster_local.LocalAws(evaluate_policies=pytestconfig.getini("local_aws_policies")) as local:
         yield local
 
 

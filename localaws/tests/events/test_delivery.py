@@ -33,6 +33,9 @@ def test_function_sees_the_time_that_it_was_fired_at(local: LocalAws) -> None:
         "    boto3.client('ssm').put_parameter(Name=event['detail-type'].replace(' ', ''), Value=now.isoformat(), Type='String')\n"
     )
     put_rule(local, function(local, code), ScheduleExpression="rate(5 minutes)")
+    put = {"Effect": "Allow", "Action": "ssm:PutParameter", "Resource": "*"}
+    document = json.dumps({"Version": "2012-10-17", "Statement": [put]})
+    local.client("iam", REGION).put_role_policy(RoleName="r", PolicyName="p", PolicyDocument=document)
     local.clock.advance(5 * MINUTE)
     assert [one.error for one in local.deliveries(REGION)] == [""]
     seen = local.client("ssm", REGION).get_parameter(Name="ScheduledEvent")["Parameter"]["Value"]

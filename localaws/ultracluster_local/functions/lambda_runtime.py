@@ -24,6 +24,8 @@ from ultracluster_local.functions.execution_environment import Answer, end_envir
 from ultracluster_local.instance.clock import CLOCK
 from ultracluster_local.instance.environment import ACCOUNT, child_environment
 from ultracluster_local.instance.running import running
+from ultracluster_local.instance.state import region_state
+from ultracluster_local.services.iam.role_sessions import new_session
 from ultracluster_local.services.observability.embedded_metrics import extract_metrics
 
 __all__ = ["install"]
@@ -90,6 +92,7 @@ def _run(function: Any, event: Any) -> Answer:
             region=function.region,
             base={name: os.environ[name] for name in _INHERITED if name in os.environ},
         )
+        | _credentials(function)
         | {name: str(value) for name, value in (function.environment_vars or {}).items()}
         | {
             "_HANDLER": function.handler,
@@ -116,6 +119,20 @@ def _run(function: Any, event: Any) -> Answer:
     )
     extract_metrics(answer.log.splitlines(), region=function.region)
     return answer
+
+
+def _credentials(function: Any) -> dict[str, str]:
+    """Return the credentials of the role of a function, the same for all its calls, if policies are evaluated."""
+    if not running().evaluates_policies:
+        return {}
+    known: dict[tuple[str, str], dict[str, str]] = region_state("functions:sessions", region="aws", new=dict)
+    identity = (function.role, function.function_name)
+    found = known.get(identity) or known.setdefault(identity, new_session(*identity))
+    return {
+        "AWS_ACCESS_KEY_ID": found["AccessKeyId"],
+        "AWS_SECRET_ACCESS_KEY": found["SecretAccessKey"],
+        "AWS_SESSION_TOKEN": found["Token"],
+    }
 
 
 def _command(*, node: bool) -> list[str] | None:

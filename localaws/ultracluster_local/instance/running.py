@@ -15,10 +15,12 @@ class Running:
     Attributes:
         clients: Clients of its own endpoint.
         directory: Directory of its files.
+        evaluates_policies: Whether functions, assumed roles and users may call only what their policies allow.
     """
 
     clients: Clients
     directory: Path
+    evaluates_policies: bool = False
 
 
 _RUNNING: list[Running] = []

@@ -62,10 +62,7 @@ class Status:
 
 
 def up(
-    directory: Path = DEFAULT_DIRECTORY,
-    *,
-    port: int | None = None,
-    jobs: Mapping[str, Path] | None = None,
+    directory: Path = DEFAULT_DIRECTORY, *, port: int | None = None, jobs: Mapping[str, Path] | None = None
 ) -> Status:
     """Start the server in the background and return once it answers.
 
@@ -116,10 +113,7 @@ def up(
     if process.poll() is None:
         process.kill()
         process.wait()
-    raise no_answer(
-        f"the local AWS did not start: {_log_end(directory)}",
-        remedy=f"See {directory / 'log'}",
-    )
+    raise no_answer(f"the local AWS did not start: {_log_end(directory)}", remedy=f"See {directory / 'log'}")
 
 
 def status(directory: Path = DEFAULT_DIRECTORY) -> Status | None:

@@ -23,6 +23,7 @@ from ultracluster_local.services import (
     budgets,
     checks,
     cloudtrail,
+    defaults,
     dynamodb,
     ecr,
     kms,
@@ -36,6 +37,7 @@ from ultracluster_local.services import (
     service_quotas,
     ssm,
     tokens,
+    values,
 )
 from ultracluster_local.services.auto_scaling import api as auto_scaling
 from ultracluster_local.services.auto_scaling import templates as auto_scaling_templates
@@ -56,6 +58,7 @@ from ultracluster_local.services.fsx import associations as fsx_associations
 from ultracluster_local.services.fsx import file_systems as fsx
 from ultracluster_local.services.handlers import ServiceError
 from ultracluster_local.services.iam import entities as iam
+from ultracluster_local.services.iam import role_sessions
 from ultracluster_local.services.iam import simulation as iam_simulation
 from ultracluster_local.services.messaging import eventbridge, sns, sqs
 from ultracluster_local.services.observability import cloudwatch, embedded_metrics, logs
@@ -100,7 +103,7 @@ def install() -> None:
     cloudtrail.handlers.install(CloudTrailResponse)
     service_quotas.handlers.install(ServiceQuotasResponse)
     COMMON_ERROR_CODES.extend(
-        (_UNKNOWN_CALL, members.UNSUPPORTED)
+        (_UNKNOWN_CALL, members.UNSUPPORTED, *role_sessions.CODES)
     )  # without this, moto warns that the service's model lacks it
     # moto stores composite alarms and lacks only the operation.
     CloudWatchResponse.put_composite_alarm = CloudWatchResponse.put_metric_alarm
@@ -118,6 +121,8 @@ def install() -> None:
     lambda_runtime.install()
     checks.install()
     members.install()
+    values.install()
+    defaults.install()
     model_constraints.install()
     tokens.install()
     BaseResponse.call_action = _refusing(BaseResponse.call_action)
@@ -160,6 +165,13 @@ def _refusing(call_action: Any) -> Any:
                 _UNKNOWN_CALL,
                 f"The local AWS has no {response.boto3_service_name} {action}; see `ultracluster docs local-aws`.",
             )
+            status, headers, body = response.serialized(ActionResult(error))
+            headers["status"] = str(status)
+            return status, headers, body
+        except (KeyError, ValueError) as problem:
+            if response.boto3_service_name != "dynamodb":
+                raise
+            error = ServiceError("ValidationException", f"Invalid expression: Syntax error; {problem}")
             status, headers, body = response.serialized(ActionResult(error))
             headers["status"] = str(status)
             return status, headers, body

@@ -39,11 +39,18 @@ class LocalAws:
         directory: Directory for its files. Default: a temporary one, removed by `stop`.
         regions: Regions to bootstrap at the start; others are bootstrapped by `client` and `environment`.
             Default: us-east-1.
+        evaluate_policies: Whether functions, assumed roles and users may call only what their policies allow.
     """
 
     def __init__(
-        self, *, port: int = 0, directory: Path | None = None, regions: Iterable[str] = ("us-east-1",)
+        self,
+        *,
+        port: int = 0,
+        directory: Path | None = None,
+        regions: Iterable[str] = ("us-east-1",),
+        evaluate_policies: bool = False,
     ) -> None:
+        self._evaluate_policies = evaluate_policies
         self._port = port
         self._key = new_key()
         self._given_directory = directory
@@ -96,7 +103,9 @@ class LocalAws:
         endpoint = f"http://localhost:{self._server.port}"
         self._clients = Clients(endpoint=endpoint, key=self._key)
         own = Clients(endpoint=endpoint, key=self._key, answer=before_send_handler(self._server.application))
-        set_running(Running(clients=own, directory=self._directory))
+        set_running(
+            Running(clients=own, directory=self._directory, evaluates_policies=self._evaluate_policies)
+        )
         CLOCK.on_move(self._run_due)
         self.reset()
 

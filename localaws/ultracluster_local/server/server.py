@@ -20,7 +20,6 @@ from ultracluster_local.jobs.metadata import is_metadata
 from ultracluster_local.server.guard import guarded
 from ultracluster_local.server.install import install
 from ultracluster_local.services import image_builder, s3_files, tokens
-from ultracluster_local.services.iam.role_sessions import refusal
 from ultracluster_local.services.rest_json import RestJsonServices
 
 __all__ = ["Server", "forget"]
@@ -138,8 +137,6 @@ _OURS = RestJsonServices(image_builder.handlers, s3_files.handlers)
 
 def _ours_first(application: Any) -> Callable[[dict[str, Any], Any], Iterable[bytes]]:
     def answer(environ: dict[str, Any], start_response: Any) -> Iterable[bytes]:
-        if denied := refusal(environ):
-            return _refusal(environ, start_response, *denied, status="403 Forbidden")
         answered = _OURS.answer(environ)
         if answered is None:
             taken: Iterable[bytes] = application(environ, start_response)

@@ -16,6 +16,7 @@ from moto.s3.responses import S3Response
 
 from ultracluster_local.instance.clients import service_model
 from ultracluster_local.services.handlers import Request, ServiceError
+from ultracluster_local.services.iam.role_sessions import authorize, is_held
 
 __all__ = ["Check", "Checks", "given_parameters", "install"]
 
@@ -55,6 +56,7 @@ def install() -> None:
 
 def _refusal(request: Request, service: str) -> ServiceError | None:
     try:
+        authorize(service, request)
         for check in _CHECKS.get((service, request.operation), ()):
             check(request)
     except ServiceError as error:
@@ -66,18 +68,24 @@ def _checking(call_action: Callable[[Any], Any]) -> Callable[[Any], Any]:
     @functools.wraps(call_action)
     def checked(response: Any) -> Any:
         operation = response._get_action()  # noqa: SLF001 - moto has no public name for it
-        if (response.boto3_service_name, operation) not in _CHECKS:
+        service = response.boto3_service_name
+        held = is_held() and operation in service_model(service).operation_names
+        if (service, operation) not in _CHECKS and not held:
             return call_action(response)
         given = given_parameters(response, operation)
         request = Request(operation=operation, parameters=given, region=response.region)
-        error = _refusal(request, response.boto3_service_name)
+        error = _refusal(request, service)
         if error is None:
             return call_action(response)
-        status, headers, body = response.serialized(ActionResult(error))
-        headers["status"] = str(status)
-        return status, headers, body
+        return _answered(response, error)
 
     return checked
+
+
+def _answered(response: Any, error: ServiceError) -> Any:
+    status, headers, body = response.serialized(ActionResult(error))
+    headers["status"] = str(status)
+    return status, headers, body
 
 
 def given_parameters(response: Any, operation: str) -> dict[str, Any]:
@@ -108,12 +116,16 @@ def _checking_s3(original: Callable[..., Any], paths: frozenset[str]) -> Callabl
 
     @functools.wraps(original)
     def answer(response: Any, request: Any, full_url: str) -> Any:
-        bucket = response.parse_bucket_name_from_url(request, full_url)
-        operation = _s3_operation(request, full_url, paths) if bucket else None
-        if operation is None:
+        bucket = unquote(response.parse_bucket_name_from_url(request, full_url) or "")
+        operation = _s3_operation(request, full_url, paths) if bucket else "ListBuckets"
+        if operation is None or (("s3", operation) not in _CHECKS and not is_held()):
             return original(response, request, full_url)
         try:
-            given = {**_s3_parameters(operation, request, response), "Bucket": unquote(bucket)}
+            place = {"Bucket": bucket, "Key": unquote(request.path).partition(f"/{bucket}/")[2]}
+            given = {
+                **_s3_parameters(operation, request, response),
+                **{name: one for name, one in place.items() if one},
+            }
         except RequestParserError:  # moto says what is wrong with it
             return original(response, request, full_url)
         asked = Request(operation=operation, parameters=given, region=response.region)
@@ -128,9 +140,9 @@ def _checking_s3(original: Callable[..., Any], paths: frozenset[str]) -> Callabl
 
 @functools.cache
 def _s3_routes(paths: frozenset[str]) -> Mapping[str, tuple[str, frozenset[str]]]:
-    """Return the operations on `paths` that have a check, with their method and what a query string and headers must have."""
+    """Return the operations on `paths`, with their method and what a query string and headers must have."""
     routes = {}
-    for model in (service_model("s3").operation_model(name) for service, name in _CHECKS if service == "s3"):
+    for model in map(service_model("s3").operation_model, service_model("s3").operation_names):
         path, _, query = model.http["requestUri"].partition("?")
         if path in paths:
             members = [

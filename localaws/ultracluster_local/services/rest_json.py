@@ -13,7 +13,7 @@ from urllib.parse import parse_qs
 from ultracluster_local.instance.clients import service_model
 from ultracluster_local.services.handlers import Handlers, Request, ServiceError
 
-__all__ = ["CREDENTIAL", "RestJsonServices", "operation_of"]
+__all__ = ["CREDENTIAL", "RestJsonServices"]
 
 CREDENTIAL = re.compile(r"Credential=(?P<key>[^/]+)/[0-9]{8}/(?P<region>[^/]+)/(?P<service>[^/]+)/")
 
@@ -53,15 +53,6 @@ class RestJsonServices:
                     return error.code, {"message": str(error.message)}
         problem = f"The local AWS has no {service} {environ['REQUEST_METHOD']} {path}"
         return "InvalidAction", {"message": problem}
-
-
-def operation_of(service: str, environ: Mapping[str, Any]) -> str:
-    """Return the operation of a request by its path; empty for a path that the service does not have."""
-    asked = environ["REQUEST_METHOD"], environ["PATH_INFO"]
-    found = (
-        name for name, method, path in _routes(service) if method == asked[0] and path.fullmatch(asked[1])
-    )
-    return next(found, "")
 
 
 @cache

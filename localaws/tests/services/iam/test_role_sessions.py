@@ -58,9 +58,10 @@ def thief(local_aws: LocalAws) -> Thief:
         ("ecs.register_container_instance", {"cluster": "AWSBatch-theirs-1"}, "AccessDeniedException", ":cluster/AWSBatch-theirs-1 because"),
         ("ecs.stop_task", {"cluster": "AWSBatch-nodes-1", "task": "t"}, "AccessDeniedException", ":task/AWSBatch-nodes-1/t because"),
         ("batch.terminate_job", {"jobId": "j", "reason": "r"}, "AccessDeniedException", ":job/j because"),
-        ("batch.submit_job", {"jobName": "j", "jobQueue": "training", "jobDefinition": "d"}, "AccessDeniedException", ":job-queue/training because"),
+        ("batch.submit_job", {"jobName": "j", "jobQueue": "training", "jobDefinition": "d"}, "AccessDeniedException", ":job-definition/d because"),
         ("batch.cancel_job", {"jobId": "j", "reason": "r"}, "AccessDeniedException", "with an explicit deny in an identity-based policy"),
-        ("s3.list_buckets", {}, "UnsupportedOperation", "evaluates no policies for requests of s3"),
+        ("s3.list_buckets", {}, "AccessDenied", "s3:ListAllMyBuckets on resource: * because"),
+        ("ec2.terminate_instances", {"InstanceIds": ["i-1"]}, "UnauthorizedOperation", ":instance/i-1 because"),
     ],
 )  # fmt: skip
 def test_the_role_of_a_node_may_call_what_its_policies_allow_and_hears_why_not(
@@ -88,3 +89,71 @@ def test_a_session_without_its_token_is_nobody(local_aws: LocalAws) -> None:
         "InvalidClientTokenId",
         "The security token included in the request is invalid.",
     )
+
+
+POLICY = {
+    "Version": "2012-10-17",
+    "Statement": [
+        {"Effect": "Allow", "Action": "sqs:SendMessage", "Resource": "arn:aws:sqs:us-east-1:123456789012:own"},
+        {"Effect": "Allow", "Action": ["s3:PutObject", "s3:ListBucket"], "Resource": ["arn:aws:s3:::kept", "arn:aws:s3:::kept/a/*"]},
+        {"Effect": "Allow", "Action": "ssm:GetParameter", "Resource": "arn:aws:ssm:us-east-1:123456789012:parameter/own/*"},
+        {
+            "Effect": "Allow",
+            "Action": "cloudwatch:PutMetricData",
+            "Resource": "*",
+            "Condition": {"StringEquals": {"cloudwatch:namespace": "Own"}},
+        },
+        {
+            "Effect": "Allow",
+            "Action": "ec2:TerminateInstances",
+            "Resource": "*",
+            "Condition": {"StringEquals": {"aws:ResourceTag/cluster": "own"}},
+        },
+    ],
+}  # fmt: skip
+METRIC = [{"MetricName": "m", "Value": 1}]
+
+
+@pytest.mark.parametrize(
+    ("call", "given", "allowed"),
+    [
+        ("sqs.send_message", {"QueueUrl": "http://localhost/123456789012/own", "MessageBody": "m"}, True),
+        ("sqs.send_message", {"QueueUrl": "http://localhost/123456789012/other", "MessageBody": "m"}, False),
+        ("s3.put_object", {"Bucket": "kept", "Key": "a/b", "Body": b""}, True),
+        ("s3.put_object", {"Bucket": "kept", "Key": "b", "Body": b""}, False),
+        ("s3.list_objects_v2", {"Bucket": "kept"}, True),
+        ("s3.get_object", {"Bucket": "kept", "Key": "a/b"}, False),
+        ("ssm.get_parameter", {"Name": "/own/a"}, True),
+        ("ssm.get_parameter", {"Name": "/other"}, False),
+        ("cloudwatch.put_metric_data", {"Namespace": "Own", "MetricData": METRIC}, True),
+        ("cloudwatch.put_metric_data", {"Namespace": "Other", "MetricData": METRIC}, False),
+        # A request does not show the tags of what it names: they count for the caller.
+        ("ec2.terminate_instances", {"InstanceIds": ["i-01234567"]}, True),
+        ("sts.get_caller_identity", {}, True),
+    ],
+)
+@pytest.mark.parametrize("as_user", [False, True])
+def test_a_role_and_a_user_may_call_what_their_policies_allow(
+    local_aws: LocalAws, call: str, given: Any, allowed: bool, as_user: bool
+) -> None:
+    iam = local_aws.client("iam", REGION)
+    local_aws.client("s3", REGION).create_bucket(Bucket="kept")
+    if as_user:
+        iam.create_user(UserName="somebody")
+        iam.put_user_policy(UserName="somebody", PolicyName="p", PolicyDocument=json.dumps(POLICY))
+        found = iam.create_access_key(UserName="somebody")["AccessKey"]
+    else:
+        trust = {"Effect": "Allow", "Principal": {"AWS": "123456789012"}, "Action": "sts:AssumeRole"}
+        document = json.dumps({"Version": "2012-10-17", "Statement": [trust]})
+        role = iam.create_role(RoleName="somebody", AssumeRolePolicyDocument=document)["Role"]["Arn"]
+        iam.put_role_policy(RoleName="somebody", PolicyName="p", PolicyDocument=json.dumps(POLICY))
+        sts = local_aws.client("sts", REGION)
+        found = sts.assume_role(RoleArn=role, RoleSessionName="session")["Credentials"]
+    session = boto3.Session(
+        found["AccessKeyId"], found["SecretAccessKey"], found.get("SessionToken"), region_name=REGION
+    )
+    service, _, operation = call.partition(".")
+
+    denied = denial(getattr(session.client(service, endpoint_url=local_aws.endpoint), operation), **given)
+
+    assert (denied is None or "not authorized" not in denied[1]) == allowed, denied

@@ -14,22 +14,23 @@ from typing import Any
 from ultracluster_local.cloudformation.registry.constraints import violations
 from ultracluster_local.cloudformation.templates.parsing import is_intrinsic
 
-__all__ = ["create_only", "is_known", "problems", "schema", "type_names"]
+__all__ = ["create_only", "data_directory", "is_known", "problems", "schema", "type_names"]
 
 _INDEX_REGION = "us-east-1"  # the Region with the most types
 
 
 @cache
-def _directory() -> Path:
+def data_directory() -> Path:
+    """Return the folder of cfn-lint's data."""
     found = importlib.util.find_spec("cfnlint")
     if found is None or found.origin is None:
         raise ModuleNotFoundError("the local AWS needs cfn-lint; reinstall ultracluster-local")
-    return Path(found.origin).parent / "data" / "schemas"
+    return Path(found.origin).parent / "data"
 
 
 @cache
 def _index() -> Mapping[str, str]:
-    text = (_directory() / "providers" / f"{_INDEX_REGION}.json").read_text("utf-8")
+    text = (data_directory() / "schemas" / "providers" / f"{_INDEX_REGION}.json").read_text("utf-8")
     index: dict[str, str] = json.loads(text)
     return index
 
@@ -51,7 +52,7 @@ def schema(resource_type: str) -> Mapping[str, Any]:
     Raises:
         KeyError: If there is no such type.
     """
-    path = _directory() / "resources" / f"{_index()[resource_type]}.json"
+    path = data_directory() / "schemas" / "resources" / f"{_index()[resource_type]}.json"
     found: dict[str, Any] = json.loads(path.read_text("utf-8"))
     return found
 

@@ -30,12 +30,7 @@ _OPERATORS = {
 """Whether an operator is negated. ArnEquals takes wildcards as ArnLike does."""
 
 _KNOWN = {"Sid", "Effect", "Action", "NotAction", "Resource", "NotResource", "Condition"}
-_UNKNOWN_PARAMETERS = (
-    "PolicyInputList",
-    "ResourcePolicy",
-    "CallerArn",
-    "ResourceHandlingOption",
-)
+_UNKNOWN_PARAMETERS = ("PolicyInputList", "ResourcePolicy", "CallerArn", "ResourceHandlingOption")
 
 
 # Names of service-linked roles that moto lacks.
@@ -77,13 +72,22 @@ def simulate_principal_policy(request: Request) -> Mapping[str, Any]:
     return {"EvaluationResults": results, "IsTruncated": False}
 
 
-def decide(principal: Any, action: str, resource: str, context: Mapping[str, list[str]]) -> str:
+def decide(
+    principal: Any, action: str, resource: str, context: Mapping[str, list[str]], *, strict: bool = True
+) -> str:
     """Evaluate the policies of moto's role or user, as the result of a simulation names it.
+
+    Args:
+        principal: Role or user of moto.
+        action: Action, such as ``batch:SubmitJob``.
+        resource: ARN; empty if it is not known, which counts for the caller.
+        context: Values of keys of conditions.
+        strict: Whether `context` has all keys that the request has; otherwise a missing one counts for the caller.
 
     Raises:
         ServiceError: If a statement has what is not simulated.
     """
-    return _decision(action, resource, *_held(principal), context)
+    return _decision(action, resource, *_held(principal), context, strict=strict)
 
 
 def _held(principal: Any) -> tuple[list[Mapping[str, Any]], list[Mapping[str, Any]] | None]:
@@ -152,24 +156,33 @@ def _decision(
     own: list[Mapping[str, Any]],
     bounds: list[Mapping[str, Any]] | None,
     context: Mapping[str, list[str]],
+    *,
+    strict: bool = True,
 ) -> str:
-    effects = _effects(action, resource, own, context)
-    limited = {"Allow"} if bounds is None else _effects(action, resource, bounds, context)
+    effects = _effects(action, resource, own, context, strict=strict)
+    limited = {"Allow"} if bounds is None else _effects(action, resource, bounds, context, strict=strict)
     if "Deny" in effects | limited:
         return "explicitDeny"
     return "allowed" if "Allow" in effects and "Allow" in limited else "implicitDeny"
 
 
 def _effects(
-    action: str, resource: str, statements: list[Mapping[str, Any]], context: Mapping[str, list[str]]
+    action: str,
+    resource: str,
+    statements: list[Mapping[str, Any]],
+    context: Mapping[str, list[str]],
+    *,
+    strict: bool,
 ) -> set[str]:
     return {
         one["Effect"]
         for one in statements
         if _names(one, "Action", action.lower(), str.lower)
-        and _names(one, "Resource", resource, str)
+        and ((not resource and one["Effect"] == "Allow") or _names(one, "Resource", resource or "*", str))
         and all(
-            _holds(operator, _list(wanted), context.get(key.lower()))
+            one["Effect"] == "Allow"
+            if not strict and key.lower() not in context
+            else _holds(operator, _list(wanted), context.get(key.lower()))
             for operator, keys in (one.get("Condition") or {}).items()
             for key, wanted in keys.items()
         )

@@ -1,0 +1,106 @@
+"""Values that services refuse by rules that botocore's models lack: those of values.toml, and of filters of EC2 and bodies of S3 by kind."""
+
+import functools
+import re
+import tomllib
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from ultracluster_local.instance.clients import service_model
+from ultracluster_local.services.checks import Checks
+from ultracluster_local.services.handlers import Request, ServiceError
+from ultracluster_local.services.model_constraints import violations
+
+__all__ = ["install"]
+
+
+def install() -> None:
+    """Register the checks, before those of the services."""
+    rules = tomllib.loads(Path(__file__).with_suffix(".toml").read_text("utf-8"))
+    for service, table in rules.items():
+        for place, rule in table.items():
+            operations, _, path = place.partition(" ")
+            Checks(service=service)(*operations.split("|"))(
+                functools.partial(_refuse_value, path=path.split("."), rule=rule)
+            )
+    filtered = [one for one in _operations("ec2") if "Filters" in one.input_shape.members]
+    Checks(service="ec2")(*(one.name for one in filtered))(_refuse_filter)
+    paged = [one for one in _operations("ec2") if "MaxResults" in one.input_shape.members]
+    Checks(service="ec2")(*(one.name for one in paged))(_refuse_page)
+    told = [
+        one
+        for one in _operations("s3")
+        if one.input_shape.serialization.get("payload") and not one.has_streaming_input
+    ]
+    Checks(service="s3")(*(one.name for one in told))(_refuse_body)
+
+
+def _operations(service: str) -> Iterator[Any]:
+    model = service_model(service)
+    return (
+        one
+        for one in map(model.operation_model, model.operation_names)
+        if one.input_shape and not one.deprecated
+    )
+
+
+def _refuse_value(request: Request, *, path: list[str], rule: list[str]) -> None:
+    pattern, code, words = rule
+    for value in _values(request.parameters, path):
+        if not re.fullmatch(pattern, str(value)):
+            raise ServiceError(code, words.format(value))
+
+
+def _values(given: Any, path: list[str]) -> Iterator[Any]:
+    if isinstance(given, list):
+        for one in given:
+            yield from _values(one, path)
+    elif not path:
+        yield from () if given is None else (given,)
+    elif isinstance(given, Mapping):
+        yield from _values(given.get(path[0]), path[1:])
+
+
+@functools.cache
+def _filters(operation: str) -> frozenset[str]:
+    """Return the names of filters that EC2's documentation of an operation has; what follows a prefix such as ``tag:`` is free."""
+    told = service_model("ec2").operation_model(operation).input_shape.members["Filters"].documentation
+    return frozenset(re.findall(r"<code>([a-z0-9][a-zA-Z0-9.:-]*)", told))
+
+
+def _refuse_filter(request: Request) -> None:
+    known = _filters(request.operation)
+    for one in request.parameters.get("Filters") or []:
+        name = str(one.get("Name"))
+        if known and name not in known and name != "tag-key" and not name.startswith("tag:"):
+            raise ServiceError("InvalidParameterValue", f"The filter '{name}' is invalid")
+
+
+def _refuse_page(request: Request) -> None:
+    """Refuse a size of a page that the model does not allow (aws/aws-sdk-ruby#2575)."""
+    limits = (
+        service_model("ec2").operation_model(request.operation).input_shape.members["MaxResults"].metadata
+    )
+    size, least, most = request.parameters.get("MaxResults"), limits.get("min"), limits.get("max")
+    if size is not None and least is not None and size < least:
+        raise ServiceError(
+            "InvalidParameterValue",
+            f"Value ( {size} ) for parameter maxResults is invalid. Expecting a value greater than {least}.",
+        )
+    if size is not None and most is not None and size > most:
+        raise ServiceError(
+            "InvalidParameterValue",
+            f"Value ( {size} ) for parameter maxResults is invalid. Expecting a value smaller than or equal to {most}.",
+        )
+
+
+def _refuse_body(request: Request) -> None:
+    """Refuse a word in a body that the schema of S3 lacks: https://docs.aws.amazon.com/AmazonS3/latest/API/ErrorResponses.html."""
+    shape = service_model("s3").operation_model(request.operation).input_shape
+    name = shape.serialization["payload"]
+    if any(
+        "enum value set" in one for one in violations(shape.members[name], request.parameters.get(name) or {})
+    ):
+        problem = "The XML you provided was not well-formed or did not validate against our published schema"
+        raise ServiceError("MalformedXML", problem)
