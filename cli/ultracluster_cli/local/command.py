@@ -26,7 +26,7 @@ with local_aws_findings():  # ultracluster_local is an optional dependency
     )
     from ultracluster_cli.local.clock import STAGES, move, stages, target_time
     from ultracluster_local.instance.environment import child_environment, local_variables
-    from ultracluster_local.seeding.seed_client import seed
+    from ultracluster_local.seeding.seed_client import move_clock, seed
     from ultracluster_local.server import daemon
     from ultracluster_local.server.daemon import Status
 
@@ -92,10 +92,13 @@ def status(*, as_json: JsonOption = False) -> None:
     Exits with code 6 if none is running.
     """
     running = daemon.status(local_directory())
+    recorded = move_clock(endpoint=running.endpoint, key=running.key)["recorded_only"] if running else []
     if as_json:
-        print_json(**_status(running))
+        print_json(**_status(running), recorded_only=recorded)
     elif running is not None:
         print_table([{"endpoint": running.endpoint, "pid": str(running.pid), "log": running.log}])
+        if recorded:
+            echo(f"Recorded only, not simulated: {', '.join(recorded)}")
     if running is None:
         raise _not_running()
 

@@ -7,6 +7,7 @@ function is invoked with a local ``ResponseURL`` and responds there.
 
 import http.server
 import json
+import re
 import threading
 import time
 import uuid
@@ -152,7 +153,11 @@ def _invoke(context: Context, function: str, event: Mapping[str, Any]) -> Any:
     answer = context.call("lambda", "Invoke", {"FunctionName": function, "Payload": json.dumps(event)})
     payload = json.loads(answer["Payload"].read() or b"null")
     if "FunctionError" in answer:
-        said = payload.get("errorMessage") if isinstance(payload, dict) else payload
+        said = str(payload.get("errorMessage") if isinstance(payload, dict) else payload)
+        if absent := re.search(r"Cannot find module '(@aws-sdk/[\w-]+)'", said):
+            raise ResourceError(
+                f"The local AWS does not simulate custom resources that need {absent[1]}, which Lambda's Node.js has"
+            )
         raise ResourceError(
             f"Received response status [FAILED] from custom resource. Message returned: {said}"
         )

@@ -7,7 +7,7 @@ from typing import Any
 from ultracluster_local.events.delivery import history
 from ultracluster_local.events.timeline import event_settings
 from ultracluster_local.instance.clock import CLOCK
-from ultracluster_local.instance.state import regions_with_state
+from ultracluster_local.instance.state import region_state, regions_with_state
 
 __all__ = ["clock_from_request"]
 
@@ -40,7 +40,12 @@ def clock_from_request(order: Mapping[str, Any]) -> dict[str, Any]:
         for region in regions_with_state("events:history")
         for one in history(region)[before.get(region, 0) :]
     ]
+    place = "cloudformation:recorded"
+    recorded: list[dict[tuple[str, str], Any]] = [
+        region_state(place, region=one, new=dict) for one in regions_with_state(place)
+    ]
     return {
+        "recorded_only": sorted({kind for kept in recorded for kind, _ in kept}),
         "now": CLOCK.now().isoformat(),
         "stands": CLOCK.stands,
         "delivered": [

@@ -130,7 +130,8 @@ def move_clock(
         most_firings: Maximum firings of each schedule during the move. Default: 10.
 
     Returns:
-        The time as ``now``, whether the clock ``stands``, what was ``delivered``, and whether ``jobs`` run.
+        The time as ``now``, whether the clock ``stands``, what was ``delivered``, whether ``jobs`` run, and the resource types that
+        stacks have and the local AWS records only, as ``recorded_only``.
 
     Raises:
         LocalAwsError: If `endpoint` is not a loopback address (UC8001), or the local AWS refuses or does not answer (UC8006).

@@ -35,7 +35,8 @@ def test_a_life_from_up_to_down(run: Run, folder: Path) -> None:
 
     shown = run("local", "status", "--json")
     assert shown.code == 0
-    assert json.loads(shown.stdout) == {key: told[key] for key in ("running", "endpoint", "pid", "log")}
+    known = {key: told[key] for key in ("running", "endpoint", "pid", "log")}
+    assert json.loads(shown.stdout) == known | {"recorded_only": []}
     assert told["endpoint"] in run("local", "status").stdout
 
     second = run("local", "up")
@@ -70,7 +71,13 @@ def test_every_command_reports_that_no_local_aws_is_running(run: Run, folder: Pa
 
     status = run("local", "status", "--json")
     assert status.code == 6
-    assert json.loads(status.stdout) == {"running": False, "endpoint": None, "pid": None, "log": None}
+    assert json.loads(status.stdout) == {
+        "running": False,
+        "endpoint": None,
+        "pid": None,
+        "log": None,
+        "recorded_only": [],
+    }
     assert "ultracluster local up" in run("local", "status").stderr
 
     environment = run("local", "env")
@@ -102,6 +109,10 @@ def test_up_prints_lines_that_a_shell_can_take_over_and_no_real_credentials_and_
     client(told, "s3").create_bucket(
         Bucket="mine", CreateBucketConfiguration={"LocationConstraint": "us-east-2"}
     )
+    template = {"Resources": {"Group": {"Type": "AWS::Athena::WorkGroup", "Properties": {"Name": "g"}}}}
+    client(told, "cloudformation").create_stack(StackName="s", TemplateBody=json.dumps(template))
+    assert json.loads(run("local", "status", "--json").stdout)["recorded_only"] == ["AWS::Athena::WorkGroup"]
+    assert "Recorded only, not simulated: AWS::Athena::WorkGroup\n" in run("local", "status").stderr
     assert run("local", "reset").code == 0
     assert buckets(told) == [bucket]
 
