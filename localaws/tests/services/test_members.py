@@ -44,6 +44,10 @@ WHOLE = {
         "*",
     ),
     "budgets": {"CreateBudget": "Budget"},
+    # moto's method for other alarms reads them.
+    "cloudwatch": {
+        "PutCompositeAlarm": "ActionsEnabled AlarmActions AlarmDescription AlarmName InsufficientDataActions OKActions Tags"
+    },
     "lambda": {"AddPermission": "Action", "GetLayerVersion": "VersionNumber"},
     "s3": {"PutBucketMetricsConfiguration": "*", "PutBucketReplication": "*"},
     "ec2": dict.fromkeys(("CreateLaunchTemplate", "CreateLaunchTemplateVersion"), "LaunchTemplateData"),

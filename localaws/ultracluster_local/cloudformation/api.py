@@ -23,6 +23,7 @@ from ultracluster_local.cloudformation.submissions import acknowledgements, subm
 from ultracluster_local.cloudformation.templates.transforms import transforms
 from ultracluster_local.cloudformation.templates.validation import validate_template
 from ultracluster_local.instance.running import running
+from ultracluster_local.instance.words import words
 from ultracluster_local.services.handlers import Handlers, Request, ServiceError, page
 
 __all__ = ["handlers"]
@@ -96,6 +97,9 @@ def update_stack(request: Request) -> Mapping[str, Any]:
             verb="UPDATE",
             clients=running().clients,
         )
+        for change_set in stacks_of(request.region).change_sets.values():
+            if change_set.stack is stack:
+                change_set.execution_status = "OBSOLETE"
 
     run_change(work)
     return {"StackId": stack.stack_id}
@@ -139,11 +143,14 @@ def describe_stacks(request: Request) -> Mapping[str, Any]:
 
 
 def _shown(stack: Stack) -> dict[str, Any]:
+    declared = (stack.template or {}).get("Parameters") or {}
+    hidden = {name for name, one in declared.items() if str(one.get("NoEcho", False)).lower() == "true"}
     shown: dict[str, Any] = {
         "StackId": stack.stack_id,
         "StackName": stack.name,
         "Parameters": [
-            {"ParameterKey": key, "ParameterValue": part} for key, part in stack.parameters.items()
+            {"ParameterKey": key, "ParameterValue": "****" if key in hidden else part}
+            for key, part in stack.parameters.items()
         ],
         "CreationTime": stack.created,
         "RollbackConfiguration": {"RollbackTriggers": []},
@@ -180,19 +187,7 @@ def list_stacks(request: Request) -> Mapping[str, Any]:
     return page(shown, parameters=request.parameters, key="StackSummaries")
 
 
-_SUMMARIZED = (
-    "StackId",
-    "StackName",
-    "TemplateDescription",
-    "CreationTime",
-    "LastUpdatedTime",
-    "DeletionTime",
-    "StackStatus",
-    "StackStatusReason",
-    "ParentId",
-    "RootId",
-    "DriftInformation",
-)
+_SUMMARIZED = words("cloudformation/api", "summarized")
 
 
 def _summary(stack: Stack) -> dict[str, Any]:

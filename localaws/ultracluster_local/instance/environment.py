@@ -8,14 +8,7 @@ from urllib.parse import urlsplit
 
 from ultracluster_local.errors import LocalAwsError, quote
 
-__all__ = [
-    "ACCOUNT",
-    "SECRET_KEY",
-    "child_environment",
-    "new_key",
-    "remove_profiles",
-    "require_loopback",
-]
+__all__ = ["ACCOUNT", "SECRET_KEY", "child_environment", "new_key", "remove_profiles", "require_loopback"]
 
 ACCOUNT = "123456789012"
 """Fake account ID of all local resources."""

@@ -63,6 +63,9 @@ def _wrong_with_budget(budget: Mapping[str, Any]) -> list[str]:
         for each in filters
         if not _TAG_FILTER.fullmatch(each)
     ]
+    period = budget.get("TimePeriod") or {}
+    if "Start" in period and "End" in period and period["End"] <= period["Start"]:
+        wrong.append("The start date of the time period must be before its end date")
     return wrong
 
 
@@ -76,6 +79,8 @@ def _wrong_with_notifications(notifications: list[Mapping[str, Any]]) -> list[st
         kinds = Counter(one["SubscriptionType"] for one in each["Subscribers"])
         if not kinds or kinds["SNS"] > 1 or kinds["EMAIL"] > _MOST_EMAILS:
             wrong.append(f"A notification needs one SNS topic, up to {_MOST_EMAILS} email addresses, or both")
+        emails = [one["Address"] for one in each["Subscribers"] if one["SubscriptionType"] == "EMAIL"]
+        wrong += [f"Invalid email address: {one}" for one in emails if "@" not in one]
     return wrong
 
 
@@ -93,6 +98,17 @@ def check_create_notification(request: Request) -> None:
     budget = _backend().budgets[ACCOUNT].get(request.parameters["BudgetName"])
     if budget and _key(request.parameters["Notification"]) in map(_key_of, budget.notifications):
         raise ServiceError("DuplicateRecordException", "The notification already exists")
+    if wrong := _wrong_with_notifications([request.parameters]):
+        raise ServiceError("InvalidParameterException", wrong[0])
+
+
+@Checks(service="budgets")("DeleteNotification", "UpdateNotification")
+def check_notification(request: Request) -> None:
+    """Refuse a notification that the budget does not have: API_budgets_DeleteNotification, NotFoundException."""
+    budget = _backend().budgets[ACCOUNT].get(request.parameters["BudgetName"])
+    asked = request.parameters.get("Notification") or request.parameters["OldNotification"]
+    if budget and _key(asked) not in map(_key_of, budget.notifications):
+        raise ServiceError("NotFoundException", "The notification does not exist")
 
 
 def _key_of(notification: Any) -> tuple[str, str, float]:

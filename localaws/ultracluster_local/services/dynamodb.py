@@ -1,5 +1,9 @@
 """DynamoDB: tables that are protected against deletion."""
 
+import re
+from collections.abc import Mapping
+from typing import Any
+
 from moto.dynamodb.models import dynamodb_backends
 
 from ultracluster_local.instance.environment import ACCOUNT
@@ -25,7 +29,75 @@ def check_delete_table(request: Request) -> None:
 def check_update_time_to_live(request: Request) -> None:
     """Refuse what is so already."""
     table = dynamodb_backends[ACCOUNT][request.region].tables.get(request.parameters["TableName"])
+    name = request.parameters["TimeToLiveSpecification"]["AttributeName"]
+    if (
+        table is not None
+        and table.ttl["TimeToLiveStatus"] == "ENABLED"
+        and table.ttl.get("AttributeName") != name
+    ):
+        problem = f"TimeToLive is active on a different AttributeName: current AttributeName is {table.ttl['AttributeName']}"
+        raise _wrong(problem)
     wanted = bool(request.parameters["TimeToLiveSpecification"]["Enabled"])
     if table is not None and (table.ttl["TimeToLiveStatus"] == "ENABLED") == wanted:
         state = "enabled" if wanted else "disabled"
         raise ServiceError("ValidationException", f"TimeToLive is already {state}")
+
+
+def _wrong(message: str) -> ServiceError:
+    return ServiceError("ValidationException", message)
+
+
+@_check("CreateTable")
+def check_key_schema(request: Request) -> None:
+    """Refuse a second key that is no sort key: API_KeySchemaElement."""
+    keys = [one["KeyType"] for one in request.parameters["KeySchema"]]
+    if keys[0] != "HASH":
+        raise _wrong("Invalid KeySchema: The first KeySchemaElement is not a HASH key type")
+    if keys[1:] not in ([], ["RANGE"]):
+        raise _wrong("Invalid KeySchema: The second KeySchemaElement is not a RANGE key type")
+
+
+@_check("UpdateTable")
+def check_update_table(request: Request) -> None:
+    """Refuse a request that changes nothing: API_UpdateTable."""
+    if request.parameters.keys() <= {"TableName", "AttributeDefinitions"}:
+        raise _wrong(
+            "At least one of ProvisionedThroughput, BillingMode, UpdateStreamEnabled, GlobalSecondaryIndexUpdates or SSESpecification or "
+            "ReplicaUpdates is required"
+        )
+
+
+@_check("TagResource", "UntagResource", "ListTagsOfResource")
+def check_tagged(request: Request) -> None:
+    """Refuse a table that does not exist: API_TagResource, ResourceNotFoundException."""
+    arn = request.parameters["ResourceArn"]
+    if not any(one.table_arn == arn for one in dynamodb_backends[ACCOUNT][request.region].tables.values()):
+        raise ServiceError(
+            "ResourceNotFoundException", f"Requested resource not found: ResourcArn: {arn} not found"
+        )
+
+
+@_check("PutItem", "UpdateItem", "DeleteItem", "Query", "Scan")
+def check_placeholders(request: Request) -> None:
+    """Refuse placeholders that are not defined, and those that no expression uses: Expressions.ExpressionAttributeValues."""
+    texts = {
+        name: str(one) for name, one in request.parameters.items() if name.endswith("Expression") and one
+    }
+    _check_used(request.parameters, texts, "ExpressionAttributeValues", r":\w+", "attribute value")
+    _check_used(request.parameters, texts, "ExpressionAttributeNames", r"#\w+", "attribute name")
+
+
+def _check_used(
+    given: Mapping[str, Any], texts: Mapping[str, str], member: str, form: str, word: str
+) -> None:
+    known, used = {*(given.get(member) or {})}, set()
+    for name, text in texts.items():
+        found = {*re.findall(form, text)}
+        used |= found
+        if absent := sorted(found - known):
+            problem = f"An expression {word} used in expression is not defined; {word}: {absent[0]}"
+            raise _wrong(f"Invalid {name}: {problem}")
+    if known and not texts:
+        raise _wrong(f"{member} can only be specified when using expressions")
+    if idle := sorted(known - used):
+        raise _wrong(f"Value provided in {member} unused in expressions: keys: {{{', '.join(idle)}}}")

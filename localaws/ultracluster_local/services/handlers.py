@@ -91,7 +91,18 @@ def _request(response: Any, operation: str) -> Request:
 
 def _as_method(operation: str, handler: Handler) -> Callable[[Any], ActionResult]:
     def method(response: Any) -> ActionResult:
-        return ActionResult(handler(_request(response, operation)))
+        request = _request(response, operation)
+        try:
+            return ActionResult(handler(request))
+        except KeyError as absent:  # EC2's model requires little of what EC2 requires
+            name = absent.args[0]
+            if (
+                response.boto3_service_name != "ec2"
+                or name in request.parameters
+                or not str(name)[:1].isupper()
+            ):
+                raise
+            raise ServiceError("MissingParameter", f"The request must contain the parameter {name}") from None
 
     return method
 

@@ -154,22 +154,41 @@ def _context_fits(conditions: Mapping[str, Any], context: Mapping[str, str]) -> 
     return True
 
 
-@_check(
-    "Encrypt",
-    "Decrypt",
-    "GenerateDataKey",
-    "GenerateDataKeyWithoutPlaintext",
-    "ReEncrypt",
-    "ScheduleKeyDeletion",
+# https://docs.aws.amazon.com/kms/latest/developerguide/key-state.html (2026-11)
+_USES = ("Encrypt", "Decrypt", "GenerateDataKey", "GenerateDataKeyWithoutPlaintext", "ReEncrypt")
+_CHANGES = (
+    *(
+        "CreateAlias",
+        "CreateGrant",
+        "DisableKey",
+        "DisableKeyRotation",
+        "EnableKey",
+        "EnableKeyRotation",
+        "ScheduleKeyDeletion",
+    ),
+    *("TagResource", "UntagResource", "UpdateAlias", "UpdateKeyDescription"),
 )
+
+
+@_check(*_USES, *_CHANGES, "CancelKeyDeletion")
 def check_state(request: Request) -> None:
-    """Refuse a key that waits for its deletion: https://docs.aws.amazon.com/kms/latest/developerguide/key-state.html."""
-    keys = kms_backends[ACCOUNT][request.region].keys
-    key = keys.get(str(request.parameters.get("KeyId", "")).rsplit("/", 1)[-1])
-    if key is not None and key.key_state == "Disabled" and request.operation != "ScheduleKeyDeletion":
+    """Refuse what a key that is disabled, or waits for its deletion, cannot do."""
+    given = request.parameters.get("KeyId") or request.parameters.get("TargetKeyId")
+    key = find_key(str(given or ""), request.region)
+    if key is None:
+        return
+    pending, operation = key.key_state == "PendingDeletion", request.operation
+    if key.key_state == "Disabled" and operation in {
+        *_USES,
+        "CreateGrant",
+        "EnableKeyRotation",
+        "DisableKeyRotation",
+    }:
         raise ServiceError("DisabledException", f"{key.arn} is disabled.")
-    if key is not None and key.key_state == "PendingDeletion":
-        raise ServiceError("KMSInvalidStateException", f"{key.arn} is pending deletion.")
+    if pending != (operation == "CancelKeyDeletion"):
+        words = "is pending deletion." if pending else "is not pending deletion."
+        if pending or operation == "CancelKeyDeletion":
+            raise ServiceError("KMSInvalidStateException", f"{key.arn} {words}")
 
 
 @_check("GenerateRandom")

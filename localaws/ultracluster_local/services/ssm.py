@@ -59,9 +59,18 @@ def check_put_parameter(request: Request) -> None:
         problem = f"A hierarchy can have a maximum of {_MOST_LEVELS} levels; got {name.count('/')}."
         raise ServiceError("HierarchyLevelLimitExceededException", problem)
     _check_change(request)
+    value, pattern = request.parameters["Value"], request.parameters.get("AllowedPattern")
+    if pattern and not re.search(pattern, value):
+        problem = f"Parameter value, cannot be validated against allowedPattern: {pattern}"
+        raise ServiceError("ParameterPatternMismatchException", problem)
+    if request.parameters.get("KeyId") and request.parameters.get("Type", "SecureString") != "SecureString":
+        raise ServiceError("ValidationException", "KeyId is required for SecureString type parameter only.")
+    if request.parameters.get("Policies") and request.parameters.get("Tier", "Standard") == "Standard":
+        problem = "Parameter policies are supported by the advanced-parameter tier only."
+        raise ServiceError("ValidationException", problem)
     tier = request.parameters.get("Tier", "Standard")
     longest = _LONGEST_VALUE.get(tier)
-    if longest is None or len(request.parameters["Value"]) <= longest:
+    if longest is None or len(value) <= longest:
         return
     if tier != "Standard":
         problem = f"Advanced tier parameters support a maximum parameter value of {longest} characters."
@@ -72,3 +81,15 @@ def check_put_parameter(request: Request) -> None:
         f"Standard tier parameters support a maximum parameter value of {longest} characters. To create a larger "
         f"parameter value, upgrade the parameter to use the advanced-parameter tier. For more information, see {guide}",
     )
+
+
+@_check("GetCommandInvocation")
+def check_get_command_invocation(request: Request) -> None:
+    """Refuse a command that was not sent to the instance: API_GetCommandInvocation."""
+    sent = ssm_backends[ACCOUNT][request.region]._commands  # noqa: SLF001 - moto's look-up has another error
+    if not any(
+        one.command_id == request.parameters["CommandId"]
+        and request.parameters["InstanceId"] in one.instance_ids
+        for one in sent
+    ):
+        raise ServiceError("InvocationDoesNotExist", "")

@@ -8,12 +8,7 @@ from ultracluster_local.cloudformation.change_sets.changes import describe_chang
 from ultracluster_local.cloudformation.change_sets.early_validation import EARLY_VALIDATION, taken_names
 from ultracluster_local.cloudformation.engine import delete_stack, deploy_stack
 from ultracluster_local.cloudformation.errors import ValidationError
-from ultracluster_local.cloudformation.requests import (
-    refuse_unsettled,
-    run_change,
-    stack_of,
-    stack_tags,
-)
+from ultracluster_local.cloudformation.requests import refuse_unsettled, run_change, stack_of, stack_tags
 from ultracluster_local.cloudformation.stacks import ChangeSet, Stack, stacks_of
 from ultracluster_local.cloudformation.submissions import Submission, submitted
 from ultracluster_local.cloudformation.templates.transforms import TransformError
@@ -238,11 +233,11 @@ def execute_change_set(request: Request) -> Mapping[str, Any]:
     """Execute a change set."""
     change_set = change_set_of(request)
     if change_set.execution_status != "AVAILABLE":
-        raise ServiceError(
-            "InvalidChangeSetStatus",
-            f"ChangeSet [{change_set.change_set_id}] cannot be executed in its current status of"
-            f" [{change_set.status}]",
-        )
+        state = f"status of [{change_set.status}]"
+        if change_set.execution_status == "OBSOLETE":  # aws/amazon-chime-sdk-js#1089
+            state = "execution status of [OBSOLETE]"
+        problem = f"ChangeSet [{change_set.change_set_id}] cannot be executed in its current {state}"
+        raise ServiceError("InvalidChangeSetStatus", problem)
     stack = change_set.stack
     change_set.execution_status = "EXECUTE_IN_PROGRESS"
     no_rollback = request.parameters.get("DisableRollback") or change_set.on_stack_failure == "DO_NOTHING"

@@ -136,5 +136,5 @@ PROVIDERS: Mapping[str, Provider] = {
         ),
         prepare=_group,
         tagging=_GroupTags(service="autoscaling"),
-    ),
+    )
 }

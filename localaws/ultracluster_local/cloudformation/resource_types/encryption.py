@@ -211,11 +211,7 @@ PROVIDERS: Mapping[str, Provider] = {
         creates="CreateAlias",
         id_path="=AliasName",
         deletes=("DeleteAlias", "AliasName"),
-        reads=(
-            "ListAliases",
-            lambda _, __, properties: {"KeyId": properties["TargetKeyId"]},
-            "Aliases[0]",
-        ),
+        reads=("ListAliases", lambda _, __, properties: {"KeyId": properties["TargetKeyId"]}, "Aliases[0]"),
         updates=("UpdateAlias", "AliasName"),
         updatable=frozenset({"TargetKeyId"}),
         prepare=lambda _, properties: {

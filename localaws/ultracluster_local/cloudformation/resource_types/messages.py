@@ -8,6 +8,7 @@ from botocore.exceptions import ClientError
 
 from ultracluster_local.cloudformation.providers import ApiProvider, Context, Provider, Tagging, unless_gone
 from ultracluster_local.cloudformation.values import Properties, changed_keys, tag_changes
+from ultracluster_local.instance.words import words
 
 __all__ = ["PROVIDERS"]
 
@@ -104,14 +105,7 @@ class _PolicyOf(Provider):
 
 
 _NO_STATEMENTS = json.dumps({"Version": "2012-10-17", "Statement": []})
-_SUBSCRIPTION_ATTRIBUTES = (
-    "DeliveryPolicy",
-    "FilterPolicy",
-    "FilterPolicyScope",
-    "RawMessageDelivery",
-    "RedrivePolicy",
-    "SubscriptionRoleArn",
-)
+_SUBSCRIPTION_ATTRIBUTES = words("cloudformation/resource_types/messages", "subscription-attributes")
 
 
 class _Subscription(Provider):

@@ -46,5 +46,5 @@ PROVIDERS: Mapping[str, Provider] = {
         updates=("UpdateSecret", "SecretId"),
         updatable=frozenset({"Description", "KmsKeyId", "SecretString"}),
         tagging=Tagging(service="secretsmanager", target="SecretId"),
-    ),
+    )
 }

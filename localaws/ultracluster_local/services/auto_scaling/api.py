@@ -60,7 +60,8 @@ def create_auto_scaling_group(request: Request) -> Mapping[str, Any]:
     group = Group(
         region=request.region,
         arn=request.arn("autoscaling", f"autoScalingGroup::autoScalingGroupName/{name}"),
-        settings={key: part for key, part in given.items() if key not in {*_SIZES, "Tags"}},
+        settings={"ServiceLinkedRoleARN": f"arn:aws:iam::{request.account}:role/{_LINKED_ROLE}"}
+        | {key: part for key, part in given.items() if key not in {*_SIZES, "Tags"}},
         least=least,
         most=most,
         desired=desired,
@@ -69,6 +70,9 @@ def create_auto_scaling_group(request: Request) -> Mapping[str, Any]:
     groups(request.region)[name] = group
     scale(group)
     return {}
+
+
+_LINKED_ROLE = "aws-service-role/autoscaling.amazonaws.com/AWSServiceRoleForAutoScaling"
 
 
 def _tag(group: str, tag: Mapping[str, Any]) -> dict[str, Any]:

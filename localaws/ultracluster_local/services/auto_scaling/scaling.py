@@ -70,11 +70,7 @@ def _scale_in(group: Group, surplus: int) -> None:
         group.activities.insert(
             0,
             Activity(
-                group=group.name,
-                description=_PROTECTED,
-                cause=cause,
-                code="Cancelled",
-                message=_PROTECTED,
+                group=group.name, description=_PROTECTED, cause=cause, code="Cancelled", message=_PROTECTED
             ),
         )
 

@@ -10,10 +10,7 @@ from typing import Any
 
 from moto.ecs.models import ecs_backends
 
-from ultracluster_local.services.batch.compute_resources import (
-    check_compute_resources,
-    launch_template_data,
-)
+from ultracluster_local.services.batch.compute_resources import check_compute_resources, launch_template_data
 from ultracluster_local.services.batch.names import check_name, check_state, check_tags
 from ultracluster_local.services.batch.state import (
     batch_of,
@@ -37,6 +34,19 @@ handlers = Handlers(service="batch")
 _SERVICE = "batch.amazonaws.com"
 _MOST_ENVIRONMENTS = (
     50  # AWS Batch quotas: https://docs.aws.amazon.com/batch/latest/userguide/service_limits.html
+)
+_OF_FARGATE = frozenset({"maxvCpus", "securityGroupIds", "subnets", "type"})
+_OF_EC2 = (
+    *(
+        "allocationStrategy",
+        "bidPercentage",
+        "ec2Configuration",
+        "ec2KeyPair",
+        "imageId",
+        "instanceRole",
+        "instanceTypes",
+    ),
+    *("launchTemplate", "placementGroup", "tags", "type", "updatePolicy", "updateToLatestImageVersion"),
 )
 _SCALING = frozenset({"minvCpus", "maxvCpus", "desiredvCpus", "scalingPolicy"})
 """Settings whose change needs no new instances: https://docs.aws.amazon.com/batch/latest/userguide/updating-compute-environments.html."""
@@ -118,9 +128,18 @@ def _verdict(request: Request, environment: Mapping[str, Any]) -> dict[str, str]
 @handlers("DescribeComputeEnvironments")
 def describe_compute_environments(request: Request) -> Mapping[str, Any]:
     """Describe all compute environments, or the named ones."""
-    return described(
+    shown = described(
         request, batch_of(request.region).environments, "computeEnvironment", "computeEnvironments"
     )
+    return {**shown, "computeEnvironments": [_with_default(one) for one in shown["computeEnvironments"]]}
+
+
+def _with_default(environment: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Show the vCPUs that an environment wants: at first as many as it keeps."""
+    resources = environment.get("computeResources") or {}
+    if "minvCpus" not in resources:
+        return environment
+    return {**environment, "computeResources": {"desiredvCpus": resources["minvCpus"], **resources}}
 
 
 @handlers("UpdateComputeEnvironment")
@@ -162,7 +181,11 @@ def _check_resources(
     infrastructure = sorted(key for key in after if key not in _SCALING and after[key] != before.get(key))
     if to_latest:
         infrastructure.append("updateToLatestImageVersion")
-    if infrastructure:
+    if infrastructure and before["type"].startswith("FARGATE") and not {*infrastructure} <= _OF_FARGATE:
+        raise refused(
+            f"The following parameters can't be updated for Fargate compute environment: {', '.join(_OF_EC2)}."
+        )  # aws/aws-cdk#27054
+    if infrastructure and not before["type"].startswith("FARGATE"):
         # AWS's error message, from https://repost.aws/knowledge-center/batch-update-ec2-environment.
         if before.get("allocationStrategy", "BEST_FIT") == "BEST_FIT":
             raise refused(

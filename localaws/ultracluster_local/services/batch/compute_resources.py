@@ -9,6 +9,7 @@ from typing import Any
 
 from moto.ec2.models import ec2_backends
 
+from ultracluster_local.instance.words import words
 from ultracluster_local.services.batch.instance_types import BUNDLES, check_instance_types, family_of
 from ultracluster_local.services.batch.state import refused
 from ultracluster_local.services.ec2.launch_templates import template_data
@@ -24,22 +25,7 @@ _STRATEGIES = {
     "EC2": frozenset({"BEST_FIT", "BEST_FIT_PROGRESSIVE", "BEST_FIT_PROGRESSIVE_ORDERED"}),
     "SPOT": frozenset({"BEST_FIT", "BEST_FIT_PROGRESSIVE"}) | _SPOT_STRATEGIES,
 }
-_NOT_ON_FARGATE = (
-    "allocationStrategy",
-    "minvCpus",
-    "desiredvCpus",
-    "instanceTypes",
-    "imageId",
-    "ec2KeyPair",
-    "instanceRole",
-    "tags",
-    "placementGroup",
-    "bidPercentage",
-    "spotIamFleetRole",
-    "launchTemplate",
-    "ec2Configuration",
-    "scalingPolicy",
-)
+_NOT_ON_FARGATE = words("services/batch/compute_resources", "not-on-fargate")
 _MOST_FARGATE_SUBNETS = 16
 _IMAGE_TYPES = ("ECS_AL1", "ECS_AL2", "ECS_AL2_NVIDIA", "ECS_AL2023", "ECS_AL2023_NVIDIA")
 _MOST_IMAGES = 2
@@ -95,6 +81,8 @@ def _check_ec2(request: Request, resources: Mapping[str, Any]) -> None:
     # AWS's error messages, from getmoto/moto#6470.
     if not resources.get("instanceRole"):
         raise refused("Instance role is required.")
+    if ":role/" in resources["instanceRole"]:  # hashicorp/terraform-provider-aws#16230
+        raise refused("The ECS Instance Role should be an ECS Instance Profile ARN.")
     if resources.get("minvCpus") is None:
         raise refused("Resource minvCpus is required.")
     if not resources.get("instanceTypes"):

@@ -9,14 +9,10 @@ from collections.abc import Mapping
 from typing import Any
 
 from ultracluster_local.services.batch.containers import check_container, quantity
+from ultracluster_local.services.batch.instance_types import check_instance_types
 from ultracluster_local.services.batch.names import check_name, check_tags
 from ultracluster_local.services.batch.node_ranges import check_node_properties
-from ultracluster_local.services.batch.state import (
-    batch_of,
-    client_error,
-    refused,
-    settings_of,
-)
+from ultracluster_local.services.batch.state import batch_of, client_error, refused, settings_of
 from ultracluster_local.services.handlers import Handlers, Request, page
 
 __all__ = ["check_priority", "check_retries", "check_timeout", "find_definition", "handlers"]
@@ -103,6 +99,8 @@ def _check_nodes(nodes: Mapping[str, Any]) -> None:
         if not containers:
             raise refused(f"A container must be provided for the node range {node_range['targetNodes']}")
         for container in containers:
+            if container.get("instanceType"):
+                check_instance_types([container["instanceType"]])
             check_container(container, sized=False)
             for kind, done in sized.items():
                 done.update(indexes if quantity(container, kind) is not None else ())
@@ -137,6 +135,12 @@ def _containers_of(given: Mapping[str, Any], *, key: str) -> list[Mapping[str, A
         containers = task.get("containers") or []
         if not 1 <= len(containers) <= _MOST_CONTAINERS:
             raise refused(f"A task can run up to {_MOST_CONTAINERS} containers")
+        drivers = {(one.get("logConfiguration") or {}).get("logDriver") for one in containers}
+        if "awsfirelens" in drivers and not any(one.get("firelensConfiguration") for one in containers):
+            raise refused(  # hashicorp/terraform-provider-aws#42533
+                "When awsfirelens log driver is specified in log configuration, a firelens configuration object must be "
+                "configured in one of the containers"
+            )
         if not any(one.get("essential", True) for one in containers):
             raise refused("All jobs must have at least one essential container")
         found += [{"executionRoleArn": task.get("executionRoleArn"), **one} for one in containers]
@@ -244,7 +248,18 @@ def describe_job_definitions(request: Request) -> Mapping[str, Any]:
         shown = [one for one in shown if one["jobDefinitionName"] == request.parameters["jobDefinitionName"]]
     if request.parameters.get("status"):
         shown = [one for one in shown if one["status"] == request.parameters["status"]]
-    return page(shown, parameters=request.parameters, key="jobDefinitions", cursor="nextToken")
+    listed = [_with_lists(one) for one in shown]
+    return page(listed, parameters=request.parameters, key="jobDefinitions", cursor="nextToken")
+
+
+_LISTS = ("environment", "mountPoints", "resourceRequirements", "secrets", "ulimits", "volumes")
+
+
+def _with_lists(definition: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Show lists of a container that nobody gave as empty ones."""
+    container = definition.get("containerProperties")
+    empty: dict[str, Any] = {name: [] for name in _LISTS}
+    return {**definition, "containerProperties": {**empty, **container}} if container else definition
 
 
 @handlers("DeregisterJobDefinition")

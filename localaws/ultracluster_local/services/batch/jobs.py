@@ -9,12 +9,7 @@ from typing import Any
 
 from ultracluster_local.services.batch.job_definitions import find_definition
 from ultracluster_local.services.batch.overrides import are_too_long, with_overrides
-from ultracluster_local.services.batch.pending import (
-    add_children,
-    check_array,
-    check_dependencies,
-    settle,
-)
+from ultracluster_local.services.batch.pending import add_children, check_array, check_dependencies, settle
 from ultracluster_local.services.batch.state import (
     FINAL_STATES,
     batch_of,

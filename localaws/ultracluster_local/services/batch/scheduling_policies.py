@@ -5,14 +5,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from ultracluster_local.services.batch.names import check_name, check_tags
-from ultracluster_local.services.batch.state import (
-    batch_of,
-    client_error,
-    find,
-    get,
-    refused,
-    settings_of,
-)
+from ultracluster_local.services.batch.state import batch_of, client_error, find, get, refused, settings_of
 from ultracluster_local.services.handlers import Handlers, Request
 
 __all__ = ["handlers"]

@@ -9,6 +9,7 @@ import uuid
 from collections.abc import Mapping
 from typing import Any
 
+from ultracluster_local.instance.words import words
 from ultracluster_local.services.batch.state import (
     batch_of,
     client_error,
@@ -25,17 +26,7 @@ handlers = Handlers(service="batch")
 
 _PAYLOAD_BYTES = 10 * 1024  # per service job: AWS Batch quotas
 _ANY_TYPE = "NUM_INSTANCES"
-_NOT_SUMMARIZED = frozenset(
-    {
-        "jobQueue",
-        "preemptionConfiguration",
-        "retryStrategy",
-        "schedulingPriority",
-        "serviceRequestPayload",
-        "tags",
-        "timeoutConfig",
-    }
-)
+_NOT_SUMMARIZED = frozenset(words("services/batch/service_jobs", "not-summarized"))
 
 
 # Service environments

@@ -4,10 +4,7 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from ultracluster_local.services.batch.containers import (
-    check_environment,
-    check_requirements,
-)
+from ultracluster_local.services.batch.containers import check_environment, check_requirements
 from ultracluster_local.services.batch.job_definitions import check_priority, check_retries, check_timeout
 from ultracluster_local.services.batch.names import check_tags
 from ultracluster_local.services.batch.node_ranges import nodes_of

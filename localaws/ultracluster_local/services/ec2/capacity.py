@@ -201,6 +201,8 @@ def create_capacity_reservation(request: Request) -> Mapping[str, Any]:
         raise ServiceError(
             "InvalidParameterCombination", "EndDate is required if, and only if, EndDateType is limited."
         )
+    if "EndDate" in given and given["EndDate"] <= CLOCK.now():  # API_CreateCapacityReservation
+        raise ServiceError("InvalidParameterValue", "EndDate must be in the future.")
     token = given.get("ClientToken", "")
     for existing in market.reservations.values():
         if token and existing.token == token:

@@ -22,12 +22,7 @@ from ultracluster_local.services.ec2.capacity_block_terms import (
     sold_in,
     vcpus,
 )
-from ultracluster_local.services.ec2.capacity_market import (
-    Offering,
-    Reservation,
-    Segment,
-    capacity_market,
-)
+from ultracluster_local.services.ec2.capacity_market import Offering, Reservation, Segment, capacity_market
 from ultracluster_local.services.handlers import Handlers, Request, ServiceError, hex_id, page, tags_of
 
 __all__ = ["handlers"]

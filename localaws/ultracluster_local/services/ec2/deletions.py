@@ -75,6 +75,14 @@ def delete_vpc(request: Request) -> None:
         raise _in_use(f"The vpc '{vpc_id}' has dependencies and cannot be deleted.")
 
 
+@_check("DeleteRouteTable")
+def delete_route_table(request: Request) -> None:
+    """Refuse the main table of a VPC: API_DeleteRouteTable."""
+    table = backend_of(request.region).route_tables.get(request.parameters["RouteTableId"])
+    if table and table.main_association_id:
+        raise _in_use(f"The routeTable '{table.id}' has dependencies and cannot be deleted.")
+
+
 @_check("DeleteInternetGateway")
 def delete_internet_gateway(request: Request) -> None:
     """Refuse a gateway that is attached."""

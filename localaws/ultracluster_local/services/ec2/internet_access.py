@@ -7,7 +7,7 @@ https://docs.aws.amazon.com/vpc/latest/userguide/nat-gateway-troubleshooting.htm
 import ipaddress
 
 from ultracluster_local.services.checks import Checks
-from ultracluster_local.services.ec2.networks import backend_of, subnets
+from ultracluster_local.services.ec2.networks import backend_of, interfaces, subnets
 from ultracluster_local.services.handlers import Request, ServiceError
 
 __all__: list[str] = []
@@ -15,6 +15,10 @@ __all__: list[str] = []
 _check = Checks(service="ec2")
 
 _NETMASKS = (16, 28)
+_RESERVED = (
+    4  # addresses at the start of a subnet, and one at its end: VPC/latest/userguide/subnet-sizing.html
+)
+_MOST_GROUPS = 5  # the default quota
 
 
 @_check("CreateNatGateway")
@@ -57,6 +61,42 @@ def check_attach_internet_gateway(request: Request) -> None:
     if gateway is not None and gateway.vpc is not None:
         problem = f"resource {gateway.id} is already attached to network {gateway.vpc.id}"
         raise ServiceError("Resource.AlreadyAssociated", problem)
+    vpc = request.parameters["VpcId"]
+    if any(one.vpc and one.vpc.id == vpc for one in backend_of(request.region).internet_gateways.values()):
+        raise ServiceError("InvalidParameterValue", f"Network {vpc} already has an internet gateway attached")
+
+
+@_check("CreateNetworkInterface")
+def create_network_interface(request: Request) -> None:
+    """Refuse an address that the subnet does not have, AWS keeps or another interface has, and too many groups.
+
+    JamesWoolfenden/terraform-aws-cassandra#18; https://docs.aws.amazon.com/vpc/latest/userguide/amazon-vpc-limits.html
+    """
+    given = request.parameters
+    subnet = subnets(request.region).get(given["SubnetId"])
+    listed = [
+        one["PrivateIpAddress"]
+        for one in given.get("PrivateIpAddresses") or []
+        if one.get("PrivateIpAddress")
+    ]
+    for address in [given["PrivateIpAddress"]] if given.get("PrivateIpAddress") else listed:
+        network = ipaddress.ip_network(subnet.cidr_block) if subnet else None
+        place = int(ipaddress.ip_address(address)) - int(network.network_address) if network else 0
+        if network and not 0 <= place < network.num_addresses:
+            problem = f"Address {address} does not fall within the subnet's address range"
+            raise ServiceError("InvalidParameterValue", problem)
+        if network and not _RESERVED <= place < network.num_addresses - 1:
+            raise ServiceError(
+                "InvalidParameterValue", f"Address {address} is in subnet's reserved address range"
+            )
+        if any(
+            one.subnet.id == given["SubnetId"] and address == one.private_ip_address
+            for one in interfaces(request.region)
+        ):
+            raise ServiceError("InvalidIPAddress.InUse", f"Address {address} is in use.")
+    if len({*(given.get("Groups") or [])}) > _MOST_GROUPS:
+        problem = "The maximum number of security groups per interface has been reached."
+        raise ServiceError("SecurityGroupsPerInterfaceLimitExceeded", problem)
 
 
 @_check("CreateVpc")

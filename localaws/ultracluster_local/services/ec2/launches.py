@@ -147,7 +147,11 @@ def _check_interfaces(request: Request, given: Mapping[str, Any], facts: Mapping
         )
     if max(places.values()) > 1:
         raise _invalid_value("Each network interface requires a unique device index.")
+    known = ec2_backends[ACCOUNT][request.region].enis
     for one in interfaces:
+        used = known.get(one.get("NetworkInterfaceId") or "")
+        if used is not None and used.instance is not None:  # hashicorp/terraform-provider-aws#27513
+            raise ServiceError("InvalidNetworkInterface.InUse", f"Interface: [{used.id}] in use.")
         _check_network(request, one.get("SubnetId"), one.get("Groups") or [])
     zones = {
         subnets(request.region)[one["SubnetId"]].availability_zone

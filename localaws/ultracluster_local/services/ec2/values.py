@@ -67,8 +67,7 @@ def check_values(request: Request) -> None:
         kind, kinds = specification.get("ResourceType"), _TAGGED.get(request.operation)
         if kinds and kind not in kinds:  # aws/aws-cli#2865
             raise ServiceError(
-                "InvalidParameterValue",
-                f"'{kind}' is not a valid taggable resource type for this operation.",
+                "InvalidParameterValue", f"'{kind}' is not a valid taggable resource type for this operation."
             )
         _check_tags(specification.get("Tags") or [])
     if request.operation == "CreateTags":

@@ -5,6 +5,7 @@ stores nothing.
 """
 
 import copy
+import uuid
 from collections.abc import Mapping
 from typing import Any
 
@@ -69,8 +70,16 @@ def create_file_system(request: Request) -> Mapping[str, Any]:
         check_bucket(link["ImportPath"], region=request.region)
         lustre["DataRepositoryConfiguration"] = {"Lifecycle": "AVAILABLE", **_LINK_DEFAULTS, **link}
         lustre["DataRepositoryConfiguration"].setdefault("ExportPath", _export_path(link["ImportPath"]))
+    if not lustre["DeploymentType"].startswith("SCRATCH"):  # API_FileSystem, KmsKeyId: that of the account
+        own = uuid.uuid5(uuid.NAMESPACE_URL, f"aws/fsx:{request.region}")
+        file_system["LustreConfiguration"] = {
+            "AutomaticBackupRetentionDays": 0,
+            "CopyTagsToBackups": False,
+            **lustre,
+        }
+        file_system.setdefault("KmsKeyId", request.arn("kms", f"key/{own}"))
     fsx_of(request).file_systems[file_system_id] = file_system
-    return {"FileSystem": file_system}
+    return {"FileSystem": {**file_system, "Lifecycle": "CREATING"}}
 
 
 def _refuse_other_types(given: Mapping[str, Any]) -> None:

@@ -5,6 +5,7 @@ import re
 from collections.abc import Mapping
 from datetime import UTC, timedelta
 from typing import Any
+from zoneinfo import available_timezones
 
 from moto.events.models import events_backends
 from moto.scheduler.models import scheduler_backends
@@ -136,6 +137,12 @@ def check_schedule(request: Request) -> None:
     expression = request.parameters["ScheduleExpression"]
     if not is_schedule(expression, one_time=True):
         raise _invalid(f"Invalid Schedule Expression {expression}.")
+    window = request.parameters["FlexibleTimeWindow"]
+    if window["Mode"] == "FLEXIBLE" and not window.get("MaximumWindowInMinutes"):
+        raise _invalid("FlexibleTimeWindow.MaximumWindowInMinutes is required for the mode FLEXIBLE.")
+    zone = request.parameters.get("ScheduleExpressionTimezone") or "UTC"
+    if zone not in available_timezones():
+        raise _invalid(f"Invalid Schedule Expression Timezone {zone}.")
     start = request.parameters.get("StartDate")
     earliest = CLOCK.now() - _EARLIEST_START
     if start and not expression.startswith("at(") and start.replace(tzinfo=UTC) < earliest:
@@ -156,9 +163,20 @@ def check_input(request: Request) -> None:
         raise _invalid("The input must be a well-formed JSON.")
 
 
+@_scheduler("CreateScheduleGroup")
+def check_create_group(request: Request) -> None:
+    """Refuse a group that exists: API_CreateScheduleGroup, ConflictException."""
+    name = request.parameters["Name"]
+    if name in scheduler_backends[ACCOUNT][request.region].schedule_groups:
+        raise ServiceError("ConflictException", f"Schedule group {name} already exists.")
+
+
 @_scheduler("DeleteScheduleGroup")
 def check_delete_group(request: Request) -> None:
     """Refuse to delete the default group: scheduler/latest/UserGuide/managing-schedule-group-delete.html."""
+    name = request.parameters["Name"]
+    if name not in scheduler_backends[ACCOUNT][request.region].schedule_groups:
+        raise ServiceError("ResourceNotFoundException", f"Schedule group {name} does not exist.")
     if request.parameters["Name"] == "default":
         raise _invalid("The default schedule group cannot be deleted.")
 

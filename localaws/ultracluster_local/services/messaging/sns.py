@@ -4,12 +4,16 @@ import json
 import re
 from collections import Counter
 from collections.abc import Iterable, Mapping
+from typing import Any
 
+from moto.core.utils import camelcase_to_underscores
 from moto.sns.models import sns_backends
 
 from ultracluster_local.instance.environment import ACCOUNT
+from ultracluster_local.instance.words import words
 from ultracluster_local.services.checks import Checks
 from ultracluster_local.services.handlers import Request, ServiceError
+from ultracluster_local.services.iam.policy_grammar import document
 
 __all__: list[str] = []
 
@@ -19,17 +23,7 @@ _check = Checks(service="sns")
 _PROTOCOLS = frozenset(
     {"http", "https", "email", "email-json", "sms", "sqs", "application", "lambda", "firehose"}
 )
-_ATTRIBUTES = frozenset(
-    {
-        "DeliveryPolicy",
-        "FilterPolicy",
-        "FilterPolicyScope",
-        "RawMessageDelivery",
-        "RedrivePolicy",
-        "ReplayPolicy",
-        "SubscriptionRoleArn",
-    }
-)
+_ATTRIBUTES = frozenset(words("services/messaging/sns", "attributes"))
 _ARN_PARTS = 6
 _MOST_FILTER_KEYS = 5
 _LONGEST_SUBJECT = 100
@@ -52,6 +46,28 @@ def check_create_topic(request: Request) -> None:
     given = {tag["Key"]: tag["Value"] for tag in request.parameters.get("Tags") or []}
     if known is not None and given and not given.items() <= known._tags.items():  # noqa: SLF001 - moto keeps them there only
         raise _invalid("Tags Reason: Topic already exists with different tags")
+    if known is not None and any(_attribute(known, name) != value for name, value in attributes.items()):
+        raise _invalid(
+            "Attributes Reason: Topic already exists with different attributes"
+        )  # MassTransit/MassTransit#3720
+
+
+def _attribute(topic: Any, name: str) -> str:
+    return str(
+        {"DisplayName": topic.display_name, "KmsMasterKeyId": topic.kms_master_key_id or ""}.get(
+            name, topic.__dict__.get(camelcase_to_underscores(name))
+        )
+    )
+
+
+@_check("SetTopicAttributes")
+def check_set_topic_attributes(request: Request) -> None:
+    """Refuse a policy that is no JSON, and a name that is too long."""
+    name, value = request.parameters["AttributeName"], request.parameters.get("AttributeValue", "")
+    if name in {"Policy", "DeliveryPolicy"} and value and document(value) is None:
+        raise _invalid(f"{name}: failed to parse JSON.")
+    if name == "DisplayName" and len(value) > _LONGEST_SUBJECT:
+        raise _invalid(f"DisplayName: must be at most {_LONGEST_SUBJECT} characters")
 
 
 @_check("TagResource")
@@ -86,6 +102,17 @@ def check_subscribe(request: Request) -> None:
         raise _invalid("Email address")
     if protocol == "lambda" and not endpoint.startswith("arn:"):
         raise _invalid("Lambda endpoint ARN")
+    attributes = request.parameters.get("Attributes") or {}
+    for one in sns_backends[ACCOUNT][request.region].subscriptions.values():
+        same = (one.topic.arn, one.endpoint, one.protocol) == (
+            request.parameters["TopicArn"],
+            endpoint,
+            protocol,
+        )
+        if same and any(one.attributes.get(name) != value for name, value in attributes.items()):
+            raise _invalid(
+                "Attributes Reason: Subscription already exists with different attributes"
+            )  # localstack#8816
     for problem in _attribute_problems(request.parameters.get("Attributes") or {}):
         raise _invalid(f"Attributes Reason: {problem}")
 

@@ -5,6 +5,10 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from moto.cloudwatch.models import cloudwatch_backends
+
+from ultracluster_local.alarms.alarm_rules import is_in_alarm
+from ultracluster_local.instance.environment import ACCOUNT
 from ultracluster_local.services.checks import Checks
 from ultracluster_local.services.handlers import Request, ServiceError
 
@@ -17,6 +21,7 @@ _SHORT_PERIODS = frozenset({10, 20, 30})
 _DAY = 86_400
 _WEEK = 7 * _DAY
 _HOUR = 3600
+_SHORT = 30  # seconds; https://docs.aws.amazon.com/AmazonCloudWatch/latest/APIReference/API_GetMetricStatistics.html
 
 
 @_check("PutDashboard")
@@ -99,6 +104,52 @@ def check_get_metric_statistics(request: Request) -> None:
             f"You have requested up to {count} datapoints, which exceeds the limit of {_MOST_DATAPOINTS}. {advice}",
         )
 
+    if request.parameters["Period"] > _SHORT and request.parameters["Period"] % 60:
+        raise ServiceError("InvalidParameterValue", "The parameter Period must be a multiple of 60.")
+
+
+@_check("GetMetricData")
+def check_get_metric_data(request: Request) -> None:
+    """Refuse two queries of one name: API_MetricDataQuery."""
+    names = [one["Id"] for one in request.parameters["MetricDataQueries"]]
+    if len({*names}) < len(names):
+        raise _wrong("The values for parameter id in MetricDataQueries are not unique.")
+
+
+_CHILD = re.compile(
+    r"""(?:ALARM|OK|INSUFFICIENT_DATA)\s*\(\s*(?:["']([^"']+)["']|([^\s()"']+))\s*\)""", re.IGNORECASE
+)
+
+
+def _children(rule: str) -> set[str]:
+    """Return the names of the alarms of a rule, which may give their ARNs."""
+    return {(quoted or plain).rpartition(":alarm:")[2] for quoted, plain in _CHILD.findall(rule)}
+
+
+@_check("PutCompositeAlarm")
+def check_alarm_rule(request: Request) -> None:
+    """Refuse a malformed rule, and alarms that do not exist: API_PutCompositeAlarm."""
+    rule, alarms = request.parameters["AlarmRule"], cloudwatch_backends[ACCOUNT][request.region].alarms
+    named = _children(rule)
+    if absent := sorted(named - {*alarms}):
+        raise _wrong(
+            f"Could not save the composite alarm as alarms [{', '.join(absent)}] in the alarm rule do not exist"
+        )
+    try:
+        is_in_alarm(rule, dict.fromkeys(named, "OK"))
+    except ValueError:
+        raise _wrong(f"Error in AlarmRule: {rule}") from None
+
+
+@_check("DeleteAlarms")
+def check_delete_alarms(request: Request) -> None:
+    """Refuse an alarm that a composite alarm refers to, unless both go: API_DeleteAlarms."""
+    gone, alarms = {*request.parameters["AlarmNames"]}, cloudwatch_backends[ACCOUNT][request.region].alarms
+    for alarm in alarms.values():
+        named = _children(alarm.rule or "") & gone
+        if named and alarm.name not in gone:
+            raise _wrong(f"Cannot delete {min(named)} as there are composite alarm(s) depending on it.")
+
 
 @_check("PutMetricAlarm")
 def check_put_metric_alarm(request: Request) -> None:
@@ -161,6 +212,8 @@ def _check_one_metric(given: Mapping[str, Any]) -> None:
             raise _wrong(
                 f"{name} must be specified"
             )  # pulumi: "When metricQueries isn't used, period is required"
+    if given.get("Threshold") is None:
+        raise _wrong("Threshold must be specified")
     statistics = [name for name in ("Statistic", "ExtendedStatistic") if given.get(name)]
     if len(statistics) != 1:
         raise _wrong("Exactly one of Statistic and ExtendedStatistic must be specified")

@@ -18,6 +18,7 @@ from moto.sns.models import sns_backends
 from moto.sqs.models import sqs_backends
 
 from ultracluster_local.instance.environment import ACCOUNT
+from ultracluster_local.instance.words import words
 from ultracluster_local.services.checks import Checks
 from ultracluster_local.services.handlers import Request, ServiceError
 from ultracluster_local.services.iam.policy_grammar import (
@@ -34,6 +35,7 @@ _check = Checks(service="s3")
 
 _OWNERSHIPS = frozenset({"BucketOwnerEnforced", "BucketOwnerPreferred", "ObjectWriter"})
 _PUBLIC_ACLS = frozenset({"public-read", "public-read-write", "authenticated-read"})
+_GRANTS = ("GrantFullControl", "GrantRead", "GrantReadACP", "GrantWrite", "GrantWriteACP")
 _MOST_TAGS = 50
 _MOST_PARTS = 10_000
 _LONGEST_POLICY = 20 * 1024
@@ -74,6 +76,32 @@ def check_create_bucket(request: Request) -> None:
         # Since April 2023: https://docs.aws.amazon.com/AmazonS3/latest/userguide/about-object-ownership.html
         problem = "Bucket cannot have ACLs set with ObjectOwnership's BucketOwnerEnforced setting"
         raise ServiceError("InvalidBucketAclWithObjectOwnership", problem)
+
+
+@_check("PutBucketAcl", "PutObjectAcl", "PutObject", "CopyObject", "CreateMultipartUpload")
+def check_acl(request: Request) -> None:
+    """Refuse an ACL where ACLs are disabled: AmazonS3/latest/userguide/about-object-ownership.html."""
+    bucket, given = _bucket(request), request.parameters
+    owner, granted = (
+        given.get("ACL", "private") in {"private", "bucket-owner-full-control"},
+        any(given.get(name) for name in _GRANTS),
+    )
+    if (
+        bucket is not None
+        and bucket.ownership_rule == "BucketOwnerEnforced"
+        and owner == granted
+        and not (granted and given.get("ACL"))
+    ):
+        raise ServiceError("AccessControlListNotSupported", "The bucket does not allow ACLs")
+
+
+@_check("CompleteMultipartUpload", "AbortMultipartUpload", "ListParts", "UploadPart")
+def check_upload(request: Request) -> None:
+    """Refuse an upload that does not exist: AmazonS3/latest/API/ErrorResponses.html."""
+    bucket = _bucket(request)
+    if bucket is not None and request.parameters["UploadId"] not in bucket.multiparts:
+        problem = "The specified upload does not exist. The upload ID may be invalid, or the upload may have been aborted or completed."
+        raise ServiceError("NoSuchUpload", problem)
 
 
 def _is_name(name: str) -> bool:
@@ -208,13 +236,7 @@ def check_put_bucket_replication(request: Request) -> None:
 
 _LEAST_DAYS_IN_STANDARD = {"STANDARD_IA": 30, "ONEZONE_IA": 30}
 _LONGEST_RULE_ID = 255
-_ACTIONS = (
-    "Expiration",
-    "Transitions",
-    "NoncurrentVersionExpiration",
-    "NoncurrentVersionTransitions",
-    "AbortIncompleteMultipartUpload",
-)
+_ACTIONS = words("services/s3/configurations", "actions")
 
 
 @_check("PutBucketLifecycleConfiguration")

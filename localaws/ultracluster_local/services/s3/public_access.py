@@ -10,10 +10,11 @@ from collections.abc import Mapping
 from typing import Any
 
 from moto.s3.exceptions import S3ClientError
-from moto.s3.models import s3_backends
+from moto.s3.models import FakeBucket, PublicAccessBlock, S3Backend, s3_backends
 from moto.s3.responses import S3Response
 
 from ultracluster_local.instance.environment import ACCOUNT
+from ultracluster_local.instance.words import words
 from ultracluster_local.services.checks import Checks
 from ultracluster_local.services.handlers import Request, ServiceError
 from ultracluster_local.services.iam.policy_grammar import as_list, document, statements
@@ -23,26 +24,7 @@ __all__ = ["install"]
 
 _check = Checks(service="s3")
 
-_LIMITING = frozenset(
-    {
-        "aws:principalaccount",
-        "aws:principalarn",
-        "aws:principalorgid",
-        "aws:principalorgpaths",
-        "aws:sourceaccount",
-        "aws:sourcearn",
-        "aws:sourceip",
-        "aws:sourceorgid",
-        "aws:sourceorgpaths",
-        "aws:sourceowner",
-        "aws:sourcevpc",
-        "aws:sourcevpce",
-        "aws:userid",
-        "s3:dataaccesspointaccount",
-        "s3:dataaccesspointarn",
-        "s3:x-amz-server-side-encryption-aws-kms-key-id",
-    }
-)
+_LIMITING = frozenset(words("services/s3/public_access", "limiting"))
 """Condition keys whose fixed values make a statement not public."""
 
 _UUID = re.compile(r"(mrk-)?[0-9a-f-]{32,36}")
@@ -59,26 +41,13 @@ def check_put_bucket_policy(request: Request) -> None:
     if bucket is None or not any(_is_public(one) for one in statements(policy)):
         return
     settings = bucket.public_access_block
-    blocked = (
-        not getattr(bucket, "public_access_allowed", False)
-        if settings is None
-        else str(settings.block_public_policy).lower() == "true"
-    )
-    if blocked:
+    if settings is not None and settings.block_public_policy:
         raise ServiceError(
             "AccessDenied",
             f"User: arn:aws:iam::{ACCOUNT}:root is not authorized to perform: s3:PutBucketPolicy on resource: "
             f'"arn:aws:s3:::{bucket.name}" because public policies are prevented by the BlockPublicPolicy setting in S3 '
             "Block Public Access. (Access Denied)",
         )
-
-
-@_check("DeletePublicAccessBlock")
-def check_delete_public_access_block(request: Request) -> None:
-    """Note that the settings, with which every bucket begins, are gone."""
-    bucket = _bucket(request)
-    if bucket is not None:
-        bucket.public_access_allowed = True
 
 
 def _is_public(statement: Mapping[str, Any]) -> bool:
@@ -91,8 +60,36 @@ def _is_public(statement: Mapping[str, Any]) -> bool:
 
 
 def install() -> None:
-    """Make PutObject look for the KMS key that it names: localstack/localstack, test_s3.snapshot.json (2026-02-21)."""
+    """Give new buckets the settings of AWS, and make PutObject look for the KMS key that it names.
+
+    https://docs.aws.amazon.com/AmazonS3/latest/userguide/create-bucket-faq.html and default-encryption-faq.html (2026-11);
+    localstack/localstack, test_s3.snapshot.json (2026-02-21).
+    """
+    FakeBucket.__init__ = _with_defaults(FakeBucket.__init__)
+    S3Backend.get_bucket_encryption = _or_its_default(S3Backend.get_bucket_encryption)
     S3Response.put_object = _with_a_key(S3Response.put_object)
+
+
+def _with_defaults(original: Any) -> Any:
+    @functools.wraps(original)
+    def make(bucket: Any, *given: Any, **named: Any) -> None:
+        original(bucket, *given, **named)
+        bucket.public_access_block = PublicAccessBlock(*([True] * 4))
+        bucket.ownership_rule = "BucketOwnerEnforced"
+
+    return make
+
+
+def _or_its_default(original: Any) -> Any:
+    @functools.wraps(original)
+    def read(backend: Any, bucket_name: str) -> Any:
+        default = {
+            "ApplyServerSideEncryptionByDefault": {"SSEAlgorithm": "AES256"},
+            "BucketKeyEnabled": False,
+        }
+        return original(backend, bucket_name) or {"Rule": default}
+
+    return read
 
 
 def _with_a_key(original: Any) -> Any:

@@ -1,0 +1,71 @@
+"""Values that services refuse by rules of their own, and filters, pages and bodies by the models."""
+
+from typing import Any
+
+import pytest
+from tests.refusals import refusal
+
+from ultracluster_local import LocalAws
+
+REGION = "us-east-1"
+METRIC = [{"MetricName": "m", "Value": 1}]
+
+
+@pytest.mark.parametrize(
+    ("call", "given", "code"),
+    [
+        ("sns.set_topic_attributes", {"TopicArn": "arn:aws:sns:us-east-1:123456789012:t", "AttributeName": "Foo"}, "InvalidParameter"),
+        ("kms.create_alias", {"AliasName": "alias/aws/x", "TargetKeyId": "k"}, "NotAuthorizedException"),
+        ("ssm.put_parameter", {"Name": "a/b", "Value": "x", "Type": "String"}, "ValidationException"),
+        ("ssm.put_parameter", {"Name": "/a", "Value": "{{ssm:b}}", "Type": "String"}, "ValidationException"),
+        ("s3.put_object", {"Bucket": "kept", "Key": "k" * 1025, "Body": b""}, "KeyTooLongError"),
+        ("s3.put_bucket_versioning", {"Bucket": "kept", "VersioningConfiguration": {"Status": "Disabled"}}, "MalformedXML"),
+        ("s3.put_object", {"Bucket": "kept", "Key": "k", "Body": b"", "ACL": "public-read"}, "AccessControlListNotSupported"),
+        ("cloudwatch.put_metric_data", {"Namespace": "AWS/Own", "MetricData": METRIC}, "InvalidParameterValue"),
+        ("cloudwatch.put_composite_alarm", {"AlarmName": "c", "AlarmRule": "ALARM(none)"}, "ValidationError"),
+        ("ec2.describe_vpcs", {"Filters": [{"Name": "vpcid", "Values": ["x"]}]}, "InvalidParameterValue"),
+        ("ec2.describe_vpcs", {"MaxResults": 1001}, "InvalidParameterValue"),
+        ("ec2.terminate_instances", {"InstanceIds": ["instance"]}, "InvalidInstanceID.Malformed"),
+        ("ec2.create_placement_group", {"Strategy": "cluster"}, "MissingParameter"),
+    ],
+)  # fmt: skip
+def test_a_value_that_the_model_allows_and_the_service_does_not_is_refused(
+    local_aws: LocalAws, call: str, given: dict[str, Any], code: str
+) -> None:
+    local_aws.client("s3", REGION).create_bucket(Bucket="kept")
+    service, _, operation = call.partition(".")
+
+    assert refusal(getattr(local_aws.client(service, REGION), operation), **given)[0] == code
+
+
+@pytest.mark.parametrize(
+    ("call", "given"),
+    [
+        ("ssm.put_parameter", {"Name": "/a/b", "Value": "{x}", "Type": "String"}),
+        ("ssm.put_parameter", {"Name": "a", "Value": "x", "Type": "String"}),
+        ("s3.put_object", {"Bucket": "kept", "Key": "k" * 1024, "Body": b""}),
+        ("s3.put_object", {"Bucket": "kept", "Key": "k", "Body": b"", "ACL": "bucket-owner-full-control"}),
+        ("cloudwatch.put_metric_data", {"Namespace": "Own/AWS", "MetricData": METRIC}),
+        ("ec2.describe_vpcs", {"Filters": [{"Name": "vpc-id", "Values": ["x"]}, {"Name": "tag:a", "Values": ["b"]}]}),
+        ("ec2.describe_vpcs", {"MaxResults": 1000}),
+    ],
+)  # fmt: skip
+def test_a_value_at_the_edge_of_a_rule_is_taken(
+    local_aws: LocalAws, call: str, given: dict[str, Any]
+) -> None:
+    local_aws.client("s3", REGION).create_bucket(Bucket="kept")
+    service, _, operation = call.partition(".")
+
+    getattr(local_aws.client(service, REGION), operation)(**given)
+
+
+def test_a_new_bucket_has_the_settings_of_aws(local_aws: LocalAws) -> None:
+    s3 = local_aws.client("s3", REGION)
+    s3.create_bucket(Bucket="kept")
+
+    blocked = s3.get_public_access_block(Bucket="kept")["PublicAccessBlockConfiguration"]
+    (owned,) = s3.get_bucket_ownership_controls(Bucket="kept")["OwnershipControls"]["Rules"]
+    (rule,) = s3.get_bucket_encryption(Bucket="kept")["ServerSideEncryptionConfiguration"]["Rules"]
+    assert set(blocked.values()) == {True}
+    assert owned == {"ObjectOwnership": "BucketOwnerEnforced"}
+    assert rule["ApplyServerSideEncryptionByDefault"] == {"SSEAlgorithm": "AES256"}
