@@ -16,7 +16,7 @@ from ultracluster_stacks.plan import StackTemplate
 
 NOT_COUNTED: Final = (
     "requests to S3, AWS Lambda, EventBridge, SNS, Systems Manager and KMS, customer managed keys, snapshots, images in "
-    "Amazon ECR, support and taxes"
+    "Amazon ECR, S3 Files, support and taxes"
 )
 """Costs that estimates leave out."""
 
