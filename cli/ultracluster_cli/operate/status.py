@@ -299,9 +299,10 @@ def print_status(state: dict[str, Any], *, where: str) -> None:
     title = f"{state['cluster']} in {state['region']}, {where}, {short_time(state['at'])}"
     print_table(rows, title=title)
     if state["jobs"]:
-        resumes = any(job["state"] == PENDING for job in state["jobs"])
-        columns = ["job", "name", "state", "nodes", "since", *(["reason"] if resumes else [])]
-        print_table(state["jobs"], columns=columns, title="Jobs", details=["reason"] if resumes else [])
+        # What a resume waits for, how the children of an array stand, or why AWS Batch places no nodes.
+        reasons = ["reason"] if any(job.get("reason") for job in state["jobs"]) else []
+        columns = ["job", "name", "state", "nodes", "since", *reasons]
+        print_table(state["jobs"], columns=columns, title="Jobs", details=reasons)
     for problem in state["unread"]:
         echo(f"warning: not read: {problem}")
     if not state["stacks"]:

@@ -52,6 +52,7 @@ class Aws:
         self.endings: list[dict[str, Any]] = []  # of JobResume
         self.refused: dict[str, str] = {}
         self.job_state = "RUNNING"
+        self.job_kind: dict[str, Any] = {"nodeProperties": NODES}
         self.nodes = [NODE]
         self.events: list[str] = []  # of the metrics of nodes
         self.group: list[dict[str, Any]] = []
@@ -197,9 +198,7 @@ class Aws:
         container = {"taskArn": "arn:task", "containerInstanceArn": host}
         job = {"jobName": "pretrain", "status": self.job_state, "createdAt": 0, "startedAt": 1_000}
         return {
-            "jobs": [
-                {**job, "jobId": job_id, "container": container, "nodeProperties": NODES} for job_id in jobs
-            ]
+            "jobs": [{**job, "jobId": job_id, "container": container, **self.job_kind} for job_id in jobs]
         }
 
     def filter_log_events(self, *, logGroupName: str, **_: Any) -> Any:  # noqa: N803

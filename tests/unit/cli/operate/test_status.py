@@ -85,6 +85,13 @@ def test_a_job_that_waits_for_its_resume_is_shown_with_what_it_waits_for(run: An
     assert "resumes left: 3" in shown
 
 
+def test_an_array_of_another_tool_is_shown_with_the_states_of_its_children(run: Any, aws: Aws) -> None:
+    children = {"RUNNING": 2, "RUNNABLE": 4}
+    aws.job_kind = {"arrayProperties": {"size": 6, "statusSummary": children}}
+
+    assert "6 children: 4 RUNNABLE, 2 RUNNING" in run("status").stdout
+
+
 def test_what_cannot_be_read_is_named_and_the_rest_is_shown(run: Any, aws: Aws) -> None:
     aws.refused["cloudwatch"] = "AccessDenied"
 
