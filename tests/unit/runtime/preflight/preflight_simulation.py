@@ -1,6 +1,7 @@
 """An account on the local AWS on which every check of preflight applies and passes."""
 
 import json
+import re
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
@@ -387,5 +388,10 @@ def _identities(local: LocalAws) -> tuple[str, str]:
     may = {"Effect": "Allow", "Action": "sts:AssumeRole", "Resource": f"{ROLE}/cdk-*"}
     policy = {"Version": "2012-10-17", "Statement": [may]}
     iam.put_user_policy(UserName="deployer", PolicyName="deploy", PolicyDocument=json.dumps(policy))
+    # What docs/reference/preflight.md asks for, apart from the policy that a case takes away.
+    page = (Path(__file__).parents[4] / "docs/reference/preflight.md").read_text("utf-8")
+    (document,) = re.findall(r"^```json\n(.*?)^```", page, re.MULTILINE | re.DOTALL)
+    reads = iam.create_policy(PolicyName="preflight", PolicyDocument=document)["Policy"]["Arn"]
+    iam.attach_user_policy(UserName="deployer", PolicyArn=reads)
     made = iam.create_access_key(UserName="deployer")["AccessKey"]
     return made["AccessKeyId"], made["SecretAccessKey"]
