@@ -23,6 +23,7 @@ def test_warns_about_alarms_without_recipients(findings: Callable[..., list[Find
         ([NOBODY, with_alarms("{emails: [ml@example.com]}")], []),
         ([NOBODY, with_alarms("{enabled: false, emails: [ml@example.com]}")], ["UC6448"]),
         ([NOBODY, ON_DEMAND], []),
+        ([("[ml@example.com]", "[a@example.com, b@example.com, a@example.com]")], ["UC6449"]),
     ],
 )
 def test_a_capacity_block_has_recipients_of_notifications(

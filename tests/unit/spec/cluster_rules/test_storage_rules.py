@@ -18,6 +18,7 @@ _KEY = "arn:aws:kms:us-east-2:123456789012:key/01234567-89ab-cdef-0123-456789abc
     [
         ("checkpoints: {bucket_name: ours, noncurrent_days: 9}", "UC5112", "checkpoints.noncurrent_days"),
         ("datasets: [{name: c4}, {name: c4}]", "UC5113", "datasets[1].name"),
+        ("kms_key_arn: alias/training", "UC5102", "kms_key_arn"),
         (
             "datasets: [{name: c4, bucket_name: ours, noncurrent_days: 9}]",
             "UC5112",
@@ -138,6 +139,8 @@ def test_associations_are_judged_together_with_that_of_the_checkpoints(
         (f"{KNOWN}, storage_capacity_gib: 4800", [("UC5103", "storage_capacity_gib")]),
         (f"{KNOWN}, data_compression: false", [("UC5103", "data_compression")]),
         ("mount_name: abcdefgh", [("UC5103", "mount_name")]),
+        (KNOWN.replace("fs-0", "fs-X"), [("UC5030", "file_system_id")]),
+        (KNOWN.replace("abcdefgh", "abcdefghi"), [("UC5030", "mount_name")]),
     ],
 )
 def test_a_file_system_is_an_existing_one_or_a_new_one(

@@ -168,6 +168,11 @@ def test_rejects_what_cannot_be_one_and_shows_all_problems(stack: cdk.Stack) -> 
     ]
 
 
+def test_rejects_one_in_another_zone(stack: cdk.Stack) -> None:
+    with pytest.raises(FindingsError, match=r"UC5031: \S+: zone_id"):
+        existing(stack, zone_id="use2-az1")
+
+
 def test_takes_what_only_the_deployment_knows(stack: cdk.Stack) -> None:
     system = existing(stack, file_system_id=cdk.Fn.import_value("id"), mount_name=cdk.Fn.import_value("name"))
     assert stack.resolve(system.mount_name) == {"Fn::ImportValue": "name"}
