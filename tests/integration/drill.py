@@ -38,7 +38,12 @@ ORDER, MORE = "december", "december-more"
 NODES = 2
 PATIENCE = 240.0  # for machines that do much else
 STEPS = "--checkpoints /fsx/run --steps 100000 --step-seconds 0.1 --metrics-seconds 0.5"
-TIMES = {"UC_LOST_SECONDS": 18, "UC_RENDEZVOUS_POLL": 0.3, "UC_RENDEZVOUS_LEASE": 8}
+TIMES = {
+    "UC_LOST_SECONDS": 18,
+    "UC_RENDEZVOUS_POLL": 0.3,
+    "UC_RENDEZVOUS_LEASE": 8,
+    "UC_RENDEZVOUS_DEADLINE": 45,
+}
 """Variables of the image: a job misses its nodes in real time, and the clock moves after that."""
 MINUTE = timedelta(minutes=1)
 STATES = ("SUBMITTED", "PENDING", "RUNNABLE", "STARTING", "RUNNING", "SUCCEEDED", "FAILED")
@@ -355,7 +360,10 @@ class Drill:
         self.follow(self.wait_for("pretrain", "RUNNING"))
 
     def _refuse_a_node(self) -> None:
-        """Let a node without a job shut itself down, as one does that lacks devices at its boot."""
+        """Let a node shut itself down that lacks devices.
+
+        With Auto Scaling, a child of the resumed array may wait there: the others wait until their deadline, and it is resumed again.
+        """
         if self.launched_by == "batch":
             environments = self.account.client("batch").describe_compute_environments()["computeEnvironments"]
             for_training = next(
