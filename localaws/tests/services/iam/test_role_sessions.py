@@ -96,6 +96,7 @@ POLICY = {
     "Statement": [
         {"Effect": "Allow", "Action": "sqs:SendMessage", "Resource": "arn:aws:sqs:us-east-1:123456789012:own"},
         {"Effect": "Allow", "Action": ["s3:PutObject", "s3:ListBucket"], "Resource": ["arn:aws:s3:::kept", "arn:aws:s3:::kept/a/*"]},
+        {"Effect": "Allow", "Action": "ssm:SendCommand", "Resource": ["arn:aws:ssm:*::document/AWS-RunShellScript", "arn:aws:ec2:*:*:instance/*"]},
         {"Effect": "Allow", "Action": "ssm:GetParameter", "Resource": "arn:aws:ssm:us-east-1:123456789012:parameter/own/*"},
         {
             "Effect": "Allow",
@@ -125,6 +126,8 @@ METRIC = [{"MetricName": "m", "Value": 1}]
         ("s3.get_object", {"Bucket": "kept", "Key": "a/b"}, False),
         ("ssm.get_parameter", {"Name": "/own/a"}, True),
         ("ssm.get_parameter", {"Name": "/other"}, False),
+        ("ssm.send_command", {"DocumentName": "AWS-RunShellScript", "InstanceIds": ["i-01234567"]}, True),
+        ("ssm.send_command", {"DocumentName": "own", "InstanceIds": ["i-01234567"]}, False),
         ("cloudwatch.put_metric_data", {"Namespace": "Own", "MetricData": METRIC}, True),
         ("cloudwatch.put_metric_data", {"Namespace": "Other", "MetricData": METRIC}, False),
         # A request does not show the tags of what it names: they count for the caller.

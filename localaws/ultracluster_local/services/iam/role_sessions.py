@@ -238,6 +238,8 @@ def _named(kind: str, form: str, request: Request) -> Iterator[str]:
             url, log = "://" in value, kind.startswith("log-")
             name = value.rpartition("/")[2] if url else value if log else value.removeprefix("/")
             shown = _FORMS.get(kind.lower(), "{}").replace("{}", "{name}").format_map({**given, "name": name})
+            if kind == "document" and value.startswith("AWS"):  # those of AWS have no account
+                place["${Account}"] = ""
             yield re.sub(r"\$\{\w+\}", lambda part: place.get(part[0], "*"), form).replace(".*", shown)
 
 
