@@ -1,9 +1,5 @@
 """DynamoDB: tables that are protected against deletion."""
 
-import re
-from collections.abc import Mapping
-from typing import Any
-
 from moto.dynamodb.models import dynamodb_backends
 
 from ultracluster_local.instance.environment import ACCOUNT
@@ -75,29 +71,3 @@ def check_tagged(request: Request) -> None:
         raise ServiceError(
             "ResourceNotFoundException", f"Requested resource not found: ResourcArn: {arn} not found"
         )
-
-
-@_check("PutItem", "UpdateItem", "DeleteItem", "Query", "Scan")
-def check_placeholders(request: Request) -> None:
-    """Refuse placeholders that are not defined, and those that no expression uses: Expressions.ExpressionAttributeValues."""
-    texts = {
-        name: str(one) for name, one in request.parameters.items() if name.endswith("Expression") and one
-    }
-    _check_used(request.parameters, texts, "ExpressionAttributeValues", r":\w+", "attribute value")
-    _check_used(request.parameters, texts, "ExpressionAttributeNames", r"#\w+", "attribute name")
-
-
-def _check_used(
-    given: Mapping[str, Any], texts: Mapping[str, str], member: str, form: str, word: str
-) -> None:
-    known, used = {*(given.get(member) or {})}, set()
-    for name, text in texts.items():
-        found = {*re.findall(form, text)}
-        used |= found
-        if absent := sorted(found - known):
-            problem = f"An expression {word} used in expression is not defined; {word}: {absent[0]}"
-            raise _wrong(f"Invalid {name}: {problem}")
-    if known and not texts:
-        raise _wrong(f"{member} can only be specified when using expressions")
-    if idle := sorted(known - used):
-        raise _wrong(f"Value provided in {member} unused in expressions: keys: {{{', '.join(idle)}}}")

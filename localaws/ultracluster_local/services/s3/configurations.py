@@ -99,7 +99,11 @@ def check_acl(request: Request) -> None:
 def check_upload(request: Request) -> None:
     """Refuse an upload that does not exist: AmazonS3/latest/API/ErrorResponses.html."""
     bucket = _bucket(request)
-    if bucket is not None and request.parameters["UploadId"] not in bucket.multiparts:
+    # A completed upload may be completed again; moto answers it by the object.
+    again = (
+        request.operation == "CompleteMultipartUpload" and bucket and request.parameters["Key"] in bucket.keys
+    )
+    if bucket is not None and request.parameters["UploadId"] not in bucket.multiparts and not again:
         problem = "The specified upload does not exist. The upload ID may be invalid, or the upload may have been aborted or completed."
         raise ServiceError("NoSuchUpload", problem)
 
