@@ -33,7 +33,10 @@ MOST_SECONDS = 60
 MOST_MIB = 300
 
 
-@pytest.mark.parametrize(("seed", "files"), [(7, 300), pytest.param(SEED, 10_000, marks=pytest.mark.deep)])
+@pytest.mark.parametrize(
+    ("seed", "files"),
+    [pytest.param(7, 300, id="few"), pytest.param(SEED, 10_000, marks=pytest.mark.deep, id="many")],
+)
 def test_damaged_files_are_refused_in_our_words_or_taken(seed: int, files: int, tmp_path: Path) -> None:
     program = str(Path(__file__).with_name("many.py"))
     command = [sys.executable, program, str(seed), str(files), str(tmp_path)]
@@ -76,7 +79,10 @@ def needs_nothing(cluster: dict[str, Any]) -> bool:
 
 @pytest.mark.parametrize(
     ("by", "count", "synthesized", "deployed"),
-    [(None, 24, 2, 2), pytest.param(SEED, 600, 300, 20, marks=pytest.mark.deep)],
+    [
+        pytest.param(None, 24, 2, 2, id="few"),
+        pytest.param(SEED, 600, 300, 20, marks=pytest.mark.deep, id="many"),
+    ],
 )
 def test_what_the_models_allow_is_synthesized_clean_and_deployed(
     local_aws_server: LocalAws, tmp_path: Path, *, by: int | None, count: int, synthesized: int, deployed: int
