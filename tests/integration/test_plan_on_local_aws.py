@@ -214,6 +214,7 @@ def former(
     deployed: Deployed, cluster: Cluster, after: list[StackTemplate], *also_defined: Cluster, **refusals: str
 ) -> FormerClusters:
     """What is found when a cluster is planned; services in `refusals` answer with an error in each Region."""
+    refused: list[tuple[Any, Any]] = []
 
     def client(service: str, region: str | None) -> Any:
         made = deployed.local.client(service, region)
@@ -224,17 +225,22 @@ def former(
                 raise ClientError({"Error": {"Code": "AccessDenied", "Message": f"no {call}"}}, call)
 
             made.meta.events.register("before-call", refuse)
+            refused.append((made, refuse))
         return made
 
     target = Target(name="local", local=True, environment={}, client=FakeClients(client))
     before = [stack for stack in deployed.base if stack.key in {one.key for one in after}]
-    return find_former_clusters(
-        before,
-        after,
-        clusters=[cluster],
-        defined=[cluster, *also_defined],
-        targets=single_target(target),
-    )
+    try:
+        return find_former_clusters(
+            before,
+            after,
+            clusters=[cluster],
+            defined=[cluster, *also_defined],
+            targets=single_target(target),
+        )
+    finally:
+        for made, refuse in refused:  # other tests have the same client
+            made.meta.events.unregister("before-call", refuse)
 
 
 @pytest.mark.parametrize("cluster", [quickstart_as("other"), quickstart_as("quickstart", "us-west-2")])

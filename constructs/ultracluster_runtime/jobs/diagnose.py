@@ -165,7 +165,7 @@ def _explain_state(pending: PendingJob) -> Reason:
     elif dict(job.children).get("RUNNABLE"):
         remedy = f"To see why a child waits: ultracluster jobs why {job.id}:N, with its index"
     elif job.status == "SUCCEEDED":
-        remedy = f"None needed; for its log: ultracluster jobs logs {job.id}"
+        remedy = f"Nothing to do; for its log: ultracluster jobs logs {job.id}"
     elif job.status == "FAILED":
         remedy = f"What is known follows; for more of its log: ultracluster jobs logs {job.id} --tail 1000"
     return Reason(reason=job.status.lower(), evidence=evidence, remedy=remedy)
@@ -194,7 +194,7 @@ def _from_status_reason(pending: PendingJob) -> Iterator[Reason]:
             remedy="Mend the compute environments that are INVALID, as described below"
             if invalid
             # The status reason of a job stays for some minutes after its cause.
-            else "None needed: no compute environment of the queue is INVALID any more",
+            else "Nothing to do: no compute environment of the queue is INVALID any more",
         )
     elif status_reason.startswith("UNDETERMINED"):
         yield Reason(
@@ -314,7 +314,7 @@ def _capacity_reasons(capacity: Capacity, pending: PendingJob, environment: Envi
         yield Reason(
             reason="block-not-started",
             evidence=f"{evidence}; it has no capacity yet",
-            remedy="None needed: the job keeps its place and starts with the capacity",
+            remedy="Nothing to do: the job keeps its place and starts with the capacity",
         )
     elif reservation.state != ACTIVE:
         yield Reason(

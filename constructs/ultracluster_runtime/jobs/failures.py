@@ -22,7 +22,7 @@ from ultracluster_runtime.lifecycle import reader
 from ultracluster_spec.findings import FindingsError
 
 _LOGS: Final = 3  # nodes whose logs are read: those that ended first
-_MULTI_NODE: Final = "https://docs.aws.amazon.com/batch/latest/userguide/multi-node-parallel-jobs.html"
+_MULTI_NODE: Final = "the AWS Batch user guide, multi-node parallel jobs"
 _RETRIES: Final = "https://docs.aws.amazon.com/batch/latest/userguide/job_retries.html"
 _LINES: Final = 1_000  # first and last lines of a log that are searched
 _LAST_LINES: Final = 15  # lines of a log that are shown
@@ -183,12 +183,14 @@ def explain_lost_nodes(job: Mapping[str, Any], *, client: Clients) -> list[Reaso
 
 def _goes_on_alone(job: Mapping[str, Any], failure: Failure) -> Iterator[Reason]:
     """Yield why a multi-node job may hang: a node ended, and no launcher of ours ends the others."""
-    ended = [node.name for node in failure.nodes if node.failed and node.stopped_at]
-    if "nodeProperties" in job and job.get("status") == "RUNNING" and ended:
-        main = job["nodeProperties"].get("mainNode", 0)
+    if "nodeProperties" not in job or job.get("status") != "RUNNING":
+        return
+    main = job["nodeProperties"].get("mainNode", 0)
+    ended = [node for node in failure.nodes if node.failed and node.stopped_at]
+    if ended and main not in {node.node for node in ended}:
         yield Reason(
             reason="node-ended",
-            evidence=f"{_listed(ended)} ended and the job goes on: AWS Batch ends a multi-node job with its main node, which is node {main}",
+            evidence=f"{_listed([node.name for node in ended])} ended and the job goes on: AWS Batch ends a multi-node job with its main node, which is node {main}",
             remedy=f"If its program waits for them, it waits for ever: ultracluster jobs stop {job['jobId']}",
             source=_MULTI_NODE,
         )
@@ -264,7 +266,7 @@ def _attempts(job: Mapping[str, Any]) -> Iterator[Reason]:
         yield Reason(
             reason="attempts",
             evidence=f"{made} of {most} attempts have failed; the faults above are of the last that ended",
-            remedy="None needed: AWS Batch tries it again",
+            remedy="Nothing to do: AWS Batch tries it again",
             source=_RETRIES,
         )
     elif made < most:

@@ -137,14 +137,14 @@ def explain_resume(resume: Resume, *, closed: Reason | None, has_resumes: bool =
         return Reason(
             reason="resumed",
             evidence=f"{resume.reason}; it goes on as {resume.next_id}; resumes left: {resume.left - 1}",
-            remedy=f"None needed: ultracluster jobs why {resume.next_id}",
+            remedy=f"Nothing to do: ultracluster jobs why {resume.next_id}",
         )
     if resume.pending:
         evidence = resume.waits_for(open_queue=closed is None)
         return Reason(
             reason="resume-pending",
             evidence=f"{evidence} ({closed.evidence})" if closed and not resume.after else evidence,
-            remedy=closed.remedy if closed and not resume.after else "None needed: it is submitted again",
+            remedy=closed.remedy if closed and not resume.after else "Nothing to do: it is submitted again",
         )
     if resume.left == 0 and not has_resumes:
         return Reason(

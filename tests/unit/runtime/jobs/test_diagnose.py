@@ -335,7 +335,7 @@ def test_remedy_of_an_invalid_environment_makes_aws_batch_check_it_again() -> No
     assert "--state ENABLED" in remedy
     assert "deploy again" not in remedy
     assert "described below" in by_reason["action-required"].remedy
-    assert "None needed" in diagnose(blocked)[0].remedy
+    assert "Nothing to do" in diagnose(blocked)[0].remedy
 
 
 def test_failed_launch_of_a_group_is_part_of_the_evidence() -> None:

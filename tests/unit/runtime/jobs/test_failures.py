@@ -58,3 +58,10 @@ def test_a_node_that_failed_is_named_although_the_job_succeeded() -> None:
     assert said.evidence.startswith("node 1 (exit code 1) failed; ")
     nodes = [{"exit": 0, "status": "SUCCEEDED"}, {"exit": 143}]
     assert "node-failed" not in by_name(explained(nodes=nodes, status="SUCCEEDED"))
+
+
+def test_a_node_that_ended_is_named_while_the_others_wait_for_it_unless_it_ends_the_job() -> None:
+    running = {"exit": None, "status": "RUNNING", "stopped": 0}
+    said = by_name(explained(nodes=[running, {"exit": 1}], status="RUNNING"))["node-ended"]
+    assert said.evidence.startswith("node 1 ended and the job goes on")
+    assert "node-ended" not in by_name(explained(nodes=[{"exit": 1}, running], status="RUNNING"))

@@ -154,9 +154,9 @@ def test_the_record_of_one_job_is_read_by_its_id(aws: StubbedAws) -> None:
     ("changes", "closed", "reason", "evidence", "remedy"),
     [
         ({}, CLOSED, "resume-pending", "queue training to open with the next block", "Extend it"),
-        ({}, None, "resume-pending", "the function JobResume, which runs every minute", "None needed"),
-        ({"after": ("zero",)}, CLOSED, "resume-pending", "the job that follows zero", "None needed"),
-        ({"state": "sending"}, None, "resume-pending", "resumes left: 2", "None needed"),
+        ({}, None, "resume-pending", "the function JobResume, which runs every minute", "Nothing to do"),
+        ({"after": ("zero",)}, CLOSED, "resume-pending", "the job that follows zero", "Nothing to do"),
+        ({"state": "sending"}, None, "resume-pending", "resumes left: 2", "Nothing to do"),
         ({"state": "sent", "next_id": "two"}, None, "resumed", "goes on as two; resumes left: 1", "why two"),
         ({"state": "over", "left": 0}, None, "no-resumes-left", "none of its resumes", "last checkpoint"),
     ],
