@@ -132,3 +132,17 @@ def test_only_a_symmetric_key_for_encryption_rotates(kms: Any, spec: str, use: s
     else:
         assert refusal(kms.enable_key_rotation, KeyId=key)[0] == "UnsupportedOperationException"
     assert refusal(kms.enable_key_rotation, KeyId=missing)[0] == "NotFoundException"
+
+
+def test_a_deletion_answers_the_arn_the_state_and_the_window_of_its_key(kms: Any) -> None:
+    """API_ScheduleKeyDeletion and API_CancelKeyDeletion, Response Elements."""
+    key = kms.create_key()["KeyMetadata"]
+
+    scheduled = kms.schedule_key_deletion(KeyId=key["KeyId"])
+    assert (scheduled["KeyId"], scheduled["KeyState"], scheduled["PendingWindowInDays"]) == (
+        key["Arn"],
+        "PendingDeletion",
+        30,
+    )
+    cancelled = kms.cancel_key_deletion(KeyId=key["KeyId"])
+    assert (cancelled["KeyId"], "KeyState" in cancelled) == (key["Arn"], False)

@@ -159,3 +159,14 @@ def test_a_function_has_up_to_fifty_tags(functions: Any) -> None:
         in refusal(functions.tag_resource, Resource=f"{ARN}:f", Tags={"more": "v"})[1]
     )
     functions.tag_resource(Resource=f"{ARN}:f", Tags={"k1": "w"})
+
+
+def test_a_function_is_pending_when_it_is_created(local_aws: LocalAws, given: dict[str, Any]) -> None:
+    """localstack/localstack, tests/aws/services/lambda_/test_lambda_api.snapshot.json (2025-11-25)."""
+    made = local_aws.client("lambda").create_function(**given)
+
+    assert (made["State"], made["StateReasonCode"], "LastUpdateStatus" in made) == (
+        "Pending",
+        "Creating",
+        False,
+    )

@@ -23,7 +23,6 @@ from ultracluster_local.services import (
     budgets,
     checks,
     cloudtrail,
-    defaults,
     dynamodb,
     ecr,
     kms,
@@ -50,6 +49,7 @@ from ultracluster_local.services.ec2 import endpoints as ec2_endpoints
 from ultracluster_local.services.ec2 import instances as ec2_instances
 from ultracluster_local.services.ec2 import internet_access as ec2_internet_access
 from ultracluster_local.services.ec2 import launch_templates as ec2_launch_templates
+from ultracluster_local.services.ec2 import networks as ec2_networks
 from ultracluster_local.services.ec2 import placement_groups as ec2_placement_groups
 from ultracluster_local.services.ec2 import security_groups as ec2_security_groups
 from ultracluster_local.services.ec2 import tags as ec2_tags
@@ -98,6 +98,8 @@ def install() -> None:
     ec2_security_groups.install()
     budgets.handlers.install(BudgetsResponse)
     ecr.handlers.install(ECRResponse)
+    for described in (cloudwatch, dynamodb, ec2_networks, eventbridge, iam, kms, lambda_functions):
+        described.install()
     for module in (fsx, fsx_associations):
         module.handlers.install(FSxResponse)
     cloudtrail.handlers.install(CloudTrailResponse)
@@ -122,7 +124,6 @@ def install() -> None:
     checks.install()
     members.install()
     values.install()
-    defaults.install()
     model_constraints.install()
     tokens.install()
     BaseResponse.call_action = _refusing(BaseResponse.call_action)
@@ -147,7 +148,7 @@ _CHECKED = (
     sns,
     ssm,
 )
-"""Modules that hold nothing but checks of requests, which register themselves."""
+"""Modules whose checks of requests register themselves."""
 
 _KEPT_OF_CLOUDFORMATION = frozenset({"cloudformation_backend", "cfnresponse"})
 

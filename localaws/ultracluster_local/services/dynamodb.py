@@ -1,14 +1,46 @@
-"""DynamoDB: tables that are protected against deletion."""
+"""DynamoDB: what requests about tables are refused for, and how a table is described."""
 
+import functools
+import uuid
+from collections.abc import Callable
+from typing import Any
+
+from moto.core.responses import ActionResult
 from moto.dynamodb.models import dynamodb_backends
+from moto.dynamodb.models.table import Table
+from moto.dynamodb.responses import DynamoHandler
 
 from ultracluster_local.instance.environment import ACCOUNT
 from ultracluster_local.services.checks import Checks
 from ultracluster_local.services.handlers import Request, ServiceError
 
-__all__: list[str] = []
+__all__ = ["install"]
 
 _check = Checks(service="dynamodb")
+
+
+def install() -> None:
+    """Give tables an ID and the state that they begin in: aws_dynamodb_table in hashicorp/terraform-provider-aws."""
+    Table.describe = _identified(Table.describe)
+    DynamoHandler.create_table = _creating(DynamoHandler.create_table)
+
+
+def _identified(original: Callable[..., Any]) -> Callable[..., Any]:
+    @functools.wraps(original)
+    def describe(table: Any, *given: Any, **named: Any) -> Any:
+        own = str(uuid.uuid5(uuid.NAMESPACE_URL, f"{table.table_arn} {table.created_at}"))
+        return {name: {"TableId": own, **shown} for name, shown in original(table, *given, **named).items()}
+
+    return describe
+
+
+def _creating(original: Callable[[Any], Any]) -> Callable[[Any], Any]:
+    @functools.wraps(original)
+    def create_table(response: Any) -> Any:
+        table = original(response).result["TableDescription"]
+        return ActionResult({"TableDescription": {**table, "TableStatus": "CREATING"}})
+
+    return create_table
 
 
 @_check("DeleteTable")

@@ -1,10 +1,13 @@
 """KMS keys: key policies, key specs, aliases and tags; and whether a key's policy lets a service use it."""
 
-from collections.abc import Mapping
+import functools
+import json
+from collections.abc import Callable, Mapping
 from fnmatch import fnmatchcase
 from typing import Any
 
 from moto.kms.models import kms_backends
+from moto.kms.responses import KmsResponse
 
 from ultracluster_local.instance.environment import ACCOUNT
 from ultracluster_local.services.checks import Checks
@@ -17,9 +20,31 @@ from ultracluster_local.services.iam.policy_grammar import (
     statements,
 )
 
-__all__ = ["find_key", "key_allows_service"]
+__all__ = ["find_key", "install", "key_allows_service"]
 
 _check = Checks(service="kms")
+
+
+def install() -> None:
+    """Answer deletions with the ARN of the key, its state and the window: API_ScheduleKeyDeletion, API_CancelKeyDeletion."""
+    for name in ("schedule_key_deletion", "cancel_key_deletion"):
+        setattr(KmsResponse, name, _answering(getattr(KmsResponse, name)))
+
+
+def _answering(original: Callable[[Any], str]) -> Callable[[Any], str]:
+    @functools.wraps(original)
+    def answer(response: Any) -> str:
+        shown = json.loads(original(response))
+        key = find_key(shown["KeyId"], response.region)
+        if key is not None:
+            shown["KeyId"] = key.arn
+        if "DeletionDate" in shown:
+            window = response._get_param("PendingWindowInDays") or _MOST_WINDOW  # noqa: SLF001 - moto has no public name for it
+            shown |= {"KeyState": "PendingDeletion", "PendingWindowInDays": window}
+        return json.dumps(shown)
+
+    return answer
+
 
 _LEAST_WINDOW, _MOST_WINDOW = 7, 30
 _MOST_TAGS = 50

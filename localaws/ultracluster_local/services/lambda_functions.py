@@ -1,13 +1,16 @@
-"""Lambda functions: what CreateFunction, permissions and asynchronous invocations refuse."""
+"""Lambda functions: the states that they begin in, and what CreateFunction, permissions and asynchronous invocations refuse."""
 
 import base64
+import functools
 import io
 import json
 import re
 import zipfile
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from moto.awslambda.models import lambda_backends
+from moto.awslambda.responses import LambdaResponse
 from moto.ec2.models import ec2_backends
 from moto.s3.models import s3_backends
 
@@ -18,7 +21,7 @@ from ultracluster_local.services.handlers import Request, ServiceError
 from ultracluster_local.services.iam.roles import can_assume, may_call
 from ultracluster_local.services.service_quotas import quota_value
 
-__all__: list[str] = []
+__all__ = ["install"]
 
 _check = Checks(service="lambda")
 
@@ -40,6 +43,36 @@ _LONGEST_NAME = 64
 _MOST_LAYERS = 5
 _RESERVED = frozenset(words("services/lambda_functions", "reserved"))
 """https://docs.aws.amazon.com/lambda/latest/dg/configuration-envvars.html (read 2026-11-22)."""
+
+
+def install() -> None:
+    """Begin creations and updates in the states that localstack/localstack, test_lambda_api.snapshot.json shows (2025-11-25)."""
+    creating = {
+        "State": "Pending",
+        "StateReason": "The function is being created.",
+        "StateReasonCode": "Creating",
+    }
+    LambdaResponse.create_function = _beginning(
+        LambdaResponse.create_function, {**creating, "LastUpdateStatus": None}
+    )
+    for name in ("update_function_configuration", "update_function_code"):
+        setattr(
+            LambdaResponse,
+            name,
+            _beginning(getattr(LambdaResponse, name), {"LastUpdateStatus": "InProgress"}),
+        )
+
+
+def _beginning(original: Callable[[Any], Any], state: Mapping[str, Any]) -> Callable[[Any], Any]:
+    @functools.wraps(original)
+    def answer(response: Any) -> Any:
+        status, headers, body = original(response)
+        shown = json.loads(body)
+        if shown:  # moto answers nothing for a function that does not exist
+            shown = {name: value for name, value in {**shown, **state}.items() if value is not None}
+        return status, headers, json.dumps(shown)
+
+    return answer
 
 
 def _wrong(message: str) -> ServiceError:

@@ -1,4 +1,4 @@
-"""What a Region's network has, as checks look at it."""
+"""What a Region's network has, as it is described and as checks look at it."""
 
 from typing import Any
 
@@ -107,3 +107,8 @@ def test_interfaces_of_all_network_cards_go_with_their_instance(ec2: Any, subnet
     ec2.terminate_instances(InstanceIds=[instance["InstanceId"]])
 
     assert not any(one.subnet.id == subnet for one in networks.interfaces(REGION))
+
+
+def test_a_vpc_has_its_block_in_canonical_form(ec2: Any) -> None:
+    """API_CreateVpc, CidrBlock, with this example."""
+    assert ec2.create_vpc(CidrBlock="100.68.0.18/18")["Vpc"]["CidrBlock"] == "100.68.0.0/18"

@@ -105,3 +105,21 @@ def test_few_services_take_a_suffix_of_their_role(iam: Any) -> None:
 
     assert refusal(iam.create_service_linked_role, **given)[0] == "InvalidInput"
     iam.create_service_linked_role(AWSServiceName="autoscaling.amazonaws.com", CustomSuffix="mine")
+
+
+@pytest.mark.parametrize(
+    ("operation", "names", "words"),
+    [
+        # aws/aws-cli#6139 (2021-05-03) and ansible/ansible#45593 (2018-09-13)
+        (
+            "delete_role_policy",
+            {"RoleName": "r", "PolicyName": "none"},
+            "The role policy with name none cannot be found.",
+        ),
+        ("get_user", {"UserName": "none"}, "The user with name none cannot be found."),
+    ],
+)
+def test_what_is_absent_is_named(iam: Any, operation: str, names: dict[str, str], words: str) -> None:
+    code, message = refusal(getattr(iam, operation), **names)
+
+    assert (code, message) == ("NoSuchEntity", words)

@@ -1,15 +1,21 @@
-"""moto's network objects of a Region, for checks: subnets, groups and interfaces."""
+"""moto's network objects of a Region: how they are described, and those that checks need."""
 
-from collections.abc import Iterator
+import contextlib
+import functools
+import ipaddress
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from moto.ec2.models import ec2_backends
+from moto.ec2.models.route_tables import RouteTable
+from moto.ec2.models.vpcs import VPCBackend
 
 from ultracluster_local.instance.environment import ACCOUNT
 
 __all__ = [
     "backend_of",
     "endpoints",
+    "install",
     "instances",
     "interfaces",
     "nat_gateways",
@@ -20,6 +26,22 @@ __all__ = [
 
 _DELETED = frozenset({"deleting", "deleted"})
 _GONE = frozenset({"terminated", "shutting-down"})
+
+
+def install() -> None:
+    """Describe route tables as localstack/localstack, test_ec2.snapshot.json shows, and CIDR blocks in canonical form."""
+    RouteTable.propagating_vgws = []
+    VPCBackend.create_vpc = _in_canonical_form(VPCBackend.create_vpc)
+
+
+def _in_canonical_form(original: Callable[..., Any]) -> Callable[..., Any]:
+    @functools.wraps(original)
+    def create_vpc(backend: Any, cidr_block: str, *given: Any, **named: Any) -> Any:
+        with contextlib.suppress(ValueError):  # API_CreateVpc, CidrBlock; moto refuses the others
+            cidr_block = str(ipaddress.ip_network(cidr_block, strict=False))
+        return original(backend, cidr_block, *given, **named)
+
+    return create_vpc
 
 
 def backend_of(region: str) -> Any:

@@ -1,13 +1,17 @@
-"""IAM roles and policies: trust policies, limits, AWS managed policies and service-linked roles."""
+"""IAM roles and policies: how they are described, trust policies, limits, AWS managed policies and service-linked roles."""
 
+import copy
 import functools
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
+from moto.core.responses import ActionResult
 from moto.iam.aws_managed_policies import aws_managed_policies_data
-from moto.iam.models import AWSManagedPolicy, iam_backends
+from moto.iam.exceptions import NotFoundException
+from moto.iam.models import AWSManagedPolicy, ManagedPolicy, Role, iam_backends
+from moto.iam.responses import IamResponse
 
 from ultracluster_local.instance.environment import ACCOUNT
 from ultracluster_local.services.checks import Checks
@@ -15,7 +19,7 @@ from ultracluster_local.services.handlers import Request, ServiceError
 from ultracluster_local.services.iam.policy_grammar import as_list, document, missing_principal, statements
 from ultracluster_local.services.iam.roles import find_role
 
-__all__: list[str] = []
+__all__ = ["install"]
 
 _check = Checks(service="iam")
 
@@ -29,6 +33,61 @@ _ARN = re.compile(r"arn:[\w-]+:iam::(?:aws|\d{12}):policy/.+")
 _AWS_POLICY = re.compile(r"arn:[\w-]+:iam::aws:policy(/.*)")
 _WITH_SUFFIX = frozenset({"autoscaling.amazonaws.com"})
 """Services whose service-linked roles take a suffix; most others refuse one."""
+
+
+def install() -> None:
+    """Describe roles and policies as localstack/localstack, test_iam.snapshot.json shows, and refuse what is absent with IAM's words."""
+    ManagedPolicy.permissions_boundary_usage_count = 0
+    NotFoundException.__init__ = _saying_what_is_absent(NotFoundException.__init__)
+    IamResponse.create_role = _creating_role(IamResponse.create_role)
+    IamResponse.list_roles = _listing_roles(IamResponse.list_roles)
+
+
+def _saying_what_is_absent(original: Callable[..., None]) -> Callable[..., None]:
+    @functools.wraps(original)
+    def make(made: Any, message: str, *given: Any) -> None:
+        original(made, _absent(message), *given)
+
+    return make
+
+
+def _absent(message: str) -> str:
+    """Say of what IAM does not have what AWS says: DataBiosphere/toil#4836, prowler-cloud/prowler#2872."""
+    if found := re.fullmatch(r"(Role|Group|User) (\S+) not found", message):
+        return f"The {found[1].lower()} with name {found[2].rsplit('/', 1)[-1]} cannot be found."
+    if found := re.fullmatch(r"Policy Document (\S+) not attached to (role|group|user) \S+", message):
+        return f"The {found[2]} policy with name {found[1]} cannot be found."
+    return re.sub(r"^Instance profile (\S+) not found$", r"Instance Profile \1 cannot be found.", message)
+
+
+class _New(Role):  # type: ignore[misc]  # moto has no types
+    """A role as CreateRole and ListRoles show it."""
+
+    role_last_used = None
+
+
+def _shown_as_new(role: Any, *, duration: Any) -> Any:
+    shown = copy.copy(role)
+    shown.__class__, shown.max_session_duration = _New, duration
+    return shown
+
+
+def _creating_role(original: Callable[[Any], Any]) -> Callable[[Any], Any]:
+    @functools.wraps(original)
+    def create_role(response: Any) -> Any:
+        return ActionResult({"Role": _shown_as_new(original(response).result["Role"], duration=None)})
+
+    return create_role
+
+
+def _listing_roles(original: Callable[[Any], Any]) -> Callable[[Any], Any]:
+    @functools.wraps(original)
+    def list_roles(response: Any) -> Any:
+        found = original(response).result
+        roles = [_shown_as_new(one, duration=one.max_session_duration) for one in found["Roles"]]
+        return ActionResult({**found, "Roles": roles})
+
+    return list_roles
 
 
 def _malformed(message: str) -> ServiceError:

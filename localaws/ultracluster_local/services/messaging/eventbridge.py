@@ -1,14 +1,15 @@
 """EventBridge rules and targets, and schedules of EventBridge Scheduler."""
 
+import functools
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from datetime import UTC, timedelta
 from typing import Any
 from zoneinfo import available_timezones
 
 from moto.events.models import events_backends
-from moto.scheduler.models import scheduler_backends
+from moto.scheduler.models import EventBridgeSchedulerBackend, scheduler_backends
 
 from ultracluster_local.instance.clock import CLOCK
 from ultracluster_local.instance.environment import ACCOUNT
@@ -18,7 +19,7 @@ from ultracluster_local.services.iam.roles import can_assume
 from ultracluster_local.services.messaging.event_patterns import problem
 from ultracluster_local.services.messaging.schedule_grammar import is_schedule
 
-__all__: list[str] = []
+__all__ = ["install"]
 
 _events = Checks(service="events")
 _scheduler = Checks(service="scheduler")
@@ -206,3 +207,16 @@ def check_group(request: Request) -> None:
     name = request.parameters.get("GroupName") or "default"
     if name not in scheduler_backends[ACCOUNT][request.region].schedule_groups:
         raise ServiceError("ResourceNotFoundException", f"Schedule group {name} does not exist.")
+
+
+def install() -> None:
+    """Keep schedules by default: aws_scheduler_schedule in hashicorp/terraform-provider-aws, action_after_completion."""
+    EventBridgeSchedulerBackend.create_schedule = _kept(EventBridgeSchedulerBackend.create_schedule)
+
+
+def _kept(original: Callable[..., Any]) -> Callable[..., Any]:
+    @functools.wraps(original)
+    def create_schedule(*given: Any, action_after_completion: str | None, **named: Any) -> Any:
+        return original(*given, action_after_completion=action_after_completion or "NONE", **named)
+
+    return create_schedule

@@ -1,18 +1,19 @@
 """CloudWatch: alarms, metric data and dashboards."""
 
+import functools
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
-from moto.cloudwatch.models import cloudwatch_backends
+from moto.cloudwatch.models import Alarm, cloudwatch_backends
 
 from ultracluster_local.alarms.alarm_rules import is_in_alarm
 from ultracluster_local.instance.environment import ACCOUNT
 from ultracluster_local.services.checks import Checks
 from ultracluster_local.services.handlers import Request, ServiceError
 
-__all__: list[str] = []
+__all__ = ["install"]
 
 _check = Checks(service="cloudwatch")
 
@@ -22,6 +23,20 @@ _DAY = 86_400
 _WEEK = 7 * _DAY
 _HOUR = 3600
 _SHORT = 30  # seconds; https://docs.aws.amazon.com/AmazonCloudWatch/latest/APIReference/API_GetMetricStatistics.html
+
+
+def install() -> None:
+    """Begin alarms without data, as localstack/localstack, test_cloudwatch.snapshot.json shows (2025-09-24)."""
+    Alarm.__init__ = _without_data(Alarm.__init__)
+
+
+def _without_data(original: Callable[..., None]) -> Callable[..., None]:
+    @functools.wraps(original)
+    def make(alarm: Any, *given: Any, **named: Any) -> None:
+        original(alarm, *given, **named)
+        alarm.state_value = "INSUFFICIENT_DATA"
+
+    return make
 
 
 @_check("PutDashboard")
