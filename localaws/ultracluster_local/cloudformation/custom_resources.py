@@ -153,15 +153,17 @@ def _invoke(context: Context, function: str, event: Mapping[str, Any]) -> Any:
     answer = context.call("lambda", "Invoke", {"FunctionName": function, "Payload": json.dumps(event)})
     payload = json.loads(answer["Payload"].read() or b"null")
     if "FunctionError" in answer:
-        said = str(payload.get("errorMessage") if isinstance(payload, dict) else payload)
-        if absent := re.search(r"Cannot find module '(@aws-sdk/[\w-]+)'", said):
-            raise ResourceError(
-                f"The local AWS does not simulate custom resources that need {absent[1]}, which Lambda's Node.js has"
-            )
-        raise ResourceError(
-            f"Received response status [FAILED] from custom resource. Message returned: {said}"
-        )
+        raise _failed("FAILED", str(payload.get("errorMessage") if isinstance(payload, dict) else payload))
     return payload
+
+
+def _failed(status: str, said: str) -> ResourceError:
+    if absent := re.search(r"Cannot find module '(@aws-sdk/[\w-]+)'", said):
+        problem = f"The local AWS does not simulate custom resources that need {absent[1]}, which Lambda's Node.js has"
+        return ResourceError(problem)
+    return ResourceError(
+        f"Received response status [{status}] from custom resource. Message returned: {said}"
+    )
 
 
 def _by_response_url(context: Context, event: dict[str, Any], function: str) -> Mapping[str, Any]:
@@ -177,10 +179,7 @@ def _by_response_url(context: Context, event: dict[str, Any], function: str) -> 
             )
     answer: Mapping[str, Any] = answers[0]
     if answer.get("Status") != "SUCCESS":
-        raise ResourceError(
-            f"Received response status [{answer.get('Status')}] from custom resource. Message returned:"
-            f" {answer.get('Reason')}"
-        )
+        raise _failed(str(answer.get("Status")), str(answer.get("Reason")))
     return answer
 
 
