@@ -4,6 +4,8 @@ No instance starts and no component runs: a build is a fake AMI at once, with th
 """
 
 import copy
+import functools
+import re
 import uuid
 from collections.abc import Mapping
 from typing import Any
@@ -46,11 +48,6 @@ def _keep(request: Request, arn: str, **more: Any) -> dict[str, Any]:
     return {"requestId": str(uuid.uuid4()), "clientToken": request.parameters.get("clientToken", "")}
 
 
-def _arn(request: Request, kind: str, *more: str) -> str:
-    name = request.parameters["name"].lower().replace(" ", "-")
-    return request.arn("imagebuilder", "/".join([kind, name, *more]))
-
-
 def _change(request: Request, arn: str) -> Mapping[str, Any]:
     """Replace all settings except name and tags, as the update operations do."""
     thing = _get(request, arn)
@@ -77,153 +74,61 @@ def _forget(request: Request, arn: str) -> None:
     del _things(request)[arn]
 
 
-def _refers(request: Request, *names: str) -> None:
-    for name in names:
-        if name in request.parameters:
-            _get(request, request.parameters[name])
+# What is created, read, updated and deleted
+
+_KINDS = {
+    "Component": "componentBuildVersionArn",
+    "ImageRecipe": "imageRecipeArn",
+    "InfrastructureConfiguration": "infrastructureConfigurationArn",
+    "DistributionConfiguration": "distributionConfigurationArn",
+    "ImagePipeline": "imagePipelineArn",
+}
+"""Kinds of resources, and the parameter with the ARN of one."""
+_WITHOUT_UPDATE = frozenset({"Component", "ImageRecipe"})
 
 
-# Components
-
-
-@handlers("CreateComponent")
-def create_component(request: Request) -> Mapping[str, Any]:
-    """Create a component; name and version are unique."""
-    version = request.parameters["semanticVersion"]
-    arn = f"{_arn(request, 'component')}/{version}/1"
-    return _keep(request, arn, version=version, type="BUILD") | {"componentBuildVersionArn": arn}
-
-
-@handlers("GetComponent")
-def get_component(request: Request) -> Mapping[str, Any]:
-    """Describe a component with its document."""
-    return {"component": _get(request, request.parameters["componentBuildVersionArn"])}
-
-
-@handlers("DeleteComponent")
-def delete_component(request: Request) -> Mapping[str, Any]:
-    """Delete a component that no recipe uses."""
-    _forget(request, request.parameters["componentBuildVersionArn"])
-    return {"componentBuildVersionArn": request.parameters["componentBuildVersionArn"]}
-
-
-# Recipes
-
-
-@handlers("CreateImageRecipe")
-def create_image_recipe(request: Request) -> Mapping[str, Any]:
-    """Create a recipe of existing components; name and version are unique."""
+def _refuse_absent(request: Request) -> None:
+    """Refuse to refer to what does not exist: a recipe to components, a pipeline to its parts."""
     for component in request.parameters.get("components") or []:
         _get(request, component["componentArn"])
-    version = request.parameters["semanticVersion"]
-    arn = f"{_arn(request, 'image-recipe')}/{version}"
-    return _keep(request, arn, version=version, type="AMI") | {"imageRecipeArn": arn}
+    if "ImagePipeline" in request.operation:
+        for name in _KINDS.values():
+            if name in request.parameters and name != _KINDS["ImagePipeline"]:
+                _get(request, request.parameters[name])
 
 
-@handlers("GetImageRecipe")
-def get_image_recipe(request: Request) -> Mapping[str, Any]:
-    """Describe a recipe."""
-    return {"imageRecipe": _get(request, request.parameters["imageRecipeArn"])}
+def _create(request: Request, *, kind: str) -> Mapping[str, Any]:
+    _refuse_absent(request)
+    name, more = request.parameters["name"].lower().replace(" ", "-"), {}
+    path = f"{re.sub('(?<=[a-z])(?=[A-Z])', '-', kind).lower()}/{name}"
+    if version := request.parameters.get("semanticVersion"):
+        path = f"{path}/{version}/1" if kind == "Component" else f"{path}/{version}"
+        more = {"version": version, "type": "BUILD" if kind == "Component" else "AMI"}
+    arn = request.arn("imagebuilder", path)
+    return _keep(request, arn, **more) | {_KINDS[kind]: arn}
 
 
-@handlers("DeleteImageRecipe")
-def delete_image_recipe(request: Request) -> Mapping[str, Any]:
-    """Delete a recipe that no pipeline uses."""
-    _forget(request, request.parameters["imageRecipeArn"])
-    return {"imageRecipeArn": request.parameters["imageRecipeArn"]}
+def _read(request: Request, *, kind: str) -> Mapping[str, Any]:
+    return {kind[0].lower() + kind[1:]: _get(request, request.parameters[_KINDS[kind]])}
 
 
-# Infrastructure
+def _update(request: Request, *, kind: str) -> Mapping[str, Any]:
+    _refuse_absent(request)
+    return _change(request, request.parameters[_KINDS[kind]])
 
 
-@handlers("CreateInfrastructureConfiguration")
-def create_infrastructure_configuration(request: Request) -> Mapping[str, Any]:
-    """Create a configuration."""
-    arn = _arn(request, "infrastructure-configuration")
-    return _keep(request, arn) | {"infrastructureConfigurationArn": arn}
+def _delete(request: Request, *, kind: str) -> Mapping[str, Any]:
+    arn = request.parameters[_KINDS[kind]]
+    _forget(request, arn)
+    return {_KINDS[kind]: arn}
 
 
-@handlers("GetInfrastructureConfiguration")
-def get_infrastructure_configuration(request: Request) -> Mapping[str, Any]:
-    """Describe a configuration."""
-    arn = request.parameters["infrastructureConfigurationArn"]
-    return {"infrastructureConfiguration": _get(request, arn)}
-
-
-@handlers("UpdateInfrastructureConfiguration")
-def update_infrastructure_configuration(request: Request) -> Mapping[str, Any]:
-    """Replace its settings."""
-    return _change(request, request.parameters["infrastructureConfigurationArn"])
-
-
-@handlers("DeleteInfrastructureConfiguration")
-def delete_infrastructure_configuration(request: Request) -> Mapping[str, Any]:
-    """Delete a configuration that no pipeline uses."""
-    _forget(request, request.parameters["infrastructureConfigurationArn"])
-    return {}
-
-
-# Distribution
-
-
-@handlers("CreateDistributionConfiguration")
-def create_distribution_configuration(request: Request) -> Mapping[str, Any]:
-    """Create a configuration."""
-    arn = _arn(request, "distribution-configuration")
-    return _keep(request, arn) | {"distributionConfigurationArn": arn}
-
-
-@handlers("GetDistributionConfiguration")
-def get_distribution_configuration(request: Request) -> Mapping[str, Any]:
-    """Describe a configuration."""
-    arn = request.parameters["distributionConfigurationArn"]
-    return {"distributionConfiguration": _get(request, arn)}
-
-
-@handlers("UpdateDistributionConfiguration")
-def update_distribution_configuration(request: Request) -> Mapping[str, Any]:
-    """Replace its settings."""
-    return _change(request, request.parameters["distributionConfigurationArn"])
-
-
-@handlers("DeleteDistributionConfiguration")
-def delete_distribution_configuration(request: Request) -> Mapping[str, Any]:
-    """Delete a configuration that no pipeline uses."""
-    _forget(request, request.parameters["distributionConfigurationArn"])
-    return {}
-
-
-# Pipelines
-
-_PARTS_OF_PIPELINE = ("imageRecipeArn", "infrastructureConfigurationArn", "distributionConfigurationArn")
-
-
-@handlers("CreateImagePipeline")
-def create_image_pipeline(request: Request) -> Mapping[str, Any]:
-    """Create a pipeline of existing resources."""
-    _refers(request, *_PARTS_OF_PIPELINE)
-    arn = _arn(request, "image-pipeline")
-    return _keep(request, arn) | {"imagePipelineArn": arn}
-
-
-@handlers("GetImagePipeline")
-def get_image_pipeline(request: Request) -> Mapping[str, Any]:
-    """Describe a pipeline."""
-    return {"imagePipeline": _get(request, request.parameters["imagePipelineArn"])}
-
-
-@handlers("UpdateImagePipeline")
-def update_image_pipeline(request: Request) -> Mapping[str, Any]:
-    """Replace its settings."""
-    _refers(request, *_PARTS_OF_PIPELINE)
-    return _change(request, request.parameters["imagePipelineArn"])
-
-
-@handlers("DeleteImagePipeline")
-def delete_image_pipeline(request: Request) -> Mapping[str, Any]:
-    """Delete a pipeline."""
-    _forget(request, request.parameters["imagePipelineArn"])
-    return {"imagePipelineArn": request.parameters["imagePipelineArn"]}
+for _kind in _KINDS:
+    handlers(f"Create{_kind}")(functools.partial(_create, kind=_kind))
+    handlers(f"Get{_kind}")(functools.partial(_read, kind=_kind))
+    handlers(f"Delete{_kind}")(functools.partial(_delete, kind=_kind))
+    if _kind not in _WITHOUT_UPDATE:
+        handlers(f"Update{_kind}")(functools.partial(_update, kind=_kind))
 
 
 @handlers("ListImagePipelines")
