@@ -35,7 +35,6 @@ WHOLE = {
             "CreateServiceEnvironment",
             "RegisterJobDefinition",
             "SubmitJob",
-            "SubmitServiceJob",
             "UpdateComputeEnvironment",
             "UpdateQuotaShare",
             "UpdateSchedulingPolicy",

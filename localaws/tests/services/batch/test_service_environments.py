@@ -1,4 +1,4 @@
-"""Service environments, quota shares and service jobs of the local AWS: what it keeps, and what it refuses."""
+"""Service environments and quota shares of the local AWS: what it keeps, and what it refuses."""
 
 from typing import Any
 
@@ -58,11 +58,6 @@ def share(batch: Any, name: str = "research") -> str:
     return str(answer["quotaShareArn"])
 
 
-def submit(batch: Any, **more: str) -> str:
-    job = {"jobName": "job", "jobQueue": "queue", "serviceJobType": "SAGEMAKER_TRAINING"}
-    return str(batch.submit_service_job(**{"serviceRequestPayload": "{}"} | job | more)["jobId"])
-
-
 def refused(why: str) -> Any:
     return pytest.raises(ClientError, match=why)
 
@@ -88,18 +83,9 @@ def test_limits_are_by_type_or_of_all_together(batch: Any) -> None:
             environment(batch, *limits)
 
 
-def test_a_job_names_a_share_exactly_when_its_queue_has_them(batch: Any) -> None:
+def test_a_queue_with_quota_shares_is_not_deleted(batch: Any) -> None:
     queue(batch, environment(batch, (TRN2, 4)), schedulingPolicyArn=policy(batch))
     arn = share(batch)
-    with refused("if, and only if, the queue has quota shares"):
-        submit(batch)
-    with refused("Quota share evaluation does not exist"):
-        submit(batch, quotaShareName="evaluation")
-    job = submit(batch, quotaShareName="research")
-    assert batch.describe_service_job(jobId=job)["status"] == "RUNNABLE"
-    waiting = batch.list_service_jobs(jobQueue="queue", jobStatus="RUNNABLE")["jobSummaryList"]
-    assert [one["jobId"] for one in waiting] == [job]
-    assert batch.list_service_jobs(jobQueue="queue")["jobSummaryList"] == []
     batch.update_job_queue(jobQueue="queue", state="DISABLED")
     with refused("found existing quota share: research"):
         batch.delete_job_queue(jobQueue="queue")
@@ -111,15 +97,3 @@ def test_a_queue_without_quota_shares_has_none(batch: Any) -> None:
     queue(batch, environment(batch, ("NUM_INSTANCES", 4)), schedulingPolicyArn=policy(batch, shares=False))
     with refused("queue has no quota share policy"):
         share(batch)
-    with refused("if, and only if, the queue has quota shares"):
-        submit(batch, quotaShareName="research")
-    submit(batch)
-
-
-def test_a_payload_is_json_of_at_most_ten_kib(batch: Any) -> None:
-    queue(batch, environment(batch, ("NUM_INSTANCES", 4)))
-    submit(batch, serviceRequestPayload='"' + "a" * (10 * 1024 - 2) + '"')
-    with refused("larger than 10240 bytes"):
-        submit(batch, serviceRequestPayload='"' + "a" * (10 * 1024 - 1) + '"')
-    with refused("is not JSON"):
-        submit(batch, serviceRequestPayload="{")

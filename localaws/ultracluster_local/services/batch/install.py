@@ -12,7 +12,7 @@ from ultracluster_local.services.batch import (
     jobs,
     listing,
     scheduling_policies,
-    service_jobs,
+    service_environments,
     tags,
 )
 
@@ -29,7 +29,7 @@ def install() -> None:
         jobs,
         listing,
         scheduling_policies,
-        service_jobs,
+        service_environments,
         tags,
     ):
         module.handlers.install(BatchResponse)

@@ -5,7 +5,7 @@ from typing import Any
 
 from ultracluster_local.services.batch.instance_types import architectures
 from ultracluster_local.services.batch.names import check_name, check_state, check_tags
-from ultracluster_local.services.batch.service_jobs import check_service_queue
+from ultracluster_local.services.batch.service_environments import check_service_queue
 from ultracluster_local.services.batch.state import (
     FINAL_STATES,
     batch_of,

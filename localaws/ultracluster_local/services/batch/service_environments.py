@@ -1,21 +1,16 @@
-"""AWS Batch service environments, quota shares and service jobs (SageMaker), stored unchanged.
+"""AWS Batch service environments and quota shares (SageMaker), which moto lacks, stored unchanged.
 
-moto has none of them. No training job runs: a service job waits in RUNNABLE, and tests end it with `TerminateServiceJob`.
 Source of the rules of quota management: AWS Batch User Guide, Create quota management resources (October 2026).
 """
 
-import json
-import uuid
 from collections.abc import Mapping
 from typing import Any
 
-from ultracluster_local.instance.words import words
 from ultracluster_local.services.batch.state import (
     batch_of,
     client_error,
     find,
     get,
-    milliseconds,
     settings_of,
 )
 from ultracluster_local.services.handlers import Handlers, Request, page
@@ -24,9 +19,7 @@ __all__ = ["check_service_queue", "handlers"]
 
 handlers = Handlers(service="batch")
 
-_PAYLOAD_BYTES = 10 * 1024  # per service job: AWS Batch quotas
 _ANY_TYPE = "NUM_INSTANCES"
-_NOT_SUMMARIZED = frozenset(words("services/batch/service_jobs", "not-summarized"))
 
 
 # Service environments
@@ -164,15 +157,6 @@ def describe_quota_share(request: Request) -> Mapping[str, Any]:
     return _share(request)
 
 
-@handlers("ListQuotaShares")
-def list_quota_shares(request: Request) -> Mapping[str, Any]:
-    """List the quota shares of a queue."""
-    batch = batch_of(request.region)
-    queue = get(batch.queues, "jobQueueName", request.parameters["jobQueue"])
-    shown = [share for share in batch.quota_shares.values() if share["jobQueueArn"] == queue["jobQueueArn"]]
-    return page(shown, parameters=request.parameters, key="quotaShares", cursor="nextToken")
-
-
 @handlers("UpdateQuotaShare")
 def update_quota_share(request: Request) -> Mapping[str, Any]:
     """Update the given settings."""
@@ -190,72 +174,3 @@ def delete_quota_share(request: Request) -> Mapping[str, Any]:
 
 def _share(request: Request) -> dict[str, Any]:
     return get(batch_of(request.region).quota_shares, "quotaShareArn", request.parameters["quotaShareArn"])
-
-
-# Service jobs
-
-
-@handlers("SubmitServiceJob")
-def submit_service_job(request: Request) -> Mapping[str, Any]:
-    """Queue a service job; as in AWS, its payload must only be JSON of at most 10 KiB."""
-    given = settings_of(request)
-    batch = batch_of(request.region)
-    queue = get(batch.queues, "jobQueueName", given["jobQueue"])
-    if queue.get("jobQueueType") != "SAGEMAKER_TRAINING":
-        raise client_error(f"{queue['jobQueueName']} is not of type SAGEMAKER_TRAINING")
-    shared = "quotaSharePolicy" in batch.policies.get(queue.get("schedulingPolicyArn") or "", {})
-    if shared != ("quotaShareName" in given):
-        raise client_error("quotaShareName is required if, and only if, the queue has quota shares")
-    if shared and f"{queue['jobQueueArn']}/quota-share/{given['quotaShareName']}" not in batch.quota_shares:
-        raise client_error(f"Quota share {given['quotaShareName']} does not exist")
-    payload = given["serviceRequestPayload"]
-    if len(payload.encode()) > _PAYLOAD_BYTES:
-        raise client_error(f"serviceRequestPayload is larger than {_PAYLOAD_BYTES} bytes")
-    try:
-        json.loads(payload)
-    except json.JSONDecodeError as error:
-        raise client_error(f"serviceRequestPayload is not JSON: {error}") from None
-    job_id = str(uuid.uuid4())
-    batch.service_jobs[job_id] = {
-        **{key: value for key, value in given.items() if key != "clientToken"},
-        "jobQueue": queue["jobQueueArn"],
-        "jobId": job_id,
-        "jobArn": request.arn("batch", f"service-job/{job_id}"),
-        "status": "RUNNABLE",
-        "createdAt": milliseconds(),
-        "isTerminated": False,
-    }
-    return {key: batch.service_jobs[job_id][key] for key in ("jobArn", "jobName", "jobId")}
-
-
-@handlers("DescribeServiceJob")
-def describe_service_job(request: Request) -> Mapping[str, Any]:
-    """Describe a service job."""
-    return get(batch_of(request.region).service_jobs, "jobArn", request.parameters["jobId"])
-
-
-@handlers("ListServiceJobs")
-def list_service_jobs(request: Request) -> Mapping[str, Any]:
-    """List the service jobs of a queue with a status, by default RUNNING."""
-    batch = batch_of(request.region)
-    queue = get(batch.queues, "jobQueueName", request.parameters["jobQueue"])
-    status = request.parameters.get("jobStatus", "RUNNING")
-    shown = [
-        {key: value for key, value in job.items() if key not in _NOT_SUMMARIZED}
-        for job in batch.service_jobs.values()
-        if job["jobQueue"] == queue["jobQueueArn"] and job["status"] == status
-    ]
-    return page(shown, parameters=request.parameters, key="jobSummaryList", cursor="nextToken")
-
-
-@handlers("TerminateServiceJob")
-def terminate_service_job(request: Request) -> Mapping[str, Any]:
-    """Terminate a service job."""
-    job = get(batch_of(request.region).service_jobs, "jobArn", request.parameters["jobId"])
-    job |= {
-        "status": "FAILED",
-        "statusReason": request.parameters["reason"],
-        "stoppedAt": milliseconds(),
-        "isTerminated": True,
-    }
-    return {}

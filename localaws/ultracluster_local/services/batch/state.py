@@ -47,7 +47,6 @@ class Batch:
     service_environments: dict[str, dict[str, Any]] = field(default_factory=dict)
     quota_shares: dict[str, dict[str, Any]] = field(default_factory=dict)
     consumables: dict[str, dict[str, Any]] = field(default_factory=dict)
-    service_jobs: dict[str, dict[str, Any]] = field(default_factory=dict)
     revisions: dict[str, int] = field(default_factory=dict)
     started: set[str] = field(default_factory=set)
     """IDs of the jobs whose containers run on this machine."""

@@ -51,7 +51,7 @@ def _by_arn(request: Request) -> dict[str, Any]:
     ):
         if arn in things:
             return things[arn]
-    for job in (*batch.jobs.values(), *batch.service_jobs.values()):
+    for job in batch.jobs.values():
         if job["jobArn"] == arn:
             job.setdefault("tags", {})
             return job
