@@ -128,7 +128,9 @@ def test_a_queue_imported_by_its_arn_refuses_jobs_and_says_how_to_import_it(stac
         FindingsError, match=r"UC6316: Test/Imported: nodes: a queue .*from_training_queue_attributes"
     ):
         SingleNodeJob(stack, "Job", Job(image=IMAGE, command=("train.py",)), queue=there)
-    with pytest.raises(FindingsError, match=r"UC6316: Test/Imported: log_group: a queue .* does not know its log_group"):
+    with pytest.raises(
+        FindingsError, match=r"UC6316: Test/Imported: log_group: a queue .* does not know its log_group"
+    ):
         print(there.log_group_arn)  # noqa: T201 - the access is what fails
 
 
