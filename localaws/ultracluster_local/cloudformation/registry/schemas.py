@@ -4,28 +4,18 @@ The schemas are those of cfn-lint, read as data: an independent check of our
 providers and templates.
 """
 
-import importlib.util
 import json
 from collections.abc import Iterator, Mapping
 from functools import cache
-from pathlib import Path
 from typing import Any
 
 from ultracluster_local.cloudformation.registry.constraints import violations
 from ultracluster_local.cloudformation.templates.parsing import is_intrinsic
+from ultracluster_local.instance.cfn_lint_data import data_directory
 
-__all__ = ["create_only", "data_directory", "is_known", "problems", "schema", "type_names"]
+__all__ = ["create_only", "is_known", "problems", "schema", "type_names"]
 
 _INDEX_REGION = "us-east-1"  # the Region with the most types
-
-
-@cache
-def data_directory() -> Path:
-    """Return the folder of cfn-lint's data."""
-    found = importlib.util.find_spec("cfnlint")
-    if found is None or found.origin is None:
-        raise ModuleNotFoundError("the local AWS needs cfn-lint; reinstall ultracluster-local")
-    return Path(found.origin).parent / "data"
 
 
 @cache

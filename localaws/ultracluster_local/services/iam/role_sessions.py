@@ -21,7 +21,7 @@ import flask
 from moto.iam.models import iam_backends
 from moto.sts.models import sts_backends
 
-from ultracluster_local.cloudformation.registry.schemas import data_directory
+from ultracluster_local.instance.cfn_lint_data import data_directory
 from ultracluster_local.instance.clients import service_model
 from ultracluster_local.instance.clock import CLOCK
 from ultracluster_local.instance.environment import ACCOUNT
