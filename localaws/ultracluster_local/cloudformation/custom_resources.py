@@ -158,7 +158,7 @@ def _invoke(context: Context, function: str, event: Mapping[str, Any]) -> Any:
 
 
 def _failed(status: str, said: str) -> ResourceError:
-    if absent := re.search(r"Cannot find module '(@aws-sdk/[\w-]+)'", said):
+    if absent := re.search(r"(?:Cannot find module '|Package )(@aws-sdk/[\w-]+)", said):
         problem = f"The local AWS does not simulate custom resources that need {absent[1]}, which Lambda's Node.js has"
         return ResourceError(problem)
     return ResourceError(

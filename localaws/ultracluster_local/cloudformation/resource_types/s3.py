@@ -50,8 +50,9 @@ class _Bucket(Provider):
             raise ResourceError(f"{bucket} already exists")
         context.call("s3", "CreateBucket", request)
         try:
-            # Versioning first: S3 refuses replication without it.
-            for name, value in sorted(properties.items(), key=lambda item: item[0] != _VERSIONING):
+            # Before what they allow: replication needs versioning, and an ACL a bucket that takes one.
+            first = (_VERSIONING, "OwnershipControls")
+            for name, value in sorted(properties.items(), key=lambda item: item[0] not in first):
                 if name not in _AT_CREATION:
                     self._set(context, bucket, name, value)
         except (ClientError, ResourceError):
