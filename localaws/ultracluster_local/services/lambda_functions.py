@@ -204,16 +204,6 @@ def _is_archive(archive: bytes | str) -> bool:
     return zipfile.is_zipfile(io.BytesIO(content))
 
 
-@_check("CreateFunction")
-def check_architectures(request: Request) -> None:
-    """Refuse two architectures."""
-    given = request.parameters.get("Architectures") or []
-    if len(given) > 1:
-        value = f"[{', '.join(given)}]"
-        problem = f"Value '{value}' at 'architectures' failed to satisfy constraint: Member must have length less than or equal to 1"
-        raise ServiceError("ValidationException", f"1 validation error detected: {problem}")
-
-
 @_check("PutFunctionConcurrency")
 def check_put_function_concurrency(request: Request) -> None:
     """Refuse a published version, and a reservation that leaves too little concurrency to other functions."""

@@ -1,11 +1,9 @@
-"""Names, states and tags of AWS Batch resources."""
-
-from typing import Any
+"""Names and tags of AWS Batch resources."""
 
 import pytest
 from tests.refusals import said
 
-from ultracluster_local.services.batch.names import check_name, check_state, check_tags
+from ultracluster_local.services.batch.names import check_name, check_tags
 
 pytestmark = pytest.mark.slow  # imports moto
 
@@ -18,19 +16,6 @@ def test_names_of_letters_digits_hyphens_and_underscores_are_taken(name: str) ->
 @pytest.mark.parametrize("name", ["", "-a", "a.b", "a b", "ä", "x" * 129, "a\n"])
 def test_another_name_is_refused_with_what_it_names(name: str) -> None:
     assert "Job queue name should match valid pattern" in said(check_name, name, "Job queue name")
-
-
-@pytest.mark.parametrize(
-    ("given", "refused"),
-    [
-        ({}, False),
-        ({"state": "ENABLED"}, False),
-        ({"state": "DISABLED"}, False),
-        ({"state": "enabled"}, True),
-    ],
-)
-def test_a_resource_is_enabled_or_disabled(given: dict[str, Any], *, refused: bool) -> None:
-    assert ("state must be ENABLED or DISABLED" in said(check_state, given)) is refused
 
 
 @pytest.mark.parametrize(("count", "refused"), [(0, False), (50, False), (51, True)])

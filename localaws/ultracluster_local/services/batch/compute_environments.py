@@ -11,7 +11,7 @@ from typing import Any
 from moto.ecs.models import ecs_backends
 
 from ultracluster_local.services.batch.compute_resources import check_compute_resources, launch_template_data
-from ultracluster_local.services.batch.names import check_name, check_state, check_tags
+from ultracluster_local.services.batch.names import check_name, check_tags
 from ultracluster_local.services.batch.state import (
     batch_of,
     begin_change,
@@ -59,7 +59,6 @@ def create_compute_environment(request: Request) -> Mapping[str, Any]:
     name = given["computeEnvironmentName"]
     batch = batch_of(request.region)
     check_name(name, "Compute environment name")
-    check_state(given)
     check_tags(given)
     if find(batch.environments, "computeEnvironmentName", name):
         raise client_error("Object already exists")
@@ -153,7 +152,6 @@ def update_compute_environment(request: Request) -> Mapping[str, Any]:
     environment = get(batch.environments, "computeEnvironmentName", wanted, arn)
     arn = environment["computeEnvironmentArn"]
     refuse_changing(batch, arn, "update")
-    check_state(given)
     if not given.keys() & {"state", "computeResources", "serviceRole", "unmanagedvCpus", "updatePolicy"}:
         # hashicorp/terraform-provider-aws#43969; only in GovCloud an update policy alone is nothing
         raise client_error("One of [state | compute-resources | service-role | unmanaged-vcpus] is required.")

@@ -17,7 +17,6 @@ from ultracluster_local.services.handlers import Request, ServiceError
 
 __all__ = ["check_compute_resources", "launch_template_data"]
 
-_TYPES = frozenset({"EC2", "SPOT", "FARGATE", "FARGATE_SPOT", "ECS_MANAGED_INSTANCES"})
 _SPOT_STRATEGIES = frozenset(
     {"SPOT_CAPACITY_OPTIMIZED", "SPOT_PRICE_CAPACITY_OPTIMIZED", "SPOT_CAPACITY_OPTIMIZED_PRIORITIZED"}
 )
@@ -49,9 +48,7 @@ def check_compute_resources(request: Request, resources: Mapping[str, Any]) -> N
     Raises:
         ServiceError: If they are invalid.
     """
-    kind = resources.get("type")
-    if kind not in _TYPES:
-        raise refused(f"computeResources type must be one of [{', '.join(sorted(_TYPES))}]")
+    kind = resources["type"]
     if kind == "ECS_MANAGED_INSTANCES":
         if not resources.get("managedInstancesProvider"):
             raise refused("managedInstancesProvider is required when type is ECS_MANAGED_INSTANCES")

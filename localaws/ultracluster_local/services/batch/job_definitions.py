@@ -29,7 +29,6 @@ _MOST_PATTERN = 512
 _MOST_PRIORITY = 9999
 _MOST_CONTAINERS = 10
 _EXIT_CODE = re.compile(r"\d*\*?")
-_PLATFORMS = frozenset({"EC2", "FARGATE", "MANAGED_INSTANCES"})
 
 
 @handlers("RegisterJobDefinition")
@@ -60,16 +59,12 @@ def _check(given: Mapping[str, Any]) -> None:
     if size > _MOST_BYTES:
         raise refused(f"Job definition size {size} exceeds the maximum size of {_MOST_BYTES} bytes")
     platforms = given.get("platformCapabilities") or ["EC2"]
-    if not set(platforms) <= _PLATFORMS:
-        raise refused(f"platformCapabilities must be of [{', '.join(sorted(_PLATFORMS))}]")
     if given.get("eksProperties"):
         raise refused("The local AWS does not simulate Amazon EKS: eksProperties")
     if given["type"] == "multinode":
         _check_multinode(given, platforms)
-    elif given["type"] == "container":
-        _check_containers(given, fargate="FARGATE" in platforms)
     else:
-        raise refused("Job definition type must be container or multinode")
+        _check_containers(given, fargate="FARGATE" in platforms)
     check_priority(given, "schedulingPriority")
     check_retries(given.get("retryStrategy"))
     check_timeout(given.get("timeout"))

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from ultracluster_local.services.batch.instance_types import architectures
-from ultracluster_local.services.batch.names import check_name, check_state, check_tags
+from ultracluster_local.services.batch.names import check_name, check_tags
 from ultracluster_local.services.batch.service_environments import check_service_queue
 from ultracluster_local.services.batch.state import (
     FINAL_STATES,
@@ -62,7 +62,6 @@ def create_job_queue(request: Request) -> Mapping[str, Any]:
 def _check(request: Request, given: dict[str, Any]) -> None:
     """Check settings; replace names of compute environments with ARNs, as Batch reports them."""
     batch = batch_of(request.region)
-    check_state(given)
     if given.get("priority", 0) < 0:
         raise refused("Job queue priority must not be negative")
     order = given.get("computeEnvironmentOrder") or []
@@ -109,8 +108,6 @@ def _check_time_limit(action: Mapping[str, Any], *, on_services: bool) -> None:
     """Check a time limit: API_JobStateTimeLimitAction."""
     if not _WAIT_SECONDS[0] <= action["maxTimeSeconds"] <= _WAIT_SECONDS[1]:
         raise refused(f"maxTimeSeconds must be between {_WAIT_SECONDS[0]} and {_WAIT_SECONDS[1]}")
-    if action["state"] != "RUNNABLE":
-        raise refused("jobStateTimeLimitActions: the only supported state is RUNNABLE")
     supported = "TERMINATE" if on_services else "CANCEL"
     if action["action"] != supported:
         raise refused(f"jobStateTimeLimitActions: the only supported action is {supported}")

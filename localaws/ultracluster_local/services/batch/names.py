@@ -1,4 +1,4 @@
-"""Constraints that all AWS Batch resources share: names, states and tags."""
+"""Constraints that all AWS Batch resources share: names and tags."""
 
 import re
 from collections.abc import Mapping
@@ -6,7 +6,7 @@ from typing import Any
 
 from ultracluster_local.services.batch.state import refused
 
-__all__ = ["check_name", "check_state", "check_tags"]
+__all__ = ["check_name", "check_tags"]
 
 _NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_-]{0,127}")
 _MOST_TAGS = 50
@@ -22,16 +22,6 @@ def check_name(name: str, kind: str) -> None:
         raise refused(
             f"{kind} should match valid pattern: up to 128 letters, numbers, hyphens and underscores"
         )
-
-
-def check_state(given: Mapping[str, Any]) -> None:
-    """Refuse a state other than ENABLED and DISABLED.
-
-    Raises:
-        ServiceError: If it is another one.
-    """
-    if given.get("state", "ENABLED") not in {"ENABLED", "DISABLED"}:
-        raise refused("state must be ENABLED or DISABLED")
 
 
 def check_tags(given: Mapping[str, Any]) -> None:

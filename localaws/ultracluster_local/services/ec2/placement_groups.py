@@ -10,7 +10,6 @@ __all__ = ["handlers", "placement_groups"]
 
 handlers = Handlers(service="ec2")
 
-_STRATEGIES = frozenset({"cluster", "partition", "spread"})
 _MOST_PARTITIONS = 7
 
 
@@ -28,8 +27,6 @@ def create_placement_group(request: Request) -> Mapping[str, Any]:
         raise ServiceError("InvalidPlacementGroup.Duplicate", f"The placement group '{name}' already exists")
     strategy = request.parameters.get("Strategy", "cluster")
     partitions = request.parameters.get("PartitionCount")
-    if strategy not in _STRATEGIES:
-        raise ServiceError("InvalidParameterValue", f"Invalid value '{strategy}' for Strategy.")
     # API_CreatePlacementGroup and the limits of placement groups, EC2 User Guide.
     if partitions is not None and strategy != "partition":
         raise ServiceError(
