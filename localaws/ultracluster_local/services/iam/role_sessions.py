@@ -46,6 +46,8 @@ _ACTIONS: Final = {
     "budgets": {"DescribeBudget": "ViewBudget", "DescribeBudgets": "ViewBudget"},
     "lambda": {"Invoke": "InvokeFunction"},
     "s3": {
+        "GetBucketNotificationConfiguration": "GetBucketNotification",
+        "PutBucketNotificationConfiguration": "PutBucketNotification",
         **dict.fromkeys(("HeadBucket", "ListObjects", "ListObjectsV2"), "ListBucket"),
         **dict.fromkeys(("HeadObject", "GetObjectAttributes"), "GetObject"),
         **dict.fromkeys(
