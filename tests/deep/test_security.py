@@ -13,6 +13,7 @@ from tests.security.judged_roles import judged, problems
 from tests.security.nag import nagged
 from tests.security.templates import templates_of
 
+from ultracluster._foundation.synthesis_check import give_warnings
 from ultracluster_stacks.config import load_rollout
 from ultracluster_stacks.stacks.cluster_stage import ClusterStage
 
@@ -58,7 +59,8 @@ def test_roles_and_nag_over_rollouts(name: str, tmp_path: Path, tried: Tried) ->
 @pytest.mark.parametrize("example", EXAMPLES)
 def test_roles_and_nag_over_examples(example: str, tmp_path: Path, tried: Tried) -> None:
     def define(app: cdk.App) -> None:
-        # The example makes its own app; it gets this one, which is synthesized afterwards.
+        # The example makes its own app; it gets this one, which is synthesized and checked afterwards.
+        give_warnings(app, lambda _: None)
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr(cdk, "App", lambda *_, **__: app)
             patch.setattr(app, "synth", lambda: None)
