@@ -369,8 +369,9 @@ class Drill:
             for_training = next(
                 one for one in environments if "trn2.48xlarge" in one["computeResources"]["instanceTypes"]
             )
-            (launched,) = launch(REGION, for_training, 1, most_vcpus=10_000)
-            node = launched.instance_id
+            launched = launch(REGION, for_training, 1, most_vcpus=10_000)
+            # If the block has no room for another node, the job goes on already, and one of its nodes is the one.
+            node = launched[0].instance_id if launched else self._running()[0]
         else:
             node = self._running()[0]
         text = "ultracluster: refused to join the cluster: 15 of 16 Neuron devices"

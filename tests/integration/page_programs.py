@@ -221,4 +221,6 @@ def _typed(shape: Any, values: Sequence[str]) -> Any:
     (value,) = values
     if value.startswith("file://"):
         return Path(value.removeprefix("file://")).read_text("utf-8")
+    if shape.type_name == "map" and not value.startswith("{"):  # the shorthand of the AWS CLI
+        return dict(pair.split("=", 1) for pair in value.split(","))
     return value if shape.type_name == "string" else json.loads(value)

@@ -151,11 +151,10 @@ def start_image_pipeline_execution(request: Request) -> Mapping[str, Any]:
     for distribution in distributions:
         region = distribution["region"]
         ec2 = running().clients.get("ec2", region)
-        image_id = ec2.register_image(Name=f"fake-{pipeline['name']}-{number}", RootDeviceName="/dev/xvda")[
-            "ImageId"
-        ]
-        # moto keeps no architecture; all instance types with Neuron devices have this one.
-        ec2_backends[ACCOUNT][region].amis[image_id].architecture = "x86_64"
+        image_id = ec2.register_image(Name=f"fake-{pipeline['name']}-{number}")["ImageId"]
+        # moto keeps neither; all instance types with Neuron devices have this architecture, and Amazon Linux 2023 this root device.
+        registered = ec2_backends[ACCOUNT][region].amis[image_id]
+        registered.architecture, registered.root_device_name = "x86_64", "/dev/xvda"
         tags = distribution.get("amiDistributionConfiguration", {}).get("amiTags") or {}
         if tags:
             ec2.create_tags(
