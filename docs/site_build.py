@@ -5,14 +5,12 @@ without JavaScript, and in `versions.js`, from which every page makes its list. 
 """
 
 import html
-import io
 import json
 import os
 import re
 import shutil
 import subprocess
 import sys
-import tarfile
 import tempfile
 import time
 from contextlib import suppress
@@ -75,10 +73,10 @@ def build(version: str = WORKING_TREE, *, site: Path = SITE) -> None:
     else:
         tag = find_tag(version)
         with tempfile.TemporaryDirectory() as folder:
-            archive = subprocess.run(["git", "archive", tag], cwd=ROOT, stdout=subprocess.PIPE, check=True)
-            with tarfile.open(fileobj=io.BytesIO(archive.stdout)) as files:
-                files.extractall(folder, filter="data")
-            _sphinx(Path(folder), version, site)
+            archive, tree = Path(folder, "tag.tar"), Path(folder, "tag")
+            subprocess.run(["git", "archive", "--output", str(archive), tag], cwd=ROOT, check=True)
+            shutil.unpack_archive(archive, tree)
+            _sphinx(tree, version, site)
     write_list(site)
 
 
