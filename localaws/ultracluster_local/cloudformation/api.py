@@ -23,7 +23,6 @@ from ultracluster_local.cloudformation.submissions import acknowledgements, subm
 from ultracluster_local.cloudformation.templates.transforms import transforms
 from ultracluster_local.cloudformation.templates.validation import validate_template
 from ultracluster_local.instance.running import running
-from ultracluster_local.instance.words import words
 from ultracluster_local.services.handlers import Handlers, Request, ServiceError, page
 
 __all__ = ["handlers"]
@@ -187,7 +186,19 @@ def list_stacks(request: Request) -> Mapping[str, Any]:
     return page(shown, parameters=request.parameters, key="StackSummaries")
 
 
-_SUMMARIZED = words("cloudformation/api", "summarized")
+_SUMMARIZED = (
+    "StackId",
+    "StackName",
+    "TemplateDescription",
+    "CreationTime",
+    "LastUpdatedTime",
+    "DeletionTime",
+    "StackStatus",
+    "StackStatusReason",
+    "ParentId",
+    "RootId",
+    "DriftInformation",
+)
 
 
 def _summary(stack: Stack) -> dict[str, Any]:

@@ -15,7 +15,6 @@ from moto.ec2.models import ec2_backends
 from moto.s3.models import s3_backends
 
 from ultracluster_local.instance.environment import ACCOUNT
-from ultracluster_local.instance.words import words
 from ultracluster_local.services.checks import Checks
 from ultracluster_local.services.handlers import Request, ServiceError
 from ultracluster_local.services.iam.roles import can_assume, may_call
@@ -35,13 +34,56 @@ _CONCURRENCY_QUOTA = "L-B99A9384"
 
 # Shown by CreateFunction in localstack/localstack, tests/aws/services/lambda_/test_lambda_api.snapshot.json (2026-01-12);
 # older ones according to https://docs.aws.amazon.com/lambda/latest/dg/lambda-runtimes.html.
-_RETIRED = frozenset(words("services/lambda_functions", "retired"))
+_RETIRED = frozenset(
+    {
+        *(
+            "dotnetcore1.0",
+            "dotnetcore2.0",
+            "dotnetcore2.1",
+            "dotnetcore3.1",
+            "dotnet5.0",
+            "dotnet6",
+            "dotnet7",
+        ),
+        *(
+            "go1.x",
+            "java8",
+            "nodejs",
+            "nodejs4.3",
+            "nodejs4.3-edge",
+            "nodejs6.10",
+            "nodejs8.10",
+            "nodejs10.x",
+        ),
+        *("nodejs12.x", "nodejs14.x", "nodejs16.x", "provided", "python2.7", "python3.6", "python3.7"),
+        *("ruby2.5", "ruby2.7"),
+    }
+)
 
 
 _LONGEST_TIMEOUT = 900
 _LONGEST_NAME = 64
 _MOST_LAYERS = 5
-_RESERVED = frozenset(words("services/lambda_functions", "reserved"))
+_RESERVED = frozenset(
+    {
+        "AWS_ACCESS_KEY",
+        "AWS_ACCESS_KEY_ID",
+        "AWS_DEFAULT_REGION",
+        "AWS_EXECUTION_ENV",
+        "AWS_LAMBDA_FUNCTION_MEMORY_SIZE",
+        "AWS_LAMBDA_FUNCTION_NAME",
+        "AWS_LAMBDA_FUNCTION_VERSION",
+        "AWS_LAMBDA_INITIALIZATION_TYPE",
+        "AWS_LAMBDA_LOG_GROUP_NAME",
+        "AWS_LAMBDA_LOG_STREAM_NAME",
+        "AWS_LAMBDA_RUNTIME_API",
+        "AWS_REGION",
+        "AWS_SECRET_ACCESS_KEY",
+        "AWS_SESSION_TOKEN",
+        "_HANDLER",
+        "_X_AMZN_TRACE_ID",
+    }
+)
 """https://docs.aws.amazon.com/lambda/latest/dg/configuration-envvars.html (read 2026-11-22)."""
 
 

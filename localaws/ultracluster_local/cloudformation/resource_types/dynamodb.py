@@ -7,12 +7,19 @@ from ultracluster_local.cloudformation.errors import ResourceError
 from ultracluster_local.cloudformation.providers import ApiProvider, Context, Provider, Tagging
 from ultracluster_local.cloudformation.values import Properties, changed_keys, to_api
 from ultracluster_local.instance.clients import service_model
-from ultracluster_local.instance.words import words
 
 __all__ = ["PROVIDERS"]
 
 _LATER = {"PointInTimeRecoverySpecification", "TimeToLiveSpecification", "ContributorInsightsSpecification"}
-_BY_UPDATE_TABLE = frozenset(words("cloudformation/resource_types/dynamodb", "by-update-table"))
+_BY_UPDATE_TABLE = {
+    "AttributeDefinitions",
+    "BillingMode",
+    "DeletionProtectionEnabled",
+    "ProvisionedThroughput",
+    "SSESpecification",
+    "StreamSpecification",
+    "TableClass",
+}
 
 
 def _api(properties: Properties) -> dict[str, Any]:

@@ -8,7 +8,6 @@ from botocore.exceptions import ClientError
 
 from ultracluster_local.cloudformation.providers import ApiProvider, Context, Provider, Tagging, unless_gone
 from ultracluster_local.cloudformation.values import Properties, changed_keys, tag_changes
-from ultracluster_local.instance.words import words
 
 __all__ = ["PROVIDERS"]
 
@@ -105,7 +104,14 @@ class _PolicyOf(Provider):
 
 
 _NO_STATEMENTS = json.dumps({"Version": "2012-10-17", "Statement": []})
-_SUBSCRIPTION_ATTRIBUTES = words("cloudformation/resource_types/messages", "subscription-attributes")
+_SUBSCRIPTION_ATTRIBUTES = (
+    "DeliveryPolicy",
+    "FilterPolicy",
+    "FilterPolicyScope",
+    "RawMessageDelivery",
+    "RedrivePolicy",
+    "SubscriptionRoleArn",
+)
 
 
 class _Subscription(Provider):

@@ -9,7 +9,6 @@ from typing import Any
 
 from moto.ec2.models import ec2_backends
 
-from ultracluster_local.instance.words import words
 from ultracluster_local.services.batch.instance_types import BUNDLES, check_instance_types, family_of
 from ultracluster_local.services.batch.state import refused
 from ultracluster_local.services.ec2.launch_templates import template_data
@@ -24,7 +23,22 @@ _STRATEGIES = {
     "EC2": frozenset({"BEST_FIT", "BEST_FIT_PROGRESSIVE", "BEST_FIT_PROGRESSIVE_ORDERED"}),
     "SPOT": frozenset({"BEST_FIT", "BEST_FIT_PROGRESSIVE"}) | _SPOT_STRATEGIES,
 }
-_NOT_ON_FARGATE = words("services/batch/compute_resources", "not-on-fargate")
+_NOT_ON_FARGATE = (
+    "allocationStrategy",
+    "minvCpus",
+    "desiredvCpus",
+    "instanceTypes",
+    "imageId",
+    "ec2KeyPair",
+    "instanceRole",
+    "tags",
+    "placementGroup",
+    "bidPercentage",
+    "spotIamFleetRole",
+    "launchTemplate",
+    "ec2Configuration",
+    "scalingPolicy",
+)
 _MOST_FARGATE_SUBNETS = 16
 _IMAGE_TYPES = ("ECS_AL1", "ECS_AL2", "ECS_AL2_NVIDIA", "ECS_AL2023", "ECS_AL2023_NVIDIA")
 _MOST_IMAGES = 2

@@ -8,7 +8,6 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from ultracluster_local.instance.words import words
 from ultracluster_local.services.batch.state import refused
 
 __all__ = [
@@ -27,7 +26,25 @@ _MOST_SWAPPINESS = 100
 _MOST_PORT = 65_535
 _RESERVED = "AWS_BATCH"
 _USER = re.compile(r"[a-z0-9_][a-z0-9_-]{0,30}")
-_ULIMITS = frozenset(words("services/batch/containers", "ulimits"))
+_ULIMITS = frozenset(
+    [
+        "core",
+        "cpu",
+        "data",
+        "fsize",
+        "locks",
+        "memlock",
+        "msgqueue",
+        "nice",
+        "nofile",
+        "nproc",
+        "rss",
+        "rtprio",
+        "rttime",
+        "sigpending",
+        "stack",
+    ]
+)
 _LOG_DRIVERS = frozenset(
     ["awsfirelens", "awslogs", "fluentd", "gelf", "json-file", "journald", "logentries", "syslog", "splunk"]
 )

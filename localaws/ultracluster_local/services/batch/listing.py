@@ -3,7 +3,6 @@
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from ultracluster_local.instance.words import words
 from ultracluster_local.services.batch.pending import settle
 from ultracluster_local.services.batch.state import Batch, batch_of, client_error, get, milliseconds
 from ultracluster_local.services.handlers import Handlers, Request, page
@@ -12,7 +11,18 @@ __all__ = ["handlers"]
 
 handlers = Handlers(service="batch")
 
-_SUMMARIZED = words("services/batch/listing", "summarized")
+_SUMMARIZED = (
+    "jobArn",
+    "jobId",
+    "jobName",
+    "createdAt",
+    "shareIdentifier",
+    "status",
+    "statusReason",
+    "startedAt",
+    "stoppedAt",
+    "jobDefinition",
+)
 _MOST_AT_FRONT = 100
 
 

@@ -10,7 +10,6 @@ from moto.core.utils import camelcase_to_underscores
 from moto.sns.models import sns_backends
 
 from ultracluster_local.instance.environment import ACCOUNT
-from ultracluster_local.instance.words import words
 from ultracluster_local.services.checks import Checks
 from ultracluster_local.services.handlers import Request, ServiceError
 from ultracluster_local.services.iam.policy_grammar import document
@@ -23,7 +22,17 @@ _check = Checks(service="sns")
 _PROTOCOLS = frozenset(
     {"http", "https", "email", "email-json", "sms", "sqs", "application", "lambda", "firehose"}
 )
-_ATTRIBUTES = frozenset(words("services/messaging/sns", "attributes"))
+_ATTRIBUTES = frozenset(
+    {
+        "DeliveryPolicy",
+        "FilterPolicy",
+        "FilterPolicyScope",
+        "RawMessageDelivery",
+        "RedrivePolicy",
+        "ReplayPolicy",
+        "SubscriptionRoleArn",
+    }
+)
 _ARN_PARTS = 6
 _MOST_FILTER_KEYS = 5
 _LONGEST_SUBJECT = 100

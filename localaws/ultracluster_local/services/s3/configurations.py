@@ -18,7 +18,6 @@ from moto.sns.models import sns_backends
 from moto.sqs.models import sqs_backends
 
 from ultracluster_local.instance.environment import ACCOUNT
-from ultracluster_local.instance.words import words
 from ultracluster_local.services.checks import Checks
 from ultracluster_local.services.handlers import Request, ServiceError
 from ultracluster_local.services.iam.policy_grammar import (
@@ -240,7 +239,13 @@ def check_put_bucket_replication(request: Request) -> None:
 
 _LEAST_DAYS_IN_STANDARD = {"STANDARD_IA": 30, "ONEZONE_IA": 30}
 _LONGEST_RULE_ID = 255
-_ACTIONS = words("services/s3/configurations", "actions")
+_ACTIONS = (
+    "Expiration",
+    "Transitions",
+    "NoncurrentVersionExpiration",
+    "NoncurrentVersionTransitions",
+    "AbortIncompleteMultipartUpload",
+)
 
 
 @_check("PutBucketLifecycleConfiguration")

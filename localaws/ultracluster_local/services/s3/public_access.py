@@ -14,7 +14,6 @@ from moto.s3.models import FakeBucket, PublicAccessBlock, S3Backend, s3_backends
 from moto.s3.responses import S3Response
 
 from ultracluster_local.instance.environment import ACCOUNT
-from ultracluster_local.instance.words import words
 from ultracluster_local.services.checks import Checks
 from ultracluster_local.services.handlers import Request, ServiceError
 from ultracluster_local.services.iam.policy_grammar import as_list, document, statements
@@ -24,7 +23,26 @@ __all__ = ["install"]
 
 _check = Checks(service="s3")
 
-_LIMITING = frozenset(words("services/s3/public_access", "limiting"))
+_LIMITING = frozenset(
+    {
+        "aws:principalaccount",
+        "aws:principalarn",
+        "aws:principalorgid",
+        "aws:principalorgpaths",
+        "aws:sourceaccount",
+        "aws:sourcearn",
+        "aws:sourceip",
+        "aws:sourceorgid",
+        "aws:sourceorgpaths",
+        "aws:sourceowner",
+        "aws:sourcevpc",
+        "aws:sourcevpce",
+        "aws:userid",
+        "s3:dataaccesspointaccount",
+        "s3:dataaccesspointarn",
+        "s3:x-amz-server-side-encryption-aws-kms-key-id",
+    }
+)
 """Condition keys whose fixed values make a statement not public."""
 
 _UUID = re.compile(r"(mrk-)?[0-9a-f-]{32,36}")
