@@ -49,6 +49,9 @@ def _explain_zone_id(value: str) -> str:
     return ""
 
 
+STACKS: Final = ("Network", "Storage", "Cluster")
+"""The stacks of a cluster by the ends of their names, in the order of their deployment."""
+
 MOST_TAGS: Final = 40
 """Maximum number of tags: below the 50 of AWS, because CloudFormation, Batch and the stacks add their own."""
 
@@ -242,7 +245,8 @@ class Cluster(Value):
     @property
     def stacks(self) -> tuple[str, str, str]:
         """Names of its stacks: network, storage, cluster."""
-        return f"{self.stage}-Network", f"{self.stage}-Storage", f"{self.stage}-Cluster"
+        network, storage, cluster = STACKS
+        return f"{self.stage}-{network}", f"{self.stage}-{storage}", f"{self.stage}-{cluster}"
 
     @property
     def node_type(self) -> InstanceType:

@@ -1,4 +1,4 @@
-"""What nobody thought of: damaged files are refused in our words, and what the models allow is synthesized and deployed.
+"""Unforeseen input: damaged files are refused in our words, and what the models allow is synthesized and deployed.
 
 In large, UC_FUZZ_SEED chooses files and clusters; without it each run has its own, which the output shows.
 """

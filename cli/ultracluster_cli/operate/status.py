@@ -38,13 +38,10 @@ from ultracluster_runtime.jobs.queues import find_queues
 from ultracluster_runtime.jobs.resumes import PENDING
 from ultracluster_runtime.lifecycle.sick import read_sick_nodes
 from ultracluster_runtime.preflight.live_facts import live_facts, summarize
-from ultracluster_spec.cluster import Cluster
+from ultracluster_spec.cluster import STACKS, Cluster
 from ultracluster_spec.findings import FindingsError
 from ultracluster_stacks.config import load_rollout
 from ultracluster_stacks.plan import StackTemplate
-
-STACKS: Final = ("Network", "Storage", "Cluster")
-"""The stacks of a cluster, in the order of their deployment."""
 
 _ALARMS: Final = ("AWS::CloudWatch::Alarm", "AWS::CloudWatch::CompositeAlarm")
 _METRICS_LOGS: Final = "ClusterMetricsLogs"  # logical ID of the log group of the nodes' metrics

@@ -13,12 +13,11 @@ from ultracluster_cli._aws.deployed_template import read_deployed
 from ultracluster_cli._aws.target import ClusterTargets, Target
 from ultracluster_cli.plan.stacks import reservations_of
 from ultracluster_runtime.functions.responses import AWS_ERRORS, problem_of
-from ultracluster_spec.cluster import Cluster
+from ultracluster_spec.cluster import STACKS, Cluster
 from ultracluster_stacks.config.rehearsal import REHEARSAL_PREFIX
 from ultracluster_stacks.plan import StackTemplate
 
 _AT_ONCE: Final = 8
-_PARTS: Final = ("Network", "Storage", "Cluster")
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -61,7 +60,7 @@ def find_former_clusters(
     planned = {stack.cluster for stack in after}
     new = [cluster for cluster in clusters if cluster.stage in planned - there]
     known = {cluster.key for cluster in defined}
-    stacks: list[StackTemplate] = []
+    stacks: dict[tuple[str, str], StackTemplate] = {}
     others: list[str] = []
     unanswered: list[str] = []
     for profile in dict.fromkeys(targets.of(cluster.stage).profile for cluster in new):
@@ -70,36 +69,32 @@ def find_former_clusters(
         found, unread = _clusters_of(target, home=here[0].region)
         unanswered += unread
         for one in found:
-            if (one.region, one.name) in known or one.name.startswith(REHEARSAL_PREFIX):
-                continue
-            beside = [cluster for cluster in here if cluster.region == one.region]
             moved = any(cluster.name == one.name for cluster in here)
-            if not (beside or moved):
+            beside = {cluster.stage for cluster in here if cluster.region == one.region}
+            if (one.region, one.name) in known or not (moved or beside):
                 continue
             try:
                 read = list(_stacks_of(one, target))
             except (*AWS_ERRORS, ValueError) as error:
                 unanswered.append(f"{one.name} in {one.region}: {problem_of(error)}")
                 continue
-            wanted = reservations_of(
-                [stack for stack in after if stack.cluster in {each.stage for each in beside}]
-            )
+            wanted = reservations_of([stack for stack in after if stack.cluster in beside])
             if moved or wanted & reservations_of(read):
-                stacks += [stack for stack in read if stack.key not in deployed]
+                stacks |= {stack.key: stack for stack in read if stack.key not in deployed}
             elif read:
                 others.append(f"{one.name} in {one.region}")
     said = (
         f"Whether a new cluster is one that was renamed or moved could not be asked: {'; '.join(unanswered)}"
     )
     return FormerClusters(
-        stacks=tuple({stack.key: stack for stack in stacks}.values()),
+        stacks=tuple(stacks.values()),
         others=tuple(dict.fromkeys(others)),
         unanswered=said if unanswered else "",
     )
 
 
 def _clusters_of(target: Target, *, home: str) -> tuple[list[_Deployed], list[str]]:
-    """Return the clusters of an account by the tags of their queues, and what could not be read."""
+    """Return the clusters of an account by the tags of their queues, without rehearsals, and what could not be read."""
     unread = []
     try:
         enabled = {one["RegionName"] for one in target.client("ec2", home).describe_regions()["Regions"]}
@@ -113,10 +108,11 @@ def _clusters_of(target: Target, *, home: str) -> tuple[list[_Deployed], list[st
             queues = [queue for page in pages for queue in page["jobQueues"]]
         except AWS_ERRORS as error:
             return [], f"{region}: {problem_of(error)}"
+        named = ((queue.get("tags", {}).get(CLUSTER_TAG, ""), queue["jobQueueArn"]) for queue in queues)
         return [
-            _Deployed(name=queue["tags"][CLUSTER_TAG], region=region, queue=queue["jobQueueArn"])
-            for queue in queues
-            if CLUSTER_TAG in queue.get("tags", {})
+            _Deployed(name=name, region=region, queue=arn)
+            for name, arn in named
+            if name and not name.startswith(REHEARSAL_PREFIX)
         ], ""
 
     with ThreadPoolExecutor(_AT_ONCE) as pool:
@@ -136,8 +132,8 @@ def _stacks_of(cluster: _Deployed, target: Target) -> Iterator[StackTemplate]:
             raise
         return  # no stack has the queue
     stack = str(resources[0]["StackName"])
-    stage = stack.removesuffix(f"-{_PARTS[-1]}")
-    for name in [stack] if stage == stack else [f"{stage}-{part}" for part in _PARTS]:
+    stage = stack.removesuffix(f"-{STACKS[-1]}")
+    for name in [stack] if stage == stack else [f"{stage}-{part}" for part in STACKS]:
         deployed = read_deployed(name, cloudformation)
         if deployed.template is not None:
             yield StackTemplate(cluster=stage, name=name, region=cluster.region, template=deployed.template)

@@ -146,11 +146,20 @@ def containers_of_task(job: Mapping[str, Any]) -> list[Mapping[str, Any]]:
     ]
 
 
+def _node_ranges(job: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    """Return the ranges of nodes of a multi-node job, each with its container; none for other jobs."""
+    return list(job.get("nodeProperties", {}).get("nodeRangeProperties", []))
+
+
 def has_launcher(job: Mapping[str, Any]) -> bool:
     """Return whether our launcher starts the program of a job."""
-    ranges = job.get("nodeProperties", {}).get("nodeRangeProperties", [])
-    containers = [container for part in [job, *ranges] for container in containers_of_task(part)]
+    containers = [container for part in [job, *_node_ranges(job)] for container in containers_of_task(part)]
     return any(LAUNCHER_PATH in container.get("command", []) for container in containers)
+
+
+def last_attempt(job: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return the last attempt of a job; an empty one if there was none."""
+    return next(iter(job.get("attempts", [])[-1:]), {})
 
 
 def last_container(job: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -158,7 +167,7 @@ def last_container(job: Mapping[str, Any]) -> Mapping[str, Any]:
 
     Of a job with several containers it is the first that failed, else the first that is essential.
     """
-    attempt: Mapping[str, Any] = next(iter(job.get("attempts", [])[-1:]), {})
+    attempt = last_attempt(job)
     if "ecsProperties" in job:
         defined = {one.get("name"): one for one in containers_of_task(job)}
         tasks = attempt.get("taskProperties", [])
@@ -215,9 +224,14 @@ def _children_in_short(job: Mapping[str, Any], client: Clients) -> str:
     counts = f"{job['arrayProperties']['size']} children: {', '.join(f'{count} {state}' for state, count in states)}"
     if not dict(states).get("FAILED"):
         return counts
-    first = next(reader.list_jobs(client("batch"), ["FAILED"], arrayJobId=job["jobId"]), {})
-    index = first.get("arrayProperties", {}).get("index", 0)
+    index, first = first_failed_child(job, client)
     return f"{counts}; child {index}: {short_reason(first)}"
+
+
+def first_failed_child(job: Mapping[str, Any], client: Clients) -> tuple[int, Mapping[str, Any]]:
+    """Return the index and the summary of the first child of an array that failed; 0 and nothing if none has."""
+    first = next(reader.list_jobs(client("batch"), ["FAILED"], arrayJobId=job["jobId"]), {})
+    return first.get("arrayProperties", {}).get("index", 0), first
 
 
 def states_of_children(job: Mapping[str, Any]) -> tuple[tuple[str, int], ...]:
@@ -398,10 +412,9 @@ class _PendingJobReader:
 
     def _consumables(self, description: Mapping[str, Any]) -> tuple[Consumable, ...]:
         batch = self._client("batch")
-        ranges = description.get("nodeProperties", {}).get("nodeRangeProperties", [])
         asked = [
             one
-            for part in [description, *ranges]
+            for part in [description, *_node_ranges(description)]
             for one in part.get("consumableResourceProperties", {}).get("consumableResourceList", [])
         ]
         found = (
@@ -487,10 +500,9 @@ _OLDER: Final = {"VCPU": "vcpus", "MEMORY": "memory"}  # API_ContainerProperties
 
 def _required(job: Mapping[str, Any], resource_type: str) -> int | None:
     """Return the largest requirement of any node, on which several containers may run."""
-    ranges = job.get("nodeProperties", {}).get("nodeRangeProperties", []) or [job]
     of_nodes = [
         [value for container in containers_of_task(part) for value in _requirements(container, resource_type)]
-        for part in ranges
+        for part in _node_ranges(job) or [job]
     ]
     return max((math.ceil(sum(values)) for values in of_nodes if values), default=None)
 
@@ -508,10 +520,9 @@ def _requirements(container: Mapping[str, Any], resource_type: str) -> list[floa
 
 def _instance_type(job: Mapping[str, Any]) -> str:
     """Return the instance type that a multi-node job asks for; empty if it takes that of the queue."""
-    ranges = job.get("nodeProperties", {}).get("nodeRangeProperties", [])
     named = (
         type_name
-        for one in ranges
+        for one in _node_ranges(job)
         for type_name in [one.get("container", {}).get("instanceType"), *one.get("instanceTypes", [])]
     )
     return next(filter(None, named), "")

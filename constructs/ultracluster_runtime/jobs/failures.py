@@ -13,11 +13,19 @@ from ultracluster_runtime.jobs.describe import (
     describe_jobs,
     has_launcher,
     is_array,
+    last_attempt,
     last_container,
 )
 from ultracluster_runtime.jobs.diagnose import Reason
 from ultracluster_runtime.jobs.faults import exit_code, find_faults
-from ultracluster_runtime.jobs.logs import Stream, log_driver_of, read_head, read_tail, stream_of
+from ultracluster_runtime.jobs.logs import (
+    READ_ELSEWHERE,
+    Stream,
+    log_driver_of,
+    read_head,
+    read_tail,
+    stream_of,
+)
 from ultracluster_runtime.lifecycle import reader
 from ultracluster_spec.findings import FindingsError
 
@@ -88,9 +96,7 @@ def read_failure(job: Mapping[str, Any], *, client: Clients, logs: int = _LOGS) 
     except AWS_ERRORS as error:
         unseen.append(f"the nodes of the job: {problem_of(error)}")
     kind = "child" if is_array(job) else "node"
-    nodes = tuple(
-        _ending(part, int(part["jobId"].replace("#", ":").partition(":")[2]), kind) for part in parts
-    ) or (_ending(job, None, kind),)
+    nodes = tuple(_ending(part, _index(part), kind) for part in parts) or (_ending(job, None, kind),)
     first = sorted(nodes, key=lambda node: (not node.failed, node.stopped_at or float("inf")))
     read = []
     for node in [node for node in first if node.stream][:logs]:
@@ -116,9 +122,14 @@ def _parts(job: Mapping[str, Any], client: Clients) -> Sequence[Mapping[str, Any
     return describe_jobs(child_job_ids(job), client=client)
 
 
+def _index(part: Mapping[str, Any]) -> int:
+    """Return the index of a node (JOB#INDEX) or of a child of an array (JOB:INDEX)."""
+    return int(part["jobId"].replace("#", ":").partition(":")[2])
+
+
 def _ending(part: Mapping[str, Any], node: int | None, kind: str) -> NodeEnding:
     container = last_container(part)
-    attempt: Mapping[str, Any] = next(iter(part.get("attempts", [])[-1:]), {})
+    attempt = last_attempt(part)
     return NodeEnding(
         node=node,
         failed=part.get("status") == "FAILED"
@@ -162,9 +173,7 @@ def explain_lost_nodes(job: Mapping[str, Any], *, client: Clients) -> list[Reaso
     """Return which nodes of a multi-node job failed although the job succeeded, as its main node did."""
     failed = [
         f"{node.name} (exit code {node.exit_code})"
-        for node in (
-            _ending(part, int(part["jobId"].partition("#")[2]), "node") for part in _parts(job, client)
-        )
+        for node in (_ending(part, _index(part), "node") for part in _parts(job, client))
         if node.exit_code and node.exit_code not in _ENDED_BY_OTHERS
     ]
     return (
@@ -252,7 +261,7 @@ def _logged_elsewhere(failure: Failure) -> Iterator[Reason]:
         yield Reason(
             reason="log-elsewhere",
             evidence=f"its log goes to {driver}, not to Amazon CloudWatch Logs, and was not searched",
-            remedy="Read it there, or set the log driver awslogs in its definition",
+            remedy=READ_ELSEWHERE,
         )
 
 

@@ -432,7 +432,7 @@ FAULTS: Final = (
         name="code-not-downloaded",
         seen=r"Failed to download code package",
         means="the job could not read the code that Metaflow had stored for it",
-        remedy="Let the role of the job read the bucket of Metaflow's data store, and give the VPC an endpoint or a way to it "
+        remedy="Allow the job role to read the bucket of Metaflow's data store, and give the VPC an endpoint for it or a route to it "
         "(ultracluster docs submit-with-other-tools)",
         source="https://github.com/Netflix/metaflow/blob/master/metaflow/metaflow_environment.py",
     ),

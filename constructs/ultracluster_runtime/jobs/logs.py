@@ -12,17 +12,20 @@ from ultracluster_runtime.jobs.describe import (
     ENDED,
     child_job_ids,
     describe_job,
+    first_failed_child,
     is_array,
     last_container,
     short_reason,
 )
-from ultracluster_runtime.lifecycle import reader
 from ultracluster_spec.findings import FindingsError
 from ultracluster_spec.record import RuleRecord
 
 _COLOURS: Final = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")  # ECMA-48, control sequences
 _DEFAULT_GROUP = "/aws/batch/job"
 _AWSLOGS = "awslogs"  # the default of AWS Batch, API_LogConfiguration
+READ_ELSEWHERE: Final = "Read it there, or set the log driver awslogs in its definition"
+"""What to do about a log that is not in Amazon CloudWatch Logs."""
+
 _MOST_EVENTS = 10_000  # GetLogEvents, API Reference, read 2026-11
 
 
@@ -35,7 +38,7 @@ class Stream:
     # What to do if it does not exist
     missing: str = field(default="Try again after the node has started", compare=False)
     region: str | None = None  # Region, if the job chooses one
-    of: str = field(default="", compare=False)  # child whose log it is, if nobody has named one of an array
+    of: str = field(default="", compare=False)  # child of an array whose log it is, if the caller chose none
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -64,8 +67,7 @@ def find_stream(job_id: str, *, node: int | None, client: Clients) -> Stream:
     if children := child_job_ids(job):
         index = job.get("nodeProperties", {}).get("mainNode", 0) if node is None else node
         if node is None and is_array(job):
-            failed = next(reader.list_jobs(client("batch"), ["FAILED"], arrayJobId=job["jobId"]), {})
-            index = failed.get("arrayProperties", {}).get("index", 0)
+            index, _ = first_failed_child(job, client)
             chosen = f"child {index} of {len(children)}"
         if not 0 <= index < len(children):
             kind = "child" if is_array(job) else "node"
@@ -80,7 +82,7 @@ def find_stream(job_id: str, *, node: int | None, client: Clients) -> Stream:
     if stream is None and (driver := log_driver_of(node_job)):
         raise _no_log(
             f"the log of the job goes to {driver}, not to Amazon CloudWatch Logs",
-            remedy="Read it there, or set the log driver awslogs in its definition",
+            remedy=READ_ELSEWHERE,
         )
     if stream is None:
         reason = short_reason(node_job) or short_reason(job)
@@ -97,8 +99,7 @@ def stream_of(job: Mapping[str, Any]) -> Stream | None:
 
     Of several containers it is that of the first that failed, else of the first that is essential.
     """
-    last = last_container(job)
-    container = last if "ecsProperties" in job else job.get("container", {})
+    last, container = last_container(job), _defined_container(job)
     names = [container.get("logStreamName"), last.get("logStreamName")]
     names += [
         attempt.get("container", {}).get("logStreamName") for attempt in reversed(job.get("attempts", []))
@@ -112,10 +113,14 @@ def stream_of(job: Mapping[str, Any]) -> Stream | None:
     )
 
 
+def _defined_container(job: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return the container with the settings of its log; of several, that of `last_container`, which has them."""
+    return last_container(job) if "ecsProperties" in job else job.get("container", {})
+
+
 def log_driver_of(job: Mapping[str, Any]) -> str:
     """Return the log driver of a job on one node or of a node; empty if it logs to Amazon CloudWatch Logs."""
-    container = last_container(job) if "ecsProperties" in job else job.get("container", {})
-    driver = str(container.get("logConfiguration", {}).get("logDriver", _AWSLOGS))
+    driver = str(_defined_container(job).get("logConfiguration", {}).get("logDriver", _AWSLOGS))
     return "" if driver == _AWSLOGS else driver
 
 

@@ -137,7 +137,7 @@ def explain_resume(resume: Resume, *, closed: Reason | None, has_resumes: bool =
         return Reason(
             reason="resumed",
             evidence=f"{resume.reason}; it goes on as {resume.next_id}; resumes left: {resume.left - 1}",
-            remedy=f"Nothing to do: ultracluster jobs why {resume.next_id}",
+            remedy=f"Nothing to do; for the job that goes on: ultracluster jobs why {resume.next_id}",
         )
     if resume.pending:
         evidence = resume.waits_for(open_queue=closed is None)

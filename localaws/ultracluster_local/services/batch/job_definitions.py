@@ -251,7 +251,7 @@ _LISTS = ("environment", "mountPoints", "resourceRequirements", "secrets", "ulim
 
 
 def _with_lists(definition: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Show lists of a container that nobody gave as empty ones."""
+    """Show lists that a container was defined without as empty ones."""
     container = definition.get("containerProperties")
     empty: dict[str, Any] = {name: [] for name in _LISTS}
     return {**definition, "containerProperties": {**empty, **container}} if container else definition
