@@ -1,5 +1,6 @@
 """Entry point: import the requested command, run it, and convert findings to an exit code."""
 
+import atexit
 import gc
 import importlib
 import os
@@ -251,6 +252,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     # A command makes objects once and ends: models of AWS services and templates, at which the collector would look for
     # a tenth to a third of its time.
     gc.set_threshold(100_000, 50, 50)
+    atexit.register(gc.freeze)
     for name in ("stdout", "stderr"):
         if getattr(sys, name) is None:  # the caller closed it
             setattr(sys, name, Path(os.devnull).open("w", encoding="utf-8"))  # noqa: SIM115 - open until the process ends

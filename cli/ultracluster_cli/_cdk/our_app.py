@@ -57,6 +57,7 @@ def synthesize_our_app(
         )
         if take_from_cache(output, clusters_of(passed), cache=cache):
             return True
+    passed["validation"] = "native"
     variables = {"CDK_OUTDIR": str(output), "CDK_CONTEXT_JSON": json.dumps(passed)}
     return run({**environment, **variables}) == 0 and _passes_validation(output)
 

@@ -63,10 +63,11 @@ class Project:
     ) -> int:
         """Run the CDK CLI without colors, keep its output in a log, and return its exit code."""
         log.parent.mkdir(exist_ok=True)
+        compiled = {"NODE_COMPILE_CACHE": str(self.state / "cache" / "node")}
         return run_logged(
             [str(self.toolchain.cdk), *arguments, "--no-color"],
             directory=self.directory,
-            environment=self.environment(environment),
+            environment=self.environment(compiled | dict(environment)),
             log=log,
             on_line=on_line,
         )

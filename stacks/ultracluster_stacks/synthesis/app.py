@@ -1,10 +1,15 @@
 """The CDK app: synthesize the clusters of a rollout file, taking unchanged ones from the cache."""
 
+import atexit
+import gc
+import json
 import os
+import subprocess
 import sys
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 from ultracluster_spec.cluster import Cluster
 from ultracluster_spec.findings import FindingsError
@@ -13,6 +18,7 @@ from ultracluster_stacks.synthesis.assembly.fingerprint import synthesis_fingerp
 from ultracluster_stacks.synthesis.assembly.parts import Part, merge_assembly, split_assembly
 from ultracluster_stacks.synthesis.assembly.workers import processes_for, synthesize_in_processes
 from ultracluster_stacks.synthesis.context import clusters_of, processes_of, read_context
+from ultracluster_stacks.synthesis.native_validation import NativeValidation, ValidationFailedError
 from ultracluster_stacks.synthesis.template_findings import at_their_lines, kept_warnings
 
 
@@ -22,8 +28,12 @@ def main() -> int:
     Context values: ``rollout``, the rollout file; ``wave``, the only wave to synthesize (default: all waves);
     ``cache``, ``false`` to synthesize unchanged clusters again; ``processes``, the number of processes; ``purpose``, one of
     `PURPOSES` (default: a deployment, for which all capacity must be bought). The cache is used only in a directory
-    with a cdk.json.
+    with a cdk.json. With ``validation``, ``native``, the CDK validates templates only if the native build of its engine, where
+    one is installed, finds something in them.
     """
+    # Constructs live until the process ends. Looking for garbage among them took a quarter of its processor seconds.
+    gc.set_threshold(100_000, 50, 50)
+    atexit.register(gc.freeze)
     context = read_context(os.environ)
     outdir = os.environ.get("CDK_OUTDIR")
     # Without staging, as `sam local` requires it, an assembly refers to source files by relative paths and
@@ -38,7 +48,13 @@ def main() -> int:
         if outdir and use_cache and not in_place:
             cache = AssemblyCache(CACHE_DIRECTORY, fingerprint=synthesis_fingerprint(context, os.environ))
         processes = 1 if in_place else processes_of(context)
-        assembly = synthesize(clusters, Path(outdir) if outdir else None, cache=cache, processes=processes)
+        native = (
+            bool(outdir) and context.get("validation") == "native" and NativeValidation.is_usable(os.environ)
+        )
+        if native:  # read by the CDK, in Node
+            os.environ["CDK_VALIDATION"] = "false"
+        directory = Path(outdir) if outdir else None
+        assembly = synthesize(clusters, directory, cache=cache, processes=processes, native_validation=native)
         sys.stderr.writelines(
             f"warning: {finding}\n" for finding in kept_warnings(assembly, context["rollout"])
         )
@@ -46,7 +62,19 @@ def main() -> int:
         found = at_their_lines(error.findings, context["rollout"]) if clusters else error.findings
         sys.stderr.writelines(f"{finding}\n" for finding in found)
         return 2
+    except ValidationFailedError:
+        return _validate_with_the_cdk(context)
     return 0
+
+
+def _validate_with_the_cdk(context: Mapping[str, Any]) -> int:
+    """Run the app again in a process of its own, since Node has read that the CDK is not to validate."""
+    left = {name: value for name, value in context.items() if name != "validation"}
+    variables = os.environ | {"CDK_CONTEXT_JSON": json.dumps(left)}
+    del variables["CDK_VALIDATION"]
+    variables.pop("CONTEXT_OVERFLOW_LOCATION_ENV", None)
+    program = f"import sys; from {__name__} import main; sys.exit(main())"
+    return subprocess.run([sys.executable, "-c", program], env=variables, check=False).returncode
 
 
 def _limit_threads_of_node() -> None:
@@ -66,10 +94,14 @@ def synthesize(
     *,
     cache: AssemblyCache | None = None,
     processes: int | None = None,
+    native_validation: bool = False,
 ) -> Path:
     """Synthesize clusters, importing aws_cdk only when one of them is not in the cache; return the directory.
 
     Without a directory, write to the CDK's default, without the cache. Default processes: what the machine allows.
+
+    Raises:
+        ValidationFailedError: With `native_validation`, if that finds something in what is synthesized.
     """
     configs = configurations(clusters)
     parts: dict[str, Part] = {}
@@ -77,14 +109,19 @@ def synthesize(
         parts = {stage: part for stage, config in configs.items() if (part := cache.get(config))}
     missing = [cluster for cluster in clusters if cluster.stage not in parts]
     processes = processes or processes_for(len(missing))
+    validation = NativeValidation() if native_validation and missing else None
     if directory is None or (processes == 1 and not parts):
         assembly = _synthesize_in_process(clusters, directory)
+        if validation:
+            validation.require(assembly)
         if cache and directory:
             cache.put((configs[stage], part) for stage, part in split_assembly(directory).items())
         return assembly
     directory.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=directory, prefix=".parts-") as temporary:
         for root in _synthesize_missing(missing, Path(temporary), processes):
+            if validation:
+                validation.require(root)
             synthesized = split_assembly(root)
             parts |= synthesized
             if cache:

@@ -23,7 +23,7 @@ _SOURCES = (
 )
 
 # These select the clusters and how they are synthesized, and do not affect the result.
-_SELECTING = {"cache", "processes", "purpose", "rollout", "wave"}
+_SELECTING = {"cache", "processes", "purpose", "rollout", "validation", "wave"}
 
 # Variables that change the output of aws_cdk. Account and Region of the credentials do not: a cluster has a Region,
 # and a stack without an account is environment-agnostic.

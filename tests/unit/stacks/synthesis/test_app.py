@@ -3,6 +3,7 @@
 import json
 import os
 import re
+import subprocess
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -20,6 +21,7 @@ from ultracluster_spec.cluster import Cluster
 from ultracluster_stacks.config import load_rollout
 from ultracluster_stacks.config.rehearsal import PURPOSES
 from ultracluster_stacks.synthesis import app as synthesis
+from ultracluster_stacks.synthesis import native_validation
 from ultracluster_stacks.synthesis.app import synthesize
 
 
@@ -177,6 +179,43 @@ def test_warnings_about_templates_are_said_again_of_clusters_from_the_cache(
     line = "warning: UC6453: rollout.yaml:1: waves[0].clusters[0]: checked-us-east-1/Network: reads all.\n"
     assert said == [line, line, line, ""]
     assert synthesized == [["checked", "aa"], ["aa"]]
+
+
+@pytest.mark.usefixtures("rollout")
+def test_the_cdk_validates_what_the_native_engine_does_not_pass(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, synthesized: Synthesized
+) -> None:
+    """A template of the stand-in is no template."""
+    (tmp_path / "cdk.json").write_text("{}")
+    _context(monkeypatch, tmp_path, validation="native", other="kept")
+    again: list[dict[str, str]] = []
+
+    def run(command: list[str], *, env: dict[str, str], check: bool) -> subprocess.CompletedProcess[str]:
+        assert not check
+        again.append(env)
+        return subprocess.CompletedProcess(command, 3)
+
+    monkeypatch.setattr(subprocess, "run", run)
+
+    for _ in range(2):  # nothing that did not pass is kept
+        monkeypatch.setenv("CDK_VALIDATION", "true")
+        assert synthesis.main() == 3
+    assert len(synthesized) == 2
+    assert json.loads(again[0]["CDK_CONTEXT_JSON"]) == {"rollout": "rollout.yaml", "other": "kept"}
+    assert "CDK_VALIDATION" not in again[0]
+
+
+@pytest.mark.parametrize(("installed", "wanted"), [(False, "true"), (True, "false")])
+@pytest.mark.usefixtures("rollout", "synthesized")
+def test_the_native_engine_is_used_only_where_it_is_installed_and_templates_are_to_be_validated(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, installed: bool, wanted: str
+) -> None:
+    _context(monkeypatch, tmp_path, validation="native")
+    monkeypatch.setenv("CDK_VALIDATION", wanted)
+    monkeypatch.setattr(native_validation, "find_spec", lambda _: installed or None)
+
+    assert synthesis.main() == 0
+    assert os.environ["CDK_VALIDATION"] == wanted
 
 
 def _context(monkeypatch: pytest.MonkeyPatch, project: Path, **context: Any) -> None:
