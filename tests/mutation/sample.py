@@ -208,7 +208,8 @@ class Mutants:
     def pytest_runtestloop(self, session: pytest.Session) -> bool:
         """Learn what each test executes, then try one mutant after the other."""
         for path in map(Path, sorted(self.files)):
-            _import(path)
+            if path.stem != "__main__":  # would run the command line
+                _import(path)
         gc.unfreeze()
         self.functions = [
             each
