@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from enum import IntEnum
 from typing import Final, Self
 
-from ultracluster_spec.findings import Finding
+from ultracluster_spec.findings import Finding, FindingsError
 
 
 class ExitCode(IntEnum):
@@ -23,21 +23,31 @@ class ExitCode(IntEnum):
     ABORTED = 1, "Aborted: a prompt was declined."
     FINDINGS = 2, "Findings (lines with UC… or error on stderr), or an invalid command line."
     STOPPED = 3, "The plan contains a dangerous change that was not allowed; nothing was changed."
-    FAILED = 4, "A check or a step failed, in the account, in files or streams, or because of a bug (UC9015)."
+    FAILED = 4, "A check or a step failed, in the account, in files or streams, or because of a bug."
     UNKNOWN = 5, "The outcome is unknown; running the command again is safe."
     NOT_RUNNING = 6, "No local AWS is running."
     INTERRUPTED = 130, "Interrupted with Ctrl-C."
 
 
-_OWN_EXIT_CODES: Final = (
-    dict.fromkeys(("UC7036", "UC7037"), ExitCode.UNKNOWN)
-    | dict.fromkeys(
-        ("UC7051", "UC7054", "UC9006", "UC9007", "UC9013", "UC9014", "UC9015", "UC9018", "UC9703"),
-        ExitCode.FAILED,
-    )
-    | {"UC9206": ExitCode.NOT_RUNNING}
-)
+_OWN_EXIT_CODES: Final = {
+    "UC7036": ExitCode.UNKNOWN,
+    "UC7037": ExitCode.UNKNOWN,
+    "UC7051": ExitCode.FAILED,
+    "UC7054": ExitCode.FAILED,
+}
 """Codes of what is no fault of the input."""
+
+
+class CommandError(FindingsError):
+    """What a command could not do, through no fault of its input."""
+
+    exit_code = ExitCode.FAILED
+
+
+class NotRunningError(CommandError):
+    """A command for the local AWS finds none that runs."""
+
+    exit_code = ExitCode.NOT_RUNNING
 
 
 def exit_code_of(findings: Iterable[Finding]) -> int:

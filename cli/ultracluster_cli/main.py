@@ -16,7 +16,7 @@ from typing import Annotated, Any, NamedTuple
 import typer
 from typer.core import TyperGroup
 
-from ultracluster_cli.exit_codes import ExitCode, exit_code_of
+from ultracluster_cli.exit_codes import CommandError, ExitCode, NotRunningError, exit_code_of
 from ultracluster_cli.options import LOCAL_HELP
 from ultracluster_cli.output import wrapped
 from ultracluster_cli.predecessors import successor_note
@@ -304,15 +304,13 @@ def _report(error: Exception, command: str = "") -> int:
         return ExitCode.DONE if command.partition(" ")[0] in _SHOWING else ExitCode.UNKNOWN
     endpoint = os.environ.get("AWS_ENDPOINT_URL", "")
     if endpoint.startswith("http://localhost:") and f'connect to the endpoint URL: "{endpoint}' in str(error):
-        from ultracluster_cli._aws.target import no_local_aws  # noqa: PLC0415 - not needed by most runs
-
         problem = f"the local AWS at {endpoint}, which this shell uses, has stopped"
         remedy = 'Run `eval "$(ultracluster local down)"` to leave it, or start another with `ultracluster local up`'
-        error = no_local_aws(problem, remedy)
+        error = NotRunningError.message(problem, remedy=remedy)
     if not isinstance(error, FindingsError):
         from ultracluster_cli.unforeseen import finding_of  # noqa: PLC0415 - not needed by most runs
 
-        error = FindingsError([finding_of(error)])
+        error = CommandError([finding_of(error)])
     with suppress(OSError):
         sys.stdout.flush()
     with suppress(OSError):
@@ -320,4 +318,4 @@ def _report(error: Exception, command: str = "") -> int:
         code = error.findings[0].code
         if code and sys.stderr.isatty():  # if piped, print findings only
             sys.stderr.write(f"Run `ultracluster docs {code}` for an explanation.\n")
-    return exit_code_of(error.findings)
+    return error.exit_code if isinstance(error, CommandError) else exit_code_of(error.findings)

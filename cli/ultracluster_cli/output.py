@@ -84,7 +84,12 @@ def print_text(text: str, *, indent: str = _GAP) -> None:
 def print_findings(findings: Iterable[Finding]) -> None:
     """Print warnings to stderr, one line each."""
     for finding in findings:
-        echo(f"warning: {finding}")
+        print_warning(finding)
+
+
+def print_warning(what: object) -> None:
+    """Print a warning to stderr."""
+    echo(f"warning: {what}")
 
 
 def print_json(**members: Any) -> None:

@@ -4,21 +4,11 @@ import difflib
 from collections.abc import Sequence
 from typing import Final
 
-from ultracluster_cli import unforeseen
-from ultracluster_cli._aws import selection, target, targets
-from ultracluster_cli._cdk import toolchain
 from ultracluster_cli.ami import command as ami_command
-from ultracluster_cli.capacity import approve, place, resolve, verify
 from ultracluster_cli.capacity import session as capacity_session
-from ultracluster_cli.cost import bake_off
-from ultracluster_cli.deploy import rehearsal, rehearsal_guard, rehearsal_removal, verification
-from ultracluster_cli.jobs import command as jobs_command
-from ultracluster_cli.jobs import session as jobs_session
+from ultracluster_cli.deploy import rehearsal_guard
 from ultracluster_cli.local import local_aws_records
-from ultracluster_cli.metrics import metric_source
 from ultracluster_cli.operate import destroy
-from ultracluster_cli.plan import cluster_locks, stacks
-from ultracluster_cli.rollout import planning as rollout_planning
 from ultracluster_cli.run import code
 from ultracluster_runtime.records import RECORDS as RUNTIME
 from ultracluster_spec.findings import Finding, FindingsError, quote
@@ -28,31 +18,12 @@ from ultracluster_stacks.records import RECORDS as FILES
 ALL_RECORDS: Final = by_code(
     FILES.values(),
     RUNTIME.values(),
-    selection.RECORDS,
-    target.RECORDS,
-    targets.RECORDS,
-    toolchain.RECORDS,
     ami_command.RECORDS,
-    approve.RECORDS,
-    place.RECORDS,
-    resolve.RECORDS,
     capacity_session.RECORDS,
-    verify.RECORDS,
-    bake_off.RECORDS,
-    rehearsal.RECORDS,
     rehearsal_guard.RECORDS,
-    rehearsal_removal.RECORDS,
-    verification.RECORDS,
-    jobs_command.RECORDS,
-    jobs_session.RECORDS,
     local_aws_records.RECORDS,
-    metric_source.RECORDS,
     destroy.RECORDS,
-    cluster_locks.RECORDS,
-    stacks.RECORDS,
-    rollout_planning.RECORDS,
     code.RECORDS,
-    unforeseen.RECORDS,
 )
 """Every record, by its code."""
 

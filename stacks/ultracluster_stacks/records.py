@@ -9,8 +9,6 @@ from ultracluster_stacks.check import reading, yaml_template
 from ultracluster_stacks.config.loading import error_messages, loader, suppressions
 from ultracluster_stacks.config.records import RECORDS as CONTENT
 from ultracluster_stacks.plan.headroom import RECORDS as HEADROOM
-from ultracluster_stacks.synthesis import context
-from ultracluster_stacks.synthesis.assembly import workers
 
 RECORDS: Final = by_code(
     CONTENT.values(),
@@ -22,7 +20,5 @@ RECORDS: Final = by_code(
     suppressions.RECORDS,
     export.RECORDS,
     HEADROOM,
-    context.RECORDS,
-    workers.RECORDS,
 )
 """Every record of a rule about files, by its code."""

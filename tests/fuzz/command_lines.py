@@ -494,7 +494,7 @@ def problem_of(outcome: Outcome, *, stream: str = "") -> str:
     """
     if "Traceback (most recent call last)" in outcome.err:
         return "traceback: " + outcome.err.strip().splitlines()[-1]
-    if "UC9015" in outcome.err:
+    if "a bug in ultracluster" in outcome.err:
         return "unforeseen: " + outcome.err.strip().splitlines()[-1]
     asked = "[y/N]" in outcome.err or stream in {"closed stderr", "full stderr", "all closed"}
     if outcome.code not in _CODES and not (outcome.code == _DECLINED and asked):

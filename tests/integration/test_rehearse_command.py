@@ -158,7 +158,7 @@ def test_a_second_rehearsal_is_refused_until_the_first_is_cleaned(
 
     assert outcome["code"] == 2
     assert (
-        outcome["err"].count("UC9701: rehearsal-quickstart-us-east-2-Network in us-east-2 is CREATE_COMPLETE")
+        outcome["err"].count("error: rehearsal-quickstart-us-east-2-Network in us-east-2 is CREATE_COMPLETE")
         == 1
     )
     assert rehearse("--clean")["err"].endswith("Removed 1 stacks of rehearsals.\n")

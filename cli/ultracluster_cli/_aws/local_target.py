@@ -11,8 +11,9 @@ from pathlib import Path
 
 import ultracluster_local
 from ultracluster_catalog.names.identifiers import ECR_IMAGE
-from ultracluster_cli._aws.target import Target, no_local_aws
+from ultracluster_cli._aws.target import Target
 from ultracluster_cli._cdk.workspace import project_folder
+from ultracluster_cli.exit_codes import NotRunningError
 from ultracluster_cli.progress import measure
 from ultracluster_local.instance import clients
 from ultracluster_local.instance.environment import ACCOUNT, child_environment
@@ -111,8 +112,7 @@ def running_local_aws(*, region: str) -> Target:
     running = _running()
     if running is None:
         remedy = "Run `ultracluster local up`, then `ultracluster deploy --local`"
-        problem = "no local AWS is running here"
-        raise no_local_aws(problem, remedy)
+        raise NotRunningError.message("no local AWS is running here", remedy=remedy)
     return Target(
         name=f"the local AWS at {running.endpoint}",
         local=True,

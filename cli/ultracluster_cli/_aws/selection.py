@@ -2,14 +2,13 @@
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Final, Protocol, TypeVar
+from typing import Protocol, TypeVar
 
 from ultracluster_cli._cdk.workspace import default_rollout
 from ultracluster_cli.output import print_findings
 from ultracluster_runtime.jobs.submission import refuse_option
 from ultracluster_spec.cluster import Cluster
 from ultracluster_spec.findings import Finding, FindingsError, quote, reject
-from ultracluster_spec.record import RuleRecord
 from ultracluster_spec.rollout import Rollout
 from ultracluster_stacks.config import LoadedRollout, load_rollout
 
@@ -82,27 +81,12 @@ def clusters_of(config: Rollout, wave: str | None) -> list[Cluster]:
 
 
 def clusters_named(clusters: Sequence[_Cluster], names: Sequence[str], *, rollout: Path) -> list[_Cluster]:
-    """Return the clusters with the given names, all of which must exist (UC2201); without names, all."""
+    """Return the clusters with the given names, all of which must exist; without names, all."""
     known = dict.fromkeys(cluster.name for cluster in clusters)
     findings = [
-        Finding(
-            code="UC2201",
-            problem=f"unknown cluster {quote(name)}",
-            allowed=", ".join(known),
-            location=str(rollout),
-        )
+        Finding.message(f"unknown cluster {quote(name)}", allowed=", ".join(known), location=str(rollout))
         for name in names
         if name not in known
     ]
     reject(findings)
     return [cluster for cluster in clusters if not names or cluster.name in names]
-
-
-RECORDS: Final = (
-    RuleRecord(
-        "UC2201",
-        "A cluster that is named on the command line exists in the rollout.",
-        remedy="Name one of the clusters that the finding lists, or omit the name to select all of them.",
-        source="Our decision: a name that is not there is a typing mistake, and an empty result would hide it.",
-    ),
-)

@@ -5,16 +5,10 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
-from typing import Any, Final, Self
+from typing import Any, Self
 
 from ultracluster_runtime.functions.clients import Clients
 from ultracluster_spec.findings import FindingsError
-from ultracluster_spec.record import RuleRecord
-
-
-def no_local_aws(problem: str, remedy: str) -> FindingsError:
-    """Return UC9206: a command for the local AWS finds none that runs."""
-    return FindingsError.of("UC9206", problem, remedy=remedy)
 
 
 def local_clock() -> Mapping[str, Any] | None:
@@ -132,13 +126,3 @@ class ClusterTargets:
 def single_target(target: Target) -> ClusterTargets:
     """Return targets that deploy every cluster to the same target, ignoring profiles."""
     return ClusterTargets(profiles={}, targets={None: target})
-
-
-RECORDS: Final = (
-    RuleRecord(
-        "UC9206",
-        "A command for the local AWS finds one that runs.",
-        remedy="Start one and deploy to it first, so that there is something to compare with.",
-        source="Our decision: nothing is started behind your back.",
-    ),
-)

@@ -5,7 +5,6 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from http import HTTPStatus
 from pathlib import Path
-from typing import Final
 
 from botocore.exceptions import ClientError, HTTPClientError
 from botocore.exceptions import ConnectionError as BotoConnectionError
@@ -15,7 +14,6 @@ from ultracluster_runtime.aws.aws_session import clients_of, refuse_credentials
 from ultracluster_runtime.functions.responses import AWS_ERRORS, UNREADABLE, problem_of
 from ultracluster_spec.cluster import Cluster
 from ultracluster_spec.findings import Finding, FindingsError
-from ultracluster_spec.record import RuleRecord
 
 
 def account(profile: str | None = None) -> Target:
@@ -71,14 +69,13 @@ def local_aws_findings() -> Iterator[None]:
     """Raise errors of the local AWS as findings with the same code and text.
 
     Raises:
-        FindingsError: If ultracluster-local is not installed (UC8004) or raises an error (UC8001 to UC8007).
+        FindingsError: If ultracluster-local is not installed, or raises an error (UC8001 to UC8007).
     """
     try:
         from ultracluster_local.errors import LocalAwsError  # noqa: PLC0415 - optional dependency
     except ModuleNotFoundError:
         problem = "Python module ultracluster_local is missing"
-        remedy = "Install ultracluster[local]"
-        raise FindingsError.of("UC8004", problem, remedy=remedy) from None
+        raise FindingsError.message(problem, remedy="Install ultracluster[local]") from None
     try:
         yield
     except LocalAwsError as error:
@@ -101,8 +98,8 @@ def open_targets(
     The local AWS is the one started by `ultracluster local up`, or one for the duration of this context.
 
     Raises:
-        FindingsError: If credentials are missing or invalid (UC9009), or the local AWS is not installed (UC8004), cannot
-            start (UC8002, UC8003), or rejects the reservations (UC8006).
+        FindingsError: If credentials are missing or invalid (UC9009), or the local AWS is not installed, cannot start
+            (UC8002, UC8003), or rejects the reservations (UC8006).
     """
     if not local:
         yield existing_targets(clusters)
@@ -121,7 +118,7 @@ def running_local_aws(*, region: str) -> Target:
     """Return the local AWS started by `ultracluster local up`, without seeding it.
 
     Raises:
-        FindingsError: If it is not installed (UC8004), or is not running (UC9206).
+        FindingsError: If it is not installed, or is not running.
     """
     with local_aws_findings():
         from ultracluster_cli._aws import local_target  # noqa: PLC0415 - optional dependency
@@ -142,13 +139,3 @@ def use_local_aws() -> Callable[[], None]:
         os.environ.update(before)
 
     return undo
-
-
-RECORDS: Final = (
-    RuleRecord(
-        "UC8004",
-        "The packages of the local AWS are installed.",
-        remedy="Install ultracluster[local]: it adds the distribution ultracluster-local and its pinned moto.",
-        source="Our decision: who deploys to real accounts only does not install a simulator.",
-    ),
-)

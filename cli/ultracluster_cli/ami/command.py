@@ -136,7 +136,7 @@ def _pipeline(builder: Any, name: str) -> str | None:
 
 
 def _create(name: str, region: str, profile: str | None) -> None:
-    """Deploy a stack with the pipeline, or raise UC9006."""
+    """Deploy a stack with the pipeline, or raise CommandError."""
     images = find_images(
         clients_of(profile), regions=[region], image="ecs-neuron", parameter=None, baked=None
     )

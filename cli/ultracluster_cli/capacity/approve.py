@@ -4,7 +4,7 @@ import sys
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
-from typing import Annotated, Any, Final
+from typing import Annotated, Any
 
 import typer
 
@@ -24,7 +24,7 @@ from ultracluster_runtime.purchasing.orders import BlockOrder, ExtensionOrder, O
 from ultracluster_runtime.purchasing.overlaps import overlapping, refuse_overlaps
 from ultracluster_runtime.records import RECORDS as PURCHASE_RECORDS
 from ultracluster_spec.findings import FindingsError, reject
-from ultracluster_spec.record import RuleRecord, is_error
+from ultracluster_spec.record import is_error
 
 _ASKED = {
     "cluster": "Cluster to buy for",
@@ -207,7 +207,7 @@ def _quote_extension(
         )
     if not offerings:
         problem = f"EC2 offers no extension of {reservation} by {hours // 24} days in {region} now"
-        raise FindingsError.of("UC7052", problem, remedy="Try another number of --days, or buy a new block")
+        raise FindingsError.message(problem, remedy="Try another number of --days, or buy a new block")
     quote = min(offerings, key=lambda offering: offering.fee)
     echo(f"Extending {reservation} by {quote.hours // 24} days costs {quote.fee:,} {quote.currency} now:")
     echo(f"from {short_time(quote.start)} to {short_time(quote.end)}. A quote is not held for you.")
@@ -273,13 +273,3 @@ def reserve(
         ),
         placement_group_arn=placement_group_arn,
     )
-
-
-RECORDS: Final = (
-    RuleRecord(
-        "UC7052",
-        "An extension that is approved is on offer.",
-        remedy="Try another number of days, or buy a new block.",
-        source="botocore 1.44.5, EC2 DescribeCapacityBlockExtensionOfferings: an empty list.",
-    ),
-)

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
-from typing import Annotated, Any, Final
+from typing import Annotated, Any
 
 import typer
 
@@ -20,7 +20,6 @@ from ultracluster_runtime.purchasing.placement import place as choose
 from ultracluster_runtime.purchasing.search import Search, search_offerings
 from ultracluster_spec.cluster import Cluster
 from ultracluster_spec.findings import Finding, FindingsError, quote, reject
-from ultracluster_spec.record import RuleRecord
 from ultracluster_stacks.config.editing import (
     OrderedCapacity,
     load_editable,
@@ -129,14 +128,4 @@ def _row(capacity: OrderedCapacity, offering: Offering) -> dict[str, Any]:
 def _unplaced_finding(capacity: OrderedCapacity) -> Finding:
     problem = f"no offering of {capacity.nodes} x {capacity.cluster.instance_type} meets the constraints"
     remedy = "Allow more Regions, other durations, a later start or a higher fee; nothing was written"
-    return Finding(code="UC9660", path=capacity.cluster.name, problem=problem, remedy=remedy)
-
-
-RECORDS: Final = (
-    RuleRecord(
-        "UC9660",
-        "Every placed cluster gets an offering that meets the constraints.",
-        remedy="Allow more Regions, other days, a later start or a higher fee; nothing was written.",
-        source="Our decision: a wave is placed as a written atomically.",
-    ),
-)
+    return Finding.message(problem, path=capacity.cluster.name, remedy=remedy)

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
-from typing import Any, Final
+from typing import Any
 
 from ultracluster_cli.capacity.options import LedgerOptions
 from ultracluster_cli.capacity.session import open_session
@@ -11,7 +11,6 @@ from ultracluster_cli.output import echo, print_findings, print_json, print_tabl
 from ultracluster_runtime.purchasing.fold import edited_ledger, unknown_order
 from ultracluster_runtime.purchasing.orders import ExtensionOrder, OrderState, Record
 from ultracluster_spec.findings import Finding, quote, reject
-from ultracluster_spec.record import RuleRecord
 from ultracluster_stacks.config.editing import (
     OrderedCapacity,
     load_editable,
@@ -56,8 +55,8 @@ def purchased_capacity(places: Sequence[OrderedCapacity], records: Sequence[Reco
     """Return the purchased capacity of a rollout, in the order of the file.
 
     Raises:
-        FindingsError: UC7020 if the ledger does not contain an order, UC7025 if its terms differ from the approved
-            terms, UC2222 if it has not bought exactly one reservation, UC2221 if it does not match the cluster.
+        FindingsError: If the ledger does not contain an order (UC7020), its terms differ from the approved terms (UC7025),
+            it has not bought exactly one reservation, or it does not match the cluster.
     """
     by_name = {record.order.name: record for record in records}
     rows = []
@@ -103,17 +102,17 @@ def _order_findings(place: OrderedCapacity, record: Record, path: str) -> Iterat
     if isinstance(order, ExtensionOrder):
         problem = f"{place.order} is an extension"
         remedy = "Name the order of the block, whose end includes its extensions"
-        yield Finding(code="UC2221", problem=problem, remedy=remedy, path=path)
+        yield Finding.message(problem, remedy=remedy, path=path)
         return
     if record.state not in {OrderState.PURCHASED, OrderState.PAID}:
         problem = f"order {place.order} is {record.state.value}"
         remedy = "See `ultracluster capacity status` for the reason; buy an APPROVED order with `ultracluster capacity buy`"
-        yield Finding(code="UC2222", problem=problem, remedy=remedy, path=path)
+        yield Finding.message(problem, remedy=remedy, path=path)
         return
     if len(record.reservation_ids) != 1 or len(record.zone_ids) != 1:
         problem = f"order {place.order} has {len(record.reservation_ids)} reservations in {len(record.zone_ids)} zones"
         remedy = "Use each reservation for a separate cluster: specify reservation_id instead of order"
-        yield Finding(code="UC2222", problem=problem, remedy=remedy, path=path)
+        yield Finding.message(problem, remedy=remedy, path=path)
         return
     comparisons = {
         "market_type": (place.capacity.market_type, order.kind),
@@ -125,13 +124,11 @@ def _order_findings(place: OrderedCapacity, record: Record, path: str) -> Iterat
     for name, (expected, actual) in comparisons.items():
         if expected != actual:
             problem = f"the {name} is {expected}, but order {place.order} is for {actual}"
-            yield Finding(
-                code="UC2221", problem=problem, remedy="Name another order, or change the cluster", path=path
-            )
+            yield Finding.message(problem, remedy="Name another order, or change the cluster", path=path)
     count = record.count or order.count
     if order.instance_type is not None and place.nodes > count:
         problem = f"{place.nodes} nodes, but order {place.order} is for {count} instances"
-        yield Finding(code="UC2221", problem=problem, remedy="Set max_nodes, or reduce nodes", path=path)
+        yield Finding.message(problem, remedy="Set max_nodes, or reduce nodes", path=path)
 
 
 def _end_with_extensions(record: Record, records: Sequence[Record]) -> datetime | None:
@@ -149,19 +146,3 @@ def _end_with_extensions(record: Record, records: Sequence[Record]) -> datetime 
 
 def _utc(time: datetime | None) -> str | None:
     return time.isoformat().replace("+00:00", "Z") if time else None
-
-
-RECORDS: Final = (
-    RuleRecord(
-        "UC2221",
-        "An order matches the Region, machines and kind of capacity that refer to it.",
-        remedy="Name the order that was created for this cluster, or change the cluster to match what was bought. `ultracluster capacity status` shows each order.",
-        source="Our decision: a reservation of another place or type launches nothing, and the paid hours pass.",
-    ),
-    RuleRecord(
-        "UC2222",
-        "An order that capacity refers to has bought exactly one reservation.",
-        remedy="`ultracluster capacity status` shows the reason; buy the order if it is approved. With several reservations, set reservation_id for each source of capacity.",
-        source="Our decision: a source of capacity targets one reservation; which of several is meant cannot be guessed.",
-    ),
-)

@@ -1,6 +1,6 @@
 """`ultracluster capacity verify`: check that instances run in the reserved capacity."""
 
-from typing import Annotated, Final
+from typing import Annotated
 
 import typer
 
@@ -12,7 +12,6 @@ from ultracluster_runtime.purchasing.ec2_reads import read_all
 from ultracluster_runtime.purchasing.effects import DescribeReservations
 from ultracluster_runtime.purchasing.verify import check_consumption, read_instances
 from ultracluster_spec.findings import FindingsError
-from ultracluster_spec.record import RuleRecord
 
 
 def verify(
@@ -43,9 +42,8 @@ def verify(
     selected = [item for item in reservations if item.reservation_id in reservation]
     missing = sorted(set(reservation) - {item.reservation_id for item in selected})
     if missing:
-        raise FindingsError.of(
-            "UC7048", f"{', '.join(missing)} not found in {region}", allowed="reservations of this account"
-        )
+        problem = f"{', '.join(missing)} not found in {region}"
+        raise FindingsError.message(problem, allowed="reservations of this account")
     scheduled = [item for item in selected if item.state == "scheduled"]
     for item in scheduled:
         start = short_time(item.start) if item.start else "later"
@@ -70,13 +68,3 @@ def verify(
         print_table([row])
     if report.findings:
         raise FindingsError(report.findings)
-
-
-RECORDS: Final = (
-    RuleRecord(
-        "UC7048",
-        "A reservation to verify exists in the Region and belongs to the account.",
-        remedy="Check the ID, the Region and the credentials; `ultracluster capacity status` shows the reservations of your orders.",
-        source="Amazon EC2 API Reference, DescribeCapacityReservations, 2026: it returns the reservations of one Region.",
-    ),
-)

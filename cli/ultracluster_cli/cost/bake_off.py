@@ -16,7 +16,6 @@ from ultracluster_cli.output import print_json, print_note, print_table
 from ultracluster_runtime.metrics import bake_off_report
 from ultracluster_runtime.metrics.bake_off_report import find_figures, read_samples
 from ultracluster_spec.findings import Finding, FindingsError, quote, reject
-from ultracluster_spec.record import RuleRecord
 
 _MOST_WEEKS: Final = 65  # CloudWatch keeps metrics for 455 days
 _NODES: Final = re.compile(r"([a-z][A-Za-z0-9_]*)=([1-9][0-9]{0,5})(?:x([a-z0-9.-]+))?")
@@ -76,7 +75,7 @@ def bake_off(
         )
     except (BotoCoreError, ClientError) as error:
         remedy = "Check the credentials, their permissions (cloudwatch:ListMetrics, cloudwatch:GetMetricData) and the Region"
-        raise FindingsError.of("UC9343", str(error), remedy=remedy) from error
+        raise FindingsError.message(str(error), remedy=remedy) from error
     if not reports:
         problem = f"CloudWatch in {region} has no metrics of {quote(path)} since {mondays[0]}"
         remedy = (
@@ -223,13 +222,3 @@ def _figure_rows(
 
 def _text(value: float | None) -> str:
     return "unknown" if value is None else f"{value:,.6g}"
-
-
-RECORDS: Final = (
-    RuleRecord(
-        "UC9343",
-        "CloudWatch returns the figures of a bake-off.",
-        remedy="Check the credentials, cloudwatch:ListMetrics and cloudwatch:GetMetricData, and the Region.",
-        source="botocore 1.44.5, CloudWatch, 2026.",
-    ),
-)

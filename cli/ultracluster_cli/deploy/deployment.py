@@ -155,7 +155,7 @@ def deploy_to(
     log: Path,
     hold: Callable[[], None] = lambda: None,
 ) -> tuple[list[dict[str, Any]], list[DeployedStack]]:
-    """Deploy an assembly with the CDK CLI, or raise UC9006 if it fails, and read back the deployed clusters.
+    """Deploy an assembly with the CDK CLI, or raise CommandError if it fails, and read back the deployed clusters.
 
     Stacks ``as_wanted``, by name, are left out; where all are, the CDK CLI is not started. ``hold`` is called meanwhile;
     if it raises an exception, the CDK CLI is ended before it begins the next stack. Default: nothing ends it.

@@ -22,7 +22,7 @@ from ultracluster_cli.deploy.deployment import DeploymentProgress, cdk_deploy
 from ultracluster_cli.deploy.rehearsal_guard import check_assembly
 from ultracluster_cli.deploy.rehearsal_price import hourly_price, price_text
 from ultracluster_cli.deploy.rehearsal_removal import LeftStack, find_stacks, remove_stacks
-from ultracluster_cli.exit_codes import ExitCode
+from ultracluster_cli.exit_codes import CommandError, ExitCode
 from ultracluster_cli.output import counted, echo, print_json
 from ultracluster_cli.preflight.command import print_results, report_result, result_row
 from ultracluster_runtime.costs.price_list import PRICE_LIST_REGION
@@ -44,7 +44,6 @@ from ultracluster_runtime.rehearsal.reader import RehearsalReader
 from ultracluster_runtime.rollout.rehearsal_record import Rehearsal, cluster_digest, write_rehearsal
 from ultracluster_spec.cluster import Cluster
 from ultracluster_spec.findings import Finding, FindingsError, reject
-from ultracluster_spec.record import RuleRecord
 from ultracluster_stacks.config.rehearsal import (
     REHEARSAL,
     REHEARSAL_WITHOUT_FILE_SYSTEM,
@@ -85,12 +84,12 @@ class AccountRehearsal:
         reject(findings)
 
     def check_absent(self) -> None:
-        """Refuse to start while another rehearsal of the same clusters runs: UC9701 for each of its stacks."""
+        """Refuse to start while another rehearsal of the same clusters runs."""
         remedy = (
             "Wait until it ends, or remove it with `ultracluster deploy ROLLOUT --without-capacity --clean`"
         )
         findings = [
-            Finding(code="UC9701", problem=f"{stack.name} in {stack.region} is {stack.status}", remedy=remedy)
+            Finding.message(f"{stack.name} in {stack.region} is {stack.status}", remedy=remedy)
             for stack in self._stacks()
         ]
         reject(findings)
@@ -189,7 +188,8 @@ def removed_at_the_end(rehearsals: Sequence[AccountRehearsal]) -> Iterator[None]
                     rehearsal.remove()
                 except FindingsError as error:
                     findings += error.findings
-            reject(findings)
+            if findings:
+                raise CommandError(findings)
         finally:
             signal.signal(signal.SIGTERM, before)
 
@@ -286,13 +286,3 @@ def _print_outcome(
         print_results(rows, counts, calls=f"{seconds:.0f} s; everything is removed")
     if counts[Status.FAIL]:
         raise typer.Exit(ExitCode.FAILED)
-
-
-RECORDS: Final = (
-    RuleRecord(
-        "UC9701",
-        "No other rehearsal of the cluster is in the account when one begins.",
-        remedy="Wait until the other one ends, or remove it with `ultracluster deploy ROLLOUT --without-capacity --clean`.",
-        source="Our decision: two rehearsals of a cluster would share their stacks.",
-    ),
-)

@@ -8,10 +8,10 @@ from typing import Any, Final
 from botocore.exceptions import ClientError
 
 from ultracluster_cli._aws.deployed_template import describe_stack, stack_resources
+from ultracluster_cli.exit_codes import CommandError
 from ultracluster_cli.output import echo
 from ultracluster_runtime.functions.clients import Clients
-from ultracluster_spec.findings import Finding, reject
-from ultracluster_spec.record import RuleRecord
+from ultracluster_spec.findings import Finding
 from ultracluster_stacks.config.rehearsal import REHEARSAL_PREFIX, REHEARSAL_TAG
 
 _ORDER: Final = ("-Cluster", "-Storage", "-Network")  # a stack is deleted after those that import from it
@@ -65,7 +65,7 @@ def remove_stacks(
     empty: bool = True,
     again: str = "ultracluster deploy ROLLOUT --without-capacity --clean",
 ) -> None:
-    """Delete stacks, and wait until they are gone; what could not be removed is UC9703, in AWS's words.
+    """Delete stacks, and wait until they are gone; what could not be removed is a CommandError, in AWS's words.
 
     ``empty`` is whether to empty their buckets first, ``again`` the command that continues after a failure.
     """
@@ -79,8 +79,9 @@ def remove_stacks(
             if reason := _finish(client, stack, empty=empty):
                 remedy = f"Remove the cause, then run `{again}`"
                 problem = f"{stack.name} in {stack.region} still exists: {reason}"
-                findings.append(Finding(code="UC9703", problem=problem, remedy=remedy))
-    reject(findings)
+                findings.append(Finding.message(problem, remedy=remedy))
+    if findings:
+        raise CommandError(findings)
 
 
 def _begin(client: Clients, stack: LeftStack, *, empty: bool) -> None:
@@ -148,13 +149,3 @@ def empty_bucket(s3: Any, bucket: str) -> None:
         objects = [{"Key": version["Key"], "VersionId": version["VersionId"]} for version in versions]
         if objects:
             s3.delete_objects(Bucket=bucket, Delete={"Objects": objects})
-
-
-RECORDS: Final = (
-    RuleRecord(
-        "UC9703",
-        "Everything that a rehearsal created is removed.",
-        remedy="Remove the cause, then run `ultracluster deploy ROLLOUT --without-capacity --clean`.",
-        source="Our decision: a rehearsal leaves nothing that costs.",
-    ),
-)

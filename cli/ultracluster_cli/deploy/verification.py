@@ -1,7 +1,7 @@
 """Read deployed clusters back from AWS as plain values, independently of the rollout file (`ultracluster docs command-line`)."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any, Final
+from typing import Any
 
 import botocore.exceptions
 
@@ -9,12 +9,11 @@ from ultracluster_catalog.limits.queues import QUEUE_NAME_TAG
 from ultracluster_catalog.lustre.lustre_figures import file_system_figures
 from ultracluster_catalog.machines.instance_type import InstanceType
 from ultracluster_cli._aws.deployed_template import stack_resources
+from ultracluster_cli.exit_codes import CommandError
 from ultracluster_runtime.functions.clients import Clients
 from ultracluster_runtime.jobs.dependencies import job_name
 from ultracluster_runtime.lifecycle.reader import array_nodes
-from ultracluster_spec.findings import FindingsError
 from ultracluster_spec.instance_type import get_instance_type
-from ultracluster_spec.record import RuleRecord
 from ultracluster_stacks.cost import lustre_settings
 from ultracluster_stacks.plan import StackTemplate
 
@@ -24,7 +23,7 @@ _EFA = {"efa", "efa-only"}
 def read_clusters(
     stacks: Sequence[StackTemplate], *, client: Clients, own_types: Mapping[str, InstanceType] | None = None
 ) -> list[dict[str, Any]]:
-    """Read back every cluster from AWS; an error of AWS or a missing resource is UC9007."""
+    """Read back every cluster from AWS; an error of AWS or a missing resource is a CommandError."""
     names = dict.fromkeys(stack.cluster for stack in stacks)
     try:
         return [
@@ -35,9 +34,8 @@ def read_clusters(
         raise _cannot_read_back(str(error)) from error
 
 
-def _cannot_read_back(problem: str) -> FindingsError:
-    return FindingsError.of(
-        "UC9007",
+def _cannot_read_back(problem: str) -> CommandError:
+    return CommandError.message(
         f"the stacks are deployed, but reading them back failed: {problem}",
         remedy="Check the stacks in the CloudFormation console; deploying again is safe",
     )
@@ -219,13 +217,3 @@ class _Reader:
 def _gbps(interfaces: Iterable[Mapping[str, Any]], instance_type: InstanceType) -> float:
     cards = {interface.get("NetworkCardIndex", 0) for interface in interfaces}
     return sum(card.gbps for card in instance_type.network_cards if card.index in cards)
-
-
-RECORDS: Final = (
-    RuleRecord(
-        "UC9007",
-        "Deployed clusters can be read back from AWS.",
-        remedy="Check the stacks in the CloudFormation console, and allow the read request that the finding names.",
-        source="Our decision: a deployment is done when what is there was read, not when a command said so.",
-    ),
-)

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import Annotated, Any, Final
+from typing import Annotated, Any
 
 import typer
 
@@ -30,11 +30,11 @@ from ultracluster_cli.options import DefaultClusterArgument, JsonOption, Profile
 from ultracluster_cli.output import (
     counted,
     echo,
-    print_findings,
     print_json,
     print_note,
     print_table,
     print_text,
+    print_warning,
 )
 from ultracluster_runtime.functions.clients import Clients
 from ultracluster_runtime.jobs.describe import STATES, child_job_ids, describe_job, find_job, is_array
@@ -43,8 +43,7 @@ from ultracluster_runtime.jobs.logs import Line, find_stream, read_new, read_tai
 from ultracluster_runtime.jobs.queues import find_definition, find_queue, find_queues
 from ultracluster_runtime.jobs.stop import instances_of, request_checkpoint, stop_job
 from ultracluster_runtime.jobs.submission import refuse_option
-from ultracluster_spec.findings import Finding, FindingsError, Severity, printable, quote
-from ultracluster_spec.record import RuleRecord
+from ultracluster_spec.findings import FindingsError, printable, quote
 
 app = command_group("Submit, list, explain, follow and stop jobs.")
 
@@ -181,7 +180,8 @@ def list_jobs(
     with aws_errors_as_findings():
         queues = find_queues(cluster, region=region, client=client)
         rows, unread = list_rows(queues, states=states, client=client)
-    print_findings(Finding(code="UC6209", problem=problem) for problem in unread)
+    for problem in unread:
+        print_warning(problem)
     if as_json:
         print_json(jobs=rows)
     elif rows:
@@ -225,7 +225,8 @@ def why(
                 print_note(line)
         elif explained.wrote_nothing:
             typer.echo("\nIts log has no line.")
-    print_findings(Finding(code="UC6209", problem=problem) for problem in explained.unseen)
+    for problem in explained.unseen:
+        print_warning(problem)
     if explained.unseen and not explained.reasons:
         raise typer.Exit(ExitCode.UNKNOWN)
 
@@ -407,14 +408,3 @@ def _running_job(text: str, client: Clients) -> Mapping[str, Any]:
 
 def _not_running(problem: str) -> FindingsError:
     return FindingsError.message(problem, remedy="`ultracluster queue` lists running jobs")
-
-
-RECORDS: Final = (
-    RuleRecord(
-        "UC6209",
-        "Everything that a job may be waiting for can be read.",
-        severity=Severity.WARNING,
-        remedy="Add the permission that the finding names; the rest of the answer does not need it.",
-        source="Our decision: an answer that leaves something out says so.",
-    ),
-)

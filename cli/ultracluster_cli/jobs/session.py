@@ -9,11 +9,11 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
-from typing import Any, Final
+from typing import Any
 
 from ultracluster_catalog.names.submission_tags import RESUME_OF_TAG, RESUME_TAG
 from ultracluster_cli._aws.selection import project_clusters
-from ultracluster_cli.output import echo, print_findings
+from ultracluster_cli.output import echo, print_warning
 from ultracluster_runtime.aws.aws_session import clients_of
 from ultracluster_runtime.functions.clients import Clients
 from ultracluster_runtime.functions.responses import AWS_ERRORS, problem_of
@@ -30,9 +30,8 @@ from ultracluster_runtime.jobs.queues import Queue, region_from_arn
 from ultracluster_runtime.jobs.resumes import PENDING, open_queues, pending_resumes
 from ultracluster_runtime.jobs.submission import refuse_option
 from ultracluster_spec.credentials import job_credential, variable_credential
-from ultracluster_spec.findings import Finding, FindingsError, Severity, quote, reject
+from ultracluster_spec.findings import Finding, FindingsError, quote, reject
 from ultracluster_spec.job_definitions import VARIABLE
-from ultracluster_spec.record import RuleRecord
 
 _DURATION = re.compile(r"([1-9][0-9]{0,8})([smhd])")
 _ROW = ("job", "name", "state", "nodes", "since", "share", "resumes", "left", "reason")
@@ -70,25 +69,19 @@ def _project_region() -> str | None:
 def aws_errors_as_findings(
     remedy: str = "Check the credentials, their permissions and the Region",
 ) -> Iterator[None]:
-    """Convert AWS errors to UC6206."""
+    """Convert AWS errors to findings."""
     try:
         yield
     except FindingsError:
         raise
     except AWS_ERRORS as error:
-        raise refused(problem_of(error), remedy) from error
-
-
-def refused(problem: str, remedy: str) -> FindingsError:
-    """Return UC6206: AWS refuses a request about jobs, or would."""
-    return FindingsError.of("UC6206", problem, remedy=remedy)
+        raise FindingsError.message(problem_of(error), remedy=remedy) from error
 
 
 def report_notified(job: str, notified: Sequence[str], problem: str | None) -> None:
-    """Print UC6207 if not all nodes of a job got the request for a checkpoint."""
+    """Print a warning if not all nodes of a job got the request for a checkpoint."""
     if problem is not None:
-        said = f"{len(notified)} nodes of {job} were notified: {problem}"
-        print_findings([Finding(code="UC6207", problem=said)])
+        print_warning(f"{len(notified)} nodes of {job} were notified: {problem}")
 
 
 def read_duration(option: str, text: str) -> timedelta:
@@ -279,20 +272,3 @@ def _command(node: str, *, region: str, profile: str | None, container_of: str |
             json.dumps({"command": [inside]}, separators=(",", ":")),
         ]
     return command
-
-
-RECORDS: Final = (
-    RuleRecord(
-        "UC6206",
-        "AWS answers requests about jobs.",
-        remedy="Fix the cause in the message of AWS; check the credentials, their permissions and the network.",
-        source="botocore 1.44.5, Batch, 2026.",
-    ),
-    RuleRecord(
-        "UC6207",
-        "Every node of a job is notified to write a checkpoint before the job is stopped.",
-        severity=Severity.WARNING,
-        remedy="This job needs no action. Let jobs also write checkpoints regularly, so that stopping one loses little work.",
-        source="Our decision: the signal goes to a node, and would reach a neighbour's job too.",
-    ),
-)

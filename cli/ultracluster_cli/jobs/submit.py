@@ -9,7 +9,7 @@ from typing import Any
 from botocore.exceptions import ClientError
 
 from ultracluster_cli._aws.target import time_there
-from ultracluster_cli.jobs.session import aws_errors_as_findings, refused
+from ultracluster_cli.jobs.session import aws_errors_as_findings
 from ultracluster_runtime.functions.clients import ONCE, Clients
 from ultracluster_runtime.jobs.closed_queues import explain_closed_queue
 from ultracluster_runtime.jobs.dependencies import dependencies_of, job_name, queue_of, submission_order
@@ -17,6 +17,7 @@ from ultracluster_runtime.jobs.queues import Queue, list_definitions
 from ultracluster_runtime.jobs.resumes import resume_table
 from ultracluster_runtime.jobs.submission import submission
 from ultracluster_runtime.lifecycle.reader import resumes_left
+from ultracluster_spec.findings import FindingsError
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -58,7 +59,7 @@ def submit_all(
             if arn not in limits:
                 wanted = Queue(arn=arn, definitions=())
                 if closed := explain_closed_queue(wanted.described(client), now=time_there(), client=client):
-                    raise refused(closed.evidence, closed.remedy)
+                    raise FindingsError.message(closed.evidence, remedy=closed.remedy)
                 limits[arn] = wanted.limits(client)
                 if last and settings.get("resume"):
                     _refuse_unless_resumed(arn, client)
@@ -99,7 +100,7 @@ def _refuse_unless_resumed(queue: str, client: Clients) -> None:
     with suppress(ClientError):
         if resume_table(queue, client=client) is None:
             problem = "the job would not be submitted again: no job of the cluster has resume, and so it has no function for it"
-            raise refused(problem, "Set resume of a job, and deploy the cluster")
+            raise FindingsError.message(problem, remedy="Set resume of a job, and deploy the cluster")
 
 
 def _remedy(submitted: Sequence[Submitted]) -> str:

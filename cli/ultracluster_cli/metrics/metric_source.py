@@ -2,7 +2,6 @@
 
 from datetime import datetime, timedelta
 from pathlib import Path
-from typing import Final
 
 from ultracluster_cli._aws.target import time_there
 from ultracluster_runtime.aws.aws_session import clients_of
@@ -11,7 +10,6 @@ from ultracluster_runtime.metrics.metric_reads import record_metrics, recording_
 from ultracluster_runtime.metrics.recorded_metrics import Recording
 from ultracluster_runtime.metrics.recording_file import read_recording
 from ultracluster_spec.findings import FindingsError, quote
-from ultracluster_spec.record import RuleRecord
 
 _MOST_HOURS = 455 * 24  # CloudWatch keeps hourly values for 455 days
 
@@ -30,7 +28,7 @@ def read_metrics(
 
     Raises:
         FindingsError: If the file is not a recording, not exactly one source is specified, the hours
-            are out of range, CloudWatch reports an error (UC9334), there are no values, or the profile
+            are out of range, CloudWatch reports an error, there are no values, or the profile
             does not exist (UC9009).
     """
     if recording is not None and cluster is None:
@@ -86,14 +84,4 @@ def _from_cloudwatch(
         raise
     except AWS_ERRORS as error:
         remedy = "Check the credentials, their permissions (cloudwatch:ListMetrics, cloudwatch:GetMetricData) and the Region"
-        raise FindingsError.of("UC9334", problem_of(error), remedy=remedy) from error
-
-
-RECORDS: Final = (
-    RuleRecord(
-        "UC9334",
-        "CloudWatch returns the metrics of a cluster.",
-        remedy="Check the credentials, cloudwatch:ListMetrics and cloudwatch:GetMetricData, and the Region.",
-        source="botocore 1.44.5, CloudWatch, 2026.",
-    ),
-)
+        raise FindingsError.message(problem_of(error), remedy=remedy) from error

@@ -13,6 +13,7 @@ from ultracluster_cli import options
 from ultracluster_cli._aws.deployed_template import read_deployed, stack_resources
 from ultracluster_cli._aws.target import Target
 from ultracluster_cli.deploy.rehearsal_removal import LeftStack, empty_bucket, remove_stacks
+from ultracluster_cli.exit_codes import CommandError
 from ultracluster_cli.operate.status import open_clusters, stacks_of
 from ultracluster_cli.output import echo, print_json, print_table, short_time
 from ultracluster_cli.progress import doing, if_interrupted
@@ -209,12 +210,13 @@ class _Deployed:
                 deleted = self._delete_one(kind, physical_id)
             except (*AWS_ERRORS, TimeoutError) as error:
                 problem = f"{kind} {physical_id} still exists: {problem_of(error)}"
-                findings.append(Finding(code="UC9018", problem=problem))
+                findings.append(Finding.message(problem))
                 deleted = False
             if not deleted:
                 left.append((kind, physical_id))
         self.kept = left
-        reject(findings)
+        if findings:
+            raise CommandError(findings)
 
     def _delete_one(self, kind: str, physical_id: str) -> bool:
         if kind not in _DELETIONS:
@@ -274,9 +276,8 @@ def end_nodes(stack: str, client: Clients) -> None:
                     _wait(partial(nodes, group))
             except TimeoutError:
                 problem = f"nodes of Auto Scaling group {group} are still running"
-                raise FindingsError.of(
-                    "UC9018", problem, remedy="Terminate them, and run this command again"
-                ) from None
+                remedy = "Terminate them, and run this command again"
+                raise CommandError.message(problem, remedy=remedy) from None
 
 
 def _name(kind: str) -> str:
@@ -309,12 +310,6 @@ def _wait(describe: Any) -> None:
 
 
 RECORDS: Final = (
-    RuleRecord(
-        "UC9018",
-        "The data of a cluster whose name was typed is deleted.",
-        remedy="Remove the cause that AWS names, and delete the resource that the finding names.",
-        source="Our decision: what is left and costs is named.",
-    ),
     RuleRecord(
         "UC9019",
         "Data that stacks delete is lost only if the name of the cluster is typed.",

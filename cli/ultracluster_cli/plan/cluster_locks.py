@@ -27,7 +27,6 @@ from ultracluster_cli.progress import doing
 from ultracluster_runtime.functions.responses import AWS_ERRORS, problem_of
 from ultracluster_runtime.rollout.cluster_lock import LEASE, ClusterLock, Held, LockHeldError, new_holder
 from ultracluster_spec.findings import FindingsError
-from ultracluster_spec.record import RuleRecord
 from ultracluster_stacks.plan import StackTemplate
 
 _KEY: Final = "ultracluster/locks"
@@ -70,7 +69,7 @@ class ClusterLocks(ExitStack):
         """Lock the clusters of some stacks, or none of them.
 
         Raises:
-            FindingsError: If others hold locks (UC9671), or locks cannot be read or written (UC9673).
+            FindingsError: If others hold locks, or locks cannot be read or written.
         """
         by_cluster = sorted(_first_stacks(stacks), key=lambda stack: stack.cluster)
         self._folder.mkdir(exist_ok=True)
@@ -82,7 +81,7 @@ class ClusterLocks(ExitStack):
         threading.Thread(target=self._renew_locks, name="cluster locks", daemon=True).start()
 
     def require(self, *clusters: str) -> None:
-        """Raise FindingsError (UC9672) unless this process still holds the locks of these clusters, by default of all."""
+        """Raise FindingsError unless this process still holds the locks of these clusters, by default of all."""
         for cluster in clusters or self._locks:
             self._require_lock(cluster)
 
@@ -97,7 +96,7 @@ class ClusterLocks(ExitStack):
             self._lost[cluster] = f"it could not be renewed: {problem_of(error)}"
         problem = f"{cluster} is no longer locked by this process: {self._lost[cluster]}"
         remedy = "See what is deployed with `ultracluster plan`, then run the command again"
-        raise FindingsError.of("UC9672", problem, remedy=remedy)
+        raise FindingsError.message(problem, remedy=remedy)
 
     def _take_lock(self, cluster: str, opened: Future[ClusterLock], *, who: str) -> None:
         try:
@@ -106,13 +105,13 @@ class ClusterLocks(ExitStack):
         except LockHeldError as error:
             problem = f"{cluster} is being deployed: {_describe_holder(error.held)}"
             remedy = "Wait until that command ends; the lock of a dead one is taken over when it has expired"
-            raise FindingsError.of("UC9671", problem, remedy=remedy) from error
+            raise FindingsError.message(problem, remedy=remedy) from error
         except AWS_ERRORS as error:
             problem = f"the lock of {cluster} cannot be written: {problem_of(error)}"
             remedy = (
                 "Bootstrap its account and Region with `cdk bootstrap`, and use credentials that may deploy"
             )
-            raise FindingsError.of("UC9673", problem, remedy=remedy) from error
+            raise FindingsError.message(problem, remedy=remedy) from error
         self._locks[cluster] = lock
 
     def _lock_folder_and_bucket(self, lock: ClusterLock, cluster: str, *, who: str) -> None:
@@ -247,25 +246,3 @@ class _AssumedRole:
             aws_secret_access_key=credentials["SecretAccessKey"],
             aws_session_token=credentials["SessionToken"],
         )
-
-
-RECORDS: Final = (
-    RuleRecord(
-        "UC9671",
-        "One command at a time deploys a cluster.",
-        remedy="Wait until the other command ends; the lock of a dead one is taken over when it has expired.",
-        source="https://docs.aws.amazon.com/AmazonS3/latest/userguide/conditional-writes.html.",
-    ),
-    RuleRecord(
-        "UC9672",
-        "A command deploys only while it holds the lock of its cluster.",
-        remedy="See what is deployed with `ultracluster plan`, then run the command again.",
-        source="Our decision: what was planned may no longer be what is deployed.",
-    ),
-    RuleRecord(
-        "UC9673",
-        "The lock of a cluster can be read and written.",
-        remedy="Bootstrap the account and Region with `cdk bootstrap`, and use credentials that may deploy.",
-        source="Our decision: without the lock, two commands could deploy one cluster at once.",
-    ),
-)

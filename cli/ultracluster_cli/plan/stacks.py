@@ -5,14 +5,13 @@ import re
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any
 
 from ultracluster_catalog.names.identifiers import RESERVATION_ID
 from ultracluster_cli._aws.deployed_template import read_deployed
 from ultracluster_cli.progress import doing
 from ultracluster_runtime.functions.responses import AWS_ERRORS
 from ultracluster_spec.findings import Finding, FindingsError, quote, reject
-from ultracluster_spec.record import RuleRecord
 from ultracluster_spec.untrusted_files import LARGEST_JSON_FILE, read_untrusted_file, read_untrusted_json
 from ultracluster_stacks.plan import StackTemplate, read_template
 
@@ -99,13 +98,12 @@ def deployed_stacks(stacks: Sequence[StackTemplate], targets: "ClusterTargets") 
     """Read deployed stacks, each from the account of its cluster, leaving out those that do not exist.
 
     Raises:
-        FindingsError: If a stack belongs to another account (UC9204), or a template cannot be read (UC9205).
+        FindingsError: If a stack belongs to another account, or a template cannot be read.
     """
     by_target = [(stack, targets.of(stack.cluster)) for stack in stacks]
     reject(
-        Finding(
-            code="UC9204",
-            problem=f"the stack {stack.name} belongs to account {stack.account}, but the credentials to {target.account}",
+        Finding.message(
+            f"the stack {stack.name} belongs to account {stack.account}, but the credentials to {target.account}",
             remedy="Use credentials of its account for its wave, or compare with a saved assembly with --against DIR",
         )
         for stack, target in by_target
@@ -127,25 +125,9 @@ def _deployed(stack: StackTemplate, target: "Target") -> StackTemplate | None:
     except (*AWS_ERRORS, ValueError) as error:
         problem = f"the template of {stack.name} in {stack.region} cannot be read: {error}"
         remedy = "Grant the credentials cloudformation:DescribeStacks and cloudformation:GetTemplate"
-        raise FindingsError.of("UC9205", problem, remedy=remedy) from error
+        raise FindingsError.message(problem, remedy=remedy) from error
     if deployed.template is None:
         return None
     return StackTemplate(
         cluster=stack.cluster, name=stack.name, region=stack.region, template=deployed.template
     )
-
-
-RECORDS: Final = (
-    RuleRecord(
-        "UC9204",
-        "A plan reads the account to which its stacks belong.",
-        remedy="Plan with credentials of its account, or compare with a saved assembly with --against DIR.",
-        source="Our decision: in the wrong account every stack would look new.",
-    ),
-    RuleRecord(
-        "UC9205",
-        "The templates of deployed stacks can be read.",
-        remedy="Allow cloudformation:DescribeStacks and cloudformation:GetTemplate.",
-        source="Our decision: what cannot be read is not taken for new.",
-    ),
-)

@@ -163,7 +163,7 @@ def _plan(context: _RolloutContext) -> history.Run | None:
         forward = [run for run in runs if run.journal.plan.undoes is None and run.touched_wave(wave)]
         if not forward:
             problem = f"no rollout in this folder has deployed wave {quote(wave)} of this file"
-            raise FindingsError([planning.no_rollback(problem, location=str(context.file))])
+            raise FindingsError.message(problem, location=str(context.file))
         earlier = runs[: runs.index(forward[-1])]
         plan = planning.plan_rollback(
             wave, undone=forward[-1], earlier=earlier, rollouts=context.rollouts, targets=targets

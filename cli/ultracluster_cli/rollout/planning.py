@@ -5,7 +5,6 @@ import json
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Final
 
 from ultracluster_cli._aws.target import ClusterTargets
 from ultracluster_cli.plan.stacks import assembled_stacks
@@ -14,7 +13,6 @@ from ultracluster_cli.rollout.stack_status import changing_stacks, describe_stac
 from ultracluster_runtime.rollout import plan as rollout_plan
 from ultracluster_spec.cluster import Cluster
 from ultracluster_spec.findings import Finding, FindingsError, reject
-from ultracluster_spec.record import RuleRecord
 from ultracluster_spec.rollout import Rollout
 from ultracluster_spec.values import plain
 from ultracluster_stacks.plan import StackTemplate
@@ -41,7 +39,7 @@ def plan_forward(
     stacks: Sequence[StackTemplate],
     assembly: str,
 ) -> rollout_plan.RolloutPlan:
-    """Plan a rollout, or raise UC9602 if another deployment is changing a stack.
+    """Plan a rollout, or raise FindingsError if another deployment is changing a stack.
 
     ``assembly`` is the path of the stacks' cloud assembly in the folder of all rollouts.
     """
@@ -74,7 +72,7 @@ def plan_rollback(
     """Plan to redeploy the clusters of a wave as they were before a rollout.
 
     Raises:
-        FindingsError: If the earlier deployment is not available (UC9607), or another deployment is changing a stack (UC9602).
+        FindingsError: If the earlier deployment is not available, or another deployment is changing a stack.
     """
     plan = undone.journal.plan
     touched = [cluster for cluster in plan.clusters if cluster.wave == wave and undone.touched(cluster.name)]
@@ -116,13 +114,13 @@ def _unread(stacks: Sequence[StackTemplate]) -> tuple[rollout_plan.PlannedStack,
 def _with_deployed(
     clusters: Sequence[rollout_plan.PlannedCluster], targets: ClusterTargets
 ) -> tuple[rollout_plan.PlannedCluster, ...]:
-    """Return clusters with the digests of their deployed templates, or raise UC9602 for stacks that are being changed."""
+    """Return clusters with the digests of their deployed templates, or raise FindingsError for stacks that are being changed."""
     current = [
         describe_stacks(cluster.stacks, client=targets.of(cluster.name).client) for cluster in clusters
     ]
     remedy = "Wait for that deployment to finish; CloudFormation runs one operation per stack at a time"
     busy = [problem for stacks in current for problem in changing_stacks(stacks)]
-    reject(Finding(code="UC9602", problem=problem, remedy=remedy) for problem in busy)
+    reject(Finding.message(problem, remedy=remedy) for problem in busy)
     return tuple(
         replace(cluster, stacks=tuple(replace(stack.planned, before=stack.digest) for stack in stacks))
         for cluster, stacks in zip(clusters, current, strict=True)
@@ -132,27 +130,6 @@ def _with_deployed(
 def _not_kept(cluster: rollout_plan.PlannedCluster) -> Finding:
     if all(stack.before is None for stack in cluster.stacks):
         remedy = f"Delete it with `cdk destroy '{cluster.name}/**'`, or keep it"
-        return no_rollback(f"{cluster.name} did not exist before", remedy=remedy)
+        return Finding.message(f"{cluster.name} did not exist before", remedy=remedy)
     remedy = "Roll out the earlier rollout file from version control"
-    return no_rollback(f"no stored rollout has the earlier deployment of {cluster.name}", remedy=remedy)
-
-
-def no_rollback(problem: str, *, remedy: str = "", location: str = "") -> Finding:
-    """Return UC9607 because there is no earlier deployment to roll back to."""
-    return Finding(code="UC9607", problem=problem, remedy=remedy, location=location)
-
-
-RECORDS: Final = (
-    RuleRecord(
-        "UC9602",
-        "No other process changes the stacks of a rollout when it starts.",
-        remedy="Wait until the other deployment ends.",
-        source="AWS CloudFormation user guide: one change of a stack at a time.",
-    ),
-    RuleRecord(
-        "UC9607",
-        "A wave is rolled back to what a rollout of this project had deployed before.",
-        remedy="Delete new clusters with `cdk destroy`, or keep them; or deploy an older file.",
-        source="Our decision: a wave goes back to templates that were kept, not to guesses.",
-    ),
-)
+    return Finding.message(f"no stored rollout has the earlier deployment of {cluster.name}", remedy=remedy)

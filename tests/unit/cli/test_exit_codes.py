@@ -8,4 +8,4 @@ def test_every_exit_code_has_one_meaning() -> None:
     assert len({code.meaning for code in ExitCode}) == len(ExitCode) == len({int(code) for code in ExitCode})
     assert exit_code_of([Finding.message("x")]) == ExitCode.FINDINGS
     assert exit_code_of([Finding(code="UC7036", problem="x")]) == ExitCode.UNKNOWN
-    assert exit_code_of([Finding(code="UC9006", problem="x")]) == ExitCode.FAILED
+    assert exit_code_of([Finding(code="UC7051", problem="x")]) == ExitCode.FAILED

@@ -81,7 +81,7 @@ def test_an_unknown_command_is_refused_with_the_nearest_one(run: Run) -> None:
 
 
 def test_findings_end_as_lines_on_stderr_with_code_2_and_no_traceback(run: Run, add_command: Any) -> None:
-    findings = [Finding.message("first"), Finding("UC9005", "second")]
+    findings = [Finding.message("first"), Finding("UC4101", "second")]
 
     def probe() -> NoReturn:
         raise FindingsError(findings)
@@ -91,7 +91,7 @@ def test_findings_end_as_lines_on_stderr_with_code_2_and_no_traceback(run: Run, 
     outcome = run("probe")
 
     assert outcome.code == 2
-    assert outcome.stderr == "error: first.\nUC9005: second.\n"
+    assert outcome.stderr == "error: first.\nUC4101: second.\n"
     assert outcome.stdout == ""
 
 
@@ -116,7 +116,7 @@ def test_an_internal_error_is_not_hidden(run: Run, add_command: Any) -> None:
     outcome = run("probe")
 
     assert outcome.code == ExitCode.FAILED
-    assert outcome.stderr.startswith("UC9015: a bug in ultracluster: RuntimeError: a bug (test_main.py:")
+    assert outcome.stderr.startswith("error: a bug in ultracluster: RuntimeError: a bug (test_main.py:")
 
 
 def test_a_command_can_set_its_exit_code(run: Run, add_command: Any) -> None:

@@ -27,19 +27,19 @@ def raised(error: Exception) -> Exception:
     [
         (
             OSError(errno.ENOSPC, "No space left on device", "a\x1b[31m"),
-            r"UC9013: a\x1b[31m: No space left on device.",
+            r"error: a\x1b[31m: No space left on device.",
         ),
-        (BrokenPipeError(errno.EPIPE, "Broken pipe"), "UC9013: input or output: Broken pipe."),
+        (BrokenPipeError(errno.EPIPE, "Broken pipe"), "error: input or output: Broken pipe."),
         (
             EndpointConnectionError(endpoint_url="https://x"),
-            'UC9014: Could not connect to the endpoint URL: "https://x".',
+            'error: Could not connect to the endpoint URL: "https://x".',
         ),
         (
             ClientError({"Error": {"Code": "AccessDenied", "Message": "no\nway"}}, "Get"),
-            "UC9014: An error occurred (AccessDenied)",
+            "error: An error occurred (AccessDenied)",
         ),
-        (ResponseParserError("<html>"), "UC9014: <html>. Check credentials, Region, endpoint"),
-        (KeyError("jobs"), "UC9015: a bug in ultracluster: KeyError: 'jobs' (test_unforeseen.py:"),
+        (ResponseParserError("<html>"), "error: <html>. Check credentials, Region, endpoint"),
+        (KeyError("jobs"), "error: a bug in ultracluster: KeyError: 'jobs' (test_unforeseen.py:"),
     ],
 )
 def test_errors_are_findings(error: Exception, line: str, capsys: pytest.CaptureFixture[str]) -> None:

@@ -6,11 +6,9 @@ import subprocess
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Final
 
 from ultracluster_spec.cluster import Cluster
 from ultracluster_spec.findings import FindingsError
-from ultracluster_spec.record import RuleRecord
 
 # Starting a process takes as long as synthesizing eight clusters (the performance page of the evidence).
 _CLUSTERS_WORTH_A_PROCESS = 8
@@ -34,7 +32,7 @@ def synthesize_in_processes(clusters: Sequence[Cluster], directory: Path, *, pro
     """Synthesize clusters into several assemblies in parallel, and return their directories.
 
     Raises:
-        FindingsError: If rules are broken, or a process fails (UC9101).
+        FindingsError: If rules are broken, or a process fails.
     """
     shares = [list(clusters[first::processes]) for first in range(processes)]
     workers = []
@@ -53,7 +51,7 @@ def synthesize_in_processes(clusters: Sequence[Cluster], directory: Path, *, pro
         raise FindingsError(found)
     if failed := [cluster.name for _, share, process in workers if process.returncode for cluster in share]:
         problem = f"a process that synthesizes {', '.join(failed)} failed; see the message above"
-        raise FindingsError.of("UC9101", problem, remedy="Fix the cause")
+        raise FindingsError.message(problem, remedy="Fix the cause")
     return [assembly for assembly, _, _ in workers]
 
 
@@ -64,13 +62,3 @@ def _free_memory() -> int | None:
         return None
     available = [int(line.split()[1]) * 1024 for line in lines if line.startswith("MemAvailable:")]
     return available[0] if available else None
-
-
-RECORDS: Final = (
-    RuleRecord(
-        "UC9101",
-        "Every process that synthesizes part of the clusters succeeds.",
-        remedy="The cause is shown above the finding. If memory is low, synthesize in one process: `-c processes=1`.",
-        source="Our decision: a share that is missing must not look like clusters that are gone.",
-    ),
-)

@@ -38,9 +38,9 @@ def test_each_unknown_name_is_a_finding(waves: Rollout) -> None:
     with pytest.raises(FindingsError) as refused:
         clusters_named(clusters_of(waves, None), ["nobody", "canary", "no one"], rollout=Path("r.yaml"))
 
-    assert [(finding.code, finding.location) for finding in refused.value.findings] == [
-        ("UC2201", "r.yaml"),
-        ("UC2201", "r.yaml"),
+    assert [(finding.problem, finding.location) for finding in refused.value.findings] == [
+        ("unknown cluster 'nobody'", "r.yaml"),
+        ("unknown cluster 'no one'", "r.yaml"),
     ]
 
 

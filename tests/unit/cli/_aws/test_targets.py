@@ -129,7 +129,7 @@ def test_without_ultracluster_local_a_command_reports_what_to_install(
     outcome = run(*command)
     assert outcome.code == 2
     assert outcome.stderr == (
-        "UC8004: Python module ultracluster_local is missing. Install ultracluster[local].\n"
+        "error: Python module ultracluster_local is missing. Install ultracluster[local].\n"
     )
 
 
@@ -146,6 +146,4 @@ except ValueError as error:
     print(error)
 """
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert (
-        done.stdout == "UC8004: Python module ultracluster_local is missing. Install ultracluster[local].\n"
-    )
+    assert done.stdout == "error: Python module ultracluster_local is missing. Install ultracluster[local].\n"

@@ -35,10 +35,6 @@ def program(path: Path, says: str) -> Path:
     return path
 
 
-def codes(error: pytest.ExceptionInfo[FindingsError]) -> list[str]:
-    return [finding.code for finding in error.value.findings]
-
-
 def test_prefers_the_cdk_of_the_project_and_the_node_of_our_environment(
     tmp_path: Path, python_folder: Path
 ) -> None:
@@ -106,10 +102,8 @@ def test_refuses_an_installed_version_without_asking_it(tmp_path: Path, python_f
     (tmp_path / "node_modules" / ".bin").mkdir()
     (tmp_path / "node_modules" / ".bin" / "cdk").symlink_to("../aws-cdk/bin/cdk")
 
-    with pytest.raises(FindingsError, match=r"3\.0\.0") as error:
+    with pytest.raises(FindingsError, match=r"3\.0\.0"):
         find_toolchain(tmp_path)
-
-    assert codes(error) == ["UC9005"]
 
 
 def test_reports_all_missing_tools_at_once(tmp_path: Path, python_folder: Path) -> None:
@@ -133,12 +127,8 @@ def test_refuses_a_version_that_cannot_read_our_assemblies(
     program(python_folder / "node", "v24.19.0")
     program(python_folder / "cdk", version)
 
-    with pytest.raises(
-        FindingsError, match=r"Allowed: 2\.1146 or newer, below 3\. Install Node\.js"
-    ) as error:
+    with pytest.raises(FindingsError, match=r"Allowed: 2\.1146 or newer, below 3\. Install Node\.js"):
         find_toolchain(tmp_path)
-
-    assert codes(error) == ["UC9005"]
 
 
 @pytest.mark.slow

@@ -253,7 +253,7 @@ def test_a_pipeline_that_cannot_be_created_is_not_started(
     code, builder = bake("other")
 
     assert code == 4
-    assert "UC9006: cdk deploy ended with code 1" in capsys.readouterr().err
+    assert "error: cdk deploy ended with code 1" in capsys.readouterr().err
     assert {"name=other", "region=us-east-2", f"parent={NEW}"} <= set(deployed[0])
     assert builder.started == []
     assert [one["image"] for one in asked] == ["ecs-neuron"]

@@ -320,5 +320,5 @@ def test_what_is_missing_is_asked_for_with_the_quote_as_the_limit(
 def test_an_extension_that_is_not_on_offer_is_refused(run: Run, approved: list[Order]) -> None:
     outcome = run(*SHORT, "--days", "7", *TERMS)
 
-    assert outcome.stderr.startswith("UC7052: EC2 offers no extension of cr-0123456789abcdef0 by 7 days")
+    assert outcome.stderr.startswith("error: EC2 offers no extension of cr-0123456789abcdef0 by 7 days")
     assert approved == []

@@ -87,7 +87,7 @@ def test_an_unknown_reservation_is_refused_before_instances_are_read(
     outcome = run(*VERIFY, "cr-3")
 
     assert outcome.code == 2
-    assert outcome.stderr.startswith("UC7048: cr-3 not found in us-east-2")
+    assert outcome.stderr.startswith("error: cr-3 not found in us-east-2")
     assert "filters" not in launched
 
 

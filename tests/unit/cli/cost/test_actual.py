@@ -86,7 +86,7 @@ def test_hours_outside_the_window_of_the_capacity_have_no_nodes(
             ["--from", "2026-09-01", "--to", "2026-09-01", "--node-hours", "24.5"],
             "error: --node-hours: got 24.5",
         ),
-        (["--from", "2026-09-01", "--cluster", "nobody"], "UC2201"),
+        (["--from", "2026-09-01", "--cluster", "nobody"], "unknown cluster 'nobody'"),
     ],
 )
 def test_refuses_days_that_were_not(run: Run, arguments: list[str], said: str) -> None:

@@ -50,7 +50,7 @@ def test_compiling_is_on_the_bill_of_the_small_machine(run: Run) -> None:
         (["--throughput-ratio", "2"], "got --throughput-ratio without --compare"),
         (["--compare", "p9.48xlarge"], "UC4001"),
         (["--picture", "cost.png"], "error: --picture: got 'cost.png'. Allowed: FILE.svg."),
-        (["--cluster", "nobody"], "UC2201"),
+        (["--cluster", "nobody"], "unknown cluster 'nobody'"),
     ],
 )
 def test_refuses_plans_that_cannot_be(run: Run, arguments: list[str], said: str) -> None:

@@ -91,7 +91,7 @@ def test_a_failure_names_its_cause_and_the_log(
     log = project / ".ultracluster" / "logs" / "cdk-deploy.log"
     assert outcome.code == 4
     assert "CREATE_FAILED | AWS::S3::Bucket | B no such luck" in outcome.stderr
-    assert f"UC9006: cdk deploy ended with code 1; see {log}" in outcome.stderr
+    assert f"error: cdk deploy ended with code 1; see {log}" in outcome.stderr
     assert "no such luck" in log.read_text()
     assert "Safe to deploy" in outcome.stdout
 

@@ -12,9 +12,9 @@ from tests.unit.cli.deploy.rehearsal_account import Account
 
 from ultracluster_cli._aws.target import Target
 from ultracluster_cli.deploy.rehearsal import AccountRehearsal, removed_at_the_end
+from ultracluster_cli.exit_codes import CommandError
 from ultracluster_runtime.preflight.check import Outcome, Status
 from ultracluster_runtime.preflight.run import CheckResult
-from ultracluster_spec.findings import FindingsError
 from ultracluster_stacks.config import load_rollout
 from ultracluster_stacks.config.rehearsal import rehearsed
 
@@ -29,7 +29,7 @@ class Removed:
     def remove(self) -> int:
         self.times += 1
         if self.problem:
-            raise FindingsError.of("UC9703", self.problem)
+            raise CommandError.message(self.problem)
         return 3
 
 
@@ -65,7 +65,7 @@ def test_what_one_account_keeps_does_not_keep_the_others() -> None:
     one, other = Removed("a bucket stays"), Removed("a subnet stays")
     rehearsals: Any = [one, other]
 
-    with pytest.raises(FindingsError) as raised, removed_at_the_end(rehearsals):
+    with pytest.raises(CommandError) as raised, removed_at_the_end(rehearsals):
         pass
 
     assert [finding.problem for finding in raised.value.findings] == ["a bucket stays", "a subnet stays"]

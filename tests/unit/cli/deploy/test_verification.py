@@ -352,14 +352,14 @@ def test_a_bucket_that_s3_does_not_list_is_a_finding(
 ) -> None:
     answers["s3"] = [("list_buckets", {"Buckets": []})]
 
-    with pytest.raises(FindingsError, match=r"^UC9007: .*S3 does not list checkpoints"):
+    with pytest.raises(FindingsError, match=r"^error: .*S3 does not list checkpoints"):
         read()
 
 
 def test_a_missing_queue_is_a_finding(read: Callable[[], dict[str, Any]], answers: Answers) -> None:
     answers["batch"][0] = ("describe_job_queues", {"jobQueues": []})
 
-    with pytest.raises(FindingsError, match=r"^UC9007: .*has 0 resources of kind job queue, expected 1"):
+    with pytest.raises(FindingsError, match=r"^error: .*has 0 resources of kind job queue, expected 1"):
         read()
 
 
@@ -367,7 +367,7 @@ def test_a_refusal_of_aws_is_a_finding(clients: Mapping[str, Any]) -> None:
     with Stubber(clients["cloudformation"]) as stubber:
         stubber.add_client_error("list_stack_resources", "AccessDenied", "not allowed")
 
-        with pytest.raises(FindingsError, match=r"^UC9007: .*\(AccessDenied\).*not allowed"):
+        with pytest.raises(FindingsError, match=r"^error: .*\(AccessDenied\).*not allowed"):
             read_clusters([STACK], client=FakeClients(lambda service, _: clients[service]))
 
 

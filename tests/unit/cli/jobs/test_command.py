@@ -63,7 +63,7 @@ def test_an_error_of_aws_is_a_finding(
 
     assert main(["jobs", "submit", "quickstart", "evaluate"]) == 2
     said = capsys.readouterr().err
-    assert said.startswith("UC6206")
+    assert said.startswith("error: ")
     assert "check `ultracluster jobs list`" in said
 
 
@@ -90,7 +90,7 @@ def test_unreadable_evidence_is_a_warning(aws: Fake, capsys: pytest.CaptureFixtu
     assert main(["jobs", "why", "one"]) == 0
     printed = capsys.readouterr()
     assert printed.out.startswith("insufficient-capacity: AWS Batch reports: CAPACITY:")
-    assert printed.err.startswith("warning: UC6209: the order of the queue")
+    assert printed.err.startswith("warning: the order of the queue")
 
 
 def test_a_possibly_hidden_reason_is_not_success(aws: Fake, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -106,7 +106,7 @@ def test_a_job_on_a_shared_node_is_terminated_without_a_checkpoint_and_with_a_wa
     aws: Fake, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert main(["jobs", "stop", "one"]) == 0
-    assert "warning: UC6207: 0 nodes of one were notified" in capsys.readouterr().err
+    assert "warning: 0 nodes of one were notified" in capsys.readouterr().err
     assert aws.terminated == ["one"]
 
 
@@ -154,7 +154,7 @@ def test_a_checkpoint_that_no_node_was_asked_for_is_no_success(
     code = ExitCode.DONE if nodes else ExitCode.FINDINGS
 
     assert main(["jobs", "checkpoint", "one"]) == code
-    said = "2 nodes of pretrain were asked for a checkpoint" if nodes else "warning: UC6207: 0 nodes of one"
+    said = "2 nodes of pretrain were asked for a checkpoint" if nodes else "warning: 0 nodes of one"
     assert said in capsys.readouterr().err
     assert main(["jobs", "checkpoint", "one", "--json"]) == code
     assert json.loads(capsys.readouterr().out)["told_nodes"] == nodes

@@ -106,7 +106,7 @@ def test_nothing_is_sent_when_anything_is_wrong() -> None:
 
 def test_a_failure_lists_the_jobs_submitted_before_it() -> None:
     first, last = definition("compile"), definition("train", "compile")
-    with pytest.raises(FindingsError, match=r"UC6206: .*it says no.*compile as id-compile.*jobs stop"):
+    with pytest.raises(FindingsError, match=r"error: .*it says no.*compile as id-compile.*jobs stop"):
         submit(Fake(first, last, takes=1), last)
 
 

@@ -20,5 +20,5 @@ def test_reports_errors_of_cloudwatch(run: Run, tmp_path: Path, monkeypatch: pyt
         str(tmp_path / "page.html"),
     )
     outcome, named = run(*arguments), run(*arguments, "--profile", "nobody")
-    assert (outcome.code, "UC9334" in outcome.stderr) == (2, True)
+    assert (outcome.code, "cloudwatch:ListMetrics" in outcome.stderr) == (2, True)
     assert (named.code, "UC9009" in named.stderr) == (2, True)

@@ -93,7 +93,7 @@ def test_what_could_not_be_deleted_is_named(run: Any, aws: Aws) -> None:
     outcome = run("destroy", "--yes", "--delete-data", "quickstart")
 
     assert outcome.code == 4
-    assert "UC9018: AWS::S3::Bucket bucket-1 still exists: " in outcome.stderr
+    assert "error: AWS::S3::Bucket bucket-1 still exists: " in outcome.stderr
     assert "delete_log_group logs-1" in aws.done
 
 

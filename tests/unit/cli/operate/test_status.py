@@ -114,7 +114,7 @@ def test_nothing_deployed_is_said_with_the_next_command(run: Any, aws: Aws) -> N
 def test_an_unknown_cluster_is_refused(run: Any, aws: Aws) -> None:
     assert aws
 
-    assert run("status", "--cluster", "other").stderr.startswith("UC2201: ")
+    assert run("status", "--cluster", "other").stderr.startswith("error: ")
 
 
 def test_answers_of_live_tests_are_shown_with_their_date(

@@ -87,10 +87,10 @@ def test_who_holds_a_lock_is_told_and_nothing_is_locked(
         held = bucket.objects()
 
     assert finding.startswith(
-        "UC9671: pretrain-us-east-2 is being deployed: `ultracluster rollout 'my rollout.yaml'` by "
+        "error: pretrain-us-east-2 is being deployed: `ultracluster rollout 'my rollout.yaml'` by "
     )
     assert f", process {os.getpid()}, account 1 as alice since 20" in finding
-    assert finding.startswith(f"UC9671: {sentence.partition(', lock renewed')[0]}")
+    assert finding.startswith(f"error: {sentence.partition(', lock renewed')[0]}")
     assert len(held) == 1
     assert describe_locks(stacks, targets(bucket)) == []
 
@@ -110,7 +110,7 @@ def test_another_process_of_the_folder_is_refused_and_a_dead_one_is_not_waited_f
         locks.take(stacks)
         locks.require(*CLUSTERS)
 
-    assert all(finding.startswith("UC9671: canary-us-east-1 ") for finding in (live, elsewhere))
+    assert all(finding.startswith("error: canary-us-east-1 ") for finding in (live, elsewhere))
     assert bucket.objects() == []
 
 
@@ -139,7 +139,7 @@ def test_a_lock_that_was_taken_over_ends_the_work(
         taken_over, _ = bucket.objects()
         taken_over.write_text("{}")
         with pytest.raises(
-            FindingsError, match="UC9672: canary-us-east-1 is no longer locked by this process"
+            FindingsError, match="error: canary-us-east-1 is no longer locked by this process"
         ):
             eventually(locks.require)
         locks.require("pretrain-us-east-2")
@@ -164,7 +164,7 @@ def test_a_lock_that_cannot_be_written_is_a_failure(
     monkeypatch.setattr(bucket, "put_object", denied)
     finding = refused(stacks, targets(bucket), tmp_path)
 
-    assert finding.startswith("UC9673: the lock of canary-us-east-1 cannot be written: ")
+    assert finding.startswith("error: the lock of canary-us-east-1 cannot be written: ")
 
 
 def test_stacks_without_a_bucket_for_assets_are_refused(

@@ -58,7 +58,7 @@ def test_a_plan_against_the_local_aws_requires_a_running_one(run: Run, project: 
     outcome = run("plan", "--local")
 
     assert outcome.code == 6
-    assert outcome.stderr.startswith("UC9206")
+    assert outcome.stderr.startswith("error: no local AWS is running here")
 
 
 def test_a_failed_synthesis_shows_its_output(

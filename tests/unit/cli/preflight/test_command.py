@@ -81,7 +81,7 @@ def test_takes_the_clusters_that_are_named(run: Run, asked: Mapping[str, Any], q
     [
         (["--skip", "UC4001", "--skip", "UC9406", "--skip", "x"], ["error", "error"]),
         (["--skip", "UC9999"], ["error"]),
-        (["--cluster", "nobody"], ["UC2201"]),
+        (["--cluster", "nobody"], ["error"]),
         (["--wave", "nobody"], ["error"]),
         (["--profile", "nobody"], ["UC9009"]),
     ],

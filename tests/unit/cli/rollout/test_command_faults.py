@@ -146,7 +146,7 @@ def test_of_two_operators_one_deploys_and_the_other_is_told_who(
 
     said = "".join((one.folder / "said.txt").read_text() for one in operators)
     assert codes == [0, 2], said
-    assert "UC9671: canary-us-east-1 is being deployed: `" in said
+    assert "error: canary-us-east-1 is being deployed: `" in said
     check(project, first.folder, second.folder)
 
 

@@ -18,7 +18,7 @@ def test_refuses_stacks_that_are_being_changed(project: Project) -> None:
     outcome = project.rollout()
 
     assert outcome.code == 2
-    assert outcome.stderr.count("UC9602") == 3
+    assert outcome.stderr.count("error: ") == 3
     assert len(project.deployed()) == 3
 
 
@@ -51,6 +51,5 @@ def test_a_wave_cannot_roll_back_without_a_stored_deployment(
     refused, unknown = project.rollout("--rollback", "canary"), project.rollout("--rollback", "nothing")
 
     assert (refused.code, unknown.code) == (2, 2)
-    assert "UC9607" in refused.stderr
     assert said in refused.stderr
-    assert "UC9607" in unknown.stderr
+    assert "no rollout in this folder has deployed wave 'nothing'" in unknown.stderr

@@ -41,7 +41,7 @@ def test_a_change_set_that_was_never_executed_is_not_a_change_in_progress(projec
 
     outcome = project.rollout()
 
-    assert "UC9602" not in outcome.stderr
+    assert "Wait for that deployment" not in outcome.stderr
     assert project.deployed() == ["canary-us-east-1"]
 
 

@@ -55,7 +55,7 @@ def test_a_context_without_a_rollout_is_refused(
     monkeypatch.setenv("CDK_CONTEXT_JSON", "{}")
 
     assert synthesis.main() == 2
-    assert capsys.readouterr().err.startswith("UC9102: ")
+    assert capsys.readouterr().err.startswith("error: ")
 
 
 @pytest.mark.parametrize(
@@ -84,7 +84,7 @@ def test_a_number_of_processes_that_is_none_is_refused(
     _context(monkeypatch, tmp_path, processes=processes)
 
     assert synthesis.main() == 2
-    assert capsys.readouterr().err.startswith("UC9103: ")
+    assert capsys.readouterr().err.startswith("error: ")
 
 
 @pytest.mark.usefixtures("rollout")
@@ -95,7 +95,7 @@ def test_an_unknown_purpose_is_refused(
 
     assert synthesis.main() == 2
     assert capsys.readouterr().err.startswith(
-        "UC9104: the context value purpose is 'test'. Allowed: plan, rehearsal"
+        "error: the context value purpose is 'test'. Allowed: plan, rehearsal"
     )
 
 

@@ -42,7 +42,7 @@ def test_says_whose_process_has_failed(
 ) -> None:
     monkeypatch.setattr(sys, "executable", "/bin/false")
 
-    with pytest.raises(FindingsError, match="UC9101: a process that synthesizes quickstart failed"):
+    with pytest.raises(FindingsError, match="error: a process that synthesizes quickstart failed"):
         synthesize_in_processes(_clusters(quickstart), tmp_path, processes=1)
 
 
