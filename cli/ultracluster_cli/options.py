@@ -11,7 +11,7 @@ import typer
 from typer.core import TyperGroup
 
 from ultracluster_cli._cdk.workspace import default_rollout
-from ultracluster_spec.findings import FindingsError, quote
+from ultracluster_spec.findings import Finding, FindingsError, quote
 
 LEDGER_VARIABLE = "ULTRACLUSTER_LEDGER"
 LEDGER_REGION_VARIABLE = "ULTRACLUSTER_LEDGER_REGION"
@@ -91,9 +91,14 @@ FileSystemOption = Annotated[
 ]
 
 
+def wrong_option(option: str, value: object, *, allowed: str, remedy: str = "") -> Finding:
+    """Return the message that an option has a wrong value."""
+    return Finding.message(f"got {quote(value)}", allowed=allowed, remedy=remedy, path=option)
+
+
 def _check_price(price: float | None) -> float | None:
     if price is not None and not 0 < price < float("inf"):
-        raise FindingsError.message(f"got {quote(price)}", allowed="more than 0", path="--node-hour")
+        raise FindingsError([wrong_option("--node-hour", price, allowed="more than 0")])
     return price
 
 
@@ -119,8 +124,7 @@ def _check_suffix(context: typer.Context, path: Path | None) -> Path | None:
     """Refuse a file that is not written before the command does anything: only the dashboard is a page."""
     suffix = ".html" if context.info_name == "dashboard" else ".svg"
     if path is not None and path.suffix != suffix:
-        problem = f"got {quote(str(path))}"
-        raise FindingsError.message(problem, allowed=f"FILE{suffix}", path="--picture")
+        raise FindingsError([wrong_option("--picture", str(path), allowed=f"FILE{suffix}")])
     return path
 
 

@@ -1,6 +1,5 @@
 """Errors that no command foresees, as findings."""
 
-import os
 import tempfile
 import traceback
 from contextlib import suppress
@@ -11,14 +10,9 @@ from botocore.parsers import ResponseParserError
 
 from ultracluster_spec.findings import Finding
 
-TRACEBACK_VARIABLE = "ULTRACLUSTER_TRACEBACK"
-"""Environment variable that makes the command line print the traceback of an unforeseen error."""
-
 
 def finding_of(error: Exception) -> Finding:
     """Return the finding of an error of files and streams, of AWS, or, for all others, of a bug."""
-    if os.environ.get(TRACEBACK_VARIABLE):
-        traceback.print_exception(error)
     if isinstance(error, OSError):
         subject = str(error.filename) if error.filename is not None else "input or output"
         return Finding.message(f"{subject}: {error.strerror or error}")
@@ -26,10 +20,9 @@ def finding_of(error: Exception) -> Finding:
         return Finding.message(str(error), remedy="Check credentials, Region, endpoint and permissions")
     place = traceback.extract_tb(error.__traceback__)[-1]
     kept = _keep_traceback(error)
-    report = f"Report it with {kept}, which has the traceback" if kept else ""
     return Finding.message(
         f"a bug in ultracluster: {type(error).__name__}: {str(error)[:200]} ({Path(place.filename).name}:{place.lineno})",
-        remedy=report or f"Report it with the traceback that {TRACEBACK_VARIABLE}=1 prints",
+        remedy=f"Report it with {kept}, which has the traceback" if kept else "Report it",
     )
 
 

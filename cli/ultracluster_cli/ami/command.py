@@ -21,7 +21,7 @@ from ultracluster_cli.progress import doing, if_interrupted
 from ultracluster_runtime.aws.aws_session import clients_of
 from ultracluster_runtime.functions.clients import Clients
 from ultracluster_runtime.images import MachineImage, image_of_parameter, newest_baked_image
-from ultracluster_spec.findings import Finding, FindingsError, Severity, quote, reject, require
+from ultracluster_spec.findings import Finding, FindingsError, Severity, reject, require
 from ultracluster_spec.images import check_image_kind
 from ultracluster_spec.record import RuleRecord
 from ultracluster_stacks.config.editing import ClusterImage, cluster_images, image_values, update_rollout
@@ -181,11 +181,7 @@ def _choose(
     """Return the selected clusters that can use a Neuron AMI, and warnings about the others."""
     known = {place.cluster.name for place in places}
     allowed = ", ".join(sorted(known)) or "the rollout has no clusters"
-    reject(
-        Finding.message(problem=f"got {quote(name)}", allowed=allowed, path="--cluster")
-        for name in names
-        if name not in known
-    )
+    reject(options.wrong_option("--cluster", name, allowed=allowed) for name in names if name not in known)
     selected, findings = [], []
     for place in places:
         name = place.cluster.name

@@ -11,8 +11,14 @@ import typer
 from ultracluster_catalog.names.cluster_tag import CLUSTER_TAG
 from ultracluster_cli._aws.selection import load_clusters
 from ultracluster_cli._aws.targets import existing_targets
-from ultracluster_cli.cost.output import invalid_number, money_json
-from ultracluster_cli.options import ClusterOption, FallbackRegionOption, JsonOption, RolloutArgument
+from ultracluster_cli.cost.output import money_json
+from ultracluster_cli.options import (
+    ClusterOption,
+    FallbackRegionOption,
+    JsonOption,
+    RolloutArgument,
+    wrong_option,
+)
 from ultracluster_cli.output import print_json, print_note, print_table
 from ultracluster_runtime.costs.cost_explorer import COST_EXPLORER_REGION, ActualCosts, actual_costs
 from ultracluster_spec.cluster import Cluster
@@ -57,7 +63,7 @@ def actual(
     start, end = _parse_period(first, last)
     if node_hours is not None and not 0 <= node_hours <= (end - start) / timedelta(hours=1):
         allowed = f"0 to {(end - start) // timedelta(hours=1)}, the hours of this period"
-        raise FindingsError([invalid_number("--node-hours", node_hours, allowed=allowed)])
+        raise FindingsError([wrong_option("--node-hours", node_hours, allowed=allowed)])
     _, clusters = load_clusters(rollout, names=[cluster] if cluster else [])
     targets = existing_targets(clusters)
     comparisons = []

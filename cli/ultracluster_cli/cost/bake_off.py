@@ -11,7 +11,7 @@ from botocore.exceptions import BotoCoreError, ClientError
 
 from ultracluster_catalog.prices.prices import BillableItem, Price, price_of
 from ultracluster_cli._aws.targets import account
-from ultracluster_cli.options import JsonOption
+from ultracluster_cli.options import JsonOption, wrong_option
 from ultracluster_cli.output import print_json, print_note, print_table
 from ultracluster_runtime.metrics import bake_off_report
 from ultracluster_runtime.metrics.bake_off_report import find_figures, read_samples
@@ -108,17 +108,14 @@ def _parse_nodes_and_prices(
     findings: list[Finding] = []
     if not 1 <= weeks <= _MOST_WEEKS:
         allowed = f"1 to {_MOST_WEEKS}; CloudWatch keeps metrics for 455 days"
-        findings.append(Finding.message(f"got {quote(weeks)}", allowed=allowed, path="--weeks"))
+        findings.append(wrong_option("--weeks", weeks, allowed=allowed))
     node_counts: dict[str, tuple[int, str | None]] = {}
     for text in nodes:
         if match := _NODES.fullmatch(text):
             node_counts[match[1]] = (int(match[2]), match[3])
         else:
-            findings.append(
-                _invalid_argument(
-                    "--nodes", text, "NAME=COUNT or NAME=COUNTxTYPE, such as trn2=4xtrn2.48xlarge"
-                )
-            )
+            allowed = "NAME=COUNT or NAME=COUNTxTYPE, such as trn2=4xtrn2.48xlarge"
+            findings.append(wrong_option("--nodes", text, allowed=allowed))
     paid_prices: dict[str, Price] = {}
     for text in prices:
         name, _, amount = text.partition("=")
@@ -128,16 +125,12 @@ def _parse_nodes_and_prices(
             dollars = Decimal(0)
         if not dollars.is_finite() or dollars <= 0 or name not in node_counts:
             allowed = "NAME=USD, more than 0, for a candidate in --nodes, such as trn2=35.76"
-            findings.append(_invalid_argument("--price", text, allowed))
+            findings.append(wrong_option("--price", text, allowed=allowed))
         paid_prices[name] = Price(
             amount=dollars, unit="instance-hour", source="given by --price", dated=today
         )
     reject(findings)
     return node_counts, paid_prices
-
-
-def _invalid_argument(option: str, text: str, allowed: str) -> Finding:
-    return Finding.message(f"got {quote(text)}", allowed=allowed, path=option)
 
 
 def _side_json(side: bake_off_report.Candidate) -> dict[str, Any]:

@@ -14,7 +14,7 @@ from ultracluster_cli import options
 from ultracluster_cli._aws.selection import load_clusters
 from ultracluster_cli._aws.targets import account
 from ultracluster_cli._cdk.workspace import ledger_place
-from ultracluster_cli.cost.output import cost_json, invalid_number, print_cost, print_total, total_json
+from ultracluster_cli.cost.output import cost_json, print_cost, print_total, total_json
 from ultracluster_cli.output import echo, print_findings, print_json
 from ultracluster_cli.pictures.costs import draw_costs
 from ultracluster_runtime.costs.price_list import PRICE_LIST_REGION, listed_prices
@@ -260,7 +260,9 @@ def _figure_findings(plans: _Plans) -> Iterator[Finding]:
         least = 0 if option in or_zero else None
         if figure is None or 0 < figure < float("inf") or figure == least:
             continue
-        yield invalid_number(option, figure, allowed="0 or more" if option in or_zero else "more than 0")
+        yield options.wrong_option(
+            option, figure, allowed="0 or more" if option in or_zero else "more than 0"
+        )
     if plans.throughput_ratio is not None and plans.compare is None:
         problem = "got --throughput-ratio without --compare"
         yield Finding.message(problem, remedy="Specify --compare TYPE")
@@ -292,7 +294,7 @@ def _own_prices(plans: _Plans, today: date) -> dict[str, Price]:
             dollars = Decimal(-1)
         if not equals or not line or not dollars.is_finite() or dollars < 0:
             allowed = "LINE=USD, such as 'file system=0.21'"
-            findings.append(Finding.message(f"got {quote(text)}", allowed=allowed, path="--price"))
+            findings.append(options.wrong_option("--price", text, allowed=allowed))
         else:
             prices[line] = _own_price(dollars, "--price", today)
     reject(findings)

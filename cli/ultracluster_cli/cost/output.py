@@ -6,16 +6,10 @@ from typing import Any, Final
 
 from ultracluster_catalog.prices.prices import Price
 from ultracluster_cli.output import print_note, print_table
-from ultracluster_spec.findings import Finding, quote
 from ultracluster_stacks.cost import APPROXIMATELY, NOT_COUNTED, Alternative, Estimate, Line, Money
 
 _BY_USE: Final = "by use"  # what an option says, such as --logs-gb, and no rollout
 _EXACT: Final = Decimal("0.000001")
-
-
-def invalid_number(option: str, value: float, *, allowed: str) -> Finding:
-    """Return the message that the number of an option is out of range."""
-    return Finding.message(f"got {quote(value)}", allowed=allowed, path=option)
 
 
 def cost_json(estimate: Estimate, hours_from: str, alternative: Alternative | None) -> dict[str, Any]:

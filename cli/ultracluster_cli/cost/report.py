@@ -29,7 +29,7 @@ from ultracluster_runtime.metrics.block_report import (
 )
 from ultracluster_runtime.metrics.recorded_metrics import Recording
 from ultracluster_spec.cluster import Cluster
-from ultracluster_spec.findings import FindingsError, quote
+from ultracluster_spec.findings import FindingsError
 from ultracluster_spec.instance_type import get_instance_type
 
 _OTHER: Final = "p5.48xlarge"  # the usual alternative to Trainium
@@ -149,10 +149,10 @@ def report(
 def _check(*, file: Path | None, numbers: dict[str, float | None]) -> None:
     """Refuse a page of another kind, and numbers that are not above zero."""
     if file is not None and file.suffix not in {".html", ".md"}:
-        raise FindingsError.message(f"got {quote(str(file))}", allowed="FILE.html or FILE.md", path="--page")
+        raise FindingsError([options.wrong_option("--page", str(file), allowed="FILE.html or FILE.md")])
     for name, number in numbers.items():
         if number is not None and not 0 < number < float("inf"):
-            raise FindingsError.message(f"got {quote(number)}", allowed="more than 0", path=name)
+            raise FindingsError([options.wrong_option(name, number, allowed="more than 0")])
 
 
 def _period_of_block(cluster: Cluster) -> tuple[float, datetime] | None:

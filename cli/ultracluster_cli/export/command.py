@@ -15,8 +15,8 @@ from ultracluster_cli._cdk.workspace import rollout_file
 from ultracluster_cli.options import JsonOption, RolloutArgument, WaveOption
 from ultracluster_cli.output import echo, print_json, print_table
 from ultracluster_cli.plan.stacks import assembled_stacks
+from ultracluster_cli.project.project_files import require_empty
 from ultracluster_spec.cluster import Cluster
-from ultracluster_spec.findings import FindingsError, quote
 from ultracluster_stacks.export import exported_template, stack_set_template, text_of
 
 _LONGEST_BODY = 51_200  # maximum bytes of TemplateBody; larger templates need TemplateURL
@@ -39,9 +39,7 @@ def export(
     """
     rollout = rollout_file(rollout)
     _, clusters = load_clusters(rollout, wave=wave)
-    if output.exists() and (not output.is_dir() or any(output.iterdir())):
-        problem = f"{quote(str(output))} exists and is not empty"
-        raise FindingsError.message(problem, remedy="Choose another folder")
+    require_empty(output)
     with open_project() as project:
         assembly = project.temporary / "export"
         project.synthesize(assembly, rollout=rollout, wave=wave, environment=os.environ)

@@ -9,10 +9,11 @@ import typer
 from ultracluster_catalog.prices.prices import capacity_block_price
 from ultracluster_cli import options
 from ultracluster_cli._aws.selection import locate, project_clusters
-from ultracluster_cli.metrics.metric_source import read_metrics, wrong_options
+from ultracluster_cli.metrics.metric_source import read_metrics
 from ultracluster_cli.metrics.metrics_page import draw_page
 from ultracluster_cli.output import echo
 from ultracluster_runtime.metrics.recording_file import write_recording
+from ultracluster_spec.findings import FindingsError
 
 _SAMPLE: Final = Path(__file__).with_name("sample.json")
 _NOTE: Final = "A sample, not a measurement: a seeded simulation of a day on 16 trn2.48xlarge, with one lost node and an extension."
@@ -49,11 +50,11 @@ def dashboard(
         recording, picture = _SAMPLE, picture or Path("dashboard.html")
         note, node_hour = _NOTE, node_hour or capacity_block_price("trn2.48xlarge", "us-east-2").amount
     elif sample:
-        raise wrong_options("got two sources", allowed="one of --sample, --from and --cluster")
+        raise FindingsError.message("got two sources", allowed="one of --sample, --from and --cluster")
     if recording is None and (cluster is not None or project_clusters()):
         cluster, region = locate(cluster, region)
     if picture is None and save is None:
-        raise wrong_options("got neither --picture nor --save", allowed="one or both of them")
+        raise FindingsError.message("got neither --picture nor --save", allowed="one or both of them")
     recorded = read_metrics(
         recording=recording,
         cluster=cluster,

@@ -4,12 +4,13 @@ from datetime import datetime, timedelta
 from pathlib import Path
 
 from ultracluster_cli._aws.target import time_there
+from ultracluster_cli.options import wrong_option
 from ultracluster_runtime.aws.aws_session import clients_of
 from ultracluster_runtime.functions.responses import AWS_ERRORS, problem_of
 from ultracluster_runtime.metrics.metric_reads import record_metrics, recording_period
 from ultracluster_runtime.metrics.recorded_metrics import Recording
 from ultracluster_runtime.metrics.recording_file import read_recording
-from ultracluster_spec.findings import FindingsError, quote
+from ultracluster_spec.findings import FindingsError
 
 _MOST_HOURS = 455 * 24  # CloudWatch keeps hourly values for 455 days
 
@@ -38,17 +39,12 @@ def read_metrics(
         place = f"CloudWatch in {recorded.region}"
     else:
         problem = "got both --from and --cluster" if recording else "got neither --from nor --cluster"
-        raise wrong_options(problem, allowed="one of them")
+        raise FindingsError.message(problem, allowed="one of them")
     if not any(series.points for series in recorded.series):
         problem = f"{place} has no metrics of {recorded.cluster} in this period"
         remedy = "Check the name of the cluster, the Region and --hours; see `ultracluster docs training-metrics` for the published metrics"
         raise FindingsError.message(problem, remedy=remedy)
     return recorded
-
-
-def wrong_options(problem: str, *, allowed: str) -> FindingsError:
-    """Return the error because options are missing or exclude each other."""
-    return FindingsError.message(problem, allowed=allowed)
 
 
 def _from_cloudwatch(
@@ -61,9 +57,8 @@ def _from_cloudwatch(
     until: datetime | None,
 ) -> Recording:
     if not 0 < hours <= _MOST_HOURS:
-        problem = f"got {quote(hours)}"
         allowed = f"more than 0 to {_MOST_HOURS:,}, the retention of CloudWatch metrics"
-        raise FindingsError.message(problem, allowed=allowed, path="--hours")
+        raise FindingsError([wrong_option("--hours", hours, allowed=allowed)])
     now = time_there()
     # Without an end, the current minute is included.
     end = until or now.replace(second=0, microsecond=0) + timedelta(minutes=1)

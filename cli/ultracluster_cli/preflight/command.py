@@ -25,7 +25,7 @@ from ultracluster_runtime.preflight.run import CheckResult, run_checks
 from ultracluster_runtime.preflight.subjects import Account
 from ultracluster_runtime.records import RECORDS as CHECK_RECORDS
 from ultracluster_spec.cluster import Cluster
-from ultracluster_spec.findings import Finding, quote, reject
+from ultracluster_spec.findings import reject
 
 
 def preflight(
@@ -108,7 +108,7 @@ def check_codes(codes: Sequence[str]) -> None:
     known = {check.code for check in CHECKS}
     allowed, remedy = f"{CHECKS[0].code} to {max(known)}", "See `ultracluster docs preflight`"
     reject(
-        Finding.message(f"got {quote(code)}", allowed=allowed, remedy=remedy, path="--skip")
+        options.wrong_option("--skip", code, allowed=allowed, remedy=remedy)
         for code in codes
         if code not in known
     )

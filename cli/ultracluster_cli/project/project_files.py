@@ -59,7 +59,7 @@ def write_project(directory: Path, answers: ProjectAnswers, source: str | None =
     Raises:
         FindingsError: If the folder is not empty or the rollout is invalid; nothing is written.
     """
-    _require_empty(directory)
+    require_empty(directory)
     rollout = _rollout(answers)
     findings, warnings = _check(rollout)
     reject(findings)
@@ -107,7 +107,7 @@ def write_example(directory: Path, example: str, source: str | None = None) -> N
     Raises:
         FindingsError: If the folder is not empty or the example does not exist.
     """
-    _require_empty(directory)
+    require_empty(directory)
     if example not in example_names():
         problem = f"unknown example {quote(example)}"
         raise FindingsError.message(problem, allowed=", ".join(example_names()))
@@ -124,7 +124,8 @@ def write_example(directory: Path, example: str, source: str | None = None) -> N
     )
 
 
-def _require_empty(directory: Path) -> None:
+def require_empty(directory: Path) -> None:
+    """Refuse a folder that has something in it, and a file in its place."""
     if directory.exists() and (not directory.is_dir() or any(directory.iterdir())):
         problem = f"{quote(str(directory))} exists and is not empty"
         raise FindingsError.message(problem, remedy="Choose another folder")
