@@ -34,6 +34,7 @@ _SETTLED = {"CREATE_COMPLETE", "UPDATE_COMPLETE", "UPDATE_ROLLBACK_COMPLETE", "I
 _AT_ONCE = 8  # fewer than the pooled connections of a client
 _LAST_LINES = 8
 _FAILURES_SHOWN = 10
+_PREPARING = "Preparing the next stack"
 _LEFT = (
     "CloudFormation finishes the stack that it has begun, and later stacks are unchanged. "
     "Deploy again to finish; `ultracluster status` shows each stack."
@@ -63,6 +64,7 @@ class DeploymentProgress:
         resources_done: Finished resources of the current stack.
         resources_total: Total resources of the current stack. 0 while unknown.
         last_lines: Last non-empty output lines, shown when a failure has no line of its own.
+        code: Exit code of the CDK CLI, once it has ended.
     """
 
     current: str | None = None
@@ -72,20 +74,26 @@ class DeploymentProgress:
     deployed: list[DeployedStack] = field(default_factory=list)
     failures: list[str] = field(default_factory=list)
     last_lines: deque[str] = field(default_factory=lambda: deque(maxlen=_LAST_LINES))
+    code: int = 0
 
     @property
     def activity(self) -> str:
         """What the CDK CLI does, in words."""
         if self.current is None:
-            return "Preparing the next stack"
+            return _PREPARING
         resources = (
             f", {self.resources_done} of {self.resources_total} resources" if self.resources_total else ""
         )
         return f"[{len(self.deployed) + 1}/{self.stacks}] {_construct_path(self.current)}{resources}"
 
-    def explanation(self, most: int) -> list[str]:
+    def explanation(self, most: int = _FAILURES_SHOWN) -> list[str]:
         """Return lines that may explain a failure: those of errors, else the last ones."""
         return (self.failures or list(self.last_lines))[:most]
+
+    def show_failure(self) -> None:
+        """Print the explanation of a failure to stderr."""
+        for line in self.explanation():
+            echo(f"  | {line}")
 
     def read(self, line: str) -> DeployedStack | None:
         """Update the progress from one line of output, and return the stack whose deployment it ends."""
@@ -118,15 +126,14 @@ def cdk_deploy(
     assembly: Path,
     project: Project,
     *,
-    clusters: Sequence[str],
     target: Target,
     log: Path,
-    progress: DeploymentProgress,
-    on_change: Callable[[DeployedStack | None], object],
+    on_change: Callable[[DeploymentProgress, DeployedStack | None], object],
+    clusters: Sequence[str] = (),
     stacks: Sequence[str] = (),
     options: Sequence[str] = (),
-) -> int:
-    """Run `cdk deploy --progress events` on an assembly whose plan has been approved, and return its exit code.
+) -> DeploymentProgress:
+    """Run `cdk deploy --progress events` on an assembly whose plan has been approved, and return what it reported.
 
     ``clusters`` are stage names, such as ``training-a-us-east-2``; none are all. ``stacks`` are construct paths, and
     leave out all others. ``on_change`` is called after each line of output, with the stack whose deployment it ends.
@@ -135,12 +142,14 @@ def cdk_deploy(
     selected = [*stacks, "--exclusively"] if stacks else [f"{cluster}/**" for cluster in clusters] or ["**"]
     # The plan, with the permissions that it widens, has been approved.
     approved = ("--app", str(assembly), "--require-approval", "never")
-    return project.run_cdk(
+    progress = DeploymentProgress()
+    progress.code = project.run_cdk(
         *("deploy", *selected, *approved, "--progress", "events", *options, *target.cdk_options),
         environment=target.environment,
         log=log,
-        on_line=lambda line: on_change(progress.read(line)),
+        on_line=lambda line: on_change(progress, progress.read(line)),
     )
+    return progress
 
 
 def deploy_to(
@@ -168,31 +177,37 @@ def deploy_to(
     ]
     for each in deployed:
         echo(str(each))
-    if len(deployed) < len(stacks):
-        others = [
-            _construct_path(stack.settings["displayName"]) for stack in stacks if stack.name not in as_wanted
-        ]
-        deployed += _deploy(
-            target,
-            project,
-            assembly,
-            only=only,
-            stacks=others if deployed else (),
-            steps=steps,
-            log=log,
-            hold=hold,
-        )
+    others = [
+        _construct_path(stack.settings["displayName"]) for stack in stacks if stack.name not in as_wanted
+    ]
+    if others:
+        with measure(steps, "cdk deploy"), if_interrupted(_LEFT), doing(_PREPARING) as rename:
+
+            def on_change(progress: DeploymentProgress, finished: DeployedStack | None) -> None:
+                hold()
+                if finished is not None:
+                    echo(str(finished))
+                rename(progress.activity)
+
+            progress = cdk_deploy(
+                assembly,
+                project,
+                clusters=only,
+                stacks=others if deployed else (),
+                target=target,
+                log=log,
+                on_change=on_change,
+            )
+        if progress.code:
+            progress.show_failure()
+            require_deployed(progress.code, log=log)
+        deployed += progress.deployed
+    own_types = {
+        cluster.instance_type: cluster.node_type for cluster in clusters if cluster.custom_instance_type
+    }
     with measure(steps, "reading back"):
-        read = read_clusters(
-            [stack for stack in stacks if stack.cluster],
-            client=target.client,
-            own_types={
-                cluster.instance_type: cluster.node_type
-                for cluster in clusters
-                if cluster.custom_instance_type
-            },
-        )
-    return read, deployed
+        named = [stack for stack in stacks if stack.cluster]
+        return read_clusters(named, client=target.client, own_types=own_types), deployed
 
 
 def stacks_as_wanted(plan: Plan, stacks: Sequence[StackTemplate], targets: ClusterTargets) -> set[str]:
@@ -225,43 +240,6 @@ def is_as_wanted(stack: StackTemplate, targets: ClusterTargets) -> bool:
         == stack.settings.get("terminationProtection", False)
         and described.get("NotificationARNs", []) == stack.settings.get("notificationArns", [])
     )
-
-
-def _deploy(
-    target: Target,
-    project: Project,
-    assembly: Path,
-    *,
-    only: Sequence[str],
-    stacks: Sequence[str],
-    steps: dict[str, float],
-    log: Path,
-    hold: Callable[[], None],
-) -> list[DeployedStack]:
-    progress = DeploymentProgress()
-    with measure(steps, "cdk deploy"), if_interrupted(_LEFT), doing(progress.activity) as rename:
-
-        def on_change(deployed: DeployedStack | None) -> None:
-            hold()
-            if deployed is not None:
-                echo(str(deployed))
-            rename(progress.activity)
-
-        code = cdk_deploy(
-            assembly,
-            project,
-            clusters=only,
-            stacks=stacks,
-            target=target,
-            log=log,
-            progress=progress,
-            on_change=on_change,
-        )
-    if code:
-        for line in progress.explanation(_FAILURES_SHOWN):
-            echo(f"  | {line}")
-        require_deployed(code, log=log)
-    return progress.deployed
 
 
 @contextmanager

@@ -18,7 +18,7 @@ from ultracluster_cli._aws.target import ClusterTargets, Target
 from ultracluster_cli._aws.targets import open_targets
 from ultracluster_cli._cdk.toolchain import Project, find_toolchain
 from ultracluster_cli._cdk.workspace import project_folder, run_directory, state_directory
-from ultracluster_cli.deploy.deployment import DeploymentProgress, cdk_deploy
+from ultracluster_cli.deploy.deployment import cdk_deploy
 from ultracluster_cli.deploy.rehearsal_guard import check_assembly
 from ultracluster_cli.deploy.rehearsal_price import hourly_price, price_text
 from ultracluster_cli.deploy.rehearsal_removal import LeftStack, find_stacks, remove_stacks
@@ -54,7 +54,6 @@ from ultracluster_stacks.config.rehearsal import (
 
 _SECONDS: Final = 300.0  # time limits of the checks before and after the deployment
 _STACKS_AT_ONCE: Final = 4
-_FAILURES_SHOWN: Final = 5
 _BEFORE_ANYTHING: Final = {*ACCOUNT_IS_KNOWN, REGION_IS_ENABLED, BOOTSTRAPPED}
 # Findings about capacity that is not bought yet.
 _OF_CAPACITY: Final = {check.code for check in checks_of(reservations, orders)}
@@ -108,21 +107,18 @@ class AccountRehearsal:
     def deploy(self, assembly: Path, project: Project) -> None:
         """Deploy the stacks, and keep what was created when one of them fails, for the checks."""
         log = project.state / "logs" / "cdk-rehearse.log"
-        progress = DeploymentProgress()
-        code = cdk_deploy(
+        progress = cdk_deploy(
             assembly,
             project,
             clusters=[cluster.stage for cluster in self.rehearsals],
             target=self.target,
             log=log,
-            progress=progress,
-            on_change=lambda deployed: echo(str(deployed)) if deployed else None,
+            on_change=lambda _, deployed: echo(str(deployed)) if deployed else None,
             options=["--no-rollback", "--concurrency", str(_STACKS_AT_ONCE)],
         )
-        if code:
-            echo(f"cdk deploy ended with code {code}; see {log}")
-            for line in progress.explanation(_FAILURES_SHOWN):
-                echo(f"  | {line}")
+        if progress.code:
+            echo(f"cdk deploy ended with code {progress.code}; see {log}")
+            progress.show_failure()
 
     def remove(self) -> int:
         """Remove the rehearsals, also those of earlier runs, and return the number of stacks."""

@@ -108,26 +108,24 @@ class Steps:
             stacks = stack_status.describe_stacks(cluster.stacks, client=target.client)
         if problems := stack_status.changing_stacks(stacks) or stack_status.differing_stacks(stacks):
             return _failed("; ".join(problems))
-        progress = DeploymentProgress()
 
-        def on_change(_: DeployedStack | None) -> None:
+        def on_change(progress: DeploymentProgress, _: DeployedStack | None) -> None:
             self.hold(cluster.name)  # an exception ends the CDK CLI before it begins the next stack
             self.show(cluster.name, progress.current or "preparing")
 
         self.hold(cluster.name)
         log = self.rollouts / self.run_id / "logs" / f"{cluster.name}.log"
-        code = cdk_deploy(
+        progress = cdk_deploy(
             self.rollouts / cluster.assembly,
             self.project,
             clusters=[cluster.name],
             target=target,
             log=log,
-            progress=progress,
             on_change=on_change,
         )
-        if code:
+        if progress.code:
             messages = " / ".join(progress.explanation(3))
-            return _failed(f"cdk deploy ended with code {code}: {messages}; see {log}")
+            return _failed(f"cdk deploy ended with code {progress.code}: {messages}; see {log}")
         changed = sum(stack.changed for stack in progress.deployed)
         return _passed(f"{changed} of {len(progress.deployed)} stacks changed")
 
