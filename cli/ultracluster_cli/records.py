@@ -29,11 +29,7 @@ ALL_RECORDS: Final = by_code(
 
 
 def selected_records(codes_as_typed: Sequence[str]) -> list[RuleRecord]:
-    """Return the records of codes in any case, without duplicates.
-
-    Raises:
-        FindingsError: If there is no such code.
-    """
+    """Return the records of codes in any case, without duplicates."""
     codes = dict.fromkeys(code.strip().upper() for code in codes_as_typed)
     if codes.keys() - ALL_RECORDS.keys():
         raise FindingsError(

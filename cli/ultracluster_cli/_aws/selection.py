@@ -39,11 +39,7 @@ def project_clusters() -> list[Cluster]:
 
 
 def locate(cluster: str | None, region: str | None) -> tuple[str, str | None]:
-    """Return a cluster and its Region, from the rollout file of the project as far as they are not given.
-
-    Raises:
-        FindingsError: If several clusters of the project fit (UC6204), or no cluster is named outside of a project.
-    """
+    """Return a cluster and its Region, from the rollout file of the project as far as they are not given."""
     if cluster is None:
         clusters = load_rollout(default_rollout(), deployable=False).config.clusters()
     else:

@@ -17,11 +17,7 @@ from ultracluster_spec.findings import Finding, FindingsError
 
 
 def account(profile: str | None = None) -> Target:
-    """Return the account of a profile or of the default credentials.
-
-    Raises:
-        FindingsError: If credentials are missing or invalid (UC9009).
-    """
+    """Return the account of a profile or of the default credentials."""
     try:
         client = clients_of(profile)
         identity = client("sts", client.region or "us-east-1").get_caller_identity()
@@ -66,11 +62,7 @@ def existing_targets(clusters: Sequence[Cluster], *, local: bool = False) -> Clu
 
 @contextmanager
 def local_aws_findings() -> Iterator[None]:
-    """Raise errors of the local AWS as findings with the same code and text.
-
-    Raises:
-        FindingsError: If ultracluster-local is not installed, or raises an error (UC8001 to UC8007).
-    """
+    """Raise errors of the local AWS as findings with the same code and text."""
     try:
         from ultracluster_local.errors import LocalAwsError  # noqa: PLC0415 - optional dependency
     except ModuleNotFoundError:
@@ -96,10 +88,6 @@ def open_targets(
     """Open the accounts of all profiles, or the local AWS for all clusters, seeded with fakes of their reservations and images.
 
     The local AWS is the one started by `ultracluster local up`, or one for the duration of this context.
-
-    Raises:
-        FindingsError: If credentials are missing or invalid (UC9009), or the local AWS is not installed, cannot start
-            (UC8002, UC8003), or rejects the reservations (UC8006).
     """
     if not local:
         yield existing_targets(clusters)
@@ -115,11 +103,7 @@ def open_targets(
 
 
 def running_local_aws(*, region: str) -> Target:
-    """Return the local AWS started by `ultracluster local up`, without seeding it.
-
-    Raises:
-        FindingsError: If it is not installed, or is not running.
-    """
+    """Return the local AWS started by `ultracluster local up`, without seeding it."""
     with local_aws_findings():
         from ultracluster_cli._aws import local_target  # noqa: PLC0415 - optional dependency
 

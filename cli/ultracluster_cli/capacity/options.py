@@ -106,12 +106,7 @@ def block_search(
     days: str,
     between: tuple[str, str],
 ) -> Search:
-    """Return the search for Capacity Blocks that start in a future window.
-
-    Raises:
-        FindingsError: If the durations, the window, a Region or the type are invalid (also UC7014, UC7101,
-            UC2102, UC4001).
-    """
+    """Return the search for Capacity Blocks that start in a future window."""
     now = datetime.now(UTC)
     hours = order_checks.parse_days("--days", days)
     start_after, start_before = (order_checks.parse_time("--between", text) for text in between)
@@ -135,12 +130,7 @@ def block_search(
 def read_size(
     *, instance_type: str | None, nodes: str | None, ultraservers: str | None, ultraserver_type: str
 ) -> tuple[str | None, str | None, tuple[int, ...]]:
-    """Return the instance type or the UltraServer type of a block, and the counts to buy.
-
-    Raises:
-        FindingsError: UC7010 unless either nodes of an instance type or UltraServers are specified, and for invalid
-            counts.
-    """
+    """Return the instance type or the UltraServer type of a block, and the counts to buy."""
     if nodes is not None and instance_type is not None and ultraservers is None:
         return instance_type, None, order_checks.parse_counts("--nodes", nodes)
     if ultraservers is not None and instance_type is None and nodes is None:

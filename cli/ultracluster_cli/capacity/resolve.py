@@ -52,12 +52,7 @@ def resolve(
 
 
 def purchased_capacity(places: Sequence[OrderedCapacity], records: Sequence[Record]) -> list[dict[str, Any]]:
-    """Return the purchased capacity of a rollout, in the order of the file.
-
-    Raises:
-        FindingsError: If the ledger does not contain an order (UC7020), its terms differ from the approved terms (UC7025),
-            it has not bought exactly one reservation, or it does not match the cluster.
-    """
+    """Return the purchased capacity of a rollout, in the order of the file."""
     by_name = {record.order.name: record for record in records}
     rows = []
     findings: list[Finding] = []

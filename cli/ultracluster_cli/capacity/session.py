@@ -179,11 +179,7 @@ def show_records(records: list[Record], *, as_json: bool) -> None:
 def show_outcome(
     outcome: Outcome, *, as_json: bool, outputs: Mapping[str, Callable[[], object]] = MappingProxyType({})
 ) -> None:
-    """Print the outcome of an order, write it elsewhere, and exit with its exit code.
-
-    Raises:
-        FindingsError: If the outcome has errors, or could not be printed or written (UC7051).
-    """
+    """Print the outcome of an order, write it elsewhere, and exit with its exit code."""
     findings = list(outcome.findings)
     for place, write in {
         "standard output": lambda: _print_outcome(outcome, as_json=as_json),

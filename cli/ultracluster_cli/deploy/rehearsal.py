@@ -202,11 +202,7 @@ def rehearse(
     qualifier: str,
     as_json: bool,
 ) -> None:
-    """Deploy a rollout without capacity, check the result, and remove it; with `clean`, only remove what one has left.
-
-    Raises:
-        typer.Exit: A check failed.
-    """
+    """Deploy a rollout without capacity, check the result, and remove it; with `clean`, only remove what one has left."""
     directory, start = project_folder(), time.monotonic()
     _, clusters = load_clusters(rollout, wave=wave, names=names, deployable=False)
     with (

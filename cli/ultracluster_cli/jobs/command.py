@@ -21,12 +21,16 @@ from ultracluster_cli.jobs.session import (
     open_region,
     open_shell,
     read_duration,
-    read_resume,
-    read_variables,
     report_notified,
 )
-from ultracluster_cli.jobs.submit import submit_all
-from ultracluster_cli.options import DefaultClusterArgument, JsonOption, ProfileOption, command_group
+from ultracluster_cli.jobs.submit import SubmissionOptions, submit_all
+from ultracluster_cli.options import (
+    DefaultClusterArgument,
+    JsonOption,
+    ProfileOption,
+    command_group,
+    with_option_groups,
+)
 from ultracluster_cli.output import (
     counted,
     echo,
@@ -64,6 +68,7 @@ _Region = Annotated[
 
 
 @app.command()
+@with_option_groups
 def submit(
     cluster: Annotated[
         str,
@@ -81,16 +86,9 @@ def submit(
         typer.Argument(metavar="[-- COMMAND...]", help="Command to run instead of the job's own, after --."),
     ] = None,
     *,
-    nodes: Annotated[
-        int | None, typer.Option(help="Number of nodes. Default: nodes of the job definition.")
-    ] = None,
+    options: SubmissionOptions,
     name: Annotated[str | None, typer.Option(help="Name of this job. Default: JOB.")] = None,
-    share: Annotated[str | None, typer.Option(help="Fair-share identifier. Default: default.")] = None,
-    env: Annotated[
-        list[str] | None, typer.Option(help="Environment variable NAME=VALUE on every node; repeatable.")
-    ] = None,
     priority: Annotated[int | None, typer.Option(help="Priority within the share, 0 to 9,999.")] = None,
-    timeout: Annotated[str | None, typer.Option(help="Timeout of each attempt, such as 12h.")] = None,
     depends_on: Annotated[
         list[str] | None, typer.Option(help="ID of a job that must succeed first; repeatable.")
     ] = None,
@@ -98,32 +96,21 @@ def submit(
         int | None,
         typer.Option(help="Size of the array job, 2 to 10,000. Default: array size of the job definition."),
     ] = None,
-    resume: Annotated[
-        int | None,
-        typer.Option(
-            help="Maximum number of times to submit the job again after a drain or the loss of a node, 0 to 100. Default: resume of the job."
-        ),
-    ] = None,
-    no_resume: Annotated[
-        bool, typer.Option("--no-resume", help="Do not submit the job again, whatever its definition says.")
-    ] = False,
     alone: Annotated[
         bool, typer.Option("--alone", help="Submit only this job, without its dependencies.")
     ] = False,
     queue_name: _Queue = None,
     region: _Region = None,
-    profile: ProfileOption = None,
     as_json: JsonOption = False,
 ) -> None:
     """Submit a job of a cluster, after the jobs that it depends on."""
-    variables = read_variables(env or [])
-    seconds = int(read_duration("--timeout", timeout).total_seconds()) if timeout else None
+    settings = options.settings()
     words = shift_to_project([cluster, *([job] if job else []), *(command or [])])
     if len(words) == 1:
         raise typer.BadParameter(f"got only {words[0]}; name the cluster and the job: CLUSTER JOB")
     cluster, job, *command = words
     cluster, region = locate(cluster, region)
-    region, client = open_region(cluster, job, region=region, profile=profile)
+    region, client = open_region(cluster, job, region=region, profile=options.profile)
     with aws_errors_as_findings():
         queue = find_queue(cluster, region=region, client=client, name=queue_name)
         definition = find_definition(job, queue=queue, client=client)
@@ -135,16 +122,8 @@ def submit(
         named_queue=queue_name is not None,
         alone=alone,
         depends_on=depends_on or [],
-        share=share,
-        settings={
-            "nodes": nodes,
-            "environment": variables,
-            "priority": priority,
-            "timeout_seconds": seconds,
-            "command": command,
-            "array_size": array_size,
-            "resume": read_resume(resume, no_resume=no_resume),
-        },
+        share=options.share,
+        settings=settings | {"priority": priority, "command": command, "array_size": array_size},
     )
     submitted_job = submitted[-1]
     if as_json:

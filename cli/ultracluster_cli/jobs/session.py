@@ -224,9 +224,6 @@ def open_shell(node: str, *, region: str, profile: str | None, container_of: str
     """Replace this process with a shell on a node, or in the container of a job there.
 
     ``container_of`` is the ARN of an ECS task.
-
-    Raises:
-        FindingsError: If the AWS CLI or its Session Manager plugin is not installed.
     """
     if endpoint := os.environ.get("AWS_ENDPOINT_URL"):
         _open_local_shell(endpoint, container_of or node)

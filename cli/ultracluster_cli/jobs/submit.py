@@ -4,12 +4,14 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from types import MappingProxyType
-from typing import Any
+from typing import Annotated, Any
 
+import typer
 from botocore.exceptions import ClientError
 
 from ultracluster_cli._aws.target import time_there
-from ultracluster_cli.jobs.session import aws_errors_as_findings
+from ultracluster_cli.jobs.session import aws_errors_as_findings, read_duration, read_resume, read_variables
+from ultracluster_cli.options import ProfileOption
 from ultracluster_runtime.functions.clients import ONCE, Clients
 from ultracluster_runtime.jobs.closed_queues import explain_closed_queue
 from ultracluster_runtime.jobs.dependencies import dependencies_of, job_name, queue_of, submission_order
@@ -18,6 +20,40 @@ from ultracluster_runtime.jobs.resumes import resume_table
 from ultracluster_runtime.jobs.submission import submission
 from ultracluster_runtime.lifecycle.reader import resumes_left
 from ultracluster_spec.findings import FindingsError
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class SubmissionOptions:
+    """Options of the commands that submit a job."""
+
+    nodes: Annotated[
+        int | None, typer.Option(help="Number of nodes. Default: nodes of the job definition.")
+    ] = None
+    env: Annotated[
+        list[str] | None, typer.Option(help="Environment variable NAME=VALUE on every node; repeatable.")
+    ] = None
+    timeout: Annotated[str | None, typer.Option(help="Timeout of each attempt, such as 12h.")] = None
+    resume: Annotated[
+        int | None,
+        typer.Option(
+            help="Maximum number of times to submit the job again after a drain or the loss of a node, 0 to 100. Default: resume of the job."
+        ),
+    ] = None
+    no_resume: Annotated[
+        bool, typer.Option("--no-resume", help="Do not submit the job again, whatever its definition says.")
+    ] = False
+    share: Annotated[str | None, typer.Option(help="Fair-share identifier. Default: default.")] = None
+    profile: ProfileOption = None
+
+    def settings(self) -> dict[str, Any]:
+        """Return what the options say of the job, or refuse what none of them may be."""
+        timeout = read_duration("--timeout", self.timeout) if self.timeout else None
+        return {
+            "nodes": self.nodes,
+            "environment": read_variables(self.env or []),
+            "timeout_seconds": timeout and int(timeout.total_seconds()),
+            "resume": read_resume(self.resume, no_resume=self.no_resume),
+        }
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

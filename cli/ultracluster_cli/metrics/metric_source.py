@@ -25,13 +25,7 @@ def read_metrics(
     profile: str | None,
     until: datetime | None = None,
 ) -> Recording:
-    """Read the metrics of a cluster from a recording, or from CloudWatch in the hours before a time, by default now.
-
-    Raises:
-        FindingsError: If the file is not a recording, not exactly one source is specified, the hours
-            are out of range, CloudWatch reports an error, there are no values, or the profile
-            does not exist (UC9009).
-    """
+    """Read the metrics of a cluster from a recording, or from CloudWatch in the hours before a time, by default now."""
     if recording is not None and cluster is None:
         recorded, place = read_recording(recording), str(recording)
     elif cluster is not None and recording is None:

@@ -66,11 +66,7 @@ class ClusterLocks(ExitStack):
         return super().__exit__(kind, error, traceback)
 
     def take(self, stacks: Iterable[StackTemplate]) -> None:
-        """Lock the clusters of some stacks, or none of them.
-
-        Raises:
-            FindingsError: If others hold locks, or locks cannot be read or written.
-        """
+        """Lock the clusters of some stacks, or none of them."""
         by_cluster = sorted(_first_stacks(stacks), key=lambda stack: stack.cluster)
         self._folder.mkdir(exist_ok=True)
         with doing("Locking the clusters"), ThreadPoolExecutor(max_workers=_AT_ONCE) as pool:

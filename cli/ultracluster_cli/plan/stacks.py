@@ -95,11 +95,7 @@ def _paths(folder: Path, name: str, artifact: Any) -> dict[str, str]:
 
 
 def deployed_stacks(stacks: Sequence[StackTemplate], targets: "ClusterTargets") -> list[StackTemplate]:
-    """Read deployed stacks, each from the account of its cluster, leaving out those that do not exist.
-
-    Raises:
-        FindingsError: If a stack belongs to another account, or a template cannot be read.
-    """
+    """Read deployed stacks, each from the account of its cluster, leaving out those that do not exist."""
     by_target = [(stack, targets.of(stack.cluster)) for stack in stacks]
     reject(
         Finding.message(

@@ -54,11 +54,7 @@ def example_names() -> list[str]:
 
 
 def write_project(directory: Path, answers: ProjectAnswers, source: str | None = None) -> None:
-    """Write a project with a rollout file of one cluster.
-
-    Raises:
-        FindingsError: If the folder is not empty or the rollout is invalid; nothing is written.
-    """
+    """Write a project with a rollout file of one cluster, or nothing if that is invalid or the folder is not empty."""
     require_empty(directory)
     rollout = _rollout(answers)
     findings, warnings = _check(rollout)
@@ -102,11 +98,7 @@ def _check(rollout: str) -> tuple[list[Finding], list[Finding]]:
 
 
 def write_example(directory: Path, example: str, source: str | None = None) -> None:
-    """Write a project from an example app without a rollout file.
-
-    Raises:
-        FindingsError: If the folder is not empty or the example does not exist.
-    """
+    """Write a project from an example app without a rollout file."""
     require_empty(directory)
     if example not in example_names():
         problem = f"unknown example {quote(example)}"

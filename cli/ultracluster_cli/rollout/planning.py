@@ -69,11 +69,7 @@ def plan_forward(
 def plan_rollback(
     wave: str, *, undone: Run, earlier: list[Run], rollouts: Path, targets: ClusterTargets
 ) -> rollout_plan.RolloutPlan:
-    """Plan to redeploy the clusters of a wave as they were before a rollout.
-
-    Raises:
-        FindingsError: If the earlier deployment is not available, or another deployment is changing a stack.
-    """
+    """Plan to redeploy the clusters of a wave as they were before a rollout."""
     plan = undone.journal.plan
     touched = [cluster for cluster in plan.clusters if cluster.wave == wave and undone.touched(cluster.name)]
     earlier_clusters = {cluster.name: earlier_deployment(earlier, cluster) for cluster in touched}

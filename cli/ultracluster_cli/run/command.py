@@ -21,12 +21,9 @@ from ultracluster_cli.jobs.session import (
     echo_resumes,
     follow_log,
     open_region,
-    read_duration,
-    read_resume,
-    read_variables,
 )
-from ultracluster_cli.jobs.submit import submit_all
-from ultracluster_cli.options import JsonOption, ProfileOption
+from ultracluster_cli.jobs.submit import SubmissionOptions, submit_all
+from ultracluster_cli.options import JsonOption, with_option_groups
 from ultracluster_cli.output import echo, print_json
 from ultracluster_cli.run.code import Code, pack
 from ultracluster_runtime.functions.clients import Clients
@@ -48,15 +45,14 @@ _TORCH = re.compile(
 """Imports of PyTorch and of libraries that need it."""
 
 
+@with_option_groups
 def run(
     program: Annotated[str, typer.Argument(metavar="PROGRAM", help="Python program in the folder.")],
     arguments: Annotated[
         list[str] | None, typer.Argument(metavar="[-- ARGUMENTS...]", help="Its arguments, after --.")
     ] = None,
     *,
-    nodes: Annotated[
-        int | None, typer.Option(help="Number of nodes. Default: nodes of the job definition.")
-    ] = None,
+    options: SubmissionOptions,
     folder: Annotated[
         Path, typer.Option(help="Folder whose files are uploaded, except those that git ignores.")
     ] = Path(),
@@ -84,20 +80,6 @@ def run(
         ),
     ] = None,
     name: Annotated[str | None, typer.Option(help="Name of this job. Default: name of the program.")] = None,
-    env: Annotated[
-        list[str] | None, typer.Option(help="Environment variable NAME=VALUE on every node; repeatable.")
-    ] = None,
-    timeout: Annotated[str | None, typer.Option(help="Timeout of each attempt, such as 12h.")] = None,
-    resume: Annotated[
-        int | None,
-        typer.Option(
-            help="Maximum number of times to submit the job again after a drain or the loss of a node. Default: resume of the job."
-        ),
-    ] = None,
-    no_resume: Annotated[
-        bool, typer.Option("--no-resume", help="Do not submit the job again, whatever its definition says.")
-    ] = False,
-    share: Annotated[str | None, typer.Option(help="Fair-share identifier. Default: default.")] = None,
     bucket: Annotated[
         str | None,
         typer.Option(
@@ -109,7 +91,6 @@ def run(
         str | None,
         typer.Option(help="AWS Region. Default: Region of the rollout, the environment or the profile."),
     ] = None,
-    profile: ProfileOption = None,
     as_json: JsonOption = False,
 ) -> None:
     """Run a Python program from a folder on a cluster, and follow its log until it ends.
@@ -123,10 +104,9 @@ def run(
         echo(
             f"Not uploaded, because Git stores only its commit or has not checked it out: {printable(left_out)}"
         )
-    variables = read_variables(env or [])
-    seconds = int(read_duration("--timeout", timeout).total_seconds()) if timeout else None
+    settings = options.settings()
     cluster, region = locate(cluster, region)
-    region, client = open_region(cluster, region=region, profile=profile)
+    region, client = open_region(cluster, region=region, profile=options.profile)
     with aws_errors_as_findings():
         queue = find_queue(cluster, region=region, client=client)
         definition = _definition_to_run(job, queue=queue, client=client)
@@ -140,14 +120,11 @@ def run(
         client=client,
         name=name or re.sub(r"[^A-Za-z0-9_-]", "-", Path(program).stem).lstrip("-_") or "run",
         alone=True,
-        share=share,
-        settings={
-            "nodes": nodes,
-            "environment": variables,
-            "timeout_seconds": seconds,
+        share=options.share,
+        settings=settings
+        | {
             "command": _bootstrap(code, url, command, launcher=kind),
             "launcher": kind,
-            "resume": read_resume(resume, no_resume=no_resume),
             "tags": {
                 CODE_TAG: code.digest,
                 # Other characters are not allowed in tags.

@@ -83,8 +83,7 @@ def _never(_: Difference) -> bool:
 
 
 def _more(change: Difference) -> bool:
-    numbers = change.numbers
-    return numbers is not None and numbers[1] >= numbers[0]
+    return _grows(change.before, change.after)
 
 
 def _more_than_none(change: Difference) -> bool:
@@ -103,8 +102,7 @@ def _at_most_doubles(change: Difference) -> bool:
 
 
 def _less(change: Difference) -> bool:
-    numbers = change.numbers
-    return numbers is not None and numbers[1] <= numbers[0]
+    return _grows(change.after, change.before)
 
 
 def _longer(change: Difference) -> bool:

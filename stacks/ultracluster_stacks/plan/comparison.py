@@ -4,7 +4,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
-from ultracluster_stacks.plan.assets import code_note
+from ultracluster_stacks.plan.assets import changes_code
 from ultracluster_stacks.plan.changes import (
     REPLACES,
     Action,
@@ -234,7 +234,7 @@ def _resource_change(
         leaves_behind=leaves_behind,
         properties=properties,
         widened=widened(kind, before.get("Properties") or {}, after.get("Properties") or {}),
-        notes=tuple(note for change in properties if (note := code_note(change, old, new))),
+        notes=("the code changes",) if any(map(changes_code, properties)) else (),
         stops=(),
     )
     update = ResourceUpdate(

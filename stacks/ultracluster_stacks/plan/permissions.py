@@ -154,7 +154,7 @@ def risky(
 ) -> tuple[str, ...]:
     """Describe the added permissions that are not known to be safe, for a job or a node or for another principal."""
     old, new = ([*_grants(resource_type, properties)] for properties in (before, after))
-    added = [grant for grant in new if grant.effect == "Allow" and not any(one.covers(grant) for one in old)]
+    added = _not_in(old, new, "Allow")
     if resource_type == "AWS::EC2::VPCEndpoint":
         # It lets through what other policies allow; a new one only adds to the ways.
         any_action = [grant for grant in added if old and grant.action.endswith("*")]
@@ -164,20 +164,28 @@ def risky(
     else:
         judged = ((grant, _risk(grant, old, account, of_workload=of_workload)) for grant in added)
         risks = [f"allows {grant}{why}" for grant, why in judged if why is not None]
-    denied = [
-        grant for grant in old if grant.effect == "Deny" and not any(each.covers(grant) for each in new)
-    ]
-    risks += [f"no longer denies {grant}" for grant in denied]
-    if after and before.get("PermissionsBoundary") and not after.get("PermissionsBoundary"):
-        risks.append("PermissionsBoundary no longer limits it")
+    risks += [f"no longer denies {grant}" for grant in _not_in(new, old, "Deny")]
+    risks += _lifted_boundary(before, after)
     if before and any(grant.effect == "Allow" for grant in new):
         risks += _new_items(before, after, ("Groups", "Roles", "Users"))
     return (*risks, *_new_items(before, after, ("ManagedPolicyArns",)))
 
 
-def _new_items(before: Mapping[str, Any], after: Mapping[str, Any], names: Sequence[str]) -> list[str]:
+def _not_in(grants: Sequence[_Grant], others: Sequence[_Grant], effect: str) -> list[_Grant]:
+    """Return the other grants of an effect that no grant covers."""
+    return [one for one in others if one.effect == effect and not any(grant.covers(one) for grant in grants)]
+
+
+def _lifted_boundary(before: Mapping[str, Any], after: Mapping[str, Any]) -> list[str]:
+    lifted = after and before.get("PermissionsBoundary") and not after.get("PermissionsBoundary")
+    return ["PermissionsBoundary no longer limits it"] if lifted else []
+
+
+def _new_items(
+    before: Mapping[str, Any], after: Mapping[str, Any], names: Sequence[str], verb: str = "gets"
+) -> list[str]:
     return [
-        f"{name} gets {item}"
+        f"{name} {verb} {item}"
         for name in names
         for item in sorted(
             set.difference(*({_text(item) for item in side.get(name) or []} for side in (after, before)))
@@ -224,17 +232,10 @@ def widened(resource_type: str, before: Mapping[str, Any], after: Mapping[str, A
     Properties are empty before the resource is added, and after it is removed.
     """
     old, new = ([*_grants(resource_type, properties)] for properties in (before, after))
-    allowed = [
-        grant for grant in new if grant.effect == "Allow" and not any(other.covers(grant) for other in old)
-    ]
-    lifted = (
-        [grant for grant in old if grant.effect == "Deny" and not any(other.covers(grant) for other in new)]
-        if after
-        else []
-    )
-    additions = [f"allows {grant}" for grant in allowed] + [f"no longer denies {grant}" for grant in lifted]
-    if after and before.get("PermissionsBoundary") and not after.get("PermissionsBoundary"):
-        additions.append("PermissionsBoundary no longer limits it")
+    additions = [f"allows {grant}" for grant in _not_in(old, new, "Allow")]
+    if after:
+        additions += [f"no longer denies {grant}" for grant in _not_in(new, old, "Deny")]
+    additions += _lifted_boundary(before, after)
     additions += _new_items(before, after, _LISTS.get(resource_type, ()))
     if resource_type in _WHOLE and after and canonical(before) != canonical(after):
         additions.append(f"{resource_type.rsplit('::', 1)[1]}: {_text(after)}")
@@ -251,26 +252,16 @@ def narrowed(
     old, new = ([*_grants(resource_type, properties)] for properties in (before, after))
     lost = [
         f"no longer allows {grant}"
-        for grant in old
-        if grant.effect == "Allow"
-        and not any(other.covers(grant) for other in new)
-        and not any(f'"{name}"' in grant.resource for name in gone)
+        for grant in _not_in(new, old, "Allow")
+        if not any(f'"{name}"' in grant.resource for name in gone)
     ]
     denied = [
         f"denies {grant}"
-        for grant in new
-        if grant.effect == "Deny"
-        and not grant.concerns_transport
+        for grant in _not_in(old, new, "Deny")
+        if not grant.concerns_transport
         and grant.action not in NEVER  # what our roles are denied, nothing of ours does
-        and not any(other.covers(grant) for other in old)
     ]
-    items = [
-        f"{name} loses {item}"
-        for name in _LISTS.get(resource_type, ())
-        for item in sorted(
-            set.difference(*({_text(item) for item in side.get(name) or []} for side in (before, after)))
-        )
-    ]
+    items = _new_items(after, before, _LISTS.get(resource_type, ()), "loses")
     old_boundary, boundary = (_text(side.get("PermissionsBoundary")) for side in (before, after))
     bounded = boundary not in {old_boundary, _text(None)}
     return tuple(lost + denied + items + [f"PermissionsBoundary becomes {boundary}"] * bounded)

@@ -160,11 +160,8 @@ def replacement(resource_type: str, properties: Mapping[str, Any]) -> Replacemen
     return Replacement(always=always, sometimes=sometimes)
 
 
-def touches(
-    path: PropertyPath, others: Mapping[PropertyPath, Any] | frozenset[PropertyPath]
-) -> PropertyPath | None:
-    """Return the first of `others`, in which ``*`` matches any part, that equals, contains or is inside a path."""
-    for other in sorted(others):
-        if all(pattern in {part, "*"} for part, pattern in zip(path, other, strict=False)):
-            return other
-    return None
+def touches(path: PropertyPath, others: frozenset[PropertyPath]) -> bool:
+    """Return whether one of `others`, in which ``*`` matches any part, equals, contains or is inside a path."""
+    return any(
+        all(pattern in {part, "*"} for part, pattern in zip(path, other, strict=False)) for other in others
+    )

@@ -201,9 +201,8 @@ def _job_stops(update: ResourceUpdate) -> Iterator[Stop]:
         )
         yield change.stop(StopKind.JOBS, reason)
     elif _updates_infrastructure(update) and _ends_jobs(update):
-        policy = update.new.get("UpdatePolicy") or {}
-        at_once = str(policy.get("TerminateJobsOnUpdate", False)).lower() == "true"
-        when = "immediately" if at_once else f"after {policy.get('JobExecutionTimeoutMinutes', 30)} minutes"
+        at_once, minutes = _end_of_jobs(update)
+        when = "immediately" if at_once else f"after {30 if minutes is None else minutes} minutes"
         yield change.stop(StopKind.JOBS, f"an infrastructure update terminates running jobs {when}")
 
 
@@ -242,9 +241,15 @@ def _updates_infrastructure(update: ResourceUpdate) -> bool:
 
 
 def _ends_jobs(update: ResourceUpdate) -> bool:
+    at_once, minutes = _end_of_jobs(update)
+    return at_once or minutes != updates.LONGEST_JOB_TIMEOUT_MINUTES
+
+
+def _end_of_jobs(update: ResourceUpdate) -> tuple[bool, Any]:
+    """Return whether an update of nodes ends jobs at once, and else after how many minutes; None is the default."""
     policy = update.new.get("UpdatePolicy") or {}
     at_once = str(policy.get("TerminateJobsOnUpdate", False)).lower() == "true"
-    return at_once or policy.get("JobExecutionTimeoutMinutes") != updates.LONGEST_JOB_TIMEOUT_MINUTES
+    return at_once, policy.get("JobExecutionTimeoutMinutes")
 
 
 def _unknown_stops(update: ResourceUpdate) -> Iterator[Stop]:
@@ -254,7 +259,5 @@ def _unknown_stops(update: ResourceUpdate) -> Iterator[Stop]:
         yield change.stop(StopKind.UNKNOWN, "the effect of the change depends on its function and is unknown")
     elif updates.replacement(kind, update.new) is None and change.action in REPLACES:
         yield change.stop(StopKind.UNKNOWN, f"whether a change replaces {kind} is unknown")
-    elif updates.touches(
-        ("Condition",), frozenset(property_change.path for property_change in change.properties)
-    ):
+    elif any(property_change.path[0] == "Condition" for property_change in change.properties):
         yield change.stop(StopKind.UNKNOWN, "its condition changes, which may create or delete it")
