@@ -1,5 +1,6 @@
 """The stack with the network of a cluster."""
 
+import re
 from typing import Any
 
 import aws_cdk as cdk
@@ -7,7 +8,6 @@ from constructs import Construct
 
 from ultracluster.network.cluster_network import define_network
 from ultracluster_spec.cluster import Cluster
-from ultracluster_stacks.wiring.storage import existing_buckets
 
 
 class NetworkStack(cdk.Stack):
@@ -28,3 +28,16 @@ class NetworkStack(cdk.Stack):
         if policies := self.network.endpoint_policies:
             for bucket in existing_buckets(config):
                 policies.allow_bucket(bucket)
+
+
+def existing_buckets(config: Cluster) -> list[str]:
+    """Return the existing buckets that a cluster names, which can be of other accounts."""
+    resources = (
+        resource
+        for job in config.jobs
+        for statement in job.permissions.statements
+        for resource in statement.resources
+    )
+    named = [re.match(r"arn:[^:]*:s3:::([a-z0-9.-]+)", resource) for resource in resources]
+    existing = [bucket.bucket_name for _, bucket in config.buckets() if bucket.bucket_name]
+    return [*existing, *(match[1] for match in named if match)]

@@ -6,7 +6,7 @@ import pytest
 from tests.unit.ultracluster import builders
 
 from ultracluster_spec.cluster import Cluster
-from ultracluster_stacks.wiring.monitoring import define_budget, notify_of_blocked_queues
+from ultracluster_stacks.stacks.cluster_stack import define_budget, notify_of_blocked_queues
 
 pytestmark = pytest.mark.slow
 

@@ -9,7 +9,7 @@ from tests.unit.ultracluster import builders
 import ultracluster as uc
 from ultracluster.jobs.cluster_job import ClusterJob
 from ultracluster_spec.cluster import Cluster
-from ultracluster_stacks.wiring.job_definitions import define_jobs
+from ultracluster_stacks.stacks.job_definitions import define_jobs
 
 pytestmark = pytest.mark.slow
 

@@ -1,19 +1,16 @@
 """Buckets of a rollout are new ones with its settings, or imported by name."""
 
 from collections.abc import Callable
-from dataclasses import replace
 
 import pytest
 from aws_cdk import aws_kms as kms
 from tests.unit.ultracluster import builders
 
 from ultracluster_spec.cluster import Cluster
-from ultracluster_spec.job import Permissions, Statement
-from ultracluster_stacks.wiring.storage import (
+from ultracluster_stacks.stacks.storage_stack import (
     checkpoint_bucket,
     compile_cache_bucket,
     dataset_bucket,
-    existing_buckets,
     imported_key,
 )
 
@@ -82,20 +79,3 @@ def test_without_an_arn_no_key_is_imported() -> None:
     key = imported_key(stack, "Some", KEY)
     assert key is not None
     assert key.key_arn == KEY
-
-
-def test_the_buckets_that_a_rollout_names_are_those_that_its_endpoints_let_through(
-    configured: Callable[..., Cluster],
-) -> None:
-    config = configured(
-        "checkpoints: {bucket_name: ours}",
-        "datasets: [{name: c4, bucket_name: corpora}, {name: new}]",
-    )
-    statement = {"actions": ("s3:GetObject",), "resources": ("arn:aws:s3:::theirs/*", "arn:aws:sqs:a:b:q")}
-    permissions = Permissions(statements=(Statement(**statement),))
-    config = replace(
-        config,
-        network=replace(config.network, allowed_buckets=("shared",)),
-        jobs=[replace(each, permissions=permissions) for each in config.jobs[:1]],
-    )
-    assert existing_buckets(config) == ["ours", "corpora", "theirs"]

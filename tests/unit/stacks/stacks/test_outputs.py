@@ -6,7 +6,7 @@ from aws_cdk import assertions
 from tests.unit.ultracluster import builders
 
 import ultracluster as uc
-from ultracluster_stacks.wiring.outputs import define_outputs
+from ultracluster_stacks.stacks.outputs import define_outputs
 
 pytestmark = pytest.mark.slow
 

@@ -7,7 +7,7 @@ from tests.unit.ultracluster import builders
 
 import ultracluster as uc
 from ultracluster_spec.cluster import Cluster
-from ultracluster_stacks.wiring.capacity_sources import node_placement
+from ultracluster_stacks.stacks.cluster_stack import node_placement
 
 pytestmark = pytest.mark.slow
 

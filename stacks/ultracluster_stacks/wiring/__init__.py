@@ -1,1 +1,0 @@
-"""Translate rollout settings into constructs."""
