@@ -4,8 +4,8 @@ from typing import Final
 
 from ultracluster_checks.table import RECORDS as TEMPLATES
 from ultracluster_spec.record import by_code
-from ultracluster_stacks import export
-from ultracluster_stacks.check import reading, yaml_template
+from ultracluster_stacks import export, yaml_template
+from ultracluster_stacks.check import reading
 from ultracluster_stacks.config.loading import error_messages, loader, suppressions
 from ultracluster_stacks.config.records import RECORDS as CONTENT
 from ultracluster_stacks.plan.headroom import RECORDS as HEADROOM

@@ -29,10 +29,9 @@ _INSTALL = "Install Node.js, then the CDK CLI with `npm install --global aws-cdk
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Toolchain:
-    """The CDK CLI and its version, such as ``2.1148.1``, with PATH for the CLI, the CDK app and jsii."""
+    """The CDK CLI, with PATH for it, the CDK app and jsii."""
 
     cdk: Path
-    version: str
     path: str
 
 
@@ -164,14 +163,15 @@ def find_toolchain(directory: Path) -> Toolchain:
         findings.append(Finding.message(problem, remedy=_INSTALL))
     if findings or not cdk:
         raise FindingsError(findings)
-    return Toolchain(cdk=Path(cdk), version=_supported_version(Path(cdk), path), path=path)
+    _require_supported(Path(cdk), path)
+    return Toolchain(cdk=Path(cdk), path=path)
 
 
-def _supported_version(cdk: Path, path: str) -> str:
+def _require_supported(cdk: Path, path: str) -> None:
     version = _installed_version(cdk) or _reported_version(cdk, path)
     match = re.match(r"(\d+)\.(\d+)\.\d+", version)
     if match and int(match[1]) == _MAJOR and int(match[2]) >= _OLDEST_MINOR:
-        return match[0]
+        return
     problem = f"the CDK CLI {quote(str(cdk))} has version {quote(version)}"
     allowed = f"{_MAJOR}.{_OLDEST_MINOR} or newer, below {_MAJOR + 1}"
     raise FindingsError.message(problem, allowed=allowed, remedy=_INSTALL)

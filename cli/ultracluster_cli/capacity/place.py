@@ -18,7 +18,6 @@ from ultracluster_runtime.purchasing.order_checks import check_ranking, parse_am
 from ultracluster_runtime.purchasing.placement import PlacementRequest, PlacementRules
 from ultracluster_runtime.purchasing.placement import place as choose
 from ultracluster_runtime.purchasing.search import Search, search_offerings
-from ultracluster_spec.cluster import Cluster
 from ultracluster_spec.findings import Finding, FindingsError, quote, reject
 from ultracluster_stacks.config.editing import (
     OrderedCapacity,
@@ -52,11 +51,18 @@ def place(
         problem = f"no cluster of wave {quote(wave)} has an order without a reservation"
         remedy = "Specify `capacity: {order: NAME}`; clusters with a reservation are not moved"
         raise FindingsError.message(problem, remedy=remedy)
-    current_places = {_place_of(capacity.cluster) for capacity in unplaced}
+    moving = [capacity.cluster for capacity in unplaced]
     known_regions = read_regions(regions, known=())
     search = block_search(regions=known_regions, days=days, between=between)
     offerings = choose(
-        [_request(capacity) for capacity in unplaced],
+        [
+            PlacementRequest(
+                cluster=capacity.cluster.name,
+                instance_type=capacity.cluster.instance_type,
+                nodes=capacity.nodes,
+            )
+            for capacity in unplaced
+        ],
         _search_offerings(unplaced, search, profile),
         rules=PlacementRules(
             regions=known_regions,
@@ -64,7 +70,7 @@ def place(
             max_per_region=most_per_region,
             prefer=prefer,
         ),
-        taken=[place for place in map(_place_of, config.clusters()) if place not in current_places],
+        taken=[(each.name, each.region) for each in config.clusters() if each not in moving],
     )
     pairs = list(zip(unplaced, offerings, strict=True))
     reject(_unplaced_finding(capacity) for capacity, offering in pairs if offering is None)
@@ -98,15 +104,6 @@ def _search_offerings(
         print_findings(result.findings)
         offerings += result.offerings
     return offerings
-
-
-def _request(capacity: OrderedCapacity) -> PlacementRequest:
-    name, instance_type = capacity.cluster.name, capacity.cluster.instance_type
-    return PlacementRequest(cluster=name, instance_type=instance_type, nodes=capacity.nodes)
-
-
-def _place_of(cluster: Cluster) -> tuple[str, str]:
-    return cluster.name, cluster.region
 
 
 def _row(capacity: OrderedCapacity, offering: Offering) -> dict[str, Any]:

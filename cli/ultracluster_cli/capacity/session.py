@@ -5,6 +5,7 @@ import select
 import sys
 from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Final, TypeVar
@@ -18,7 +19,7 @@ from ultracluster_cli.exit_codes import exit_code_of
 from ultracluster_cli.options import LEDGER_REGION_VARIABLE, LEDGER_VARIABLE
 from ultracluster_cli.output import echo, print_findings, print_json, print_table
 from ultracluster_runtime.aws.aws_session import clients_of
-from ultracluster_runtime.functions.clients import patience
+from ultracluster_runtime.functions.clients import Clients, patience
 from ultracluster_runtime.functions.responses import AWS_ERRORS
 from ultracluster_runtime.purchasing.ec2_driver import Ec2Driver
 from ultracluster_runtime.purchasing.ec2_objects import Quote
@@ -40,26 +41,13 @@ T = TypeVar("T")
 _BRIEFLY: Final = patience(attempts=3, read=10)
 
 
+@dataclass(frozen=True, kw_only=True, slots=True)
 class Session:
-    """The ledger and the AWS clients of one command. The token of an order buys it without a prompt."""
+    """The ledger and the AWS clients of one command."""
 
-    def __init__(
-        self,
-        *,
-        profile: str | None,
-        table: str,
-        region: str,
-        token: str | None = None,
-        besides: Collection[str] = (),
-    ) -> None:
-        self.clients = clients_of(profile)
-        self.ledger = Ledger(self.clients("dynamodb", region, config=_BRIEFLY), table)
-        self.driver = Ec2Driver(
-            clients=self.clients,
-            ledger=self.ledger,
-            confirm=lambda order, quote: confirm(order, quote, token),
-            accept=lambda order, others: accept(order, others, besides),
-        )
+    clients: Clients
+    ledger: Ledger
+    driver: Ec2Driver
 
     def run(self, steps: Steps[T]) -> T:
         """Run the steps of a purchase."""
@@ -77,7 +65,7 @@ class Session:
 def open_session(
     options: LedgerOptions, token: str | None = None, *, besides: Collection[str] = ()
 ) -> Session:
-    """Open a session with the ledger of the options or the environment, or raise UC7021 without one."""
+    """Open a session with the ledger of the options or the environment, or raise UC7021 without one; the token of an order buys it without a prompt."""
     place = ledger_place(options.ledger, options.ledger_region)
     if place is None:
         raise unusable_ledger(
@@ -86,13 +74,16 @@ def open_session(
             'write "ledger": {"table": ..., "region": ...} into the context of cdk.json; '
             "the CapacityLedger construct creates the table",
         )
-    return Session(
-        profile=options.profile,
-        table=place[0],
-        region=place[1],
-        token=token,
-        besides=besides,
+    table, region = place
+    clients = clients_of(options.profile)
+    ledger = Ledger(clients("dynamodb", region, config=_BRIEFLY), table)
+    driver = Ec2Driver(
+        clients=clients,
+        ledger=ledger,
+        confirm=lambda order, quote: confirm(order, quote, token),
+        accept=lambda order, others: accept(order, others, besides),
     )
+    return Session(clients=clients, ledger=ledger, driver=driver)
 
 
 def accept(order: Order, others: Sequence[Record], besides: Collection[str]) -> bool:

@@ -215,29 +215,31 @@ def _estimate_cluster(
     usage = cost.Usage(
         hours=hours,
         runs_per_month=plans.runs_per_month,
-        tokens_per_second=None if plans.tokens_per_second is None else _decimal(plans.tokens_per_second),
+        tokens_per_second=_decimal_or_none(plans.tokens_per_second),
         savings_plan_rate=None
         if plans.savings_plan is None
         else _own_price(_decimal(plans.savings_plan), "--savings-plan", today),
         custom_metrics=plans.metrics,
         compile_hours=_decimal(plans.compile_hours),
         compile_reuse=plans.compile_reuse,
-        **{name: None if value is None else _decimal(value) for name, value in plans.use.items()},
+        **{name: _decimal_or_none(value) for name, value in plans.use.items()},
     )
     estimate = cost.estimate_cost(footprint, usage=usage, prices=prices, given=own_prices)
-    ratio = None if plans.throughput_ratio is None else _decimal(plans.throughput_ratio)
-    alternative = (
-        None
-        if plans.compare is None
-        else cost.compare_with(
-            plans.compare, estimate, prices=prices, throughput_ratio=ratio, given=own_prices
-        )
+    if plans.compare is None:
+        return estimate, hours_from, None
+    ratio = _decimal_or_none(plans.throughput_ratio)
+    alternative = cost.compare_with(
+        plans.compare, estimate, prices=prices, throughput_ratio=ratio, given=own_prices
     )
     return estimate, hours_from, alternative
 
 
 def _decimal(figure: float) -> Decimal:
     return Decimal(int(figure)) if figure == int(figure) else Decimal(str(figure))  # exact decimal value
+
+
+def _decimal_or_none(figure: float | None) -> Decimal | None:
+    return None if figure is None else _decimal(figure)
 
 
 def _own_price(amount: Decimal, option: str, today: date) -> Price:

@@ -21,7 +21,7 @@ from ultracluster_spec.untrusted_files import (
     read_untrusted_file,
     refuse_file,
 )
-from ultracluster_stacks.check.yaml_template import (
+from ultracluster_stacks.yaml_template import (
     DEEPEST_NESTING,
     TemplateError,
     UnsupportedTemplateError,

@@ -5,9 +5,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-import yaml
-
 from ultracluster_spec.untrusted_files import parse_untrusted_json
+from ultracluster_stacks.yaml_template import TemplateError, read_yaml_template
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -46,27 +45,17 @@ class StackTemplate:
         return resources
 
 
-class _Loader(yaml.SafeLoader):
-    """YAML in which a date such as 2012-10-17 stays a string."""
-
-
-_Loader.yaml_implicit_resolvers = {
-    first: [(tag, pattern) for tag, pattern in resolvers if tag != "tag:yaml.org,2002:timestamp"]
-    for first, resolvers in yaml.SafeLoader.yaml_implicit_resolvers.items()
-}
-
-
 def read_template(text: str) -> dict[str, Any]:
-    """Parse a template: JSON, or YAML with functions in their long form, as the CDK CLI writes it."""
+    """Parse a template in JSON or YAML; one that cannot be read is a ValueError."""
     try:
-        if text.lstrip().startswith("{"):
-            template = parse_untrusted_json(text)
-        else:
-            template = yaml.load(text, Loader=_Loader)  # noqa: S506 - a SafeLoader
-    except yaml.YAMLError as error:
-        raise ValueError(str(error)) from None
+        template = (
+            parse_untrusted_json(text) if text.lstrip().startswith("{") else read_yaml_template(text)[0]
+        )
+    except TemplateError as error:
+        raise ValueError(f"line {error.line}: {error.problem}") from None
     except RecursionError:
         raise ValueError("it is nested too deeply") from None
-    if not isinstance(template, dict) or not isinstance(template.get("Resources"), dict):
-        raise ValueError("it has no Resources")  # noqa: TRY004 - the text is invalid, not a type
-    return template
+    resources = template.get("Resources") if isinstance(template, dict) else None
+    if not isinstance(resources, dict) or not all(isinstance(each, dict) for each in resources.values()):
+        raise ValueError("it has no Resources")
+    return dict(template)

@@ -7,7 +7,7 @@ from typing import Final
 import pytest
 
 from ultracluster_checks import Source, check_templates
-from ultracluster_stacks.check.yaml_template import read_yaml_template
+from ultracluster_stacks.yaml_template import read_yaml_template
 
 _CASES: Final = Path(__file__).parents[3] / "localaws/tests/field/cases"
 _PAIRS = {

@@ -8,7 +8,7 @@ from tests.rule_examples import Example
 
 from ultracluster_checks import Source, check_templates
 from ultracluster_checks.table import template_codes
-from ultracluster_stacks.check.yaml_template import read_yaml_template
+from ultracluster_stacks.yaml_template import read_yaml_template
 
 EXAMPLES = ALL_EXAMPLES["template"]
 OWN_SECTIONS = ("UC32", "UC42", "UC52", "UC640", "UC641", "UC642")

@@ -10,7 +10,7 @@ from tests.golden.synthesis import stacks_of
 from tests.rule_examples import EXAMPLES
 
 from ultracluster_checks import Source, check_templates
-from ultracluster_stacks.check.yaml_template import read_yaml_template
+from ultracluster_stacks.yaml_template import read_yaml_template
 
 pytestmark = pytest.mark.slow
 

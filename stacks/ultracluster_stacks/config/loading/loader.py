@@ -5,7 +5,6 @@ import os
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
-from pathlib import Path
 from typing import Any, Final
 
 from pydantic import TypeAdapter, ValidationError
@@ -56,7 +55,6 @@ class LoadedRollout:
     warnings: tuple[Finding, ...]
     unshown: tuple[Finding, ...] = ()
     suppressed: tuple[SuppressedWarning, ...] = ()
-    source: Path
 
 
 def load_rollout(path: str | os.PathLike[str], *, deployable: bool = True) -> LoadedRollout:
@@ -95,7 +93,6 @@ def load_rollout(path: str | os.PathLike[str], *, deployable: bool = True) -> Lo
             SuppressedWarning(finding=_findings(source, [problem])[0], reason=reason)
             for problem, reason in suppressed
         ),
-        source=Path(path),
     )
 
 

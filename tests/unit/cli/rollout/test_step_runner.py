@@ -82,7 +82,7 @@ def steps(tmp_path: Path, batch: Any, *, patience_minutes: float = 1) -> Steps:
         project=Project(
             directory=tmp_path,
             temporary=tmp_path,
-            toolchain=Toolchain(cdk=Path("cdk"), version="2", path=""),
+            toolchain=Toolchain(cdk=Path("cdk"), path=""),
         ),
         patience_minutes=patience_minutes,
         poll_seconds=0.001,

@@ -8,7 +8,7 @@ import pytest
 from tests.unit.stacks.check.good_template import GOOD
 
 from ultracluster_stacks.check import read_templates
-from ultracluster_stacks.check.yaml_template import read_yaml_template
+from ultracluster_stacks.yaml_template import read_yaml_template
 
 
 @pytest.mark.parametrize(
