@@ -20,6 +20,7 @@ _READING: Final = frozenset(
 
 _activities: list[list[str]] = []
 _interruptions: list[str] = []
+_durations: dict[str, float] = {}
 
 
 @contextmanager
@@ -38,11 +39,16 @@ def doing(what: str) -> Iterator[Callable[[str], None]]:
 
 
 @contextmanager
-def measure(steps: dict[str, float], step: str) -> Iterator[None]:
+def measure(step: str) -> Iterator[None]:
     """Add the duration of the body to `step`, unless it fails."""
     start = time.monotonic()
     yield
-    steps[step] = steps.get(step, 0.0) + time.monotonic() - start
+    _durations[step] = _durations.get(step, 0.0) + time.monotonic() - start
+
+
+def durations() -> dict[str, float]:
+    """Return the seconds that each step of this command took, in the order in which they ended."""
+    return dict(_durations)
 
 
 @contextmanager
@@ -65,6 +71,7 @@ def interruption_note(command: str) -> str:
 def progress_line(command: str) -> Iterator[None]:
     """Show a line on stderr while the body has written nothing for a second, if stderr is a terminal."""
     _interruptions.clear()
+    _durations.clear()
     if not sys.stderr.isatty():
         yield
         return

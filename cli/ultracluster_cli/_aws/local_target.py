@@ -42,13 +42,12 @@ def local_aws(
     clusters: Sequence[Cluster],
     *,
     temporary: Path,
-    steps: dict[str, float],
     seed_blocks: bool,
     run_jobs: bool,
 ) -> Iterator[Target]:
     """Open the running local AWS, or start one; see `open_targets`."""
     with ExitStack() as stack:
-        with measure(steps, "starting the local AWS"):
+        with measure("starting the local AWS"):
             running = _running()
             if running is None:
                 local = stack.enter_context(ultracluster_local.LocalAws(directory=temporary / "local"))

@@ -81,7 +81,6 @@ def open_targets(
     *,
     local: bool,
     temporary: Path,
-    steps: dict[str, float] | None = None,
     seed_blocks: bool = True,
     run_jobs: bool = False,
 ) -> Iterator[ClusterTargets]:
@@ -95,10 +94,7 @@ def open_targets(
     with local_aws_findings():
         from ultracluster_cli._aws.local_target import local_aws  # noqa: PLC0415 - optional dependency
 
-        steps = {} if steps is None else steps
-        with local_aws(
-            clusters, temporary=temporary, steps=steps, seed_blocks=seed_blocks, run_jobs=run_jobs
-        ) as target:
+        with local_aws(clusters, temporary=temporary, seed_blocks=seed_blocks, run_jobs=run_jobs) as target:
             yield single_target(target)
 
 

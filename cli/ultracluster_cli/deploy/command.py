@@ -83,15 +83,14 @@ def deploy(
         )
         return
     loaded, clusters = load_clusters(rollout, wave=wave)
-    steps: dict[str, float] = {}
     with (
         open_project() as project,
-        measure(steps, "in all"),
-        open_targets(clusters, local=local, temporary=project.temporary, steps=steps) as targets,
+        measure("in all"),
+        open_targets(clusters, local=local, temporary=project.temporary) as targets,
         ClusterLocks(targets, state=project.state) as locks,
     ):
         assembly = project.temporary / "deploy"
-        with measure(steps, "cdk synth"):
+        with measure("cdk synth"):
             project.synthesize(
                 assembly,
                 rollout=rollout,
@@ -101,7 +100,7 @@ def deploy(
             )
         stacks = assembled_stacks(assembly)
         locks.take(stacks)
-        with measure(steps, "plan"):
+        with measure("plan"):
             plan = approved_plan(
                 stacks,
                 targets=targets,
@@ -129,7 +128,6 @@ def deploy(
                     clusters=clusters,
                     only=targets.clusters(profile) if multiple_profiles else (),
                     as_wanted=as_wanted,
-                    steps=steps,
                     log=log,
                     hold=locks.require,
                 )
@@ -137,7 +135,7 @@ def deploy(
             ]
     clusters_read = [cluster for read, _ in deployed for cluster in read]
     reported = [stack for _, of_account in deployed for stack in of_account]
-    print_summary(clusters_read, local=local, as_json=as_json, steps=steps, deployed=reported)
+    print_summary(clusters_read, local=local, as_json=as_json, deployed=reported)
     if not as_json:
         print_next_steps(clusters_read, local=local)
 

@@ -160,7 +160,6 @@ def deploy_to(
     clusters: Sequence[Cluster],
     only: Sequence[str] = (),
     as_wanted: Collection[str] = (),
-    steps: dict[str, float],
     log: Path,
     hold: Callable[[], None] = lambda: None,
 ) -> tuple[list[dict[str, Any]], list[DeployedStack]]:
@@ -181,7 +180,7 @@ def deploy_to(
         _construct_path(stack.settings["displayName"]) for stack in stacks if stack.name not in as_wanted
     ]
     if others:
-        with measure(steps, "cdk deploy"), if_interrupted(_LEFT), doing(_PREPARING) as rename:
+        with measure("cdk deploy"), if_interrupted(_LEFT), doing(_PREPARING) as rename:
 
             def on_change(progress: DeploymentProgress, finished: DeployedStack | None) -> None:
                 hold()
@@ -205,7 +204,7 @@ def deploy_to(
     own_types = {
         cluster.instance_type: cluster.node_type for cluster in clusters if cluster.custom_instance_type
     }
-    with measure(steps, "reading back"):
+    with measure("reading back"):
         named = [stack for stack in stacks if stack.cluster]
         return read_clusters(named, client=target.client, own_types=own_types), deployed
 

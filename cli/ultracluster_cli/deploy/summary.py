@@ -6,6 +6,7 @@ from typing import Any
 
 from ultracluster_cli.deploy.deployment import DeployedStack
 from ultracluster_cli.output import echo, print_json, print_table, short_time
+from ultracluster_cli.progress import durations
 
 _FROM_LOCAL = """
 This was the local AWS: no instances were started, and the reservation and AMI are fake. To deploy to an account:
@@ -21,15 +22,14 @@ def summary_json(
     clusters: Sequence[Mapping[str, Any]],
     *,
     local: bool,
-    steps: Mapping[str, float],
     deployed: Sequence[DeployedStack],
 ) -> dict[str, Any]:
-    """Return the summary as plain values. Without deployed stacks, the CDK CLI ran interactively."""
+    """Return the summary as plain values."""
     return {
         "local": local,
-        "changed": any(stack.changed for stack in deployed) if deployed else None,
+        "changed": any(stack.changed for stack in deployed),
         "clusters": list(clusters),
-        "seconds": {step: round(seconds, 1) for step, seconds in steps.items()},
+        "seconds": {step: round(seconds, 1) for step, seconds in durations().items()},
     }
 
 
@@ -38,12 +38,11 @@ def print_summary(
     *,
     local: bool,
     as_json: bool,
-    steps: Mapping[str, float],
     deployed: Sequence[DeployedStack],
 ) -> None:
     """Print the summary to stdout."""
     if as_json:
-        print_json(**summary_json(clusters, local=local, steps=steps, deployed=deployed))
+        print_json(**summary_json(clusters, local=local, deployed=deployed))
         return
     where = "in the local AWS (fake, no cost)" if local else "in your account"
     for cluster in clusters:
@@ -51,7 +50,7 @@ def print_summary(
         print_table(rows, title=f"{cluster['name']}, {where}")
     stacks = [stack for cluster in clusters for stack in cluster["stacks"]]
     print_table(_stack_rows(stacks, deployed))
-    print_table({"step": step, "seconds": f"{seconds:.1f}"} for step, seconds in steps.items())
+    print_table({"step": step, "seconds": f"{seconds:.1f}"} for step, seconds in durations().items())
 
 
 def _facts(cluster: Mapping[str, Any]) -> list[tuple[str, str]]:

@@ -23,7 +23,7 @@ from ultracluster_cli.local.demo_purchase import chapter, show_command
 from ultracluster_cli.operate.status import print_status, read_status, write_picture
 from ultracluster_cli.options import JsonOption, RolloutArgument
 from ultracluster_cli.output import echo, print_json
-from ultracluster_cli.progress import doing, measure
+from ultracluster_cli.progress import doing, durations, measure
 from ultracluster_spec.cluster import Cluster
 from ultracluster_spec.findings import FindingsError
 from ultracluster_spec.rollout import Rollout
@@ -55,10 +55,9 @@ def demo(
     refuse_environment(rollout)
     loaded, clusters = load_clusters(rollout)
     blocks = blocks_of(loaded.config)
-    steps: dict[str, float] = {}
     with (
         open_project() as project,
-        measure(steps, "in all"),
+        measure("in all"),
         # Where the CDK has never run, Python compiles its modules and jsii unpacks them, while other steps wait for answers.
         subprocess.Popen(
             [sys.executable, "-c", "import ultracluster_stacks.synthesis.in_process"],
@@ -71,7 +70,6 @@ def demo(
             clusters,
             local=True,
             temporary=project.temporary,
-            steps=steps,
             seed_blocks=False,
             run_jobs=not no_job,
         ) as targets,
@@ -82,12 +80,10 @@ def demo(
             path.mkdir(exist_ok=True)
         log.write_text("", encoding="utf-8")
         echo("On a local AWS, a simulation on this machine: list prices, and no charge.")
-        with measure(steps, "making the ledger"):
+        with measure("making the ledger"):
             demo_purchase.make_ledger(target.client("dynamodb", demo_purchase.LEDGER_REGION))
         run = demo_purchase.CommandRunner(target=target, directory=directory, log=log)
-        buyer = demo_purchase.DemoBuyer(
-            target=target, directory=directory, folder=folder, run=run, steps=steps
-        )
+        buyer = demo_purchase.DemoBuyer(target=target, directory=directory, folder=folder, run=run)
         purchases = {loc: buyer.buy(cluster) for loc, cluster in blocks.items()}
         copy = folder / rollout.name
         write_copy(rollout, copy, {loc: purchase.fragment for loc, purchase in purchases.items()})
@@ -95,20 +91,18 @@ def demo(
         chapter(4, "Deploy", "nodes start in the block that the file names, and nowhere else.")
         show_command("deploy", os.path.relpath(copy))
         assembly = project.temporary / "demo"
-        with measure(steps, "cdk synth"):
+        with measure("cdk synth"):
             loading.wait()
             project.synthesize(assembly, rollout=copy, wave=None, environment=target.environment)
         with own_log(project.state / "logs") as (log, _):
-            deployed, stacks = deploy_to(
-                target, project, assembly=assembly, clusters=clusters, steps=steps, log=log
-            )
+            deployed, stacks = deploy_to(target, project, assembly=assembly, clusters=clusters, log=log)
         require_bought(deployed, list(purchases.values()))
         named = ", ".join(purchase.reservation_id for purchase in purchases.values())
         echo(f"  All launch templates name {named}, and no other.")
         trained = None
         for loc, cluster in blocks.items():
             if target.runs_jobs and trained is None and can_train(cluster):
-                trained = DemoTraining(target=target, run=run, steps=steps).train(cluster, purchases[loc])
+                trained = DemoTraining(target=target, run=run).train(cluster, purchases[loc])
         if trained is None and not no_job:
             echo(
                 "\nChapters 5 and 6 are left out: the demo trains only on a local AWS that it has started itself."
@@ -116,7 +110,7 @@ def demo(
         picture = folder / "timeline.svg"
         states = _look(copy, picture, clusters, targets)
     if as_json:
-        summary = summary_json(deployed, local=True, steps=steps, deployed=stacks)
+        summary = summary_json(deployed, local=True, deployed=stacks)
         job = dataclasses.asdict(trained) if trained else None
         rows = [*map(_row, purchases.values())]
         print_json(**summary, rollout=copy, purchases=rows, job=job, picture=picture)
@@ -125,9 +119,11 @@ def demo(
         print_status(state, where="the local AWS")
     echo(f"The timeline of the block, drawn: {os.path.relpath(picture)}")
     parts = ", ".join(
-        f"{step} {seconds:.1f}" for step, seconds in steps.items() if _LONG <= seconds < steps["in all"]
+        f"{step} {seconds:.1f}"
+        for step, seconds in durations().items()
+        if _LONG <= seconds < durations()["in all"]
     )
-    echo(f"Took {steps['in all']:.1f} s: {parts}.")
+    echo(f"Took {durations()['in all']:.1f} s: {parts}.")
     echo("Next: `ultracluster docs first-cluster`, and a local AWS that stays: `local up`.")
 
 

@@ -62,12 +62,11 @@ class DemoTraining:
 
     target: Target
     run: CommandRunner
-    steps: dict[str, float]
 
     def train(self, cluster: Cluster, purchase: Purchase) -> TrainedJob:
         """Submit the job (a message if it fails), and move the clock through the block, whose extension is paid after the drain."""
         region, client = cluster.region, self.target.client.in_region(cluster.region)
-        with measure(self.steps, "training"), doing("Training"):
+        with measure("training"), doing("Training"):
             chapter(5, "Train", "a job waits in the queue, and starts with its block.")
             job = self._submit(cluster)
             start = self._clock("--to", "start", region=region)

@@ -135,7 +135,6 @@ class DemoBuyer:
     directory: Path
     folder: Path
     run: CommandRunner
-    steps: dict[str, float]
 
     def buy(self, cluster: Cluster) -> Purchase:
         """Find, approve and buy the block of a cluster, unless the ledger already contains its order."""
@@ -166,7 +165,7 @@ class DemoBuyer:
 
     def _find(self, cluster: Cluster) -> dict[str, Any]:
         chapter(1, "Find", "Trainium2 is sold in blocks of days, so look for what is on offer.")
-        with measure(self.steps, "capacity find"), doing("Searching"):
+        with measure("capacity find"), doing("Searching"):
             offers = self.run("capacity", "find", *_search_options(cluster))["offerings"]
         if not offers:
             raise failed_command(f"the local AWS offers no {cluster.instance_type} in {cluster.region}")
@@ -183,7 +182,7 @@ class DemoBuyer:
         chapter(2, "Approve", "a block cannot be returned, so a person limits its price.")
         fee = best["total"]
         spent = sum((record.held_fee for record in records), Decimal(0))
-        with measure(self.steps, "capacity approve"), doing("Approving"):
+        with measure("capacity approve"), doing("Approving"):
             document = self.run(
                 *("capacity", "approve", order, "--cluster", cluster.name, *_search_options(cluster)),
                 *("--max-fee", fee, "--month-cap", str(spent + Decimal(fee)), "--approver", "demo"),
@@ -196,12 +195,12 @@ class DemoBuyer:
         chapter(3, "Buy", "an order is bought once, even if the command is repeated or killed.")
         # A person is asked for the name of the order and the total.
         answers = ["--token", token]
-        with measure(self.steps, "capacity buy"), doing("Buying"):
+        with measure("capacity buy"), doing("Buying"):
             output = ["--write", str(fragment.relative_to(self.directory))]
             row: dict[str, Any] = self.run("capacity", "buy", order, more=[*answers, *output])["order"]
         bought, again = row["reservations"], ""
         if twice:
-            with measure(self.steps, "capacity buy, again"), doing("Buying again"):
+            with measure("capacity buy, again"), doing("Buying again"):
                 row = self.run("capacity", "buy", order, more=answers, shown=False)["order"]
             if row["reservations"] != bought:
                 raise failed_command(f"order {order} bought {bought}, then {row['reservations']}")

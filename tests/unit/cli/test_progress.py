@@ -8,7 +8,14 @@ from collections.abc import Callable
 import pytest
 
 from ultracluster_cli import progress
-from ultracluster_cli.progress import doing, if_interrupted, interruption_note, measure, progress_line
+from ultracluster_cli.progress import (
+    doing,
+    durations,
+    if_interrupted,
+    interruption_note,
+    measure,
+    progress_line,
+)
 
 
 class Terminal(io.StringIO):
@@ -80,22 +87,30 @@ def test_ctrl_c_says_what_was_and_was_not_done() -> None:
 
 
 def test_a_step_that_fails_has_no_time() -> None:
-    steps: dict[str, float] = {}
-    with measure(steps, "good"):
-        pass
-    with pytest.raises(ValueError, match="bad"), measure(steps, "bad"):
-        raise ValueError("bad")
+    with progress_line("deploy"):
+        with measure("good"):
+            pass
+        with pytest.raises(ValueError, match="bad"), measure("bad"):
+            raise ValueError("bad")
 
-    assert list(steps) == ["good"]
-    assert steps["good"] >= 0
+    assert list(durations()) == ["good"]
+    assert durations()["good"] >= 0
+
+
+def test_a_command_begins_without_the_steps_of_the_one_before() -> None:
+    for step in ("first", "second"):
+        with progress_line("deploy"), measure(step):
+            pass
+
+    assert list(durations()) == ["second"]
 
 
 def test_the_seconds_of_a_repeated_step_are_added(monkeypatch: pytest.MonkeyPatch) -> None:
     seconds = iter([0.0, 2.0, 10.0, 15.0])
     monkeypatch.setattr(time, "monotonic", lambda: next(seconds))
-    steps: dict[str, float] = {}
-    for _ in range(2):
-        with measure(steps, "again"):
-            pass
+    with progress_line("deploy"):
+        for _ in range(2):
+            with measure("again"):
+                pass
 
-    assert steps == {"again": 7.0}
+    assert durations() == {"again": 7.0}

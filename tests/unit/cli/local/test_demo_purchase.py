@@ -162,7 +162,6 @@ def buy(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, cluster: Cluster) -> Bu
             directory=tmp_path,
             folder=tmp_path,
             run=demo_purchase.CommandRunner(target=target, directory=tmp_path, log=tmp_path / "log"),
-            steps={},
         )
         return buyer.buy(cluster)
 
