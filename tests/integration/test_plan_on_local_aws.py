@@ -12,7 +12,9 @@ from tests.fake_clients import FakeClients
 from tests.unit.stacks.conftest import QUICKSTART
 from tests.unit.stacks.plan.edits import edited, read
 
+from ultracluster_cli._aws.deployed_template import read_deployed
 from ultracluster_cli._aws.target import Target, single_target
+from ultracluster_cli.plan import former_clusters
 from ultracluster_cli.plan.former_clusters import FormerClusters, find_former_clusters
 from ultracluster_cli.plan.stacks import assembled_stacks, deployed_stacks
 from ultracluster_local import LocalAws
@@ -272,6 +274,29 @@ def test_a_cluster_with_another_reservation_is_named_and_stops_nothing(deployed:
         for stack, template in zip(stacks_of(cluster, deployed.base), templates, strict=True)
     ]
     assert former(deployed, cluster, after) == FormerClusters(others=("quickstart in us-east-2",))
+
+
+def test_the_stacks_of_a_neighbour_are_read_once_for_all_its_queues(
+    deployed: Deployed, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    read: list[str] = []
+
+    def count(name: str, client: Any) -> Any:
+        read.append(name)
+        return read_deployed(name, client)
+
+    monkeypatch.setattr(former_clusters, "read_deployed", count)
+    queues = former_clusters._clusters_of
+
+    def with_further_queues(*arguments: Any, **options: Any) -> Any:
+        found, unread = queues(*arguments, **options)
+        return [*found, *found, *found], unread
+
+    monkeypatch.setattr(former_clusters, "_clusters_of", with_further_queues)
+    cluster = quickstart_as("other")
+    found = former(deployed, cluster, stacks_of(cluster, deployed.base))
+    assert {stack.key for stack in found.stacks} == {stack.key for stack in deployed.base}
+    assert sorted(read) == sorted(stack.name for stack in deployed.base)
 
 
 def test_what_may_not_be_asked_is_said_in_one_line(deployed: Deployed) -> None:

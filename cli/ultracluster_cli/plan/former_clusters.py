@@ -62,6 +62,7 @@ def find_former_clusters(
     known = {cluster.key for cluster in defined}
     stacks: dict[tuple[str, str], StackTemplate] = {}
     others: list[str] = []
+    seen: set[tuple[str, str]] = set()  # Region and stack of queues, of which a cluster can have many
     unanswered: list[str] = []
     for profile in dict.fromkeys(targets.of(cluster.stage).profile for cluster in new):
         here = [cluster for cluster in new if targets.of(cluster.stage).profile == profile]
@@ -74,7 +75,11 @@ def find_former_clusters(
             if (one.region, one.name) in known or not (moved or beside):
                 continue
             try:
-                read = list(_stacks_of(one, target))
+                stack = _stack_of(one, target)
+                if stack is None or (one.region, stack) in seen:
+                    continue
+                seen.add((one.region, stack))
+                read = list(_stacks_of(stack, one, target))
             except (*AWS_ERRORS, ValueError) as error:
                 unanswered.append(f"{one.name} in {one.region}: {problem_of(error)}")
                 continue
@@ -120,18 +125,21 @@ def _clusters_of(target: Target, *, home: str) -> tuple[list[_Deployed], list[st
     return [one for found, _ in answers for one in found], [*unread, *(said for _, said in answers if said)]
 
 
-def _stacks_of(cluster: _Deployed, target: Target) -> Iterator[StackTemplate]:
-    """Yield the stacks of a deployed cluster: those of a rollout file, or the stack that has its queue."""
+def _stack_of(cluster: _Deployed, target: Target) -> str | None:
+    """Return the stack that has the queue of a deployed cluster; None if no stack has it."""
     cloudformation = target.client("cloudformation", cluster.region)
     try:
-        resources = cloudformation.describe_stack_resources(PhysicalResourceId=cluster.queue)[
-            "StackResources"
-        ]
+        found = cloudformation.describe_stack_resources(PhysicalResourceId=cluster.queue)["StackResources"]
     except ClientError as error:
         if error.response["Error"]["Code"] != "ValidationError":
             raise
-        return  # no stack has the queue
-    stack = str(resources[0]["StackName"])
+        return None
+    return str(found[0]["StackName"])
+
+
+def _stacks_of(stack: str, cluster: _Deployed, target: Target) -> Iterator[StackTemplate]:
+    """Yield the stacks of a deployed cluster: those of a rollout file, or the one that has its queue."""
+    cloudformation = target.client("cloudformation", cluster.region)
     stage = stack.removesuffix(f"-{STACKS[-1]}")
     for name in [stack] if stage == stack else [f"{stage}-{part}" for part in STACKS]:
         deployed = read_deployed(name, cloudformation)
