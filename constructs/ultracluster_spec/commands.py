@@ -14,9 +14,6 @@ from typing import Final
 from ultracluster_spec.findings import Finding, quote
 from ultracluster_spec.record import RuleRecord
 
-LAUNCHER_PATH: Final = "/run/ultracluster/launch"
-"""Path of the launcher on every node, and in every container."""
-
 _SAFE: Final = re.compile(r"(?!=|base64:|bz2:)[A-Za-z0-9@%_+=:,./-]+")
 _LONG: Final = 512
 # AWS Batch replaces it by a parameter of the submission (User Guide, job definition parameters, read 2026-11).

@@ -15,13 +15,13 @@ from tests.integration.quickstart_block import BLOCK, REGION
 from tests.unit.runtime.jobs.recorded_jobs import CAUSES, WAITING, is_run
 from tests.unit.stacks.conftest import QUICKSTART, synthesize_rollout
 
+from ultracluster_catalog.names.launcher import LAUNCHER_PATH
 from ultracluster_cli._aws.local_target import node_files
 from ultracluster_cli.main import main
 from ultracluster_local import LocalAws
 from ultracluster_local.deploy import deploy_assembly
 from ultracluster_local.jobs.settings import JobSettings
 from ultracluster_local.seeding.seed import seed_from_request
-from ultracluster_spec.commands import LAUNCHER_PATH
 
 pytestmark = pytest.mark.slow
 

@@ -11,9 +11,9 @@ from typing import Any
 import pytest
 from tests.integration.quickstart_block import BLOCK, REGION, deploy_to_run_jobs, synthesize
 
+from ultracluster_catalog.names.launcher import LAUNCHER_PATH
 from ultracluster_cli.main import main
 from ultracluster_local import LocalAws
-from ultracluster_spec.commands import LAUNCHER_PATH
 
 pytestmark = pytest.mark.slow
 

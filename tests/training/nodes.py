@@ -19,7 +19,8 @@ from tests.processes import descendants
 
 from ultracluster.jobs.array_rendezvous import rendezvous_command
 from ultracluster.jobs.launcher import Launcher
-from ultracluster_spec.commands import LAUNCHER_PATH, encode_word
+from ultracluster_catalog.names.launcher import LAUNCHER_PATH
+from ultracluster_spec.commands import encode_word
 
 __all__ = ["Job", "NodeArray", "environment_folder"]
 

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import ultracluster_local
 from ultracluster_catalog.names.identifiers import ECR_IMAGE
+from ultracluster_catalog.names.launcher import LAUNCHER_PATH
 from ultracluster_cli._aws.target import Target
 from ultracluster_cli._cdk.workspace import project_folder
 from ultracluster_cli.exit_codes import NotRunningError
@@ -28,7 +29,6 @@ from ultracluster_local.seeding.seed_client import (
 from ultracluster_local.server.daemon import DEFAULT_DIRECTORY, Status, status
 from ultracluster_runtime.functions.clients import Clients
 from ultracluster_spec.cluster import Cluster
-from ultracluster_spec.commands import LAUNCHER_PATH
 from ultracluster_spec.file_system import MOUNT_PATH
 
 LOCAL_VARIABLE = "ULTRACLUSTER_LOCAL"

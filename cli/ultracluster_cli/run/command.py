@@ -12,6 +12,7 @@ from typing import Annotated, Any
 import typer
 from botocore.exceptions import ClientError
 
+from ultracluster_catalog.names.launcher import LAUNCHER_PATH
 from ultracluster_catalog.names.submission_tags import CODE_TAG, COMMAND_TAG, COMMIT_TAG
 from ultracluster_cli._aws.deployed_template import stack_resources
 from ultracluster_cli._aws.selection import locate
@@ -32,7 +33,6 @@ from ultracluster_runtime.jobs.describe import short_reasons
 from ultracluster_runtime.jobs.logs import Line
 from ultracluster_runtime.jobs.queues import Queue, find_definition, find_queue, list_definitions
 from ultracluster_runtime.jobs.submission import refuse_option
-from ultracluster_spec.commands import LAUNCHER_PATH
 from ultracluster_spec.findings import FindingsError, printable, quote
 from ultracluster_spec.job_definitions import LAUNCHERS
 

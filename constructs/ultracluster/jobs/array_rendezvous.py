@@ -5,8 +5,9 @@ from collections.abc import Mapping, Sequence
 
 from ultracluster._foundation.function_code import runtime_folder
 from ultracluster.jobs.launcher import Launcher, launch_command
+from ultracluster_catalog.names.launcher import LAUNCHER_PATH
 from ultracluster_catalog.names.submission_tags import ARRAY_NODES_VARIABLE
-from ultracluster_spec.commands import LAUNCHER_PATH, encode_word
+from ultracluster_spec.commands import encode_word
 
 _MODULES = ("rendezvous", "places", "member", "child")
 _FOLDER = ".ultracluster/arrays"

@@ -29,8 +29,8 @@ from ultracluster.storage.compile_cache import CompileCache
 from ultracluster.storage.posix_compile_cache import PosixCompileCache
 from ultracluster_catalog.machines.instance_type import InstanceType
 from ultracluster_catalog.machines.peak_flops import node_peak_tflops
-from ultracluster_catalog.names.exit_codes import LOST_NODE
 from ultracluster_catalog.names.identifiers import ECR_IMAGE
+from ultracluster_catalog.names.launcher import LOST_NODE
 from ultracluster_catalog.names.submission_tags import AFTER_TAG, QUEUE_TAG, RESUME_TAG
 from ultracluster_catalog.neuron.neuron import XLA_COMPILER_FLAGS_VARIABLE
 from ultracluster_spec.arguments import validate_arguments

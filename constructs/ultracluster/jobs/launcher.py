@@ -5,7 +5,8 @@ from typing import Literal
 
 from aws_cdk import Fn
 
-from ultracluster_spec.commands import LAUNCHER_PATH, encode_word
+from ultracluster_catalog.names.launcher import LAUNCHER_PATH
+from ultracluster_spec.commands import encode_word
 from ultracluster_spec.findings import is_token
 
 Launcher = Literal["torchrun", "jax", "raw"]

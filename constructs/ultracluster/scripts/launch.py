@@ -31,7 +31,7 @@ NODE = int(SET("AWS_BATCH_JOB_NODE_INDEX", "0"))
 MAIN = int(SET("AWS_BATCH_JOB_MAIN_NODE_INDEX", "0")) == NODE
 JOB = os.environ.get("AWS_BATCH_JOB_ID", "").partition("#")[0]  # each node has its index after a hash sign
 LOST_SECONDS = float(SET("UC_LOST_SECONDS", "180"))
-# Exit code of a main node whose job lost another node (ultracluster_catalog.names.exit_codes).
+# Exit code of a main node whose job lost another node (ultracluster_catalog.names.launcher).
 LOST = 112
 # Below the ports that Linux gives to outgoing connections, which a container cannot reserve: the rendezvous of torchrun or of
 # the Neuron runtime, JAX's coordinator behind it, then that of the launchers.

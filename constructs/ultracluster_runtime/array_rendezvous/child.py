@@ -19,7 +19,7 @@ from ultracluster_runtime.array_rendezvous.places import Bucket, Folder, Place
 from ultracluster_runtime.array_rendezvous.rendezvous import Child, Settings, Start
 
 EXIT_CODES: Mapping[str, int] = {"success": 0, "failure": 1, "again": 112}
-"""By result; 112 is the code of a job that lost a node (ultracluster_catalog.names.exit_codes), which is retried."""
+"""By result; 112 is the code of a job that lost a node (ultracluster_catalog.names.launcher), which is retried."""
 
 _PORT = 28400
 _PORTS = 3

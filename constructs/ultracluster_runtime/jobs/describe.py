@@ -25,7 +25,6 @@ from ultracluster_runtime.jobs.faults import exit_code
 from ultracluster_runtime.jobs.queues import region_from_arn
 from ultracluster_runtime.lifecycle import reader
 from ultracluster_runtime.lifecycle.observations import Reservation
-from ultracluster_spec.commands import LAUNCHER_PATH
 from ultracluster_spec.findings import FindingsError, quote
 from ultracluster_spec.record import RuleRecord
 
@@ -138,25 +137,6 @@ def child_job_ids(job: Mapping[str, Any]) -> list[str]:
     return [f"{job['jobId']}:{index}" for index in range(job.get("arrayProperties", {}).get("size", 0))]
 
 
-def containers_of_task(job: Mapping[str, Any]) -> list[Mapping[str, Any]]:
-    """Return the containers of a job on one node, or of a node, as they are defined; several by `ecsProperties`."""
-    tasks = job.get("ecsProperties", {}).get("taskProperties", [])
-    return [container for task in tasks for container in task.get("containers", [])] or [
-        job.get("container", {})
-    ]
-
-
-def _node_ranges(job: Mapping[str, Any]) -> list[Mapping[str, Any]]:
-    """Return the ranges of nodes of a multi-node job, each with its container; none for other jobs."""
-    return list(job.get("nodeProperties", {}).get("nodeRangeProperties", []))
-
-
-def has_launcher(job: Mapping[str, Any]) -> bool:
-    """Return whether our launcher starts the program of a job."""
-    containers = [container for part in [job, *_node_ranges(job)] for container in containers_of_task(part)]
-    return any(LAUNCHER_PATH in container.get("command", []) for container in containers)
-
-
 def last_attempt(job: Mapping[str, Any]) -> Mapping[str, Any]:
     """Return the last attempt of a job; an empty one if there was none."""
     return next(iter(job.get("attempts", [])[-1:]), {})
@@ -169,7 +149,7 @@ def last_container(job: Mapping[str, Any]) -> Mapping[str, Any]:
     """
     attempt = last_attempt(job)
     if "ecsProperties" in job:
-        defined = {one.get("name"): one for one in containers_of_task(job)}
+        defined = {one.get("name"): one for one in reader.containers_of_task(job)}
         tasks = attempt.get("taskProperties", [])
         ended = [container for task in tasks for container in task.get("containers", [])]
         containers = [{**defined.get(one.get("name"), {}), **one} for one in ended or defined.values()]
@@ -414,7 +394,7 @@ class _PendingJobReader:
         batch = self._client("batch")
         asked = [
             one
-            for part in [description, *_node_ranges(description)]
+            for part in [description, *reader.node_ranges(description)]
             for one in part.get("consumableResourceProperties", {}).get("consumableResourceList", [])
         ]
         found = (
@@ -501,8 +481,12 @@ _OLDER: Final = {"VCPU": "vcpus", "MEMORY": "memory"}  # API_ContainerProperties
 def _required(job: Mapping[str, Any], resource_type: str) -> int | None:
     """Return the largest requirement of any node, on which several containers may run."""
     of_nodes = [
-        [value for container in containers_of_task(part) for value in _requirements(container, resource_type)]
-        for part in _node_ranges(job) or [job]
+        [
+            value
+            for container in reader.containers_of_task(part)
+            for value in _requirements(container, resource_type)
+        ]
+        for part in reader.node_ranges(job) or [job]
     ]
     return max((math.ceil(sum(values)) for values in of_nodes if values), default=None)
 
@@ -522,7 +506,7 @@ def _instance_type(job: Mapping[str, Any]) -> str:
     """Return the instance type that a multi-node job asks for; empty if it takes that of the queue."""
     named = (
         type_name
-        for one in _node_ranges(job)
+        for one in reader.node_ranges(job)
         for type_name in [one.get("container", {}).get("instanceType"), *one.get("instanceTypes", [])]
     )
     return next(filter(None, named), "")

@@ -5,15 +5,12 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from ultracluster_catalog.names.exit_codes import LOST_NODE
 from ultracluster_runtime.functions.clients import Clients
 from ultracluster_runtime.functions.responses import AWS_ERRORS, problem_of
 from ultracluster_runtime.jobs.closed_queues import explain_closed_queue
 from ultracluster_runtime.jobs.describe import (
     describe_job,
     describe_pending_job,
-    has_launcher,
-    last_container,
 )
 from ultracluster_runtime.jobs.diagnose import Reason, diagnose
 from ultracluster_runtime.jobs.failures import (
@@ -77,10 +74,7 @@ def explain_job(job_id: str, *, now: datetime, client: Clients, simulated: bool 
                 closed = explain_closed_queue(queue, now=now, client=client) if resume.pending else None
                 goes_on = explain_resume(resume, closed=closed, has_resumes=has_resumes(job))
                 # A job that will be submitted again is not shown as one that failed.
-                if resume.pending:
-                    reasons = [goes_on, *reasons[1:]]
-                elif goes_on.reason != "no-resumes" or not _exited_like_our_launcher(job):
-                    reasons = [*reasons, goes_on]
+                reasons = [goes_on, *reasons[1:]] if resume.pending else [*reasons, goes_on]
                 state = PENDING if resume.pending else state
         except AWS_ERRORS as error:
             unseen += (f"whether it resumes: {problem_of(error)}",)
@@ -92,11 +86,6 @@ def explain_job(job_id: str, *, now: datetime, client: Clients, simulated: bool 
         wrote_nothing=bool(job["status"] == "FAILED" and failure and failure.logs and not failure.last_lines),
         unseen=unseen,
     )
-
-
-def _exited_like_our_launcher(job: Mapping[str, Any]) -> bool:
-    """Return whether a program of another tool chose the exit code by which our launcher reports a lost node."""
-    return last_container(job).get("exitCode") == LOST_NODE and not has_launcher(job)
 
 
 def _was_retried(job: Mapping[str, Any]) -> bool:

@@ -4,14 +4,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from ultracluster_catalog.names.exit_codes import LOST_NODE
+from ultracluster_catalog.names.launcher import LOST_NODE
 from ultracluster_runtime.functions.clients import Clients
 from ultracluster_runtime.functions.responses import AWS_ERRORS, problem_of
 from ultracluster_runtime.jobs.describe import (
     child_job_ids,
-    containers_of_task,
     describe_jobs,
-    has_launcher,
     is_array,
     last_attempt,
     last_container,
@@ -140,7 +138,7 @@ def _ending(part: Mapping[str, Any], node: int | None, kind: str) -> NodeEnding:
         exit_code=container.get("exitCode"),
         stopped_at=int(part.get("stoppedAt") or attempt.get("stoppedAt", 0)),
         stream=stream_of(part),
-        container=str(container.get("name", "")) if len(containers_of_task(part)) > 1 else "",
+        container=str(container.get("name", "")) if len(reader.containers_of_task(part)) > 1 else "",
         kind=kind,
         driver=log_driver_of(part),
     )
@@ -234,7 +232,7 @@ def _exit_codes(job: Mapping[str, Any], failure: Failure) -> Iterator[Reason]:
         if node.exit_code:
             codes.setdefault(node.exit_code, []).append(node.name)
     for code, names in codes.items():
-        known = None if code == LOST_NODE and not has_launcher(job) else exit_code(code)
+        known = None if code == LOST_NODE and not reader.has_launcher(job) else exit_code(code)
         who = _listed(names)
         yield Reason(
             reason=f"exit-code-{code}",

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from signal import Signals
 from typing import Final
 
-from ultracluster_catalog.names.exit_codes import LOST_NODE
+from ultracluster_catalog.names.launcher import LOST_NODE
 
 _ECS: Final = "https://docs.aws.amazon.com/AmazonECS/latest/developerguide/"
 _PULL: Final = f"{_ECS}task_cannot_pull_image.html"
@@ -24,7 +24,7 @@ _ERRNO: Final = "https://man7.org/linux/man-pages/man3/errno.3.html"
 _SIGNALS: Final = "https://man7.org/linux/man-pages/man7/signal.7.html"
 _SHELL: Final = "https://www.gnu.org/software/bash/manual/html_node/Exit-Status.html"
 _AWS_CLI: Final = "https://docs.aws.amazon.com/cli/latest/userguide/cli-usage-returncodes.html"
-_LAUNCHER: Final = "constructs/ultracluster_catalog/names/exit_codes.py"  # the launcher is ours
+_LAUNCHER: Final = "constructs/ultracluster_catalog/names/launcher.py"  # the launcher is ours
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -9,8 +9,8 @@ from botocore.exceptions import ClientError
 
 from ultracluster_catalog.names.submission_tags import RESUME_OF_TAG, RESUME_TAG
 from ultracluster_runtime.functions.clients import Clients
-from ultracluster_runtime.jobs.describe import has_launcher
 from ultracluster_runtime.jobs.diagnose import Reason
+from ultracluster_runtime.lifecycle.reader import has_launcher
 
 PENDING: Final = "RESUME_PENDING"
 """State that commands show of a job that has ended and will be submitted again; AWS Batch shows it as FAILED."""

@@ -12,11 +12,16 @@ from ultracluster_runtime.jobs.describe import (
     ENDED,
     child_job_ids,
     describe_job,
-    has_launcher,
     node_count_of,
 )
 from ultracluster_runtime.lifecycle.driver import NODES_PER_COMMAND, send_checkpoint_request
-from ultracluster_runtime.lifecycle.reader import array_nodes, chunks, describe_jobs, instances_of_hosts
+from ultracluster_runtime.lifecycle.reader import (
+    array_nodes,
+    chunks,
+    describe_jobs,
+    has_launcher,
+    instances_of_hosts,
+)
 
 _POLL_SECONDS: Final = 15
 

@@ -5,10 +5,11 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
+from ultracluster_catalog.names.launcher import LAUNCHER_PATH
 from ultracluster_catalog.names.submission_tags import DEFAULT_SHARE, RESUME_TAG
 from ultracluster_runtime.jobs.dependencies import array_size_of
 from ultracluster_spec import job_definitions
-from ultracluster_spec.commands import LAUNCHER_PATH, check_parameters, encode_word
+from ultracluster_spec.commands import check_parameters, encode_word
 from ultracluster_spec.findings import Finding, FindingsError, quote, require
 from ultracluster_spec.record import RuleRecord
 

@@ -11,6 +11,7 @@ from botocore.exceptions import ClientError
 
 from ultracluster_catalog.limits.budgets import CLOSED_BY_BUDGET_TAG
 from ultracluster_catalog.names.cluster_tag import RESERVATION_TAG
+from ultracluster_catalog.names.launcher import LAUNCHER_PATH
 from ultracluster_catalog.names.submission_tags import ARRAY_NODES_VARIABLE, RESUME_TAG
 from ultracluster_runtime.functions.clients import Clients
 from ultracluster_runtime.functions.responses import AWS_ERRORS, UNREADABLE
@@ -440,6 +441,25 @@ def array_nodes(job: Mapping[str, Any]) -> int:
     }
     size = variables.get(ARRAY_NODES_VARIABLE, "")
     return int(size) if size.isdecimal() else 0
+
+
+def containers_of_task(job: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    """Return the containers of a job on one node, or of a node, as they are defined; several by `ecsProperties`."""
+    tasks = job.get("ecsProperties", {}).get("taskProperties", [])
+    return [container for task in tasks for container in task.get("containers", [])] or [
+        job.get("container", {})
+    ]
+
+
+def node_ranges(job: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    """Return the ranges of nodes of a multi-node job, each with its container; none for other jobs."""
+    return list(job.get("nodeProperties", {}).get("nodeRangeProperties", []))
+
+
+def has_launcher(job: Mapping[str, Any]) -> bool:
+    """Return whether our launcher starts the program of a job."""
+    containers = [container for part in [job, *node_ranges(job)] for container in containers_of_task(part)]
+    return any(LAUNCHER_PATH in container.get("command", []) for container in containers)
 
 
 def describe_jobs(batch: Any, job_ids: Sequence[str]) -> list[dict[str, Any]]:

@@ -5,9 +5,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from ultracluster_catalog.names.exit_codes import LOST_NODE
+from ultracluster_catalog.names.launcher import LOST_NODE
 from ultracluster_catalog.names.submission_tags import RESUME_OF_TAG, RESUME_TAG
 from ultracluster_runtime.lifecycle.plan import DRAIN_REASON
+from ultracluster_runtime.lifecycle.reader import has_launcher
 
 # Status reason of AWS Batch when the instance of a job is lost, as in the retry strategy of every job definition. The
 # instance in it: "Host EC2 (instance i-0e234208f6fc9291f) terminated." (calypr/funnel#973).
@@ -48,10 +49,10 @@ def ending_of(job: Mapping[str, Any], nodes: Sequence[Mapping[str, Any]]) -> End
         if match := _LOST.match(text):
             node = match[1]
             return Ending(kind="lost", reason=f"node {node} was lost" if node else "a node was lost")
-    if LOST_NODE in _exit_codes([job, *(children or nodes[:1])]):
-        return Ending(
-            kind="lost", reason="a node was lost"
-        )  # the launcher of the main node, or a child whose array lost another child, reported it by its exit code
+    # The launcher of the main node, or a child whose array lost another child, reports it by an exit code, which the program of
+    # another tool may choose for something else.
+    if has_launcher(job) and LOST_NODE in _exit_codes([job, *(children or nodes[:1])]):
+        return Ending(kind="lost", reason="a node was lost")
     return None
 
 

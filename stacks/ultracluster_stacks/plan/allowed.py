@@ -9,9 +9,9 @@ from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
+from ultracluster_catalog.names.launcher import LAUNCHER_PATH
 from ultracluster_catalog.names.submission_tags import AFTER_TAG, ARRAY_SIZE_TAG, RESUME_TAG
 from ultracluster_catalog.neuron.neuron import TORCHNEURON_CACHE_VARIABLE, XLA_CACHE_VARIABLE
-from ultracluster_spec.commands import LAUNCHER_PATH
 from ultracluster_stacks.plan.assets import ASSET_HASH
 from ultracluster_stacks.plan.changes import GOES, ResourceUpdate, Stop, StopKind
 from ultracluster_stacks.plan.expressions import canonical, differences, is_expression, macros, references

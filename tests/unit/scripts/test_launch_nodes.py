@@ -13,7 +13,7 @@ import pytest
 from tests.processes import descendants
 from tests.unit.scripts.fabric import ADDRESSES
 
-from ultracluster_catalog.names.exit_codes import LOST_NODE
+from ultracluster_catalog.names.launcher import LOST_NODE
 from ultracluster_spec.commands import encode_word
 
 pytestmark = pytest.mark.slow

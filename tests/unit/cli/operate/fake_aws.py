@@ -10,8 +10,8 @@ import botocore.session
 from botocore.exceptions import ClientError
 from tests.fake_clients import FakeClients
 
+from ultracluster_catalog.names.launcher import LAUNCHER_PATH
 from ultracluster_cli._aws.target import Target
-from ultracluster_spec.commands import LAUNCHER_PATH
 
 SERVICES = frozenset(botocore.session.Session().get_available_services())
 STAGE = "quickstart-us-east-2"

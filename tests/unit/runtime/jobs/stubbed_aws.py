@@ -5,9 +5,9 @@ from typing import Any
 
 from tests.unit.runtime.stubbed_clients import StubbedAws
 
+from ultracluster_catalog.names.launcher import LAUNCHER_PATH
 from ultracluster_runtime.jobs.logs import Stream
 from ultracluster_runtime.jobs.stop import stop_job
-from ultracluster_spec.commands import LAUNCHER_PATH
 
 NOW = datetime(2026, 12, 1, 12, tzinfo=UTC)
 ARN = "arn:aws:batch:us-east-2:123456789012"

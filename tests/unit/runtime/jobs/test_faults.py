@@ -67,7 +67,7 @@ def test_a_fault_is_found_once_with_its_first_line() -> None:
 def test_names_are_unique_and_every_row_has_a_source() -> None:
     assert len({fault.name for fault in FAULTS}) == len(FAULTS)
     assert len({known.code for known in EXIT_CODES}) == len(EXIT_CODES)
-    ours = "constructs/ultracluster_catalog/names/exit_codes.py"
+    ours = "constructs/ultracluster_catalog/names/launcher.py"
     sources = {row.source for row in (*FAULTS, *EXIT_CODES)} - {ours}
     assert all(source.startswith("https://") for source in sources)
 

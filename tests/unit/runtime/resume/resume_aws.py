@@ -10,6 +10,7 @@ from typing import Any
 
 from tests.unit.runtime.lifecycle.lifecycle_aws import ENVIRONMENT, QUEUE, TOPIC, FakeAws, refusal
 
+from ultracluster_catalog.names.launcher import LAUNCHER_PATH
 from ultracluster_runtime.resume.sweep import ResumedQueues
 
 NOW = datetime(2026, 12, 2, 10, 50, tzinfo=UTC)
@@ -19,7 +20,7 @@ DRAINED = "ultracluster: Capacity Block cr-0123456789abcdef0 ends 2026-12-02 11:
 
 
 def container(**changes: Any) -> dict[str, Any]:
-    return {"image": "training", "command": ["bash", "-c", "x", "ultracluster-launch", "train.py"], **changes}
+    return {"image": "training", "command": ["python3", LAUNCHER_PATH, "raw", "train.py"], **changes}
 
 
 def multi_node(job_id: str, **changes: Any) -> dict[str, Any]:

@@ -17,6 +17,7 @@ from tests.unit.runtime.resume.resume_aws import (
 
 from ultracluster_runtime.lifecycle.plan import DRAIN_REASON
 from ultracluster_runtime.resume.endings import (
+    Ending,
     ending_of,
     failed_dependencies,
     resubmission,
@@ -78,6 +79,15 @@ def test_a_job_goes_on_after_a_drain_or_the_loss_of_a_node_only(
     assert (ending.kind if ending else None) == kind
 
 
+@pytest.mark.parametrize("attempt", [{}, {"attempts": [{"container": {"exitCode": 112}}]}])
+def test_the_exit_code_of_a_lost_node_is_that_of_our_launcher_only(attempt: dict[str, Any]) -> None:
+    foreign = failed(container={"exitCode": 112, "command": ["nextflow"]}, **attempt)
+    del foreign["nodeProperties"]
+    assert ending_of(foreign, []) is None
+    ours = foreign | {"container": {"exitCode": 112, **container()}}
+    assert ending_of(ours, []) == Ending(kind="lost", reason="a node was lost")
+
+
 def child(index: int, **changes: Any) -> dict[str, Any]:
     return {"jobId": f"11111111-0000:{index}", "status": "FAILED", "stoppedAt": 100} | changes
 
@@ -96,7 +106,7 @@ def child(index: int, **changes: Any) -> dict[str, Any]:
 def test_an_array_that_is_one_job_ends_as_its_children_did(
     children: list[dict[str, Any]], kind: str | None
 ) -> None:
-    array = failed(statusReason="Array Child Job failed", arrayProperties={"size": 2})
+    array = failed(statusReason="Array Child Job failed", arrayProperties={"size": 2}, container=container())
     del array["nodeProperties"]
     ending = ending_of(array, children)
     assert (ending.kind if ending else None) == kind

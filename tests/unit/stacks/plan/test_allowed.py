@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from tests.unit.stacks.plan.small_stacks import stack
 
-from ultracluster_spec.commands import LAUNCHER_PATH
+from ultracluster_catalog.names.launcher import LAUNCHER_PATH
 from ultracluster_stacks.plan import StackTemplate, compare
 from ultracluster_stacks.plan.allowed import SAFE
 

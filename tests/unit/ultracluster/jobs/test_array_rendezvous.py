@@ -23,7 +23,7 @@ from tests.unit.ultracluster.builders import (
 import ultracluster as uc
 from ultracluster.jobs.array_rendezvous import _source, rendezvous_command
 from ultracluster.scheduling.unmanaged_environment import UnmanagedEnvironment
-from ultracluster_spec.commands import LAUNCHER_PATH
+from ultracluster_catalog.names.launcher import LAUNCHER_PATH
 from ultracluster_spec.findings import FindingsError
 
 LAUNCHER = Path(__file__).parents[4] / "constructs/ultracluster/scripts/launch.py"
