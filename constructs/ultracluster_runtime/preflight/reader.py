@@ -55,8 +55,6 @@ ALLOWED_CALLS: Final = frozenset(
 )
 """All calls that preflight may make, as IAM actions. A test verifies that each of them is read-only."""
 
-_MOST_PAGES: Final = 1_000
-
 
 class DeadlinePassedError(Exception):
     """The deadline for all checks has passed; no more calls are made."""
@@ -132,26 +130,24 @@ class AwsReader:
                 response.set_exception(error)
         return response.result()
 
-    def _send(self, call: str, region: str, parameters: Mapping[str, Any]) -> Any:
+    def _operation(self, call: str, region: str) -> tuple[Any, str]:
         if self.seconds_left() <= 0:
             raise DeadlinePassedError
         service, _, operation = call.partition(":")
-        return getattr(self._clients(service, region), xform_name(operation))(**parameters)
+        return self._clients(service, region), xform_name(operation)
+
+    def _send(self, call: str, region: str, parameters: Mapping[str, Any]) -> Any:
+        client, operation = self._operation(call, region)
+        return getattr(client, operation)(**parameters)
 
     def _pages(self, key: str) -> Callable[[str, str, Mapping[str, Any]], list[Any]]:
         def send(call: str, region: str, parameters: Mapping[str, Any]) -> list[Any]:
-            service, _, operation = call.partition(":")
-            client = self._clients(service, region)
-            # Only botocore knows the names of the pagination tokens.
-            names = client.get_paginator(xform_name(operation))._pagination_cfg  # noqa: SLF001
+            client, operation = self._operation(call, region)
             items: list[Any] = []
-            token: dict[str, str] = {}
-            for _ in range(_MOST_PAGES):
-                response = self._send(call, region, {**parameters, **token})
-                items += response.get(key, [])
-                if not response.get(names["output_token"]):
-                    return items
-                token = {names["input_token"]: response[names["output_token"]]}
-            raise RuntimeError(f"{call} did not end after {_MOST_PAGES} pages")
+            for page in client.get_paginator(operation).paginate(**parameters):
+                items += page.get(key, [])
+                if self.seconds_left() <= 0:
+                    raise DeadlinePassedError
+            return items
 
         return send

@@ -150,8 +150,8 @@ class Imports(Account):
     def get_role(self, **_: Any) -> dict[str, Any]:
         return {"Role": {"Arn": "arn:aws:iam::123456789012:role/own"}}
 
-    def get_paginator(self, _: str) -> Any:
-        return SimpleNamespace(_pagination_cfg={"input_token": "Marker", "output_token": "Marker"})
+    def get_paginator(self, operation: str) -> Any:
+        return SimpleNamespace(paginate=lambda **parameters: [getattr(self, operation)(**parameters)])
 
     def simulate_principal_policy(self, **asked: Any) -> dict[str, Any]:
         if self.refused:

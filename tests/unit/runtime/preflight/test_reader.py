@@ -2,12 +2,15 @@
 
 import threading
 import time
+from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 
 import pytest
 from botocore.loaders import Loader
 from botocore.model import ServiceModel
 from tests.unit.runtime.preflight.preflight_cases import (
+    NOW,
     ROLLOUT,
     Client,
     reads_of,
@@ -16,7 +19,7 @@ from tests.unit.runtime.preflight.preflight_cases import (
 
 from ultracluster_runtime.preflight import reader as preflight_reader
 from ultracluster_runtime.preflight.check import Status
-from ultracluster_runtime.preflight.reader import ALLOWED_CALLS
+from ultracluster_runtime.preflight.reader import ALLOWED_CALLS, AwsReader, DeadlinePassedError
 from ultracluster_runtime.preflight.registry import CHECKS
 from ultracluster_runtime.preflight.run import run_checks
 from ultracluster_runtime.rehearsal import checks
@@ -62,3 +65,31 @@ def test_no_calls_are_made_after_the_deadline() -> None:
     results = run_checks(ROLLOUT, reads_of(client, seconds=0.0), checks=CHECKS[:1])
     assert client.asked == []
     assert statuses(results) == [Status.FAIL]
+
+
+class Pages:
+    """A client whose operation has three pages, each of which takes four seconds."""
+
+    seconds = 0
+
+    def get_paginator(self, operation: str) -> "Pages":
+        assert operation == "describe_network_interfaces"
+        return self
+
+    def paginate(self, **_: object) -> Iterator[dict[str, list[int]]]:
+        for page in range(3):
+            self.seconds += 4
+            yield {"NetworkInterfaces": [page]}
+
+
+@pytest.mark.parametrize(("seconds", "asked"), [(13, 12), (7, 8)])
+def test_all_pages_are_read_until_the_deadline(seconds: float, asked: int) -> None:
+    pages = Pages()
+    reader = AwsReader(lambda *_: pages, now=NOW, seconds=seconds, clock=lambda: pages.seconds)
+    call = partial(reader.list_all, "ec2:DescribeNetworkInterfaces", "us-east-2", "NetworkInterfaces")
+    if seconds > asked:
+        assert call() == [0, 1, 2]
+    else:
+        with pytest.raises(DeadlinePassedError):
+            call()
+    assert pages.seconds == asked

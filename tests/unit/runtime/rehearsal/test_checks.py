@@ -109,8 +109,8 @@ class Aws:
 
         return call
 
-    def get_paginator(self, _: str) -> Any:
-        return SimpleNamespace(_pagination_cfg={"input_token": "NextToken", "output_token": "NextToken"})
+    def get_paginator(self, operation: str) -> Any:
+        return SimpleNamespace(paginate=lambda **parameters: [getattr(self, operation)(**parameters)])
 
     def outcomes(self) -> dict[str, Outcome]:
         reader = RehearsalReader(lambda *_: self, now=NOW, seconds=10)
