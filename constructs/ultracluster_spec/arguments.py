@@ -7,7 +7,7 @@ where a list of texts belongs would otherwise be taken as a list of characters.
 
 import inspect
 import types
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cache, wraps
 from typing import (
     Annotated,
@@ -58,9 +58,11 @@ _Result = TypeVar("_Result")
 def validate_arguments(function: Callable[_Parameters, _Result]) -> Callable[_Parameters, _Result]:
     """Make a function reject numbers that jsii cannot carry (UC1030), other types (UC1032) and other words (UC1023) before its body runs.
 
-    Whatever it refuses, it names the path of the construct that it makes or belongs to.
+    Whatever it refuses, it names the path of the construct that it makes or belongs to. An argument of ``**options: Unpack[...]``
+    that is unknown or missing is a `TypeError`, as it is of explicit parameters.
     """
-    annotations = _arguments(function)
+    options = _options(function)
+    annotations = _arguments(function, options)
     own = inspect.get_annotations(function)  # options that jobs share have a rule of their own
     numbers = _kinds(annotations)
     names = list(inspect.signature(function).parameters)
@@ -68,6 +70,8 @@ def validate_arguments(function: Callable[_Parameters, _Result]) -> Callable[_Pa
     @wraps(function)
     def checked(*args: _Parameters.args, **kwargs: _Parameters.kwargs) -> _Result:
         given = dict(zip(names, args, strict=False)) | kwargs
+        if options is not None:
+            _check_options(kwargs.keys() - names, options)
         found = _find({name: given[name] for name in numbers if name in given}, numbers)
         others = [*_find_types(given, annotations), *_find_choices(given, own)]
         try:
@@ -78,6 +82,19 @@ def validate_arguments(function: Callable[_Parameters, _Result]) -> Callable[_Pa
             raise (error.within(path) if path else error) from None
 
     return checked
+
+
+def _options(function: Callable[..., Any]) -> Any:
+    """Return the `TypedDict` of the arguments that are passed as ``**options: Unpack[...]``; None without one."""
+    annotations: Iterable[Any] = inspect.get_annotations(function).values()
+    return next((get_args(each)[0] for each in annotations if get_origin(each) is Unpack), None)
+
+
+def _check_options(given: set[str], options: Any) -> None:
+    for name in sorted(given - options.__annotations__.keys()):
+        raise TypeError(f"got an unexpected keyword argument {name!r}")
+    for name in sorted(options.__required_keys__ - given):
+        raise TypeError(f"missing the required keyword argument {name!r}")
 
 
 def _once(findings: Sequence[Finding]) -> Iterator[Finding]:
@@ -147,20 +164,14 @@ def _kinds(annotations: Mapping[str, Any]) -> dict[str, str]:
     }
 
 
-def _arguments(function: Callable[..., Any]) -> dict[str, Any]:
-    """Return the annotations of the arguments, also of those that are passed as ``**options: Unpack[...]``."""
-    annotations = dict(inspect.get_annotations(function))
-    annotations.pop("return", None)
-    for name, annotation in list(annotations.items()):
-        if get_origin(annotation) is Unpack:
-            del annotations[name]
-            for base in (get_args(annotation)[0], *getattr(get_args(annotation)[0], "__orig_bases__", ())):
-                annotations = (
-                    inspect.get_annotations(base) | annotations if isinstance(base, type) else annotations
-                )
+def _arguments(function: Callable[..., Any], options: Any) -> dict[str, Any]:
+    """Return the annotations of the arguments, also of those in `options`."""
+    explicit = inspect.get_annotations(function)
+    shared = inspect.get_annotations(options) if options is not None else {}
     return {
         name: get_args(annotation)[0] if get_origin(annotation) is Required else annotation
-        for name, annotation in annotations.items()
+        for name, annotation in {**shared, **explicit}.items()
+        if name != "return" and get_origin(annotation) is not Unpack
     }
 
 

@@ -6,7 +6,7 @@ from aws_cdk import Duration
 from constructs import Construct
 
 from ultracluster._foundation.script import lean_script
-from ultracluster.jobs.job_options import GateOptions, check_options, gate_job
+from ultracluster.jobs.job_options import GateOptions, gate_job
 from ultracluster.jobs.multi_node_job import MultiNodeJob
 from ultracluster.scheduling.i_training_queue import ITrainingQueue
 from ultracluster.storage.checkpoint_bucket import CheckpointBucket
@@ -59,9 +59,7 @@ class FabricGate(MultiNodeJob):
         Raises:
             FindingsError: If the instance type has no EFA (UC6150), a limit is not above zero (UC6151), the network does not
                 carry the bandwidth (UC6158), or the job does not fit the queue.
-            TypeError: If an option is unknown or a required one is missing.
         """
-        check_options(options, GateOptions)
         wait = patience or Duration.minutes(15)
         nodes = queue.max_nodes if node_count is None else node_count
         reject(_check(queue, nodes, min_bandwidth=min_bandwidth, max_latency=max_latency))

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Required, TypedDict
+from typing import TYPE_CHECKING, Required, TypedDict
 
 from aws_cdk import Duration
 from aws_cdk import aws_batch as batch
@@ -66,21 +66,3 @@ def gate_job(job: Job, options: GateOptions, *, timeout: Duration) -> tuple[Job,
             "timeout": timeout,
         },
     )
-
-
-def check_options(options: Mapping[str, object], allowed: Any) -> None:
-    """Raise for an argument that is unknown or missing, as Python does for explicit parameters.
-
-    Args:
-        options: Keyword arguments of a call.
-        allowed: `TypedDict` of the allowed ones.
-
-    Raises:
-        TypeError: If one of them is unknown, or a required one is missing.
-    """
-    for name in options:
-        if name not in allowed.__annotations__:
-            raise TypeError(f"got an unexpected keyword argument {name!r}")
-    for name in allowed.__annotations__:
-        if name in allowed.__required_keys__ and name not in options:
-            raise TypeError(f"missing the required keyword argument {name!r}")

@@ -8,7 +8,7 @@ from constructs import Construct
 from ultracluster.jobs.array_rendezvous import rendezvous_command, rendezvous_environment
 from ultracluster.jobs.cluster_job import ClusterJob
 from ultracluster.jobs.job_checks import check_types
-from ultracluster.jobs.job_options import JobOptions, check_options
+from ultracluster.jobs.job_options import JobOptions
 from ultracluster.jobs.launcher import launch_command
 from ultracluster.scheduling.i_training_queue import ITrainingQueue
 from ultracluster.storage.checkpoint_bucket import CheckpointBucket
@@ -63,9 +63,7 @@ class MultiNodeJob(ClusterJob):
                 invalid or conflict (UC6011, UC6012), `attempts` is out of range (UC6104), the job has too many dependencies
                 (UC6113), the nodes do not mount its cache (UC6016), or the launcher starts one process only (UC6140)
                 or has nothing to start (UC6142).
-            TypeError: If an option is unknown or a required one is missing.
         """
-        check_options(options, JobOptions)
         reject(check_types(job))
         nodes = queue.max_nodes if job.nodes is None else job.nodes
         instance_type = queue.nodes.instance_type

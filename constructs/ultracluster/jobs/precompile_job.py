@@ -9,7 +9,7 @@ from constructs import Construct
 from ultracluster._foundation.instance_types import AnyInstanceType, instance_type_of
 from ultracluster.jobs.cluster_job import ClusterJob
 from ultracluster.jobs.job_checks import check_types
-from ultracluster.jobs.job_options import JobOptions, check_options
+from ultracluster.jobs.job_options import JobOptions
 from ultracluster.jobs.launcher import launch_command
 from ultracluster.nodes.node_group import NodeGroup
 from ultracluster.scheduling.i_training_queue import ITrainingQueue
@@ -91,9 +91,7 @@ class PrecompileJob(ClusterJob):
         Raises:
             FindingsError: If graphs would be collected on another chip family (UC6114), `phase` is set for
                 ``first-steps`` (UC6112), or `SingleNodeJob` would reject an argument.
-            TypeError: If an option is unknown or a required one is missing.
         """
-        check_options(options, JobOptions)
         reject(check_types(job))
         resume = job_definitions.refuse_resume("a precompile job") if job.resume else []
         instance_type = queue.nodes.instance_type

@@ -6,7 +6,7 @@ from constructs import Construct
 
 from ultracluster.jobs.cluster_job import ClusterJob
 from ultracluster.jobs.job_checks import check_types
-from ultracluster.jobs.job_options import JobOptions, check_options
+from ultracluster.jobs.job_options import JobOptions
 from ultracluster.jobs.launcher import launch_command
 from ultracluster.scheduling.i_training_queue import ITrainingQueue
 from ultracluster.storage.compile_cache import CompileCache
@@ -48,9 +48,7 @@ class SingleNodeJob(ClusterJob):
             FindingsError: If the array size is out of range (UC6111), the environment is not allowed (UC6109, UC6010), the
                 Neuron settings are invalid or conflict (UC6011, UC6012), `attempts` is out of range (UC6104), or the job
                 has too many dependencies (UC6113).
-            TypeError: If an option is unknown or a required one is missing.
         """
-        check_options(options, JobOptions)
         reject(check_types(job))
         array = job.resume and job.array_size is not None
         super().__init__(

@@ -8,7 +8,7 @@ from ultracluster._foundation.instance_types import AnyInstanceType, instance_ty
 from ultracluster._foundation.script import lean_script
 from ultracluster.jobs.cluster_job import ClusterJob
 from ultracluster.jobs.job_checks import check_types
-from ultracluster.jobs.job_options import JobOptions, check_options
+from ultracluster.jobs.job_options import JobOptions
 from ultracluster.scheduling.i_training_queue import ITrainingQueue
 from ultracluster_catalog.names.submission_tags import QUEUE_TAG
 from ultracluster_catalog.neuron.compile_machines import TARGET_VARIABLE, compile_target
@@ -57,9 +57,7 @@ class SupportCheck(ClusterJob):
         Raises:
             FindingsError: If the command is not a file and a function, or the type has no Neuron devices (UC6159), or
                 `SingleNodeJob` would reject an argument.
-            TypeError: If an option is unknown or a required one is missing.
         """
-        check_options(options, JobOptions)
         reject(check_types(job))
         own = queue.nodes.instance_type
         target = own if for_instance_type is None else instance_type_of(for_instance_type)
