@@ -17,9 +17,11 @@ from ultracluster_runtime.lifecycle.reader import (
     find_instances,
     list_jobs,
 )
+from ultracluster_runtime.metrics.metric_reads import read_points
 from ultracluster_runtime.watch.metrics import ClusterObservations, Step, WaitingJob
 
 _STEPS_BACK: Final = timedelta(hours=3)
+_MINUTE: Final = timedelta(minutes=1)
 _ENVIRONMENTS_PER_CALL: Final = 100  # DescribeComputeEnvironments, API Reference, read 2026-11
 
 
@@ -112,23 +114,9 @@ def _jobs(
 
 
 def _steps(watched: WatchedCluster, clients: Clients, now: datetime) -> tuple[Step, ...]:
-    metric = {
-        "Namespace": NAMESPACE,
-        "MetricName": "StepSeconds",
-        "Dimensions": [{"Name": CLUSTER_DIMENSION, "Value": watched.cluster}],
-    }
-    response = clients("cloudwatch").get_metric_data(
-        MetricDataQueries=[
-            {"Id": "steps", "MetricStat": {"Metric": metric, "Period": 60, "Stat": "Average"}}
-        ],
-        StartTime=now - _STEPS_BACK,
-        EndTime=now,
-    )
-    (series,) = response["MetricDataResults"]
-    return tuple(
-        Step(at=at, seconds=seconds)
-        for at, seconds in zip(series["Timestamps"], series["Values"], strict=True)
-    )
+    metric = (NAMESPACE, "StepSeconds", "Average", ((CLUSTER_DIMENSION, watched.cluster),))
+    (points,) = read_points(clients("cloudwatch"), [metric], start=now - _STEPS_BACK, end=now, period=_MINUTE)
+    return tuple(Step(at=at, seconds=seconds) for at, seconds in points.items())
 
 
 def _moment(milliseconds: int) -> datetime:

@@ -17,6 +17,7 @@ from ultracluster_catalog.observability.metrics import (
     OFFERINGS_PRICE_METRIC,
 )
 from ultracluster_runtime.functions.clients import OF_FUNCTIONS, Clients
+from ultracluster_runtime.metrics.metric_reads import read_points
 from ultracluster_runtime.purchasing.offerings import Offering, parse_offering
 
 _CLIENTS: Final = Clients(config=OF_FUNCTIONS)
@@ -98,17 +99,11 @@ def _offerings(wanted: Wanted, client: Any, region: str, now: datetime) -> Itera
 
 def last_price(cloudwatch: Any, watch: str, now: datetime) -> float | None:
     """Return the lowest price of a node-hour when the function last saw an offering; None if that is long ago."""
-    metric = {
-        "Namespace": OFFERINGS_NAMESPACE,
-        "MetricName": OFFERINGS_PRICE_METRIC,
-        "Dimensions": [{"Name": OFFERINGS_DIMENSION, "Value": watch}],
-    }
-    query = {"Id": "price", "MetricStat": {"Metric": metric, "Period": 60, "Stat": "Minimum"}}
-    answer = cloudwatch.get_metric_data(
-        MetricDataQueries=[query], StartTime=now - _LOOK_BACK, EndTime=now, ScanBy="TimestampDescending"
+    metric = (OFFERINGS_NAMESPACE, OFFERINGS_PRICE_METRIC, "Minimum", ((OFFERINGS_DIMENSION, watch),))
+    (prices,) = read_points(
+        cloudwatch, [metric], start=now - _LOOK_BACK, end=now, period=timedelta(minutes=1)
     )
-    values = answer["MetricDataResults"][0]["Values"]
-    return float(values[0]) if values else None
+    return prices[max(prices)] if prices else None
 
 
 def record(wanted: Wanted, offerings: list[Offering], unread: list[str], now: datetime) -> str:

@@ -117,10 +117,15 @@ def test_the_record_has_the_history_and_both_metrics() -> None:
     assert "LowestNodeHour" not in json.loads(record(wanted(), [], ["x"], NOW))
 
 
+def _prices(*values: float) -> Any:
+    times = [NOW - timedelta(minutes=len(values) - index) for index in range(len(values))]
+    page = {"MetricDataResults": [{"Id": "m0", "Timestamps": times, "Values": values}]}
+    return SimpleNamespace(get_paginator=lambda _: SimpleNamespace(paginate=lambda **_: [page]))
+
+
 @pytest.mark.parametrize("values", [[], [35.75, 40.0]])
 def test_the_newest_price_counts(values: list[float]) -> None:
-    cloudwatch = SimpleNamespace(get_metric_data=lambda **_: {"MetricDataResults": [{"Values": values}]})
-    assert last_price(cloudwatch, "Capacity/Watch", NOW) == (values[0] if values else None)
+    assert last_price(_prices(*values), "Capacity/Watch", NOW) == (values[-1] if values else None)
 
 
 @pytest.mark.parametrize(("changes", "over"), [({}, False), ({"until": NOW.isoformat()}, True), ({"start_before": NOW.isoformat()}, True)])  # fmt: skip
@@ -132,7 +137,7 @@ def test_a_search_that_nobody_answers_is_an_error(monkeypatch: pytest.MonkeyPatc
     until = (datetime.now(UTC) + timedelta(days=1)).isoformat()
     values = WANTED | {"until": until, "start_before": until}
     monkeypatch.setenv("UC_STANDING_ORDER", json.dumps(values))
-    quiet = SimpleNamespace(get_metric_data=lambda **_: {"MetricDataResults": [{"Values": []}]})
+    quiet = _prices()
     refusing = Ec2(error="UnauthorizedOperation")
     monkeypatch.setattr(watch, "_CLIENTS", lambda service, *_: refusing if service == "ec2" else quiet)
     with pytest.raises(RuntimeError, match="no Region answered: us-east-2"):

@@ -114,7 +114,7 @@ def answer_the_rest(aws: StubbedAws) -> None:
             ),
         ):
             aws.answer("batch", "list_jobs", {"jobSummaryList": found}, asked)
-    series = {"Id": "steps", "Timestamps": [NOW - MINUTE], "Values": [1.5]}
+    series = {"Id": "m0", "Timestamps": [NOW - MINUTE], "Values": [1.5]}
     aws.answer("cloudwatch", "get_metric_data", {"MetricDataResults": [series]})
 
 
