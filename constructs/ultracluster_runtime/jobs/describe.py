@@ -251,13 +251,6 @@ class _PendingJobReader:
                 now=now,
                 job=self._job(description),
                 queue=description["jobQueue"],
-                queue_enabled=True,
-                queue_status="VALID",
-                queue_status_reason="",
-                environments=(),
-                ahead=None,
-                running=None,
-                quota=None,
                 unseen=tuple(self.unseen),
             )
         queue = self._client("batch").describe_job_queues(jobQueues=[description["jobQueue"]])["jobQueues"][0]

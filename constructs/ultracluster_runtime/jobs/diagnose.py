@@ -98,13 +98,13 @@ class PendingJob:
     now: datetime
     job: Job
     queue: str
-    queue_enabled: bool  # whether the queue accepts new jobs
-    queue_status: str
-    queue_status_reason: str
-    environments: tuple[Environment, ...]  # compute environments of the queue, in order
-    ahead: tuple[QueuedJob, ...] | None  # jobs that start before this one, in order; None if unknown
-    running: tuple[QueuedJob, ...] | None  # started jobs of the queue; None if unknown
-    quota: Quota | None  # quota that applies; None if there is none, or it is unknown
+    queue_enabled: bool = True  # whether the queue accepts new jobs
+    queue_status: str = "VALID"
+    queue_status_reason: str = ""
+    environments: tuple[Environment, ...] = ()  # compute environments of the queue, in order
+    ahead: tuple[QueuedJob, ...] | None = None  # jobs that start before this one, in order; None if unknown
+    running: tuple[QueuedJob, ...] | None = None  # started jobs of the queue; None if unknown
+    quota: Quota | None = None  # quota that applies; None if there is none, or it is unknown
     consumables: tuple[Consumable, ...] = ()
     unseen: tuple[str, ...] = ()  # what could not be read, and why
 
