@@ -7,6 +7,7 @@ PurchaseCapacityBlock takes ``aws:RequestTag``, ``aws:TagKeys`` and ``ec2:Region
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
 from typing import Any, Final
 
 from aws_cdk import ArnFormat, Stack
@@ -17,7 +18,7 @@ from ultracluster._foundation.permissions import allow, never
 from ultracluster.purchasing.capacity_ledger import CapacityLedger
 from ultracluster_catalog.names.identifiers import REGION
 from ultracluster_spec.arguments import validate_arguments
-from ultracluster_spec.findings import Finding, FindingsError, is_token, quote, reject, require
+from ultracluster_spec.findings import Finding, collect, is_token, quote, reject, require
 from ultracluster_spec.instance_type import get_instance_type
 
 _ORDER_TAG: Final = "uc:po"  # same tag as in ultracluster_runtime.purchasing.orders; a test compares the two
@@ -221,11 +222,10 @@ def _check_principal(principal: iam.IPrincipal) -> list[Finding]:
 
 
 def _check_regions(regions: Sequence[str]) -> Iterator[Finding]:
-    if isinstance(regions, str) or not regions:
+    if not regions:
         yield Finding(
             "UC7201", f"got {quote(regions)}", path="regions", allowed="a list of one Region or more"
         )
-        return
     for region in regions:
         if not is_token(region) and not re.fullmatch(REGION, region):
             yield Finding(
@@ -236,25 +236,15 @@ def _check_regions(regions: Sequence[str]) -> Iterator[Finding]:
             )
 
 
-def _check_instance_types(instance_types: Sequence[str]) -> Iterator[Finding]:
-    if isinstance(instance_types, str) or not instance_types:
-        yield Finding(
-            "UC7202",
-            f"got {quote(instance_types)}",
-            path="instance_types",
-            allowed="a list of one instance type or more",
-        )
-        return
+def _check_instance_types(instance_types: Sequence[str]) -> list[Finding]:
+    problem, allowed = f"got {quote(instance_types)}", "a list of one instance type or more"
+    found = require(instance_types, "UC7202", problem, path="instance_types", allowed=allowed)
     for instance_type in instance_types:
-        try:
-            get_instance_type(instance_type)
-        except FindingsError as error:
-            yield from error.findings
+        collect(found, partial(get_instance_type, instance_type))
+    return found
 
 
-def _check_max_instances(max_instances: int) -> Iterator[Finding]:
-    whole = isinstance(max_instances, int) and not isinstance(max_instances, bool)
-    if not whole or not 1 <= max_instances <= _MOST_INSTANCES:
-        yield Finding(
-            "UC7203", f"got {quote(max_instances)}", path="max_instances", allowed=f"1 to {_MOST_INSTANCES:,}"
-        )
+def _check_max_instances(max_instances: int) -> list[Finding]:
+    fits = 1 <= max_instances <= _MOST_INSTANCES
+    problem, allowed = f"got {quote(max_instances)}", f"1 to {_MOST_INSTANCES:,}"
+    return require(fits, "UC7203", problem, path="max_instances", allowed=allowed)
