@@ -281,21 +281,18 @@ RECORDS: Final = (
         severity=Severity.WARNING,
         remedy="Run a function each minute that ends the jobs, as a BlockLifecycle does, or leave the rule out with the place where it is done.",
         source="EC2 user guide, Capacity Blocks for ML, 2026-11: instances are terminated from 30 minutes before the end.",
-        in_templates=True,
     ),
     RuleRecord(
         "UC6434",
         "What ends the jobs of a Capacity Block does so, and its role allows it.",
         remedy="Allow batch:ListJobs and batch:TerminateJob, and what changes the queue.",
         source="Service Authorization Reference, AWS Batch, 2026-11.",
-        in_templates=True,
     ),
     RuleRecord(
         "UC6435",
         "The function that ends jobs knows the queue and the reservation of the nodes.",
         remedy="Name the queue, environment and reservation of the nodes.",
         source="EC2 user guide, Capacity Blocks for ML, 2026-11: nodes run in the reservation that the launch template names.",
-        in_templates=True,
     ),
     RuleRecord(
         "UC6437",
@@ -304,6 +301,5 @@ RECORDS: Final = (
         remedy="Enable it, or let a function enable it when the block starts.",
         source="AWS Batch user guide, job queue state, 2026-11: a disabled queue finishes jobs and takes none.",
         example="Queue: {Type: AWS::Batch::JobQueue, Properties: {Priority: 1, State: ENABLED}}",
-        in_templates=True,
     ),
 )

@@ -96,6 +96,5 @@ RECORDS: Final = (
         severity=Severity.WARNING,
         remedy="Set EvaluateOnExit with RETRY for Host EC2* and EXIT for all else, and a Timeout of hours.",
         source="AWS Batch user guide, job timeouts and automated job retries, 2026-11: without EvaluateOnExit each failure is retried.",
-        in_templates=True,
     ),
 )

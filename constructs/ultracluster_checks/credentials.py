@@ -65,7 +65,6 @@ RECORDS: Final = (
         "A template contains no credentials.",
         remedy="Remove it from the template, rotate it, and let the job read it from AWS Secrets Manager.",
         source="Our decision: whoever may describe a stack reads its template.",
-        in_templates=True,
         never_left_out=True,
     ),
 )

@@ -188,14 +188,12 @@ RECORDS: Final = (
         "The minimum number of vCPUs of a compute environment is not above the maximum.",
         remedy="Set MinvCpus to 0, or MaxvCpus to the vCPUs of all nodes.",
         source="AWS Batch API reference, ComputeResource (botocore 1.44.5).",
-        in_templates=True,
     ),
     RuleRecord(
         "UC4212",
         "A compute environment has enough vCPUs for at least one node.",
         remedy="Multiply the vCPUs of the type by the nodes.",
         source="EC2 DescribeInstanceTypes as moto 5.2.5 ships it: a trn2.48xlarge has 192 vCPUs.",
-        in_templates=True,
     ),
     RuleRecord(
         "UC4213",
@@ -203,7 +201,6 @@ RECORDS: Final = (
         severity=Severity.WARNING,
         remedy="Multiply the vCPUs of the type by the nodes.",
         source="The CDK's default of 256 vCPUs is one trn2.48xlarge (aws-cdk-lib 2.275.0).",
-        in_templates=True,
     ),
     RuleRecord(
         "UC4214",
@@ -211,7 +208,6 @@ RECORDS: Final = (
         severity=Severity.WARNING,
         remedy="Set MinvCpus to 0, unless the nodes are to wait for jobs.",
         source="AWS Batch user guide, compute environment parameters.",
-        in_templates=True,
     ),
     RuleRecord(
         "UC4216",
@@ -219,7 +215,6 @@ RECORDS: Final = (
         severity=Severity.WARNING,
         remedy="Name the attribute LatestVersionNumber of the launch template, so that a new version updates the environment.",
         source="AWS Batch user guide, launch templates; aws/aws-cdk 28137.",
-        in_templates=True,
     ),
     RuleRecord(
         "UC4217",
@@ -227,7 +222,6 @@ RECORDS: Final = (
         severity=Severity.WARNING,
         remedy="Use BEST_FIT_PROGRESSIVE for other capacity than Capacity Blocks; with BEST_FIT, let CloudFormation replace the environment.",
         source="AWS Batch user guide, allocation strategies; awslabs/awsome-distributed-ai, 3.aws-batch.",
-        in_templates=True,
     ),
     RuleRecord(
         "UC4218",
@@ -235,27 +229,23 @@ RECORDS: Final = (
         severity=Severity.WARNING,
         remedy="Leave the name to CloudFormation.",
         source="CloudFormation user guide, name type; awslabs/LISA 1007.",
-        in_templates=True,
     ),
     RuleRecord(
         "UC4219",
         "The update of a compute environment ends no jobs.",
         remedy="Set ReplaceComputeEnvironment to false, and TerminateJobsOnUpdate to false with a JobExecutionTimeoutMinutes of days.",
         source="CloudFormation reference, AWS::Batch::ComputeEnvironment: replacing is the default.",
-        in_templates=True,
     ),
     RuleRecord(
         "UC4220",
         "Nodes of AWS Batch have permission to register with Amazon ECS.",
         remedy="Attach AmazonEC2ContainerServiceforEC2Role to the role of the nodes; the role that starts tasks has another policy.",
         source="https://github.com/dejonghe/aws-batch-example/issues/1, 2019-07; field case batch/ce-node-role-wrong-policy.",
-        in_templates=True,
     ),
     RuleRecord(
         "UC4224",
         "Nodes with Neuron chips have an image with their driver.",
         remedy="Name an AMI for Amazon ECS with the Neuron driver and EFA, in ImageIdOverride or in the launch template.",
         source="AWS Batch user guide, compute resource AMIs, 2026-11: no image type has the Neuron driver; awslabs/aws-batch-example and aws/aws-cdk#28819 on ECS Neuron images.",
-        in_templates=True,
     ),
 )

@@ -218,14 +218,12 @@ RECORDS: Final = (
         severity=Severity.WARNING,
         remedy="Use data repository associations, and leave out events of deletions.",
         source="https://docs.aws.amazon.com/fsx/latest/APIReference/API_CreateFileSystemLustreConfiguration.html and FSx for Lustre guide, exporting changes with tasks, 2026-11.",
-        in_templates=True,
     ),
     RuleRecord(
         "UC5202",
         "A file system of type PERSISTENT_2 is linked to S3 by associations.",
         remedy="Use a data repository association.",
         source="FSx for Lustre user guide, linking to a bucket.",
-        in_templates=True,
     ),
     RuleRecord(
         "UC5211",
@@ -233,6 +231,5 @@ RECORDS: Final = (
         severity=Severity.WARNING,
         remedy="Put the file system into the subnet of the nodes.",
         source="EC2 pricing, data transfer between zones; FSx for Lustre performance guide.",
-        in_templates=True,
     ),
 )

@@ -338,7 +338,6 @@ RECORDS: Final = (
         "The node ranges of a job have each of its nodes, and the main node is one of them.",
         remedy="Write 0: for all nodes. Ranges may overlap; the narrower one wins.",
         source="AWS Batch API reference, NodeRangeProperty (botocore 1.44.5).",
-        in_templates=True,
     ),
     RuleRecord(
         "UC6412",
@@ -346,27 +345,23 @@ RECORDS: Final = (
         severity=Severity.WARNING,
         remedy="Set SchedulingPriority, or submit every job with schedulingPriorityOverride.",
         source="https://github.com/nextflow-io/nextflow/pull/3505, 2022-12-16; field case batch/jd-no-priority-fairshare-queue.",
-        in_templates=True,
     ),
     RuleRecord(
         "UC6413",
         "A container of a job requests vCPUs and memory.",
         remedy="Add a VCPU and a MEMORY requirement.",
         source="https://github.com/ASFHyP3/hyp3/pull/586, 2021-09-22; field cases batch/jd-no-vcpu and batch/jd-no-memory.",
-        in_templates=True,
     ),
     RuleRecord(
         "UC6415",
         "An environment starts the instance type that a job asks for.",
         remedy="Use the type of an environment of the queue.",
         source="AWS Batch user guide, multi-node parallel jobs, 2026-11: all instances of a job are of its instance type.",
-        in_templates=True,
     ),
     RuleRecord(
         "UC6418",
         "A job definition has the properties of its type.",
         remedy="Use NodeProperties with the type multinode, and ContainerProperties with the type container.",
         source="AWS Batch API reference, RegisterJobDefinition, 2026-11.",
-        in_templates=True,
     ),
 )

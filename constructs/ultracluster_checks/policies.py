@@ -212,21 +212,18 @@ RECORDS: Final = (
         "No role has administrator permissions.",
         remedy="Write a policy with the actions that are needed.",
         source="AWS IAM user guide, least privilege.",
-        in_templates=True,
     ),
     RuleRecord(
         "UC6423",
         "A policy allows iam:PassRole only for named roles.",
         remedy="Name the roles, and the service under iam:PassedToService.",
         source="AWS IAM user guide, passing roles.",
-        in_templates=True,
     ),
     RuleRecord(
         "UC6425",
         "Only approved orders buy capacity.",
         remedy="Remove the permission. `ultracluster capacity` buys outside of deployments, with a separate role.",
         source="Our decision: PurchaseCapacityBlock has no idempotency token (botocore 1.44.5), and a purchase cannot be taken back.",
-        in_templates=True,
         never_left_out=True,
     ),
     RuleRecord(
@@ -234,21 +231,18 @@ RECORDS: Final = (
         "No role can reserve capacity or start instances outside the queues.",
         remedy="Remove the permission, or add a condition that names what may be started.",
         source="EC2 user guide, Capacity Reservations, 2026-11: billed from creation; Service Authorization Reference, Amazon EC2.",
-        in_templates=True,
     ),
     RuleRecord(
         "UC6451",
         "No role can grant itself permissions.",
         remedy="Remove the permission, or name what may be changed, under a permissions boundary.",
         source="IAM user guide, permissions management actions and boundaries, 2026-11.",
-        in_templates=True,
     ),
     RuleRecord(
         "UC6452",
         "A role assumes other roles by name.",
         remedy="List the ARNs of the roles.",
         source="IAM user guide, grant a user permissions to switch roles, 2026-11.",
-        in_templates=True,
     ),
     RuleRecord(
         "UC6453",
@@ -256,6 +250,5 @@ RECORDS: Final = (
         severity=Severity.WARNING,
         remedy="List the ARNs of buckets, tables, keys, secrets and instances.",
         source="IAM user guide, grant least privilege, 2026-11.",
-        in_templates=True,
     ),
 )

@@ -326,7 +326,6 @@ RECORDS: Final = (
         "Market type capacity-block and the target reservation are used together.",
         remedy="Specify the reservation ID of the block, or the ARN of a resource group of blocks.",
         source="EC2 user guide, launch instances into Capacity Blocks; eksctl-io/eksctl 8542.",
-        in_templates=True,
         never_left_out=True,
     ),
     RuleRecord(
@@ -334,7 +333,6 @@ RECORDS: Final = (
         "Nodes of a Capacity Block or another reservation are not Spot nodes.",
         remedy="Use a compute environment of type EC2 without Spot options, and a separate launch template and environment for Spot nodes.",
         source="EC2 API Reference, CapacityReservationSpecification, 2026-11: On-Demand Instances run in reservations; Capacity Blocks and Spot are markets of their own (MarketType).",
-        in_templates=True,
         never_left_out=True,
     ),
     RuleRecord(
@@ -343,14 +341,12 @@ RECORDS: Final = (
         severity=Severity.WARNING,
         remedy="Set MarketType to capacity-block if the reservation is a Capacity Block. An On-Demand Capacity Reservation has no market type: skip the rule there.",
         source="AWS Price List as kept by Karpenter, 2026-07-20: no on-demand price of trn2.48xlarge. hashicorp terraform-aws-ec2-instance 404.",
-        in_templates=True,
     ),
     RuleRecord(
         "UC4204",
         "Nodes of a resource group of reservations are launched only into these reservations.",
         remedy="Set CapacityReservationPreference to capacity-reservations-only.",
         source="EC2 API reference, CapacityReservationSpecification: otherwise instances run on demand when the reservations are full.",
-        in_templates=True,
         never_left_out=True,
     ),
     RuleRecord(
@@ -358,28 +354,24 @@ RECORDS: Final = (
         "The nodes of a Capacity Block are of one instance type.",
         remedy="Specify the instance type of the block, and separate environments behind the same queue for other types.",
         source="EC2 user guide, Capacity Blocks: a block has one instance type.",
-        in_templates=True,
     ),
     RuleRecord(
         "UC4221",
         "Nodes of a Capacity Block are not chosen from mixed instances.",
         remedy="Name the launch template in LaunchTemplate.",
         source="Amazon EC2 Auto Scaling user guide, Capacity Blocks for machine learning workloads, 2026-11: mixed instances policies are not supported.",
-        in_templates=True,
     ),
     RuleRecord(
         "UC4222",
         "Nodes with EFA are close together.",
         remedy="Use the strategy cluster, or no placement group.",
         source="EC2 user guide, placement strategies, 2026-11: spread takes 7 instances of a zone, each on other hardware; AWS Batch user guide, EFA: a cluster placement group.",
-        in_templates=True,
     ),
     RuleRecord(
         "UC4223",
         "A reservation has the type, zone, tenancy and number of the nodes that are launched into it.",
         remedy="Use the type, zone, tenancy and number of the reservation.",
         source="EC2 user guide, Capacity Reservations, 2026-11: instances run in a reservation whose attributes they match.",
-        in_templates=True,
     ),
     RuleRecord(
         "UC4225",
@@ -387,6 +379,5 @@ RECORDS: Final = (
         severity=Severity.WARNING,
         remedy="Name the environment in ComputeEnvironmentOrder.",
         source="AWS Batch user guide, job queues, 2026-11: jobs start on the environments of their queue.",
-        in_templates=True,
     ),
 )

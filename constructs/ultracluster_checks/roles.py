@@ -201,13 +201,11 @@ RECORDS: Final = (
         "A role can be assumed by the service that uses it.",
         remedy="Let the trust policy name the service; nodes take an instance profile.",
         source="Field case lambda/lambda-role-not-assumable; IAM user guide, roles for AWS services, 2026-11.",
-        in_templates=True,
     ),
     RuleRecord(
         "UC6462",
         "A role is allowed an action on resources of a kind that the action takes.",
         remedy="Name what the action is done to: objects by bucket/*, buckets without it, jobs by job/*, a queue and a definition for SubmitJob.",
         source="Service Authorization Reference, actions and their resource types, 2026-11.",
-        in_templates=True,
     ),
 )

@@ -225,6 +225,5 @@ RECORDS: Final = (
         "The security groups of EFA interfaces allow all traffic from and to themselves.",
         remedy="Add a rule for all traffic from the group itself and one for all traffic to the group itself. Rules with addresses do not let EFA through.",
         source="EC2 user guide, get started with EFA.",
-        in_templates=True,
     ),
 )

@@ -53,7 +53,6 @@ RECORDS: Final = (
         severity=Severity.WARNING,
         remedy="Set DeleteOnTermination to true, and keep data in S3 or a file system.",
         source="Amazon EC2 user guide, preserve data when an instance is terminated, 2026-11.",
-        in_templates=True,
     ),
     RuleRecord(
         "UC6410",
@@ -61,6 +60,5 @@ RECORDS: Final = (
         remedy="Name the devices that the job needs, and folders that are made for it.",
         source="Amazon ECS developer guide, security.",
         example="Job: {Type: AWS::Batch::JobDefinition, Properties: {ContainerProperties: {Privileged: false}}}",
-        in_templates=True,
     ),
 )

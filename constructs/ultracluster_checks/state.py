@@ -147,6 +147,5 @@ RECORDS: Final = (
         severity=Severity.WARNING,
         remedy="Let old versions expire instead of objects.",
         source="FSx for Lustre user guide, releasing data: a released file is in S3 only.",
-        in_templates=True,
     ),
 )

@@ -134,6 +134,5 @@ RECORDS: Final = (
         "A security group belongs to the VPC of the subnet in which it is used.",
         remedy="Use a security group of the same VPC.",
         source="EC2 API Reference, CreateNetworkInterface, 2026-11: InvalidGroup.NotFound, the group and the subnet belong to different networks.",
-        in_templates=True,
     ),
 )

@@ -1,9 +1,10 @@
 """All template checks: importing this module registers the rules of every subject."""
 
+from dataclasses import replace
 from functools import cache
 from typing import Final
 
-from ultracluster_checks import (  # noqa: F401 - importing a module registers its rules
+from ultracluster_checks import (
     block_lifecycle,
     codes,
     connectivity,
@@ -29,33 +30,28 @@ from ultracluster_checks import (  # noqa: F401 - importing a module registers i
     variables,
 )
 from ultracluster_checks.problem import REGISTERED, Find
-from ultracluster_spec.record import by_code
+from ultracluster_spec.record import RuleRecord, by_code
 from ultracluster_spec.records import RECORDS as VALUES
 
 CHECKS: Final[tuple[Find, ...]] = tuple(REGISTERED)
 """Every check of templates."""
 
-RECORDS: Final = by_code(
-    VALUES.values(),
-    codes.RECORDS,
-    containers.RECORDS,
-    costs.RECORDS,
-    credentials.RECORDS,
-    environments.RECORDS,
-    file_systems.RECORDS,
-    interfaces.RECORDS,
-    jobs.RECORDS,
-    reservation_targets.RECORDS,
-    launches.RECORDS,
-    block_lifecycle.RECORDS,
-    policies.RECORDS,
-    problem.RECORDS,
-    roles.RECORDS,
-    security_groups.RECORDS,
-    settings.RECORDS,
-    state.RECORDS,
-    subnets.RECORDS,
-)
+_SUBJECTS: Final = (
+    block_lifecycle, codes, connectivity, containers, costs, credentials, environments, events, file_systems,
+    interfaces, jobs, launches, policies, reservation_targets, roles, scale_in, security_groups, settings,
+    sizes, state, subnets, variables,
+)  # fmt: skip
+
+
+def _of_templates() -> list[RuleRecord]:
+    return [
+        replace(record, in_templates=True)
+        for subject in _SUBJECTS
+        for record in getattr(subject, "RECORDS", ())
+    ]
+
+
+RECORDS: Final = by_code(VALUES.values(), problem.RECORDS, _of_templates())
 """Every record of a rule about values or templates, by its code."""
 
 
