@@ -20,7 +20,6 @@ IN_TIME: Final = "UC6431"
 EVENTS: Final = "UC6432"
 RUNNING: Final = "UC6433"
 CALLING: Final = "UC6436"
-BOUNDS: Final = "UC6458"
 BILLED: Final = "UC6483"
 
 OF_ANY_STACK: Final = frozenset({OPEN_INGRESS, LUSTRE_VERSION, ENCRYPTION, EVERY_ACTION})
@@ -118,12 +117,6 @@ RECORDS: Final = (
         "A rule may call the function that ends jobs.",
         remedy="Add an AWS::Lambda::Permission with the rule as SourceArn; for a schedule, a role that allows lambda:InvokeFunction.",
         source="EventBridge user guide, resource-based policies for Lambda, 2026-11.",
-    ),
-    RuleRecord(
-        "UC6458",
-        "Lists and addresses are within the bounds of AWS's APIs.",
-        remedy="Use a value within the bounds that the finding names.",
-        source="Amazon FSx API reference, CreateFileSystem; Amazon EC2 user guide, private addresses, 2026-11.",
     ),
     RuleRecord(
         "UC6483",

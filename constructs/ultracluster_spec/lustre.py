@@ -39,7 +39,6 @@ from ultracluster_spec.values import Value
 
 _FOLDER: Final = r"/|(?:/[^/\x00\r\n\x85\u2028\u2029]+)+/?"
 _LONGEST_FOLDER: Final = 4096
-_METADATA: Final = "UC5005"
 _S3_PATH: Final = r"s3://[^/\s]+(?:/[^\x00\r\n\x85\u2028\u2029]*)?"
 _LONGEST_S3_PATH: Final = 4357
 _TIME_OF_DAY: Final = r"(?:[01]\d|2[0-3]):[0-5]\d"
@@ -75,24 +74,6 @@ class Association(Value):
 
     import_existing: bool = True
     """Whether to import the metadata of objects that exist at creation. Default: yes."""
-
-
-_MODES_WITH_IOPS: Final = {"AUTOMATIC": False, "USER_PROVISIONED": True}  # CreateFileSystem, botocore 1.44.5
-
-
-def check_metadata_given(settings: LustreSettings, *, given: bool, mode: str | None = None) -> list[Finding]:
-    """Check that a file system has a metadata configuration exactly if it needs and can have one (UC5005)."""
-    if mode in _MODES_WITH_IOPS and _MODES_WITH_IOPS[mode] != (settings.metadata_iops is not None):
-        problem = f"{mode} {'without' if settings.metadata_iops is None else 'with'} Iops"
-        return [Finding(_METADATA, problem, allowed="USER_PROVISIONED with Iops, or AUTOMATIC without")]
-    if given and not settings.efa_enabled and settings.metadata_iops is None:
-        wrong = _metadata_configuration(settings, feature="a metadata configuration", path="")
-        return [Finding(_METADATA, at.problem, at.allowed) for at in wrong]
-    if given or not settings.efa_enabled or settings.deployment_type != "PERSISTENT_2":
-        return []
-    problem = "EFA without a metadata configuration"
-    allowed = "Mode: AUTOMATIC, or USER_PROVISIONED with Iops"
-    return [Finding(_METADATA, problem, allowed=allowed)]
 
 
 @rule("UC5027")
@@ -313,7 +294,7 @@ SETTINGS_RULES: Final = (
     scratch_has_no_backups,
     backups_are_possible,
 )
-"""What CreateFileSystem takes, of values and of templates."""
+"""What CreateFileSystem takes; a template is left to its answer."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -460,7 +441,6 @@ RECORDS: Final = (
         "A Lustre deployment type is one that FSx offers.",
         remedy="Use PERSISTENT_2, or SCRATCH_2 for data that may be lost. The older types are not offered for new file systems here.",
         source="botocore 1.44.5, FSx LustreDeploymentType, 2026.",
-        in_templates=True,
     ),
     RuleRecord(
         "UC5002",
@@ -468,7 +448,6 @@ RECORDS: Final = (
         remedy="Specify 125, 250, 500 or 1000 MB/s/TiB for PERSISTENT_2; omit it for SCRATCH_2, which has a fixed throughput.",
         source="botocore 1.44.5, FSx PerUnitStorageThroughput, 2026.",
         example="file_system: {per_unit_storage_throughput: 250}",
-        in_templates=True,
     ),
     RuleRecord(
         "UC5003",
@@ -476,14 +455,12 @@ RECORDS: Final = (
         remedy="Use the next larger size that the finding names. The file system can grow later, but never shrink.",
         source="botocore 1.44.5, FSx CreateFileSystem StorageCapacity, 2026; FSx for Lustre guide, EFA-enabled file systems, 2026-10.",
         example="file_system: {storage_capacity_gib: 2400}",
-        in_templates=True,
     ),
     RuleRecord(
         "UC5004",
         "A Lustre version is supported by the deployment type.",
         remedy="Use 2.15, which new clients support and metadata IOPS require.",
         source="botocore 1.44.5, FSx FileSystemTypeVersion, 2026.",
-        in_templates=True,
     ),
     RuleRecord(
         "UC5005",
@@ -491,7 +468,6 @@ RECORDS: Final = (
         remedy="Use PERSISTENT_2 with Lustre 2.15, or leave `efa` and `metadata_iops` out.",
         source="FSx for Lustre guide, EFA-enabled file systems and metadata performance, 2026-10.",
         example="file_system: {deployment_type: PERSISTENT_2, metadata_iops: 6000}",
-        in_templates=True,
     ),
     RuleRecord(
         "UC5006",
@@ -499,35 +475,30 @@ RECORDS: Final = (
         remedy="Specify 1500, 3000, 6000, or a multiple of 12000 up to 192000; 6000 or 12000 with Intelligent-Tiering.",
         source="botocore 1.44.5, FSx MetadataIops, and CloudFormation's page on MetadataConfiguration, 2026-10.",
         example="file_system: {metadata_iops: 12000}",
-        in_templates=True,
     ),
     RuleRecord(
         "UC5010",
         "A storage type is offered for the deployment type.",
         remedy="Use PERSISTENT_2 for Intelligent-Tiering, or SSD for scratch.",
         source="botocore 1.44.5, FSx StorageType, 2026.",
-        in_templates=True,
     ),
     RuleRecord(
         "UC5011",
         "A size belongs to SSD and HDD, a throughput capacity and a read cache to Intelligent-Tiering.",
         remedy="Leave it out: Intelligent-Tiering grows with its data and is sized by throughput, SSD by capacity.",
         source="botocore 1.44.5, FSx CreateFileSystemLustreConfiguration, 2026.",
-        in_templates=True,
     ),
     RuleRecord(
         "UC5012",
         "The throughput capacity of Intelligent-Tiering is a multiple of 4,000 MB/s.",
         remedy="Specify a multiple of 4,000 MB/s; provisioned throughput is billed whether used or not.",
         source="botocore 1.44.5, FSx ThroughputCapacityMbps, 2026.",
-        in_templates=True,
     ),
     RuleRecord(
         "UC5013",
         "Intelligent-Tiering has an SSD read cache within the bounds of its throughput.",
         remedy="Say NO_CACHE, PROPORTIONAL_TO_THROUGHPUT_CAPACITY, which pays for 20,000 GiB of SSD for each 4,000 MB/s, or USER_PROVISIONED with read_cache_gib.",
         source="botocore 1.44.5, FSx LustreReadCacheConfiguration, 2026.",
-        in_templates=True,
     ),
     RuleRecord(
         "UC5014",
@@ -543,7 +514,6 @@ RECORDS: Final = (
         remedy='Keep backups for 0 to 90 days, and write the start as a time of day in UTC in quotes, such as "03:30".',
         source="botocore 1.44.5, FSx AutomaticBackupRetentionDays, 2026.",
         example="file_system: {link_checkpoints: false, backup_retention_days: 90}",
-        in_templates=True,
     ),
     RuleRecord(
         "UC5020",

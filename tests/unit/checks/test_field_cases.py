@@ -34,14 +34,8 @@ FOUND = {
     "batch/mnp-spot": "UC6308",
     "ec2/lt-multi-nic-public": "UC3202",
     "ec2/lt-two-efa-one-card": "UC4014",
-    "fsx/capacity-3600": "UC5003",
     "fsx/dra-scratch1": "UC5020",
-    "fsx/fsx-hdd-p2": "UC5010",
-    "fsx/fsx-metadata-212": "UC5005",
-    "fsx/fsx-old-lustre-p2": "UC5004",
-    "fsx/fsx-p2-import-path": "UC5202",
     "fsx/fsx-sg-no-988": "UC5203",
-    "fsx/tiering-iops-1500": "UC5006",
 }
 
 
