@@ -10,7 +10,6 @@ from ultracluster_checks.model.nodes import Nodes, has_all_environments, nodes_o
 from ultracluster_checks.model.template import Templates, places
 from ultracluster_checks.problem import Problem, Wrong, rule
 from ultracluster_spec.container import DEVICES, LIMITS, NO_FABRIC, VOLUMES, WRITTEN
-from ultracluster_spec.findings import quote
 from ultracluster_spec.record import RuleRecord
 
 _EFA_DEVICES: Final = "UC6403"
@@ -200,14 +199,9 @@ def user_data_keeps_the_fabric(nodes: Nodes) -> Iterator[Wrong]:
 
 
 @rule(VOLUMES, job_containers)
-def mounts_are_of_a_volume(container: JobContainer) -> Iterator[Wrong]:
-    """Find mount points without their volume, and volumes that are not where the nodes mount the file system."""
+def volumes_are_of_the_file_system(container: JobContainer) -> Iterator[Wrong]:
+    """Find volumes that are not where the nodes mount the file system."""
     volumes = container.at["Volumes"]
-    names = {each["Name"].text for each in volumes.items}
-    for source in (each["SourceVolume"] for each in container.at["MountPoints"].items):
-        if source.text is not None and source.text not in names and not volumes.unknown and None not in names:
-            allowed = ", ".join(sorted(map(str, names))) or "a volume"
-            yield source, f"got {quote(source.text)}, which is no volume of the container", allowed
     templates = container.at.resource.template.templates
     paths = [each["Host"]["SourcePath"] for each in volumes.items]
     kinds = [at.text for at in places(templates, "FSx::FileSystem", "FileSystemType")]

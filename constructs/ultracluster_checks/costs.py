@@ -47,9 +47,6 @@ def reservations_end_and_are_filled(reservation: Resource) -> Iterator[Wrong]:
     kind, end, criteria = (reservation[name] for name in ("EndDateType", "EndDate", "InstanceMatchCriteria"))
     if kind.text == "unlimited" or (kind.missing and end.missing):
         yield kind, "the reservation is billed until somebody cancels it", "limited, and an EndDate"
-    if (kind.text == "limited") is end.missing:
-        got = "limited, and no EndDate" if end.missing else "an EndDate, and not limited"
-        yield kind, f"got {got}, which EC2 refuses", "limited, and an EndDate"
     some = nodes_of(reservation.template.templates)
     nodes = [each for each in some if each.target["CapacityReservationId"].target is reservation]
     if nodes and (criteria.missing or criteria.text == "open"):

@@ -1,6 +1,5 @@
 """Compute environments and job queues: whole nodes, one pinned launch template and image, updates that do not end jobs."""
 
-import re
 from collections.abc import Iterator
 from typing import Final
 
@@ -21,21 +20,17 @@ from ultracluster_checks.model.permissions import may, role_behind
 from ultracluster_checks.model.template import Resource
 from ultracluster_checks.problem import Problem, Wrong, placed, rule
 from ultracluster_spec.findings import Severity, quote
-from ultracluster_spec.queue import check_environment_count, check_wait_limits
+from ultracluster_spec.queue import check_wait_limits
 from ultracluster_spec.record import RuleRecord
 
-_ARM: Final = re.compile(r"(?:[a-z]+\d+g[a-z]*|a1|t4g)\.")
-_IMAGES: Final = {"ECS_AL2023", "ECS_AL2023_NVIDIA"}  # fmt: skip
 # https://docs.aws.amazon.com/AmazonECS/latest/developerguide/instance_IAM_role.html (2026-11)
 _JOINING: Final = ("ecs:DiscoverPollEndpoint", "ecs:Poll", "ecs:RegisterContainerInstance", "ecs:SubmitTaskStateChange")  # fmt: skip
 
 
-@rule("UC4211", batch_nodes)
+@rule("", batch_nodes)
 def environments_hold_whole_nodes(nodes: Nodes) -> Iterator[Wrong]:
     """Find environments whose vCPU limits hold no node, part of a node, or idle nodes."""
     least, most = nodes.settings["MinvCpus"], nodes.settings["MaxvCpus"]
-    if least.number is not None and most.number is not None and least.number > most.number:
-        yield least, f"got {least.number}, and MaxvCpus is {most.number}", "MaxvCpus or less"
     instance_types = environment_types(nodes.owner)
     if least.number:
         yield Problem.of(least, "UC4214", f"{least.number} vCPUs run and are billed without jobs", "0")
@@ -55,16 +50,13 @@ def environments_hold_whole_nodes(nodes: Nodes) -> Iterator[Wrong]:
 
 @rule(TYPE_OF_TEMPLATE, COMPUTE_ENVIRONMENT)
 def types_match_their_launch_template(environment: Resource) -> Iterator[Wrong]:
-    """Find environments with another instance type than their launch template, or with Arm and x86 types."""
+    """Find environments with another instance type than their launch template."""
     template, names = launch_template_of(environment), instance_type_names(environment)
     types = environment["ComputeResources"]["InstanceTypes"]
     own = launch_data(template)["InstanceType"].text if template else None
     if template and names and own and any(name.text != own for name in names):
         got = f"got {', '.join(str(name.text) for name in names)}; {template.logical_id} is made for {own}, with its network cards"
         yield types, got, own
-    if len({bool(_ARM.match(each)) for each in types.texts if each and "." in each}) > 1:
-        got = "Arm and x86 instance types, of which AWS Batch takes one kind"
-        yield types, got, "types of one architecture"
 
 
 @rule("UC4216", nodes_of)
@@ -87,33 +79,6 @@ def launch_template_versions_are_pinned(nodes: Nodes) -> Iterator[Wrong]:
             yield of, got, f"the LatestVersionNumber of {name}"
 
 
-@rule("UC4217", batch_nodes)
-def environments_can_be_updated(nodes: Nodes) -> Iterator[Wrong]:
-    """Find environments that AWS Batch can neither update in place nor replace."""
-    strategy = nodes.settings["AllocationStrategy"]
-    kept = nodes.owner["ReplaceComputeEnvironment"].flag is False
-    elsewhere = nodes.template is None and not nodes.settings["LaunchTemplate"].missing
-    block = elsewhere or nodes.may_be_in_block
-    if strategy.text not in {None, "BEST_FIT"} or strategy.unknown or (block and not kept):
-        return
-    got = quote(strategy.text) if strategy.text else "none, which is BEST_FIT"
-    refused = " and ReplaceComputeEnvironment: false; AWS Batch refuses a new launch template or AMI"
-    replaced = "; with it the environment is replaced where others are updated"
-    spot = nodes.settings["Type"].text == "SPOT"
-    others = "SPOT_PRICE_CAPACITY_OPTIMIZED or SPOT_CAPACITY_OPTIMIZED" if spot else "BEST_FIT_PROGRESSIVE"
-    allowed = "ReplaceComputeEnvironment: true, the default" if block else others
-    yield strategy, f"got {got}{refused if kept else replaced}", allowed
-
-
-@rule("UC4218", batch_nodes)
-def environments_have_no_name(nodes: Nodes) -> Iterator[Wrong]:
-    """Find environments with a fixed name, which cannot be replaced."""
-    name = nodes.owner["ComputeEnvironmentName"]
-    if not name.missing and not name.unknown:
-        got = f"got {quote(name.pattern)}; a change that replaces the environment then fails, since two of one name cannot exist"
-        yield name, got, "no name"
-
-
 @rule("UC4219", batch_nodes)
 def updates_spare_jobs(nodes: Nodes) -> Iterator[Wrong]:
     """Find environments whose update ends running jobs."""
@@ -130,10 +95,9 @@ def updates_spare_jobs(nodes: Nodes) -> Iterator[Wrong]:
 
 
 @rule("", QUEUE)
-def queues_are_valid(queue: Resource) -> Iterator[Wrong]:
-    """Find queues with too many environments, and time limits that cancel jobs waiting for their reservation to start."""
+def queues_wait_for_their_reservation(queue: Resource) -> Iterator[Wrong]:
+    """Find time limits that cancel jobs waiting for their reservation to start."""
     at = queue["ComputeEnvironmentOrder"]
-    yield from placed(at, check_environment_count(len(at.certain) or len(at.items)) if at.items else ())
     used = {each["ComputeEnvironment"].target for each in at.items}
     nodes = [each for each in nodes_of(queue.template.templates) if each.template and each.owner in used]
     block = any(each.in_block for each in nodes)
@@ -160,16 +124,13 @@ def nodes_can_join(nodes: Nodes) -> Iterator[Wrong]:
 
 @rule("UC4224", nodes_of)
 def nodes_have_drivers(nodes: Nodes) -> Iterator[Wrong]:
-    """Find image types that AWS Batch does not have, and images without the driver of the chips or GPUs of their nodes."""
+    """Find images without the driver of the chips or GPUs of their nodes."""
     kinds = nodes.settings["Ec2Configuration"]
     neuron = bool(nodes.types) and all(instance_type.is_neuron for instance_type in nodes.types)
     gpus = bool(nodes.types) and all(instance_type.gpus for instance_type in nodes.types)
     chosen = any(not image.missing for image in nodes.images)
     for kind in (each["ImageType"] for each in kinds.items):
         text = kind.text or ""
-        if text and text not in _IMAGES:
-            got = f"got {quote(text)}, for which AWS Batch makes no new environment"
-            yield kind, got, "ECS_AL2023 or ECS_AL2023_NVIDIA"
         if neuron and text.endswith("_NVIDIA"):
             yield kind, f"got {text}, which is made for GPUs, for {nodes.types[0].name}", "ECS_AL2023"
         if gpus and text and not text.endswith("_NVIDIA") and not chosen:
@@ -183,12 +144,6 @@ def nodes_have_drivers(nodes: Nodes) -> Iterator[Wrong]:
 
 
 RECORDS: Final = (
-    RuleRecord(
-        "UC4211",
-        "The minimum number of vCPUs of a compute environment is not above the maximum.",
-        remedy="Set MinvCpus to 0, or MaxvCpus to the vCPUs of all nodes.",
-        source="AWS Batch API reference, ComputeResource (botocore 1.44.5).",
-    ),
     RuleRecord(
         "UC4212",
         "A compute environment has enough vCPUs for at least one node.",
@@ -215,20 +170,6 @@ RECORDS: Final = (
         severity=Severity.WARNING,
         remedy="Name the attribute LatestVersionNumber of the launch template, so that a new version updates the environment.",
         source="AWS Batch user guide, launch templates; aws/aws-cdk 28137.",
-    ),
-    RuleRecord(
-        "UC4217",
-        "A compute environment can be updated in place, or replaced with BEST_FIT for a Capacity Block.",
-        severity=Severity.WARNING,
-        remedy="Use BEST_FIT_PROGRESSIVE for other capacity than Capacity Blocks; with BEST_FIT, let CloudFormation replace the environment.",
-        source="AWS Batch user guide, allocation strategies; awslabs/awsome-distributed-ai, 3.aws-batch.",
-    ),
-    RuleRecord(
-        "UC4218",
-        "A compute environment has a generated name.",
-        severity=Severity.WARNING,
-        remedy="Leave the name to CloudFormation.",
-        source="CloudFormation user guide, name type; awslabs/LISA 1007.",
     ),
     RuleRecord(
         "UC4219",

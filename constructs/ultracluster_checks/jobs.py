@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final
 
-from ultracluster_catalog.limits.queues import MOST_NODES
 from ultracluster_catalog.machines.instance_type import InstanceType
 from ultracluster_catalog.machines.instance_types import INSTANCE_TYPES
 from ultracluster_catalog.names.identifiers import ECR_DOMAIN
@@ -20,30 +19,26 @@ from ultracluster_checks.model.nodes import (
     environments_of,
     has_all_environments,
 )
-from ultracluster_checks.model.template import Property, Resource, Templates
+from ultracluster_checks.model.template import Property, Templates
 from ultracluster_checks.problem import Wrong, placed, rule
 from ultracluster_spec.container import Container
 from ultracluster_spec.findings import Severity, quote
 from ultracluster_spec.job_definitions import (
-    ATTEMPTS,
     NO_SPOT_NODES,
     check_cache_address,
     check_image_region,
     check_image_tag,
     check_nodes_fit,
     check_spot,
-    check_timeout_seconds,
 )
 from ultracluster_spec.record import RuleRecord
 
 JOB_DEFINITION: Final = "AWS::Batch::JobDefinition"
 
-_RANGE: Final = re.compile(r"(\d*):(\d*)|(\d+)")
 # The account ID may be a reference.
 _ECR: Final = re.compile(rf"(?:[0-9]{{12}}|\$\{{[^{{}}]*\}})\.{ECR_DOMAIN}/")
 # Stated as a resource requirement, and before 2020 as a property.
 _REQUESTS: Final = {"VCPU": "Vcpus", "MEMORY": "Memory"}
-_MOST_RANGES: Final = 5  # https://github.com/meta-pytorch/torchx/issues/700 (2023-03)
 _GAP: Final = re.compile(r"\$\{[^{}]*\}")
 
 
@@ -111,59 +106,6 @@ def job_containers(templates: Templates) -> tuple[JobContainer, ...]:
             if not part["Container"].missing:
                 found.append(JobContainer(part["Container"], whole["NumNodes"].number, instance_types))
     return tuple(found)
-
-
-@rule("UC6418", JOB_DEFINITION)
-def properties_are_of_their_kind(job: Resource) -> Iterator[Wrong]:
-    """Find properties of another type of job, with which AWS Batch refuses a definition."""
-    kind = job["Type"].text
-    if kind == "container" and not job["NodeProperties"].missing:
-        yield job["NodeProperties"], "node properties of a job of type container", "Type: multinode"
-    if kind == "multinode" and not job["ContainerProperties"].missing:
-        yield job["ContainerProperties"], "container properties of a job of type multinode", "NodeProperties"
-
-
-@rule("UC6404", JOB_DEFINITION)
-def node_ranges_can_be_read(job: Resource) -> Iterator[Wrong]:
-    """Find numbers of nodes and node ranges that AWS Batch cannot read, and too many of them."""
-    at, ranges = job["NodeProperties"]["NumNodes"], job["NodeProperties"]["NodeRangeProperties"]
-    if at.number is not None and at.number < 1:
-        yield at, f"got {at.number} nodes", "1 or more"
-    for part in (each["TargetNodes"] for each in ranges.items):
-        if part.text is not None and not _nodes_of(part.text, MOST_NODES):
-            yield part, f"got {quote(part.text)}, which is no range of nodes", "first:last"
-    if len(ranges.items) > _MOST_RANGES:
-        got = f"got {len(ranges.items)} ranges, which AWS Batch refuses"
-        yield ranges, got, f"up to {_MOST_RANGES} ranges"
-
-
-@rule("UC6404", JOB_DEFINITION)
-def node_ranges_cover_every_node(job: Resource) -> Iterator[Wrong]:
-    """Find nodes of multi-node jobs outside of all ranges, and a main node or range beyond the nodes."""
-    main, ranges = job["NodeProperties"]["MainNode"], job["NodeProperties"]["NodeRangeProperties"]
-    count, parts = job["NodeProperties"]["NumNodes"].number, [each["TargetNodes"] for each in ranges.items]
-    if count is None or not 1 <= count <= MOST_NODES:
-        return
-    if main.number is not None and not 0 <= main.number < count:
-        yield main, f"got {main.number} of {count} nodes", f"0 to {count - 1}"
-    parsed = [_nodes_of(part.text or "", count) for part in parts]
-    if not parts or None in parsed:
-        return
-    for part, nodes in zip(parts, parsed, strict=True):
-        if nodes and nodes[-1] >= count:
-            yield part, f"got {quote(part.text)}, and the job has {count} nodes", f"0 to {count - 1}"
-    if missing := sorted(set(range(count)) - {node for nodes in parsed for node in nodes or ()}):
-        named = f"{', '.join(map(str, missing[:5]))}{' and others' if missing[5:] else ''}"
-        yield ranges, f"no range has node {named} of {count}", f"0:{count - 1}"
-
-
-def _nodes_of(text: str, count: int) -> range | None:
-    found = _RANGE.fullmatch(text)
-    if found is None:
-        return None
-    if found[3]:
-        return range(int(found[3][:9]), int(found[3][:9]) + 1)
-    return range(int(found[1][:9] or 0), int(found[2][:9] or count - 1) + 1)
 
 
 @rule()
@@ -259,17 +201,6 @@ def _asks_for_gpus(container: JobContainer, at: Property, number: int) -> Iterat
         yield at, got, str(min(gpus))
 
 
-@rule("UC6413", job_containers)
-def containers_request_vcpus_and_memory(container: JobContainer) -> Iterator[Wrong]:
-    """Find containers without vCPUs or without memory, which RegisterJobDefinition refuses."""
-    requested = container.at["ResourceRequirements"]
-    kinds = [each["Type"].text for each in requested.items]
-    missing = [kind for kind, older in _REQUESTS.items() if kind not in kinds and container.at[older].missing]
-    if missing and not requested.unknown and None not in kinds:
-        got = f"no {' and no '.join(missing)}, which AWS Batch needs to place the job"
-        yield requested, got, " and ".join(_REQUESTS)
-
-
 @rule("UC6415")
 def types_of_jobs_are_started(templates: Templates) -> Iterator[Wrong]:
     """Find jobs of an instance type that no environment starts, and environments that start others for Neuron jobs."""
@@ -313,14 +244,6 @@ def images_stay_the_same(container: JobContainer) -> Iterator[Wrong]:
         yield from placed(container.at["Image"], check_image_region(image, registry["region"], region))
 
 
-@rule("", JOB_DEFINITION)
-def attempts_and_timeouts_are_in_bounds(job: Resource) -> Iterator[Wrong]:
-    """Find retry attempts and timeouts that AWS Batch rejects."""
-    attempts, seconds = job["RetryStrategy"]["Attempts"], job["Timeout"]["AttemptDurationSeconds"]
-    yield from placed(attempts, ATTEMPTS.check(attempts.number) if attempts.number is not None else ())
-    yield from placed(seconds, check_timeout_seconds(seconds.number) if seconds.number is not None else ())
-
-
 @rule("UC6412")
 def fair_shares_have_priorities(templates: Templates) -> Iterator[Wrong]:
     """Find job definitions without a priority where every queue has a fair-share policy."""
@@ -334,12 +257,6 @@ def fair_shares_have_priorities(templates: Templates) -> Iterator[Wrong]:
 
 RECORDS: Final = (
     RuleRecord(
-        "UC6404",
-        "The node ranges of a job have each of its nodes, and the main node is one of them.",
-        remedy="Write 0: for all nodes. Ranges may overlap; the narrower one wins.",
-        source="AWS Batch API reference, NodeRangeProperty (botocore 1.44.5).",
-    ),
-    RuleRecord(
         "UC6412",
         "A job definition for queues with a fair-share policy has a scheduling priority.",
         severity=Severity.WARNING,
@@ -347,21 +264,9 @@ RECORDS: Final = (
         source="https://github.com/nextflow-io/nextflow/pull/3505, 2022-12-16; field case batch/jd-no-priority-fairshare-queue.",
     ),
     RuleRecord(
-        "UC6413",
-        "A container of a job requests vCPUs and memory.",
-        remedy="Add a VCPU and a MEMORY requirement.",
-        source="https://github.com/ASFHyP3/hyp3/pull/586, 2021-09-22; field cases batch/jd-no-vcpu and batch/jd-no-memory.",
-    ),
-    RuleRecord(
         "UC6415",
         "An environment starts the instance type that a job asks for.",
         remedy="Use the type of an environment of the queue.",
         source="AWS Batch user guide, multi-node parallel jobs, 2026-11: all instances of a job are of its instance type.",
-    ),
-    RuleRecord(
-        "UC6418",
-        "A job definition has the properties of its type.",
-        remedy="Use NodeProperties with the type multinode, and ContainerProperties with the type container.",
-        source="AWS Batch API reference, RegisterJobDefinition, 2026-11.",
     ),
 )

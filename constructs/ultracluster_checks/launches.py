@@ -4,21 +4,18 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
-from ultracluster_checks.codes import TOKENS, TYPE_OF_TEMPLATE
+from ultracluster_checks.codes import TOKENS
 from ultracluster_checks.model.nodes import (
     COMPUTE_ENVIRONMENT,
     LAUNCH_TEMPLATE,
-    Nodes,
     catalogued,
     instance_type_names,
     is_in_batch,
     launch_data,
-    nodes_of,
 )
 from ultracluster_checks.model.template import Property, Resource, Templates, places
 from ultracluster_checks.model.values import Unknown
 from ultracluster_checks.problem import Wrong, placed, rule
-from ultracluster_checks.sizes import shortest
 from ultracluster_spec.findings import Severity, quote
 from ultracluster_spec.images import AMI
 from ultracluster_spec.instance_type import INSTANCE_TYPE
@@ -35,6 +32,7 @@ _BOUNDARY: Final = re.compile(r"""boundary="?([^"\s;$]+)(?:["\s;]|$)""", re.IGNO
 # To a container takes 2; what AWS itself writes has up to 4: https://docs.aws.amazon.com/pcs/latest/userguide/working-with_launch-templates.html (2026-11)
 _MOST_HOPS: Final = 4
 _OLD_IMAGE: Final = re.compile(r"\bamazon-linux-2/|/amzn2?-ami-|/amazon-linux/recommended")
+_GAP: Final = re.compile(r"\$\{[^{}]*\}")
 _SSM_TYPE: Final = "AWS::SSM::Parameter::Value<"
 
 
@@ -47,20 +45,6 @@ def instance_types_are_known(templates: Templates) -> Iterator[Wrong]:
     for at in (*named, *places(templates, "EC2::Instance EC2::CapacityReservation", "InstanceType")):
         if catalogued(at) is False:
             yield from placed(at, INSTANCE_TYPE.check(at.text))
-
-
-@rule(TYPE_OF_TEMPLATE, nodes_of)
-def nodes_have_a_type_and_an_image(nodes: Nodes) -> Iterator[Wrong]:
-    """Find groups whose launch template leaves out the type or image that nothing else gives."""
-    mixed, own = nodes.owner["MixedInstancesPolicy"], nodes.settings["InstanceTypes"]
-    if nodes.template is None or nodes.in_batch or not mixed.missing or nodes.data.unknown:
-        return
-    kind, image = nodes.data["InstanceType"], nodes.data["ImageId"]
-    if kind.missing and own.missing and nodes.data["InstanceRequirements"].missing:
-        got = "no instance type"
-        yield kind, got, "the type that the nodes are made for"
-    if image.missing:
-        yield image, f"no image: {nodes.name} starts no node", "the ID of an AMI"
 
 
 @rule("UC4206", LAUNCH_TEMPLATE, COMPUTE_ENVIRONMENT)
@@ -166,7 +150,7 @@ def user_data_joins_and_mounts_what_is_there(template: Resource) -> Iterator[Wro
 def user_data_fits(template: Resource) -> Iterator[Wrong]:
     """Find user data that EC2 rejects for its size."""
     at, in_batch = launch_data(template)["UserData"], is_in_batch(template)
-    size = len(shortest(at.value, template.template.templates).encode(errors="replace"))
+    size = len(_GAP.sub("", at.pattern).encode(errors="replace"))  # what fills the gaps comes on top
     most = _LARGEST_USER_DATA - _PART_OF_BATCH * in_batch
     if size > most:
         beside = ", to which AWS Batch adds another part" if in_batch else ""

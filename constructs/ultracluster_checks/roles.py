@@ -7,11 +7,10 @@ from typing import Final
 from ultracluster_checks.jobs import JobContainer, job_containers
 from ultracluster_checks.model.nodes import LAUNCH_TEMPLATE, launch_data, nodes_of
 from ultracluster_checks.model.permissions import (
-    KINDS,
+    ROLE,
     bucket_key,
     covers,
     may,
-    may_be_kind,
     role_of,
     statements_of,
     trusts,
@@ -24,26 +23,9 @@ from ultracluster_spec.record import RuleRecord
 
 # What is done to objects, and to the key that encrypts them.
 _OBJECTS: Final = {"s3:GetObject": "kms:Decrypt", "s3:PutObject": "kms:GenerateDataKey"}
-# Services that a resource passes a role to.
-_SERVICES: Final = (
-    ("AWS::Lambda::Function", "Role", "lambda"),
-    ("AWS::Batch::ComputeEnvironment", "ServiceRole", "batch"),
-)
 _BUCKET: Final = "AWS::S3::Bucket"
-# What actions take, by the beginning of the resource of an ARN. Service Authorization Reference (2026-11).
-_TAKEN: Final = {
-    "batch:CancelJob": ("job/",),
-    "batch:SubmitJob": ("job-queue/", "job-definition/"),
-    "batch:TerminateJob": ("job/",),
-    "batch:UpdateComputeEnvironment": ("compute-environment/",),
-    "batch:UpdateJobQueue": ("job-queue/",),
-    "ec2:TerminateInstances": ("instance/",),
-    "kms:Decrypt": ("key/",),
-    "kms:GenerateDataKey": ("key/",),
-    "s3:GetObject": ("object",),
-    "s3:ListBucket": ("bucket",),
-    "s3:PutObject": ("object",),
-}
+# What actions take. Service Authorization Reference, Amazon S3 (2026-11).
+_TAKEN: Final = {"s3:GetObject": "object", "s3:ListBucket": "bucket", "s3:PutObject": "object"}
 
 
 @rule("UC6455")
@@ -55,7 +37,6 @@ def roles_are_for_their_service(templates: Templates) -> Iterator[Wrong]:
             got = f"{role.logical_id} cannot be assumed by {service}.amazonaws.com"
             yield at, got, f"a role that trusts {service}.amazonaws.com"
     profiles = [nodes.settings["InstanceRole"] for nodes in nodes_of(templates) if nodes.in_batch]
-    profiles += [each["IamInstanceProfile"] for each in templates.of_type("AWS::EC2::Instance")]
     for data in (launch_data(each)["IamInstanceProfile"] for each in templates.of_type(LAUNCH_TEMPLATE)):
         profiles += [data["Name"], data["Arn"]]
     for at in profiles:
@@ -64,8 +45,6 @@ def roles_are_for_their_service(templates: Templates) -> Iterator[Wrong]:
 
 
 def _passed(templates: Templates) -> Iterator[tuple[Property, str]]:
-    for kind, name, service in _SERVICES:
-        yield from ((resource[name], service) for resource in templates.of_type(kind))
     for container in job_containers(templates):
         yield from ((container.at[name], "ecs-tasks") for name in ("JobRoleArn", "ExecutionRoleArn"))
     for nodes in nodes_of(templates):
@@ -80,37 +59,28 @@ def _lacking(role: Resource | None, needed: list[tuple[str, Resource | str | Non
     return ", ".join(each for each, on in needed if role is not None and not may(role, each, on))
 
 
-@rule("UC6462", "AWS::IAM::Role")
-def actions_have_resources(role: Resource) -> Iterator[Wrong]:
-    """Find actions that a role is allowed on resources of another kind only, which allows nothing."""
+@rule("UC6462", ROLE)
+def objects_are_named_as_objects(role: Resource) -> Iterator[Wrong]:
+    """Find actions on objects that a role is allowed on buckets only, and on buckets, on objects only."""
     allowed = [each for each in statements_of(role) if each["Effect"].text != "Deny" and not role.is_shared]
     for at in (action for statement in allowed for action in statement["Action"].one_or_more):
-        kinds = _TAKEN.get(at.text or "", ())
-        same = [each for each in allowed if _may_include(each, str(at.text))] if kinds else []
+        kind = _TAKEN.get(at.text or "")
+        same = [each for each in allowed if _may_include(each, str(at.text))] if kind else []
         places = [place for each in same for place in (each["Resource"].one_or_more or [each["Action"]])]
-        if lacking := [kind for kind in kinds if not any(_is_of(place, kind) for place in places)]:
-            got = f"{at.text} is allowed on no {' and no '.join(lacking)}, and so on nothing"
-            yield at, got, f"an ARN of {' and one of '.join(kinds)}"
+        if kind and not any(_may_be(place, kind) for place in places):
+            yield at, f"{at.text} is allowed on no {kind}, and so on nothing", f"an ARN of a {kind}"
+
+
+def _may_be(at: Property, kind: str) -> bool:
+    tail = at.pattern.rpartition(":::")[2]
+    bucket = isinstance(at.value, Reference | str) or any(each.type == _BUCKET for each in at.targets)
+    return not (tail and bucket) or "*" in tail.partition("/")[0] or ("/" in tail) == (kind == "object")
 
 
 def _may_include(statement: Property, *actions: str) -> bool:
     """Return whether a statement is about one of some actions, or may be."""
     named = statement["Action"].one_or_more
     return any(each.text is None or covers(each, action) for each in named for action in actions)
-
-
-def _is_of(at: Property, kind: str) -> bool:
-    """Return whether a resource of a statement is of a kind, or may be."""
-    if kind in {"bucket", "object"}:
-        tail = at.pattern.rpartition(":::")[2]
-        known = tail and (
-            isinstance(at.value, Reference | str) or any(each.type == _BUCKET for each in at.targets)
-        )
-        return not known or "*" in tail.partition("/")[0] or ("/" in tail) == (kind == "object")
-    if isinstance(at.value, Reference):
-        known_kind = KINDS.get(at.target.type) if at.target is not None else None
-        return known_kind in {None, kind}
-    return at.unknown or not at.pattern or may_be_kind(at, kind)
 
 
 @rule(PERMISSIONS, job_containers)
@@ -135,8 +105,6 @@ def roles_of_jobs_may_do_what_they_need(container: JobContainer) -> Iterator[Wro
     at = container.at["ExecutionRoleArn"]
     if lacking := _lacking(role_of(at), _needed(container.at)):
         yield at, f"{at.pattern} does not allow {lacking}, and the container does not start", lacking
-    if container.at["Secrets"].items and at.missing:
-        yield at, "secrets without an execution role, which AWS Batch refuses", "a role that may read them"
 
 
 def _is_elsewhere(role: Resource, actions: tuple[str, ...], on: Resource | str, key: str) -> bool:
@@ -204,8 +172,8 @@ RECORDS: Final = (
     ),
     RuleRecord(
         "UC6462",
-        "A role is allowed an action on resources of a kind that the action takes.",
-        remedy="Name what the action is done to: objects by bucket/*, buckets without it, jobs by job/*, a queue and a definition for SubmitJob.",
+        "A role is allowed actions on objects at objects, and on buckets at buckets.",
+        remedy="Name objects by bucket/*, and buckets without it.",
         source="Service Authorization Reference, actions and their resource types, 2026-11.",
     ),
 )

@@ -24,7 +24,6 @@ from ultracluster_checks import (
     scale_in,
     security_groups,
     settings,
-    sizes,
     state,
     subnets,
     variables,
@@ -39,7 +38,7 @@ CHECKS: Final[tuple[Find, ...]] = tuple(REGISTERED)
 _SUBJECTS: Final = (
     block_lifecycle, codes, connectivity, containers, costs, credentials, environments, events, file_systems,
     interfaces, jobs, launches, policies, reservation_targets, roles, scale_in, security_groups, settings,
-    sizes, state, subnets, variables,
+    state, subnets, variables,
 )  # fmt: skip
 
 

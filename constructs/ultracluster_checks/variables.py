@@ -7,11 +7,10 @@ from typing import Final
 from ultracluster_catalog.neuron.neuron import XLA_CACHE_VARIABLE
 from ultracluster_checks.jobs import JOB_DEFINITION, JobContainer, job_containers
 from ultracluster_checks.model.template import Property, Resource
-from ultracluster_checks.problem import Problem, Wrong, placed, rule
+from ultracluster_checks.problem import Problem, Wrong, rule
 from ultracluster_checks.state import BUCKET
 from ultracluster_spec.container import CONTAINER_RULES, CORE_SIZE_VARIABLES, JOB_ENVIRONMENT
 from ultracluster_spec.findings import quote
-from ultracluster_spec.job_definitions import VARIABLE
 from ultracluster_spec.rules import broken
 
 # All ranks of a job agree on them; the main node knows its own address.
@@ -37,14 +36,12 @@ def containers_fit_their_nodes(container: JobContainer) -> Iterator[Wrong]:
 
 @rule(JOB_ENVIRONMENT, job_containers)
 def variables_are_given_once(container: JobContainer) -> Iterator[Wrong]:
-    """Find variables that are given twice or set by AWS Batch."""
+    """Find variables that are given twice."""
     values: dict[str, Property] = {}
     for pair in container.at["Environment"].items:
         name, value = pair["Name"].text, pair["Value"]
         if name is None:
             continue
-        if name.startswith("AWS_BATCH"):
-            yield from placed(pair["Name"], VARIABLE.check(name))
         first = values.setdefault(name, value)
         if first.text is not None and value.text is not None and first.text != value.text:
             yield value, f"{name} is given twice, as {quote(first.text)} and {quote(value.text)}", "one value"

@@ -475,7 +475,6 @@ RECORDS: Final = (
         "A job's attempts and timeout are within the limits of AWS Batch.",
         remedy="Specify 1 to 10 attempts, and a timeout of 1 to 4,368 hours.",
         source="botocore 1.44.5, Batch RetryStrategy, 2026: 1 to 10 attempts. Our decision: 4,368 hours are 182 days, the longest block.",
-        in_templates=True,
     ),
     RuleRecord(
         "UC6106",
@@ -506,7 +505,6 @@ RECORDS: Final = (
         "The names of a job's environment variables are valid in a shell and in AWS Batch.",
         remedy="Use letters, digits and underscores, not starting with a digit, and no name that AWS Batch or the job sets itself.",
         source="AWS Batch user guide, job environment variables, 2026-10: AWS_BATCH is reserved.",
-        in_templates=True,
     ),
     RuleRecord(
         "UC6111",
@@ -625,6 +623,5 @@ RECORDS: Final = (
         "A job definition is no larger than AWS Batch takes.",
         remedy="Put long scripts and settings into the image or a file that the job reads, and leave names in the definition.",
         source="AWS Batch user guide, service quotas, 2026-11: 24 KiB for RegisterJobDefinition.",
-        in_templates=True,
     ),
 )

@@ -207,7 +207,6 @@ RECORDS: Final = (
         "A queue has one to three compute environments.",
         remedy="List at most three sources under `queue.capacity`, and use other queues for the others.",
         source="AWS Batch quotas, 2026-10: a job queue has up to 3 compute environments.",
-        in_templates=True,
     ),
     RuleRecord(
         "UC6301",

@@ -28,7 +28,7 @@ KEPT = [
     if "breaks" not in row
 ]
 # Too long for a row.
-BROKEN_BY_LENGTH = {"UC4209", "UC6411"}
+BROKEN_BY_LENGTH = {"UC4209"}
 
 
 def _codes(foreign: dict[str, Source], row: dict[str, Any]) -> list[str]:
@@ -51,17 +51,10 @@ def test_an_edit_near_to_it_breaks_none(foreign: dict[str, Source], row: dict[st
     assert row["keeps"] not in codes if "keeps" in row else codes == []
 
 
-@pytest.mark.parametrize(
-    ("code", "path", "text"),
-    [
-        ("UC4209", f"{edits.LT}/UserData", {"Fn::Base64": "MIME-Version: 1.0\n" + "#" * 20_480}),
-        ("UC6411", f"{edits.JOB}/Command", ["x" * 24 * 1024]),
-    ],
-)
-def test_what_is_too_long_breaks_its_rule(
-    foreign: dict[str, Source], code: str, path: str, text: Any
-) -> None:
-    assert code in edits.codes_after(foreign, "batch-efa", {path: text})
+def test_what_is_too_long_breaks_its_rule(foreign: dict[str, Source]) -> None:
+    text = {"Fn::Base64": "MIME-Version: 1.0\n" + "#" * 20_480}
+
+    assert "UC4209" in edits.codes_after(foreign, "batch-efa", {f"{edits.LT}/UserData": text})
 
 
 def test_every_rule_is_broken_by_some_row() -> None:

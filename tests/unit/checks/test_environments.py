@@ -37,5 +37,3 @@ def test_environments_of_published_templates_for_blocks_have_no_error(
     moving = {f"{CE}/LaunchTemplate/Version": "$Latest", f"{CE}/MaxvCpus": 100000}
     broken = codes_after(foreign, "batch-efa", BLOCK_ON_BATCH | edits | moving)
     assert [code for code in broken if RECORDS[code].severity == "error"] == []
-    # AWS Batch refuses an update in place with BEST_FIT: https://repost.aws/knowledge-center/batch-update-ec2-environment
-    assert ("UC4217" in broken) is (edits["ComputeEnvironment/ReplaceComputeEnvironment"] is False)

@@ -3,7 +3,7 @@
 import pytest
 from tests.unit.checks.edits import LT, codes_after
 
-from ultracluster_checks import Source, check_templates
+from ultracluster_checks import Source
 
 RESERVED = {"CapacityReservationTarget": {"CapacityReservationId": "cr-0a1b2c3d4e5f60718"}}
 
@@ -15,19 +15,3 @@ def test_user_data_leaves_1_kib_of_16_to_aws_batch(
     data = "MIME-Version: 1.0\n".ljust(size, "#")
 
     assert ("UC4209" in codes_after(foreign, "batch-efa", {f"{LT}/UserData": {"Fn::Base64": data}})) is broken
-
-
-@pytest.mark.parametrize("lacking", ["ImageId", "InstanceType"])
-def test_a_group_starts_nodes_of_a_known_type_and_image(lacking: str) -> None:
-    data = {"ImageId": "ami-0a1b2c3d4e5f60718", "InstanceType": "trn1.32xlarge"}
-    group = {"LaunchTemplate": {"LaunchTemplateId": {"Ref": "Nodes"}}}
-    template = {"Type": "AWS::EC2::LaunchTemplate", "Properties": {"LaunchTemplateData": data}}
-    resources = {
-        "Nodes": template,
-        "Group": {"Type": "AWS::AutoScaling::AutoScalingGroup", "Properties": group},
-    }
-    source = Source(name="it", body={"Resources": resources})
-
-    assert "UC4215" not in {each.code for each in check_templates([source]).findings}
-    del data[lacking]
-    assert "UC4215" in {each.code for each in check_templates([source]).findings}

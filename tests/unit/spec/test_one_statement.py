@@ -90,7 +90,7 @@ MISTAKES = [
         "attempts",
         "attempts: 11",
         {"attempts": 11},
-        {"JobDefinition/RetryStrategy/Attempts": 11},
+        {},
     ),
     of_argument(
         "UC6406",
@@ -154,7 +154,9 @@ def test_a_mistake_has_one_code(findings: Findings, training: TrainingQueue, mis
 
     assert {each.code for each in written} == {mistake.code}
     assert {each.code for each in refused.value.findings} == {mistake.code}
-    assert mistake.code in codes_after("Cluster", mistake.template)
+    # RegisterJobDefinition refuses the others, so that a template is not asked for them.
+    if TEMPLATES[mistake.code].in_templates:
+        assert mistake.code in codes_after("Cluster", mistake.template)
     assert [each.path for each in written] == [f"waves[0].clusters[0].jobs[0].{mistake.path}"]
     assert [each.path for each in refused.value.findings] == [mistake.path]
 
