@@ -16,7 +16,6 @@ _EFA_DEVICES: Final = "UC6403"
 _EFA_FOLDER: Final = "/dev/infiniband"
 _EFA: Final = re.compile(r"/dev/infiniband/uverbs(\d{1,3})")
 _DEVICE: Final = re.compile(rf"/dev/neuron(\d{{1,3}})|{_EFA.pattern}")
-_GPU: Final = re.compile(r"/dev/nvidia\S*")
 _LIKE_DEVICE: Final = re.compile(r"/dev/(?:neu?ro\w*|infiniband/\w*ver\w*)$")
 _DEFAULT_SHARED_MEMORY_MIB: Final = 64  # Docker's default
 _UNLIMITED: Final = -1
@@ -63,8 +62,8 @@ def _wrong_devices(container: JobContainer, attached: Mapping[str, int]) -> Iter
         for path in (*instance_type.neuron_devices, *instance_type.efa_devices)
     }
     for device in container.devices:
-        other = _DEVICE.fullmatch(str(device.text)) or _GPU.fullmatch(str(device.text))
-        if other and device.text not in existing:
+        path = str(device.text)
+        if (_DEVICE.fullmatch(path) or path.startswith("/dev/nvidia")) and path not in existing:
             yield (
                 device,
                 f"{instance_types[0].name} has no {device.text}",
@@ -109,16 +108,11 @@ def _attached(templates: Templates) -> dict[str, int]:
 
 @rule(_EFA_DEVICES)
 def efa_devices_are_those_of_the_nodes(templates: Templates) -> Iterator[Wrong]:
-    """Find containers with more EFA devices than launch templates attach, and multi-node jobs on GPU nodes with fewer."""
+    """Find containers with more EFA devices than launch templates attach."""
     nodes = _batch_nodes(templates)
-    fabric = [each for each in nodes if each.efa_interfaces]
-    counts = [len(each.efa_interfaces) for each in fabric]
+    counts = [len(each.efa_interfaces) for each in nodes if each.efa_interfaces]
     attached, known = _attached(templates), _are_known(templates, nodes)
-    gpus = (
-        known and bool(fabric) and all(each.types and all(one.gpus for one in each.types) for each in fabric)
-    )
     for container in job_containers(templates):
-        paths, at = [each.text for each in container.devices], container.at["LinuxParameters"]["Devices"]
         mapped = [each for each in container.devices if _EFA.fullmatch(each.text or "")]
         held = [
             attached[instance_type.name]
@@ -129,11 +123,6 @@ def efa_devices_are_those_of_the_nodes(templates: Templates) -> Iterator[Wrong]:
         if held and len(mapped) > max(held):
             got = f"{len(mapped)} EFA devices, and the nodes have {max(held)} EFA interfaces: the container does not start"
             yield mapped[max(held)], got, f"{max(held)} devices, or as many EFA interfaces"
-        wanted = min(counts, default=0) if mapped or len(fabric) == len(nodes) else 0
-        several = (container.nodes or 1) > 1 and (at.missing or isinstance(at.value, list))
-        if gpus and several and None not in paths and len(mapped) < wanted:
-            got = f"{len(mapped)} EFA devices, and the nodes have {wanted} EFA interfaces"
-            yield at, got, f"{_EFA_FOLDER}/uverbs0 to {_EFA_FOLDER}/uverbs{wanted - 1}"
 
 
 @rule("UC6414", job_containers)

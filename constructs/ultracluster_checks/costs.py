@@ -5,11 +5,7 @@ from typing import Final
 
 from ultracluster_checks.codes import BILLED
 from ultracluster_checks.jobs import JOB_DEFINITION, job_containers
-from ultracluster_checks.model.nodes import (
-    AUTO_SCALING_GROUP,
-    QUEUE,
-    nodes_of,
-)
+from ultracluster_checks.model.nodes import AUTO_SCALING_GROUP, QUEUE, nodes_of
 from ultracluster_checks.model.template import Resource
 from ultracluster_checks.problem import Wrong, rule
 from ultracluster_spec.findings import Severity

@@ -124,18 +124,14 @@ def nodes_can_join(nodes: Nodes) -> Iterator[Wrong]:
 
 @rule("UC4224", nodes_of)
 def nodes_have_drivers(nodes: Nodes) -> Iterator[Wrong]:
-    """Find images without the driver of the chips or GPUs of their nodes."""
+    """Find images without the driver of the chips of their nodes."""
     kinds = nodes.settings["Ec2Configuration"]
     neuron = bool(nodes.types) and all(instance_type.is_neuron for instance_type in nodes.types)
-    gpus = bool(nodes.types) and all(instance_type.gpus for instance_type in nodes.types)
     chosen = any(not image.missing for image in nodes.images)
     for kind in (each["ImageType"] for each in kinds.items):
         text = kind.text or ""
         if neuron and text.endswith("_NVIDIA"):
             yield kind, f"got {text}, which is made for GPUs, for {nodes.types[0].name}", "ECS_AL2023"
-        if gpus and text and not text.endswith("_NVIDIA") and not chosen:
-            got = f"got {text}, whose image has no driver for the GPUs of {nodes.types[0].name}"
-            yield kind, got, "ECS_AL2023_NVIDIA"
     elsewhere = kinds.unknown or (nodes.template is None and not nodes.settings["LaunchTemplate"].missing)
     if nodes.in_batch and neuron and not chosen and not elsewhere:
         none = f"none of its own has the Neuron driver for {nodes.types[0].name}"

@@ -11,13 +11,7 @@ from ultracluster_checks.model.nodes import LAUNCH_TEMPLATE, nodes_of, template_
 from ultracluster_checks.model.template import Property, Resource, Templates
 from ultracluster_checks.problem import Problem, Wrong, placed, rule
 from ultracluster_spec.findings import Severity
-from ultracluster_spec.lustre import (
-    DATA_REPOSITORY,
-    Association,
-    Event,
-    check_associations,
-    efa_has_clients,
-)
+from ultracluster_spec.lustre import DATA_REPOSITORY, Association, Event, check_associations, efa_has_clients
 from ultracluster_spec.record import RuleRecord
 from ultracluster_spec.rules import findings
 

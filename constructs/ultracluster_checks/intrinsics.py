@@ -1,9 +1,7 @@
 """Resolve intrinsic functions as far as the given templates allow."""
 
-import ipaddress
 import re
 from collections.abc import Callable, Mapping
-from itertools import islice
 from typing import Any, Final, Protocol
 
 from ultracluster_checks.model.values import ABSENT, DYNAMIC, Unknown, joined
@@ -111,17 +109,6 @@ def _split(argument: Any, scope: Scope) -> Any:
     return Unknown()
 
 
-def _cidr(argument: Any, scope: Scope) -> Any:
-    match resolve(argument, scope):
-        case [str(block), count, bits] if str(count).isdigit() and str(bits).isdigit() and int(bits) < 32:  # noqa: PLR2004 - of IPv4
-            try:
-                parts = ipaddress.IPv4Network(block).subnets(new_prefix=32 - int(bits))
-                return [str(each) for each in islice(parts, int(count))]
-            except ValueError:
-                return Unknown()
-    return Unknown()
-
-
 def _if(argument: Any, scope: Scope) -> Any:
     match argument:
         case [str(name), *branches] if len(branches) == 2:  # noqa: PLR2004 - then and else
@@ -165,7 +152,6 @@ def _find_in_map(argument: Any, scope: Scope) -> Any:
 
 
 _FUNCTIONS: Final[Mapping[str, Callable[[Any, Scope], Any]]] = {
-    "Fn::Cidr": _cidr,
     "Fn::Base64": resolve,  # check the text, not its encoding
     "Fn::FindInMap": _find_in_map,
     "Fn::GetAtt": _get_att,

@@ -18,6 +18,7 @@ from ultracluster_checks.model.nodes import (
     environment_types,
     environments_of,
     has_all_environments,
+    nodes_of,
 )
 from ultracluster_checks.model.template import Property, Templates
 from ultracluster_checks.problem import Wrong, placed, rule
@@ -112,41 +113,19 @@ def job_containers(templates: Templates) -> tuple[JobContainer, ...]:
 def jobs_have_enough_nodes(templates: Templates) -> Iterator[Wrong]:
     """Find multi-node jobs with more nodes than any environment can hold."""
     held: dict[str, int] = {}
-    if not has_all_environments(templates):
-        return
-    for resources in (each["ComputeResources"] for each in templates.of_type(COMPUTE_ENVIRONMENT)):
-        most, sizes = resources["MaxvCpus"].number, _sizes(resources)
-        if (resources["Type"].text or "").startswith("FARGATE"):
-            continue
-        if not sizes or most is None or None in sizes.values():
-            return  # an unknown size may be large enough
-        for name, vcpus in sizes.items():
-            held[name] = max(held.get(name, 0), most // (vcpus or 1))
+    for nodes in nodes_of(templates):
+        if nodes.in_batch:
+            types = environment_types(nodes.owner)
+            if types is None or nodes.most is None:
+                return  # an unknown size may be large enough
+            vcpus = nodes.settings["MaxvCpus"].number or 0
+            held |= {each.name: max(held.get(each.name, 0), vcpus // each.vcpus) for each in types}
     for job in (each["NodeProperties"] for each in templates.of_type(JOB_DEFINITION)):
-        containers = [part["Container"] for part in job["NodeRangeProperties"].items]
-        asked = [
-            each["Value"].number or 0
-            for container in containers
-            for each in container["ResourceRequirements"].items
-            if each["Type"].text == "GPU"
-        ]
-        gpus = {name: INSTANCE_TYPES[name].gpus for name in held if name in INSTANCE_TYPES}
-        enough = max(asked, default=0)
-        able = [most for name, most in held.items() if (gpus.get(name) or 0) >= enough or name not in gpus]
-        kind, count = containers[0]["InstanceType"].text if containers else None, job["NumNodes"]
-        room = held.get(kind) if kind else max(able or held.values(), default=None)
-        if count.number is not None and room is not None and count.number > room:
+        count, ranges = job["NumNodes"], job["NodeRangeProperties"].items
+        kind = ranges[0]["Container"]["InstanceType"].text if ranges else None
+        room = held.get(kind) if kind else max(held.values(), default=None)
+        if count.number is not None and room is not None and has_all_environments(templates):
             yield from placed(count, check_nodes_fit(count.number, room))
-
-
-def _sizes(resources: Property) -> dict[str, int | None]:
-    """Return the vCPUs of each type of an environment; None for those that are unknown."""
-    return {str(name): _vcpus(name or "") for name in resources["InstanceTypes"].texts}
-
-
-def _vcpus(name: str) -> int | None:
-    """Return the vCPUs of a type; None if the catalogue does not have it."""
-    return INSTANCE_TYPES[name].vcpus if name in INSTANCE_TYPES else None
 
 
 @rule(NO_SPOT_NODES)
@@ -186,7 +165,7 @@ def containers_fit_their_node(container: JobContainer) -> Iterator[Wrong]:
 
 
 def _asks_for_gpus(container: JobContainer, at: Property, number: int) -> Iterator[Wrong]:
-    """Find more GPUs than a node has, and fewer in a job that leaves nothing for others on its nodes."""
+    """Find more GPUs than a node has."""
     gpus = [instance_type.gpus for instance_type in container.instance_types]
     if gpus and number > max(gpus):
         name, chips = (
@@ -196,9 +175,6 @@ def _asks_for_gpus(container: JobContainer, at: Property, number: int) -> Iterat
         none = f"got {number} GPUs on {name}, which has none"
         some = f"got {number}, and {name} has {max(gpus)} GPUs"
         yield at, none if chips else some, "the devices from /dev/neuron0" if chips else f"up to {max(gpus)}"
-    elif gpus and 0 < number < min(gpus) and (container.nodes or 2) > 1:
-        got = f"got {number} of {min(gpus)}: the others of each node stay idle, since it runs one container of the job"
-        yield at, got, str(min(gpus))
 
 
 @rule("UC6415")

@@ -5,20 +5,12 @@ from collections.abc import Iterator
 from typing import Final
 
 from ultracluster_checks.codes import TOKENS
-from ultracluster_checks.model.nodes import (
-    COMPUTE_ENVIRONMENT,
-    LAUNCH_TEMPLATE,
-    catalogued,
-    instance_type_names,
-    is_in_batch,
-    launch_data,
-)
-from ultracluster_checks.model.template import Property, Resource, Templates, places
+from ultracluster_checks.model.nodes import COMPUTE_ENVIRONMENT, LAUNCH_TEMPLATE, is_in_batch, launch_data
+from ultracluster_checks.model.template import Property, Resource, places
 from ultracluster_checks.model.values import Unknown
 from ultracluster_checks.problem import Wrong, placed, rule
 from ultracluster_spec.findings import Severity, quote
 from ultracluster_spec.images import AMI
-from ultracluster_spec.instance_type import INSTANCE_TYPE
 from ultracluster_spec.nodes import check_commands
 from ultracluster_spec.record import RuleRecord
 
@@ -36,22 +28,10 @@ _GAP: Final = re.compile(r"\$\{[^{}]*\}")
 _SSM_TYPE: Final = "AWS::SSM::Parameter::Value<"
 
 
-@rule()
-def instance_types_are_known(templates: Templates) -> Iterator[Wrong]:
-    """Find sizes of Trainium and Inferentia families that do not exist."""
-    named = places(templates, "EC2::LaunchTemplate", "LaunchTemplateData.InstanceType")
-    for environment in templates.of_type(COMPUTE_ENVIRONMENT):
-        named += instance_type_names(environment) or ()
-    for at in (*named, *places(templates, "EC2::Instance EC2::CapacityReservation", "InstanceType")):
-        if catalogued(at) is False:
-            yield from placed(at, INSTANCE_TYPE.check(at.text))
-
-
 @rule("UC4206", LAUNCH_TEMPLATE, COMPUTE_ENVIRONMENT)
 def images_are_pinned(resource: Resource) -> Iterator[Wrong]:
     """Find AMIs that are not pinned: each deployment or launch looks them up again."""
-    kinds = resource["ComputeResources"]["Ec2Configuration"].items
-    for at in (launch_data(resource)["ImageId"], *(each["ImageIdOverride"] for each in kinds)):
+    for at in _images(resource):
         text, allowed, remedy = at.text, "the ID of an AMI", "Resolve it once and pin the ID"
         if isinstance(at.value, Unknown):
             kind = str(resource.template.parameters.get(at.value.name, {}).get("Type"))
@@ -68,16 +48,16 @@ def images_are_pinned(resource: Resource) -> Iterator[Wrong]:
 @rule("UC4181", LAUNCH_TEMPLATE, COMPUTE_ENVIRONMENT)
 def images_are_not_of_amazon_linux_2(resource: Resource) -> Iterator[Wrong]:
     """Find parameters of Systems Manager that name an AMI of Amazon Linux 2."""
-    kinds = resource["ComputeResources"]["Ec2Configuration"].items
-    places_of_images = (
-        launch_data(resource)["ImageId"],
-        resource["ComputeResources"]["ImageId"],
-        *(each["ImageIdOverride"] for each in kinds),
-    )
-    for at in places_of_images:
+    for at in _images(resource):
         if parameter := _old_image(at):
             got = f"got {parameter}, an image of Amazon Linux 2, which AWS no longer supports and Neuron and AWS Batch refuse"
             yield at, got, "the ID of an AMI of Amazon Linux 2023"
+
+
+def _images(resource: Resource) -> tuple[Property, ...]:
+    settings = resource["ComputeResources"]
+    overrides = (each["ImageIdOverride"] for each in settings["Ec2Configuration"].items)
+    return (launch_data(resource)["ImageId"], settings["ImageId"], *overrides)
 
 
 def _old_image(at: Property) -> str:

@@ -29,12 +29,7 @@ from ultracluster_checks.model.nodes import (
 from ultracluster_checks.model.template import Property, Resource, Templates
 from ultracluster_checks.model.values import Unknown
 from ultracluster_checks.problem import Problem, Wrong, placed, rule
-from ultracluster_spec.capacity import (
-    RESERVATION,
-    check_allocation_strategy,
-    check_block_placement,
-    check_purchase_option,
-)
+from ultracluster_spec.capacity import RESERVATION, check_block_placement, check_purchase_option
 from ultracluster_spec.findings import Severity, quote
 from ultracluster_spec.record import RuleRecord
 
@@ -162,16 +157,6 @@ def _placement_groups(template: Resource) -> list[Property]:
     placement = launch_data(template)["Placement"]
     of_users = [settings_of(user)["PlacementGroup"] for user in users_of(template)]
     return [placement["GroupName"], placement["GroupId"], *of_users]
-
-
-@rule("", nodes_of)
-def environments_choose_nodes_for_their_market(nodes: Nodes) -> Iterator[Wrong]:
-    """Find allocation strategies that do not fit the market of the nodes."""
-    at = nodes.settings["AllocationStrategy"]
-    strategy = (at.text or "").lower().replace("_", "-")
-    if nodes.in_batch and "spot" in strategy and (nodes.settings["Type"].text == "EC2" or nodes.in_block):
-        market = CAPACITY_BLOCK if nodes.in_block else "on-demand"
-        yield from placed(at, check_allocation_strategy(market, strategy, path=""))
 
 
 @rule("UC4222", LAUNCH_TEMPLATE)

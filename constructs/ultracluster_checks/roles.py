@@ -1,6 +1,5 @@
 """Roles of jobs and nodes: assumed by the service that uses them, and allowed what a job needs."""
 
-import fnmatch
 from collections.abc import Iterable, Iterator
 from typing import Final
 
@@ -91,8 +90,6 @@ def roles_of_jobs_may_do_what_they_need(container: JobContainer) -> Iterator[Wro
         actions = ("s3:PutObject",) if WRITTEN_OBJECTS.search(name) else (*_OBJECTS,)
         for on in _buckets(value):
             lacks = role is not None and not any(may(role, each, on) for each in actions)
-            key = value.pattern[5:].partition("/")[2]
-            lacks = lacks or (role is not None and bool(key) and _is_elsewhere(role, actions, on, key))
             if lacks or (at.missing and not isinstance(on, str)):
                 place = on if isinstance(on, str) else on.logical_id
                 who = role.logical_id if role else "a job without a role"
@@ -105,23 +102,6 @@ def roles_of_jobs_may_do_what_they_need(container: JobContainer) -> Iterator[Wro
     at = container.at["ExecutionRoleArn"]
     if lacking := _lacking(role_of(at), _needed(container.at)):
         yield at, f"{at.pattern} does not allow {lacking}, and the container does not start", lacking
-
-
-def _is_elsewhere(role: Resource, actions: tuple[str, ...], on: Resource | str, key: str) -> bool:
-    """Return whether a role may use other keys of a bucket only."""
-    statements = [each for each in statements_of(role) if each["Effect"].text != "Deny"]
-    about = [each for each in statements if _may_include(each, *actions)]
-    places = [place for each in about for place in each["Resource"].one_or_more]
-    known = [each.pattern.partition("/")[2] for each in places if "/" in each.pattern]
-    if (
-        not known
-        or role.is_shared
-        or "$" in f"{key}{known}"
-        or any(on not in each.targets for each in places)
-    ):
-        return False  # such as "*", which may hold the key
-    wanted = (key, f"{key.rstrip('/')}/x")
-    return not any(fnmatch.fnmatchcase(name, each) for name in wanted for each in known)
 
 
 def _lacks_key(role: Resource, bucket: Resource, actions: Iterable[str]) -> str | None:

@@ -9,17 +9,12 @@ from ultracluster_catalog.capacity.capacity_blocks import (
     ULTRASERVER_TERMINATION_BEFORE_END,
 )
 from ultracluster_checks.codes import IN_TIME
-from ultracluster_checks.model.nodes import (
-    AUTO_SCALING_GROUP,
-    Nodes,
-    nodes_of,
-)
+from ultracluster_checks.model.nodes import AUTO_SCALING_GROUP, Nodes, nodes_of
 from ultracluster_checks.model.template import Property, Resource
 from ultracluster_checks.problem import Wrong, rule
-from ultracluster_checks.times import default_time, moment, too_late
+from ultracluster_checks.times import moment
 from ultracluster_spec.findings import quote
 
-_LONGEST_LEAD: Final = timedelta(hours=24)
 _SCALING: Final = "AWS::AutoScaling::ScheduledAction"
 _BEFORE_START: Final = "launches fail until the block starts"
 
@@ -45,40 +40,28 @@ def groups_leave_their_block(nodes: Nodes) -> Iterator[Wrong]:
     yield from _stays(group, waits, scheduled=bool(actions))
     if any(each["AutoScalingGroupName"].unknown for each in templates.of_type(_SCALING)):
         return
-    yield from _misses_any_end(group, actions, waits)
-    end, start = default_time(group, "end"), default_time(group, "start")
-    times = {each: moment(each["StartTime"].text) for each in actions}
-    if end is None or None in times.values():
-        return
+    yield from _misses_the_end(nodes, actions, waits)
+
+
+def _misses_the_end(nodes: Nodes, actions: list[Resource], waits: list[Property]) -> Iterator[Wrong]:
+    """Find what is wrong with the actions of a group whichever day its block ends."""
     ultra = any(instance_type.name.partition(".")[0].endswith("u") for instance_type in nodes.types)
     lead = ULTRASERVER_TERMINATION_BEFORE_END if ultra else TERMINATION_BEFORE_END
-    longest = TERMINATION_BEFORE_END.seconds
-    hook = max((each.number or 0 for each in waits if (each.number or 0) <= longest), default=0)
-    least = lead + timedelta(seconds=hook)
-    leads = [end - at for action, at in times.items() if at and _empties(action, actions)]
-    if not any(lead < each <= _LONGEST_LEAD and each >= least for each in leads):
-        at = actions[-1]["StartTime"] if actions else group.properties
-        day = f"within the day before its block ends, more than {lead.seconds // 60} minutes before {end:%Y-%m-%d %H:%M} UTC"
-        allowed = "a scheduled action with MinSize, DesiredCapacity and MaxSize 0"
-        yield at, f"{group.logical_id} is not scaled to 0 {day}", allowed
-    for action, time in times.items():
-        if start and time and time < start and not _empties(action, actions):
-            got = f"the block starts at {start:%Y-%m-%d %H:%M} UTC"
-            yield action["StartTime"], got, "its start, or later"
-
-
-def _misses_any_end(group: Resource, actions: list[Resource], waits: list[Property]) -> Iterator[Wrong]:
-    """Find what is wrong with the actions of a group whenever its block ends."""
     leaving = [each for each in actions if _empties(each, actions)]
     for action in actions if not leaving else ():
-        got = f"no action scales {group.logical_id} to 0, so that EC2 terminates its nodes before the end of the block"
+        got = f"no action scales {nodes.name} to 0, so that EC2 terminates its nodes before the end of the block"
         yield action["DesiredCapacity"], got, "an action with MinSize, DesiredCapacity and MaxSize 0"
     longest = min(max((each.number or 0 for each in waits), default=0), TERMINATION_BEFORE_END.seconds)
     saving = timedelta(seconds=max(longest - 1, 0))  # until just before EC2 begins, which is early enough
     for action in actions:
         again, time = action["Recurrence"], moment(action["StartTime"].text)
         if action in leaving and time is not None:
-            yield from too_late(action["StartTime"], time, late=saving)
+            # https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/ec2-capacity-blocks.html (2026-11)
+            end = time.replace(hour=11, minute=30)
+            closing = f"{end - lead:%H:%M} UTC"
+            if time + saving >= end - lead and time < end + timedelta(minutes=30):
+                got = f"got {time + saving:%H:%M} UTC; Capacity Blocks end at 11:30 UTC, and EC2 ends nodes from {closing}"
+                yield action["StartTime"], got, f"before {closing}"
         elif action in leaving and not again.missing and action["EndTime"].missing:
             got = f"got {quote(again.text)}: all nodes are ended again and again within the block"
             yield again, got, "StartTime, once before the end of the block"

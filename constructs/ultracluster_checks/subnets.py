@@ -23,9 +23,7 @@ from ultracluster_checks.model.nodes import (
 from ultracluster_checks.model.template import Property, Resource, Templates
 from ultracluster_checks.problem import Problem, Wrong, placed, rule
 from ultracluster_spec.instance_type import check_offered
-from ultracluster_spec.network import (
-    check_node_addresses,
-)
+from ultracluster_spec.network import check_node_addresses
 from ultracluster_spec.record import RuleRecord
 
 
@@ -95,10 +93,6 @@ def _groups_in_subnets(templates: Templates) -> Iterator[tuple[Property, Propert
         places = [each["Groups"] for each in nodes.interfaces]
         for at in (None, nodes.data["SecurityGroupIds"], nodes.settings["SecurityGroupIds"], *places):
             yield nodes.subnets, at
-    for resource in templates.of_type("AWS::FSx::FileSystem", "AWS::EC2::VPCEndpoint"):
-        yield resource["SubnetIds"], resource["SecurityGroupIds"]
-    for function in templates.of_type("AWS::Lambda::Function"):
-        yield function["VpcConfig"]["SubnetIds"], function["VpcConfig"]["SecurityGroupIds"]
 
 
 @rule()

@@ -1,12 +1,10 @@
-"""Times: how often a rule runs, and whether an action comes before the end of a Capacity Block."""
+"""Times: how often a rule runs, and when an action does."""
 
 import re
-from collections.abc import Iterator
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from typing import Final
 
-from ultracluster_checks.model.template import Property, Resource
-from ultracluster_checks.problem import Wrong
+from ultracluster_checks.model.template import Resource
 
 TIME: Final = re.compile(r"(\d{4}-\d\d-\d\dT\d\d:\d\d)")
 _RATE: Final = re.compile(r"rate\((\d{1,6}) (minute|hour|day)s?\)")
@@ -39,18 +37,3 @@ def moment(text: str | None) -> datetime | None:
         return datetime.fromisoformat(time[1] if time else "").replace(tzinfo=UTC)
     except ValueError:
         return None
-
-
-def default_time(resource: Resource, word: str) -> datetime | None:
-    """Return the default of the only parameter whose name contains a word such as "end"."""
-    named = [each for name, each in resource.template.parameters.items() if word in name.lower()]
-    return moment(str(named[0].get("Default"))) if len(named) == 1 else None
-
-
-def too_late(at: Property, time: datetime, *, late: timedelta) -> Iterator[Wrong]:
-    """Find times from 11:00 to noon UTC. ``late`` is how much later than ``time`` it may become."""
-    # https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/ec2-capacity-blocks.html (2026-11)
-    closing = time.replace(hour=11, minute=0)
-    if time + late >= closing and time < closing + timedelta(hours=1):
-        got = f"got {time + late:%H:%M} UTC; Capacity Blocks end at 11:30 UTC, and EC2 ends nodes from 11:00"
-        yield at, got, "before 11:00 UTC"

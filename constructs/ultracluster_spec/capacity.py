@@ -970,7 +970,6 @@ RECORDS: Final = (
         "An allocation strategy fits the kind of capacity.",
         remedy="Leave it out: the default is the strategy of published environments.",
         source="AWS Batch user guide, allocation strategies.",
-        in_templates=True,
     ),
     RuleRecord(
         "UC7101",

@@ -375,7 +375,6 @@ RECORDS: Final = (
         remedy="Use the nearest name that the finding suggests. For a type that the catalogue does not know yet, see `custom_instance_type`.",
         source="DescribeInstanceTypes as moto 5.2.5 ships it, about 2026-08; rows of ultracluster_catalog.machines.instance_types.",
         example="instance_type: trn2.48xlarge",
-        in_templates=True,
     ),
     RuleRecord(
         "UC4024",

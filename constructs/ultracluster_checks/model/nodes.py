@@ -28,9 +28,6 @@ RESERVATION_ID: Final = re.compile(r"cr-[0-9a-f]{8,17}")
 TARGETS: Final = ("CapacityReservationId", "CapacityReservationResourceGroupArn")
 """Properties of a target that name a reservation."""
 
-_ACCELERATED: Final = re.compile(r"(?:ml\.)?((?:trn|inf)[0-9]\w*)\.\w+", re.IGNORECASE)
-_FAMILIES: Final = {name.partition(".")[0] for name in INSTANCE_TYPES}
-
 
 @dataclass(frozen=True, slots=True)
 class Nodes:
@@ -237,14 +234,6 @@ def template_types(template: Resource) -> list[InstanceType]:
     return list(
         dict.fromkeys(instance_type for user in users for instance_type in environment_types(user) or ())
     )
-
-
-def catalogued(name: Property) -> bool | None:
-    """Return whether the catalogue has an instance type; None if its family is missing or the type is unknown."""
-    found = _ACCELERATED.fullmatch(name.text or "")
-    if found is None or found[1].lower() not in _FAMILIES:
-        return None  # the type may be newer or custom
-    return name.text in INSTANCE_TYPES
 
 
 def interfaces_of(template: Resource | None) -> list[NetworkInterface] | None:

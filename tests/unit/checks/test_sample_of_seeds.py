@@ -5,7 +5,6 @@ from tests.deep.template_defects.table import found, newly_found, seeds, variant
 
 # Of each kind of mistake some, which different rules find.
 SEEDS = (
-    "v-allocation-for-spot",
     "v-compute-spot",
     "v-node-role-as-profile",
     "v-provider-name-typo",

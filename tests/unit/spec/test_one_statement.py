@@ -198,7 +198,7 @@ NETWORK: list[tuple[str, list[dict[str, Any]]]] = [
 # Rules about jobs, network and storage that cannot be broken alike in all three, by the reason.
 OTHERS = {
     "asked of constructs and templates elsewhere: types, IDs, words, scripts and addresses that each reads by itself": (
-        "UC4001 UC4109 UC4110 UC4180 UC5025"
+        "UC4109 UC4110 UC4180 UC5025"
     ),
     "constructs take zones, capacity, further queues and images as objects, and count addresses for themselves": (
         "UC3002 UC4015 UC4017 UC4020 UC4104 UC4106 UC4120 UC4131 UC6107 UC6108 UC6307 UC6308"
@@ -213,7 +213,7 @@ OTHERS = {
         "UC6150 UC6151 UC6158 UC6159 UC6309 UC6312 UC6314 UC6315 UC6331 UC6332 UC6333 UC6445 UC6448"
     ),
     "a bound or form that CloudFormation or the service refuses, which the template check leaves to it and to cfn-lint": (
-        "UC3001 UC3101 UC3103 UC3109 UC3112 UC5001 UC5004 UC5007 UC5101 UC5102 UC5110 UC5111 UC5142 UC5143 UC6017 UC6106 UC6111 UC6113 UC6117 UC6122 "
+        "UC3001 UC3101 UC3103 UC3109 UC3112 UC4001 UC5001 UC5004 UC5007 UC5101 UC5102 UC5110 UC5111 UC5142 UC5143 UC6017 UC6106 UC6111 UC6113 UC6117 UC6122 "
         "UC6156 UC6301 UC6302 UC6303 UC6304 UC6305 UC6306 UC6313 UC6360 UC6361 UC6362 UC6440"
     ),
     "what is in the account, another stack or another Region, which a template does not say": (

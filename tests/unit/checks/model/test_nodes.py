@@ -7,7 +7,6 @@ import pytest
 from ultracluster_checks import Source
 from ultracluster_checks.model.nodes import (
     batch_nodes,
-    catalogued,
     differ,
     environment_types,
     environments_of,
@@ -17,7 +16,7 @@ from ultracluster_checks.model.nodes import (
     template_types,
     users_of,
 )
-from ultracluster_checks.model.template import Property, Resource, Templates
+from ultracluster_checks.model.template import Resource, Templates
 from ultracluster_checks.model.values import Reference, Text, Unknown
 
 LAUNCH = {"LaunchTemplateId": {"Ref": "Nodes"}, "Version": "1"}
@@ -159,21 +158,3 @@ def test_types_of_an_environment_are_unknown_if_one_of_them_is(other: Any) -> No
 
     assert [each.name for each in environment_types(known) or []] == ["trn1.32xlarge", "trn2.48xlarge"]
     assert environment_types(resources(It=environment("trn1.32xlarge", other))["It"]) is None
-
-
-@pytest.mark.parametrize(
-    ("name", "known"),
-    [
-        ("trn2.48xlarge", True),
-        ("trn2.96xlarge", False),
-        ("Trn2.48xlarge", False),
-        ("ml.trn2.48xlarge", False),
-        ("trn9.48xlarge", None),
-        ("m7i.48xlarge", None),
-        (7, None),
-    ],
-)
-def test_only_families_of_the_catalog_are_judged(name: Any, known: bool | None) -> None:
-    (resource,) = resources(It=environment()).values()
-
-    assert catalogued(Property(resource, (), name)) is known
