@@ -20,7 +20,7 @@ from ultracluster_checks.model.nodes import (
     known_blocks,
     nodes_of,
 )
-from ultracluster_checks.model.permissions import lets_invoke, may, role_of, statements_of
+from ultracluster_checks.model.permissions import fixed_arn, may, role_of, statements_of
 from ultracluster_checks.model.template import Property, Resource, Templates
 from ultracluster_checks.model.values import Text
 from ultracluster_checks.problem import Wrong, rule
@@ -194,19 +194,35 @@ def life_cycles_have_time(function: Resource) -> Iterator[Wrong]:
 @rule(CALLING, _cycles)
 def life_cycles_may_be_called(cycle: tuple[Resource, list[Trigger]]) -> Iterator[Wrong]:
     """Find functions of a life cycle that no permission lets their rule invoke."""
-    permissions = list(cycle[0].template.templates.of_type(_PERMISSION))
-    for source, at in (
-        (each.source, each.target["Arn"]) for each in cycle[1] if each.source.type == EVENT_RULE
-    ):
-        by_role = not at.resource["RoleArn"].missing
-        elsewhere = cycle[0].is_shared or source.is_shared
-        if (
-            not by_role
-            and not elsewhere
-            and not any(lets_invoke(each, "events.amazonaws.com", source, at) for each in permissions)
-        ):
-            got = f"no permission lets {source.logical_id} invoke {cycle[0].logical_id}: the function never runs, and no deployment fails"
-            yield at, got, "AWS::Lambda::Permission for events.amazonaws.com, with the rule as SourceArn"
+    worker, own = cycle
+    permissions = list(worker.template.templates.of_type(_PERMISSION))
+    for each in own:
+        elsewhere = worker.is_shared or each.source.is_shared or not each.target["RoleArn"].missing
+        if not elsewhere and not any(lets_invoke(one, each) for one in permissions):
+            got = f"no permission lets {each.source.logical_id} invoke {worker.logical_id}: the function never runs, and no deployment fails"
+            allowed = "AWS::Lambda::Permission for events.amazonaws.com, with the rule as SourceArn"
+            yield each.target["Arn"], got, allowed
+
+
+def lets_invoke(permission: Resource, trigger: Trigger) -> bool:
+    """Return whether a permission lets a rule invoke its function, or may do so."""
+    action, principal, on = (permission[name] for name in ("Action", "Principal", "SourceArn"))
+    known = action.text in {"lambda:InvokeFunction", "lambda:*", "*", None}
+    called = {trigger.worker, trigger.target["Arn"].target}  # also an alias or a version
+    return (
+        known
+        and principal.text in {"events.amazonaws.com", "*", None}
+        and _may_be(permission["FunctionName"], called, trigger.worker["FunctionName"])
+        and (on.missing or _may_be(on, {trigger.source}, trigger.source["Name"]))
+    )
+
+
+def _may_be(at: Property, resources: set[Resource | None], name: Property) -> bool:
+    """Return whether a name or ARN is that of a resource, whose own name none has by chance, or may be."""
+    if at.targets:
+        return bool(resources & {*at.targets})
+    parts = re.split("[:/]", fixed_arn(at) or "*")
+    return "*" in parts[-1] or name.unknown or name.text in parts
 
 
 @rule("UC6434", _workers)

@@ -108,14 +108,6 @@ def _subnets_of(template: Resource) -> list[Resource]:
     return list(dict.fromkeys(each for each in found if each is not None and each.type == SUBNET))
 
 
-@rule("UC6458", nodes_of)
-def nodes_have_addresses_of_their_own(nodes: Nodes) -> Iterator[Wrong]:
-    """Find fixed addresses in the launch template of several nodes, of which one alone can have it."""
-    for at in (each["PrivateIpAddress"] for each in nodes.interfaces if (nodes.most or 1) > 1):
-        if at.known:
-            yield at, f"got {quote(at.text)}, which one node alone can have", "no address"
-
-
 @rule("UC3203", LAUNCH_TEMPLATE)
 def interfaces_go_with_their_node(template: Resource) -> Iterator[Wrong]:
     """Find interfaces that outlive their node and keep its address."""
@@ -195,11 +187,5 @@ RECORDS: Final = (
         "The EFA interfaces of a node have one security group.",
         remedy="Name the same security group at every EFA interface.",
         source="EC2 user guide, get started with EFA, 2026-11: all traffic to and from the group itself; field case batch/ce-neither-sg-nor-nics.",
-    ),
-    RuleRecord(
-        "UC6458",
-        "A launch template of several nodes gives them no fixed address.",
-        remedy="Leave the address to the subnet.",
-        source="Amazon EC2 user guide, private addresses, 2026-11.",
     ),
 )

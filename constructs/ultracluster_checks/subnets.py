@@ -5,41 +5,20 @@ from collections.abc import Iterator
 from typing import Final
 
 from ultracluster_catalog.machines.nic_layouts import addresses_per_node
-from ultracluster_catalog.places.zones import offered_zones
 from ultracluster_checks.codes import ONE_SUBNET
 from ultracluster_checks.model.nodes import (
-    COMPUTE_ENVIRONMENT,
     SECURITY_GROUP,
     Nodes,
     differ,
-    environment_types,
     interfaces_of,
-    launch_data,
-    launch_template_of,
     nodes_of,
     template_types,
     vpc_of,
 )
 from ultracluster_checks.model.template import Property, Resource, Templates
-from ultracluster_checks.problem import Problem, Wrong, placed, rule
-from ultracluster_spec.instance_type import check_offered
+from ultracluster_checks.problem import Problem, Wrong, rule
 from ultracluster_spec.network import check_node_addresses
 from ultracluster_spec.record import RuleRecord
-
-
-@rule("", COMPUTE_ENVIRONMENT)
-def types_are_offered_in_their_zone(environment: Resource) -> Iterator[Wrong]:
-    """Find on-demand and Spot nodes in zones where EC2 does not offer their type."""
-    template = launch_template_of(environment)
-    if template is not None and not launch_data(template)["CapacityReservationSpecification"].missing:
-        return  # a reservation holds capacity even in an unlisted zone
-    resources = environment["ComputeResources"]
-    for subnet in resources["Subnets"].items:
-        zone = subnet.target["AvailabilityZoneId"].text if subnet.target else None
-        for instance_type in environment_types(environment) or [] if zone else []:
-            offered = offered_zones(instance_type.name)
-            if offered and zone not in offered:
-                yield from placed(resources["InstanceTypes"], check_offered(instance_type.name, str(zone)))
 
 
 def _network(at: Property) -> ipaddress.IPv4Network | None:

@@ -426,7 +426,6 @@ RECORDS: Final = (
         severity=Severity.WARNING,
         remedy="Use a zone that the finding names, or suppress this when `aws ec2 describe-instance-type-offerings` shows the type in your zone.",
         source="DescribeInstanceTypeOfferings as moto 5.2.5 ships it, about 2026-08. A list can lack what is new, so this only warns.",
-        in_templates=True,
         suppressible=True,
     ),
 )

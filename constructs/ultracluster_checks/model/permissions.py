@@ -288,27 +288,6 @@ def trusts(role: Resource, service: str) -> bool:
     return everyone or any(each.startswith("${") or each.partition(".")[0] == service for each in named)
 
 
-def lets_invoke(permission: Resource, service: str, source: Resource, at: Property) -> bool:
-    """Return whether a permission lets a service invoke, for a resource, the function that a place names."""
-    function, on = permission["FunctionName"], permission["SourceArn"]
-    called = at.target
-    if called is not None and called.type != "AWS::Lambda::Function":  # an alias or a version
-        called = called["FunctionName"].target or called
-    if function.targets and called not in function.targets and at.target not in function.targets:
-        return False
-    own = called["FunctionName"] if called is not None else function
-    if function.text and not own.unknown and own.text not in function.text.split(":"):
-        return False  # without a name of its own, no fixed name is that of the function
-    actions = {"lambda:InvokeFunction", "lambda:*", "*", None}
-    if permission["Action"].text not in actions or permission["Principal"].text not in {service, "*", None}:
-        return False
-    arn, name = fixed_arn(on), source["Name"].text
-    if arn is not None and not on.targets and not on.missing and source.type == "AWS::Events::Rule":
-        resource = arn.rpartition(":")[2]  # without a name of its own, no fixed ARN is that of the rule
-        return "*" in resource or (name is not None and resource.endswith(f"/{name}"))
-    return on.missing or not on.targets or source in on.targets
-
-
 def bucket_key(bucket: Resource) -> Property:
     """Return the key with which a bucket encrypts by default."""
     encryption = bucket["BucketEncryption"]
