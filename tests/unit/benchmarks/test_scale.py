@@ -10,7 +10,6 @@ from scale import (
     report_markdown,
     simulate_day,
     simulate_job_sizes,
-    simulate_rollout,
 )
 from scale.layout import in_one_account
 
@@ -29,15 +28,6 @@ def test_lays_out_whole_blocks_of_equal_size_over_the_regions_that_sell_them() -
     assert (LARGE.clusters, LARGE.nodes_per_block, LARGE.nodes) == (98, 64, 6272)
     assert [(each.region, each.clusters) for each in LARGE.regions] == [("us-east-2", 49), ("ap-south-2", 49)]
     assert LARGE.chips_per_block == 1024
-
-
-@pytest.mark.parametrize(
-    ("chips", "nodes", "clusters"), [(1, 1, 1), (16, 1, 1), (17, 2, 1), (1024, 64, 1), (1025, 64, 2)]
-)
-def test_takes_the_smallest_block_that_holds_the_chips(chips: int, nodes: int, clusters: int) -> None:
-    layout = propose_layout(chips, regions=["us-east-2"])
-
-    assert (layout.nodes_per_block, layout.clusters) == (nodes, clusters)
 
 
 def test_needs_another_account_where_queues_cannot_be_raised() -> None:
@@ -85,23 +75,6 @@ def test_a_limit_is_kept_up_to_where_it_is_said_to_hold_and_not_beyond(instance_
     assert len(checked) >= 16
 
 
-def test_equal_seeds_give_equal_results_and_others_do_not() -> None:
-    assert simulate_day(LARGE, seed=7) == simulate_day(LARGE, seed=7) != simulate_day(LARGE, seed=8)
-    assert (
-        simulate_rollout(LARGE, seed=7) == simulate_rollout(LARGE, seed=7) != simulate_rollout(LARGE, seed=8)
-    )
-
-
-def test_nothing_is_lost_without_failures_but_the_ends_of_blocks() -> None:
-    layout = propose_layout(28 * 1024, regions=["us-east-2"], assumptions=QUIET)
-    day = simulate_day(layout)
-
-    # One of 28 blocks ends: 40 minutes of drain, 10 until its nodes are there, 10 until the job trains.
-    assert (day.failures, day.blocks_ended, day.most_chips_down) == (0, 1, 1024)
-    assert day.down_chip_hours == pytest.approx(1024)
-    assert day.useful_percent == pytest.approx(100 * (1 - 60 / 1440 / 28))
-
-
 def test_failures_come_as_often_as_they_are_said_to() -> None:
     layout = propose_layout(100_000, assumptions=Assumptions(failures_per_chip_day=0.001))
     days = [simulate_day(layout, seed=seed) for seed in range(30)]
@@ -119,23 +92,6 @@ def test_what_a_job_keeps_follows_the_renewal_of_its_failures() -> None:
     # Work between checkpoints that is kept, over the time that a stretch with its failure takes.
     kept = interval / math.expm1(per_minute * interval)
     assert size.useful_percent == pytest.approx(100 * kept / (1 / per_minute + down), abs=1.5)
-
-
-def test_nodes_start_at_once_until_ec2_slows_them() -> None:
-    at_once = simulate_rollout(propose_layout(15 * 1024, regions=["us-east-2"], assumptions=QUIET))
-    slowed = simulate_rollout(propose_layout(17 * 1024, regions=["us-east-2"], assumptions=QUIET))
-
-    assert at_once.last_cluster_minutes == at_once.first_cluster_minutes == 10
-    assert slowed.last_cluster_minutes == pytest.approx(10 + (17 * 64 - 1000) / 2 / 60)
-
-
-def test_the_price_of_idle_nodes_is_unknown_where_a_price_is() -> None:
-    known, unknown = (
-        simulate_rollout(propose_layout(16, regions=[region])) for region in ("us-east-2", "eu-west-1")
-    )
-
-    assert known.idle_usd == round(35.7608 / 6)  # one node, 10 minutes
-    assert unknown.idle_usd is None
 
 
 @pytest.mark.parametrize(

@@ -293,12 +293,3 @@ def test_every_python_block_runs(block: Block, tmp_path: Path, monkeypatch: pyte
 
 def template_types(template: dict[str, Any]) -> set[str]:
     return {resource["Type"] for resource in template["Resources"].values()}
-
-
-def test_every_target_of_make_exists() -> None:
-    makefile = (ROOT / "Makefile").read_text("utf-8")
-    targets = set(re.findall(r"^([a-z-]+):", makefile, re.MULTILINE))
-    texts = [block.text for block in code_blocks("bash", "console")]
-    shown = {target for text in texts for target in re.findall(r"^make ([a-z-]+)", text, re.MULTILINE)}
-    assert shown
-    assert shown <= targets

@@ -7,7 +7,6 @@ import pytest
 
 from ultracluster_catalog.observability.metrics import METRICS
 from ultracluster_spec.alarms import Alarms
-from ultracluster_stacks.config import load_rollout
 
 ROOT = Path(__file__).parents[3]
 PAGE = (ROOT / "docs/reference/observability.md").read_text()
@@ -43,15 +42,3 @@ def test_the_query_names_metrics_and_what_each_event_has_besides() -> None:
     names = set(re.findall(r"[A-Z]\w+", query))
     assert names - METRICS.keys() == {"InstanceId"}
     assert '"InstanceId"' in (ROOT / "constructs/ultracluster/scripts/node_metrics.py").read_text()
-
-
-def test_the_example_is_part_of_a_rollout(tmp_path: Path) -> None:
-    (block,) = re.findall(r"^```yaml\n(.*?)^```", PAGE, re.MULTILINE | re.DOTALL)
-    part = "".join(f"        {line}\n" for line in block.splitlines())
-    path = tmp_path / "rollout.yaml"
-    path.write_text(QUICKSTART.replace("        file_system:\n", f"{part}        file_system:\n"))
-    loaded = load_rollout(path)
-    alarms = loaded.config.waves[0].clusters[0].alarms
-    assert loaded.warnings == ()
-    assert alarms
-    assert alarms.idle_minutes == 30

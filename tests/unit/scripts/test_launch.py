@@ -86,20 +86,9 @@ def test_a_child_without_an_address_fails_at_once(torchrun: Path) -> None:
     assert "no address of the main node" in done.stderr
 
 
-def test_arguments_reach_the_program_unchanged(torchrun: Path) -> None:
-    arguments = ["train.py", "a b", "$HOME", "*", "", "--x=';'"]
-    done = launch(torchrun, *arguments, **node(1))
-    assert done.stdout.splitlines()[-1 - len(arguments) : -1] == arguments
-
-
 def test_a_port_and_an_interface_of_the_user_win(torchrun: Path) -> None:
     done = launch(torchrun, "train.py", **node(1, MASTER_PORT="29500", CCOM_SOCKET_IFNAME="eth7"))
     assert done.stdout.splitlines()[-1] == f"address={MAIN} port=29500 interface=eth7"
-
-
-def test_the_failure_of_the_program_is_the_failure_of_the_job(torchrun: Path) -> None:
-    (torchrun / "torchrun").write_text("#!/bin/bash\nexit 42\n")
-    assert launch(torchrun, "train.py", **node(1)).returncode == 42
 
 
 def test_one_node_alone_is_its_own_main_node(torchrun: Path) -> None:
@@ -143,17 +132,6 @@ def test_a_program_that_starts_its_own_processes_learns_where_it_is(torchrun: Pa
         "NODE_RANK": "3",
     }
     assert found["NEURON_RT_ROOT_COMM_ID"] == f"{MAIN}:28400"
-
-
-@pytest.mark.parametrize("launcher", ["jax", "raw"])
-def test_other_launchers_pass_arguments_and_failures_on_unchanged(torchrun: Path, launcher: str) -> None:
-    arguments = ["a b", "$HOME", "*", ""]
-    program = 'printf "%s\\n" "$@"; exit 42'
-    done = launch(
-        torchrun, "bash", "-c", program, "x", *arguments, launcher=launcher, UC_DEVICES_PER_NODE="1"
-    )
-    assert done.stdout.splitlines() == arguments
-    assert done.returncode == 42
 
 
 @pytest.mark.parametrize("launcher", ["jax", "raw"])

@@ -10,7 +10,6 @@ import aws_cdk.assertions
 import pytest
 from aws_cdk import aws_cloudwatch as cloudwatch
 from aws_cdk import aws_iam as iam
-from aws_cdk import aws_logs as logs
 from tests.unit.ultracluster.builders import (
     IMAGE,
     ZONE,
@@ -181,51 +180,6 @@ def test_a_job_knows_what_it_was_given(stack: cdk.Stack) -> None:
     assert job.environment["A"] == "b"
     assert "Ref" in stack.resolve(job.job_definition_arn)
     assert job.execution_role.role_arn != job.role.role_arn
-
-
-def test_an_imported_queue_is_what_its_attributes_say(stack: cdk.Stack) -> None:
-    arn = "arn:aws:batch:us-east-2:123456789012:job-queue/training"
-    group = logs.LogGroup.from_log_group_name(stack, "Logs", "/training")
-    plain = uc.TrainingQueue.from_training_queue_attributes(
-        stack, "Plain", job_queue_arn=arn, instance_type=TYPE, max_nodes=3, log_group=group
-    )
-    full = uc.TrainingQueue.from_training_queue_attributes(
-        stack,
-        "Full",
-        job_queue_arn=arn,
-        instance_type=TYPE,
-        max_nodes=5,
-        log_group=group,
-        mount_path="/lustre",
-        scratch_path="/scratch",
-        nic_layout="all-efa",
-        has_shares=True,
-        has_spot=True,
-        launched_by="auto-scaling",
-    )
-
-    assert (plain.job_queue_arn, plain.job_queue_name) == (arn, "training")
-    assert [
-        (each.max_nodes, each.has_shares, each.has_spot, each.is_managed, each.launched_by, each.is_imported)
-        for each in (plain, full)
-    ] == [(3, False, False, True, ("batch",), True), (5, True, True, False, ("auto-scaling",), True)]
-    assert [
-        (each.nodes.file_system.mount_path, each.nodes.scratch_path)
-        for each in (plain, full)
-        if each.nodes.file_system
-    ] == [("/fsx", None), ("/lustre", "/scratch")]
-    assert plain.nodes.network_interfaces != full.nodes.network_interfaces
-    assert plain.log_group_name == "/training"
-    unmounted = uc.TrainingQueue.from_training_queue_attributes(
-        stack,
-        "Unmounted",
-        job_queue_arn=arn,
-        instance_type=TYPE,
-        max_nodes=1,
-        log_group=group,
-        mount_path=None,
-    )
-    assert unmounted.nodes.file_system is None
 
 
 def test_a_queue_gives_the_arn_and_the_nodes_of_its_first_environment(stack: cdk.Stack) -> None:

@@ -2,6 +2,7 @@
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 from tests.unit.cli.conftest import Run
@@ -83,3 +84,32 @@ def test_shows_the_cost_difference_and_the_capacity_window(run: Run, project: Pa
         "approximate": False,
     }
     assert "- quickstart-us-east-2: capacity 2026-12-01 11:30 UTC to 2026-12-15 11:30 UTC" in shown
+
+
+def test_shows_what_goes_what_follows_what_is_too_long_and_a_wider_permission(
+    run: Run, project: Path
+) -> None:
+    def template(content: str, action: str, **topic: str) -> dict[str, Any]:
+        statement = {"Effect": "Allow", "Action": action, "Resource": "*"}
+        policy = {"PolicyDocument": {"Statement": [statement]}, "Roles": ["r"], "PolicyName": "p"}
+        job = {"ContainerProperties": {"Image": "a/b:1", "Environment": [{"Name": "A", "Value": content}]}}
+        filters = {"FilterPattern": {"Ref": "Topic"}, "LogGroupName": "g"}
+        return {
+            "Resources": {
+                "Topic": {"Type": "AWS::SNS::Topic", "Properties": topic},
+                "Filter": {"Type": "AWS::Logs::MetricFilter", "Properties": filters},
+                "Policy": {"Type": "AWS::IAM::Policy", "Properties": policy},
+                "Job": {"Type": "AWS::Batch::JobDefinition", "Properties": job},
+            }
+        }
+
+    write_assembly(project / "before", template("x", "s3:GetObject", DisplayName="d"))
+    write_assembly(project / "new", template("y" * 500, "s3:*", TopicName="t"))
+
+    said = run("plan", "--against", "before").stdout
+
+    assert "DisplayName: d -> (none)" in said
+    assert "FilterPattern follows Topic" in said
+    assert "PERMISSION" in said
+    assert "yyy...\n" in said
+    assert "y" * 500 not in said

@@ -149,8 +149,3 @@ def test_only_the_capacity_of_one_wave_is_read(write: Write, valid: str) -> None
 
     assert [capacity.order for capacity in ordered_capacity(rollout, wave="first")] == ["december"]
     assert list(ordered_capacity(rollout, wave="second")) == []
-
-
-def test_other_mistakes_of_the_file_are_refused(write: Write, valid: str) -> None:
-    with pytest.raises(FindingsError, match="UC4101"):
-        load_editable(write(valid.replace(RESERVATION, ORDER).replace("nodes: 4", "nodes: 0")))

@@ -25,8 +25,7 @@ from ultracluster import (
     Spot,
     UltraCluster,
 )
-from ultracluster.capacity.sources import check_source
-from ultracluster_spec.findings import FindingsError, reject
+from ultracluster_spec.findings import FindingsError
 
 pytestmark = pytest.mark.slow
 
@@ -137,14 +136,6 @@ def test_spot_nodes_are_asked_for_by_batch_and_not_by_the_template(stack: cdk.St
     )
     assert not {"SpotIamFleetRole", "PlacementGroup"} & resources.keys()
     assert "InstanceMarketOptions" not in only(stack, "AWS::EC2::LaunchTemplate")["LaunchTemplateData"]
-
-
-@pytest.mark.parametrize("percent", [0, 101])
-def test_rejects_a_price_limit_above_on_demand_or_of_nothing(percent: int) -> None:
-    with pytest.raises(FindingsError, match="UC4125"):
-        reject(check_source(Spot(max_price_percent=percent), path="capacity"))
-    assert Spot(max_price_percent=100).max_price_percent == 100
-    assert Spot(max_price_percent=1).max_price_percent == 1
 
 
 def test_rejects_a_multi_node_job_where_it_could_come_to_spot_nodes(stack: cdk.Stack) -> None:

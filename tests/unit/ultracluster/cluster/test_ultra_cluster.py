@@ -9,7 +9,6 @@ from tests.unit.ultracluster.builders import (
     IMAGE,
     IMAGE_ID,
     REGION,
-    RESERVATION,
     ZONE,
     block,
     network,
@@ -47,25 +46,6 @@ def test_a_block_is_all_that_it_needs(stack: cdk.Stack) -> None:
     assert only(stack, "AWS::Batch::ComputeEnvironment")["ComputeResources"]["MaxvCpus"] == 768
     assert len(of_type(stack, "AWS::S3::Bucket")) == 2
     assert only(stack, "AWS::Batch::JobDefinition")["NodeProperties"]["NumNodes"] == 4
-
-
-def test_a_block_whose_nodes_an_auto_scaling_group_starts_runs_multi_node_jobs_as_arrays(
-    stack: cdk.Stack,
-) -> None:
-    source = CapacityBlock(reservation_id=RESERVATION, zone_id=ZONE, launched_by="auto-scaling")
-    place = network(stack)
-    whole = ultra_cluster(
-        stack,
-        capacity=source,
-        network=place,
-        file_system=SharedFileSystem(stack, "FileSystem", network=place),
-    )
-    whole.add_multi_node_job("Pretrain", Job(image=IMAGE, command=("train.py",)))
-    assert only(stack, "AWS::Batch::ComputeEnvironment")["Type"] == "UNMANAGED"
-    assert only(stack, "AWS::AutoScaling::AutoScalingGroup")["MaxSize"] == "4"
-    assert only(stack, "AWS::Batch::JobDefinition")["Type"] == "container"
-    (fleet,) = whole.fleets
-    assert fleet.max_nodes == 4
 
 
 def test_security_groups_are_connected_to_its_nodes(stack: cdk.Stack) -> None:

@@ -1,6 +1,6 @@
 import aws_cdk as cdk
 import pytest
-from tests.unit.ultracluster.builders import allowed, of_type, queue
+from tests.unit.ultracluster.builders import of_type, queue
 from tests.unit.ultracluster.jobs.defined_jobs import container, environment, job
 
 pytestmark = pytest.mark.slow
@@ -40,15 +40,6 @@ def test_the_environment_is_that_of_awss_own_multi_node_runs(stack: cdk.Stack) -
 def test_gpu_jobs_have_no_neuron_variables(stack: cdk.Stack) -> None:
     job(stack, queue(stack, instance_type="p5.48xlarge"))
     assert not [name for name in environment(stack) if name.startswith("NEURON")]
-
-
-def test_a_job_can_pull_only_its_own_image(stack: cdk.Stack) -> None:
-    job(stack)
-    statements = allowed(stack, "What AWS Batch does for the job")
-    (pull,) = [each for each in statements if each.get("Sid") == "Pull"]
-    assert "123456789012:repository/training" in str(pull["Resource"])
-    everything = [each for each in statements if each["Resource"] == "*"]
-    assert [each["Action"] for each in everything] == ["ecr:GetAuthorizationToken"]
 
 
 def test_roles_are_for_tasks_of_this_account_only(stack: cdk.Stack) -> None:

@@ -214,12 +214,6 @@ def test_nodes_take_the_layout_that_their_network_has_addresses_for(stack: cdk.S
     assert (len(interfaces), addresses_per_node(interfaces)) == (16, 1)
 
 
-def test_a_cluster_has_the_layout_of_its_network(stack: cdk.Stack) -> None:
-    wide = network(stack, nic_layout="all-efa")
-    made = ultra_cluster(stack, network=wide)
-    assert addresses_per_node(made.nodes.network_interfaces) == 16
-
-
 def test_interfaces_one_by_one_are_for_the_type_that_the_network_was_sized_for(stack: cdk.Stack) -> None:
     own = network(stack, nic_layout=(FIRST, *FURTHER))
     assert len(nodes(stack, network=own).network_interfaces) == 16
