@@ -67,68 +67,40 @@ GIVEN: Mapping[str, Mapping[str, Any]] = {
 }
 
 
-def multi_node(whole: UltraCluster, name: str, **given: Any) -> ClusterJob:
-    job, others = described(image=IMAGE, command=COMMAND, **given)
-    return whole.add_multi_node_job(name, job, **others)
-
-
-def single_node(whole: UltraCluster, name: str, **given: Any) -> ClusterJob:
-    job, others = described(image=IMAGE, command=COMMAND, **given)
-    return whole.add_single_node_job(name, job, **others)
-
-
-def precompile(whole: UltraCluster, name: str, **given: Any) -> ClusterJob:
-    job, others = described(image=IMAGE, command=COMMAND, **given)
-    return whole.add_precompile_job(name, job, **others)
-
-
-def fabric(whole: UltraCluster, name: str, **given: Any) -> ClusterJob:
-    return whole.add_fabric_gate(name, image=IMAGE, **given)
-
-
-def smoke(whole: UltraCluster, name: str, **given: Any) -> ClusterJob:
-    return whole.add_smoke_train(name, image=IMAGE, **given)
-
-
-def multi_node_alone(whole: UltraCluster, name: str, **given: Any) -> ClusterJob:
-    job, others = described(image=IMAGE, command=COMMAND, **given)
-    return MultiNodeJob(alone(whole), name, job, **{"compile_cache": whole.compile_cache} | others)
-
-
-def single_node_alone(whole: UltraCluster, name: str, **given: Any) -> ClusterJob:
-    job, others = described(image=IMAGE, command=COMMAND, **given)
-    return SingleNodeJob(alone(whole), name, job, **{"compile_cache": whole.compile_cache} | others)
-
-
-def precompile_alone(whole: UltraCluster, name: str, **given: Any) -> ClusterJob:
-    job, others = described(image=IMAGE, command=COMMAND, **given)
-    return PrecompileJob(alone(whole), name, job, **{"compile_cache": whole.compile_cache} | others)
-
-
-def fabric_alone(whole: UltraCluster, name: str, **given: Any) -> ClusterJob:
-    return FabricGate(alone(whole), name, image=IMAGE, **given)
-
-
-def smoke_alone(whole: UltraCluster, name: str, **given: Any) -> ClusterJob:
-    cache = whole.compile_cache
-    return SmokeTrain(alone(whole), name, image=IMAGE, **{"compile_cache": cache} | given)
-
-
 Add = Callable[..., ClusterJob]
-KINDS: Mapping[str, tuple[Add, Add]] = {
-    "multi_node": (multi_node, multi_node_alone),
-    "multi_node_jax": (multi_node, multi_node_alone),
-    "single_node": (single_node, single_node_alone),
-    "single_node_raw": (single_node, single_node_alone),
-    "precompile": (precompile, precompile_alone),
-    "precompile_raw": (precompile, precompile_alone),
-    "fabric": (fabric, fabric_alone),
-    "smoke": (smoke, smoke_alone),
+# The method of a cluster, the construct that it defines, and what the method gives it besides the options.
+CONSTRUCTS: Mapping[str, tuple[str, type[ClusterJob], bool]] = {
+    "multi_node": ("add_multi_node_job", MultiNodeJob, True),
+    "single_node": ("add_single_node_job", SingleNodeJob, True),
+    "precompile": ("add_precompile_job", PrecompileJob, True),
+    "fabric": ("add_fabric_gate", FabricGate, False),
+    "smoke": ("add_smoke_train", SmokeTrain, True),
 }
+GATES = {"fabric", "smoke"}
 
 
-def alone(whole: UltraCluster) -> cdk.Stack:
-    return cdk.Stack.of(whole)
+def adders(kind: str) -> tuple[Add, Add]:
+    """What defines a job of a kind by the cluster, and what defines it alone in the same stack."""
+    kind = kind.removesuffix("_jax").removesuffix("_raw")
+    method, construct, cached = CONSTRUCTS[kind]
+
+    def described_as(given: dict[str, Any]) -> tuple[tuple[Job, ...], dict[str, Any]]:
+        if kind in GATES:
+            return (), {"image": IMAGE} | given
+        job, others = described(image=IMAGE, command=COMMAND, **given)
+        return (job,), others
+
+    def of_cluster(whole: UltraCluster, name: str, **given: Any) -> ClusterJob:
+        job, others = described_as(given)
+        made: ClusterJob = getattr(whole, method)(name, *job, **others)
+        return made
+
+    def by_itself(whole: UltraCluster, name: str, **given: Any) -> ClusterJob:
+        job, others = described_as(given)
+        cache = {"compile_cache": whole.compile_cache} if cached else {}
+        return construct(cdk.Stack.of(whole), name, *job, **cache | others)
+
+    return of_cluster, by_itself
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -161,7 +133,8 @@ def made() -> Made:
     queue = whole.add_queue("urgent", Queue(priority=9))
     before = whole.add_multi_node_job("Before", Job(image=IMAGE, command=COMMAND), queue=queue)
     jobs: dict[tuple[str, ...], ClusterJob] = {}
-    for kind, (of_cluster, by_itself) in KINDS.items():
+    for kind in GIVEN:
+        of_cluster, by_itself = adders(kind)
         given = {"queue": queue, "depends_on": [before], **GIVEN[kind]}
         jobs[kind, "of the cluster"] = of_cluster(whole, f"{kind}-of-cluster", **given)
         jobs[kind, "alone"] = by_itself(whole, f"{kind}-alone", **given)
@@ -173,20 +146,20 @@ def made() -> Made:
     )
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", GIVEN)
 def test_a_job_of_a_cluster_equals_its_construct_with_the_same_arguments(made: Made, kind: str) -> None:
     assert made.definition(kind, "of the cluster") == made.definition(kind, "alone")
 
 
 @pytest.mark.parametrize(
-    ("kind", "argument"), [(kind, argument) for kind in KINDS for argument in ("depends_on", *GIVEN[kind])]
+    ("kind", "argument"), [(kind, argument) for kind in GIVEN for argument in ("depends_on", *GIVEN[kind])]
 )
 def test_each_argument_changes_the_definition(made: Made, kind: str, argument: str) -> None:
     assert made.definition(kind, "alone") != made.definition(kind, "without", argument)
 
 
 def test_a_job_of_another_queue_has_a_tag_with_the_queue(made: Made) -> None:
-    for kind in KINDS:
+    for kind in GIVEN:
         job = made.jobs[kind, "of the cluster"]
         assert job.queue is made.jobs[kind, "alone"].queue
         logical_id = made.stack.resolve(job.job_definition_arn)["Ref"]
