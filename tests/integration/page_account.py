@@ -67,13 +67,15 @@ class Account:
         cache.mkdir(exist_ok=True)
         (folder / CACHE_DIRECTORY.parent).mkdir(parents=True)
         (folder / CACHE_DIRECTORY).symlink_to(cache)
+        home = folder.with_name(f"{folder.name}.home")  # caches there are no files of the project
+        home.mkdir()
         package = folder / "node_modules/aws-cdk"
         (package / "bin").mkdir(parents=True)
         (package / "bin/cdk").touch(0o755)
         (package / "package.json").write_text(json.dumps({"name": "aws-cdk", "version": "2.1148.1"}))
         self.environment = local.environment(REGION, base=bare_environment()) | {
             "COLUMNS": "80",
-            "HOME": str(folder),
+            "HOME": str(home),
             "NO_COLOR": "1",
             # The folder of a reader is no part of this repository, whose .gitignore may name it.
             "GIT_CEILING_DIRECTORIES": str(folder.parent),
@@ -207,6 +209,11 @@ class Account:
         for job in self.job_ids(*UNFINISHED):
             if job != but:
                 self.client("batch").terminate_job(jobId=job, reason="the page begins with free nodes")
+
+    def end_all_jobs(self) -> None:
+        """Stop the jobs, as the page about a destroy that fails says, and wait until they have left their nodes."""
+        self.end_jobs()
+        eventually(lambda: not self.job_ids(*UNFINISHED))
 
     def end_gates(self) -> None:
         """End the gates that earlier pages started, so that only the job that trains holds nodes."""

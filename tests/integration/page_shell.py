@@ -6,6 +6,7 @@ which answers with output and exit code: a start of Python or of Node for each c
 
 import io
 import os
+import re
 import subprocess
 import sys
 import threading
@@ -38,6 +39,8 @@ _FUNCTION = """
 _LEAVE = """trap 'code=$?; { printf "%s\\0" "$PWD"; env -0; } >"$CALLS/left"; exit $code' EXIT\n"""
 _ANSWERS = {"Cluster to buy": "quickstart", "Maximum": "60000.00", "approver": "Ada"}
 """What a person types, by a word of the question that has no default."""
+_ERASED = re.compile(r"\r[^\r\n]*\x1b\[K")
+"""A line that the terminal has overwritten: what a command does at the moment, if it takes longer than a second."""
 
 
 class Terminal(io.StringIO):
@@ -99,7 +102,7 @@ class PageShell:
 
     def run(self, text: str) -> tuple[int, str]:
         """Run a block up to the first command that fails, and return its exit code and what it printed."""
-        calls = Path(self.environment.setdefault("CALLS", str(self.folder / ".calls")))
+        calls = Path(self.environment.setdefault("CALLS", f"{self.folder}.calls"))  # beside what a reader has
         if not calls.exists():
             calls.mkdir()
             os.mkfifo(calls / "request")
@@ -120,7 +123,7 @@ class PageShell:
             while (calls / "request").read_text():  # empty when the shell has ended
                 (calls / "answer").write_text(f"{self._answer(calls)}\n")
             screen.seek(0)
-            output = screen.read().decode()
+            output = _ERASED.sub("", screen.read().decode())
         folder, *variables = (calls / "left").read_text("utf-8").split("\0")
         self.folder = Path(folder)
         self.environment = dict(variable.split("=", 1) for variable in variables if variable)

@@ -43,6 +43,14 @@ def nothing(account: Account) -> None:
     del account
 
 
+def keep_in_git(account: Account) -> None:
+    """Make the folder a Git repository without what the tests link into it, which leads out of the folder."""
+    subprocess.run(["git", "init", "-q"], cwd=account.folder, check=True)
+    (account.folder / ".gitignore").write_text(
+        ".github\n.ultracluster\napp.py\ndocs\nexamples\nnode_modules\nstacks\n"
+    )
+
+
 def a_deployed_cluster(account: Account) -> None:
     """A cluster runs in its block. Two teams share it; one of its jobs has gates."""
     account.write_rollout(
@@ -70,6 +78,7 @@ def a_deployed_cluster(account: Account) -> None:
     account.deploy()
     account.run_jobs()
     (account.folder / "train.py").write_text("print('step 1')")
+    keep_in_git(account)
 
 
 def a_model_with_an_fft(account: Account) -> None:
@@ -161,11 +170,7 @@ def a_program(account: Account) -> None:
     """A rollout file and a program, and nothing deployed."""
     account.write_rollout()
     shutil.copy(ROOT / "examples/hello-trainium/train.py", account.folder)
-    # The folders of the checkout are links here, which lead out of the folder.
-    subprocess.run(["git", "init", "-q"], cwd=account.folder, check=True)
-    (account.folder / ".gitignore").write_text(
-        ".calls\n.github\n.ultracluster\napp.py\ndocs\nexamples\nstacks\n"
-    )
+    keep_in_git(account)
 
 
 def two_apps(account: Account) -> None:
@@ -329,7 +334,7 @@ BEFORE: Mapping[str, Mapping[str, Callable[[Account], object]]] = {
     "reference/plan.md": {"--against saved": save_assembly},
     "runbook/billed.md": {"capacity history": Account.buy},
     "runbook/block-ends.md": {"status": Account.end_gates},
-    "runbook/destroy-fails.md": {"--delete-data": Account.deploy},
+    "runbook/destroy-fails.md": {"destroy": Account.end_all_jobs, "--delete-data": Account.deploy},
     "runbook/efa-slow.md": {"advise": Account.report_metric},
     "runbook/node-refused.md": {"ami resolve": bake_nodes},
     "tutorials/first-block.md": {
