@@ -41,7 +41,6 @@ CHANGES: list[tuple[str, str, Any]] = [
     ("Operator", "Policies.0.PolicyDocument.Statement.0.Action", "logs:Put*"),
     ("Operator", "Tags", TAGS),
     ("Operators", "ManagedPolicyArns", []),
-    ("OperatorKey", "Status", "Inactive"),
     ("RolePolicy", "PolicyDocument.Statement.0.Action", "s3:PutObject"),
     ("Managed", "PolicyDocument.Statement.0.Action", "fsx:List*"),
     ("Logs", "RetentionInDays", 7),
@@ -103,7 +102,6 @@ CHANGES: list[tuple[str, str, Any]] = [
     ("Table", "DeletionProtectionEnabled", False),
     ("Table", "PointInTimeRecoverySpecification.PointInTimeRecoveryEnabled", False),
     ("Table", "Tags", TAGS),
-    ("GlobalTable", "Replicas.0.PointInTimeRecoverySpecification.PointInTimeRecoveryEnabled", False),
     ("Repository", "ImageTagMutability", "MUTABLE"),
     ("Repository", "Tags", TAGS),
 ]

@@ -6,7 +6,7 @@ does not fit is a subclass of `Provider`.
 
 import hashlib
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
@@ -15,12 +15,12 @@ import botocore
 import jmespath  # type: ignore[import-untyped]  # ships none
 from botocore.exceptions import ClientError
 
-from ultracluster_local.cloudformation.errors import NotUpdatableError
+from ultracluster_local.cloudformation.errors import NotUpdatableError, ResourceError
 from ultracluster_local.cloudformation.registry import schemas
 from ultracluster_local.cloudformation.values import Properties, changed_keys, tag_changes, to_api
 from ultracluster_local.instance.clients import Clients, service_model
 
-__all__ = ["ApiProvider", "Context", "Provider", "Tagging", "unless_gone"]
+__all__ = ["ApiProvider", "Context", "Provider", "Setting", "Tagging", "unless_gone"]
 
 _GONE = re.compile(r"NotFound|NoSuch|NonExistent|NotExist|Unknown$")
 
@@ -153,6 +153,7 @@ class Tagging:
         tags: Parameter with the tags to set.
         keys: Parameter with the keys to remove.
         attribute: Attribute with the value of `target`. Default: the physical ID.
+        fixed: Further parameters of both operations.
     """
 
     service: str
@@ -162,6 +163,7 @@ class Tagging:
     tags: str = "Tags"
     keys: str = "TagKeys"
     attribute: str = ""
+    fixed: Mapping[str, str] = field(default_factory=dict)
 
     def apply(self, context: Context, target: str, old: Any, new: Any) -> None:
         """Replace the tags of `target` with those of `new`."""
@@ -174,7 +176,30 @@ class Tagging:
                 shape = service_model(self.service).operation_model(operation).input_shape
                 by_tag = isinstance(value, list) and shape.members[parameter].member.type_name == "structure"
                 sent = [{"Key": key} for key in value] if by_tag else value
-                context.call(self.service, operation, to_api(shape, {self.target: target, parameter: sent}))
+                context.call(
+                    self.service,
+                    operation,
+                    to_api(shape, {**self.fixed, self.target: target, parameter: sent}),
+                )
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Setting:
+    """A property that an operation of its own puts.
+
+    Attributes:
+        put: Operation that puts it.
+        sent: Its parameter, or a conversion of its value to parameters.
+        remove: Operation that removes it; empty if `absent` is put instead.
+        absent: Value of a resource without the property; None if it cannot be taken away.
+        at_creation: Whether the operation that creates the resource takes the property too.
+    """
+
+    put: str
+    sent: str | Callable[[Any], Mapping[str, Any]]
+    remove: str = ""
+    absent: Any = None
+    at_creation: bool = False
 
 
 Argument = str | Callable[[Context, str, Properties], Mapping[str, Any]]
@@ -211,6 +236,9 @@ class ApiProvider(Provider):
         tags_later: Whether tags are set after the creation instead of by it.
         tags_as: Resource type of the tag specification, for EC2 operations that take one.
         renames: Path in the description by CloudFormation's name, where the two differ.
+        settings: Properties with operations of their own, in the order in which they are put.
+        owner: Parameter of these operations that identifies the resource.
+        ignored: Properties that say only how a resource is updated or deleted.
     """
 
     service: str
@@ -228,10 +256,15 @@ class ApiProvider(Provider):
     tags_later: bool = False
     tags_as: str = ""
     renames: Mapping[str, str] = field(default_factory=dict)
+    settings: Mapping[str, Setting] = field(default_factory=dict)
+    owner: str = ""
+    ignored: frozenset[str] = frozenset()
 
     def create(self, context: Context, properties: Properties) -> str:
-        """Call `creates`."""
-        request = self._request(context, properties, self.creates)
+        """Call `creates`, then put the settings that it does not take."""
+        later = {name: part for name, part in self.settings.items() if not part.at_creation}
+        rest = {key: part for key, part in properties.items() if key not in {*later, *self.ignored}}
+        request = self._request(context, rest, self.creates)
         answer = context.call(self.service, self.creates, request)
         path = self.id_path
         source, path = (request, path[1:]) if path.startswith("=") else (answer, path)
@@ -239,7 +272,27 @@ class ApiProvider(Provider):
         if self.tags_later and self.tagging:
             own = self._own_tags(context, properties)
             self.tagging.apply(context, self._target(context, physical_id, properties), [], own)
+        try:
+            self._set(context, physical_id, [name for name in later if name in properties], properties)
+        except (ClientError, ResourceError):
+            self.delete(context, physical_id, properties)
+            raise
         return physical_id
+
+    def _set(self, context: Context, physical_id: str, names: Iterable[str], properties: Properties) -> None:
+        """Put settings, or remove those that `properties` lack."""
+        owner = {self.owner: physical_id}
+        for name in names:
+            setting = self.settings[name]
+            value = properties.get(name, setting.absent)
+            if name not in properties and setting.remove:
+                context.call(self.service, setting.remove, owner)
+            elif value is None:
+                raise NotUpdatableError(resource_type=context.resource_type, properties=[name])
+            else:
+                given = {setting.sent: value} if isinstance(setting.sent, str) else setting.sent(value)
+                shape = service_model(self.service).operation_model(setting.put).input_shape
+                context.call(self.service, setting.put, to_api(shape, {**owner, **given}))
 
     @staticmethod
     def _own_tags(context: Context, properties: Properties) -> list[Mapping[str, str]]:
@@ -301,8 +354,12 @@ class ApiProvider(Provider):
         return {name: value for name, value in found.items() if value is not None}
 
     def update(self, context: Context, physical_id: str, old: Properties, new: Properties) -> str:
-        """Update tags through `tagging` and everything else through `updates`."""
+        """Update tags through `tagging`, settings through their operations, and everything else through `updates`."""
         keys = changed_keys(old, new)
+        self._set(context, physical_id, [name for name in self.settings if name in keys], new)
+        apart = {*self.settings, *self.ignored}
+        keys = [key for key in keys if key not in apart]
+        new = {key: part for key, part in new.items() if key not in apart}
         if "Tags" in keys and self.tagging:
             target = self._target(context, physical_id, old)
             self.tagging.apply(context, target, old.get("Tags"), new.get("Tags"))

@@ -36,7 +36,8 @@ def to_api(shape: Any, value: Any, *, path: str = "") -> Any:
         return result
     if kind == "list":
         if isinstance(value, dict):  # tags are a map in some schemas and a list in their API
-            value = [{"Key": key, "Value": part} for key, part in value.items()]
+            first = "Tag" if "TagKey" in getattr(shape.member, "members", ()) else ""  # as KMS calls them
+            value = [{f"{first}Key": key, f"{first}Value": part} for key, part in value.items()]
         return [
             to_api(shape.member, part, path=path) for part in (value if isinstance(value, list) else [value])
         ]

@@ -13,11 +13,6 @@ __all__ = ["PROVIDERS"]
 _TAGS = Tagging(service="batch", target="resourceArn", tags="tags", keys="tagKeys")
 
 
-def _environment(context: Context, properties: dict[str, Any]) -> dict[str, Any]:  # noqa: ARG001 - a provider's signature
-    """Omit properties that control updates and are not settings of the environment."""
-    return {key: part for key, part in properties.items() if key not in _UPDATE_ONLY}
-
-
 _UPDATE_ONLY = frozenset({"ReplaceComputeEnvironment", "UpdatePolicy"})
 
 
@@ -121,11 +116,7 @@ class _ComputeEnvironment(_Changing):
         """Update the settings, then the update policy."""
         if old.get("UpdatePolicy") != new.get("UpdatePolicy"):
             self._set_policy(context, physical_id, new)
-        return super().update(
-            context,
-            physical_id,
-            *({k: v for k, v in side.items() if k not in _UPDATE_ONLY} for side in (old, new)),
-        )
+        return super().update(context, physical_id, old, new)
 
 
 class _JobDefinition(ApiProvider):
@@ -149,7 +140,7 @@ PROVIDERS: Mapping[str, Provider] = {
         updates=("UpdateComputeEnvironment", "computeEnvironment"),
         updatable=frozenset({"State", "ServiceRole", "ComputeResources", "UnmanagedvCpus", "Context"}),
         partial=frozenset({"ComputeResources"}),
-        prepare=_environment,
+        ignored=_UPDATE_ONLY,
         tagging=_TAGS,
     ),
     "AWS::Batch::JobQueue": _Changing(

@@ -32,24 +32,6 @@ class _LaunchTemplate(ApiProvider):
         return {**shown, **latest}
 
 
-class _PlacementGroup(ApiProvider):
-    """A placement group, whose tags belong to its ID, not to its name."""
-
-    def create(self, context: Context, properties: Properties) -> str:
-        """Create the placement group with its tags."""
-        tags = [
-            *properties.get("Tags", []),
-            *({"Key": k, "Value": v} for k, v in context.stack_tags().items()),
-        ]
-        specification = [{"ResourceType": "placement-group", "Tags": tags}]
-        rest = {key: part for key, part in properties.items() if key != "Tags"}
-        return super().create(context, {**rest, "TagSpecifications": specification})
-
-
-class _CapacityReservation(ApiProvider):
-    """An On-Demand Capacity Reservation. Capacity Blocks are purchased, never created by a template."""
-
-
 PROVIDERS: Mapping[str, Provider] = {
     "AWS::EC2::LaunchTemplate": _LaunchTemplate(
         service="ec2",
@@ -64,16 +46,17 @@ PROVIDERS: Mapping[str, Provider] = {
         },
         generates=("LaunchTemplateName", 128),
     ),
-    "AWS::EC2::PlacementGroup": _PlacementGroup(
+    "AWS::EC2::PlacementGroup": ApiProvider(
         service="ec2",
         creates="CreatePlacementGroup",
         id_path="PlacementGroup.GroupName",
         deletes=("DeletePlacementGroup", "GroupName"),
         reads=("DescribePlacementGroups", "GroupNames[]", "PlacementGroups[0]"),
         attribute_paths={"GroupName": "GroupName"},
+        tags_as="placement-group",
         generates=("GroupName", 255),
     ),
-    "AWS::EC2::CapacityReservation": _CapacityReservation(
+    "AWS::EC2::CapacityReservation": ApiProvider(
         service="ec2",
         creates="CreateCapacityReservation",
         id_path="CapacityReservation.CapacityReservationId",

@@ -1,35 +1,23 @@
 """VPCs, subnets, VPC endpoints and flow logs."""
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
-from ultracluster_local.cloudformation.providers import ApiProvider, Context, Provider
+from ultracluster_local.cloudformation.providers import ApiProvider, Context, Provider, Setting
 from ultracluster_local.cloudformation.resource_types.ec2_security_groups import EC2_TAGS
-from ultracluster_local.cloudformation.values import Properties, changed_keys
+from ultracluster_local.cloudformation.values import Properties
 
 __all__ = ["PROVIDERS"]
 
 
-def _without(*names: str) -> Callable[[Context, dict[str, Any]], dict[str, Any]]:
-    """Omit properties that another operation sets."""
-    return lambda _, properties: {key: part for key, part in properties.items() if key not in names}
+def _switch(put: str, name: str, *, absent: bool) -> Setting:
+    """Return a setting that EC2 takes as a structure."""
+    return Setting(put=put, sent=lambda value: {name: {"Value": value}}, absent=absent)
 
 
 class _Vpc(ApiProvider):
-    """A VPC. Its DNS attributes are set by separate operations."""
-
-    def create(self, context: Context, properties: Properties) -> str:
-        """Create the VPC, then set its DNS attributes."""
-        vpc_id = super().create(context, properties)
-        self._set_dns(context, vpc_id, properties)
-        return vpc_id
-
-    def _set_dns(self, context: Context, vpc_id: str, properties: Properties) -> None:
-        for name in ("EnableDnsSupport", "EnableDnsHostnames"):
-            if name in properties:
-                value = {"VpcId": vpc_id, name: {"Value": str(properties[name]).lower() == "true"}}
-                context.call("ec2", "ModifyVpcAttribute", value)
+    """A VPC with its DNS attributes."""
 
     def read(self, context: Context, physical_id: str, properties: Properties) -> Mapping[str, Any] | None:
         """Read the VPC with its DNS attributes, which DescribeVpcs does not return."""
@@ -56,42 +44,6 @@ class _Vpc(ApiProvider):
             "DefaultSecurityGroup": groups[0]["GroupId"],
             "DefaultNetworkAcl": acls[0]["NetworkAclId"],
         }
-
-    def update(self, context: Context, physical_id: str, old: Properties, new: Properties) -> str:
-        """Update the DNS attributes and tags of the VPC."""
-        dns = {"EnableDnsSupport", "EnableDnsHostnames"}
-        self._set_dns(
-            context, physical_id, {key: new[key] for key in changed_keys(old, new) if key in dns & set(new)}
-        )
-        return super().update(
-            context, physical_id, *({k: v for k, v in side.items() if k not in dns} for side in (old, new))
-        )
-
-
-class _Subnet(ApiProvider):
-    """A subnet. MapPublicIpOnLaunch is set by a separate operation."""
-
-    def create(self, context: Context, properties: Properties) -> str:
-        """Create the subnet, then set MapPublicIpOnLaunch."""
-        subnet_id = super().create(context, properties)
-        self._set_public(context, subnet_id, properties)
-        return subnet_id
-
-    def _set_public(self, context: Context, subnet_id: str, properties: Properties) -> None:
-        if "MapPublicIpOnLaunch" in properties:
-            value = {"Value": str(properties["MapPublicIpOnLaunch"]).lower() == "true"}
-            context.call(
-                "ec2", "ModifySubnetAttribute", {"SubnetId": subnet_id, "MapPublicIpOnLaunch": value}
-            )
-
-    def update(self, context: Context, physical_id: str, old: Properties, new: Properties) -> str:
-        """Update MapPublicIpOnLaunch and the tags of the subnet."""
-        if old.get("MapPublicIpOnLaunch") != new.get("MapPublicIpOnLaunch"):
-            self._set_public(context, physical_id, {"MapPublicIpOnLaunch": False, **new})
-        hidden = {"MapPublicIpOnLaunch"}
-        return super().update(
-            context, physical_id, *({k: v for k, v in side.items() if k not in hidden} for side in (old, new))
-        )
 
 
 class _VpcEndpoint(ApiProvider):
@@ -145,7 +97,11 @@ PROVIDERS: Mapping[str, Provider] = {
             "CidrBlockAssociations": "CidrBlockAssociationSet[].AssociationId",
             "Ipv6CidrBlocks": "Ipv6CidrBlockAssociationSet[].Ipv6CidrBlock",
         },
-        prepare=_without("EnableDnsSupport", "EnableDnsHostnames"),
+        settings={
+            "EnableDnsSupport": _switch("ModifyVpcAttribute", "EnableDnsSupport", absent=True),
+            "EnableDnsHostnames": _switch("ModifyVpcAttribute", "EnableDnsHostnames", absent=False),
+        },
+        owner="VpcId",
         tagging=EC2_TAGS,
         tags_as="vpc",
     ),
@@ -157,7 +113,7 @@ PROVIDERS: Mapping[str, Provider] = {
         reads=("DescribeVpcs", _of_vpc, "Vpcs[0].CidrBlockAssociationSet"),
         attribute_paths={"Id": "=id"},
     ),
-    "AWS::EC2::Subnet": _Subnet(
+    "AWS::EC2::Subnet": ApiProvider(
         service="ec2",
         creates="CreateSubnet",
         id_path="Subnet.SubnetId",
@@ -167,7 +123,10 @@ PROVIDERS: Mapping[str, Provider] = {
             name: name
             for name in ("SubnetId", "VpcId", "AvailabilityZone", "AvailabilityZoneId", "CidrBlock")
         },
-        prepare=_without("MapPublicIpOnLaunch"),
+        settings={
+            "MapPublicIpOnLaunch": _switch("ModifySubnetAttribute", "MapPublicIpOnLaunch", absent=False)
+        },
+        owner="SubnetId",
         tagging=EC2_TAGS,
         tags_as="subnet",
     ),

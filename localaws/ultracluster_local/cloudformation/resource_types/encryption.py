@@ -4,12 +4,12 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from ultracluster_local.cloudformation.providers import ApiProvider, Context, Provider, Tagging
-from ultracluster_local.cloudformation.values import Properties, changed_keys, tag_changes
+from ultracluster_local.cloudformation.providers import ApiProvider, Context, Provider, Setting, Tagging
+from ultracluster_local.cloudformation.values import Properties, changed_keys
 
 __all__ = ["PROVIDERS"]
 
-_LATER = {"EnableKeyRotation", "RotationPeriodInDays", "Enabled", "PendingWindowInDays", "Tags"}
+_LATER = {"EnableKeyRotation", "RotationPeriodInDays", "Enabled"}
 
 
 class _Key(ApiProvider):
@@ -17,8 +17,8 @@ class _Key(ApiProvider):
 
     def create(self, context: Context, properties: Properties) -> str:
         """Create the key, then set its rotation and state."""
-        tags = [{"TagKey": tag["Key"], "TagValue": tag["Value"]} for tag in properties.get("Tags") or []]
-        rest = {key: part for key, part in properties.items() if key not in _LATER}
+        tags = {tag["Key"]: tag["Value"] for tag in properties.get("Tags") or []}
+        rest = {key: part for key, part in properties.items() if key not in {*_LATER, "Tags"}}
         key_id = super().create(context, {**rest, **({"Tags": tags} if tags else {})})
         self._set_state(context, key_id, properties)
         return key_id
@@ -51,25 +51,11 @@ class _Key(ApiProvider):
 
     def update(self, context: Context, physical_id: str, old: Properties, new: Properties) -> str:
         """Update changed properties of the key, each with its API operation."""
-        key = {"KeyId": physical_id}
         changed = set(changed_keys(old, new))
-        if "KeyPolicy" in changed:
-            request = {**key, "PolicyName": "default", "Policy": json.dumps(new["KeyPolicy"])}
-            context.call("kms", "PutKeyPolicy", request)
-        if "Description" in changed:
-            context.call("kms", "UpdateKeyDescription", {**key, "Description": new.get("Description", "")})
         if changed & {"EnableKeyRotation", "RotationPeriodInDays", "Enabled"}:
             self._set_state(context, physical_id, new)
-        put, removed = tag_changes(old.get("Tags"), new.get("Tags"))
-        if put:
-            tags = [{"TagKey": name, "TagValue": value} for name, value in put.items()]
-            context.call("kms", "TagResource", {**key, "Tags": tags})
-        if removed:
-            context.call("kms", "UntagResource", {**key, "TagKeys": removed})
-        handled = {"KeyPolicy", "Description", "Tags", *_LATER}
-        if changed - handled:
-            return Provider.update(self, context, physical_id, old, new)
-        return physical_id
+        sides = ({key: part for key, part in side.items() if key not in _LATER} for side in (old, new))
+        return super().update(context, physical_id, *sides)
 
     def delete(self, context: Context, physical_id: str, properties: Properties) -> None:
         """Schedule the deletion of the key, as CloudFormation does."""
@@ -111,66 +97,9 @@ class _Parameter(ApiProvider):
         name = properties.get("Name") or f"CFN-{context.generated_name(limit=100)}"
         return super().create(context, {**properties, "Name": name})
 
-    def update(self, context: Context, physical_id: str, old: Properties, new: Properties) -> str:
-        """Overwrite the parameter; tags are set by separate operations."""
-        changed = set(changed_keys(old, new))
-        if changed - {"Tags"}:
-            rest = {key: part for key, part in new.items() if key != "Tags"}
-            request = self._request(context, {**rest, "Name": physical_id}, "PutParameter")
-            context.call("ssm", "PutParameter", {**request, "Overwrite": True})
-        if "Tags" in changed and self.tagging:
-            self.tagging.apply(context, physical_id, old.get("Tags"), new.get("Tags"))
-        return physical_id
-
-
-class _ParameterTagging(Tagging):
-    """Tagging of parameters, whose operations also take the resource type."""
-
-    def apply(self, context: Context, target: str, old: Any, new: Any) -> None:
-        """Add and remove tags of a parameter."""
-        put, removed = tag_changes(old, new)
-        resource = {"ResourceType": "Parameter", "ResourceId": target}
-        if put:
-            tags = [{"Key": key, "Value": value} for key, value in put.items()]
-            context.call("ssm", "AddTagsToResource", {**resource, "Tags": tags})
-        if removed:
-            context.call("ssm", "RemoveTagsFromResource", {**resource, "TagKeys": removed})
-
 
 class _Repository(ApiProvider):
     """An ECR repository."""
-
-    def create(self, context: Context, properties: Properties) -> str:
-        """Create the repository, then set its policies."""
-        hidden = {"LifecyclePolicy", "RepositoryPolicyText", "EmptyOnDelete"}
-        name = super().create(context, {key: part for key, part in properties.items() if key not in hidden})
-        self._set_policies(context, name, properties)
-        return name
-
-    def _set_policies(self, context: Context, name: str, properties: Properties) -> None:
-        repository = {"repositoryName": name}
-        text = (properties.get("LifecyclePolicy") or {}).get("LifecyclePolicyText")
-        if text:
-            context.call("ecr", "PutLifecyclePolicy", {**repository, "lifecyclePolicyText": text})
-        policy = properties.get("RepositoryPolicyText")
-        if policy:
-            context.call("ecr", "SetRepositoryPolicy", {**repository, "policyText": json.dumps(policy)})
-
-    def update(self, context: Context, physical_id: str, old: Properties, new: Properties) -> str:
-        """Update policies, scanning, mutability and tags of the repository."""
-        self._set_policies(context, physical_id, new)
-        repository = {"repositoryName": physical_id}
-        changed = set(changed_keys(old, new))
-        if "ImageTagMutability" in changed:
-            value = {"imageTagMutability": new.get("ImageTagMutability", "MUTABLE")}
-            context.call("ecr", "PutImageTagMutability", {**repository, **value})
-        if "ImageScanningConfiguration" in changed:
-            scan = (
-                str((new.get("ImageScanningConfiguration") or {}).get("ScanOnPush", False)).lower() == "true"
-            )
-            value_scan = {"imageScanningConfiguration": {"scanOnPush": scan}}
-            context.call("ecr", "PutImageScanningConfiguration", {**repository, **value_scan})
-        return super().update(context, physical_id, *({"Tags": side.get("Tags")} for side in (old, new)))
 
     def delete(self, context: Context, physical_id: str, properties: Properties) -> None:
         """Delete the repository, with its images if the template says so."""
@@ -205,6 +134,19 @@ PROVIDERS: Mapping[str, Provider] = {
         reads=("DescribeKey", "KeyId", "KeyMetadata"),
         attribute_paths={"Arn": "Arn", "KeyId": "KeyId"},
         prepare=_key,
+        settings={
+            "KeyPolicy": Setting(
+                put="PutKeyPolicy",
+                sent=lambda value: {"PolicyName": "default", "Policy": value},
+                at_creation=True,
+            ),
+            "Description": Setting(
+                put="UpdateKeyDescription", sent="Description", absent="", at_creation=True
+            ),
+        },
+        owner="KeyId",
+        ignored=frozenset({"PendingWindowInDays"}),
+        tagging=Tagging(service="kms", target="KeyId"),
     ),
     "AWS::KMS::Alias": _Alias(
         service="kms",
@@ -225,7 +167,14 @@ PROVIDERS: Mapping[str, Provider] = {
         deletes=("DeleteParameter", "Name"),
         reads=("GetParameter", "Name", "Parameter"),
         attribute_paths={"Arn": "ARN", "Value": "Value", "Type": "Type"},
-        tagging=_ParameterTagging(service="ssm"),
+        updates=("PutParameter", lambda _, name, __: {"Name": name, "Overwrite": True}),
+        tagging=Tagging(
+            service="ssm",
+            add="AddTagsToResource",
+            remove="RemoveTagsFromResource",
+            target="ResourceId",
+            fixed={"ResourceType": "Parameter"},
+        ),
     ),
     "AWS::ECR::Repository": _Repository(
         service="ecr",
@@ -234,6 +183,30 @@ PROVIDERS: Mapping[str, Provider] = {
         reads=("DescribeRepositories", "repositoryNames[]", "repositories[0]"),
         attribute_paths={"Arn": "repositoryArn", "RepositoryUri": "repositoryUri"},
         generates=("RepositoryName", 255),
+        settings={
+            "LifecyclePolicy": Setting(
+                put="PutLifecyclePolicy",
+                sent=dict,
+                remove="DeleteLifecyclePolicy",
+            ),
+            "RepositoryPolicyText": Setting(
+                put="SetRepositoryPolicy", sent="policyText", remove="DeleteRepositoryPolicy"
+            ),
+            "ImageTagMutability": Setting(
+                put="PutImageTagMutability",
+                sent="imageTagMutability",
+                absent="MUTABLE",
+                at_creation=True,
+            ),
+            "ImageScanningConfiguration": Setting(
+                put="PutImageScanningConfiguration",
+                sent="imageScanningConfiguration",
+                absent={"scanOnPush": False},
+                at_creation=True,
+            ),
+        },
+        owner="repositoryName",
+        ignored=frozenset({"EmptyOnDelete"}),
         prepare=lambda _, properties: {
             key: part.lower() if key == "RepositoryName" else part for key, part in properties.items()
         },

@@ -70,16 +70,6 @@ def _rule_name(context: Context, physical_id: str, properties: Properties) -> Ma
     return {"Name": physical_id.rsplit("|", 1)[-1], "EventBusName": properties.get("EventBusName", "default")}
 
 
-class _Schedule(ApiProvider):
-    """An EventBridge schedule. Updates send all settings."""
-
-    def update(self, context: Context, physical_id: str, old: Properties, new: Properties) -> str:  # noqa: ARG002 - all of it is sent
-        """Put all settings of the schedule again."""
-        request = self._request(context, {**new, "Name": physical_id}, "UpdateSchedule")
-        context.call("scheduler", "UpdateSchedule", request)
-        return physical_id
-
-
 def _schedule_name(context: Context, physical_id: str, properties: Properties) -> Mapping[str, Any]:  # noqa: ARG001 - a provider's signature
     group = {"GroupName": properties["GroupName"]} if "GroupName" in properties else {}
     return {"Name": physical_id, **group}
@@ -115,9 +105,10 @@ PROVIDERS: Mapping[str, Provider] = {
         generates=("Name", 64),
         tagging=Tagging(service="scheduler", attribute="Arn"),
     ),
-    "AWS::Scheduler::Schedule": _Schedule(
+    "AWS::Scheduler::Schedule": ApiProvider(
         service="scheduler",
         creates="CreateSchedule",
+        updates=("UpdateSchedule", "Name"),
         id_path="=Name",
         deletes=("DeleteSchedule", _schedule_name),
         reads=("GetSchedule", _schedule_name, "@"),

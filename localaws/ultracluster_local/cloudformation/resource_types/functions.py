@@ -9,7 +9,14 @@ from typing import Any
 from botocore.exceptions import ClientError
 
 from ultracluster_local.cloudformation.errors import ResourceError
-from ultracluster_local.cloudformation.providers import ApiProvider, Context, Provider, Tagging, unless_gone
+from ultracluster_local.cloudformation.providers import (
+    ApiProvider,
+    Context,
+    Provider,
+    Setting,
+    Tagging,
+    unless_gone,
+)
 from ultracluster_local.cloudformation.values import Properties, changed_keys, to_api
 from ultracluster_local.instance.clients import service_model
 
@@ -38,17 +45,8 @@ class _Function(ApiProvider):
     """A Lambda function."""
 
     def create(self, context: Context, properties: Properties) -> str:
-        """Create the function, then set its reserved concurrency."""
-        rest = {key: part for key, part in properties.items() if key != "ReservedConcurrentExecutions"}
-        name = super().create(context, {**rest, "Code": _code(properties)})
-        self._set_concurrency(context, name, properties)
-        return name
-
-    def _set_concurrency(self, context: Context, name: str, properties: Properties) -> None:
-        function: dict[str, Any] = {"FunctionName": name}
-        if "ReservedConcurrentExecutions" in properties:
-            value = {"ReservedConcurrentExecutions": int(properties["ReservedConcurrentExecutions"])}
-            context.call("lambda", "PutFunctionConcurrency", {**function, **value})
+        """Create the function from an archive."""
+        return super().create(context, {**properties, "Code": _code(properties)})
 
     def update(self, context: Context, physical_id: str, old: Properties, new: Properties) -> str:
         """Update code, configuration, concurrency and tags of the function."""
@@ -69,12 +67,9 @@ class _Function(ApiProvider):
                 key: part for key, part in new.items() if key not in {*_BESIDE_CONFIGURATION, "FunctionName"}
             }
             context.call("lambda", "UpdateFunctionConfiguration", to_api(shape, {**rest, **function}))
-        if "ReservedConcurrentExecutions" in changed:
-            if "ReservedConcurrentExecutions" in new:
-                self._set_concurrency(context, physical_id, new)
-            else:
-                context.call("lambda", "DeleteFunctionConcurrency", function)
-        return super().update(context, physical_id, *({"Tags": side.get("Tags")} for side in (old, new)))
+        kept = ("Tags", *self.settings)
+        sides = ({key: side[key] for key in kept if key in side} for side in (old, new))
+        return super().update(context, physical_id, *sides)
 
 
 class _Permission(Provider):
@@ -126,15 +121,6 @@ def _condition(part: Mapping[str, str]) -> Iterator[tuple[str, str]]:
             yield names[key], value
 
 
-class _LayerVersion(ApiProvider):
-    """A layer version."""
-
-    def delete(self, context: Context, physical_id: str, properties: Properties) -> None:  # noqa: ARG002 - the id is all
-        """Delete the layer version."""
-        *_, name, version = physical_id.split(":")
-        context.call("lambda", "DeleteLayerVersion", {"LayerName": name, "VersionNumber": int(version)})
-
-
 class _EventInvokeConfig(ApiProvider):
     """Asynchronous invocation settings, always put as a whole."""
 
@@ -163,13 +149,22 @@ PROVIDERS: Mapping[str, Provider] = {
         attribute_paths={"Arn": "FunctionArn"},
         renames={"Layers": "Layers[].Arn"},
         generates=("FunctionName", 64),
+        settings={
+            "ReservedConcurrentExecutions": Setting(
+                put="PutFunctionConcurrency",
+                sent="ReservedConcurrentExecutions",
+                remove="DeleteFunctionConcurrency",
+            )
+        },
+        owner="FunctionName",
         tagging=Tagging(service="lambda", target="Resource", attribute="Arn"),
     ),
     "AWS::Lambda::Permission": _Permission(),
-    "AWS::Lambda::LayerVersion": _LayerVersion(
+    "AWS::Lambda::LayerVersion": ApiProvider(
         service="lambda",
         creates="PublishLayerVersion",
         id_path="LayerVersionArn",
+        deletes=("DeleteLayerVersion", _layer),
         reads=("GetLayerVersion", _layer, "@"),
         attribute_paths={"LayerVersionArn": "=id"},
         generates=("LayerName", 64),
@@ -180,6 +175,6 @@ PROVIDERS: Mapping[str, Provider] = {
         id_path="=FunctionName",
         deletes=("DeleteFunctionEventInvokeConfig", _invoke_config),
         reads=("GetFunctionEventInvokeConfig", _invoke_config, "@"),
-        prepare=lambda _, properties: {key: part for key, part in properties.items() if key != "Qualifier"},
+        ignored=frozenset({"Qualifier"}),
     ),
 }

@@ -1,4 +1,4 @@
-"""IAM roles, users, groups, access keys, policies and instance profiles."""
+"""IAM roles, users, groups, policies and instance profiles."""
 
 import json
 from collections.abc import Iterator, Mapping
@@ -6,9 +6,15 @@ from typing import Any
 
 from botocore.exceptions import ClientError
 
-from ultracluster_local.cloudformation.providers import ApiProvider, Context, Provider, Tagging, unless_gone
+from ultracluster_local.cloudformation.providers import (
+    ApiProvider,
+    Context,
+    Provider,
+    Setting,
+    Tagging,
+    unless_gone,
+)
 from ultracluster_local.cloudformation.values import Properties, changed_keys
-from ultracluster_local.instance.state import region_state
 
 __all__ = ["PROVIDERS"]
 
@@ -79,26 +85,16 @@ class _Identity(ApiProvider):
         return found
 
     def update(self, context: Context, physical_id: str, old: Properties, new: Properties) -> str:
-        """Update changed properties, each with its API operation."""
-        changed = set(changed_keys(old, new))
-        owner: dict[str, Any] = {f"{self._kind}Name": physical_id}
-        if "AssumeRolePolicyDocument" in changed:
-            request = {**owner, "PolicyDocument": json.dumps(new["AssumeRolePolicyDocument"])}
-            context.call("iam", "UpdateAssumeRolePolicy", request)
-        if changed & {"Description", "MaxSessionDuration"}:
-            duration = int(new.get("MaxSessionDuration", 3600))
-            request = {**owner, "Description": new.get("Description", ""), "MaxSessionDuration": duration}
-            context.call("iam", "UpdateRole", request)
-        if "PermissionsBoundary" in changed:
-            if new.get("PermissionsBoundary"):
-                request = {**owner, "PermissionsBoundary": new["PermissionsBoundary"]}
-                context.call("iam", f"Put{self._kind}PermissionsBoundary", request)
-            else:
-                context.call("iam", f"Delete{self._kind}PermissionsBoundary", owner)
+        """Update policies and groups, the description with the duration of sessions, then all else."""
         self._set_policies(context, physical_id, old, new)
-        apart = {*_APART, "ManagedPolicyArns", "Policies", "Groups"}
-        rest = ({key: part for key, part in side.items() if key not in apart} for side in (old, new))
-        return super().update(context, physical_id, *rest)
+        together = {"Description", "MaxSessionDuration"}
+        if together & set(changed_keys(old, new)):
+            duration = int(new.get("MaxSessionDuration", 3600))
+            request = {"Description": new.get("Description", ""), "MaxSessionDuration": duration}
+            context.call("iam", "UpdateRole", {"RoleName": physical_id, **request})
+        apart = {"ManagedPolicyArns", "Policies", "Groups", *together}
+        sides = ({key: part for key, part in side.items() if key not in apart} for side in (old, new))
+        return super().update(context, physical_id, *sides)
 
     def delete(self, context: Context, physical_id: str, properties: Properties) -> None:
         """Remove the declared policies and groups, then delete it."""
@@ -107,36 +103,11 @@ class _Identity(ApiProvider):
         super().delete(context, physical_id, properties)
 
 
-_APART = ("AssumeRolePolicyDocument", "Description", "MaxSessionDuration", "PermissionsBoundary")
-"""Properties that have an operation of their own."""
-
-
-class _AccessKey(ApiProvider):
-    """An access key, whose secret only its creation shows."""
-
-    def create(self, context: Context, properties: Properties) -> str:
-        """Create the key, and keep its secret for ``Fn::GetAtt``."""
-        key = context.call("iam", "CreateAccessKey", {"UserName": properties["UserName"]})["AccessKey"]
-        _secrets(context)[key["AccessKeyId"]] = key["SecretAccessKey"]
-        if properties.get("Status") == "Inactive":
-            self.update(context, key["AccessKeyId"], {}, properties)
-        return str(key["AccessKeyId"])
-
-    def attributes(self, context: Context, physical_id: str, properties: Properties) -> Mapping[str, Any]:  # noqa: ARG002 - a provider's signature
-        """Return the secret."""
-        return {"SecretAccessKey": _secrets(context)[physical_id]}
-
-
-def _secrets(context: Context) -> dict[str, str]:
-    return region_state("iam:secrets", region=context.region, new=dict)
-
-
-def _of_user(context: Context, physical_id: str, properties: Properties) -> Mapping[str, Any]:  # noqa: ARG001 - likewise
-    return {"UserName": properties["UserName"], "AccessKeyId": physical_id}
-
-
-def _user_alone(context: Context, physical_id: str, properties: Properties) -> Mapping[str, Any]:  # noqa: ARG001 - likewise
-    return {"UserName": properties["UserName"]}
+def _boundary(kind: str) -> dict[str, Setting]:
+    put, remove = f"Put{kind}PermissionsBoundary", f"Delete{kind}PermissionsBoundary"
+    return {
+        "PermissionsBoundary": Setting(put=put, sent="PermissionsBoundary", remove=remove, at_creation=True)
+    }
 
 
 class _InlinePolicy(Provider):
@@ -296,6 +267,13 @@ PROVIDERS: Mapping[str, Provider] = {
         renames={"PermissionsBoundary": "PermissionsBoundary.PermissionsBoundaryArn"},
         generates=("RoleName", 64),
         tagging=Tagging(service="iam", add="TagRole", remove="UntagRole", target="RoleName"),
+        settings={
+            "AssumeRolePolicyDocument": Setting(
+                put="UpdateAssumeRolePolicy", sent="PolicyDocument", at_creation=True
+            ),
+            **_boundary("Role"),
+        },
+        owner="RoleName",
     ),
     "AWS::IAM::User": _Identity(
         service="iam",
@@ -307,6 +285,8 @@ PROVIDERS: Mapping[str, Provider] = {
         renames={"PermissionsBoundary": "PermissionsBoundary.PermissionsBoundaryArn"},
         generates=("UserName", 64),
         tagging=Tagging(service="iam", add="TagUser", remove="UntagUser", target="UserName"),
+        settings=_boundary("User"),
+        owner="UserName",
     ),
     "AWS::IAM::Group": _Identity(
         service="iam",
@@ -316,15 +296,6 @@ PROVIDERS: Mapping[str, Provider] = {
         reads=("GetGroup", "GroupName", "Group"),
         attribute_paths={"Arn": "Arn"},
         generates=("GroupName", 128),
-    ),
-    "AWS::IAM::AccessKey": _AccessKey(
-        service="iam",
-        creates="CreateAccessKey",
-        id_path="AccessKey.AccessKeyId",
-        deletes=("DeleteAccessKey", _of_user),
-        reads=("ListAccessKeys", _user_alone, "AccessKeyMetadata[0]"),
-        updates=("UpdateAccessKey", _of_user),
-        updatable=frozenset({"Status"}),
     ),
     "AWS::IAM::Policy": _InlinePolicy(),
     "AWS::IAM::ManagedPolicy": _ManagedPolicy(

@@ -6,8 +6,15 @@ from typing import Any
 
 from botocore.exceptions import ClientError
 
-from ultracluster_local.cloudformation.providers import ApiProvider, Context, Provider, Tagging, unless_gone
-from ultracluster_local.cloudformation.values import Properties, changed_keys, tag_changes
+from ultracluster_local.cloudformation.providers import (
+    ApiProvider,
+    Context,
+    Provider,
+    Setting,
+    Tagging,
+    unless_gone,
+)
+from ultracluster_local.cloudformation.values import Properties, changed_keys
 
 __all__ = ["PROVIDERS"]
 
@@ -31,25 +38,21 @@ class _Topic(ApiProvider):
         }
 
     def create(self, context: Context, properties: Properties) -> str:
-        """Create the topic, then set its attributes and subscriptions."""
-        hidden = {*_TOPIC_ATTRIBUTES, "Subscription"}
-        arn = super().create(context, {key: part for key, part in properties.items() if key not in hidden})
-        self._set(context, arn, {}, properties)
+        """Create the topic with its subscriptions."""
+        rest = {key: part for key, part in properties.items() if key != "Subscription"}
+        arn = super().create(context, rest)
         for one in properties.get("Subscription") or []:
             context.call("sns", "Subscribe", {"TopicArn": arn, **one})
         return arn
 
-    def _set(self, context: Context, arn: str, old: Properties, new: Properties) -> None:
-        for name in _TOPIC_ATTRIBUTES:
-            if old.get(name) != new.get(name):
-                value = {"AttributeName": name, "AttributeValue": _text(new.get(name, ""))}
-                context.call("sns", "SetTopicAttributes", {"TopicArn": arn, **value})
 
-    def update(self, context: Context, physical_id: str, old: Properties, new: Properties) -> str:
-        """Update attributes and tags of the topic."""
-        self._set(context, physical_id, old, new)
-        sides = ({k: v for k, v in side.items() if k not in _TOPIC_ATTRIBUTES} for side in (old, new))
-        return super().update(context, physical_id, *sides)
+def _attribute(put: str, name: str, *, absent: str = "", at_creation: bool = False) -> Setting:
+    return Setting(
+        put=put,
+        sent=lambda value: {"AttributeName": name, "AttributeValue": _text(value)},
+        absent=absent,
+        at_creation=at_creation,
+    )
 
 
 class _PolicyOf(Provider):
@@ -114,43 +117,10 @@ _SUBSCRIPTION_ATTRIBUTES = (
 )
 
 
-class _Subscription(Provider):
-    """A subscription of a topic."""
-
-    def create(self, context: Context, properties: Properties) -> str:
-        """Create the subscription."""
-        request = {key: properties[key] for key in ("TopicArn", "Protocol", "Endpoint") if key in properties}
-        given = {key: _text(properties[key]) for key in _SUBSCRIPTION_ATTRIBUTES if key in properties}
-        answer = context.call(
-            "sns", "Subscribe", {**request, "Attributes": given, "ReturnSubscriptionArn": True}
-        )
-        return str(answer["SubscriptionArn"])
-
-    def attributes(self, context: Context, physical_id: str, properties: Properties) -> Mapping[str, Any]:  # noqa: ARG002 - the id is all
-        """Return the ARN of the subscription."""
-        return {"Arn": physical_id}
-
-    def read(self, context: Context, physical_id: str, properties: Properties) -> Mapping[str, Any] | None:  # noqa: ARG002 - a provider's signature
-        """Read the attributes of the subscription."""
-        try:
-            answer = context.call("sns", "GetSubscriptionAttributes", {"SubscriptionArn": physical_id})
-        except ClientError:
-            return None
-        shown: Mapping[str, Any] = answer["Attributes"]
-        return shown
-
-    def update(self, context: Context, physical_id: str, old: Properties, new: Properties) -> str:
-        """Update the attributes of the subscription."""
-        for name in changed_keys(old, new):
-            if name not in _SUBSCRIPTION_ATTRIBUTES:
-                return super().update(context, physical_id, old, new)
-            value = {"AttributeName": name, "AttributeValue": _text(new.get(name, {}))}
-            context.call("sns", "SetSubscriptionAttributes", {"SubscriptionArn": physical_id, **value})
-        return physical_id
-
-    def delete(self, context: Context, physical_id: str, properties: Properties) -> None:  # noqa: ARG002 - the id is all
-        """Delete the subscription."""
-        context.call("sns", "Unsubscribe", {"SubscriptionArn": physical_id})
+def _subscription(context: Context, properties: dict[str, Any]) -> dict[str, Any]:  # noqa: ARG001 - a provider's signature
+    given = {key: _text(part) for key, part in properties.items() if key in _SUBSCRIPTION_ATTRIBUTES}
+    rest = {key: part for key, part in properties.items() if key not in _SUBSCRIPTION_ATTRIBUTES}
+    return {**rest, "Attributes": given, "ReturnSubscriptionArn": True}
 
 
 _QUEUE_NAMES = {"QueueName", "Tags"}
@@ -185,18 +155,6 @@ class _Queue(ApiProvider):
         return super().update(context, physical_id, *({"Tags": side.get("Tags")} for side in (old, new)))
 
 
-class _QueueTagging(Tagging):
-    """Tagging of queues, whose tags are a map."""
-
-    def apply(self, context: Context, target: str, old: Any, new: Any) -> None:
-        """Add and remove tags of a queue."""
-        put, removed = tag_changes(old, new)
-        if put:
-            context.call("sqs", "TagQueue", {"QueueUrl": target, "Tags": put})
-        if removed:
-            context.call("sqs", "UntagQueue", {"QueueUrl": target, "TagKeys": removed})
-
-
 PROVIDERS: Mapping[str, Provider] = {
     "AWS::SNS::Topic": _Topic(
         service="sns",
@@ -206,6 +164,8 @@ PROVIDERS: Mapping[str, Provider] = {
         reads=("GetTopicAttributes", "TopicArn", "Attributes"),
         attribute_paths={"TopicArn": "TopicArn"},
         generates=("TopicName", 256),
+        settings={name: _attribute("SetTopicAttributes", name) for name in _TOPIC_ATTRIBUTES},
+        owner="TopicArn",
         prepare=lambda _, properties: {
             ("Name" if key == "TopicName" else key): part for key, part in properties.items()
         },
@@ -218,7 +178,20 @@ PROVIDERS: Mapping[str, Provider] = {
         target="TopicArn",
         none=_NO_STATEMENTS,
     ),
-    "AWS::SNS::Subscription": _Subscription(),
+    "AWS::SNS::Subscription": ApiProvider(
+        service="sns",
+        creates="Subscribe",
+        id_path="SubscriptionArn",
+        deletes=("Unsubscribe", "SubscriptionArn"),
+        reads=("GetSubscriptionAttributes", "SubscriptionArn", "Attributes"),
+        attribute_paths={"Arn": "=id"},
+        prepare=_subscription,
+        settings={
+            name: _attribute("SetSubscriptionAttributes", name, absent="{}", at_creation=True)
+            for name in _SUBSCRIPTION_ATTRIBUTES
+        },
+        owner="SubscriptionArn",
+    ),
     "AWS::SQS::Queue": _Queue(
         service="sqs",
         creates="CreateQueue",
@@ -231,7 +204,7 @@ PROVIDERS: Mapping[str, Provider] = {
         ),
         attribute_paths={"Arn": "QueueArn", "QueueUrl": "=id"},
         generates=("QueueName", 80),
-        tagging=_QueueTagging(service="sqs"),
+        tagging=Tagging(service="sqs", add="TagQueue", remove="UntagQueue", target="QueueUrl"),
     ),
     "AWS::SQS::QueuePolicy": _PolicyOf(
         service="sqs", targets="Queues", operation="SetQueueAttributes", target="QueueUrl", none=""

@@ -1,21 +1,21 @@
 """S3 buckets and their policies."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from botocore.exceptions import ClientError
 
 from ultracluster_local.cloudformation.errors import ResourceError
-from ultracluster_local.cloudformation.providers import Context, Provider, unless_gone
+from ultracluster_local.cloudformation.providers import ApiProvider, Context, Provider
 from ultracluster_local.cloudformation.resource_types.s3_settings import READ_SETTINGS, SETTINGS
-from ultracluster_local.cloudformation.values import Properties, changed_keys, to_api
-from ultracluster_local.instance.clients import service_model
+from ultracluster_local.cloudformation.values import Properties
 
 __all__ = ["PROVIDERS"]
 
 
-_AT_CREATION = {"BucketName", "ObjectLockEnabled"}
+_METRICS = "MetricsConfigurations"
+_AT_CREATION = {"BucketName", "ObjectLockEnabled", _METRICS}
 _VERSIONING = "VersioningConfiguration"
 
 
@@ -33,53 +33,36 @@ def _refuse_acl(properties: Properties) -> None:
         )
 
 
-class _Bucket(Provider):
+class _Bucket(ApiProvider):
     """A bucket. Each setting is set by a separate operation."""
 
     def create(self, context: Context, properties: Properties) -> str:
         """Create the bucket, then put each setting."""
-        bucket = properties.get("BucketName") or context.generated_name(limit=63, lower=True)
-        request: dict[str, Any] = {"Bucket": bucket}
         _refuse_acl(properties)
-        if context.region != "us-east-1":
-            request["CreateBucketConfiguration"] = {"LocationConstraint": context.region}
-        if str(properties.get("ObjectLockEnabled", False)).lower() == "true":
-            request["ObjectLockEnabledForBucket"] = True
-        if properties.get("BucketName") and self._exists(context, bucket):
+        if properties.get("BucketName") and self.read(context, properties["BucketName"], {}):
             # Outside of us-east-1 S3 itself says so; there the call would succeed for the owner.
-            raise ResourceError(f"{bucket} already exists")
-        context.call("s3", "CreateBucket", request)
+            raise ResourceError(f"{properties['BucketName']} already exists")
+        unknown = set(properties) - {*self.settings, *_AT_CREATION}
+        if unknown:
+            raise ResourceError(
+                f"The local AWS does not support {min(unknown)} of AWS::S3::Bucket; see `ultracluster docs local-aws`."
+            )
+        bucket = properties.get("BucketName") or context.generated_name(limit=63, lower=True)
+        kept = {key: part for key, part in properties.items() if key != _METRICS}
+        super().create(context, {**kept, "BucketName": bucket})
         try:
-            # Before what they allow: replication needs versioning, and an ACL a bucket that takes one.
-            first = (_VERSIONING, "OwnershipControls")
-            for name, value in sorted(properties.items(), key=lambda item: item[0] not in first):
-                if name not in _AT_CREATION:
-                    self._set(context, bucket, name, value)
-        except (ClientError, ResourceError):
-            context.call("s3", "DeleteBucket", {"Bucket": bucket})
+            _set_metrics(context, bucket, properties.get(_METRICS) or [])
+        except ResourceError:
+            self.delete(context, bucket, properties)
             raise
         return str(bucket)
 
-    def _exists(self, context: Context, bucket: str) -> bool:
-        try:
-            context.call("s3", "HeadBucket", {"Bucket": bucket})
-        except ClientError:
-            return False
-        return True
-
-    def _set(self, context: Context, bucket: str, name: str, value: Any) -> None:
-        if name == "MetricsConfigurations":
-            _set_metrics(context, bucket, value)
-            return
-        if name not in SETTINGS:
-            raise ResourceError(
-                f"The local AWS does not support {name} of AWS::S3::Bucket; see `ultracluster docs local-aws`."
-            )
-        operation, parameter, convert, _ = SETTINGS[name]
-        if name == "LoggingConfiguration":  # without a destination, a bucket logs to itself
-            value = {"DestinationBucketName": bucket, **value}
-        shape = service_model("s3").operation_model(operation).input_shape
-        context.call("s3", operation, {"Bucket": bucket, **to_api(shape, {parameter: convert(value)})})
+    def _set(self, context: Context, physical_id: str, names: Iterable[str], properties: Properties) -> None:
+        """Put settings; without a destination, a bucket logs to itself."""
+        if "LoggingConfiguration" in properties:
+            logs = {"DestinationBucketName": physical_id, **properties["LoggingConfiguration"]}
+            properties = {**properties, "LoggingConfiguration": logs}
+        super()._set(context, physical_id, names, properties)
 
     def attributes(self, context: Context, physical_id: str, properties: Properties) -> Mapping[str, Any]:  # noqa: ARG002 - the name is all
         """Return the ARN and domain names of the bucket."""
@@ -107,29 +90,24 @@ class _Bucket(Provider):
         return shown
 
     def update(self, context: Context, physical_id: str, old: Properties, new: Properties) -> str:
-        """Put changed settings, and delete removed ones."""
-        # Versioning is enabled first and suspended last: S3 refuses replication without it.
-        keys = sorted(changed_keys(old, new), key=lambda key: (key != _VERSIONING) == (_VERSIONING in new))
-        for name in keys:
-            if name == "MetricsConfigurations":
-                _set_metrics(context, physical_id, new.get(name) or [])
-                continue
-            if name in new:
-                self._set(context, physical_id, name, new[name])
-                continue
-            remove = SETTINGS[name][3]
-            if remove:
-                context.call("s3", remove, {"Bucket": physical_id})
-            elif name == "VersioningConfiguration":
-                self._set(context, physical_id, name, {"Status": "Suspended"})
-            else:
-                return super().update(context, physical_id, old, new)
+        """Put changed settings, and delete removed ones; versioning is suspended last, as S3 refuses replication without it."""
+        if old.get(_METRICS) != new.get(_METRICS):
+            _set_metrics(context, physical_id, new.get(_METRICS) or [])
+        sides = [{key: part for key, part in side.items() if key != _METRICS} for side in (old, new)]
+        suspended = _VERSIONING in old and _VERSIONING not in new
+        if suspended:
+            sides[1][_VERSIONING] = old[_VERSIONING]
+        super().update(context, physical_id, *sides)
+        if suspended:
+            self._set(context, physical_id, [_VERSIONING], new)
         return physical_id
 
-    def delete(self, context: Context, physical_id: str, properties: Properties) -> None:  # noqa: ARG002 - the name is all
-        """Delete the bucket, if it is empty."""
-        with unless_gone():
-            context.call("s3", "DeleteBucket", {"Bucket": physical_id})
+
+def _at_creation(context: Context, properties: dict[str, Any]) -> dict[str, Any]:
+    names = {"BucketName": "Bucket", "ObjectLockEnabled": "ObjectLockEnabledForBucket"}
+    place = {} if context.region == "us-east-1" else {"LocationConstraint": context.region}
+    named = {names[key]: part for key, part in properties.items()}
+    return named | ({"CreateBucketConfiguration": place} if place else {})
 
 
 def _set_metrics(context: Context, bucket: str, wanted: list[Mapping[str, Any]]) -> None:
@@ -155,31 +133,34 @@ def _set_metrics(context: Context, bucket: str, wanted: list[Mapping[str, Any]])
             context.call("s3", "DeleteBucketMetricsConfiguration", request)
 
 
-class _BucketPolicy(Provider):
+class _BucketPolicy(ApiProvider):
     """A bucket policy, which is stored and not enforced."""
 
-    def create(self, context: Context, properties: Properties) -> str:
-        """Put the bucket policy."""
-        request = {"Bucket": properties["Bucket"], "Policy": json.dumps(properties["PolicyDocument"])}
-        context.call("s3", "PutBucketPolicy", request)
-        return str(properties["Bucket"])
-
-    def read(self, context: Context, physical_id: str, properties: Properties) -> Mapping[str, Any] | None:  # noqa: ARG002 - the name is all
-        """Read the bucket policy."""
-        try:
-            text = context.call("s3", "GetBucketPolicy", {"Bucket": physical_id})["Policy"]
-        except ClientError:
-            return None
-        return {"Bucket": physical_id, "PolicyDocument": json.loads(text)}
-
-    def update(self, context: Context, physical_id: str, old: Properties, new: Properties) -> str:  # noqa: ARG002 - likewise
-        """Put the new bucket policy."""
-        return self.create(context, new)
-
-    def delete(self, context: Context, physical_id: str, properties: Properties) -> None:  # noqa: ARG002 - likewise
-        """Delete the bucket policy."""
-        with unless_gone():
-            context.call("s3", "DeleteBucketPolicy", {"Bucket": physical_id})
+    def read(self, context: Context, physical_id: str, properties: Properties) -> Mapping[str, Any] | None:
+        """Read the bucket policy as a document."""
+        shown = super().read(context, physical_id, properties)
+        return shown and {"Bucket": physical_id, "PolicyDocument": json.loads(shown["Policy"])}
 
 
-PROVIDERS: Mapping[str, Provider] = {"AWS::S3::Bucket": _Bucket(), "AWS::S3::BucketPolicy": _BucketPolicy()}
+PROVIDERS: Mapping[str, Provider] = {
+    "AWS::S3::Bucket": _Bucket(
+        service="s3",
+        creates="CreateBucket",
+        id_path="=Bucket",
+        deletes=("DeleteBucket", "Bucket"),
+        prepare=_at_creation,
+        settings=SETTINGS,
+        owner="Bucket",
+    ),
+    "AWS::S3::BucketPolicy": _BucketPolicy(
+        service="s3",
+        creates="PutBucketPolicy",
+        id_path="=Bucket",
+        deletes=("DeleteBucketPolicy", "Bucket"),
+        reads=("GetBucketPolicy", "Bucket", "@"),
+        updates=("PutBucketPolicy", "Bucket"),
+        prepare=lambda _, properties: {
+            ("Policy" if key == "PolicyDocument" else key): part for key, part in properties.items()
+        },
+    ),
+}

@@ -6,12 +6,13 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from ultracluster_local.cloudformation.errors import ResourceError
+from ultracluster_local.cloudformation.providers import Setting
 
 __all__ = ["READ_SETTINGS", "SETTINGS"]
 
 
 def _lifecycle(value: Mapping[str, Any]) -> dict[str, Any]:
-    return {"Rules": [_lifecycle_rule(rule) for rule in value["Rules"]]}
+    return {"LifecycleConfiguration": {"Rules": [_lifecycle_rule(rule) for rule in value["Rules"]]}}
 
 
 def _lifecycle_rule(rule: Mapping[str, Any]) -> dict[str, Any]:
@@ -67,14 +68,14 @@ def _lifecycle_rule(rule: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _encryption(value: Mapping[str, Any]) -> dict[str, Any]:
-    rules = []
-    for rule in value["ServerSideEncryptionConfiguration"]:
-        default = rule["ServerSideEncryptionByDefault"]
-        one: dict[str, Any] = {"ApplyServerSideEncryptionByDefault": dict(default)}
-        if "BucketKeyEnabled" in rule:
-            one["BucketKeyEnabled"] = str(rule["BucketKeyEnabled"]).lower() == "true"
-        rules.append(one)
-    return {"Rules": rules}
+    rules = [
+        {
+            ("ApplyServerSideEncryptionByDefault" if key == "ServerSideEncryptionByDefault" else key): part
+            for key, part in rule.items()
+        }
+        for rule in value["ServerSideEncryptionConfiguration"]
+    ]
+    return {"ServerSideEncryptionConfiguration": {"Rules": rules}}
 
 
 def _replication(value: Mapping[str, Any]) -> dict[str, Any]:
@@ -87,7 +88,7 @@ def _replication(value: Mapping[str, Any]) -> dict[str, Any]:
         ):  # rules with a Prefix have the first version of the schema, which has no priorities
             one["Priority"] = int(rule.get("Priority", index + 1))
         rules.append(one)
-    return {"Role": value["Role"], "Rules": rules}
+    return {"ReplicationConfiguration": {"Role": value["Role"], "Rules": rules}}
 
 
 _NOTIFICATIONS = {
@@ -102,7 +103,7 @@ def _notification(value: Mapping[str, Any]) -> dict[str, Any]:
     for name in set(value) - {"EventBridgeConfiguration"}:
         kind, source, target = _NOTIFICATIONS[name]
         result[kind] = [_notified(one, source, target) for one in value[name]]
-    return result
+    return {"NotificationConfiguration": result}
 
 
 def _notified(one: Mapping[str, Any], source: str, target: str) -> dict[str, Any]:
@@ -116,63 +117,44 @@ def _as_is(value: Any) -> Any:
     return value
 
 
-# Property: put operation, its parameter, conversion, and the operation that removes the setting ("" for none).
-def _canned(value: str) -> str:
+def _canned(value: str) -> dict[str, str]:
     """Convert ``LogDeliveryWrite`` to ``log-delivery-write``."""
-    return re.sub(r"(?<=[a-z])(?=[A-Z])", "-", value).lower()
+    return {"ACL": re.sub(r"(?<=[a-z])(?=[A-Z])", "-", value).lower()}
 
 
-SETTINGS: dict[str, tuple[str, str, Callable[[Any], Any], str]] = {
-    "VersioningConfiguration": ("PutBucketVersioning", "VersioningConfiguration", _as_is, ""),
-    "AccessControl": ("PutBucketAcl", "ACL", _canned, ""),
-    "PublicAccessBlockConfiguration": (
-        "PutPublicAccessBlock",
-        "PublicAccessBlockConfiguration",
-        _as_is,
-        "DeletePublicAccessBlock",
+def _logging(value: Mapping[str, Any]) -> dict[str, Any]:
+    target = {"TargetBucket": value["DestinationBucketName"], "TargetPrefix": value.get("LogFilePrefix", "")}
+    return {"BucketLoggingStatus": {"LoggingEnabled": target}}
+
+
+SETTINGS: Mapping[str, Setting] = {
+    # Before what they allow: replication needs versioning, and an ACL a bucket that takes one.
+    "VersioningConfiguration": Setting(
+        put="PutBucketVersioning", sent="VersioningConfiguration", absent={"Status": "Suspended"}
     ),
-    "BucketEncryption": (
-        "PutBucketEncryption",
-        "ServerSideEncryptionConfiguration",
-        _encryption,
-        "DeleteBucketEncryption",
+    "OwnershipControls": Setting(
+        put="PutBucketOwnershipControls", sent="OwnershipControls", remove="DeleteBucketOwnershipControls"
     ),
-    "LifecycleConfiguration": (
-        "PutBucketLifecycleConfiguration",
-        "LifecycleConfiguration",
-        _lifecycle,
-        "DeleteBucketLifecycle",
+    "AccessControl": Setting(put="PutBucketAcl", sent=_canned),
+    "PublicAccessBlockConfiguration": Setting(
+        put="PutPublicAccessBlock",
+        sent="PublicAccessBlockConfiguration",
+        remove="DeletePublicAccessBlock",
     ),
-    "ReplicationConfiguration": (
-        "PutBucketReplication",
-        "ReplicationConfiguration",
-        _replication,
-        "DeleteBucketReplication",
+    "BucketEncryption": Setting(put="PutBucketEncryption", sent=_encryption, remove="DeleteBucketEncryption"),
+    "LifecycleConfiguration": Setting(
+        put="PutBucketLifecycleConfiguration", sent=_lifecycle, remove="DeleteBucketLifecycle"
     ),
-    "NotificationConfiguration": (
-        "PutBucketNotificationConfiguration",
-        "NotificationConfiguration",
-        _notification,
-        "",
+    "ReplicationConfiguration": Setting(
+        put="PutBucketReplication", sent=_replication, remove="DeleteBucketReplication"
     ),
-    "OwnershipControls": (
-        "PutBucketOwnershipControls",
-        "OwnershipControls",
-        _as_is,
-        "DeleteBucketOwnershipControls",
+    "NotificationConfiguration": Setting(put="PutBucketNotificationConfiguration", sent=_notification),
+    "LoggingConfiguration": Setting(put="PutBucketLogging", sent=_logging),
+    "Tags": Setting(
+        put="PutBucketTagging",
+        sent=lambda value: {"Tagging": {"TagSet": list(value)}},
+        remove="DeleteBucketTagging",
     ),
-    "LoggingConfiguration": (
-        "PutBucketLogging",
-        "BucketLoggingStatus",
-        lambda value: {
-            "LoggingEnabled": {
-                "TargetBucket": value["DestinationBucketName"],
-                "TargetPrefix": value.get("LogFilePrefix", ""),
-            }
-        },
-        "",
-    ),
-    "Tags": ("PutBucketTagging", "Tagging", lambda value: {"TagSet": list(value)}, "DeleteBucketTagging"),
 }
 
 

@@ -5,7 +5,7 @@ import uuid
 from collections.abc import Mapping
 from typing import Any
 
-from ultracluster_local.cloudformation.providers import ApiProvider, Context, Provider, Tagging
+from ultracluster_local.cloudformation.providers import ApiProvider, Context, Provider, Setting, Tagging
 from ultracluster_local.cloudformation.values import Properties, changed_keys
 
 __all__ = ["PROVIDERS"]
@@ -13,51 +13,12 @@ __all__ = ["PROVIDERS"]
 _CLOUDWATCH_TAGS = Tagging(service="cloudwatch", target="ResourceARN", attribute="Arn")
 
 
-class _LogTagging(Tagging):
-    """Tagging of log groups, whose operations take the ARN without its last part."""
-
-    def apply(self, context: Context, target: str, old: Any, new: Any) -> None:
-        """Add and remove tags of a log group."""
-        super().apply(context, target.removesuffix(":*"), old, new)
-
-
 class _LogGroup(ApiProvider):
-    """A log group. Retention is set by a separate operation."""
+    """A log group."""
 
     def _target(self, context: Context, physical_id: str, properties: Properties) -> str:
         """Return the ARN in the form of TagResource, without the suffix for log streams."""
         return super()._target(context, physical_id, properties).removesuffix(":*")
-
-    def create(self, context: Context, properties: Properties) -> str:
-        """Create the log group, then set its retention."""
-        name = super().create(
-            context, {key: part for key, part in properties.items() if key != "RetentionInDays"}
-        )
-        self._set_retention(context, name, properties)
-        return name
-
-    def _set_retention(self, context: Context, name: str, properties: Properties) -> None:
-        if "RetentionInDays" in properties:
-            days = {"retentionInDays": int(properties["RetentionInDays"])}
-            context.call("logs", "PutRetentionPolicy", {"logGroupName": name, **days})
-
-    def update(self, context: Context, physical_id: str, old: Properties, new: Properties) -> str:
-        """Update retention, key and tags of the log group."""
-        changed = set(changed_keys(old, new))
-        group = {"logGroupName": physical_id}
-        if "RetentionInDays" in changed:
-            if "RetentionInDays" in new:
-                self._set_retention(context, physical_id, new)
-            else:
-                context.call("logs", "DeleteRetentionPolicy", group)
-        if "KmsKeyId" in changed:
-            if "KmsKeyId" in new:
-                context.call("logs", "AssociateKmsKey", {**group, "kmsKeyId": new["KmsKeyId"]})
-            else:
-                context.call("logs", "DisassociateKmsKey", group)
-        hidden = {"RetentionInDays", "KmsKeyId"}
-        sides = ({k: v for k, v in side.items() if k not in hidden} for side in (old, new))
-        return super().update(context, physical_id, *sides)
 
 
 def _log_group(context: Context, physical_id: str, properties: Properties) -> Mapping[str, Any]:  # noqa: ARG001 - a provider's signature
@@ -127,27 +88,8 @@ class _MetricFilter(Provider):
             context.call("logs", "DeleteMetricFilter", where)
 
 
-class _Alarm(ApiProvider):
-    """An alarm. Updates put all settings again."""
-
-    def update(self, context: Context, physical_id: str, old: Properties, new: Properties) -> str:
-        """Put the alarm again; tags are set by separate operations."""
-        rest = {key: part for key, part in new.items() if key != "Tags"}
-        context.call(
-            self.service,
-            self.creates,
-            self._request(context, {**rest, "AlarmName": physical_id}, self.creates),
-        )
-        return super().update(context, physical_id, *({"Tags": side.get("Tags")} for side in (old, new)))
-
-
 class _Dashboard(ApiProvider):
-    """A dashboard. Updates put the whole body again."""
-
-    def update(self, context: Context, physical_id: str, old: Properties, new: Properties) -> str:  # noqa: ARG002 - all of it is sent
-        """Put the dashboard again."""
-        self.create(context, {**new, "DashboardName": physical_id})
-        return physical_id
+    """A dashboard."""
 
     def read(self, context: Context, physical_id: str, properties: Properties) -> Mapping[str, Any] | None:
         """Read the body of the dashboard as a document, so that white space does not count."""
@@ -204,14 +146,22 @@ PROVIDERS: Mapping[str, Provider] = {
         reads=("DescribeLogGroups", _log_group, "logGroups[0]"),
         attribute_paths={"Arn": "arn"},
         generates=("LogGroupName", 512),
-        tagging=_LogTagging(
-            service="logs", target="resourceArn", tags="tags", keys="tagKeys", attribute="Arn"
-        ),
+        settings={
+            "RetentionInDays": Setting(
+                put="PutRetentionPolicy", sent="retentionInDays", remove="DeleteRetentionPolicy"
+            ),
+            "KmsKeyId": Setting(
+                put="AssociateKmsKey", sent="kmsKeyId", remove="DisassociateKmsKey", at_creation=True
+            ),
+        },
+        owner="logGroupName",
+        tagging=Tagging(service="logs", target="resourceArn", tags="tags", keys="tagKeys", attribute="Arn"),
     ),
     "AWS::Logs::MetricFilter": _MetricFilter(),
-    "AWS::CloudWatch::Alarm": _Alarm(
+    "AWS::CloudWatch::Alarm": ApiProvider(
         service="cloudwatch",
         creates="PutMetricAlarm",
+        updates=("PutMetricAlarm", "AlarmName"),
         id_path="=AlarmName",
         deletes=("DeleteAlarms", "AlarmNames[]"),
         reads=("DescribeAlarms", "AlarmNames[]", "MetricAlarms[0]"),
@@ -219,9 +169,10 @@ PROVIDERS: Mapping[str, Provider] = {
         generates=("AlarmName", 255),
         tagging=_CLOUDWATCH_TAGS,
     ),
-    "AWS::CloudWatch::CompositeAlarm": _Alarm(
+    "AWS::CloudWatch::CompositeAlarm": ApiProvider(
         service="cloudwatch",
         creates="PutCompositeAlarm",
+        updates=("PutCompositeAlarm", "AlarmName"),
         id_path="=AlarmName",
         deletes=("DeleteAlarms", "AlarmNames[]"),
         reads=(
@@ -236,6 +187,7 @@ PROVIDERS: Mapping[str, Provider] = {
     "AWS::CloudWatch::Dashboard": _Dashboard(
         service="cloudwatch",
         creates="PutDashboard",
+        updates=("PutDashboard", "DashboardName"),
         id_path="=DashboardName",
         deletes=("DeleteDashboards", "DashboardNames[]"),
         reads=("GetDashboard", "DashboardName", "@"),
