@@ -8,7 +8,7 @@ from moto.cloudformation.responses import CloudFormationResponse
 from moto.cloudtrail.responses import CloudTrailResponse
 from moto.cloudwatch.responses import CloudWatchResponse
 from moto.core.errors import COMMON_ERROR_CODES
-from moto.core.responses import ActionResult, BaseResponse
+from moto.core.responses import BaseResponse
 from moto.ec2.responses import EC2Response
 from moto.ecr.responses import ECRResponse
 from moto.fsx.responses import FSxResponse
@@ -28,7 +28,6 @@ from ultracluster_local.services import (
     kms,
     lambda_functions,
     members,
-    model_constraints,
     not_simulated,
     public_images,
     resource_groups,
@@ -56,7 +55,7 @@ from ultracluster_local.services.ec2 import tags as ec2_tags
 from ultracluster_local.services.ec2 import values as ec2_values
 from ultracluster_local.services.fsx import associations as fsx_associations
 from ultracluster_local.services.fsx import file_systems as fsx
-from ultracluster_local.services.handlers import ServiceError
+from ultracluster_local.services.handlers import ServiceError, answered
 from ultracluster_local.services.iam import entities as iam
 from ultracluster_local.services.iam import role_sessions
 from ultracluster_local.services.iam import simulation as iam_simulation
@@ -124,7 +123,6 @@ def install() -> None:
     checks.install()
     members.install()
     values.install()
-    model_constraints.install()
     tokens.install()
     BaseResponse.call_action = _refusing(BaseResponse.call_action)
 
@@ -166,15 +164,11 @@ def _refusing(call_action: Any) -> Any:
                 _UNKNOWN_CALL,
                 f"The local AWS has no {response.boto3_service_name} {action}; see `ultracluster docs local-aws`.",
             )
-            status, headers, body = response.serialized(ActionResult(error))
-            headers["status"] = str(status)
-            return status, headers, body
+            return answered(response, error)
         except (KeyError, ValueError) as problem:
             if response.boto3_service_name != "dynamodb":
                 raise
             error = ServiceError("ValidationException", f"Invalid expression: Syntax error; {problem}")
-            status, headers, body = response.serialized(ActionResult(error))
-            headers["status"] = str(status)
-            return status, headers, body
+            return answered(response, error)
 
     return refuse_unknown

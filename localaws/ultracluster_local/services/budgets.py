@@ -1,6 +1,5 @@
 """AWS Budgets: budgets validated as in AWS, and notifications for spend that a test records."""
 
-import json
 import re
 from collections import Counter
 from collections.abc import Mapping
@@ -16,6 +15,7 @@ from ultracluster_local.instance.running import running
 from ultracluster_local.instance.state import region_state
 from ultracluster_local.services.checks import Checks
 from ultracluster_local.services.handlers import Handlers, Request, ServiceError
+from ultracluster_local.services.iam.policy_grammar import document, lets_service
 
 __all__ = ["BudgetNotice", "handlers", "record_spend"]
 
@@ -186,22 +186,8 @@ def record_spend(name: str, *, actual: float, forecast: float | None = None) -> 
 
 def _publish(topic: str, text: str) -> str:
     sns = running().clients.get("sns", topic.split(":")[3])
-    policy = json.loads(sns.get_topic_attributes(TopicArn=topic)["Attributes"]["Policy"])
-    if not any(_lets_budgets_publish(each) for each in policy["Statement"]):
+    policy = document(sns.get_topic_attributes(TopicArn=topic)["Attributes"]["Policy"])
+    if not lets_service(policy, ["budgets.amazonaws.com"], "sns:Publish"):
         return "the policy of the topic does not let budgets.amazonaws.com publish"
     sns.publish(TopicArn=topic, Subject="AWS Budgets", Message=text)
     return ""
-
-
-def _lets_budgets_publish(statement: Mapping[str, Any]) -> bool:
-    principal = statement.get("Principal")
-    services = principal.get("Service") if isinstance(principal, Mapping) else None
-    actions = statement.get("Action")
-    return (
-        statement["Effect"] == "Allow"
-        and "budgets.amazonaws.com" in (services if isinstance(services, list) else [services])
-        and any(
-            each.lower() == "sns:publish"
-            for each in ([actions] if isinstance(actions, str) else actions or [])
-        )
-    )

@@ -10,13 +10,14 @@ from collections.abc import Callable, Mapping
 from typing import Any
 from urllib.parse import parse_qs, unquote, urlparse
 
-from moto.core.parse import PROTOCOL_PARSERS, RequestParserError, XFormedDict
+from moto.core.parse import PROTOCOL_PARSERS, RequestParserError
 from moto.core.responses import ActionResult, BaseResponse
 from moto.s3.responses import S3Response
 
 from ultracluster_local.instance.clients import service_model
-from ultracluster_local.services.handlers import Request, ServiceError
+from ultracluster_local.services.handlers import Request, ServiceError, answered, parsed_parameters
 from ultracluster_local.services.iam.role_sessions import authorize, is_held
+from ultracluster_local.services.model_constraints import model_refusal
 
 __all__ = ["Check", "Checks", "given_parameters", "install"]
 
@@ -47,7 +48,7 @@ class Checks:
 
 
 def install() -> None:
-    """Make moto call the registered checks."""
+    """Make moto compare requests with the model of their service, and call the registered checks."""
     BaseResponse.call_action = _checking(BaseResponse.call_action)
     # moto has no other place
     S3Response._bucket_response = _checking_s3(S3Response._bucket_response, _BUCKET_PATHS)  # noqa: SLF001
@@ -69,6 +70,9 @@ def _checking(call_action: Callable[[Any], Any]) -> Callable[[Any], Any]:
     def checked(response: Any) -> Any:
         operation = response._get_action()  # noqa: SLF001 - moto has no public name for it
         service = response.boto3_service_name
+        wrong = model_refusal(response, service, operation)
+        if wrong is not None:
+            return answered(response, wrong)
         held = is_held() and operation in service_model(service).operation_names
         if (service, operation) not in _CHECKS and not held:
             return call_action(response)
@@ -77,22 +81,14 @@ def _checking(call_action: Callable[[Any], Any]) -> Callable[[Any], Any]:
         error = _refusal(request, service)
         if error is None:
             return call_action(response)
-        return _answered(response, error)
+        return answered(response, error)
 
     return checked
 
 
-def _answered(response: Any, error: ServiceError) -> Any:
-    status, headers, body = response.serialized(ActionResult(error))
-    headers["status"] = str(status)
-    return status, headers, body
-
-
 def given_parameters(response: Any, operation: str) -> dict[str, Any]:
     """Return the parameters of a request to moto by the names of the service's model."""
-    response.parse_parameters(response.normalized_request)
-    parsed = response.params
-    given = parsed.original_dict() if isinstance(parsed, XFormedDict) else dict(parsed)
+    given = parsed_parameters(response)
     path = response.normalized_request.path
     return {**given, **_path_parameters(response.boto3_service_name, operation, path)}
 

@@ -17,7 +17,17 @@ from moto.core.utils import camelcase_to_underscores
 
 from ultracluster_local.instance.environment import ACCOUNT
 
-__all__ = ["Handler", "Handlers", "Request", "ServiceError", "hex_id", "page", "tags_of"]
+__all__ = [
+    "Handler",
+    "Handlers",
+    "Request",
+    "ServiceError",
+    "answered",
+    "hex_id",
+    "page",
+    "parsed_parameters",
+    "tags_of",
+]
 
 
 class ServiceError(ServiceException):  # type: ignore[misc]  # moto has no types
@@ -77,14 +87,25 @@ class Handlers:
             setattr(response_class, camelcase_to_underscores(operation), _as_method(operation, handler))
 
 
-def _request(response: Any, operation: str) -> Request:
+def answered(response: Any, error: ServiceError) -> Any:
+    """Return the answer of moto's `response` to a request that is refused."""
+    status, headers, body = response.serialized(ActionResult(error))
+    headers["status"] = str(status)
+    return status, headers, body
+
+
+def parsed_parameters(response: Any) -> dict[str, Any]:
+    """Return the parameters of a request to moto's `response`, without those of its path."""
     response.parse_parameters(response.normalized_request)
     parsed = response.params
-    given = parsed.original_dict() if isinstance(parsed, XFormedDict) else dict(parsed)
+    return parsed.original_dict() if isinstance(parsed, XFormedDict) else dict(parsed)
+
+
+def _request(response: Any, operation: str) -> Request:
     # moto parses times as naive ones; they are UTC.
     parameters = {
         name: value.replace(tzinfo=UTC) if isinstance(value, datetime) and value.tzinfo is None else value
-        for name, value in given.items()
+        for name, value in parsed_parameters(response).items()
     }
     return Request(operation=operation, parameters=parameters, region=response.region)
 

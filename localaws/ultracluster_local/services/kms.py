@@ -14,7 +14,9 @@ from ultracluster_local.services.checks import Checks
 from ultracluster_local.services.handlers import Request, ServiceError
 from ultracluster_local.services.iam.policy_grammar import (
     as_list,
+    covers,
     document,
+    lets_service,
     missing_principal,
     principals,
     statements,
@@ -100,14 +102,9 @@ def check_key_policy(request: Request) -> None:
 def _can_change(policy: Mapping[str, Any]) -> bool:
     for statement in statements(policy):
         ours = any(one == "*" or ACCOUNT in str(one) for one in principals(statement, "AWS"))
-        if statement.get("Effect") == "Allow" and ours and _has_action(statement, _PUT_KEY_POLICY):
+        if statement.get("Effect") == "Allow" and ours and covers(statement, _PUT_KEY_POLICY):
             return True
     return False
-
-
-def _has_action(statement: Mapping[str, Any], action: str) -> bool:
-    actions = [str(one).lower() for one in as_list(statement.get("Action"))]
-    return any(fnmatchcase(action.lower(), one) for one in actions)
 
 
 @_check("CreateAlias")
@@ -156,14 +153,8 @@ def key_allows_service(
     """
     found = find_key(key, region)
     policy = document(found.policy) if found else None
-    if policy is None:
-        return False
-    return any(
-        statement.get("Effect") == "Allow"
-        and {"*", service} & {*principals(statement, "Service")}
-        and _has_action(statement, action)
-        and _context_fits(statement.get("Condition") or {}, context)
-        for statement in statements(policy)
+    return lets_service(
+        policy, [service], action, when=lambda one: _context_fits(one.get("Condition") or {}, context)
     )
 
 

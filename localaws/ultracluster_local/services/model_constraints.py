@@ -8,16 +8,13 @@ satisfy constraint: ...").
 
 import functools
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
-from moto.core.parse import XFormedDict
-from moto.core.responses import ActionResult, BaseResponse
-
 from ultracluster_local.instance.clients import service_model
-from ultracluster_local.services.handlers import ServiceError
+from ultracluster_local.services.handlers import ServiceError, parsed_parameters
 
-__all__ = ["in_case_of_model", "install", "violations"]
+__all__ = ["in_case_of_model", "model_refusal", "violations"]
 
 _CODES = dict.fromkeys(("budgets", "ecr", "logs"), "InvalidParameterException")
 """Error codes of services that have one of their own; others answer ``ValidationException``, query services ``ValidationError``."""
@@ -34,38 +31,17 @@ _OWN_CHECKS = frozenset({"ec2", "s3", "s3control", "sns", "sqs"})
 _RUNTIME_CODE = "InvalidParameterValueException"
 
 
-def install() -> None:
-    """Refuse requests that violate the model of their service, before moto or a handler sees them."""
-    BaseResponse.call_action = _checking(BaseResponse.call_action)
-
-
-def _checking(call_action: Callable[[Any], Any]) -> Callable[[Any], Any]:
-    @functools.wraps(call_action)
-    def checked(response: Any) -> Any:
-        error = _refusal(response)
-        if error is None:
-            return call_action(response)
-        status, headers, body = response.serialized(ActionResult(error))
-        headers["status"] = str(status)
-        return status, headers, body
-
-    return checked
-
-
-def _refusal(response: Any) -> ServiceError | None:
-    service = response.boto3_service_name
+def model_refusal(response: Any, service: str, action: str) -> ServiceError | None:
+    """Return the error for a request to moto's `response` that violates the model of its service; None for others."""
     if service in _OWN_CHECKS:
         return None
     model = service_model(service)
-    action = response._get_action()  # noqa: SLF001 - moto has no public name for it
     if action not in model.operation_names:
         return None
     shape = model.operation_model(action).input_shape
     if shape is None or not shape.members:
         return None
-    response.parse_parameters(response.normalized_request)
-    parsed = response.params
-    given = parsed.original_dict() if isinstance(parsed, XFormedDict) else dict(parsed)
+    given = parsed_parameters(response)
     if service in _IN_ANY_CASE:
         given = in_case_of_model(shape, given)
     said = list(violations(shape, given))

@@ -142,12 +142,6 @@ def list_service_quotas(request: Request) -> Mapping[str, Any]:
     return page(shown, parameters=request.parameters, key="Quotas")
 
 
-@handlers("ListAWSDefaultServiceQuotas")
-def list_aws_default_service_quotas(request: Request) -> Mapping[str, Any]:
-    """Return all quotas of a service of a new account."""
-    return page(_of_service(request), parameters=request.parameters, key="Quotas")
-
-
 def _of_service(request: Request) -> list[dict[str, Any]]:
     service = request.parameters["ServiceCode"]
     found = [one for (known, _), one in _defaults().items() if known == service]

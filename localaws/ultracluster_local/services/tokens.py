@@ -12,13 +12,13 @@ from http import HTTPStatus
 from typing import Any, Final
 
 import flask
-from moto.core.responses import ActionResult, BaseResponse
+from moto.core.responses import BaseResponse
 
 from ultracluster_local.instance.clients import service_model
 from ultracluster_local.instance.clock import CLOCK
 from ultracluster_local.instance.state import region_state
 from ultracluster_local.services.checks import given_parameters
-from ultracluster_local.services.handlers import ServiceError
+from ultracluster_local.services.handlers import ServiceError, answered
 
 __all__ = ["SERVED", "install"]
 
@@ -57,19 +57,17 @@ def _once(call_action: Callable[[Any], Any]) -> Callable[[Any], Any]:
         known: dict[tuple[str, str], Any] = region_state(
             f"tokens:{service}", region=response.region, new=dict
         )
-        at, asked, answered = known.get((operation, token), (None, None, None))
+        at, asked, before = known.get((operation, token), (None, None, None))
         if at is not None and CLOCK.now() - at < validity:
             if asked == given:
-                return answered
+                return before
             error = ServiceError(
                 code, "The request uses the token of a previous request with other parameters."
             )
-            status, headers, body = response.serialized(ActionResult(error))
-            headers["status"] = str(status)
-            return status, headers, body
-        answered = call_action(response)
-        if int(answered[1].get("status", answered[0])) < HTTPStatus.MULTIPLE_CHOICES:
-            known[operation, token] = (CLOCK.now(), given, answered)
-        return answered
+            return answered(response, error)
+        first = call_action(response)
+        if int(first[1].get("status", first[0])) < HTTPStatus.MULTIPLE_CHOICES:
+            known[operation, token] = (CLOCK.now(), given, first)
+        return first
 
     return answer

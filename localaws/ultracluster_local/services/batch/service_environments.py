@@ -9,11 +9,12 @@ from typing import Any
 from ultracluster_local.services.batch.state import (
     batch_of,
     client_error,
+    described,
     find,
     get,
     settings_of,
 )
-from ultracluster_local.services.handlers import Handlers, Request, page
+from ultracluster_local.services.handlers import Handlers, Request
 
 __all__ = ["check_service_queue", "handlers"]
 
@@ -56,13 +57,8 @@ def _check_limits(limits: list[dict[str, Any]]) -> None:
 @handlers("DescribeServiceEnvironments")
 def describe_service_environments(request: Request) -> Mapping[str, Any]:
     """Describe all service environments, or the named ones."""
-    wanted = request.parameters.get("serviceEnvironments")
-    shown = [
-        one
-        for arn, one in batch_of(request.region).service_environments.items()
-        if not wanted or arn in wanted or one["serviceEnvironmentName"] in wanted
-    ]
-    return page(shown, parameters=request.parameters, key="serviceEnvironments", cursor="nextToken")
+    environments = batch_of(request.region).service_environments
+    return described(request, environments, "serviceEnvironment", "serviceEnvironments")
 
 
 @handlers("UpdateServiceEnvironment")

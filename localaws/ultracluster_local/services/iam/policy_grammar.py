@@ -5,14 +5,23 @@ https://docs.aws.amazon.com/IAM/latest/UserGuide/reference_policies_grammar.html
 
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
+from fnmatch import fnmatchcase
 from typing import Any
 
 from moto.iam.models import iam_backends
 
 from ultracluster_local.instance.environment import ACCOUNT
 
-__all__ = ["as_list", "document", "missing_principal", "principals", "statements"]
+__all__ = [
+    "as_list",
+    "covers",
+    "document",
+    "lets_service",
+    "missing_principal",
+    "principals",
+    "statements",
+]
 
 _ROLE_OR_USER = re.compile(r"arn:[\w-]+:iam::(\d{12}):(role|user)/(?:.*/)?([^/]+)")
 
@@ -44,6 +53,37 @@ def principals(statement: Mapping[str, Any], kind: str) -> list[str]:
     if principal == "*":
         return ["*"]
     return as_list(principal.get(kind)) if isinstance(principal, dict) else []
+
+
+def lets_service(
+    policy: Mapping[str, Any] | None,
+    services: Collection[str],
+    action: str = "",
+    *,
+    when: Callable[[Mapping[str, Any]], bool] = bool,
+) -> bool:
+    """Return whether a policy of a resource lets a service in.
+
+    Args:
+        policy: Policy document; None lets nobody in.
+        services: Service principals, any of which is enough.
+        action: Action that it must allow. Default: any.
+        when: Whether a statement counts. Default: each does.
+    """
+    return any(
+        one.get("Effect") == "Allow"
+        and {"*", *services} & {*principals(one, "Service")}
+        and (not action or covers(one, action))
+        for one in statements(policy or {})
+        if when(one)
+    )
+
+
+def covers(statement: Mapping[str, Any], action: str) -> bool:
+    """Return whether the actions of a statement include one."""
+    inverted = "NotAction" in statement
+    patterns = as_list(statement.get("NotAction" if inverted else "Action"))
+    return any(fnmatchcase(action.lower(), str(pattern).lower()) for pattern in patterns) != inverted
 
 
 def missing_principal(policy: Mapping[str, Any]) -> str | None:

@@ -1,8 +1,6 @@
 """IAM roles as other services see them: whether a role exists, and which services it trusts."""
 
-from collections.abc import Mapping
 from datetime import UTC
-from fnmatch import fnmatchcase
 from typing import Any
 from urllib.parse import unquote
 
@@ -11,7 +9,7 @@ from moto.iam.models import iam_backends
 from ultracluster_local.instance.clock import CLOCK
 from ultracluster_local.instance.delays import delays
 from ultracluster_local.instance.environment import ACCOUNT
-from ultracluster_local.services.iam.policy_grammar import as_list, document, principals, statements
+from ultracluster_local.services.iam.policy_grammar import covers, document, lets_service, statements
 
 __all__ = ["can_assume", "find_role", "may_call"]
 
@@ -41,11 +39,7 @@ def can_assume(service: str, wanted: str) -> bool:
     created = role.create_date.replace(tzinfo=UTC) if role.create_date.tzinfo is None else role.create_date
     if CLOCK.now() < created + delays().iam:
         return False
-    policy = document(unquote(role.assume_role_policy_document)) or {}
-    return any(
-        one.get("Effect") == "Allow" and {"*", service} & {*principals(one, "Service")}
-        for one in statements(policy)
-    )
+    return lets_service(document(unquote(role.assume_role_policy_document)), [service])
 
 
 def may_call(wanted: str, action: str) -> bool:
@@ -62,10 +56,4 @@ def may_call(wanted: str, action: str) -> bool:
     for policy in role.managed_policies.values():
         documents += [version.document for version in policy.versions if version.is_default]
     found = [one for text in documents for one in statements(document(text) or {})]
-    return any(one.get("Effect") == "Allow" and _covers(one, action) for one in found)
-
-
-def _covers(statement: Mapping[str, Any], action: str) -> bool:
-    inverted = "NotAction" in statement
-    patterns = as_list(statement.get("NotAction" if inverted else "Action"))
-    return any(fnmatchcase(action.lower(), str(pattern).lower()) for pattern in patterns) != inverted
+    return any(one.get("Effect") == "Allow" and covers(one, action) for one in found)

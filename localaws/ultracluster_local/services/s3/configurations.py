@@ -23,8 +23,8 @@ from ultracluster_local.services.handlers import Request, ServiceError
 from ultracluster_local.services.iam.policy_grammar import (
     as_list,
     document,
+    lets_service,
     missing_principal,
-    principals,
     statements,
 )
 
@@ -341,7 +341,7 @@ def check_put_bucket_notification_configuration(request: Request) -> None:
                     raise _invalid("filter rule name must be either prefix or suffix")
             if not one[target].startswith("arn:"):
                 raise _invalid("The ARN could not be parsed")
-            if not _lets_s3_in(one[target]):
+            if not lets_service(document(_policy_of(one[target]) or ""), ["s3.amazonaws.com"]):
                 raise _invalid("Unable to validate the following destination configurations")
 
 
@@ -367,14 +367,6 @@ def _affixes(rule: Mapping[str, Any]) -> tuple[str, str]:
     rules = ((rule.get("Filter") or {}).get("Key") or {}).get("FilterRules") or []
     values = {one["Name"].lower(): one.get("Value", "") for one in rules}
     return values.get("prefix", ""), values.get("suffix", "")
-
-
-def _lets_s3_in(arn: str) -> bool:
-    policy = document(_policy_of(arn) or "")
-    return policy is not None and any(
-        statement.get("Effect") == "Allow" and {"*", "s3.amazonaws.com"} & {*principals(statement, "Service")}
-        for statement in statements(policy)
-    )
 
 
 def _policy_of(arn: str) -> str | None:
