@@ -153,7 +153,9 @@ def test_each_listed_member_is_in_the_model_and_listed_once() -> None:
         seen: list[tuple[str, str]] = []
         for name, operations in kinds.items():
             for operation, listed in operations.items():
-                if operation == "identity":
+                if name == "defaults":
+                    assert listed.keys() <= service_model(service).shape_for(operation).members.keys()
+                if operation == "identity" or name == "defaults":
                     continue
                 known = set(members(service_model(service).operation_model(operation).input_shape))
                 paths = list(listed) if name == "kept" else _words(listed)

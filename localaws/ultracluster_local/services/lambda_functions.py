@@ -97,12 +97,24 @@ def install() -> None:
     LambdaResponse.create_function = _beginning(
         LambdaResponse.create_function, {**creating, "LastUpdateStatus": None}
     )
+    LambdaResponse.invoke = _with_version(LambdaResponse.invoke)
     for name in ("update_function_configuration", "update_function_code"):
         setattr(
             LambdaResponse,
             name,
             _beginning(getattr(LambdaResponse, name), {"LastUpdateStatus": "InProgress"}),
         )
+
+
+def _with_version(original: Callable[[Any], Any]) -> Callable[[Any], Any]:
+    """Say which version ran: the local AWS has none but the unpublished one."""
+
+    @functools.wraps(original)
+    def invoke(response: Any) -> Any:
+        status, headers, body = original(response)
+        return status, {**headers, "X-Amz-Executed-Version": _LATEST}, body
+
+    return invoke
 
 
 def _beginning(original: Callable[[Any], Any], state: Mapping[str, Any]) -> Callable[[Any], Any]:

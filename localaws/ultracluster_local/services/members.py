@@ -1,6 +1,6 @@
-"""Members of requests that moto and our handlers do not use: kept and shown again, or refused by name; none is dropped.
+"""Members that moto and our handlers do not use: kept and shown again, or refused by name; and members that moto does not answer.
 
-members.toml lists them by service and operation.
+members.toml lists the former by service and operation, and the latter by service and structure.
 """
 
 import functools
@@ -119,32 +119,58 @@ def _keeping(call_action: Callable[[Any], Any]) -> Callable[[Any], Any]:
     @functools.wraps(call_action)
     def answer(response: Any) -> Any:
         service = response.boto3_service_name
-        table = MEMBERS.get(service, {}).get("kept")
+        kinds = MEMBERS.get(service, {})
         status, headers, body = call_action(response)
         operation = response._get_action()  # noqa: SLF001 - moto has no public name for it
         model = service_model(service)
-        if (
-            table is None
-            or int(headers.get("status", status)) >= HTTPStatus.MULTIPLE_CHOICES
-            or operation not in model.operation_names
-        ):
+        failed = int(headers.get("status", status)) >= HTTPStatus.MULTIPLE_CHOICES
+        if not kinds.keys() & {"kept", "defaults"} or failed or operation not in model.operation_names:
             return status, headers, body
-        given = given_parameters(response, operation)
-        kept: dict[str, dict[str, Any]] = region_state(f"members:{service}", region=response.region, new=dict)
-        name = _name(given.get(table["identity"]))
-        if operation in table and operation.startswith("Create"):
-            kept[name] = {}
-        for member, path in table.get(operation, {}).items():
-            if given.get(member) is not None:
-                kept.setdefault(name, {})[path] = given[member]
         shape = model.operation_model(operation).output_shape
-        if not kept or shape is None or not body:
+        shown = json.loads(body) if shape is not None and body else None
+        if "kept" in kinds:
+            given = given_parameters(response, operation)
+            _keep_and_show(kinds["kept"], operation, given, shape, shown, region=response.region)
+        if shown is None:
             return status, headers, body
-        shown = json.loads(body)
-        _show(shape, shown, table["identity"], kept, name)
+        _complete(shape, shown, kinds.get("defaults", {}))
         return status, headers, json.dumps(shown)
 
     return answer
+
+
+def _keep_and_show(
+    table: Mapping[str, Any],
+    operation: str,
+    given: Mapping[str, Any],
+    shape: Any,
+    shown: Any,
+    *,
+    region: str,
+) -> None:
+    kept: dict[str, dict[str, Any]] = region_state(f"members:{table['identity']}", region=region, new=dict)
+    name = _name(given.get(table["identity"]))
+    if operation in table and operation.startswith("Create"):
+        kept[name] = {}
+    for member, path in table.get(operation, {}).items():
+        if given.get(member) is not None:
+            kept.setdefault(name, {})[path] = given[member]
+    if kept and shown is not None:
+        _show(shape, shown, table["identity"], kept, name)
+
+
+def _complete(shape: Any, shown: Any, defaults: Mapping[str, Mapping[str, Any]]) -> None:
+    """Add to each description in an answer what AWS answers for members that a request leaves out."""
+    if shape.type_name == "list" and isinstance(shown, list):
+        for one in shown:
+            _complete(shape.member, one, defaults)
+    elif shape.type_name == "structure" and isinstance(shown, dict):
+        for member, value in defaults.get(shape.name, {}).items():
+            if shown.get(member) is None:
+                shown[member] = value
+        for member, part in shown.items():
+            if member in shape.members:
+                _complete(shape.members[member], part, defaults)
 
 
 def _name(identity: Any) -> str:

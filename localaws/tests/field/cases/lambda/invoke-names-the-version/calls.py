@@ -1,0 +1,2 @@
+answered = f.invoke(FunctionName="f")
+assert answered.get("ExecutedVersion") == "$LATEST"
