@@ -9,7 +9,7 @@ import functools
 from collections.abc import Callable
 from typing import Any
 
-from moto.ec2.models.vpcs import VPCBackend
+from moto.ec2.models.vpcs import VPCBackend, VPCEndPoint
 
 from ultracluster_local.services.checks import Checks
 from ultracluster_local.services.ec2.networks import backend_of, endpoints, network_of, subnets
@@ -26,7 +26,11 @@ _PREFIX = "com.amazonaws."
 
 
 def install() -> None:
-    """Make moto keep the default type, without which it cannot delete an endpoint."""
+    """Make moto keep the default type, without which it cannot delete an endpoint, and describe what is not given.
+
+    Defaults: hashicorp/terraform-provider-aws, vpc_endpoint_test.go (TestAccVPCEndpoint_gatewayBasic).
+    """
+    VPCEndPoint.requester_managed, VPCEndPoint.ip_address_type = False, "ipv4"
     VPCBackend.create_vpc_endpoint = _typed(VPCBackend.create_vpc_endpoint)
 
 
@@ -35,6 +39,8 @@ def _typed(original: Callable[..., Any]) -> Callable[..., Any]:
     def create_vpc_endpoint(backend: Any, *arguments: Any, **settings: Any) -> Any:
         endpoint = original(backend, *arguments, **settings)
         endpoint.vpc_endpoint_type = endpoint.vpc_endpoint_type or "Gateway"
+        if endpoint.vpc_endpoint_type == "Gateway":
+            endpoint.private_dns_enabled = False
         return endpoint
 
     return create_vpc_endpoint
