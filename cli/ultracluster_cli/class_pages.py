@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
+from typing import cast
 
 from ultracluster_cli.project.shipped import shipped
 
@@ -24,15 +25,32 @@ def classes() -> Mapping[str, ast.ClassDef]:
 
 
 @cache
-def _modules() -> list[dict[str, ast.ClassDef]]:
-    """Return the classes of each module by name; those of the constructs come last."""
+def _trees() -> list[ast.Module]:
+    """Return the modules; those of the constructs come last."""
     folders = [Path(spec.origin).parent for name in _PACKAGES if (spec := find_spec(name)) and spec.origin]
-    trees = (
+    return [
         ast.parse(path.read_text(encoding="utf-8"))
         for folder in reversed(folders)
         for path in sorted(folder.rglob("*.py"))
-    )
-    return [{node.name: node for node in tree.body if isinstance(node, ast.ClassDef)} for tree in trees]
+    ]
+
+
+@cache
+def _modules() -> list[dict[str, ast.ClassDef]]:
+    """Return the classes of each module by name."""
+    return [{node.name: node for node in tree.body if isinstance(node, ast.ClassDef)} for tree in _trees()]
+
+
+@cache
+def _bounded() -> Mapping[str, ast.expr]:
+    """Return the types with bounds to which modules give a private name."""
+    return {
+        name: value
+        for tree in _trees()
+        for node in tree.body
+        if isinstance(node, ast.Assign) and (name := ast.unparse(node.targets[0])).startswith("_")
+        if ast.unparse(value := node.value).startswith("Annotated[")
+    }
 
 
 def _bases(made: ast.ClassDef) -> Iterator[ast.ClassDef]:
@@ -46,11 +64,15 @@ def _bases(made: ast.ClassDef) -> Iterator[ast.ClassDef]:
 def page_of(name: str) -> str:
     """Return the page of a class: what it is, its arguments, an example, and what it has and does."""
     made = classes()[name]
-    parts = [f"# {name}", f"`from ultracluster import {name}`", ast.get_docstring(made) or ""]
+    about = (ast.get_docstring(made) or "").partition("\nAttributes:\n")[0].rstrip()
+    parts = [f"# {name}", f"`from ultracluster import {name}`", about]
+    values = {} if _own_or_inherited(made, "__init__") else _fields(made)
     sections = {
         "Arguments": _arguments(made),
         "Example": _example(name),
-        "Attributes": [f"- `{field}`: {text}" for field, text in _attributes(made)],
+        "Attributes": [
+            f"- `{field}`: {text}" for field, text in _all_attributes(made).items() if field not in values
+        ],
         "Methods": [f"- `{call}`: {text}" for call, text in _methods(made)],
     }
     for title, lines in sections.items():
@@ -83,18 +105,28 @@ def _fields(made: ast.ClassDef) -> dict[str, tuple[str, str, str]]:
     for statement in made.body:
         if isinstance(statement, ast.AnnAssign):
             name, value = ast.unparse(statement.target), statement.value
-            default = f" = {ast.unparse(value)}" if value and ast.unparse(value) != "field()" else ""
+            # The text of a field says what a factory makes.
+            is_plain = value and not ast.unparse(value).startswith("field(")
+            default = f" = {ast.unparse(value)}" if value and is_plain else ""
             text = described.get(name) or found.get(name, ("", "", ""))[2]
             found[name] = (_type(statement.annotation), default, text)
     return found
 
 
 def _type(annotation: ast.expr | None) -> str:
-    if isinstance(annotation, ast.BinOp) and isinstance(annotation.op, ast.BitOr):
-        return f"{_type(annotation.left)} | {_type(annotation.right)}"
-    if isinstance(annotation, ast.Subscript) and ast.unparse(annotation.value) == "Annotated":
-        return ast.unparse(annotation.slice).strip("()").partition(", ")[0]
-    return ast.unparse(annotation) if annotation else "object"
+    return ast.unparse(_WithoutBounds().visit(annotation)) if annotation else "object"
+
+
+class _WithoutBounds(ast.NodeTransformer):
+    """A type as callers know it: bounds and private names say nothing to them."""
+
+    def visit_Subscript(self, node: ast.Subscript) -> ast.AST:
+        if ast.unparse(node.value) == "Annotated" and isinstance(node.slice, ast.Tuple):
+            return cast("ast.AST", self.visit(node.slice.elts[0]))
+        return self.generic_visit(node)
+
+    def visit_Name(self, node: ast.Name) -> ast.AST:
+        return cast("ast.AST", self.visit(_bounded()[node.id])) if node.id in _bounded() else node
 
 
 def _described(docstring: str, title: str = "Args") -> dict[str, str]:
@@ -117,12 +149,23 @@ def _attributes(made: ast.ClassDef) -> Iterator[tuple[str, str]]:
             yield function.name, _sentence(ast.get_docstring(function) or "")
 
 
+def _all_attributes(made: ast.ClassDef) -> dict[str, str]:
+    """Return the attributes of a class and of its bases."""
+    return dict(_attributes(made)) | {
+        name: text
+        for base in _bases(made)
+        for name, text in _all_attributes(base).items()
+        if name not in dict(_attributes(made))
+    }
+
+
 def _methods(made: ast.ClassDef) -> Iterator[tuple[str, str]]:
     names = {name for name, _ in _attributes(made)}
     functions = [each for each in made.body if isinstance(each, ast.FunctionDef)]
     for function in functions:
         if not function.name.startswith("_") and function.name not in names:
             taken = [each.arg for each in (*function.args.args[1:], *function.args.kwonlyargs)]
+            taken += [f"**{function.args.kwarg.arg}"] if function.args.kwarg else []
             yield f"{function.name}({', '.join(taken)})", _sentence(ast.get_docstring(function) or "")
     for base in _bases(made):
         yield from _methods(base)

@@ -6,6 +6,7 @@ where a list of texts belongs would otherwise be taken as a list of characters.
 """
 
 import inspect
+import re
 import types
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cache, wraps
@@ -41,6 +42,11 @@ _PLURALS: Final = {"a number": "numbers", "a text": "texts"}
 
 _WHOLE: Final = "a whole number"
 _FINITE: Final = "a finite number"
+
+_REFUSED_BY_CDK: Final = re.compile(
+    r"There is already a Construct with name .*|\w+ at '.*' should be created in the scope of a Stack"
+)
+"""What the CDK says of an ID that is taken and of a scope outside a stack, which are mistakes of the call."""
 
 _IN_UNITS: Final = {
     "days": "to_days",
@@ -80,6 +86,10 @@ def validate_arguments(function: Callable[_Parameters, _Result]) -> Callable[_Pa
         except FindingsError as error:
             path = _construct_path(given)
             raise (error.within(path) if path else error) from None
+        except RuntimeError as error:  # of the CDK, through jsii
+            if refusal := _REFUSED_BY_CDK.search(str(error)):
+                raise FindingsError.message(refusal[0]).within(_construct_path(given)) from None
+            raise
 
     return checked
 
@@ -253,13 +263,15 @@ def _name(annotation: Any) -> str:
     origin, parts = get_origin(annotation), get_args(annotation)
     if isinstance(annotation, type) and not parts:
         return _NAMES.get(annotation, _qualified(annotation))
-    names = [*map(_name, parts)]
+    names = [] if origin is Literal else [*map(_name, parts)]
     if origin is Annotated:
         return names[0]
     if origin in {types.UnionType, Union}:
         return " or ".join(names)
     if origin in _LISTS:
         return f"a list of {_PLURALS.get(names[0], names[0])}" if " or " not in names[0] else "a list"
+    if origin is Literal:
+        return " or ".join(map(quote, parts))
     return "a dictionary" if origin in _MAPPINGS else str(annotation)
 
 

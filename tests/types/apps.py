@@ -289,7 +289,7 @@ def stacks_that_refer_to_each_other(app: cdk.App) -> list[str]:
     vpc = ec2.Vpc(base, "Vpc", max_azs=3, restrict_default_security_group=False)
     key = uc.ClusterKey(base, "Key").key
     bucket = s3.Bucket(storage, "Checkpoints", encryption_key=key, encryption=s3.BucketEncryption.KMS)
-    topic = sns.Topic.from_topic_arn(storage, "Topic", sns.Topic(storage, "Operators").topic_arn)
+    topic = sns.Topic(storage, "Operators", master_key=key)
     cluster(
         training,
         "Cluster",

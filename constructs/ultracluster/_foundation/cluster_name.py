@@ -55,7 +55,7 @@ def check_one_name(name: str | None, tag: str | None) -> list[Finding]:
 
 def check_name_is_free(scope: Construct, construct_id: str, name: str) -> list[Finding]:
     """Check that no other cluster of the app, account and Region has a name."""
-    other = _owner(scope, name)
+    other = _owner(scope, construct_id, name)
     own = re.sub(r"[^A-Za-z0-9._-]+", "-", f"{name}-{construct_id}")
     return require(
         other is None,
@@ -68,9 +68,11 @@ def check_name_is_free(scope: Construct, construct_id: str, name: str) -> list[F
     )
 
 
-def check_block_is_free(scope: Construct, reservation_id: str, *, path: str) -> list[Finding]:
+def check_block_is_free(
+    scope: Construct, construct_id: str, reservation_id: str, *, path: str
+) -> list[Finding]:
     """Check that no other cluster of the app, account and Region has a Capacity Block."""
-    other = _owner(scope, reservation_id) if is_known(reservation_id) else None
+    other = _owner(scope, construct_id, reservation_id) if is_known(reservation_id) else None
     return [] if other is None else [refuse_shared_block(reservation_id, quote(other), path=path)]
 
 
@@ -81,9 +83,17 @@ def claim(cluster: Construct, name: str, blocks: Sequence[str]) -> None:
     _CLAIMED.setdefault(node.root, {}).update({(each, *place): path for each in (name, *blocks)})
 
 
-def _owner(scope: Construct, claimed: str) -> str | None:
-    owners = _CLAIMED.get(scope.node.root)
-    return owners.get((claimed, *_place(scope))) if owners else None
+def _owner(scope: Construct, construct_id: str, claimed: str) -> str | None:
+    """Return the path of another cluster that has claimed something, unless the app has removed it since."""
+    root = scope.node.root
+    path = _CLAIMED.get(root, {}).get((claimed, *_place(scope)))
+    # The CDK refuses a second construct at the same path itself.
+    if path is None or path == "/".join(filter(None, (scope.node.path, construct_id))):
+        return None
+    found: IConstruct | None = root
+    for part in path.split("/"):
+        found = found.node.try_find_child(part) if found else None
+    return path if found else None
 
 
 def _place(scope: Construct) -> tuple[str, ...]:

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any, cast
 
-from aws_cdk import Duration
+from aws_cdk import Duration, Stack
 from aws_cdk import aws_cloudwatch as cloudwatch
 from aws_cdk import aws_events as events
 from aws_cdk import aws_iam as iam
@@ -154,7 +154,9 @@ class ScheduledFunction(lambda_.Function):
             treat_missing_data=treat_missing_data,
             alarm_actions=[topic.topic_arn],
         )
-        source = {"ArnEquals": {"aws:SourceArn": alarm.attr_arn}}
+        # The policy of a topic of another stack cannot name the alarm: each stack would need the other one first.
+        here = Stack.of(topic).node.addr == Stack.of(alarm).node.addr
+        source = {"ArnEquals": {"aws:SourceArn": alarm.attr_arn}} if here else None
         # Several functions may share a topic, in whose policy each Sid is unique.
         sid = "Alarm" + "".join(filter(str.isalnum, self._scope.node.id))
         grant_publish(topic, sid=sid, service="cloudwatch.amazonaws.com", source=source)

@@ -7,6 +7,7 @@ from typing import Literal, TypeVar, Unpack
 from aws_cdk import Duration, Tags
 from aws_cdk import aws_cloudwatch as cloudwatch
 from aws_cdk import aws_iam as iam
+from aws_cdk import aws_s3 as s3
 from constructs import Construct
 
 from ultracluster._foundation.cluster_name import name_cluster
@@ -284,7 +285,7 @@ class ImportedCluster(IUltraCluster):
         cluster_name: str,
         queue: ITrainingQueue,
         compile_cache: CompileCache | PosixCompileCache | None,
-        checkpoint_bucket: CheckpointBucket | None,
+        checkpoint_bucket: CheckpointBucket | s3.IBucket | None,
     ) -> None:
         """Keep what jobs use of the cluster."""
         super().__init__(scope, construct_id)
@@ -292,4 +293,8 @@ class ImportedCluster(IUltraCluster):
         self.cluster_name = cluster_name
         self.queue = queue
         self.compile_cache = compile_cache
-        self.checkpoint_bucket = checkpoint_bucket
+        self.checkpoint_bucket = (
+            checkpoint_bucket
+            if isinstance(checkpoint_bucket, CheckpointBucket | None)
+            else CheckpointBucket.from_bucket(self, "Checkpoints", checkpoint_bucket)
+        )

@@ -27,7 +27,7 @@ from ultracluster._foundation.instance_types import AnyInstanceType, instance_ty
 from ultracluster._foundation.regions import check_regions
 from ultracluster.capacity.sources import check_main_queue, check_sizes, has_block, named, sources_of
 from ultracluster.cluster.i_ultra_cluster import ImportedCluster, IUltraCluster
-from ultracluster.compliance.cluster_key import let_services_use
+from ultracluster.compliance.cluster_key import check_key, let_services_use
 from ultracluster.jobs.cluster_job import ClusterJob
 from ultracluster.jobs.job_options import JobOptions
 from ultracluster.jobs.precompile_job import PrecompileJob, precompile_queue
@@ -310,7 +310,7 @@ class UltraCluster(IUltraCluster):
         cluster_name: str,
         queue: ITrainingQueue,
         compile_cache: CompileCache | PosixCompileCache | None = None,
-        checkpoint_bucket: CheckpointBucket | None = None,
+        checkpoint_bucket: CheckpointBucket | s3.IBucket | None = None,
     ) -> IUltraCluster:
         """Import a cluster of another app, to add jobs to it. Nothing is looked up or changed.
 
@@ -321,7 +321,7 @@ class UltraCluster(IUltraCluster):
             cluster_name: Name of the cluster, a dimension of its metrics.
             queue: Queue of its jobs, from `TrainingQueue.from_training_queue_attributes`.
             compile_cache: Its compile cache, from `CompileCache.from_bucket`. Default: none.
-            checkpoint_bucket: Its bucket for checkpoints, from `CheckpointBucket.from_bucket`. Default: none.
+            checkpoint_bucket: Its bucket for checkpoints, also an `s3.IBucket`. Default: none.
         """
         return ImportedCluster(
             scope,
@@ -721,7 +721,7 @@ def _resolve(
     known = collect(findings, lambda: sources_of(capacity))
     sources = known or (None,)
     for block in _blocks(known or ()):
-        findings += check_block_is_free(scope, block, path="capacity")
+        findings += check_block_is_free(scope, construct_id, block, path="capacity")
     ami = collect(findings, lambda: image_id_of(scope, image_id))
     zone = (
         zone_id
@@ -737,7 +737,7 @@ def _resolve(
             Finding("UC4022", "the Availability Zone of the nodes is not set", remedy=remedy, path="zone_id")
         )
     findings += check_zone(scope, zone) if zone else ()
-    findings += check_notify(scope, notify)
+    findings += [*check_key(kms_key), *check_notify(scope, notify)]
     topic = next((each for each in notify if not isinstance(each, str)), None)
     findings += check_regions(
         scope,

@@ -5,7 +5,7 @@ from aws_cdk import aws_iam as iam
 from aws_cdk import aws_kms as kms
 from constructs import Construct
 
-from ultracluster_spec.arguments import validate_arguments
+from ultracluster_spec.arguments import NOT_OF_ITS_TYPE, validate_arguments
 from ultracluster_spec.findings import Finding, require
 
 _USE = ["kms:Decrypt", "kms:DescribeKey", "kms:Encrypt", "kms:GenerateDataKey*", "kms:ReEncrypt*"]
@@ -49,6 +49,18 @@ class ClusterKey(Construct):
         )
         self.node.default_child = self.key.node.default_child
         let_services_use(self.key, self)
+
+
+def check_key(key: kms.IKey | None) -> list[Finding]:
+    """Check that a key is no alias: a statement about the ARN of an alias allows nothing (AWS KMS guide, aliases, 2026-11)."""
+    return require(
+        # An imported one is an object of several interfaces, with a delegate for each.
+        not any(hasattr(type(each), "alias_name") for each in (key, *getattr(key, "_delegates", ()))),
+        NOT_OF_ITS_TYPE,
+        "got an alias, and permissions for an alias allow nothing",
+        allowed="a key, such as of kms.Key.from_lookup",
+        path="kms_key",
+    )
 
 
 def let_services_use(key: kms.IKey, scope: Construct) -> list[Finding]:

@@ -43,7 +43,7 @@ _READS_SECRET = re.compile(r"\{\{resolve:(?:secretsmanager|ssm-secure):")
 def check_types(job: Job) -> list[Finding]:
     """Check the types of the fields of a job, which takes objects of the CDK as arguments of the construct only."""
     return [
-        replace(finding, remedy=f"Pass objects as the argument {name} of the job, beside Job")
+        replace(finding, remedy=f"Pass objects beside the Job: add_multi_node_job(ID, Job(...), {name}=...)")
         if (name := finding.path.partition(".")[0]) in JobOptions.__annotations__
         else finding
         for finding in wrong_types(job)

@@ -558,7 +558,11 @@ def check_zone(scope: Construct, zone_id: str) -> list[Finding]:
     if not is_known(zone_id):
         return []
     region = Stack.of(scope).region
-    findings = [] if region not in REGIONS and not is_token(region) else check_zone_id(zone_id)
-    if not findings and region in REGIONS:
-        findings = check_zone_region(zone_id, zone_region=region_of_zone_id(zone_id), region=region)
+    findings = check_zone_id(zone_id)
+    if not is_token(region):
+        if findings and region not in REGIONS:  # a zone of a Region that the catalog does not know
+            return []
+        findings = findings or check_zone_region(
+            zone_id, zone_region=region_of_zone_id(zone_id), region=region
+        )
     return [finding.at("zone_id") for finding in findings]

@@ -40,7 +40,16 @@ def test_the_page_of_a_cluster_has_its_arguments_an_example_and_its_methods(
     assert "- `node_count: int`: Maximum number" in page
     assert "- `file_system: AnyFileSystem | FileSystem | Literal['none'] | None = None`" in page
     assert "cluster = UltraCluster(" in page
-    assert "- `add_multi_node_job(construct_id, job, queue)`: Add a job" in page
+    assert "- `add_multi_node_job(construct_id, job, queue, **options)`: Add a job" in page
+    assert "- `checkpoint_bucket`: Bucket for checkpoints" in page  # of its base
+
+
+@pytest.mark.parametrize("name", sorted(set(uc.__all__) - WITHOUT))
+def test_a_page_names_public_types_and_says_each_thing_once(name: str) -> None:
+    page = page_of(name)
+    assert re.findall(r"^- `[^`]*(?:\b_[A-Za-z]|Annotated|field\().*", page, re.MULTILINE) == []
+    fields = re.findall(r"^- `(\w+)[`:]", page, re.MULTILINE)
+    assert not is_dataclass(getattr(uc, name)) or len(fields) == len(set(fields))
 
 
 @pytest.mark.parametrize("name", [each for each in uc.__all__ if is_dataclass(getattr(uc, each))])

@@ -370,6 +370,34 @@ def test_a_name_is_unique_in_an_account_and_region(
     assert [each.code for each in found] == ([] if is_free else ["UC2160"])
 
 
+def test_a_name_and_a_block_are_free_again_when_the_app_removes_their_cluster(stack: cdk.Stack) -> None:
+    ultra_cluster(stack, capacity=block(), notify=["you@example.com"])
+    stack.node.try_remove_child("Cluster")
+    again = UltraCluster(
+        stack,
+        "Again",
+        instance_type="trn2.48xlarge",
+        node_count=4,
+        image_id=IMAGE_ID,
+        capacity=block(),
+        notify=["you@example.com"],
+    )
+    assert again.cluster_name == "Test"
+
+
+def test_what_the_cdk_says_of_ids_and_scopes_comes_with_the_path(stack: cdk.Stack) -> None:
+    given = {"instance_type": "trn2.48xlarge", "node_count": 4, "image_id": IMAGE_ID, "zone_id": ZONE}
+    cluster = UltraCluster(stack, "Cluster", **given)
+    cluster.add_queue("low", Queue(priority=1))
+    for add, told in (
+        (lambda: UltraCluster(stack, "Cluster", **given), "Test/Cluster: There is already a Construct with"),
+        (lambda: cluster.add_queue("low", Queue()), "Test/Cluster/Queue-low: There is already a Construct"),
+        (lambda: UltraCluster(cdk.App(), "Cluster", **given), "Cluster: App at '' should be created in the"),
+    ):
+        with pytest.raises(FindingsError, match=f"^error: {told}"):
+            add()
+
+
 def test_a_cluster_in_a_nested_stack_has_the_name_of_the_outermost_stack(stack: cdk.Stack) -> None:
     nested = cdk.NestedStack(cdk.NestedStack(stack, "Outer"), "Inner")
     whole = ultra_cluster(nested, capacity=block(), notify=["you@example.com"])

@@ -90,6 +90,20 @@ def test_an_imported_key_is_warned_of_because_no_node_starts_without_its_policy(
     assert warning.id == "/Test/Cluster"
 
 
+@pytest.mark.parametrize("is_imported", [True, False], ids=["imported", "of the app"])
+def test_an_alias_is_no_key(*, is_imported: bool) -> None:
+    stack = new_stack()
+    key = kms.Key(stack, "Theirs")
+    alias = (
+        kms.Alias.from_alias_name(stack, "Alias", "alias/theirs")
+        if is_imported
+        else key.add_alias("alias/theirs")
+    )
+    with pytest.raises(FindingsError, match="UC1032: Test/Cluster: kms_key: got an alias"):
+        ultra_cluster(stack, node_count=1, kms_key=alias)
+    ultra_cluster(stack, node_count=1, kms_key=key)
+
+
 def test_an_imported_topic_grants_no_use_of_the_key() -> None:
     stack = new_stack()
     cluster = ultra_cluster(

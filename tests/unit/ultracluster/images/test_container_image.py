@@ -138,7 +138,7 @@ def test_a_job_refuses_what_is_no_image_and_says_what_to_pass(stack: cdk.Stack) 
         (None, repository, "from_repository(repository, TAG)"),
         (None, 7, "an object of int"),
         (IMAGE, IMAGE, "two images"),
-        (ecs.ContainerImage.from_registry(IMAGE), None, "Pass objects as the argument image"),
+        (ecs.ContainerImage.from_registry(IMAGE), None, "Job(...), image=..."),
     ):
         with pytest.raises(FindingsError, match=re.escape(told)):
             MultiNodeJob(stack, "Pretrain", Job(image=image, command=("a",)), queue=nodes, image=given)

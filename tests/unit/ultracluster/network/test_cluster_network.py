@@ -157,6 +157,7 @@ def test_the_default_group_keeps_the_rules_that_ec2_gives_it_and_gets_no_more(st
         (None, "us-east-2a", ["UC3003"]),
         (None, "use2-az3", []),
         ("xx-nowhere-1", "xxn1-az1", []),
+        ("cn-north-1", "use2-az3", ["UC3102"]),
         pytest.param("us-east-2", cdk.Aws.REGION, [], id="a token"),
     ],
 )
