@@ -5,7 +5,7 @@ issuers, the names whose value is a secret, and, with Kingfisher (docs/decisions
 """
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from functools import cache, lru_cache
 from string import ascii_uppercase
 from typing import TYPE_CHECKING, Final
@@ -144,6 +144,9 @@ _SECRET_FILE: Final = re.compile(
     r"|.+\.(?:pem|key|p8|p12|pfx|pkcs12|jks|jceks|keystore|bks|ppk|kdbx?|keytab|ovpn|agekey|tfstate|tfvars(?:\.json)?|gpg|asc"
     r"|pgp|mobileprovision))$"
 )
+# Settings of package managers are seldom secret: a file of these names is one if it says so.
+_SETTINGS_FILE: Final = re.compile(r"/(?:\.npmrc|\.yarnrc|pip\.(?:conf|ini))$")
+_SETS_SECRET: Final = re.compile(rb"(?i)auth|passw|token|certfile|^key|://[^/\s]*@|\0", re.MULTILINE)
 _KEPT_BEFORE: Final = re.compile(r"(?:~|\.(?:bak|backup|old|orig|save|swp|copy|txt|tmp|\d+))+$")
 _TEMPLATE: Final = re.compile(r"\.(?:example|sample|template|dist|tmpl|tpl)$")
 
@@ -322,12 +325,17 @@ def _is_drawn(value: str, *, least: int) -> bool:
     )
 
 
-def is_secret_file(name: str) -> bool:
-    """Whether a file holds secrets by its name, without regard to case or to a suffix of a backup."""
+def is_secret_file(name: str, read: Callable[[], bytes] | None = None) -> bool:
+    """Whether a file holds secrets by its name, without regard to case or to a suffix of a backup.
+
+    Args:
+        name: Name of the file in its folder.
+        read: Returns what is in it, which decides for settings of package managers. Default: the name decides.
+    """
     path = _KEPT_BEFORE.sub("", "/" + name.lower())
-    if _TEMPLATE.search(path):
+    if _TEMPLATE.search(path) or _SECRET_FILE.search(path) is None:
         return False
-    return _SECRET_FILE.search(path) is not None
+    return read is None or not _SETTINGS_FILE.search(path) or _SETS_SECRET.search(read()) is not None
 
 
 @cache

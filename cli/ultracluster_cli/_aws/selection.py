@@ -53,6 +53,8 @@ def locate(cluster: str | None, region: str | None) -> tuple[str, str | None]:
         return cluster, region
     names = ", ".join(f"{config.name} in {config.region}" for config in clusters)
     got = f"{len(matches)} clusters" if cluster is None else f"{quote(cluster)} in several Regions"
+    if not matches:
+        got = f"none, and the project has no cluster in {region}"
     remedy = "Name the cluster and specify --region"
     raise FindingsError([refuse_option("CLUSTER", got, allowed=names, remedy=remedy)])
 

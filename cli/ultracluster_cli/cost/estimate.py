@@ -22,6 +22,7 @@ from ultracluster_runtime.purchasing.ledger import Ledger
 from ultracluster_runtime.purchasing.orders import BlockOrder
 from ultracluster_spec.cluster import Cluster
 from ultracluster_spec.findings import Finding, FindingsError, quote, reject
+from ultracluster_spec.instance_type import INSTANCE_TYPE
 from ultracluster_stacks import cost
 
 _MOST_IN_DETAIL = 3  # clusters whose lines are printed; more have a line each
@@ -101,6 +102,7 @@ def estimate(
     _, clusters = load_clusters(rollout, names=[cluster] if cluster else [], deployable=False)
     footprints = [cost.configured_footprint(cluster_config) for cluster_config in clusters]
     findings = [*_figure_findings(plans), *_savings_plan_findings(plans, footprints)]
+    findings += INSTANCE_TYPE.check(plans.compare, path="--compare") if plans.compare else ()
     reject(findings)
     today = datetime.now(UTC).date()
     listed = _prices_of_today(footprints, plans) if live else None

@@ -14,7 +14,7 @@ from typing import Any
 from ultracluster_catalog.names.submission_tags import RESUME_OF_TAG, RESUME_TAG
 from ultracluster_cli._aws.selection import project_clusters
 from ultracluster_cli.output import echo, print_warning
-from ultracluster_runtime.aws.aws_session import clients_of
+from ultracluster_runtime.aws.aws_session import SIGN_IN, clients_of, is_not_signed_in, refuse_credentials
 from ultracluster_runtime.functions.clients import Clients
 from ultracluster_runtime.functions.responses import AWS_ERRORS, problem_of
 from ultracluster_runtime.jobs.describe import (
@@ -69,12 +69,14 @@ def _project_region() -> str | None:
 def aws_errors_as_findings(
     remedy: str = "Check the credentials, their permissions and the Region",
 ) -> Iterator[None]:
-    """Convert AWS errors to findings."""
+    """Convert AWS errors to findings, and those of somebody who is not signed in to UC9009."""
     try:
         yield
     except FindingsError:
         raise
     except AWS_ERRORS as error:
+        if is_not_signed_in(error):
+            raise refuse_credentials(problem_of(error), remedy=SIGN_IN) from error
         raise FindingsError.message(problem_of(error), remedy=remedy) from error
 
 

@@ -72,7 +72,11 @@ def target_time(by: str | None, stage: str | None, *, now: datetime, known: list
             raise FindingsError([refuse_option("--to", quote(stage), allowed=allowed, remedy=remedy)])
         return min(ahead) + _MINUTE
     text = by or ""
-    target = now + read_duration("TIME", text[1:]) if text.startswith("+") else parse_time("TIME", text)
+    target = (
+        now + read_duration("TIME", text[1:])
+        if text.startswith("+")
+        else parse_time("TIME", text, also="a duration such as +2m or +13d, ")
+    )
     if target < now:
         problem = f"{quote(text)}, which is before the time of the clock: {now:%Y-%m-%dT%H:%M:%SZ}"
         raise FindingsError([refuse_option("TIME", problem, remedy="Run `ultracluster local reset`")])

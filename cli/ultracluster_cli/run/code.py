@@ -18,6 +18,7 @@ from pathlib import Path, PurePosixPath
 from typing import Final
 
 from ultracluster_spec.credentials import find_credentials, is_secret_file
+from ultracluster_spec.did_you_mean import suggestion
 from ultracluster_spec.findings import Finding, FindingsError, printable, quote, reject
 from ultracluster_spec.record import RuleRecord
 
@@ -60,7 +61,8 @@ def pack(folder: Path, program: str, *, allowed: Collection[str] = ()) -> Code:
     links = {name: os.readlink(folder / name) for name in stored if (folder / name).is_symlink()}  # noqa: PTH115
     paths = {name: folder / name for name in stored if name not in links}
     findings = [*_check_program(program, paths, folder), *_check_sizes(paths), *_check_links(links, folder)]
-    findings += [*_check_allowed(allowed, paths), *_check_names(sorted(set(paths) - set(allowed)))]
+    others = {name: path for name, path in sorted(paths.items()) if name not in allowed}
+    findings += [*_check_allowed(allowed, paths), *_check_names(others)]
     reject(findings)
     contents = {name: _read(path, name) for name, path in paths.items()}
     reject(_check_contents({name: content for name, content in contents.items() if name not in allowed}))
@@ -126,7 +128,10 @@ def _check_program(program: str, paths: dict[str, Path], folder: Path) -> list[F
     remedy = "Specify a program in the folder, or choose another folder with --folder"
     if (folder / program).is_file():
         remedy = "git ignores it: add it, or change .gitignore"
-    problem = f"{quote(program)} is not among the {len(paths)} files of {quote(str(folder))}"
+    elif near := suggestion(program, paths):
+        remedy = near
+    files = "the only file" if len(paths) == 1 else f"among the {len(paths)} files"
+    problem = f"{quote(program)} is not {files} of {quote(str(folder))}"
     return [Finding(code="UC6210", problem=problem, remedy=remedy, path="PROGRAM")]
 
 
@@ -171,9 +176,13 @@ def _check_allowed(allowed: Collection[str], paths: dict[str, Path]) -> Iterator
             yield Finding(code="UC6210", problem=problem, remedy=remedy, path="--allow-file")
 
 
-def _check_names(names: list[str]) -> Iterator[Finding]:
-    for name in filter(is_secret_file, names):
+def _check_names(paths: dict[str, Path]) -> Iterator[Finding]:
+    for name in (name for name, path in paths.items() if _is_secret(name, path)):
         yield _secret(name, "a file of this name holds secrets", printable(name))
+
+
+def _is_secret(name: str, path: Path) -> bool:
+    return is_secret_file(name, lambda: _read(path, name))
 
 
 def _check_contents(contents: dict[str, bytes]) -> Iterator[Finding]:

@@ -6,7 +6,15 @@ from urllib.parse import urlsplit
 
 import boto3
 from botocore.config import Config
-from botocore.exceptions import BotoCoreError, InvalidConfigError
+from botocore.exceptions import (
+    BotoCoreError,
+    ClientError,
+    CredentialRetrievalError,
+    InvalidConfigError,
+    NoCredentialsError,
+    SSOError,
+    TokenRetrievalError,
+)
 
 from ultracluster_runtime.functions.clients import Clients
 from ultracluster_spec.findings import FindingsError
@@ -17,6 +25,16 @@ from ultracluster_spec.record import RuleRecord
 def refuse_credentials(problem: str, *, remedy: str) -> FindingsError:
     """Return the refusal (UC9009) of credentials that AWS does not accept or boto3 does not find."""
     return FindingsError.of("UC9009", problem, remedy=remedy)
+
+
+SIGN_IN: Final = "Sign in (such as with `aws sso login`), or set AWS_PROFILE"
+
+
+def is_not_signed_in(error: Exception) -> bool:
+    """Whether there are no credentials, or they have expired."""
+    if isinstance(error, ClientError):
+        return error.response["Error"]["Code"] in {"ExpiredToken", "ExpiredTokenException"}
+    return isinstance(error, (NoCredentialsError, CredentialRetrievalError, SSOError, TokenRetrievalError))
 
 
 def clients_of(profile: str | None) -> Clients:

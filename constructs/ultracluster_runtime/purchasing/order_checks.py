@@ -253,8 +253,8 @@ def parse_amount(path: str, text: str, *, decimals: int = _DECIMALS) -> Decimal:
     return amount
 
 
-def parse_time(path: str, text: str) -> datetime:
-    """Parse a day (midnight UTC) or a time with a UTC offset in ISO 8601."""
+def parse_time(path: str, text: str, *, also: str = "") -> datetime:
+    """Parse a day (midnight UTC) or a time with a UTC offset in ISO 8601; a refusal names what is allowed also."""
     try:
         time = datetime.fromisoformat(text)
     except ValueError:
@@ -262,7 +262,7 @@ def parse_time(path: str, text: str) -> datetime:
     if time is not None and len(text) == len("2026-12-01"):
         return time.replace(tzinfo=UTC)
     if time is None or time.tzinfo is None:
-        allowed = "a day such as 2026-12-01 (midnight UTC), or a time such as 2026-12-01T11:30:00Z"
+        allowed = f"{also}a day such as 2026-12-01 (midnight UTC), or a time such as 2026-12-01T11:30:00Z"
         raise FindingsError(_check_value(path, text, ok=False, allowed=allowed))
     return time.astimezone(UTC)
 

@@ -173,6 +173,26 @@ def test_knows_files_of_secrets_by_name_without_regard_to_case() -> None:
         assert not is_secret_file(name), name
 
 
+@pytest.mark.parametrize(
+    ("name", "content", "is_secret"),
+    [
+        (".npmrc", b"audit=false\nignore-scripts=true\n", False),
+        ("web/.npmrc", b"//registry.npmjs.org/:_authToken=x\n", True),
+        (".npmrc", b"_password=x\n", True),
+        (".npmrc", "_auth=x".encode("utf-16"), True),
+        (".yarnrc", b"registry https://registry.example.com\n", False),
+        ("pip.conf", b"[global]\nindex-url = https://pypi.example.com/simple\n", False),
+        ("pip.conf", b"[global]\nindex-url = https://me:x@pypi.example.com/simple\n", True),
+        ("id_rsa", b"", True),
+        ("train.py", b"token = 1", False),
+    ],
+)
+def test_settings_of_package_managers_are_secret_if_they_say_so(
+    name: str, content: bytes, *, is_secret: bool
+) -> None:
+    assert is_secret_file(name, lambda: content) == is_secret
+
+
 def test_judges_a_variable_by_its_name_and_value() -> None:
     drawn = NAMED["MY_TOKEN"]
     url = ISSUED["password in a URL"]

@@ -75,6 +75,15 @@ class YamlSource:
         return finding.at(loc_text(loc), finding.location or self.location(loc))
 
 
+_REMEDIES: Final = {
+    "cannot start any token": "Indent with spaces, not tabs, and write text that begins with a character such as @ or % in quotes",
+    "unknown escape character": "Write text with backslashes in single quotes",
+    "mapping values are not allowed": "Indent the keys of a mapping alike, and write text with a colon and a space in quotes",
+    "": "Check the indentation and quotes of this line and those above it",
+}
+"""What to do, by a part of what libyaml or PyYAML says, which often names neither the character nor the cause."""
+
+
 def read_yaml(path: str | os.PathLike[str]) -> YamlSource:
     """Read a YAML file, with the line of each value and the problems of single values.
 
@@ -89,7 +98,12 @@ def read_yaml(path: str | os.PathLike[str]) -> YamlSource:
         values = builder.read(yaml.parse(text, Loader=_LOADER))
     except yaml.MarkedYAMLError as error:
         line = 1 if error.problem_mark is None else error.problem_mark.line + 1
-        raise _refusal(name, line, "UC1005", f"this is not valid YAML: {shown(error.problem)}") from None
+        raise FindingsError.of(
+            "UC1005",
+            f"this is not valid YAML: {shown(error.problem)}",
+            remedy=next(text for part, text in _REMEDIES.items() if part in str(error.problem)),
+            location=f"{name}:{line}",
+        ) from None
     except yaml.YAMLError as error:
         raise _refusal(name, 1, "UC1005", f"this is not valid YAML: {shown(str(error))}") from None
     places = {loc: (name, line) for loc, line in builder.lines.items()}

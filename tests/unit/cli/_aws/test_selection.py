@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from ultracluster_cli._aws.selection import clusters_named, clusters_of, shift_to_project
+from ultracluster_cli._aws.selection import clusters_named, clusters_of, locate, shift_to_project
 from ultracluster_spec.findings import FindingsError
 from ultracluster_spec.rollout import Rollout
 from ultracluster_stacks.config import load_rollout
@@ -74,3 +74,7 @@ def test_several_clusters_have_to_be_named(
     (tmp_path / "cdk.json").write_text('{"context": {"rollout": "rollout.yaml"}}')
     (tmp_path / "rollout.yaml").write_text(quickstart.with_name("two-waves.yaml").read_text())
     assert shift_to_project(["pretrain"]) == ["pretrain"]
+    with pytest.raises(FindingsError, match=r"got 3 clusters\. Allowed: canary in us-east-1, pretrain in"):
+        locate(None, None)
+    with pytest.raises(FindingsError, match=r"got none, and the project has no cluster in eu-west-1\."):
+        locate(None, "eu-west-1")

@@ -48,7 +48,7 @@ def test_compiling_is_on_the_bill_of_the_small_machine(run: Run) -> None:
         (["--price", "disks=1"], "error: --price: unknown line"),
         (["--savings-plan", "10"], "Savings Plans do not apply to"),
         (["--throughput-ratio", "2"], "got --throughput-ratio without --compare"),
-        (["--compare", "p9.48xlarge"], "UC4001"),
+        (["--compare", "p9.48xlarge"], "UC4001: --compare: got 'p9.48xlarge'"),
         (["--picture", "cost.png"], "error: --picture: got 'cost.png'. Allowed: FILE.svg."),
         (["--cluster", "nobody"], "unknown cluster 'nobody'"),
     ],

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from ultracluster_cli.main import main
 from ultracluster_cli.run import code as packing
 from ultracluster_cli.run.code import pack
 from ultracluster_spec.findings import FindingsError
@@ -96,8 +97,17 @@ def test_without_git_environments_and_caches_are_left_out(folder: Path) -> None:
 def test_a_program_that_is_not_there_is_refused(folder: Path) -> None:
     with pytest.raises(FindingsError, match=r"UC6210.*'other.py' is not among the 2 files"):
         pack(folder, "other.py")
+    with pytest.raises(FindingsError, match=r"Did you mean 'train\.py'\?"):
+        pack(folder, "trian.py")
     with pytest.raises(FindingsError, match="UC6210"):
         pack(folder, "../train.py")
+
+
+def test_a_program_in_a_project_of_init_is_packed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("GIT_CEILING_DIRECTORIES", str(tmp_path))
+    assert main(["init", str(tmp_path / "first"), "--defaults"]) == 0
+    (tmp_path / "first/train.py").write_text("")
+    assert {"train.py", ".npmrc"} <= set(names(pack(tmp_path / "first", "train.py").archive))
 
 
 def test_secrets_and_large_folders_are_refused_before_anything_is_read(

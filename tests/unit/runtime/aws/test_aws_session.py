@@ -3,9 +3,9 @@
 from pathlib import Path
 
 import pytest
-from botocore.exceptions import InvalidConfigError
+from botocore.exceptions import ClientError, EndpointConnectionError, InvalidConfigError, NoCredentialsError
 
-from ultracluster_runtime.aws.aws_session import clients_of
+from ultracluster_runtime.aws.aws_session import clients_of, is_not_signed_in
 from ultracluster_spec.findings import FindingsError
 
 
@@ -39,3 +39,18 @@ def test_an_endpoint_that_is_none_is_an_error_of_aws(monkeypatch: pytest.MonkeyP
 def test_missing_profile_is_a_finding() -> None:
     with pytest.raises(FindingsError, match=r"^UC9009: .*nobody.*aws configure list-profiles"):
         clients_of("nobody")
+
+
+@pytest.mark.parametrize(
+    ("error", "is_out"),
+    [
+        (NoCredentialsError(), True),
+        (ClientError({"Error": {"Code": "ExpiredToken"}}, "ListJobs"), True),
+        (ClientError({"Error": {"Code": "ExpiredTokenException"}}, "ListJobs"), True),
+        (ClientError({"Error": {"Code": "AccessDeniedException"}}, "ListJobs"), False),
+        (EndpointConnectionError(endpoint_url="https://batch.us-east-2.amazonaws.com"), False),
+    ],
+    ids=["none", "expired", "expired of JSON", "denied", "no network"],
+)
+def test_who_has_no_valid_credentials_is_not_signed_in(error: Exception, *, is_out: bool) -> None:
+    assert is_not_signed_in(error) == is_out

@@ -17,5 +17,5 @@ def test_a_type_is_found_by_its_name_by_the_class_of_the_cdk_and_by_its_descript
 @pytest.mark.parametrize("name", ["trn9.48xlarge", "m5.large"])
 def test_an_unknown_type_of_the_cdk_is_refused_as_its_name_is(name: str) -> None:
     for instance_type in (name, ec2.InstanceType(name)):
-        with pytest.raises(FindingsError, match=rf"UC4001: got '{name}'"):
+        with pytest.raises(FindingsError, match=rf"UC4001: instance_type: got '{name}'"):
             instance_type_of(instance_type)

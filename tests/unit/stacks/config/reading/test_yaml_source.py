@@ -39,6 +39,10 @@ def _lines(source: YamlSource) -> list[str]:
         ("!!map\na: 1\n", "UC1009", "rollout.yaml:1: got the tag"),
         ("a: 1\n---\nb: 2\n", "UC1006", "rollout.yaml:2: the file has several YAML documents"),
         ("a:\n\tb: 1\n", "UC1005", "rollout.yaml:2: this is not valid YAML"),
+        ("a:\n\tb: 1\n", "UC1005", "Indent with spaces, not tabs"),
+        ("a: @team\n", "UC1005", "such as @ or % in quotes"),
+        ('a: "C:\\data"\n', "UC1005", "Write text with backslashes in single quotes"),
+        ("a: b: 1\n", "UC1005", "write text with a colon and a space in quotes"),
         ("a: [1\n", "UC1005", "this is not valid YAML"),
         ("a: 'x\n", "UC1005", "this is not valid YAML"),
         (
