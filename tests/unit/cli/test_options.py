@@ -34,7 +34,7 @@ OF_A_COMMAND = {
     "--region": 13,
     "--regions": 2,
     "--reservation-id": 2,
-    "--resume": 3,  # a rollout, or how often a job goes on: by default as its definition, or as the job it is based on
+    "--resume": 2,  # a rollout, or how often a job goes on
     "--save": 2,  # metrics, or logs
     "--skip": 2,  # a check of an account, or a rule for templates with the reason
     "--timeout": 2,
