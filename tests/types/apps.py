@@ -297,7 +297,7 @@ def stacks_that_refer_to_each_other(app: cdk.App) -> list[str]:
         vpc_subnets=ec2.SubnetSelection(subnets=[vpc.private_subnets[0]]),
         checkpoint_bucket=bucket,
         kms_key=key,
-        notify=topic,
+        notify=topic,  # pyright: ignore[reportArgumentType]
     )
     return ['"StackName": "Base"', '"StackName": "Storage"']
 

@@ -35,7 +35,7 @@ def imported(stack: cdk.Stack) -> uc.IUltraCluster:
             log_group=logs.LogGroup.from_log_group_name(stack, "Logs", "train-logs"),
         ),
         compile_cache=uc.CompileCache.from_bucket(stack, "Cache", cache),
-        checkpoint_bucket=uc.CheckpointBucket.from_bucket(stack, "Checkpoints", checkpoints),
+        checkpoint_bucket=checkpoints,
     )
 
 
