@@ -135,6 +135,17 @@ def test_a_program_that_starts_its_own_processes_learns_where_it_is(torchrun: Pa
 
 
 @pytest.mark.parametrize("launcher", ["jax", "raw"])
+def test_other_launchers_pass_arguments_and_failures_on_unchanged(torchrun: Path, launcher: str) -> None:
+    arguments = ["a b", "$HOME", "*", ""]
+    program = 'printf "%s\\n" "$@"; exit 42'
+    done = launch(
+        torchrun, "bash", "-c", program, "x", *arguments, launcher=launcher, UC_DEVICES_PER_NODE="1"
+    )
+    assert done.stdout.splitlines() == arguments
+    assert done.returncode == 42
+
+
+@pytest.mark.parametrize("launcher", ["jax", "raw"])
 def test_nothing_to_start_is_a_failure(torchrun: Path, launcher: str) -> None:
     done = launch(torchrun, launcher=launcher, UC_DEVICES_PER_NODE="1")
     assert done.returncode != 0  # else a job that did nothing would be a success

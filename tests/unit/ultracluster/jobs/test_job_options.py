@@ -53,6 +53,16 @@ def test_a_gate_without_an_image_is_a_type_error_that_names_it(stack: cdk.Stack,
         define(stack, kind)
 
 
+def test_a_job_without_an_image_is_refused_and_one_with_two(stack: cdk.Stack) -> None:
+    given, images = queue(stack), uc.TrainingImageRepository(stack, "Images")
+    with pytest.raises(FindingsError, match=r"UC6106: \S+: image: the job has no image"):
+        uc.MultiNodeJob(stack, "None", uc.Job(command=("train.py",)), queue=given)
+    with pytest.raises(FindingsError, match=r"UC6106: \S+: image: the job has two images"):
+        uc.MultiNodeJob(
+            stack, "Two", uc.Job(command=("train.py",), image=IMAGE), queue=given, image=images.image("1")
+        )
+
+
 def test_a_job_with_two_timeouts_is_refused(stack: cdk.Stack) -> None:
     job = uc.Job(image=IMAGE, command=("train.py",), timeout_hours=2)
     with pytest.raises(FindingsError, match=r"UC6104: \S+: timeout: the job has two timeouts"):
