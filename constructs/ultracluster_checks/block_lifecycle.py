@@ -7,7 +7,7 @@ from functools import lru_cache
 from typing import Any, Final
 
 from ultracluster_catalog.capacity.capacity_blocks import TERMINATION_BEFORE_END
-from ultracluster_checks.codes import CALLING, IN_TIME, RUNNING
+from ultracluster_checks.codes import IN_TIME
 from ultracluster_checks.events import is_about_blocks
 from ultracluster_checks.model.nodes import (
     COMPUTE_ENVIRONMENT,
@@ -179,7 +179,7 @@ def life_cycles_start_in_time(worker: Resource) -> Iterator[Wrong]:
             yield at, got, "more than 30 minutes"
 
 
-@rule(RUNNING, _workers)
+@rule("UC6433", _workers)
 def life_cycles_have_time(function: Resource) -> Iterator[Wrong]:
     """Find functions of a life cycle that Lambda never runs, or that end before they could end jobs."""
     timeout, most = function["Timeout"], function["ReservedConcurrentExecutions"]
@@ -191,7 +191,7 @@ def life_cycles_have_time(function: Resource) -> Iterator[Wrong]:
         yield most, "got 0, with which Lambda refuses every invocation", "none, or 1 or more"
 
 
-@rule(CALLING, _cycles)
+@rule("UC6436", _cycles)
 def life_cycles_may_be_called(cycle: tuple[Resource, list[Trigger]]) -> Iterator[Wrong]:
     """Find functions of a life cycle that no permission lets their rule invoke."""
     worker, own = cycle
@@ -291,6 +291,18 @@ def closed_queues_are_opened(resource: Resource) -> Iterator[Wrong]:
 
 
 RECORDS: Final = (
+    RuleRecord(
+        "UC6433",
+        "A function that ends jobs runs, and has enough time.",
+        remedy="Set a timeout of 30 seconds or more and a concurrency above 0.",
+        source="AWS Lambda developer guide, timeout and reserved concurrency, 2026-11: with 0 every invocation is refused.",
+    ),
+    RuleRecord(
+        "UC6436",
+        "A rule may call the function that ends jobs.",
+        remedy="Add an AWS::Lambda::Permission with the rule as SourceArn; for a schedule, a role that allows lambda:InvokeFunction.",
+        source="EventBridge user guide, resource-based policies for Lambda, 2026-11.",
+    ),
     RuleRecord(
         "UC6430",
         "Something ends the jobs of a Capacity Block before EC2 ends its nodes.",

@@ -7,20 +7,14 @@ from ultracluster_spec.record import RuleRecord
 
 ONE_SUBNET: Final = "UC3204"
 OPEN_INGRESS: Final = "UC3206"
-TOKENS: Final = "UC4207"
-TYPE_OF_TEMPLATE: Final = "UC4215"
 LUSTRE_VERSION: Final = "UC5080"
 RETAINED: Final = "UC5201"
 LUSTRE_PORTS_OPEN: Final = "UC5203"
 ENCRYPTION: Final = "UC5204"
 KEPT_IN_S3: Final = "UC5209"
-ROOM: Final = "UC6407"
 EVERY_ACTION: Final = "UC6420"
 IN_TIME: Final = "UC6431"
 EVENTS: Final = "UC6432"
-RUNNING: Final = "UC6433"
-CALLING: Final = "UC6436"
-BILLED: Final = "UC6483"
 
 OF_ANY_STACK: Final = frozenset({OPEN_INGRESS, LUSTRE_VERSION, ENCRYPTION, EVERY_ACTION})
 """Rules that constructs of the CDK for other purposes break, such as a load balancer or a bastion."""
@@ -37,18 +31,6 @@ RECORDS: Final = (
         "No security group allows access from everywhere.",
         remedy="Name a security group or the addresses that need access. People reach nodes through Session Manager, which needs no open port.",
         source="Our decision: nodes are worth more than the convenience of an open port.",
-    ),
-    RuleRecord(
-        "UC4207",
-        "Instance metadata is read only with a token.",
-        remedy="Set HttpTokens to required.",
-        source="EC2 user guide, instance metadata options.",
-    ),
-    RuleRecord(
-        "UC4215",
-        "A compute environment launches the instance type for which its launch template was written.",
-        remedy="Use the same type in both: the network cards of a launch template are those of one type.",
-        source="AWS Batch user guide, launch templates: the types of the environment win.",
     ),
     RuleRecord(
         "UC5080",
@@ -83,12 +65,6 @@ RECORDS: Final = (
         source="Our decision: a run that goes wrong overwrites its own checkpoints.",
     ),
     RuleRecord(
-        "UC6407",
-        "A container requests no more than its node has.",
-        remedy="Request what is left for containers; the kernel and the ECS agent need some of the memory.",
-        source="pytorch/torchx 795: a trn1.32xlarge registers 507,821 of 524,288 MiB. For types without a measurement, 96 %.",
-    ),
-    RuleRecord(
         "UC6420",
         "A policy allows actions by name.",
         remedy="Name the actions. CloudTrail and IAM Access Analyzer show which ones are used.",
@@ -105,24 +81,5 @@ RECORDS: Final = (
         "A rule about a Capacity Block waits for events that EC2 sends about it.",
         remedy="Match source aws.ec2, both names of the warning, and the ID of the reservation.",
         source="EC2 user guide, monitor Capacity Blocks with EventBridge, 2026-11; marianachow0321/aws-capacity-block-notifications, 2025-09-12, on the names.",
-    ),
-    RuleRecord(
-        "UC6433",
-        "A function that ends jobs runs, and has enough time.",
-        remedy="Set a timeout of 30 seconds or more and a concurrency above 0.",
-        source="AWS Lambda developer guide, timeout and reserved concurrency, 2026-11: with 0 every invocation is refused.",
-    ),
-    RuleRecord(
-        "UC6436",
-        "A rule may call the function that ends jobs.",
-        remedy="Add an AWS::Lambda::Permission with the rule as SourceArn; for a schedule, a role that allows lambda:InvokeFunction.",
-        source="EventBridge user guide, resource-based policies for Lambda, 2026-11.",
-    ),
-    RuleRecord(
-        "UC6483",
-        "What is billed by the hour is used, bounded and ends.",
-        severity=Severity.WARNING,
-        remedy="Remove what is not used, or use and bound it as the finding says.",
-        source="Pricing pages of Amazon EC2 and EBS; EC2 User Guide, Capacity Reservations, 2026-11.",
     ),
 )

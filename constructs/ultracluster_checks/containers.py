@@ -27,21 +27,6 @@ def _uses(container: JobContainer, devices: re.Pattern[str]) -> bool:
     return any(devices.fullmatch(each.pattern) for each in container.devices)
 
 
-@rule("UC6401", job_containers)
-def efa_devices_are_named(container: JobContainer) -> Iterator[Wrong]:
-    """Find containers that mount the folder of the EFA devices instead of mapping the devices."""
-    for device in container.at["LinuxParameters"]["Devices"].items:
-        for at in (device["HostPath"], device["ContainerPath"]):
-            if (at.text or "").rstrip("/") == _EFA_FOLDER:
-                got = f"got {_EFA_FOLDER}, where libfabric finds no EFA device and silently falls back to TCP"
-                yield at, got, f"{_EFA_FOLDER}/uverbs0 onwards, one each"
-                break
-    for source in (volume["Host"]["SourcePath"] for volume in container.at["Volumes"].items):
-        if (source.text or "").rstrip("/") == _EFA_FOLDER:
-            got = f"got {_EFA_FOLDER} as a volume, which does not let the container open the devices"
-            yield source, got, f"the devices {_EFA_FOLDER}/uverbs0 onwards, one each"
-
-
 @rule(DEVICES)
 def every_device_is_given(templates: Templates) -> Iterator[Wrong]:
     """Find multi-node jobs that lack a Neuron or EFA device of their node, and devices that no node has."""
@@ -273,12 +258,6 @@ RECORDS: Final = (
         "A job with a volume of S3 Files has a role.",
         remedy="Set JobRoleArn, a role that may s3files:ClientMount, and s3files:ClientWrite to write.",
         source="https://docs.aws.amazon.com/batch/latest/userguide/s3files-volumes.html, as of 2026-10; botocore 1.44.5, ECS S3FilesVolumeConfiguration: a task role is required.",
-    ),
-    RuleRecord(
-        "UC6401",
-        "A job gets its EFA devices one by one, not as their directory.",
-        remedy="Map /dev/infiniband/uverbs0 onwards, one device each.",
-        source="aws-samples/aws-do-eks 63: with the folder, libfabric found no EFA device and used TCP.",
     ),
     RuleRecord(
         "UC6403",

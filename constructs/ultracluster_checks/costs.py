@@ -3,7 +3,6 @@
 from collections.abc import Iterator
 from typing import Final
 
-from ultracluster_checks.codes import BILLED
 from ultracluster_checks.jobs import JOB_DEFINITION, job_containers
 from ultracluster_checks.model.nodes import AUTO_SCALING_GROUP, QUEUE, nodes_of
 from ultracluster_checks.model.template import Resource
@@ -37,7 +36,7 @@ def jobs_repeat_what_is_not_their_fault(job: Resource) -> Iterator[Wrong]:
             yield each["Action"], "the job ends when EC2 takes its node, and is not repeated", "RETRY"
 
 
-@rule(BILLED, _RESERVATION)
+@rule("UC6483", _RESERVATION)
 def reservations_end_and_are_filled(reservation: Resource) -> Iterator[Wrong]:
     """Find reservations without an end, open to other nodes of their type, or larger than what starts in them."""
     kind, end, criteria = (reservation[name] for name in ("EndDateType", "EndDate", "InstanceMatchCriteria"))
@@ -54,7 +53,7 @@ def reservations_end_and_are_filled(reservation: Resource) -> Iterator[Wrong]:
         yield count, f"got {count.number}, and at most {room} nodes start in it", str(room)
 
 
-@rule(BILLED, QUEUE)
+@rule("UC6483", QUEUE)
 def paid_capacity_is_used_first(queue: Resource) -> Iterator[Wrong]:
     """Find queues that start nodes on demand before those of a reservation, which is paid anyway."""
     behind = [each for each in nodes_of(queue.template.templates) if each.template is not None]
@@ -68,7 +67,7 @@ def paid_capacity_is_used_first(queue: Resource) -> Iterator[Wrong]:
             yield place, got, "the reservation first"
 
 
-@rule(BILLED, AUTO_SCALING_GROUP)
+@rule("UC6483", AUTO_SCALING_GROUP)
 def blocks_are_filled(group: Resource) -> Iterator[Wrong]:
     """Find groups over a Capacity Block whose schedule starts fewer nodes than are paid."""
     nodes = next((each for each in nodes_of(group.template.templates) if each.owner is group), None)
@@ -83,6 +82,13 @@ def blocks_are_filled(group: Resource) -> Iterator[Wrong]:
 
 
 RECORDS: Final = (
+    RuleRecord(
+        "UC6483",
+        "What is billed by the hour is used, bounded and ends.",
+        severity=Severity.WARNING,
+        remedy="Remove what is not used, or use and bound it as the finding says.",
+        source="Pricing pages of Amazon EC2 and EBS; EC2 User Guide, Capacity Reservations, 2026-11.",
+    ),
     RuleRecord(
         "UC6482",
         "A job on several nodes or accelerators has the time to begin, and is repeated only for what is not its own fault.",

@@ -4,7 +4,6 @@ from collections.abc import Iterator
 from typing import Final
 
 from ultracluster_catalog.limits.queues import WAIT_LIMIT_REASONS
-from ultracluster_checks.codes import TYPE_OF_TEMPLATE
 from ultracluster_checks.model.nodes import (
     COMPUTE_ENVIRONMENT,
     QUEUE,
@@ -48,7 +47,7 @@ def environments_hold_whole_nodes(nodes: Nodes) -> Iterator[Wrong]:
         yield Problem.of(most, "UC4213", got, whole, remedy)
 
 
-@rule(TYPE_OF_TEMPLATE, COMPUTE_ENVIRONMENT)
+@rule("UC4215", COMPUTE_ENVIRONMENT)
 def types_match_their_launch_template(environment: Resource) -> Iterator[Wrong]:
     """Find environments with another instance type than their launch template."""
     template, names = launch_template_of(environment), instance_type_names(environment)
@@ -140,6 +139,12 @@ def nodes_have_drivers(nodes: Nodes) -> Iterator[Wrong]:
 
 
 RECORDS: Final = (
+    RuleRecord(
+        "UC4215",
+        "A compute environment launches the instance type for which its launch template was written.",
+        remedy="Use the same type in both: the network cards of a launch template are those of one type.",
+        source="AWS Batch user guide, launch templates: the types of the environment win.",
+    ),
     RuleRecord(
         "UC4212",
         "A compute environment has enough vCPUs for at least one node.",

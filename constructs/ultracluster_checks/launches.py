@@ -4,7 +4,6 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
-from ultracluster_checks.codes import TOKENS
 from ultracluster_checks.model.nodes import COMPUTE_ENVIRONMENT, LAUNCH_TEMPLATE, is_in_batch, launch_data
 from ultracluster_checks.model.template import Property, Resource, places
 from ultracluster_checks.model.values import Unknown
@@ -77,7 +76,7 @@ def user_data_calls_what_is_there(template: Resource) -> Iterator[Wrong]:
         yield from placed(at, check_commands(at.pattern))
 
 
-@rule(TOKENS, LAUNCH_TEMPLATE)
+@rule("UC4207", LAUNCH_TEMPLATE)
 def metadata_needs_a_token(template: Resource) -> Iterator[Wrong]:
     """Find nodes that allow IMDSv1, which exposes their credentials to request forgery."""
     options = launch_data(template)["MetadataOptions"]
@@ -145,6 +144,12 @@ def nothing_is_reserved(reservation: Resource) -> Iterator[Wrong]:
 
 
 RECORDS: Final = (
+    RuleRecord(
+        "UC4207",
+        "Instance metadata is read only with a token.",
+        remedy="Set HttpTokens to required.",
+        source="EC2 user guide, instance metadata options.",
+    ),
     RuleRecord(
         "UC4206",
         "The image of nodes is pinned by its id, not looked up at each deployment.",

@@ -29,6 +29,7 @@ _SETTINGS: Final = (
     *((_OWNS_NODE, _JOB_DEFINITION, f"{task}.IpcMode", "host", "the container reads the shared memory of every program of the node", "task") for task in _TASKS),
     (_OWNS_NODE, CONTAINER, "LinuxParameters.Devices.*.HostPath", _DISKS, "the container reads and writes the disk or the memory of the node", "the devices that it needs, such as /dev/neuron0"),
     (_OWNS_NODE, CONTAINER, "LinuxParameters.Capabilities.Add.*", _POWERS, "with this the container controls the node", "no such capability"),
+    *(("UC6401", CONTAINER, path, "/dev/infiniband", "libfabric finds no EFA device there and silently falls back to TCP", "the devices /dev/infiniband/uverbs0 onwards, one each") for path in ("LinuxParameters.Devices.*.HostPath", "Volumes.*.Host.SourcePath")),
     ("UC4226", "EC2::LaunchTemplate", "LaunchTemplateData.BlockDeviceMappings.*.Ebs.DeleteOnTermination", "false", "each node that ends leaves its volume, which is billed", "true"),
 )  # fmt: skip
 
@@ -53,6 +54,12 @@ RECORDS: Final = (
         severity=Severity.WARNING,
         remedy="Set DeleteOnTermination to true, and keep data in S3 or a file system.",
         source="Amazon EC2 user guide, preserve data when an instance is terminated, 2026-11.",
+    ),
+    RuleRecord(
+        "UC6401",
+        "A job gets its EFA devices one by one, not as their directory.",
+        remedy="Map /dev/infiniband/uverbs0 onwards, one device each.",
+        source="aws-samples/aws-do-eks 63: with the folder, libfabric found no EFA device and used TCP.",
     ),
     RuleRecord(
         "UC6410",
