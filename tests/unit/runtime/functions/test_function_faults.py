@@ -75,7 +75,7 @@ class WatchedAws(FakeAws):
         return {"jobSummaryList": [{"jobId": "j", "jobName": "train", "createdAt": 1, "startedAt": 2}]}
 
     def _GetMetricData(self, _: Mapping[str, Any]) -> dict[str, Any]:  # noqa: N802
-        return {"MetricDataResults": [{"Id": "steps", "Timestamps": [datetime.now(UTC)], "Values": [1.5]}]}
+        return {"MetricDataResults": [{"Id": "m0", "Timestamps": [datetime.now(UTC)], "Values": [1.5]}]}
 
 
 class MarketAws(FakeAws):
@@ -88,7 +88,7 @@ class MarketAws(FakeAws):
         return {"CapacityBlockOfferings": [offering]}
 
     def _GetMetricData(self, _: Mapping[str, Any]) -> dict[str, Any]:  # noqa: N802
-        return {"MetricDataResults": [{"Id": "price", "Timestamps": [], "Values": []}]}
+        return {"MetricDataResults": [{"Id": "m0", "Timestamps": [], "Values": []}]}
 
 
 class EndedAws(FakeAws):
