@@ -197,7 +197,6 @@ STATES: Sequence[tuple[Callable[[Account], None], str]] = (
     (an_order, "how-to/bake-an-ami.md concepts/images.md"),
     (an_order, "how-to/buy-a-block.md"),
     (an_order, "how-to/wait-for-capacity.md"),
-    (an_order, "concepts/capacity.md"),
     (an_exported_ledger, "how-to/rehearsal.md"),
     (a_block, "runbook/extension.md"),
     (an_order_for_production, "concepts/regions.md"),
@@ -319,7 +318,7 @@ def save_assembly(account: Account) -> None:
 
 
 BEFORE: Mapping[str, Mapping[str, Callable[[Account], object]]] = {
-    "concepts/capacity.md": {"capacity verify": Account.run_in_block},
+    "how-to/buy-a-block.md": {"capacity verify": Account.run_in_block},
     "concepts/regions.md": {"capacity resolve": Account.buy},
     "concepts/rollout.md": {"--resume": Account.fail_rollout, "--restart": Account.fail_rollout},
     "how-to/advice.md": {"--cluster": Account.report_metric},

@@ -32,18 +32,15 @@ make live DO=publish                                # writes this page from the 
 - **Use a dedicated test account.** A run uses the credentials of the environment, and refuses any account other than `ACCOUNT`.
 - **A run never exceeds its budget.** Before a question is asked, its worst case is reserved: the price of its resources, by the price tables of `ultracluster_catalog`, for its time
   limit and another half hour. A run ends before a reservation would exceed `BUDGET`, and sends no call that would buy or launch more than the question has reserved.
-- **A run cleans up.** It tags all its resources with `ultracluster:live`, and removes those of each question, and all at the end of each tier. It first deploys a small stack with a
-  schedule, which removes everything with the run's tag a quarter of an hour after the limit of the current question, even if the machine that started the run is gone.
-  `make live DO=clean` does the same by hand.
-- **A run needs few permissions.** `tests/live/tier_policies` has those of each tier; a role needs those of the lower tiers too. Tiers 2 and 3 have the same. CloudFormation deploys with
-  the role of the CDK's bootstrap.
+- **A run cleans up.** It removes the resources of each question, and all at the end of each tier. It first deploys a small stack with a schedule, which removes everything with the
+  run's tag `ultracluster:live` a quarter of an hour after the limit of the current question, even if the machine that started the run is gone. `make live DO=clean` does the same by hand.
+- **A run needs few permissions**: those in `tests/live/tier_policies` of its tier and the lower ones.
 - **An interrupted run can be resumed** and pays for nothing twice: its journal is in `.ultracluster/live/RUN`. A question that was interrupted after it began to pay is not repeated, and
   a Capacity Block that was bought is found by its tag.
 - **A run writes a record** of its requests and responses to tests/live/records, without anything that identifies an account or its people. Commit it, or send it in a pull request: this page,
   `preflight` and `deploy --without-capacity` then show when each question last passed.
 - Worst cases are list prices with their dates. Check the price of an offering before you buy: a run buys nothing that costs more than its reservation.
 """
-
 
 def page(records: Mapping[str, Mapping[str, Any]]) -> str:
     """Return the page.
@@ -60,7 +57,6 @@ def page(records: Mapping[str, Mapping[str, Any]]) -> str:
     tiers = [f"- Tier {tier}: {what}" for tier, what in TIERS.items()]
     parts.append("\n".join(["## Tiers\n", *tiers]) + "\n")
     return "\n".join(parts)
-
 
 def facts(records: Mapping[str, Mapping[str, Any]]) -> str:
     """Return the table of `ultracluster_runtime.preflight.live_facts`.
@@ -83,14 +79,12 @@ def facts(records: Mapping[str, Mapping[str, Any]]) -> str:
     ]
     return json.dumps(rows, indent=1) + "\n"
 
-
 def _row(question: Question, last: Mapping[str, tuple[str, str, str]]) -> str:
     cost = f"{question.usd} USD: {question.cost.what}" if question.usd else question.cost.what
     needs = ", ".join(question.needs)
     return (
         f"| {question.id} | {question.title} | {question.tier} | {cost} | {needs} | {_last(question, last)} |"
     )
-
 
 def _last(question: Question, last: Mapping[str, tuple[str, str, str]]) -> str:
     if question.id not in last:

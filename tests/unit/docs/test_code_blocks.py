@@ -250,6 +250,7 @@ NAMES: dict[str, Callable[[], dict[str, Any]]] = {
     "how-to/who-may-submit.md": with_cluster,
     "reference/security.md": with_nag,
     "reference/training-metrics.md": measured,
+    "tutorials/own-app.md": with_job,
 }
 """What the blocks of a page use without defining it."""
 
