@@ -42,6 +42,7 @@ make live DO=publish                                # writes this page from the 
 - Worst cases are list prices with their dates. Check the price of an offering before you buy: a run buys nothing that costs more than its reservation.
 """
 
+
 def page(records: Mapping[str, Mapping[str, Any]]) -> str:
     """Return the page.
 
@@ -57,6 +58,7 @@ def page(records: Mapping[str, Mapping[str, Any]]) -> str:
     tiers = [f"- Tier {tier}: {what}" for tier, what in TIERS.items()]
     parts.append("\n".join(["## Tiers\n", *tiers]) + "\n")
     return "\n".join(parts)
+
 
 def facts(records: Mapping[str, Mapping[str, Any]]) -> str:
     """Return the table of `ultracluster_runtime.preflight.live_facts`.
@@ -79,12 +81,14 @@ def facts(records: Mapping[str, Mapping[str, Any]]) -> str:
     ]
     return json.dumps(rows, indent=1) + "\n"
 
+
 def _row(question: Question, last: Mapping[str, tuple[str, str, str]]) -> str:
     cost = f"{question.usd} USD: {question.cost.what}" if question.usd else question.cost.what
     needs = ", ".join(question.needs)
     return (
         f"| {question.id} | {question.title} | {question.tier} | {cost} | {needs} | {_last(question, last)} |"
     )
+
 
 def _last(question: Question, last: Mapping[str, tuple[str, str, str]]) -> str:
     if question.id not in last:
