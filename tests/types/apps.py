@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Unpack
 
 import aws_cdk as cdk
+import jsii
 from aws_cdk import aws_batch as batch
 from aws_cdk import aws_cloudwatch as cloudwatch
 from aws_cdk import aws_cloudwatch_actions as actions
@@ -25,13 +26,16 @@ from aws_cdk import aws_events_targets as targets
 from aws_cdk import aws_fsx as fsx
 from aws_cdk import aws_iam as iam
 from aws_cdk import aws_lambda as lambda_
+from aws_cdk import aws_logs as logs
 from aws_cdk import aws_s3 as s3
 from aws_cdk import aws_secretsmanager as secretsmanager
 from aws_cdk import aws_sns as sns
 from aws_cdk import aws_sns_subscriptions as subscriptions
 from aws_cdk import aws_ssm as ssm
+from aws_cdk import aws_stepfunctions as sfn
+from aws_cdk import aws_stepfunctions_tasks as tasks
 from aws_cdk import pipelines
-from constructs import Construct
+from constructs import Construct, IConstruct
 
 import ultracluster as uc
 
@@ -51,6 +55,13 @@ def stack(scope: Construct, name: str = "Training") -> cdk.Stack:
     return cdk.Stack(scope, name, env=OHIO)
 
 
+def existing_vpc_by_lookup(app: cdk.App) -> list[str]:
+    here = stack(app)
+    vpc = ec2.Vpc.from_lookup(here, "Vpc", vpc_id="vpc-0123456789abcdef0")
+    cluster(here, "Cluster", network=vpc, vpc_subnets=ec2.SubnetSelection(availability_zones=["us-east-2c"]))
+    return ["AWS::Batch::JobQueue"]
+
+
 def existing_vpc_by_attributes(app: cdk.App) -> list[str]:
     here = stack(app)
     vpc = ec2.Vpc.from_vpc_attributes(
@@ -63,6 +74,21 @@ def existing_vpc_by_attributes(app: cdk.App) -> list[str]:
     )
     cluster(here, "Cluster", network=vpc)
     return ['"Fn::ImportValue": "SubnetId"']
+
+
+def two_clusters_in_a_stack(app: cdk.App) -> list[str]:
+    here = stack(app)
+    cluster(here, "Pretrain")
+    cluster(here, "Tune", capacity=uc.OnDemand(zone_id=ZONE), cluster_name="tune", file_system="none")
+    return ["Training", '"tune"']
+
+
+def nested_stacks(app: cdk.App) -> list[str]:
+    here = stack(app)
+    nested = cdk.NestedStack(here, "Nested")
+    made = cluster(nested, "Cluster")
+    cdk.CfnOutput(here, "Queue", value=made.queue.job_queue_arn)
+    return ["AWS::CloudFormation::Stack", "AWS::Batch::JobQueue"]
 
 
 class Platform(cdk.Stage):
@@ -82,6 +108,31 @@ def pipeline(app: cdk.App) -> list[str]:
     )
     line.add_stage(Platform(app, "Production", nodes=4), pre=[pipelines.ManualApprovalStep("Ask")])
     return ["AWS::CodePipeline::Pipeline", "AWS::Batch::JobQueue"]
+
+
+@jsii.implements(cdk.IAspect)
+class LongerLogs:
+    def visit(self, node: IConstruct) -> None:
+        if isinstance(node, logs.CfnLogGroup):
+            node.retention_in_days = 365
+
+
+def aspects_and_tags(app: cdk.App) -> list[str]:
+    cluster(stack(app), "Cluster", tags={"team": "red"})
+    cdk.Aspects.of(app).add(LongerLogs())
+    cdk.Tags.of(app).add("cost-center", "1234")
+    return ['"RetentionInDays": 365', '"Key": "cost-center"', '"cost-center": "1234"']
+
+
+def permissions_boundary(app: cdk.App) -> list[str]:
+    here = cdk.Stack(
+        app, "Training", env=OHIO, permissions_boundary=cdk.PermissionsBoundary.from_name("Developers")
+    )
+    cluster(here, "Cluster").add_multi_node_job("Pretrain", JOB, timeout=cdk.Duration.days(2))
+    iam.PermissionsBoundary.of(here).apply(
+        iam.ManagedPolicy.from_managed_policy_name(here, "Boundary", "Developers")
+    )
+    return ['"PermissionsBoundary"']
 
 
 def custom_synthesizer(app: cdk.App) -> list[str]:
@@ -121,6 +172,19 @@ def own_buckets(app: cdk.App) -> list[str]:
     return ["neff-cache", "NEURON_COMPILE_CACHE_URL"]
 
 
+def parts_with_an_own_log_group(app: cdk.App) -> list[str]:
+    here = stack(app)
+    network = uc.ClusterNetwork(here, "Network", zone_id=ZONE, instance_type=TYPE, node_count=2)
+    nodes = uc.NodeGroup(here, "Nodes", network=network, instance_type=TYPE, image_id=AMI, capacity=BLOCK)
+    log_group = logs.LogGroup(
+        here, "Logs", log_group_name="/acme/jobs", retention=logs.RetentionDays.ONE_YEAR
+    )
+    queue = uc.TrainingQueue(here, "Queue", nodes=nodes, max_nodes=2, log_group=log_group)
+    uc.BlockLifecycle(here, "Lifecycle", block=BLOCK, queue=queue)
+    uc.MultiNodeJob(here, "Pretrain", JOB, queue=queue)
+    return ["/acme/jobs", "AWS::Batch::JobDefinition"]
+
+
 def images_of_the_cdk(app: cdk.App) -> list[str]:
     here = stack(app)
     made = cluster(here, "Cluster")
@@ -132,6 +196,27 @@ def images_of_the_cdk(app: cdk.App) -> list[str]:
     made.add_multi_node_job("B", job, image=built)
     made.add_single_node_job("C", job, image=ecs.ContainerImage.from_asset(folder, file="package.json"))
     return [":v2", "cdk-hnb659fds-container-assets"]
+
+
+def imported_file_system(app: cdk.App) -> list[str]:
+    here = stack(app)
+    vpc = ec2.Vpc.from_vpc_attributes(here, "Vpc", vpc_id="vpc-1", availability_zones=["us-east-2c"])
+    group = ec2.SecurityGroup.from_security_group_id(here, "Lustre", "sg-0123456789abcdef0")
+    subnet = ec2.Subnet.from_subnet_id(here, "Subnet", "subnet-0123456789abcdef0")
+    network = uc.ClusterNetwork.from_subnet(
+        here, "Network", vpc=vpc, subnet=subnet, zone_id=ZONE, instance_type=TYPE, node_count=4
+    )
+    file_system = uc.SharedFileSystem.from_attributes(
+        here,
+        "FileSystem",
+        network=network,
+        file_system_id="fs-0123456789abcdef0",
+        mount_name="abcdefgh",
+        zone_id=ZONE,
+        security_group=group,
+    )
+    cluster(here, "Cluster", network=network, file_system=file_system)
+    return ["fs-0123456789abcdef0"]
 
 
 def lustre_of_the_cdk(app: cdk.App) -> list[str]:
@@ -200,6 +285,22 @@ def nightly_rule(app: cdk.App) -> list[str]:
     return ["BatchParameters", "Batch Job Queue Blocked"]
 
 
+def state_machine(app: cdk.App) -> list[str]:
+    here = stack(app)
+    made = cluster(here, "Cluster")
+    job = made.add_single_node_job("Evaluate", JOB)
+    task = tasks.BatchSubmitJob(
+        here,
+        "Train",
+        job_name="train",
+        job_queue_arn=made.queue.job_queue_arn,
+        job_definition_arn=job.job_definition_arn,
+        container_overrides=tasks.BatchContainerOverrides(environment={"STEPS": "100"}),
+    )
+    sfn.StateMachine(here, "Machine", definition_body=sfn.DefinitionBody.from_chainable(task))
+    return ["batch:submitJob.sync"]
+
+
 def grants(app: cdk.App) -> list[str]:
     here = stack(app)
     made = cluster(here, "Cluster")
@@ -256,6 +357,40 @@ def removal_policies(app: cdk.App) -> list[str]:
     cluster(here, "Cluster", removal_policy=cdk.RemovalPolicy.DESTROY)
     cdk.RemovalPolicies.of(here).destroy()
     return ['"DeletionPolicy": "Delete"']
+
+
+def a_cluster_of_another_app(app: cdk.App) -> list[str]:
+    here = stack(app)
+    queue: uc.ITrainingQueue = uc.TrainingQueue.from_training_queue_attributes(
+        here,
+        "Queue",
+        job_queue_arn=cdk.Fn.import_value("QueueArn"),
+        instance_type=TYPE,
+        max_nodes=4,
+        log_group=logs.LogGroup.from_log_group_name(
+            here, "Logs", ssm.StringParameter.value_for_string_parameter(here, "/logs")
+        ),
+    )
+    bucket = s3.Bucket.from_bucket_arn(here, "Bucket", cdk.Fn.import_value("BucketArn"))
+    imported: uc.IUltraCluster = uc.UltraCluster.from_ultra_cluster_attributes(
+        here,
+        "Cluster",
+        cluster_name="pretrain",
+        queue=queue,
+        checkpoint_bucket=bucket,
+        compile_cache=uc.CompileCache.from_bucket(here, "Graphs", bucket, prefix="neff"),
+    )
+    job = imported.add_multi_node_job("Pretrain", JOB)
+    researcher = iam.Role.from_role_name(here, "Researcher", "researcher")
+    for grant in (imported.grant_submit, imported.grant_read, queue.grant_submit, job.grant_submit):
+        grant(researcher).assert_success()
+    metrics: list[cloudwatch.Metric] = [
+        imported.metric_tokens_per_second(),
+        queue.metric_jobs_moved_to_failed(statistic="Sum"),
+    ]
+    for number, metric in enumerate(metrics):
+        metric.create_alarm(here, f"Alarm{number}", threshold=1, evaluation_periods=1)
+    return ["QueueArn", "AWS::Batch::JobDefinition", "batch:SubmitJob", "TokensPerSecond"]
 
 
 def output_queue(scope: Construct, queue: batch.IJobQueue) -> None:
@@ -356,6 +491,30 @@ def a_wrapper(app: cdk.App) -> list[str]:
     here = stack(app)
     AcmeJob(here, "Pretrain", cluster(here, "Cluster"), timeout=cdk.Duration.days(1))
     return ['"AttemptDurationSeconds": 86400', "ultracluster:resume"]
+
+
+def secrets_and_variables(app: cdk.App) -> list[str]:
+    here = stack(app)
+    made = cluster(here, "Cluster", network=uc.Network(endpoints=("secretsmanager",)))
+    token = secretsmanager.Secret(here, "Token")
+    parameter = ssm.StringParameter.from_secure_string_parameter_attributes(
+        here, "Key", parameter_name="/wandb"
+    )
+    corpus = s3.Bucket(here, "Corpus")
+    job = made.add_multi_node_job(
+        "Pretrain",
+        uc.Job(
+            image=IMAGE,
+            command=("train.py", "--data", corpus.s3_url_for_object()),
+            environment={"CORPUS": corpus.bucket_name},
+        ),
+        secrets={
+            "HF_TOKEN": batch.Secret.from_secrets_manager(token),  # pyright: ignore[reportArgumentType]
+            "WANDB_API_KEY": batch.Secret.from_ssm_parameter(parameter),
+        },
+    )
+    corpus.grant_read(job)
+    return ['"Name": "HF_TOKEN"', '"Name": "WANDB_API_KEY"', '"Name": "CORPUS"']
 
 
 def dependencies_and_connections(app: cdk.App) -> list[str]:
