@@ -51,7 +51,7 @@ def test_a_type_that_is_known_at_deployment_only_is_refused_in_one_line(stack: c
             ),
         )
     assert str(refused.value).startswith(
-        "UC4001: Test/Nodes: got a token, which has no value before deployment"
+        "UC4001: Test/Nodes: instance_type: got a token, which has no value before deployment"
     )
     assert "Token[" not in str(refused.value)
 
