@@ -33,6 +33,7 @@ def checkout(tmp_path: Path) -> Path:
     (tmp_path / ".venv").symlink_to(sys.prefix)
     for name in ("app.py", "cdk.json"):
         (tmp_path / name).symlink_to(ROOT / name)
+    (tmp_path / "block.py").write_text(BLOCK)
     return tmp_path
 
 
@@ -49,11 +50,34 @@ def environment(folder: Path) -> Mapping[str, str]:
 
 
 PROGRAM = "import os; print('my own program on node', os.environ['NODE_RANK'])"
+BLOCK = """
+import os
+from datetime import UTC, datetime, timedelta
+from ultracluster_spec.file_system import MOUNT_PATH
+from ultracluster_cli._aws.local_target import node_files
+from ultracluster_local.seeding.seed_client import SeedImage, SeedReservation, seed
+seed(
+    endpoint=os.environ["AWS_ENDPOINT_URL"],
+    key=os.environ["AWS_ACCESS_KEY_ID"],
+    regions=["us-east-2"],
+    images=[
+        SeedImage(image_id="ami-0123456789abcdef0", region="us-east-2", files=node_files(), shared=MOUNT_PATH)
+    ],
+    reservations=[
+        SeedReservation(
+            reservation_id="cr-0123456789abcdef0", region="us-east-2", zone_id="use2-az3", block=True,
+            instance_type="trn2.48xlarge", count=4,
+            start=datetime.now(UTC) - timedelta(hours=1), end=datetime.now(UTC) + timedelta(days=13),
+        )
+    ],
+)
+"""
+"""The block and the image of a CDK app, which `deploy --local` makes for a rollout file."""
 OWN: Mapping[str, tuple[str, str]] = {
     "tutorials/first-cluster.md": ("ultracluster run", "ultracluster run train.py --folder own"),
     "tutorials/own-app.md": (
         "ultracluster jobs submit",
-        "ultracluster run train.py --folder own --cluster Training",
+        "python ../block.py && ultracluster run train.py --folder own --cluster Training",
     ),
     "tutorials/three-regions.md": ("sed", "ultracluster run train.py --folder own --cluster canary"),
 }
