@@ -23,17 +23,12 @@ from ultracluster_checks.model.permissions import (
 from ultracluster_checks.model.template import Property, Resource, Templates
 from ultracluster_checks.problem import Problem, Wrong, rule
 from ultracluster_spec.findings import Severity, quote
+from ultracluster_spec.grants import BUYING
 from ultracluster_spec.record import RuleRecord
 
 POWERFUL_POLICY: Final = "UC6422"
 PURCHASE: Final = "UC6425"
 
-# Actions in EC2 and SageMaker that commit to pay for capacity without a way to cancel.
-_BUYING: Final = (
-    "ec2:PurchaseCapacityBlock", "ec2:PurchaseCapacityBlockExtension", "ec2:PurchaseHostReservation",
-    "ec2:PurchaseReservedInstancesOffering", "sagemaker:CreateTrainingPlan", "sagemaker:ExtendTrainingPlan",
-    "savingsplans:CreateSavingsPlan",
-)  # fmt: skip
 _POWERFUL: Final = re.compile(
     r":policy/(?:[\w-]+/)?(?:AdministratorAccess|PowerUserAccess|SystemAdministrator|SecretsManagerReadWrite|\w+FullAccess)$"
 )
@@ -136,7 +131,7 @@ def roles_are_passed_by_name(templates: Templates) -> Iterator[Wrong]:
 def purchases_need_an_order(templates: Templates) -> Iterator[Wrong]:
     """Find permissions to buy capacity without the condition of an approved, tagged order."""
     for statement, action in _allowances(templates):
-        bought = covered(action.text or "", _BUYING)
+        bought = covered(action.text or "", BUYING)
         if not bought or action.text == "*" or _asks_for_order(statement):
             continue  # everything is reported as a wildcard, not for each action it contains
         denied = [

@@ -6,7 +6,20 @@ from fnmatch import fnmatchcase
 from types import MappingProxyType
 from typing import Final
 
+BUYING: Final = (
+    "ec2:PurchaseCapacityBlock",
+    "ec2:PurchaseCapacityBlockExtension",
+    "ec2:PurchaseHostReservation",
+    "ec2:PurchaseReservedInstancesOffering",
+    "ec2:PurchaseScheduledInstances",
+    "sagemaker:CreateTrainingPlan",
+    "sagemaker:ExtendTrainingPlan",
+    "savingsplans:CreateSavingsPlan",
+)
+"""Actions that commit to pay for capacity without a way to cancel."""
+
 SPENDING: Final = (
+    *BUYING,
     "ec2:AcceptCapacityReservationBillingOwnership",
     "ec2:AcceptReservedInstancesExchangeQuote",
     "ec2:AllocateHosts",
@@ -22,16 +35,8 @@ SPENDING: Final = (
     "ec2:ModifyCapacityReservationFleet",
     "ec2:ModifyReservedInstances",
     "ec2:MoveCapacityReservationInstances",
-    "ec2:PurchaseCapacityBlock",
-    "ec2:PurchaseCapacityBlockExtension",
-    "ec2:PurchaseHostReservation",
-    "ec2:PurchaseReservedInstancesOffering",
-    "ec2:PurchaseScheduledInstances",
     "ec2:UpdateInterruptibleCapacityReservationAllocation",
     "sagemaker:CreateReservedCapacity",
-    "sagemaker:CreateTrainingPlan",
-    "sagemaker:ExtendTrainingPlan",
-    "savingsplans:CreateSavingsPlan",
 )
 """Actions that buy, reserve, change or give back capacity: Service Authorization Reference (2026-11).
 
