@@ -95,14 +95,6 @@ def _names(value: Any, blocks: tuple[Any, ...]) -> bool:
     return value in blocks or (isinstance(value, Text) and any(part in blocks for part in value.parts))
 
 
-def _workers(templates: Templates) -> list[Resource]:
-    return list(life_cycles(templates))
-
-
-def _cycles(templates: Templates) -> list[tuple[Resource, list[Trigger]]]:
-    return list(life_cycles(templates).items())
-
-
 @rule("UC6430")
 def block_jobs_are_ended(templates: Templates) -> Iterator[Wrong]:
     """Find queues of a Capacity Block for which the templates define nothing that ends their jobs."""
@@ -168,7 +160,7 @@ def rules_are_enabled(templates: Templates) -> Iterator[Wrong]:
             yield source["State"], "got DISABLED, so that nothing watches the jobs of the queue", "ENABLED"
 
 
-@rule(IN_TIME, _workers)
+@rule(IN_TIME, life_cycles)
 def life_cycles_start_in_time(worker: Resource) -> Iterator[Wrong]:
     """Find leads after which the nodes of a block are already being terminated."""
     for at in worker["Environment"]["Variables"].members:
@@ -179,7 +171,7 @@ def life_cycles_start_in_time(worker: Resource) -> Iterator[Wrong]:
             yield at, got, "more than 30 minutes"
 
 
-@rule("UC6433", _workers)
+@rule("UC6433", life_cycles)
 def life_cycles_have_time(function: Resource) -> Iterator[Wrong]:
     """Find functions of a life cycle that Lambda never runs, or that end before they could end jobs."""
     timeout, most = function["Timeout"], function["ReservedConcurrentExecutions"]
@@ -191,12 +183,12 @@ def life_cycles_have_time(function: Resource) -> Iterator[Wrong]:
         yield most, "got 0, with which Lambda refuses every invocation", "none, or 1 or more"
 
 
-@rule("UC6436", _cycles)
-def life_cycles_may_be_called(cycle: tuple[Resource, list[Trigger]]) -> Iterator[Wrong]:
+@rule("UC6436", life_cycles)
+def life_cycles_may_be_called(worker: Resource) -> Iterator[Wrong]:
     """Find functions of a life cycle that no permission lets their rule invoke."""
-    worker, own = cycle
-    permissions = list(worker.template.templates.of_type(_PERMISSION))
-    for each in own:
+    templates = worker.template.templates
+    permissions = list(templates.of_type(_PERMISSION))
+    for each in life_cycles(templates)[worker]:
         elsewhere = worker.is_shared or each.source.is_shared or not each.target["RoleArn"].missing
         if not elsewhere and not any(lets_invoke(one, each) for one in permissions):
             got = f"no permission lets {each.source.logical_id} invoke {worker.logical_id}: the function never runs, and no deployment fails"
@@ -225,7 +217,7 @@ def _may_be(at: Property, resources: set[Resource | None], name: Property) -> bo
     return "*" in parts[-1] or name.unknown or name.text in parts
 
 
-@rule("UC6434", _workers)
+@rule("UC6434", life_cycles)
 def life_cycles_may_end_jobs(worker: Resource) -> Iterator[Wrong]:
     """Find functions of a life cycle whose role does not allow them to end jobs."""
     role, settings = role_of(worker["Role"]), worker["Environment"]
@@ -254,7 +246,7 @@ def _knows_end(settings: Property) -> bool:
     return any(map(TIME.search, texts)) or not any(map(RESERVATION_ID.fullmatch, texts))
 
 
-@rule("UC6435", _workers)
+@rule("UC6435", life_cycles)
 def life_cycles_are_aimed_at_their_block(worker: Resource) -> Iterator[Wrong]:
     """Find functions of a life cycle that know another queue or reservation than that of the nodes."""
     templates, settings = worker.template.templates, worker["Environment"]

@@ -10,10 +10,9 @@ from ultracluster_checks.codes import LUSTRE_PORTS_OPEN
 from ultracluster_checks.model.nodes import SECURITY_GROUP, Nodes, groups_at, nodes_of, vpc_of
 from ultracluster_checks.model.template import Property, Resource
 from ultracluster_checks.problem import Wrong, rule
-from ultracluster_checks.security_groups import DIRECTIONS, RULES_OF, GroupRule, admits, group_rules
+from ultracluster_checks.security_groups import DIRECTIONS, RULES_OF, admits, group_rules
 from ultracluster_spec.findings import quote
 
-_FILE_SYSTEM: Final = "AWS::FSx::FileSystem"
 _FS_ID: Final = re.compile(r"fs-[0-9a-f]{8,17}")
 _LUSTRE_RULES: Final = "rules for 988 and 1018 to 1023, between the clients and the file system and within the file system, both ways"
 
@@ -23,7 +22,7 @@ def _networks(subnets: Property) -> list[str]:
     return [text for text in texts if text] if None not in texts else []
 
 
-@rule(LUSTRE_PORTS_OPEN, _FILE_SYSTEM)
+@rule(LUSTRE_PORTS_OPEN, "AWS::FSx::FileSystem")
 def nodes_reach_their_file_system(resource: Resource) -> Iterator[Wrong]:
     """Find nodes that mount another file system, and ports of Lustre that its or their security groups do not allow."""
     if resource["FileSystemType"].text != "LUSTRE":
@@ -58,14 +57,10 @@ def nodes_reach_their_file_system(resource: Resource) -> Iterator[Wrong]:
 
 def _admitted(servers: Sequence[Resource]) -> list[Resource]:
     """Return the groups that those of a file system admit, beside themselves."""
-    peers = [each.peer.target for each in _rules_in(servers, LUSTRE_PORTS[0])]
+    rules = [each for group in servers for each in group_rules(group, "in")]
+    peers = [each.peer.target for each in rules if each.holds_port(*LUSTRE_PORTS[0])]
     named = [each for each in dict.fromkeys(peers) if each is not None and each not in servers]
     return [each for each in named if each.type == SECURITY_GROUP]
-
-
-def _rules_in(groups: Sequence[Resource], ports: tuple[int, int]) -> list[GroupRule]:
-    """Return the rules of security groups that admit TCP on ports."""
-    return [each for group in groups for each in group_rules(group, "in") if each.holds_port(*ports)]
 
 
 def _clients(file_system: Resource) -> Iterator[Nodes]:

@@ -1,7 +1,8 @@
 """Containers of jobs: devices, memory, volumes, privileges, and settings of EFA and Neuron that the nodes have."""
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator
+from functools import lru_cache
 from typing import Final
 
 from ultracluster_checks.codes import KEPT_IN_S3
@@ -13,7 +14,6 @@ from ultracluster_spec.container import DEVICES, LIMITS, NO_FABRIC, VOLUMES, WRI
 from ultracluster_spec.record import RuleRecord
 
 _EFA_DEVICES: Final = "UC6403"
-_EFA_FOLDER: Final = "/dev/infiniband"
 _EFA: Final = re.compile(r"/dev/infiniband/uverbs(\d{1,3})")
 _DEVICE: Final = re.compile(rf"/dev/neuron(\d{{1,3}})|{_EFA.pattern}")
 _LIKE_DEVICE: Final = re.compile(r"/dev/(?:neu?ro\w*|infiniband/\w*ver\w*)$")
@@ -27,15 +27,10 @@ def _uses(container: JobContainer, devices: re.Pattern[str]) -> bool:
     return any(devices.fullmatch(each.pattern) for each in container.devices)
 
 
-@rule(DEVICES)
-def every_device_is_given(templates: Templates) -> Iterator[Wrong]:
+@rule(DEVICES, job_containers)
+def every_device_is_given(container: JobContainer) -> Iterator[Wrong]:
     """Find multi-node jobs that lack a Neuron or EFA device of their node, and devices that no node has."""
-    attached = _attached(templates)
-    for container in job_containers(templates):
-        yield from _wrong_devices(container, attached)
-
-
-def _wrong_devices(container: JobContainer, attached: Mapping[str, int]) -> Iterator[Wrong]:
+    attached = _attached(container.at.resource.template.templates)
     instance_types, at = container.instance_types, container.at["LinuxParameters"]["Devices"]
     mapped = {device.text for device in container.devices}
     chips = instance_types and all(instance_type.is_neuron for instance_type in instance_types)
@@ -67,22 +62,18 @@ def _span(devices: tuple[str, ...]) -> str:
     return f"{devices[0]} to {devices[-1]}" if len(devices) > 1 else devices[0] if devices else "none"
 
 
-def _batch_nodes(templates: Templates) -> list[Nodes]:
-    return [each for each in nodes_of(templates) if each.in_batch]
+def _known_nodes(templates: Templates) -> list[Nodes]:
+    """Return the nodes that jobs run on; none unless templates have the interfaces of all of them."""
+    nodes = [each for each in nodes_of(templates) if each.in_batch]
+    unknown = any(each.template is None or each.data["NetworkInterfaces"].unknown for each in nodes)
+    return nodes if has_all_environments(templates) and not unknown else []
 
 
-def _are_known(templates: Templates, nodes: Sequence[Nodes]) -> bool:
-    """Return whether templates have the interfaces of all nodes that start jobs."""
-    return has_all_environments(templates) and not any(
-        each.template is None or each.data["NetworkInterfaces"].unknown for each in nodes
-    )
-
-
+@lru_cache(maxsize=1)
 def _attached(templates: Templates) -> dict[str, int]:
     """Return the most EFA interfaces that launch templates attach to nodes of each type; nothing unless all are known."""
     attached: dict[str, int] = {}
-    nodes = _batch_nodes(templates)
-    for each in nodes if _are_known(templates, nodes) else ():
+    for each in _known_nodes(templates):
         count = len(each.efa_interfaces) + sum(at["InterfaceType"].unknown for at in each.interfaces)
         attached |= {
             instance_type.name: max(attached.get(instance_type.name, 0), count)
@@ -94,9 +85,8 @@ def _attached(templates: Templates) -> dict[str, int]:
 @rule(_EFA_DEVICES)
 def efa_devices_are_those_of_the_nodes(templates: Templates) -> Iterator[Wrong]:
     """Find containers with more EFA devices than launch templates attach."""
-    nodes = _batch_nodes(templates)
-    counts = [len(each.efa_interfaces) for each in nodes if each.efa_interfaces]
-    attached, known = _attached(templates), _are_known(templates, nodes)
+    counts = [len(each.efa_interfaces) for each in _known_nodes(templates) if each.efa_interfaces]
+    attached = _attached(templates)
     for container in job_containers(templates):
         mapped = [each for each in container.devices if _EFA.fullmatch(each.text or "")]
         held = [
@@ -104,7 +94,7 @@ def efa_devices_are_those_of_the_nodes(templates: Templates) -> Iterator[Wrong]:
             for instance_type in container.instance_types
             if instance_type.name in attached
         ]
-        held = held or ([] if attached or not known else counts)
+        held = held or ([] if attached else counts)
         if held and len(mapped) > max(held):
             got = f"{len(mapped)} EFA devices, and the nodes have {max(held)} EFA interfaces: the container does not start"
             yield mapped[max(held)], got, f"{max(held)} devices, or as many EFA interfaces"

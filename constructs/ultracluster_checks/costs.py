@@ -13,7 +13,6 @@ from ultracluster_spec.record import RuleRecord
 # Seconds that AWS Batch accepts, and in which a job over several nodes has loaded nothing yet.
 _LEAST, _SHORTEST = 60, 600
 _MANY_ATTEMPTS, _MOST_ATTEMPTS = 4, 10
-_RESERVATION: Final = "AWS::EC2::CapacityReservation"
 
 
 @rule("UC6482", JOB_DEFINITION)
@@ -36,7 +35,7 @@ def jobs_repeat_what_is_not_their_fault(job: Resource) -> Iterator[Wrong]:
             yield each["Action"], "the job ends when EC2 takes its node, and is not repeated", "RETRY"
 
 
-@rule("UC6483", _RESERVATION)
+@rule("UC6483", "AWS::EC2::CapacityReservation")
 def reservations_end_and_are_filled(reservation: Resource) -> Iterator[Wrong]:
     """Find reservations without an end, open to other nodes of their type, or larger than what starts in them."""
     kind, end, criteria = (reservation[name] for name in ("EndDateType", "EndDate", "InstanceMatchCriteria"))

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Iterator
-from typing import Any, Final
+from typing import Final
 
 from ultracluster_checks.model.template import Property, Templates
 from ultracluster_checks.model.values import Text
@@ -25,13 +25,12 @@ _ALLOWED: Final = (
 def no_credentials(templates: Templates) -> Iterator[Wrong]:
     """Find strings with the form of a credential, and environment variables named like one."""
     for resource in templates.resources:
-        for path, text in _texts(resource.properties.path, resource.properties.value):
-            if kind := credential_kind(text):
-                yield Property(resource, path, text), f"this looks like {kind}", *_ALLOWED
         if resource.type == "AWS::IAM::AccessKey":
             got = "an access key does not expire, and outputs can show its secret"
             yield resource.properties, got, *_ALLOWED
         for name, at in _named(resource.properties):
+            if isinstance(at.value, str | Text) and (kind := credential_kind(at.pattern)):
+                yield at, f"this looks like {kind}", *_ALLOWED
             # A switch such as GenerateSecret is none.
             text = "" if at.text in (None, "true", "false") else str(at.text)
             secret = text and "placeholder" not in text.lower() and not _REFERENCE.match(text)
@@ -40,15 +39,6 @@ def no_credentials(templates: Templates) -> Iterator[Wrong]:
         for at in (resource["LaunchTemplateData"]["UserData"], resource["UserData"], resource["Data"]):
             for name in (found[1] for found in _ASSIGNED.finditer(at.pattern) if names_credential(found[1])):
                 yield at, f"{name} is set to text, which everyone on the node can read", *_ALLOWED
-
-
-def _texts(path: tuple[str | int, ...], value: Any) -> Iterator[tuple[tuple[str | int, ...], str]]:
-    """Return every text in a value, with its path; what is not known of it stays a gap."""
-    if isinstance(value, dict | list):
-        for key, part in value.items() if isinstance(value, dict) else enumerate(value):
-            yield from _texts((*path, key), part)
-    elif isinstance(value, str | Text):
-        yield path, str(value)
 
 
 def _named(at: Property) -> Iterator[tuple[str, Property]]:

@@ -20,6 +20,7 @@ from ultracluster_checks.model.nodes import (
     nodes_of,
 )
 from ultracluster_checks.model.template import Property, Templates
+from ultracluster_checks.model.values import GAP
 from ultracluster_checks.problem import Wrong, placed, rule
 from ultracluster_spec.container import Container
 from ultracluster_spec.findings import Severity, quote
@@ -39,7 +40,6 @@ JOB_DEFINITION: Final = "AWS::Batch::JobDefinition"
 _ECR: Final = re.compile(rf"(?:[0-9]{{12}}|\$\{{[^{{}}]*\}})\.{ECR_DOMAIN}/")
 # Stated as a resource requirement, and before 2020 as a property.
 _REQUESTS: Final = {"VCPU": "Vcpus", "MEMORY": "Memory"}
-_GAP: Final = re.compile(r"\$\{[^{}]*\}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,10 +167,8 @@ def _asks_for_gpus(container: JobContainer, at: Property, number: int) -> Iterat
     """Find more GPUs than a node has."""
     gpus = [instance_type.gpus for instance_type in container.instance_types]
     if gpus and number > max(gpus):
-        name, chips = (
-            container.instance_types[0].name,
-            all(instance_type.is_neuron for instance_type in container.instance_types),
-        )
+        name = container.instance_types[0].name
+        chips = all(instance_type.is_neuron for instance_type in container.instance_types)
         none = f"got {number} GPUs on {name}, which has none"
         some = f"got {number}, and {name} has {max(gpus)} GPUs"
         yield at, none if chips else some, "the devices from /dev/neuron0" if chips else f"up to {max(gpus)}"
@@ -209,7 +207,7 @@ def images_stay_the_same(container: JobContainer) -> Iterator[Wrong]:
         yield from placed(flags, check_cache_address(flags.pattern))
     image = container.at["Image"].pattern
     name = image.rsplit("/", 1)[-1]
-    bare = _GAP.sub("", name)
+    bare = GAP.sub("", name)
     if not image or "@" in image or (image.endswith("}") and ":" not in bare):
         return  # the image has a digest, or a tag known only at deployment
     registry, region = _ECR.match(image), container.at.resource.region

@@ -6,7 +6,7 @@ from typing import Final
 
 from ultracluster_checks.model.nodes import COMPUTE_ENVIRONMENT, LAUNCH_TEMPLATE, is_in_batch, launch_data
 from ultracluster_checks.model.template import Property, Resource, places
-from ultracluster_checks.model.values import Unknown
+from ultracluster_checks.model.values import GAP, Unknown
 from ultracluster_checks.problem import Wrong, placed, rule
 from ultracluster_spec.findings import Severity, quote
 from ultracluster_spec.images import AMI
@@ -23,7 +23,6 @@ _BOUNDARY: Final = re.compile(r"""boundary="?([^"\s;$]+)(?:["\s;]|$)""", re.IGNO
 # To a container takes 2; what AWS itself writes has up to 4: https://docs.aws.amazon.com/pcs/latest/userguide/working-with_launch-templates.html (2026-11)
 _MOST_HOPS: Final = 4
 _OLD_IMAGE: Final = re.compile(r"\bamazon-linux-2/|/amzn2?-ami-|/amazon-linux/recommended")
-_GAP: Final = re.compile(r"\$\{[^{}]*\}")
 _SSM_TYPE: Final = "AWS::SSM::Parameter::Value<"
 
 
@@ -129,7 +128,7 @@ def user_data_joins_and_mounts_what_is_there(template: Resource) -> Iterator[Wro
 def user_data_fits(template: Resource) -> Iterator[Wrong]:
     """Find user data that EC2 rejects for its size."""
     at, in_batch = launch_data(template)["UserData"], is_in_batch(template)
-    size = len(_GAP.sub("", at.pattern).encode(errors="replace"))  # what fills the gaps comes on top
+    size = len(GAP.sub("", at.pattern).encode(errors="replace"))  # what fills the gaps comes on top
     most = _LARGEST_USER_DATA - _PART_OF_BATCH * in_batch
     if size > most:
         beside = ", to which AWS Batch adds another part" if in_batch else ""

@@ -1,6 +1,6 @@
 """Roles of jobs and nodes: assumed by the service that uses them, and allowed what a job needs."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from typing import Final
 
 from ultracluster_checks.jobs import JobContainer, job_containers
@@ -53,11 +53,6 @@ def _passed(templates: Templates) -> Iterator[tuple[Property, str]]:
                 yield from ((each, "ec2") for each in target["Roles"].items)
 
 
-def _lacking(role: Resource | None, needed: list[tuple[str, Resource | str | None]]) -> str:
-    """Return the names of the actions that a role lacks on their resource; empty without a role."""
-    return ", ".join(each for each, on in needed if role is not None and not may(role, each, on))
-
-
 @rule("UC6462", ROLE)
 def objects_are_named_as_objects(role: Resource) -> Iterator[Wrong]:
     """Find actions on objects that a role is allowed on buckets only, and on buckets, on objects only."""
@@ -76,10 +71,8 @@ def _may_be(at: Property, kind: str) -> bool:
     return not (tail and bucket) or "*" in tail.partition("/")[0] or ("/" in tail) == (kind == "object")
 
 
-def _may_include(statement: Property, *actions: str) -> bool:
-    """Return whether a statement is about one of some actions, or may be."""
-    named = statement["Action"].one_or_more
-    return any(each.text is None or covers(each, action) for each in named for action in actions)
+def _may_include(statement: Property, action: str) -> bool:
+    return any(each.text is None or covers(each, action) for each in statement["Action"].one_or_more)
 
 
 @rule(PERMISSIONS, job_containers)
@@ -96,20 +89,21 @@ def roles_of_jobs_may_do_what_they_need(container: JobContainer) -> Iterator[Wro
                 got = f"{name} names {place}, and {who} does not allow {' or '.join(actions)} on its objects"
                 yield value if role is not None else at, got, " and ".join(_OBJECTS) + " on its objects"
             bucket = on if role is not None and isinstance(on, Resource) else None
-            if role and bucket and (closed := _lacks_key(role, bucket, _OBJECTS.values())):
+            if role and bucket and (closed := _lacks_key(role, bucket)):
                 got = f"{bucket.logical_id} is encrypted with a key, and {role.logical_id} does not allow {closed} on it"
                 yield value, got, "kms:Decrypt and kms:GenerateDataKey on the key"
     at = container.at["ExecutionRoleArn"]
-    if lacking := _lacking(role_of(at), _needed(container.at)):
+    role = role_of(at)
+    if lacking := ", ".join(each for each, on in _needed(container.at) if role and not may(role, each, on)):
         yield at, f"{at.pattern} does not allow {lacking}, and the container does not start", lacking
 
 
-def _lacks_key(role: Resource, bucket: Resource, actions: Iterable[str]) -> str | None:
-    """Return one of some actions that a role lacks on the key of a bucket, unless the key may allow it itself."""
+def _lacks_key(role: Resource, bucket: Resource) -> str | None:
+    """Return what a role lacks on the key of a bucket, unless the key may allow it itself."""
     key = bucket_key(bucket).target
     if key is None or key.type != "AWS::KMS::Key" or role in key["KeyPolicy"].targets:
         return None
-    return next((each for each in actions if not may(role, each, key)), None)
+    return next((each for each in _OBJECTS.values() if not may(role, each, key)), None)
 
 
 def _buckets(value: Property) -> list[Resource | str]:

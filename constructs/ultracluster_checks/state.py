@@ -8,7 +8,6 @@ from ultracluster_checks.codes import ENCRYPTION, KEPT_IN_S3, RETAINED
 from ultracluster_checks.jobs import JobContainer, job_containers
 from ultracluster_checks.model.nodes import LAUNCH_TEMPLATE
 from ultracluster_checks.model.template import Property, Resource, Templates
-from ultracluster_checks.model.values import Reference, Text
 from ultracluster_checks.problem import Wrong, placed, rule
 from ultracluster_spec.findings import Severity, quote
 from ultracluster_spec.lustre import check_export_event
@@ -16,8 +15,6 @@ from ultracluster_spec.record import RuleRecord
 
 BUCKET: Final = "AWS::S3::Bucket"
 _ASSOCIATION: Final = "AWS::FSx::DataRepositoryAssociation"
-
-_FILE_SYSTEM: Final = "AWS::FSx::FileSystem"
 _ARCHIVES: Final = {"GLACIER", "DEEP_ARCHIVE"}
 _LONG: Final = 90  # days after which a checkpoint may be in an archive
 _CHECKPOINTS: Final = re.compile("(?i)checkpoint|save")
@@ -45,15 +42,9 @@ def deletions_stay_on_lustre(association: Resource) -> Iterator[Wrong]:
 
 def _written_buckets(templates: Templates) -> list[Resource]:
     """Return the buckets that file systems export to."""
-    found: dict[Resource, None] = {}
-    for association in templates.of_type(_ASSOCIATION):
-        path = association["DataRepositoryPath"].value
-        exported = not association["S3"]["AutoExportPolicy"].missing and isinstance(path, Text)
-        for part in path.parts if exported else ():
-            target = templates.resource(part) if isinstance(part, Reference) and not part.attribute else None
-            if target is not None and target.type == BUCKET:
-                found[target] = None
-    return list(found)
+    links = [each for each in templates.of_type(_ASSOCIATION) if not each["S3"]["AutoExportPolicy"].missing]
+    named = [target for each in links for target in each["DataRepositoryPath"].targets]
+    return list(dict.fromkeys(each for each in named if each.type == BUCKET))
 
 
 @rule(KEPT_IN_S3, _ASSOCIATION)
@@ -96,7 +87,7 @@ def _kept_buckets(templates: Templates) -> list[Resource]:
     return list(dict.fromkeys([*_needed_buckets(templates), *called]))
 
 
-@rule(RETAINED, _FILE_SYSTEM, BUCKET)
+@rule(RETAINED, "AWS::FSx::FileSystem", BUCKET)
 def data_is_retained(resource: Resource) -> Iterator[Wrong]:
     """Find file systems and buckets that are deleted with their stack or on replacement."""
     lost = "objects are lost" if resource.type == BUCKET else "files are lost"

@@ -45,33 +45,23 @@ def efa_nodes_are_in_one_subnet(nodes: Nodes) -> Iterator[Wrong]:
             yield each, f"got {each.pattern}, and {nodes.name} starts nodes in {right}", "one subnet"
 
 
-@rule("UC3209")
-def groups_are_in_the_vpc_of_their_subnet(templates: Templates) -> Iterator[Wrong]:
+@rule("UC3209", nodes_of)
+def groups_are_in_the_vpc_of_their_subnet(nodes: Nodes) -> Iterator[Wrong]:
     """Find environments in several VPCs, and security groups of another VPC than the subnet that they are used in."""
-    for subnets, groups in _groups_in_subnets(templates):
-        vpcs = {vpc_of(each) for each in subnets.items}
-        if groups is None and None not in vpcs and len(vpcs) > 1:
-            yield subnets, "subnets of several VPCs", "subnets of one VPC"
-        for each in groups.items if groups is not None else ():
-            vpc, group = vpc_of(each), each.target
-            if (
-                group is not None
-                and group["VpcId"].missing
-                and group.type == SECURITY_GROUP
-                and subnets.items
-            ):
-                got = f"{group.logical_id} has no VpcId and is a group of the default VPC"
-                yield group["VpcId"], got, "the VPC of the subnet"
-            if vpc is not None and vpcs and None not in vpcs and vpc not in vpcs:
-                got = f"{each.pattern} is a group of {vpc.logical_id}, and the subnet is in another VPC"
-                yield each, got, "a security group of the VPC of the subnet"
-
-
-def _groups_in_subnets(templates: Templates) -> Iterator[tuple[Property, Property | None]]:
-    for nodes in nodes_of(templates):
-        places = [each["Groups"] for each in nodes.interfaces]
-        for at in (None, nodes.data["SecurityGroupIds"], nodes.settings["SecurityGroupIds"], *places):
-            yield nodes.subnets, at
+    subnets, vpcs = nodes.subnets, nodes.vpcs
+    if None not in vpcs and len(vpcs) > 1:
+        yield subnets, "subnets of several VPCs", "subnets of one VPC"
+    places = [at["SecurityGroupIds"] for at in (nodes.data, nodes.settings)]
+    places += [each["Groups"] for each in nodes.interfaces]
+    for each in (item for at in places for item in at.items):
+        vpc, group = vpc_of(each), each.target
+        none = group is not None and group.type == SECURITY_GROUP and group["VpcId"].missing
+        if group is not None and none and subnets.items:
+            got = f"{group.logical_id} has no VpcId and is a group of the default VPC"
+            yield group["VpcId"], got, "the VPC of the subnet"
+        if vpc is not None and vpcs and None not in vpcs and vpc not in vpcs:
+            got = f"{each.pattern} is a group of {vpc.logical_id}, and the subnet is in another VPC"
+            yield each, got, "a security group of the VPC of the subnet"
 
 
 @rule()

@@ -1,7 +1,6 @@
 """Nodes as templates start them: environment or Auto Scaling group, launch template, subnets, groups and queues joined."""
 
 import re
-from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, Final
@@ -300,16 +299,9 @@ def differ(first: Any, second: Any) -> bool:
 def known_blocks(templates: Templates) -> tuple[Any, ...]:
     """Return the reservations that are Capacity Blocks, according to the market type of nodes or to events."""
     found = [nodes.target[name].value for nodes in nodes_of(templates) if nodes.in_block for name in TARGETS]
-    for pattern in _block_patterns(templates):
-        found += [each.value for each in pattern["detail"]["capacity-reservation-id"].items]
-    return tuple(each for each in found if _names_something(each))
-
-
-def _names_something(value: Any) -> bool:
-    return isinstance(value, str | Reference | Text) or (isinstance(value, Unknown) and bool(value.name))
-
-
-def _block_patterns(templates: Templates) -> Iterator[Property]:
-    for pattern in (event_rule["EventPattern"] for event_rule in templates.of_type(EVENT_RULE)):
+    for pattern in (each["EventPattern"] for each in templates.of_type(EVENT_RULE)):
         if any((kind or "").startswith("Capacity Block") for kind in pattern["detail-type"].texts):
-            yield pattern
+            found += [each.value for each in pattern["detail"]["capacity-reservation-id"].items]
+    unnamed = (Unknown(), Unknown(optional=True))
+    named = [each for each in found if isinstance(each, str | Reference | Text | Unknown)]
+    return tuple(each for each in named if each not in unnamed)

@@ -6,8 +6,8 @@ from functools import lru_cache
 from typing import Final
 
 from ultracluster_checks.model.template import Property, Resource, Templates
+from ultracluster_checks.model.values import GAP
 
-KEY: Final = "AWS::KMS::Key"
 ROLE: Final = "AWS::IAM::Role"
 PRINCIPALS: Final = ("AWS::IAM::Group", ROLE, "AWS::IAM::User")
 _HOLDERS: Final = ("Roles", "Users", "Groups")
@@ -19,7 +19,6 @@ _ANY: Final = re.compile(
     r"\*|arn:(?:[^:{}]|\$\{[^{}]*\})*:[a-z0-9-]+:(?:[^:{}]|\$\{[^{}]*\})*:(?:[^:{}]|\$\{[^{}]*\})*:"
     r"(?:(?:role|policy|user|function|secret|parameter|table|instance|key)[/:])?\*(?:/\*)?"
 )
-_GAP: Final = re.compile(r"\$\{[^{}]*\}")
 _READING: Final = re.compile(r"\w+:(?:Describe|Get|List)")
 # Actions that take no resource: a statement that names one allows nothing. Service Authorization Reference (2026-11).
 _ALL_ONLY: Final = re.compile(
@@ -71,11 +70,6 @@ def identity_documents(templates: Templates) -> tuple[tuple[Resource, Property],
 def allowing(document: Property) -> list[Property]:
     """Return the statements of a policy that allow something."""
     return [each for each in document["Statement"].one_or_more if each["Effect"].text == "Allow"]
-
-
-def may_allow(document: Property) -> list[Property]:
-    """Return the statements of a policy that allow something, or may do so once deployed."""
-    return [each for each in document["Statement"].one_or_more if each["Effect"].text != "Deny"]
 
 
 def identity_statements(resource: Resource) -> list[Property]:
@@ -207,22 +201,12 @@ def _allows(statement: Property, action: str, on: Resource | str | None) -> bool
     places = statement["Resource"].one_or_more
     if not any(each.text is None or covers(each, action) for each in statement["Action"].one_or_more):
         return False
-    if (takes_no_resource(action) and is_limited(statement)) or _is_never_met(statement):
+    limited = bool(places) and all(each.targets or ":" in each.pattern for each in places)
+    if (limited and _ALL_ONLY.match(action)) or _is_never_met(statement):
         return False
     if on is None:
         return not places or not all(_is_in_other_region(each) for each in places)
     return any(_may_name(each, on) for each in places)
-
-
-def takes_no_resource(action: str) -> bool:
-    """Return whether an action has no resource types, so that a statement with ARNs does not allow it."""
-    return bool(_ALL_ONLY.match(action))
-
-
-def is_limited(statement: Property) -> bool:
-    """Return whether all resources of a statement are ARNs."""
-    places = statement["Resource"].one_or_more
-    return bool(places) and all(each.targets or ":" in each.pattern for each in places)
 
 
 def _is_never_met(statement: Property) -> bool:
@@ -262,18 +246,18 @@ def _may_name(at: Property, on: Resource | str) -> bool:
 
 def may_be_kind(at: Property, kind: str) -> bool:
     """Return whether an ARN may be one of a kind: its resource begins so, or a wildcard or gap comes before."""
-    parts = _GAP.sub("*", at.pattern).split(":", 5)
+    parts = GAP.sub("*", at.pattern).split(":", 5)
     start = parts[-1].partition("*")[0]
     return len(parts) < 6 or start.startswith(kind) or ("*" in parts[-1] and kind.startswith(start))  # noqa: PLR2004 - as above
 
 
 def fixed_arn(at: Property) -> str | None:
     """Return an ARN with ``*`` for account, partition and Region of the deployment; None if its resource is not known."""
-    return None if not at.pattern or "${" in at.pattern.rpartition(":")[2] else _GAP.sub("*", at.pattern)
+    return None if not at.pattern or "${" in at.pattern.rpartition(":")[2] else GAP.sub("*", at.pattern)
 
 
 def _is_in_other_region(at: Property) -> bool:
-    parts = _GAP.sub("*", at.pattern).split(":")
+    parts = GAP.sub("*", at.pattern).split(":")
     return len(parts) > 5 and bool(at.resource.region) and parts[3] not in {"", "*", at.resource.region}  # noqa: PLR2004 - arn:partition:service:Region:...
 
 
@@ -282,7 +266,8 @@ def trusts(role: Resource, service: str) -> bool:
     document = role["AssumeRolePolicyDocument"]
     if document.unknown or document["Statement"].unknown:
         return True
-    principals = [statement["Principal"] for statement in may_allow(document)]
+    statements = [each for each in document["Statement"].one_or_more if each["Effect"].text != "Deny"]
+    principals = [statement["Principal"] for statement in statements]
     named = [each.pattern for principal in principals for each in principal["Service"].one_or_more]
     everyone = any(each.text == "*" or each.unknown for each in principals)
     return everyone or any(each.startswith("${") or each.partition(".")[0] == service for each in named)

@@ -49,6 +49,9 @@ class _Absent:
 
 
 ABSENT: Final = _Absent()
+GAP: Final = re.compile(r"\$\{[^{}]*\}")
+"""An unknown part in the pattern of a property."""
+
 DYNAMIC: Final = "{{resolve:"
 """Beginning of a dynamic reference: docs.aws.amazon.com/AWSCloudFormation/latest/UserGuide/dynamic-references.html (2026-11)."""
 
