@@ -6,7 +6,6 @@ from ultracluster_spec.findings import Severity
 from ultracluster_spec.record import RuleRecord
 
 ONE_SUBNET: Final = "UC3204"
-OPEN_INGRESS: Final = "UC3206"
 LUSTRE_VERSION: Final = "UC5080"
 RETAINED: Final = "UC5201"
 LUSTRE_PORTS_OPEN: Final = "UC5203"
@@ -16,8 +15,8 @@ EVERY_ACTION: Final = "UC6420"
 IN_TIME: Final = "UC6431"
 EVENTS: Final = "UC6432"
 
-OF_ANY_STACK: Final = frozenset({OPEN_INGRESS, LUSTRE_VERSION, ENCRYPTION, EVERY_ACTION})
-"""Rules that constructs of the CDK for other purposes break, such as a load balancer or a bastion."""
+OF_ANY_STACK: Final = frozenset({LUSTRE_VERSION, ENCRYPTION, EVERY_ACTION})
+"""Rules that constructs of the CDK for other purposes break."""
 
 RECORDS: Final = (
     RuleRecord(
@@ -25,12 +24,6 @@ RECORDS: Final = (
         "Nodes with EFA are in one subnet.",
         remedy="Name one subnet: EFA traffic with operating-system bypass does not leave it.",
         source="EC2 user guide, EFA limitations.",
-    ),
-    RuleRecord(
-        "UC3206",
-        "No security group allows access from everywhere.",
-        remedy="Name a security group or the addresses that need access. People reach nodes through Session Manager, which needs no open port.",
-        source="Our decision: nodes are worth more than the convenience of an open port.",
     ),
     RuleRecord(
         "UC5080",

@@ -108,6 +108,15 @@ def _subnets_of(template: Resource) -> list[Resource]:
     return list(dict.fromkeys(each for each in found if each is not None and each.type == SUBNET))
 
 
+@rule("UC6458", nodes_of)
+def nodes_have_addresses_of_their_own(nodes: Nodes) -> Iterator[Wrong]:
+    """Find an address or network interface in the launch template of several nodes: the first node has it, and no other starts."""
+    for each in nodes.interfaces if (nodes.most or 1) > 1 else ():
+        for at in (each["PrivateIpAddress"], each["NetworkInterfaceId"]):
+            if not at.missing and not at.unknown:
+                yield at, f"got {at.pattern}, which one node alone can have", "none"
+
+
 @rule("UC3203", LAUNCH_TEMPLATE)
 def interfaces_go_with_their_node(template: Resource) -> Iterator[Wrong]:
     """Find interfaces that outlive their node and keep its address."""
@@ -187,5 +196,11 @@ RECORDS: Final = (
         "The EFA interfaces of a node have one security group.",
         remedy="Name the same security group at every EFA interface.",
         source="EC2 user guide, get started with EFA, 2026-11: all traffic to and from the group itself; field case batch/ce-neither-sg-nor-nics.",
+    ),
+    RuleRecord(
+        "UC6458",
+        "A launch template of several nodes gives them no fixed address or network interface.",
+        remedy="Leave the address to the subnet.",
+        source="Amazon EC2 user guide, private addresses, 2026-11.",
     ),
 )

@@ -1,4 +1,4 @@
-"""Security groups: what their rules admit, open ingress, and EFA traffic in both directions."""
+"""Security groups: what their rules admit, and EFA traffic in both directions."""
 
 import ipaddress
 from collections.abc import Iterator, Sequence
@@ -9,7 +9,7 @@ from typing import Final, Literal
 
 from ultracluster_catalog.lustre.lustre import LUSTRE_PORTS
 from ultracluster_catalog.lustre.lustre_figures import can_mount_over_efa
-from ultracluster_checks.codes import LUSTRE_PORTS_OPEN, OPEN_INGRESS
+from ultracluster_checks.codes import LUSTRE_PORTS_OPEN
 from ultracluster_checks.model.nodes import (
     LAUNCH_TEMPLATE,
     SECURITY_GROUP,
@@ -21,7 +21,6 @@ from ultracluster_checks.model.nodes import (
 from ultracluster_checks.model.template import Property, Resource, Templates
 from ultracluster_checks.model.values import Unknown
 from ultracluster_checks.problem import Wrong, rule
-from ultracluster_spec.findings import quote
 from ultracluster_spec.record import RuleRecord
 
 Direction = Literal["in", "out"]
@@ -32,7 +31,6 @@ RULES_OF: Final = {"in": "SecurityGroupIngress", "out": "SecurityGroupEgress"}
 _ALONE: Final = {"in": "AWS::EC2::SecurityGroupIngress", "out": "AWS::EC2::SecurityGroupEgress"}
 _PEER: Final = {"in": "SourceSecurityGroupId", "out": "DestinationSecurityGroupId"}
 _ADDRESSES: Final = ("CidrIp", "CidrIpv6")
-_LARGEST_PUBLIC: Final = 8  # a /7 or larger counts as open to the internet
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,21 +131,6 @@ def _may_be(at: Property, groups: Sequence[Resource]) -> bool:
     if given and all(group.template is template for group in groups):
         return False
     return at.target is None or at.target in groups
-
-
-@rule(OPEN_INGRESS, SECURITY_GROUP, _ALONE["in"])
-def ingress_is_not_open(resource: Resource) -> Iterator[Wrong]:
-    """Find rules that admit the whole internet."""
-    alone = resource.type != SECURITY_GROUP
-    for at in [resource.properties] if alone else resource[RULES_OF["in"]].items:
-        for address in (at[name] for name in _ADDRESSES):
-            try:
-                network = ipaddress.ip_network(address.text or "::1", strict=False)
-            except ValueError:
-                continue  # left to schema validation
-            if network.prefixlen < _LARGEST_PUBLIC:
-                got = f"got {quote(address.text)}, which admits everyone"
-                yield address, got, "a security group, or the addresses of the clients"
 
 
 @rule("UC3201")

@@ -506,7 +506,6 @@ RECORDS: Final = (
         remedy="Omit the backups, because S3 holds the linked data, or link nothing: `link_checkpoints: false` and no associations.",
         source="FSx for Lustre guide, working with backups, 2026-10: no backups of scratch or of file systems that are linked to S3.",
         example="file_system: {backup_retention_days: 7, link_checkpoints: false}",
-        in_templates=True,
     ),
     RuleRecord(
         "UC5015",
@@ -521,14 +520,12 @@ RECORDS: Final = (
         remedy="Set `link_checkpoints: false` and leave associations out, or use PERSISTENT_2 or SCRATCH_2 on SSD.",
         source="FSx for Lustre guide, data repository associations, 2026-10: not with SCRATCH_1, Lustre 2.10 or Intelligent-Tiering.",
         example="file_system: {storage_type: INTELLIGENT_TIERING, read_cache: NO_CACHE, link_checkpoints: false}",
-        in_templates=True,
     ),
     RuleRecord(
         "UC5021",
         "A file system has at most 8 data repository associations.",
         remedy="Put several prefixes under one and associate that; the checkpoints take one of the eight unless `link_checkpoints` is false.",
         source="FSx for Lustre quotas, 2026-10: 8 associations for each file system.",
-        in_templates=True,
     ),
     RuleRecord(
         "UC5022",
@@ -536,21 +533,18 @@ RECORDS: Final = (
         remedy="Begin with /, the root of the file system, not with its mount path, and leave . and .. out.",
         source="botocore 1.44.5, FSx CreateDataRepositoryAssociation FileSystemPath, 2026.",
         example='file_system: {associations: [{file_system_path: /data, data_repository_path: "s3://corpora/"}]}',
-        in_templates=True,
     ),
     RuleRecord(
         "UC5023",
         "No folder of an association contains that of another.",
         remedy="Put the folders beside each other; /checkpoints is taken by the checkpoints.",
         source="botocore 1.44.5, FSx CreateDataRepositoryAssociation, 2026: paths do not overlap.",
-        in_templates=True,
     ),
     RuleRecord(
         "UC5024",
         "No S3 path of an association contains that of another.",
         remedy="Associate the prefix above once, or prefixes that lie beside each other.",
         source="botocore 1.44.5, FSx CreateDataRepositoryAssociation, 2026: paths do not overlap.",
-        in_templates=True,
     ),
     RuleRecord(
         "UC5025",
@@ -558,14 +552,12 @@ RECORDS: Final = (
         remedy="Write s3://BUCKET or s3://BUCKET/PREFIX/.",
         source="botocore 1.44.5, FSx CreateDataRepositoryAssociation DataRepositoryPath, 2026.",
         example='file_system: {associations: [{file_system_path: /data, data_repository_path: "s3://corpora/c4/"}]}',
-        in_templates=True,
     ),
     RuleRecord(
         "UC5026",
         "The events of an association are known and named once.",
         remedy="Name NEW, CHANGED and DELETED, each at most once; an empty list turns the direction off.",
         source="botocore 1.44.5, FSx EventType, 2026.",
-        in_templates=True,
     ),
     RuleRecord(
         "UC5027",

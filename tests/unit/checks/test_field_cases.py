@@ -28,7 +28,6 @@ FOUND = {
     "batch/mnp-spot": "UC6308",
     "ec2/lt-multi-nic-public": "UC3202",
     "ec2/lt-two-efa-one-card": "UC4014",
-    "fsx/dra-scratch1": "UC5020",
     "fsx/fsx-sg-no-988": "UC5203",
 }
 

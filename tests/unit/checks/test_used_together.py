@@ -107,6 +107,8 @@ FAILED = CLOSED | {"Failed": a("CloudWatch::Alarm", Namespace="AWS/Lambda", Metr
 BROKEN: tuple[tuple[str, dict[str, Any], str, Any], ...] = (
     ("UC3201", PLACED, "In.SourceSecurityGroupId", "sg-0123456789abcdef0"),
     ("UC3209", PLACED, "Efa.VpcId", None),
+    ("UC6458", PLACED, "Template.LaunchTemplateData.NetworkInterfaces.0.PrivateIpAddress", "10.0.0.4"),
+    ("UC6458", PLACED, "Template.LaunchTemplateData.NetworkInterfaces.0.NetworkInterfaceId", "eni-0123456789abcdef0"),
     ("UC4223", PLACED, "Hold.PlacementGroupArn", None),
     ("UC4223", PLACED, "Fleet.MaxSize", "5"),
     ("UC5203", SERVERS, "Servers.SecurityGroupIngress.1.ToPort", 1020),
