@@ -114,7 +114,7 @@ def test_a_run_is_followed_to_its_end_and_its_code_is_uploaded_once(
     assert "_aws" not in out
     assert "train is SUCCEEDED" in err
     assert main([*words, *raw, "--", "--steps", "none"]) == 4
-    assert "train failed: Essential container in task exited" in capsys.readouterr().err
+    assert "train failed: exit code 2" in capsys.readouterr().err
     s3 = cluster.client("s3", REGION)
     (bucket,) = (one["Name"] for one in s3.list_buckets()["Buckets"] if "checkpoints" in one["Name"])
     assert len(s3.list_objects_v2(Bucket=bucket, Prefix="code/")["Contents"]) == 1
@@ -125,10 +125,21 @@ def test_a_run_is_followed_to_its_end_and_its_code_is_uploaded_once(
 
 @pytest.mark.deep
 def test_a_run_has_the_launcher_of_its_job_unless_told_otherwise(
-    cluster: LocalAws, capsys: pytest.CaptureFixture[str]
+    cluster: LocalAws, capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
+    (tmp_path / "train.py").write_text("import torch\n")
     batch = cluster.client("batch", REGION)
-    words = ["run", "train.py", "--folder", str(EXAMPLE), "--cluster", "quickstart", "--nodes", "2", "--json"]
+    words = [
+        "run",
+        "train.py",
+        "--folder",
+        str(tmp_path),
+        "--cluster",
+        "quickstart",
+        "--nodes",
+        "2",
+        "--json",
+    ]
     launched = []
     for launcher in ([], ["--launcher", "raw"], ["--launcher", "torchrun"]):
         assert main([*words, "--name", "it", *launcher]) == 0

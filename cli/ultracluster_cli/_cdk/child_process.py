@@ -28,7 +28,7 @@ def run_logged(
     with (
         _watched_pipe() as watched,
         log.open("w", encoding="utf-8") as log_file,
-        _start(command, watched, directory, environment) as process,
+        _start(command, watched, directory, environment, stderr=subprocess.STDOUT) as process,
     ):
         try:
             for line in process.stdout or ():
@@ -38,6 +38,25 @@ def run_logged(
             return process.wait()
         finally:
             _end_group(process)
+
+
+def run_captured(
+    command: Sequence[str], *, directory: Path, environment: Mapping[str, str]
+) -> subprocess.CompletedProcess[str]:
+    """Run a short non-interactive command in its own process group, and capture its output.
+
+    The group is killed when this call ends, including on Ctrl-C and kill -9 of this process. Return the exit code,
+    128 + n if signal n ended it, and both outputs.
+    """
+    with (
+        _watched_pipe() as watched,
+        _start(command, watched, directory, environment, stderr=subprocess.PIPE) as process,
+    ):
+        try:
+            stdout, stderr = process.communicate()
+        finally:
+            _end_group(process)
+    return subprocess.CompletedProcess(command, process.returncode, stdout, stderr)
 
 
 @contextmanager
@@ -52,7 +71,7 @@ def _watched_pipe() -> Iterator[int]:
 
 
 def _start(
-    command: Sequence[str], watched: int, directory: Path, environment: Mapping[str, str]
+    command: Sequence[str], watched: int, directory: Path, environment: Mapping[str, str], *, stderr: int
 ) -> subprocess.Popen[str]:
     return subprocess.Popen(
         # -I and -S skip site packages, so that the supervisor starts in 10 ms.
@@ -61,7 +80,7 @@ def _start(
         env=environment,
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
+        stderr=stderr,
         encoding="utf-8",
         errors="replace",
         pass_fds=[watched],

@@ -188,4 +188,4 @@ def require_bought(
     reservation_ids = sorted(purchase.reservation_id for purchase in purchases)
     if targeted != reservation_ids:
         problem = f"bought {', '.join(reservation_ids)}, but the launch templates target {', '.join(targeted) or 'none'}"
-        raise demo_purchase.failed_command(problem)
+        raise demo_purchase.unexpected_purchase(problem)

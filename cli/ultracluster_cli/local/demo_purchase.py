@@ -3,7 +3,6 @@
 import hashlib
 import json
 import shlex
-import subprocess
 import sys
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -15,6 +14,7 @@ from typing import Any, Final
 import typer
 
 from ultracluster_cli._aws.target import Target
+from ultracluster_cli._cdk.child_process import run_captured
 from ultracluster_cli.exit_codes import ExitCode
 from ultracluster_cli.options import LEDGER_REGION_VARIABLE, LEDGER_VARIABLE
 from ultracluster_cli.output import echo, echo_command, short_time
@@ -97,15 +97,10 @@ class CommandRunner:
             show_command(*typed)
         split = typed.index("--") if "--" in typed else len(typed)
         arguments = [*typed[:split], *more, "--json", *typed[split:]]
-        completed = subprocess.run(
+        completed = run_captured(
             [sys.executable, "-P", "-m", "ultracluster_cli", *arguments],
-            cwd=self.directory,
-            env=command_environment(self.target),
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            encoding="utf-8",
-            errors="replace",
-            check=False,
+            directory=self.directory,
+            environment=command_environment(self.target),
         )
         with self.log.open("a", encoding="utf-8") as log:
             command_line = shlex.join(["ultracluster", *arguments])
@@ -203,7 +198,7 @@ class DemoBuyer:
             with measure("capacity buy, again"), doing("Buying again"):
                 row = self.run("capacity", "buy", order, more=answers, shown=False)["order"]
             if row["reservations"] != bought:
-                raise failed_command(f"order {order} bought {bought}, then {row['reservations']}")
+                raise unexpected_purchase(f"order {order} bought {bought}, then {row['reservations']}")
             again = "; again, it buys nothing"
         end = short_time(datetime.fromisoformat(row["end"]))
         echo(f"  Bought {bought} until {end}{again}.")
@@ -219,7 +214,7 @@ class DemoBuyer:
             if {"Key": ORDER_TAG, "Value": order} in reservation.get("Tags", [])
         ]
         if reservation_ids != [reservation_id]:
-            raise failed_command(
+            raise unexpected_purchase(
                 f"the ledger has {reservation_id} for order {order}, but EC2 has {reservation_ids}"
             )
 
@@ -249,4 +244,9 @@ def usd(amount: str) -> str:
 
 def failed_command(problem: str) -> FindingsError:
     """Return the error because a command of the demo failed, or did not have its effect."""
+    return FindingsError.message(problem, remedy=_RESET)
+
+
+def unexpected_purchase(problem: str) -> FindingsError:
+    """Return the error because the local AWS does not have exactly the purchased reservations."""
     return FindingsError.message(problem, remedy=_RESET)

@@ -6,7 +6,9 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from tests.unit.cli._cdk.staying_processes import STAYING, all_gone
+from tests.unit.cli._cdk.staying_processes import STAYING, all_gone, python
+
+from ultracluster_cli._cdk.child_process import run_captured
 
 pytestmark = pytest.mark.slow
 
@@ -55,3 +57,11 @@ def test_a_failure_of_ours_ends_the_command_and_its_children(
     assert time.monotonic() - began < 30  # of the 60 s that it would stay
     assert len(pids) == 2
     assert all_gone(pids)
+
+
+def test_captured_outputs_are_separate(tmp_path: Path) -> None:
+    code = "import os, sys; print('out', os.getcwd()); print('err', file=sys.stderr); sys.exit(3)"
+
+    done = run_captured(python(code), directory=tmp_path, environment=dict(os.environ))
+
+    assert (done.returncode, done.stdout, done.stderr) == (3, f"out {tmp_path}\n", "err\n")

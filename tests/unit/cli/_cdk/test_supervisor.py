@@ -23,13 +23,18 @@ def test_a_signal_leads_to_the_exit_code_of_shells(
 
 
 @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM])
-def test_our_death_ends_the_command_and_its_children(tmp_path: Path, number: signal.Signals) -> None:
+@pytest.mark.parametrize(
+    "run", ["run_captured({})", 'run_logged({}, log=pathlib.Path("log"), on_line=lambda _: None)']
+)
+def test_our_death_ends_the_command_and_its_children(
+    tmp_path: Path, run: str, number: signal.Signals
+) -> None:
     staying = STAYING.replace("flush=True", "flush=True, file=open('pids', 'w')")
     command = f"{python(staying)!r}, directory=pathlib.Path('.'), environment=dict(os.environ)"
     ours = f"""
 import os, pathlib
-from ultracluster_cli._cdk.child_process import run_logged
-run_logged({command}, log=pathlib.Path("log"), on_line=lambda _: None)
+from ultracluster_cli._cdk.child_process import run_captured, run_logged
+{run.format(command)}
 """
     with subprocess.Popen(python(ours), cwd=tmp_path) as process:
         deadline = time.monotonic() + 10

@@ -154,7 +154,7 @@ def buy(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, cluster: Cluster) -> Bu
                 return known or []
 
         monkeypatch.setattr(demo_purchase, "Ledger", Ledger)
-        monkeypatch.setattr(demo_purchase.subprocess, "run", commands)
+        monkeypatch.setattr(demo_purchase, "run_captured", commands)
         ec2 = Ec2({RESERVATION: order_name(cluster)} if held is None else held)
         target = Target(name="a fake", local=True, environment={}, client=FakeClients(ec2))
         buyer = DemoBuyer(
