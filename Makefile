@@ -105,7 +105,6 @@ format: env ## Format the code and make the safe lint repairs
 
 docs: env .ultracluster/sphinx/.stamp ## Build the site in .ultracluster/site/dev and check it in Chromium; VERSION=0.1.0 builds that release beside it
 	"$(BIN)/python" docs/site_build.py $(VERSION)
-	$(if $(VERSION),,"$(BIN)/python" -m pytest -q -m site tests/site)
 	@echo "Open .ultracluster/site/index.html"
 
 .ultracluster/sphinx/.stamp: docs/requirements.txt docs/package-lock.json .venv/.stamp-packages | .ultracluster/tmp .ultracluster/logs

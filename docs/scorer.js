@@ -2,7 +2,7 @@
 // The numbers without a folder are Sphinx's own (https://www.sphinx-doc.org/en/master/usage/configuration.html#confval-html_search_scorer).
 var Scorer = {
   score: ([page, title, , , score]) => {
-    const folders = [["generated/", 0.3], ["evidence/", 0.4], ["decisions/", 0.8], ["reference/", 1.2], ["concepts/", 1.5]];
+    const folders = [["generated/", 0.3], ["evidence/", 0.4], ["decisions/", 0.8], ["reference/", 1.3], ["concepts/", 1.5]];
     const [, weight] = folders.find(([folder]) => page.includes(folder)) ?? ["", 3];
     const words = (new URLSearchParams(location.search).get("q") ?? "").toLowerCase().split(/\s+/);
     const inTitle = words.filter((word) => title.toLowerCase().includes(word)).length / words.length;

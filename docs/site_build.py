@@ -158,5 +158,13 @@ def write_list(site: Path) -> None:
     )
 
 
+def main(version: str = WORKING_TREE) -> None:
+    """Build a version; that of the working tree is looked at in Chromium, too."""
+    build(version)
+    if version == WORKING_TREE:
+        tests = [sys.executable, "-m", "pytest", "-q", "-m", "site", "tests/site"]
+        _run(tests, "Reading every page in Chromium", ROOT, dict(os.environ))
+
+
 if __name__ == "__main__":
-    build(*sys.argv[1:2])
+    main(*sys.argv[1:2])

@@ -7,7 +7,7 @@ import os
 import re
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from difflib import get_close_matches
 from functools import partial
 from pathlib import Path
@@ -15,6 +15,7 @@ from typing import Annotated, Any, NamedTuple
 
 import typer
 from typer.core import TyperGroup
+from typer.exceptions import TyperException
 
 from ultracluster_cli.exit_codes import CommandError, ExitCode, NotRunningError, exit_code_of
 from ultracluster_cli.options import LOCAL_HELP
@@ -187,12 +188,31 @@ class _LazyCommands(Mapping[str, Any]):
         return len(COMMANDS)
 
 
+@contextmanager
+def _usage_errors_wrapped() -> Iterator[None]:
+    """Let a terminal get errors of usage wrapped at words, as it gets findings; Typer prints each as one line."""
+    try:
+        yield
+    except TyperException as error:
+        text = wrapped(f"Error: {error.format_message()}").removeprefix("Error: ")
+        error.format_message = lambda: text  # type: ignore[method-assign]
+        raise
+
+
 class _Commands(TyperGroup):
     """The commands of `COMMANDS`."""
 
     def __init__(self, **options: Any) -> None:
         super().__init__(**options)
         self.commands = _LazyCommands()  # type: ignore[assignment]  # Typer only reads it
+
+    def make_context(self, info_name: str | None, args: list[str], parent: Any = None, **extra: Any) -> Any:
+        with _usage_errors_wrapped():
+            return super().make_context(info_name, args, parent, **extra)
+
+    def invoke(self, ctx: Any) -> Any:
+        with _usage_errors_wrapped():
+            return super().invoke(ctx)
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
         # "destroy" must never be answered with "deploy": only what nearly matches, or means the same, is suggested.

@@ -16,10 +16,28 @@ from ultracluster_spec.findings import Finding, FindingsError, quote
 LEDGER_VARIABLE = "ULTRACLUSTER_LEDGER"
 LEDGER_REGION_VARIABLE = "ULTRACLUSTER_LEDGER_REGION"
 
+
+def _refuse_cluster(context: typer.Context, rollout: Path) -> Path:
+    """Refuse the name of a cluster of the project in place of a file: other commands take one there."""
+    if context.resilient_parsing or rollout.suffix or rollout.exists():
+        return rollout
+    from ultracluster_cli._aws.selection import project_clusters  # noqa: PLC0415 - reads YAML, which the help does not need
+
+    name = str(rollout)
+    if any(cluster.name == name for cluster in project_clusters()):
+        command = context.command_path
+        names_clusters = any(parameter.name == "cluster" for parameter in context.command.params)
+        remedy = f"Run `{command} --cluster {name}`" if names_clusters else "Leave it out"
+        problem = f"got {quote(name)}, which is a cluster of {default_rollout()}"
+        raise FindingsError.message(problem, path="ROLLOUT", allowed="a rollout file", remedy=remedy)
+    return rollout
+
+
 RolloutArgument = Annotated[
     Path,
     typer.Argument(
         metavar="ROLLOUT",
+        callback=_refuse_cluster,
         help="Rollout file. Default: the `rollout` context value in cdk.json.",
         default_factory=default_rollout,
         show_default=False,

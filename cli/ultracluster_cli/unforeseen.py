@@ -14,7 +14,7 @@ from ultracluster_spec.findings import Finding
 def finding_of(error: Exception) -> Finding:
     """Return the finding of an error of files and streams, of AWS, or, for all others, of a bug."""
     if isinstance(error, OSError):
-        subject = str(error.filename) if error.filename is not None else "input or output"
+        subject = _near(str(error.filename)) if error.filename is not None else "input or output"
         return Finding.message(f"{subject}: {error.strerror or error}")
     if isinstance(error, (BotoCoreError, ClientError, ResponseParserError)):
         return Finding.message(str(error), remedy="Check credentials, Region, endpoint and permissions")
@@ -24,6 +24,13 @@ def finding_of(error: Exception) -> Finding:
         f"a bug in ultracluster: {type(error).__name__}: {str(error)[:200]} ({Path(place.filename).name}:{place.lineno})",
         remedy=f"Report it with {kept}, which has the traceback" if kept else "Report it",
     )
+
+
+def _near(path: str) -> str:
+    """Return a path as seen from the current folder, if it lies in it: whole paths do not fit on a line."""
+    with suppress(ValueError, OSError):
+        return str(Path(path).relative_to(Path.cwd()))
+    return path
 
 
 def _keep_traceback(error: Exception) -> str:

@@ -1,6 +1,7 @@
 """A pseudo-terminal of 80 columns on which commands are typed."""
 
 import codecs
+import ctypes
 import fcntl
 import os
 import pty
@@ -37,6 +38,7 @@ runpy.run_module("ultracluster_cli", run_name="__main__")
 """
 CTRL_C = "\x03"
 _PATIENCE = 5  # seconds
+_PR_CAPBSET_DROP, _CAP_DAC_OVERRIDE = 24, 1  # prctl(2), capabilities(7)
 _PARTS = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]|[\r\n]|[^\x1b\r\n]+")
 
 
@@ -71,11 +73,13 @@ class Terminal:
     Args:
         folder: Current folder.
         environment: Environment of the commands.
+        mighty: Whether root may write where modes forbid it. Default: yes, as on any terminal of root.
     """
 
-    def __init__(self, folder: Path, environment: dict[str, str]) -> None:
+    def __init__(self, folder: Path, environment: dict[str, str], *, mighty: bool = True) -> None:
         self.folder = folder
         self._environment = environment
+        self._mighty = mighty
 
     def type(self, *words: str, answers: Sequence[str] = (), seconds: float = 300) -> Screen:
         """Type `ultracluster` with these words, and answer its questions."""
@@ -93,6 +97,7 @@ class Terminal:
             stdout=terminal,
             stderr=terminal,
             start_new_session=True,
+            preexec_fn=None if self._mighty or os.geteuid() else _obey_modes,  # noqa: PLW1509 - the thread starts later
         ) as process:
             os.close(terminal)
             reader.start()
@@ -105,6 +110,12 @@ class Terminal:
         decoder = codecs.getincrementaldecoder("utf-8")()  # a character may arrive in two parts
         events = tuple((round(at - began, 3), decoder.decode(data)) for at, data in written)
         return Screen(code=code, text=shown("".join(data for _, data in events)), events=events)
+
+
+def _obey_modes() -> None:
+    """Let modes of files stop the program that this process of root will run, as they stop everybody else."""
+    if ctypes.CDLL(None, use_errno=True).prctl(_PR_CAPBSET_DROP, _CAP_DAC_OVERRIDE, 0, 0, 0):
+        raise OSError(ctypes.get_errno(), "modes of files cannot be made to stop root")
 
 
 def _read(person: int, written: list[tuple[float, bytes]], answers: list[str]) -> None:

@@ -1,13 +1,14 @@
 """Commands that are typed where they cannot work, as bad_moments.yaml lists them: one line each, and nothing is half done."""
 
 import re
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 import yaml
 from tests.app_project import write_project
-from tests.diaries.terminal import CTRL_C, Terminal
+from tests.diaries.terminal import COLUMNS, CTRL_C, Terminal
 
 pytestmark = pytest.mark.slow
 
@@ -20,19 +21,22 @@ THREE_CLUSTERS = Path(__file__).parents[2] / "stacks/rollouts/two-waves.yaml"
 @pytest.fixture(scope="module")
 def nowhere(
     empty: Terminal, request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
-) -> Terminal:
+) -> Iterator[Terminal]:
     """A terminal in a folder of the kind that a moment names."""
     folder = tmp_path_factory.mktemp("nowhere")
-    terminal = Terminal(folder, empty._environment | {"GIT_CEILING_DIRECTORIES": str(folder.parent)})
-    if request.param == "no project":
-        return terminal
-    write_project(folder, THREE_CLUSTERS.read_text("utf-8"))
-    (folder / "train.py").touch()
+    outside = {"GIT_CEILING_DIRECTORIES": str(folder.parent)}
+    terminal = Terminal(folder, empty._environment | outside, mighty=request.param != "a folder to read only")
+    if request.param != "no project":
+        write_project(folder, THREE_CLUSTERS.read_text("utf-8"))
+        (folder / "train.py").touch()
     if request.param == "no folder to write to":
         (folder / "taken").touch()
         (folder / "saved").mkdir()
         (folder / ".ultracluster").touch()
-    return terminal
+    if request.param == "a folder to read only":
+        folder.chmod(0o555)
+    yield terminal
+    folder.chmod(0o755)
 
 
 @pytest.mark.parametrize(
@@ -54,6 +58,7 @@ def test_a_command_that_cannot_work_says_so_and_leaves_nothing(
     flat = " ".join(screen.text.split())
     assert moment["says"] in flat
     assert "Traceback" not in flat
+    assert screen.widest <= COLUMNS
     assert len(re.findall(r"UC\d{4}:|[Ee]rror:", flat)) == 1
     assert files() == before
 

@@ -17,6 +17,7 @@ from ultracluster_runtime.preflight.check import (
     check,
     failed,
     passed,
+    skipped,
     warned,
 )
 from ultracluster_runtime.preflight.reader import AwsReader
@@ -81,18 +82,21 @@ def _check_account(account: Account, response: Mapping[str, Any]) -> Outcome:
     )
 
 
-def _times(reader: AwsReader, account: Account) -> tuple[datetime, datetime | None]:
+def _times(reader: AwsReader, account: Account) -> tuple[datetime, datetime | None] | None:
+    """Return the time of this machine and that of AWS's response; nothing if STS was not asked or did not answer."""
     try:
         response: Mapping[str, Any] = identity(reader, account.home)
     except ClientError as error:  # error responses carry a date, too
         response = error.response
     except BotoCoreError:
-        return reader.now, None
+        return None
     return reader.now, server_time(dict(response))
 
 
 @_account_check("UC9403", _times)
-def _check_clock(_: Account, times: tuple[datetime, datetime | None]) -> Outcome:
+def _check_clock(_: Account, times: tuple[datetime, datetime | None] | None) -> Outcome:
+    if times is None:
+        return skipped("AWS has not answered, so its clock is not known")
     local_time, server_date = times
     if server_date is None:
         return warned("the response of AWS has no date", "Compare the clock of this machine with another one")

@@ -51,7 +51,7 @@ def test_clock_may_differ_by_a_minute_and_fails_from_five(seconds: int, status: 
     assert CLOCK.evaluate(ROLLOUT, times).status is status
 
 
-def test_clock_is_read_from_refusals_too_and_unknown_without_a_date() -> None:
+def test_clock_is_read_from_refusals_too_and_skipped_without_an_answer() -> None:
     refusal = error("ExpiredToken")
     headers: Any = {"HTTPHeaders": {"date": "Sat, 21 Nov 2026 12:00:05 GMT"}}
     refusal.response["ResponseMetadata"] = headers
@@ -59,7 +59,11 @@ def test_clock_is_read_from_refusals_too_and_unknown_without_a_date() -> None:
     none = CLOCK.gather(reads_of(Client({"get_caller_identity": NoCredentialsError()})), ROLLOUT)
 
     assert times == (NOW, NOW + timedelta(seconds=5))
-    assert CLOCK.evaluate(ROLLOUT, none).status is Status.WARN
+    assert CLOCK.evaluate(ROLLOUT, none).status is Status.SKIP
+
+
+def test_a_response_without_a_date_is_a_warning() -> None:
+    assert CLOCK.evaluate(ROLLOUT, (NOW, None)).status is Status.WARN
 
 
 @pytest.mark.parametrize(
