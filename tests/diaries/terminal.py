@@ -131,7 +131,7 @@ def _read(person: int, written: list[tuple[float, bytes]], answers: list[str]) -
         if not data:
             return
         written.append((time.monotonic(), data))
-        if answers and data.rstrip().endswith(b":"):  # a question
+        if answers and data.endswith((b":", b": ")):  # a question, on whose line the answer is typed
             answer = answers.pop(0)
             pressed = answer == CTRL_C
             os.write(person, (answer if pressed else f"{answer}\n").encode())

@@ -6,8 +6,11 @@ Each test is a friction that they met: what they saw then fails it.
 import re
 from collections.abc import Callable
 
+import boto3
 import pytest
 from tests.diaries.terminal import COLUMNS, CTRL_C, Screen, Terminal, settled
+
+from ultracluster_catalog.names.cluster_tag import CLUSTER_TAG
 
 pytestmark = pytest.mark.slow
 
@@ -57,16 +60,67 @@ def test_a_job_is_listed_on_whole_lines_and_named_by_its_name(project: Terminal,
 # At three in the morning
 
 
-@pytest.mark.parametrize(
-    "typed",
-    ["destroy", "deploy --without-capacity --no-file-system", "ami bake nodes --region us-east-2"],
+EXTEND = (
+    "capacity extend more --reservation-id cr-0123456789abcdef0 --days 1 --region us-east-2 "
+    "--ledger orders --ledger-region us-east-2"
 )
-def test_ctrl_c_at_a_question_changes_nothing(project: Terminal, typed: str) -> None:
-    exported = re.findall(r"^export (\w+)=(\S*)$", project.type("local", "env").text, re.MULTILINE)
-    signed_in = Terminal(project.folder, project._environment | dict(exported))
-    before = signed_in.type("status").text
+QUESTIONS = (
+    ("destroy", 1),
+    ("deploy changed.yaml", 1),
+    ("rollout changed.yaml", 1),
+    ("deploy --without-capacity --no-file-system", 1),
+    ("ami bake nodes --region us-east-2", 1),
+    ("nodes replace NODE --region us-east-2", 1),
+    (EXTEND, 4),
+)
+"""Every command that asks, but for init (test_bad_moments.py), with the number of its questions."""
 
-    screen = signed_in.type(*typed.split(), answers=[CTRL_C])
+
+@pytest.fixture(scope="module")
+def signed_in(project: Terminal) -> Terminal:
+    """The terminal of somebody who has signed in to the account, with a node and a rollout file that would change something."""
+    exported = dict(re.findall(r"^export (\w+)=(\S*)$", project.type("local", "env").text, re.MULTILINE))
+    rollout = (project.folder / "rollout.yaml").read_text("utf-8")
+    (project.folder / "changed.yaml").write_text(
+        rollout.replace("resume: 10", "resume: 11"), encoding="utf-8"
+    )
+    return Terminal(project.folder, project._environment | exported)
+
+
+@pytest.fixture(scope="module")
+def node(signed_in: Terminal) -> str:
+    """The ID of a node of the cluster."""
+    environment = signed_in._environment
+    ec2 = boto3.client(
+        "ec2",
+        region_name="us-east-2",
+        endpoint_url=environment["AWS_ENDPOINT_URL"],
+        aws_access_key_id=environment["AWS_ACCESS_KEY_ID"],
+        aws_secret_access_key=environment["AWS_SECRET_ACCESS_KEY"],
+    )
+    tags = [{"ResourceType": "instance", "Tags": [{"Key": CLUSTER_TAG, "Value": "quickstart"}]}]
+    launched = ec2.run_instances(
+        ImageId="ami-0123456789abcdef0",
+        InstanceType="m6i.large",
+        MinCount=1,
+        MaxCount=1,
+        TagSpecifications=tags,
+    )
+    return str(launched["Instances"][0]["InstanceId"])
+
+
+@pytest.mark.parametrize(
+    ("typed", "answered"),
+    [(typed, answered) for typed, questions in QUESTIONS for answered in range(questions)],
+    ids=lambda value: str(value).partition(" --")[0],
+)
+def test_ctrl_c_at_a_question_changes_nothing(
+    signed_in: Terminal, node: str, typed: str, answered: int
+) -> None:
+    before = signed_in.type("status").text
+    given = ["quickstart", "", ""][:answered]
+
+    screen = signed_in.type(*typed.replace("NODE", node).split(), answers=[*given, CTRL_C], seconds=120)
 
     assert screen.code == 1
     assert "Traceback" not in screen.text
