@@ -48,8 +48,30 @@ def signed_in(empty: Terminal, tmp_path_factory: pytest.TempPathFactory) -> Iter
         terminal.type("local", "down")
 
 
-def test_each_of_four_people_wants_fifteen_things() -> None:
+def test_each_of_four_people_wants_fifteen_things_and_what_they_type_is_counted() -> None:
     assert [len(tasks) for tasks in ROLES.values()] == [15] * 4
+    path = SCREENS / "tasks.txt"
+    counted = _counted()
+    if os.environ.get("SCREENS") == "write":
+        path.write_text(counted, encoding="utf-8")
+    assert counted == path.read_text(encoding="utf-8")
+
+
+def _counted() -> str:
+    """Return the commands and words of each task, before and now, with the name of the program among the words."""
+    lines, sums = [], [0, 0, 0, 0]
+    for role, tasks in ROLES.items():
+        for task in tasks:
+            before = task.get("before", [task["type"]])
+            # What was not possible is in no sum.
+            words = sum(1 + len(command.split()) for command in before)
+            numbers = [len(before), words, *((1, 1 + len(task["type"].split())) if before else (0, 0))]
+            sums = [total + number for total, number in zip(sums, numbers, strict=True)]
+            was = f"{len(before):8}{words:7}" if before else f"{'not possible':>15}"
+            lines.append(f"{role:12}{task['want']:42}{was}{1:6}{1 + len(task['type'].split()):7}")
+    head = f"{'role':12}{'task':42}{'commands':>8}{'words':>7}{'now':>6}{'words':>7}"
+    last = f"{'':12}{'all that was possible before':42}{sums[0]:8}{sums[1]:7}{sums[2]:6}{sums[3]:7}"
+    return "\n".join([head, *lines, last]) + "\n"
 
 
 @pytest.mark.parametrize(
