@@ -68,10 +68,10 @@ def deploy(
     rehearsals, --allow and --no-cache for deployments.
     """
     _refuse_options_of_the_other(context, without_capacity=without_capacity)
-    rollout = rollout_file(rollout)
+    file = rollout_file(rollout)
     if without_capacity:
         rehearse(
-            rollout,
+            file,
             wave=wave,
             names=cluster or [],
             file_system=not no_file_system,
@@ -93,7 +93,7 @@ def deploy(
         with measure("cdk synth"):
             project.synthesize(
                 assembly,
-                rollout=rollout,
+                rollout=file,
                 wave=wave,
                 environment=targets.environment,
                 no_cache=no_cache,

@@ -37,12 +37,12 @@ def export(
 
     Writes templates with parameters, without using an account.
     """
-    rollout = rollout_file(rollout)
+    file = rollout_file(rollout)
     _, clusters = load_clusters(rollout, wave=wave)
     require_empty(output)
     with open_project() as project:
         assembly = project.temporary / "export"
-        project.synthesize(assembly, rollout=rollout, wave=wave, environment=os.environ)
+        project.synthesize(assembly, rollout=file, wave=wave, environment=os.environ)
         rows = export_assembly(assembly, clusters, output=output, bucket=bucket)
     if as_json:
         print_json(templates=rows)

@@ -57,7 +57,7 @@ def plan(
     """
     if as_json and as_markdown:
         raise typer.BadParameter("specify only one of --json and --markdown")
-    rollout, allowed = rollout_file(rollout), allow or []
+    file, allowed = rollout_file(rollout), allow or []
     loaded, clusters = load_clusters(rollout, wave=wave, deployable=False)
     unbought = [order for cluster in clusters for order in cluster.unresolved_orders]
     if unbought:
@@ -67,7 +67,7 @@ def plan(
         targets = _local_targets(clusters, project.temporary, fakes=not unbought) if local else None
         project.synthesize(
             project.temporary / "plan",
-            rollout=rollout,
+            rollout=file,
             wave=wave,
             environment=targets.environment if targets else os.environ,
             purpose=PLAN if unbought else None,

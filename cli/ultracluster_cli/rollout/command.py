@@ -96,7 +96,7 @@ def rollout(request: RolloutRequest) -> None:
     if request.wave is not None and (request.resume or request.rollback is not None):
         raise typer.BadParameter("--wave cannot be combined with --resume or --rollback")
     file = rollout_file(request.rollout)
-    loaded, clusters = load_clusters(file, wave=request.wave)
+    loaded, clusters = load_clusters(request.rollout, wave=request.wave)
     check_codes(request.skip or [])
     state = state_directory(project_folder())
     rollouts = state / "rollouts"

@@ -23,7 +23,7 @@ def folder(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterato
     run("local", "down")
 
 
-def test_a_life_from_up_to_down(run: Run, folder: Path) -> None:
+def test_a_life_from_up_to_down(run: Run, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     up = run("local", "up", "--region", "us-west-2", "--json")
     told = json.loads(up.stdout)
 
@@ -64,6 +64,12 @@ def test_a_life_from_up_to_down(run: Run, folder: Path) -> None:
 
     assert run("local", "down").stderr == "Stopped the local AWS.\n"
     assert run("local", "down").stderr == "No local AWS was running here.\n"
+
+    # A shell that uses it gets rid of all that `up` has exported.
+    monkeypatch.setenv("ULTRACLUSTER_LOCAL", "here")
+    told_again = run("local", "down").stdout.split()
+    assert told_again[:2] == ["unset", "ULTRACLUSTER_LOCAL"]
+    assert set(told_again[1:]) >= set(told["environment"])
 
 
 def test_every_command_reports_that_no_local_aws_is_running(run: Run, folder: Path) -> None:
