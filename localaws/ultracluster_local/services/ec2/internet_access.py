@@ -136,12 +136,15 @@ def check_groups(request: Request) -> None:
             raise ServiceError("InvalidGroup.NotFound", f"The security group '{group}' does not exist")
 
 
-@_check("CreateRouteTable", "CreateSecurityGroup", "CreateSubnet", "CreateVpcEndpoint", "DeleteVpc")
+@_check(
+    *("CreateRouteTable", "CreateSecurityGroup", "CreateSubnet", "CreateVpcEndpoint", "DeleteVpc"),
+    "DescribeVpcs",
+)
 def check_vpc(request: Request) -> None:
     """Refuse a VPC that does not exist, with EC2's words."""
-    vpc = request.parameters.get("VpcId")
-    if vpc and vpc not in backend_of(request.region).vpcs:
-        raise ServiceError("InvalidVpcID.NotFound", f"The vpc ID '{vpc}' does not exist")
+    for vpc in filter(None, [request.parameters.get("VpcId"), *request.parameters.get("VpcIds", [])]):
+        if vpc not in backend_of(request.region).vpcs:
+            raise ServiceError("InvalidVpcID.NotFound", f"The vpc ID '{vpc}' does not exist")
 
 
 @_check("AssociateRouteTable")

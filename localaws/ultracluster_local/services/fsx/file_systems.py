@@ -43,7 +43,8 @@ def create_file_system(request: Request) -> Mapping[str, Any]:
         raise bad_request(f"The local AWS does not simulate file systems of type {kind}")
     _refuse_other_types(given)
     lustre = {**_DEFAULTS, **copy.deepcopy(given.get("LustreConfiguration") or {})}
-    lustre["MountName"] = hex_id("m", length=7).replace("-", "")
+    scratch_1 = lustre["DeploymentType"] == "SCRATCH_1"  # has a fixed name
+    lustre["MountName"] = "fsx" if scratch_1 else hex_id("m", length=7).replace("-", "")
     file_system = {
         "OwnerId": request.account,
         "CreationTime": CLOCK.now(),
