@@ -15,8 +15,6 @@ Place = TypeVar("Place")
 Result = TypeVar("Result")
 
 _QUOTE_LIMIT = 80
-# Latin-1 and Latin Extended-A, but for signs and for the five letters that are mistaken for i, k, l, n and f.
-_LATIN_LETTERS = frozenset(map(chr, range(0xC0, 0x180))) - frozenset("\xd7\xf7\u0131\u0138\u0140\u0149\u017f")
 _LARGEST_TOKEN = -1.8881545897087e289  # the CDK encodes number tokens as doubles below this
 
 
@@ -39,24 +37,17 @@ def is_token(value: Any) -> bool:
 
 
 def quote(value: Any) -> str:
-    """Return a user's value as a Python literal of at most 80 characters, in letters that look like no others."""
+    """Return a user's value as an ASCII Python literal of at most 80 characters.
+
+    ASCII reveals homoglyphs and bidirectional marks.
+    """
     if is_token(value):
         return "a token, which has no value before deployment"
     try:
-        text = unambiguous(repr(value))
+        text = ascii(value)
     except ValueError:  # Python does not convert integers of more than 4,300 digits
         text = "a number of more than 4,300 digits"
     return text if len(text) <= _QUOTE_LIMIT else text[: _QUOTE_LIMIT - 3] + "..."
-
-
-def unambiguous(text: str) -> str:
-    """Return a text with escapes instead of what may look like something else, such as homoglyphs and bidirectional marks."""
-    if text.isascii():
-        return text
-    return "".join(
-        character if character.isascii() or character in _LATIN_LETTERS else ascii(character)[1:-1]
-        for character in text
-    )
 
 
 def printable(text: str) -> str:

@@ -6,15 +6,15 @@ import stat
 from collections.abc import Sequence
 from typing import Any, Final
 
-from ultracluster_spec.findings import FindingsError, unambiguous
+from ultracluster_spec.findings import FindingsError
 
 LARGEST_JSON_FILE: Final = 64 * 1024 * 1024
 """Largest JSON file in bytes; a year of a cluster's metrics takes 40 MB."""
 
 
 def display_name(path: str | os.PathLike[str]) -> str:
-    """Format a path without control characters and letters that look like others."""
-    return unambiguous(repr(os.fspath(path))[1:-1])
+    """Format a path in ASCII, without control characters."""
+    return ascii(os.fspath(path))[1:-1]
 
 
 def refuse_file(

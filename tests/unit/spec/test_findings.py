@@ -35,19 +35,16 @@ def test_an_error_shows_one_line_for_each_finding_in_order() -> None:
         ("plain", "'plain'"),
         (4, "4"),
         ("p\u0430y", r"'p\u0430y'"),
-        ("größe, łódź", "'größe, łódź'"),
-        ("\u0131\xd7\u017f", r"'\u0131\xd7\u017f'"),
         ("\u202eevil", r"'\u202eevil'"),
         ("a\nb", r"'a\nb'"),
         ("x" * 78, "'" + "x" * 78 + "'"),
         ("x" * 79, "'" + "x" * 76 + "..."),
     ],
 )
-def test_quotes_a_value_in_letters_that_look_like_no_others_and_at_most_eighty_characters(
-    value: object, shown: str
-) -> None:
+def test_quotes_a_value_in_ascii_and_at_most_eighty_characters(value: object, shown: str) -> None:
     assert quote(value) == shown
     assert len(quote(value)) <= 80
+    assert quote(value).isascii()
 
 
 @pytest.mark.parametrize("end", ["\n", "\r\n"])
