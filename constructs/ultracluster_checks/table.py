@@ -4,7 +4,7 @@ from dataclasses import replace
 from functools import cache
 from typing import Final
 
-from ultracluster_checks import (
+from ultracluster_checks import (  # noqa: F401 - importing a module registers its rules
     block_lifecycle,
     codes,
     connectivity,
@@ -29,28 +29,37 @@ from ultracluster_checks import (
     variables,
 )
 from ultracluster_checks.problem import REGISTERED, Find
-from ultracluster_spec.record import RuleRecord, by_code
+from ultracluster_spec.record import by_code
 from ultracluster_spec.records import RECORDS as VALUES
 
 CHECKS: Final[tuple[Find, ...]] = tuple(REGISTERED)
 """Every check of templates."""
 
-_SUBJECTS: Final = (
-    block_lifecycle, codes, connectivity, containers, costs, credentials, environments, events, file_systems,
-    interfaces, jobs, launches, policies, reservation_targets, roles, scale_in, security_groups, settings,
-    state, subnets, variables,
-)  # fmt: skip
+_OF_TEMPLATES: Final = (
+    *block_lifecycle.RECORDS,
+    *codes.RECORDS,
+    *containers.RECORDS,
+    *costs.RECORDS,
+    *credentials.RECORDS,
+    *environments.RECORDS,
+    *file_systems.RECORDS,
+    *interfaces.RECORDS,
+    *jobs.RECORDS,
+    *launches.RECORDS,
+    *policies.RECORDS,
+    *reservation_targets.RECORDS,
+    *roles.RECORDS,
+    *security_groups.RECORDS,
+    *settings.RECORDS,
+    *state.RECORDS,
+    *subnets.RECORDS,
+)
 
-
-def _of_templates() -> list[RuleRecord]:
-    return [
-        replace(record, in_templates=True)
-        for subject in _SUBJECTS
-        for record in getattr(subject, "RECORDS", ())
-    ]
-
-
-RECORDS: Final = by_code(VALUES.values(), problem.RECORDS, _of_templates())
+RECORDS: Final = by_code(
+    VALUES.values(),
+    problem.RECORDS,
+    [replace(record, in_templates=True) for record in _OF_TEMPLATES],
+)
 """Every record of a rule about values or templates, by its code."""
 
 

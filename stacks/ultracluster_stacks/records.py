@@ -4,7 +4,7 @@ from typing import Final
 
 from ultracluster_checks.table import RECORDS as TEMPLATES
 from ultracluster_spec.record import by_code
-from ultracluster_stacks import export, yaml_template
+from ultracluster_stacks import cloud_assembly, export, yaml_template
 from ultracluster_stacks.check import reading
 from ultracluster_stacks.config.loading import error_messages, loader, suppressions
 from ultracluster_stacks.config.records import RECORDS as CONTENT
@@ -14,6 +14,7 @@ RECORDS: Final = by_code(
     CONTENT.values(),
     TEMPLATES.values(),
     reading.RECORDS,
+    cloud_assembly.RECORDS,
     yaml_template.RECORDS,
     error_messages.RECORDS,
     loader.RECORDS,

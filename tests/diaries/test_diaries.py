@@ -78,7 +78,7 @@ QUESTIONS = (
 
 @pytest.fixture(scope="module")
 def signed_in(project: Terminal) -> Terminal:
-    """The terminal of somebody who has signed in to the account, with a node and a rollout file that would change something."""
+    """A terminal with credentials of the account, with a node and a rollout file that would change something."""
     exported = dict(re.findall(r"^export (\w+)=(\S*)$", project.type("local", "env").text, re.MULTILINE))
     rollout = (project.folder / "rollout.yaml").read_text("utf-8")
     (project.folder / "changed.yaml").write_text(

@@ -69,7 +69,7 @@ def _project_region() -> str | None:
 def aws_errors_as_findings(
     remedy: str = "Check the credentials, their permissions and the Region",
 ) -> Iterator[None]:
-    """Convert AWS errors to findings, and those of somebody who is not signed in to UC9009."""
+    """Convert AWS errors to findings, and missing or expired credentials to UC9009."""
     try:
         yield
     except FindingsError:

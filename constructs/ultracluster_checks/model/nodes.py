@@ -302,6 +302,8 @@ def known_blocks(templates: Templates) -> tuple[Any, ...]:
     for pattern in (each["EventPattern"] for each in templates.of_type(EVENT_RULE)):
         if any((kind or "").startswith("Capacity Block") for kind in pattern["detail-type"].texts):
             found += [each.value for each in pattern["detail"]["capacity-reservation-id"].items]
-    unnamed = (Unknown(), Unknown(optional=True))
-    named = [each for each in found if isinstance(each, str | Reference | Text | Unknown)]
-    return tuple(each for each in named if each not in unnamed)
+    return tuple(
+        each
+        for each in found
+        if isinstance(each, str | Reference | Text) or (isinstance(each, Unknown) and each.name)
+    )

@@ -21,15 +21,13 @@ from ultracluster_spec.untrusted_files import (
     read_untrusted_file,
     refuse_file,
 )
+from ultracluster_stacks.cloud_assembly import stack_templates
 from ultracluster_stacks.yaml_template import (
     DEEPEST_NESTING,
     TemplateError,
     UnsupportedTemplateError,
     read_yaml_template,
 )
-
-_STACK: Final = "aws:cloudformation:stack"
-_NESTED: Final = "cdk:cloud-assembly"
 
 
 def read_templates(paths: Sequence[Path], *, region: str | None = None) -> list[Source]:
@@ -42,55 +40,12 @@ def read_templates(paths: Sequence[Path], *, region: str | None = None) -> list[
     findings: list[Finding] = []
     for path in paths:
         try:
-            files = _assembly(path, path) if path.is_dir() else [(path, None)]
+            files = stack_templates(path) if path.is_dir() else [(path, None)]
             sources += [_read(file, region or file_region) for file, file_region in files]
         except FindingsError as error:
             findings += error.findings
     reject(findings)
     return sources
-
-
-def _assembly(folder: Path, whole: Path) -> list[tuple[Path, str | None]]:
-    """Return the templates of a cloud assembly and its nested assemblies, each with its Region."""
-    artifacts = _artifacts(folder, whole)
-    files: list[tuple[Path, str | None]] = []
-    for artifact in artifacts.values():
-        properties = artifact.get("properties")
-        if not isinstance(properties, dict):
-            continue
-        if artifact.get("type") == _STACK:
-            environment = str(artifact.get("environment", "")).rsplit("/", 1)[-1]
-            region = environment if environment and environment != "unknown-region" else None
-            files.append((_inside(folder, whole, properties.get("templateFile")), region))
-        elif artifact.get("type") == _NESTED:
-            files += _assembly(_inside(folder, whole, properties.get("directoryName")), whole)
-    return files
-
-
-def _artifacts(folder: Path, whole: Path) -> Mapping[str, Mapping[str, Any]]:
-    try:
-        manifest = json.loads((folder / "manifest.json").read_text(encoding="utf-8"))
-    except (OSError, ValueError, RecursionError):
-        manifest = None
-    artifacts = manifest.get("artifacts") if isinstance(manifest, dict) else None
-    if not isinstance(artifacts, dict):
-        raise refuse_file(
-            whole,
-            "UC9510",
-            "the directory has no manifest.json of the CDK",
-            "cdk.out, or the files themselves",
-        )
-    return {name: artifact for name, artifact in artifacts.items() if isinstance(artifact, dict)}
-
-
-def _inside(folder: Path, whole: Path, name: object) -> Path:
-    """Return the path of an assembly's file, refusing paths outside the assembly."""
-    path = folder / str(name)
-    if not isinstance(name, str) or not path.resolve().is_relative_to(whole.resolve()):
-        raise refuse_file(
-            whole, "UC9510", f"the manifest refers to {quote(name)}, which is outside the directory"
-        )
-    return path
 
 
 def _read(path: Path, region: str | None) -> Source:
@@ -211,11 +166,5 @@ RECORDS: Final = (
         "A template to check has resources, at most 500.",
         remedy="Specify a CloudFormation template, or the folder of a cloud assembly.",
         source="CloudFormation user guide, template sections.",
-    ),
-    RuleRecord(
-        "UC9510",
-        "A folder to check is a cloud assembly.",
-        remedy="Specify the output folder of `cdk synth`, or the templates themselves.",
-        source="AWS CDK, cloud assembly schema 55 of aws-cdk-lib 2.275.0.",
     ),
 )

@@ -4,12 +4,13 @@ The CDK starts that engine as WebAssembly, which takes several times the process
 the CDK validates again and reports.
 """
 
-import json
 from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
+
+from ultracluster_stacks.cloud_assembly import stack_templates
 
 if TYPE_CHECKING:
     from cloudformation_validate import CompositeEngine
@@ -47,8 +48,7 @@ class NativeValidation:
             ValidationFailedError: If there is something to report, or the engine cannot tell.
         """
         try:
-            engine = self._engine.result()
-            found = any(_finds(engine, path) for path in assembly.rglob("manifest.json"))
+            found = _finds(self._engine.result(), assembly)
         except Exception as error:
             raise ValidationFailedError from error
         if found:
@@ -61,8 +61,8 @@ def _start_engine() -> "CompositeEngine":
     return CompositeEngine()
 
 
-def _finds(engine: "CompositeEngine", manifest: Path) -> bool:
-    """Return whether the engine finds something in a stack of a manifest, with the settings of the CDK."""
+def _finds(engine: "CompositeEngine", assembly: Path) -> bool:
+    """Return whether the engine finds something in a template of an assembly, with the settings of the CDK."""
     from cloudformation_validate import (  # noqa: PLC0415 - is not installed everywhere
         PseudoParameterOverrides,
         RuleFilterConfig,
@@ -74,16 +74,12 @@ def _finds(engine: "CompositeEngine", manifest: Path) -> bool:
     exclude = RuleFilterConfig(
         ids=list(IGNORED_RULES), services=[ServiceFilter(rule_id="W3697", service="AWS::AutoScaling")]
     )
-    for artifact in json.loads(manifest.read_text(encoding="utf-8"))["artifacts"].values():
-        if artifact["type"] != "aws:cloudformation:stack":
-            continue
-        region = artifact["environment"].rpartition("/")[2]
+    for template, region in stack_templates(assembly):
         config = ValidateConfig(
             exclude=exclude,
             severity_level=Severity.WARN,
             pseudo_parameter_overrides=PseudoParameterOverrides(region=region),
         )
-        template = manifest.parent / artifact["properties"]["templateFile"]
         if engine.validate_template(template, config).diagnostics:
             return True
     return False

@@ -65,7 +65,7 @@ def lets_service(
     """Return whether a policy of a resource lets a service in.
 
     Args:
-        policy: Policy document; None lets nobody in.
+        policy: Policy document; None allows nothing.
         services: Service principals, any of which is enough.
         action: Action that it must allow. Default: any.
         when: Whether a statement counts. Default: each does.
