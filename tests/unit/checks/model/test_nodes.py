@@ -62,6 +62,17 @@ def test_a_reservation_that_block_events_name_is_a_block() -> None:
     assert "cr-1" in known_blocks(templates(Warned=rule))
 
 
+@pytest.mark.parametrize("reservation", [{"Fn::Unheard": "of"}, {"Fn::If": ["Maybe", "cr-1"]}])
+def test_a_reservation_of_which_nothing_is_known_is_none_that_others_could_name(reservation: Any) -> None:
+    pattern = {
+        "detail-type": ["Capacity Block Delivered"],
+        "detail": {"capacity-reservation-id": [reservation]},
+    }
+    rule = {"Type": "AWS::Events::Rule", "Properties": {"EventPattern": pattern}}
+
+    assert known_blocks(templates(Warned=rule)) == (Unknown("Block"),)
+
+
 def test_a_launch_template_of_elsewhere_leaves_settings_unknown() -> None:
     far = {"LaunchTemplateId": {"Fn::ImportValue": "nodes"}}
     group = {"Type": "AWS::AutoScaling::AutoScalingGroup", "Properties": {"LaunchTemplate": far}}

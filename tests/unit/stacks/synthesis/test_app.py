@@ -213,6 +213,7 @@ def test_the_native_engine_is_used_only_where_it_is_installed_and_templates_are_
     _context(monkeypatch, tmp_path, validation="native")
     monkeypatch.setenv("CDK_VALIDATION", wanted)
     monkeypatch.setattr(native_validation, "find_spec", lambda _: installed or None)
+    monkeypatch.setattr(subprocess, "run", None)  # the app is not run again
 
     assert synthesis.main() == 0
     assert os.environ["CDK_VALIDATION"] == wanted
