@@ -129,6 +129,20 @@ def test_a_terminated_job_gets_sigterm_and_may_end_by_itself(batch: Any) -> None
     assert batch.lines(ended) == ["ready", "saving"]
 
 
+@pytest.mark.parametrize(("seconds", "status"), [(29, "RUNNING"), (30, "FAILED")])
+def test_a_job_that_was_stopped_has_ended_when_the_clock_has_moved_by_the_time_that_it_has_for_that(
+    batch: Any, seconds: int, status: str
+) -> None:
+    command = "trap 'sleep 2; exit 0' TERM; echo ready; while :; do sleep 0.05; done"
+    job = batch.submit(batch.define("sh", "-c", command))
+    batch.wait(job, "RUNNING")
+    batch.wait_for_line(job, "ready")
+    batch.api.terminate_job(jobId=job, reason="enough")
+    batch.local.clock.advance(timedelta())  # it stands from now on
+    batch.local.clock.advance(timedelta(seconds=seconds))
+    assert batch.job(job)["status"] == status
+
+
 def test_what_ignores_sigterm_is_killed_with_everything_that_it_started(
     batch: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:

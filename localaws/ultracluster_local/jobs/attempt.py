@@ -249,6 +249,11 @@ class Attempt:
         self._finish()
         return True
 
+    @property
+    def stops(self) -> bool:
+        """Whether the containers have been told to end."""
+        return bool(self._stop_reason)
+
     def _essential_ended(self) -> bool:
         """Return whether an essential container of several on one node has ended, which ends the others (API_TaskContainerProperties)."""
         return bool(self._tasks) and any(self._is_essential(index) for index in self._endings)

@@ -137,6 +137,12 @@ class JobRunner:
                 terminate(_idle(region, batch))
                 self._note_changes(region, batch)
 
+    def end_stopped(self) -> None:
+        """Follow the jobs that are being stopped until they have ended, which takes at most the time before they are killed."""
+        self.tick()
+        while any(attempt.stops for attempt in self._attempts) and not self._stopped.wait(_TICK_SECONDS):
+            self.tick()
+
     def _place(self, region: str, batch: Batch, job: dict[str, Any]) -> None:
         if not has_consumables(batch, job):
             return

@@ -19,6 +19,7 @@ from ultracluster_local.instance.clock import CLOCK, Clock
 from ultracluster_local.instance.delays import Delays, delays
 from ultracluster_local.instance.environment import child_environment, new_key, remove_profiles
 from ultracluster_local.instance.running import Running, is_running, set_running
+from ultracluster_local.jobs.container import STOP_SECONDS
 from ultracluster_local.jobs.runner import JobRunner
 from ultracluster_local.jobs.settings import JobSettings
 from ultracluster_local.seeding.seed import seed_from_request, seed_region
@@ -234,6 +235,9 @@ class LocalAws:
         return list(history(region))
 
     def _run_due(self, before: datetime, until: datetime) -> None:
+        # Containers follow real time: those that were stopped before have ended by the clock.
+        if self._jobs and (until - before).total_seconds() >= STOP_SECONDS:
+            self._jobs.end_stopped()
         run_due(before, until)
         if self._jobs:
             self._jobs.tick()
