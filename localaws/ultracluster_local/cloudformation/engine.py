@@ -96,6 +96,8 @@ def _fail(
     word = "ROLLBACK" if verb == "CREATE" else "UPDATE_ROLLBACK"
     stack.enter(f"{word}_IN_PROGRESS", reason=f"{reason} Rollback requested by user.")
     failed = run.roll_back() if run else ""
+    if verb == "UPDATE" and not failed:
+        stack.enter("UPDATE_ROLLBACK_COMPLETE_CLEANUP_IN_PROGRESS")
     stack.enter(f"{word}_FAILED" if failed else f"{word}_COMPLETE", reason=failed or reason)
 
 

@@ -114,6 +114,7 @@ class ChangeSet:
     notification_arns: list[str]
     role_arn: str | None
     on_stack_failure: str | None
+    client_token: str | None = None
     status: str = "CREATE_COMPLETE"
     reason: str = ""
     execution_status: str = "AVAILABLE"

@@ -9,7 +9,8 @@ import zipfile
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from moto.awslambda.models import lambda_backends
+from moto.awslambda.exceptions import UnknownEventConfig
+from moto.awslambda.models import EventInvokeConfig, lambda_backends
 from moto.awslambda.responses import LambdaResponse
 from moto.ec2.models import ec2_backends
 from moto.s3.models import s3_backends
@@ -97,6 +98,8 @@ def install() -> None:
     LambdaResponse.create_function = _beginning(
         LambdaResponse.create_function, {**creating, "LastUpdateStatus": None}
     )
+    for kind in (EventInvokeConfig, UnknownEventConfig):
+        kind.__init__ = _of_latest(kind.__init__)
     LambdaResponse.invoke = _with_version(LambdaResponse.invoke)
     for name in ("update_function_configuration", "update_function_code"):
         setattr(
@@ -104,6 +107,16 @@ def install() -> None:
             name,
             _beginning(getattr(LambdaResponse, name), {"LastUpdateStatus": "InProgress"}),
         )
+
+
+def _of_latest(original: Callable[..., None]) -> Callable[..., None]:
+    """Name the version whose asynchronous invocations are set: the same snapshot."""
+
+    @functools.wraps(original)
+    def make(made: Any, arn: str, *given: Any) -> None:
+        original(made, f"{arn}:{_LATEST}", *given)
+
+    return make
 
 
 def _with_version(original: Callable[[Any], Any]) -> Callable[[Any], Any]:

@@ -42,12 +42,11 @@ def create_change_set(request: Request) -> Mapping[str, Any]:
     if stack is None:
         stack = stacks.add(name, status="REVIEW_IN_PROGRESS")
         stack.enter("REVIEW_IN_PROGRESS", reason="User Initiated")
-    if any(one.name == given and one.stack is stack for one in stacks.change_sets.values()):
-        raise ServiceError(
-            "AlreadyExistsException", f"ChangeSet {given} cannot be created: it already exists"
-        )
+    token = request.parameters.get("ClientToken")
+    _refuse_again(stack, given, token)
     change_set = ChangeSet(
         name=given,
+        client_token=token,
         change_set_id=request.arn("cloudformation", f"changeSet/{given}/{uuid.uuid4()}"),
         stack=stack,
         change_set_type=kind,
@@ -81,6 +80,15 @@ def create_change_set(request: Request) -> Mapping[str, Any]:
         change_set.status, change_set.execution_status, change_set.reason = "FAILED", "UNAVAILABLE", failure
     stacks.change_sets[change_set.change_set_id] = change_set
     return {"Id": change_set.change_set_id, "StackId": stack.stack_id}
+
+
+def _refuse_again(stack: Stack, given: str, token: str | None) -> None:
+    for one in stacks_of(stack.region).change_sets.values():
+        if one.name == given and one.stack is stack:
+            problem = ": it already exists"
+            if token and token != one.client_token:  # awslabs/landing-zone-accelerator-on-aws#342
+                problem = " due to a mismatch with existing attribute ClientToken"
+            raise ServiceError("AlreadyExistsException", f"ChangeSet {given} cannot be created{problem}")
 
 
 def _refuse_kind(stack: Stack | None, kind: str, name: str, given: str) -> None:

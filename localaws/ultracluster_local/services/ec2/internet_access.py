@@ -5,6 +5,8 @@ https://docs.aws.amazon.com/vpc/latest/userguide/nat-gateway-troubleshooting.htm
 """
 
 import ipaddress
+from collections.abc import Callable, Container, Mapping
+from typing import Any
 
 from ultracluster_local.services.checks import Checks
 from ultracluster_local.services.ec2.networks import backend_of, interfaces, subnets
@@ -128,23 +130,65 @@ def check_block(request: Request) -> None:
         raise ServiceError("InvalidSubnet.Range", f"The CIDR '{block}' is invalid.")
 
 
-@_check("DescribeSecurityGroups")
-def check_groups(request: Request) -> None:
-    """Refuse groups that do not exist; moto names them as a Python set."""
-    for group in request.parameters.get("GroupIds") or []:
-        if backend_of(request.region).get_security_group_from_id(group) is None:
-            raise ServiceError("InvalidGroup.NotFound", f"The security group '{group}' does not exist")
+_NAMED: Mapping[str, tuple[str, str, str, Callable[[Any], Container[str]]]] = {
+    "DescribeAddresses": (
+        "AllocationIds",
+        "InvalidAllocationID.NotFound",
+        "The allocation ID '{}' does not exist",
+        lambda ec2: {one.allocation_id for one in ec2.addresses},
+    ),
+    "DescribeInternetGateways": (
+        "InternetGatewayIds",
+        "InvalidInternetGatewayID.NotFound",
+        "The internetGateway ID '{}' does not exist",
+        lambda ec2: ec2.internet_gateways,
+    ),
+    "DescribeSecurityGroups": (
+        "GroupIds",
+        "InvalidGroup.NotFound",
+        "The security group '{}' does not exist",
+        lambda ec2: {name for groups in ec2.groups.values() for name in groups},
+    ),
+    "DescribeVolumes": (
+        "VolumeIds",
+        "InvalidVolume.NotFound",
+        "The volume '{}' does not exist.",
+        lambda ec2: ec2.volumes,
+    ),
+    "DescribeVpcEndpoints": (
+        "VpcEndpointIds",
+        "InvalidVpcEndpointId.NotFound",
+        "The Vpc Endpoint Id '{}' does not exist",
+        lambda ec2: ec2.vpc_end_points,
+    ),
+    "DescribeVpcs": (
+        "VpcIds",
+        "InvalidVpcID.NotFound",
+        "The vpc ID '{}' does not exist",
+        lambda ec2: ec2.vpcs,
+    ),
+}
+"""What describes by ID, with the code and the words for one that does not exist: moto names it as a Python set, or otherwise.
+
+gardener/gardener-extension-provider-aws#161 and issues of hashicorp/terraform-provider-aws.
+"""
 
 
-@_check(
-    *("CreateRouteTable", "CreateSecurityGroup", "CreateSubnet", "CreateVpcEndpoint", "DeleteVpc"),
-    "DescribeVpcs",
-)
+@_check(*_NAMED)
+def check_named(request: Request) -> None:
+    """Refuse to describe what does not exist, with EC2's words."""
+    member, code, words, known = _NAMED[request.operation]
+    for name in request.parameters.get(member) or []:
+        if name not in known(backend_of(request.region)):
+            raise ServiceError(code, words.format(name))
+
+
+@_check("CreateRouteTable", "CreateSecurityGroup", "CreateSubnet", "CreateVpcEndpoint", "DeleteVpc")
 def check_vpc(request: Request) -> None:
     """Refuse a VPC that does not exist, with EC2's words."""
-    for vpc in filter(None, [request.parameters.get("VpcId"), *request.parameters.get("VpcIds", [])]):
-        if vpc not in backend_of(request.region).vpcs:
-            raise ServiceError("InvalidVpcID.NotFound", f"The vpc ID '{vpc}' does not exist")
+    vpc = request.parameters.get("VpcId")
+    if vpc and vpc not in backend_of(request.region).vpcs:
+        raise ServiceError("InvalidVpcID.NotFound", f"The vpc ID '{vpc}' does not exist")
 
 
 @_check("AssociateRouteTable")

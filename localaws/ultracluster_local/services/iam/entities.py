@@ -10,7 +10,7 @@ from typing import Any
 from moto.core.responses import ActionResult
 from moto.iam.aws_managed_policies import aws_managed_policies_data
 from moto.iam.exceptions import NotFoundException
-from moto.iam.models import AWSManagedPolicy, ManagedPolicy, Role, iam_backends
+from moto.iam.models import AWSManagedPolicy, IAMBackend, ManagedPolicy, Role, iam_backends
 from moto.iam.responses import IamResponse
 
 from ultracluster_local.instance.environment import ACCOUNT
@@ -40,6 +40,7 @@ def install() -> None:
     ManagedPolicy.permissions_boundary_usage_count = 0
     NotFoundException.__init__ = _saying_what_is_absent(NotFoundException.__init__)
     IamResponse.create_role = _creating_role(IamResponse.create_role)
+    IAMBackend.create_service_linked_role = _linked(IAMBackend.create_service_linked_role)
     IamResponse.list_roles = _listing_roles(IamResponse.list_roles)
 
 
@@ -78,6 +79,33 @@ def _creating_role(original: Callable[[Any], Any]) -> Callable[[Any], Any]:
         return ActionResult({"Role": _shown_as_new(original(response).result["Role"], duration=None)})
 
     return create_role
+
+
+_OF_SERVICES = {
+    "autoscaling.amazonaws.com": "AutoScalingServiceRolePolicy",
+    "batch.amazonaws.com": "BatchServiceRolePolicy",
+    "fsx.amazonaws.com": "AmazonFSxServiceRolePolicy",
+    "spot.amazonaws.com": "AWSEC2SpotServiceRolePolicy",
+}
+"""Policies of service-linked roles: https://docs.aws.amazon.com/aws-managed-policy/latest/reference/policy-list.html."""
+
+
+def _linked(original: Callable[..., Any]) -> Callable[..., Any]:
+    """Trust and attach what AWS does: test_iam.snapshot.json."""
+
+    @functools.wraps(original)
+    def create(iam: Any, service_name: str, description: str, suffix: str) -> Any:
+        role = original(iam, service_name, description, suffix)
+        statement = {"Effect": "Allow", "Principal": {"Service": service_name}, "Action": "sts:AssumeRole"}
+        trust = {"Version": "2012-10-17", "Statement": [statement]}
+        role.assume_role_policy_document = json.dumps(trust)
+        if name := _OF_SERVICES.get(service_name):
+            arn = f"arn:aws:iam::aws:policy/aws-service-role/{name}"
+            _know(arn)
+            iam.attach_role_policy(arn, role.name)
+        return role
+
+    return create
 
 
 def _listing_roles(original: Callable[[Any], Any]) -> Callable[[Any], Any]:

@@ -118,7 +118,9 @@ def check_subscribe(request: Request) -> None:
             endpoint,
             protocol,
         )
-        if same and any(one.attributes.get(name) != value for name, value in attributes.items()):
+        if same and any(
+            str(one.attributes.get(name)).lower() != value.lower() for name, value in attributes.items()
+        ):
             raise _invalid(
                 "Attributes Reason: Subscription already exists with different attributes"
             )  # localstack#8816

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from moto.s3.exceptions import S3ClientError
-from moto.s3.models import FakeBucket, PublicAccessBlock, S3Backend, s3_backends
+from moto.s3.models import FakeBucket, FakeKey, PublicAccessBlock, S3Backend, s3_backends
 from moto.s3.responses import S3Response
 
 from ultracluster_local.instance.environment import ACCOUNT
@@ -85,6 +85,7 @@ def install() -> None:
     """
     FakeBucket.__init__ = _with_defaults(FakeBucket.__init__)
     S3Backend.get_bucket_encryption = _or_its_default(S3Backend.get_bucket_encryption)
+    FakeKey.__init__ = _naming_its_key(FakeKey.__init__)
     S3Response.put_object = _with_a_key(S3Response.put_object)
 
 
@@ -108,6 +109,19 @@ def _or_its_default(original: Any) -> Any:
         return original(backend, bucket_name) or {"Rule": default}
 
     return read
+
+
+def _naming_its_key(original: Any) -> Any:
+    """Name the KMS key of an object by its ARN, as test_s3_api.snapshot.json shows."""
+
+    @functools.wraps(original)
+    def make(made: Any, *given: Any, **named: Any) -> None:
+        original(made, *given, **named)
+        bucket = s3_backends[ACCOUNT]["aws"].buckets.get(made.bucket_name)
+        key = find_key(made.kms_key_id, bucket.region_name) if bucket and made.kms_key_id else None
+        made.kms_key_id = key.arn if key is not None else made.kms_key_id
+
+    return make
 
 
 def _with_a_key(original: Any) -> Any:
