@@ -369,7 +369,7 @@ def hide_credentials(text: str) -> str:
 
 
 def shown(value: object) -> str:
-    """Format a user's value in at most 80 ASCII characters, with credentials hidden."""
+    """Format a user's value in at most 76 ASCII characters, with credentials hidden."""
     if isinstance(value, str):
         return quote(hide_credentials(value))
     if isinstance(value, dict):

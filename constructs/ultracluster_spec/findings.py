@@ -14,7 +14,7 @@ from typing import Any, Generic, Self, TypeVar
 Place = TypeVar("Place")
 Result = TypeVar("Result")
 
-_QUOTE_LIMIT = 80
+_QUOTE_LIMIT = 76  # with an indent and punctuation, a line of a terminal of 80 columns
 _LARGEST_TOKEN = -1.8881545897087e289  # the CDK encodes number tokens as doubles below this
 
 
@@ -37,7 +37,7 @@ def is_token(value: Any) -> bool:
 
 
 def quote(value: Any) -> str:
-    """Return a user's value as an ASCII Python literal of at most 80 characters.
+    """Return a user's value as an ASCII Python literal of at most 76 characters.
 
     ASCII reveals homoglyphs and bidirectional marks.
     """

@@ -4,7 +4,7 @@ from typing import Any
 
 __all__ = ["LocalAwsError", "no_answer", "quote"]
 
-_QUOTE_LIMIT = 80
+_QUOTE_LIMIT = 76
 
 
 class LocalAwsError(Exception):
@@ -35,6 +35,6 @@ def no_answer(problem: str, *, remedy: str = "") -> LocalAwsError:
 
 
 def quote(value: Any) -> str:
-    """Return the `repr` of a user's value, limited to ASCII and 80 characters."""
+    """Return the `repr` of a user's value, limited to ASCII and 76 characters."""
     text = ascii(value)
     return text if len(text) <= _QUOTE_LIMIT else text[: _QUOTE_LIMIT - 3] + "..."

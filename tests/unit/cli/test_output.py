@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 import pytest
 
 from ultracluster_cli.output import echo, print_json, print_note, print_table, short_time
-from ultracluster_spec.findings import Finding
+from ultracluster_spec.findings import Finding, quote
 
 JOB = "5c0c5a0e-6f3b-4a5e-9d6e-0b1c2d3e4f50"
 
@@ -202,3 +202,13 @@ def test_a_long_message_wraps_at_words(capsys: pytest.CaptureFixture[str]) -> No
     lines = capsys.readouterr().err.splitlines()
     assert len(lines) > 1
     assert {word for line in lines for word in line.split()} == {"UC2101:", "word"}
+
+
+@pytest.mark.usefixtures("terminal")
+@pytest.mark.parametrize("length", range(72, 80))
+def test_a_message_fits_the_terminal_whatever_it_quotes(
+    capsys: pytest.CaptureFixture[str], length: int
+) -> None:
+    echo(f"error: no cdk.json in {quote('/' * length)}.")
+
+    assert max(len(line) for line in capsys.readouterr().err.splitlines()) <= 80

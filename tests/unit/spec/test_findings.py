@@ -37,13 +37,13 @@ def test_an_error_shows_one_line_for_each_finding_in_order() -> None:
         ("p\u0430y", r"'p\u0430y'"),
         ("\u202eevil", r"'\u202eevil'"),
         ("a\nb", r"'a\nb'"),
-        ("x" * 78, "'" + "x" * 78 + "'"),
-        ("x" * 79, "'" + "x" * 76 + "..."),
+        ("x" * 74, "'" + "x" * 74 + "'"),
+        ("x" * 75, "'" + "x" * 72 + "..."),
     ],
 )
-def test_quotes_a_value_in_ascii_and_at_most_eighty_characters(value: object, shown: str) -> None:
+def test_quotes_a_value_in_ascii_and_at_most_76_characters(value: object, shown: str) -> None:
     assert quote(value) == shown
-    assert len(quote(value)) <= 80
+    assert len(quote(value)) <= 76
     assert quote(value).isascii()
 
 

@@ -11,7 +11,7 @@ IDENTIFIER = "Allowed: 1 to 255 letters and digits, optionally with an asterisk 
     ("parts", "said"),
     [
         ({"team-a": 1}, [f"UC6301: queue.shares: got 'team-a'. {IDENTIFIER}"]),
-        ({"a" * 256: 1}, [f"UC6301: queue.shares: got '{'a' * 76}. {IDENTIFIER}"]),
+        ({"a" * 256: 1}, [f"UC6301: queue.shares: got '{'a' * 72}. {IDENTIFIER}"]),
         ({"a": 0}, ["UC6302: queue.shares.a: got 0. Allowed: 1 to 1,000."]),
         ({"a": 1_001}, ["UC6302: queue.shares.a: got 1001. Allowed: 1 to 1,000."]),
         (
