@@ -8,7 +8,7 @@ where a list of texts belongs would otherwise be taken as a list of characters.
 import inspect
 import re
 import types
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cache, wraps
 from typing import (
     Annotated,
@@ -25,6 +25,7 @@ from typing import (
 )
 
 from ultracluster_spec.bounds import NOT_A_CHOICE
+from ultracluster_spec.did_you_mean import suggestion
 from ultracluster_spec.findings import Finding, FindingsError, is_number_token, printable, quote, reject
 from ultracluster_spec.record import RuleRecord
 
@@ -61,11 +62,15 @@ _Parameters = ParamSpec("_Parameters")
 _Result = TypeVar("_Result")
 
 
+class ArgumentsError(FindingsError, TypeError):
+    """A call that does not match the parameters: a `TypeError`, as of any function, which an app shows as one line."""
+
+
 def validate_arguments(function: Callable[_Parameters, _Result]) -> Callable[_Parameters, _Result]:
     """Make a function reject numbers that jsii cannot carry (UC1030), other types (UC1032) and other words (UC1023) before its body runs.
 
-    Whatever it refuses, it names the path of the construct that it makes or belongs to. An argument of ``**options: Unpack[...]``
-    that is unknown or missing is a `TypeError`, as it is of explicit parameters.
+    Whatever it refuses, it names the path of the construct that it makes or belongs to. A call that does not match the
+    parameters, or those of ``**options: Unpack[...]``, is an `ArgumentsError`.
     """
     options = _options(function)
     annotations = _arguments(function, options)
@@ -76,16 +81,20 @@ def validate_arguments(function: Callable[_Parameters, _Result]) -> Callable[_Pa
     @wraps(function)
     def checked(*args: _Parameters.args, **kwargs: _Parameters.kwargs) -> _Result:
         given = dict(zip(names, args, strict=False)) | kwargs
-        if options is not None:
-            _check_options(kwargs.keys() - names, options)
         found = _find({name: given[name] for name in numbers if name in given}, numbers)
         others = [*_find_types(given, annotations), *_find_choices(given, own)]
         try:
+            if options is not None:
+                _check_options(kwargs.keys() - names, options, function)
             reject(_once([*found, *others]))
             return function(*args, **kwargs)
         except FindingsError as error:
             path = _construct_path(given)
             raise (error.within(path) if path else error) from None
+        except TypeError as error:
+            if error.__traceback__ and error.__traceback__.tb_next:
+                raise  # of the body
+            raise arguments_error(str(error), names_of(function)).within(_construct_path(given)) from None
         except RuntimeError as error:  # of the CDK, through jsii
             if refusal := _REFUSED_BY_CDK.search(str(error)):
                 raise FindingsError.message(refusal[0]).within(_construct_path(given)) from None
@@ -100,11 +109,36 @@ def _options(function: Callable[..., Any]) -> Any:
     return next((get_args(each)[0] for each in annotations if get_origin(each) is Unpack), None)
 
 
-def _check_options(given: set[str], options: Any) -> None:
-    for name in sorted(given - options.__annotations__.keys()):
-        raise TypeError(f"got an unexpected keyword argument {name!r}")
-    for name in sorted(options.__required_keys__ - given):
-        raise TypeError(f"missing the required keyword argument {name!r}")
+def _check_options(given: set[str], options: Any, function: Callable[..., Any]) -> None:
+    problems = [
+        f"got an unexpected keyword argument {name!r}" for name in given - options.__annotations__.keys()
+    ]
+    problems += [
+        f"missing the required keyword argument {name!r}" for name in options.__required_keys__ - given
+    ]
+    for problem in sorted(problems):
+        raise arguments_error(f"{function.__qualname__}() {problem}", names_of(function))
+
+
+def names_of(function: Callable[..., Any]) -> list[str]:
+    """Return the names of all arguments of a function, also of those in ``**options: Unpack[...]``."""
+    options = _options(function)
+    explicit = inspect.signature(function).parameters.values()
+    return [
+        *(each.name for each in explicit if each.name != "self" and each.kind is not each.VAR_KEYWORD),
+        *(options.__annotations__ if options is not None else ()),
+    ]
+
+
+def arguments_error(said: str, names: Collection[str]) -> ArgumentsError:
+    """Return what Python said about a call, with the names that it takes if one is unknown."""
+    said = said.replace(".__init__()", "()")
+    unknown = re.match(
+        r".* unexpected keyword argument '(\w+)'", said
+    )  # newer versions of Python guess what was meant
+    if not unknown:
+        return ArgumentsError.message(said)
+    return ArgumentsError.message(unknown[0], allowed=", ".join(names), remedy=suggestion(unknown[1], names))
 
 
 def _once(findings: Sequence[Finding]) -> Iterator[Finding]:

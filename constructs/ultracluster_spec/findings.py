@@ -136,9 +136,9 @@ class FindingsError(ValueError):
         """Create the error of one finding without a code; see `Finding.message`."""
         return cls([Finding.message(problem, **fields)])
 
-    def within(self, location: str) -> "FindingsError":
+    def within(self, location: str) -> Self:
         """Return the error with a location for the findings that have none."""
-        return FindingsError(
+        return type(self)(
             finding if finding.location else replace(finding, location=location) for finding in self.findings
         )
 

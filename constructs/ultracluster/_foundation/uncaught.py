@@ -1,11 +1,13 @@
-"""What an app shows that ends with findings: one line for each, and no traceback."""
+"""What an app shows that ends with findings, or with a wrong call of a class of ours: one line for each, and no traceback."""
 
 import os
+import re
 import sys
 import traceback
 from dataclasses import replace
-from types import TracebackType
+from types import FrameType, TracebackType
 
+from ultracluster_spec.arguments import arguments_error, names_of
 from ultracluster_spec.findings import FindingsError
 
 _LIBRARIES = ("ultracluster", "jsii", "aws_cdk", "constructs")
@@ -15,6 +17,7 @@ _show_others = sys.excepthook
 
 def show_uncaught(kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:
     """Print findings with the line of the app that led to them, and other exceptions as Python does."""
+    error = _wrong_call(error, trace) or error
     if not isinstance(error, FindingsError):
         _show_others(kind, error, trace)
         return
@@ -24,13 +27,27 @@ def show_uncaught(kind: type[BaseException], error: BaseException, trace: Traceb
         sys.stderr.write(f"{replace(finding, location=': '.join(places))}\n")
 
 
+def _wrong_call(error: BaseException, trace: TracebackType | None) -> FindingsError | None:
+    """Return the finding of a call by the app that a dataclass of ours does not take, which Python has checked."""
+    called = re.match(r"(\w+)\.__init__\(\) ", str(error)) if isinstance(error, TypeError) else None
+    definition = getattr(sys.modules["ultracluster"], called[1], None) if called else None
+    callers = [frame for frame, _ in traceback.walk_tb(trace)][-1:]
+    if definition is None or not any(map(_is_of_app, callers)):
+        return None
+    return arguments_error(str(error), names_of(definition.__init__))
+
+
 def _line_of_app(trace: TracebackType | None) -> str:
     lines = [
         f"{os.path.relpath(frame.f_code.co_filename)}:{line}"
         for frame, line in traceback.walk_tb(trace)
-        if not str(frame.f_globals.get("__name__")).startswith(_LIBRARIES)
+        if _is_of_app(frame)
     ]
     return lines[-1] if lines else ""
+
+
+def _is_of_app(frame: FrameType) -> bool:
+    return not str(frame.f_globals.get("__name__")).startswith(_LIBRARIES)
 
 
 sys.excepthook = show_uncaught

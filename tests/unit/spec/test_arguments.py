@@ -1,10 +1,10 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal, Required, TypedDict, Unpack
 
 import pytest
 
-from ultracluster_spec.arguments import validate_arguments, validate_fields
+from ultracluster_spec.arguments import ArgumentsError, validate_arguments, validate_fields
 from ultracluster_spec.findings import FindingsError
 
 TOKEN = -1.8881545897087626e289  # as the CDK writes a number that is not known yet
@@ -131,3 +131,53 @@ def test_a_word_that_is_no_choice_of_an_argument_is_refused() -> None:
 
     place(placement="none", name="anything")
     place(placement=None)
+
+
+class Scope:
+    """What a construct looks like to this package."""
+
+    class node:  # noqa: N801 - the name of the CDK
+        path = "Training"
+
+
+class Options(TypedDict, total=False):
+    image: Required[str]
+    nodes: int
+
+
+@validate_arguments
+def make(scope: Scope, construct_id: str, *, capacity: str = "", **options: Unpack[Options]) -> str:
+    return f"{scope}{construct_id}{options}" if capacity else "".upper(1)  # type: ignore[call-arg]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (
+            {"capcity": "spot", "image": "i"},
+            "make() got an unexpected keyword argument 'capcity'. Allowed: scope, construct_id, capacity, image, nodes. Did you mean 'capacity'?",
+        ),
+        ({}, "make() missing the required keyword argument 'image'."),
+    ],
+)
+def test_an_argument_that_is_unknown_or_missing_is_a_type_error_at_the_construct(
+    arguments: dict[str, Any], said: str
+) -> None:
+    with pytest.raises(TypeError) as refused:
+        make(Scope(), "Cluster", **arguments)
+
+    assert str(refused.value) == f"error: Training/Cluster: {said}"
+
+
+def test_a_missing_scope_is_one_line_too() -> None:
+    with pytest.raises(
+        ArgumentsError, match=r"error: Cluster: make\(\) missing 1 required positional argument: 'scope'"
+    ):
+        make(construct_id="Cluster", image="i")  # type: ignore[call-arg]
+
+
+def test_a_type_error_of_the_body_passes() -> None:
+    with pytest.raises(TypeError, match="takes no arguments") as raised:
+        make(Scope(), "Cluster", image="i")
+
+    assert not isinstance(raised.value, ArgumentsError)

@@ -1,11 +1,14 @@
 """An app that ends with findings shows one line for each, and no traceback."""
 
+import re
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
+from ultracluster import CapacityBlock, CapacityReservation
 from ultracluster._foundation.uncaught import show_uncaught
 from ultracluster_spec.findings import Finding, FindingsError
 
@@ -30,6 +33,45 @@ def test_each_finding_is_a_line_with_that_of_the_app_and_the_construct(
 def test_other_exceptions_are_shown_as_python_does(capsys: pytest.CaptureFixture[str]) -> None:
     first, *_, last = shown(capsys, ValueError("other"))
     assert (first, last) == ("Traceback (most recent call last):", "ValueError: other")
+
+
+@pytest.mark.parametrize(
+    ("call", "said"),
+    [
+        (
+            lambda: CapacityBlock(reservatoin_id="cr-0123456789abcdef0"),  # type: ignore[call-arg]
+            r"CapacityBlock\(\) got an unexpected keyword argument 'reservatoin_id'\. Allowed: .*\bstart\b.*\. Did you mean 'reservation_id'\?",
+        ),
+        (
+            lambda: CapacityReservation(zone_id="use2-az3"),  # type: ignore[call-arg]
+            r"CapacityReservation\(\) missing 1 required keyword-only argument: 'reservation_id'\.",
+        ),
+        (
+            lambda: CapacityBlock("cr-0123456789abcdef0"),  # type: ignore[call-arg, misc]
+            r"CapacityBlock\(\) takes 1 positional argument but 2 were given\.",
+        ),
+    ],
+)
+def test_a_call_with_arguments_that_a_value_does_not_take_is_one_line(
+    capsys: pytest.CaptureFixture[str], call: Callable[[], object], said: str
+) -> None:
+    with pytest.raises(TypeError) as caught:
+        call()
+    show_uncaught(caught.type, caught.value, caught.tb)
+    (line,) = capsys.readouterr().err.splitlines()
+    assert re.fullmatch(rf"error: tests/unit/\S+\.py:\d+: {said}", line)
+
+
+def test_a_type_error_in_the_body_of_a_value_is_shown_as_python_does(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    def build() -> None:
+        raise TypeError("CapacityBlock.from_word() got an unexpected keyword argument 'x'")
+
+    with pytest.raises(TypeError) as caught:
+        build()
+    show_uncaught(caught.type, caught.value, caught.tb)
+    assert capsys.readouterr().err.startswith("Traceback")
 
 
 @pytest.mark.slow
