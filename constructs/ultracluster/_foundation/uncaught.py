@@ -1,10 +1,12 @@
-"""What an app shows that ends with findings, or with a wrong call of a class of ours: one line for each, and no traceback."""
+"""What an app shows that ends with findings, or with a wrong call of ours: one line for each, and no traceback."""
 
 import os
 import re
 import sys
 import traceback
+from contextlib import suppress
 from dataclasses import replace
+from operator import attrgetter
 from types import FrameType, TracebackType
 
 from ultracluster_spec.arguments import arguments_error, names_of
@@ -28,13 +30,14 @@ def show_uncaught(kind: type[BaseException], error: BaseException, trace: Traceb
 
 
 def _wrong_call(error: BaseException, trace: TracebackType | None) -> FindingsError | None:
-    """Return the finding of a call by the app that a dataclass of ours does not take, which Python has checked."""
-    called = re.match(r"(\w+)\.__init__\(\) ", str(error)) if isinstance(error, TypeError) else None
-    definition = getattr(sys.modules["ultracluster"], called[1], None) if called else None
+    """Return the finding of a call by the app that a class or function of ours does not take, which Python has checked."""
+    called = re.match(r"([\w.]+)\(\) ", str(error)) if isinstance(error, TypeError) else None
     callers = [frame for frame, _ in traceback.walk_tb(trace)][-1:]
-    if definition is None or not any(map(_is_of_app, callers)):
+    if not called or not any(map(_is_of_app, callers)):
         return None
-    return arguments_error(str(error), names_of(definition.__init__))
+    with suppress(AttributeError):
+        return arguments_error(str(error), names_of(attrgetter(called[1])(sys.modules["ultracluster"])))
+    return None
 
 
 def _line_of_app(trace: TracebackType | None) -> str:

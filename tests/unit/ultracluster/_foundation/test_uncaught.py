@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from ultracluster import CapacityBlock, CapacityReservation
+from ultracluster import CapacityBlock, CapacityReservation, RolePath
 from ultracluster._foundation.uncaught import show_uncaught
 from ultracluster_spec.findings import Finding, FindingsError
 
@@ -47,12 +47,16 @@ def test_other_exceptions_are_shown_as_python_does(capsys: pytest.CaptureFixture
             r"CapacityReservation\(\) missing 1 required keyword-only argument: 'reservation_id'\.",
         ),
         (
-            lambda: CapacityBlock("cr-0123456789abcdef0"),  # type: ignore[call-arg, misc]
+            lambda: CapacityBlock("cr-0123456789abcdef0"),  # type: ignore[misc]
             r"CapacityBlock\(\) takes 1 positional argument but 2 were given\.",
+        ),
+        (
+            lambda: RolePath(paht="/ml/"),  # type: ignore[call-arg]
+            r"RolePath\(\) got an unexpected keyword argument 'paht'\. Allowed: path\. Did you mean 'path'\?",
         ),
     ],
 )
-def test_a_call_with_arguments_that_a_value_does_not_take_is_one_line(
+def test_a_call_with_arguments_that_it_does_not_take_is_one_line(
     capsys: pytest.CaptureFixture[str], call: Callable[[], object], said: str
 ) -> None:
     with pytest.raises(TypeError) as caught:
