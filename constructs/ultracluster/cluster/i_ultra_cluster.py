@@ -25,7 +25,7 @@ from ultracluster.storage.compile_cache import CompileCache
 from ultracluster.storage.posix_compile_cache import PosixCompileCache
 from ultracluster_catalog.names.submission_tags import QUEUE_TAG
 from ultracluster_spec.arguments import validate_arguments
-from ultracluster_spec.findings import quote, reject, require
+from ultracluster_spec.findings import FindingsError, quote, reject, require
 from ultracluster_spec.job import Job
 
 _Job = TypeVar("_Job", bound=ClusterJob)
@@ -219,6 +219,14 @@ class IUltraCluster(Construct):
 
     def _tag_queue(self, job: _Job) -> _Job:
         if job.queue is not self.queue:
+            owners = [scope for scope in job.queue.node.scopes if isinstance(scope, IUltraCluster)]
+            if owners and self not in owners:
+                raise FindingsError.message(
+                    f"got {quote(job.queue.node.path)}, a queue of another cluster",
+                    allowed="a queue of this cluster",
+                    remedy="Add the job to the other cluster",
+                    path="queue",
+                )
             Tags.of(job).add(
                 QUEUE_TAG, job.queue.job_queue_arn, include_resource_types=["AWS::Batch::JobDefinition"]
             )

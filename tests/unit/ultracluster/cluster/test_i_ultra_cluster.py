@@ -108,6 +108,18 @@ def test_a_cluster_grants_the_submission_of_jobs_to_each_of_its_queues() -> None
     assert cluster.metric("Loss").dimensions == {"Cluster": "Test"}
 
 
+def test_a_job_takes_any_queue_of_its_cluster_and_none_of_another() -> None:
+    cluster, other = (ultra_cluster(new_stack(), capacity=block()) for _ in range(2))
+    cluster.add_multi_node_job(
+        "Own", Job(image=IMAGE, command=("train.py",)), queue=cluster.add_queue("urgent")
+    )
+
+    with pytest.raises(
+        FindingsError, match=r"error: Test/Cluster/Job: queue: got 'Test/Cluster/Queue', a queue of another"
+    ):
+        cluster.add_multi_node_job("Job", Job(image=IMAGE, command=("train.py",)), queue=other.queue)
+
+
 @pytest.mark.parametrize(
     "construct_id", ["Queue", "FileSystem", "Train", "JobResume", "Queue-later", "Precompile-cpu"]
 )
