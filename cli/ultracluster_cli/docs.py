@@ -83,13 +83,13 @@ def _pages() -> dict[str, Path]:
 
 def _print_page(text: str) -> None:
     """Print a page as it is written, and rendered on a terminal."""
-    from rich.markdown import Markdown  # noqa: PLC0415 - rules are plain text
+    from ultracluster_cli.rendered_page import RenderedPage  # noqa: PLC0415 - rules are plain text
 
     if not sys.stdout.isatty():
         typer.echo(text, nl=False)
         return
     console = Console(width=_width(), highlight=False, no_color=not has_colors(sys.stdout))
-    console.print(Markdown(text, hyperlinks=False))
+    console.print(RenderedPage(text, hyperlinks=False))
 
 
 def _list_pages() -> None:
