@@ -17,7 +17,7 @@ LEDGER_VARIABLE = "ULTRACLUSTER_LEDGER"
 LEDGER_REGION_VARIABLE = "ULTRACLUSTER_LEDGER_REGION"
 
 
-def _refuse_cluster(context: typer.Context, rollout: Path) -> Path:
+def refuse_cluster(context: typer.Context, rollout: Path) -> Path:
     """Refuse the name of a cluster of the project in place of a file: other commands take one there."""
     if context.resilient_parsing or rollout.suffix or rollout.exists():
         return rollout
@@ -37,7 +37,7 @@ RolloutArgument = Annotated[
     Path,
     typer.Argument(
         metavar="ROLLOUT",
-        callback=_refuse_cluster,
+        callback=refuse_cluster,
         help="Rollout file. Default: the `rollout` context value in cdk.json.",
         default_factory=default_rollout,
         show_default=False,

@@ -14,7 +14,7 @@ from ultracluster_catalog.lustre.lustre_figures import file_system_figures
 from ultracluster_catalog.machines.nic_layouts import addresses_per_node
 from ultracluster_cli._aws.selection import clusters_named
 from ultracluster_cli._cdk.workspace import default_rollout
-from ultracluster_cli.options import ClustersOption, JsonOption
+from ultracluster_cli.options import ClustersOption, JsonOption, refuse_cluster
 from ultracluster_cli.output import echo, print_findings, print_json, print_table
 from ultracluster_spec.cluster import Cluster
 from ultracluster_spec.network import addresses_of_existing_subnet, cluster_addresses, network_interfaces
@@ -23,11 +23,16 @@ from ultracluster_stacks.config import load_rollout
 from ultracluster_stacks.config.explain import explain_rollout
 
 
+def _refuse_clusters(context: typer.Context, files: list[Path] | None) -> list[Path]:
+    return [refuse_cluster(context, file) for file in files or ()]
+
+
 def validate(
     files: Annotated[
         list[Path] | None,
         typer.Argument(
             metavar="FILE",
+            callback=_refuse_clusters,
             help="A rollout file, or CloudFormation templates and cloud assemblies such as cdk.out. "
             "Default: the `rollout` context value in cdk.json.",
             show_default=False,
