@@ -285,6 +285,17 @@ def _has_room(change: Difference) -> bool:
     )
 
 
+def _retries_more(change: Difference) -> bool:
+    """Whether a job that is retried already is retried more often, and still for the reasons only that its strategy names."""
+    rules = change.update.new["RetryStrategy"]["EvaluateOnExit"]
+    return (
+        int(change.before) > 1
+        and _more(change)
+        and str(rules[-1]["Action"]).upper() == "EXIT"
+        and rules[-1].get("OnReason") == "*"
+    )
+
+
 def _python_not_older(change: Difference) -> bool:
     versions = [re.fullmatch(r"python3\.(\d+)", str(side)) for side in (change.before, change.after)]
     return all(versions) and int(versions[1][1]) >= int(versions[0][1])  # type: ignore[index]
@@ -594,6 +605,9 @@ SAFE: Final[Mapping[str, Mapping[PropertyPath, Row]]] = {
             _has_room, "the job would wait for nodes that the cluster cannot have"
         ),
         ("Timeout", "AttemptDurationSeconds"): Row(_longer, "AWS Batch would end the job earlier"),
+        ("RetryStrategy", "Attempts"): Row(
+            _retries_more, "the job would give up earlier, or its program be repeated where it was not"
+        ),
         ("SchedulingPriority",): Row(_any, ""),
         ("Parameters",): Row(_any, ""),
         ("Tags", AFTER_TAG): Row(_waits_for_more, "the job would no longer wait for its gates or other jobs"),

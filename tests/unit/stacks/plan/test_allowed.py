@@ -422,6 +422,28 @@ def test_an_image_may_be_another_version_of_the_same_repository() -> None:
     assert not edited({"Fn::Sub": "${AWS::AccountId}.dkr/b:1"}, {"Fn::Sub": "${AWS::AccountId}.dkr/c:1"})
 
 
+@pytest.mark.parametrize(
+    ("before", "after", "last", "passes"),
+    [
+        (3, 5, {"Action": "EXIT", "OnReason": "*"}, True),
+        (2, 3, {"Action": "exit", "OnReason": "*"}, True),
+        (1, 2, {"Action": "EXIT", "OnReason": "*"}, False),
+        (5, 3, {"Action": "EXIT", "OnReason": "*"}, False),
+        (3, None, {"Action": "EXIT", "OnReason": "*"}, False),
+        (3, 5, {"Action": "EXIT", "OnReason": "Out*"}, False),
+        (3, 5, {"Action": "RETRY", "OnReason": "*"}, False),
+        (3, 5, None, False),
+    ],
+)
+def test_a_job_that_is_retried_after_the_loss_of_a_node_may_be_retried_more_often(
+    before: int, after: int | None, last: dict[str, str] | None, *, passes: bool
+) -> None:
+    rules = [{"Action": "RETRY", "OnStatusReason": "Host EC2*"}, *([last] if last else [])]
+    old, new = ({"RetryStrategy": {"Attempts": each, "EvaluateOnExit": rules}} for each in (before, after))
+
+    assert (change(JOB, old, new) == []) == passes
+
+
 def test_what_no_row_names_stops_with_its_values_and_what_the_resource_is_for() -> None:
     (reason,) = change("AWS::Batch::JobDefinition", {"PropagateTags": True}, {"PropagateTags": False})
 
