@@ -153,3 +153,31 @@ def test_the_best_offering_is_marked_and_the_next_command_is_printed(
     assert "3 more offerings: --limit 4 lists them" in err
     assert "ultracluster capacity approve ORDER --cluster CLUSTER" in err
     assert "--max-fee 190000" in err.replace(" \\\n   ", "")
+
+
+@pytest.mark.usefixtures("offered")
+@pytest.mark.parametrize(
+    ("days", "best", "why"),
+    [("7-14", "cb-14", "chip-hour"), ("7,14", "cb-14", "chip-hour"), ("7", "cb-7", "total")],
+)
+def test_a_range_of_days_recommends_the_best_price_and_not_the_shortest_block(
+    days: str, best: str, why: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def read(_: Any, effect: Any) -> Page[Offering]:
+        start_at = effect.start_after + timedelta(days=1)
+        blocks = tuple(
+            offering(
+                offering_id=f"cb-{length}",
+                fee=Decimal(fee),
+                start=start_at,
+                end=start_at + timedelta(days=length),
+                duration=timedelta(days=length),
+            )
+            for length, fee in ((7, 100000), (14, 190000))
+        )
+        return Page(items=blocks, unreadable=())
+
+    monkeypatch.setattr("ultracluster_cli.capacity.find.read_page", read)
+
+    assert main([*FIND, *BETWEEN, "--regions", "us-east-2", "--days", days]) == 0
+    assert f"Offering {best} is the best by {why}." in capsys.readouterr().err

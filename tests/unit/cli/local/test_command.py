@@ -72,6 +72,22 @@ def test_a_life_from_up_to_down(run: Run, folder: Path, monkeypatch: pytest.Monk
     assert set(told_again[1:]) >= set(told["environment"])
 
 
+def test_down_stops_the_local_aws_that_the_shell_uses_from_another_folder(
+    run: Run, folder: Path, tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    environment = json.loads(run("local", "up", "--json").stdout)["environment"]
+    monkeypatch.chdir(tmp_path_factory.mktemp("elsewhere"))
+    assert run("local", "down").stderr == "No local AWS was running here.\n"
+
+    monkeypatch.setenv("ULTRACLUSTER_LOCAL", environment["ULTRACLUSTER_LOCAL"])
+    stopped = run("local", "down")
+
+    assert stopped.stderr == "Stopped the local AWS.\n"
+    assert "AWS_ENDPOINT_URL" in stopped.stdout.removeprefix("unset ").split()
+    monkeypatch.chdir(folder)
+    assert run("local", "status").code == 6
+
+
 def test_every_command_reports_that_no_local_aws_is_running(run: Run, folder: Path) -> None:
     assert folder.exists()
 

@@ -200,6 +200,22 @@ def test_a_cluster_without_alarms_passes_their_gate(tmp_path: Path, monkeypatch:
     )
 
 
+@pytest.mark.parametrize(("minutes", "during"), [(0, ""), (0.002, " in 0.002 min")])
+def test_quiet_alarms_are_said_with_a_time_only_if_it_was_waited(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, minutes: float, during: str
+) -> None:
+    monkeypatch.setattr(stack_status, "alarms_of", lambda *_, **__: iter(("a", "b")))
+    monkeypatch.setattr(stack_status, "firing_alarms", lambda *_: iter(()))
+    quick = steps(tmp_path, Batch(""))
+    quick = replace(
+        quick,
+        targets=single_target(replace(quick.targets.of("a-us-east-2"), client=FakeClients(lambda *_: None))),
+    )
+    baking = replace(quick, plan=replace(quick.plan, bake_minutes=minutes))
+
+    assert baking.take(replace(GATE, step=ALARMS)).note == f"none of 2 alarms fired{during}"
+
+
 def test_aws_errors_fail_a_step_and_internal_errors_are_raised() -> None:
     def hands(error: Exception) -> ThreadedExecutor:
         def take(_: Task) -> Result:
