@@ -69,9 +69,12 @@ PARTS: Final = {
     ),
     "rules": (
         ["constructs/ultracluster_spec/cluster_rules", "stacks/ultracluster_stacks/config"],
-        ["tests/unit/spec", "tests/unit/stacks/config"],
+        ["tests/unit/spec", "tests/unit/stacks/config", "tests/unit/bad_inputs"],
     ),
-    "spec": (["constructs/ultracluster_spec"], ["tests/unit/spec", "tests/unit/stacks/config/reading"]),
+    "spec": (
+        ["constructs/ultracluster_spec"],
+        ["tests/unit/spec", "tests/unit/stacks/config/reading", "tests/unit/bad_inputs"],
+    ),
 }
 _SOURCE_ROOTS: Final = ("constructs", "stacks", "cli", "localaws")
 _COMPARED: Final = {

@@ -77,7 +77,8 @@ OTHER_SUBJECTS = {
 TESTED_ELSEWHERE = {
     "constructs/ultracluster/compliance/nag.py": "tests/security/test_nag.py",  # judges whole clusters
     "constructs/ultracluster/scripts/smoke_train.py": "tests/training/test_smoke_train.py",  # needs torch
-    "constructs/ultracluster_spec/cluster_rules/queue_rules.py": "tests/unit/bad_inputs/test_rows.py",  # rows of rules.yaml
+    "constructs/ultracluster_spec/rollout.py": "tests/unit/bad_inputs/test_rows.py",  # rows of rules.yaml
+    "stacks/ultracluster_stacks/config/loading/suppressions.py": "tests/unit/bad_inputs/test_rows.py",
     # Networks and file systems of every kind, in the templates of storage.yaml and existing.yaml.
     "stacks/ultracluster_stacks/stacks/network_stack.py": "tests/golden/test_golden.py",
     "stacks/ultracluster_stacks/stacks/storage_stack.py": "tests/golden/test_golden.py",
@@ -94,10 +95,11 @@ TESTED_ELSEWHERE = {
     "localaws/ultracluster_local/services/batch/install.py": "localaws/tests/services/batch/test_listing.py",
     "localaws/ultracluster_local/services/fsx/validation.py": "localaws/tests/services/fsx/test_file_systems.py",
 }
-# Folders whose modules are tested together: each rule for templates, each resource type with those that it refers to, in one deployment, and what runs
+# Folders whose modules are tested together: each rule for templates, each rule about a rollout file by rows of rules.yaml, each resource type with those that it refers to, in one deployment, and what runs
 # jobs, as processes.
 TESTED_TOGETHER = {
     "constructs/ultracluster_checks": "tests/unit/checks/test_edits.py",
+    "constructs/ultracluster_spec/cluster_rules": "tests/unit/bad_inputs/test_rows.py",
     "localaws/ultracluster_local/jobs": "localaws/tests/jobs/test_runner.py",
     "localaws/ultracluster_local/cloudformation/resource_types": "localaws/tests/cloudformation/test_every_type.py",
 }

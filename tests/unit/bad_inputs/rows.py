@@ -65,6 +65,10 @@ def edited(edits: list[Any]) -> str:
                 old, new = "market_type: capacity-block\n", f"market_type: capacity-block\n          {line}\n"
             case {"job": line}:
                 old, new = "image: 1", f"{line}\n            image: 1"
+            case {"network": settings}:
+                old, new = "{cidr: 10.0.0.0/16}", settings
+            case {"file_system": settings}:
+                old, new = "{storage_capacity_gib: 4800, per_unit_storage_throughput: 250}", settings
             case {"market": lines}:
                 old, new = BLOCK, lines
             case "on-demand":

@@ -1,18 +1,17 @@
 """Alarms, their recipients and the budget of a cluster."""
 
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.unit.stacks.config.alarm_edits import ON_DEMAND, with_alarms
-from tests.unit.stacks.config.budget_edits import QUICKSTART, load_with_budget
+from tests.unit.stacks.config.capacity_edits import lines
 
 from ultracluster_spec.alarms import Alarms, check_budget, check_recipients
 from ultracluster_spec.findings import Finding
 from ultracluster_spec.values import broken_bounds
-from ultracluster_stacks.config import LoadedRollout, load_rollout
+from ultracluster_stacks.config import LoadedRollout
 
+ON_DEMAND = ("market_type: capacity-block", "market_type: on-demand")
 THRESHOLDS = {
     "idle_percent": (0, 100),
     "idle_minutes": (1, 60),
@@ -32,9 +31,9 @@ def test_a_capacity_block_has_alarms_by_default_and_other_capacity_has_not(
     assert by_default is not None
     assert by_default == Alarms(dashboard=False)
     assert load(ON_DEMAND).config.waves[0].clusters[0].effective_alarms is None
-    disabled = with_alarms("{enabled: false}")
+    disabled = lines("alarms: {enabled: false}")
     assert load(disabled).config.waves[0].clusters[0].effective_alarms is None
-    asked = load(with_alarms("{idle_minutes: 5}"), ON_DEMAND).config.waves[0].clusters[0].effective_alarms
+    asked = load(lines("alarms: {idle_minutes: 5}"), ON_DEMAND).config.waves[0].clusters[0].effective_alarms
     assert asked is not None
     assert (asked.idle_minutes, asked.dashboard) == (5, True)
 
@@ -45,7 +44,7 @@ def test_a_threshold_has_bounds_in_a_file_and_in_python(
 ) -> None:
     least, most = bounds
     for value, codes in ((least, []), (most, []), (least - 1, ["UC6440"]), (most + 1, ["UC6440"])):
-        found = findings(with_alarms(f"{{emails: [a@example.com], {name}: {value}}}"))
+        found = findings(lines(f"alarms: {{emails: [a@example.com], {name}: {value}}}"))
         assert [each.code for each in found] == codes
         assert [(each.code, each.path) for each in broken_bounds(Alarms(**{name: value}))] == [
             (code, name) for code in codes
@@ -78,16 +77,16 @@ def test_takes_addresses_and_one_topic(recipients: list[str | None]) -> None:
     assert check_recipients(recipients, region="us-east-2") == []
 
 
-def test_only_the_limit_is_needed_and_no_queue_is_closed_unasked(tmp_path: Path) -> None:
-    budget = load_with_budget("{monthly_usd: 50000}", tmp_path)
+def test_only_the_limit_is_needed_and_no_queue_is_closed_unasked(load: Callable[..., LoadedRollout]) -> None:
+    budget = load(lines("budget: {monthly_usd: 50000}")).config.waves[0].clusters[0].budget
 
     assert budget is not None
     assert (budget.actual_percents, budget.forecast_percents) == ((50, 80, 100), (100,))
     assert (budget.close_queues_at_percent, budget.emails) == (None, ())
-    assert load_rollout(QUICKSTART).config.waves[0].clusters[0].budget is None
+    assert load().config.waves[0].clusters[0].budget is None
 
 
-def lines(**changes: Any) -> list[str]:
+def budget_findings(**changes: Any) -> list[str]:
     budget: dict[str, Any] = {
         "monthly_usd": 50_000,
         "actual_percents": (50, 100),
@@ -136,7 +135,7 @@ ADDRESS = "Allowed: up to 10 email addresses, such as jane@example.com."
     ],
 )
 def test_refuses_what_aws_does_not_take(changes: dict[str, Any], line: str) -> None:
-    assert lines(**changes) == [line]
+    assert budget_findings(**changes) == [line]
 
 
 @pytest.mark.parametrize(
@@ -152,4 +151,4 @@ def test_refuses_what_aws_does_not_take(changes: dict[str, Any], line: str) -> N
     ],
 )
 def test_takes_what_is_just_allowed(changes: dict[str, Any]) -> None:
-    assert lines(**changes) == []
+    assert budget_findings(**changes) == []

@@ -48,11 +48,6 @@ def test_own_figures_may_come_from_the_defaults(load: Load) -> None:
     assert cluster(loaded).node_type.accelerator == "Trainium9"
 
 
-def test_without_figures_the_type_must_be_known(findings: Findings) -> None:
-    (finding,) = findings(("instance_type: trn2.48xlarge", "instance_type: trn9.48xlarge"))
-    assert (finding.code, finding.path) == ("UC4001", f"{_CLUSTER}.instance_type")
-
-
 @pytest.mark.parametrize(
     ("old", "new", "code", "path"),
     [

@@ -39,12 +39,6 @@ def test_interfaces_are_laid_out_one_by_one(load: Load) -> None:
     ]
 
 
-@pytest.mark.parametrize("placement", ['""', '" group"', '"gr\\u00fcn"', "x" * 256])
-def test_refuses_an_invalid_name_of_a_group(findings: Findings, placement: str) -> None:
-    (finding,) = findings((NETWORK_LINE, f"        network: {{placement: {placement}}}\n"))
-    assert finding.code == "UC3108"
-
-
 _InterfaceType = Literal["interface", "efa", "efa-only"]
 
 

@@ -18,15 +18,6 @@ _BLOCK = """          market_type: capacity-block
 _ON_DEMAND = (_BLOCK, "          market_type: on-demand\n")
 
 
-@pytest.mark.parametrize("setting", ["checkpoint_lead_minutes: 720", "max_refusals: 100"])
-def test_settings_of_the_life_cycle_need_a_capacity_block(findings: Findings, setting: str) -> None:
-    edit = ("nodes: 4", f"nodes: 4\n        {setting}")
-
-    assert findings(edit) == []
-    (found,) = findings(_ON_DEMAND, edit)
-    assert (found.code, found.path) == ("UC4126", f"{_CLUSTER}.{setting.partition(':')[0]}")
-
-
 def test_own_figures_reach_the_other_rules(findings: Findings) -> None:
     found = findings((TYPE_LINE, OWN_TYPE), (BLOCK_MARKET, ON_DEMAND_MARKET))
     assert ("UC4104", f"{_CLUSTER}.capacity.market_type") in [(each.code, each.path) for each in found]

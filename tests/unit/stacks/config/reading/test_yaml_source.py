@@ -150,12 +150,3 @@ def test_knows_the_line_of_each_value_and_of_what_is_missing(write: Write) -> No
 
 def test_a_command_may_hold_a_variable_for_its_shell(write: Write) -> None:
     assert not read_yaml(write("command: [bash, -c, 'echo ${HOME}']")).problems
-
-
-def test_a_duplicate_key_is_reported_at_its_second_place(findings: Findings) -> None:
-    (finding,) = findings(("nodes: 4\n", "nodes: 4\n        nodes: 8\n"))
-
-    assert str(finding) == (
-        "UC1012: rollout.yaml:13: waves[0].clusters[0].nodes: duplicate key 'nodes', in lines 12 and 13. "
-        "Allowed: each key once. Keep one of them."
-    )
