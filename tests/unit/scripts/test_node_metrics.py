@@ -28,15 +28,13 @@ SOURCE = Path(__file__).parents[3] / "constructs/ultracluster/scripts/node_metri
 Write = Callable[[str, str], None]
 
 
-def report(
-    *, cores: dict[str, float] | None = None, errors: int = 0, corrected: int = 0, uncorrected: int = 0
-) -> Any:
+def report(*, cores: dict[str, float] | None = None, corrected: int = 0, uncorrected: int = 0) -> Any:
     runtime = {
         "pid": 4711,
         "report": {
             "execution_stats": {
                 "period": 5.0,
-                "error_summary": {"generic": errors, "numerical": 0, "hardware": 0},
+                "error_summary": {"generic": 0, "numerical": 0, "hardware": 0},
                 "latency_stats": {
                     "total_latency": {"p50": 0.02},
                     "device_latency": {"p0": 0.01, "p50": 0.0125, "p100": 0.02},

@@ -12,6 +12,7 @@ import pytest
 import yaml
 from constructs import Construct
 from pydantic import TypeAdapter
+from tests.unit.spec.value_parts import parts_of
 
 import ultracluster
 from ultracluster_runtime.functions.window import CHECKPOINT_LEAD
@@ -29,9 +30,8 @@ from ultracluster_spec import (
     queue,
 )
 from ultracluster_spec.rollout import Rollout
-from ultracluster_spec.values import Value, annotations, default_of, fields_of, sentences
+from ultracluster_spec.values import Value, default_of, fields_of, sentences
 from ultracluster_stacks.config.loading import loader
-from ultracluster_stacks.config.reading.partial import part_of
 from ultracluster_stacks.cost.footprint import configured_footprint
 from ultracluster_stacks.stacks.cluster_stage import ClusterStage
 
@@ -228,14 +228,6 @@ def test_a_changed_default_is_that_of_the_schema(row: Row) -> None:
     assert properties[row.name]["default"] == row.other
 
 
-def _parts(part: type[Value], seen: dict[str, type[Value]]) -> dict[str, type[Value]]:
-    if part.__name__ not in seen:
-        seen[part.__name__] = part
-        for inner in filter(None, map(part_of, annotations(part).values())):
-            _parts(inner, seen)
-    return seen
-
-
 NOT_ALONE = {
     "Mount.read_only": "of a mount, which has no default",
     "CustomInstanceType.efa": "facts of a type that nobody sells yet: no template differs without its other figures",
@@ -251,7 +243,7 @@ NOT_ALONE = {
 def test_every_default_is_tried_or_has_its_reason() -> None:
     found = {
         f"{part.__name__}.{name}"
-        for part in _parts(Rollout, {}).values()
+        for part in parts_of(Rollout).values()
         for name in fields_of(part)
         if isinstance(default_of(part, name), (bool, int, str))
     }
@@ -264,7 +256,7 @@ def test_every_default_is_tried_or_has_its_reason() -> None:
 def test_an_argument_of_a_construct_has_the_default_of_the_field_with_its_name() -> None:
     """A signature says its default, so that an editor shows it; this is why it is that of the value."""
     defaults: dict[str, list[Any]] = {}
-    for part in _parts(Rollout, {}).values():
+    for part in parts_of(Rollout).values():
         for name in fields_of(part):
             defaults.setdefault(name, []).append(default_of(part, name))
     arguments = {

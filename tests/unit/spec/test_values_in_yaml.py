@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 from pydantic import TypeAdapter
+from tests.unit.spec.value_parts import parts_of
 
 from ultracluster_spec.rollout import Rollout
 from ultracluster_spec.values import Value, annotations, default_of, plain, sentences
@@ -51,15 +52,7 @@ MERGED = {
 """Values whose keys `defaults` can provide, or `base`."""
 
 
-def _parts(part: type[Value], seen: dict[str, type[Value]]) -> dict[str, type[Value]]:
-    if part.__name__ not in seen:
-        seen[part.__name__] = part
-        for inner in filter(None, map(part_of, annotations(part).values())):
-            _parts(inner, seen)
-    return seen
-
-
-PARTS = _parts(Rollout, {})
+PARTS = parts_of(Rollout)
 
 
 def _given(part: type[Value]) -> dict[str, Any]:

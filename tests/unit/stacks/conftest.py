@@ -53,11 +53,6 @@ def assembly(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return directory
 
 
-def synthesized_templates(assembly: Path) -> list[dict[str, Any]]:
-    """All templates of an assembly, stages included."""
-    return [json.loads(path.read_text()) for path in sorted(assembly.rglob("*.template.json"))]
-
-
 @pytest.fixture(scope="session")
 def templates(assembly: Path) -> Templates:
     """Templates by the last part of the stack's name."""

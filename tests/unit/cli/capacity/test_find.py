@@ -111,7 +111,7 @@ def test_find_searches_the_specified_regions(
         (["--between", "2020-01-01", "2020-02-01"], "UC7014: --between: the latest start, 2020-02-01 00:00 UTC, is in the past"),
         (["--between", "2099-01-02", "2099-01-01"], "UC7014: --between: no start lies between"),
         (["--between", "2099-01-01", "2099-01-02"], "more than 56 days ahead"),
-        (["--nodes", "80"], "error: --nodes: got 80. Allowed: an integer from 1 to 64."),
+        (["--nodes", "65"], "error: --nodes: got 65. Allowed: an integer from 1 to 64."),
     ],
 )  # fmt: skip
 def test_an_impossible_question_is_refused_before_a_request(

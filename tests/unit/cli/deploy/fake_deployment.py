@@ -1,7 +1,8 @@
-"""A fake of the CDK CLI that synthesizes and deploys, and what it was called with."""
+"""A fake of the CDK CLI that synthesizes and deploys, what it was called with, and the cluster that is there then."""
 
 import json
 import os
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -30,6 +31,45 @@ if os.environ.get("FAKE_FAILURE"):
 print("✅  a/N (a-N)")
 print("✨  Deployment time: 0.5s")
 """
+
+READ_BACK: dict[str, Any] = {
+    "name": "training-us-east-2",
+    "region": "us-east-2",
+    "instance_type": "trn2.48xlarge",
+    "nodes": 4,
+    "chips": 64,
+    "neuron_cores": 512,
+    "logical_neuron_cores": 256,
+    "efa_interfaces_per_node": 16,
+    "efa_gbps_per_node": 3200,
+    "placement_group": None,
+    "reservation": {
+        "id": "cr-0123456789abcdef0",
+        "state": "active",
+        "market_type": "capacity-block",
+        "instances": 4,
+        "ends": datetime(2026, 12, 1, 11, 30, tzinfo=UTC),
+    },
+    "file_systems": [
+        {
+            "id": "fs-0123456789abcdef0",
+            "state": "AVAILABLE",
+            "storage_gib": 4800,
+            "throughput_mb_per_s": 1200,
+            "object_servers": 2,
+            "node_gbps": 10,
+            "node_mb_per_s": 300,
+            "usd_per_month": 1008.0,
+        }
+    ],
+    "buckets": ["checkpoints"],
+    "queue": "training (ENABLED)",
+    "job_definitions": [
+        {"name": "pretrain:3", "job": "pretrain", "nodes": 4, "neuron_devices": 16, "efa_devices": 16}
+    ],
+    "stacks": [{"name": "training-us-east-2-Cluster", "status": "CREATE_COMPLETE", "resources": 6}],
+}
+"""What is read of a deployed cluster, and shown in the summary."""
 
 
 def account(profile: str | None = None, *, cloudformation: Any = None) -> Target:

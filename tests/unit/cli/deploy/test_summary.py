@@ -4,62 +4,18 @@ import json
 from typing import Any
 
 import pytest
+from tests.unit.cli.deploy.fake_deployment import READ_BACK
 
 from ultracluster_cli.deploy import summary
 from ultracluster_cli.deploy.deployment import DeployedStack
 from ultracluster_cli.deploy.summary import print_next_steps, print_summary
 
-CLUSTER: dict[str, Any] = {
-    "name": "training-us-east-2",
-    "region": "us-east-2",
-    "instance_type": "trn2.48xlarge",
-    "nodes": 4,
-    "chips": 64,
-    "neuron_cores": 512,
-    "logical_neuron_cores": 256,
-    "efa_interfaces_per_node": 16,
-    "efa_gbps_per_node": 3200.0,
-    "placement_group": None,
-    "reservation": {
-        "id": "cr-0123456789abcdef0",
-        "state": "active",
-        "market_type": "capacity-block",
-        "instances": 4,
-        "ends": None,
-    },
-    "file_systems": [
-        {
-            "id": "fs-1",
-            "state": "AVAILABLE",
-            "storage_gib": 4800,
-            "throughput_mb_per_s": 1200.0,
-            "object_servers": 2,
-            "node_gbps": 10,
-            "node_mb_per_s": 300,
-            "usd_per_month": 348.0,
-        }
-    ],
+CLUSTER = READ_BACK | {
+    "reservation": READ_BACK["reservation"] | {"ends": None},
     "buckets": ["checkpoints", "compile-cache"],
-    "queue": "training (ENABLED)",
-    "job_definitions": [
-        {
-            "name": "pretrain:3",
-            "job": "pretrain",
-            "nodes": 4,
-            "neuron_devices": 16,
-            "efa_devices": 16,
-        }
-    ],
-    "stacks": [
-        {
-            "name": "training-us-east-2-Network",
-            "status": "CREATE_COMPLETE",
-            "resources": 22,
-        }
-    ],
 }
 DEPLOYED = [
-    DeployedStack(name="training-us-east-2/Network (training-us-east-2-Network)", changed=False, seconds=1.25)
+    DeployedStack(name="training-us-east-2/Cluster (training-us-east-2-Cluster)", changed=False, seconds=1.25)
 ]
 
 
@@ -84,7 +40,7 @@ def show(
         "256 logical, 512 physical",
         "16 interfaces, 3,200 Gbit/s",
         "cr-0123456789abcdef0 (active; capacity-block; 4 instances; ends never)",
-        "fs-1 (AVAILABLE): 4,800 GiB, 1,200 MB/s",
+        "fs-0123456789abcdef0 (AVAILABLE): 4,800 GiB, 1,200 MB/s",
         "checkpoints",
         "compile-cache",
         "training (ENABLED)",

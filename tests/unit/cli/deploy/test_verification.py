@@ -9,6 +9,7 @@ import botocore.session
 import pytest
 from botocore.stub import Stubber
 from tests.fake_clients import FakeClients
+from tests.unit.cli.deploy.fake_deployment import READ_BACK
 
 from ultracluster_cli.deploy.verification import read_clusters
 from ultracluster_spec.findings import FindingsError
@@ -188,55 +189,7 @@ def test_reads_a_type_that_the_rollout_describes_itself(
 
 
 def test_reads_a_cluster(read: Callable[[], dict[str, Any]]) -> None:
-    assert read() == {
-        "name": "training-us-east-2",
-        "region": REGION,
-        "instance_type": "trn2.48xlarge",
-        "nodes": 4,
-        "chips": 64,
-        "neuron_cores": 512,
-        "logical_neuron_cores": 256,
-        "efa_interfaces_per_node": 16,
-        "efa_gbps_per_node": 3200,
-        "placement_group": None,
-        "reservation": {
-            "id": RESERVATION,
-            "state": "active",
-            "market_type": "capacity-block",
-            "instances": 4,
-            "ends": datetime(2026, 12, 1, 11, 30, tzinfo=UTC),
-        },
-        "file_systems": [
-            {
-                "id": RESOURCES["AWS::FSx::FileSystem"],
-                "state": "AVAILABLE",
-                "storage_gib": 4800,
-                "throughput_mb_per_s": 1200,
-                "object_servers": 2,
-                "node_gbps": 10,
-                "node_mb_per_s": 300,
-                "usd_per_month": 1008.0,
-            }
-        ],
-        "buckets": ["checkpoints"],
-        "queue": "training (ENABLED)",
-        "job_definitions": [
-            {
-                "name": "pretrain:3",
-                "job": "pretrain",
-                "nodes": 4,
-                "neuron_devices": 16,
-                "efa_devices": 16,
-            }
-        ],
-        "stacks": [
-            {
-                "name": STACK.name,
-                "status": "CREATE_COMPLETE",
-                "resources": 6,
-            }
-        ],
-    }
+    assert read() == READ_BACK
 
 
 @pytest.mark.parametrize(

@@ -3,6 +3,8 @@
 from datetime import UTC, datetime
 from decimal import Decimal
 
+from tests.unit.runtime.purchasing.example_orders import block_order
+
 from ultracluster_runtime.purchasing.orders import BlockOrder, OrderState, Record
 
 NOW = datetime(2026, 11, 21, tzinfo=UTC)
@@ -11,27 +13,15 @@ RESERVATION = "cr-0fedcba9876543210"
 
 
 def order_for(name: str, cluster: str) -> BlockOrder:
-    return BlockOrder(
+    return block_order(
         name=name,
-        account="123456789012",
         cluster=cluster,
-        max_fee=Decimal(14),
-        month_cap=Decimal(14),
-        approver="demo",
-        expires_at=datetime(2026, 11, 22, tzinfo=UTC),
-        regions=("us-east-2",),
-        instance_type="trn2.48xlarge",
-        ultraserver_type=None,
         count=4,
-        platform="Linux/UNIX",
         zone_ids=(),
         start_after=NOW,
         start_before=END,
-        end_by=None,
-        request_hours=(336,),
-        min_hours=312,
-        max_hours=360,
-        prefer="total",
+        month_cap=Decimal(14),
+        max_fee=Decimal(14),
     )
 
 

@@ -30,23 +30,10 @@ class Stacks:
         assert found, (resource_type, start)
         return found[0]
 
-    def resource(self, resource_type: str, start: str = "") -> dict[str, Any]:
-        resources, logical_id = self.find(resource_type, start)
-        found: dict[str, Any] = resources[logical_id]
-        return found
-
     def properties(self, resource_type: str, start: str = "") -> dict[str, Any]:
-        found: dict[str, Any] = self.resource(resource_type, start)["Properties"]
-        return found
-
-    def remove(self, resource_type: str, start: str = "") -> None:
-        """Take a resource out of its template, and what its stack exports of it."""
         resources, logical_id = self.find(resource_type, start)
-        del resources[logical_id]
-        for stack in self.stacks:
-            outputs = stack.template.get("Outputs") or {}
-            for name in [name for name, output in outputs.items() if logical_id in str(output["Value"])]:
-                del outputs[name]
+        found: dict[str, Any] = resources[logical_id]["Properties"]
+        return found
 
 
 @pytest.fixture(scope="session")

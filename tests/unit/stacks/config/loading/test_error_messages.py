@@ -1,18 +1,18 @@
 """Every error that pydantic can raise here has words of ours."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 import pytest
 from pydantic import TypeAdapter, ValidationError
+from tests.unit.spec.value_parts import parts_of
 
 from ultracluster_spec.cluster import Cluster
 from ultracluster_spec.findings import Finding
 from ultracluster_spec.job import Job
 from ultracluster_spec.rollout import Rollout
-from ultracluster_spec.values import Value, annotations
+from ultracluster_spec.values import annotations
 from ultracluster_stacks.config.loading.error_messages import TRANSLATED_TYPES
-from ultracluster_stacks.config.reading.partial import part_of
 
 # One value of each kind that a YAML file can hold, wrong in most places.
 _VALUES: tuple[Any, ...] = (
@@ -21,16 +21,9 @@ _VALUES: tuple[Any, ...] = (
 )  # fmt: skip
 
 
-def _parts(part: type[Value]) -> Iterator[type[Value]]:
-    yield part
-    for annotation in annotations(part).values():
-        if inner := part_of(annotation):
-            yield from _parts(inner)
-
-
 def test_every_error_type_that_can_occur_is_translated() -> None:
     occurred: set[str] = set()
-    parts = list(_parts(Rollout))
+    parts = list(parts_of(Rollout).values())
     for part in parts:
         validate = TypeAdapter(part).validate_python
         for values in [{}, None, 5, (), {"unknown": 1}] + [
