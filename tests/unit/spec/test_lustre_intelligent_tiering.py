@@ -77,47 +77,28 @@ def test_a_storage_type_is_that_of_the_tier() -> None:
     assert _codes(**_SSD, storage_type="TAPE") == [("UC5010", "storage_type")]
 
 
-@pytest.mark.parametrize("name", ["storage_capacity_gib", "per_unit_storage_throughput"])
-def test_refuses_a_size_with_intelligent_tiering(name: str) -> None:
-    assert _codes(**_TIERED, **{name: _SSD[name]}) == [("UC5011", name)]
+_OWN_CACHE: dict[str, Any] = {**_TIERED, "read_cache": "USER_PROVISIONED"}
 
 
-@pytest.mark.parametrize("name", ["throughput_capacity", "read_cache"])
-def test_refuses_what_belongs_to_intelligent_tiering_on_ssd(name: str) -> None:
-    assert _codes(**_SSD, **{name: _TIERED[name]}) == [("UC5011", name)]
-
-
-@pytest.mark.parametrize("throughput", [4000, 8000, 2_000_000])
-def test_takes_steps_of_throughput(throughput: int) -> None:
-    assert _codes(**_TIERED | {"throughput_capacity": throughput}) == []
-
-
-@pytest.mark.parametrize("throughput", [None, 0, 3999, 4001, 6000, 2_004_000])
-def test_refuses_throughput_between_the_steps(throughput: int | None) -> None:
-    assert _codes(**_TIERED | {"throughput_capacity": throughput}) == [("UC5012", "throughput_capacity")]
-
-
-@pytest.mark.parametrize("gib", [64, 262_144])
-def test_takes_a_read_cache_within_the_bounds_of_its_throughput(gib: int) -> None:
-    assert _codes(**_TIERED | {"read_cache": "USER_PROVISIONED", "read_cache_gib": gib}) == []
-
-
-@pytest.mark.parametrize("gib", [None, 63, 262_145])
-def test_refuses_a_read_cache_beside_those_bounds(gib: int | None) -> None:
-    found = _codes(**_TIERED | {"read_cache": "USER_PROVISIONED", "read_cache_gib": gib})
-    assert found == [("UC5013", "read_cache_gib")]
-
-
-def test_a_read_cache_is_said_and_has_a_size_only_where_the_user_sets_it() -> None:
-    assert _codes(**_TIERED | {"read_cache": None}) == [("UC5013", "read_cache")]
-    assert _codes(**_TIERED | {"read_cache": "SOME"}) == [("UC5013", "read_cache")]
-    assert _codes(**_TIERED | {"read_cache": "PROPORTIONAL_TO_THROUGHPUT_CAPACITY"}) == []
-    assert _codes(**_TIERED, read_cache_gib=64) == [("UC5013", "read_cache_gib")]
-
-
-@pytest.mark.parametrize(("iops", "right"), [(6000, True), (12_000, True), (None, False), (24_000, False)])
-def test_metadata_iops_are_provisioned_and_of_two_values(iops: int | None, right: bool) -> None:
-    assert (_codes(**_TIERED | {"metadata_iops": iops}) == []) == right
+@pytest.mark.parametrize(
+    ("settings", "name", "taken", "refused", "code"),
+    [
+        (_TIERED, "storage_capacity_gib", [], [4800], "UC5011"),
+        (_TIERED, "per_unit_storage_throughput", [], [250], "UC5011"),
+        (_SSD, "throughput_capacity", [], [8000], "UC5011"),
+        (_SSD, "read_cache", [], ["NO_CACHE"], "UC5011"),
+        (_TIERED, "throughput_capacity", [4000, 2_000_000], [None, 0, 3999, 4001, 6000, 2_004_000], "UC5012"),
+        (_TIERED, "read_cache", ["PROPORTIONAL_TO_THROUGHPUT_CAPACITY"], [None, "SOME"], "UC5013"),
+        (_TIERED, "read_cache_gib", [], [64], "UC5013"),
+        (_OWN_CACHE, "read_cache_gib", [64, 262_144], [None, 63, 262_145], "UC5013"),
+        (_TIERED, "metadata_iops", [12_000], [None, 24_000], "UC5006"),
+    ],
+)
+def test_a_setting_has_values_of_its_storage_type(
+    settings: dict[str, Any], name: str, taken: list[Any], refused: list[Any], code: str
+) -> None:
+    assert [_codes(**settings | {name: value}) for value in taken] == [[]] * len(taken)
+    assert [_codes(**settings | {name: value}) for value in refused] == [[(code, name)]] * len(refused)
 
 
 def test_a_persistent_file_system_is_backed_up() -> None:
