@@ -2,10 +2,11 @@
 
 import pytest
 from tests.unit.cli.pictures.elements import problems_of, texts_of
+from tests.unit.cli.rollout.plans import planned_cluster, rollout_plan
 
 from ultracluster_cli.pictures.waves import draw_waves
 from ultracluster_runtime.rollout.decide import Entry, Kind
-from ultracluster_runtime.rollout.plan import ALARMS, DEPLOY, PREFLIGHT, STACKS, PlannedCluster, RolloutPlan
+from ultracluster_runtime.rollout.plan import ALARMS, DEPLOY, PREFLIGHT, STACKS, RolloutPlan
 
 STEPS = (PREFLIGHT, DEPLOY, STACKS, "job:fabric-gate", "job:smoke-train", ALARMS)
 
@@ -13,19 +14,13 @@ STEPS = (PREFLIGHT, DEPLOY, STACKS, "job:fabric-gate", "job:smoke-train", ALARMS
 def plan(
     *waves: str, clusters: int = 2, name: str = "pretrain", steps: tuple[str, ...] = STEPS
 ) -> RolloutPlan:
-    planned = tuple(
-        PlannedCluster(
-            name=f"{name}-{wave}-{number}",
-            wave=wave,
-            region="us-east-2",
-            assembly="a",
-            stacks=(),
-            steps=steps,
+    return rollout_plan(
+        *(
+            planned_cluster(f"{name}-{wave}-{number}", wave=wave, steps=steps)
+            for wave in waves
+            for number in range(clusters)
         )
-        for wave in waves
-        for number in range(clusters)
     )
-    return RolloutPlan(file="f", digest="d", target="t", bake_minutes=10, waves=waves, clusters=planned)
 
 
 def entry(kind: Kind, cluster: str, step: str) -> Entry:

@@ -6,11 +6,12 @@ from io import StringIO
 
 import pytest
 from rich.console import Console
+from tests.unit.cli.rollout.plans import planned_cluster, rollout_plan
 from tests.unit.cli.rollout.rollout_simulation import CLUSTERS, Project
 
 from ultracluster_cli.rollout.display import RolloutDisplay
 from ultracluster_runtime.rollout.decide import Entry, Kind, Task
-from ultracluster_runtime.rollout.plan import DEPLOY, STACKS, PlannedCluster, RolloutPlan
+from ultracluster_runtime.rollout.plan import DEPLOY, STACKS
 
 pytestmark = pytest.mark.slow
 
@@ -29,18 +30,8 @@ def test_deploys_wave_by_wave_and_reports_progress(project: Project) -> None:
 def test_the_table_on_a_terminal_says_where_each_cluster_is_and_what_it_does(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    clusters = tuple(
-        PlannedCluster(
-            name=f"{name}-us-east-2",
-            wave="w",
-            region="us-east-2",
-            assembly="a",
-            stacks=(),
-            steps=(DEPLOY, STACKS),
-        )
-        for name in ("early", "busy", "late")
-    )
-    plan = RolloutPlan(file="f", digest="d", target="t", bake_minutes=0, waves=("w",), clusters=clusters)
+    names = (f"{name}-us-east-2" for name in ("early", "busy", "late"))
+    plan = rollout_plan(*(planned_cluster(name, steps=(DEPLOY, STACKS)) for name in names))
     entries = [
         Entry(kind=Kind.BEGUN, at="", cluster="early-us-east-2", step=DEPLOY),
         Entry(kind=Kind.FAILED, at="", cluster="early-us-east-2", step=DEPLOY, note="no [room]"),

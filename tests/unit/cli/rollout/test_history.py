@@ -5,6 +5,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
+from tests.unit.cli.rollout.plans import planned_cluster, planned_stack, rollout_plan
 
 from ultracluster_cli.rollout.history import (
     JOURNAL,
@@ -16,7 +17,7 @@ from ultracluster_cli.rollout.history import (
 )
 from ultracluster_runtime.rollout.decide import Entry, Kind
 from ultracluster_runtime.rollout.journal import open_journal
-from ultracluster_runtime.rollout.plan import DEPLOY, PlannedCluster, PlannedStack, RolloutPlan
+from ultracluster_runtime.rollout.plan import DEPLOY
 
 
 def begin(
@@ -25,25 +26,16 @@ def begin(
     """Begin a rollout that plans clusters, and deploys them unless it is given up before."""
     folder = rollouts / f"run-{number:02}"
     (folder / "assembly").mkdir(parents=True)
-    plan = RolloutPlan(
-        file="/rollout.yaml",
-        digest="",
-        target="",
-        bake_minutes=0,
-        waves=("only",),
-        clusters=tuple(
-            PlannedCluster(
-                name=name,
-                wave="only",
-                region="us-east-2",
+    plan = rollout_plan(
+        *(
+            planned_cluster(
+                name,
                 assembly=assembly or f"{folder.name}/assembly",
-                stacks=(
-                    PlannedStack(name=name, region="us-east-2", before=str(number - 1), after=str(number)),
-                ),
-                steps=(DEPLOY,),
+                stacks=(planned_stack(name, before=str(number - 1), after=str(number)),),
             )
             for name in clusters
         ),
+        file="/rollout.yaml",
     )
     journal = open_journal(folder / JOURNAL, plan, at="")
     for name in clusters if deploys else ():
@@ -86,14 +78,7 @@ def test_a_rollback_counts_as_a_new_deployment(tmp_path: Path) -> None:
 def test_a_wave_rolls_back_only_to_a_stored_assembly(tmp_path: Path, before: str, there: bool) -> None:
     runs = [begin(tmp_path, n, ["one"]) for n in range(8)]
     prune_assemblies(tmp_path, runs)
-    wanted = PlannedCluster(
-        name="one",
-        wave="only",
-        region="us-east-2",
-        assembly="",
-        stacks=(PlannedStack(name="one", region="us-east-2", before=before, after=""),),
-        steps=(),
-    )
+    wanted = planned_cluster("one", stacks=(planned_stack("one", before=before),))
 
     assert (earlier_deployment(runs, wanted) is not None) is there
 

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 from tests.fake_clients import FakeClients
+from tests.unit.cli.rollout.plans import planned_cluster, planned_stack, rollout_plan
 
 from ultracluster_cli._aws.target import Target, single_target
 from ultracluster_cli._cdk.toolchain import Project, Toolchain
@@ -19,7 +20,7 @@ from ultracluster_cli.rollout.stack_status import StackStatus
 from ultracluster_cli.rollout.step_runner import Steps, ThreadedExecutor
 from ultracluster_runtime.rollout.decide import Task
 from ultracluster_runtime.rollout.drive import Result
-from ultracluster_runtime.rollout.plan import ALARMS, DEPLOY, PlannedCluster, PlannedStack, RolloutPlan
+from ultracluster_runtime.rollout.plan import ALARMS, DEPLOY
 
 pytestmark = pytest.mark.slow
 
@@ -55,18 +56,13 @@ class Batch:
 
 
 def steps(tmp_path: Path, batch: Any, *, patience_minutes: float = 1) -> Steps:
-    stack = PlannedStack(name="a-us-east-2-Cluster", region="us-east-2", before=None, after="x")
-    cluster = PlannedCluster(
-        name="a-us-east-2",
-        wave="w",
-        region="us-east-2",
-        assembly="r/assembly",
-        stacks=(stack,),
+    cluster = planned_cluster(
+        "a-us-east-2",
+        stacks=(planned_stack("a-us-east-2-Cluster"),),
         steps=(DEPLOY, "job:train-fabric", ALARMS),
     )
-    plan = RolloutPlan(file="f", digest="d", target="t", bake_minutes=0, waves=("w",), clusters=(cluster,))
     return Steps(
-        plan=plan,
+        plan=rollout_plan(cluster),
         run_id="run",
         rollouts=tmp_path,
         accounts={},
