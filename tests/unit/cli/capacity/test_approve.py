@@ -199,57 +199,45 @@ def test_an_invalid_order_is_not_written(run: Run, approved: list[Order]) -> Non
     assert approved == []
 
 
+SIZE = ["--instance-type", "trn2.48xlarge"]
+COUNTS = ["\u0663", "1_6", "9_000", "16.0", "+16", " 16", "1e1", "NaN", "8,16", "1-4", "", "9" * 29]
+AMOUNTS = [
+    "\u0669\u0660",
+    "\uff19\uff10",
+    "9_000",
+    "1.0000001",
+    "+5",
+    "-5",
+    "1e5",
+    "NaN",
+    "Infinity",
+    "",
+    "9" * 29,
+]
+
+
 @pytest.mark.parametrize(
-    "number", ["\u0663", "1_6", "9_000", "16.0", "+16", " 16", "1e1", "NaN", "8,16", "1-4", "", "9" * 29]
-)
-@pytest.mark.parametrize(
-    ("command", "option"),
+    ("command", "option", "texts"),
     [
-        ([*BLOCK, "--instance-type", "trn2.48xlarge"], "--nodes"),
-        (BLOCK, "--ultraservers"),
-        (EXTENSION, "--days"),
-        (ON_DEMAND, "--nodes"),
+        ([*BLOCK, *SIZE], "--nodes", COUNTS),
+        (BLOCK, "--ultraservers", COUNTS),
+        (EXTENSION, "--days", COUNTS),
+        (ON_DEMAND, "--nodes", COUNTS),
+        ([*BLOCK, *SIZE, "--nodes", "16"], "--max-fee", AMOUNTS),
+        ([*BLOCK, *SIZE, "--nodes", "16"], "--month-cap", AMOUNTS),
+        (ON_DEMAND, "--hourly-price", AMOUNTS),
     ],
-    ids=["approve", "ultraservers", "extend", "reserve"],
+    ids=["approve", "ultraservers", "extend", "reserve", "max-fee", "month-cap", "hourly-price"],
 )
-def test_number_that_is_not_plain_digits_is_one_finding(
-    run: Run, approved: list[Order], command: list[str], option: str, number: str
+def test_a_number_that_is_not_plain_digits_or_plain_money_is_one_finding(
+    run: Run, approved: list[Order], command: list[str], option: str, texts: list[str]
 ) -> None:
-    ended = run("capacity", *command, option, number)
+    for text in texts:
+        ended = run("capacity", *command, option, text)
 
-    assert (ended.code, approved) == (2, [])
-    assert ended.stderr.startswith(f"error: {option}: got ")
-    assert ended.stderr.count("\n") == 1
-
-
-@pytest.mark.parametrize(
-    "amount",
-    [
-        "NaN",
-        "Infinity",
-        "\u0669\u0660\u0660",
-        "\uff19\uff10\uff10",
-        "9_000",
-        "9" * 29,
-        "1e5",
-        "-5",
-        "+5",
-        "1.0000001",
-        "",
-    ],
-)
-@pytest.mark.parametrize(
-    ("command", "option"), [(BLOCK, "--max-fee"), (BLOCK, "--month-cap"), (ON_DEMAND, "--hourly-price")]
-)
-def test_amount_that_is_not_plain_money_is_one_finding(
-    run: Run, approved: list[Order], command: list[str], option: str, amount: str
-) -> None:
-    size = ["--instance-type", "trn2.48xlarge", "--nodes", "16"] if command is BLOCK else []
-    ended = run("capacity", *command, *size, option, amount)
-
-    assert (ended.code, approved) == (2, [])
-    assert ended.stderr.startswith(f"error: {option}: got ")
-    assert ended.stderr.count("\n") == 1
+        assert (ended.code, approved) == (2, []), text
+        assert ended.stderr.startswith(f"error: {option}: got ")
+        assert ended.stderr.count("\n") == 1
 
 
 @pytest.mark.parametrize(
