@@ -2,20 +2,21 @@
 
 from tests.unit.stacks.plan.small_stacks import stack, topic
 
-from ultracluster_stacks.plan import compare
+from ultracluster_stacks.plan import StackState, compare
 
 
-def test_a_stack_is_listed_with_its_region_and_its_new_size() -> None:
-    before = [stack("left", A=topic()), stack("kept", A=topic(), B=topic()), stack("same", A=topic())]
-    after = [stack("kept", A=topic()), stack("same", A=topic()), stack("new", A=topic(), B=topic())]
+def test_a_stack_is_listed_with_its_region_its_new_size_and_whether_it_changes() -> None:
+    before = [stack("left", A=topic()), stack("less", A=topic(), B=topic()), stack("same", A=topic())]
+    after = [stack("less", A=topic()), stack("same", A=topic()), stack("new", A=topic(), B=topic())]
 
-    facts = {one.name: (one.cluster, one.region, one.resources) for one in compare(before, after).stacks}
+    stacks = compare(before, after).stacks
 
-    assert facts == {
-        "kept": ("c", "us-east-2", 1),
-        "same": ("c", "us-east-2", 1),
-        "new": ("c", "us-east-2", 2),
-        "left": ("c", "us-east-2", 1),
+    assert {(one.cluster, one.region) for one in stacks} == {("c", "us-east-2")}
+    assert {one.name: (one.state, one.resources) for one in stacks} == {
+        "less": (StackState.CHANGED, 1),
+        "same": (StackState.SAME, 1),
+        "new": (StackState.NEW, 2),
+        "left": (StackState.LEFT, 1),
     }
 
 

@@ -11,20 +11,6 @@ from tests.unit.stacks.plan.small_stacks import stack, topic
 from ultracluster_stacks.plan import Action, StackState, StackTemplate, compare
 
 
-def test_a_stack_is_new_same_changed_or_left() -> None:
-    before = [stack("same", T=topic()), stack("changed", T=topic()), stack("left", T=topic())]
-    after = [stack("same", T=topic()), stack("changed", T=topic(DisplayName="x")), stack("new", T=topic())]
-
-    states = {one.name: one.state for one in compare(before, after).stacks}
-
-    assert states == {
-        "same": StackState.SAME,
-        "changed": StackState.CHANGED,
-        "new": StackState.NEW,
-        "left": StackState.LEFT,
-    }
-
-
 def test_a_stack_of_the_same_name_in_another_region_is_another_one() -> None:
     one = stack(T=topic())
     other = StackTemplate(cluster="c", name="s", region="eu-north-1", template=one.template)
