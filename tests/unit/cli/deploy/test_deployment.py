@@ -96,15 +96,6 @@ def test_a_failure_names_its_cause_and_the_log(
     assert "Safe to deploy" in outcome.stdout
 
 
-def test_an_unrecognized_failure_shows_the_last_lines(
-    run: Run, project: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    assert project.exists()
-    monkeypatch.setenv("FAKE_FAILURE", "silent")
-
-    assert "  | connect ECONNREFUSED 127.0.0.1:1\n" in run("deploy", "--yes").stderr
-
-
 def test_a_second_deployment_has_its_own_log_and_says_why_it_failed(
     run: Run, project: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -29,12 +29,6 @@ def test_a_safe_change_ends_with_0_and_leaves_no_folder(run: Run, project: Path)
     assert not (project / "cdk.out").exists()
 
 
-def test_an_unchanged_rollout_has_an_empty_plan(run: Run, project: Path) -> None:
-    write_assembly(project / "new", TEMPLATE)
-
-    assert "Nothing changes" in run("plan", "--against", "old").stdout
-
-
 def test_a_dangerous_change_exits_with_3_and_shows_how_to_allow_it(run: Run, project: Path) -> None:
     write_assembly(project / "new", edited("LustreConfiguration.DeploymentType", "SCRATCH_2"))
 
