@@ -9,7 +9,8 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import Any, ClassVar
+from datetime import datetime
+from typing import Any, ClassVar, Self
 
 import botocore
 import jmespath  # type: ignore[import-untyped]  # ships none
@@ -149,7 +150,7 @@ class Tagging:
         service: Service name of boto3.
         add: Operation that sets tags.
         remove: Operation that removes tags.
-        target: Parameter that identifies the resource.
+        target: Parameter that identifies the resource; here and below, in any case.
         tags: Parameter with the tags to set.
         keys: Parameter with the keys to remove.
         attribute: Attribute with the value of `target`. Default: the physical ID.
@@ -174,7 +175,10 @@ class Tagging:
         ):
             if value:
                 shape = service_model(self.service).operation_model(operation).input_shape
-                by_tag = isinstance(value, list) and shape.members[parameter].member.type_name == "structure"
+                members = {name.lower(): member for name, member in shape.members.items()}
+                by_tag = (
+                    isinstance(value, list) and members[parameter.lower()].member.type_name == "structure"
+                )
                 sent = [{"Key": key} for key in value] if by_tag else value
                 context.call(
                     self.service,
@@ -189,14 +193,14 @@ class Setting:
 
     Attributes:
         put: Operation that puts it.
-        sent: Its parameter, or a conversion of its value to parameters.
+        sent: Its parameter, or a conversion of its value to parameters. Default: the name of the property.
         remove: Operation that removes it; empty if `absent` is put instead.
         absent: Value of a resource without the property; None if it cannot be taken away.
         at_creation: Whether the operation that creates the resource takes the property too.
     """
 
     put: str
-    sent: str | Callable[[Any], Mapping[str, Any]]
+    sent: str | Callable[[Any], Mapping[str, Any]] = ""
     remove: str = ""
     absent: Any = None
     at_creation: bool = False
@@ -226,19 +230,21 @@ class ApiProvider(Provider):
         id_path: Path of the physical ID in the response; a leading ``=`` reads it from the request.
         deletes: Operation that deletes it, and its ID parameter; empty if there is nothing to delete.
         reads: Operation that describes it, its ID parameter, and the path of the description in the response.
-        attribute_paths: Path of each attribute in the description; ``=id`` is the physical ID.
+        attribute_paths: Path in the description of attributes that are not named as the read-only properties of the type.
         updates: Operation that updates it, and its ID parameter; empty if only tags can change.
-        updatable: Properties that `updates` takes; empty if it takes all, sent together.
-        partial: Updatable properties of which only changed members are sent.
+        whole: Whether `updates` takes all properties together, as the operation that also creates the resource does;
+            otherwise it takes those that changed, if it has such parameters.
+        partial: Properties of which `updates` takes changed members only.
         generates: Property with a generated name by default, and its maximum length.
+        sends: Parameter by property, where the two differ by more than case.
         prepare: Converts properties to parameters. Default: unchanged.
         tagging: How tags change. Default: they cannot change.
         tags_later: Whether tags are set after the creation instead of by it.
         tags_as: Resource type of the tag specification, for EC2 operations that take one.
-        renames: Path in the description by CloudFormation's name, where the two differ.
+        renames: Path in the description by CloudFormation's name, where the two differ and `sends` does not say so.
         settings: Properties with operations of their own, in the order in which they are put.
         owner: Parameter of these operations that identifies the resource.
-        ignored: Properties that say only how a resource is updated or deleted.
+        apart: Properties that none of these operations takes: they direct CloudFormation, or a subclass sets them.
     """
 
     service: str
@@ -248,9 +254,10 @@ class ApiProvider(Provider):
     reads: tuple[str, Argument, str] | None = None
     attribute_paths: Mapping[str, str] = field(default_factory=dict)
     updates: tuple[str, Argument] | None = None
-    updatable: frozenset[str] | None = None
+    whole: bool = False
     partial: frozenset[str] = frozenset()
     generates: tuple[str, int] | None = None
+    sends: Mapping[str, str] = field(default_factory=dict)
     prepare: Callable[[Context, dict[str, Any]], dict[str, Any]] | None = None
     tagging: Tagging | None = None
     tags_later: bool = False
@@ -258,12 +265,46 @@ class ApiProvider(Provider):
     renames: Mapping[str, str] = field(default_factory=dict)
     settings: Mapping[str, Setting] = field(default_factory=dict)
     owner: str = ""
-    ignored: frozenset[str] = frozenset()
+    apart: frozenset[str] = frozenset()
+
+    @classmethod
+    def described(cls, service: str, noun: str, key: str, **different: Any) -> Self:
+        """Declare a type of a service that creates a noun, and describes and deletes it by `key`, as EC2 does.
+
+        Args:
+            service: Service name of boto3.
+            noun: What the operations are named for, such as ``Subnet``.
+            key: Parameter that identifies it; names of members begin with a small letter if it does.
+            **different: Attributes that are different.
+        """
+        member = noun if key[0].isupper() else f"{noun[0].lower()}{noun[1:]}"
+        usual = {
+            "creates": f"Create{noun}",
+            "id_path": f"{member}.{key}",
+            "deletes": (f"Delete{noun}", key),
+            "reads": (f"Describe{noun}s", f"{key}s[]", f"{member}s[0]"),
+        }
+        return cls(service=service, **usual | different)
+
+    @classmethod
+    def got(cls, service: str, noun: str, key: str, **different: Any) -> Self:
+        """Declare a type of a service that creates a noun, and gets and deletes it by `key`, as IAM does.
+
+        The arguments are those of `described`.
+        """
+        member = noun if key[0].isupper() else f"{noun[0].lower()}{noun[1:]}"
+        usual = {
+            "creates": f"Create{noun}",
+            "id_path": f"{member}.{key}",
+            "deletes": (f"Delete{noun}", key),
+            "reads": (f"Get{noun}", key, member),
+        }
+        return cls(service=service, **usual | different)
 
     def create(self, context: Context, properties: Properties) -> str:
         """Call `creates`, then put the settings that it does not take."""
         later = {name: part for name, part in self.settings.items() if not part.at_creation}
-        rest = {key: part for key, part in properties.items() if key not in {*later, *self.ignored}}
+        rest = {key: part for key, part in properties.items() if key not in {*later, *self.apart}}
         request = self._request(context, rest, self.creates)
         answer = context.call(self.service, self.creates, request)
         path = self.id_path
@@ -290,7 +331,8 @@ class ApiProvider(Provider):
             elif value is None:
                 raise NotUpdatableError(resource_type=context.resource_type, properties=[name])
             else:
-                given = {setting.sent: value} if isinstance(setting.sent, str) else setting.sent(value)
+                sent = setting.sent or name
+                given = {sent: value} if isinstance(sent, str) else sent(value)
                 shape = service_model(self.service).operation_model(setting.put).input_shape
                 context.call(self.service, setting.put, to_api(shape, {**owner, **given}))
 
@@ -308,11 +350,13 @@ class ApiProvider(Provider):
         if self.tags_as:
             tags = self._own_tags(context, properties)
             prepared["TagSpecifications"] = [{"ResourceType": self.tags_as, "Tags": tags}]
-        if self.prepare:
-            prepared = self.prepare(context, prepared)
         shape = service_model(self.service).operation_model(operation).input_shape
-        request: dict[str, Any] = to_api(shape, prepared)
+        request: dict[str, Any] = to_api(shape, self._prepared(context, prepared))
         return request
+
+    def _prepared(self, context: Context, properties: dict[str, Any]) -> dict[str, Any]:
+        renamed = {self.sends.get(key, key): part for key, part in properties.items()}
+        return self.prepare(context, renamed) if self.prepare else renamed
 
     def _target(self, context: Context, physical_id: str, properties: Properties) -> str:
         if self.tagging and self.tagging.attribute:
@@ -324,7 +368,8 @@ class ApiProvider(Provider):
         shown = self._raw(context, physical_id, properties)
         if shown is None:
             return None
-        renamed = {name: jmespath.search(path, shown) for name, path in self.renames.items()}
+        paths = {**self.sends, **self.renames}
+        renamed = {name: jmespath.search(path, shown) for name, path in paths.items()}
         return {**shown, **{name: part for name, part in renamed.items() if part is not None}}
 
     def _raw(self, context: Context, physical_id: str, properties: Properties) -> Mapping[str, Any] | None:
@@ -343,21 +388,26 @@ class ApiProvider(Provider):
         return shown
 
     def attributes(self, context: Context, physical_id: str, properties: Properties) -> Mapping[str, Any]:
-        """Read the resource and pick the attributes."""
-        if not self.attribute_paths:
+        """Read the resource and pick what the registry calls read-only, and `attribute_paths`."""
+        kind = context.resource_type.rsplit("::", 1)[-1]
+        known, identifier = schemas.read_only(context.resource_type)
+        if not {*known, *self.attribute_paths}:
             return {}
         shown = self._raw(context, physical_id, properties) or {}
-        found = {
-            name: physical_id if path == "=id" else jmespath.search(path, shown)
-            for name, path in self.attribute_paths.items()
-        }
+        members = {name.lower(): name for name in shown}
+        found = {}
+        for name in (*known, *self.attribute_paths):
+            path = members.get(name.lower()) or members.get(f"{kind}{name}".lower())
+            path = self.attribute_paths.get(name, path)
+            value = jmespath.search(path, shown) if path else None
+            found[name] = physical_id if value is None and name in identifier else _as_attribute(value)
         return {name: value for name, value in found.items() if value is not None}
 
     def update(self, context: Context, physical_id: str, old: Properties, new: Properties) -> str:
         """Update tags through `tagging`, settings through their operations, and everything else through `updates`."""
         keys = changed_keys(old, new)
         self._set(context, physical_id, [name for name in self.settings if name in keys], new)
-        apart = {*self.settings, *self.ignored}
+        apart = {*self.settings, *self.apart}
         keys = [key for key in keys if key not in apart]
         new = {key: part for key, part in new.items() if key not in apart}
         if "Tags" in keys and self.tagging:
@@ -366,19 +416,22 @@ class ApiProvider(Provider):
             keys.remove("Tags")
         if not keys:
             return physical_id
-        if self.updates is None or (self.updatable is not None and not set(keys) <= self.updatable):
+        operation, argument = self.updates or ("", "")
+        shape = service_model(self.service).operation_model(operation).input_shape if operation else None
+        taken = {name.lower() for name in shape.members} if shape else set()
+        whole = self.whole or operation == self.creates
+        if not operation or (
+            not whole and any(self.sends.get(key, key).lower() not in taken for key in keys)
+        ):
             raise NotUpdatableError(resource_type=context.resource_type, properties=keys)
-        operation, argument = self.updates
-        sent = dict(new) if self.updatable is None else {key: new[key] for key in keys if key in new}
-        if self.tagging or self.updatable is not None:
+        sent = dict(new) if whole else {key: new[key] for key in keys if key in new}
+        if self.tagging or not whole:
             sent.pop("Tags", None)
         for key in self.partial & set(sent):
             before = old.get(key) or {}
             sent[key] = {name: part for name, part in new[key].items() if before.get(name) != part}
         named = _arguments(argument, context, physical_id, new)
-        shape = service_model(self.service).operation_model(operation).input_shape
-        prepared = self.prepare(context, sent) if self.prepare else sent
-        context.call(self.service, operation, to_api(shape, {**prepared, **named}))
+        context.call(self.service, operation, to_api(shape, {**self._prepared(context, sent), **named}))
         return physical_id
 
     def delete(self, context: Context, physical_id: str, properties: Properties) -> None:
@@ -388,3 +441,10 @@ class ApiProvider(Provider):
         operation, argument = self.deletes
         with unless_gone():
             context.call(self.service, operation, _arguments(argument, context, physical_id, properties))
+
+
+def _as_attribute(value: Any) -> Any:
+    """Convert numbers and times to text, which attributes are."""
+    if isinstance(value, datetime):
+        return f"{value:%Y-%m-%dT%H:%M:%SZ}"
+    return str(value) if isinstance(value, int) and not isinstance(value, bool) else value

@@ -13,7 +13,7 @@ from ultracluster_local.cloudformation.registry.constraints import violations
 from ultracluster_local.cloudformation.templates.parsing import is_intrinsic
 from ultracluster_local.instance.cfn_lint_data import data_directory
 
-__all__ = ["create_only", "is_known", "problems", "schema", "type_names"]
+__all__ = ["create_only", "is_known", "problems", "read_only", "schema", "type_names"]
 
 _INDEX_REGION = "us-east-1"  # the Region with the most types
 
@@ -60,6 +60,15 @@ def create_only(resource_type: str, *, conditional: bool = False) -> frozenset[t
     return frozenset(tuple(path.removeprefix("/properties/").split("/")) for path in paths)
 
 
+@cache
+def read_only(resource_type: str) -> tuple[tuple[str, ...], frozenset[str]]:
+    """Return the read-only properties of a type, and those that identify a resource."""
+    found = schema(resource_type)
+    paths = (path.removeprefix("/properties/") for path in found.get("readOnlyProperties") or [])
+    identifier = (path.removeprefix("/properties/") for path in found.get("primaryIdentifier") or [])
+    return tuple(path for path in paths if "/" not in path), frozenset(identifier)
+
+
 def problems(resource_type: str, properties: Mapping[str, Any], *, patterns: bool = False) -> list[str]:
     """Return unknown, missing and invalid properties, resolved or not, according to the schema.
 
@@ -69,13 +78,9 @@ def problems(resource_type: str, properties: Mapping[str, Any], *, patterns: boo
         patterns: Whether the patterns of the schema count. Default: no.
     """
     found = schema(resource_type)
-    paths = (tuple(path.split("/")) for path in found.get("readOnlyProperties") or [])
-    read_only = {path[-1] for path in paths if len(path) == _TOP_LEVEL}
-    said = [f"#: extraneous key [{key}] is not permitted" for key in sorted(read_only & set(properties))]
+    given = sorted(set(read_only(resource_type)[0]) & set(properties))
+    said = [f"#: extraneous key [{key}] is not permitted" for key in given]
     return said + list(_compare(properties, found, found, "#", patterns=patterns))
-
-
-_TOP_LEVEL = len(("", "properties", "Name"))
 
 
 def _compare(

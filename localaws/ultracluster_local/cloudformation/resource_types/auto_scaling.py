@@ -13,13 +13,8 @@ _SIZES = ("MinSize", "MaxSize", "DesiredCapacity")
 
 
 def _group(context: Context, properties: dict[str, Any]) -> dict[str, Any]:  # noqa: ARG001 - a provider's signature
-    """Name what the API names differently."""
-    sent = dict(properties)
-    if "Cooldown" in sent:
-        sent["DefaultCooldown"] = sent.pop("Cooldown")
-    if isinstance(sent.get("VPCZoneIdentifier"), list):
-        sent["VPCZoneIdentifier"] = ",".join(sent["VPCZoneIdentifier"])
-    return sent
+    subnets = properties.get("VPCZoneIdentifier")
+    return properties | ({"VPCZoneIdentifier": ",".join(subnets)} if isinstance(subnets, list) else {})
 
 
 class _Group(ApiProvider):
@@ -107,33 +102,15 @@ class _GroupTags(Tagging):
 
 
 PROVIDERS: Mapping[str, Provider] = {
-    "AWS::AutoScaling::AutoScalingGroup": _Group(
-        service="autoscaling",
-        creates="CreateAutoScalingGroup",
+    "AWS::AutoScaling::AutoScalingGroup": _Group.described(
+        "autoscaling",
+        "AutoScalingGroup",
+        "AutoScalingGroupName",
         id_path="=AutoScalingGroupName",
-        reads=("DescribeAutoScalingGroups", "AutoScalingGroupNames[]", "AutoScalingGroups[0]"),
-        attribute_paths={
-            "AutoScalingGroupARN": "AutoScalingGroupARN",
-            "AutoScalingGroupName": "AutoScalingGroupName",
-        },
+        attribute_paths={"AutoScalingGroupName": "AutoScalingGroupName"},
         generates=("AutoScalingGroupName", 255),
         updates=("UpdateAutoScalingGroup", "AutoScalingGroupName"),
-        updatable=frozenset(
-            {
-                *_SIZES,
-                "CapacityRebalance",
-                "CapacityReservationSpecification",
-                "Cooldown",
-                "DefaultInstanceWarmup",
-                "HealthCheckGracePeriod",
-                "HealthCheckType",
-                "InstanceMaintenancePolicy",
-                "LaunchTemplate",
-                "NewInstancesProtectedFromScaleIn",
-                "TerminationPolicies",
-                "VPCZoneIdentifier",
-            }
-        ),
+        sends={"Cooldown": "DefaultCooldown"},
         prepare=_group,
         tagging=_GroupTags(service="autoscaling"),
     )

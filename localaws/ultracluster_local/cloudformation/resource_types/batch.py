@@ -10,10 +10,7 @@ from ultracluster_local.services.batch.state import batch_of, complete_change
 
 __all__ = ["PROVIDERS"]
 
-_TAGS = Tagging(service="batch", target="resourceArn", tags="tags", keys="tagKeys")
-
-
-_UPDATE_ONLY = frozenset({"ReplaceComputeEnvironment", "UpdatePolicy"})
+_TAGS = Tagging(service="batch")
 
 
 def _definition(context: Context, properties: dict[str, Any]) -> dict[str, Any]:  # noqa: ARG001 - a provider's signature
@@ -129,86 +126,63 @@ class _JobDefinition(ApiProvider):
 
 
 PROVIDERS: Mapping[str, Provider] = {
-    "AWS::Batch::ComputeEnvironment": _ComputeEnvironment(
-        service="batch",
-        creates="CreateComputeEnvironment",
+    "AWS::Batch::ComputeEnvironment": _ComputeEnvironment.described(
+        "batch",
+        "ComputeEnvironment",
+        "computeEnvironment",
         id_path="computeEnvironmentArn",
-        deletes=("DeleteComputeEnvironment", "computeEnvironment"),
-        reads=("DescribeComputeEnvironments", "computeEnvironments[]", "computeEnvironments[0]"),
-        attribute_paths={"ComputeEnvironmentArn": "computeEnvironmentArn"},
         generates=("ComputeEnvironmentName", 128),
         updates=("UpdateComputeEnvironment", "computeEnvironment"),
-        updatable=frozenset({"State", "ServiceRole", "ComputeResources", "UnmanagedvCpus", "Context"}),
         partial=frozenset({"ComputeResources"}),
-        ignored=_UPDATE_ONLY,
+        apart=frozenset({"ReplaceComputeEnvironment", "UpdatePolicy"}),
         tagging=_TAGS,
     ),
-    "AWS::Batch::JobQueue": _Changing(
-        service="batch",
-        creates="CreateJobQueue",
+    "AWS::Batch::JobQueue": _Changing.described(
+        "batch",
+        "JobQueue",
+        "jobQueue",
         id_path="jobQueueArn",
-        deletes=("DeleteJobQueue", "jobQueue"),
-        reads=("DescribeJobQueues", "jobQueues[]", "jobQueues[0]"),
-        attribute_paths={"JobQueueArn": "jobQueueArn"},
         generates=("JobQueueName", 128),
         updates=("UpdateJobQueue", "jobQueue"),
-        updatable=frozenset(
-            {
-                "State",
-                "Priority",
-                "ComputeEnvironmentOrder",
-                "ServiceEnvironmentOrder",
-                "SchedulingPolicyArn",
-                "JobStateTimeLimitActions",
-            }
-        ),
         tagging=_TAGS,
     ),
-    "AWS::Batch::SchedulingPolicy": ApiProvider(
-        service="batch",
-        creates="CreateSchedulingPolicy",
+    "AWS::Batch::SchedulingPolicy": ApiProvider.described(
+        "batch",
+        "SchedulingPolicy",
+        "arn",
         id_path="arn",
-        deletes=("DeleteSchedulingPolicy", "arn"),
         reads=("DescribeSchedulingPolicies", "arns[]", "schedulingPolicies[0]"),
-        attribute_paths={"Arn": "arn"},
         generates=("Name", 128),
         updates=("UpdateSchedulingPolicy", "arn"),
-        updatable=frozenset({"FairsharePolicy"}),
         tagging=_TAGS,
     ),
-    "AWS::Batch::ServiceEnvironment": ApiProvider(
-        service="batch",
-        creates="CreateServiceEnvironment",
+    "AWS::Batch::ServiceEnvironment": ApiProvider.described(
+        "batch",
+        "ServiceEnvironment",
+        "serviceEnvironment",
         id_path="serviceEnvironmentArn",
-        deletes=("DeleteServiceEnvironment", "serviceEnvironment"),
-        reads=("DescribeServiceEnvironments", "serviceEnvironments[]", "serviceEnvironments[0]"),
-        attribute_paths={"ServiceEnvironmentArn": "serviceEnvironmentArn"},
         generates=("ServiceEnvironmentName", 128),
         updates=("UpdateServiceEnvironment", "serviceEnvironment"),
-        updatable=frozenset({"State", "CapacityLimits"}),
         tagging=_TAGS,
     ),
-    "AWS::Batch::QuotaShare": ApiProvider(
-        service="batch",
-        creates="CreateQuotaShare",
+    "AWS::Batch::QuotaShare": ApiProvider.described(
+        "batch",
+        "QuotaShare",
+        "quotaShareArn",
         id_path="quotaShareArn",
-        deletes=("DeleteQuotaShare", "quotaShareArn"),
         reads=("DescribeQuotaShare", "quotaShareArn", "@"),
-        attribute_paths={"QuotaShareArn": "quotaShareArn"},
         updates=("UpdateQuotaShare", "quotaShareArn"),
-        updatable=frozenset(
-            {"State", "CapacityLimits", "ResourceSharingConfiguration", "PreemptionConfiguration"}
-        ),
         renames={"JobQueue": "jobQueueArn"},
         tagging=_TAGS,
     ),
-    "AWS::Batch::JobDefinition": _JobDefinition(
-        service="batch",
+    "AWS::Batch::JobDefinition": _JobDefinition.described(
+        "batch",
+        "JobDefinition",
+        "jobDefinition",
         creates="RegisterJobDefinition",
         id_path="jobDefinitionArn",
         deletes=("DeregisterJobDefinition", "jobDefinition"),
         reads=("DescribeJobDefinitions", "jobDefinitions[]", "jobDefinitions[?status=='ACTIVE'] | [0]"),
-        attribute_paths={"JobDefinitionArn": "jobDefinitionArn"},
         generates=("JobDefinitionName", 128),
         prepare=_definition,
     ),

@@ -4,23 +4,12 @@ from collections.abc import Mapping
 from typing import Any
 
 from ultracluster_local.cloudformation.providers import ApiProvider, Context, Provider, Setting, Tagging
-from ultracluster_local.cloudformation.values import Properties, changed_keys, to_api
-from ultracluster_local.instance.clients import service_model
+from ultracluster_local.cloudformation.values import Properties
 
 __all__ = ["PROVIDERS"]
 
-_BY_UPDATE_TABLE = {
-    "AttributeDefinitions",
-    "BillingMode",
-    "DeletionProtectionEnabled",
-    "ProvisionedThroughput",
-    "SSESpecification",
-    "StreamSpecification",
-    "TableClass",
-}
 
-
-def _api(properties: Properties) -> dict[str, Any]:
+def _api(context: Context, properties: dict[str, Any]) -> dict[str, Any]:  # noqa: ARG001 - a provider's signature
     """Convert properties to the API's, where streams and encryption have explicit switches."""
     renamed = dict(properties)
     if "StreamSpecification" in renamed:
@@ -35,10 +24,6 @@ def _api(properties: Properties) -> dict[str, Any]:
 
 class _Table(ApiProvider):
     """A table."""
-
-    def create(self, context: Context, properties: Properties) -> str:
-        """Create the table."""
-        return super().create(context, _api(properties))
 
     def read(self, context: Context, physical_id: str, properties: Properties) -> Mapping[str, Any] | None:
         """Read the table with point-in-time recovery and TTL."""
@@ -57,15 +42,9 @@ class _Table(ApiProvider):
         }
 
     def update(self, context: Context, physical_id: str, old: Properties, new: Properties) -> str:
-        """Update settings, point-in-time recovery, TTL and tags."""
-        changed = set(changed_keys(old, new))
-        sent = {key: part for key, part in _api(new).items() if key in changed & _BY_UPDATE_TABLE}
-        if sent:
-            shape = service_model("dynamodb").operation_model("UpdateTable").input_shape
-            request = to_api(shape, {**sent, "TableName": physical_id})
-            context.call("dynamodb", "UpdateTable", request)
-        sides = ({k: v for k, v in side.items() if k not in _BY_UPDATE_TABLE} for side in (old, new))
-        return super().update(context, physical_id, *sides)
+        """Update the table; what the template no longer says stays as it is."""
+        left = {key: old[key] for key in old.keys() - new.keys() if key not in {"Tags", *self.settings}}
+        return super().update(context, physical_id, old, {**left, **new})
 
 
 PROVIDERS: Mapping[str, Provider] = {
@@ -75,21 +54,21 @@ PROVIDERS: Mapping[str, Provider] = {
         id_path="TableDescription.TableName",
         deletes=("DeleteTable", "TableName"),
         reads=("DescribeTable", "TableName", "Table"),
-        attribute_paths={"Arn": "TableArn", "StreamArn": "LatestStreamArn", "TableId": "TableId"},
+        attribute_paths={"StreamArn": "LatestStreamArn", "TableId": "TableId"},
         renames={
             "BillingMode": "BillingModeSummary.BillingMode",
             "TableClass": "TableClassSummary.TableClass",
         },
         generates=("TableName", 255),
+        updates=("UpdateTable", "TableName"),
         settings={
             "PointInTimeRecoverySpecification": Setting(
-                put="UpdateContinuousBackups",
-                sent="PointInTimeRecoverySpecification",
-                absent={"PointInTimeRecoveryEnabled": False},
+                put="UpdateContinuousBackups", absent={"PointInTimeRecoveryEnabled": False}
             ),
-            "TimeToLiveSpecification": Setting(put="UpdateTimeToLive", sent="TimeToLiveSpecification"),
+            "TimeToLiveSpecification": Setting(put="UpdateTimeToLive"),
         },
         owner="TableName",
+        prepare=_api,
         tagging=Tagging(service="dynamodb", attribute="Arn"),
     )
 }

@@ -33,49 +33,21 @@ class _LaunchTemplate(ApiProvider):
 
 
 PROVIDERS: Mapping[str, Provider] = {
-    "AWS::EC2::LaunchTemplate": _LaunchTemplate(
-        service="ec2",
-        creates="CreateLaunchTemplate",
-        id_path="LaunchTemplate.LaunchTemplateId",
-        deletes=("DeleteLaunchTemplate", "LaunchTemplateId"),
-        reads=("DescribeLaunchTemplates", "LaunchTemplateIds[]", "LaunchTemplates[0]"),
-        attribute_paths={
-            "LaunchTemplateId": "LaunchTemplateId",
-            "LatestVersionNumber": "to_string(LatestVersionNumber)",
-            "DefaultVersionNumber": "to_string(DefaultVersionNumber)",
-        },
-        generates=("LaunchTemplateName", 128),
+    "AWS::EC2::LaunchTemplate": _LaunchTemplate.described(
+        "ec2", "LaunchTemplate", "LaunchTemplateId", generates=("LaunchTemplateName", 128)
     ),
-    "AWS::EC2::PlacementGroup": ApiProvider(
-        service="ec2",
-        creates="CreatePlacementGroup",
-        id_path="PlacementGroup.GroupName",
-        deletes=("DeletePlacementGroup", "GroupName"),
-        reads=("DescribePlacementGroups", "GroupNames[]", "PlacementGroups[0]"),
-        attribute_paths={"GroupName": "GroupName"},
-        tags_as="placement-group",
-        generates=("GroupName", 255),
+    "AWS::EC2::PlacementGroup": ApiProvider.described(
+        "ec2", "PlacementGroup", "GroupName", tags_as="placement-group", generates=("GroupName", 255)
     ),
-    "AWS::EC2::CapacityReservation": ApiProvider(
-        service="ec2",
-        creates="CreateCapacityReservation",
-        id_path="CapacityReservation.CapacityReservationId",
+    "AWS::EC2::CapacityReservation": ApiProvider.described(
+        "ec2",
+        "CapacityReservation",
+        "CapacityReservationId",
         deletes=("CancelCapacityReservation", "CapacityReservationId"),
-        reads=("DescribeCapacityReservations", "CapacityReservationIds[]", "CapacityReservations[0]"),
         attribute_paths={
-            "Id": "CapacityReservationId",
-            "CapacityReservationArn": "CapacityReservationArn",
-            "AvailabilityZone": "AvailabilityZone",
-            "AvailabilityZoneId": "AvailabilityZoneId",
-            "AvailableInstanceCount": "to_string(AvailableInstanceCount)",
-            "TotalInstanceCount": "to_string(TotalInstanceCount)",
-            "InstanceType": "InstanceType",
-            "State": "State",
-            "Tenancy": "Tenancy",
-            "OwnerId": "OwnerId",
+            name: name for name in ("AvailabilityZone", "AvailabilityZoneId", "InstanceType", "Tenancy")
         },
         renames={"InstanceCount": "TotalInstanceCount"},
         updates=("ModifyCapacityReservation", "CapacityReservationId"),
-        updatable=frozenset({"InstanceCount", "EndDate", "EndDateType", "InstanceMatchCriteria"}),
     ),
 }

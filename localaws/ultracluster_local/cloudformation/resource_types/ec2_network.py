@@ -71,9 +71,8 @@ class _VpcEndpoint(ApiProvider):
 class _VpcCidrBlock(ApiProvider):
     """A further CIDR block of a VPC, one of its associations."""
 
-    def read(self, context: Context, physical_id: str, properties: Properties) -> Mapping[str, Any] | None:
-        """Read the CIDR block from its VPC."""
-        associations: Any = self._raw(context, physical_id, properties) or []
+    def _raw(self, context: Context, physical_id: str, properties: Properties) -> Mapping[str, Any] | None:
+        associations: Any = super()._raw(context, physical_id, properties) or []
         for one in associations:
             if one["AssociationId"] == physical_id:
                 return {"VpcId": properties["VpcId"], **one}
@@ -85,14 +84,11 @@ def _of_vpc(context: Context, physical_id: str, properties: Properties) -> Mappi
 
 
 PROVIDERS: Mapping[str, Provider] = {
-    "AWS::EC2::VPC": _Vpc(
-        service="ec2",
-        creates="CreateVpc",
-        id_path="Vpc.VpcId",
-        deletes=("DeleteVpc", "VpcId"),
-        reads=("DescribeVpcs", "VpcIds[]", "Vpcs[0]"),
+    "AWS::EC2::VPC": _Vpc.described(
+        "ec2",
+        "Vpc",
+        "VpcId",
         attribute_paths={
-            "VpcId": "VpcId",
             "CidrBlock": "CidrBlock",
             "CidrBlockAssociations": "CidrBlockAssociationSet[].AssociationId",
             "Ipv6CidrBlocks": "Ipv6CidrBlockAssociationSet[].Ipv6CidrBlock",
@@ -111,17 +107,13 @@ PROVIDERS: Mapping[str, Provider] = {
         id_path="CidrBlockAssociation.AssociationId",
         deletes=("DisassociateVpcCidrBlock", "AssociationId"),
         reads=("DescribeVpcs", _of_vpc, "Vpcs[0].CidrBlockAssociationSet"),
-        attribute_paths={"Id": "=id"},
     ),
-    "AWS::EC2::Subnet": ApiProvider(
-        service="ec2",
-        creates="CreateSubnet",
-        id_path="Subnet.SubnetId",
-        deletes=("DeleteSubnet", "SubnetId"),
-        reads=("DescribeSubnets", "SubnetIds[]", "Subnets[0]"),
+    "AWS::EC2::Subnet": ApiProvider.described(
+        "ec2",
+        "Subnet",
+        "SubnetId",
         attribute_paths={
-            name: name
-            for name in ("SubnetId", "VpcId", "AvailabilityZone", "AvailabilityZoneId", "CidrBlock")
+            name: name for name in ("VpcId", "AvailabilityZone", "AvailabilityZoneId", "CidrBlock")
         },
         settings={
             "MapPublicIpOnLaunch": _switch("ModifySubnetAttribute", "MapPublicIpOnLaunch", absent=False)
@@ -130,17 +122,12 @@ PROVIDERS: Mapping[str, Provider] = {
         tagging=EC2_TAGS,
         tags_as="subnet",
     ),
-    "AWS::EC2::VPCEndpoint": _VpcEndpoint(
-        service="ec2",
-        creates="CreateVpcEndpoint",
-        id_path="VpcEndpoint.VpcEndpointId",
+    "AWS::EC2::VPCEndpoint": _VpcEndpoint.described(
+        "ec2",
+        "VpcEndpoint",
+        "VpcEndpointId",
         deletes=("DeleteVpcEndpoints", "VpcEndpointIds[]"),
-        reads=("DescribeVpcEndpoints", "VpcEndpointIds[]", "VpcEndpoints[0]"),
-        attribute_paths={
-            "Id": "VpcEndpointId",
-            "DnsEntries": "DnsEntries[].join(':', [HostedZoneId, DnsName])",
-            "NetworkInterfaceIds": "NetworkInterfaceIds",
-        },
+        attribute_paths={"DnsEntries": "DnsEntries[].join(':', [HostedZoneId, DnsName])"},
         renames={"SecurityGroupIds": "Groups[].GroupId"},
         tagging=EC2_TAGS,
         tags_as="vpc-endpoint",

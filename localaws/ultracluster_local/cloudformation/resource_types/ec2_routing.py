@@ -1,10 +1,11 @@
 """Route tables, routes, gateways and Elastic IP addresses."""
 
+import dataclasses
 from collections.abc import Mapping
 from typing import Any
 
 from ultracluster_local.cloudformation.errors import ResourceError
-from ultracluster_local.cloudformation.providers import ApiProvider, Context, Provider, Tagging, unless_gone
+from ultracluster_local.cloudformation.providers import ApiProvider, Context, Provider, unless_gone
 from ultracluster_local.cloudformation.resource_types.ec2_security_groups import EC2_TAGS
 from ultracluster_local.cloudformation.values import Properties
 
@@ -96,16 +97,14 @@ def _association(context: Context, physical_id: str, properties: Properties) -> 
     return {"Filters": [{"Name": "association.route-table-association-id", "Values": [physical_id]}]}
 
 
+def _allocation(context: Context, address: str, properties: Properties) -> Mapping[str, Any]:  # noqa: ARG001 - likewise
+    found = context.call("ec2", "DescribeAddresses", {"PublicIps": [address]})["Addresses"][0]
+    return {"AllocationId": found["AllocationId"]}
+
+
 PROVIDERS: Mapping[str, Provider] = {
-    "AWS::EC2::RouteTable": ApiProvider(
-        service="ec2",
-        creates="CreateRouteTable",
-        id_path="RouteTable.RouteTableId",
-        deletes=("DeleteRouteTable", "RouteTableId"),
-        reads=("DescribeRouteTables", "RouteTableIds[]", "RouteTables[0]"),
-        attribute_paths={"RouteTableId": "RouteTableId"},
-        tagging=EC2_TAGS,
-        tags_as="route-table",
+    "AWS::EC2::RouteTable": ApiProvider.described(
+        "ec2", "RouteTable", "RouteTableId", tagging=EC2_TAGS, tags_as="route-table"
     ),
     "AWS::EC2::Route": _Route(),
     "AWS::EC2::SubnetRouteTableAssociation": _SubnetRouteTable(
@@ -114,26 +113,15 @@ PROVIDERS: Mapping[str, Provider] = {
         id_path="AssociationId",
         deletes=("DisassociateRouteTable", "AssociationId"),
         reads=("DescribeRouteTables", _association, "RouteTables[0].Associations[0]"),
-        attribute_paths={"Id": "=id"},
     ),
-    "AWS::EC2::InternetGateway": ApiProvider(
-        service="ec2",
-        creates="CreateInternetGateway",
-        id_path="InternetGateway.InternetGatewayId",
-        deletes=("DeleteInternetGateway", "InternetGatewayId"),
-        reads=("DescribeInternetGateways", "InternetGatewayIds[]", "InternetGateways[0]"),
-        attribute_paths={"InternetGatewayId": "InternetGatewayId"},
-        tagging=EC2_TAGS,
-        tags_as="internet-gateway",
+    "AWS::EC2::InternetGateway": ApiProvider.described(
+        "ec2", "InternetGateway", "InternetGatewayId", tagging=EC2_TAGS, tags_as="internet-gateway"
     ),
     "AWS::EC2::VPCGatewayAttachment": _GatewayAttachment(),
-    "AWS::EC2::NatGateway": ApiProvider(
-        service="ec2",
-        creates="CreateNatGateway",
-        id_path="NatGateway.NatGatewayId",
-        deletes=("DeleteNatGateway", "NatGatewayId"),
-        reads=("DescribeNatGateways", "NatGatewayIds[]", "NatGateways[0]"),
-        attribute_paths={"NatGatewayId": "NatGatewayId"},
+    "AWS::EC2::NatGateway": ApiProvider.described(
+        "ec2",
+        "NatGateway",
+        "NatGatewayId",
         renames={"AllocationId": "NatGatewayAddresses[0].AllocationId"},
         tagging=EC2_TAGS,
         tags_as="natgateway",
@@ -142,25 +130,9 @@ PROVIDERS: Mapping[str, Provider] = {
         service="ec2",
         creates="AllocateAddress",
         id_path="PublicIp",
-        deletes=(
-            "ReleaseAddress",
-            lambda context, address, _: {
-                "AllocationId": context.call("ec2", "DescribeAddresses", {"PublicIps": [address]})[
-                    "Addresses"
-                ][0]["AllocationId"]
-            },
-        ),
+        deletes=("ReleaseAddress", _allocation),
         reads=("DescribeAddresses", "PublicIps[]", "Addresses[0]"),
-        attribute_paths={"AllocationId": "AllocationId", "PublicIp": "PublicIp"},
-        tagging=Tagging(
-            service="ec2",
-            add="CreateTags",
-            remove="DeleteTags",
-            target="Resources",
-            tags="Tags",
-            keys="Tags",
-            attribute="AllocationId",
-        ),
+        tagging=dataclasses.replace(EC2_TAGS, attribute="AllocationId"),
         tags_later=True,
     ),
 }

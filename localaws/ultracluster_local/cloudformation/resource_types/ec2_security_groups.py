@@ -10,10 +10,7 @@ from ultracluster_local.cloudformation.values import Properties, changed_keys
 
 __all__ = ["EC2_TAGS", "PROVIDERS"]
 
-EC2_TAGS = Tagging(
-    service="ec2", add="CreateTags", remove="DeleteTags", target="Resources", tags="Tags", keys="Tags"
-)
-
+EC2_TAGS = Tagging(service="ec2", add="CreateTags", remove="DeleteTags", target="Resources", keys="Tags")
 
 _RULE_TARGETS = {
     "CidrIp": ("IpRanges", "CidrIp"),
@@ -93,9 +90,7 @@ class _SecurityGroup(ApiProvider):
             if old.get(name) != new.get(name):
                 direction = name.removeprefix("SecurityGroup")
                 self._change(context, physical_id, direction, old.get(name, default), new.get(name, default))
-        return super().update(
-            context, physical_id, *({k: v for k, v in side.items() if k not in rules} for side in (old, new))
-        )
+        return super().update(context, physical_id, old, new)
 
 
 def _lets_all_out(rule: Properties) -> bool:
@@ -161,20 +156,15 @@ class _SecurityGroupRule(Provider):
 
 
 PROVIDERS: Mapping[str, Provider] = {
-    "AWS::EC2::SecurityGroup": _SecurityGroup(
-        service="ec2",
-        creates="CreateSecurityGroup",
+    "AWS::EC2::SecurityGroup": _SecurityGroup.described(
+        "ec2",
+        "SecurityGroup",
+        "GroupId",
         id_path="GroupId",
-        deletes=("DeleteSecurityGroup", "GroupId"),
-        reads=("DescribeSecurityGroups", "GroupIds[]", "SecurityGroups[0]"),
-        attribute_paths={"GroupId": "GroupId", "Id": "GroupId", "VpcId": "VpcId"},
-        renames={"GroupDescription": "Description"},
+        attribute_paths={"VpcId": "VpcId"},
         generates=("GroupName", 255),
-        prepare=lambda _, properties: {
-            ("Description" if key == "GroupDescription" else key): part
-            for key, part in properties.items()
-            if key not in {"SecurityGroupIngress", "SecurityGroupEgress"}
-        },
+        sends={"GroupDescription": "Description"},
+        apart=frozenset({"SecurityGroupIngress", "SecurityGroupEgress"}),
         tagging=EC2_TAGS,
         tags_as="security-group",
     ),

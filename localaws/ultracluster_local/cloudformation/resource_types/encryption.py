@@ -9,7 +9,7 @@ from ultracluster_local.cloudformation.values import Properties, changed_keys
 
 __all__ = ["PROVIDERS"]
 
-_LATER = {"EnableKeyRotation", "RotationPeriodInDays", "Enabled"}
+_LATER = frozenset({"EnableKeyRotation", "RotationPeriodInDays", "Enabled"})
 
 
 class _Key(ApiProvider):
@@ -18,8 +18,8 @@ class _Key(ApiProvider):
     def create(self, context: Context, properties: Properties) -> str:
         """Create the key, then set its rotation and state."""
         tags = {tag["Key"]: tag["Value"] for tag in properties.get("Tags") or []}
-        rest = {key: part for key, part in properties.items() if key not in {*_LATER, "Tags"}}
-        key_id = super().create(context, {**rest, **({"Tags": tags} if tags else {})})
+        given = {key: part for key, part in properties.items() if key != "Tags"}
+        key_id = super().create(context, given | ({"Tags": tags} if tags else {}))
         self._set_state(context, key_id, properties)
         return key_id
 
@@ -52,20 +52,14 @@ class _Key(ApiProvider):
     def update(self, context: Context, physical_id: str, old: Properties, new: Properties) -> str:
         """Update changed properties of the key, each with its API operation."""
         changed = set(changed_keys(old, new))
-        if changed & {"EnableKeyRotation", "RotationPeriodInDays", "Enabled"}:
+        if changed & _LATER:
             self._set_state(context, physical_id, new)
-        sides = ({key: part for key, part in side.items() if key not in _LATER} for side in (old, new))
-        return super().update(context, physical_id, *sides)
+        return super().update(context, physical_id, old, new)
 
     def delete(self, context: Context, physical_id: str, properties: Properties) -> None:
         """Schedule the deletion of the key, as CloudFormation does."""
         window = int(properties.get("PendingWindowInDays", 30))
         context.call("kms", "ScheduleKeyDeletion", {"KeyId": physical_id, "PendingWindowInDays": window})
-
-
-def _key(context: Context, properties: dict[str, Any]) -> dict[str, Any]:  # noqa: ARG001 - a provider's signature
-    names = {"KeyPolicy": "Policy", "BypassPolicyLockoutSafetyCheck": "BypassPolicyLockoutSafetyCheck"}
-    return {names.get(key, key): part for key, part in properties.items()}
 
 
 class _Alias(ApiProvider):
@@ -132,20 +126,17 @@ PROVIDERS: Mapping[str, Provider] = {
         creates="CreateKey",
         id_path="KeyMetadata.KeyId",
         reads=("DescribeKey", "KeyId", "KeyMetadata"),
-        attribute_paths={"Arn": "Arn", "KeyId": "KeyId"},
-        prepare=_key,
+        sends={"KeyPolicy": "Policy"},
         settings={
             "KeyPolicy": Setting(
                 put="PutKeyPolicy",
                 sent=lambda value: {"PolicyName": "default", "Policy": value},
                 at_creation=True,
             ),
-            "Description": Setting(
-                put="UpdateKeyDescription", sent="Description", absent="", at_creation=True
-            ),
+            "Description": Setting(put="UpdateKeyDescription", absent="", at_creation=True),
         },
         owner="KeyId",
-        ignored=frozenset({"PendingWindowInDays"}),
+        apart=frozenset({"PendingWindowInDays", *_LATER}),
         tagging=Tagging(service="kms", target="KeyId"),
     ),
     "AWS::KMS::Alias": _Alias(
@@ -155,7 +146,6 @@ PROVIDERS: Mapping[str, Provider] = {
         deletes=("DeleteAlias", "AliasName"),
         reads=("ListAliases", lambda _, __, properties: {"KeyId": properties["TargetKeyId"]}, "Aliases[0]"),
         updates=("UpdateAlias", "AliasName"),
-        updatable=frozenset({"TargetKeyId"}),
         prepare=lambda _, properties: {
             key: part.rsplit("/", 1)[-1] if key == "TargetKeyId" else part for key, part in properties.items()
         },
@@ -166,7 +156,7 @@ PROVIDERS: Mapping[str, Provider] = {
         id_path="=Name",
         deletes=("DeleteParameter", "Name"),
         reads=("GetParameter", "Name", "Parameter"),
-        attribute_paths={"Arn": "ARN", "Value": "Value", "Type": "Type"},
+        attribute_paths={"Value": "Value", "Type": "Type"},
         updates=("PutParameter", lambda _, name, __: {"Name": name, "Overwrite": True}),
         tagging=Tagging(
             service="ssm",
@@ -181,42 +171,29 @@ PROVIDERS: Mapping[str, Provider] = {
         creates="CreateRepository",
         id_path="repository.repositoryName",
         reads=("DescribeRepositories", "repositoryNames[]", "repositories[0]"),
-        attribute_paths={"Arn": "repositoryArn", "RepositoryUri": "repositoryUri"},
         generates=("RepositoryName", 255),
         settings={
-            "LifecyclePolicy": Setting(
-                put="PutLifecyclePolicy",
-                sent=dict,
-                remove="DeleteLifecyclePolicy",
-            ),
+            "LifecyclePolicy": Setting(put="PutLifecyclePolicy", sent=dict, remove="DeleteLifecyclePolicy"),
             "RepositoryPolicyText": Setting(
                 put="SetRepositoryPolicy", sent="policyText", remove="DeleteRepositoryPolicy"
             ),
-            "ImageTagMutability": Setting(
-                put="PutImageTagMutability",
-                sent="imageTagMutability",
-                absent="MUTABLE",
-                at_creation=True,
-            ),
+            "ImageTagMutability": Setting(put="PutImageTagMutability", absent="MUTABLE", at_creation=True),
             "ImageScanningConfiguration": Setting(
-                put="PutImageScanningConfiguration",
-                sent="imageScanningConfiguration",
-                absent={"scanOnPush": False},
-                at_creation=True,
+                put="PutImageScanningConfiguration", absent={"scanOnPush": False}, at_creation=True
             ),
         },
         owner="repositoryName",
-        ignored=frozenset({"EmptyOnDelete"}),
+        apart=frozenset({"EmptyOnDelete"}),
         prepare=lambda _, properties: {
             key: part.lower() if key == "RepositoryName" else part for key, part in properties.items()
         },
-        tagging=Tagging(service="ecr", target="resourceArn", tags="tags", keys="tagKeys", attribute="Arn"),
+        tagging=Tagging(service="ecr", attribute="Arn"),
     ),
-    "AWS::ECR::PullThroughCacheRule": ApiProvider(
-        service="ecr",
-        creates="CreatePullThroughCacheRule",
+    "AWS::ECR::PullThroughCacheRule": ApiProvider.described(
+        "ecr",
+        "PullThroughCacheRule",
+        "ecrRepositoryPrefix",
         id_path="ecrRepositoryPrefix",
-        deletes=("DeletePullThroughCacheRule", "ecrRepositoryPrefix"),
         reads=("DescribePullThroughCacheRules", "ecrRepositoryPrefixes[]", "pullThroughCacheRules[0]"),
     ),
     "AWS::CDK::Metadata": _Marker(),

@@ -75,6 +75,8 @@ def _schedule_name(context: Context, physical_id: str, properties: Properties) -
     return {"Name": physical_id, **group}
 
 
+_TAGS = Tagging(service="events", attribute="Arn")
+
 PROVIDERS: Mapping[str, Provider] = {
     "AWS::Events::Rule": _Rule(
         service="events",
@@ -82,9 +84,10 @@ PROVIDERS: Mapping[str, Provider] = {
         id_path="RuleArn",
         deletes=("DeleteRule", _rule_name),
         reads=("DescribeRule", _rule_name, "@"),
-        attribute_paths={"Arn": "Arn", "RuleName": "Name"},
+        attribute_paths={"RuleName": "Name"},
         generates=("Name", 64),
-        tagging=Tagging(service="events", target="ResourceARN", attribute="Arn"),
+        apart=frozenset({"Targets"}),
+        tagging=_TAGS,
     ),
     "AWS::Events::EventBus": ApiProvider(
         service="events",
@@ -92,8 +95,8 @@ PROVIDERS: Mapping[str, Provider] = {
         id_path="=Name",
         deletes=("DeleteEventBus", "Name"),
         reads=("DescribeEventBus", "Name", "@"),
-        attribute_paths={"Arn": "Arn", "Name": "Name"},
-        tagging=Tagging(service="events", target="ResourceARN", attribute="Arn"),
+        attribute_paths={"Name": "Name"},
+        tagging=_TAGS,
     ),
     "AWS::Scheduler::ScheduleGroup": ApiProvider(
         service="scheduler",
@@ -101,7 +104,6 @@ PROVIDERS: Mapping[str, Provider] = {
         id_path="=Name",
         deletes=("DeleteScheduleGroup", "Name"),
         reads=("GetScheduleGroup", "Name", "@"),
-        attribute_paths={"Arn": "Arn", "State": "State"},
         generates=("Name", 64),
         tagging=Tagging(service="scheduler", attribute="Arn"),
     ),
@@ -109,10 +111,10 @@ PROVIDERS: Mapping[str, Provider] = {
         service="scheduler",
         creates="CreateSchedule",
         updates=("UpdateSchedule", "Name"),
+        whole=True,
         id_path="=Name",
         deletes=("DeleteSchedule", _schedule_name),
         reads=("GetSchedule", _schedule_name, "@"),
-        attribute_paths={"Arn": "Arn"},
         generates=("Name", 64),
     ),
 }

@@ -7,7 +7,7 @@ from ultracluster_local.cloudformation.values import Properties
 
 __all__ = ["PROVIDERS"]
 
-_TAGS = Tagging(service="fsx", target="ResourceARN", attribute="ResourceARN")
+_TAGS = Tagging(service="fsx", attribute="ResourceARN")
 
 
 class _FileSystem(ApiProvider):
@@ -33,34 +33,22 @@ class _FileSystem(ApiProvider):
 
 
 PROVIDERS: Mapping[str, Provider] = {
-    "AWS::FSx::FileSystem": _FileSystem(
-        service="fsx",
-        creates="CreateFileSystem",
-        id_path="FileSystem.FileSystemId",
-        deletes=("DeleteFileSystem", "FileSystemId"),
-        reads=("DescribeFileSystems", "FileSystemIds[]", "FileSystems[0]"),
-        attribute_paths={
-            "Id": "FileSystemId",
-            "DNSName": "DNSName",
-            "LustreMountName": "LustreConfiguration.MountName",
-            "ResourceARN": "ResourceARN",
-        },
+    "AWS::FSx::FileSystem": _FileSystem.described(
+        "fsx",
+        "FileSystem",
+        "FileSystemId",
+        attribute_paths={"LustreMountName": "LustreConfiguration.MountName"},
         updates=("UpdateFileSystem", "FileSystemId"),
-        updatable=frozenset(
-            {"StorageCapacity", "LustreConfiguration", "FileSystemTypeVersion", "StorageType"}
-        ),
         partial=frozenset({"LustreConfiguration"}),
         tagging=_TAGS,
     ),
-    "AWS::FSx::DataRepositoryAssociation": ApiProvider(
-        service="fsx",
-        creates="CreateDataRepositoryAssociation",
+    "AWS::FSx::DataRepositoryAssociation": ApiProvider.described(
+        "fsx",
+        "DataRepositoryAssociation",
+        "AssociationId",
         id_path="Association.AssociationId",
-        deletes=("DeleteDataRepositoryAssociation", "AssociationId"),
         reads=("DescribeDataRepositoryAssociations", "AssociationIds[]", "Associations[0]"),
-        attribute_paths={"AssociationId": "AssociationId", "ResourceARN": "ResourceARN"},
         updates=("UpdateDataRepositoryAssociation", "AssociationId"),
-        updatable=frozenset({"ImportedFileChunkSize", "S3"}),
         tagging=_TAGS,
     ),
 }

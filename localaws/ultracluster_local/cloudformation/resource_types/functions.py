@@ -146,14 +146,11 @@ PROVIDERS: Mapping[str, Provider] = {
         id_path="FunctionName",
         deletes=("DeleteFunction", "FunctionName"),
         reads=("GetFunctionConfiguration", "FunctionName", "@"),
-        attribute_paths={"Arn": "FunctionArn"},
         renames={"Layers": "Layers[].Arn"},
         generates=("FunctionName", 64),
         settings={
             "ReservedConcurrentExecutions": Setting(
-                put="PutFunctionConcurrency",
-                sent="ReservedConcurrentExecutions",
-                remove="DeleteFunctionConcurrency",
+                put="PutFunctionConcurrency", remove="DeleteFunctionConcurrency"
             )
         },
         owner="FunctionName",
@@ -166,7 +163,6 @@ PROVIDERS: Mapping[str, Provider] = {
         id_path="LayerVersionArn",
         deletes=("DeleteLayerVersion", _layer),
         reads=("GetLayerVersion", _layer, "@"),
-        attribute_paths={"LayerVersionArn": "=id"},
         generates=("LayerName", 64),
     ),
     "AWS::Lambda::EventInvokeConfig": _EventInvokeConfig(
@@ -175,6 +171,6 @@ PROVIDERS: Mapping[str, Provider] = {
         id_path="=FunctionName",
         deletes=("DeleteFunctionEventInvokeConfig", _invoke_config),
         reads=("GetFunctionEventInvokeConfig", _invoke_config, "@"),
-        ignored=frozenset({"Qualifier"}),
+        apart=frozenset({"Qualifier"}),
     ),
 }

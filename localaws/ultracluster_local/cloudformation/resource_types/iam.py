@@ -36,8 +36,7 @@ class _Identity(ApiProvider):
 
     def create(self, context: Context, properties: Properties) -> str:
         """Create the identity, then attach and embed its policies."""
-        apart = {"ManagedPolicyArns", "Policies", "Groups"}
-        name = super().create(context, {key: part for key, part in properties.items() if key not in apart})
+        name = super().create(context, properties)
         self._set_policies(context, name, {}, properties)
         return name
 
@@ -92,8 +91,7 @@ class _Identity(ApiProvider):
             duration = int(new.get("MaxSessionDuration", 3600))
             request = {"Description": new.get("Description", ""), "MaxSessionDuration": duration}
             context.call("iam", "UpdateRole", {"RoleName": physical_id, **request})
-        apart = {"ManagedPolicyArns", "Policies", "Groups", *together}
-        sides = ({key: part for key, part in side.items() if key not in apart} for side in (old, new))
+        sides = ({key: part for key, part in side.items() if key not in together} for side in (old, new))
         return super().update(context, physical_id, *sides)
 
     def delete(self, context: Context, physical_id: str, properties: Properties) -> None:
@@ -105,9 +103,7 @@ class _Identity(ApiProvider):
 
 def _boundary(kind: str) -> dict[str, Setting]:
     put, remove = f"Put{kind}PermissionsBoundary", f"Delete{kind}PermissionsBoundary"
-    return {
-        "PermissionsBoundary": Setting(put=put, sent="PermissionsBoundary", remove=remove, at_creation=True)
-    }
+    return {"PermissionsBoundary": Setting(put=put, remove=remove, at_creation=True)}
 
 
 class _InlinePolicy(Provider):
@@ -247,24 +243,15 @@ class _InstanceProfile(ApiProvider):
         super().delete(context, physical_id, properties)
 
 
-def _without_owners(context: Context, properties: dict[str, Any]) -> dict[str, Any]:  # noqa: ARG001 - a provider's signature
-    names = {"ManagedPolicyName": "PolicyName"}
-    return {
-        names.get(key, key): part
-        for key, part in properties.items()
-        if key not in {"Roles", "Users", "Groups"}
-    }
-
+_BOUNDARY = {"PermissionsBoundary": "PermissionsBoundary.PermissionsBoundaryArn"}
+_BY_THE_CLASS = frozenset({"ManagedPolicyArns", "Policies", "Groups"})
 
 PROVIDERS: Mapping[str, Provider] = {
-    "AWS::IAM::Role": _Identity(
-        service="iam",
-        creates="CreateRole",
-        id_path="Role.RoleName",
-        deletes=("DeleteRole", "RoleName"),
-        reads=("GetRole", "RoleName", "Role"),
-        attribute_paths={"Arn": "Arn", "RoleId": "RoleId"},
-        renames={"PermissionsBoundary": "PermissionsBoundary.PermissionsBoundaryArn"},
+    "AWS::IAM::Role": _Identity.got(
+        "iam",
+        "Role",
+        "RoleName",
+        renames=_BOUNDARY,
         generates=("RoleName", 64),
         tagging=Tagging(service="iam", add="TagRole", remove="UntagRole", target="RoleName"),
         settings={
@@ -274,58 +261,41 @@ PROVIDERS: Mapping[str, Provider] = {
             **_boundary("Role"),
         },
         owner="RoleName",
+        apart=_BY_THE_CLASS,
     ),
-    "AWS::IAM::User": _Identity(
-        service="iam",
-        creates="CreateUser",
-        id_path="User.UserName",
-        deletes=("DeleteUser", "UserName"),
-        reads=("GetUser", "UserName", "User"),
-        attribute_paths={"Arn": "Arn"},
-        renames={"PermissionsBoundary": "PermissionsBoundary.PermissionsBoundaryArn"},
+    "AWS::IAM::User": _Identity.got(
+        "iam",
+        "User",
+        "UserName",
+        renames=_BOUNDARY,
         generates=("UserName", 64),
         tagging=Tagging(service="iam", add="TagUser", remove="UntagUser", target="UserName"),
         settings=_boundary("User"),
         owner="UserName",
+        apart=_BY_THE_CLASS,
     ),
-    "AWS::IAM::Group": _Identity(
-        service="iam",
-        creates="CreateGroup",
-        id_path="Group.GroupName",
-        deletes=("DeleteGroup", "GroupName"),
-        reads=("GetGroup", "GroupName", "Group"),
-        attribute_paths={"Arn": "Arn"},
-        generates=("GroupName", 128),
+    "AWS::IAM::Group": _Identity.got(
+        "iam", "Group", "GroupName", generates=("GroupName", 128), apart=_BY_THE_CLASS
     ),
     "AWS::IAM::Policy": _InlinePolicy(),
-    "AWS::IAM::ManagedPolicy": _ManagedPolicy(
-        service="iam",
-        creates="CreatePolicy",
+    "AWS::IAM::ManagedPolicy": _ManagedPolicy.got(
+        "iam",
+        "Policy",
+        "PolicyArn",
         id_path="Policy.Arn",
-        deletes=("DeletePolicy", "PolicyArn"),
-        reads=("GetPolicy", "PolicyArn", "Policy"),
-        attribute_paths={"PolicyArn": "Arn", "PolicyId": "PolicyId", "DefaultVersionId": "DefaultVersionId"},
-        renames={"ManagedPolicyName": "PolicyName"},
+        sends={"ManagedPolicyName": "PolicyName"},
         generates=("ManagedPolicyName", 128),
-        prepare=_without_owners,
+        apart=frozenset({"Roles", "Users", "Groups"}),
     ),
-    "AWS::IAM::ServiceLinkedRole": ApiProvider(
-        service="iam",
-        creates="CreateServiceLinkedRole",
-        id_path="Role.RoleName",
-        deletes=("DeleteServiceLinkedRole", "RoleName"),
-        reads=("GetRole", "RoleName", "Role"),
-        attribute_paths={"RoleName": "RoleName"},
+    "AWS::IAM::ServiceLinkedRole": ApiProvider.got(
+        "iam", "ServiceLinkedRole", "RoleName", id_path="Role.RoleName", reads=("GetRole", "RoleName", "Role")
     ),
-    "AWS::IAM::InstanceProfile": _InstanceProfile(
-        service="iam",
-        creates="CreateInstanceProfile",
-        id_path="InstanceProfile.InstanceProfileName",
-        deletes=("DeleteInstanceProfile", "InstanceProfileName"),
-        reads=("GetInstanceProfile", "InstanceProfileName", "InstanceProfile"),
-        attribute_paths={"Arn": "Arn"},
+    "AWS::IAM::InstanceProfile": _InstanceProfile.got(
+        "iam",
+        "InstanceProfile",
+        "InstanceProfileName",
         renames={"Roles": "Roles[].RoleName"},
         generates=("InstanceProfileName", 128),
-        prepare=_without_owners,
+        apart=frozenset({"Roles"}),
     ),
 }

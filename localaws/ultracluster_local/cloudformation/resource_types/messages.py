@@ -39,8 +39,7 @@ class _Topic(ApiProvider):
 
     def create(self, context: Context, properties: Properties) -> str:
         """Create the topic with its subscriptions."""
-        rest = {key: part for key, part in properties.items() if key != "Subscription"}
-        arn = super().create(context, rest)
+        arn = super().create(context, properties)
         for one in properties.get("Subscription") or []:
             context.call("sns", "Subscribe", {"TopicArn": arn, **one})
         return arn
@@ -162,13 +161,11 @@ PROVIDERS: Mapping[str, Provider] = {
         id_path="TopicArn",
         deletes=("DeleteTopic", "TopicArn"),
         reads=("GetTopicAttributes", "TopicArn", "Attributes"),
-        attribute_paths={"TopicArn": "TopicArn"},
         generates=("TopicName", 256),
         settings={name: _attribute("SetTopicAttributes", name) for name in _TOPIC_ATTRIBUTES},
         owner="TopicArn",
-        prepare=lambda _, properties: {
-            ("Name" if key == "TopicName" else key): part for key, part in properties.items()
-        },
+        sends={"TopicName": "Name"},
+        apart=frozenset({"Subscription"}),
         tagging=Tagging(service="sns"),
     ),
     "AWS::SNS::TopicPolicy": _PolicyOf(
@@ -184,7 +181,6 @@ PROVIDERS: Mapping[str, Provider] = {
         id_path="SubscriptionArn",
         deletes=("Unsubscribe", "SubscriptionArn"),
         reads=("GetSubscriptionAttributes", "SubscriptionArn", "Attributes"),
-        attribute_paths={"Arn": "=id"},
         prepare=_subscription,
         settings={
             name: _attribute("SetSubscriptionAttributes", name, absent="{}", at_creation=True)
@@ -202,7 +198,6 @@ PROVIDERS: Mapping[str, Provider] = {
             lambda _, url, __: {"QueueUrl": url, "AttributeNames": ["All"]},
             "Attributes",
         ),
-        attribute_paths={"Arn": "QueueArn", "QueueUrl": "=id"},
         generates=("QueueName", 80),
         tagging=Tagging(service="sqs", add="TagQueue", remove="UntagQueue", target="QueueUrl"),
     ),

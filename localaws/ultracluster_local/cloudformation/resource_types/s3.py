@@ -48,8 +48,7 @@ class _Bucket(ApiProvider):
                 f"The local AWS does not support {min(unknown)} of AWS::S3::Bucket; see `ultracluster docs local-aws`."
             )
         bucket = properties.get("BucketName") or context.generated_name(limit=63, lower=True)
-        kept = {key: part for key, part in properties.items() if key != _METRICS}
-        super().create(context, {**kept, "BucketName": bucket})
+        super().create(context, {**properties, "BucketName": bucket})
         try:
             _set_metrics(context, bucket, properties.get(_METRICS) or [])
         except ResourceError:
@@ -93,21 +92,17 @@ class _Bucket(ApiProvider):
         """Put changed settings, and delete removed ones; versioning is suspended last, as S3 refuses replication without it."""
         if old.get(_METRICS) != new.get(_METRICS):
             _set_metrics(context, physical_id, new.get(_METRICS) or [])
-        sides = [{key: part for key, part in side.items() if key != _METRICS} for side in (old, new)]
         suspended = _VERSIONING in old and _VERSIONING not in new
-        if suspended:
-            sides[1][_VERSIONING] = old[_VERSIONING]
-        super().update(context, physical_id, *sides)
+        kept = {_VERSIONING: old[_VERSIONING]} if suspended else {}
+        super().update(context, physical_id, old, {**new, **kept})
         if suspended:
             self._set(context, physical_id, [_VERSIONING], new)
         return physical_id
 
 
 def _at_creation(context: Context, properties: dict[str, Any]) -> dict[str, Any]:
-    names = {"BucketName": "Bucket", "ObjectLockEnabled": "ObjectLockEnabledForBucket"}
     place = {} if context.region == "us-east-1" else {"LocationConstraint": context.region}
-    named = {names[key]: part for key, part in properties.items()}
-    return named | ({"CreateBucketConfiguration": place} if place else {})
+    return properties | ({"CreateBucketConfiguration": place} if place else {})
 
 
 def _set_metrics(context: Context, bucket: str, wanted: list[Mapping[str, Any]]) -> None:
@@ -148,9 +143,11 @@ PROVIDERS: Mapping[str, Provider] = {
         creates="CreateBucket",
         id_path="=Bucket",
         deletes=("DeleteBucket", "Bucket"),
+        sends={"BucketName": "Bucket", "ObjectLockEnabled": "ObjectLockEnabledForBucket"},
         prepare=_at_creation,
         settings=SETTINGS,
         owner="Bucket",
+        apart=frozenset({_METRICS}),
     ),
     "AWS::S3::BucketPolicy": _BucketPolicy(
         service="s3",
@@ -159,8 +156,6 @@ PROVIDERS: Mapping[str, Provider] = {
         deletes=("DeleteBucketPolicy", "Bucket"),
         reads=("GetBucketPolicy", "Bucket", "@"),
         updates=("PutBucketPolicy", "Bucket"),
-        prepare=lambda _, properties: {
-            ("Policy" if key == "PolicyDocument" else key): part for key, part in properties.items()
-        },
+        sends={"PolicyDocument": "Policy"},
     ),
 }

@@ -129,18 +129,10 @@ def _logging(value: Mapping[str, Any]) -> dict[str, Any]:
 
 SETTINGS: Mapping[str, Setting] = {
     # Before what they allow: replication needs versioning, and an ACL a bucket that takes one.
-    "VersioningConfiguration": Setting(
-        put="PutBucketVersioning", sent="VersioningConfiguration", absent={"Status": "Suspended"}
-    ),
-    "OwnershipControls": Setting(
-        put="PutBucketOwnershipControls", sent="OwnershipControls", remove="DeleteBucketOwnershipControls"
-    ),
+    "VersioningConfiguration": Setting(put="PutBucketVersioning", absent={"Status": "Suspended"}),
+    "OwnershipControls": Setting(put="PutBucketOwnershipControls", remove="DeleteBucketOwnershipControls"),
     "AccessControl": Setting(put="PutBucketAcl", sent=_canned),
-    "PublicAccessBlockConfiguration": Setting(
-        put="PutPublicAccessBlock",
-        sent="PublicAccessBlockConfiguration",
-        remove="DeletePublicAccessBlock",
-    ),
+    "PublicAccessBlockConfiguration": Setting(put="PutPublicAccessBlock", remove="DeletePublicAccessBlock"),
     "BucketEncryption": Setting(put="PutBucketEncryption", sent=_encryption, remove="DeleteBucketEncryption"),
     "LifecycleConfiguration": Setting(
         put="PutBucketLifecycleConfiguration", sent=_lifecycle, remove="DeleteBucketLifecycle"

@@ -42,9 +42,7 @@ PROVIDERS: Mapping[str, Provider] = {
         id_path="ARN",
         deletes=("DeleteSecret", "SecretId"),
         reads=("DescribeSecret", "SecretId", "@"),
-        attribute_paths={"Id": "ARN"},
         updates=("UpdateSecret", "SecretId"),
-        updatable=frozenset({"Description", "KmsKeyId", "SecretString"}),
         tagging=Tagging(service="secretsmanager", target="SecretId"),
     )
 }

@@ -10,7 +10,7 @@ from ultracluster_local.cloudformation.values import Properties, changed_keys
 
 __all__ = ["PROVIDERS"]
 
-_CLOUDWATCH_TAGS = Tagging(service="cloudwatch", target="ResourceARN", attribute="Arn")
+_CLOUDWATCH_TAGS = Tagging(service="cloudwatch", attribute="Arn")
 
 
 class _LogGroup(ApiProvider):
@@ -144,18 +144,13 @@ PROVIDERS: Mapping[str, Provider] = {
         id_path="=logGroupName",
         deletes=("DeleteLogGroup", "logGroupName"),
         reads=("DescribeLogGroups", _log_group, "logGroups[0]"),
-        attribute_paths={"Arn": "arn"},
         generates=("LogGroupName", 512),
         settings={
-            "RetentionInDays": Setting(
-                put="PutRetentionPolicy", sent="retentionInDays", remove="DeleteRetentionPolicy"
-            ),
-            "KmsKeyId": Setting(
-                put="AssociateKmsKey", sent="kmsKeyId", remove="DisassociateKmsKey", at_creation=True
-            ),
+            "RetentionInDays": Setting(put="PutRetentionPolicy", remove="DeleteRetentionPolicy"),
+            "KmsKeyId": Setting(put="AssociateKmsKey", remove="DisassociateKmsKey", at_creation=True),
         },
         owner="logGroupName",
-        tagging=Tagging(service="logs", target="resourceArn", tags="tags", keys="tagKeys", attribute="Arn"),
+        tagging=Tagging(service="logs", attribute="Arn"),
     ),
     "AWS::Logs::MetricFilter": _MetricFilter(),
     "AWS::CloudWatch::Alarm": ApiProvider(
@@ -165,7 +160,6 @@ PROVIDERS: Mapping[str, Provider] = {
         id_path="=AlarmName",
         deletes=("DeleteAlarms", "AlarmNames[]"),
         reads=("DescribeAlarms", "AlarmNames[]", "MetricAlarms[0]"),
-        attribute_paths={"Arn": "AlarmArn"},
         generates=("AlarmName", 255),
         tagging=_CLOUDWATCH_TAGS,
     ),
