@@ -6,7 +6,8 @@ from typing import Any
 import pytest
 from botocore.exceptions import ClientError
 
-from ultracluster_local.services.handlers import ServiceError
+from ultracluster_local.services.handlers import Request, ServiceError
+from ultracluster_local.services.values import refuse_values
 
 
 def refusal(call: Callable[..., Any], **parameters: Any) -> tuple[str, str]:
@@ -24,6 +25,11 @@ def said(check: Callable[..., Any], *given: Any, **settings: Any) -> str:
     except ServiceError as error:
         return f"{error.code}: {error.message}"
     return ""
+
+
+def said_of_values(service: str, operation: str, **given: Any) -> str:
+    """Return code and message of the error that the rules of values.toml raise; empty if they take what is given."""
+    return said(refuse_values, service, Request(operation=operation, parameters=given, region="us-east-1"))
 
 
 def verdict(name: str, said: str, refused: Mapping[str, Mapping[str, str]]) -> str:

@@ -58,7 +58,7 @@ TOUCHED = {
     # ultracluster_local/services/ec2/instances.py
     "moto.ec2.models.instances.Instance.terminate": ["self"],
     "moto.ec2.responses.EC2Response.run_instances": ["self"],
-    # ultracluster_local/services/batch/install.py
+    # ultracluster_local/server/install.py, AWS Batch
     "moto.batch.responses.BatchResponse.dispatch": None,
     "moto.batch.urls.url_paths": None,
     # ultracluster_local/services/public_images.py

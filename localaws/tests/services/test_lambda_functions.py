@@ -170,3 +170,9 @@ def test_a_function_is_pending_when_it_is_created(local_aws: LocalAws, given: di
         "Creating",
         False,
     )
+
+
+def test_a_function_says_where_it_logs(functions: Any) -> None:
+    """localstack/localstack, test_lambda_api.snapshot.json."""
+    own = {"LogFormat": "Text", "LogGroup": "/aws/lambda/f"}
+    assert functions.get_function(FunctionName="f")["Configuration"]["LoggingConfig"] == own

@@ -200,8 +200,8 @@ def test_a_function_shows_its_logging_in_every_description(local_aws: LocalAws) 
     with zipfile.ZipFile(archive, "w") as code:
         code.writestr("index.py", "def handler(event, context): pass")
     functions = local_aws.client("lambda")
-    logging: Mapping[str, str] = {"LogGroup": "/g"}
-    made = functions.create_function(FunctionName="f", Role=role, Runtime="python3.13", Handler="index.handler", Code={"ZipFile": archive.getvalue()}, LoggingConfig=logging)  # fmt: skip
+    logging: Mapping[str, str] = {"LogFormat": "Text", "LogGroup": "/g"}
+    made = functions.create_function(FunctionName="f", Role=role, Runtime="python3.13", Handler="index.handler", Code={"ZipFile": archive.getvalue()}, LoggingConfig={"LogGroup": "/g"})  # fmt: skip
     assert made["LoggingConfig"] == logging
     assert (
         functions.get_function(FunctionName=made["FunctionArn"])["Configuration"]["LoggingConfig"] == logging
@@ -209,7 +209,8 @@ def test_a_function_shows_its_logging_in_every_description(local_aws: LocalAws) 
     assert functions.list_functions()["Functions"][0]["LoggingConfig"] == logging
 
     functions.update_function_configuration(FunctionName="f", LoggingConfig={"LogGroup": "/h"})
-    assert functions.get_function_configuration(FunctionName="f")["LoggingConfig"] == {"LogGroup": "/h"}
+    shown = functions.get_function_configuration(FunctionName="f")["LoggingConfig"]
+    assert shown == {"LogFormat": "Text", "LogGroup": "/h"}
 
 
 UNUSED = {

@@ -5,7 +5,6 @@ and temporary files, which is also its home. Of the user's environment it sees t
 reaches only the local AWS. The clock of Python functions starts at the time of the local AWS.
 """
 
-import functools
 import hashlib
 import io
 import json
@@ -27,8 +26,9 @@ from ultracluster_local.instance.running import running
 from ultracluster_local.instance.state import region_state
 from ultracluster_local.services.iam.role_sessions import new_session
 from ultracluster_local.services.observability.embedded_metrics import extract_metrics
+from ultracluster_local.services.replacing import instead_of
 
-__all__ = ["install"]
+__all__: list[str] = []
 
 _HARNESSES = Path(__file__).parent / "lambda_harness"
 _INHERITED = ("PATH", "LD_LIBRARY_PATH", "LANG", "LC_ALL", "LC_CTYPE")
@@ -36,21 +36,15 @@ _LEAST_SECONDS = 60
 """Minimum timeout. Cold starts share the machine with the deployment; Lambda's default of 3 s would fail at random."""
 
 
-def install() -> None:
-    """Let moto invoke and delete functions in our way; its own way needs Docker."""
-    LambdaFunction._invoke_lambda = _invoke  # noqa: SLF001 - moto calls it for every kind of invocation
-    delete = LambdaBackend.delete_function
-
-    @functools.wraps(delete)
-    def delete_function(backend: Any, function_name: str, qualifier: str | None = None) -> None:
-        name = function_name.rsplit(":function:", 1)[-1].split(":", maxsplit=1)[0]
-        delete(backend, function_name, qualifier)
-        end_environments(_folder(backend.region_name, name))
-
-    LambdaBackend.delete_function = delete_function
+@instead_of(LambdaBackend, "delete_function")
+def _delete_function(original: Any, backend: Any, function_name: str, qualifier: str | None = None) -> None:
+    name = function_name.rsplit(":function:", 1)[-1].split(":", maxsplit=1)[0]
+    original(backend, function_name, qualifier)
+    end_environments(_folder(backend.region_name, name))
 
 
-def _invoke(function: Any, event: Any = None) -> Answer:
+@instead_of(LambdaFunction, "_invoke_lambda")
+def _invoke(original: Any, function: Any, event: Any = None) -> Answer:  # noqa: ARG001 - it needs Docker
     """Run one invocation in place of moto's `LambdaFunction._invoke_lambda`.
 
     Records the Invocations and Errors metrics at its start time, as AWS Lambda does.

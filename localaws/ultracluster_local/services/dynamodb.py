@@ -1,8 +1,6 @@
 """DynamoDB: what requests about tables are refused for, and how a table is described."""
 
-import functools
 import uuid
-from collections.abc import Callable
 from typing import Any
 
 from moto.core.responses import ActionResult
@@ -13,34 +11,25 @@ from moto.dynamodb.responses import DynamoHandler
 from ultracluster_local.instance.environment import ACCOUNT
 from ultracluster_local.services.checks import Checks
 from ultracluster_local.services.handlers import Request, ServiceError
+from ultracluster_local.services.replacing import instead_of
 
-__all__ = ["install"]
+__all__: list[str] = []
 
 _check = Checks(service="dynamodb")
 
 
-def install() -> None:
-    """Give tables an ID and the state that they begin in: aws_dynamodb_table in hashicorp/terraform-provider-aws."""
-    Table.describe = _identified(Table.describe)
-    DynamoHandler.create_table = _creating(DynamoHandler.create_table)
+@instead_of(Table, "describe")
+def _describe(original: Any, table: Any, *given: Any, **named: Any) -> Any:
+    """Give a table an ID: aws_dynamodb_table in hashicorp/terraform-provider-aws."""
+    own = str(uuid.uuid5(uuid.NAMESPACE_URL, f"{table.table_arn} {table.created_at}"))
+    return {name: {"TableId": own, **shown} for name, shown in original(table, *given, **named).items()}
 
 
-def _identified(original: Callable[..., Any]) -> Callable[..., Any]:
-    @functools.wraps(original)
-    def describe(table: Any, *given: Any, **named: Any) -> Any:
-        own = str(uuid.uuid5(uuid.NAMESPACE_URL, f"{table.table_arn} {table.created_at}"))
-        return {name: {"TableId": own, **shown} for name, shown in original(table, *given, **named).items()}
-
-    return describe
-
-
-def _creating(original: Callable[[Any], Any]) -> Callable[[Any], Any]:
-    @functools.wraps(original)
-    def create_table(response: Any) -> Any:
-        table = original(response).result["TableDescription"]
-        return ActionResult({"TableDescription": {**table, "TableStatus": "CREATING"}})
-
-    return create_table
+@instead_of(DynamoHandler, "create_table")
+def _create_table(original: Any, response: Any) -> Any:
+    """Show the state that a table begins in: likewise."""
+    table = original(response).result["TableDescription"]
+    return ActionResult({"TableDescription": {**table, "TableStatus": "CREATING"}})
 
 
 @_check("DeleteTable")

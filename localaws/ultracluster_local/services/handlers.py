@@ -18,6 +18,7 @@ from moto.core.utils import camelcase_to_underscores
 from ultracluster_local.instance.environment import ACCOUNT
 
 __all__ = [
+    "HANDLERS",
     "Handler",
     "Handlers",
     "Request",
@@ -61,6 +62,10 @@ class Request:
 Handler = Callable[[Request], Mapping[str, Any]]
 
 
+HANDLERS: "list[Handlers]" = []
+"""Handlers of all modules that have been imported."""
+
+
 class Handlers:
     """Handlers of one service's operations.
 
@@ -71,6 +76,7 @@ class Handlers:
     def __init__(self, *, service: str) -> None:
         self.service = service
         self.table: dict[str, Handler] = {}
+        HANDLERS.append(self)
 
     def __call__(self, operation: str) -> Callable[[Handler], Handler]:
         """Return a decorator that registers the handler of `operation`."""

@@ -1,8 +1,7 @@
 """KMS keys: key policies, key specs, aliases and tags; and whether a key's policy lets a service use it."""
 
-import functools
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from fnmatch import fnmatchcase
 from typing import Any
 
@@ -21,34 +20,27 @@ from ultracluster_local.services.iam.policy_grammar import (
     principals,
     statements,
 )
+from ultracluster_local.services.replacing import instead_of
 
-__all__ = ["find_key", "install", "key_allows_service"]
+__all__ = ["find_key", "key_allows_service"]
 
 _check = Checks(service="kms")
 
 
-def install() -> None:
-    """Answer deletions with the ARN of the key, its state and the window: API_ScheduleKeyDeletion, API_CancelKeyDeletion."""
-    for name in ("schedule_key_deletion", "cancel_key_deletion"):
-        setattr(KmsResponse, name, _answering(getattr(KmsResponse, name)))
+@instead_of(KmsResponse, "schedule_key_deletion", "cancel_key_deletion")
+def _of_deletion(original: Any, response: Any) -> str:
+    """Answer with the ARN of the key, its state and the window: API_ScheduleKeyDeletion, API_CancelKeyDeletion."""
+    shown = json.loads(original(response))
+    key = find_key(shown["KeyId"], response.region)
+    if key is not None:
+        shown["KeyId"] = key.arn
+    if "DeletionDate" in shown:
+        window = response._get_param("PendingWindowInDays") or _MOST_WINDOW  # noqa: SLF001 - moto has no public name for it
+        shown |= {"KeyState": "PendingDeletion", "PendingWindowInDays": window}
+    return json.dumps(shown)
 
 
-def _answering(original: Callable[[Any], str]) -> Callable[[Any], str]:
-    @functools.wraps(original)
-    def answer(response: Any) -> str:
-        shown = json.loads(original(response))
-        key = find_key(shown["KeyId"], response.region)
-        if key is not None:
-            shown["KeyId"] = key.arn
-        if "DeletionDate" in shown:
-            window = response._get_param("PendingWindowInDays") or _MOST_WINDOW  # noqa: SLF001 - moto has no public name for it
-            shown |= {"KeyState": "PendingDeletion", "PendingWindowInDays": window}
-        return json.dumps(shown)
-
-    return answer
-
-
-_LEAST_WINDOW, _MOST_WINDOW = 7, 30
+_MOST_WINDOW = 30
 _MOST_TAGS = 50
 _PUT_KEY_POLICY = "kms:PutKeyPolicy"
 
@@ -105,17 +97,6 @@ def _can_change(policy: Mapping[str, Any]) -> bool:
         if statement.get("Effect") == "Allow" and ours and covers(statement, _PUT_KEY_POLICY):
             return True
     return False
-
-
-@_check("CreateAlias")
-def check_create_alias(request: Request) -> None:
-    """Refuse a name without its prefix, or with the one of AWS."""
-    name = request.parameters["AliasName"]
-    if not name.startswith("alias/"):
-        guide = "https://docs.aws.amazon.com/kms/latest/developerguide/kms-alias.html"
-        raise ServiceError(
-            "ValidationException", f'Alias must start with the prefix "alias/". Please see {guide}'
-        )
 
 
 @_check("CreateKey", "TagResource")
@@ -212,17 +193,6 @@ def check_generate_random(request: Request) -> None:
     """Refuse a request for no bytes."""
     if request.parameters.get("NumberOfBytes") is None and not request.parameters.get("Recipient"):
         raise ServiceError("ValidationException", "NumberOfBytes is required.")
-
-
-@_check("ScheduleKeyDeletion")
-def check_schedule_key_deletion(request: Request) -> None:
-    """Refuse another waiting period: API_ScheduleKeyDeletion."""
-    days = request.parameters.get("PendingWindowInDays")
-    if days is not None and not _LEAST_WINDOW <= int(days) <= _MOST_WINDOW:
-        raise ServiceError(
-            "ValidationException",
-            f"The parameter PendingWindowInDays must be between {_LEAST_WINDOW} and {_MOST_WINDOW}, inclusive.",
-        )
 
 
 @_check("EnableKeyRotation")

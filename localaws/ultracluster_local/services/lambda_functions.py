@@ -1,16 +1,14 @@
 """Lambda functions: the states that they begin in, and what CreateFunction, permissions and asynchronous invocations refuse."""
 
 import base64
-import functools
 import io
 import json
-import re
 import zipfile
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 from moto.awslambda.exceptions import UnknownEventConfig
-from moto.awslambda.models import EventInvokeConfig, lambda_backends
+from moto.awslambda.models import EventInvokeConfig, LambdaFunction, lambda_backends
 from moto.awslambda.responses import LambdaResponse
 from moto.ec2.models import ec2_backends
 from moto.s3.models import s3_backends
@@ -19,9 +17,10 @@ from ultracluster_local.instance.environment import ACCOUNT
 from ultracluster_local.services.checks import Checks
 from ultracluster_local.services.handlers import Request, ServiceError
 from ultracluster_local.services.iam.roles import can_assume, may_call
+from ultracluster_local.services.replacing import instead_of
 from ultracluster_local.services.service_quotas import quota_value
 
-__all__ = ["install"]
+__all__: list[str] = []
 
 _check = Checks(service="lambda")
 
@@ -33,38 +32,6 @@ _LEAST_UNRESERVED = 100
 _LEAST_UNRESERVED_OF_SMALL_ACCOUNTS = 10
 _CONCURRENCY_QUOTA = "L-B99A9384"
 
-# Shown by CreateFunction in localstack/localstack, tests/aws/services/lambda_/test_lambda_api.snapshot.json (2026-01-12);
-# older ones according to https://docs.aws.amazon.com/lambda/latest/dg/lambda-runtimes.html.
-_RETIRED = frozenset(
-    {
-        *(
-            "dotnetcore1.0",
-            "dotnetcore2.0",
-            "dotnetcore2.1",
-            "dotnetcore3.1",
-            "dotnet5.0",
-            "dotnet6",
-            "dotnet7",
-        ),
-        *(
-            "go1.x",
-            "java8",
-            "nodejs",
-            "nodejs4.3",
-            "nodejs4.3-edge",
-            "nodejs6.10",
-            "nodejs8.10",
-            "nodejs10.x",
-        ),
-        *("nodejs12.x", "nodejs14.x", "nodejs16.x", "provided", "python2.7", "python3.6", "python3.7"),
-        *("ruby2.5", "ruby2.7"),
-    }
-)
-
-
-_LONGEST_TIMEOUT = 900
-_LONGEST_NAME = 64
-_MOST_LAYERS = 5
 _RESERVED = frozenset(
     {
         "AWS_ACCESS_KEY",
@@ -88,58 +55,51 @@ _RESERVED = frozenset(
 """https://docs.aws.amazon.com/lambda/latest/dg/configuration-envvars.html (read 2026-11-22)."""
 
 
-def install() -> None:
-    """Begin creations and updates in the states that localstack/localstack, test_lambda_api.snapshot.json shows (2025-11-25)."""
-    creating = {
-        "State": "Pending",
-        "StateReason": "The function is being created.",
-        "StateReasonCode": "Creating",
-    }
-    LambdaResponse.create_function = _beginning(
-        LambdaResponse.create_function, {**creating, "LastUpdateStatus": None}
-    )
-    for kind in (EventInvokeConfig, UnknownEventConfig):
-        kind.__init__ = _of_latest(kind.__init__)
-    LambdaResponse.invoke = _with_version(LambdaResponse.invoke)
-    for name in ("update_function_configuration", "update_function_code"):
-        setattr(
-            LambdaResponse,
-            name,
-            _beginning(getattr(LambdaResponse, name), {"LastUpdateStatus": "InProgress"}),
-        )
+_CREATING = {
+    "State": "Pending",
+    "StateReason": "The function is being created.",
+    "StateReasonCode": "Creating",
+}
 
 
-def _of_latest(original: Callable[..., None]) -> Callable[..., None]:
+@instead_of(LambdaResponse, "create_function")
+def _create_function(original: Any, response: Any) -> Any:
+    return _beginning(original(response), {**_CREATING, "LastUpdateStatus": None})
+
+
+@instead_of(LambdaResponse, "update_function_configuration", "update_function_code")
+def _update_function(original: Any, response: Any) -> Any:
+    return _beginning(original(response), {"LastUpdateStatus": "InProgress"})
+
+
+def _beginning(answer: Any, state: Mapping[str, Any]) -> Any:
+    """Show the state that localstack/localstack, test_lambda_api.snapshot.json shows (2025-11-25)."""
+    status, headers, body = answer
+    shown = json.loads(body)
+    if shown:  # moto answers nothing for a function that does not exist
+        shown = {name: value for name, value in {**shown, **state}.items() if value is not None}
+    return status, headers, json.dumps(shown)
+
+
+@instead_of(EventInvokeConfig, "__init__")
+@instead_of(UnknownEventConfig, "__init__")
+def _of_latest(original: Any, made: Any, arn: str, *given: Any) -> None:
     """Name the version whose asynchronous invocations are set: the same snapshot."""
-
-    @functools.wraps(original)
-    def make(made: Any, arn: str, *given: Any) -> None:
-        original(made, f"{arn}:{_LATEST}", *given)
-
-    return make
+    original(made, f"{arn}:{_LATEST}", *given)
 
 
-def _with_version(original: Callable[[Any], Any]) -> Callable[[Any], Any]:
+@instead_of(LambdaFunction, "get_configuration")
+def _get_configuration(original: Any, function: Any, *given: Any, **named: Any) -> Any:
+    """Say where a function logs: the same snapshot."""
+    logging = {"LogFormat": "Text", "LogGroup": f"/aws/lambda/{function.function_name}"}
+    return {**original(function, *given, **named), "LoggingConfig": logging}
+
+
+@instead_of(LambdaResponse, "invoke")
+def _invoke(original: Any, response: Any) -> Any:
     """Say which version ran: the local AWS has none but the unpublished one."""
-
-    @functools.wraps(original)
-    def invoke(response: Any) -> Any:
-        status, headers, body = original(response)
-        return status, {**headers, "X-Amz-Executed-Version": _LATEST}, body
-
-    return invoke
-
-
-def _beginning(original: Callable[[Any], Any], state: Mapping[str, Any]) -> Callable[[Any], Any]:
-    @functools.wraps(original)
-    def answer(response: Any) -> Any:
-        status, headers, body = original(response)
-        shown = json.loads(body)
-        if shown:  # moto answers nothing for a function that does not exist
-            shown = {name: value for name, value in {**shown, **state}.items() if value is not None}
-        return status, headers, json.dumps(shown)
-
-    return answer
+    status, headers, body = original(response)
+    return status, {**headers, "X-Amz-Executed-Version": _LATEST}, body
 
 
 def _wrong(message: str) -> ServiceError:
@@ -148,20 +108,7 @@ def _wrong(message: str) -> ServiceError:
 
 @_check("CreateFunction", "UpdateFunctionConfiguration")
 def check_configuration(request: Request) -> None:
-    """Refuse a retired runtime, too many environment variables, absent subnets, and a role that Lambda cannot assume."""
-    runtime = request.parameters.get("Runtime")
-    if runtime in _RETIRED:
-        advice = "We recommend you use a supported runtime while creating or updating functions."
-        raise _wrong(
-            f"The runtime parameter of {runtime} is no longer supported for creating or updating AWS Lambda functions. {advice}"
-        )
-    given = request.parameters
-    if int(given.get("Timeout") or 0) > _LONGEST_TIMEOUT:
-        raise ServiceError(
-            "ValidationException",
-            f"1 validation error detected: Value '{given['Timeout']}' at 'timeout' failed to satisfy constraint: Member must "
-            f"have value less than or equal to {_LONGEST_TIMEOUT}",
-        )
+    """Refuse too many environment variables, absent subnets, and a role that Lambda cannot assume."""
     _check_layers(request)
     variables = (request.parameters.get("Environment") or {}).get("Variables") or {}
     if reserved := sorted(variables.keys() & _RESERVED):
@@ -195,8 +142,6 @@ def check_configuration(request: Request) -> None:
 
 def _check_layers(request: Request) -> None:
     layers = request.parameters.get("Layers") or []
-    if len(layers) > _MOST_LAYERS:
-        raise _wrong(f"Cannot reference more than {_MOST_LAYERS} layers.")
     names = {layer.rpartition(":")[0]: layer for layer in layers}
     for layer in layers:
         if names[layer.rpartition(":")[0]] != layer:
@@ -217,13 +162,8 @@ def _has_layer(arn: str, region: str) -> bool:
 
 @_check("CreateFunction")
 def check_handler(request: Request) -> None:
-    """Refuse a long name, and an archive without runtime and handler."""
+    """Refuse an archive without runtime and handler."""
     given = request.parameters
-    if len(given["FunctionName"]) > _LONGEST_NAME and not given["FunctionName"].startswith("arn:"):
-        problem = "failed to satisfy constraint: Member must have length less than or equal to"
-        raise _wrong(
-            f"1 validation error detected: Value '{given['FunctionName']}' at 'functionName' {problem} {_LONGEST_NAME}"
-        )
     if given.get("PackageType", "Zip") == "Zip" and not (given.get("Runtime") and given.get("Handler")):
         raise _wrong(
             "Runtime and Handler are mandatory parameters for functions created with deployment packages."
@@ -302,10 +242,8 @@ def _is_qualified(name: str) -> bool:
 
 @_check("AddPermission")
 def check_add_permission(request: Request) -> None:
-    """Refuse $LATEST, an ID that exists, and an invalid principal."""
-    if request.parameters.get("Qualifier") == _LATEST:
-        raise _wrong(f"We currently do not support adding policies for {_LATEST}.")
-    statement, principal = request.parameters["StatementId"], request.parameters["Principal"]
+    """Refuse an ID that exists."""
+    statement = request.parameters["StatementId"]
     function = _function(request)
     kept = function.policy.statements if function is not None and function.policy is not None else []
     if any(
@@ -315,17 +253,6 @@ def check_add_permission(request: Request) -> None:
         raise ServiceError(
             "ResourceConflictException", f"The statement id ({statement}) provided already exists. {advice}"
         )
-    if not re.fullmatch(r"\*|\d{12}|arn:.*|[\w.-]+\.amazonaws\.com(\.cn)?", principal):
-        raise _wrong("The provided principal was invalid. Please check the principal and try again.")
-
-
-@_check("DeleteFunction")
-def check_delete_function(request: Request) -> None:
-    """Refuse to delete $LATEST alone."""
-    if request.parameters.get("Qualifier") == "$LATEST" or request.parameters["FunctionName"].endswith(
-        ":$LATEST"
-    ):
-        raise _wrong("$LATEST version cannot be deleted without deleting the function.")
 
 
 @_check("PutFunctionEventInvokeConfig", "UpdateFunctionEventInvokeConfig")

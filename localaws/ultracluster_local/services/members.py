@@ -189,7 +189,9 @@ def _show(
         for path, value in kept.get(_name(shown.get(identity, name)), {}).items():
             outer, _, inner = path.partition(".")
             if outer in shape.members:
-                shown[outer] = {inner: value} if inner else value
+                part = {inner: value} if inner else value
+                kept_beside = shown.get(outer) if isinstance(part, dict) else None
+                shown[outer] = {**kept_beside, **part} if isinstance(kept_beside, dict) else part
         for member, part in shown.items():
             if member in shape.members:
                 _show(shape.members[member], part, identity, kept)

@@ -23,6 +23,7 @@ from moto.ssm.models import Parameter, ParameterDict
 
 from ultracluster_local.instance.environment import ACCOUNT
 from ultracluster_local.instance.state import region_state
+from ultracluster_local.services.replacing import instead_of
 
 __all__ = ["install"]
 
@@ -49,36 +50,30 @@ _OTHER_PREFIXES = ("/aws/service/canonical/", "/aws/service/deeplearning/ami/", 
 _OWNER = "591542846629"  # owner of the ECS AMIs; moto does not check it
 
 
+@instead_of(ParameterDict, "_check_loading_status")
+def _load_and_make(original: Any, parameters: Any, key: str) -> None:
+    """Create the AMIs of a Region when one of these parameters is first read; here moto loads its own."""
+    original(parameters, key)
+    if str(key or "").startswith((_ECS_PREFIX, _DLAMI_PREFIX)):
+        _make_images(parameters)
+    if str(key or "").startswith(_OTHER_PREFIXES) and not dict.__contains__(parameters, key):
+        _make_other(parameters, key)
+
+
+@instead_of(Ami, "__init__")
+def _dated(original: Any, image: Any, *arguments: Any, **settings: Any) -> None:
+    """Date the public AMIs of moto, which are all of today, as their names say."""
+    if settings.get("owner_id") not in {None, ACCOUNT} and settings.get("creation_date") is None:
+        settings["creation_date"] = _day_of(settings.get("name") or "")
+    original(image, *arguments, **settings)
+
+
 def install() -> None:
-    """Create the AMIs of a Region when one of these parameters is first read, and moto's when one of them is."""
-    Ami.__init__ = _dated(Ami.__init__)
+    """Create moto's AMIs when one of them is first read, not with each new state of EC2."""
     create_public = AmiBackend._load_amis  # noqa: SLF001 - moto calls it with each new state
     AmiBackend._load_amis = _postpone  # noqa: SLF001
     AmiBackend.amis = _with_public_images("amis", create_public)
     EBSBackend.snapshots = _with_public_images("snapshots", create_public)
-    load = ParameterDict._check_loading_status  # noqa: SLF001 - where moto loads its own public parameters
-
-    @functools.wraps(load)
-    def load_and_make(parameters: Any, key: str) -> None:
-        load(parameters, key)
-        if str(key or "").startswith((_ECS_PREFIX, _DLAMI_PREFIX)):
-            _make_images(parameters)
-        if str(key or "").startswith(_OTHER_PREFIXES) and not dict.__contains__(parameters, key):
-            _make_other(parameters, key)
-
-    ParameterDict._check_loading_status = load_and_make  # noqa: SLF001
-
-
-def _dated(original: Callable[..., None]) -> Callable[..., None]:
-    """Date the public AMIs of moto, which are all of today, as their names say."""
-
-    @functools.wraps(original)
-    def create(image: Any, *arguments: Any, **settings: Any) -> None:
-        if settings.get("owner_id") not in {None, ACCOUNT} and settings.get("creation_date") is None:
-            settings["creation_date"] = _day_of(settings.get("name") or "")
-        original(image, *arguments, **settings)
-
-    return create
 
 
 def _postpone(ec2: Any) -> None:

@@ -4,22 +4,13 @@ from collections.abc import Mapping
 from typing import Any
 
 from moto.resourcegroups.models import resourcegroups_backends
-from moto.resourcegroups.responses import ResourceGroupsResponse
-from moto.resourcegroups.urls import url_paths
 
 from ultracluster_local.instance.state import region_state
 from ultracluster_local.services.handlers import Handlers, Request, ServiceError, page
 
-__all__ = ["handlers", "install"]
+__all__ = ["handlers"]
 
 handlers = Handlers(service="resource-groups")
-
-
-def install() -> None:
-    """Route these operations to moto's service, which does not know their paths."""
-    handlers.install(ResourceGroupsResponse)
-    for name in ("group-resources", "list-group-resources", "ungroup-resources"):
-        url_paths[f"{{0}}/{name}$"] = ResourceGroupsResponse.dispatch
 
 
 def _members(request: Request) -> list[str]:

@@ -3,7 +3,6 @@
 The words are those that AWS answered to localstack/localstack, tests/aws/services/secretsmanager (2022 to 2026).
 """
 
-import re
 from typing import Any
 
 from moto.secretsmanager.models import secretsmanager_backends
@@ -15,8 +14,6 @@ from ultracluster_local.services.handlers import Request, ServiceError
 __all__: list[str] = []
 
 _check = Checks(service="secretsmanager")
-
-_NAME = re.compile(r"[A-Za-z0-9/_+=.@!-]{1,512}")
 
 
 def _secret(request: Request) -> Any:
@@ -30,11 +27,8 @@ def _invalid(message: str) -> ServiceError:
 
 @_check("CreateSecret")
 def check_create_secret(request: Request) -> None:
-    """Refuse a name with other characters, and one whose secret is marked for deletion."""
+    """Refuse a name whose secret is marked for deletion."""
     name = request.parameters["Name"]
-    if not _NAME.fullmatch(name):
-        rule = "Must be a valid name containing alphanumeric characters, or any of the following: -/_+=.@!"
-        raise ServiceError("ValidationException", f"Invalid name. {rule}")
     kept = secretsmanager_backends[ACCOUNT][request.region].secrets.get(name)
     if kept is not None and kept.deleted_date is not None:
         raise _invalid(

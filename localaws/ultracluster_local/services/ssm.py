@@ -19,22 +19,6 @@ _MOST_LEVELS = 15
 _LONGEST_VALUE = {"Standard": 4096, "Advanced": 8192, "Intelligent-Tiering": 8192}
 
 
-_NAME = re.compile(r"[\w./:-]+", re.ASCII)  # with a version or label, or as an ARN
-
-
-@_check("GetParameter", "GetParameterHistory", "DeleteParameter", "PutParameter")
-def check_name(request: Request) -> None:
-    """Refuse a name with other characters (localstack/localstack#7712)."""
-    name = request.parameters["Name"]
-    if not _NAME.fullmatch(name) or name.lower().lstrip("/").startswith("ssm"):
-        raise ServiceError(
-            "ValidationException",
-            'Parameter name: can\'t be prefixed with "ssm" (case-insensitive). If formed as a path, it can consist of '
-            "sub-paths divided by slash symbol; each sub-path can be formed as a mix of letters, numbers and the following "
-            "3 symbols .-_",
-        )
-
-
 def _check_change(request: Request) -> None:
     """Refuse another type or a lower tier than a parameter has: API_PutParameter (Tier, HierarchyTypeMismatchException)."""
     parameters = ssm_backends[ACCOUNT][request.region]._parameters  # noqa: SLF001 - moto counts reads of others
@@ -51,10 +35,8 @@ def _check_change(request: Request) -> None:
 
 @_check("PutParameter")
 def check_put_parameter(request: Request) -> None:
-    """Refuse a reserved name, and a value that the tier cannot hold."""
+    """Refuse too deep a name, and a value that the tier cannot hold."""
     name = request.parameters["Name"]
-    if name.lower().lstrip("/").startswith("aws"):  # aws-solutions/quota-monitor-for-aws#30 (2019-09-27)
-        raise ServiceError("AccessDeniedException", f"No access to reserved parameter name: {name}.")
     if name.startswith("/") and name.count("/") > _MOST_LEVELS:
         problem = f"A hierarchy can have a maximum of {_MOST_LEVELS} levels; got {name.count('/')}."
         raise ServiceError("HierarchyLevelLimitExceededException", problem)

@@ -8,22 +8,18 @@ from pathlib import Path
 from typing import Any
 
 from ultracluster_local.instance.clients import service_model
+from ultracluster_local.services.batch.state import refused
 from ultracluster_local.services.checks import Checks
 from ultracluster_local.services.handlers import Request, ServiceError
 from ultracluster_local.services.model_constraints import violations
 
-__all__ = ["install"]
+__all__ = ["install", "refuse_values"]
 
 
 def install() -> None:
     """Register the checks, before those of the services."""
-    rules = tomllib.loads(Path(__file__).with_suffix(".toml").read_text("utf-8"))
-    for service, table in rules.items():
-        for place, rule in table.items():
-            operations, _, path = place.partition(" ")
-            Checks(service=service)(*operations.split("|"))(
-                functools.partial(_refuse_value, path=path.split("."), rule=rule)
-            )
+    for service, operation in _rules():
+        Checks(service=service)(operation)(functools.partial(refuse_values, service))
     filtered = [one for one in _operations("ec2") if "Filters" in one.input_shape.members]
     Checks(service="ec2")(*(one.name for one in filtered))(_refuse_filter)
     paged = [one for one in _operations("ec2") if "MaxResults" in one.input_shape.members]
@@ -45,11 +41,45 @@ def _operations(service: str) -> Iterator[Any]:
     )
 
 
-def _refuse_value(request: Request, *, path: list[str], rule: list[str]) -> None:
-    pattern, code, words = rule
-    for value in _values(request.parameters, path):
-        if not re.fullmatch(pattern, str(value)):
-            raise ServiceError(code, words.format(value))
+@functools.cache
+def _rules() -> Mapping[tuple[str, str], list[tuple[str, list[Any]]]]:
+    """Return paths and rules of values.toml by service and operation."""
+    found: dict[tuple[str, str], list[tuple[str, list[Any]]]] = {}
+    for service, table in tomllib.loads(Path(__file__).with_suffix(".toml").read_text("utf-8")).items():
+        for place, row in table.items():
+            operations, _, paths = place.partition(" ")
+            for operation in operations.split("|"):
+                rules = [row] if isinstance(row[1], str) else row
+                found.setdefault((service, operation), []).extend((paths, one) for one in rules)
+    return found
+
+
+def refuse_values(service: str, request: Request) -> None:
+    """Refuse values by the rules of values.toml.
+
+    Args:
+        service: Service name of boto3.
+        request: API request.
+
+    Raises:
+        ServiceError: If a value breaks one.
+    """
+    for paths, (test, code, words) in _rules()[service, request.operation]:
+        for path in paths.split("|"):
+            for value in _values(request.parameters, path.split(".")):
+                if not _passes(value, test):
+                    said = words.format(value, n=_size(value))
+                    raise ServiceError(code, said) if code else refused(said)
+
+
+def _passes(value: Any, test: str | list[float]) -> bool:
+    return (
+        bool(re.fullmatch(test, str(value))) if isinstance(test, str) else test[0] <= _size(value) <= test[1]
+    )
+
+
+def _size(value: Any) -> float:
+    return len(value) if isinstance(value, (str, list, dict)) else float(value)
 
 
 def _values(given: Any, path: list[str]) -> Iterator[Any]:
@@ -59,7 +89,8 @@ def _values(given: Any, path: list[str]) -> Iterator[Any]:
     elif not path:
         yield from () if given is None else (given,)
     elif isinstance(given, Mapping):
-        yield from _values(given.get(path[0]), path[1:])
+        found = given.get(path[0].removesuffix("[]"))
+        yield from [found] if path[0].endswith("[]") and found is not None else _values(found, path[1:])
 
 
 @functools.cache

@@ -1,9 +1,9 @@
-"""Tags of AWS Batch resources."""
+"""Tags and names of AWS Batch resources."""
 
 from typing import Any
 
 import pytest
-from tests.refusals import refusal
+from tests.refusals import refusal, said_of_values
 from tests.services.batch.training_queue import SIZE
 
 from ultracluster_local import LocalAws
@@ -64,3 +64,21 @@ def test_a_resource_that_does_not_exist_is_named(batch: Any, arns: list[str]) ->
         "ClientException",
         f"{absent} does not exist",
     )
+
+
+@pytest.mark.parametrize("name", ["a", "_a", "A-1_b", "x" * 128])
+def test_names_of_letters_digits_hyphens_and_underscores_are_taken(name: str) -> None:
+    assert said_of_values("batch", "CreateJobQueue", jobQueueName=name) == ""
+
+
+@pytest.mark.parametrize("name", ["", "-a", "a.b", "a b", "ä", "x" * 129, "a\n"])
+def test_another_name_is_refused_with_what_it_names(name: str) -> None:
+    said = said_of_values("batch", "CreateJobQueue", jobQueueName=name)
+    assert "Job queue name should match valid pattern" in said
+
+
+@pytest.mark.parametrize(("count", "refused"), [(0, False), (50, False), (51, True)])
+def test_a_resource_has_fifty_tags_and_no_more(count: int, *, refused: bool) -> None:
+    tags = {f"k{number}": "v" for number in range(count)}
+
+    assert ("at most 50 tags" in said_of_values("batch", "CreateJobQueue", tags=tags)) is refused

@@ -3,6 +3,7 @@
 from typing import Any
 
 import pytest
+from tests.refusals import refusal
 from tests.services.ec2.capacity_calls import REGION
 
 from ultracluster_local.services.ec2 import networks
@@ -112,3 +113,12 @@ def test_interfaces_of_all_network_cards_go_with_their_instance(ec2: Any, subnet
 def test_a_vpc_has_its_block_in_canonical_form(ec2: Any) -> None:
     """API_CreateVpc, CidrBlock, with this example."""
     assert ec2.create_vpc(CidrBlock="100.68.0.18/18")["Vpc"]["CidrBlock"] == "100.68.0.0/18"
+
+
+def test_an_address_is_of_amazons_pool(ec2: Any) -> None:
+    """aws-cli, examples of allocate-address and describe-addresses."""
+    made = ec2.allocate_address(Domain="vpc", PublicIpv4Pool="amazon")
+    (shown,) = ec2.describe_addresses(AllocationIds=[made["AllocationId"]])["Addresses"]
+
+    assert (made["PublicIpv4Pool"], shown["PublicIpv4Pool"]) == ("amazon", "amazon")
+    assert refusal(ec2.allocate_address, PublicIpv4Pool="ipv4pool-ec2-1")[0] == "UnsupportedOperation"

@@ -123,3 +123,18 @@ def test_what_is_absent_is_named(iam: Any, operation: str, names: dict[str, str]
     code, message = refusal(getattr(iam, operation), **names)
 
     assert (code, message) == ("NoSuchEntity", words)
+
+
+def test_ids_say_what_they_are_of(iam: Any) -> None:
+    """https://docs.aws.amazon.com/IAM/latest/UserGuide/reference_identifiers.html#identifiers-prefixes"""
+    ids = [
+        iam.create_role(RoleName="i", AssumeRolePolicyDocument=policy(TRUST))["Role"]["RoleId"],
+        iam.create_user(UserName="i")["User"]["UserId"],
+        iam.create_group(GroupName="i")["Group"]["GroupId"],
+        iam.create_policy(PolicyName="i", PolicyDocument=policy(ALLOW))["Policy"]["PolicyId"],
+        iam.create_instance_profile(InstanceProfileName="i")["InstanceProfile"]["InstanceProfileId"],
+    ]
+
+    assert [one[:4] for one in ids] == ["AROA", "AIDA", "AGPA", "ANPA", "AIPA"]
+    assert {len(one) for one in ids} == {21}
+    assert iam.get_user(UserName="i")["User"]["UserId"] == ids[1]

@@ -101,3 +101,20 @@ def test_a_subject_is_one_line_of_up_to_a_hundred_characters(
         sns.publish(**message)
     else:
         assert refusal(sns.publish, **message)[1] == "Invalid parameter: Subject"
+
+
+def test_what_is_to_be_confirmed_has_no_arn_yet(local_aws: LocalAws) -> None:
+    """hashicorp/terraform#2776 (2015-07-18) and ex-aws/ex_aws_sns#12 (2019-10-16)."""
+    sns = local_aws.client("sns")
+    topic = sns.create_topic(Name="t")["TopicArn"]
+    email = {"TopicArn": topic, "Protocol": "email", "Endpoint": "a@b.example"}
+
+    assert sns.subscribe(**email)["SubscriptionArn"] == "pending confirmation"
+    arn = sns.subscribe(**email, ReturnSubscriptionArn=True)["SubscriptionArn"]
+    queue = sns.subscribe(TopicArn=topic, Protocol="sqs", Endpoint="arn:aws:sqs:us-east-1:123456789012:q")
+
+    assert arn.startswith(f"{topic}:")
+    assert sns.get_subscription_attributes(SubscriptionArn=arn)["Attributes"]["PendingConfirmation"] == "true"
+    listed = sns.list_subscriptions_by_topic(TopicArn=topic)["Subscriptions"]
+    assert [one["SubscriptionArn"] for one in listed] == ["PendingConfirmation", queue["SubscriptionArn"]]
+    assert listed[0]["Endpoint"] == "a@b.example"

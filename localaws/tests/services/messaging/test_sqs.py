@@ -24,3 +24,15 @@ def test_queue_keeps_its_policy_when_another_attribute_is_set(local_aws: LocalAw
     shown = sqs.get_queue_attributes(QueueUrl=url, AttributeNames=["All"])["Attributes"]
     assert json.loads(shown["Policy"])["Statement"] == [statement]
     assert shown["VisibilityTimeout"] == "90"
+
+
+def test_times_of_a_queue_are_whole_seconds(local_aws: LocalAws) -> None:
+    """API_GetQueueAttributes: seconds of the epoch."""
+    sqs = local_aws.client("sqs")
+    url = sqs.create_queue(QueueName="one")["QueueUrl"]
+    sqs.set_queue_attributes(QueueUrl=url, Attributes={"VisibilityTimeout": "90"})
+
+    shown = sqs.get_queue_attributes(QueueUrl=url, AttributeNames=["All"])["Attributes"]
+
+    assert shown["CreatedTimestamp"].isdigit()
+    assert shown["LastModifiedTimestamp"].isdigit()

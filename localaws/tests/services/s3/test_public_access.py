@@ -63,3 +63,16 @@ def test_an_object_has_a_key_that_exists(s3: Any, key: str, words: str) -> None:
         assert words in refusal(s3.put_object, **asked)[1]
     else:
         s3.put_object(**asked)
+
+
+def test_an_object_is_encrypted_by_default(s3: Any) -> None:
+    """https://docs.aws.amazon.com/AmazonS3/latest/userguide/default-encryption-faq.html"""
+    s3.put_object(Bucket="mine", Key="kms", Body=b"", ServerSideEncryption="aws:kms")
+    answers = [
+        s3.put_object(Bucket="mine", Key="k", Body=b""),
+        s3.head_object(Bucket="mine", Key="k"),
+        s3.get_object(Bucket="mine", Key="k"),
+    ]
+
+    assert [one["ServerSideEncryption"] for one in answers] == ["AES256"] * 3
+    assert s3.head_object(Bucket="mine", Key="kms")["ServerSideEncryption"] == "aws:kms"

@@ -8,8 +8,6 @@ import copy
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from moto.autoscaling.responses import AutoScalingResponse
-
 from ultracluster_local.services.auto_scaling.group import Group, Member, find_group, groups, invalid
 from ultracluster_local.services.auto_scaling.scaling import scale, terminate
 from ultracluster_local.services.ec2.launch_templates import launch_templates, template_data
@@ -17,7 +15,7 @@ from ultracluster_local.services.ec2.networks import subnets
 from ultracluster_local.services.ec2.placement_groups import placement_groups
 from ultracluster_local.services.handlers import Handlers, Request, ServiceError, page
 
-__all__ = ["install"]
+__all__ = ["handlers"]
 
 handlers = Handlers(service="autoscaling")
 
@@ -26,14 +24,6 @@ _LEAST_LIFETIME = 86_400
 _MOST_SPREAD = 100
 _MOST_PROTECTED = 50  # API_SetInstanceProtection
 _UNCHANGED_BY_UPDATE = frozenset({"AutoScalingGroupName", *_SIZES, "Tags"})
-
-
-def install() -> None:
-    """Replace moto's operations with ours; operations that we lack are refused."""
-    for name, member in list(vars(AutoScalingResponse).items()):
-        if callable(member) and not name.startswith("_"):
-            delattr(AutoScalingResponse, name)
-    handlers.install(AutoScalingResponse)
 
 
 # Groups

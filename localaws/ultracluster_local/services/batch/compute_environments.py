@@ -11,7 +11,6 @@ from typing import Any
 from moto.ecs.models import ecs_backends
 
 from ultracluster_local.services.batch.compute_resources import check_compute_resources, launch_template_data
-from ultracluster_local.services.batch.names import check_name, check_tags
 from ultracluster_local.services.batch.state import (
     batch_of,
     begin_change,
@@ -58,8 +57,6 @@ def create_compute_environment(request: Request) -> Mapping[str, Any]:
     given = settings_of(request)
     name = given["computeEnvironmentName"]
     batch = batch_of(request.region)
-    check_name(name, "Compute environment name")
-    check_tags(given)
     if find(batch.environments, "computeEnvironmentName", name):
         raise client_error("Object already exists")
     if len(batch.environments) >= _MOST_ENVIRONMENTS:

@@ -41,10 +41,6 @@ _NOT_ON_FARGATE = (
 )
 _MOST_FARGATE_SUBNETS = 16
 _IMAGE_TYPES = ("ECS_AL1", "ECS_AL2", "ECS_AL2_NVIDIA", "ECS_AL2023", "ECS_AL2023_NVIDIA")
-_MOST_IMAGES = 2
-_MOST_OVERRIDES = 10
-_MOST_PERCENT = 100
-_SCALE_DOWN_DELAY = (20, 10_080)
 _TEMPLATE_KEYS = {
     "launchTemplateId": "LaunchTemplateId",
     "launchTemplateName": "LaunchTemplateName",
@@ -102,11 +98,6 @@ def _check_ec2(request: Request, resources: Mapping[str, Any]) -> None:
     _check_strategy(resources)
     _check_template(request, resources)
     _check_images(resources)
-    delay = (resources.get("scalingPolicy") or {}).get("minScaleDownDelayMinutes") or 0
-    if delay and not _SCALE_DOWN_DELAY[0] <= delay <= _SCALE_DOWN_DELAY[1]:
-        raise refused(
-            f"minScaleDownDelayMinutes must be between {_SCALE_DOWN_DELAY[0]} and {_SCALE_DOWN_DELAY[1]}, or 0"
-        )
 
 
 def _check_strategy(resources: Mapping[str, Any]) -> None:
@@ -119,22 +110,16 @@ def _check_strategy(resources: Mapping[str, Any]) -> None:
             if known
             else f"Allocation strategy {strategy} is not valid"
         )
-    if kind == "SPOT":
-        if strategy == "BEST_FIT" and not resources.get("spotIamFleetRole"):
-            raise refused(
-                "spotIamFleetRole is required for SPOT compute environments with allocation strategy BEST_FIT"
-            )
-        percentage = resources.get("bidPercentage")
-        if percentage is not None and not 0 < percentage <= _MOST_PERCENT:
-            raise refused(f"bidPercentage must be between 1 and {_MOST_PERCENT}")
+    if kind == "SPOT" and strategy == "BEST_FIT" and not resources.get("spotIamFleetRole"):
+        raise refused(
+            "spotIamFleetRole is required for SPOT compute environments with allocation strategy BEST_FIT"
+        )
 
 
 def _check_vcpus(resources: Mapping[str, Any]) -> None:
     least, most = resources.get("minvCpus") or 0, resources.get("maxvCpus")
     if most is None:
         raise refused("Resource maxvCpus is required.")
-    if least < 0 or most < 0:
-        raise refused("minvCpus and maxvCpus must not be negative")
     if least > most:
         raise refused("minvCpus must be less than or equal to maxvCpus")
     desired = resources.get("desiredvCpus")
@@ -177,11 +162,8 @@ def _check_template(request: Request, resources: Mapping[str, Any]) -> None:
             "One or more security groups must be specified, either in securityGroupIds or using a launch template "
             "referenced in launchTemplate."
         )
-    overrides = specification.get("overrides") or []
-    if len(overrides) > _MOST_OVERRIDES:
-        raise refused(f"You can specify up to {_MOST_OVERRIDES} launch template overrides")
     taken: list[str] = []
-    for override in overrides:
+    for override in specification.get("overrides") or []:
         launch_template_data(request, override)
         targets = override.get("targetInstanceTypes") or []
         if not targets:
@@ -207,8 +189,6 @@ def _overlap(one: str, other: str) -> bool:
 
 def _check_images(resources: Mapping[str, Any]) -> None:
     images = resources.get("ec2Configuration") or []
-    if len(images) > _MOST_IMAGES:
-        raise refused("ec2Configuration: one or two values can be provided")
     for image in images:
         if image["imageType"] not in _IMAGE_TYPES and not image.get("imageIdOverride"):
             raise refused(f"imageType can only be one of [{', '.join(_IMAGE_TYPES)}]")

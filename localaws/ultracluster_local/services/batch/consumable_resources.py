@@ -3,7 +3,6 @@
 from collections.abc import Mapping
 from typing import Any
 
-from ultracluster_local.services.batch.names import check_name, check_tags
 from ultracluster_local.services.batch.state import (
     Batch,
     batch_of,
@@ -28,8 +27,6 @@ def create_consumable_resource(request: Request) -> Mapping[str, Any]:
     given = settings_of(request)
     name = given[_NAME]
     resources = batch_of(request.region).consumables
-    check_name(name, "Consumable resource name")
-    check_tags(given)
     if find(resources, _NAME, name):
         raise client_error("Object already exists")
     arn = request.arn("batch", f"consumable-resource/{name}")

@@ -10,12 +10,11 @@ from typing import Any
 
 from ultracluster_local.services.batch.containers import check_container, quantity
 from ultracluster_local.services.batch.instance_types import check_instance_types
-from ultracluster_local.services.batch.names import check_name, check_tags
 from ultracluster_local.services.batch.node_ranges import check_node_properties
 from ultracluster_local.services.batch.state import batch_of, client_error, refused, settings_of
 from ultracluster_local.services.handlers import Handlers, Request, page
 
-__all__ = ["check_priority", "check_retries", "check_timeout", "find_definition", "handlers"]
+__all__ = ["check_retries", "check_timeout", "find_definition", "handlers"]
 
 handlers = Handlers(service="batch")
 
@@ -23,10 +22,7 @@ _MOST_BYTES = (
     24 * 1024
 )  # AWS Batch quotas, "Maximum job definition size": service_limits.html of the user guide
 _LEAST_SECONDS = 60
-_MOST_ATTEMPTS = 10
-_MOST_CONDITIONS = 5
 _MOST_PATTERN = 512
-_MOST_PRIORITY = 9999
 _MOST_CONTAINERS = 10
 _EXIT_CODE = re.compile(r"\d*\*?")
 
@@ -53,8 +49,6 @@ def register_job_definition(request: Request) -> Mapping[str, Any]:
 
 
 def _check(given: Mapping[str, Any]) -> None:
-    check_name(given["jobDefinitionName"], "Job definition name")
-    check_tags(given)
     size = len(json.dumps(given, separators=(",", ":")).encode())
     if size > _MOST_BYTES:
         raise refused(f"Job definition size {size} exceeds the maximum size of {_MOST_BYTES} bytes")
@@ -65,7 +59,6 @@ def _check(given: Mapping[str, Any]) -> None:
         _check_multinode(given, platforms)
     else:
         _check_containers(given, fargate="FARGATE" in platforms)
-    check_priority(given, "schedulingPriority")
     check_retries(given.get("retryStrategy"))
     check_timeout(given.get("timeout"))
 
@@ -142,17 +135,6 @@ def _containers_of(given: Mapping[str, Any], *, key: str) -> list[Mapping[str, A
     return found
 
 
-def check_priority(given: Mapping[str, Any], name: str) -> None:
-    """Refuse a scheduling priority that is out of range.
-
-    Raises:
-        ServiceError: If it is.
-    """
-    priority = given.get(name)
-    if priority is not None and not 0 <= priority <= _MOST_PRIORITY:
-        raise refused(f"{name} must be between 0 and {_MOST_PRIORITY}")
-
-
 def check_retries(strategy: Mapping[str, Any] | None) -> None:
     """Refuse an invalid retry strategy.
 
@@ -161,17 +143,11 @@ def check_retries(strategy: Mapping[str, Any] | None) -> None:
     """
     if strategy is None:
         return
-    attempts = strategy.get("attempts")
-    if attempts is None:  # AWS's error message, from the tests of hashicorp/terraform-provider-aws
+    if (
+        strategy.get("attempts") is None
+    ):  # AWS's error message, from the tests of hashicorp/terraform-provider-aws
         raise refused("RetryAttempts must be provided with retry strategy")
-    if not 1 <= attempts <= _MOST_ATTEMPTS:
-        raise refused(f"RetryAttempts must be between 1 and {_MOST_ATTEMPTS}")
-    conditions = strategy.get("evaluateOnExit") or []
-    if len(conditions) > _MOST_CONDITIONS:
-        raise refused(f"evaluateOnExit can have at most {_MOST_CONDITIONS} conditions, got {len(conditions)}")
-    for one in conditions:
-        if str(one.get("action", "")).upper() not in {"RETRY", "EXIT"}:
-            raise refused("evaluateOnExit: action must be RETRY or EXIT")
+    for one in strategy.get("evaluateOnExit") or []:
         patterns = {
             name: one[name]
             for name in ("onStatusReason", "onReason", "onExitCode")

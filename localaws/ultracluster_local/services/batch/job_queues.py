@@ -4,7 +4,6 @@ from collections.abc import Mapping
 from typing import Any
 
 from ultracluster_local.services.batch.instance_types import architectures
-from ultracluster_local.services.batch.names import check_name, check_tags
 from ultracluster_local.services.batch.service_environments import check_service_queue
 from ultracluster_local.services.batch.state import (
     FINAL_STATES,
@@ -26,7 +25,6 @@ __all__ = ["handlers"]
 
 handlers = Handlers(service="batch")
 
-_MOST_ENVIRONMENTS = 3
 _MOST_QUEUES = 50  # AWS Batch quotas: https://docs.aws.amazon.com/batch/latest/userguide/service_limits.html
 _WAIT_SECONDS = (600, 86_400)
 _HEALTHY = {"status": "VALID", "statusReason": "JobQueue Healthy"}
@@ -38,8 +36,6 @@ def create_job_queue(request: Request) -> Mapping[str, Any]:
     given = settings_of(request)
     name = given["jobQueueName"]
     batch = batch_of(request.region)
-    check_name(name, "Job queue name")
-    check_tags(given)
     if find(batch.queues, "jobQueueName", name):
         raise client_error("Object already exists")
     if len(batch.queues) >= _MOST_QUEUES:
@@ -62,13 +58,7 @@ def create_job_queue(request: Request) -> Mapping[str, Any]:
 def _check(request: Request, given: dict[str, Any]) -> None:
     """Check settings; replace names of compute environments with ARNs, as Batch reports them."""
     batch = batch_of(request.region)
-    if given.get("priority", 0) < 0:
-        raise refused("Job queue priority must not be negative")
     order = given.get("computeEnvironmentOrder") or []
-    if len(order) > _MOST_ENVIRONMENTS:
-        raise refused(
-            f"You can associate up to {_MOST_ENVIRONMENTS} compute environments with a job queue, got {len(order)}"
-        )
     if len({one["order"] for one in order}) < len(order):
         raise refused("computeEnvironmentOrder: each order must be unique")
     environments = [

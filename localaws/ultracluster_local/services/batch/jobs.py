@@ -16,7 +16,6 @@ from ultracluster_local.services.batch.state import (
     finish_job,
     get,
     milliseconds,
-    refused,
     settings_of,
 )
 from ultracluster_local.services.batch.submission import check_submission
@@ -75,14 +74,9 @@ def submit_job(request: Request) -> Mapping[str, Any]:
     return {"jobArn": job["jobArn"], "jobName": job["jobName"], "jobId": job_id}
 
 
-_MOST_DESCRIBED = 100
-
-
 @handlers("DescribeJobs")
 def describe_jobs(request: Request) -> Mapping[str, Any]:
     """Describe the named jobs; as in AWS, unknown IDs are omitted."""
-    if len(request.parameters["jobs"]) > _MOST_DESCRIBED:  # pegasus-isi/pegasus#2086 (2024-12-14)
-        raise refused(f"Maximum number of jobs supported is  {_MOST_DESCRIBED} .")
     settle(batch_of(request.region))
     jobs = batch_of(request.region).jobs
     return {

@@ -9,7 +9,6 @@ from ultracluster_local.services.batch.state import refused
 __all__ = ["check_node_properties", "nodes_of"]
 
 _RANGE = re.compile(r"(\d*):(\d*)|(\d+)")
-_MOST_RANGES = 5  # reported in meta-pytorch/torchx#700, 2023-03-08
 
 
 def nodes_of(target: str, count: int) -> range:
@@ -41,16 +40,12 @@ def check_node_properties(nodes: Mapping[str, Any]) -> list[range]:
         ServiceError: If they are invalid.
     """
     count, main, ranges = nodes["numNodes"], nodes["mainNode"], nodes.get("nodeRangeProperties") or []
-    if count < 1:
-        raise refused("numNodes must be at least 1")
     if not 0 <= main < count:  # API_NodeProperties, mainNode
         raise refused(
             f"mainNode {main} is not valid: the main node index must be fewer than the number of nodes, {count}"
         )
     if not ranges:
         raise refused("nodeRangeProperties must be provided for a multinode job definition")
-    if len(ranges) > _MOST_RANGES:
-        raise refused(f"nodeRangeProperties can have at most {_MOST_RANGES} node ranges, got {len(ranges)}")
     found = [nodes_of(one["targetNodes"], count) for one in ranges]
     missing = sorted(set(range(count)).difference(*found))
     if missing:

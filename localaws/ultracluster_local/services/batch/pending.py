@@ -9,12 +9,10 @@ from ultracluster_local.services.batch.state import (
     client_error,
     finish_job,
     milliseconds,
-    refused,
 )
 
 __all__ = ["add_children", "check_array", "check_dependencies", "settle"]
 
-_MOST_DEPENDENCIES = 20
 _MOST_CHILDREN = 10_000
 _CHILD_FAILED = (
     "Array Child Job failed"  # public functions that handle the events of AWS Batch look for these words
@@ -32,9 +30,6 @@ def check_dependencies(batch: Batch, dependencies: list[dict[str, Any]], *, size
     Raises:
         ServiceError: If there are too many, a job is unknown, or the type is not one for this job.
     """
-    if len(dependencies) > _MOST_DEPENDENCIES:
-        # OpenNeuroOrg/openneuro#100 (2017-09-24)
-        raise refused(f"Job cannot have more than {_MOST_DEPENDENCIES} dependencies")
     for dependency in dependencies:
         kind, before = dependency.get("type"), dependency.get("jobId")
         if kind and not size:  # API_JobDependency: both types are for arrays

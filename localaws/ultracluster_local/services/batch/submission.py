@@ -5,15 +5,12 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from ultracluster_local.services.batch.containers import check_environment, check_requirements
-from ultracluster_local.services.batch.job_definitions import check_priority, check_retries, check_timeout
-from ultracluster_local.services.batch.names import check_tags
+from ultracluster_local.services.batch.job_definitions import check_retries, check_timeout
 from ultracluster_local.services.batch.node_ranges import nodes_of
 from ultracluster_local.services.batch.state import Batch, client_error, platform_of, refused
 
 __all__ = ["check_submission"]
 
-_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,127}")
-_SHARE = re.compile(r"[A-Za-z0-9]{1,255}\*?")
 _REFERENCE = re.compile(r"Ref::([A-Za-z0-9_-]+)")
 _MOST_BYTES = 30 * 1024  # AWS Batch quotas, "Maximum payload size for SubmitJob API operations"
 
@@ -32,9 +29,6 @@ def check_submission(
     Raises:
         ServiceError: If it is invalid.
     """
-    if not _NAME.fullmatch(given["jobName"]):  # AWS's error message
-        raise refused("Job name should match valid pattern")
-    check_tags(given)
     if queue["state"] != "ENABLED":
         raise client_error(f"Job queue {queue['jobQueueName']} is not enabled: it is DISABLED")
     size = len(str(given).encode())
@@ -49,7 +43,6 @@ def check_submission(
 
 
 def _check_share(queue: Mapping[str, Any], definition: Mapping[str, Any], given: Mapping[str, Any]) -> None:
-    check_priority(given, "schedulingPriorityOverride")
     share = given.get("shareIdentifier")
     priority = given.get("schedulingPriorityOverride", definition.get("schedulingPriority"))
     if not queue.get("schedulingPolicyArn"):
@@ -62,10 +55,6 @@ def _check_share(queue: Mapping[str, Any], definition: Mapping[str, Any], given:
     if not share:
         raise client_error(
             "shareIdentifier must be specified for a job queue with fair share scheduling policy."
-        )
-    if not _SHARE.fullmatch(share):
-        raise client_error(
-            "shareIdentifier is limited to 255 alphanumeric characters, optionally followed by *"
         )
     if priority is None:  # AWS's error message, from nextflow-io/nextflow#3505
         raise client_error(

@@ -3,13 +3,14 @@
 from collections.abc import Mapping
 from typing import Any
 
-from ultracluster_local.services.batch.names import check_tags
-from ultracluster_local.services.batch.state import batch_of, client_error
+from ultracluster_local.services.batch.state import batch_of, client_error, refused
 from ultracluster_local.services.handlers import Handlers, Request
 
 __all__ = ["handlers"]
 
 handlers = Handlers(service="batch")
+
+_MOST_TAGS = 50
 
 
 @handlers("ListTagsForResource")
@@ -23,7 +24,8 @@ def tag_resource(request: Request) -> Mapping[str, Any]:
     """Add or replace tags."""
     resource = _by_arn(request)
     tags = resource["tags"] | request.parameters["tags"]
-    check_tags({"tags": tags})
+    if len(tags) > _MOST_TAGS:
+        raise refused(f"A resource can have at most {_MOST_TAGS} tags")
     resource["tags"] = tags
     return {}
 

@@ -27,8 +27,6 @@ __all__ = [
 
 handlers = Handlers(service="ec2")
 
-_MOST_INSTANCES = 1000
-
 
 def refuse_dry_run(request: Request) -> None:
     """Raise EC2's error for a dry run that would have succeeded."""
@@ -186,12 +184,6 @@ def create_capacity_reservation(request: Request) -> Mapping[str, Any]:
     if given["InstanceType"] not in INSTANCE_TYPES:
         raise ServiceError(
             "InvalidParameterValue", f"Invalid value '{given['InstanceType']}' for InstanceType."
-        )
-    if not 1 <= int(given["InstanceCount"]) <= _MOST_INSTANCES:  # boto/boto3#2962
-        raise ServiceError(
-            "InvalidParameterValue",
-            f"{given['InstanceCount']} is an invalid value for InstanceCount. InstanceCount must be between 1 and "
-            f"{_MOST_INSTANCES}.",
         )
     segment = Segment(
         **_zone(request), instance_type=given["InstanceType"], count=int(given["InstanceCount"])

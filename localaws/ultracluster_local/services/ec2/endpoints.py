@@ -6,17 +6,17 @@ https://docs.aws.amazon.com/vpc/latest/privatelink/create-interface-endpoint.htm
 """
 
 import functools
-from collections.abc import Callable
 from typing import Any
 
-from moto.ec2.models.vpcs import VPCBackend, VPCEndPoint
+from moto.ec2.models.vpcs import VPCBackend
 
 from ultracluster_local.services.checks import Checks
 from ultracluster_local.services.ec2.networks import backend_of, endpoints, network_of, subnets
 from ultracluster_local.services.handlers import Request, ServiceError
 from ultracluster_local.services.iam.policy_grammar import document, statements
+from ultracluster_local.services.replacing import instead_of
 
-__all__ = ["install"]
+__all__: list[str] = []
 
 _check = Checks(service="ec2")
 
@@ -25,25 +25,18 @@ _BOTH = _GATEWAYS  # S3 and DynamoDB have interface endpoints as well
 _PREFIX = "com.amazonaws."
 
 
-def install() -> None:
-    """Make moto keep the default type, without which it cannot delete an endpoint, and describe what is not given.
+@instead_of(VPCBackend, "create_vpc_endpoint")
+def _with_defaults(original: Any, backend: Any, *arguments: Any, **settings: Any) -> Any:
+    """Keep the default type, without which moto cannot delete an endpoint, and describe what is not given.
 
     Defaults: hashicorp/terraform-provider-aws, vpc_endpoint_test.go (TestAccVPCEndpoint_gatewayBasic).
     """
-    VPCEndPoint.requester_managed, VPCEndPoint.ip_address_type = False, "ipv4"
-    VPCBackend.create_vpc_endpoint = _typed(VPCBackend.create_vpc_endpoint)
-
-
-def _typed(original: Callable[..., Any]) -> Callable[..., Any]:
-    @functools.wraps(original)
-    def create_vpc_endpoint(backend: Any, *arguments: Any, **settings: Any) -> Any:
-        endpoint = original(backend, *arguments, **settings)
-        endpoint.vpc_endpoint_type = endpoint.vpc_endpoint_type or "Gateway"
-        if endpoint.vpc_endpoint_type == "Gateway":
-            endpoint.private_dns_enabled = False
-        return endpoint
-
-    return create_vpc_endpoint
+    endpoint = original(backend, *arguments, **settings)
+    endpoint.requester_managed, endpoint.ip_address_type = False, "ipv4"
+    endpoint.vpc_endpoint_type = endpoint.vpc_endpoint_type or "Gateway"
+    if endpoint.vpc_endpoint_type == "Gateway":
+        endpoint.private_dns_enabled = False
+    return endpoint
 
 
 @_check("CreateVpcEndpoint")

@@ -4,8 +4,7 @@ moto launches instances without reservations and without our launch templates.
 """
 
 import copy
-import functools
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from fnmatch import fnmatchcase
 from typing import Any
 
@@ -24,8 +23,9 @@ from ultracluster_local.services.ec2.launch_templates import template_data, temp
 from ultracluster_local.services.ec2.launches import check_launch
 from ultracluster_local.services.ec2.networks import subnets
 from ultracluster_local.services.handlers import Request, ServiceError
+from ultracluster_local.services.replacing import instead_of
 
-__all__ = ["install"]
+__all__: list[str] = []
 
 _BEYOND_DEVICES = 1000  # keys of interfaces whose device index an interface of another card has
 _CAPACITY_BLOCK = "capacity-block"
@@ -49,104 +49,78 @@ def check_modify_instance_attribute(request: Request) -> None:
         raise ServiceError("IncorrectInstanceState", problem)
 
 
-def install() -> None:
-    """Make RunInstances use launch templates and reservations, and DescribeInstances filter by them."""
-    EC2Response.run_instances = _into_reservations(EC2Response.run_instances)
-    Instance.attach_eni = _on_any_card(Instance.attach_eni)
-    Instance.detach_eni = _from_any_card(Instance.detach_eni)
-    filter_dict_attribute_mapping.update(_FILTERS)
-    original = moto.ec2.utils.instance_value_in_filter_values
-    moto.ec2.utils.instance_value_in_filter_values = _with_wildcards(original)
-    Instance.terminate = _with_all_interfaces(Instance.terminate)
+filter_dict_attribute_mapping.update(_FILTERS)
 
 
-def _with_wildcards(original: Callable[[Any, Any], bool]) -> Callable[[Any, Any], bool]:
+@instead_of(moto.ec2.utils, "instance_value_in_filter_values")
+def _with_wildcards(original: Any, value: Any, wanted: Any) -> Any:
     """Match ``*`` and ``?`` in the values of filters, which moto knows in those of tags only.
 
     https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/Using_Filtering.html (2026-11-23)
     """
-
-    @functools.wraps(original)
-    def matches(value: Any, wanted: Any) -> bool:
-        if isinstance(value, str):
-            return any(fnmatchcase(value, pattern.replace("[", "[[]")) for pattern in wanted)
-        return original(value, wanted)
-
-    return matches
+    if isinstance(value, str):
+        return any(fnmatchcase(value, pattern.replace("[", "[[]")) for pattern in wanted)
+    return original(value, wanted)
 
 
-def _with_all_interfaces(original: Callable[[Any], Any]) -> Callable[[Any], Any]:
+@instead_of(Instance, "terminate")
+def _with_all_interfaces(original: Any, instance: Any) -> Any:
     """Delete the interfaces of all network cards; moto knows one for each device index, which the cards share.
 
     Accept an instance that is terminated already:
     https://docs.aws.amazon.com/AWSEC2/latest/APIReference/API_TerminateInstances.html
     """
-
-    @functools.wraps(original)
-    def terminate(instance: Any) -> Any:
-        if instance.state == "terminated":
-            return copy.copy(instance._state)  # noqa: SLF001 - moto has no public name for it
-        own = [one for one in instance.ec2_backend.enis.values() if one.instance is instance]
-        answer = original(instance)
-        for interface in own:
-            if interface.delete_on_termination and interface.id in instance.ec2_backend.enis:
-                interface.stop()
-                interface.delete()
-        return answer
-
-    return terminate
+    if instance.state == "terminated":
+        return copy.copy(instance._state)  # noqa: SLF001 - moto has no public name for it
+    own = [one for one in instance.ec2_backend.enis.values() if one.instance is instance]
+    answer = original(instance)
+    for interface in own:
+        if interface.delete_on_termination and interface.id in instance.ec2_backend.enis:
+            interface.stop()
+            interface.delete()
+    return answer
 
 
-def _on_any_card(original: Callable[..., Any]) -> Callable[..., Any]:
+@instead_of(Instance, "attach_eni")
+def _on_any_card(original: Any, instance: Any, eni: Any, device_index: int) -> Any:
     """Keep each interface: moto forgets one if an interface of another card has its device index."""
-
-    @functools.wraps(original)
-    def attach_eni(instance: Any, eni: Any, device_index: int) -> Any:
-        other = instance.nics.get(int(device_index))
-        attachment = original(instance, eni, device_index)
-        if other is not None and other is not eni:
-            instance.nics[int(device_index)] = other
-            instance.nics[_BEYOND_DEVICES + len(instance.nics)] = eni
-        return attachment
-
-    return attach_eni
+    other = instance.nics.get(int(device_index))
+    attachment = original(instance, eni, device_index)
+    if other is not None and other is not eni:
+        instance.nics[int(device_index)] = other
+        instance.nics[_BEYOND_DEVICES + len(instance.nics)] = eni
+    return attachment
 
 
-def _from_any_card(original: Callable[..., Any]) -> Callable[..., Any]:
-    @functools.wraps(original)
-    def detach_eni(instance: Any, eni: Any) -> Any:
-        eni.device_index = next((key for key, one in instance.nics.items() if one is eni), eni.device_index)
-        return original(instance, eni)
-
-    return detach_eni
+@instead_of(Instance, "detach_eni")
+def _from_any_card(original: Any, instance: Any, eni: Any) -> Any:
+    eni.device_index = next((key for key, one in instance.nics.items() if one is eni), eni.device_index)
+    return original(instance, eni)
 
 
-def _into_reservations(original: Callable[[Any], Any]) -> Callable[[Any], Any]:
-    @functools.wraps(original)
-    def run_instances(response: Any) -> Any:
-        given = response.params
-        request = Request(operation="RunInstances", parameters=given, region=response.region)
-        template = given.pop("LaunchTemplate", None)
-        own_tags = template_tags(response.region, template) if template else {}
-        if template:
-            for key, value in template_data(response.region, template).items():
-                given.setdefault(key, value)
-        check_launch(request, given)
-        reservation = _targeted(request)
-        if reservation is None:
-            return _placed(original(response), given, own_tags)
-        # EC2 launches up to MaxCount; moto launches MinCount.
-        count = min(int(given["MaxCount"]), _room(request, reservation))
-        if count < int(given["MinCount"]):
-            raise _no_room(reservation)
-        given["MinCount"] = count
-        answer = _placed(original(response), given, own_tags)
-        for instance in answer.result.instances:
-            instance.capacity_reservation_id = reservation.reservation_id
-            instance.lifecycle = _CAPACITY_BLOCK if reservation.block_id else None
-        return answer
-
-    return run_instances
+@instead_of(EC2Response, "run_instances")
+def _run_instances(original: Any, response: Any) -> Any:
+    given = response.params
+    request = Request(operation="RunInstances", parameters=given, region=response.region)
+    template = given.pop("LaunchTemplate", None)
+    own_tags = template_tags(response.region, template) if template else {}
+    if template:
+        for key, value in template_data(response.region, template).items():
+            given.setdefault(key, value)
+    check_launch(request, given)
+    reservation = _targeted(request)
+    if reservation is None:
+        return _placed(original(response), given, own_tags)
+    # EC2 launches up to MaxCount; moto launches MinCount.
+    count = min(int(given["MaxCount"]), _room(request, reservation))
+    if count < int(given["MinCount"]):
+        raise _no_room(reservation)
+    given["MinCount"] = count
+    answer = _placed(original(response), given, own_tags)
+    for instance in answer.result.instances:
+        instance.capacity_reservation_id = reservation.reservation_id
+        instance.lifecycle = _CAPACITY_BLOCK if reservation.block_id else None
+    return answer
 
 
 def _placed(answer: Any, given: Mapping[str, Any], own_tags: Mapping[str, str]) -> Any:

@@ -101,13 +101,6 @@ def create_network_interface(request: Request) -> None:
         raise ServiceError("SecurityGroupsPerInterfaceLimitExceeded", problem)
 
 
-@_check("CreateVpc")
-def check_tenancy(request: Request) -> None:
-    """Refuse the tenancy host (API_CreateVpc)."""
-    if request.parameters.get("InstanceTenancy") == "host":
-        raise ServiceError("InvalidParameterValue", "Value (host) for parameter instanceTenancy is invalid.")
-
-
 @_check("CreateSubnet")
 def check_block(request: Request) -> None:
     """Refuse a block that is none, or that a subnet cannot have.

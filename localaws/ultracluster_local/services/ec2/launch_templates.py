@@ -5,7 +5,6 @@ versions; a launch template must be read back exactly as submitted.
 """
 
 import copy
-import re
 from collections.abc import Mapping
 from typing import Any
 
@@ -15,7 +14,6 @@ from ultracluster_local.services.ec2.user_data import check_user_data
 from ultracluster_local.services.handlers import Handlers, Request, ServiceError, hex_id, page, tags_of
 
 __all__ = [
-    "check_hops",
     "check_reservation",
     "handlers",
     "launch_templates",
@@ -25,10 +23,6 @@ __all__ = [
 
 handlers = Handlers(service="ec2")
 
-_NAME = re.compile(r"[a-zA-Z0-9()./_-]{3,128}")  # API_CreateLaunchTemplate, botocore 1.44.5
-_TAGGABLE = frozenset({"instance", "network-interface", "spot-instances-request", "volume"})
-"""Resource types that a launch tags: API_LaunchTemplateTagSpecificationRequest."""
-_MOST_HOPS = 64
 _VERSIONS_OF_ALL = (  # AWS's words, quotes included: getmoto/moto, test_launch_templates.py, verified against AWS
     "To describe the launch template data for all your launch templates, for \u2018--versions\u2019 specify \u2018$Latest\u2019, "
     "\u2018$Default\u2019, or both, and omit \u2018--launch-template-id\u2019, \u2018--launch-template-name\u2019, and version numbers. To "
@@ -95,13 +89,6 @@ def _check_data(data: Mapping[str, Any]) -> None:
             "InvalidParameterCombination",
             "InstanceType and InstanceRequirements cannot be specified together",
         )
-    for specification in data.get("TagSpecifications") or []:
-        if specification.get("ResourceType") not in _TAGGABLE:
-            raise ServiceError(
-                "InvalidParameterValue",
-                f"'{specification.get('ResourceType')}' is not a valid taggable resource type for this operation.",
-            )
-    check_hops(data)
     check_reservation(data)  # hashicorp/terraform-provider-aws#43881: already by the template
 
 
@@ -119,20 +106,6 @@ def check_reservation(data: Mapping[str, Any]) -> None:
         raise ServiceError(
             "InvalidParameterCombination",
             "The request can include either a CapacityReservationId or a CapacityReservationPreference but not both.",
-        )
-
-
-def check_hops(data: Mapping[str, Any]) -> None:
-    """Refuse a hop limit that is out of range.
-
-    Raises:
-        ServiceError: If it is.
-    """
-    hops = (data.get("MetadataOptions") or {}).get("HttpPutResponseHopLimit")
-    if hops is not None and not 1 <= int(hops) <= _MOST_HOPS:
-        raise ServiceError(
-            "InvalidParameterValue",
-            f"Value ({hops}) for parameter HttpPutResponseHopLimit is invalid. It must be between 1 and {_MOST_HOPS}.",
         )
 
 
@@ -190,20 +163,6 @@ def template_tags(region: str, specification: Mapping[str, Any]) -> dict[str, st
 def create_launch_template(request: Request) -> Mapping[str, Any]:
     """Create a launch template with version 1; its name is unique in the Region."""
     name = request.parameters["LaunchTemplateName"]
-    if not _NAME.fullmatch(name):
-        raise ServiceError(
-            "InvalidLaunchTemplateName.MalformedException",
-            # awsdocs/aws-cloudformation-user-guide#132
-            "The specified launch template name is invalid. A launch template name must be between 3 and 128 characters, "
-            "and may contain letters, numbers, and the following characters: - ( ) . / _.",
-        )
-    for specification in request.parameters.get("TagSpecifications") or []:
-        if specification.get("ResourceType") != "launch-template":  # cloudformation-coverage-roadmap#979
-            raise ServiceError(
-                "InvalidParameterValue",
-                "The value for the ResourceType member of the TagSpecification request parameter must be 'launch-template'. "
-                "Verify the ResourceType and try again.",
-            )
     if not request.parameters.get("LaunchTemplateData"):
         raise ServiceError("MissingParameter", "The request must contain the parameter LaunchTemplateData")
     templates = launch_templates(request.region)

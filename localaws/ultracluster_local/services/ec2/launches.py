@@ -13,7 +13,7 @@ from moto.ec2.models.instance_types import INSTANCE_TYPES
 from moto.iam.models import iam_backends
 
 from ultracluster_local.instance.environment import ACCOUNT
-from ultracluster_local.services.ec2.launch_templates import check_hops, check_reservation
+from ultracluster_local.services.ec2.launch_templates import check_reservation
 from ultracluster_local.services.ec2.networks import network_of, subnets
 from ultracluster_local.services.ec2.placement_groups import placement_groups
 from ultracluster_local.services.ec2.user_data import check_user_data
@@ -54,7 +54,6 @@ def check_launch(request: Request, given: Mapping[str, Any]) -> None:
         raise _invalid_value(f"Invalid value '{given['InstanceType']}' for InstanceType.")
     if not given.get("ImageId"):  # an image may also come from the launch template
         raise ServiceError("MissingParameter", "The request must contain the parameter ImageId")
-    check_hops(given)
     _check_addresses(given, most)
     _check_combinations(given)
     _check_names(request, given)

@@ -1,21 +1,23 @@
 """moto's network objects of a Region: how they are described, and those that checks need."""
 
 import contextlib
-import functools
 import ipaddress
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
+from moto.core.responses import ActionResult
 from moto.ec2.models import ec2_backends
+from moto.ec2.models.elastic_ip_addresses import ElasticAddress
 from moto.ec2.models.route_tables import RouteTable
 from moto.ec2.models.vpcs import VPCBackend
+from moto.ec2.responses import EC2Response
 
 from ultracluster_local.instance.environment import ACCOUNT
+from ultracluster_local.services.replacing import instead_of
 
 __all__ = [
     "backend_of",
     "endpoints",
-    "install",
     "instances",
     "interfaces",
     "nat_gateways",
@@ -27,21 +29,23 @@ __all__ = [
 _DELETED = frozenset({"deleting", "deleted"})
 _GONE = frozenset({"terminated", "shutting-down"})
 
-
-def install() -> None:
-    """Describe route tables as localstack/localstack, test_ec2.snapshot.json shows, and CIDR blocks in canonical form."""
-    RouteTable.propagating_vgws = []
-    VPCBackend.create_vpc = _in_canonical_form(VPCBackend.create_vpc)
+ElasticAddress.public_ipv4_pool = "amazon"
+ElasticAddress.network_border_group = property(lambda address: address.ec2_backend.region_name)
+RouteTable.propagating_vgws = []  # as localstack/localstack, test_ec2.snapshot.json shows
 
 
-def _in_canonical_form(original: Callable[..., Any]) -> Callable[..., Any]:
-    @functools.wraps(original)
-    def create_vpc(backend: Any, cidr_block: str, *given: Any, **named: Any) -> Any:
-        with contextlib.suppress(ValueError):  # API_CreateVpc, CidrBlock; moto refuses the others
-            cidr_block = str(ipaddress.ip_network(cidr_block, strict=False))
-        return original(backend, cidr_block, *given, **named)
+@instead_of(EC2Response, "allocate_address")
+def _allocate_address(original: Any, response: Any) -> ActionResult:
+    """Say of which pool an address is, as aws-cli's examples of allocate-address and describe-addresses do."""
+    pool = {"PublicIpv4Pool": "amazon", "NetworkBorderGroup": response.region}
+    return ActionResult({**original(response).result, **pool})
 
-    return create_vpc
+
+@instead_of(VPCBackend, "create_vpc")
+def _in_canonical_form(original: Any, backend: Any, cidr_block: str, *given: Any, **named: Any) -> Any:
+    with contextlib.suppress(ValueError):  # API_CreateVpc, CidrBlock; moto refuses the others
+        cidr_block = str(ipaddress.ip_network(cidr_block, strict=False))
+    return original(backend, cidr_block, *given, **named)
 
 
 def backend_of(region: str) -> Any:

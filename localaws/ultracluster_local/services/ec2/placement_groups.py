@@ -10,8 +10,6 @@ __all__ = ["handlers", "placement_groups"]
 
 handlers = Handlers(service="ec2")
 
-_MOST_PARTITIONS = 7
-
 
 def placement_groups(region: str) -> dict[str, dict[str, Any]]:
     """Return the groups of a Region by name."""
@@ -32,10 +30,6 @@ def create_placement_group(request: Request) -> Mapping[str, Any]:
         raise ServiceError(
             "InvalidParameterCombination",
             "PartitionCount is only supported for placement groups of strategy partition",
-        )
-    if partitions is not None and not 1 <= partitions <= _MOST_PARTITIONS:
-        raise ServiceError(
-            "InvalidParameterValue", f"PartitionCount must be between 1 and {_MOST_PARTITIONS}"
         )
     if request.parameters.get("SpreadLevel") and strategy != "spread":
         raise ServiceError(

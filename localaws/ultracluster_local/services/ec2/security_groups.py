@@ -1,9 +1,8 @@
 """Security groups: the rules of default groups, which moto leaves out, and constraints of names and rules."""
 
-import functools
 import ipaddress
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 from moto.ec2.models.security_groups import SecurityGroupBackend
@@ -11,8 +10,9 @@ from moto.ec2.models.security_groups import SecurityGroupBackend
 from ultracluster_local.services.checks import Checks
 from ultracluster_local.services.ec2.networks import backend_of, network_of
 from ultracluster_local.services.handlers import Request, ServiceError
+from ultracluster_local.services.replacing import instead_of
 
-__all__ = ["install"]
+__all__: list[str] = []
 
 _check = Checks(service="ec2")
 
@@ -23,38 +23,24 @@ _WITH_PORTS = frozenset({"tcp", "udp", "6", "17"})
 _MOST_PORT = 65_535
 
 
-def install() -> None:
+@instead_of(SecurityGroupBackend, "create_security_group")
+def _admitting_itself(original: Any, backend: Any, *arguments: Any, **settings: Any) -> Any:
     """Add to default groups the rule that admits all traffic from themselves.
 
     https://docs.aws.amazon.com/vpc/latest/userguide/default-security-group.html, "Default security group basics".
     """
-    SecurityGroupBackend.create_security_group = _admitting_itself(SecurityGroupBackend.create_security_group)
-
-
-def _admitting_itself(original: Callable[..., Any]) -> Callable[..., Any]:
-    @functools.wraps(original)
-    def create_security_group(backend: Any, *arguments: Any, **settings: Any) -> Any:
-        group = original(backend, *arguments, **settings)
-        if group.is_default:
-            backend.authorize_security_group_ingress(
-                group.id, "-1", None, None, [], source_groups=[{"GroupId": group.id}], vpc_id=group.vpc_id
-            )
-        return group
-
-    return create_security_group
+    group = original(backend, *arguments, **settings)
+    if group.is_default:
+        backend.authorize_security_group_ingress(
+            group.id, "-1", None, None, [], source_groups=[{"GroupId": group.id}], vpc_id=group.vpc_id
+        )
+    return group
 
 
 @_check("CreateSecurityGroup")
 def create_security_group(request: Request) -> None:
     """Check name and description."""
     name, description = request.parameters["GroupName"], request.parameters.get("Description") or ""
-    if name.startswith("sg-"):
-        raise ServiceError(
-            "InvalidParameterValue",
-            f"Value ({name}) for parameter GroupName is invalid. Group names may not be in the format sg-*.",
-        )
-    if name == "default":
-        raise ServiceError("InvalidParameterValue", f"Cannot use reserved security group name: {name}")
     network = request.parameters.get("VpcId")
     kept = backend_of(request.region).groups.get(network) or {}
     if network and any(one.name == name for one in kept.values()):  # kubernetes/kops#2376

@@ -4,22 +4,33 @@ import copy
 import functools
 import json
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 from moto.core.responses import ActionResult
 from moto.iam.aws_managed_policies import aws_managed_policies_data
 from moto.iam.exceptions import NotFoundException
-from moto.iam.models import AWSManagedPolicy, IAMBackend, ManagedPolicy, Role, iam_backends
+from moto.iam.models import (
+    AWSManagedPolicy,
+    Group,
+    IAMBackend,
+    InstanceProfile,
+    ManagedPolicy,
+    Role,
+    User,
+    iam_backends,
+)
 from moto.iam.responses import IamResponse
+from moto.iam.utils import generate_access_key_id_from_account_id
 
 from ultracluster_local.instance.environment import ACCOUNT
 from ultracluster_local.services.checks import Checks
 from ultracluster_local.services.handlers import Request, ServiceError
 from ultracluster_local.services.iam.policy_grammar import as_list, document, missing_principal, statements
 from ultracluster_local.services.iam.roles import find_role
+from ultracluster_local.services.replacing import instead_of
 
-__all__ = ["install"]
+__all__: list[str] = []
 
 _check = Checks(service="iam")
 
@@ -35,21 +46,26 @@ _WITH_SUFFIX = frozenset({"autoscaling.amazonaws.com"})
 """Services whose service-linked roles take a suffix; most others refuse one."""
 
 
-def install() -> None:
-    """Describe roles and policies as localstack/localstack, test_iam.snapshot.json shows, and refuse what is absent with IAM's words."""
-    ManagedPolicy.permissions_boundary_usage_count = 0
-    NotFoundException.__init__ = _saying_what_is_absent(NotFoundException.__init__)
-    IamResponse.create_role = _creating_role(IamResponse.create_role)
-    IAMBackend.create_service_linked_role = _linked(IAMBackend.create_service_linked_role)
-    IamResponse.list_roles = _listing_roles(IamResponse.list_roles)
+ManagedPolicy.permissions_boundary_usage_count = 0  # as test_iam.snapshot.json shows
 
 
-def _saying_what_is_absent(original: Callable[..., None]) -> Callable[..., None]:
-    @functools.wraps(original)
-    def make(made: Any, message: str, *given: Any) -> None:
-        original(made, _absent(message), *given)
+_PREFIXES = {Group: "AGPA", InstanceProfile: "AIPA", ManagedPolicy: "ANPA", User: "AIDA"}
+"""Prefixes of IDs: https://docs.aws.amazon.com/IAM/latest/UserGuide/reference_identifiers.html#identifiers-prefixes (2026-11)."""
 
-    return make
+
+def _identified(original: Any, made: Any, *given: Any, **named: Any) -> None:
+    original(made, *given, **named)
+    prefix = next(prefix for kind, prefix in _PREFIXES.items() if isinstance(made, kind))
+    made.id = generate_access_key_id_from_account_id(ACCOUNT, prefix, total_length=21)
+
+
+for _kind in _PREFIXES:
+    instead_of(_kind, "__init__")(_identified)
+
+
+@instead_of(NotFoundException, "__init__")
+def _saying_what_is_absent(original: Any, made: Any, message: str, *given: Any) -> None:
+    original(made, _absent(message), *given)
 
 
 def _absent(message: str) -> str:
@@ -73,12 +89,17 @@ def _shown_as_new(role: Any, *, duration: Any) -> Any:
     return shown
 
 
-def _creating_role(original: Callable[[Any], Any]) -> Callable[[Any], Any]:
-    @functools.wraps(original)
-    def create_role(response: Any) -> Any:
-        return ActionResult({"Role": _shown_as_new(original(response).result["Role"], duration=None)})
+@instead_of(IamResponse, "create_role")
+def _create_role(original: Any, response: Any) -> Any:
+    """Describe a role as localstack/localstack, test_iam.snapshot.json shows."""
+    return ActionResult({"Role": _shown_as_new(original(response).result["Role"], duration=None)})
 
-    return create_role
+
+@instead_of(IamResponse, "list_roles")
+def _list_roles(original: Any, response: Any) -> Any:
+    found = original(response).result
+    roles = [_shown_as_new(one, duration=one.max_session_duration) for one in found["Roles"]]
+    return ActionResult({**found, "Roles": roles})
 
 
 _OF_SERVICES = {
@@ -90,32 +111,17 @@ _OF_SERVICES = {
 """Policies of service-linked roles: https://docs.aws.amazon.com/aws-managed-policy/latest/reference/policy-list.html."""
 
 
-def _linked(original: Callable[..., Any]) -> Callable[..., Any]:
+@instead_of(IAMBackend, "create_service_linked_role")
+def _linked(original: Any, iam: Any, service_name: str, description: str, suffix: str) -> Any:
     """Trust and attach what AWS does: test_iam.snapshot.json."""
-
-    @functools.wraps(original)
-    def create(iam: Any, service_name: str, description: str, suffix: str) -> Any:
-        role = original(iam, service_name, description, suffix)
-        statement = {"Effect": "Allow", "Principal": {"Service": service_name}, "Action": "sts:AssumeRole"}
-        trust = {"Version": "2012-10-17", "Statement": [statement]}
-        role.assume_role_policy_document = json.dumps(trust)
-        if name := _OF_SERVICES.get(service_name):
-            arn = f"arn:aws:iam::aws:policy/aws-service-role/{name}"
-            _know(arn)
-            iam.attach_role_policy(arn, role.name)
-        return role
-
-    return create
-
-
-def _listing_roles(original: Callable[[Any], Any]) -> Callable[[Any], Any]:
-    @functools.wraps(original)
-    def list_roles(response: Any) -> Any:
-        found = original(response).result
-        roles = [_shown_as_new(one, duration=one.max_session_duration) for one in found["Roles"]]
-        return ActionResult({**found, "Roles": roles})
-
-    return list_roles
+    role = original(iam, service_name, description, suffix)
+    statement = {"Effect": "Allow", "Principal": {"Service": service_name}, "Action": "sts:AssumeRole"}
+    role.assume_role_policy_document = json.dumps({"Version": "2012-10-17", "Statement": [statement]})
+    if name := _OF_SERVICES.get(service_name):
+        arn = f"arn:aws:iam::aws:policy/aws-service-role/{name}"
+        _know(arn)
+        iam.attach_role_policy(arn, role.name)
+    return role
 
 
 def _malformed(message: str) -> ServiceError:

@@ -12,12 +12,11 @@ from fnmatch import fnmatchcase
 from typing import Any
 
 from moto.iam.models import SERVICE_NAME_CONVERSION, iam_backends
-from moto.iam.responses import IamResponse
 
 from ultracluster_local.instance.environment import ACCOUNT
 from ultracluster_local.services.handlers import Handlers, Request, ServiceError
 
-__all__ = ["decide", "handlers", "install"]
+__all__ = ["decide", "handlers"]
 
 handlers = Handlers(service="iam")
 
@@ -33,14 +32,7 @@ _KNOWN = {"Sid", "Effect", "Action", "NotAction", "Resource", "NotResource", "Co
 _UNKNOWN_PARAMETERS = ("PolicyInputList", "ResourcePolicy", "CallerArn", "ResourceHandlingOption")
 
 
-# Names of service-linked roles that moto lacks.
-_ROLE_NAMES = {"batch": "Batch", "fsx": "AmazonFSx", "spot": "EC2Spot"}
-
-
-def install() -> None:
-    """Install the operation and names of service-linked roles into moto's IAM."""
-    handlers.install(IamResponse)
-    SERVICE_NAME_CONVERSION.update(_ROLE_NAMES)
+SERVICE_NAME_CONVERSION.update({"batch": "Batch", "fsx": "AmazonFSx", "spot": "EC2Spot"})  # moto lacks them
 
 
 @handlers("SimulatePrincipalPolicy")

@@ -1,9 +1,8 @@
 """EventBridge rules and targets, and schedules of EventBridge Scheduler."""
 
-import functools
 import json
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from datetime import UTC, timedelta
 from typing import Any
 from zoneinfo import available_timezones
@@ -18,8 +17,9 @@ from ultracluster_local.services.handlers import Request, ServiceError
 from ultracluster_local.services.iam.roles import can_assume
 from ultracluster_local.services.messaging.event_patterns import problem
 from ultracluster_local.services.messaging.schedule_grammar import is_schedule
+from ultracluster_local.services.replacing import instead_of
 
-__all__ = ["install"]
+__all__: list[str] = []
 
 _events = Checks(service="events")
 _scheduler = Checks(service="scheduler")
@@ -209,14 +209,7 @@ def check_group(request: Request) -> None:
         raise ServiceError("ResourceNotFoundException", f"Schedule group {name} does not exist.")
 
 
-def install() -> None:
+@instead_of(EventBridgeSchedulerBackend, "create_schedule")
+def _create_schedule(original: Any, *given: Any, action_after_completion: str | None, **named: Any) -> Any:
     """Keep schedules by default: aws_scheduler_schedule in hashicorp/terraform-provider-aws, action_after_completion."""
-    EventBridgeSchedulerBackend.create_schedule = _kept(EventBridgeSchedulerBackend.create_schedule)
-
-
-def _kept(original: Callable[..., Any]) -> Callable[..., Any]:
-    @functools.wraps(original)
-    def create_schedule(*given: Any, action_after_completion: str | None, **named: Any) -> Any:
-        return original(*given, action_after_completion=action_after_completion or "NONE", **named)
-
-    return create_schedule
+    return original(*given, action_after_completion=action_after_completion or "NONE", **named)

@@ -6,33 +6,21 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from moto.core.responses import ActionResult
 from moto.core.utils import camelcase_to_underscores
-from moto.sns.models import sns_backends
+from moto.sns.models import SNSBackend, sns_backends
+from moto.sns.responses import SNSResponse
 
 from ultracluster_local.instance.environment import ACCOUNT
 from ultracluster_local.services.checks import Checks
 from ultracluster_local.services.handlers import Request, ServiceError
 from ultracluster_local.services.iam.policy_grammar import document
+from ultracluster_local.services.replacing import instead_of
 
 __all__: list[str] = []
 
 _check = Checks(service="sns")
 
-# Subscribe: https://docs.aws.amazon.com/sns/latest/api/API_Subscribe.html
-_PROTOCOLS = frozenset(
-    {"http", "https", "email", "email-json", "sms", "sqs", "application", "lambda", "firehose"}
-)
-_ATTRIBUTES = frozenset(
-    {
-        "DeliveryPolicy",
-        "FilterPolicy",
-        "FilterPolicyScope",
-        "RawMessageDelivery",
-        "RedrivePolicy",
-        "ReplayPolicy",
-        "SubscriptionRoleArn",
-    }
-)
 _ARN_PARTS = 6
 _MOST_FILTER_KEYS = 5
 _LONGEST_SUBJECT = 100
@@ -101,10 +89,8 @@ def check_topic_arn(request: Request) -> None:
 
 @_check("Subscribe")
 def check_subscribe(request: Request) -> None:
-    """Refuse an unknown protocol, an endpoint that does not fit it, and wrong attributes."""
+    """Refuse an endpoint that does not fit the protocol, and wrong attributes."""
     protocol, endpoint = request.parameters["Protocol"], request.parameters.get("Endpoint", "")
-    if protocol not in _PROTOCOLS:
-        raise _invalid(f"Amazon SNS does not support this protocol string: {protocol}")
     if protocol in {"http", "https"} and not endpoint.startswith(f"{protocol}://"):
         raise _invalid("Endpoint must match the specified protocol")
     if protocol.startswith("email") and "@" not in endpoint:
@@ -130,10 +116,8 @@ def check_subscribe(request: Request) -> None:
 
 @_check("SetSubscriptionAttributes")
 def check_set_subscription_attributes(request: Request) -> None:
-    """Refuse an unknown attribute, or a wrong value."""
+    """Refuse a wrong value."""
     name = request.parameters["AttributeName"]
-    if name not in _ATTRIBUTES:
-        raise _invalid("AttributeName")
     for problem in _attribute_problems({name: request.parameters.get("AttributeValue", "")}):
         raise _invalid(problem)
 
@@ -188,3 +172,47 @@ def check_topic(request: Request) -> None:
         if topic.endswith(".fifo") and not all(one.get("MessageGroupId") for one in entries):
             problem = "Invalid parameter: The MessageGroupId parameter is required for FIFO topics"
             raise ServiceError("InvalidParameter", problem)
+
+
+# What a subscription waits for: https://docs.aws.amazon.com/sns/latest/api/API_Subscribe.html; the words are those of
+# hashicorp/terraform#2776 (2015-07-18), and of ListSubscriptions those of its reference in aws-cli's examples.
+
+
+def _waits(subscription: Any) -> bool:
+    return (
+        subscription.protocol.partition("-")[0] in {"http", "https", "email"} and not subscription.confirmed
+    )
+
+
+@instead_of(SNSBackend, "subscribe")
+def _subscribe(original: Any, sns: Any, topic_arn: str, endpoint: str, protocol: str) -> Any:
+    subscription = original(sns, topic_arn, endpoint, protocol)
+    if _waits(subscription):
+        subscription.attributes |= {"PendingConfirmation": True, "ConfirmationWasAuthenticated": False}
+    return subscription
+
+
+@instead_of(SNSResponse, "subscribe")
+def _answer_subscribe(original: Any, response: Any) -> ActionResult:
+    answer = original(response)
+    subscription = response.backend.subscriptions[answer.result["SubscriptionArn"]]
+    if _waits(subscription) and str(response._get_param("ReturnSubscriptionArn")).lower() != "true":  # noqa: SLF001 - moto has no public name for it
+        return ActionResult({"SubscriptionArn": "pending confirmation"})
+    return answer
+
+
+@instead_of(SNSResponse, "list_subscriptions", "list_subscriptions_by_topic")
+def _list_subscriptions(original: Any, response: Any) -> ActionResult:
+    found = original(response).result
+    shown = [_shown(one) if _waits(one) else one for one in found["Subscriptions"]]
+    return ActionResult({**found, "Subscriptions": shown})
+
+
+def _shown(subscription: Any) -> dict[str, str]:
+    return {
+        "SubscriptionArn": "PendingConfirmation",
+        "Owner": subscription.owner,
+        "Protocol": subscription.protocol,
+        "Endpoint": subscription.endpoint,
+        "TopicArn": subscription.topic_arn,
+    }

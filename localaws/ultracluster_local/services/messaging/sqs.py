@@ -1,7 +1,6 @@
 """SQS queues: attributes that CreateQueue refuses, and policies, which moto drops when other attributes are set."""
 
-import functools
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 from moto.sqs.models import Queue, sqs_backends
@@ -9,24 +8,22 @@ from moto.sqs.models import Queue, sqs_backends
 from ultracluster_local.instance.environment import ACCOUNT
 from ultracluster_local.services.checks import Checks
 from ultracluster_local.services.handlers import Request, ServiceError
+from ultracluster_local.services.replacing import instead_of
 
-__all__ = ["install"]
-
-
-def install() -> None:
-    """Make SetQueueAttributes keep the policy unless a new one is given."""
-    Queue._set_attributes = _keeping_the_policy(Queue._set_attributes)  # noqa: SLF001 - moto has no other place
+__all__: list[str] = []
 
 
-def _keeping_the_policy(original: Callable[..., None]) -> Callable[..., None]:
-    @functools.wraps(original)
-    def set_attributes(queue: Any, attributes: Mapping[str, Any], now: float | None = None) -> None:
-        kept = getattr(queue, "policy", None)  # a new queue has no policy yet
-        original(queue, attributes, now)
-        if "Policy" not in attributes:
-            queue.policy = kept
-
-    return set_attributes
+@instead_of(Queue, "_set_attributes")
+def _set_attributes(
+    original: Any, queue: Any, attributes: Mapping[str, Any], now: float | None = None
+) -> None:
+    """Keep the policy unless a new one is given, and times in seconds: API_GetQueueAttributes, CreatedTimestamp."""
+    kept = getattr(queue, "policy", None)  # a new queue has no policy yet
+    original(queue, attributes, now)
+    if "Policy" not in attributes:
+        queue.policy = kept
+    queue.created_timestamp = int(queue.created_timestamp)
+    queue.last_modified_timestamp = int(queue.last_modified_timestamp)
 
 
 _check = Checks(service="sqs")

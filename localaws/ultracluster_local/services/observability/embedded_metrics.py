@@ -4,9 +4,8 @@ Source: specification of the format in the CloudWatch User Guide, read 2026-11-2
 value may be a number or a list of numbers. Other log events are ignored.
 """
 
-import functools
 import json
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from datetime import UTC, datetime
 from typing import Any
 
@@ -14,23 +13,22 @@ from moto.cloudwatch.models import cloudwatch_backends
 from moto.logs.models import LogsBackend
 
 from ultracluster_local.instance.environment import ACCOUNT
+from ultracluster_local.services.replacing import instead_of
 
-__all__ = ["extract_metrics", "install"]
-
-
-def install() -> None:
-    """Make moto's CloudWatch Logs extract metrics from log events."""
-    LogsBackend.put_log_events = _extracting(LogsBackend.put_log_events)
+__all__ = ["extract_metrics"]
 
 
-def _extracting(original: Callable[..., Any]) -> Callable[..., Any]:
-    @functools.wraps(original)
-    def put(backend: Any, log_group_name: str, log_stream_name: str, log_events: list[dict[str, Any]]) -> Any:
-        answer = original(backend, log_group_name, log_stream_name, log_events)
-        extract_metrics((each["message"] for each in log_events), region=backend.region_name)
-        return answer
-
-    return put
+@instead_of(LogsBackend, "put_log_events")
+def _put_log_events(
+    original: Any,
+    backend: Any,
+    log_group_name: str,
+    log_stream_name: str,
+    log_events: list[dict[str, Any]],
+) -> Any:
+    answer = original(backend, log_group_name, log_stream_name, log_events)
+    extract_metrics((each["message"] for each in log_events), region=backend.region_name)
+    return answer
 
 
 def extract_metrics(lines: Iterable[str], *, region: str, at: datetime | None = None) -> None:

@@ -11,11 +11,6 @@ __all__: list[str] = []
 
 _check = Checks(service="logs")
 
-_RETENTIONS = (
-    *(1, 3, 5, 7, 14, 30, 60, 90, 120, 150, 180, 365, 400, 545, 731),
-    *(1096, 1827, 2192, 2557, 2922, 3288, 3653),
-)
-
 
 @_check("CreateLogGroup", "AssociateKmsKey")
 def check_key(request: Request) -> None:
@@ -55,15 +50,3 @@ def check_describe_log_groups(request: Request) -> None:
     if request.parameters.get("logGroupNamePrefix") and request.parameters.get("logGroupNamePattern"):
         problem = "LogGroup name prefix and LogGroup name pattern are mutually exclusive parameters."
         raise ServiceError("InvalidParameterException", problem)
-
-
-@_check("PutRetentionPolicy")
-def check_put_retention_policy(request: Request) -> None:
-    """Refuse another number of days: API_PutRetentionPolicy, retentionInDays."""
-    days = request.parameters["retentionInDays"]
-    if int(days) not in _RETENTIONS:
-        raise ServiceError(
-            "InvalidParameterException",
-            f"1 validation error detected: Value '{days}' at 'retentionInDays' failed to satisfy constraint: Member must "
-            f"satisfy enum value set: [{', '.join(map(str, _RETENTIONS))}]",
-        )

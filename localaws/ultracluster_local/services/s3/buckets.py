@@ -5,8 +5,6 @@ moto enforces policies without their conditions, so the statement that denies pl
 Nothing is copied here.
 """
 
-import functools
-from collections.abc import Callable
 from typing import Any
 
 from moto.core.responses import ActionResult
@@ -14,34 +12,31 @@ from moto.iam.access_control import PermissionResult
 from moto.s3.models import FakeBucket
 from moto.s3.responses import S3Response
 
-__all__ = ["install"]
+from ultracluster_local.services.replacing import instead_of
+
+__all__: list[str] = []
 
 
-def install() -> None:
-    """Disable the enforcement of bucket policies, and return replication configurations unchanged."""
-    FakeBucket.get_permission = _neutral
-    # Some published templates enable logging to a bucket before its policy allows it (aws-samples/aws-hpc-recipes, whisper_transcription).
-    FakeBucket._log_permissions_enabled_policy = staticmethod(_allowed)  # noqa: SLF001 - moto asks for it here
-    S3Response.get_bucket_replication = _shown_as_put(S3Response.get_bucket_replication)
-
-
-def _allowed(**_: Any) -> bool:
-    return True
-
-
-def _neutral(bucket: Any, action: str, resource: str) -> PermissionResult:  # noqa: ARG001 - moto's signature
+@instead_of(FakeBucket, "get_permission")
+def _neutral(original: Any, bucket: Any, action: str, resource: str) -> PermissionResult:  # noqa: ARG001 - moto's signature
     return PermissionResult.NEUTRAL
 
 
-def _shown_as_put(original: Callable[[Any], Any]) -> Callable[[Any], Any]:
-    @functools.wraps(original)
-    def get_bucket_replication(response: Any) -> Any:
-        kept = response.backend.get_bucket_replication(response.bucket_name)
-        if not kept:
-            return original(response)  # raises if there is no configuration
-        response.data["Action"] = "GetBucketReplication"
-        rules = [{**rule, "Priority": int(rule["Priority"])} for rule in kept["Rule"]]
-        shown = {"ReplicationConfiguration": {"Role": kept["Role"], "Rules": rules}}
-        return response.serialized(ActionResult(shown))
+@instead_of(FakeBucket, "_log_permissions_enabled_policy")
+def _allowed(original: Any, *_: Any, **__: Any) -> bool:  # noqa: ARG001 - likewise
+    """Let logs in: some published templates enable them before the policy of their bucket allows it.
 
-    return get_bucket_replication
+    aws-samples/aws-hpc-recipes, whisper_transcription
+    """
+    return True
+
+
+@instead_of(S3Response, "get_bucket_replication")
+def _get_bucket_replication(original: Any, response: Any) -> Any:
+    kept = response.backend.get_bucket_replication(response.bucket_name)
+    if not kept:
+        return original(response)  # raises if there is no configuration
+    response.data["Action"] = "GetBucketReplication"
+    rules = [{**rule, "Priority": int(rule["Priority"])} for rule in kept["Rule"]]
+    shown = {"ReplicationConfiguration": {"Role": kept["Role"], "Rules": rules}}
+    return response.serialized(ActionResult(shown))

@@ -33,11 +33,7 @@ __all__: list[str] = []
 _check = Checks(service="s3")
 
 _OWNERSHIPS = frozenset({"BucketOwnerEnforced", "BucketOwnerPreferred", "ObjectWriter"})
-_PUBLIC_ACLS = frozenset({"public-read", "public-read-write", "authenticated-read"})
 _GRANTS = ("GrantFullControl", "GrantRead", "GrantReadACP", "GrantWrite", "GrantWriteACP")
-_MOST_TAGS = 50
-_MOST_PARTS = 10_000
-_LONGEST_POLICY = 20 * 1024
 _MALFORMED = "The XML you provided was not well-formed or did not validate against our published schema"
 
 
@@ -58,18 +54,14 @@ def _invalid(message: str) -> ServiceError:
 
 @_check("CreateBucket")
 def check_create_bucket(request: Request) -> None:
-    """Refuse an invalid name, and ACLs for a bucket on which they are disabled."""
-    name, ownership = request.parameters["Bucket"], request.parameters.get("ObjectOwnership")
+    """Refuse another place, and ACLs for a bucket on which they are disabled."""
+    ownership = request.parameters.get("ObjectOwnership")
     place = (request.parameters.get("CreateBucketConfiguration") or {}).get("LocationConstraint")
     if place and request.region not in {"us-east-1", place}:  # us-east-1 makes buckets of every Region
         problem = (
             "location constraint is incompatible for the region specific endpoint this request was sent to."
         )
         raise ServiceError("IllegalLocationConstraintException", f"The {place} {problem}")
-    if not _is_name(name):
-        raise ServiceError("InvalidBucketName", "The specified bucket is not valid.")
-    if ownership is not None and ownership not in _OWNERSHIPS:
-        raise _invalid(f"Invalid x-amz-object-ownership header: {ownership}")
     acl = request.parameters.get("ACL", "private")
     if acl != "private" and ownership in {None, "BucketOwnerEnforced"}:
         # Since April 2023: https://docs.aws.amazon.com/AmazonS3/latest/userguide/about-object-ownership.html
@@ -105,16 +97,6 @@ def check_upload(request: Request) -> None:
     if bucket is not None and request.parameters["UploadId"] not in bucket.multiparts and not again:
         problem = "The specified upload does not exist. The upload ID may be invalid, or the upload may have been aborted or completed."
         raise ServiceError("NoSuchUpload", problem)
-
-
-def _is_name(name: str) -> bool:
-    reserved = name.startswith(("xn--", "sthree-", "amzn-s3-demo-")) or name.endswith(
-        ("-s3alias", "--ol-s3", ".mrap", "--x-s3", "--table-s3")
-    )
-    address = re.fullmatch(r"\d+\.\d+\.\d+\.\d+", name)
-    return bool(re.fullmatch(r"[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]", name)) and not (
-        reserved or address or ".." in name
-    )
 
 
 @_check("DeleteBucket")
@@ -172,26 +154,6 @@ def check_put_bucket_encryption(request: Request) -> None:
         raise _invalid(problem)
 
 
-@_check("PutBucketTagging")
-def check_put_bucket_tagging(request: Request) -> None:
-    """Refuse invalid tags; moto refuses two of one key."""
-    tags = request.parameters["Tagging"].get("TagSet") or []
-    if len(tags) > _MOST_TAGS:
-        raise ServiceError("BadRequest", f"Bucket tag count cannot be greater than {_MOST_TAGS}")
-    for tag in tags:
-        _check_tag(tag)
-
-
-def _check_tag(tag: Mapping[str, str]) -> None:
-    if not re.fullmatch(r"[\w\s+\-=.:/@]{1,128}", tag["Key"]):
-        raise ServiceError("InvalidTag", "The TagKey you have provided is invalid")
-    if not re.fullmatch(r"[\w\s+\-=.:/@]{0,256}", tag.get("Value") or ""):
-        raise ServiceError("InvalidTag", "The TagValue you have provided is invalid")
-    # CloudFormation may set the tags that AWS reserves.
-    if tag["Key"].startswith("aws:") and not tag["Key"].startswith("aws:cloudformation:"):
-        raise ServiceError("InvalidTag", "System tags cannot be added/updated by requester")
-
-
 @_check("PutBucketLogging")
 def check_put_bucket_logging(request: Request) -> None:
     """Refuse a target that does not exist, or is in another Region."""
@@ -238,7 +200,6 @@ def check_put_bucket_replication(request: Request) -> None:
 # Life cycle
 
 _LEAST_DAYS_IN_STANDARD = {"STANDARD_IA": 30, "ONEZONE_IA": 30}
-_LONGEST_RULE_ID = 255
 _ACTIONS = (
     "Expiration",
     "Transitions",
@@ -254,9 +215,6 @@ def check_put_bucket_lifecycle_configuration(request: Request) -> None:
 
     https://docs.aws.amazon.com/AmazonS3/latest/userguide/lifecycle-transition-general-considerations.html
     """
-    least = request.parameters.get("TransitionDefaultMinimumObjectSize", "all_storage_classes_128K")
-    if least not in {"all_storage_classes_128K", "varies_by_storage_class"}:
-        raise ServiceError("InvalidRequest", f"Invalid TransitionDefaultMinimumObjectSize found: {least}")
     rules = (request.parameters.get("LifecycleConfiguration") or {}).get("Rules") or []
     if not rules:
         raise _malformed_xml()
@@ -264,8 +222,6 @@ def check_put_bucket_lifecycle_configuration(request: Request) -> None:
     if any(count > 1 for count in ids.values()):
         raise _invalid("Rule ID must be unique. Found same ID for one more than one rule")
     for rule in rules:
-        if len(rule.get("ID") or "") > _LONGEST_RULE_ID:
-            raise _invalid(f"ID length should not exceed allowed limit of {_LONGEST_RULE_ID}")
         if "Filter" not in rule and "Prefix" not in rule:
             raise _malformed_xml()
         if any("Date" in one and "Days" in one for one in rule.get("Transitions") or []):
@@ -327,7 +283,7 @@ def _filter(rule: Mapping[str, Any]) -> str:
 
 @_check("PutBucketNotificationConfiguration")
 def check_put_bucket_notification_configuration(request: Request) -> None:
-    """Refuse destinations that S3 cannot reach, and invalid filters."""
+    """Refuse destinations that S3 cannot reach, and filters that overlap."""
     wanted = request.parameters.get("NotificationConfiguration") or {}
     _refuse_overlaps([one for part in wanted.values() if isinstance(part, list) for one in part])
     for kind, target in (
@@ -336,11 +292,6 @@ def check_put_bucket_notification_configuration(request: Request) -> None:
         ("TopicConfigurations", "TopicArn"),
     ):
         for one in wanted.get(kind) or []:
-            for rule in ((one.get("Filter") or {}).get("Key") or {}).get("FilterRules") or []:
-                if rule["Name"].lower() not in {"prefix", "suffix"}:
-                    raise _invalid("filter rule name must be either prefix or suffix")
-            if not one[target].startswith("arn:"):
-                raise _invalid("The ARN could not be parsed")
             if not lets_service(document(_policy_of(one[target]) or ""), ["s3.amazonaws.com"]):
                 raise _invalid("Unable to validate the following destination configurations")
 
@@ -403,24 +354,12 @@ _ONLY_WHEN_LISTING = frozenset({"s3:prefix", "s3:delimiter", "s3:max-keys"})
 
 @_check("DeleteObject")
 def check_delete_object(request: Request) -> None:
-    """Refuse to pass a retention that cannot be, and a version that S3 did not give."""
+    """Refuse to pass a retention that cannot be."""
     bucket = _bucket(request)
     if bucket is None:
         return
     if request.parameters.get("BypassGovernanceRetention") and not bucket.object_lock_enabled:
         raise _invalid("x-amz-bypass-governance-retention is only applicable to Object Lock enabled buckets.")
-    version = request.parameters.get("VersionId")
-    if version not in {None, "null"} and not re.fullmatch(
-        r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}", version
-    ):
-        raise _invalid("Invalid version id specified")
-
-
-@_check("UploadPart")
-def check_upload_part(request: Request) -> None:
-    """Refuse a number that no part can have."""
-    if not 1 <= int(request.parameters["PartNumber"]) <= _MOST_PARTS:
-        raise _invalid(f"Part number must be an integer between 1 and {_MOST_PARTS}, inclusive")
 
 
 @_check("CompleteMultipartUpload")
@@ -442,10 +381,6 @@ def check_put_bucket_policy(request: Request) -> None:
         raise _malformed_policy("Policies must be valid JSON and the first byte must be '{'")
     if "Statement" not in policy:
         raise _malformed_policy("Missing required field Statement")
-    if len(text) > _LONGEST_POLICY:
-        raise ServiceError(
-            "PolicyTooLarge", "Policy is too large, the maximum policy size allowed is 20480 bytes"
-        )
     for statement in statements(policy):
         _check_statement(statement, bucket)
     if missing_principal(policy):

@@ -4,7 +4,6 @@ https://docs.aws.amazon.com/AmazonS3/latest/userguide/access-control-block-publi
 public"; since April 2023 every new bucket begins with all four settings (torchbox/buckup#18).
 """
 
-import functools
 import re
 from collections.abc import Mapping
 from typing import Any
@@ -18,8 +17,9 @@ from ultracluster_local.services.checks import Checks
 from ultracluster_local.services.handlers import Request, ServiceError
 from ultracluster_local.services.iam.policy_grammar import as_list, document, statements
 from ultracluster_local.services.kms import find_key
+from ultracluster_local.services.replacing import instead_of
 
-__all__ = ["install"]
+__all__: list[str] = []
 
 _check = Checks(service="s3")
 
@@ -77,62 +77,40 @@ def _is_public(statement: Mapping[str, Any]) -> bool:
     return statement.get("Effect") == "Allow" and "*" in as_list(named) and not keys & _LIMITING
 
 
-def install() -> None:
-    """Give new buckets the settings of AWS, and make PutObject look for the KMS key that it names.
+@instead_of(FakeBucket, "__init__")
+def _with_defaults(original: Any, bucket: Any, *given: Any, **named: Any) -> None:
+    """Give new buckets the settings of AWS: https://docs.aws.amazon.com/AmazonS3/latest/userguide/create-bucket-faq.html."""
+    original(bucket, *given, **named)
+    bucket.public_access_block = PublicAccessBlock(*([True] * 4))
+    bucket.ownership_rule = "BucketOwnerEnforced"
 
-    https://docs.aws.amazon.com/AmazonS3/latest/userguide/create-bucket-faq.html and default-encryption-faq.html (2026-11);
-    localstack/localstack, test_s3.snapshot.json (2026-02-21).
+
+@instead_of(S3Backend, "get_bucket_encryption")
+def _or_its_default(original: Any, backend: Any, bucket_name: str) -> Any:
+    """https://docs.aws.amazon.com/AmazonS3/latest/userguide/default-encryption-faq.html (2026-11)."""
+    default = {"ApplyServerSideEncryptionByDefault": {"SSEAlgorithm": "AES256"}, "BucketKeyEnabled": False}
+    return original(backend, bucket_name) or {"Rule": default}
+
+
+@instead_of(FakeKey, "__init__")
+def _naming_its_key(original: Any, made: Any, *given: Any, **named: Any) -> None:
+    """Encrypt each object, and name its KMS key by its ARN: localstack/localstack, test_s3_api.snapshot.json.
+
+    https://docs.aws.amazon.com/AmazonS3/latest/userguide/default-encryption-faq.html (2026-11)
     """
-    FakeBucket.__init__ = _with_defaults(FakeBucket.__init__)
-    S3Backend.get_bucket_encryption = _or_its_default(S3Backend.get_bucket_encryption)
-    FakeKey.__init__ = _naming_its_key(FakeKey.__init__)
-    S3Response.put_object = _with_a_key(S3Response.put_object)
+    original(made, *given, **named)
+    made.encryption = made.encryption or "AES256"
+    bucket = s3_backends[ACCOUNT]["aws"].buckets.get(made.bucket_name)
+    key = find_key(made.kms_key_id, bucket.region_name) if bucket and made.kms_key_id else None
+    made.kms_key_id = key.arn if key is not None else made.kms_key_id
 
 
-def _with_defaults(original: Any) -> Any:
-    @functools.wraps(original)
-    def make(bucket: Any, *given: Any, **named: Any) -> None:
-        original(bucket, *given, **named)
-        bucket.public_access_block = PublicAccessBlock(*([True] * 4))
-        bucket.ownership_rule = "BucketOwnerEnforced"
-
-    return make
-
-
-def _or_its_default(original: Any) -> Any:
-    @functools.wraps(original)
-    def read(backend: Any, bucket_name: str) -> Any:
-        default = {
-            "ApplyServerSideEncryptionByDefault": {"SSEAlgorithm": "AES256"},
-            "BucketKeyEnabled": False,
-        }
-        return original(backend, bucket_name) or {"Rule": default}
-
-    return read
-
-
-def _naming_its_key(original: Any) -> Any:
-    """Name the KMS key of an object by its ARN, as test_s3_api.snapshot.json shows."""
-
-    @functools.wraps(original)
-    def make(made: Any, *given: Any, **named: Any) -> None:
-        original(made, *given, **named)
-        bucket = s3_backends[ACCOUNT]["aws"].buckets.get(made.bucket_name)
-        key = find_key(made.kms_key_id, bucket.region_name) if bucket and made.kms_key_id else None
-        made.kms_key_id = key.arn if key is not None else made.kms_key_id
-
-    return make
-
-
-def _with_a_key(original: Any) -> Any:
-    @functools.wraps(original)
-    def put_object(response: Any) -> Any:
-        key = response.headers.get("x-amz-server-side-encryption-aws-kms-key-id")
-        if key and "alias/aws/" not in key and find_key(key, response.region) is None:
-            formed = key.startswith("arn:") or _UUID.fullmatch(key)
-            raise S3ClientError(
-                "KMS.NotFoundException", f"Key '{key}' does not exist" if formed else f"Invalid keyId '{key}'"
-            )
-        return original(response)
-
-    return put_object
+@instead_of(S3Response, "put_object")
+def _put_object(original: Any, response: Any) -> Any:
+    """Look for the KMS key that a request names: localstack/localstack, test_s3.snapshot.json (2026-02-21)."""
+    key = response.headers.get("x-amz-server-side-encryption-aws-kms-key-id")
+    if key and "alias/aws/" not in key and find_key(key, response.region) is None:
+        formed = key.startswith("arn:") or _UUID.fullmatch(key)
+        problem = f"Key '{key}' does not exist" if formed else f"Invalid keyId '{key}'"
+        raise S3ClientError("KMS.NotFoundException", problem)
+    return original(response)

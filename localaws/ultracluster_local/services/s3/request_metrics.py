@@ -4,9 +4,8 @@ moto handles requests for them as requests for the bucket itself. GET, HEAD, PUT
 counted. Unlike in AWS, counts are in CloudWatch at once and complete.
 """
 
-import functools
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from html import unescape
 from typing import Any
@@ -20,8 +19,9 @@ from ultracluster_local.instance.clock import CLOCK
 from ultracluster_local.instance.environment import ACCOUNT
 from ultracluster_local.instance.state import region_state
 from ultracluster_local.services.handlers import ServiceError
+from ultracluster_local.services.replacing import instead_of
 
-__all__ = ["install"]
+__all__: list[str] = []
 
 _NAMESPACE = "http://s3.amazonaws.com/doc/2006-03-01/"
 _COUNTED = {"GET": "GetRequests", "HEAD": "HeadRequests", "PUT": "PutRequests"}
@@ -36,29 +36,20 @@ class _Metrics:
     by_bucket: dict[str, dict[str, tuple[str, str]]] = field(default_factory=dict)
 
 
-def install() -> None:
-    """Make moto's S3 store the configurations and count requests."""
-    S3Response._bucket_response = _with_metrics(S3Response._bucket_response)  # noqa: SLF001 - moto has no other place
-    S3Response.key_response = _counting(S3Response.key_response)
-
-
 def _configurations(bucket: str) -> dict[str, tuple[str, str]]:
     return region_state("s3-metrics", region="aws", new=_Metrics).by_bucket.setdefault(bucket, {})
 
 
-def _with_metrics(original: Callable[..., Any]) -> Callable[..., Any]:
-    @functools.wraps(original)
-    def answer(response: Any, request: Any, full_url: str) -> Any:
-        query = parse_qs(urlparse(full_url).query, keep_blank_values=True)
-        bucket = response.parse_bucket_name_from_url(request, full_url)
-        if not bucket or "metrics" not in query:
-            if request.method == "DELETE" and bucket and not query:
-                _configurations(bucket).clear()
-            return original(response, request, full_url)
-        response.backend.get_bucket(bucket)  # raises if the bucket does not exist
-        return _metrics_call(bucket, query, method=request.method, body=response.body or b"")
-
-    return answer
+@instead_of(S3Response, "_bucket_response")
+def _bucket_response(original: Any, response: Any, request: Any, full_url: str) -> Any:
+    query = parse_qs(urlparse(full_url).query, keep_blank_values=True)
+    bucket = response.parse_bucket_name_from_url(request, full_url)
+    if not bucket or "metrics" not in query:
+        if request.method == "DELETE" and bucket and not query:
+            _configurations(bucket).clear()
+        return original(response, request, full_url)
+    response.backend.get_bucket(bucket)  # raises if the bucket does not exist
+    return _metrics_call(bucket, query, method=request.method, body=response.body or b"")
 
 
 def _metrics_call(bucket: str, query: Mapping[str, list[str]], *, method: str, body: bytes | str) -> Any:
@@ -85,18 +76,15 @@ def _metrics_call(bucket: str, query: Mapping[str, list[str]], *, method: str, b
     return 200, {}, kept[wanted][1]
 
 
-def _counting(original: Callable[..., Any]) -> Callable[..., Any]:
-    @functools.wraps(original)
-    def answer(response: Any, request: Any, full_url: str, headers: Any) -> Any:
-        answered = original(response, request, full_url, headers)
-        bucket = response.parse_bucket_name_from_url(request, full_url)
-        key = unquote(urlparse(full_url).path).removeprefix(f"/{bucket}").removeprefix("/")
-        for filter_id, (prefix, _) in _configurations(bucket).items():
-            if key.startswith(prefix):
-                _count(bucket, filter_id, method=request.method, status=int(answered[0]))
-        return answered
-
-    return answer
+@instead_of(S3Response, "key_response")
+def _key_response(original: Any, response: Any, request: Any, full_url: str, headers: Any) -> Any:
+    answered = original(response, request, full_url, headers)
+    bucket = response.parse_bucket_name_from_url(request, full_url)
+    key = unquote(urlparse(full_url).path).removeprefix(f"/{bucket}").removeprefix("/")
+    for filter_id, (prefix, _) in _configurations(bucket).items():
+        if key.startswith(prefix):
+            _count(bucket, filter_id, method=request.method, status=int(answered[0]))
+    return answered
 
 
 def _count(bucket: str, filter_id: str, *, method: str, status: int) -> None:
